@@ -1,0 +1,58 @@
+// One row per kernel. A family of kernels lists its rows once (kernels/tables/<family>.h); the rows declare the fields of
+// its table and fill it for each backend, so no backend can lack a kernel that the other has.
+// LISTS rows are functors called with (group, list); ELEMENTS rows are functors called with (index).
+#pragma once
+
+#include <cstdint>
+
+namespace mr {
+
+/// The table of one family on the CPU, and on the GPU: null where the program was built without CUDA.
+template <class Table>
+const Table& cpu_table();
+template <class Table>
+const Table* cuda_table();
+
+}  // namespace mr
+
+#define MR_KERNEL_FIELD(name, Functor) void (*name)(int64_t count, const Functor<Real>& work) = nullptr;
+#define MR_KERNEL_LISTS(name, Functor) table.name = &Backend::template lists<Functor<Real>>;
+#define MR_KERNEL_ELEMENTS(name, Functor) table.name = &Backend::template elements<Functor<Real>>;
+
+/// Declares `template <class Real> struct Table` from ROWS(LISTS, ELEMENTS), and how a backend fills it.
+#define MR_KERNEL_TABLE(Table, ROWS)                      \
+  template <class Real>                                   \
+  struct Table {                                          \
+    ROWS(MR_KERNEL_FIELD, MR_KERNEL_FIELD)                \
+    template <class Backend>                              \
+    static Table made_for() {                             \
+      Table table;                                        \
+      ROWS(MR_KERNEL_LISTS, MR_KERNEL_ELEMENTS)           \
+      return table;                                       \
+    }                                                     \
+  };
+
+/// Defines the CPU table of a family for one type, in kernels/cpu/<family>.cpp. OVERRIDES(table) puts in hand-made forms.
+#define MR_CPU_TABLE(Table, Real, OVERRIDES)                       \
+  template <>                                                      \
+  const Table<Real>& cpu_table<Table<Real>>() {                    \
+    static const Table<Real> table = [] {                          \
+      auto made = Table<Real>::template made_for<cpu::Backend>();  \
+      OVERRIDES(made);                                             \
+      return made;                                                 \
+    }();                                                           \
+    return table;                                                  \
+  }
+
+/// Defines the GPU table of a family for one type, in kernels/cuda/<family>.cu; and its absence, in kernels/cuda/none.cpp.
+#define MR_CUDA_TABLE(Table, Real)                                                         \
+  template <>                                                                              \
+  const Table<Real>* cuda_table<Table<Real>>() {                                           \
+    static const Table<Real> table = Table<Real>::template made_for<cuda::Backend>();      \
+    return &table;                                                                         \
+  }
+#define MR_NO_CUDA_TABLE(Table, Real)              \
+  template <>                                      \
+  const Table<Real>* cuda_table<Table<Real>>() {   \
+    return nullptr;                                \
+  }

@@ -1,0 +1,64 @@
+// Views that kernels work on: plain pointers with sizes, valid on the device that the kernel runs on.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/hd.h"
+
+namespace mr {
+
+/// A run of values that somebody else owns.
+template <class T>
+struct Span {
+  T* data = nullptr;
+  int64_t size = 0;
+
+  MR_HD T& operator[](int64_t i) const { return data[i]; }
+  MR_HD operator Span<const T>() const { return {data, size}; }
+};
+
+/// Which entries belong to which list: list l holds entries offsets[l] .. offsets[l + 1] - 1.
+struct Ragged {
+  const int64_t* offsets = nullptr;
+  int64_t count = 0;
+
+  MR_HD int64_t begin(int64_t list) const { return offsets[list]; }
+  MR_HD int64_t size(int64_t list) const { return offsets[list + 1] - offsets[list]; }
+};
+
+/// Some rows of every list: `rows` holds positions within the list, ascending. A null `rows` means every row, in order.
+struct Chosen {
+  Ragged lists;
+  const int32_t* rows = nullptr;
+
+  MR_HD int64_t size(int64_t list) const { return lists.size(list); }
+  MR_HD int64_t begin(int64_t list) const { return lists.begin(list); }
+  MR_HD int64_t operator()(int64_t list, int64_t slot) const { return rows ? rows[lists.begin(list) + slot] : slot; }
+};
+
+/// Index tensors hold what scripts see, counted from 1; kernels read positions counted from 0.
+struct IndexView {
+  const int64_t* data = nullptr;
+
+  MR_HD int64_t operator[](int64_t i) const { return data[i] - 1; }
+};
+
+/// How a tensor of at most `max_dims` dimensions is walked as if it had the shape of the result. dims = 0: entry by entry.
+struct Broadcast {
+  static constexpr int max_dims = 6;
+  int dims = 0;
+  int64_t shape[max_dims] = {};
+  int64_t stride[max_dims] = {};
+
+  MR_HD int64_t operator()(int64_t i) const {
+    if (dims == 0) return i;
+    int64_t at = 0;
+    for (int d = dims - 1; d >= 0; --d) {
+      at += i % shape[d] * stride[d];
+      i /= shape[d];
+    }
+    return at;
+  }
+};
+
+}  // namespace mr
