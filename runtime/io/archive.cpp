@@ -1,0 +1,113 @@
+#include "runtime/io/archive.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <sys/stat.h>
+#include <vector>
+
+#include <archive.h>
+#include <archive_entry.h>
+
+namespace mr::io {
+namespace {
+
+constexpr int64_t most_entries = 100'000;
+
+struct CloseArchive {
+  void operator()(::archive* reader) const { archive_read_free(reader); }
+};
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using Reader = std::unique_ptr<::archive, CloseArchive>;
+
+class Unpacking {
+ public:
+  Unpacking(const std::filesystem::path& archive, const std::filesystem::path& folder, int64_t max_bytes)
+      : name_(archive.string()), folder_(folder), max_bytes_(max_bytes), reader_(archive_read_new()) {
+    if (!reader_) throw std::bad_alloc();
+    // the seeking reader demands the directory at the end, so a truncated file is refused before anything is written
+    archive_read_support_format_zip_seekable(reader_.get());
+    if (archive_read_open_filename(reader_.get(), archive.c_str(), 1 << 16) != ARCHIVE_OK) fail("", reason());
+  }
+
+  void all() {
+    for (int64_t entries = 0;; ++entries) {
+      archive_entry* entry = nullptr;
+      const int status = archive_read_next_header(reader_.get(), &entry);
+      if (status == ARCHIVE_EOF) return;
+      if (status != ARCHIVE_OK) fail("", "not a complete zip file (" + reason() + ")");
+      if (entries == most_entries) fail("", "more than " + std::to_string(most_entries) + " entries");
+      one(entry);
+    }
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& entry, const std::string& what) const {
+    throw std::runtime_error(name_ + (entry.empty() ? "" : ": entry '" + entry + "'") + ": " + what);
+  }
+  std::string reason() const {
+    const char* const text = archive_error_string(reader_.get());
+    return text != nullptr ? text : "unknown error";
+  }
+
+  /// The entry's place below the folder.
+  std::filesystem::path place(const std::string& path) const {
+    const std::filesystem::path relative(path);
+    if (path.empty() || relative.is_absolute() || path.find('\\') != std::string::npos)
+      fail(path, "not a relative path");
+    for (const auto& part : relative) {
+      if (part == "..") fail(path, "the path leaves the folder");
+    }
+    return folder_ / relative;
+  }
+
+  void one(archive_entry* entry) {
+    const char* const raw = archive_entry_pathname(entry);
+    const std::string path = raw != nullptr ? raw : "";
+    const std::filesystem::path target = place(path);
+    const auto type = archive_entry_filetype(entry);
+    if (type == AE_IFDIR) {
+      std::filesystem::create_directories(target);
+    } else if (type == AE_IFREG) {
+      std::filesystem::create_directories(target.parent_path());
+      write(path, target);
+    } else {
+      fail(path, "neither a file nor a folder");
+    }
+  }
+
+  void write(const std::string& path, const std::filesystem::path& target) {
+    const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(target.c_str(), "wbx"));
+    if (!file) fail(path, std::strerror(errno));
+    for (;;) {
+      const la_ssize_t count = archive_read_data(reader_.get(), buffer_.data(), buffer_.size());
+      if (count < 0) fail(path, "damaged (" + reason() + ")");
+      if (count == 0) break;
+      bytes_ += count;
+      if (bytes_ > max_bytes_) fail(path, "unpacks to more than " + std::to_string(max_bytes_) + " bytes");
+      const auto wanted = static_cast<size_t>(count);
+      if (std::fwrite(buffer_.data(), 1, wanted, file.get()) != wanted) fail(path, std::strerror(errno));
+    }
+    if (std::fflush(file.get()) != 0) fail(path, std::strerror(errno));
+  }
+
+  std::string name_;
+  std::filesystem::path folder_;
+  int64_t max_bytes_;
+  Reader reader_;
+  int64_t bytes_ = 0;
+  std::vector<char> buffer_ = std::vector<char>(1 << 16);
+};
+
+}  // namespace
+
+void unpack_zip(const std::filesystem::path& archive, const std::filesystem::path& folder, int64_t max_bytes) {
+  Unpacking(archive, folder, max_bytes).all();
+}
+
+}  // namespace mr::io

@@ -1,0 +1,142 @@
+#include "runtime/io/catalogue.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <ostream>
+#include <stdexcept>
+
+#include "runtime/io/archive.h"
+#include "runtime/io/fetch.h"
+#include "runtime/io/sha256.h"
+
+namespace mr::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of our own inside another; gone with everything in it at the end.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(const fs::path& parent) {
+    std::string name = (parent / ".fetch-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error(name + ": " + std::strerror(errno));
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// What is wrong with the content of a folder; "" if nothing.
+std::string difference(const DataSet& set, const fs::path& folder) {
+  for (const DataSet::File& file : set.files) {
+    if (!fs::is_regular_file(folder / file.path)) return file.path + " is missing";
+    const std::string found = sha256_of_file(folder / file.path);
+    if (found != file.sha256) return file.path + " has SHA-256 " + found + ", expected " + file.sha256;
+  }
+  return "";
+}
+
+/// Copies those sections whose heading is underlined with `=`, up to the next such heading.
+void write_sections(std::istream& text, const std::vector<std::string>& headings, std::ostream& out) {
+  std::string line, next;
+  bool wanted = false;
+  for (bool more = static_cast<bool>(std::getline(text, line)); more; line = next) {
+    more = static_cast<bool>(std::getline(text, next));
+    if (!more) next.clear();
+    if (next.size() >= 3 && next.find_first_not_of("=\r") == std::string::npos) {
+      wanted = false;
+      for (const std::string& heading : headings) wanted = wanted || line.compare(0, heading.size(), heading) == 0;
+    }
+    if (wanted) out << line << '\n';
+  }
+}
+
+void write_terms(const DataSet& set, const fs::path& folder, std::ostream& out) {
+  out << "Terms of use: " << set.terms << "\n";
+  if (set.terms_file.empty()) return;
+  out << "From " << (folder / set.terms_file).string() << ":\n\n";
+  std::ifstream text(folder / set.terms_file);
+  write_sections(text, set.headings, out);
+}
+
+}  // namespace
+
+const std::vector<DataSet>& catalogue() {
+  static const std::vector<DataSet> sets = {
+      {"movielens",
+       "MovieLens latest small: 100,836 ratings of 9,742 films by 610 users (GroupLens, University of Minnesota)",
+       "https://files.grouplens.org/datasets/movielens/ml-latest-small.zip",
+       "ml-latest-small",
+       {{"ratings.csv", "aa289ca83157595d0df6aea1be6a4ded676ddc4385472e8313a8ed9805352646"},
+        {"movies.csv", "5a5f32dd9bb3797b8e728a1b98958789d2b13f294a69fdfbc5727f8a9611aa07"}},
+       "research use; no commercial use without permission of the GroupLens Research Project; acknowledge it in "
+       "publications\n"
+       "(Harper and Konstan 2015, https://doi.org/10.1145/2827872); do not imply endorsement; redistribute only under "
+       "the same terms.",
+       "README.txt",
+       {"Usage License", "Citation"},
+       100'000'000},
+  };
+  return sets;
+}
+
+const DataSet& catalogue_entry(const std::string& name) {
+  std::string known;
+  for (const DataSet& set : catalogue()) {
+    if (set.name == name) return set;
+    known += (known.empty() ? "" : ", ") + set.name;
+  }
+  throw std::runtime_error("no data set is called '" + name + "'; known: " + known);
+}
+
+std::string data_set_state(const DataSet& set, const fs::path& data_folder) {
+  const fs::path folder = data_folder / set.folder;
+  return fs::exists(folder) ? difference(set, folder) : "not there";
+}
+
+void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out) {
+  const fs::path target = data_folder / set.folder;
+  const std::string state = data_set_state(set, data_folder);
+  if (state.empty()) {
+    out << set.name << " is there already, and complete: " << target.string() << "\n";
+    return write_terms(set, target, out);
+  }
+  // what somebody else put there is not ours to replace
+  if (fs::exists(target))
+    throw std::runtime_error(target.string() + " is in the way (" + state + "): move it, then try again");
+  fs::create_directories(data_folder);
+  const TemporaryFolder work(data_folder);
+  const fs::path archive = work.path() / "archive.zip", unpacked = work.path() / "unpacked";
+  out << "Fetching " << set.url << std::endl;
+  fetch(set.url, archive, set.max_bytes);
+  fs::create_directory(unpacked);
+  unpack_zip(archive, unpacked, set.max_bytes);
+  if (const std::string wrong = difference(set, unpacked / set.folder); !wrong.empty()) {
+    throw std::runtime_error("what " + set.url + " holds is not what was expected: " + wrong + "; nothing was kept");
+  }
+  fs::rename(unpacked / set.folder, target);
+  out << set.name << " is now in " << target.string() << "\n";
+  write_terms(set, target, out);
+}
+
+void data_list(const std::vector<DataSet>& sets, const fs::path& data_folder, std::ostream& out) {
+  for (const DataSet& set : sets) {
+    const std::string state = data_set_state(set, data_folder);
+    out << set.name << "  " << set.summary << "\n    "
+        << (state.empty() ? "in " + (data_folder / set.folder).string()
+                          : (state == "not there" ? "not there: moonrank data get " + set.name : "damaged: " + state))
+        << "\n";
+  }
+}
+
+}  // namespace mr::io

@@ -1,0 +1,45 @@
+// The data sets that `moonrank data get NAME` knows: where their publisher keeps them, what must come out, under what
+// terms. Nothing of them is part of this program.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace mr::io {
+
+struct DataSet {
+  struct File {
+    std::string path;  // below `folder`
+    std::string sha256;
+  };
+  std::string name;                   // as typed
+  std::string summary;                // one line
+  std::string url;                    // a zip file
+  std::string folder;                 // the one folder in the zip file, and its name under the user's data folder
+  std::vector<File> files;            // what must be in it
+  std::string terms;                  // the licence in a few lines
+  std::string terms_file;             // where in `folder` its full text is; empty: nowhere
+  std::vector<std::string> headings;  // which of its underlined sections to show
+  int64_t max_bytes;                  // of the archive, and of what it unpacks to
+};
+
+/// All of them, in the order of their names.
+const std::vector<DataSet>& catalogue();
+
+/// The one of this name; throws std::runtime_error that lists the known ones.
+const DataSet& catalogue_entry(const std::string& name);
+
+/// Whether `data_folder` holds the set with the right content: "" if so, "not there", or what differs.
+std::string data_set_state(const DataSet& set, const std::filesystem::path& data_folder);
+
+/// Fetches the set into `data_folder` unless it is there already, checks what came out and moves the complete folder
+/// into place; then writes its terms. On any error nothing is left behind. Throws std::runtime_error.
+void data_get(const DataSet& set, const std::filesystem::path& data_folder, std::ostream& out);
+
+/// One line per set: name, whether and where it is there, what it is.
+void data_list(const std::vector<DataSet>& sets, const std::filesystem::path& data_folder, std::ostream& out);
+
+}  // namespace mr::io

@@ -1,0 +1,16 @@
+// SHA-256 (FIPS 180-4) by libnettle, which libarchive brings along anyway.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace mr::io {
+
+/// Of these bytes, as 64 lower-case hexadecimal digits.
+std::string sha256(std::string_view bytes);
+
+/// Of a file's content. Throws std::runtime_error that names the file when it cannot be read.
+std::string sha256_of_file(const std::filesystem::path& path);
+
+}  // namespace mr::io

@@ -1,0 +1,26 @@
+#include "runtime/io/user_folder.h"
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+namespace mr::io {
+namespace {
+
+std::filesystem::path xdg_folder(const char* variable, const char* below_home) {
+  // the specification says that a relative path in the variable is to be ignored
+  if (const char* const base = std::getenv(variable); base != nullptr && std::filesystem::path(base).is_absolute()) {
+    return std::filesystem::path(base) / "moonrank";
+  }
+  if (const char* const home = std::getenv("HOME"); home != nullptr && *home != '\0') {
+    return std::filesystem::path(home) / below_home / "moonrank";
+  }
+  throw std::runtime_error(std::string("no folder for user files: neither ") + variable + " nor HOME is set");
+}
+
+}  // namespace
+
+std::filesystem::path user_data_folder() { return xdg_folder("XDG_DATA_HOME", ".local/share"); }
+std::filesystem::path user_state_folder() { return xdg_folder("XDG_STATE_HOME", ".local/state"); }
+
+}  // namespace mr::io

@@ -1,0 +1,15 @@
+// Where a user's data and state are kept: the XDG base directory specification.
+#pragma once
+
+#include <filesystem>
+
+namespace mr::io {
+
+/// Data sets that `moonrank data get` fetched: $XDG_DATA_HOME/moonrank, or ~/.local/share/moonrank.
+/// Throws std::runtime_error when neither the variable nor HOME says where. The folder need not exist.
+std::filesystem::path user_data_folder();
+
+/// The history of the REPL: $XDG_STATE_HOME/moonrank, or ~/.local/state/moonrank. As above.
+std::filesystem::path user_state_folder();
+
+}  // namespace mr::io

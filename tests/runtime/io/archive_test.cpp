@@ -1,0 +1,79 @@
+#include "runtime/io/archive.h"
+
+#include <fstream>
+#include <iterator>
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/temporary_folder.h"
+#include "tests/support/zip.h"
+
+namespace fs = std::filesystem;
+using Catch::Contains;
+
+namespace {
+
+std::string content_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+struct Place {
+  mr::test::TemporaryFolder folder;
+  fs::path archive = folder.path() / "a.zip", target = folder.path() / "out" / "here";
+  explicit Place(const std::string& bytes) {
+    fs::create_directories(target);
+    std::ofstream(archive, std::ios::binary) << bytes;
+  }
+  void unpack(int64_t limit = 1'000'000) const { mr::io::unpack_zip(archive, target, limit); }
+};
+
+}  // namespace
+
+TEST_CASE("a zip file unpacks to its files") {
+  const std::string large(300'000, 'x');
+  const Place place(mr::test::make_zip({{"set/a.csv", "1,2\n"}, {"set/deep/er/b", large}, {"empty", ""}}));
+  place.unpack();
+  CHECK(content_of(place.target / "set/a.csv") == "1,2\n");
+  CHECK(content_of(place.target / "set/deep/er/b") == large);
+  CHECK(fs::file_size(place.target / "empty") == 0);
+}
+
+TEST_CASE("a zip file cannot write outside its folder") {
+  for (const char* const path : {"../evil", "set/../../evil", "/tmp/moonrank-evil", "set\\..\\evil"}) {
+    const Place place(mr::test::make_zip({{path, "evil"}}));
+    CHECK_THROWS_WITH(place.unpack(),
+                      Contains("a.zip: entry '") && (Contains("leaves the folder") || Contains("not a relative path")));
+    CHECK(fs::is_empty(place.target));
+    CHECK_FALSE(fs::exists(place.folder.path() / "out" / "evil"));
+    CHECK_FALSE(fs::exists("/tmp/moonrank-evil"));
+  }
+  const Place link(mr::test::make_zip({{"way", "-> /etc"}, {"way/file", "x"}}));
+  CHECK_THROWS_WITH(link.unpack(), Contains("entry 'way': neither a file nor a folder"));
+}
+
+TEST_CASE("unpacking stops at the limit") {
+  const Place place(mr::test::make_zip({{"a", std::string(600, 'x')}, {"b", std::string(600, 'y')}}));
+  CHECK_THROWS_WITH(place.unpack(1199), Contains("entry 'b': unpacks to more than 1199 bytes"));
+  fs::remove_all(place.target);
+  fs::create_directories(place.target);
+  CHECK_NOTHROW(place.unpack(1200));
+}
+
+TEST_CASE("a truncated, damaged or foreign file is refused") {
+  std::string zip = mr::test::make_zip({{"a", std::string(5000, 'x') + "y"}, {"b", "second"}});
+  for (const size_t kept : {zip.size() - 1, zip.size() - 30, zip.size() / 2, size_t{10}, size_t{0}}) {
+    const Place place(zip.substr(0, kept));
+    CHECK_THROWS_WITH(place.unpack(), Contains("a.zip: "));
+    CHECK(fs::is_empty(place.target));
+  }
+  const size_t data =
+      30 + static_cast<size_t>(zip[26]) + static_cast<size_t>(zip[28]);  // after the first entry's header
+  zip[data + 6] = static_cast<char>(zip[data + 6] ^ 0x55);
+  CHECK_THROWS_WITH(Place(zip).unpack(), Contains("entry 'a': damaged"));
+  CHECK_THROWS_WITH(Place("<html>not a zip</html>").unpack(), Contains("a.zip: "));
+}
+
+TEST_CASE("two entries of one name are refused") {
+  CHECK_THROWS_WITH(Place(mr::test::make_zip({{"a", "1"}, {"a", "2"}})).unpack(), Contains("entry 'a': File exists"));
+}

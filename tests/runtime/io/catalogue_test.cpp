@@ -1,0 +1,115 @@
+// `moonrank data get` against a server on loopback, and what it leaves behind when something is wrong.
+#include "runtime/io/catalogue.h"
+
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <catch2/catch.hpp>
+
+#include "runtime/io/fetch.h"
+#include "runtime/io/sha256.h"
+#include "tests/support/http_server.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/zip.h"
+
+namespace fs = std::filesystem;
+using Catch::Contains;
+using mr::test::HttpServer;
+using mr::test::make_zip;
+
+namespace {
+
+const std::string ratings = "userId,movieId\n1,2\n";
+const std::string readme =
+    "Tiny\n====\n\nabout\n\nUsage License\n=============\n\nfor tests only\n\nMore\n====\n\nnot shown\n";
+
+mr::io::DataSet tiny_set(const std::string& url) {
+  return {"tiny",       "a tiny set",      url,    "tiny-set", {{"ratings.csv", mr::io::sha256(ratings)}}, "tests only",
+          "README.txt", {"Usage License"}, 100'000};
+}
+
+std::string get(const mr::io::DataSet& set, const fs::path& folder) {
+  std::ostringstream out;
+  mr::io::data_get(set, folder, out);
+  return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("data get fetches, checks, keeps, and shows the terms") {
+  const HttpServer server(
+      {{"/tiny.zip", make_zip({{"tiny-set/ratings.csv", ratings}, {"tiny-set/README.txt", readme}})}});
+  const mr::test::TemporaryFolder home;
+  const fs::path folder = home.path() / "share" / "moonrank";
+  const mr::io::DataSet set = tiny_set(server.url("/tiny.zip"));
+  CHECK(mr::io::data_set_state(set, folder) == "not there");
+
+  const std::string said = get(set, folder);
+  CHECK_THAT(said, Contains("tiny is now in " + (folder / "tiny-set").string()));
+  CHECK_THAT(said, Contains("Terms of use: tests only") && Contains("for tests only") && !Contains("not shown") &&
+                       !Contains("about"));
+  CHECK(mr::io::sha256_of_file(folder / "tiny-set/ratings.csv") == mr::io::sha256(ratings));
+  CHECK(std::distance(fs::directory_iterator(folder), {}) == 1);
+  CHECK(mr::io::data_set_state(set, folder).empty());
+
+  CHECK_THAT(get(set, folder), Contains("is there already, and complete") && Contains("for tests only"));
+  std::ostringstream list;
+  mr::io::data_list({set}, folder, list);
+  CHECK_THAT(list.str(), Contains("tiny  a tiny set\n    in " + (folder / "tiny-set").string()));
+
+  std::ofstream(folder / "tiny-set/ratings.csv") << "changed";
+  CHECK_THROWS_WITH(get(set, folder), Contains("is in the way (ratings.csv has SHA-256 "));
+}
+
+TEST_CASE("data get leaves nothing behind when something is wrong") {
+  const std::string good = make_zip({{"tiny-set/ratings.csv", ratings}});
+  const HttpServer server({{"/changed.zip", make_zip({{"tiny-set/ratings.csv", ratings + "3,4\n"}})},
+                           {"/missing.zip", make_zip({{"tiny-set/other.csv", ratings}})},
+                           {"/evil.zip", make_zip({{"tiny-set/ratings.csv", ratings}, {"../evil", "x"}})},
+                           {"/short.zip", good.substr(0, good.size() - 40)},
+                           {"/large.zip", make_zip({{"tiny-set/ratings.csv", std::string(200'000, 'x')}})},
+                           {"/page.zip", "<html></html>"}});
+  const std::pair<const char*, const char*> cases[] = {
+      {"/changed.zip", "ratings.csv has SHA-256 "},
+      {"/missing.zip", "ratings.csv is missing"},
+      {"/evil.zip", "leaves the folder"},
+      {"/short.zip", "archive.zip: "},
+      {"/large.zip", "more than 100000 bytes"},
+      {"/page.zip", "archive.zip: "},
+      {"/nothing.zip", "/nothing.zip: The requested URL returned error: 404"}};
+  for (const auto& [path, words] : cases) {
+    const mr::test::TemporaryFolder home;
+    CHECK_THROWS_WITH(get(tiny_set(server.url(path)), home.path()), Contains(words));
+    CHECK(fs::is_empty(home.path()));
+  }
+}
+
+TEST_CASE("a download that cannot be made says why") {
+  const mr::test::TemporaryFolder folder;
+  const fs::path target = folder.path() / "file";
+  std::string gone;
+  {
+    const HttpServer server({});
+    gone = server.url("/x");
+  }
+  CHECK_THROWS_WITH(mr::io::fetch(gone, target, 1000), Contains("cannot fetch " + gone + ": ") && Contains("onnect"));
+  CHECK_THROWS_WITH(mr::io::fetch("file:///etc/hostname", target, 1000), Contains("rotocol"));
+  const mr::test::ScopedVariable path("PATH", folder.path().string());
+  CHECK_THROWS_WITH(mr::io::fetch(gone, target, 1000), "curl is not installed (on Debian: apt install curl)");
+  CHECK(fs::is_empty(folder.path()));
+}
+
+TEST_CASE("the size of a download is limited") {
+  const HttpServer server({{"/x", std::string(2000, 'x')}});
+  const mr::test::TemporaryFolder folder;
+  CHECK_THROWS_WITH(mr::io::fetch(server.url("/x"), folder.path() / "file", 1999), Contains("cannot fetch "));
+  CHECK(fs::is_empty(folder.path()));
+  mr::io::fetch(server.url("/x"), folder.path() / "file", 2000);
+  CHECK(fs::file_size(folder.path() / "file") == 2000);
+}
+
+TEST_CASE("an unknown data set is an error that lists the known ones") {
+  CHECK(mr::io::catalogue_entry("movielens").folder == "ml-latest-small");
+  CHECK_THROWS_WITH(mr::io::catalogue_entry("movielen"), "no data set is called 'movielen'; known: movielens");
+}

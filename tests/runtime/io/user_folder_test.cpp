@@ -1,0 +1,29 @@
+#include "runtime/io/user_folder.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/temporary_folder.h"
+
+using mr::test::ScopedVariable;
+
+TEST_CASE("user folders follow the XDG variables") {
+  const ScopedVariable home("HOME", "/home/somebody");
+  {
+    const ScopedVariable data("XDG_DATA_HOME", "/data");
+    const ScopedVariable state("XDG_STATE_HOME", "/state");
+    CHECK(mr::io::user_data_folder() == "/data/moonrank");
+    CHECK(mr::io::user_state_folder() == "/state/moonrank");
+  }
+  const ScopedVariable state("XDG_STATE_HOME", std::nullopt);
+  CHECK(mr::io::user_state_folder() == "/home/somebody/.local/state/moonrank");
+  for (const char* const value : {"", "relative/is/ignored"}) {
+    const ScopedVariable data("XDG_DATA_HOME", value);
+    CHECK(mr::io::user_data_folder() == "/home/somebody/.local/share/moonrank");
+  }
+}
+
+TEST_CASE("no variable at all is an error that names both") {
+  const ScopedVariable home("HOME", std::nullopt);
+  const ScopedVariable data("XDG_DATA_HOME", std::nullopt);
+  CHECK_THROWS_WITH(mr::io::user_data_folder(), "no folder for user files: neither XDG_DATA_HOME nor HOME is set");
+}
