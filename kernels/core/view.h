@@ -43,15 +43,17 @@ struct IndexView {
   MR_HD int64_t operator[](int64_t i) const { return data[i] - 1; }
 };
 
-/// How a tensor of at most `max_dims` dimensions is walked as if it had the shape of the result. dims = 0: entry by entry.
+/// How a tensor of at most `max_dims` dimensions is walked as if it had the shape of the result.
+/// dims = 0: entry by entry (step 1), or always the first (step 0).
 struct Broadcast {
   static constexpr int max_dims = 6;
   int dims = 0;
+  int64_t step = 1;
   int64_t shape[max_dims] = {};
   int64_t stride[max_dims] = {};
 
   MR_HD int64_t operator()(int64_t i) const {
-    if (dims == 0) return i;
+    if (dims == 0) return i * step;
     int64_t at = 0;
     for (int d = dims - 1; d >= 0; --d) {
       at += i % shape[d] * stride[d];

@@ -12,16 +12,18 @@ struct Interrupted : std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-/// Calls task(context, first, last) over pieces of [0, count), each `grain` long but the last, on all threads; returns when all are done.
-/// A piece always covers the same range, whatever the number of threads. Rethrows the first exception.
-/// Throws Interrupted when `interrupt()` was called meanwhile. A call from inside a task runs serially.
-void parallel(int64_t count, int64_t grain, void (*task)(const void* context, int64_t first, int64_t last), const void* context);
+/// Calls task(context, first, last) over pieces of [0, count), each `grain` long but the last, on all threads; returns
+/// when all are done. A piece always covers the same range, whatever the number of threads. Rethrows the first
+/// exception. Throws Interrupted when `interrupt()` was called meanwhile. A call from inside a task runs serially.
+void parallel(int64_t count, int64_t grain, void (*task)(const void* context, int64_t first, int64_t last),
+              const void* context);
 
 /// How many threads share the work (default: all cores); n >= 1.
 int threads();
 void set_threads(int n);
 
-/// Ctrl-C: safe to call from a signal handler. `check_interrupt` throws Interrupted if it happened; both it and the throw clear the flag.
+/// Ctrl-C: safe to call from a signal handler. `check_interrupt` throws Interrupted if it happened; both it and the
+/// throw clear the flag.
 void interrupt() noexcept;
 void check_interrupt();
 /// Reads and clears the flag without throwing.

@@ -1,0 +1,11 @@
+#include "kernels/tables/move.h"
+
+#include "kernels/cuda/launch.cuh"
+
+namespace mr {
+
+MR_CUDA_TABLE(MoveKernels, float)
+MR_CUDA_TABLE(MoveKernels, double)
+MR_CUDA_TABLE(MoveKernels, int64_t)
+
+}  // namespace mr

@@ -1,0 +1,38 @@
+// Built instead of the CUDA sources: there is no GPU, and everything that would need one says so.
+#include <stdexcept>
+
+#include "kernels/cuda/device.h"
+#include "kernels/tables/arithmetic.h"
+#include "kernels/tables/move.h"
+
+namespace mr {
+
+MR_NO_CUDA_TABLE(MoveKernels, float)
+MR_NO_CUDA_TABLE(MoveKernels, double)
+MR_NO_CUDA_TABLE(MoveKernels, int64_t)
+MR_NO_CUDA_TABLE(ArithmeticKernels, float)
+MR_NO_CUDA_TABLE(ArithmeticKernels, double)
+
+namespace cuda {
+namespace {
+[[noreturn]] void missing() { throw std::runtime_error("this moonrank was built without CUDA"); }
+}  // namespace
+
+bool built() { return false; }
+bool available() { return false; }
+const char* reason() { return "this moonrank was built without CUDA"; }
+std::string device_name() { missing(); }
+int64_t memory_bytes() { missing(); }
+int64_t free_bytes() { missing(); }
+void* allocate(int64_t) { missing(); }
+void release(void*) noexcept {}
+void copy_to_device(void*, const void*, int64_t) { missing(); }
+void copy_to_host(void*, const void*, int64_t) { missing(); }
+void copy_on_device(void*, const void*, int64_t) { missing(); }
+void fill_zero(void*, int64_t) { missing(); }
+void synchronize() { missing(); }
+void matmul(bool, bool, int64_t, int64_t, int64_t, const float*, const float*, float*) { missing(); }
+void matmul(bool, bool, int64_t, int64_t, int64_t, const double*, const double*, double*) { missing(); }
+
+}  // namespace cuda
+}  // namespace mr

@@ -1,0 +1,103 @@
+// One number per list from its rows, and one number per list handed to its rows.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/core/group.h"
+#include "kernels/core/view.h"
+
+namespace mr {
+
+/// Sum times scale, or times 1 / size where `mean`; 0 for an empty list.
+template <class Real>
+struct ListSum {
+  Span<const Real> in;
+  Ragged lists;
+  bool mean;
+  Span<Real> out;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t n = lists.size(list), at = lists.begin(list);
+    const double total = group.sum(n, [&](int64_t i) { return in[at + i]; });
+    group.each(1,
+               [&](int64_t) { out[list] = static_cast<Real>(mean && n > 0 ? total / static_cast<double>(n) : total); });
+  }
+};
+
+/// Largest row and its position among all rows, counted from 0 (-1 and -inf for an empty list); NaN wins.
+template <class Real>
+struct ListMax {
+  Span<const Real> in;
+  Ragged lists;
+  Span<Real> out;
+  Span<int64_t> at;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    group.each(1, [&](int64_t) {
+      const int64_t n = lists.size(list), begin = lists.begin(list);
+      int64_t best = n > 0 ? begin : -1;
+      for (int64_t i = begin + 1; i < begin + n; ++i) {
+        if (in[i] > in[best] || (in[i] != in[i] && in[best] == in[best])) best = i;
+      }
+      out[list] = best < 0 ? Real(-INFINITY) : in[best];
+      at[list] = best;
+    });
+  }
+};
+
+template <class Real>
+struct ListMaxVjp {
+  Span<const Real> upstream;
+  Span<const int64_t> at;
+  Span<Real> out;
+  MR_HD void operator()(int64_t list) const {
+    if (at[list] >= 0) out[at[list]] = upstream[list];
+  }
+};
+
+template <class Real>
+struct ListSoftmax {
+  Span<const Real> in;
+  Ragged lists;
+  Span<Real> out;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t n = lists.size(list), at = lists.begin(list);
+    const Real top = group.max(n, Real(-INFINITY), [&](int64_t i) { return in[at + i]; });
+    const double total = group.sum(n, [&](int64_t i) { return std::exp(static_cast<double>(in[at + i] - top)); });
+    group.each(n, [&](int64_t i) {
+      out[at + i] = static_cast<Real>(std::exp(static_cast<double>(in[at + i] - top)) / total);
+    });
+  }
+};
+
+template <class Real>
+struct ListSoftmaxVjp {
+  Span<const Real> y, upstream;
+  Ragged lists;
+  Span<Real> out;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t n = lists.size(list), at = lists.begin(list);
+    const double inner = group.sum(n, [&](int64_t i) { return static_cast<double>(y[at + i]) * upstream[at + i]; });
+    group.each(n, [&](int64_t i) { out[at + i] = static_cast<Real>(y[at + i] * (upstream[at + i] - inner)); });
+  }
+};
+
+/// Every row gets its list's value, divided by the list's size where `mean`.
+template <class Real>
+struct Spread {
+  Span<const Real> in;
+  Ragged lists;
+  bool mean;
+  Span<Real> out;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t n = lists.size(list), at = lists.begin(list);
+    const Real value = mean ? in[list] / static_cast<Real>(n) : in[list];
+    group.each(n, [&](int64_t i) { out[at + i] = value; });
+  }
+};
+
+}  // namespace mr

@@ -1,0 +1,78 @@
+// Moving entries about: fill, convert, permuted copies, rows by index, joining.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/view.h"
+
+namespace mr {
+
+template <class T>
+struct Fill {
+  Span<T> out;
+  T value;
+  MR_HD void operator()(int64_t i) const { out[i] = value; }
+};
+
+template <class T>
+struct Arange {
+  Span<T> out;
+  double first, step;
+  MR_HD void operator()(int64_t i) const { out[i] = static_cast<T>(first + static_cast<double>(i) * step); }
+};
+
+/// From whichever of the three pointers is not null.
+template <class T>
+struct Convert {
+  Span<T> out;
+  const float* from_float;
+  const double* from_double;
+  const int64_t* from_int;
+  MR_HD void operator()(int64_t i) const {
+    out[i] = from_float    ? static_cast<T>(from_float[i])
+             : from_double ? static_cast<T>(from_double[i])
+                           : static_cast<T>(from_int[i]);
+  }
+};
+
+/// out[i] = in[from(i)]: transposes, expansions and inner slices.
+template <class T>
+struct StridedCopy {
+  Span<const T> in;
+  Span<T> out;
+  Broadcast from;
+  int64_t shift;
+  MR_HD void operator()(int64_t i) const { out[i] = in[shift + from(i)]; }
+};
+
+/// out[to(i)] = in[i]: the reverse, for parts of a larger tensor.
+template <class T>
+struct StridedPut {
+  Span<const T> in;
+  Span<T> out;
+  Broadcast to;
+  int64_t shift;
+  MR_HD void operator()(int64_t i) const { out[shift + to(i)] = in[i]; }
+};
+
+/// Row index[r] of `in` becomes row r of `out`; i counts entries of `out`.
+template <class T>
+struct GatherRows {
+  Span<const T> in;
+  IndexView index;
+  Span<T> out;
+  int64_t width;
+  MR_HD void operator()(int64_t i) const { out[i] = in[index[i / width] * width + i % width]; }
+};
+
+/// Row r of `in` goes to row index[r] of `out`; the rows of `index` are distinct.
+template <class T>
+struct PutRows {
+  Span<const T> in;
+  IndexView index;
+  Span<T> out;
+  int64_t width;
+  MR_HD void operator()(int64_t i) const { out[index[i / width] * width + i % width] = in[i]; }
+};
+
+}  // namespace mr

@@ -1,0 +1,99 @@
+#include <queue>
+#include <string>
+#include <unordered_map>
+
+#include "runtime/autograd/node.h"
+
+namespace mr {
+namespace {
+
+struct Later {
+  bool operator()(const std::shared_ptr<Node>& a, const std::shared_ptr<Node>& b) const {
+    return a->sequence < b->sequence;
+  }
+};
+
+/// Derivatives that wait for their node's turn. Nodes leave in descending order of their numbers: all users of a node
+/// are done by then.
+class Agenda {
+ public:
+  void add_to(const std::shared_ptr<Node>& node, Gradient gradient) {
+    const auto [at, is_new] = waiting_.try_emplace(node.get());
+    if (is_new) {
+      at->second = std::move(gradient);
+      heap_.push(node);
+    } else {
+      at->second = add(at->second, gradient, node->shape);
+    }
+  }
+
+  bool empty() const { return heap_.empty(); }
+
+  std::pair<std::shared_ptr<Node>, Gradient> next() {
+    std::shared_ptr<Node> node = heap_.top();
+    heap_.pop();
+    auto taken = waiting_.extract(node.get());
+    return {std::move(node), std::move(taken.mapped())};
+  }
+
+ private:
+  std::priority_queue<std::shared_ptr<Node>, std::vector<std::shared_ptr<Node>>, Later> heap_;
+  std::unordered_map<Node*, Gradient> waiting_;
+};
+
+Tensor seed_of(const Tensor& root, const Tensor& seed) {
+  if (root.node() == nullptr) {
+    throw std::invalid_argument("backward: nothing that this tensor was computed from requires gradients");
+  }
+  if (!seed.defined()) {
+    if (root.entries() != 1) {
+      throw std::invalid_argument("backward: a tensor of shape " + root.shape().text() +
+                                  " needs a seed of the same shape");
+    }
+    return Tensor::full(root.shape(), 1, root.dtype(), root.device());
+  }
+  if (!(seed.shape() == root.shape()) || seed.dtype() != root.dtype() || seed.device() != root.device()) {
+    throw std::invalid_argument("backward: the seed has shape " + seed.shape().text() +
+                                ", expected that of the tensor, " + root.shape().text() + ", and its type and device");
+  }
+  return seed.data();
+}
+
+}  // namespace
+
+void backward(const Tensor& root, const Tensor& seed, bool keep) {
+  Agenda agenda;
+  agenda.add_to(root.node(), seed_of(root, seed));
+  const bool was_recording = set_recording(false);
+  struct Restore {
+    bool on;
+    ~Restore() { set_recording(on); }
+  } const restore{was_recording};
+  // Leaves are written last, so that an error on the way leaves every gradient as it was.
+  std::vector<std::pair<std::shared_ptr<Node>, Gradient>> leaves;
+  while (!agenda.empty()) {
+    auto [node, upstream] = agenda.next();
+    if (node->leaf) {
+      leaves.emplace_back(std::move(node), std::move(upstream));
+      continue;
+    }
+    if (node->freed) {
+      throw std::invalid_argument(std::string("backward: '") + node->name +
+                                  "' was walked before and freed what it saved; pass {keep = true} the first time");
+    }
+    Gradients gradients = node->vjp(to_dense(upstream, node->shape));
+    for (size_t i = 0; i < node->inputs.size(); ++i) {
+      if (node->inputs[i] != nullptr && gradients[i].defined()) agenda.add_to(node->inputs[i], std::move(gradients[i]));
+    }
+    if (!keep) {
+      node->freed = true;
+      node->vjp = nullptr;
+      node->inputs.clear();
+    }
+  }
+  for (auto& [node, gradient] : leaves) {
+    node->grad = node->grad.defined() ? add(node->grad, gradient, node->shape) : std::move(gradient);
+  }
+}
+
+}  // namespace mr

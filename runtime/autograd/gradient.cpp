@@ -1,0 +1,81 @@
+// Sums of derivatives, dense and by rows.
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/tables/arithmetic.h"
+#include "kernels/tables/move.h"
+#include "runtime/autograd/node.h"
+
+namespace mr {
+namespace {
+
+Tensor joined(const Tensor& a, const Tensor& b) {
+  Shape shape = a.shape();
+  shape.set(0, a.size(0) + b.size(0));
+  Tensor out = Tensor::empty(shape, a.dtype(), a.device());
+  with_any(a.dtype(), [&]<class T>() {
+    const auto& table = kernels<MoveKernels<T>>(a.device());
+    table.strided_put(a.entries(), {a.span<T>(), out.span<T>(), {}, 0});
+    table.strided_put(b.entries(), {b.span<T>(), out.span<T>(), {}, a.entries()});
+  });
+  return out;
+}
+
+Tensor sum_of(const Tensor& a, const Tensor& b) {
+  Tensor out = Tensor::empty(a.shape(), a.dtype(), a.device());
+  with_real(a.dtype(), [&]<class Real>() {
+    kernels<ArithmeticKernels<Real>>(a.device())
+        .add(a.entries(), {a.span<Real>(), b.span<Real>(), out.span<Real>(), {}, {}});
+  });
+  return out;
+}
+
+}  // namespace
+
+Gradient merged(const Gradient& gradient) {
+  const auto rows = gradient.rows.to_vector<int64_t>();
+  const auto n = static_cast<int64_t>(rows.size());
+  std::vector<int64_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return rows[a] < rows[b]; });
+  std::vector<int64_t> distinct;
+  std::vector<int64_t> starts;
+  for (int64_t i = 0; i < n; ++i) {
+    if (i == 0 || rows[order[i]] != rows[order[i - 1]]) {
+      distinct.push_back(rows[order[i]]);
+      starts.push_back(i);
+    }
+  }
+  starts.push_back(n);
+  const Device device = gradient.values.device();
+  Shape shape = gradient.values.shape();
+  shape.set(0, static_cast<int64_t>(distinct.size()));
+  const Tensor values = Tensor::empty(shape, gradient.values.dtype(), device);
+  const Tensor order_there = Tensor::from(order, device);
+  const Tensor starts_there = Tensor::from(starts, device);
+  with_real(values.dtype(), [&]<class Real>() {
+    kernels<ArithmeticKernels<Real>>(device).sum_runs(
+        values.entries(), {gradient.values.span<Real>(), order_there.span<const int64_t>(),
+                           starts_there.span<const int64_t>(), values.span<Real>(), shape.stride(0)});
+  });
+  return {Tensor::from(distinct, device), values};
+}
+
+Tensor to_dense(const Gradient& gradient, const Shape& shape) {
+  if (!gradient.sparse()) return gradient.dense;
+  const Gradient once = merged(gradient);
+  Tensor out = Tensor::zeros(shape, once.values.dtype(), once.values.device());
+  with_any(out.dtype(), [&]<class T>() {
+    kernels<MoveKernels<T>>(out.device())
+        .put_rows(once.values.entries(),
+                  {once.values.span<T>(), {once.rows.span<int64_t>().data}, out.span<T>(), shape.stride(0)});
+  });
+  return out;
+}
+
+Gradient add(const Gradient& a, const Gradient& b, const Shape& shape) {
+  if (a.sparse() && b.sparse()) return {joined(a.rows, b.rows), joined(a.values, b.values)};
+  return sum_of(to_dense(a, shape), to_dense(b, shape));
+}
+
+}  // namespace mr

@@ -1,0 +1,51 @@
+#include "runtime/lua/bind.h"
+
+#include <cstdio>
+
+namespace mr::lua {
+
+void describe_type_error(lua_State* L, const TypeError& error, Failure* out) noexcept {
+  const int type = lua_type(L, error.argument);
+  const char* found = type == LUA_TNONE ? "no value" : lua_typename(L, type);
+  if (type == LUA_TUSERDATA && lua_getmetatable(L, error.argument) != 0) {
+    // the name is a string of ours, kept alive by the metatable
+    lua_rawgetp(L, -1, &class_key<void>);
+    if (const void* const name = lua_touserdata(L, -1)) found = static_cast<const char*>(name);
+    lua_pop(L, 2);
+  }
+  if (type == LUA_TNUMBER && std::string_view(error.expected) == "integer") found = "a number with a fraction";
+  char text[200];
+  std::snprintf(text, sizeof text, "%s expected, got %s", error.expected, found);
+  out->set(Failure::type, error.argument, text);
+}
+
+void describe_closed_error(const ClosedError& error, Failure* out) noexcept {
+  char text[200];
+  std::snprintf(text, sizeof text, "%s used after it was closed", error.what);
+  out->set(Failure::closed, error.argument, text);
+}
+
+void describe_argument_error(const ArgumentError& error, Failure* out) noexcept {
+  out->set(Failure::value, 0, "");
+  std::snprintf(out->text, sizeof out->text, "%s\x1f%s", error.argument().c_str(), error.what());
+}
+
+void unknown_exception(Failure* out) noexcept {
+#ifdef MR_LUA_CXX
+  // a raising function of Lua's API was called while C++ objects were alive
+  std::fputs("moonrank: a Lua error crossed C++ code\n", stderr);
+  std::abort();
+#else
+  out->set(Failure::other, 0, "unknown C++ exception");
+#endif
+}
+
+int raise_extra_arguments(lua_State* L, const OpRow& row, int expected, int got) {
+  Failure failure;
+  char text[100];
+  std::snprintf(text, sizeof text, "expected at most %d argument%s, got %d", expected, expected == 1 ? "" : "s", got);
+  failure.set(Failure::other, 0, text);
+  return raise(L, row, failure);
+}
+
+}  // namespace mr::lua

@@ -1,0 +1,119 @@
+// The binder: makes a lua_CFunction of a C++ function whose types it reads off. Three phases, so that no Lua error ever
+// jumps over a live C++ object and no C++ exception ever crosses a Lua frame (runtime/README.md tells why and how this
+// is tested): reserve the results (may raise) -> convert, call, move the results in (may not raise) -> raise or finish,
+// no C++ object alive.
+#pragma once
+
+#include <cstdlib>
+#include <exception>
+#include <tuple>
+#include <utility>
+
+#include "runtime/lua/arg.h"
+#include "runtime/lua/gc.h"
+#include "runtime/lua/result.h"
+
+namespace mr::lua {
+
+/// Rows that go into one place: the core module (`target` null), or a class's methods, getters or metamethods.
+struct OpTable {
+  enum Kind { functions, methods, getters, metamethods };
+  Kind kind;
+  /// Pushes the metatable of the class that the rows belong to; null for functions of the core.
+  void (*metatable)(lua_State*);
+  std::vector<OpRow> rows;
+};
+
+/// All of them, listed in runtime/ops/list.cpp.
+const std::vector<const OpTable*>& op_tables();
+
+template <class F>
+struct Signature;
+template <class R, class... A>
+struct Signature<R (*)(A...)> {
+  using result = R;
+  static constexpr int arity = sizeof...(A);
+
+  template <auto F>
+  static void invoke(lua_State* L) {
+    invoke<F>(L, std::index_sequence_for<A...>{});
+  }
+
+ private:
+  template <auto F, size_t... I>
+  static void invoke(lua_State* L, std::index_sequence<I...>) {
+    if constexpr (std::is_void_v<R>) {
+      F(Arg<std::remove_cvref_t<A>>::get(L, static_cast<int>(I) + 1)...);
+    } else {
+      R value = F(Arg<std::remove_cvref_t<A>>::get(L, static_cast<int>(I) + 1)...);
+      Results<R>::put(L, arity + 1, std::move(value));
+    }
+  }
+};
+
+/// "expected, got what is there" for a type error; only functions of the API that never raise.
+void describe_type_error(lua_State* L, const TypeError& error, Failure* out) noexcept;
+void describe_closed_error(const ClosedError& error, Failure* out) noexcept;
+void describe_argument_error(const ArgumentError& error, Failure* out) noexcept;
+[[gnu::cold]] void unknown_exception(Failure* out) noexcept;
+
+template <auto F>
+bool guarded(lua_State* L, Failure* out) noexcept {
+  const int top = lua_gettop(L);
+  try {
+    Signature<decltype(F)>::template invoke<F>(L);
+    return true;
+  } catch (const TypeError& e) {
+    describe_type_error(L, e, out);
+  } catch (const ClosedError& e) {
+    describe_closed_error(e, out);
+  } catch (const ArgumentError& e) {
+    describe_argument_error(e, out);
+  } catch (const std::bad_alloc& e) {
+    out->set(Failure::memory, 0, dynamic_cast<const OutOfMemory*>(&e) != nullptr ? e.what() : "out of memory");
+  } catch (const std::exception& e) {
+    out->set(Failure::other, 0, e.what());
+  } catch (...) {
+    unknown_exception(out);
+  }
+  lua_settop(L, top);
+  return false;
+}
+
+/// The Lua function of C++ function F; its row is upvalue 1.
+template <auto F>
+int call(lua_State* L) {
+  using Sig = Signature<decltype(F)>;
+  using Out = Results<typename Sig::result>;
+  const OpRow& row = *static_cast<const OpRow*>(lua_touserdata(L, lua_upvalueindex(1)));
+  if (const int n = lua_gettop(L); n > Sig::arity) {
+    // operators pass one operand twice, which is why the extra one is looked at
+    if (!(Sig::arity == 1 && n == 2 && lua_rawequal(L, 1, 2) != 0)) return raise_extra_arguments(L, row, Sig::arity, n);
+  }
+  lua_settop(L, Sig::arity);
+  luaL_checkstack(L, Out::count + 8, nullptr);
+  collect_if_due(L);
+  Out::reserve(L);
+  Failure failure;
+  bool done = guarded<F>(L, &failure);
+  if (!done && failure.kind == Failure::memory) {
+    lua_gc(L, LUA_GCCOLLECT);
+    done = guarded<F>(L, &failure);
+  }
+  if (!done) return raise(L, row, failure);
+  Out::finish(L, Sig::arity + 1);
+  return Out::count;
+}
+
+/// A row of an op table.
+template <auto F>
+constexpr OpRow op(const char* name, const char* arguments, const char* doc) {
+  return {name, &call<F>, arguments, doc};
+}
+
+}  // namespace mr::lua
+
+namespace mr::lua {
+template <>
+inline constexpr const char* class_name<Tensor> = "mr.Tensor";
+}

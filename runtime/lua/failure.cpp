@@ -1,0 +1,110 @@
+#include "runtime/lua/failure.h"
+
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+namespace mr::lua {
+namespace {
+
+bool in_stdlib(const lua_Debug& frame) { return std::strncmp(frame.source, "@stdlib/", 8) == 0; }
+
+/// The frame through which a script entered the standard library or the core, and whether it called the core itself.
+struct Entry {
+  lua_Debug frame;
+  bool direct;
+  bool found;
+};
+
+Entry entry_of(lua_State* L) {
+  Entry entry{};
+  lua_Debug inner;
+  if (lua_getstack(L, 0, &inner) == 0) return entry;
+  lua_getinfo(L, "Sn", &inner);
+  entry = {inner, true, true};
+  for (int level = 1;; ++level) {
+    lua_Debug outer;
+    if (lua_getstack(L, level, &outer) == 0) break;
+    lua_getinfo(L, "Sn", &outer);
+    if (!in_stdlib(outer) && *outer.what != 'C') break;
+    if (in_stdlib(outer)) entry = {outer, false, true};
+  }
+  return entry;
+}
+
+/// Name of the n-th argument in "a, b?, c", without the question mark.
+std::string_view argument_name(const char* names, int n) {
+  std::string_view rest = names;
+  for (int i = 1; i < n; ++i) {
+    const size_t comma = rest.find(", ");
+    if (comma == std::string_view::npos) return {};
+    rest.remove_prefix(comma + 2);
+  }
+  return rest.substr(0, rest.find_first_of("?,"));
+}
+
+int number_of(const char* names, const char* wanted) {
+  for (int n = 1;; ++n) {
+    const std::string_view name = argument_name(names, n);
+    if (name.empty()) return 0;
+    if (name == wanted) return n;
+  }
+}
+
+}  // namespace
+
+int Failure::set(Kind what, int which, const char* message) noexcept {
+  kind = what;
+  argument = which;
+  std::snprintf(text, sizeof text, "%s", message);
+  return -1;
+}
+
+void push_script_position(lua_State* L) {
+  lua_Debug frame;
+  for (int level = 1; lua_getstack(L, level, &frame) != 0; ++level) {
+    lua_getinfo(L, "Sl", &frame);
+    if (frame.currentline > 0 && !in_stdlib(frame)) {
+      lua_pushfstring(L, "%s:%d: ", frame.short_src, frame.currentline);
+      return;
+    }
+  }
+  lua_pushliteral(L, "");
+}
+
+int raise(lua_State* L, const OpRow& row, const Failure& failure) {
+  push_script_position(L);
+  const Entry entry = entry_of(L);
+  const char* const function = entry.found && entry.frame.name != nullptr ? entry.frame.name : row.name;
+  int argument = failure.argument;
+  char name[64] = "";
+  if (failure.kind == Failure::value && argument == 0 && std::strchr(failure.text, '\x1f') != nullptr) {
+    // "name \x1f text": an argument known by name only
+    const size_t length = static_cast<size_t>(std::strchr(failure.text, '\x1f') - failure.text);
+    std::snprintf(name, sizeof name, "%.*s", static_cast<int>(length), failure.text);
+    argument = number_of(row.arguments, name);
+  } else if (argument > 0) {
+    const std::string_view found = argument_name(row.arguments, argument);
+    std::snprintf(name, sizeof name, "%.*s", static_cast<int>(found.size()), found.data());
+  }
+  const char* const mark = std::strchr(failure.text, '\x1f');
+  const char* const text = mark != nullptr ? mark + 1 : failure.text;
+  if (failure.kind == Failure::other || failure.kind == Failure::memory) {
+    lua_pushfstring(L, "%s: %s", function, text);
+    if (failure.kind == Failure::other && std::strcmp(text, "interrupted") == 0) {
+      lua_pop(L, 1);
+      lua_pushstring(L, text);
+    }
+  } else if (argument == 1 && std::strcmp(name, "self") == 0) {
+    lua_pushfstring(L, "calling '%s' on bad self (%s)", function, text);
+  } else if (!entry.direct || argument == 0) {
+    lua_pushfstring(L, "bad argument '%s' to '%s' (%s)", name, function, text);
+  } else {
+    if (std::strcmp(entry.frame.namewhat, "method") == 0) --argument;
+    lua_pushfstring(L, "bad argument #%d '%s' to '%s' (%s)", argument, name, function, text);
+  }
+  lua_concat(L, 2);
+  return lua_error(L);
+}
+
+}  // namespace mr::lua

@@ -1,0 +1,28 @@
+#include "runtime/lua/gc.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "runtime/tensor/storage.h"
+
+namespace mr::lua {
+namespace {
+constexpr int64_t least_limit = int64_t{256} << 20;
+int64_t soft_limit = least_limit;
+
+int64_t held() { return Storage::held(Device::cpu) + Storage::held(Device::cuda); }
+}  // namespace
+
+void collect_if_due(lua_State* L) {
+  const int64_t before = held();
+  if (before < soft_limit) return;
+  lua_gc(L, LUA_GCCOLLECT);
+  const int64_t after = held();
+  if (after > before / 5 * 4) {
+    soft_limit = std::max(soft_limit, after) / 5 * 7;
+  } else if (after < soft_limit / 4) {
+    soft_limit = std::max(least_limit, soft_limit / 2);
+  }
+}
+
+}  // namespace mr::lua

@@ -1,0 +1,15 @@
+// Lua sees a tensor as a few dozen bytes. So the bytes that tensors hold decide when a collection is due: at a soft
+// limit, which grows where collecting freed little (the rule of torch7).
+#pragma once
+
+#include "runtime/lua/failure.h"
+#include "runtime/lua/lua.h"
+
+namespace mr::lua {
+
+/// A full collection if tensors hold more than the soft limit. May raise (a finaliser's error); no C++ object may be
+/// alive.
+void collect_if_due(lua_State* L);
+int raise_extra_arguments(lua_State* L, const OpRow& row, int expected, int got);
+
+}  // namespace mr::lua

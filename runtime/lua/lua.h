@@ -1,0 +1,11 @@
+// Lua's headers, whichever way the library was built: liblua5.4 is C, liblua5.4-c++ raises with exceptions.
+#pragma once
+
+#ifdef MR_LUA_CXX
+#include <lauxlib.h>
+
+#include <lua.h>
+#include <lualib.h>
+#else
+#include <lua.hpp>
+#endif

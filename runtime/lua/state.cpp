@@ -1,0 +1,82 @@
+#include "runtime/lua/state.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/lua/bind.h"
+#include "runtime/lua/class.h"
+
+namespace mr::lua {
+namespace {
+
+/// find(name) -> text, chunk name: a file of the embedded standard library, or nil.
+int find_embedded(lua_State* L) {
+  const char* const name = luaL_checkstring(L, 1);
+  int count = 0;
+  const EmbeddedFile* const files = embedded_files(&count);
+  for (int i = 0; i < count; ++i) {
+    if (std::strcmp(files[i].name, name) != 0) continue;
+    lua_pushlstring(L, files[i].text.data(), files[i].text.size());
+    return 1;
+  }
+  return 0;
+}
+
+/// Names of all embedded files, as a sequence.
+int list_embedded(lua_State* L) {
+  int count = 0;
+  const EmbeddedFile* const files = embedded_files(&count);
+  lua_createtable(L, count, 0);
+  for (int i = 0; i < count; ++i) {
+    lua_pushstring(L, files[i].name);
+    lua_rawseti(L, -2, i + 1);
+  }
+  return 1;
+}
+
+/// moonrank.core: functions, and `classes`, through which the standard library adds methods written in Lua.
+int open_core(lua_State* L) {
+  lua_createtable(L, 0, 64);
+  for (const OpTable* const table : op_tables()) {
+    if (table->kind == OpTable::functions) add_rows(L, table->rows);
+  }
+  lua_pushcfunction(L, &find_embedded);
+  lua_setfield(L, -2, "embedded");
+  lua_pushcfunction(L, &list_embedded);
+  lua_setfield(L, -2, "embedded_names");
+  lua_newtable(L);
+  for (const OpTable* const table : op_tables()) {
+    if (table->kind != OpTable::functions) add_to_class(L, *table);
+  }
+  lua_setfield(L, -2, "classes");
+  return 1;
+}
+
+}  // namespace
+
+void open(lua_State* L) {
+  luaL_openlibs(L);
+  luaL_requiref(L, "moonrank.core", &open_core, 0);
+  // boot.lua installs the searchers; it gets the core
+  lua_pushcfunction(L, &find_embedded);
+  lua_pushliteral(L, "stdlib/boot.lua");
+  lua_call(L, 1, 1);
+  size_t length = 0;
+  const char* const text = lua_tolstring(L, -1, &length);
+  if (text == nullptr || luaL_loadbufferx(L, text, length, "@stdlib/boot.lua", "t") != LUA_OK) lua_error(L);
+  lua_pushvalue(L, -3);
+  lua_call(L, 1, 0);
+  lua_pop(L, 2);
+}
+
+int traceback(lua_State* L) {
+  const char* message = lua_tostring(L, 1);
+  if (message == nullptr) {
+    if (luaL_callmeta(L, 1, "__tostring") != 0 && lua_type(L, -1) == LUA_TSTRING) return 1;
+    message = lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
+  }
+  luaL_traceback(L, L, message, 1);
+  return 1;
+}
+
+}  // namespace mr::lua

@@ -1,0 +1,36 @@
+// What this program is and what it can use.
+#include "kernels/cpu/pool.h"
+#include "kernels/cuda/device.h"
+#include "runtime/lua/bind.h"
+#include "runtime/tensor/storage.h"
+
+namespace mr {
+namespace {
+
+std::string version_of() { return MR_VERSION; }
+bool has_cuda_of() { return cuda::available(); }
+std::string cuda_of() { return cuda::available() ? cuda::device_name() : cuda::reason(); }
+int64_t held_of() { return Storage::held(Device::cpu) + Storage::held(Device::cuda); }
+int64_t threads_of(std::optional<int64_t> n) {
+  if (n && (*n < 1 || *n > 4096)) throw ArgumentError("n", std::to_string(*n) + ", expected 1 to 4096");
+  if (n) cpu::set_threads(static_cast<int>(*n));
+  return cpu::threads();
+}
+void check_interrupt_of() { cpu::check_interrupt(); }
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable about_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&version_of>("version", "", "Version of the program."),
+        op<&has_cuda_of>("has_cuda", "", "Whether a usable GPU is there."),
+        op<&cuda_of>("cuda", "", "Name of the GPU, or why there is none."),
+        op<&held_of>("held_bytes", "", "Bytes that live tensors hold."),
+        op<&threads_of>("threads", "n?", "Sets, if given, and returns the number of threads."),
+        op<&check_interrupt_of>("check_interrupt", "", "Raises 'interrupted' if Ctrl-C was pressed."),
+    }};
+
+}  // namespace mr

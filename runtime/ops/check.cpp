@@ -1,0 +1,89 @@
+#include "runtime/ops/check.h"
+
+#include <cmath>
+
+namespace mr::check {
+namespace {
+
+[[noreturn]] void fail(const char* name, const std::string& text) { throw ArgumentError(name, text); }
+
+std::string entries(const char* name, const Tensor& x) {
+  return std::string(name) + " has " + std::to_string(x.entries()) + " entries";
+}
+
+}  // namespace
+
+void floating(const char* name, const Tensor& x) {
+  if (x.dtype() == Dtype::int64)
+    fail(name, "int64 tensors hold indices and take no arithmetic: convert with :double() or :float()");
+}
+
+void per_row(const char* name, const Tensor& x, const Lists& lists) {
+  floating(name, x);
+  if (x.entries() != lists.rows())
+    fail(name, entries(name, x) + " but lists have " + std::to_string(lists.rows()) + " rows");
+}
+
+void per_list(const char* name, const Tensor& x, const Lists& lists) {
+  floating(name, x);
+  if (x.entries() != lists.count())
+    fail(name, entries(name, x) + " but there are " + std::to_string(lists.count()) + " lists");
+}
+
+void same_shape(const char* name, const Tensor& x, const char* other_name, const Tensor& other) {
+  if (x.shape() == other.shape()) return;
+  fail(name, std::string(name) + " has shape " + x.shape().text() + " but " + other_name + " has shape " +
+                 other.shape().text());
+}
+
+void same_kind(const char* name, const Tensor& x, const char* other_name, const Tensor& other) {
+  if (x.device() != other.device()) {
+    fail(name, std::string(name) + " is on " + std::string(name_of(x.device())) + " but " + other_name + " is on " +
+                   std::string(name_of(other.device())) + ": move one with :to()");
+  }
+  if (x.dtype() != other.dtype()) {
+    fail(name, std::string(name) + " is " + std::string(name_of(x.dtype())) + " but " + other_name + " is " +
+                   std::string(name_of(other.dtype())) + ": convert one with :double() or :float()");
+  }
+}
+
+void not_nan(const char* name, const Tensor& x) {
+  with_real(x.dtype(), [&]<class Real>() {
+    std::vector<Real> copied;
+    const Real* values = static_cast<const Real*>(x.raw());
+    if (x.device() != Device::cpu) {
+      copied = x.to_vector<Real>();
+      values = copied.data();
+    }
+    for (int64_t i = 0; i < x.entries(); ++i) {
+      if (std::isnan(values[i])) fail(name, std::string(name) + " has NaN at entry " + std::to_string(i + 1));
+    }
+  });
+}
+
+void positive(const char* name, double value) {
+  if (!(value > 0) || std::isinf(value))
+    fail(name, std::string(name) + " is " + std::to_string(value) + ", expected a positive number");
+}
+
+void index(const char* name, const Tensor& x, int64_t n) {
+  if (x.dtype() != Dtype::int64)
+    fail(name, std::string(name) + " is " + std::string(name_of(x.dtype())) + ", expected int64");
+  const auto values = x.to_vector<int64_t>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] < 1 || values[i] > n) {
+      fail(name, std::string(name) + " has " + std::to_string(values[i]) + " at entry " + std::to_string(i + 1) +
+                     ", expected 1 to " + std::to_string(n));
+    }
+  }
+}
+
+int dimension(const char* name, const Tensor& x, int64_t dim) {
+  if (dim < 1 || dim > x.dims()) {
+    fail(name, "dimension " + std::to_string(dim) + " of a tensor of shape " + x.shape().text() + ", expected 1 to " +
+                   std::to_string(x.dims()));
+  }
+  return static_cast<int>(dim) - 1;
+}
+
+}  // namespace mr::check

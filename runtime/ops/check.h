@@ -1,0 +1,29 @@
+// Checks of arguments, one wording per mistake. Each throws ArgumentError with the argument's name.
+#pragma once
+
+#include <string>
+
+#include "runtime/lua/failure.h"
+#include "runtime/tensor/lists.h"
+#include "runtime/tensor/tensor.h"
+
+namespace mr::check {
+
+/// float32 or float64.
+void floating(const char* name, const Tensor& x);
+/// One entry per row of the lists, floating; "scores has 12 entries but lists have 10 rows".
+void per_row(const char* name, const Tensor& x, const Lists& lists);
+/// One entry per list, floating.
+void per_list(const char* name, const Tensor& x, const Lists& lists);
+void same_shape(const char* name, const Tensor& x, const char* other_name, const Tensor& other);
+/// Same type and same device; the message names both, and :double() / :float() or :to().
+void same_kind(const char* name, const Tensor& x, const char* other_name, const Tensor& other);
+/// No NaN; names the first such row. Reads the entries, so it waits for the device.
+void not_nan(const char* name, const Tensor& x);
+void positive(const char* name, double value);
+/// Integers from 1 to n.
+void index(const char* name, const Tensor& x, int64_t n);
+/// A dimension of x counted from 1; returns it counted from 0.
+int dimension(const char* name, const Tensor& x, int64_t dim);
+
+}  // namespace mr::check

@@ -1,0 +1,212 @@
+// Making tensors from numbers, tables and random numbers; taking them apart again.
+#include <cmath>
+
+#include "kernels/tables/arithmetic.h"
+#include "kernels/tables/move.h"
+#include "runtime/autograd/node.h"
+#include "runtime/lua/bind.h"
+#include "runtime/ops/check.h"
+
+namespace mr {
+namespace {
+
+Dtype to_dtype(const std::string& name) {
+  if (name == "float32") return Dtype::float32;
+  if (name == "float64") return Dtype::float64;
+  if (name == "int64") return Dtype::int64;
+  throw ArgumentError("dtype", "no dtype '" + name + "': there are 'float32', 'float64' and 'int64'");
+}
+
+Dtype floating_dtype(const std::string& name) {
+  const Dtype type = to_dtype(name);
+  if (type == Dtype::int64) throw ArgumentError("dtype", "float32 or float64 expected, got int64");
+  return type;
+}
+
+Device device_or_default(const std::optional<std::string>& name) { return name ? to_device(*name) : default_device(); }
+
+Shape to_shape(const std::vector<int64_t>& sizes) {
+  Shape shape;
+  for (const int64_t n : sizes) shape.append(n);
+  return shape;
+}
+
+/// Reads a nested table of numbers; every level must have one length.
+class NestedReader {
+ public:
+  explicit NestedReader(const lua::Table& table) : L_(table.L) {
+    if (lua_checkstack(L_, 16) == 0) throw std::bad_alloc();
+    measure(table.index);
+    numbers_.reserve(static_cast<size_t>(shape_.entries()));
+    read(table.index, 0);
+  }
+
+  const Shape& shape() const { return shape_; }
+  const std::vector<double>& numbers() const { return numbers_; }
+
+ private:
+  void measure(int index) {
+    const auto n = static_cast<int64_t>(lua_rawlen(L_, index));
+    shape_.append(n);
+    if (n == 0) return;
+    lua_rawgeti(L_, index, 1);
+    if (lua_type(L_, -1) == LUA_TTABLE) measure(lua_gettop(L_));
+    lua_pop(L_, 1);
+  }
+
+  void read(int index, int depth) {
+    const auto n = static_cast<int64_t>(lua_rawlen(L_, index));
+    if (n != shape_[depth]) {
+      throw ArgumentError(
+          "values", "a row has " + std::to_string(n) + " entries where the first has " + std::to_string(shape_[depth]));
+    }
+    const bool innermost = depth + 1 == shape_.dims();
+    for (int64_t i = 1; i <= n; ++i) {
+      const int type = lua_rawgeti(L_, index, i);
+      if (type != (innermost ? LUA_TNUMBER : LUA_TTABLE)) {
+        throw ArgumentError("values", std::string("entry ") + std::to_string(i) + " is a " + lua_typename(L_, type) +
+                                          ", expected a " + (innermost ? "number" : "table"));
+      }
+      if (innermost) {
+        numbers_.push_back(lua_tonumberx(L_, -1, nullptr));
+      } else {
+        read(lua_gettop(L_), depth + 1);
+      }
+      lua_pop(L_, 1);
+    }
+  }
+
+  lua_State* L_;
+  Shape shape_;
+  std::vector<double> numbers_;
+};
+
+Tensor tensor_of(const lua::Table& values, const std::string& dtype, std::optional<std::string> device) {
+  const NestedReader nested(values);
+  const Dtype type = to_dtype(dtype);
+  if (type == Dtype::int64) {
+    for (const double x : nested.numbers()) {
+      if (x != std::floor(x))
+        throw ArgumentError("values", std::to_string(x) + " is no integer, and the dtype is int64");
+    }
+  }
+  return Tensor::from(nested.numbers()).viewed(nested.shape()).to(type).to(device_or_default(device));
+}
+
+Tensor full_of(const std::vector<int64_t>& shape, double value, const std::string& dtype,
+               std::optional<std::string> device) {
+  return Tensor::full(to_shape(shape), value, to_dtype(dtype), device_or_default(device));
+}
+
+Tensor arange_of(double first, double last, double step, const std::string& dtype, std::optional<std::string> device) {
+  if (step == 0 || !std::isfinite(first) || !std::isfinite(last) || !std::isfinite(step)) {
+    throw ArgumentError("step", "first, last and step must be finite and step not 0");
+  }
+  const double steps = std::floor((last - first) / step + 1e-9);
+  if (steps > 1e15) throw ArgumentError("last", "too many entries");
+  Tensor out =
+      Tensor::empty({steps < 0 ? 0 : static_cast<int64_t>(steps) + 1}, to_dtype(dtype), device_or_default(device));
+  with_any(out.dtype(), [&]<class T>() {
+    kernels<MoveKernels<T>>(out.device()).arange(out.entries(), {out.span<T>(), first, step});
+  });
+  return out;
+}
+
+Tensor uniform_of(const std::vector<int64_t>& shape, double low, double high, int64_t seed, const std::string& stream,
+                  const std::string& dtype, std::optional<std::string> device) {
+  Tensor out = Tensor::empty(to_shape(shape), floating_dtype(dtype), device_or_default(device));
+  const RandomKey key = random_key(static_cast<uint64_t>(seed), stream.c_str());
+  with_real(out.dtype(), [&]<class Real>() {
+    kernels<ArithmeticKernels<Real>>(out.device()).random_uniform(out.entries(), {out.span<Real>(), key, low, high});
+  });
+  return out;
+}
+
+Tensor normal_of(const std::vector<int64_t>& shape, double mean, double sd, int64_t seed, const std::string& stream,
+                 const std::string& dtype, std::optional<std::string> device) {
+  Tensor out = Tensor::empty(to_shape(shape), floating_dtype(dtype), device_or_default(device));
+  const RandomKey key = random_key(static_cast<uint64_t>(seed), stream.c_str());
+  with_real(out.dtype(), [&]<class Real>() {
+    kernels<ArithmeticKernels<Real>>(out.device()).random_normal(out.entries(), {out.span<Real>(), key, mean, sd});
+  });
+  return out;
+}
+
+Tensor to_of(const Tensor& x, const std::string& where) {
+  const bool is_device = where == "cpu" || where == "cuda";
+  const Tensor out = is_device ? x.to(to_device(where)) : x.to(to_dtype(where));
+  return record("to", out, {x}, [device = x.device(), dtype = x.dtype()](const Tensor& g) -> Gradients {
+    return {g.to(device).to(dtype)};
+  });
+}
+
+Tensor double_of(const Tensor& x) { return to_of(x, "float64"); }
+Tensor float_of(const Tensor& x) { return to_of(x, "float32"); }
+Tensor long_of(const Tensor& x) { return to_of(x, "int64").data(); }
+
+std::vector<double> numbers_of(const Tensor& x) { return x.to(Dtype::float64).to_vector<double>(); }
+std::vector<int64_t> integers_of(const Tensor& x) { return x.to(Dtype::int64).to_vector<int64_t>(); }
+std::vector<int64_t> shape_of(const Tensor& x) {
+  std::vector<int64_t> sizes;
+  for (int d = 0; d < x.dims(); ++d) sizes.push_back(x.size(d));
+  return sizes;
+}
+
+int64_t size_of_dim(const Tensor& x, int64_t dim) { return x.size(check::dimension("dim", x, dim)); }
+int64_t length_of(const Tensor& x) { return x.shape().front(); }
+double item_of(const Tensor& x) { return x.item(); }
+std::string text_of(const Tensor& x) { return x.text(); }
+std::string dtype_name(const Tensor& x) { return std::string(name_of(x.dtype())); }
+std::string device_name(const Tensor& x) { return std::string(name_of(x.device())); }
+std::string default_device_of(std::optional<std::string> name) {
+  if (name) set_default_device(to_device(*name));
+  return std::string(name_of(default_device()));
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable create_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&tensor_of>("tensor", "values, dtype, device?", "A tensor from a nested table of numbers."),
+        op<&full_of>("full", "shape, value, dtype, device?", "A tensor of one value."),
+        op<&arange_of>("arange", "first, last, step, dtype, device?", "first, first + step, ... up to last."),
+        op<&uniform_of>("uniform", "shape, low, high, seed, stream, dtype, device?",
+                        "Uniform random numbers in [low, high)."),
+        op<&normal_of>("normal", "shape, mean, sd, seed, stream, dtype, device?", "Normal random numbers."),
+        op<&numbers_of>("numbers", "x", "All entries as a flat table of numbers."),
+        op<&integers_of>("integers", "x", "All entries as a flat table of integers."),
+        op<&shape_of>("shape", "x", "The sizes as a table."),
+        op<&default_device_of>("device", "name?", "Sets, if a name is given, and returns the default device."),
+    }};
+
+extern const lua::OpTable create_methods{
+    lua::OpTable::methods,
+    &lua::push_metatable<Tensor>,
+    {
+        op<&size_of_dim>("size", "self, dim", "Size of a dimension, counted from 1."),
+        op<&item_of>("item", "self", "The only entry as a number."),
+        op<&to_of>("to", "self, where",
+                   "The same numbers on a device ('cpu', 'cuda') or as a type ('float32', 'float64', 'int64')."),
+        op<&double_of>("double", "self", "The same numbers as float64."),
+        op<&float_of>("float", "self", "The same numbers as float32."),
+        op<&long_of>("long", "self", "The same numbers cut to int64."),
+    }};
+
+extern const lua::OpTable create_getters{lua::OpTable::getters,
+                                         &lua::push_metatable<Tensor>,
+                                         {
+                                             op<&dtype_name>("dtype", "self", "'float32', 'float64' or 'int64'."),
+                                             op<&device_name>("device", "self", "'cpu' or 'cuda'."),
+                                         }};
+
+extern const lua::OpTable create_operators{lua::OpTable::metamethods,
+                                           &lua::push_metatable<Tensor>,
+                                           {
+                                               op<&length_of>("__len", "self", "Size of the first dimension."),
+                                               op<&text_of>("__tostring", "self", "Short text: values, shape, type."),
+                                           }};
+
+}  // namespace mr

@@ -1,0 +1,55 @@
+// Gradients as scripts see them.
+#include "runtime/autograd/node.h"
+#include "runtime/lua/bind.h"
+#include "runtime/ops/check.h"
+
+namespace mr {
+namespace {
+
+Tensor requires_grad_of(const Tensor& x) { return requires_grad(x); }
+
+void backward_of(const Tensor& loss, std::optional<Tensor> seed, std::optional<bool> keep) {
+  backward(loss, seed.value_or(Tensor()), keep.value_or(false));
+}
+
+std::optional<Tensor> grad_of(const Tensor& x) {
+  if (x.node() == nullptr || !x.node()->leaf || !x.node()->grad.defined()) return std::nullopt;
+  return to_dense(x.node()->grad, x.shape());
+}
+
+void zero_grad_of(const Tensor& x) {
+  if (x.node() != nullptr) x.node()->grad = Gradient();
+}
+
+bool tracked_of(const Tensor& x) { return x.node() != nullptr; }
+Tensor detach_of(const Tensor& x) { return x.data(); }
+bool recording_of(bool on) { return set_recording(on); }
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable gradient_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&backward_of>("backward", "loss, seed?, keep?",
+                         "Adds the derivatives of loss to the leaves it was computed from."),
+        op<&recording_of>("recording", "on", "Turns recording of operations on or off; returns what it was."),
+    }};
+extern const lua::OpTable gradient_methods{
+    lua::OpTable::methods,
+    &lua::push_metatable<Tensor>,
+    {
+        op<&requires_grad_of>("requires_grad", "self", "The same tensor as a leaf that collects gradients."),
+        op<&detach_of>("detach", "self", "The same numbers without their history."),
+        op<&zero_grad_of>("zero_grad", "self", "Forgets the gradient collected so far."),
+    }};
+extern const lua::OpTable gradient_getters{
+    lua::OpTable::getters,
+    &lua::push_metatable<Tensor>,
+    {
+        op<&grad_of>("grad", "self", "The gradient collected so far, or nil."),
+        op<&tracked_of>("tracked", "self", "Whether operations on it are recorded."),
+    }};
+
+}  // namespace mr

@@ -1,0 +1,37 @@
+// The tables of everything that Lua can call, one line each; nothing registers itself.
+#include "runtime/lua/bind.h"
+
+namespace mr {
+
+#define MR_OP_TABLES(ROW)    \
+  ROW(about_functions)       \
+  ROW(create_functions)      \
+  ROW(create_methods)        \
+  ROW(create_getters)        \
+  ROW(create_operators)      \
+  ROW(elementwise_methods)   \
+  ROW(elementwise_operators) \
+  ROW(elementwise_functions) \
+  ROW(reduce_methods)        \
+  ROW(shape_methods)         \
+  ROW(shape_functions)       \
+  ROW(shape_getters)         \
+  ROW(matmul_methods)        \
+  ROW(gradient_functions)    \
+  ROW(gradient_methods)      \
+  ROW(gradient_getters)      \
+  ROW(lists_functions)       \
+  ROW(lists_methods)         \
+  ROW(lists_getters)         \
+  ROW(lists_operators)
+
+#define MR_DECLARE(table) extern const lua::OpTable table;
+#define MR_LIST(table) &table,
+MR_OP_TABLES(MR_DECLARE)
+
+const std::vector<const lua::OpTable*>& lua::op_tables() {
+  static const std::vector<const lua::OpTable*> tables{MR_OP_TABLES(MR_LIST)};
+  return tables;
+}
+
+}  // namespace mr

@@ -1,0 +1,176 @@
+// Judged lists as scripts see them, and reductions over the rows of each list.
+#include "runtime/ops/lists.h"
+
+#include "kernels/tables/arithmetic.h"
+#include "runtime/autograd/node.h"
+#include "runtime/ops/check.h"
+
+namespace mr {
+namespace {
+
+Lists lists_of(const std::vector<int64_t>& sizes, const Tensor& relevance, const std::vector<std::string>& ids,
+               const std::vector<std::string>& documents) {
+  if (!ids.empty() && ids.size() != sizes.size()) {
+    throw ArgumentError("ids", std::to_string(ids.size()) + " ids for " + std::to_string(sizes.size()) + " lists");
+  }
+  if (!documents.empty() && static_cast<int64_t>(documents.size()) != relevance.entries()) {
+    throw ArgumentError("documents", std::to_string(documents.size()) + " documents for " +
+                                         std::to_string(relevance.entries()) + " rows");
+  }
+  return {sizes, relevance.to(Dtype::float32).to_vector<float>(), ids, documents};
+}
+
+/// 0-based numbers of lists from a 1-based index tensor.
+std::vector<int64_t> list_numbers(const Lists& lists, const Tensor& index) {
+  check::index("index", index, lists.count());
+  std::vector<int64_t> numbers = index.to_vector<int64_t>();
+  for (int64_t& n : numbers) --n;
+  return numbers;
+}
+
+Lists select_of(const Lists& lists, const Tensor& index) { return lists.select(list_numbers(lists, index)); }
+Tensor rows_of(const Lists& lists, const Tensor& index) {
+  return Tensor::from(lists.rows_of(list_numbers(lists, index)), index.device());
+}
+
+Tensor head_of(const Lists& lists, int64_t k) {
+  if (k < 0) throw ArgumentError("k", std::to_string(k) + ", expected 0 or more");
+  std::vector<int64_t> rows;
+  for (int64_t l = 0; l < lists.count(); ++l) {
+    for (int64_t i = 0; i < std::min(k, lists.sizes()[l]); ++i) rows.push_back(lists.offsets()[l] + i + 1);
+  }
+  return Tensor::from(rows, default_device());
+}
+
+Lists with_relevance_of(const Lists& lists, const Tensor& relevance) {
+  if (relevance.entries() != lists.rows()) {
+    throw ArgumentError("relevance",
+                        std::to_string(relevance.entries()) + " entries for " + std::to_string(lists.rows()) + " rows");
+  }
+  return lists.with_relevance(relevance.to(Dtype::float32).to_vector<float>());
+}
+
+Tensor spread(const Tensor& v, const Lists& lists, bool mean) {
+  Tensor out = Tensor::empty({lists.rows()}, v.dtype(), v.device());
+  with_real(v.dtype(), [&]<class Real>() {
+    kernels<ArithmeticKernels<Real>>(v.device())
+        .spread(lists.count(), {v.span<const Real>(), lists.view(v.device()), mean, out.span<Real>()});
+  });
+  return out;
+}
+
+Tensor summed(const Tensor& x, const Lists& lists, bool mean) {
+  Tensor out = Tensor::empty({lists.count()}, x.dtype(), x.device());
+  with_real(x.dtype(), [&]<class Real>() {
+    kernels<ArithmeticKernels<Real>>(x.device())
+        .list_sum(lists.count(), {x.span<const Real>(), lists.view(x.device()), mean, out.span<Real>()});
+  });
+  return out;
+}
+
+Tensor sum_of(const Lists& lists, const Tensor& x) {
+  check::per_row("x", x, lists);
+  return record("lists:sum", summed(x, lists, false), {x},
+                [lists](const Tensor& g) -> Gradients { return {spread(g, lists, false)}; });
+}
+
+Tensor mean_of(const Lists& lists, const Tensor& x) {
+  check::per_row("x", x, lists);
+  return record("lists:mean", summed(x, lists, true), {x},
+                [lists](const Tensor& g) -> Gradients { return {spread(g, lists, true)}; });
+}
+
+Tensor spread_of(const Lists& lists, const Tensor& v) {
+  check::per_list("v", v, lists);
+  return record("lists:spread", spread(v, lists, false), {v},
+                [lists](const Tensor& g) -> Gradients { return {summed(g, lists, false)}; });
+}
+
+Tensor max_of(const Lists& lists, const Tensor& x) {
+  check::per_row("x", x, lists);
+  Tensor out = Tensor::empty({lists.count()}, x.dtype(), x.device());
+  Tensor at = Tensor::empty({lists.count()}, Dtype::int64, x.device());
+  with_real(x.dtype(), [&]<class Real>() {
+    kernels<ArithmeticKernels<Real>>(x.device())
+        .list_max(lists.count(), {x.span<const Real>(), lists.view(x.device()), out.span<Real>(), at.span<int64_t>()});
+  });
+  return record("lists:max", out, {x}, [at, rows = lists.rows()](const Tensor& g) -> Gradients {
+    Tensor gx = Tensor::zeros({rows}, g.dtype(), g.device());
+    with_real(g.dtype(), [&]<class Real>() {
+      kernels<ArithmeticKernels<Real>>(g.device())
+          .list_max_vjp(g.entries(), {g.span<const Real>(), at.span<const int64_t>(), gx.span<Real>()});
+    });
+    return {gx};
+  });
+}
+
+Tensor softmax_of(const Lists& lists, const Tensor& x) {
+  check::per_row("x", x, lists);
+  Tensor out = Tensor::empty({lists.rows()}, x.dtype(), x.device());
+  with_real(x.dtype(), [&]<class Real>() {
+    kernels<ArithmeticKernels<Real>>(x.device())
+        .list_softmax(lists.count(), {x.span<const Real>(), lists.view(x.device()), out.span<Real>()});
+  });
+  return record("lists:softmax", out, {x}, [y = out, lists](const Tensor& g) -> Gradients {
+    Tensor gx = Tensor::empty({lists.rows()}, g.dtype(), g.device());
+    with_real(g.dtype(), [&]<class Real>() {
+      kernels<ArithmeticKernels<Real>>(g.device())
+          .list_softmax_vjp(lists.count(),
+                            {y.span<const Real>(), g.span<const Real>(), lists.view(g.device()), gx.span<Real>()});
+    });
+    return {gx};
+  });
+}
+
+int64_t count_of(const Lists& lists) { return lists.count(); }
+int64_t all_rows_of(const Lists& lists) { return lists.rows(); }
+Tensor sizes_of(const Lists& lists) { return Tensor::from(lists.sizes(), default_device()); }
+Tensor relevance_of(const Lists& lists) { return lists.relevance(default_device()); }
+Tensor relevant_of(const Lists& lists) { return Tensor::from(lists.relevant(), default_device()); }
+std::vector<std::string> ids_of(const Lists& lists) { return lists.ids(); }
+std::vector<std::string> documents_of(const Lists& lists) { return lists.documents(); }
+std::string text_of(const Lists& lists) {
+  return "mr.Lists: " + std::to_string(lists.count()) + " lists, " + std::to_string(lists.rows()) + " rows";
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable lists_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {op<&lists_of>("lists", "sizes, relevance, ids, documents", "Judged lists from sizes and one relevance per row.")}};
+extern const lua::OpTable lists_methods{
+    lua::OpTable::methods,
+    &lua::push_metatable<Lists>,
+    {
+        op<&sum_of>("sum", "self, x", "Sum of the rows of each list."),
+        op<&mean_of>("mean", "self, x", "Mean of the rows of each list; 0 for an empty list."),
+        op<&max_of>("max", "self, x", "Largest row of each list; -inf for an empty list."),
+        op<&softmax_of>("softmax", "self, x", "e^x over its sum within the list."),
+        op<&spread_of>("spread", "self, v", "The list's value for each of its rows."),
+        op<&head_of>("head", "self, k", "Numbers of the first k rows of each list."),
+        op<&select_of>("select", "self, index", "The lists with these numbers, in this order."),
+        op<&rows_of>("rows_of", "self, index", "Numbers of the rows of these lists, in the order of `select`."),
+        op<&with_relevance_of>("with_relevance", "self, relevance", "The same lists, judged otherwise."),
+    }};
+extern const lua::OpTable lists_getters{
+    lua::OpTable::getters,
+    &lua::push_metatable<Lists>,
+    {
+        op<&count_of>("count", "self", "Number of lists."),
+        op<&all_rows_of>("rows", "self", "Number of rows of all lists."),
+        op<&sizes_of>("sizes", "self", "Rows per list; int64."),
+        op<&relevance_of>("relevance", "self", "Relevance per row; float32."),
+        op<&relevant_of>("relevant", "self", "Rows per list with relevance of at least 1; int64."),
+        op<&ids_of>("ids", "self", "Names of the lists; empty where they have none."),
+        op<&documents_of>("documents", "self", "Names of the rows; empty where they have none."),
+    }};
+extern const lua::OpTable lists_operators{lua::OpTable::metamethods,
+                                          &lua::push_metatable<Lists>,
+                                          {
+                                              op<&count_of>("__len", "self", "Number of lists."),
+                                              op<&text_of>("__tostring", "self", "How many lists and rows."),
+                                          }};
+
+}  // namespace mr

@@ -1,0 +1,115 @@
+// Sums, means, maxima and softmax over all entries or along a dimension.
+#include "kernels/tables/arithmetic.h"
+#include "runtime/autograd/node.h"
+#include "runtime/lua/bind.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/geometry.h"
+
+namespace mr {
+namespace {
+
+struct Reduction {
+  Runs runs;
+  Shape out;
+};
+
+Reduction reduction(const Tensor& x, std::optional<int64_t> dim) {
+  check::floating("self", x);
+  if (!dim) return {one_run(x.entries()), {}};
+  const int d = check::dimension("dim", x, *dim);
+  return {runs_along(x.shape(), d), x.shape().without(d)};
+}
+
+/// The derivative of a sum: every entry gets that of its run.
+Tensor stretched(const Tensor& g, const Shape& shape, std::optional<int64_t> dim, double scale) {
+  Shape kept = shape;
+  if (dim) kept.set(static_cast<int>(*dim) - 1, 1);
+  const Tensor from = g.viewed(dim ? kept : Shape{});
+  const Tensor factor = Tensor::full({}, scale, g.dtype(), g.device());
+  Tensor out = Tensor::empty(shape, g.dtype(), g.device());
+  with_real(g.dtype(), [&]<class Real>() {
+    kernels<ArithmeticKernels<Real>>(g.device())
+        .mul(out.entries(), {from.span<const Real>(), factor.span<const Real>(), out.span<Real>(),
+                             broadcast_of(from.shape(), shape), broadcast_of(factor.shape(), shape)});
+  });
+  return out;
+}
+
+Tensor sum_scaled(const char* name, const Tensor& x, std::optional<int64_t> dim, double scale, const Reduction& by) {
+  Tensor out = Tensor::empty(by.out, x.dtype(), x.device());
+  with_real(x.dtype(), [&]<class Real>() {
+    kernels<ArithmeticKernels<Real>>(x.device())
+        .reduce_sum(out.entries(), {x.span<const Real>(), out.span<Real>(), by.runs, scale});
+  });
+  return record(name, out, {x}, [shape = x.shape(), dim, scale](const Tensor& g) -> Gradients {
+    return {stretched(g, shape, dim, scale)};
+  });
+}
+
+Tensor sum_of(const Tensor& x, std::optional<int64_t> dim) { return sum_scaled("sum", x, dim, 1, reduction(x, dim)); }
+
+Tensor mean_of(const Tensor& x, std::optional<int64_t> dim) {
+  const Reduction by = reduction(x, dim);
+  return sum_scaled("mean", x, dim, 1 / static_cast<double>(by.runs.length), by);
+}
+
+std::pair<Tensor, Tensor> max_and_place(const Tensor& x, const Reduction& by) {
+  if (by.runs.length == 0) throw ArgumentError("self", "there is no largest of 0 entries");
+  Tensor out = Tensor::empty(by.out, x.dtype(), x.device());
+  Tensor at = Tensor::empty(by.out, Dtype::int64, x.device());
+  with_real(x.dtype(), [&]<class Real>() {
+    kernels<ArithmeticKernels<Real>>(x.device())
+        .reduce_max(out.entries(), {x.span<const Real>(), out.span<Real>(), at.span<int64_t>(), by.runs});
+  });
+  return {out, at};
+}
+
+Tensor max_of(const Tensor& x, std::optional<int64_t> dim) {
+  const Reduction by = reduction(x, dim);
+  const auto [out, at] = max_and_place(x, by);
+  return record("max", out, {x}, [at, runs = by.runs, shape = x.shape()](const Tensor& g) -> Gradients {
+    Tensor gx = Tensor::zeros(shape, g.dtype(), g.device());
+    with_real(g.dtype(), [&]<class Real>() {
+      kernels<ArithmeticKernels<Real>>(g.device())
+          .reduce_max_vjp(g.entries(), {g.span<const Real>(), at.span<const int64_t>(), gx.span<Real>(), runs});
+    });
+    return {gx};
+  });
+}
+
+Tensor argmax_of(const Tensor& x, std::optional<int64_t> dim) { return max_and_place(x, reduction(x, dim)).second; }
+
+Tensor softmax_of(const Tensor& x, int64_t dim) {
+  const Reduction by = reduction(x, dim);
+  Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
+  const int64_t runs = by.out.entries();
+  with_real(x.dtype(), [&]<class Real>() {
+    kernels<ArithmeticKernels<Real>>(x.device()).softmax(runs, {x.span<const Real>(), out.span<Real>(), by.runs});
+  });
+  // saves a copy of the values, not the output itself, whose node would then own it
+  return record("softmax", out, {x}, [y = out, by = by.runs, runs](const Tensor& g) -> Gradients {
+    Tensor gx = Tensor::empty(g.shape(), g.dtype(), g.device());
+    with_real(g.dtype(), [&]<class Real>() {
+      kernels<ArithmeticKernels<Real>>(g.device())
+          .softmax_vjp(runs, {y.span<const Real>(), g.span<const Real>(), gx.span<Real>(), by});
+    });
+    return {gx};
+  });
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable reduce_methods{
+    lua::OpTable::methods,
+    &lua::push_metatable<Tensor>,
+    {
+        op<&sum_of>("sum", "self, dim?", "Sum of all entries, or along a dimension. Adds in float64."),
+        op<&mean_of>("mean", "self, dim?", "Mean of all entries, or along a dimension."),
+        op<&max_of>("max", "self, dim?",
+                    "Largest entry, of all or along a dimension; its derivative goes to the first of equals."),
+        op<&argmax_of>("argmax", "self, dim?", "Where the largest entry is, counted from 1; int64."),
+        op<&softmax_of>("softmax", "self, dim", "e^x over its sum along a dimension."),
+    }};
+
+}  // namespace mr

@@ -1,0 +1,140 @@
+// Other shapes, parts and rows of tensors.
+#include "kernels/tables/arithmetic.h"
+#include "kernels/tables/move.h"
+#include "runtime/autograd/node.h"
+#include "runtime/lua/bind.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/geometry.h"
+
+namespace mr {
+namespace {
+
+Tensor reshape_of(const Tensor& x, const std::vector<int64_t>& sizes) {
+  Shape shape;
+  for (const int64_t n : sizes) shape.append(n);
+  if (shape.entries() != x.entries()) {
+    throw ArgumentError("sizes", "shape " + shape.text() + " has " + std::to_string(shape.entries()) +
+                                     " entries, the tensor of shape " + x.shape().text() + " has " +
+                                     std::to_string(x.entries()));
+  }
+  return record("reshape", x.viewed(shape), {x},
+                [was = x.shape()](const Tensor& g) -> Gradients { return {g.viewed(was)}; });
+}
+
+Tensor strided_copy(const Tensor& x, const Shape& shape, const Broadcast& from, int64_t shift) {
+  Tensor out = Tensor::empty(shape, x.dtype(), x.device());
+  with_any(x.dtype(), [&]<class T>() {
+    kernels<MoveKernels<T>>(x.device()).strided_copy(out.entries(), {x.span<const T>(), out.span<T>(), from, shift});
+  });
+  return out;
+}
+
+Tensor transposed(const Tensor& x) {
+  const Shape shape{x.size(1), x.size(0)};
+  return strided_copy(x, shape, strided(shape, {1, x.size(1)}), 0);
+}
+
+Tensor t_of(const Tensor& x) {
+  if (x.dims() != 2) throw ArgumentError("self", "t() needs 2 dimensions, the tensor has shape " + x.shape().text());
+  return record("t", transposed(x), {x}, [](const Tensor& g) -> Gradients { return {transposed(g)}; });
+}
+
+/// `count` indices of dimension d from `first`, both of the original.
+Broadcast part(const Shape& shape, const Shape& of) {
+  std::vector<int64_t> strides;
+  for (int d = 0; d < shape.dims(); ++d) strides.push_back(of.stride(d));
+  return strided(shape, strides);
+}
+
+Tensor narrow_of(const Tensor& x, int64_t dim, int64_t first, int64_t count) {
+  const int d = check::dimension("dim", x, dim);
+  if (first < 1 || count < 0 || first - 1 + count > x.size(d)) {
+    throw ArgumentError("first", std::to_string(count) + " from " + std::to_string(first) + " is not within size " +
+                                     std::to_string(x.size(d)));
+  }
+  Shape shape = x.shape();
+  shape.set(d, count);
+  const int64_t shift = (first - 1) * x.shape().stride(d);
+  const Tensor out = d == 0 ? x.slice(first - 1, count) : strided_copy(x, shape, part(shape, x.shape()), shift);
+  return record("narrow", out, {x}, [was = x.shape(), shift](const Tensor& g) -> Gradients {
+    Tensor gx = Tensor::zeros(was, g.dtype(), g.device());
+    with_real(g.dtype(), [&]<class Real>() {
+      kernels<MoveKernels<Real>>(g.device())
+          .strided_put(g.entries(), {g.span<const Real>(), gx.span<Real>(), part(g.shape(), was), shift});
+    });
+    return {gx};
+  });
+}
+
+Tensor at_of(const Tensor& x, int64_t i) {
+  if (x.dims() == 0) throw ArgumentError("i", "a tensor of one number has no parts");
+  if (i < 1 || i > x.size(0))
+    throw ArgumentError("i", "index " + std::to_string(i) + ", expected 1 to " + std::to_string(x.size(0)));
+  const Tensor row = narrow_of(x, 1, i, 1);
+  const Shape shape = x.shape().without(0);
+  return record("index", row.viewed(shape), {row},
+                [was = row.shape()](const Tensor& g) -> Gradients { return {g.viewed(was)}; });
+}
+
+Tensor rows_of(const Tensor& x, const Tensor& index) {
+  if (x.dims() == 0) throw ArgumentError("self", "a tensor of one number has no rows");
+  if (index.dims() != 1)
+    throw ArgumentError("index", "index has shape " + index.shape().text() + ", expected one dimension");
+  if (index.device() != x.device())
+    throw ArgumentError("index", "index is on another device than the tensor: move one with :to()");
+  check::index("index", index, x.size(0));
+  Shape shape = x.shape();
+  shape.set(0, index.entries());
+  Tensor out = Tensor::empty(shape, x.dtype(), x.device());
+  const int64_t width = x.shape().stride(0);
+  with_any(x.dtype(), [&]<class T>() {
+    kernels<MoveKernels<T>>(x.device())
+        .gather_rows(out.entries(), {x.span<const T>(), {index.span<const int64_t>().data}, out.span<T>(), width});
+  });
+  return record("rows", out, {x}, [index](const Tensor& g) -> Gradients { return {Gradient(index, g)}; });
+}
+
+/// Row i of a times row i of b, summed: the scores of a factor model without a matrix of products in between.
+Tensor row_dot_of(const Tensor& a, const Tensor& b) {
+  check::floating("a", a);
+  check::same_kind("b", b, "a", a);
+  check::same_shape("b", b, "a", a);
+  if (a.dims() != 2) throw ArgumentError("a", "a has shape " + a.shape().text() + ", expected two dimensions");
+  Tensor out = Tensor::empty({a.size(0)}, a.dtype(), a.device());
+  with_real(a.dtype(), [&]<class Real>() {
+    kernels<ArithmeticKernels<Real>>(a.device())
+        .row_dot(out.entries(), {a.span<const Real>(), b.span<const Real>(), out.span<Real>(), a.size(1)});
+  });
+  return record("row_dot", out, {a, b}, [a = a.data(), b = b.data()](const Tensor& g) -> Gradients {
+    Tensor ga = Tensor::empty(a.shape(), a.dtype(), a.device()), gb = Tensor::empty(a.shape(), a.dtype(), a.device());
+    with_real(g.dtype(), [&]<class Real>() {
+      const auto& table = kernels<ArithmeticKernels<Real>>(g.device());
+      const Broadcast each = broadcast_of({a.size(0), 1}, a.shape());
+      table.mul(a.entries(), {g.span<const Real>(), b.span<const Real>(), ga.span<Real>(), each, {}});
+      table.mul(a.entries(), {g.span<const Real>(), a.span<const Real>(), gb.span<Real>(), each, {}});
+    });
+    return {ga, gb};
+  });
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable shape_methods{
+    lua::OpTable::methods,
+    &lua::push_metatable<Tensor>,
+    {
+        op<&t_of>("t", "self", "Transpose of a matrix."),
+        op<&narrow_of>("narrow", "self, dim, first, count",
+                       "`count` indices of a dimension from `first`; along the first it shares memory."),
+        op<&rows_of>("rows", "self, index",
+                     "The rows with these numbers (int64, counted from 1); its derivative is sparse."),
+        op<&row_dot_of>("row_dot", "self, other", "Inner product of each row with the same row of other."),
+    }};
+extern const lua::OpTable shape_functions{
+    lua::OpTable::functions, nullptr, {op<&reshape_of>("reshape", "x, sizes", "The same entries in another shape.")}};
+extern const lua::OpTable shape_getters{lua::OpTable::getters,
+                                        &lua::push_metatable<Tensor>,
+                                        {op<&at_of>("[]", "self, i", "Index i of the first dimension.")}};
+
+}  // namespace mr

@@ -1,0 +1,23 @@
+#include "runtime/tensor/device.h"
+
+#include <stdexcept>
+#include <string>
+
+#include "kernels/cuda/device.h"
+
+namespace mr {
+namespace {
+Device the_default = Device::cpu;
+}
+
+Device to_device(std::string_view name) {
+  if (name == "cpu") return Device::cpu;
+  if (name != "cuda") throw std::invalid_argument("no device '" + std::string(name) + "': there are 'cpu' and 'cuda'");
+  if (!cuda::available()) throw std::invalid_argument(std::string("cuda is not available: ") + cuda::reason());
+  return Device::cuda;
+}
+
+Device default_device() { return the_default; }
+void set_default_device(Device device) { the_default = device; }
+
+}  // namespace mr

@@ -1,0 +1,52 @@
+// Types of tensor entries. Scores and parameters are floating; int64 holds indices and counts, and takes no arithmetic.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string_view>
+
+namespace mr {
+
+enum class Dtype : uint8_t { float32, float64, int64 };
+
+constexpr std::string_view name_of(Dtype type) {
+  switch (type) {
+    case Dtype::float32:
+      return "float32";
+    case Dtype::float64:
+      return "float64";
+    case Dtype::int64:
+      return "int64";
+  }
+  return "?";
+}
+
+constexpr int64_t size_of(Dtype type) { return type == Dtype::float32 ? 4 : 8; }
+
+template <class T>
+constexpr Dtype dtype_of = sizeof(T) == 4 ? Dtype::float32 : Dtype::float64;
+template <>
+inline constexpr Dtype dtype_of<int64_t> = Dtype::int64;
+
+/// Calls f.operator()<Real>() for the floating type.
+template <class F>
+decltype(auto) with_real(Dtype type, F&& f) {
+  switch (type) {
+    case Dtype::float32:
+      return f.template operator()<float>();
+    case Dtype::float64:
+      return f.template operator()<double>();
+    case Dtype::int64:
+      break;
+  }
+  throw std::invalid_argument("int64 tensors hold indices and take no arithmetic: convert with :double() or :float()");
+}
+
+/// Calls f.operator()<T>() for any type.
+template <class F>
+decltype(auto) with_any(Dtype type, F&& f) {
+  if (type == Dtype::int64) return f.template operator()<int64_t>();
+  return with_real(type, f);
+}
+
+}  // namespace mr

@@ -1,0 +1,83 @@
+// Judged lists: which rows belong to which user or query, and how relevant each row is. A batch is many lists laid end
+// to end, never padded. Immutable; copies share everything, what is derived once (relevant rows, ideal gains, ...)
+// included.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/tensor/tensor.h"
+
+namespace mr {
+
+/// Rows chosen from every list, on a device: the view for kernels and the memory under it.
+struct ChosenRows {
+  Tensor offsets;
+  std::shared_ptr<Storage> rows;
+  int64_t total = 0;
+  int64_t count = 0;
+
+  Chosen view() const {
+    return {{static_cast<const int64_t*>(offsets.raw()), count}, static_cast<const int32_t*>(rows->data())};
+  }
+};
+
+class Lists {
+ public:
+  /// From sizes (at least 0 each) and one relevance per row (finite, not negative); sizes must add up to the rows.
+  Lists(std::vector<int64_t> sizes, std::vector<float> relevance);
+  /// The same, with names of lists (one each) and of rows (one each); either may be empty.
+  Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids,
+        std::vector<std::string> documents);
+
+  int64_t count() const { return static_cast<int64_t>(body_->sizes.size()); }
+  int64_t rows() const { return static_cast<int64_t>(body_->relevance.size()); }
+  const std::vector<int64_t>& sizes() const { return body_->sizes; }
+  const std::vector<int64_t>& offsets() const { return body_->offsets; }
+  const std::vector<float>& relevance() const { return body_->relevance; }
+  const std::vector<std::string>& ids() const { return body_->ids; }
+  const std::vector<std::string>& documents() const { return body_->documents; }
+
+  /// Offsets as kernels want them; the memory belongs to these lists.
+  Ragged view(Device device) const;
+  /// float32, one entry per row.
+  const Tensor& relevance(Device device) const;
+  /// Number of rows per list with relevance >= threshold.
+  const std::vector<int64_t>& relevant(float threshold = 1) const;
+  /// Rows with relevance >= threshold, per list and ascending.
+  const ChosenRows& relevant_rows(float threshold, Device device) const;
+
+  /// The lists with these 0-based numbers, in that order.
+  Lists select(const std::vector<int64_t>& lists) const;
+  /// 1-based numbers of their rows, in the order that `select` puts them.
+  std::vector<int64_t> rows_of(const std::vector<int64_t>& lists) const;
+  /// The same lists with other relevance.
+  Lists with_relevance(std::vector<float> relevance) const;
+
+  /// What `make` returns, made once per key and kept as long as the lists live.
+  template <class T>
+  const T& cached(const std::string& key, const std::function<T()>& make) const {
+    const std::lock_guard lock(body_->mutex);
+    std::shared_ptr<void>& slot = body_->cache[key];
+    if (slot == nullptr) slot = std::make_shared<T>(make());
+    return *static_cast<const T*>(slot.get());
+  }
+
+ private:
+  struct Body {
+    std::vector<int64_t> sizes;
+    std::vector<int64_t> offsets;
+    std::vector<float> relevance;
+    std::vector<std::string> ids;
+    std::vector<std::string> documents;
+    std::recursive_mutex mutex;
+    std::map<std::string, std::shared_ptr<void>> cache;
+  };
+  std::shared_ptr<Body> body_;
+};
+
+}  // namespace mr

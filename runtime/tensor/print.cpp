@@ -1,0 +1,87 @@
+// Tensors as text: people look before they read.
+#include <cmath>
+#include <cstdio>
+
+#include "runtime/tensor/tensor.h"
+
+namespace mr {
+namespace {
+
+constexpr int64_t shown_whole = 8;  // entries of a dimension; of longer ones three at each end
+constexpr int64_t shown_end = 3;
+
+std::string number(double x, Dtype type) {
+  char text[40];
+  if (type == Dtype::int64) {
+    std::snprintf(text, sizeof text, "%lld", static_cast<long long>(x));
+  } else {
+    std::snprintf(text, sizeof text, "%.5g", x);
+  }
+  return text;
+}
+
+class Printer {
+ public:
+  explicit Printer(const Tensor& x)
+      : shape_(x.shape()), type_(x.dtype()), values_(x.to(Device::cpu).to(Dtype::float64)) {
+    measure(0, 0);
+  }
+
+  std::string text() { return part(0, 0, 1); }
+
+ private:
+  template <class F>
+  void each_shown(int64_t n, F f) const {
+    for (int64_t i = 0; i < n; ++i) {
+      if (n > shown_whole && i == shown_end) {
+        f(-1);
+        i = n - shown_end;
+      }
+      f(i);
+    }
+  }
+
+  void measure(int d, int64_t at) {
+    if (d == shape_.dims()) {
+      width_ = std::max(width_, number(values_.span<double>()[at], type_).size());
+      return;
+    }
+    each_shown(shape_[d], [&](int64_t i) {
+      if (i >= 0) measure(d + 1, at + i * shape_.stride(d));
+    });
+  }
+
+  std::string part(int d, int64_t at, int indent) const {
+    if (d == shape_.dims()) {
+      const std::string digits = number(values_.span<double>()[at], type_);
+      return std::string(shape_.dims() > 1 ? width_ - digits.size() : 0, ' ') + digits;
+    }
+    std::string out = "{";
+    const bool innermost = d + 1 == shape_.dims();
+    bool first = true;
+    each_shown(shape_[d], [&](int64_t i) {
+      if (!first) out += innermost ? ", " : ",\n" + std::string(static_cast<size_t>(indent), ' ');
+      first = false;
+      out += i < 0 ? "..." : part(d + 1, at + i * shape_.stride(d), indent + 1);
+    });
+    return out + "}";
+  }
+
+  Shape shape_;
+  Dtype type_;
+  Tensor values_;
+  size_t width_ = 0;
+};
+
+}  // namespace
+
+std::string Tensor::text() const {
+  std::string out = Printer(*this).text();
+  if (shape().dims() > 0) out += shape().dims() > 1 ? "\n" : "  ";
+  if (shape().dims() == 0) out += "  ";
+  out += "mr.Tensor " + shape().text() + " " + std::string(name_of(dtype()));
+  if (device() != Device::cpu) out += " " + std::string(name_of(device()));
+  return out;
+}
+
+}  // namespace mr

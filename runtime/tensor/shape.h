@@ -1,0 +1,81 @@
+// Sizes of a tensor, row-major, at most six dimensions.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+
+#include "kernels/core/view.h"
+
+namespace mr {
+
+class Shape {
+ public:
+  static constexpr int max_dims = Broadcast::max_dims;
+
+  Shape() = default;
+  Shape(std::initializer_list<int64_t> sizes) {
+    for (const int64_t n : sizes) append(n);
+  }
+
+  void append(int64_t n) {
+    if (dims_ == max_dims) throw std::invalid_argument("a tensor has at most 6 dimensions");
+    if (n < 0) throw std::invalid_argument("a size is " + std::to_string(n) + ", expected 0 or more");
+    size_[dims_++] = n;
+  }
+
+  int dims() const { return dims_; }
+  int64_t operator[](int d) const { return size_[d]; }
+  void set(int d, int64_t n) { size_[d] = n; }
+  int64_t front() const { return dims_ == 0 ? 1 : size_[0]; }
+
+  /// Number of entries; throws where it does not fit.
+  int64_t entries() const {
+    int64_t n = 1;
+    for (int d = 0; d < dims_; ++d) {
+      if (__builtin_mul_overflow(n, size_[d], &n) || n > (int64_t{1} << 56)) {
+        throw std::invalid_argument("a tensor of shape " + text() + " is too large");
+      }
+    }
+    return n;
+  }
+
+  /// Entries from one index of dimension d to the next.
+  int64_t stride(int d) const {
+    int64_t n = 1;
+    for (int e = d + 1; e < dims_; ++e) n *= size_[e];
+    return n;
+  }
+
+  /// The same without dimension d.
+  Shape without(int d) const {
+    Shape rest;
+    for (int e = 0; e < dims_; ++e) {
+      if (e != d) rest.append(size_[e]);
+    }
+    return rest;
+  }
+
+  /// "{2, 3}", as scripts write shapes.
+  std::string text() const {
+    std::string out = "{";
+    for (int d = 0; d < dims_; ++d) out += (d > 0 ? ", " : "") + std::to_string(size_[d]);
+    return out + "}";
+  }
+
+  friend bool operator==(const Shape& a, const Shape& b) {
+    if (a.dims_ != b.dims_) return false;
+    for (int d = 0; d < a.dims_; ++d) {
+      if (a.size_[d] != b.size_[d]) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::array<int64_t, max_dims> size_{};
+  int dims_ = 0;
+};
+
+}  // namespace mr

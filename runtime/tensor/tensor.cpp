@@ -1,0 +1,116 @@
+#include "runtime/tensor/tensor.h"
+
+#include <cstring>
+
+#include "kernels/cuda/device.h"
+#include "kernels/tables/move.h"
+
+namespace mr {
+namespace {
+
+void copy_bytes(void* to, Device to_device, const void* from, Device from_device, int64_t bytes) {
+  if (bytes == 0) return;
+  if (to_device == Device::cpu && from_device == Device::cpu) {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+  } else if (to_device == Device::cpu) {
+    cuda::copy_to_host(to, from, bytes);
+  } else if (from_device == Device::cpu) {
+    cuda::copy_to_device(to, from, bytes);
+  } else {
+    cuda::copy_on_device(to, from, bytes);
+  }
+}
+
+}  // namespace
+
+Tensor Tensor::empty(const Shape& shape, Dtype dtype, Device device) {
+  const int64_t entries = shape.entries();
+  auto storage = std::make_shared<Storage>(entries * size_of(dtype), device);
+  return Tensor(Body{std::move(storage), 0, shape, entries, dtype, nullptr});
+}
+
+Tensor Tensor::zeros(const Shape& shape, Dtype dtype, Device device) {
+  Tensor out = empty(shape, dtype, device);
+  if (out.bytes() == 0) return out;
+  if (device == Device::cpu) {
+    std::memset(out.raw(), 0, static_cast<size_t>(out.bytes()));
+  } else {
+    cuda::fill_zero(out.raw(), out.bytes());
+  }
+  return out;
+}
+
+Tensor Tensor::full(const Shape& shape, double value, Dtype dtype, Device device) {
+  Tensor out = empty(shape, dtype, device);
+  with_any(dtype, [&]<class T>() {
+    kernels<MoveKernels<T>>(device).fill(out.entries(), {.out = out.span<T>(), .value = static_cast<T>(value)});
+  });
+  return out;
+}
+
+Tensor Tensor::from_bytes(const void* values, const Shape& shape, Dtype dtype, Device device) {
+  Tensor out = empty(shape, dtype, device);
+  copy_bytes(out.raw(), device, values, Device::cpu, out.bytes());
+  return out;
+}
+
+void Tensor::copy_to_host(void* target) const { copy_bytes(target, Device::cpu, raw(), device(), bytes()); }
+
+double Tensor::item() const {
+  if (entries() != 1)
+    throw std::invalid_argument("item() needs a tensor of one entry, this one has shape " + shape().text());
+  return with_any(dtype(), [&]<class T>() { return static_cast<double>(to_vector<T>()[0]); });
+}
+
+Tensor Tensor::to(Device device) const {
+  if (device == this->device()) return data();
+  Tensor out = empty(shape(), dtype(), device);
+  copy_bytes(out.raw(), device, raw(), this->device(), bytes());
+  return out;
+}
+
+Tensor Tensor::to(Dtype dtype) const {
+  if (dtype == this->dtype()) return data();
+  Tensor out = empty(shape(), dtype, device());
+  with_any(dtype, [&]<class T>() {
+    const Convert<T> work{out.span<T>(), this->dtype() == Dtype::float32 ? static_cast<const float*>(raw()) : nullptr,
+                          this->dtype() == Dtype::float64 ? static_cast<const double*>(raw()) : nullptr,
+                          this->dtype() == Dtype::int64 ? static_cast<const int64_t*>(raw()) : nullptr};
+    kernels<MoveKernels<T>>(device()).convert(entries(), work);
+  });
+  return out;
+}
+
+Tensor Tensor::clone() const {
+  Tensor out = empty(shape(), dtype(), device());
+  copy_bytes(out.raw(), device(), raw(), device(), bytes());
+  return out;
+}
+
+Tensor Tensor::viewed(const Shape& shape) const {
+  Body body = *body_;
+  body.shape = shape;
+  body.entries = shape.entries();
+  body.node = nullptr;
+  return Tensor(std::move(body));
+}
+
+Tensor Tensor::slice(int64_t first, int64_t count) const {
+  Body body = *body_;
+  const int64_t row = body.shape.stride(0);
+  body.shape.set(0, count);
+  body.entries = count * row;
+  body.offset += first * row * size_of(dtype());
+  body.node = nullptr;
+  return Tensor(std::move(body));
+}
+
+Tensor Tensor::data() const { return node() == nullptr ? *this : with_node(nullptr); }
+
+Tensor Tensor::with_node(std::shared_ptr<Node> node) const {
+  Body body = *body_;
+  body.node = std::move(node);
+  return Tensor(std::move(body));
+}
+
+}  // namespace mr

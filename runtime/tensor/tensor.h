@@ -1,0 +1,95 @@
+// A tensor: a small handle on shared, contiguous, row-major bytes of one device. Copies of the handle share the bytes.
+// A handle may carry an edge into the graph of recorded operations (runtime/autograd/node.h); `data()` is the same
+// bytes without it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/core/view.h"
+#include "runtime/tensor/dtype.h"
+#include "runtime/tensor/shape.h"
+#include "runtime/tensor/storage.h"
+
+namespace mr {
+
+struct Node;
+
+class Tensor {
+ public:
+  Tensor() = default;
+
+  /// Uninitialised entries.
+  static Tensor empty(const Shape& shape, Dtype dtype, Device device = Device::cpu);
+  static Tensor zeros(const Shape& shape, Dtype dtype, Device device = Device::cpu);
+  static Tensor full(const Shape& shape, double value, Dtype dtype, Device device = Device::cpu);
+  /// A vector, copied from host memory.
+  template <class T>
+  static Tensor from(const std::vector<T>& values, Device device = Device::cpu) {
+    return from_bytes(values.data(), {static_cast<int64_t>(values.size())}, dtype_of<T>, device);
+  }
+  static Tensor from_bytes(const void* values, const Shape& shape, Dtype dtype, Device device);
+
+  bool defined() const { return body_ != nullptr; }
+  const Shape& shape() const { return body_->shape; }
+  int dims() const { return body_->shape.dims(); }
+  int64_t size(int d) const { return body_->shape[d]; }
+  int64_t entries() const { return body_->entries; }
+  Dtype dtype() const { return body_->dtype; }
+  Device device() const { return body_->storage->device(); }
+
+  /// The entries where they lie; T must be the type of the tensor.
+  template <class T>
+  Span<T> span() const {
+    return {static_cast<T*>(raw()), entries()};
+  }
+  void* raw() const { return static_cast<char*>(body_->storage->data()) + body_->offset; }
+  int64_t bytes() const { return entries() * size_of(dtype()); }
+
+  /// The entries as host values.
+  template <class T>
+  std::vector<T> to_vector() const {
+    std::vector<T> values(static_cast<size_t>(entries()));
+    copy_to_host(values.data());
+    return values;
+  }
+  void copy_to_host(void* target) const;
+  /// The only entry as a number; throws unless there is exactly one.
+  double item() const;
+
+  Tensor to(Device device) const;
+  Tensor to(Dtype dtype) const;
+  Tensor clone() const;
+  /// The same bytes in another shape of as many entries, or part of them along the first dimension; without graph edge.
+  Tensor viewed(const Shape& shape) const;
+  Tensor slice(int64_t first, int64_t count) const;
+  /// The same bytes without graph edge.
+  Tensor data() const;
+
+  const std::shared_ptr<Node>& node() const { return body_->node; }
+  Tensor with_node(std::shared_ptr<Node> node) const;
+  bool same_as(const Tensor& other) const { return body_ == other.body_; }
+  bool same_bytes(const Tensor& other) const {
+    return defined() && other.defined() && body_->storage == other.body_->storage;
+  }
+
+  /// Short text for people: all entries of a small tensor, the ends of a large one, and what it is.
+  std::string text() const;
+
+ private:
+  struct Body {
+    std::shared_ptr<Storage> storage;
+    int64_t offset = 0;
+    Shape shape;
+    int64_t entries = 0;
+    Dtype dtype = Dtype::float32;
+    std::shared_ptr<Node> node;
+  };
+
+  explicit Tensor(Body body) : body_(std::make_shared<Body>(std::move(body))) {}
+  std::shared_ptr<const Body> body_;
+};
+
+}  // namespace mr

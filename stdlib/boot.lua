@@ -1,0 +1,52 @@
+-- Runs once in every state, before any script: makes `require` find the standard library inside the program and load text only.
+-- A folder in MOONRANK_STDLIB takes precedence over the embedded files.
+local core = ...
+
+local folder = os.getenv("MOONRANK_STDLIB")
+
+local function read(path)
+  local file = io.open(path, "rb")
+  if not file then return nil end
+  local text = file:read("a")
+  file:close()
+  return text
+end
+
+-- The text of a standard library file such as "stdlib/moonrank/init.lua", or nil.
+function core.stdlib_text(name)
+  return folder and read(folder .. name:sub(#"stdlib" + 1)) or core.embedded(name)
+end
+
+local function search_stdlib(module)
+  if module ~= "moonrank" and module:sub(1, 9) ~= "moonrank." then return nil end
+  local base = "stdlib/" .. module:gsub("%.", "/")
+  for _, name in ipairs{ base .. ".lua", base .. "/init.lua" } do
+    local text = core.stdlib_text(name)
+    if text then
+      local chunk, message = load(text, "@" .. name, "t")
+      if not chunk then error(message, 0) end
+      return chunk, name
+    end
+  end
+  return "\n\tno file '" .. base .. ".lua' in the standard library"
+end
+
+local function search_path(module)
+  local path, message = package.searchpath(module, package.path)
+  if not path then return message end
+  local chunk, problem = loadfile(path, "t")
+  if not chunk then error(("error loading module '%s' from file '%s':\n\t%s"):format(module, path, problem), 0) end
+  return chunk, path
+end
+
+package.searchers = { package.searchers[1], search_stdlib, search_path, package.searchers[3] }
+
+-- Files are text: precompiled chunks can crash the interpreter.
+local load_any, loadfile_any = load, loadfile
+function load(chunk, name, _, ...) return load_any(chunk, name, "t", ...) end
+function loadfile(path, _, ...) return loadfile_any(path, "t", ...) end
+function dofile(path)
+  local chunk, message = loadfile_any(path, "t")
+  if not chunk then error(message, 0) end
+  return chunk()
+end

@@ -1,0 +1,206 @@
+-- The options of a script: declared once with their defaults, which give them their types; --help is written from that.
+local nearest = require "moonrank.nearest"
+local M = {}
+
+---@class mr.args.Declaration
+---@field default any       value when the option is not given; its type is the option's type
+---@field type? string      "integer", "number", "string", "boolean" or "list", where there is no default to tell
+---@field help? string      one line for --help
+---@field choices? any[]    the only values allowed
+---@field required? boolean an error when the option is not given
+
+-- What `error` raises to end the program: the command writes `message` and exits with `exit_status`.
+local Exit = { __tostring = function(self) return self.message end, __name = "mr.Exit" }
+
+local function leave(status, message)
+  error(setmetatable({ exit_status = status, message = message }, Exit), 0)
+end
+
+local function kind_of(value)
+  if math.type(value) == "integer" then return "integer" end
+  if type(value) == "table" then return "list" end
+  return type(value)
+end
+
+local known_keys = { default = true, type = true, help = true, choices = true, required = true }
+
+-- A table is a full declaration when it has names for keys, a list of values otherwise.
+local function declare(name, value)
+  local declared = { default = value }
+  if type(value) == "table" and next(value) ~= nil and #value == 0 then
+    declared = {}
+    for key, entry in pairs(value) do
+      if not known_keys[key] then
+        error(("mr.args: option '%s' has an unknown field '%s'; known: choices, default, help, required, type"):format(name, key), 3)
+      end
+      declared[key] = entry
+    end
+  end
+  declared.type = declared.type or kind_of(declared.default)
+  if not ({ integer = 1, number = 1, string = 1, boolean = 1, list = 1 })[declared.type] then
+    error(("mr.args: option '%s' has neither a default nor a type"):format(name), 3)
+  end
+  if declared.type == "list" then
+    declared.element = declared.default and declared.default[1] ~= nil and kind_of(declared.default[1]) or "string"
+  end
+  return declared
+end
+
+local articles = { integer = "an integer", number = "a number", string = "a text", boolean = "true or false", list = "a list" }
+
+-- The value of a text, or nil.
+local function read(kind, text)
+  if kind == "string" then return text end
+  if kind == "boolean" then return ({ ["true"] = true, ["false"] = false })[text] end
+  if kind == "integer" then return math.tointeger(tonumber(text)) end
+  return tonumber(text)
+end
+
+local function convert(name, declared, text)
+  local function bad(expected)
+    leave(2, ("--%s: expected %s, got '%s'"):format(name, expected, text))
+  end
+  local value
+  if declared.type == "list" then
+    value = {}
+    for part in (text .. ","):gmatch "([^,]*)," do
+      if part ~= "" then
+        local element = read(declared.element, part)
+        if element == nil then bad(articles[declared.element] .. " or several, with commas") end
+        value[#value + 1] = element
+      end
+    end
+  else
+    value = read(declared.type, text)
+    if value == nil then bad(articles[declared.type]) end
+  end
+  if declared.choices then
+    local allowed = {}
+    for i, choice in ipairs(declared.choices) do allowed[i] = tostring(choice) end
+    for _, each in ipairs(type(value) == "table" and value or { value }) do
+      local found = false
+      for _, choice in ipairs(declared.choices) do found = found or choice == each end
+      if not found then bad("one of " .. table.concat(allowed, ", ")) end
+    end
+  end
+  return value
+end
+
+local function written(value)
+  if type(value) ~= "table" then return tostring(value) end
+  local parts = {}
+  for i, each in ipairs(value) do parts[i] = tostring(each) end
+  return table.concat(parts, ",")
+end
+
+local function sorted_names(declarations)
+  local names = {}
+  for name in pairs(declarations) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+-- The comment that a script starts with.
+local function description(script)
+  local file = script and io.open(script, "r")
+  if not file then return "" end
+  local lines = {}
+  for line in file:lines() do
+    local text = line:match "^%-%-+%s?(.*)$"
+    if text then lines[#lines + 1] = text
+    elseif not line:match "^#!" then break end
+  end
+  file:close()
+  return table.concat(lines, "\n")
+end
+
+local function help(script, declarations)
+  local lines = { ("usage: moonrank %s [options]"):format(script or "SCRIPT") }
+  local about = description(script)
+  if about ~= "" then lines[#lines + 1] = "\n" .. about end
+  lines[#lines + 1] = "\noptions:"
+  local rows, width = { { "--help", "show this" } }, 6
+  for _, name in ipairs(sorted_names(declarations)) do
+    local d = declarations[name]
+    local left = d.type == "boolean" and (d.default and "--no-" or "--") .. name
+      or ("--%s %s"):format(name, d.type == "list" and d.element:upper() .. ",..." or d.type:upper())
+    local notes = {}
+    if d.choices then notes[#notes + 1] = "one of " .. written(d.choices):gsub(",", ", ") end
+    if d.required then notes[#notes + 1] = "required" end
+    if d.default ~= nil and d.type ~= "boolean" then notes[#notes + 1] = "default " .. written(d.default) end
+    local right = d.help or ""
+    if #notes > 0 then right = right .. (right ~= "" and " " or "") .. "(" .. table.concat(notes, "; ") .. ")" end
+    rows[#rows + 1] = { left, right }
+    width = math.max(width, #left)
+  end
+  for _, row in ipairs(rows) do
+    lines[#lines + 1] = ("  %-" .. width .. "s  %s"):format(row[1], row[2]):gsub("%s+$", "")
+  end
+  return table.concat(lines, "\n")
+end
+
+local function parse(declarations, words, script)
+  local values, names = {}, sorted_names(declarations)
+  local i = 1
+  while i <= #words do
+    local word = words[i]
+    local given, text = word:match "^%-%-([^=]+)=(.*)$"
+    given = given or word:match "^%-%-(.+)$"
+    if word == "--help" or word == "-h" then leave(0, help(script, declarations)) end
+    if not given then leave(2, ("unexpected argument '%s' (options begin with --; --help lists them)"):format(word)) end
+    local name = given:gsub("%-", "_")
+    local declared, denied = declarations[name], false
+    local denial = name:match "^no_(.+)$"
+    if not declared and denial and declarations[denial] and declarations[denial].type == "boolean" then
+      name, declared, denied = denial, declarations[denial], true
+    end
+    if not declared then
+      leave(2, ("unknown option '--%s'%s (--help lists them)"):format(given, nearest.hint(name, names, "--")))
+    end
+    if denied then
+      if text then leave(2, ("--%s takes no value"):format(given)) end
+      values[name] = false
+    elseif declared.type == "boolean" then
+      values[name] = not text or convert(name, declared, text)
+    else
+      if not text then
+        i = i + 1
+        text = words[i]
+        if not text then leave(2, ("--%s: a value is missing (%s)"):format(name, articles[declared.type])) end
+      end
+      values[name] = convert(name, declared, text)
+    end
+    i = i + 1
+  end
+  return values
+end
+
+---Declares the options of a script and reads them from its command line. `--name value`, `--name=value`, `--flag`, `--no-flag`,
+---lists with commas; `-` and `_` in names are the same. A wrong command line ends the script with status 2, `--help` with 0.
+---Reading an option that was not declared is an error.
+---@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
+---@param words? string[]                   default: the script's own `arg`
+---@return table<string, any>
+---Example: `require "moonrank.args".read({nsr = 1, smoke = false}, {"--nsr", "2"}).nsr   --> 2`
+function M.read(declarations, words)
+  local own = rawget(_G, "arg") or {}
+  local declared = {}
+  for name, value in pairs(declarations) do
+    if type(name) ~= "string" then error("mr.args: options are declared by name: mr.args{nsr = 1}", 2) end
+    declared[name] = declare(name, value)
+  end
+  local values = parse(declared, words or own, own[0])
+  for name, d in pairs(declared) do
+    if values[name] == nil then values[name] = d.default end
+    if values[name] == nil and d.required then leave(2, ("option '--%s' is required (%s)"):format(name, articles[d.type])) end
+  end
+  return setmetatable(values, {
+    __index = function(_, key)
+      if not declared[key] then
+        error(("mr.args: option '%s' was not declared%s"):format(key, nearest.hint(tostring(key), sorted_names(declared))), 2)
+      end
+    end,
+  })
+end
+
+return M

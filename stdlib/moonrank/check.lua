@@ -1,0 +1,112 @@
+-- Checks of arguments and options, one wording per mistake. Errors point at the script's line, not at the library's.
+local M = {}
+
+-- The level at which `error`, called by the caller of this, blames the first function outside the standard library.
+local function script_level()
+  local level = 2
+  while true do
+    local frame = debug.getinfo(level, "S")
+    if not frame then return 0 end
+    if frame.source:sub(1, 8) ~= "@stdlib/" and frame.what ~= "C" then return level - 1 end
+    level = level + 1
+  end
+end
+
+---Raises `message` with the position of the script that called into the library.
+---@param message string
+---@param ... any  for string.format
+function M.fail(message, ...)
+  local text = select("#", ...) > 0 and message:format(...) or message
+  error(text, script_level())
+end
+
+-- Levenshtein distance, for "did you mean".
+local function distance(a, b)
+  local previous = {}
+  for j = 0, #b do previous[j] = j end
+  for i = 1, #a do
+    local current = { [0] = i }
+    for j = 1, #b do
+      local cost = a:byte(i) == b:byte(j) and 0 or 1
+      current[j] = math.min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + cost)
+    end
+    previous = current
+  end
+  return previous[#b]
+end
+
+---The name in `known` that is closest to `name`, or nil where none is close.
+---@param name string
+---@param known string[]
+---@return string?
+---Example: `require("moonrank.check").nearest("minmx", {"none", "minmax"})   --> minmax`
+function M.nearest(name, known)
+  local best, best_distance
+  for _, candidate in ipairs(known) do
+    local d = distance(tostring(name), candidate)
+    if not best or d < best_distance then best, best_distance = candidate, d end
+  end
+  if best and best_distance <= math.max(2, #best // 2) then return best end
+end
+
+---Raises that there is no `what` of this name, offers the nearest and lists all.
+---@param what string
+---@param name any
+---@param known string[]
+function M.unknown(what, name, known)
+  table.sort(known)
+  local near = M.nearest(name, known)
+  M.fail("no %s '%s'%s; there are: %s", what, tostring(name), near and (", did you mean '%s'?"):format(near) or "",
+    table.concat(known, ", "))
+end
+
+---Options with defaults filled in; an unknown name is an error. A default of `check.none` means: no default, may be absent.
+---@param where string      function name for messages
+---@param options table?    what the script gave
+---@param defaults table    every known name with its default
+---@return table
+function M.options(where, options, defaults)
+  local filled = {}
+  for name, default in pairs(defaults) do
+    if default ~= M.none then filled[name] = default end
+  end
+  if options == nil then return filled end
+  if type(options) ~= "table" then M.fail("%s: options is a %s, expected a table", where, type(options)) end
+  for name, value in pairs(options) do
+    local default = defaults[name]
+    if default == nil then
+      local known = {}
+      for each in pairs(defaults) do known[#known + 1] = each end
+      M.unknown("option of " .. where, name, known)
+    end
+    if default ~= M.none and type(default) ~= type(value) then
+      M.fail("%s: option %s is a %s, expected a %s", where, name, type(value), type(default))
+    end
+    filled[name] = value
+  end
+  return filled
+end
+M.none = setmetatable({}, { __name = "none", __tostring = function() return "none" end })
+
+---Raises unless `value` is one of `choices`.
+function M.choice(where, name, value, choices)
+  for _, each in ipairs(choices) do
+    if value == each then return value end
+  end
+  M.unknown(("%s of %s"):format(name, where), value, { table.unpack(choices) })
+end
+
+---A class of the standard library: methods in `M`, instances by `setmetatable(t, M)`; an unknown field of an instance is an error.
+function M.class(name)
+  local class = { __name = name }
+  class.__index = function(self, key)
+    local found = rawget(class, key)
+    if found ~= nil then return found end
+    local getter = rawget(class, "get_" .. tostring(key))
+    if getter then return getter(self) end
+    M.fail("%s has no field '%s'", name, tostring(key))
+  end
+  return class
+end
+
+return M

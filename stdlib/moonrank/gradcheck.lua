@@ -1,0 +1,45 @@
+-- Derivatives against central differences.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+---Compares the gradient of `f` at `x` with central differences in float64. Every entry of x is moved by +-step. A function of
+---many results is checked through a fixed random combination of them.
+---@param f fun(x: mr.Tensor): mr.Tensor
+---@param x mr.Tensor
+---@param options? { step?: number, tolerance?: number, seed?: integer }  defaults 1e-5, 1e-6, 1
+---@return number  worst error, relative to 1 + |derivative|; more than `tolerance` is an error that names the entry
+---Example: `mr.gradcheck(function(x) return (x * x):sum() end, mr.tensor{1, 2, 3}) < 1e-6   --> true`
+function M.gradcheck(f, x, options)
+  options = check.options("mr.gradcheck", options, { step = 1e-5, tolerance = 1e-6, seed = 1 })
+  local point = core.numbers(x)
+  local sizes = core.shape(x)
+  local function at(numbers) return core.reshape(core.tensor(numbers, "float64", x.device), sizes) end
+  local leaf = at(point):requires_grad()
+  local out = f(leaf)
+  local weights = core.uniform(core.shape(out), 0.5, 1.5, options.seed, "gradcheck", "float64", x.device)
+  local function value(numbers) return (f(at(numbers)) * weights):sum():item() end
+  if out.tracked then (out * weights):sum():backward() end
+  local grad = leaf.grad and core.numbers(leaf.grad) or {}
+  local worst = 0
+  for i = 1, #point do
+    local kept = point[i]
+    local step = options.step * math.max(1, math.abs(kept))
+    point[i] = kept + step
+    local above = value(point)
+    point[i] = kept - step
+    local below = value(point)
+    point[i] = kept
+    local expected = (above - below) / (2 * step)
+    local found = grad[i] or 0
+    local err = math.abs(found - expected) / (1 + math.abs(expected))
+    if not (err <= options.tolerance) then
+      check.fail("gradcheck: entry %d has derivative %.10g, differences say %.10g", i, found, expected)
+    end
+    worst = math.max(worst, err)
+  end
+  return worst
+end
+
+return M

@@ -1,0 +1,37 @@
+-- The one table that scripts require. Parts load when they are first used.
+local M = require "moonrank.tensor"
+
+M.version = require("moonrank.core").version()
+
+-- Fields that are modules, and fields that are one function of a module.
+local modules = {}
+local functions = { gradcheck = "gradcheck" }
+
+local loaders = {}
+for _, name in ipairs(modules) do loaders[name] = function() return require("moonrank." .. name) end end
+for name, module in pairs(functions) do loaders[name] = function() return require("moonrank." .. module)[name] end end
+
+---Names of all fields, loaded or not, for completion.
+---@return string[]
+function M.names()
+  local names = {}
+  for name in pairs(M) do names[#names + 1] = name end
+  for name in pairs(loaders) do
+    if rawget(M, name) == nil then names[#names + 1] = name end
+  end
+  table.sort(names)
+  return names
+end
+
+return setmetatable(M, {
+  __index = function(self, name)
+    local load_it = loaders[name]
+    if not load_it then
+      local check = require "moonrank.check"
+      check.unknown("field of moonrank", name, self.names())
+    end
+    local value = load_it()
+    rawset(self, name, value)
+    return value
+  end,
+})

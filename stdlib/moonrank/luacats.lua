@@ -1,0 +1,157 @@
+-- Reads LuaCATS comments (`---`, `---@param` and so on) above functions and classes out of a Lua source text.
+local M = {}
+
+---@class mr.luacats.Entry
+---@field name string
+---@field type string
+---@field text string
+---@field optional boolean
+
+---@class mr.luacats.Item
+---@field name string          of the function, without its table
+---@field owner? string        the table before it, as written in the source; nil where that is the module's `M`
+---@field separator string     "." or ":"
+---@field arguments string[]
+---@field line integer         of its definition
+---@field text string          the prose
+---@field params mr.luacats.Entry[]
+---@field returns mr.luacats.Entry[]
+---@field examples string[]
+
+-- Splits "type  text" where spaces may stand inside brackets and after `:`, `,` and `|` of a type.
+local function type_and_text(rest)
+  local depth = 0
+  for i = 1, #rest do
+    local c = rest:sub(i, i)
+    if c:match "[%(%[{<]" then depth = depth + 1
+    elseif c:match "[%)%]}>]" then depth = depth - 1
+    elseif c == " " and depth == 0 and not rest:sub(1, i - 1):match "[:,|]%s*$" and not rest:sub(i):match "^%s*|" then
+      return rest:sub(1, i - 1), (rest:sub(i):gsub("^%s+", ""))
+    end
+  end
+  return rest, ""
+end
+
+local function entry_of(rest)
+  local name, optional, after = rest:match "^([%w_.]+)(%??)%s+(.*)$"
+  if not name then return nil end
+  local kind, text = type_and_text(after)
+  return { name = name, optional = optional == "?", type = kind, text = text }
+end
+
+-- Examples stand at the end of the prose, from "Example:" on; fences and the backticks around one line are dropped.
+local function split_examples(prose)
+  local text, examples, current = {}, {}, nil
+  for _, line in ipairs(prose) do
+    local start = line:match "^%s*Examples?:%s*(.*)$"
+    if start then
+      current = {}
+      examples[#examples + 1] = current
+      line = start
+    end
+    if not current then
+      text[#text + 1] = line
+    elseif not line:match "^%s*```" and line ~= "" then
+      current[#current + 1] = line:match "^%s*`(.*)`%s*$" or line
+    end
+  end
+  for i, lines in ipairs(examples) do examples[i] = table.concat(lines, "\n") end
+  return (table.concat(text, "\n"):gsub("%s+$", "")), examples
+end
+
+-- One block of comment lines, without their dashes.
+local function read_block(lines)
+  local block = { params = {}, returns = {}, fields = {}, class = nil, class_text = nil }
+  local prose, last = {}, nil
+  for _, line in ipairs(lines) do
+    local tag, rest = line:match "^%s*@(%w+)%s*(.*)$"
+    if not tag then
+      -- an indented line goes on with the entry above it
+      if last and line:match "^%s%s+%S" and #prose == last.prose then
+        last.entry.text = last.entry.text .. " " .. line:gsub("^%s+", "")
+      else
+        prose[#prose + 1] = (line:gsub("^ ", ""))
+      end
+    else
+      local entry
+      if tag == "param" or tag == "field" then
+        entry = entry_of(rest)
+        if entry then table.insert(tag == "param" and block.params or block.fields, entry) end
+      elseif tag == "return" then
+        local kind, text = type_and_text(rest)
+        entry = { type = kind, text = text }
+        table.insert(block.returns, entry)
+      elseif tag == "class" then
+        block.class = rest:match "^[%w_.]+"
+      end
+      last = entry and { entry = entry, prose = #prose } or nil
+    end
+  end
+  block.text, block.examples = split_examples(prose)
+  return block
+end
+
+-- The function that a line of code defines: owner, separator, name, arguments.
+local function definition(code)
+  local owner, separator, name, arguments = code:match "^%s*function%s+([%w_]+)([.:])([%w_.]+)%s*%(([^)]*)%)"
+  if owner then return owner, separator, name, arguments end
+  owner, name, arguments = code:match "^%s*([%w_]+)%.([%w_.]+)%s*=%s*function%s*%(([^)]*)%)"
+  if owner then return owner, ".", name, arguments end
+  owner, name = code:match "^%s*([%w_]+)%.([%w_.]+)%s*="
+  if owner then return owner, ".", name, nil end
+  name, arguments = code:match "^%s*local%s+function%s+([%w_]+)%s*%(([^)]*)%)"
+  if name then return nil, ".", name, arguments end
+  return nil
+end
+
+local function header_of(lines)
+  local header = {}
+  for _, line in ipairs(lines) do
+    local text = line:match "^%-%-%s?([^-].*)$"
+    if not text then break end
+    header[#header + 1] = text
+  end
+  return table.concat(header, "\n")
+end
+
+---Reads a source text.
+---@param text string
+---@return {header: string, items: mr.luacats.Item[], by_line: table<integer, mr.luacats.Item>, classes: table, locals: table<string, string>}
+---   `locals`: local name of a table -> the class that it is declared to be
+---Example: `require "moonrank.luacats".parse("---Adds.\nfunction M.add(a, b) end").items[1].text   --> Adds.`
+function M.parse(text)
+  local lines = {}
+  for line in (text .. "\n"):gmatch "(.-)\r?\n" do lines[#lines + 1] = line end
+  local result = { header = header_of(lines), items = {}, by_line = {}, classes = {}, locals = {} }
+  local comment = {}
+  for number, line in ipairs(lines) do
+    local doc = line:match "^%s*%-%-%-(.*)$"
+    if doc then
+      comment[#comment + 1] = doc
+    elseif #comment > 0 then
+      local block = read_block(comment)
+      comment = {}
+      if block.class then
+        result.classes[block.class] = { fields = block.fields, text = block.text }
+        local held = line:match "^%s*local%s+([%w_]+)%s*=" or line:match "^%s*([%w_]+%.[%w_]+)%s*="
+        if held then result.locals[held] = block.class end
+      else
+        local owner, separator, name, arguments = definition(line)
+        if name then
+          local item = block
+          item.owner, item.separator, item.name, item.line = owner ~= "M" and owner or nil, separator, name, number
+          item.arguments = {}
+          for argument in (arguments or ""):gmatch "[^,%s]+" do item.arguments[#item.arguments + 1] = argument end
+          if not arguments then
+            for i, p in ipairs(item.params) do item.arguments[i] = p.name end
+          end
+          result.items[#result.items + 1] = item
+          result.by_line[number] = item
+        end
+      end
+    end
+  end
+  return result
+end
+
+return M

@@ -1,0 +1,231 @@
+-- Tensors and judged lists: how scripts make them, and the methods that are written in Lua.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+local tensor = core.classes["mr.Tensor"].methods
+local tensor_getters = core.classes["mr.Tensor"].getters
+
+---@class mr.TensorOptions
+---@field dtype? string   "float32" (default), "float64" or "int64"
+---@field device? string  "cpu" or "cuda"; default: what mr.device says
+
+local function kind(where, options, more)
+  local defaults = { dtype = "float32", device = check.none }
+  for name, default in pairs(more or {}) do defaults[name] = default end
+  return check.options(where, options, defaults)
+end
+
+-- (2, 3), (2, 3, options), ({2, 3}, options): sizes and options.
+local function sizes_of(where, ...)
+  local given = { ... }
+  local options = {}
+  if type(given[1]) == "table" then return given[1], given[2] end
+  if type(given[#given]) == "table" then options = table.remove(given) end
+  for i, n in ipairs(given) do
+    if math.type(n) ~= "integer" then check.fail("%s: size %d is %s, expected an integer", where, i, tostring(n)) end
+  end
+  return given, options
+end
+
+---A tensor from a nested table of numbers.
+---@param values table
+---@param options? mr.TensorOptions
+---@return mr.Tensor
+---Example: `mr.tensor{{1, 2}, {3, 4}}:sum():item()   --> 10.0`
+function M.tensor(values, options)
+  options = kind("mr.tensor", options)
+  if type(values) == "number" then return core.full({}, values, options.dtype, options.device) end
+  return core.tensor(values, options.dtype, options.device)
+end
+
+---A tensor of zeros.
+---@param ... integer|integer[]|mr.TensorOptions  sizes, then options
+---@return mr.Tensor
+---Example: `mr.zeros(2, 3):size(2)   --> 3`
+function M.zeros(...)
+  local sizes, options = sizes_of("mr.zeros", ...)
+  options = kind("mr.zeros", options)
+  return core.full(sizes, 0, options.dtype, options.device)
+end
+
+---A tensor of ones.
+---@param ... integer|integer[]|mr.TensorOptions  sizes, then options
+---@return mr.Tensor
+---Example: `mr.ones(3):sum():item()   --> 3.0`
+function M.ones(...)
+  local sizes, options = sizes_of("mr.ones", ...)
+  options = kind("mr.ones", options)
+  return core.full(sizes, 1, options.dtype, options.device)
+end
+
+---A tensor of one value.
+---@param sizes integer[]
+---@param value number
+---@param options? mr.TensorOptions
+---@return mr.Tensor
+---Example: `mr.full({2}, 0.5):sum():item()   --> 1.0`
+function M.full(sizes, value, options)
+  options = kind("mr.full", options)
+  return core.full(sizes, value, options.dtype, options.device)
+end
+
+---first, first + step, ... up to last, as a vector.
+---@param first number
+---@param last number
+---@param options? { step?: number, dtype?: string, device?: string }
+---@return mr.Tensor
+---Example: `mr.arange(1, 4):sum():item()   --> 10.0`
+function M.arange(first, last, options)
+  options = kind("mr.arange", options, { step = 1 })
+  return core.arange(first, last, options.step, options.dtype, options.device)
+end
+
+---Uniform random numbers in [low, high). The same on every device and for any number of threads.
+---@param sizes integer[]
+---@param options? { low?: number, high?: number, seed?: integer, stream?: string, dtype?: string, device?: string }
+---@return mr.Tensor
+---Example: `mr.uniform({1000}, {seed = 1}):mean():item() < 0.6   --> true`
+function M.uniform(sizes, options)
+  options = kind("mr.uniform", options, { low = 0, high = 1, seed = 1, stream = "uniform" })
+  return core.uniform(sizes, options.low, options.high, options.seed, options.stream, options.dtype, options.device)
+end
+
+---Normal random numbers. The same on every device and for any number of threads.
+---@param sizes integer[]
+---@param options? { mean?: number, sd?: number, seed?: integer, stream?: string, dtype?: string, device?: string }
+---@return mr.Tensor
+---Example: `mr.normal({3}, {seed = 7}):size(1)   --> 3`
+function M.normal(sizes, options)
+  options = kind("mr.normal", options, { mean = 0, sd = 1, seed = 1, stream = "normal" })
+  return core.normal(sizes, options.mean, options.sd, options.seed, options.stream, options.dtype, options.device)
+end
+
+---Sets the device where tensors are made from now on, if one is named; returns the device in use.
+---@param name? string  "cpu" or "cuda"; without a usable GPU "cuda" is an error that says why
+---@return string
+---Example: `mr.device()   --> cpu`
+function M.device(name) return core.device(name) end
+
+---Runs a function without recording operations for gradients; returns what it returns.
+---@param f function
+---@return any
+---Example: `mr.no_grad(function() return mr.ones(2):requires_grad():sum().tracked end)   --> false`
+function M.no_grad(f)
+  local was = core.recording(false)
+  local results = table.pack(pcall(f))
+  core.recording(was)
+  if not results[1] then error(results[2], 0) end
+  return table.unpack(results, 2, results.n)
+end
+
+---The sizes as a table.
+---Example: `#mr.zeros(2, 3):shape()   --> 2`
+function tensor:shape() return core.shape(self) end
+
+---Number of entries.
+function tensor:numel()
+  local n = 1
+  for _, size in ipairs(core.shape(self)) do n = n * size end
+  return n
+end
+
+function tensor_getters.dims(self) return #core.shape(self) end
+
+---The same entries in another shape: x:reshape(3, 2).
+function tensor:reshape(...)
+  local sizes = type((...)) == "table" and (...) or { ... }
+  return core.reshape(self, sizes)
+end
+
+---Each entry moved into [min, max]; either may be absent.
+---@param options { min?: number, max?: number }
+function tensor:clamp(options)
+  options = check.options("clamp", options, { min = check.none, max = check.none })
+  return core.clamp(self, options.min, options.max)
+end
+
+---Adds the derivatives of this number to the leaves it was computed from. Frees what the operations saved unless keep = true.
+---@param seed? mr.Tensor  needed where this is not a single number
+---@param options? { keep?: boolean }
+function tensor:backward(seed, options)
+  if type(seed) == "table" then seed, options = nil, seed end
+  options = check.options("backward", options, { keep = false })
+  core.backward(self, seed, options.keep)
+end
+
+---The entries as a (nested) table of numbers.
+---Example: `mr.tensor{{1, 2}, {3, 4}}:totable()[2][1]   --> 3.0`
+function tensor:totable()
+  local sizes = core.shape(self)
+  local flat = self.dtype == "int64" and core.integers(self) or core.numbers(self)
+  if #sizes == 0 then return flat[1] end
+  local at = 0
+  local function part(d)
+    local out = {}
+    for i = 1, sizes[d] do
+      if d == #sizes then
+        at = at + 1
+        out[i] = flat[at]
+      else
+        out[i] = part(d + 1)
+      end
+    end
+    return out
+  end
+  return part(1)
+end
+
+-- Sizes of runs of equal ids; an id that returns later is an error.
+local function sizes_of_ids(ids)
+  local sizes, names, seen = {}, {}, {}
+  for i, id in ipairs(ids) do
+    if id ~= ids[i - 1] or i == 1 then
+      if seen[id] then check.fail("mr.lists: id '%s' returns at row %d, expected the rows of a list together", tostring(id), i) end
+      seen[id] = true
+      sizes[#sizes + 1], names[#names + 1] = 0, tostring(id)
+    end
+    sizes[#sizes] = sizes[#sizes] + 1
+  end
+  return sizes, names
+end
+
+local function flat_numbers(values)
+  return type(values) == "userdata" and values or core.tensor(values, "float32", "cpu")
+end
+
+---Judged lists: which rows belong to which user or query, and how relevant each row is (binary or graded, 0 or more).
+---`mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }`, or flat: `mr.lists{ relevance = t, sizes = {4, 3} }`, or `mr.lists{ relevance = t, ids = qids }`.
+---@param t table
+---@return mr.Lists
+---Example: `mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }.rows   --> 7`
+function M.lists(t)
+  if type(t) ~= "table" then check.fail("mr.lists: a table expected, got a %s", type(t)) end
+  if t.relevance ~= nil then
+    local options = check.options("mr.lists", t,
+      { relevance = check.none, sizes = check.none, ids = check.none, documents = {} })
+    local sizes, names = options.sizes, {}
+    if sizes == nil and options.ids ~= nil then
+      local ids = type(options.ids) == "userdata" and options.ids:totable() or options.ids
+      sizes, names = sizes_of_ids(ids)
+    elseif sizes == nil then
+      check.fail("mr.lists: relevance needs sizes or ids beside it")
+    end
+    if type(sizes) == "userdata" then sizes = core.integers(sizes) end
+    return core.lists(sizes, flat_numbers(options.relevance), names, options.documents)
+  end
+  local sizes, relevance = {}, {}
+  for i, list in ipairs(t) do
+    if type(list) ~= "table" then check.fail("mr.lists: list %d is a %s, expected a table of relevances", i, type(list)) end
+    sizes[i] = #list
+    table.move(list, 1, #list, #relevance + 1, relevance)
+  end
+  return core.lists(sizes, flat_numbers(relevance), {}, {})
+end
+
+---Whether a usable GPU is there. Never raises.
+---@return boolean
+function M.has_cuda() return core.has_cuda() end
+
+return M

@@ -1,0 +1,100 @@
+-- The spec harness: `moonrank test spec.lua` runs a file of `describe` and `it` blocks; a spec without checks fails.
+local M = {}
+
+local state = { checks = 0, failures = 0, tests = 0, skipped = 0, names = {} }
+
+local function full_name(name) return table.concat(state.names, " ") .. (#state.names > 0 and " " or "") .. name end
+
+---Groups tests under a name.
+function M.describe(name, body)
+  table.insert(state.names, name)
+  body()
+  table.remove(state.names)
+end
+
+---One test. Its error is reported and the next test runs.
+function M.it(name, body)
+  state.tests = state.tests + 1
+  local before = state.checks
+  local ok, message = xpcall(body, function(m) return debug.traceback(tostring(m), 2) end)
+  if ok and state.checks == before and not state.skip then
+    ok, message = false, "no check in this test"
+  end
+  state.skip = false
+  if not ok then
+    state.failures = state.failures + 1
+    io.stderr:write("FAILED: ", full_name(name), "\n  ", (message:gsub("\n", "\n  ")), "\n")
+  end
+end
+
+---Says why a test cannot run here; it counts as skipped, visibly.
+function M.skip(why)
+  state.skipped = state.skipped + 1
+  state.skip = true
+  print("SKIPPED: " .. why)
+end
+
+local function fail(message, ...) error(message:format(...), 3) end
+
+---Checks that a condition holds.
+function M.check(condition, message)
+  state.checks = state.checks + 1
+  if not condition then fail("check failed: %s", message or "condition is " .. tostring(condition)) end
+end
+
+---Checks that two values are equal; tables entry by entry.
+function M.equal(found, expected, where)
+  state.checks = state.checks + 1
+  local function same(a, b)
+    if type(a) ~= "table" or type(b) ~= "table" then return a == b or (a ~= a and b ~= b) end
+    for k, v in pairs(a) do if not same(v, b[k]) then return false end end
+    for k in pairs(b) do if a[k] == nil then return false end end
+    return true
+  end
+  local function text(v)
+    if type(v) ~= "table" then return tostring(v) end
+    local parts = {}
+    for _, each in ipairs(v) do parts[#parts + 1] = text(each) end
+    return "{" .. table.concat(parts, ", ") .. "}"
+  end
+  if not same(found, expected) then fail("%sfound %s, expected %s", where and where .. ": " or "", text(found), text(expected)) end
+end
+
+local function values_of(v)
+  if type(v) == "userdata" then return v:reshape(v:numel()):totable() end
+  return type(v) == "table" and v or { v }
+end
+
+---Checks that numbers, or tables or tensors of numbers, agree to atol + rtol * |expected|. NaN agrees with NaN.
+function M.near(found, expected, tolerance, where)
+  state.checks = state.checks + 1
+  local rtol, atol = tolerance or 1e-6, tolerance or 1e-6
+  if type(tolerance) == "table" then rtol, atol = tolerance.rtol or 0, tolerance.atol or 0 end
+  local a, b = values_of(found), values_of(expected)
+  if #a ~= #b then fail("%sfound %d numbers, expected %d", where and where .. ": " or "", #a, #b) end
+  for i = 1, #b do
+    local both_nan = a[i] ~= a[i] and b[i] ~= b[i]
+    local close = a[i] == b[i] or math.abs(a[i] - b[i]) <= atol + rtol * math.abs(b[i])
+    if not (close or both_nan) then
+      fail("%sentry %d: found %.17g, expected %.17g", where and where .. ": " or "", i, a[i], b[i])
+    end
+  end
+end
+
+---Checks that `f` raises an error whose text contains `part` (plain text); returns the whole text.
+function M.raises(f, part)
+  state.checks = state.checks + 1
+  local ok, message = pcall(f)
+  if ok then fail("no error, expected one with '%s'", part) end
+  if not tostring(message):find(part, 1, true) then fail("the error is '%s', expected one with '%s'", tostring(message), part) end
+  return tostring(message)
+end
+
+---Ends a spec file: prints the summary; returns whether all went well.
+function M.finish()
+  if state.tests == 0 then io.stderr:write("FAILED: no tests in this spec\n") end
+  print(("%d tests, %d checks, %d failures, %d skipped"):format(state.tests, state.checks, state.failures, state.skipped))
+  return state.failures == 0 and state.tests > 0
+end
+
+return M
