@@ -4,6 +4,7 @@
 #include "kernels/cuda/device.h"
 #include "kernels/tables/arithmetic.h"
 #include "kernels/tables/move.h"
+#include "kernels/tables/training.h"
 
 namespace mr {
 
@@ -12,6 +13,8 @@ MR_NO_CUDA_TABLE(MoveKernels, double)
 MR_NO_CUDA_TABLE(MoveKernels, int64_t)
 MR_NO_CUDA_TABLE(ArithmeticKernels, float)
 MR_NO_CUDA_TABLE(ArithmeticKernels, double)
+MR_NO_CUDA_TABLE(TrainingKernels, float)
+MR_NO_CUDA_TABLE(TrainingKernels, double)
 
 namespace cuda {
 namespace {

@@ -54,6 +54,12 @@ struct Result<bool> : PlainResult<bool> {
 inline void push_value(lua_State* L, double value) { lua_pushnumber(L, value); }
 inline void push_value(lua_State* L, int64_t value) { lua_pushinteger(L, value); }
 inline void push_value(lua_State* L, const std::string& value) { lua_pushlstring(L, value.data(), value.size()); }
+/// A bound class: a copy of the handle in a box of its own.
+template <class T>
+void push_value(lua_State* L, const T& value) {
+  reserve_box<T>(L);
+  static_cast<Box<T>*>(lua_touserdata(L, -1))->fill(T(value));
+}
 template <class T>
 void push_value(lua_State* L, const std::vector<T>& values) {
   lua_createtable(L, static_cast<int>(values.size()), 0);

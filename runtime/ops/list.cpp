@@ -3,8 +3,11 @@
 
 namespace mr {
 
+// clang-format off
 #define MR_OP_TABLES(ROW)    \
   ROW(about_functions)       \
+  ROW(system_functions)      \
+  ROW(interrupt_functions)   \
   ROW(create_functions)      \
   ROW(create_methods)        \
   ROW(create_getters)        \
@@ -20,10 +23,15 @@ namespace mr {
   ROW(gradient_functions)    \
   ROW(gradient_methods)      \
   ROW(gradient_getters)      \
+  ROW(factor_functions)      \
+  ROW(model_file_functions)  \
+  ROW(optim_functions)       \
+  ROW(optim_operators)       \
   ROW(lists_functions)       \
   ROW(lists_methods)         \
   ROW(lists_getters)         \
   ROW(lists_operators)
+// clang-format on
 
 #define MR_DECLARE(table) extern const lua::OpTable table;
 #define MR_LIST(table) &table,

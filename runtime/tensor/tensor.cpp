@@ -87,6 +87,8 @@ Tensor Tensor::clone() const {
   return out;
 }
 
+void Tensor::assign(const Tensor& values) const { copy_bytes(raw(), device(), values.raw(), values.device(), bytes()); }
+
 Tensor Tensor::viewed(const Shape& shape) const {
   Body body = *body_;
   body.shape = shape;

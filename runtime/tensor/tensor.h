@@ -62,6 +62,8 @@ class Tensor {
   Tensor to(Device device) const;
   Tensor to(Dtype dtype) const;
   Tensor clone() const;
+  /// Overwrites the entries, for all who share them; same shape, type and device.
+  void assign(const Tensor& values) const;
   /// The same bytes in another shape of as many entries, or part of them along the first dimension; without graph edge.
   Tensor viewed(const Shape& shape) const;
   Tensor slice(int64_t first, int64_t count) const;

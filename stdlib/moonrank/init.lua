@@ -4,8 +4,8 @@ local M = require "moonrank.tensor"
 M.version = require("moonrank.core").version()
 
 -- Fields that are modules, and fields that are one function of a module.
-local modules = {}
-local functions = { gradcheck = "gradcheck" }
+local modules = { "models", "optim" }
+local functions = { gradcheck = "gradcheck", args = "args", help = "help" }
 
 local loaders = {}
 for _, name in ipairs(modules) do loaders[name] = function() return require("moonrank." .. name) end end

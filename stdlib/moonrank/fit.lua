@@ -1,0 +1,142 @@
+-- The training loop: batches, validation, the best epoch, early stopping, progress, Ctrl-C.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local evaluate = require "moonrank.evaluate"
+local progress = require "moonrank.progress"
+
+local M = {}
+
+---@class mr.Run
+---@field best { epoch: integer, metrics: table<string, number> }  the epoch whose parameters the model has now
+---@field history { epoch: integer, loss: number, metrics: table<string, number> }[]
+---@field scores table<string, mr.Tensor>?  per metric one value per test list
+---@field test mr.Evaluation?               the same with means and counts
+---@field interrupted boolean               whether Ctrl-C ended it
+---@field chosen_on string                  "valid", "test" or "last epoch"
+
+-- The whole of a dataset as one batch.
+local function whole(dataset)
+  local batch
+  for each in dataset:batches{ size = math.max(1, dataset.count) } do batch = each end
+  return batch
+end
+
+local function scores_of(model, batch)
+  local was = core.recording(false)
+  local ok, scores = pcall(model, batch)
+  core.recording(was)
+  if not ok then error(scores, 0) end
+  return scores
+end
+
+---Scores a dataset with a model and evaluates them.
+---@param model mr.Model
+---@param dataset mr.Dataset
+---@param metrics string[]
+---@return mr.Evaluation
+function M.test(model, dataset, metrics)
+  local batch = whole(dataset)
+  return evaluate.evaluate(scores_of(model, batch), batch.lists, metrics)
+end
+
+-- Loss of a batch: the mean (or sum) over its lists that an ordering can matter to, and how many they are.
+local function batch_loss(loss, scores, lists, reduction)
+  local total, counted = loss(scores, lists):sum(), loss:count(lists)
+  if reduction == "mean" and counted > 0 then return total / counted, counted end
+  return total, counted
+end
+
+-- One pass over the training part; returns the mean loss per counted list.
+local function train_epoch(o, optimizer, epoch, line)
+  local total, lists, done = 0, 0, 0
+  local count = math.ceil(o.train.count / o.batch)
+  for batch in o.train:batches{ size = o.batch, shuffle = o.shuffle, seed = o.seed, epoch = epoch } do
+    core.check_interrupt()
+    optimizer:zero_grad()
+    local value, counted = batch_loss(o.loss, o.model(batch), batch.lists, o.reduction)
+    if counted > 0 then
+      value:backward()
+      optimizer:step()
+      total = total + value:item() * (o.reduction == "mean" and counted or 1)
+      lists = lists + counted
+    end
+    done = done + 1
+    line:update(epoch - 1 + done / count, { loss = lists > 0 and total / lists or 0 })
+  end
+  return lists > 0 and total / lists or 0
+end
+
+local function checked(options)
+  local none = check.none
+  local o = check.options("mr.fit", options, {
+    model = none, loss = none, train = none, valid = none, test = none, optimizer = none, batch = 32, epochs = 50, metrics = {},
+    select = none, patience = none, every = 1, seed = 1, shuffle = true, reduction = "mean", recipe = "honest", progress = true,
+    name = "fit",
+  })
+  for _, name in ipairs{ "model", "loss", "train" } do
+    if o[name] == nil then check.fail("mr.fit: %s is missing", name) end
+  end
+  check.choice("mr.fit", "reduction", o.reduction, { "mean", "sum" })
+  check.choice("mr.fit", "recipe", o.recipe, { "honest", "published" })
+  if o.recipe == "published" and not o.test then check.fail("mr.fit: recipe 'published' chooses the epoch on test, which is missing") end
+  if o.batch < 1 or o.epochs < 0 or o.every < 1 then check.fail("mr.fit: batch and every must be at least 1, epochs at least 0") end
+  o.optimizer = o.optimizer or require("moonrank.optim").adam{}
+  o.select = o.select or o.metrics[1]
+  o.judge = o.recipe == "published" and o.test or o.valid
+  if o.judge and not o.select then check.fail("mr.fit: metrics is empty, and nothing says by which metric to choose the epoch") end
+  o.chosen_on = not o.judge and "last epoch" or o.recipe == "published" and "test" or "valid"
+  return o
+end
+
+-- What the choice of the epoch looks at, and how it is going.
+local function judged(o, run, epoch, loss)
+  local entry = { epoch = epoch, loss = loss, metrics = {} }
+  run.history[#run.history + 1] = entry
+  if not o.judge then
+    run.best = entry
+    return
+  end
+  if epoch % o.every ~= 0 and epoch ~= o.epochs then return end
+  local result = M.test(o.model, o.judge, { o.select })
+  entry.metrics[o.select] = result.mean[o.select]
+  if not run.best or entry.metrics[o.select] > run.best.metrics[o.select] then
+    run.best, run._snapshot = entry, o.model:snapshot()
+  end
+end
+
+local function train(o, run, line)
+  local optimizer = o.optimizer:bind(o.model:parameters())
+  for epoch = 1, o.epochs do
+    local loss = train_epoch(o, optimizer, epoch, line)
+    judged(o, run, epoch, loss)
+    local last = run.history[#run.history]
+    line:update(epoch, { loss = loss, [o.select or "metric"] = last.metrics[o.select] })
+    if o.patience and run.best and epoch - run.best.epoch >= o.patience then break end
+  end
+end
+
+---Trains a model. Chooses the epoch by `select` (default: the first metric) on the validation part; without one the last epoch stays,
+---and the run says so. The model has the chosen epoch's parameters afterwards; the test part is looked at once, at the end
+---(recipe = "published" chooses on test, as the papers did, and says so in `chosen_on`). Ctrl-C stops after the current batch and keeps
+---what is there.
+---@param options { model: mr.Model, loss: mr.Loss, train: mr.Dataset, valid?: mr.Dataset, test?: mr.Dataset, optimizer?: mr.Optimizer, batch?: integer, epochs?: integer, metrics?: string[], select?: string, patience?: integer, every?: integer, seed?: integer, shuffle?: boolean, reduction?: "mean"|"sum", recipe?: "honest"|"published", progress?: boolean, name?: string }
+---@return mr.Run
+function M.fit(options)
+  local o = checked(options)
+  local run = { history = {}, chosen_on = o.chosen_on, interrupted = false }
+  local line = progress.start(o.name, o.epochs, { quiet = not o.progress })
+  local ok, message = pcall(train, o, run, line)
+  run.interrupted = not ok and tostring(message):find("interrupted", 1, true) ~= nil
+  line:finish(run.interrupted and "interrupted" or nil)
+  if not ok and not run.interrupted then error(message, 0) end
+  if run._snapshot then o.model:restore(run._snapshot) end
+  run._snapshot = nil
+  if o.test and #o.metrics > 0 then
+    run.test = M.test(o.model, o.test, o.metrics)
+    run.scores = {}
+    for _, name in ipairs(o.metrics) do run.scores[name] = run.test[name] end
+  end
+  return run
+end
+
+return M

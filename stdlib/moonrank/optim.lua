@@ -1,0 +1,68 @@
+-- Optimisers. `mr.optim.adam{lr = 1e-3}` describes one; `mr.fit`, or `optimizer:bind(model:parameters())`, puts it to work.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+---@class mr.Optimizer
+---@field name string
+---@field options table
+local Optimizer = check.class("mr.Optimizer")
+
+local function optimizer(name, options, step)
+  return setmetatable({ name = name, options = options, _step = step, _parameters = false, _states = false }, Optimizer)
+end
+
+---The same optimiser at work on these tensors, with nothing remembered yet.
+---@param parameters mr.Tensor[]
+---@return mr.Optimizer
+function Optimizer:bind(parameters)
+  local bound = optimizer(self.name, self.options, self._step)
+  bound._parameters, bound._states = parameters, {}
+  for i, parameter in ipairs(parameters) do bound._states[i] = core.optimizer_state(parameter) end
+  return bound
+end
+
+---Moves every parameter along its gradient. Parameters without one stay.
+function Optimizer:step()
+  if not self._parameters then check.fail("optimizer:step: bind the optimizer to parameters first") end
+  for i, parameter in ipairs(self._parameters) do self._step(parameter, self._states[i], self.options) end
+end
+
+---Forgets the gradients of all parameters.
+function Optimizer:zero_grad()
+  for _, parameter in ipairs(self._parameters or {}) do parameter:zero_grad() end
+end
+
+function Optimizer:__tostring()
+  local parts = {}
+  for name, value in pairs(self.options) do parts[#parts + 1] = ("%s = %g"):format(name, value) end
+  table.sort(parts)
+  return ("%s{%s}"):format(self.name, table.concat(parts, ", "))
+end
+
+local function sgd_step(parameter, state, o) core.sgd_step(parameter, state, o.lr, o.momentum, o.weight_decay) end
+
+---Stochastic gradient descent: p = p - lr (g + weight_decay p), or with momentum v = momentum v + g, p = p - lr v.
+---Rows without gradient are not touched where neither momentum nor decay moves them.
+---@param options? { lr?: number, momentum?: number, weight_decay?: number }  defaults 0.01, 0, 0
+---@return mr.Optimizer
+---Example: `tostring(mr.optim.sgd{lr = 0.5})   --> sgd{lr = 0.5, momentum = 0, weight_decay = 0}`
+function M.sgd(options)
+  return optimizer("sgd", check.options("mr.optim.sgd", options, { lr = 0.01, momentum = 0, weight_decay = 0 }), sgd_step)
+end
+
+local function adam_step(parameter, state, o)
+  core.adam_step(parameter, state, o.lr, o.beta1, o.beta2, o.epsilon, o.weight_decay)
+end
+
+---Adam (Kingma & Ba 2015, algorithm 1). Rows that never had a gradient are skipped, which changes nothing: their step is 0.
+---@param options? { lr?: number, beta1?: number, beta2?: number, epsilon?: number, weight_decay?: number }  defaults 1e-3, 0.9, 0.999, 1e-8, 0
+---@return mr.Optimizer
+---Example: `mr.optim.adam{lr = 0.01}.options.beta1   --> 0.9`
+function M.adam(options)
+  local defaults = { lr = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0 }
+  return optimizer("adam", check.options("mr.optim.adam", options, defaults), adam_step)
+end
+
+return M
