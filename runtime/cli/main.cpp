@@ -1,53 +1,155 @@
-// The command `moonrank`.
+// The command `moonrank`: what was typed is read first, then everything runs protected in one Lua state.
+#include <clocale>
 #include <cstdio>
-#include <cstring>
+#include <exception>
+#include <iostream>
 
+#include "kernels/cpu/pool.h"
+#include "runtime/cli/options.h"
+#include "runtime/cli/repl.h"
+#include "runtime/cli/run.h"
+#include "runtime/io/catalogue.h"
+#include "runtime/io/user_folder.h"
+#include "runtime/lua/interrupt.h"
 #include "runtime/lua/state.h"
 
+namespace mr::cli {
 namespace {
 
-/// Everything after `main` runs protected. Arguments: argc, argv as light values; returns the exit status.
-int protected_main(lua_State* L) {
-  const int argc = static_cast<int>(lua_tointeger(L, 1));
-  char** const argv = static_cast<char**>(lua_touserdata(L, 2));
+constexpr int second_press = 2;
+
+struct Invocation {
+  Command command;
+  std::vector<std::string> words;
+};
+
+/// The strings of -e, then the script, then the REPL: as far as each is asked for.
+int run_code(lua_State* L, const Invocation& invocation) {
+  const Command& command = invocation.command;
+  set_arguments(L, invocation.words, command.script_at);
+  if (!command.code.empty()) {
+    if (const int status = call_module(L, "moonrank.repl", "preset", nullptr, 0); status != 0) return status;
+  }
+  for (const std::string& code : command.code) {
+    if (const int status = call_loaded(L, luaL_loadbufferx(L, code.data(), code.size(), "=(command line)", "t"), 0);
+        status != 0) {
+      return status;
+    }
+  }
+  int status = 0;
+  if (command.script_at > 0) {
+    const std::string& script = invocation.words[static_cast<size_t>(command.script_at)];
+    status = set_strict(L, true);
+    if (status == 0) status = call_loaded(L, luaL_loadfilex(L, script == "-" ? nullptr : script.c_str(), "t"), 0);
+  }
+  if (command.mode == Command::repl || command.stay) return run_repl(L);
+  return status == 0 && lua::interrupted() ? 130 : status;
+}
+
+int run_spec(lua_State* L, const std::string& spec) {
+  set_arguments(L, {spec}, 0);
+  if (const int status = set_strict(L, true); status != 0) return status;
+  if (const int status = call_loaded(L, luaL_loadfilex(L, spec.c_str(), "t"), 0); status != 0) return status;
+  if (const int status = call_module(L, "moonrank.test", "finish", nullptr, 1); status != 0) return status;
+  const bool good = lua_toboolean(L, -1) != 0;
+  return lua::interrupted() ? 130 : (good ? 0 : 1);
+}
+
+int run_module_text(lua_State* L, const char* module, const char* function, const char* argument) {
+  if (const int status = call_module(L, module, function, argument, 1); status != 0) return status;
+  std::printf("%s\n", lua_tostring(L, -1));
+  return 0;
+}
+
+int run_in(lua_State* L, const Invocation& invocation, const std::string& name) {
+  lua::watch_interrupts(L, second_press);
+  switch (invocation.command.mode) {
+    case Command::test:
+      return run_spec(L, name);
+    case Command::doc:
+      return run_module_text(L, "moonrank.help", "about", name.c_str());
+    case Command::dump_api:
+      return run_module_text(L, "moonrank.dump_api", "text", nullptr);
+    case Command::version:
+      return run_module_text(L, "moonrank.about", "text", nullptr);
+    default:
+      return run_code(L, invocation);
+  }
+}
+
+struct Work {
+  const Invocation* invocation;
+  const std::string* name;
+};
+
+int protected_work(lua_State* L) {
+  const Work work = *static_cast<const Work*>(lua_touserdata(L, 1));
   lua_settop(L, 0);
-  mr::lua::open(L);
-  lua_pushcfunction(L, &mr::lua::traceback);
-  const bool is_code = argc > 2 && std::strcmp(argv[1], "-e") == 0;
-  const int script = argc > 2 && (is_code || std::strcmp(argv[1], "test") == 0) ? 2 : 1;
-  lua_createtable(L, argc, 0);
-  for (int i = 0; i < argc; ++i) {
-    lua_pushstring(L, argv[i]);
-    lua_rawseti(L, -2, i - script);
-  }
-  lua_setglobal(L, "arg");
-  if (argc <= script) return luaL_error(L, "usage: moonrank SCRIPT.lua | moonrank test SPEC.lua | moonrank -e CODE");
-  if (is_code) luaL_dostring(L, "mr = require 'moonrank'");
-  int status = is_code ? luaL_loadstring(L, argv[script]) : luaL_loadfilex(L, argv[script], "t");
-  if (status == LUA_OK) status = lua_pcall(L, 0, 0, 1);
-  if (status != LUA_OK) std::fprintf(stderr, "moonrank: %s\n", lua_tostring(L, -1));
-  if (status == LUA_OK && script == 2 && !is_code) {
-    luaL_dostring(L, "return require('moonrank.test').finish()");
-    status = lua_toboolean(L, -1) != 0 ? 0 : 1;
-  }
-  lua_pushinteger(L, status == LUA_OK ? 0 : 1);
+  lua::open(L);
+  lua_pushinteger(L, run_in(L, *work.invocation, *work.name));
   return 1;
 }
 
+/// One job in a state of its own.
+int run_fresh(const Invocation& invocation, const std::string& name) {
+  lua_State* const L = luaL_newstate();
+  if (L == nullptr) throw std::bad_alloc();
+  Work work{&invocation, &name};
+  lua_pushcfunction(L, &protected_work);
+  lua_pushlightuserdata(L, &work);
+  int status = 1;
+  if (lua_pcall(L, 1, 1, 0) == LUA_OK) {
+    status = static_cast<int>(lua_tointeger(L, -1));
+  } else {
+    std::fprintf(stderr, "moonrank: %s\n", lua_tostring(L, -1));
+  }
+  lua::ignore_interrupts();
+  lua_close(L);
+  return status;
+}
+
+int run_command(const Invocation& invocation) {
+  const Command& command = invocation.command;
+  if (command.threads > 0) cpu::set_threads(command.threads);
+  if (command.mode == Command::help) {
+    std::fputs(help_text, stdout);
+  } else if (command.mode == Command::data_list) {
+    io::data_list(io::catalogue(), io::user_data_folder(), std::cout);
+  } else if (command.mode == Command::data_get) {
+    io::data_get(io::catalogue_entry(command.names.front()), io::user_data_folder(), std::cout);
+  } else if (command.mode == Command::test) {
+    int worst = 0;
+    for (const std::string& spec : command.names) {
+      if (command.names.size() > 1) std::printf("%s: ", spec.c_str());
+      std::fflush(stdout);
+      const int status = run_fresh(invocation, spec);
+      if (status == 130) return status;
+      worst = status != 0 ? status : worst;
+    }
+    return worst;
+  } else {
+    return run_fresh(invocation, command.mode == Command::doc && !command.names.empty() ? command.names.front() : "mr");
+  }
+  return 0;
+}
+
 }  // namespace
+}  // namespace mr::cli
 
 int main(int argc, char** argv) {
-  lua_State* const L = luaL_newstate();
-  if (L == nullptr) {
-    std::fputs("moonrank: out of memory\n", stderr);
+  std::setlocale(LC_CTYPE, "");  // what is typed may be UTF-8; numbers stay as they are
+  try {
+    mr::cli::Invocation invocation{{}, {argv, argv + argc}};
+    invocation.command = mr::cli::parse(invocation.words);
+    const int status = mr::cli::run_command(invocation);
+    std::fflush(stdout);
+    return status;
+  } catch (const mr::cli::UsageError& error) {
+    std::fprintf(stderr, "moonrank: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::cout.flush();
+    std::fprintf(stderr, "moonrank: %s\n", error.what());
     return 1;
   }
-  lua_pushcfunction(L, &protected_main);
-  lua_pushinteger(L, argc);
-  lua_pushlightuserdata(L, argv);
-  const int status = lua_pcall(L, 2, 1, 0);
-  if (status != LUA_OK) std::fprintf(stderr, "moonrank: %s\n", lua_tostring(L, -1));
-  const int result = status == LUA_OK ? static_cast<int>(lua_tointeger(L, -1)) : 1;
-  lua_close(L);
-  return result;
 }

@@ -12,6 +12,7 @@
 #include "runtime/lua/arg.h"
 #include "runtime/lua/gc.h"
 #include "runtime/lua/result.h"
+#include "runtime/lua/type_names.h"
 
 namespace mr::lua {
 
@@ -108,7 +109,7 @@ int call(lua_State* L) {
 /// A row of an op table.
 template <auto F>
 constexpr OpRow op(const char* name, const char* arguments, const char* doc) {
-  return {name, &call<F>, arguments, doc};
+  return {name, &call<F>, arguments, doc, &SignatureNames<decltype(F)>::get};
 }
 
 }  // namespace mr::lua

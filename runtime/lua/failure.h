@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "runtime/lua/lua.h"
 
@@ -37,6 +38,7 @@ struct OpRow {
   lua_CFunction function;
   const char* arguments;
   const char* doc;
+  std::vector<std::string> (*types)();  // of the arguments, "->", of the results
 };
 
 /// Raises the record as a Lua error that starts with the script's file and line and names function and argument. Never

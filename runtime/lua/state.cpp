@@ -5,6 +5,7 @@
 
 #include "runtime/lua/bind.h"
 #include "runtime/lua/class.h"
+#include "runtime/lua/describe.h"
 
 namespace mr::lua {
 namespace {
@@ -44,6 +45,8 @@ int open_core(lua_State* L) {
   lua_setfield(L, -2, "embedded");
   lua_pushcfunction(L, &list_embedded);
   lua_setfield(L, -2, "embedded_names");
+  lua_pushcfunction(L, &describe);
+  lua_setfield(L, -2, "describe");
   lua_newtable(L);
   for (const OpTable* const table : op_tables()) {
     if (table->kind != OpTable::functions) add_to_class(L, *table);

@@ -1,5 +1,5 @@
 -- The options of a script: declared once with their defaults, which give them their types; --help is written from that.
-local nearest = require "moonrank.nearest"
+local check = require "moonrank.check"
 local M = {}
 
 ---@class mr.args.Declaration
@@ -11,6 +11,12 @@ local M = {}
 
 -- What `error` raises to end the program: the command writes `message` and exits with `exit_status`.
 local Exit = { __tostring = function(self) return self.message end, __name = "mr.Exit" }
+
+-- ", did you mean '--epochs'?", or nothing.
+local function hint(name, names, prefix)
+  local near = check.nearest(name, names)
+  return near and (", did you mean '%s%s'?"):format(prefix, near) or ""
+end
 
 local function leave(status, message)
   error(setmetatable({ exit_status = status, message = message }, Exit), 0)
@@ -155,7 +161,7 @@ local function parse(declarations, words, script)
       name, declared, denied = denial, declarations[denial], true
     end
     if not declared then
-      leave(2, ("unknown option '--%s'%s (--help lists them)"):format(given, nearest.hint(name, names, "--")))
+      leave(2, ("unknown option '--%s'%s (--help lists them)"):format(given, hint(name, names, "--")))
     end
     if denied then
       if text then leave(2, ("--%s takes no value"):format(given)) end
@@ -181,8 +187,8 @@ end
 ---@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
 ---@param words? string[]                   default: the script's own `arg`
 ---@return table<string, any>
----Example: `require "moonrank.args".read({nsr = 1, smoke = false}, {"--nsr", "2"}).nsr   --> 2`
-function M.read(declarations, words)
+---Example: `require "moonrank.args".args({nsr = 1, smoke = false}, {"--nsr", "2"}).nsr   --> 2`
+function M.args(declarations, words)
   local own = rawget(_G, "arg") or {}
   local declared = {}
   for name, value in pairs(declarations) do
@@ -197,7 +203,7 @@ function M.read(declarations, words)
   return setmetatable(values, {
     __index = function(_, key)
       if not declared[key] then
-        error(("mr.args: option '%s' was not declared%s"):format(key, nearest.hint(tostring(key), sorted_names(declared))), 2)
+        error(("mr.args: option '%s' was not declared%s"):format(key, hint(tostring(key), sorted_names(declared), "")), 2)
       end
     end,
   })

@@ -20,17 +20,20 @@ function M.fail(message, ...)
   error(text, script_level())
 end
 
--- Levenshtein distance, for "did you mean".
+-- Edit distance, for "did you mean"; swapped neighbours are one edit (Damerau 1964).
 local function distance(a, b)
-  local previous = {}
+  local previous, before = {}, {}
   for j = 0, #b do previous[j] = j end
   for i = 1, #a do
     local current = { [0] = i }
     for j = 1, #b do
       local cost = a:byte(i) == b:byte(j) and 0 or 1
       current[j] = math.min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + cost)
+      if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
+        current[j] = math.min(current[j], before[j - 2] + 1)
+      end
     end
-    previous = current
+    previous, before = current, previous
   end
   return previous[#b]
 end
@@ -46,7 +49,7 @@ function M.nearest(name, known)
     local d = distance(tostring(name), candidate)
     if not best or d < best_distance then best, best_distance = candidate, d end
   end
-  if best and best_distance <= math.max(2, #best // 2) then return best end
+  if best and best_distance <= math.max(2, #best // 2) and best_distance < #tostring(name) then return best end
 end
 
 ---Raises that there is no `what` of this name, offers the nearest and lists all.

@@ -2,7 +2,7 @@
 -- tables that bind them. A function is found by the file and line where it was defined, so docs cannot drift from what they describe.
 local core = require "moonrank.core"
 local luacats = require "moonrank.luacats"
-local nearest = require "moonrank.nearest"
+local check = require "moonrank.check"
 local M = {}
 
 local parsed = {}
@@ -10,7 +10,7 @@ local parsed = {}
 -- The documentation of a source file, standard library or a user's own; nil when there is no text.
 local function docs_of(source)
   if parsed[source] == nil then
-    local text = core.stdlib_source(source)
+    local text = source:match "^stdlib/" and core.stdlib_text(source)
     local file = not text and io.open(source, "r")
     if file then
       text = file:read "a"
@@ -23,7 +23,9 @@ end
 
 local function every_source()
   local all = {}
-  for _, name in ipairs(core.stdlib_names()) do all[#all + 1] = name end
+  for _, name in ipairs(core.embedded_names()) do
+    if name:match "^stdlib/moonrank/" then all[#all + 1] = name end
+  end
   table.sort(all)
   return all
 end
@@ -39,6 +41,7 @@ end
 
 -- path -> value for everything that scripts reach through `mr`, shortest path first where one value has several.
 local function walk(root, path)
+  for _, name in ipairs(root.names()) do pcall(function() return root[name] end) end  -- parts load when first used
   local found, queue, seen = {}, { { path, root } }, { [root] = true }
   while #queue > 0 do
     local here = table.remove(queue, 1)
@@ -70,23 +73,30 @@ local function methods()
       if class then found[#found + 1] = { path = class .. item.separator .. item.name, item = item, source = source } end
     end
   end
-  for _, row in ipairs(core.api()) do
-    local separator = row.kind == "method" and ":" or "."
-    found[#found + 1] = { path = row.target .. separator .. row.name, row = row }
+  for name, class in pairs(core.classes) do
+    for method, f in pairs(class.methods) do found[#found + 1] = { path = name .. ":" .. method, value = f } end
+    for field, f in pairs(class.getters) do
+      if field ~= "[]" then found[#found + 1] = { path = name .. "." .. field, value = f, getter = true } end
+    end
   end
+  table.sort(found, function(a, b) return a.path < b.path end)
   return found
 end
 
-local function add(lines, ...) lines[#lines + 1] = (...) end
+local function add(lines, text) lines[#lines + 1] = text end
+
+local function padded(text, width) return text .. (" "):rep(width - #text) end
 
 local function add_columns(lines, rows, indent)
-  local name_width, type_width = 0, 0
+  local name_width, type_width, typed = 0, 0, false
   for _, row in ipairs(rows) do
     name_width = math.max(name_width, #row[1])
+    typed = typed or row[2] ~= ""
     if #row[2] <= 24 then type_width = math.max(type_width, #row[2]) end
   end
   for _, row in ipairs(rows) do
-    add(lines, ((" "):rep(indent) .. ("%-" .. name_width .. "s  %-" .. type_width .. "s  %s"):format(row[1], row[2], row[3])):gsub("%s+$", ""))
+    local line = padded(row[1], name_width) .. "  " .. (typed and padded(row[2], type_width) .. "  " or "") .. row[3]
+    add(lines, ((" "):rep(indent) .. line:gsub("%s+$", "")))
   end
 end
 
@@ -123,8 +133,25 @@ local function written_item(path, item, source)
   return table.concat(lines, "\n")
 end
 
-local function written_row(path, row)
-  return ("%s%s\n\n%s\n\n(core)"):format(path, row.kind == "getter" and "" or "(" .. row.arguments .. ")", row.doc)
+-- A function of the core: its row says what it does, its C++ signature what it takes.
+local function written_row(path, row, getter)
+  local names, rows, results, arrow = {}, {}, {}, false
+  for name in row.arguments:gmatch "[^,%s]+" do names[#names + 1] = name end
+  for i, kind in ipairs(row.types) do
+    if kind == "->" then arrow = true
+    elseif arrow then results[#results + 1] = kind
+    elseif names[i] ~= "self" then rows[#rows + 1] = { names[i] or "?", (kind:gsub("%?$", "")), "" } end
+  end
+  local lines, shown = {}, {}
+  for i, r in ipairs(rows) do shown[i] = r[1] end
+  add(lines, path .. (getter and "" or "(" .. table.concat(shown, ", ") .. ")"))
+  add(lines, "\n" .. row.doc)
+  if #rows > 0 then
+    add(lines, "\nArguments")
+    add_columns(lines, rows, 2)
+  end
+  if #results > 0 then add(lines, "\nReturns\n  " .. table.concat(results, ", ")) end
+  return table.concat(lines, "\n")
 end
 
 -- Where a Lua function was written: its documented item, and the file.
@@ -136,31 +163,24 @@ local function item_of(f)
   return docs and docs.by_line[info.linedefined], source, info.linedefined
 end
 
-local function row_of(f)
-  for _, row in ipairs(core.api()) do
-    if row.value ~= nil and rawequal(row.value, f) then return row end
-  end
-  return nil
-end
-
-local function written_function(path, f)
+local function written_function(path, f, getter)
   local item, source, line = item_of(f)
   if item then return written_item(path or item.name, item, source) end
-  local row = row_of(f)
-  if row then return written_row(path or (row.target .. "." .. row.name), row) end
+  local row = core.describe(f)
+  if row then return written_row(path or row.name, row, getter) end
   if source then return ("%s\n\n(no documentation)\n\n%s:%d"):format(path or "function", source, line) end
   return (path or "function") .. "\n\n(no documentation: a function of Lua's or of a library in C)"
 end
 
 local function first_sentence(text)
-  return (text:gsub("\n", " "):match "^(.-%.)%f[%s\0]" or text:gsub("\n.*", ""))
+  return (text:gsub("\n", " "):match "^(.-[^.]%.)%f[%s\0]" or text:gsub("\n.*", ""))
 end
 
 local function summary(value)
   if type(value) == "table" then return "" end
   local item = item_of(value)
   if item then return first_sentence(item.text) end
-  local row = row_of(value)
+  local row = core.describe(value)
   return row and first_sentence(row.doc) or ""
 end
 
@@ -199,16 +219,30 @@ end
 
 local function written(entry)
   if entry.item then return written_item(entry.path, entry.item, entry.source) end
-  if entry.row then return written_row(entry.path, entry.row) end
-  if type(entry.value) == "function" then return written_function(entry.path, entry.value) end
+  if type(entry.value) == "function" then return written_function(entry.path, entry.value, entry.getter) end
   return written_table(entry.path, entry.value)
 end
 
 local function everything()
-  local root = package.loaded.moonrank
+  local root = require("moonrank")
   local all = walk(root, "mr")
-  table.move(methods(), 1, #methods(), #all + 1, all)
+  for _, method in ipairs(methods()) do all[#all + 1] = method end
   return all, root
+end
+
+-- The methods and fields of a class, or nil where none is known.
+local function written_class(class, all)
+  local rows = {}
+  for _, entry in ipairs(all) do
+    local name = entry.path:sub(1, #class) == class and entry.path:sub(#class + 1):match "^[:.][%w_]+$"
+    if name and (entry.item or entry.value) then
+      rows[#rows + 1] = { name, "", entry.item and first_sentence(entry.item.text) or summary(entry.value) }
+    end
+  end
+  if #rows == 0 then return nil end
+  local lines = { class, "" }
+  add_columns(lines, rows, 2)
+  return table.concat(lines, "\n")
 end
 
 -- Whether a path is meant by a topic: equal, or its end at a dot or colon ("ndcg" means mr.metrics.ndcg and mr.losses.ndcg).
@@ -221,11 +255,12 @@ end
 ---The documentation of everything that a name means.
 ---@param topic string   `ndcg`, `metrics.ndcg`, `mr.Tensor:sum`
 ---@return string        raises where nothing has that name, and offers the nearest
----Example: `(require "moonrank.help".about("nearest.to"):match "^[^\n]*")   --> error: nothing is called 'nearest.to'`
+---Example: `(require "moonrank.help".about("mr.has_cuda"):match "^[^\n]*")   --> mr.has_cuda()`
 function M.about(topic)
-  if topic == "mr" or topic == "moonrank" then return written_table("mr", package.loaded.moonrank) end
-  local all = everything()
-  local parts, names, seen = {}, {}, {}
+  local all, root = everything()
+  if topic == "mr" or topic == "moonrank" then return written_table("mr", root) end
+  local class = written_class(topic:match "^mr%." and topic or "mr." .. topic, all)
+  local parts, names, seen = { class }, {}, {}
   for _, entry in ipairs(all) do
     if means(entry.path, topic) then parts[#parts + 1] = written(entry) end
     local last = entry.path:match "[^.:]+$"
@@ -236,7 +271,10 @@ function M.about(topic)
       end
     end
   end
-  if #parts == 0 then error(("nothing is called '%s'%s"):format(topic, nearest.hint(topic, names)), 0) end
+  if #parts == 0 then
+    local near = check.nearest(topic, names)
+    error(("nothing is called '%s'%s"):format(topic, near and (", did you mean '%s'?"):format(near) or ""), 0)
+  end
   return table.concat(parts, "\n\n" .. ("-"):rep(40) .. "\n\n")
 end
 
@@ -252,28 +290,19 @@ function M.of(value)
     if entry.value ~= nil and rawequal(entry.value, value) then return written(entry) end
   end
   if type(value) == "function" then return written_function(nil, value) end
+  local meta = debug.getmetatable(value)
+  local class = type(meta) == "table" and rawget(meta, "__name")
+  local text = class and written_class(class, all)
+  if text then return text end
   if type(value) == "table" then return written_table(nil, value) end
-  local class = type(value) == "userdata" and core.class_of(value)
-  if class then
-    local lines = { class, "" }
-    local rows = {}
-    for _, entry in ipairs(all) do
-      local name = entry.path:sub(1, #class) == class and entry.path:match "^[%w_.]+[:.]([%w_]+)$"
-      if name and (entry.row or entry.item) then
-        rows[#rows + 1] = { entry.path:sub(#class + 1), "", first_sentence(entry.row and entry.row.doc or entry.item.text) }
-      end
-    end
-    add_columns(lines, rows, 2)
-    return table.concat(lines, "\n")
-  end
   return ("%s: a %s"):format(tostring(value), type(value))
 end
 
 ---Prints the documentation of a value or a name; without one, of all that there is.
 ---@param value? any
----Example: `require "moonrank.help".show == mr.help   --> true`
-function M.show(value)
-  print(M.of(value == nil and package.loaded.moonrank or value))
+---Example: `require "moonrank.help".help == mr.help   --> true`
+function M.help(value)
+  print(M.of(value == nil and require("moonrank") or value))
 end
 
 return M

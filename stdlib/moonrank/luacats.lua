@@ -116,8 +116,8 @@ end
 
 ---Reads a source text.
 ---@param text string
----@return {header: string, items: mr.luacats.Item[], by_line: table<integer, mr.luacats.Item>, classes: table, locals: table<string, string>}
----   `locals`: local name of a table -> the class that it is declared to be
+---@return table   header: the first comment; items: mr.luacats.Item[]; by_line: items by the line of their definition;
+---   classes: name -> fields and text; locals: local name of a table -> the class that it is declared to be
 ---Example: `require "moonrank.luacats".parse("---Adds.\nfunction M.add(a, b) end").items[1].text   --> Adds.`
 function M.parse(text)
   local lines = {}

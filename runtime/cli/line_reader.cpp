@@ -1,0 +1,158 @@
+#include "runtime/cli/line_reader.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cwchar>
+#include <unistd.h>
+
+#include <histedit.h>
+
+#include "runtime/lua/interrupt.h"
+
+namespace mr::cli {
+namespace {
+
+class PlainReader : public LineReader {
+ public:
+  Got read(const char*, std::string* line) override {
+    line->clear();
+    for (;;) {
+      const int c = std::getchar();
+      if (c == EOF) {
+        if (lua::interrupted()) {
+          std::clearerr(stdin);
+          return Got::interrupt;
+        }
+        return line->empty() ? Got::end : Got::line;
+      }
+      if (c == '\n') return Got::line;
+      line->push_back(static_cast<char>(c));
+    }
+  }
+  void remember(const std::string&) override {}
+};
+
+/// Reads one character, so that Ctrl-C ends the line: libedit's own reader tries again.
+int read_character(EditLine*, wchar_t* out) {
+  std::mbstate_t state{};
+  for (;;) {
+    char byte = 0;
+    const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
+    if (count < 0 && errno == EINTR && !lua::interrupted()) continue;  // the window changed its size
+    if (count <= 0) return static_cast<int>(count);
+    const size_t used = std::mbrtowc(out, &byte, 1, &state);
+    if (used == static_cast<size_t>(-1)) return *out = static_cast<unsigned char>(byte), 1;
+    if (used != static_cast<size_t>(-2)) return 1;
+  }
+}
+
+class EditedReader : public LineReader {
+ public:
+  EditedReader(std::string history_file, Completer completer)
+      : history_file_(std::move(history_file)),
+        completer_(std::move(completer)),
+        edit_(el_init("moonrank", stdin, stdout, stderr)),
+        history_(history_init()) {
+    HistEvent event;
+    history(history_, &event, H_SETSIZE, 5000);
+    history(history_, &event, H_SETUNIQUE, 1);
+    if (!history_file_.empty()) history(history_, &event, H_LOAD, history_file_.c_str());
+    el_set(edit_, EL_CLIENTDATA, this);
+    el_set(edit_, EL_PROMPT, &prompt);
+    el_set(edit_, EL_EDITOR, "emacs");
+    el_set(edit_, EL_SIGNAL, 0);
+    el_set(edit_, EL_HIST, history, history_);
+    el_set(edit_, EL_GETCFN, &read_character);
+    el_set(edit_, EL_ADDFN, "complete-name", "Complete a name", &complete);
+    el_set(edit_, EL_BIND, "^I", "complete-name", nullptr);
+    el_set(edit_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+    el_source(edit_, nullptr);
+  }
+  ~EditedReader() override {
+    history_end(history_);
+    el_end(edit_);
+  }
+  EditedReader(const EditedReader&) = delete;
+  EditedReader& operator=(const EditedReader&) = delete;
+
+  Got read(const char* text, std::string* line) override {
+    prompt_ = text;
+    int count = 0;
+    const char* const typed = el_gets(edit_, &count);
+    if (lua::interrupted()) {
+      el_reset(edit_);
+      std::puts("^C");
+      return Got::interrupt;
+    }
+    if (typed == nullptr || count <= 0) return Got::end;
+    line->assign(typed, static_cast<size_t>(count));
+    if (line->back() == '\n') line->pop_back();
+    return Got::line;
+  }
+
+  void remember(const std::string& chunk) override {
+    HistEvent event;
+    history(history_, &event, H_ENTER, chunk.c_str());
+    // one file for all sessions: written whole after each chunk, so that a crash loses nothing
+    if (!history_file_.empty()) history(history_, &event, H_SAVE, history_file_.c_str());
+  }
+
+ private:
+  static EditedReader& self(EditLine* edit) {
+    void* data = nullptr;
+    el_get(edit, EL_CLIENTDATA, &data);
+    return *static_cast<EditedReader*>(data);
+  }
+  static char* prompt(EditLine* edit) { return self(edit).prompt_.data(); }
+  static unsigned char complete(EditLine* edit, int) { return self(edit).complete_word(); }
+
+  unsigned char complete_word() {
+    const LineInfo* const line = el_line(edit_);
+    const std::string before(line->buffer, static_cast<size_t>(line->cursor - line->buffer));
+    if (before.find_first_not_of(" \t") == std::string::npos) {
+      el_insertstr(edit_, "  ");
+      return CC_REFRESH;
+    }
+    const Completions found = completer_(before);
+    if (found.words.empty()) return CC_REFRESH_BEEP;
+    std::string common = found.words.front();
+    for (const std::string& word : found.words) {
+      common.resize(static_cast<size_t>(std::mismatch(common.begin(), common.end(), word.begin(), word.end()).first -
+                                        common.begin()));
+    }
+    const std::string word = before.substr(found.start);
+    if (common.size() > word.size()) {
+      el_insertstr(edit_, common.c_str() + word.size());
+      return CC_REFRESH;
+    }
+    if (found.words.size() == 1) return CC_NORM;
+    show(found.words);
+    return CC_REDISPLAY;
+  }
+
+  void show(const std::vector<std::string>& words) const {
+    size_t width = 0;
+    for (const std::string& word : words) width = std::max(width, word.size() + 2);
+    const size_t columns = std::max<size_t>(1, 80 / width);
+    for (size_t i = 0; i < words.size(); ++i) {
+      std::printf("%s%-*s", i % columns == 0 ? "\n" : "", static_cast<int>(width), words[i].c_str());
+    }
+    std::printf("\n");
+    std::fflush(stdout);
+  }
+
+  std::string history_file_, prompt_;
+  Completer completer_;
+  EditLine* edit_;
+  History* history_;
+};
+
+}  // namespace
+
+std::unique_ptr<LineReader> make_line_reader(const std::string& history_file, Completer completer) {
+  if (isatty(STDIN_FILENO) != 0) return std::make_unique<EditedReader>(history_file, std::move(completer));
+  return std::make_unique<PlainReader>();
+}
+
+}  // namespace mr::cli

@@ -1,0 +1,133 @@
+#include "runtime/cli/options.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace mr::cli {
+
+const char* const help_text =
+    "usage: moonrank [options]                        the REPL\n"
+    "       moonrank [options] SCRIPT [script options]  run a script; `moonrank SCRIPT --help` shows its options\n"
+    "       moonrank test SPEC...                     run specs\n"
+    "       moonrank doc [NAME]                       documentation: moonrank doc ndcg\n"
+    "       moonrank data list                        data sets that can be fetched, and which are there\n"
+    "       moonrank data get NAME                    fetch one from its publisher: moonrank data get movielens\n"
+    "\n"
+    "options:\n"
+    "  -e CODE        run a string (`mr` is there), before the script if there is one\n"
+    "  -i             stay in the REPL afterwards\n"
+    "  --threads N    how many threads share the work (default: all cores)\n"
+    "  --version      version, Lua, devices\n"
+    "  --dump-api     the core's functions as a LuaCATS file\n"
+    "  --help         show this\n"
+    "\n"
+    "MOONRANK_STDLIB names a folder whose files take precedence over the standard library in the program.\n"
+    "Exit status: 0; 1 error; 2 wrong command line; 130 after Ctrl-C.\n";
+
+namespace {
+
+const std::vector<std::string> known_options = {"-e", "-i", "-h", "--threads", "--version", "--dump-api", "--help"};
+
+size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
+    }
+  }
+  return row[b.size()];
+}
+
+[[noreturn]] void unknown(const std::string& what, const std::string& word, const std::vector<std::string>& known) {
+  const auto nearest = std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
+    return edit_distance(word, a) < edit_distance(word, b);
+  });
+  const bool near = edit_distance(word, *nearest) <= std::max<size_t>(2, nearest->size() / 2);
+  throw UsageError("unknown " + what + " '" + word + "'" + (near ? ", did you mean '" + *nearest + "'?" : "") +
+                   " (moonrank --help lists all)");
+}
+
+int thread_count(const std::string& text) {
+  int n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error != std::errc() || end != text.data() + text.size() || n < 1 || n > 4096) {
+    throw UsageError("--threads: expected a number from 1 to 4096, got '" + text + "'");
+  }
+  return n;
+}
+
+const std::string& value_after(const std::vector<std::string>& words, size_t* i, const char* what) {
+  if (*i + 1 >= words.size()) throw UsageError(words[*i] + ": " + what + " is missing");
+  return words[++*i];
+}
+
+/// One option at words[*i]; moves *i to its last word.
+void read_option(const std::vector<std::string>& words, size_t* i, Command* command) {
+  const std::string& word = words[*i];
+  if (word == "-e") {
+    command->code.push_back(value_after(words, i, "the code"));
+  } else if (word == "-i") {
+    command->stay = true;
+  } else if (word == "--threads") {
+    command->threads = thread_count(value_after(words, i, "the number of threads"));
+  } else if (word.rfind("--threads=", 0) == 0) {
+    command->threads = thread_count(word.substr(10));
+  } else if (word == "--version") {
+    command->mode = Command::version;
+  } else if (word == "--help" || word == "-h") {
+    command->mode = Command::help;
+  } else if (word == "--dump-api") {
+    command->mode = Command::dump_api;
+  } else {
+    unknown("option", word, known_options);
+  }
+}
+
+void read_data(const std::vector<std::string>& words, size_t at, Command* command) {
+  if (at >= words.size()) throw UsageError("data: 'get NAME' or 'list' is missing");
+  if (words[at] == "list" && at + 1 == words.size()) {
+    command->mode = Command::data_list;
+  } else if (words[at] == "get" && at + 2 == words.size()) {
+    command->mode = Command::data_get;
+    command->names = {words[at + 1]};
+  } else if (words[at] == "get" || words[at] == "list") {
+    throw UsageError("data " + words[at] + ": expected " +
+                     (words[at] == "get" ? "one name after it" : "nothing after it"));
+  } else {
+    unknown("data command", words[at], {"get", "list"});
+  }
+}
+
+}  // namespace
+
+Command parse(const std::vector<std::string>& words) {
+  Command command;
+  size_t i = 1;
+  for (; i < words.size() && words[i].size() > 1 && words[i][0] == '-'; ++i) read_option(words, &i, &command);
+  if (i >= words.size()) {
+    if (command.mode == Command::repl && !command.code.empty() && !command.stay) command.mode = Command::script;
+    return command;
+  }
+  if (command.mode != Command::repl) throw UsageError("unexpected argument '" + words[i] + "'");
+  const std::string& word = words[i];
+  if (word == "data") {
+    read_data(words, i + 1, &command);
+  } else if (word == "test" || word == "doc") {
+    command.mode = word == "test" ? Command::test : Command::doc;
+    command.names.assign(words.begin() + static_cast<ptrdiff_t>(i) + 1, words.end());
+    if (word == "test" && command.names.empty()) throw UsageError("test: name one spec at least");
+    if (word == "doc" && command.names.size() > 1)
+      throw UsageError("doc: expected one name, got " + std::to_string(command.names.size()));
+  } else {
+    command.mode = Command::script;
+    command.script_at = static_cast<int>(i);
+  }
+  return command;
+}
+
+}  // namespace mr::cli

@@ -1,0 +1,142 @@
+#include "runtime/cli/run.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "runtime/lua/interrupt.h"
+
+namespace mr::cli {
+namespace {
+
+constexpr int most_frames = 20;  // a runaway recursion has thousands; the first and last tell its story
+
+/// Appends one line about the frame, or nothing for frames of C and of the program's own start.
+bool add_frame(lua_State* L, luaL_Buffer* out, lua_Debug* frame) {
+  lua_getinfo(L, "Slnt", frame);
+  if (*frame->what == 'C') return false;
+  const bool main = std::strcmp(frame->what, "main") == 0;
+  lua_pushfstring(L, "\n  %s:%d: in ", frame->short_src, frame->currentline);
+  luaL_addvalue(out);
+  if (main) {
+    lua_pushliteral(L, "main chunk");
+  } else if (*frame->namewhat != '\0') {
+    lua_pushfstring(L, "%s '%s'", std::strcmp(frame->namewhat, "method") == 0 ? "method" : "function", frame->name);
+  } else {
+    lua_pushfstring(L, "function <%s:%d>", frame->short_src, frame->linedefined);
+  }
+  luaL_addvalue(out);
+  return true;
+}
+
+int count_frames(lua_State* L) {
+  lua_Debug frame;
+  int n = 0;
+  while (lua_getstack(L, n, &frame) != 0) ++n;
+  return n;
+}
+
+bool has_script_frame(lua_State* L) {
+  lua_Debug frame;
+  for (int level = 1; lua_getstack(L, level, &frame) != 0; ++level) {
+    lua_getinfo(L, "S", &frame);
+    if (*frame.what != 'C' && std::strncmp(frame.source, "@stdlib/", 8) != 0) return true;
+  }
+  return false;
+}
+
+/// Message handler: strings get the traceback; objects that say how to exit stay as they are.
+int explain(lua_State* L) {
+  if (lua_type(L, 1) == LUA_TTABLE && luaL_getmetafield(L, 1, "__name") != LUA_TNIL) {
+    const bool leaves = std::strcmp(lua_tostring(L, -1), "mr.Exit") == 0;
+    lua_pop(L, 1);
+    if (leaves) return 1;
+  }
+  const char* message = lua_tostring(L, 1);
+  if (message == nullptr) {
+    const bool has_text = luaL_callmeta(L, 1, "__tostring") != 0 && lua_type(L, -1) == LUA_TSTRING;
+    message = has_text ? lua_tostring(L, -1) : lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
+  }
+  if (std::strcmp(message, "interrupted") == 0) return 1;
+  // an error without a position, raised where no script is running, concerns what was typed: its text says all
+  if (!has_script_frame(L) && std::strncmp(message, "stdlib/", 7) != 0) {
+    lua_pushstring(L, message);
+    return 1;
+  }
+  luaL_Buffer out;
+  luaL_buffinit(L, &out);
+  luaL_addstring(&out, message);
+  lua_Debug frame;
+  const int frames = count_frames(L);
+  for (int level = 1, shown = 0; lua_getstack(L, level, &frame) != 0; ++level) {
+    if (shown == most_frames / 2 && frames - level > most_frames / 2) {
+      luaL_addstring(&out, "\n  ...");
+      level = frames - most_frames / 2;
+      shown = most_frames;
+      continue;
+    }
+    if (add_frame(L, &out, &frame)) ++shown;
+  }
+  luaL_pushresult(&out);
+  return 1;
+}
+
+/// Prints the error on top of the stack, pops it, and returns the exit status.
+int report(lua_State* L) {
+  int status = 1;
+  std::fflush(stdout);
+  if (lua_type(L, -1) == LUA_TTABLE) {
+    lua_getfield(L, -1, "exit_status");
+    status = static_cast<int>(lua_tointeger(L, -1));
+    lua_getfield(L, -2, "message");
+    if (status == 0) {
+      std::printf("%s\n", lua_tostring(L, -1));
+    } else {
+      std::fprintf(stderr, "moonrank: %s\n", lua_tostring(L, -1));
+    }
+    lua_pop(L, 2);
+  } else {
+    const char* const text = lua_tostring(L, -1);
+    std::fprintf(stderr, "moonrank: %s\n", text != nullptr ? text : "(error without a text)");
+    if (lua::interrupted()) status = 130;
+  }
+  lua_pop(L, 1);
+  return status;
+}
+
+}  // namespace
+
+int call(lua_State* L, int arguments, int results) {
+  const int base = lua_gettop(L) - arguments;
+  lua_pushcfunction(L, &explain);
+  lua_insert(L, base);
+  const int status = lua_pcall(L, arguments, results, base);
+  lua_remove(L, base);
+  return status == LUA_OK ? 0 : report(L);
+}
+
+int call_loaded(lua_State* L, int load_status, int results) {
+  return load_status == LUA_OK ? call(L, 0, results) : report(L);
+}
+
+int call_module(lua_State* L, const char* module, const char* name, const char* argument, int results) {
+  lua_getglobal(L, "require");
+  lua_pushstring(L, module);
+  if (const int status = call(L, 1, 1); status != 0) return status;
+  lua_getfield(L, -1, name);
+  lua_remove(L, -2);
+  if (argument != nullptr) lua_pushstring(L, argument);
+  return call(L, argument != nullptr ? 1 : 0, results);
+}
+
+void set_arguments(lua_State* L, const std::vector<std::string>& words, int script_at) {
+  lua_createtable(L, static_cast<int>(words.size()), script_at + 1);
+  for (size_t i = 0; i < words.size(); ++i) {
+    lua_pushstring(L, words[i].c_str());
+    lua_rawseti(L, -2, static_cast<lua_Integer>(i) - script_at);
+  }
+  lua_setglobal(L, "arg");
+}
+
+int set_strict(lua_State* L, bool on) { return call_module(L, "moonrank.strict", on ? "on" : "off", nullptr, 0); }
+
+}  // namespace mr::cli

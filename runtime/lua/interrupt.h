@@ -1,0 +1,17 @@
+// Ctrl-C: what the signal handler does to a running script, and how long work can ask to end in order instead.
+#pragma once
+
+#include "runtime/lua/lua.h"
+
+namespace mr::lua {
+
+/// Takes over SIGINT for scripts in this state. Until `watch` is called again or the state closes, Ctrl-C stops long
+/// operations and raises the error `interrupted`; the `kill_at`-th one ends the process with status 130 at once. May
+/// not raise.
+void watch_interrupts(lua_State* L, int kill_at) noexcept;
+/// Back to waiting: Ctrl-C only makes `interrupted` true, and what was asked before is forgotten.
+void ignore_interrupts() noexcept;
+/// Whether Ctrl-C came since `watch_interrupts` or `ignore_interrupts`.
+bool interrupted() noexcept;
+
+}  // namespace mr::lua

@@ -1,0 +1,64 @@
+-- Writes stdlib/meta/core.lua: the core's functions and classes as LuaCATS, for editors, from the tables that bind them.
+local core = require "moonrank.core"
+local M = {}
+
+local header = [[
+---@meta
+-- Written by `moonrank --dump-api` from the op tables; not for editing, and not for `require`.
+error("stdlib/meta/core.lua describes the core to editors; it cannot be required")
+
+---@class mr.core
+local core = {}
+]]
+
+local function sorted(t)
+  local names = {}
+  for name in pairs(t) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+local function add_function(lines, owner, separator, name, row)
+  lines[#lines + 1] = "---" .. row.doc
+  local names, shown, arrow = {}, {}, false
+  for argument in row.arguments:gmatch "[^,%s]+" do names[#names + 1] = argument end
+  for i, kind in ipairs(row.types) do
+    if kind == "->" then arrow = true
+    elseif arrow then lines[#lines + 1] = "---@return " .. kind
+    elseif not (i == 1 and separator == ":") then
+      local argument = names[i]:gsub("%?$", "")
+      shown[#shown + 1] = argument
+      lines[#lines + 1] = ("---@param %s%s %s"):format(argument, kind:match "%?$" or "", (kind:gsub("%?$", "")))
+    end
+  end
+  lines[#lines + 1] = ("function %s%s%s(%s) end\n"):format(owner, separator, name, table.concat(shown, ", "))
+end
+
+---The text of the file.
+---@return string
+---Example: `require "moonrank.dump_api".text():match "^[^\n]*"   --> ---@meta`
+function M.text()
+  local lines = { header }
+  for _, name in ipairs(sorted(core)) do
+    local row = type(core[name]) == "function" and core.describe(core[name])
+    if row then add_function(lines, "core", ".", name, row) end
+  end
+  for _, class in ipairs(sorted(core.classes)) do
+    local parts = core.classes[class]
+    local owner = class:gsub("%.", "_")
+    lines[#lines + 1] = "---@class " .. class
+    for _, name in ipairs(sorted(parts.getters)) do
+      local row = name ~= "[]" and core.describe(parts.getters[name])
+      if row then lines[#lines + 1] = ("---@field %s %s %s"):format(name, row.types[#row.types], row.doc) end
+    end
+    lines[#lines + 1] = ("local %s = {}\n"):format(owner)
+    for _, name in ipairs(sorted(parts.methods)) do
+      local row = core.describe(parts.methods[name])
+      if row then add_function(lines, owner, ":", name, row) end
+    end
+  end
+  lines[#lines + 1] = "return core"
+  return table.concat(lines, "\n")
+end
+
+return M

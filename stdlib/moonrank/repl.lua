@@ -1,0 +1,173 @@
+-- What the REPL adds: results shown so that people look at them, names completed, `help`.
+local core = require "moonrank.core"
+local M = {}
+
+local longest = 40  -- entries of a table that are shown
+
+local function key_text(key)
+  if type(key) == "string" and key:match "^[%a_][%w_]*$" then return key end
+  return "[" .. (type(key) == "string" and ("%q"):format(key) or tostring(key)) .. "]"
+end
+
+local function entry_text(value)
+  if type(value) == "string" then return (("%q"):format(value):gsub("\\\n", "\\n")) end
+  if type(value) == "table" and not getmetatable(value) then
+    return next(value) == nil and "{}" or #value > 0 and ("{... %d entries}"):format(#value) or "{...}"
+  end
+  return (tostring(value):gsub("\n%s*", " "))
+end
+
+-- By kind, then by value: numbers before names.
+local function sorted_keys(t, after)
+  local keys = {}
+  for key in next, t do
+    if not (math.type(key) == "integer" and key >= 1 and key <= after) then keys[#keys + 1] = key end
+  end
+  table.sort(keys, function(a, b)
+    if type(a) ~= type(b) then return type(a) < type(b) end
+    if type(a) == "number" or type(a) == "string" then return a < b end
+    return tostring(a) < tostring(b)
+  end)
+  return keys
+end
+
+-- One level of a table: on one line where it fits.
+local function table_text(t)
+  local parts, count = {}, 0
+  local function add(text)
+    count = count + 1
+    if count <= longest then parts[count] = text end
+  end
+  for _, value in ipairs(t) do add(entry_text(value)) end
+  for _, key in ipairs(sorted_keys(t, #t)) do add(key_text(key) .. " = " .. entry_text(rawget(t, key))) end
+  if count > longest then parts[longest + 1] = ("... (%d more)"):format(count - longest) end
+  local line = "{" .. table.concat(parts, ", ") .. "}"
+  if #line <= 100 then return line end
+  return "{\n  " .. table.concat(parts, ",\n  ") .. "\n}"
+end
+
+---How the REPL shows a value: tables one level deep, everything else through `tostring`.
+---@param value any
+---@return string
+---Example: `require "moonrank.repl".text{1, 2, name = "x"}   --> {1, 2, name = "x"}`
+function M.text(value)
+  if type(value) == "table" then
+    local meta = getmetatable(value)
+    if meta == nil then return table_text(value) end
+    if type(meta) == "table" and rawget(meta, "__tostring") == nil and rawget(meta, "__name") == nil then return table_text(value) end
+  elseif type(value) == "string" then
+    return value
+  end
+  return tostring(value)
+end
+
+---Prints the results of what was typed.
+---@param ... any
+function M.print(...)
+  local values = table.pack(...)
+  for i = 1, values.n do values[i] = M.text(values[i]) end
+  io.stdout:write(table.concat(values, "\t", 1, values.n), "\n")
+end
+
+-- The fields and methods that a value has, without calling anything of the user's.
+local function members(value)
+  local found, seen = {}, {}
+  local function add(name, is_function)
+    if type(name) == "string" and name:match "^[%a][%w_]*$" then found[name] = found[name] or (is_function and "function" or "field") end
+  end
+  local function add_table(t)
+    if type(t) ~= "table" or seen[t] then return end
+    seen[t] = true
+    for name, entry in next, t do
+      local getter = type(name) == "string" and name:match "^get_(.+)$"
+      add(getter or name, not getter and type(entry) == "function")
+    end
+  end
+  if value == require("moonrank") then
+    for _, name in ipairs(value.names()) do add(name) end
+  end
+  if type(value) == "table" then add_table(value) end
+  local meta = debug.getmetatable(value)
+  for _ = 1, 10 do
+    if type(meta) ~= "table" then break end
+    local class = core.classes[rawget(meta, "__name")]
+    if class and rawequal(class.meta, meta) then
+      for name in next, class.methods do add(name, true) end
+      for name in next, class.getters do add(name) end
+    end
+    local index = rawget(meta, "__index")
+    if type(index) == "function" and rawget(meta, "__name") then index = meta end  -- a class of the standard library
+    add_table(index)
+    meta = type(index) == "table" and debug.getmetatable(index) or nil
+  end
+  return found
+end
+
+-- The value that `a.b` names, as far as that is known without calling anything.
+local function value_of(path)
+  local value, first = nil, true
+  for name in path:gmatch "[%w_]+" do
+    if first then
+      value, first = rawget(_G, name), false
+    elseif value == require("moonrank") then
+      local ok, field = pcall(function() return value[name] end)
+      value = ok and field or nil
+    elseif type(value) == "table" then
+      value = rawget(value, name)
+    else
+      value = nil
+    end
+    if value == nil then return nil end
+  end
+  return value
+end
+
+local keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not",
+  "or", "repeat", "return", "then", "true", "until", "while" }
+
+---What may follow the text left of the cursor.
+---@param before string
+---@return integer start   where the word being completed begins
+---@return string[] words  candidates for that whole word, sorted
+---Example: `select(2, require "moonrank.repl".complete("x = string.rev"))[1]   --> reverse`
+function M.complete(before)
+  local path, separator, word = before:match "([%a_][%w_.]*)([.:])([%w_]*)$"
+  local names = {}
+  if path then
+    local value = value_of(path)
+    if value ~= nil then
+      for name, kind in pairs(members(value)) do
+        if separator == "." or kind == "function" then names[#names + 1] = name end
+      end
+    end
+  else
+    word = before:match "[%a_][%w_]*$" or ""
+    if before:sub(-#word - 1, -#word - 1):match "[.:]" then return #before + 1, {} end
+    for name in next, _G do
+      if type(name) == "string" then names[#names + 1] = name end
+    end
+    table.move(keywords, 1, #keywords, #names + 1, names)
+  end
+  local words = {}
+  for _, name in ipairs(names) do
+    if name:sub(1, #word) == word then words[#words + 1] = name end
+  end
+  table.sort(words)
+  return #before - #word + 1, words
+end
+
+---Sets the globals of a session and of `-e`: `mr` and `help`.
+function M.preset()
+  rawset(_G, "mr", require "moonrank")
+  rawset(_G, "help", function(value) require("moonrank.help").help(value) end)
+end
+
+---Begins a session.
+function M.enter()
+  M.preset()
+  if core.is_terminal(0) then
+    print(("Moonrank %s  help(mr)  help(mr.tensor)  Ctrl-D ends"):format(core.version()))
+  end
+end
+
+return M

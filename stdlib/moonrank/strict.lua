@@ -1,0 +1,33 @@
+-- Undeclared globals are errors in scripts and specs: a misspelt name must not be nil.
+local M = {}
+
+-- Whether the code that touched the global is Lua's (functions of C look for globals that may not be there).
+local function from_script()
+  local frame = debug.getinfo(3, "S")
+  return frame and frame.what ~= "C"
+end
+
+local rules = {
+  __index = function(_, name)
+    if not from_script() then return nil end
+    local check = require "moonrank.check"
+    local known = {}
+    for each in next, _G do known[#known + 1] = tostring(each) end
+    local near = check.nearest(tostring(name), known)
+    error(("undeclared global '%s'%s"):format(tostring(name), near and (", did you mean '%s'?"):format(near) or ""), 2)
+  end,
+  __newindex = function(globals, name, value)
+    if from_script() then
+      error(("assignment to undeclared global '%s' (write `local` before its first use)"):format(tostring(name)), 2)
+    end
+    rawset(globals, name, value)
+  end,
+}
+
+---Makes reading and writing of undeclared globals errors from now on.
+function M.on() setmetatable(_G, rules) end
+
+---Lets globals be made by assignment again, as in the REPL.
+function M.off() setmetatable(_G, nil) end
+
+return M
