@@ -1,4 +1,6 @@
 // Models in files.
+#include <filesystem>
+
 #include "runtime/io/safetensors.h"
 #include "runtime/lua/bind.h"
 
@@ -25,6 +27,13 @@ load_tensors(const std::string& path) {
   return {std::move(file.names), std::move(file.tensors), std::move(keys), std::move(values)};
 }
 
+bool file_exists(const std::string& path) { return std::filesystem::exists(path); }
+
+void make_folder(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder);
+}
+
 }  // namespace
 
 extern const lua::OpTable model_file_functions{
@@ -33,6 +42,8 @@ extern const lua::OpTable model_file_functions{
     {
         lua::op<&save_tensors>("save_tensors", "path, names, tensors, keys, values",
                                "Writes a safetensors file with metadata."),
+        lua::op<&file_exists>("file_exists", "path", "Whether there is a file or folder of this name."),
+        lua::op<&make_folder>("make_folder", "path", "Makes the folder that the file would be in, and those above it."),
         lua::op<&load_tensors>("load_tensors", "path",
                                "Names and tensors, metadata keys and values of a safetensors file."),
     }};

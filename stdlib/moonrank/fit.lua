@@ -46,8 +46,16 @@ local function batch_loss(loss, scores, lists, reduction)
   return total, counted
 end
 
+-- What the progress line shows beside the time left.
+local function shown(o, run, epoch, loss)
+  local values = { { "epoch", tostring(epoch) }, { "loss", loss } }
+  local last = run.best
+  if last and o.judge then values[3] = { "best " .. o.select, last.metrics[o.select] } end
+  return values
+end
+
 -- One pass over the training part; returns the mean loss per counted list.
-local function train_epoch(o, optimizer, epoch, line)
+local function train_epoch(o, run, optimizer, epoch, line)
   local total, lists, done = 0, 0, 0
   local count = math.ceil(o.train.count / o.batch)
   for batch in o.train:batches{ size = o.batch, shuffle = o.shuffle, seed = o.seed, epoch = epoch } do
@@ -61,7 +69,7 @@ local function train_epoch(o, optimizer, epoch, line)
       lists = lists + counted
     end
     done = done + 1
-    line:update(epoch - 1 + done / count, { loss = lists > 0 and total / lists or 0 })
+    if line then line:update((epoch - 1) * count + done, shown(o, run, epoch, lists > 0 and total / lists or 0)) end
   end
   return lists > 0 and total / lists or 0
 end
@@ -107,10 +115,7 @@ end
 local function train(o, run, line)
   local optimizer = o.optimizer:bind(o.model:parameters())
   for epoch = 1, o.epochs do
-    local loss = train_epoch(o, optimizer, epoch, line)
-    judged(o, run, epoch, loss)
-    local last = run.history[#run.history]
-    line:update(epoch, { loss = loss, [o.select or "metric"] = last.metrics[o.select] })
+    judged(o, run, epoch, train_epoch(o, run, optimizer, epoch, line))
     if o.patience and run.best and epoch - run.best.epoch >= o.patience then break end
   end
 end
@@ -124,10 +129,11 @@ end
 function M.fit(options)
   local o = checked(options)
   local run = { history = {}, chosen_on = o.chosen_on, interrupted = false }
-  local line = progress.start(o.name, o.epochs, { quiet = not o.progress })
+  local batches = o.epochs * math.ceil(o.train.count / o.batch)
+  local line = o.progress and progress.start{ label = o.name, total = batches, unit = "batch" } or nil
   local ok, message = pcall(train, o, run, line)
   run.interrupted = not ok and tostring(message):find("interrupted", 1, true) ~= nil
-  line:finish(run.interrupted and "interrupted" or nil)
+  if line then line:finish() end
   if not ok and not run.interrupted then error(message, 0) end
   if run._snapshot then o.model:restore(run._snapshot) end
   run._snapshot = nil

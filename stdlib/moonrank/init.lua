@@ -5,7 +5,7 @@ M.version = require("moonrank.core").version()
 
 -- Fields that are modules, and fields that are one function of a module.
 local modules = { "models", "optim" }
-local functions = { gradcheck = "gradcheck", args = "args", help = "help" }
+local functions = { gradcheck = "gradcheck", checkpoint = "checkpoint", args = "args", help = "help" }
 
 local loaders = {}
 for _, name in ipairs(modules) do loaders[name] = function() return require("moonrank." .. name) end end

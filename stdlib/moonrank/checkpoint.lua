@@ -1,0 +1,49 @@
+-- Long experiments resume: what a part computed is kept in a file and read back when the script runs again.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+local function sorted_names(t)
+  local names = {}
+  for name in pairs(t) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+-- The stored tensors, or nil where there is no file; an error where they belong to other settings.
+local function stored(path, settings)
+  if not core.file_exists(path) then return nil end
+  local names, tensors, keys, values = core.load_tensors(path)
+  local was = {}
+  for i, key in ipairs(keys) do was[key] = values[i] end
+  for name, value in pairs(settings) do
+    if was[name] ~= tostring(value) then
+      check.fail("%s holds results for %s = %s, not %s: move it away or name another folder", path, name, tostring(was[name]), tostring(value))
+    end
+  end
+  local results = {}
+  for i, name in ipairs(names) do results[name] = tensors[i] end
+  return results
+end
+
+---The tensors that `compute` returns, by name: computed the first time and kept in the file `path` (safetensors; missing folders are made),
+---read from there afterwards. The file is written in one piece, so an interrupted run leaves none. Settings are kept beside them; a file
+---with other settings is an error.
+---@param path string
+---@param settings table<string, any>   what the results depend on
+---@param compute fun(): table<string, mr.Tensor>
+---@return table<string, mr.Tensor> results, boolean was_there
+function M.checkpoint(path, settings, compute)
+  local results = stored(path, settings)
+  if results then return results, true end
+  results = compute()
+  local names, tensors, keys, values = sorted_names(results), {}, sorted_names(settings), {}
+  for i, name in ipairs(names) do tensors[i] = results[name] end
+  for i, key in ipairs(keys) do values[i] = tostring(settings[key]) end
+  core.make_folder(path)
+  core.save_tensors(path, names, tensors, keys, values)
+  return results, false
+end
+
+return M
