@@ -19,7 +19,8 @@ local found, ratings = pcall(mr.data.movielens)
 if args.smoke or not found then
   ratings = mr.data.synthetic{ kind = "ratings", users = args.smoke and 60 or 400, items = args.smoke and 400 or 4000, seed = args.seed }
 end
-print(("Data: %s"):format(found and not args.smoke and "MovieLens ml-latest-small" or "made-up ratings (no MovieLens used; `moonrank data get movielens` fetches it)"))
+local made_up = "made-up ratings; `moonrank data get movielens` fetches real ones"
+print("Data: " .. (found and not args.smoke and "MovieLens ml-latest-small" or made_up))
 local fold = ratings:binarize(4):min_relevant(25):folds{ k = 5, by = "user", seed = args.seed, nsr = args.nsr }[args.fold]
 print(fold:summary())
 

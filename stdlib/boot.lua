@@ -43,9 +43,9 @@ package.searchers = { package.searchers[1], search_stdlib, search_path, package.
 
 -- Files are text: precompiled chunks can crash the interpreter.
 local load_any, loadfile_any = load, loadfile
-function load(chunk, name, _, ...) return load_any(chunk, name, "t", ...) end
-function loadfile(path, _, ...) return loadfile_any(path, "t", ...) end
-function dofile(path)
+function _G.load(chunk, name, _, ...) return load_any(chunk, name, "t", ...) end
+function _G.loadfile(path, _, ...) return loadfile_any(path, "t", ...) end
+function _G.dofile(path)
   local chunk, message = loadfile_any(path, "t")
   if not chunk then error(message, 0) end
   return chunk()

@@ -74,8 +74,8 @@ for _, nsr in ipairs(args.nsr) do
     local _, unbounded = over_folds(nsr, loss .. " none")
     for _, bound in ipairs(bounds) do
       local summary, all = over_folds(nsr, loss .. " " .. bound)
-      local paired = mr.stats.paired_t(all, unbounded)
-      rows[#rows + 1] = { nsr, loss, bound, summary.mean, summary.sd, published[loss][bound][nsr], summary.mean - published[loss][bound][nsr],
+      local paired, printed = mr.stats.paired_t(all, unbounded), published[loss][bound][nsr]
+      rows[#rows + 1] = { nsr, loss, bound, summary.mean, summary.sd, printed, summary.mean - printed,
         bound ~= "none" and paired.mean_difference or nil, bound ~= "none" and paired.p or nil, paired.n }
     end
   end
@@ -84,5 +84,6 @@ print(("Test metric of the matching loss (nDCG, AP, nRBP(0.95)); epoch chosen on
   args.recipe == "published" and "TEST" or "validation", args.lr, args.epochs, args.folds))
 print(mr.table{
   columns = { "NSR", "loss", "bound", "mean", "sd of folds", "published", "difference", "change", "p", "lists" },
-  formats = { mean = "%.4f", ["sd of folds"] = "%.4f", published = "%.4f", difference = "%+.4f", change = "%+.4f", p = "%.2g" }, rows = rows,
+  formats = { mean = "%.4f", ["sd of folds"] = "%.4f", published = "%.4f", difference = "%+.4f", change = "%+.4f", p = "%.2g" },
+  rows = rows,
 })

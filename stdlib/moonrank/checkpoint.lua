@@ -19,7 +19,8 @@ local function stored(path, settings)
   for i, key in ipairs(keys) do was[key] = values[i] end
   for name, value in pairs(settings) do
     if was[name] ~= tostring(value) then
-      check.fail("%s holds results for %s = %s, not %s: move it away or name another folder", path, name, tostring(was[name]), tostring(value))
+      check.fail("%s holds results for %s = %s, not %s: move it away or name another folder", path, name, tostring(was[name]),
+        tostring(value))
     end
   end
   local results = {}

@@ -14,6 +14,26 @@ local M = {}
 ---@field interrupted boolean               whether Ctrl-C ended it
 ---@field chosen_on string                  "valid", "test" or "last epoch"
 
+---@class mr.FitOptions
+---@field model mr.Model
+---@field loss mr.Loss
+---@field train mr.Dataset
+---@field valid? mr.Dataset          chooses the epoch
+---@field test? mr.Dataset           scored once, at the end
+---@field optimizer? mr.Optimizer    default mr.optim.adam{}
+---@field batch? integer             lists per step (default 32)
+---@field epochs? integer            default 50
+---@field metrics? string[]          what is measured on test, e.g. {"ndcg", "nrbp(0.95)"}
+---@field select? string             by which metric the epoch is chosen (default: the first of metrics)
+---@field patience? integer          stop after so many epochs without a better one (default: never)
+---@field every? integer             validate every so many epochs (default 1)
+---@field seed? integer              seed of the order of lists (default 1)
+---@field shuffle? boolean           default true
+---@field reduction? "mean"|"sum"    over the batch's lists that an ordering can matter to (default "mean")
+---@field recipe? "honest"|"published"  choose on valid (default) or on test
+---@field progress? boolean          show a progress line (default true)
+---@field name? string               what the line is called
+
 -- The whole of a dataset as one batch.
 local function whole(dataset)
   local batch
@@ -124,7 +144,7 @@ end
 ---and the run says so. The model has the chosen epoch's parameters afterwards; the test part is looked at once, at the end
 ---(recipe = "published" chooses on test, as the papers did, and says so in `chosen_on`). Ctrl-C stops after the current batch and keeps
 ---what is there.
----@param options { model: mr.Model, loss: mr.Loss, train: mr.Dataset, valid?: mr.Dataset, test?: mr.Dataset, optimizer?: mr.Optimizer, batch?: integer, epochs?: integer, metrics?: string[], select?: string, patience?: integer, every?: integer, seed?: integer, shuffle?: boolean, reduction?: "mean"|"sum", recipe?: "honest"|"published", progress?: boolean, name?: string }
+---@param options mr.FitOptions
 ---@return mr.Run
 function M.fit(options)
   local o = checked(options)

@@ -34,7 +34,7 @@ function M.gradcheck(f, x, options)
     local expected = (above - below) / (2 * step)
     local found = grad[i] or 0
     local err = math.abs(found - expected) / (1 + math.abs(expected))
-    if not (err <= options.tolerance) then
+    if err > options.tolerance or err ~= err then
       check.fail("gradcheck: entry %d has derivative %.10g, differences say %.10g", i, found, expected)
     end
     worst = math.max(worst, err)
