@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/core/hd.h"
 
@@ -14,7 +15,9 @@ struct Span {
   int64_t size = 0;
 
   MR_HD T& operator[](int64_t i) const { return data[i]; }
-  MR_HD operator Span<const T>() const { return {data, size}; }
+  /// To Span<const T>; a template, because nvcc warns of a conversion of a Span<const T> to itself.
+  template <class U>
+  requires(std::is_same_v<U, const T> && !std::is_const_v<T>) MR_HD operator Span<U>() const { return {data, size}; }
 };
 
 /// Which entries belong to which list: list l holds entries offsets[l] .. offsets[l + 1] - 1.

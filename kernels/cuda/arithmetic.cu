@@ -1,6 +1,5 @@
-#include "kernels/tables/arithmetic.h"
-
 #include "kernels/cuda/launch.cuh"
+#include "kernels/tables/arithmetic.h"
 
 namespace mr {
 

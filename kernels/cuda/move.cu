@@ -1,6 +1,5 @@
-#include "kernels/tables/move.h"
-
 #include "kernels/cuda/launch.cuh"
+#include "kernels/tables/move.h"
 
 namespace mr {
 

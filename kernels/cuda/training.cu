@@ -1,6 +1,5 @@
-#include "kernels/tables/training.h"
-
 #include "kernels/cuda/launch.cuh"
+#include "kernels/tables/training.h"
 
 namespace mr {
 

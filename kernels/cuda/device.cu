@@ -1,0 +1,243 @@
+// The one GPU, its one stream and its memory. Everything is queued on the stream; copies to the host and `synchronize`
+// wait.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <cxxabi.h>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <stdexcept>
+
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/device.h"
+
+namespace mr::cuda {
+namespace {
+
+__global__ void probe() {}
+
+/// Pinned memory that uploads pass through: the caller's bytes may change as soon as the call returns, and the copy to
+/// the device still waits for its turn. A slot is used again when the copy that it fed is done.
+class Staging {
+ public:
+  static constexpr int slots = 16;
+  static constexpr int64_t slot_bytes = int64_t{256} << 10;
+
+  void upload(char* to, const char* from, int64_t bytes, cudaStream_t on) {
+    const std::lock_guard lock(mutex_);
+    prepare();
+    for (int64_t done = 0; done < bytes; done += slot_bytes) {
+      const auto piece = static_cast<size_t>(std::min(slot_bytes, bytes - done));
+      char* const slot = memory_ + next_ * slot_bytes;
+      CUDA_TRY(cudaEventSynchronize(free_[next_]));
+      std::memcpy(slot, from + done, piece);
+      CUDA_TRY(cudaMemcpyAsync(to + done, slot, piece, cudaMemcpyHostToDevice, on));
+      CUDA_TRY(cudaEventRecord(free_[next_], on));
+      next_ = (next_ + 1) % slots;
+    }
+  }
+
+ private:
+  void prepare() {
+    if (memory_ != nullptr) return;
+    for (cudaEvent_t& event : free_) {
+      if (event == nullptr) CUDA_TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    }
+    void* made = nullptr;
+    CUDA_TRY(cudaMallocHost(&made, slots * slot_bytes));
+    memory_ = static_cast<char*>(made);
+  }
+
+  std::mutex mutex_;
+  char* memory_ = nullptr;
+  std::array<cudaEvent_t, slots> free_{};
+  int next_ = 0;
+};
+
+/// The names of the last kernels since somebody waited: one of them is to blame for an error that is found late.
+class Trail {
+ public:
+  void note(const char* type) {
+    const std::lock_guard lock(mutex_);
+    names_[count_++ % names_.size()] = type;
+  }
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    count_ = 0;
+  }
+  std::string text() {
+    const std::lock_guard lock(mutex_);
+    if (count_ == 0) return "";
+    if (count_ == 1) return "; running: " + readable(names_[0]);
+    std::string out = "; one of the last operations caused it (CUDA_LAUNCH_BLOCKING=1 tells which): ";
+    const size_t shown = std::min(count_, names_.size());
+    for (size_t back = 1; back <= shown; ++back) {
+      out += (back > 1 ? ", before it " : "") + readable(names_[(count_ - back) % names_.size()]);
+    }
+    return out;
+  }
+
+ private:
+  static std::string readable(const char* type) {
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(type, nullptr, nullptr, &status), std::free);
+    return status == 0 ? name.get() : type;
+  }
+
+  std::mutex mutex_;
+  std::array<const char*, 4> names_{};
+  size_t count_ = 0;
+};
+
+struct Gpu {
+  std::string reason, name;
+  int multiprocessors = 1;
+  cudaStream_t stream = nullptr;
+  Staging staging;
+  Trail trail;
+  std::mutex lost_mutex;
+  bool lost = false;
+  std::string cause;
+
+  Gpu() {
+    reason = open();
+    if (!reason.empty()) static_cast<void>(cudaGetLastError());
+  }
+
+  /// Empty, or why there is no usable device.
+  std::string open() {
+    int count = 0;
+    if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess || count == 0) {
+      return std::string("no CUDA device: ") + cudaGetErrorString(error == cudaSuccess ? cudaErrorNoDevice : error);
+    }
+    cudaDeviceProp properties{};
+    cudaFuncAttributes attributes{};
+    cudaMemPool_t pool = nullptr;
+    cudaError_t error = cudaSetDevice(0);
+    if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, 0);
+    if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, probe);
+    if (error == cudaSuccess) error = cudaDeviceGetDefaultMemPool(&pool, 0);
+    // freed memory stays with us: giving it back at every synchronisation costs more than the work between
+    uint64_t keep = UINT64_MAX;
+    if (error == cudaSuccess) error = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
+    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    name = properties.name;
+    multiprocessors = std::max(1, properties.multiProcessorCount);
+    if (error == cudaSuccess) return "";
+    return "the CUDA device " + name + " cannot be used: " + cudaGetErrorString(error);
+  }
+};
+
+/// Never destroyed: tensors may be released after static objects are gone, and the driver cleans up after the process.
+Gpu& gpu() {
+  static Gpu* const the_gpu = std::make_unique<Gpu>().release();
+  return *the_gpu;
+}
+
+/// After an error: whether the context still works.
+bool still_works() {
+  static_cast<void>(cudaGetLastError());
+  const cudaError_t state = cudaStreamQuery(gpu().stream);
+  return state == cudaSuccess || state == cudaErrorNotReady;
+}
+
+[[noreturn]] void fail(const std::string& what, const char* expression, const char* file, int line) {
+  std::string text = "CUDA: " + what + " in " + expression + " (" + file + ":" + std::to_string(line) + ")";
+  text += gpu().trail.text();
+  if (!still_works()) {
+    const std::lock_guard lock(gpu().lost_mutex);
+    if (!gpu().lost) gpu().cause = text;
+    gpu().lost = true;
+  }
+  throw std::runtime_error(text);
+}
+
+size_t bytes_of(int64_t n) { return static_cast<size_t>(n); }
+
+}  // namespace
+
+void require_alive() {
+  if (!available()) throw std::runtime_error(reason());
+  const std::lock_guard lock(gpu().lost_mutex);
+  if (gpu().lost) throw std::runtime_error("the CUDA device was lost earlier; restart to use it again. " + gpu().cause);
+}
+
+void check(cudaError_t error, const char* expression, const char* file, int line) {
+  if (error == cudaSuccess) return;
+  if (error == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());
+    throw std::bad_alloc();
+  }
+  fail(cudaGetErrorString(error), expression, file, line);
+}
+
+void check(cublasStatus_t status, const char* expression, const char* file, int line) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  if (status == CUBLAS_STATUS_ALLOC_FAILED) throw std::bad_alloc();
+  fail(cublasGetStatusString(status), expression, file, line);
+}
+
+cudaStream_t stream() { return gpu().stream; }
+int multiprocessors() { return gpu().multiprocessors; }
+void note_launch(const char* type) { gpu().trail.note(type); }
+
+bool built() { return true; }
+bool available() { return gpu().reason.empty(); }
+const char* reason() { return gpu().reason.c_str(); }
+
+std::string device_name() {
+  require_alive();
+  return gpu().name;
+}
+
+int64_t memory_bytes() {
+  size_t free = 0, total = 0;
+  CUDA_TRY(cudaMemGetInfo(&free, &total));
+  return static_cast<int64_t>(total);
+}
+
+int64_t free_bytes() {
+  size_t free = 0, total = 0;
+  CUDA_TRY(cudaMemGetInfo(&free, &total));
+  return static_cast<int64_t>(free);
+}
+
+void* allocate(int64_t bytes) {
+  if (bytes <= 0) return nullptr;
+  void* data = nullptr;
+  CUDA_TRY(cudaMallocAsync(&data, bytes_of(bytes), stream()));
+  return data;
+}
+
+void release(void* data) noexcept {
+  // an error here is one of an earlier kernel, and the next call that can throw reports it
+  if (data != nullptr) static_cast<void>(cudaFreeAsync(data, stream()));
+}
+
+void copy_to_device(void* to, const void* from, int64_t bytes) {
+  if (bytes <= 0) return;
+  require_alive();
+  gpu().staging.upload(static_cast<char*>(to), static_cast<const char*>(from), bytes, stream());
+}
+
+void copy_to_host(void* to, const void* from, int64_t bytes) {
+  if (bytes > 0) CUDA_TRY(cudaMemcpyAsync(to, from, bytes_of(bytes), cudaMemcpyDeviceToHost, stream()));
+  synchronize();
+}
+
+void copy_on_device(void* to, const void* from, int64_t bytes) {
+  if (bytes > 0) CUDA_TRY(cudaMemcpyAsync(to, from, bytes_of(bytes), cudaMemcpyDeviceToDevice, stream()));
+}
+
+void fill_zero(void* data, int64_t bytes) {
+  if (bytes > 0) CUDA_TRY(cudaMemsetAsync(data, 0, bytes_of(bytes), stream()));
+}
+
+void synchronize() {
+  CUDA_TRY(cudaStreamSynchronize(stream()));
+  gpu().trail.clear();
+}
+
+}  // namespace mr::cuda
