@@ -4,6 +4,7 @@
 #include "kernels/cuda/device.h"
 #include "kernels/tables/arithmetic.h"
 #include "kernels/tables/move.h"
+#include "kernels/tables/smooth.h"
 #include "kernels/tables/training.h"
 
 namespace mr {
@@ -13,6 +14,8 @@ MR_NO_CUDA_TABLE(MoveKernels, double)
 MR_NO_CUDA_TABLE(MoveKernels, int64_t)
 MR_NO_CUDA_TABLE(ArithmeticKernels, float)
 MR_NO_CUDA_TABLE(ArithmeticKernels, double)
+MR_NO_CUDA_TABLE(SmoothKernels, float)
+MR_NO_CUDA_TABLE(SmoothKernels, double)
 MR_NO_CUDA_TABLE(TrainingKernels, float)
 MR_NO_CUDA_TABLE(TrainingKernels, double)
 

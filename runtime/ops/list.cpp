@@ -23,6 +23,7 @@ namespace mr {
   ROW(gradient_functions)    \
   ROW(gradient_methods)      \
   ROW(gradient_getters)      \
+  ROW(smooth_functions)      \
   ROW(factor_functions)      \
   ROW(model_file_functions)  \
   ROW(optim_functions)       \

@@ -1,0 +1,30 @@
+// Gain and discount of DCG, defined here only. G(y) is the gain of grade y, d(r) = 1 / log2(r + 1) the discount of rank
+// r.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/core/hd.h"
+
+namespace mr {
+
+/// What a grade is worth: 2^y - 1 (Burges et al. 2005, the default), y (Järvelin & Kekäläinen 2002), or 2^(y+1) - 1,
+/// which some published code computes by adding 1 to every grade.
+enum class Gain : int8_t { exp2, linear, exp2_plus_one };
+
+MR_HD inline double gain_of(double grade, Gain kind = Gain::exp2) {
+  if (kind == Gain::linear) return grade;
+  return std::exp2(kind == Gain::exp2 ? grade : grade + 1) - 1;
+}
+
+/// Discount of a rank, which need not be whole.
+MR_HD inline double discount(double rank) { return 0.69314718055994530942 / std::log1p(rank); }
+
+/// Derivative of the discount by the rank.
+MR_HD inline double discount_derivative(double rank) {
+  const double log = std::log1p(rank);
+  return -0.69314718055994530942 / ((rank + 1) * log * log);
+}
+
+}  // namespace mr

@@ -1,0 +1,14 @@
+// Smooth ranking metrics of judged lists, one value per list.
+#pragma once
+
+#include "runtime/ops/lists.h"
+
+namespace mr {
+
+/// The least relevance above 0: rows that have any gain.
+float any_gain();
+
+/// Ideal DCG per list with gain 2^y - 1 (float64), from the grades sorted downwards; made once per lists and device.
+const Tensor& ideal_dcg(const Lists& lists, Device device);
+
+}  // namespace mr

@@ -1,0 +1,77 @@
+-- Smooth ranks and smooth metrics: ranks replaced by sums of sigmoids, so that metrics have gradients.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+---@class mr.smooth.Options
+---@field gain? number      gain of the sigmoid (default 1, as in the thesis)
+---@field relevant? number  least relevance of a relevant row (default 1; not for rank and ndcg, which uses the grades)
+
+---Smooth rank (Westerborg 2022, Eq. 2.9): R_i = 1 + sum over j of sigma(gain (s_j - s_i)). The ranks of a list add up to N (N + 1) / 2.
+---@param scores mr.Tensor  [rows]
+---@param lists mr.Lists
+---@param options? { gain?: number }
+---@return mr.Tensor        [rows], differentiable in scores
+---Example: `mr.smooth.rank(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 0}}):totable()[1]   --> 2.0`
+function M.rank(scores, lists, options)
+  return core.smooth_rank(scores, lists, check.options("mr.smooth.rank", options, { gain = 1 }).gain)
+end
+
+---Smooth rank of every row among the relevant rows of its list, as in smooth AP (Eq. 2.11). Not differentiable.
+---@param scores mr.Tensor  [rows]
+---@param lists mr.Lists
+---@param options? mr.smooth.Options
+---@return mr.Tensor        [rows]
+---Example: `mr.smooth.rank_among_relevant(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 0}}):totable()[2]   --> 1.5`
+function M.rank_among_relevant(scores, lists, options)
+  local o = check.options("mr.smooth.rank_among_relevant", options, { gain = 1, relevant = 1 })
+  return core.smooth_rank_among_relevant(scores, lists, o.gain, o.relevant)
+end
+
+---Smooth nDCG (Westerborg 2022, Eq. 2.10), with gain 2^grade - 1 and the ideal DCG of the grades. To be maximised; 0 for a list
+---without relevant rows.
+---@param scores mr.Tensor  [rows]
+---@param lists mr.Lists
+---@param options? { gain?: number }
+---@return mr.Tensor        [lists], differentiable in scores
+---Example: `mr.smooth.ndcg(mr.tensor{2, 1, 0}, mr.lists{{1, 0, 0}}):item()   --> 0.79621028900146`
+function M.ndcg(scores, lists, options)
+  return core.smooth_ndcg(scores, lists, check.options("mr.smooth.ndcg", options, { gain = 1 }).gain)
+end
+
+---Smooth average precision (Westerborg 2022, Eq. 2.11). To be maximised; 0 for a list without relevant rows.
+---@param scores mr.Tensor  [rows]
+---@param lists mr.Lists
+---@param options? mr.smooth.Options
+---@return mr.Tensor        [lists], differentiable in scores
+---Example: `mr.smooth.ap(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.66666668653488`
+function M.ap(scores, lists, options)
+  local o = check.options("mr.smooth.ap", options, { gain = 1, relevant = 1 })
+  return core.smooth_ap(scores, lists, o.gain, o.relevant)
+end
+
+---Smooth reciprocal rank (Li et al. 2021, Eq. 16). To be maximised; 0 for a list without relevant rows.
+---@param scores mr.Tensor  [rows]
+---@param lists mr.Lists
+---@param options? mr.smooth.Options
+---@return mr.Tensor        [lists], differentiable in scores
+---Example: `mr.smooth.rr(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.66666668653488`
+function M.rr(scores, lists, options)
+  local o = check.options("mr.smooth.rr", options, { gain = 1, relevant = 1 })
+  return core.smooth_rr(scores, lists, o.gain, o.relevant)
+end
+
+---Smooth nRBP loss (Westerborg 2022, Eq. 2.12): the sum of sigma(s_j - s_i) over relevant i and other j. To be minimised; 0 for a list
+---without relevant rows. Not the metric nRBP(p).
+---@param scores mr.Tensor  [rows]
+---@param lists mr.Lists
+---@param options? mr.smooth.Options
+---@return mr.Tensor        [lists], differentiable in scores
+---Example: `mr.smooth.nrbp_loss(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.5`
+function M.nrbp_loss(scores, lists, options)
+  local o = check.options("mr.smooth.nrbp_loss", options, { gain = 1, relevant = 1 })
+  return core.smooth_nrbp_loss(scores, lists, o.gain, o.relevant)
+end
+
+return M

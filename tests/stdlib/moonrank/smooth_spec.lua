@@ -1,0 +1,146 @@
+-- Smooth ranks and metrics against 50-digit reference values, identities, and differences.
+local mr = require "moonrank"
+local json = dofile("tests/support/json.lua")
+local test = require "moonrank.test"
+local describe, it, near, check, raises = test.describe, test.it, test.near, test.check, test.raises
+
+local golden = json.read("tests/golden/metrics.json").smooth
+local f64 = { dtype = "float64" }
+local names = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp_loss", rr = "rr" }
+
+local function random_list(n, seed, spread)
+  local relevance = {}
+  local u = mr.uniform({ math.max(n, 1) }, { seed = seed, stream = "relevance" }):totable()
+  for i = 1, n do relevance[i] = u[i] < 0.4 and 1 or 0 end
+  return mr.normal({ n }, { seed = seed, sd = spread or 1, dtype = "float64" }), mr.lists{ relevance }
+end
+
+describe("smooth metrics", function()
+  for _, case in ipairs(golden) do
+    it("agree with the reference: " .. case.name, function()
+      local lists = mr.lists{ case.relevance }
+      for dtype, tolerance in pairs{ float64 = 1e-12, float32 = 4e-6 } do
+        local options = { gain = case.alpha }
+        local scores = mr.tensor(case.scores, { dtype = dtype })
+        near(mr.smooth.rank(scores, lists, options), case.smooth_rank, tolerance, "rank")
+        near(mr.smooth.rank_among_relevant(scores, lists, options), case.smooth_rank_among_relevant, tolerance, "among relevant")
+        for key, name in pairs(names) do
+          if case[key] ~= json.null then
+            local leaf = scores:requires_grad()
+            local value = mr.smooth[name](leaf, lists, options)
+            near(value:item(), case[key], tolerance, key)
+            value:backward()
+            near(leaf.grad, case["grad_" .. key], { atol = tolerance * 10, rtol = tolerance * 10 }, "gradient of " .. key)
+            leaf:zero_grad()
+          end
+        end
+      end
+    end)
+  end
+
+  it("have gradients that differences confirm, on ragged batches", function()
+    local scores = mr.normal({ 12 }, { seed = 3, dtype = "float64" })
+    local lists = mr.lists{ { 1, 0, 2, 0, 1 }, {}, { 0 }, { 1 }, { 0, 1, 1, 0, 0 } }
+    for _, name in ipairs{ "rank", "ndcg", "ap", "rr", "nrbp_loss" } do
+      for _, gain in ipairs{ 1, 3 } do
+        check(mr.gradcheck(function(x) return mr.smooth[name](x, lists, { gain = gain }) end, scores) < 1e-6, name)
+      end
+    end
+  end)
+
+  it("keep the identities at every size and spread", function()
+    for _, n in ipairs{ 1, 2, 31, 32, 33, 127, 128, 129, 1000 } do
+      for _, spread in ipairs{ 0, 0.01, 1, 100, 1e4 } do
+        local scores, lists = random_list(n, n, spread)
+        near(mr.smooth.rank(scores, lists):sum():item(), n * (n + 1) / 2, 1e-11, "sum of ranks")
+        for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp_loss" } do
+          local leaf = scores:requires_grad()
+          mr.smooth[name](leaf, lists):sum():backward()
+          check(math.abs(leaf.grad:sum():item()) <= 1e-9 * (1 + leaf.grad:abs():sum():item()), "gradient of " .. name .. " sums to 0")
+          leaf:zero_grad()
+        end
+      end
+    end
+  end)
+
+  it("do not change when the rows of a list are shuffled", function()
+    local n = 129
+    local scores, lists = random_list(n, 5, 2)
+    local y = lists.relevance:totable()
+    local order = {}
+    for i = 1, n do order[i] = (i * 50) % n + 1 end
+    local shuffled_y = {}
+    for i, from in ipairs(order) do shuffled_y[i] = y[from] end
+    local index = mr.tensor(order, { dtype = "int64" })
+    local function both(name, x, l)
+      local leaf = x:requires_grad()
+      local value = mr.smooth[name](leaf, l)
+      value:sum():backward()
+      local grad = leaf.grad
+      leaf:zero_grad()
+      return value:item(), grad
+    end
+    for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp_loss" } do
+      local value, grad = both(name, scores, lists)
+      local other, other_grad = both(name, scores:rows(index), mr.lists{ shuffled_y })
+      near(other, value, 1e-13)
+      near(other_grad, grad:rows(index), 1e-12)
+    end
+  end)
+
+  it("survive infinite and huge scores", function()
+    local inf = math.huge
+    local lists = mr.lists{ { 1, 0, 1, 0 } }
+    local scores = mr.tensor({ inf, inf, -inf, -1000 }, f64)
+    near(mr.smooth.rank(scores, lists), { 1.5, 1.5, 4, 3 })
+    for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp_loss" } do
+      local leaf = scores:requires_grad()
+      local value = mr.smooth[name](leaf, lists)
+      value:backward()
+      check(value:item() == value:item(), "value of " .. name)
+      for _, g in ipairs(leaf.grad:totable()) do check(g == g and math.abs(g) < inf, "gradient of " .. name) end
+      leaf:zero_grad()
+    end
+  end)
+
+  it("are 0 without gradient where nothing is relevant", function()
+    for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp_loss" } do
+      local leaf = mr.tensor({ 1, 2, 3 }, f64):requires_grad()
+      local value = mr.smooth[name](leaf, mr.lists{ { 0, 0, 0 } })
+      test.equal(value:item(), 0.0)
+      value:backward()
+      near(leaf.grad, { 0, 0, 0 })
+    end
+  end)
+
+  it("refuse what they cannot use, by name", function()
+    local lists = mr.lists{ { 1, 0 } }
+    raises(function() mr.smooth.ap(mr.tensor{ 1, 2, 3 }, lists) end,
+      "bad argument 'scores' to 'ap' (scores has 3 entries but lists have 2 rows)")
+    raises(function() mr.smooth.ap(mr.tensor{ 1, 0 / 0 }, lists) end, "scores has NaN at entry 2")
+    raises(function() mr.smooth.ap(mr.tensor{ 1, 2 }, lists, { gian = 1 }) end, "did you mean 'gain'?")
+    raises(function() mr.smooth.ap(mr.tensor{ 1, 2 }, lists, { gain = -1 }) end, "gain is -1")
+  end)
+
+  it("are the same to the bit with one thread and with two", function()
+    local core = require "moonrank.core"
+    local scores, lists = random_list(3000, 9, 3)
+    scores = scores:float()
+    local function run()
+      local leaf = scores:requires_grad()
+      local value = mr.smooth.ap(leaf, lists)
+      value:backward()
+      local grad = leaf.grad:totable()
+      leaf:zero_grad()
+      return value:item(), grad
+    end
+    local before = core.threads()
+    core.threads(1)
+    local one, one_grad = run()
+    core.threads(2)
+    local two, two_grad = run()
+    core.threads(before)
+    test.equal(two, one)
+    test.equal(two_grad, one_grad)
+  end)
+end)
