@@ -1,0 +1,136 @@
+// The CPU's fast smooth ranks against the plain form in double, at edge sizes and score shapes.
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "kernels/core/rng.h"
+#include "kernels/math/normal.h"
+#include "kernels/tables/smooth.h"
+
+using namespace mr;
+
+namespace {
+
+const char* const shapes[] = {"equal", "narrow", "wide", "cauchy", "clusters", "thousand", "infinite"};
+
+double score(const std::string& shape, int64_t i, int64_t n) {
+  const RandomKey key = random_key(static_cast<uint64_t>(n), shape.c_str());
+  if (shape == "equal") return 0.25;
+  if (shape == "narrow") return normal(key, static_cast<uint64_t>(i));
+  if (shape == "wide") return 10 * normal(key, static_cast<uint64_t>(i));
+  if (shape == "cauchy") return std::tan(3.14159 * (uniform(key, static_cast<uint64_t>(i)) - 0.5));
+  if (shape == "clusters") return 20 * static_cast<double>(i % 3) + 0.1 * uniform(key, static_cast<uint64_t>(i));
+  if (shape == "thousand") return i % 2 == 0 ? 1000 : -1000;
+  const double infinity = std::numeric_limits<double>::infinity();
+  return i % 5 == 0 ? infinity : i % 5 == 1 ? -infinity : static_cast<double>(i % 7);
+}
+
+/// Three lists: n rows, none, n rows; every third row relevant.
+template <class Real>
+struct Case {
+  std::vector<Real> scores;
+  std::vector<int64_t> offsets, target_offsets;
+  std::vector<int32_t> targets;
+
+  Case(const std::string& shape, int64_t n) : offsets{0, n, n, 2 * n}, target_offsets{0} {
+    for (int list = 0; list < 3; ++list) {
+      for (int64_t i = 0; i < offsets[list + 1] - offsets[list]; ++i) {
+        scores.push_back(static_cast<Real>(score(shape, i + list, n)));
+        if (i % 3 == 0) targets.push_back(static_cast<int32_t>(i));
+      }
+      target_offsets.push_back(static_cast<int64_t>(targets.size()));
+    }
+  }
+
+  Ragged lists() const { return {offsets.data(), 3}; }
+  Chosen chosen() const { return {{target_offsets.data(), 3}, targets.data()}; }
+  Chosen all() const { return {lists(), nullptr}; }
+  Span<const Real> span() const { return {scores.data(), static_cast<int64_t>(scores.size())}; }
+};
+
+template <class Real>
+Span<Real> span(std::vector<Real>& v) {
+  return {v.data(), static_cast<int64_t>(v.size())};
+}
+
+/// The same case with the float scores as doubles, so that both see the same numbers.
+template <class Real>
+Case<double> as_double(const std::string& shape, int64_t n, const Case<Real>& from) {
+  Case<double> out(shape, n);
+  out.scores.assign(from.scores.begin(), from.scores.end());
+  return out;
+}
+
+template <class Real>
+void compare(const std::vector<Real>& found, const std::vector<double>& expected, double tolerance) {
+  double scale = 1;  // of the terms that cancel within an entry, g k(0) among them
+  for (const double x : expected) scale = std::max(scale, std::fabs(x));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    INFO("entry " << i);
+    REQUIRE(std::fabs(found[i] - expected[i]) <= tolerance * scale);
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("fast smooth ranks and derivatives agree with the plain form", "", float, double) {
+  const double tolerance = sizeof(TestType) == 4 ? 4e-6 : 1e-12;
+  const int64_t n = GENERATE(0, 1, 2, 31, 32, 33, 127, 128, 129, 1000);
+  const std::string shape = shapes[GENERATE(range(0, 7))];
+  CAPTURE(n, shape);
+  const Case<TestType> fast(shape, n);
+  const Case<double> plain = as_double(shape, n, fast);
+  const size_t p = fast.targets.size(), rows = fast.scores.size();
+
+  for (const bool among : {false, true}) {
+    std::vector<TestType> found(p);
+    std::vector<double> expected(p);
+    const TestType gain = 1;
+    cpu_table<SmoothKernels<TestType>>().smooth_rank(
+        3, {fast.span(), fast.lists(), fast.chosen(), among ? fast.chosen() : fast.all(), gain, span(found)});
+    const SmoothRank<double> oracle{
+        plain.span(), plain.lists(), plain.chosen(), among ? plain.chosen() : plain.all(), 1, span(expected)};
+    for (int64_t list = 0; list < 3; ++list) oracle(SerialGroup{}, list);
+    for (size_t i = 0; i < p; ++i) REQUIRE(found[i] == Approx(expected[i]).epsilon(tolerance).margin(0));
+  }
+
+  std::vector<TestType> g(p), h(p), found(rows);
+  std::vector<double> g64(p), h64(p), expected(rows);
+  for (size_t i = 0; i < p; ++i) {
+    g64[i] = g[i] = static_cast<TestType>(normal(random_key(1, "g"), i));
+    h64[i] = h[i] = static_cast<TestType>(normal(random_key(2, "h"), i));
+  }
+  cpu_table<SmoothKernels<TestType>>().smooth_rank_vjp(3, {fast.span(),
+                                                           fast.lists(),
+                                                           fast.chosen(),
+                                                           1,
+                                                           {g.data(), static_cast<int64_t>(p)},
+                                                           {h.data(), static_cast<int64_t>(p)},
+                                                           span(found)});
+  const SmoothRankVjp<double> oracle{plain.span(),
+                                     plain.lists(),
+                                     plain.chosen(),
+                                     1,
+                                     {g64.data(), static_cast<int64_t>(p)},
+                                     {h64.data(), static_cast<int64_t>(p)},
+                                     span(expected)};
+  for (int64_t list = 0; list < 3; ++list) oracle(SerialGroup{}, list);
+  // float sums of terms of both signs: measured against the largest entry
+  compare(found, expected, sizeof(TestType) == 4 ? 2e-5 : 1e-12);
+}
+
+TEST_CASE("a list longer than every piece gives the plain sums") {
+  const int64_t n = 20001;
+  const Case<double> c("narrow", n);
+  std::vector<double> ranks(c.targets.size());
+  cpu_table<SmoothKernels<double>>().smooth_rank(3, {c.span(), c.lists(), c.chosen(), c.all(), 1, span(ranks)});
+  for (const size_t slot : {size_t{0}, size_t{700}, c.targets.size() - 1}) {
+    const int64_t list = slot < static_cast<size_t>(c.target_offsets[1]) ? 0 : 2;
+    const double* const s = c.scores.data() + c.offsets[list];
+    double expected = 0.5;
+    for (int64_t j = 0; j < n; ++j) expected += 1 / (1 + std::exp(s[c.targets[slot]] - s[j]));
+    REQUIRE(ranks[slot] == Approx(expected).epsilon(1e-12));
+  }
+}
