@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
+#include <chrono>
 #include <exception>
-#include <memory>
 #include <mutex>
+#include <sched.h>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -19,20 +21,20 @@ struct Job {
   Job(int64_t n, int64_t piece, void (*f)(const void*, int64_t, int64_t), const void* with)
       : count(n), grain(piece), task(f), context(with) {}
 
-  int64_t count, grain;
-  void (*task)(const void*, int64_t, int64_t);
-  const void* context;
+  const int64_t count, grain;
+  void (*const task)(const void*, int64_t, int64_t);
+  const void* const context;
   std::atomic<int64_t> next{0};
-  std::atomic<bool> stop{false};
+  std::atomic<bool> stop{false}, interrupted{false};
   std::mutex error_mutex;
   std::exception_ptr error;
 
   void work() noexcept {
     inside_task = true;
     while (!stop.load(std::memory_order_relaxed)) {
-      if (interrupt_requested.load(std::memory_order_relaxed)) stop = true;
-      const int64_t first = next.fetch_add(grain);
-      if (stop || first >= count) break;
+      if (interrupt_requested.load(std::memory_order_relaxed)) interrupted = stop = true;
+      const int64_t first = next.fetch_add(grain, std::memory_order_relaxed);
+      if (stop.load(std::memory_order_relaxed) || first >= count) break;
       try {
         task(context, first, std::min(count, first + grain));
       } catch (...) {
@@ -45,69 +47,118 @@ struct Job {
   }
 };
 
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Waits for `value` to be another than `old`. Batches follow each other within microseconds, and waking a sleeper
+/// costs more than that: so look for a while before sleeping.
+void await_change(const std::atomic<uint32_t>& value, uint32_t old, bool spin) {
+  using namespace std::chrono_literals;
+  if (spin) {
+    const auto end = std::chrono::steady_clock::now() + 50us;
+    do {
+      for (int i = 0; i < 32; ++i) {
+        if (value.load(std::memory_order_acquire) != old) return;
+        relax();
+      }
+    } while (std::chrono::steady_clock::now() < end);
+  }
+  value.wait(old, std::memory_order_acquire);
+}
+
+int cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+/// Workers enter a job while it is open. Its owner works too, closes it when no piece is left, and waits only for those
+/// who are inside: a worker that is still waking up delays nobody.
 class Pool {
  public:
+  explicit Pool(int n) { resize(n); }
   ~Pool() { resize(1); }
 
-  int size() const { return static_cast<int>(workers_.size()) + 1; }
+  int size() const { return size_.load(std::memory_order_relaxed); }
 
   void resize(int n) {
-    {
-      const std::lock_guard lock(mutex_);
-      closing_ = true;
-    }
-    wake_.notify_all();
+    closing_ = true;
+    calls_.fetch_add(1, std::memory_order_release);
+    calls_.notify_all();
     workers_.clear();
     closing_ = false;
-    for (int i = 1; i < n; ++i) workers_.emplace_back([this, seen = generation_] { serve(seen); });
+    spin_ = n <= cores();
+    try {
+      for (int i = 1; i < n; ++i) workers_.emplace_back([this, seen = calls_.load()] { serve(seen); });
+    } catch (const std::system_error&) {
+      // no more threads to be had: those that were made do the work
+    }
+    size_ = static_cast<int>(workers_.size()) + 1;
   }
 
   void run(Job& job) {
-    {
-      const std::lock_guard lock(mutex_);
-      job_ = &job;
-      ++generation_;
-      busy_ = static_cast<int>(workers_.size());
+    job_ = &job;
+    inside_.store(open, std::memory_order_release);
+    calls_.fetch_add(1, std::memory_order_release);
+    const int64_t helpers = (job.count + job.grain - 1) / job.grain - 1;
+    if (helpers < static_cast<int64_t>(workers_.size())) {
+      for (int64_t i = 0; i < helpers; ++i) calls_.notify_one();
+    } else {
+      calls_.notify_all();
     }
-    wake_.notify_all();
     job.work();
-    std::unique_lock lock(mutex_);
-    done_.wait(lock, [this] { return busy_ == 0; });
-    job_ = nullptr;
+    uint32_t now = inside_.fetch_and(~open, std::memory_order_acq_rel) & ~open;
+    while (now != 0) {
+      await_change(inside_, now, spin_);
+      now = inside_.load(std::memory_order_acquire);
+    }
   }
 
  private:
-  void serve(uint64_t seen) {
+  static constexpr uint32_t open = uint32_t{1} << 31;
+
+  void serve(uint32_t seen) {
     for (;;) {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return closing_ || generation_ != seen; });
+      await_change(calls_, seen, spin_);
+      seen = calls_.load(std::memory_order_acquire);
       if (closing_) return;
-      seen = generation_;
-      Job* const job = job_;
-      lock.unlock();
-      job->work();
-      lock.lock();
-      if (--busy_ == 0) done_.notify_one();
+      if (!enter()) continue;
+      job_->work();
+      if (inside_.fetch_sub(1, std::memory_order_acq_rel) == 1) inside_.notify_one();
     }
   }
 
-  std::mutex mutex_;
-  std::condition_variable wake_, done_;
-  Job* job_ = nullptr;
-  uint64_t generation_ = 0;
-  int busy_ = 0;
-  bool closing_ = false;
+  bool enter() {
+    uint32_t now = inside_.load(std::memory_order_relaxed);
+    do {
+      if ((now & open) == 0) return false;
+    } while (!inside_.compare_exchange_weak(now, now + 1, std::memory_order_acq_rel, std::memory_order_relaxed));
+    return true;
+  }
+
+  std::atomic<uint32_t> calls_{0};   // changes whenever there is something to look at
+  std::atomic<uint32_t> inside_{0};  // workers in the job, and whether more may enter
+  Job* job_ = nullptr;               // valid for those inside
+  std::atomic<bool> closing_{false};
+  std::atomic<int> size_{1};
+  bool spin_ = false;  // never with more threads than cores: the spinning would take the time of those who work
   std::vector<std::jthread> workers_;
 };
 
+/// One at a time may use the pool; held while it is resized.
+std::mutex owner;
+
 Pool& pool() {
-  static Pool the_pool;
-  static const bool sized = [] {
-    the_pool.resize(std::max(1U, std::thread::hardware_concurrency()));
-    return true;
-  }();
-  static_cast<void>(sized);
+  static Pool the_pool(cores());
   return the_pool;
+}
+
+void run_serially(int64_t count, int64_t grain, void (*task)(const void*, int64_t, int64_t), const void* context) {
+  for (int64_t first = 0; first < count; first += grain) task(context, first, std::min(count, first + grain));
 }
 
 }  // namespace
@@ -115,22 +166,30 @@ Pool& pool() {
 void parallel(int64_t count, int64_t grain, void (*task)(const void*, int64_t, int64_t), const void* context) {
   check_interrupt();
   if (count <= 0) return;
-  if (inside_task) {
-    task(context, 0, count);
-    return;
-  }
+  if (inside_task) return run_serially(count, grain, task, context);
   Job job(count, grain, task, context);
-  if (count <= grain || pool().size() == 1) {
-    job.work();
-  } else {
+  std::unique_lock lock(owner, std::defer_lock);
+  if (count > grain && lock.try_lock() && pool().size() > 1) {
     pool().run(job);
+  } else {
+    job.work();
   }
   if (job.error) std::rethrow_exception(job.error);
-  if (job.stop) check_interrupt();
+  if (job.interrupted) {
+    static_cast<void>(take_interrupt());
+    throw Interrupted();
+  }
 }
 
 int threads() { return pool().size(); }
-void set_threads(int n) { pool().resize(n); }
+
+void set_threads(int n) {
+  if (n < 1) throw std::invalid_argument("threads: got " + std::to_string(n) + ", expected 1 or more");
+  if (inside_task) throw std::logic_error("the number of threads cannot change while they work");
+  const std::lock_guard lock(owner);
+  pool().resize(n);
+}
+
 void interrupt() noexcept { interrupt_requested = true; }
 bool take_interrupt() noexcept { return interrupt_requested.exchange(false); }
 void check_interrupt() {

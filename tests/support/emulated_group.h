@@ -1,0 +1,85 @@
+// The group of the GPU (kernels/cuda/launch.cuh) on the CPU, lane after lane: the same 128 strided partial sums and the
+// same order of adding them up. Lanes run forward or backward; a kernel whose lanes read what others write in the same
+// operation gives different results, so demand identical bits of both. Nested operations throw.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+
+namespace mr::test {
+
+enum class Order { forward, backward };
+
+template <int Lanes = 128>
+class EmulatedGroup {
+  static_assert(Lanes == 32 || Lanes == 128);
+
+ public:
+  explicit EmulatedGroup(Order order = Order::forward) : order_(order) {}
+
+  template <class F>
+  void each(int64_t n, F f) const {
+    const Operation operation(*this);
+    per_lane(Lanes, [&](int64_t lane) {
+      for (int64_t i = lane; i < n; i += Lanes) f(i);
+    });
+  }
+
+  template <class F>
+  double sum(int64_t n, F f) const {
+    const Operation operation(*this);
+    std::array<double, strands * warp> part{};
+    per_lane(strands * warp, [&](int64_t lane) {
+      for (int64_t i = lane; i < n; i += strands * warp) part[lane] += static_cast<double>(f(i));
+    });
+    double total = 0;
+    for (int strand = 0; strand < strands; ++strand) {
+      std::array<double, warp> lanes{};
+      for (int lane = 0; lane < warp; ++lane) lanes[lane] = part[strand * warp + lane];
+      for (int step = warp / 2; step > 0; step /= 2) {
+        const auto before = lanes;
+        for (int lane = 0; lane < warp; ++lane) lanes[lane] = before[lane] + before[lane ^ step];
+      }
+      total += lanes[0];
+    }
+    return total;
+  }
+
+  template <class T, class F>
+  T max(int64_t n, T lowest, F f) const {
+    const Operation operation(*this);
+    T best = lowest;
+    per_lane(Lanes, [&](int64_t lane) {
+      for (int64_t i = lane; i < n; i += Lanes) {
+        const T value = f(i);
+        if (value > best) best = value;
+      }
+    });
+    return best;
+  }
+
+ private:
+  static constexpr int warp = 32, strands = 4;
+
+  struct Operation {
+    explicit Operation(const EmulatedGroup& group) : of(group) {
+      if (of.busy_) throw std::logic_error("a group's operation inside another one's function");
+      of.busy_ = true;
+    }
+    ~Operation() { of.busy_ = false; }
+    Operation(const Operation&) = delete;
+    Operation& operator=(const Operation&) = delete;
+    const EmulatedGroup& of;
+  };
+
+  template <class F>
+  void per_lane(int64_t lanes, F f) const {
+    for (int64_t lane = 0; lane < lanes; ++lane) f(order_ == Order::forward ? lane : lanes - 1 - lane);
+  }
+
+  Order order_;
+  mutable bool busy_ = false;
+};
+
+}  // namespace mr::test
