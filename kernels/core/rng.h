@@ -53,7 +53,7 @@ MR_HD inline double uniform(RandomKey key, uint64_t index) {
   return static_cast<double>(philox(key, index).low() >> 11) * 0x1p-53;
 }
 
-/// Uniform integer in [0, n) from 64 random bits; the bias is below n / 2^64.
+/// Uniform integer in [0, n), n <= 2^32, from 64 random bits; the bias is below n / 2^64.
 MR_HD inline uint64_t bounded(uint64_t bits, uint64_t n) {
   const uint64_t high = (bits >> 32) * n;
   const uint64_t low = ((bits & 0xFFFFFFFFULL) * n) >> 32;

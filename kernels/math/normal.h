@@ -29,6 +29,10 @@ MR_HD inline double portable_sqrt(double x) {
     x *= 0.25;
     scale *= 2;
   }
+  while (x < 0.25) {
+    x *= 4;
+    scale *= 0.5;
+  }
   double root = 0.5 * (x + 1);
   for (int i = 0; i < 6; ++i) root = 0.5 * (root + x / root);
   return root * scale;
