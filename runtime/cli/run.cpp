@@ -28,11 +28,20 @@ bool add_frame(lua_State* L, luaL_Buffer* out, lua_Debug* frame) {
   return true;
 }
 
+/// By doubling and halving: finding a frame takes time in proportion to its depth, and a runaway recursion is 200,000
+/// deep.
 int count_frames(lua_State* L) {
   lua_Debug frame;
-  int n = 0;
-  while (lua_getstack(L, n, &frame) != 0) ++n;
-  return n;
+  int there = 0, not_there = 1;
+  while (lua_getstack(L, not_there, &frame) != 0) {
+    there = not_there;
+    not_there *= 2;
+  }
+  while (not_there - there > 1) {
+    const int middle = there + (not_there - there) / 2;
+    (lua_getstack(L, middle, &frame) != 0 ? there : not_there) = middle;
+  }
+  return not_there;
 }
 
 bool has_script_frame(lua_State* L) {

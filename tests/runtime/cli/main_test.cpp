@@ -1,0 +1,147 @@
+// The command from outside: exit statuses, what it prints where, scripts, specs, documentation.
+#include <catch2/catch.hpp>
+
+#include "tests/support/command.h"
+
+using Catch::Contains;
+using Catch::StartsWith;
+using mr::test::Ran;
+using mr::test::run;
+using mr::test::TextFile;
+
+TEST_CASE("a wrong command line is status 2 and offers the nearest option") {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"--verson"}, "moonrank: unknown option '--verson', did you mean '--version'? (moonrank --help lists all)\n"},
+      {{"--thread", "2"},
+       "moonrank: unknown option '--thread', did you mean '--threads'? (moonrank --help lists all)\n"},
+      {{"--unheard-of-thing"}, "moonrank: unknown option '--unheard-of-thing' (moonrank --help lists all)\n"},
+      {{"--threads"}, "moonrank: --threads: the number of threads is missing\n"},
+      {{"--threads", "0"}, "moonrank: --threads: expected a number from 1 to 4096, got '0'\n"},
+      {{"--threads=two"}, "moonrank: --threads: expected a number from 1 to 4096, got 'two'\n"},
+      {{"-e"}, "moonrank: -e: the code is missing\n"},
+      {{"test"}, "moonrank: test: name one spec at least\n"},
+      {{"doc", "a", "b"}, "moonrank: doc: expected one name, got 2\n"},
+      {{"data"}, "moonrank: data: 'get NAME' or 'list' is missing\n"},
+      {{"data", "gte", "x"}, "moonrank: unknown data command 'gte', did you mean 'get'? (moonrank --help lists all)\n"},
+      {{"data", "get"}, "moonrank: data get: expected one name after it\n"},
+      {{"--version", "x"}, "moonrank: unexpected argument 'x'\n"}};
+  for (const auto& [words, said] : cases) {
+    const Ran ran = run(words);
+    CHECK(ran.status == 2);
+    CHECK(ran.err == said);
+    CHECK(ran.out.empty());
+  }
+}
+
+TEST_CASE("--version and --help") {
+  const Ran version = run({"--version"});
+  CHECK(version.status == 0);
+  CHECK_THAT(version.out,
+             StartsWith("moonrank ") && Contains("\nLua 5.4") && Contains("\ncpu: ") && Contains("\ncuda: "));
+  const Ran help = run({"--help"});
+  CHECK(help.status == 0);
+  CHECK_THAT(help.out, Contains("moonrank test SPEC...") && Contains("--threads N") && Contains("130 after Ctrl-C"));
+}
+
+TEST_CASE("-e runs strings in order, with mr there, before the script") {
+  const Ran ran = run({"-e", "x = mr.ones(3):sum():item()", "-e", "print(x)"});
+  CHECK(ran.status == 0);
+  CHECK(ran.out == "3.0\n");
+  const TextFile script("s.lua", "print(arg[0]:match '[^/]*$', arg[1], arg[2], ...)");
+  CHECK(run({"-e", "print 'first'", script.path(), "--a", "b"}).out == "first\ns.lua\t--a\tb\n");
+  CHECK(run({"-", "one"}, "print(arg[1])").out == "one\n");
+  CHECK(run({"--threads", "1", "-e", "print(require('moonrank.core').threads())"}).out == "1\n");
+}
+
+TEST_CASE("an error in a script is status 1: one line, and where the script was") {
+  const TextFile script("s.lua",
+                        "local mr = require 'moonrank'\n"
+                        "local function train(x)\n"
+                        "  local t = mr.tensor(x, {dtyp = 'float64'}) return t\n"
+                        "end\n"
+                        "local function all() local t = train{1} return t end\n"
+                        "local ok = all()\n");
+  const Ran ran = run({script.path()});
+  CHECK(ran.status == 1);
+  CHECK(ran.out.empty());
+  CHECK_THAT(ran.err,
+             StartsWith("moonrank: ") && Contains("s.lua:3: no option of mr.tensor 'dtyp', did you mean 'dtype'?"));
+  CHECK_THAT(ran.err, Contains("\n  stdlib/moonrank/tensor.lua:") && Contains("s.lua:5: in ") &&
+                          Contains("s.lua:6: in main chunk\n"));
+  CHECK_THAT(ran.err, !Contains("[C]"));
+}
+
+TEST_CASE("other ends of a script") {
+  const TextFile wrong("wrong.lua", "local x = = 1\n");
+  CHECK_THAT(run({wrong.path()}).err, Contains("wrong.lua:1: unexpected symbol near '='"));
+  CHECK(run({wrong.path()}).status == 1);
+  CHECK(run({"/nowhere/none.lua"}).status == 1);
+  CHECK_THAT(run({"/nowhere/none.lua"}).err, StartsWith("moonrank: cannot open /nowhere/none.lua"));
+  CHECK(run({"-e", "os.exit(7)"}).status == 7);
+  CHECK_THAT(run({"-e", "error({})"}).err, Contains("(error object is a table value)"));
+  CHECK_THAT(run({"-e", "error()"}).err, Contains("(error object is a nil value)"));
+  CHECK_THAT(run({"-e", "error(setmetatable({}, {__tostring = function() return 'mine' end}))"}).err,
+             StartsWith("moonrank: mine"));
+  const Ran deep = run({"-e", "local function f(n) return 1 + f(n + 1) end f(1)"});
+  CHECK(deep.status == 1);
+  CHECK_THAT(deep.err, Contains("stack overflow") && Contains("\n  ...\n"));
+  CHECK(std::count(deep.err.begin(), deep.err.end(), '\n') < 40);
+  CHECK_THAT(run({"-e", "load('\\27Lua')()"}).err, Contains("attempt to call a nil value"));
+}
+
+TEST_CASE("undeclared globals are errors in scripts and specs, not in strings") {
+  const TextFile reads("s.lua", "local learning_rate = 1\nprint(lerning_rate)\n");
+  CHECK_THAT(run({reads.path()}).err, Contains("s.lua:2: undeclared global 'lerning_rate'"));
+  const TextFile near("s.lua", "pritn(1)\n");
+  CHECK_THAT(run({near.path()}).err, Contains("s.lua:1: undeclared global 'pritn', did you mean 'print'?"));
+  const TextFile writes("s.lua", "total = 1\n");
+  CHECK_THAT(run({writes.path()}).err, Contains("s.lua:1: assignment to undeclared global 'total'"));
+  CHECK_THAT(run({"test", writes.path()}).err, Contains("assignment to undeclared global 'total'"));
+  CHECK(run({"-e", "total = 1 print(total, other)"}).out == "1\tnil\n");
+}
+
+TEST_CASE("specs: passing, failing, without tests, several") {
+  const std::string head = "local test = require 'moonrank.test'\n";
+  const TextFile good("good_spec.lua", head + "test.it('adds', function() test.equal(1 + 1, 2) end)");
+  const TextFile bad("bad_spec.lua", head + "test.it('adds', function() test.equal(1 + 1, 3) end)");
+  const TextFile empty("empty_spec.lua", "local x = 1 return x");
+  CHECK(run({"test", good.path()}).status == 0);
+  CHECK(run({"test", empty.path()}).status == 1);
+  const Ran both = run({"test", bad.path(), good.path()});
+  CHECK(both.status == 1);
+  CHECK_THAT(both.err, Contains("found 2, expected 3") && Contains("bad_spec.lua:2"));
+  CHECK_THAT(both.out, Contains("good_spec.lua: 1 tests, 1 checks, 0 failures"));
+}
+
+TEST_CASE("doc shows what a name means, and offers the nearest") {
+  const Ran arange = run({"doc", "arange"});
+  CHECK(arange.status == 0);
+  CHECK_THAT(arange.out, StartsWith("mr.arange(first, last, options)\n") && Contains("  options?  ") &&
+                             Contains("mr.arange(1, 4)"));
+  CHECK_THAT(run({"doc", "mr.Tensor:sum"}).out, StartsWith("mr.Tensor:sum(dim?)\n") && Contains("  dim?  integer"));
+  CHECK_THAT(run({"doc"}).out, StartsWith("mr\n") && Contains("  gradcheck ") && Contains("  tensor "));
+  const Ran none = run({"doc", "arrange"});
+  CHECK(none.status == 1);
+  CHECK(none.err == "moonrank: nothing is called 'arrange', did you mean 'arange'?\n");
+}
+
+TEST_CASE("data list says what is there") {
+  const mr::test::TemporaryFolder home;
+  const mr::test::ScopedVariable data("XDG_DATA_HOME", home.path().string());
+  const Ran list = run({"data", "list"});
+  CHECK(list.status == 0);
+  CHECK_THAT(list.out, Contains("movielens") && Contains("not there: moonrank data get movielens"));
+  const Ran unknown = run({"data", "get", "movielen"});
+  CHECK(unknown.status == 1);
+  CHECK(unknown.err == "moonrank: no data set is called 'movielen'; known: movielens\n");
+}
+
+TEST_CASE("the standard library is in the program; a folder can take precedence") {
+  const mr::test::TemporaryFolder folder;
+  CHECK(run({"-e", "print(mr.ones(2):sum():item())"}, "", folder.path().string()).out == "2.0\n");
+  std::filesystem::create_directories(folder.path() / "moonrank");
+  std::ofstream(folder.path() / "moonrank" / "about.lua") << "return { text = function() return 'mine' end }";
+  const mr::test::ScopedVariable stdlib("MOONRANK_STDLIB", folder.path().string());
+  CHECK(run({"--version"}).out == "mine\n");
+  CHECK(run({"-e", "print(mr.ones(2):sum():item())"}).out == "2.0\n");
+}

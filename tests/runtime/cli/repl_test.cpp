@@ -1,0 +1,93 @@
+// Sessions as text, without a terminal and on one.
+#include <catch2/catch.hpp>
+
+#include "tests/support/command.h"
+#include "tests/support/terminal.h"
+
+using Catch::Contains;
+using mr::test::Ran;
+using mr::test::run;
+using mr::test::Terminal;
+
+TEST_CASE("a session from a pipe: results, statements, errors, no prompts") {
+  const Ran ran = run({},
+                      "1 + 1, 'two'\n"
+                      "x = mr.tensor{1, 2, 3}\n"
+                      "x * 2\n"
+                      "\n"
+                      "for i = 1, 2 do\n"
+                      "  print(i)\n"
+                      "end\n"
+                      "nil\n"
+                      "{1, {2}, name = 'n', f = print ~= nil}\n"
+                      "error('boo')\n"
+                      "local y = 1\n"
+                      "y\n"
+                      "= = 1\n"
+                      "f = function(\n"
+                      "a) return a end\n"
+                      "f(5)");
+  CHECK(ran.status == 0);
+  CHECK(ran.out ==
+        "2\ttwo\n"
+        "{2, 4, 6}  mr.Tensor {3} float32\n"
+        "1\n2\n"
+        "nil\n"
+        "{1, {... 1 entries}, f = true, name = \"n\"}\n"
+        "nil\n"
+        "5\n");
+  CHECK(ran.err ==
+        "moonrank: stdin:1: boo\n  stdin:1: in main chunk\n"
+        "moonrank: stdin:1: unexpected symbol near '='\n");
+}
+
+TEST_CASE("help in the REPL, and -i after a script") {
+  CHECK_THAT(run({}, "help(mr.arange)\nhelp'arange'\n").out, Contains("mr.arange(first, last, options)\n"));
+  CHECK_THAT(run({}, "help(mr.tensor{1})\n").out, Contains("  :matmul ") && Contains("  .grad "));
+  const mr::test::TextFile script("s.lua", "local mr = require 'moonrank' rawset(_G, 'kept', mr.ones(1):item())");
+  CHECK(run({"-i", script.path()}, "kept\nnew = 2\nnew\n").out == "1.0\n2\n");
+  CHECK(run({"-i", "-e", "a = 3"}, "a").out == "3\n");
+}
+
+TEST_CASE("a session that ends inside a chunk says what is missing") {
+  const Ran ran = run({}, "for i = 1, 2 do\n");
+  CHECK_THAT(ran.err, Contains("'end' expected"));
+}
+
+TEST_CASE("on a terminal: prompt, completion, multi-line input, Ctrl-C, history") {
+  const mr::test::TemporaryFolder home;
+  const mr::test::ScopedVariable state("XDG_STATE_HOME", home.path().string());
+  const mr::test::ScopedVariable term("TERM", "xterm");
+  {
+    Terminal session;
+    session.expect("> ");
+    session.type("x = mr.aran\t(1, 3)\n");
+    session.expect("> ");
+    session.type("x:su\t():item()\n");
+    session.expect("6.0");
+    session.type("for i = 7, 8 do\n");
+    session.expect(">> ");
+    session.type("print(i * 11) end\n");
+    session.expect("77");
+    session.expect("88");
+    session.type("not finished");
+    session.expect("finished");
+    session.type("\x03");
+    session.expect("^C");
+    session.type("while true do end\n");
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    session.type("\x03");
+    session.expect("interrupted");
+    session.type("'still ' .. 'here'\n");
+    session.expect("still here");
+    session.type("\x04");
+    CHECK(session.finish() == 0);
+  }
+  CHECK_THAT(mr::test::read_text(home.path() / "moonrank" / "history"), Contains("item()") && Contains("still"));
+  Terminal again;
+  again.expect("> ");
+  again.type("\x1b[A\n");  // the arrow up: the last line of the session before
+  again.expect("still here");
+  again.type("\x04");
+  CHECK(again.finish() == 0);
+}
