@@ -24,6 +24,8 @@ namespace mr {
   ROW(gradient_methods)      \
   ROW(gradient_getters)      \
   ROW(smooth_functions)      \
+  ROW(data_functions)        \
+  ROW(positives_getters)     \
   ROW(factor_functions)      \
   ROW(model_file_functions)  \
   ROW(optim_functions)       \

@@ -4,7 +4,7 @@ local M = require "moonrank.tensor"
 M.version = require("moonrank.core").version()
 
 -- Fields that are modules, and fields that are one function of a module.
-local modules = { "models", "optim", "smooth" }
+local modules = { "data", "losses", "models", "optim", "smooth" }
 local functions = { gradcheck = "gradcheck", checkpoint = "checkpoint", args = "args", help = "help" }
 
 local loaders = {}

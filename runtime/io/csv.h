@@ -1,0 +1,39 @@
+// Comma separated values (RFC 4180): LF or CRLF, fields in double quotes with doubled quotes, commas and line ends
+// inside.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mr {
+
+/// One record: its fields, the line that it starts on, and the column where each field starts (both from 1).
+struct CsvRecord {
+  std::vector<std::string> fields;
+  std::vector<int64_t> columns;
+  int64_t line = 0;
+};
+
+class CsvReader {
+ public:
+  /// Reads the file (plain or gzipped) into memory.
+  explicit CsvReader(std::string path, char delimiter = ',');
+
+  /// The next record into `record`, whose memory is used again; false at the end. Empty lines are passed over.
+  bool next(CsvRecord& record);
+  const std::string& path() const { return path_; }
+
+ private:
+  void field(CsvRecord& record);
+  void quoted_field(CsvRecord& record, std::string& into);
+
+  std::string path_;
+  char delimiter_;
+  std::string text_;
+  size_t at_ = 0, line_start_ = 0;
+  int64_t line_ = 1;
+  size_t used_ = 0;
+};
+
+}  // namespace mr

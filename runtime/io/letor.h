@@ -1,0 +1,38 @@
+// Judged queries with features: "label qid:id 1:v 2:v ... # comment", as LETOR, SVMlight and RankLib write them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mr {
+
+struct LetorOptions {
+  int64_t features = 0;       // number of features; 0: the largest id in the file
+  bool any_order = false;     // feature ids need not ascend (the last of repeated ones counts)
+  bool null_is_zero = false;  // "NULL", as in LETOR 4.0's aggregation sets, counts as 0; otherwise an error
+  bool qid_optional = false;  // lines without qid: all rows are one list
+};
+
+/// Rows in the order of the file; features dense and row-major, 0 where a line does not name them.
+struct LetorFile {
+  std::vector<float> labels, features;
+  std::vector<int64_t> sizes;
+  std::vector<std::string> qids,
+      documents;  // documents: "docid = X" of the comment, else the comment; empty where no line has one
+  int64_t width = 0;
+};
+
+/// Throws with file, line and column: a missing colon, ids that do not ascend, a word for a number, a qid that returns,
+/// an empty file.
+LetorFile read_letor(const std::string& path, const LetorOptions& options);
+
+/// Files of each fold: from "folds.tsv" (header fold, train, vali, test; partitions separated by commas), from folders
+/// Fold1, Fold2, ... with train.txt, vali.txt and test.txt, or made of partitions P1 ... Pn or S1 ... Sn in rotation:
+/// three of five train, the next is vali, the next test.
+struct FoldPaths {
+  std::vector<std::string> train, valid, test;
+};
+std::vector<FoldPaths> letor_fold_paths(const std::string& folder);
+
+}  // namespace mr

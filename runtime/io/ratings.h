@@ -1,0 +1,32 @@
+// Who rated what: interactions of users and items from a table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mr {
+
+/// Which columns hold what: a name of the header, or a number from 1 where there is no header. An empty rating column
+/// means 1 for all.
+struct RatingColumns {
+  std::string user = "userId", item = "movieId", rating = "rating";
+  bool header = true;
+  char delimiter = ',';
+};
+
+/// Users and items are numbered from 1: by their ids where all are whole numbers, else in the order of appearance.
+struct Ratings {
+  std::vector<int64_t> user, item;
+  std::vector<float> value;
+  std::vector<std::string> user_ids, item_ids;
+};
+
+/// Throws with file, line and column: a missing column, a word for a number, a pair that was there before, no rows.
+Ratings read_ratings(const std::string& path, const RatingColumns& columns);
+
+/// The fields of column `value` by those of column `key`, e.g. titles by movie id.
+std::vector<std::pair<std::string, std::string>> read_pairs(const std::string& path, const std::string& key,
+                                                            const std::string& value);
+
+}  // namespace mr

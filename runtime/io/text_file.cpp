@@ -1,0 +1,96 @@
+#include "runtime/io/text_file.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include <fast_float/fast_float.h>
+#include <zlib.h>
+
+namespace mr {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, const std::string& text) {
+  throw std::runtime_error(path + ": " + text);
+}
+
+struct Inflater {
+  z_stream stream{};
+  Inflater() {
+    // 16: gzip headers only
+    if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
+  }
+  ~Inflater() { inflateEnd(&stream); }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+};
+
+std::string unpacked(const std::string& path, const std::string& packed, int64_t max_bytes) {
+  Inflater inflater;
+  z_stream& z = inflater.stream;
+  z.next_in =
+      reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));  // NOLINT: zlib's old signature; it only reads
+  size_t left = packed.size();
+  std::string out;
+  size_t filled = 0;
+  for (;;) {
+    if (out.size() - filled < (size_t{1} << 16)) out.resize(out.size() + out.size() / 2 + (size_t{1} << 20));
+    const size_t room = std::min(out.size() - filled, size_t{1} << 30), given = std::min(left, size_t{1} << 30);
+    z.next_out = reinterpret_cast<Bytef*>(out.data() + filled);
+    z.avail_out = static_cast<uInt>(room);
+    z.avail_in = static_cast<uInt>(given);
+    const int status = inflate(&z, Z_NO_FLUSH);
+    filled += room - z.avail_out;
+    left -= given - z.avail_in;
+    if (static_cast<int64_t>(filled) > max_bytes)
+      fail(path, "unpacks to more than the limit of " + std::to_string(max_bytes) + " bytes");
+    if (status == Z_STREAM_END) {
+      if (left == 0) break;
+      inflateReset(&z);  // another member follows
+      continue;
+    }
+    if (status == Z_BUF_ERROR || (status == Z_OK && left == 0 && z.avail_out > 0)) {
+      fail(path, "truncated gzip data: the file ends after " + std::to_string(filled) + " unpacked bytes");
+    }
+    if (status != Z_OK) fail(path, std::string("damaged gzip data: ") + (z.msg != nullptr ? z.msg : "unknown"));
+  }
+  out.resize(filled);
+  return out;
+}
+
+}  // namespace
+
+std::string read_text_file(const std::string& path, int64_t max_bytes) {
+  if (std::filesystem::is_directory(path)) fail(path, "is a folder, expected a file");
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  if (!in) fail(path, std::string("cannot read: ") + std::strerror(errno));
+  const auto size = static_cast<int64_t>(in.tellg());
+  if (size > max_bytes) fail(path, "has " + std::to_string(size) + " bytes, the limit is " + std::to_string(max_bytes));
+  std::string text(static_cast<size_t>(size), '\0');
+  in.seekg(0);
+  in.read(text.data(), size);
+  if (!in) fail(path, "cannot read all of it");
+  const bool gzipped = text.size() >= 2 && text[0] == '\x1f' && text[1] == '\x8b';
+  return gzipped ? unpacked(path, text, max_bytes) : text;
+}
+
+std::string quoted(std::string_view word) {
+  constexpr size_t shown = 40;
+  return "'" + std::string(word.substr(0, shown)) + (word.size() > shown ? "..." : "") + "'";
+}
+
+double parse_number(std::string_view word, const std::string& path, int64_t line, int64_t column, const char* what) {
+  double value = 0;
+  std::string_view digits = word;
+  if (!digits.empty() && digits.front() == '+') digits.remove_prefix(1);
+  const auto [end, status] = fast_float::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (status != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value)) {
+    throw ParseError(path, line, column, "found " + quoted(word) + ", expected a number for " + what);
+  }
+  return value;
+}
+
+}  // namespace mr

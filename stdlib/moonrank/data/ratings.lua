@@ -1,0 +1,118 @@
+-- Ratings of items by users, and the protocol that makes judged lists of them.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local dataset = require "moonrank.data.dataset"
+
+local M = {}
+
+---@class mr.Ratings
+---@field users integer        number of users
+---@field items integer        number of items
+---@field rows integer         number of ratings
+---@field user mr.Tensor       [rows] int64
+---@field item mr.Tensor       [rows] int64
+---@field value mr.Tensor      [rows] float32
+---@field user_ids string[]    what the file calls user 1, 2, ...
+---@field item_ids string[]    what the file calls item 1, 2, ...
+local Ratings = check.class("mr.Ratings")
+
+function M.new(name, user, item, value, user_ids, item_ids)
+  return setmetatable({ name = name, user = user, item = item, value = value, user_ids = user_ids, item_ids = item_ids,
+    users = #user_ids, items = #item_ids, rows = #user, binary = false, least = 0, _kept = false }, Ratings)
+end
+
+local function changed(self, fields)
+  local copy = {}
+  for name, value in pairs(self) do copy[name] = value end
+  for name, value in pairs(fields) do copy[name] = value end
+  copy._kept = false
+  return setmetatable(copy, Ratings)
+end
+
+---The same with relevance 1 where the rating is at least `threshold`, else 0.
+---@param threshold number
+---@return mr.Ratings
+function Ratings:binarize(threshold)
+  if type(threshold) ~= "number" then check.fail("binarize: threshold is %s, expected a number", tostring(threshold)) end
+  return changed(self, { value = self.value:ge(threshold), binary = true })
+end
+
+---The same for users with at least `n` relevant items; users keep their numbers.
+---@param n integer
+---@return mr.Ratings
+function Ratings:min_relevant(n)
+  if math.type(n) ~= "integer" or n < 0 then check.fail("min_relevant: %s, expected an integer of 0 or more", tostring(n)) end
+  return changed(self, { least = n })
+end
+
+-- The users that folds are made of.
+function Ratings:kept()
+  if not self.binary then check.fail("folds: ratings are not relevance; say what is relevant first, e.g. ratings:binarize(4)") end
+  if not self._kept then
+    self._kept = core.positives(self.user, self.item, self.value, self.users, self.items, 1, self.least)
+  end
+  return self._kept
+end
+
+---@class mr.Fold
+---@field train mr.Dataset
+---@field valid mr.Dataset
+---@field test mr.Dataset
+local Fold = check.class("mr.Fold")
+
+---What the fold holds, for people.
+function Fold:summary()
+  local lines = { ("Fold %d of %d, %d negatives per relevant item, seed %d; %d users had too few unseen items and took all"):format(
+    self.number, self.k, self.nsr, self.seed, self.short_users) }
+  for _, name in ipairs{ "train", "valid", "test" } do
+    local lists = self[name].lists
+    local relevant = core.integers(lists.relevant)
+    local total = 0
+    for _, n in ipairs(relevant) do total = total + n end
+    lines[#lines + 1] = ("  %-5s  %5d lists  %7d rows  %6d relevant"):format(name, lists.count, lists.rows, total)
+  end
+  return table.concat(lines, "\n")
+end
+Fold.__tostring = Fold.summary
+
+local function part(name, lists, users, items) return dataset.new{ lists = lists, users = users, items = items, name = name } end
+
+local function make_fold(kept, o, number)
+  local t = table.pack(core.make_fold(kept, o.k, number, o.nsr, o.valid, o.seed))
+  return setmetatable({
+    train = part("train", t[1], t[2], t[3]), valid = part("valid", t[4], t[5], t[6]), test = part("test", t[7], t[8], t[9]),
+    short_users = t[10], number = number, k = o.k, nsr = o.nsr, seed = o.seed,
+  }, Fold)
+end
+
+---k folds, made when they are first looked at. Each user's relevant items are shuffled and dealt to the folds; of those that are not test a
+---share becomes validation (rounded, at least 1 of 2 or more). Each part gets `nsr` negatives per relevant item, drawn once without
+---replacement from the items that are not relevant to the user in any part.
+---@param options? { k?: integer, by?: "user", seed?: integer, nsr?: integer, valid?: number }  defaults 5, "user", 1, 1, 0.1
+---@return mr.Fold[]
+---Example: `#mr.data.synthetic{kind = "ratings", users = 20, items = 200}:binarize(4):folds{k = 3}   --> 3`
+function Ratings:folds(options)
+  local o = check.options("folds", options, { k = 5, by = "user", seed = 1, nsr = 1, valid = 0.1 })
+  check.choice("folds", "by", o.by, { "user" })
+  local kept = self:kept()
+  if kept.count == 0 then check.fail("folds: no user has %d relevant items", math.max(1, self.least)) end
+  return setmetatable({}, {
+    __len = function() return o.k end,
+    __index = function(made, number)
+      if math.type(number) ~= "integer" then return nil end
+      if number < 1 or number > o.k then
+        if number == o.k + 1 then return nil end
+        check.fail("folds: no fold %d, expected 1 to %d", number, o.k)
+      end
+      local fold = make_fold(kept, o, number)
+      rawset(made, number, fold)
+      return fold
+    end,
+  })
+end
+
+function Ratings:__tostring()
+  return ("%s: %d users, %d items, %d ratings"):format(self.name, self.users, self.items, self.rows)
+end
+
+return M
