@@ -41,7 +41,7 @@ TEST_CASE("the halves of 128 bits", "[kernels][rng]") {
   CHECK(r.high() == 0x0000000400000003ULL);
 }
 
-TEST_CASE("uniform numbers fill [0, 1) evenly", "[kernels][rng]") {
+TEST_CASE("uniform numbers fill the unit interval evenly", "[kernels][rng]") {
   const RandomKey key = random_key(GENERATE(as<uint64_t>(), 0, 1, 20211), "uniform");
   constexpr int n = 100000, bins = 100;
   std::vector<int> count(bins, 0);

@@ -31,12 +31,20 @@ TEST_CASE("Ctrl-C stops a wait for input and a long operation") {
   CHECK(interrupted("local x = mr.uniform({400, 400}) while true do x = x:matmul(x):tanh() end").status == 130);
 }
 
-TEST_CASE("a script sees the error 'interrupted'; the second Ctrl-C ends it whatever it does") {
+TEST_CASE("a script sees the error 'interrupted', and the second Ctrl-C ends it whatever it does") {
   const Ran caught = interrupted("print(pcall(function() while true do end end))");
   CHECK(caught.out == "ready\nfalse\tinterrupted\n");
   CHECK(caught.status == 130);
   const Ran stubborn = interrupted("while true do pcall(function() while true do end end) end", 2);
   CHECK(stubborn.status == 130);
+}
+
+TEST_CASE("one Ctrl-C is one error, also when it stops an operation") {
+  const Ran ran = interrupted(
+      "local x = mr.uniform({300, 300}) "
+      "print(pcall(function() while true do x = x:matmul(x):tanh() end end)) "
+      "for i = 1, 1000 do x = x:tanh() end print('goes on')");
+  CHECK(ran.out == "ready\nfalse\tinterrupted\ngoes on\n");
 }
 
 TEST_CASE("deferred, the first Ctrl-C is only asked for") {

@@ -136,7 +136,7 @@ TEST_CASE("data list says what is there") {
   CHECK(unknown.err == "moonrank: no data set is called 'movielen'; known: movielens\n");
 }
 
-TEST_CASE("the standard library is in the program; a folder can take precedence") {
+TEST_CASE("the standard library is in the program, and a folder can take precedence") {
   const mr::test::TemporaryFolder folder;
   CHECK(run({"-e", "print(mr.ones(2):sum():item())"}, "", folder.path().string()).out == "2.0\n");
   std::filesystem::create_directories(folder.path() / "moonrank");
