@@ -33,7 +33,7 @@ TEST_CASE("a wrong command line is status 2 and offers the nearest option") {
   }
 }
 
-TEST_CASE("--version and --help") {
+TEST_CASE("the options --version and --help") {
   const Ran version = run({"--version"});
   CHECK(version.status == 0);
   CHECK_THAT(version.out,
@@ -43,7 +43,7 @@ TEST_CASE("--version and --help") {
   CHECK_THAT(help.out, Contains("moonrank test SPEC...") && Contains("--threads N") && Contains("130 after Ctrl-C"));
 }
 
-TEST_CASE("-e runs strings in order, with mr there, before the script") {
+TEST_CASE("option -e runs strings in order, with mr there, before the script") {
   const Ran ran = run({"-e", "x = mr.ones(3):sum():item()", "-e", "print(x)"});
   CHECK(ran.status == 0);
   CHECK(ran.out == "3.0\n");
