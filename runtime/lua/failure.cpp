@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/lua/interrupt.h"
+
 namespace mr::lua {
 namespace {
 
@@ -73,6 +75,7 @@ void push_script_position(lua_State* L) {
 }
 
 int raise(lua_State* L, const OpRow& row, const Failure& failure) {
+  if (failure.kind == Failure::other && std::strcmp(failure.text, "interrupted") == 0) return raise_interrupted(L);
   push_script_position(L);
   const Entry entry = entry_of(L);
   const char* const function = entry.found && entry.frame.name != nullptr ? entry.frame.name : row.name;
@@ -91,10 +94,6 @@ int raise(lua_State* L, const OpRow& row, const Failure& failure) {
   const char* const text = mark != nullptr ? mark + 1 : failure.text;
   if (failure.kind == Failure::other || failure.kind == Failure::memory) {
     lua_pushfstring(L, "%s: %s", function, text);
-    if (failure.kind == Failure::other && std::strcmp(text, "interrupted") == 0) {
-      lua_pop(L, 1);
-      lua_pushstring(L, text);
-    }
   } else if (argument == 1 && std::strcmp(name, "self") == 0) {
     lua_pushfstring(L, "calling '%s' on bad self (%s)", function, text);
   } else if (!entry.direct || argument == 0) {

@@ -17,13 +17,7 @@ std::atomic<lua_State*> watched{nullptr};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<lua_State*>::is_always_lock_free,
               "a signal handler needs them");
 
-/// The error has no position: scripts compare it with 'interrupted'.
-void raise_interrupted(lua_State* L, lua_Debug*) {
-  lua_sethook(L, nullptr, 0, 0);
-  cpu::take_interrupt();
-  lua_pushliteral(L, "interrupted");
-  lua_error(L);
-}
+void hook(lua_State* L, lua_Debug*) { lua::raise_interrupted(L); }
 
 void on_sigint(int) {
   const int count = ++presses;
@@ -36,7 +30,7 @@ void on_sigint(int) {
   }
   cpu::interrupt();
   // the one function of Lua's API that a signal handler may call
-  lua_sethook(L, &raise_interrupted, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
+  lua_sethook(L, &hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
 }
 
 bool defer_of(bool on) {
@@ -62,6 +56,14 @@ void lua::ignore_interrupts() noexcept {
   if (L != nullptr) lua_sethook(L, nullptr, 0, 0);
   cpu::take_interrupt();
   presses = 0;
+}
+
+int lua::raise_interrupted(lua_State* L) {
+  lua_sethook(L, nullptr, 0, 0);
+  if (lua_State* const main = watched) lua_sethook(main, nullptr, 0, 0);
+  cpu::take_interrupt();
+  lua_pushliteral(L, "interrupted");
+  return lua_error(L);
 }
 
 bool lua::interrupted() noexcept { return presses > 0; }

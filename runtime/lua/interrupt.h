@@ -11,6 +11,9 @@ namespace mr::lua {
 void watch_interrupts(lua_State* L, int kill_at) noexcept;
 /// Back to waiting: Ctrl-C only makes `interrupted` true, and what was asked before is forgotten.
 void ignore_interrupts() noexcept;
+/// Raises `interrupted`, once for one Ctrl-C: whoever sees it first, the work or the script, takes it. Without a
+/// position, so that scripts can compare it. Never returns.
+int raise_interrupted(lua_State* L);
 /// Whether Ctrl-C came since `watch_interrupts` or `ignore_interrupts`.
 bool interrupted() noexcept;
 

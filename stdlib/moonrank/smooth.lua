@@ -35,7 +35,7 @@ end
 ---@param lists mr.Lists
 ---@param options? { gain?: number }
 ---@return mr.Tensor        [lists], differentiable in scores
----Example: `mr.smooth.ndcg(mr.tensor{2, 1, 0}, mr.lists{{1, 0, 0}}):item()   --> 0.79621028900146`
+---Example: `mr.smooth.ndcg(mr.tensor{2, 1, 0}, mr.lists{{1, 0, 0}}):item()   --> 0.7962`
 function M.ndcg(scores, lists, options)
   return core.smooth_ndcg(scores, lists, check.options("mr.smooth.ndcg", options, { gain = 1 }).gain)
 end

@@ -69,7 +69,10 @@ class Terminal {
   int finish() {
     int status = 0;
     char buffer[4096];
-    while (read(master_, buffer, sizeof buffer) > 0) continue;  // until the other end closes
+    pollfd wait{master_, POLLIN, 0};
+    while (poll(&wait, 1, 20'000) > 0 && read(master_, buffer, sizeof buffer) > 0)
+      continue;  // until the other end closes
+    if (wait.revents == 0) kill(child_, SIGKILL);
     waitpid(child_, &status, 0);
     child_ = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);

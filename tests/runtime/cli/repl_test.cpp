@@ -59,27 +59,33 @@ TEST_CASE("on a terminal: prompt, completion, multi-line input, Ctrl-C, history"
   const mr::test::ScopedVariable state("XDG_STATE_HOME", home.path().string());
   const mr::test::ScopedVariable term("TERM", "xterm");
   {
+    // typing waits for the prompt: before it the terminal is not in libedit's hands, and Ctrl-D would be lost
     Terminal session;
     session.expect("> ");
     session.type("x = mr.aran\t(1, 3)\n");
     session.expect("> ");
     session.type("x:su\t():item()\n");
     session.expect("6.0");
+    session.expect("> ");
     session.type("for i = 7, 8 do\n");
     session.expect(">> ");
     session.type("print(i * 11) end\n");
     session.expect("77");
     session.expect("88");
+    session.expect("> ");
     session.type("not finished");
     session.expect("finished");
     session.type("\x03");
     session.expect("^C");
-    session.type("while true do end\n");
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    session.expect("> ");
+    session.type("print('run' .. 'ning') while true do end\n");
+    session.expect("running");
     session.type("\x03");
     session.expect("interrupted");
+    session.expect("> ");
     session.type("'still ' .. 'here'\n");
     session.expect("still here");
+    session.expect("> ");
     session.type("\x04");
     CHECK(session.finish() == 0);
   }
@@ -88,6 +94,7 @@ TEST_CASE("on a terminal: prompt, completion, multi-line input, Ctrl-C, history"
   again.expect("> ");
   again.type("\x1b[A\n");  // the arrow up: the last line of the session before
   again.expect("still here");
+  again.expect("> ");
   again.type("\x04");
   CHECK(again.finish() == 0);
 }

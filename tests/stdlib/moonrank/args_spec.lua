@@ -1,0 +1,84 @@
+-- The options of a script, as typed on its command line.
+local test = require "moonrank.test"
+local read = require("moonrank.args").args
+local describe, it = test.describe, test.it
+
+local declared = { nsr = 1, lr = 1e-3, loss = "ndcg", smoke = false, cache = true, bounds = { "none", "minmax" }, folds = { 1, 2 },
+  batch_size = { default = 32, help = "users per batch" }, seed = { type = "integer" },
+  device = { default = "cpu", choices = { "cpu", "cuda" } } }
+
+-- The exit status and the text that a wrong command line ends with.
+local function fails(words, declarations)
+  local ok, e = pcall(read, declarations or declared, words)
+  test.check(not ok and type(e) == "table", "no exit was asked for")
+  return e.exit_status, e.message
+end
+
+describe("args", function()
+  it("gives defaults where nothing was typed", function()
+    local args = read(declared, {})
+    test.equal({ args.nsr, args.lr, args.loss, args.smoke, args.cache, args.bounds },
+      { 1, 1e-3, "ndcg", false, true, { "none", "minmax" } })
+    test.equal(args.seed, nil)
+    test.equal(args.batch_size, 32)
+  end)
+  it("reads values in both forms, with either dash", function()
+    local args = read(declared, { "--nsr", "3", "--lr=-0.5", "--batch-size", "64", "--smoke",
+      "--no-cache", "--seed", "7", "--device=cuda" })
+    test.equal({ args.nsr, args.lr, args.batch_size, args.smoke, args.cache, args.seed, args.device },
+      { 3, -0.5, 64, true, false, 7, "cuda" })
+    test.equal(math.type(args.nsr), "integer")
+  end)
+  it("reads lists of the default's type", function()
+    local args = read(declared, { "--bounds", "none,zscore", "--folds", "4" })
+    test.equal(args.bounds, { "none", "zscore" })
+    test.equal(args.folds, { 4 })
+    test.equal(math.type(args.folds[1]), "integer")
+  end)
+  it("ends with status 2 and says what was expected", function()
+    local cases = {
+      { { "--nrs", "2" }, "unknown option '--nrs', did you mean '--nsr'? (--help lists them)" },
+      { { "--nsr", "two" }, "--nsr: expected an integer, got 'two'" },
+      { { "--nsr", "2.5" }, "--nsr: expected an integer, got '2.5'" },
+      { { "--lr=fast" }, "--lr: expected a number, got 'fast'" },
+      { { "--nsr" }, "--nsr: a value is missing (an integer)" },
+      { { "--folds", "1,x" }, "--folds: expected an integer or several, with commas, got '1,x'" },
+      { { "--device", "tpu" }, "--device: expected one of cpu, cuda, got 'tpu'" },
+      { { "--smoke=maybe" }, "--smoke: expected true or false, got 'maybe'" },
+      { { "--no-smoke=true" }, "--no-smoke takes no value" },
+      { { "word" }, "unexpected argument 'word' (options begin with --; --help lists them)" },
+    }
+    for _, case in ipairs(cases) do
+      local status, message = fails(case[1])
+      test.equal(status, 2)
+      test.equal(message, case[2])
+    end
+    test.equal({ fails({}, { data = { type = "string", required = true } }) }, { 2, "option '--data' is required (a text)" })
+  end)
+  it("writes --help from the declaration and the script's first comment", function()
+    local path = os.tmpname()
+    local file = assert(io.open(path, "w"))
+    file:write("#!/usr/bin/env moonrank\n-- Does bounding help?\n-- Time: seconds.\n\n-- not this\nlocal x\n")
+    file:close()
+    local before = rawget(_G, "arg")
+    rawset(_G, "arg", { [0] = path, "--help" })
+    local ok, e = pcall(read, declared)
+    rawset(_G, "arg", before)
+    os.remove(path)
+    test.check(not ok)
+    test.equal(e.exit_status, 0)
+    for _, part in ipairs { "usage: moonrank " .. path .. " [options]\n\nDoes bounding help?\nTime: seconds.\n\noptions:\n",
+      "  --batch_size INTEGER  users per batch (default 32)\n", "  --bounds STRING,...   (default none,minmax)\n",
+      "  --device STRING       (one of cpu, cuda; default cpu)\n", "  --no-cache\n" } do
+      test.check(e.message:find(part, 1, true), "missing: " .. part .. "\nin: " .. e.message)
+    end
+    test.check(not e.message:find("not this", 1, true))
+  end)
+  it("refuses options that were not declared, in the script too", function()
+    local args = read(declared, {})
+    test.raises(function() return args.nrs end, "option 'nrs' was not declared, did you mean 'nsr'?")
+    test.raises(function() read({ x = { defualt = 1 } }, {}) end, "option 'x' has an unknown field 'defualt'")
+    test.raises(function() read({ x = { help = "?" } }, {}) end, "option 'x' has neither a default nor a type")
+    test.raises(function() read({ "x" }, {}) end, "declared by name")
+  end)
+end)

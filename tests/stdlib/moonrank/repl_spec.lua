@@ -1,0 +1,81 @@
+-- What the REPL shows and completes.
+local test = require "moonrank.test"
+local repl = require "moonrank.repl"
+local mr = require "moonrank"
+local describe, it = test.describe, test.it
+
+local function complete(before)
+  local start, words = repl.complete(before)
+  return words, start
+end
+
+local function with_global(name, value, body)
+  rawset(_G, name, value)
+  local ok, message = pcall(body)
+  rawset(_G, name, nil)
+  if not ok then error(message, 0) end
+end
+
+describe("completion", function()
+  it("completes globals and keywords", function()
+    local words, start = complete "x = tos"
+    test.equal(words, { "tostring" })
+    test.equal(start, 5)
+    test.equal(complete "whi", { "while" })
+  end)
+  it("completes fields of modules, loaded or not", function()
+    with_global("mr", mr, function()
+      test.equal(complete "mr.aran", { "arange" })
+      test.equal(complete "f(mr.gradch", { "gradcheck" })
+      test.equal(complete "string.rev", { "reverse" })
+    end)
+  end)
+  it("completes methods after a colon, fields and methods after a dot", function()
+    with_global("t", { x = mr.ones(2), lists = mr.lists { { 1, 0 } } }, function()
+      test.equal(complete "t.x:matm", { "matmul" })
+      test.equal(complete "t.x:dty", {})
+      test.equal(complete "t.x.dty", { "dtype" })
+      test.equal(complete "t.x:totab", { "totable" })  -- a method written in Lua
+      test.equal(complete "t.lists.rel", { "relevance", "relevant" })
+    end)
+  end)
+  it("follows __index tables, and calls nothing of the user's", function()
+    local called = false
+    local class = { method = function() end, number = 1 }
+    class.__index = class
+    local trap = setmetatable({ own = 1 }, { __index = function() called = true end, __name = nil })
+    with_global("t", { object = setmetatable({}, class), trap = trap }, function()
+      test.equal(complete "t.object:me", { "method" })
+      test.equal(complete "t.object.nu", { "number" })
+      test.equal(complete "t.trap.ow", { "own" })
+      test.equal(complete "t.trap.inner.x", {})
+      test.check(not called)
+    end)
+  end)
+  it("offers nothing where it knows nothing", function()
+    test.equal(complete "nowhere.x", {})
+    test.equal(complete "f().x", {})
+    test.equal(complete "zzzz", {})
+  end)
+end)
+
+describe("results", function()
+  it("shows tables one level deep", function()
+    test.equal(repl.text {}, "{}")
+    test.equal(repl.text { 1, "two", { 3 }, { a = 1 }, {}, x = 1, ["a b"] = true },
+      '{1, "two", {... 1 entries}, {...}, {}, ["a b"] = true, x = 1}')
+    test.equal(repl.text { [10] = 1, [2.5] = 2 }, "{[2.5] = 2, [10] = 1}")
+  end)
+  it("breaks long tables into lines and ends very long ones", function()
+    local long = {}
+    for i = 1, 1000 do long[i] = i end
+    local text = repl.text(long)
+    test.check(text:find("^{\n  1,\n  2,") and text:find("%.%.%. %(960 more%)\n}$"), text)
+  end)
+  it("leaves what has a text of its own", function()
+    test.equal(repl.text(mr.tensor { 1, 2 }), tostring(mr.tensor { 1, 2 }))
+    test.equal(repl.text(setmetatable({}, { __tostring = function() return "mine" end })), "mine")
+    test.equal(repl.text "plain", "plain")
+    test.equal(repl.text(nil), "nil")
+  end)
+end)
