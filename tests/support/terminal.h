@@ -66,19 +66,27 @@ class Terminal {
     }
   }
 
+  /// Ends the session with Ctrl-D. Again until it is heard: between two prompts the terminal takes it for itself.
   int finish() {
-    int status = 0;
     char buffer[4096];
-    pollfd wait{master_, POLLIN, 0};
-    while (poll(&wait, 1, 20'000) > 0 && read(master_, buffer, sizeof buffer) > 0)
-      continue;  // until the other end closes
-    if (wait.revents == 0) kill(child_, SIGKILL);
+    for (int i = 0; i < 40; ++i) {
+      type("\x04");
+      pollfd wait{master_, POLLIN, 0};
+      while (poll(&wait, 1, 500) > 0) {
+        if (read(master_, buffer, sizeof buffer) <= 0) return wait_for_end();
+      }
+    }
+    throw std::runtime_error("Ctrl-D did not end the session");
+  }
+
+ private:
+  int wait_for_end() {
+    int status = 0;
     waitpid(child_, &status, 0);
     child_ = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
   }
 
- private:
   int master_ = -1;
   pid_t child_ = 0;
   std::string seen_;
