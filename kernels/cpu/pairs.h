@@ -11,15 +11,28 @@ namespace mr::cpu {
 template <class Real>
 constexpr double ratio_span = sizeof(Real) == 4 ? 80 : 700;
 
-/// Lanes that every array of sources is filled up to, with e = 0, which adds nothing.
+/// Lanes that every array of sources is filled up to, with e = 0 and weight 0, which adds nothing.
 constexpr int64_t pair_padding = 16;
 
+/// In all of them e are n sources (n a multiple of pair_padding) and t are m targets.
 template <class Real>
 struct PairLoops {
-  /// sums[i] = sum_j e_j / (t_i + e_j) over n sources (a multiple of pair_padding) for m targets.
+  /// Least and largest of n scores, n >= 1.
+  void (*range)(const Real* scores, int64_t n, Real* low, Real* high);
+  /// x[j] = exp(gain (x[j] - centre)), n a multiple of pair_padding, |exponents| <= 350.
+  void (*exponentials)(Real* x, int64_t n, double gain, double centre);
+  /// sums[i] = sum_j e_j / (t_i + e_j).
   void (*rank_sums)(const Real* e, int64_t n, const Real* t, int64_t m, double* sums);
   /// totals[j] += sum_i g_i k_ij and sums[i] = sum_j k_ij.
   void (*kernel_sums)(const Real* e, int64_t n, const Real* t, const Real* g, int64_t m, double* totals, double* sums);
+  /// sums[i] = sum_j (w_j - v_i) k_ij, for weights w of the sources and v of the targets.
+  void (*kernel_differences)(const Real* e, const Real* w, int64_t n, const Real* t, const Real* v, int64_t m,
+                             double* sums);
+  /// products[i] = prod_j t_i / (t_i + e_j).
+  void (*products)(const Real* e, int64_t n, const Real* t, int64_t m, double* products);
+  /// sums[i] = sum_j (v_i e_j - w_j t_i) / (t_i + e_j).
+  void (*ratio_differences)(const Real* e, const Real* w, int64_t n, const Real* t, const Real* v, int64_t m,
+                            double* sums);
 };
 
 /// The loops for this processor, or for what MOONRANK_SIMD asks ("scalar", "avx2", "avx512"); throws where that is not

@@ -88,8 +88,8 @@ struct SmoothNrbpLoss {
   }
 };
 
-/// T_i = 1/R_i prod over relevant j != i of (1 - sigma(a (s_j - s_i))), each factor being sigma(a (s_i - s_j)): in
-/// logarithms.
+/// T_i = 1/R_i prod over relevant j != i of (1 - sigma(a (s_j - s_i))), each factor being sigma(a (s_i - s_j)), which
+/// keeps its digits where it is small. Below the least double a product is 0.
 template <class Real>
 struct SmoothRrTerms {
   Span<const Real> scores;
@@ -103,12 +103,13 @@ struct SmoothRrTerms {
     const int64_t at = targets.begin(list), p = targets.size(list);
     const Real* const s = scores.data + lists.begin(list);
     group.each(p, [&](int64_t i) {
-      double log = -std::log(static_cast<double>(rank[at + i]));
+      double term = 1 / static_cast<double>(rank[at + i]);
       for (int64_t j = 0; j < p; ++j) {
-        if (j != i)
-          log -= softplus(static_cast<double>(score_difference(s[targets(list, j)], s[targets(list, i)], gain)));
+        if (j != i) {
+          term *= sigmoid(static_cast<double>(score_difference(s[targets(list, i)], s[targets(list, j)], gain)));
+        }
       }
-      terms[at + i] = static_cast<Real>(std::exp(log));
+      terms[at + i] = static_cast<Real>(term);
     });
   }
 };
