@@ -1,5 +1,6 @@
 #include "runtime/tensor/device.h"
 
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 
@@ -7,8 +8,16 @@
 
 namespace mr {
 namespace {
-Device the_default = Device::cpu;
+
+Device& the_default() {
+  static Device device = [] {
+    const char* const name = std::getenv("MOONRANK_DEVICE");
+    return name == nullptr || *name == '\0' ? Device::cpu : to_device(name);
+  }();
+  return device;
 }
+
+}  // namespace
 
 Device to_device(std::string_view name) {
   if (name == "cpu") return Device::cpu;
@@ -17,7 +26,7 @@ Device to_device(std::string_view name) {
   return Device::cuda;
 }
 
-Device default_device() { return the_default; }
-void set_default_device(Device device) { the_default = device; }
+Device default_device() { return the_default(); }
+void set_default_device(Device device) { the_default() = device; }
 
 }  // namespace mr

@@ -15,7 +15,8 @@ constexpr std::string_view name_of(Device device) { return device == Device::cpu
 /// "cpu" or "cuda"; throws with the reason where there is no such device.
 Device to_device(std::string_view name);
 
-/// Where tensors are made unless told otherwise; starts as the CPU.
+/// Where tensors are made unless told otherwise; starts as what the environment variable MOONRANK_DEVICE says, else as
+/// the CPU.
 Device default_device();
 void set_default_device(Device device);
 

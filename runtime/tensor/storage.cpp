@@ -38,6 +38,14 @@ void* allocate_cpu(int64_t bytes) {
   return data;
 }
 
+void* allocate_cuda(int64_t bytes) {
+  try {
+    return cuda::allocate(bytes);
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory(bytes, Device::cuda);
+  }
+}
+
 }  // namespace
 
 OutOfMemory::OutOfMemory(int64_t bytes, Device device) {
@@ -47,7 +55,7 @@ OutOfMemory::OutOfMemory(int64_t bytes, Device device) {
 
 Storage::Storage(int64_t bytes, Device device) : bytes_(bytes), device_(device) {
   if (bytes == 0) return;
-  data_ = device == Device::cpu ? allocate_cpu(bytes) : cuda::allocate(bytes);
+  data_ = device == Device::cpu ? allocate_cpu(bytes) : allocate_cuda(bytes);
   held_bytes[static_cast<int>(device)] += bytes;
 }
 

@@ -1,0 +1,186 @@
+// The emulated GPU behind kernels/cuda/device.h: an arena of memory that is closed to the host between operations.
+#include "kernels/cuda/device.h"
+
+#include <bit>
+#include <cstring>
+#include <map>
+#include <new>
+#include <stdexcept>
+#include <sys/mman.h>
+#include <vector>
+
+#include "tests/support/emulated_gpu/memory.h"
+
+namespace mr {
+namespace {
+
+constexpr size_t arena_bytes = size_t{16} << 30;
+constexpr size_t canary_bytes = 64;
+constexpr unsigned char canary = 0xA5, fresh = 0xFF;  // fresh floating memory is NaN
+
+struct Block {
+  size_t bytes, room;
+};
+
+struct Arena {
+  char* base = nullptr;
+  size_t used = 0;
+  int open = 0;
+  bool backward = false;
+  std::map<char*, Block> live;
+  std::map<size_t, std::vector<char*>> free;
+
+  Arena() {
+    void* const at = mmap(nullptr, arena_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) throw std::bad_alloc();
+    base = static_cast<char*>(at);
+  }
+
+  void protect(int protection) const {
+    if (used > 0 && mprotect(base, used, protection) != 0) throw std::runtime_error("the emulated GPU: mprotect");
+  }
+
+  /// The live block that a pointer is in, or one past its end.
+  bool holds(const char* pointer) const {
+    auto at = live.upper_bound(const_cast<char*>(pointer));
+    if (at == live.begin()) return false;
+    --at;
+    return pointer <= at->first + at->second.bytes;
+  }
+};
+
+/// Never destroyed: tensors may be released after static objects are gone.
+Arena& arena() {
+  alignas(Arena) static char memory[sizeof(Arena)];
+  static Arena* const the_arena = new (memory) Arena;
+  return *the_arena;
+}
+
+bool mapped(uint64_t address) { return msync(reinterpret_cast<void*>(address & ~uint64_t{4095}), 4096, MS_ASYNC) == 0; }
+
+size_t room_for(size_t bytes) { return std::bit_ceil(std::max<size_t>(bytes + canary_bytes, 4096)); }
+
+}  // namespace
+
+namespace test {
+
+DeviceAccess::DeviceAccess() {
+  if (arena().open++ == 0) arena().protect(PROT_READ | PROT_WRITE);
+}
+DeviceAccess::~DeviceAccess() {
+  if (--arena().open == 0) arena().protect(PROT_NONE);
+}
+
+void check_pointers(const void* work, size_t bytes, const char* kernel) {
+  for (size_t at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    std::memcpy(&word, static_cast<const char*>(work) + at, sizeof word);
+    if (word < (uint64_t{1} << 32) || word >= (uint64_t{1} << 47)) continue;
+    const auto* const pointer = reinterpret_cast<const char*>(word);
+    if (pointer >= arena().base && pointer < arena().base + arena_bytes) {
+      if (!arena().holds(pointer)) throw std::logic_error(std::string("released device memory reaches ") + kernel);
+    } else if (mapped(word)) {
+      throw std::logic_error(std::string("a pointer to host memory reaches ") + kernel);
+    }
+  }
+}
+
+bool next_launch_is_backward() { return arena().backward = !arena().backward; }
+
+}  // namespace test
+
+namespace cuda {
+
+bool built() { return true; }
+bool available() { return true; }
+const char* reason() { return ""; }
+std::string device_name() { return "emulated GPU"; }
+int64_t memory_bytes() { return static_cast<int64_t>(arena_bytes); }
+int64_t free_bytes() { return static_cast<int64_t>(arena_bytes - arena().used); }
+
+void* allocate(int64_t n) {
+  if (n <= 0) return nullptr;
+  const auto bytes = static_cast<size_t>(n);
+  if (bytes >= arena_bytes / 2) throw std::bad_alloc();
+  const size_t room = room_for(bytes);
+  char* data = nullptr;
+  std::vector<char*>& reusable = arena().free[room];
+  if (!reusable.empty()) {
+    data = reusable.back();
+    reusable.pop_back();
+  } else {
+    if (arena().used + room > arena_bytes) throw std::bad_alloc();
+    data = arena().base + arena().used;
+    arena().used += room;
+  }
+  arena().live[data] = {bytes, room};
+  const test::DeviceAccess access;
+  std::memset(data, fresh, bytes);
+  std::memset(data + bytes, canary, canary_bytes);
+  return data;
+}
+
+void release(void* data) noexcept {
+  if (data == nullptr) return;
+  const auto at = arena().live.find(static_cast<char*>(data));
+  if (at == arena().live.end()) std::terminate();
+  const Block block = at->second;
+  {
+    const test::DeviceAccess access;
+    for (size_t i = 0; i < canary_bytes; ++i) {
+      if (static_cast<unsigned char>(at->first[block.bytes + i]) != canary) std::terminate();  // written past the end
+    }
+  }
+  arena().free[block.room].push_back(at->first);
+  arena().live.erase(at);
+}
+
+namespace {
+void copy(void* to, const void* from, int64_t bytes) {
+  if (bytes <= 0) return;
+  const test::DeviceAccess access;
+  std::memcpy(to, from, static_cast<size_t>(bytes));
+}
+}  // namespace
+
+void copy_to_device(void* to, const void* from, int64_t bytes) { copy(to, from, bytes); }
+void copy_to_host(void* to, const void* from, int64_t bytes) { copy(to, from, bytes); }
+void copy_on_device(void* to, const void* from, int64_t bytes) { copy(to, from, bytes); }
+
+void fill_zero(void* data, int64_t bytes) {
+  if (bytes <= 0) return;
+  const test::DeviceAccess access;
+  std::memset(data, 0, static_cast<size_t>(bytes));
+}
+
+void synchronize() {}
+
+namespace {
+template <class Real>
+void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const Real* a, const Real* b,
+             Real* c) {
+  const test::DeviceAccess access;
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      double total = 0;
+      for (int64_t l = 0; l < k; ++l) {
+        total += static_cast<double>(transpose_a ? a[l * m + i] : a[i * k + l]) *
+                 (transpose_b ? b[j * k + l] : b[l * n + j]);
+      }
+      c[i * n + j] = static_cast<Real>(total);
+    }
+  }
+}
+}  // namespace
+
+void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a, const float* b,
+            float* c) {
+  product(transpose_a, transpose_b, m, n, k, a, b, c);
+}
+void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const double* a, const double* b,
+            double* c) {
+  product(transpose_a, transpose_b, m, n, k, a, b, c);
+}
+
+}  // namespace cuda
+}  // namespace mr

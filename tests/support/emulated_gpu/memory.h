@@ -1,0 +1,26 @@
+// Memory of the emulated GPU: the host cannot touch it except through copies and kernels, and kernels may be given no
+// pointer into the host's memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mr::test {
+
+/// While one lives, device memory can be read and written.
+class DeviceAccess {
+ public:
+  DeviceAccess();
+  ~DeviceAccess();
+  DeviceAccess(const DeviceAccess&) = delete;
+  DeviceAccess& operator=(const DeviceAccess&) = delete;
+};
+
+/// Throws std::logic_error unless every pointer among the words of a kernel's functor is null or points into a live
+/// allocation of the device.
+void check_pointers(const void* work, size_t bytes, const char* kernel);
+
+/// Whether this launch runs its lanes backward: every other one does.
+bool next_launch_is_backward();
+
+}  // namespace mr::test
