@@ -26,6 +26,9 @@ namespace mr {
   ROW(smooth_functions)      \
   ROW(data_functions)        \
   ROW(positives_getters)     \
+  ROW(ranking_functions)     \
+  ROW(metric_functions)      \
+  ROW(stats_functions)       \
   ROW(factor_functions)      \
   ROW(model_file_functions)  \
   ROW(optim_functions)       \

@@ -3,12 +3,15 @@ local M = require "moonrank.tensor"
 
 M.version = require("moonrank.core").version()
 
+require "moonrank.metrics"  -- gives lists their methods rank and order
+
 -- Fields that are modules, and fields that are one function of a module.
-local modules = { "data", "losses", "models", "optim", "smooth" }
-local functions = { gradcheck = "gradcheck", checkpoint = "checkpoint", args = "args", help = "help" }
+local modules = { "data", "losses", "metrics", "models", "optim", "smooth", "stats" }
+local functions = { gradcheck = "gradcheck", checkpoint = "checkpoint", args = "args", help = "help", evaluate = "evaluate", fit = "fit" }
 
 local loaders = {}
 for _, name in ipairs(modules) do loaders[name] = function() return require("moonrank." .. name) end end
+loaders.table = function() return require("moonrank.table").new end
 for name, module in pairs(functions) do loaders[name] = function() return require("moonrank." .. module)[name] end end
 
 ---Names of all fields, loaded or not, for completion.

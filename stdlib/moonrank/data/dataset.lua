@@ -53,7 +53,9 @@ end
 ---@return fun(): mr.Batch?
 function Dataset:batches(options)
   local o = check.options("batches", options, { size = 32, shuffle = false, seed = 1, epoch = 1 })
-  if math.type(o.size) ~= "integer" or o.size < 1 then check.fail("batches: size is %s, expected an integer of at least 1", tostring(o.size)) end
+  if math.type(o.size) ~= "integer" or o.size < 1 then
+    check.fail("batches: size is %s, expected an integer of at least 1", tostring(o.size))
+  end
   if o.size >= self.count and not o.shuffle then
     local once = { lists = self.lists, size = self.count, features = self.features or nil, users = self.users or nil,
       items = self.items or nil }

@@ -1,0 +1,92 @@
+// Where a row stands among the rows of its list: higher score first. What equal scores mean is the tie rule:
+//   mean    every order of tied rows is equally likely; metrics are expectations over them (the default: a constant
+//   scorer earns nothing) stable  the lower row first          worst   the less relevant row first          trec   the
+//   larger key (document id) first
+// Everything exact starts from placements, computed once for all metrics.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/group.h"
+#include "kernels/core/view.h"
+
+namespace mr {
+
+enum class Ties : int8_t { mean, stable, worst, trec };
+
+/// Rows ranked above this one, rows of its run of equal rows (itself included), and how many of both are relevant.
+/// Under every rule but `mean` a run is one row.
+struct Placement {
+  int32_t above = 0, tied = 1, relevant_above = 0, relevant_tied = 0;
+};
+
+/// Whether row j stands before row i under a rule that leaves no ties.
+template <class Real>
+struct Precedes {
+  const Real* scores;
+  const float* relevance;
+  const int64_t* keys;
+  Ties ties;
+  MR_HD bool operator()(int64_t j, int64_t i) const {
+    if (scores[j] != scores[i]) return scores[j] > scores[i];
+    if (ties == Ties::worst && relevance[j] != relevance[i]) return relevance[j] < relevance[i];
+    if (ties == Ties::trec && keys[j] != keys[i]) return keys[j] > keys[i];
+    return j < i;
+  }
+};
+
+/// Placements by counting, O(N^2) per list: the plain form. `keys` is read under `trec` only.
+template <class Real>
+struct Place {
+  Span<const Real> scores;
+  Span<const float> relevance;
+  Span<const int64_t> keys;
+  Ragged lists;
+  float threshold;
+  Ties ties;
+  Span<Placement> out;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t at = lists.begin(list), n = lists.size(list);
+    const Precedes<Real> precedes{scores.data + at, relevance.data + at, keys.data + (keys.data != nullptr ? at : 0),
+                                  ties};
+    group.each(n, [&](int64_t i) {
+      Placement place{0, 0, 0, 0};
+      for (int64_t j = 0; j < n; ++j) {
+        const bool tied = ties == Ties::mean ? precedes.scores[j] == precedes.scores[i] : j == i;
+        const bool above = !tied && precedes(j, i);
+        const int32_t relevant = precedes.relevance[j] >= threshold ? 1 : 0;
+        place.above += above ? 1 : 0;
+        place.tied += tied ? 1 : 0;
+        place.relevant_above += above ? relevant : 0;
+        place.relevant_tied += tied ? relevant : 0;
+      }
+      out[at + i] = place;
+    });
+  }
+};
+
+/// Mean rank of a row: the middle of its run.
+template <class Real>
+struct RankOf {
+  Span<const Placement> places;
+  Span<Real> out;
+  MR_HD void operator()(int64_t i) const {
+    out[i] = static_cast<Real>(places[i].above + 0.5 * (static_cast<double>(places[i].tied) + 1));
+  }
+};
+
+/// order[rank] = row, both counted from 1 within all rows; placements without ties.
+template <class Real>
+struct OrderOf {
+  Span<const Placement> places;
+  Ragged lists;
+  Span<int64_t> order;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t at = lists.begin(list);
+    group.each(lists.size(list), [&](int64_t i) { order[at + places[at + i].above] = at + i + 1; });
+  }
+};
+
+}  // namespace mr

@@ -1,0 +1,165 @@
+// Exact metrics of rankings, one value per list.
+#include "kernels/tables/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "runtime/ops/prefix.h"
+#include "runtime/ops/ranking.h"
+
+namespace mr {
+namespace {
+
+Gain to_gain(const std::string& name) {
+  if (name == "exp2") return Gain::exp2;
+  if (name == "linear") return Gain::linear;
+  if (name == "exp2_plus_one") return Gain::exp2_plus_one;
+  throw ArgumentError("gain", "no gain '" + name + "': there are 'exp2', 'linear' and 'exp2_plus_one'");
+}
+
+/// What a list without relevant rows counts as; `skip` shows as NaN and is left out of means by who makes them.
+double to_empty(const std::string& name) {
+  if (name == "zero") return 0;
+  if (name == "one") return 1;
+  if (name == "skip" || name == "nan") return std::numeric_limits<double>::quiet_NaN();
+  throw ArgumentError("empty", "no rule '" + name + "': there are 'skip', 'zero', 'one' and 'nan'");
+}
+
+/// No k: more than any list has rows.
+int64_t to_cutoff(std::optional<int64_t> k) {
+  if (k && *k < 1) throw ArgumentError("k", std::to_string(*k) + ", expected at least 1");
+  return k.value_or(std::numeric_limits<int32_t>::max());
+}
+
+/// Runs a kernel of the ranking's device and type; `work` makes the functor from the views.
+template <class Work>
+Tensor run(const Ranking& r, int64_t k, const std::string& empty, Work work) {
+  Tensor out = Tensor::empty({r.lists.count()}, r.dtype, r.device);
+  with_real(r.dtype, [&]<class Real>() {
+    const MetricViews<Real> views{
+        r.placements(),  r.lists.view(r.device), r.lists.relevance(r.device).span<const float>(), r.threshold, k,
+        to_empty(empty), out.span<Real>()};
+    work(kernels<MetricKernels<Real>>(r.device), views);
+  });
+  return out;
+}
+
+Tensor ideal_of(const Ranking& r, int64_t k, Gain gain) {
+  const std::string key = "ideal " + std::to_string(k) + " " + std::to_string(static_cast<int>(gain)) + "@" +
+                          std::string(name_of(r.device));
+  return r.lists.cached<Tensor>(key, [&] {
+    std::vector<double> ideal;
+    std::vector<float> grades;
+    for (int64_t l = 0; l < r.lists.count(); ++l) {
+      const auto first = r.lists.relevance().begin() + r.lists.offsets()[l];
+      grades.assign(first, first + r.lists.sizes()[l]);
+      std::sort(grades.begin(), grades.end(), std::greater<>());
+      double total = 0;
+      // a list of zeros has nothing to gain, also where the gain of grade 0 is 1
+      const bool any = !grades.empty() && grades[0] > 0;
+      for (int64_t rank = 0; any && rank < std::min<int64_t>(k, r.lists.sizes()[l]); ++rank) {
+        total += gain_of(grades[rank], gain) * discount(static_cast<double>(rank) + 1);
+      }
+      ideal.push_back(total);
+    }
+    return Tensor::from(ideal, r.device);
+  });
+}
+
+Tensor dcg(const Ranking& r, std::optional<int64_t> k, const std::string& gain, bool normalized,
+           const std::string& empty) {
+  const Gain kind = to_gain(gain);
+  const Tensor ideal = ideal_of(r, to_cutoff(k), kind), discounts = discount_sums(r.longest(), r.device);
+  return run(r, to_cutoff(k), empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
+    table.dcg(r.lists.count(), {v, kind, discounts.span<const double>(), ideal.span<const double>(), normalized});
+  });
+}
+
+Tensor average_precision(const Ranking& r, std::optional<int64_t> k, const std::string& denominator,
+                         const std::string& empty) {
+  if (denominator != "relevant" && denominator != "cutoff") {
+    throw ArgumentError("denominator", "'" + denominator + "', expected 'relevant' or 'cutoff'");
+  }
+  const Tensor harmonic = harmonic_sums(r.longest(), r.device);
+  return run(r, to_cutoff(k), empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
+    table.average_precision(r.lists.count(), {v, harmonic.span<const double>(), denominator == "cutoff"});
+  });
+}
+
+Tensor rank_biased_precision(const Ranking& r, double p, bool normalized, std::optional<int64_t> k,
+                             const std::string& empty) {
+  if (!(p > 0 && p < 1)) throw ArgumentError("p", std::to_string(p) + ", expected a number between 0 and 1");
+  return run(r, to_cutoff(k), empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
+    table.rank_biased_precision(r.lists.count(), {v, p, normalized});
+  });
+}
+
+/// The kernels that take nothing but the views.
+template <template <class> class Functor>
+Tensor plain(const Ranking& r, const std::string& empty, auto field) {
+  return run(r, to_cutoff({}), empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
+    field(table)(r.lists.count(), Functor<Real>{v});
+  });
+}
+
+Tensor nrbp_loss(const Ranking& r, const std::string& empty) {
+  return plain<NrbpLoss>(r, empty, [](const auto& table) { return table.nrbp_loss; });
+}
+Tensor auc(const Ranking& r, const std::string& empty) {
+  return plain<Auc>(r, empty, [](const auto& table) { return table.auc; });
+}
+Tensor bpref(const Ranking& r, const std::string& empty) {
+  return plain<Bpref>(r, empty, [](const auto& table) { return table.bpref; });
+}
+
+Tensor hits_at(const Ranking& r, std::optional<int64_t> k, bool over_cutoff, const std::string& empty) {
+  return run(r, k ? to_cutoff(k) : 0, empty,
+             [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
+               table.hits_at(r.lists.count(), {v, over_cutoff ? HitsAt<Real>::cutoff : HitsAt<Real>::relevant_rows});
+             });
+}
+
+Tensor first_relevant(const Ranking& r, std::optional<int64_t> k, bool reciprocal, const std::string& empty) {
+  return run(r, to_cutoff(k), empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
+    table.first_relevant(r.lists.count(), {v, reciprocal});
+  });
+}
+
+Tensor expected_reciprocal_rank(const Ranking& r, std::optional<int64_t> k, std::optional<double> top,
+                                const std::string& empty) {
+  if (r.ties == Ties::mean) throw ArgumentError("ties", "err has no closed form for ties = 'mean': use 'stable'");
+  const auto& grades = r.lists.relevance();
+  const double largest = grades.empty() ? 0 : *std::max_element(grades.begin(), grades.end());
+  if (top && *top < largest)
+    throw ArgumentError("top",
+                        std::to_string(*top) + ", expected at least the largest grade, " + std::to_string(largest));
+  Tensor order = Tensor::empty({r.lists.rows()}, Dtype::int64, r.device);
+  kernels<MetricKernels<double>>(r.device).order_of(r.lists.count(),
+                                                    {r.placements(), r.lists.view(r.device), order.span<int64_t>()});
+  return run(r, to_cutoff(k), empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
+    table.expected_reciprocal_rank(r.lists.count(), {v, order.span<const int64_t>(), top.value_or(largest)});
+  });
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable metric_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&dcg>("dcg", "ranking, k, gain, normalized, empty", "DCG or nDCG per list."),
+        op<&average_precision>("average_precision", "ranking, k, denominator, empty", "Average precision per list."),
+        op<&rank_biased_precision>("rank_biased_precision", "ranking, p, normalized, k, empty",
+                                   "RBP(p) or nRBP(p) per list."),
+        op<&nrbp_loss>("nrbp_loss", "ranking, empty", "Wrongly ordered pairs per list."),
+        op<&auc>("auc", "ranking, empty", "Share of rightly ordered pairs per list."),
+        op<&bpref>("bpref", "ranking, empty", "bpref per list."),
+        op<&hits_at>("hits_at", "ranking, k, over_cutoff, empty", "Relevant rows within k (nil: P), over k or over P."),
+        op<&first_relevant>("first_relevant", "ranking, k, reciprocal, empty",
+                            "Reciprocal rank of the first relevant row, or whether it is within k."),
+        op<&expected_reciprocal_rank>("expected_reciprocal_rank", "ranking, k, top, empty", "ERR per list."),
+    }};
+
+}  // namespace mr

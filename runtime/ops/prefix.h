@@ -1,0 +1,13 @@
+// Sums over the first ranks that closed forms need, made once per process and grown when a longer list comes.
+#pragma once
+
+#include "runtime/tensor/tensor.h"
+
+namespace mr {
+
+/// D(0) .. D(n) or more, float64: D(n) = sum over r <= n of 1 / log2(r + 1).
+Tensor discount_sums(int64_t n, Device device);
+/// H(0) .. H(n) or more, float64: H(n) = sum over r <= n of 1 / r.
+Tensor harmonic_sums(int64_t n, Device device);
+
+}  // namespace mr

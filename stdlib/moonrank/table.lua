@@ -1,0 +1,80 @@
+-- Tables for people: aligned columns, numbers to the right.
+local check = require "moonrank.check"
+
+local M = {}
+
+---@class mr.Table
+---@field columns string[]
+---@field rows any[][]   nil entries show as blanks
+local Table = check.class("mr.Table")
+
+---A table that prints aligned.
+---@param options { columns: string[], rows: any[][], formats?: table<string, string> }  formats by column, for numbers, e.g. "%.4f"
+---@return mr.Table
+---Example: `#mr.table{columns = {"a", "b"}, rows = {{1, 2}}}.rows   --> 1`
+function M.new(options)
+  local o = check.options("mr.table", options, { columns = check.none, rows = {}, formats = {} })
+  if not o.columns then check.fail("mr.table: columns is missing") end
+  for name in pairs(o.formats) do
+    check.choice("mr.table", "format", name, o.columns)
+  end
+  return setmetatable(o, Table)
+end
+
+local function cell(value, format)
+  if value == nil then return "" end
+  if type(value) == "number" then
+    if value ~= value then return "-" end
+    return format and format:format(value) or (math.type(value) == "integer" and "%d" or "%.4g"):format(value)
+  end
+  return tostring(value)
+end
+
+local function padded(text, width, right)
+  local fill = (" "):rep(width - utf8.len(text))
+  return right and fill .. text or text .. fill
+end
+
+function Table:__tostring()
+  local widths, numeric, lines = {}, {}, {}
+  for c, name in ipairs(self.columns) do
+    widths[c], numeric[c] = utf8.len(name), true
+    for _, row in ipairs(self.rows) do
+      widths[c] = math.max(widths[c], utf8.len(cell(row[c], self.formats[name])))
+      if row[c] ~= nil and type(row[c]) ~= "number" then numeric[c] = false end
+    end
+  end
+  local function line(value_of)
+    local parts = {}
+    for c = 1, #self.columns do parts[c] = padded(value_of(c), widths[c], numeric[c]) end
+    lines[#lines + 1] = (table.concat(parts, "  "):gsub("%s+$", ""))
+  end
+  line(function(c) return self.columns[c] end)
+  line(function(c) return ("-"):rep(widths[c]) end)
+  for _, row in ipairs(self.rows) do
+    line(function(c) return cell(row[c], self.formats[self.columns[c]]) end)
+  end
+  return table.concat(lines, "\n")
+end
+
+local function quoted(value)
+  if value == nil then return "" end
+  local text = type(value) == "number" and (math.type(value) == "integer" and "%d" or "%.17g"):format(value) or tostring(value)
+  return text:find('[",\r\n]') and '"' .. text:gsub('"', '""') .. '"' or text
+end
+
+---The table as comma separated values, numbers in full.
+---@return string
+function Table:to_csv()
+  local lines = {}
+  local function line(values)
+    local parts = {}
+    for c = 1, #self.columns do parts[c] = quoted(values[c]) end
+    lines[#lines + 1] = table.concat(parts, ",")
+  end
+  line(self.columns)
+  for _, row in ipairs(self.rows) do line(row) end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return M

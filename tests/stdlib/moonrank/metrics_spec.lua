@@ -1,0 +1,180 @@
+-- Exact metrics against reference values, against enumeration of the orders of tied rows, and on their edges.
+local mr = require "moonrank"
+local json = dofile("tests/support/json.lua")
+local test = require "moonrank.test"
+local describe, it, near, equal, raises = test.describe, test.it, test.near, test.equal, test.raises
+
+local golden = json.read("tests/golden/metrics.json")
+local f64 = { dtype = "float64" }
+
+-- "p@3", "rbp_0.5", "nrbp_0.95" of the reference files in our words; idcg is no metric of ours.
+local function our_name(key)
+  local name = key:gsub("^p@", "precision@"):gsub("^(n?rbp)_([%d.]+)$", "%1(%2)")
+  return name ~= "idcg" and name or nil
+end
+
+local function compare(values, scores, lists, options)
+  for key, expected in pairs(values) do
+    local name = our_name(key)
+    if name and expected ~= json.null then
+      near(mr.metrics.parse(name, options)(scores, lists):item(), expected, 1e-13, name)
+    elseif name then
+      local value = mr.metrics.parse(name, options)(scores, lists):item()
+      test.check(value ~= value, name .. " of a list without relevant rows is NaN")
+    end
+  end
+end
+
+describe("metrics", function()
+  for _, case in ipairs(golden.ranked) do
+    it("agree with the reference: " .. case.name, function()
+      local scores = {}
+      for i = 1, #case.relevance do scores[i] = -i end
+      local lists = mr.lists{ case.relevance }
+      for _, ties in ipairs{ "mean", "stable", "worst" } do compare(case.values, mr.tensor(scores, f64), lists, { ties = ties }) end
+    end)
+  end
+
+  for _, case in ipairs(golden.tied) do
+    it("agree with the reference under ties: " .. case.name, function()
+      local lists, scores = mr.lists{ case.relevance }, mr.tensor(case.scores, f64)
+      compare(case.stable, scores, lists, { ties = "stable" })
+      compare(case.expected_over_ties, scores, lists)
+      local order = lists:order(scores):totable()
+      for i, row in ipairs(case.order_stable) do equal(order[i], row + 1) end
+    end)
+  end
+
+  it("average to the MAP of the lecture", function()
+    local case = golden.sets[1]
+    local scores = mr.tensor({ 6, 5, 4, 3, 2, 1, 6, 5, 4, 3, 2, 1 }, f64)
+    near(mr.evaluate(scores, mr.lists(case.lists), { "ap" }).mean.ap, case.map, 1e-13)
+  end)
+
+  -- All orders of tied rows, by brute force: every permutation that sorts the scores downwards.
+  local function orders(scores)
+    local n, found, used, current = #scores, {}, {}, {}
+    local function extend(depth)
+      if depth > n then
+        found[#found + 1] = { table.unpack(current) }
+        return
+      end
+      local best = -math.huge
+      for i = 1, n do if not used[i] then best = math.max(best, scores[i]) end end
+      for i = 1, n do
+        if not used[i] and scores[i] == best then
+          used[i], current[depth] = true, i
+          extend(depth + 1)
+          used[i] = false
+        end
+      end
+    end
+    extend(1)
+    return found
+  end
+
+  it("are the mean over all orders of tied rows", function()
+    local cases = {
+      { { 1, 1, 1, 1, 1 }, { 0, 2, 1, 0, 0 } }, { { 2, 2, 1, 1, 1, 0 }, { 0, 1, 1, 0, 1, 0 } },
+      { { 1, 1, 0, 0, 0, 0 }, { 0, 0, 1, 1, 0, 0 } },
+      { { 3, 2, 2, 2, 2, 1 }, { 0, 1, 0, 2, 0, 1 } }, { { 1, 1, 1 }, { 1, 1, 1 } }, { { 5, 5, 5, 5, 5, 5 }, { 1, 0, 0, 0, 0, 0 } },
+    }
+    local names = { "dcg", "ndcg", "ndcg@2", "ndcg@3", "ap", "ap@2", "ap@4", "rbp(0.7)", "nrbp(0.9)", "nrbp_loss", "rr", "rr@2",
+      "precision@1", "precision@3", "precision@10", "recall@2", "recall@4", "hit@1", "hit@3", "r_precision", "auc", "bpref" }
+    for _, case in ipairs(cases) do
+      local scores, relevance = table.unpack(case)
+      local lists, all = mr.lists{ relevance }, orders(scores)
+      for _, name in ipairs(names) do
+        local total = 0
+        for _, order in ipairs(all) do
+          local distinct = {}
+          for rank, row in ipairs(order) do distinct[row] = -rank end
+          total = total + mr.metrics.parse(name)(mr.tensor(distinct, f64), lists):item()
+        end
+        near(mr.metrics.parse(name)(mr.tensor(scores, f64), lists):item(), total / #all, 1e-12, name)
+      end
+    end
+  end)
+
+  it("put tied rows as each rule says", function()
+    local scores = mr.tensor({ 1, 1, 1 }, f64)
+    local lists = mr.lists{ relevance = { 1, 0, 1 }, sizes = { 3 }, documents = { "b", "c", "a" } }
+    near(lists:rank(scores), { 2, 2, 2 })
+    near(lists:rank(scores, { ties = "stable" }), { 1, 2, 3 })
+    near(lists:rank(scores, { ties = "worst" }), { 2, 1, 3 })
+    near(lists:rank(scores, { ties = "trec" }), { 2, 1, 3 })
+    raises(function() return lists:rank(scores, { ties = "best" }) end, "no tie rule 'best'")
+    raises(function() return mr.lists{ { 1, 0, 1 } }:rank(scores, { ties = "trec" }) end, "these lists have none")
+  end)
+
+  it("give a list without relevant rows what is asked", function()
+    local lists, scores = mr.lists{ { 0, 0 }, { 0, 1 } }, mr.tensor({ 2, 1, 2, 1 }, f64)
+    local zero_by_definition = { dcg = true, rbp = true, rr = true, precision = true, hit = true, err = true, nrbp_loss = true }
+    for _, name in ipairs(mr.metrics.names()) do
+      local at = (name == "precision" or name == "recall" or name == "hit") and name .. "@1" or name
+      for rule, expected in pairs{ zero = 0, one = 1, skip = zero_by_definition[name] and 0 or 0 / 0, nan = 0 / 0 } do
+        near(mr.metrics.parse(at, { empty = rule })(scores, lists):totable()[1], expected, 0, name .. " " .. rule)
+      end
+      equal(mr.evaluate(scores, lists, { at }).skipped[at], 1)
+    end
+    local result = mr.evaluate(scores, lists, { "rr" })
+    equal({ result.mean.rr, result.counted.rr, result.skipped.rr }, { 0.5, 1, 1 })
+    near(mr.evaluate(scores, lists, { "rr" }, { empty = "zero" }).mean.rr, 0.25)
+    near(mr.evaluate(scores, lists, { "rr" }, { empty = "nan" }).mean.rr, 0 / 0)
+  end)
+
+  it("know graded gains, cutoff denominators and ERR", function()
+    local scores, lists = mr.tensor({ 4, 3, 2, 1 }, f64), mr.lists{ { 0, 2, 1, 1 } }
+    near(mr.metrics.dcg(scores, lists, { gain = "linear" }):item(), 2 / math.log(3, 2) + 1 / 2 + 1 / math.log(5, 2))
+    near(mr.metrics.dcg(scores, lists, { gain = "exp2_plus_one", k = 2 }):item(), 1 + 7 / math.log(3, 2))
+    near(mr.metrics.ap(scores, lists, { k = 2 }):item(), 0.5 / 3)
+    near(mr.metrics.ap(scores, lists, { k = 2, denominator = "cutoff" }):item(), 0.5 / 2)
+    near(mr.metrics.err(scores, lists):item(), 0.75 / 2 + 0.25 * 0.25 / 3 + 0.25 * 0.75 * 0.25 / 4)
+    near(mr.metrics.ap(scores, lists, { relevant = 2 }):item(), 0.5)
+    raises(function() mr.metrics.err(scores, lists, { ties = "mean" }) end, "no closed form")
+  end)
+
+  it("rank by sorting as by counting, at every size", function()
+    for _, n in ipairs{ 0, 1, 31, 32, 33, 127, 128, 129, 1000 } do
+      local u = mr.uniform({ n }, { seed = n + 1, high = 20 }):totable()
+      local scores, expected = {}, {}
+      for i = 1, n do scores[i] = i % 7 == 0 and math.huge or i % 11 == 0 and -math.huge or u[i] // 1 end
+      for i = 1, n do
+        local above, tied = 0, 0
+        for j = 1, n do
+          above, tied = above + (scores[j] > scores[i] and 1 or 0), tied + (scores[j] == scores[i] and 1 or 0)
+        end
+        expected[i] = above + (tied + 1) / 2
+      end
+      local zeros = {}
+      for i = 1, n do zeros[i] = 0 end
+      near(mr.lists{ zeros }:rank(mr.tensor(scores, f64)), expected)
+    end
+  end)
+
+  it("do not change when rows are shuffled", function()
+    local scores, lists = mr.tensor({ 1, 2, 2, 0 }, f64), mr.lists{ { 1, 0, 1, 0 } }
+    local shuffled, other = mr.tensor({ 2, 0, 1, 2 }, f64), mr.lists{ { 1, 0, 1, 0 } }
+    for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp", "auc", "bpref", "precision@2" } do
+      near(mr.metrics.parse(name)(scores, lists):item(), mr.metrics.parse(name)(shuffled, other):item(), 1e-13, name)
+    end
+  end)
+
+  it("refuse what they cannot use, by name", function()
+    local lists = mr.lists{ { 1, 0 } }
+    raises(function() mr.metrics.ndcg(mr.tensor{ 1, 0 / 0 }, lists) end, "scores has NaN at entry 2")
+    raises(function() mr.metrics.ndcg(mr.tensor{ 1 }, lists) end, "scores has 1 entries but lists have 2 rows")
+    raises(function() mr.metrics.parse("ndgc") end, "did you mean 'ndcg'?")
+    raises(function() mr.metrics.parse("precision") end, "needs k, as in 'precision@10'")
+    raises(function() mr.metrics.parse("rr(0.5)") end, "takes no p")
+    raises(function() mr.metrics.parse("ndcg@x") end, "expected @k or (p)")
+    raises(function() mr.metrics.ndcg(mr.tensor{ 1, 2 }, lists, { gain = "exp3" }) end, "no gain 'exp3'")
+    raises(function() return mr.evaluate(mr.tensor{ 1, 2 }, lists, { "rr" }).ndcg end, "no metric in this evaluation 'ndcg'")
+  end)
+
+  it("print aligned", function()
+    local text = tostring(mr.evaluate(mr.tensor{ 2, 1 }, mr.lists{ { 0, 1 } }, { "rr", "ndcg@10" }))
+    equal(text, table.concat({ "metric     mean  lists  skipped", "-------  ------  -----  -------",
+      "rr       0.5000      1        0", "ndcg@10  0.6309      1        0" }, "\n"))
+  end)
+end)
