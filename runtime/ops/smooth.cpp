@@ -94,7 +94,7 @@ Tensor smooth_metric(const char* name, const Tensor& scores, const Problem& p, c
     const Tensor none;
     Tensor g = Tensor::empty(rank.shape(), rank.dtype(), rank.device());
     Tensor h = among.defined() ? Tensor::empty(rank.shape(), rank.dtype(), rank.device()) : none;
-    Tensor out = Tensor::empty({p.lists.rows()}, rank.dtype(), rank.device());
+    Tensor out = Tensor::empty(p.scores.shape(), rank.dtype(), rank.device());
     with_real(rank.dtype(), [&]<class Real>() {
       metric(views<Real>(p, rank, among, upstream, none, g, h));
       p.vjp<Real>(g, h, out);
@@ -164,7 +164,7 @@ Tensor smooth_rank(const Tensor& scores, const Lists& lists, double gain) {
   const Problem p(scores, lists, -1, gain);  // every row has relevance of at least -1
   const Tensor out = p.ranks(p.all_rows());
   return record("smooth_rank", out, {scores}, [p](const Tensor& g) -> Gradients {
-    Tensor gs = Tensor::empty({p.lists.rows()}, g.dtype(), g.device());
+    Tensor gs = Tensor::empty(p.scores.shape(), g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() { p.vjp<Real>(g, Tensor(), gs); });
     return {gs};
   });

@@ -1,0 +1,46 @@
+// The choice of the instruction set by MOONRANK_SIMD, from outside: forced ones agree, wrong ones are refused.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/command.h"
+
+using Catch::Matchers::Contains;
+using mr::test::run;
+
+namespace {
+
+const char* const script = R"(
+  local x = mr.normal({500}, {seed = 1, dtype = 'float64'}):requires_grad()
+  local y = {}
+  for i = 1, 500 do y[i] = i % 3 == 0 and 1 or 0 end
+  local ap = mr.smooth.ap(x, mr.lists{y})
+  ap:backward()
+  print(('%.11f %.11f'):format(ap:item(), x.grad:abs():sum():item()))
+)";
+
+mr::test::Ran with_simd(const char* name) {
+  const mr::test::ScopedVariable simd("MOONRANK_SIMD", name);
+  return run({"-e", script});
+}
+
+}  // namespace
+
+TEST_CASE("every instruction set of this processor gives the same smooth AP") {
+  const mr::test::Ran scalar = with_simd("scalar"), best = with_simd("");
+  REQUIRE(scalar.status == 0);
+  REQUIRE(scalar.out.size() > 20);
+  CHECK(best.out == scalar.out);
+  const mr::test::Ran avx2 = with_simd("avx2");
+  if (avx2.status == 0) {
+    CHECK(avx2.out == scalar.out);
+  } else {
+    CHECK_THAT(avx2.err, Contains("MOONRANK_SIMD is 'avx2', which this processor lacks"));
+  }
+}
+
+TEST_CASE("an unknown instruction set is an error that lists the known ones") {
+  const mr::test::Ran ran = with_simd("sse9");
+  CHECK(ran.status == 1);
+  CHECK_THAT(ran.err, Contains("MOONRANK_SIMD is 'sse9', expected 'scalar', 'avx2' or 'avx512'"));
+}
