@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cwchar>
+#include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <histedit.h>
@@ -33,13 +35,32 @@ class PlainReader : public LineReader {
   void remember(const std::string&) override {}
 };
 
+/// Waits for input. False after Ctrl-C, also one that came a moment before the wait: SIGINT is let through only while
+/// waiting.
+bool wait_for_input() {
+  sigset_t blocked, before;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  int ready = 0;
+  // another signal, such as a change of the window's size, does not end the wait
+  while (!lua::interrupted() && ready == 0) {
+    ready = ppoll(&input, 1, nullptr, &before);
+    if (ready < 0 && errno == EINTR) ready = 0;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return !lua::interrupted();
+}
+
 /// Reads one character, so that Ctrl-C ends the line: libedit's own reader tries again.
 int read_character(EditLine*, wchar_t* out) {
   std::mbstate_t state{};
   for (;;) {
     char byte = 0;
+    if (!wait_for_input()) return -1;
     const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
-    if (count < 0 && errno == EINTR && !lua::interrupted()) continue;  // the window changed its size
+    if (count < 0 && errno == EINTR && !lua::interrupted()) continue;
     if (count <= 0) return static_cast<int>(count);
     const size_t used = std::mbrtowc(out, &byte, 1, &state);
     if (used == static_cast<size_t>(-1)) return *out = static_cast<unsigned char>(byte), 1;
