@@ -165,7 +165,7 @@ function M.load(path)
   for i, name in ipairs(names) do by_name[name] = values[i] end
   for i, name in ipairs(model._names) do
     if not by_name[name] then check.fail("%s: no tensor '%s' in the file", path, name) end
-    core.restore(model._parameters[i], by_name[name])
+    core.restore(model._parameters[i], by_name[name]:to(model._parameters[i].device))
   end
   return model
 end

@@ -38,27 +38,35 @@ end
 ---@field users? mr.Tensor     [lists of the batch]
 ---@field items? mr.Tensor     [rows of the batch]
 
-local function batch_of(self, index)
+-- These rows of a tensor, gathered where it is, on a device.
+local function taken(x, index, device) return x and x:rows(index:to(x.device)):to(device) or nil end
+
+local function batch_of(self, index, device)
   local rows = self.lists:rows_of(index)
   return {
     lists = self.lists:select(index), size = #index,
-    features = self.features and self.features:rows(rows) or nil,
-    users = self.users and self.users:rows(index) or nil,
-    items = self.items and self.items:rows(rows) or nil,
+    features = taken(self.features, rows, device), users = taken(self.users, index, device),
+    items = taken(self.items, rows, device),
   }
 end
 
----Iterates over the lists in batches; the last one may be smaller. Shuffling depends on (seed, epoch) only.
----@param options? { size?: integer, shuffle?: boolean, seed?: integer, epoch?: integer }  defaults 32, false, 1, 1
+local function whole(self, device)
+  local batch = { lists = self.lists, size = self.count }
+  for _, name in ipairs{ "features", "users", "items" } do batch[name] = self[name] and self[name]:to(device) or nil end
+  return batch
+end
+
+---Iterates over the lists in batches; the last one may be smaller. Shuffling depends on (seed, epoch) only. A batch is on `device`,
+---wherever the dataset is.
+---@param options? { size?: integer, shuffle?: boolean, seed?: integer, epoch?: integer, device?: string }  defaults 32, false, 1, 1, mr.device()
 ---@return fun(): mr.Batch?
 function Dataset:batches(options)
-  local o = check.options("batches", options, { size = 32, shuffle = false, seed = 1, epoch = 1 })
+  local o = check.options("batches", options, { size = 32, shuffle = false, seed = 1, epoch = 1, device = core.device() })
   if math.type(o.size) ~= "integer" or o.size < 1 then
     check.fail("batches: size is %s, expected an integer of at least 1", tostring(o.size))
   end
   if o.size >= self.count and not o.shuffle then
-    local once = { lists = self.lists, size = self.count, features = self.features or nil, users = self.users or nil,
-      items = self.items or nil }
+    local once = whole(self, o.device)
     return function()
       local batch = once
       once = nil
@@ -71,10 +79,19 @@ function Dataset:batches(options)
   return function()
     if at > self.count then return nil end
     local n = math.min(o.size, self.count - at + 1)
-    local batch = batch_of(self, order:narrow(1, at, n))
+    local batch = batch_of(self, order:narrow(1, at, n), o.device)
     at = at + n
     return batch
   end
+end
+
+---The same dataset with its tensors on a device, so that batches there need no copies.
+---@param device string  "cpu" or "cuda"
+---@return mr.Dataset
+function Dataset:to(device)
+  local parts = whole(self, device)
+  parts.size, parts.name = nil, self.name
+  return M.new(parts)
 end
 
 ---The same lists with binary relevance: 1 where the grade is at least `threshold` ("top": the highest grade of the dataset).

@@ -1,0 +1,209 @@
+-- Every operation gives on the GPU what it gives on the CPU, derivatives included. Runs where there is a GPU, or the emulated one.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
+
+-- Runs `body` if there is a GPU.
+local function with_cuda(body)
+  return function()
+    if not mr.has_cuda() then return test.skip("no CUDA device") end
+    body()
+  end
+end
+
+local relevance = { {}, { 1 }, { 0 } }
+for i, n in ipairs{ 2, 31, 32, 33, 127, 128, 129, 1000 } do
+  local list, u = {}, mr.uniform({ n }, { seed = i, device = "cpu" }):totable()
+  for r = 1, n do list[r] = u[r] < 0.2 and 2 or u[r] < 0.4 and 1 or 0 end
+  relevance[#relevance + 1] = list
+end
+local lists = mr.lists(relevance)
+
+local function numbers(seed, options)
+  options = options or {}
+  return mr.normal({ lists.rows }, { seed = seed, dtype = options.dtype, sd = options.sd, device = "cpu" })
+end
+
+-- Compares the value and the derivative by x of f on both devices. Sums are added up in another order there: to rounding.
+local function agree(name, f, x, tolerance)
+  tolerance = tolerance or (x.dtype == "float64" and 1e-11 or 2e-5)
+  local values, gradients = {}, {}
+  for _, device in ipairs{ "cpu", "cuda" } do
+    local leaf = x:to(device):requires_grad()
+    local out = f(leaf, device)
+    equal(out.device, device, name)
+    values[device] = out:to("cpu")
+    if out.tracked then
+      out:backward(mr.uniform(out:shape(), { low = 0.5, high = 1.5, seed = 9, dtype = x.dtype, device = device }))
+      gradients[device] = leaf.grad:to("cpu")
+    end
+  end
+  near(values.cuda, values.cpu, tolerance, name)
+  check((gradients.cpu == nil) == (gradients.cuda == nil), name)
+  if gradients.cpu then
+    local scale = math.max(1, gradients.cpu:abs():max():item())
+    near(gradients.cuda, gradients.cpu, { atol = tolerance * scale, rtol = tolerance }, "gradient of " .. name)
+  end
+end
+
+local unary = { "exp", "abs", "sigmoid", "tanh", "relu", "softplus" }
+
+describe("a device", function()
+  it("is what tensors say, and moving there and back keeps the numbers", with_cuda(function()
+    for _, dtype in ipairs{ "float32", "float64", "int64" } do
+      local x = mr.arange(1, 100000, { dtype = dtype, device = "cpu" })
+      equal(x:to("cuda").device, "cuda")
+      equal(x:to("cuda"):to("cpu"):totable(), x:totable())
+      equal(mr.zeros(0, { dtype = dtype, device = "cuda" }):to("cpu"):totable(), {})
+    end
+  end))
+
+  it("must be the same for both operands", with_cuda(function()
+    local here, there = mr.ones(3, { device = "cpu" }), mr.ones(3, { device = "cuda" })
+    raises(function() return here + there end, "move one with :to()")
+    raises(function() return mr.ones(2, 2, { device = "cpu" }):matmul(mr.ones(2, 2, { device = "cuda" })) end, "move one with :to()")
+  end))
+
+  it("prints, is read, and gives item", with_cuda(function()
+    local x = mr.tensor({ { 1, 2 }, { 3, 4 } }, { device = "cuda" })
+    equal(x:totable(), { { 1, 2 }, { 3, 4 } })
+    equal(x:sum():item(), 10.0)
+    check(tostring(x):find("cuda", 1, true))
+  end))
+
+  it("out of memory is an error that can be caught", with_cuda(function()
+    raises(function() return mr.zeros(1 << 40, { device = "cuda" }) end, "memory")
+    equal(mr.ones(2, { device = "cuda" }):sum():item(), 2.0)
+  end))
+
+  it("that does not exist is an error", function()
+    raises(function() return mr.ones(1):to("gpu") end, "gpu")
+    if not mr.has_cuda() then raises(function() return mr.ones(1, { device = "cuda" }) end, "cuda is not available") end
+  end)
+end)
+
+describe("on both devices", function()
+  it("random numbers are the same bits", with_cuda(function()
+    for _, make in ipairs{ mr.uniform, mr.normal } do
+      for _, dtype in ipairs{ "float32", "float64" } do
+        local cpu = make({ 1000 }, { seed = 3, dtype = dtype, device = "cpu" })
+        local cuda = make({ 1000 }, { seed = 3, dtype = dtype, device = "cuda" })
+        equal(cuda:to("cpu"):totable(), cpu:totable())
+      end
+    end
+  end))
+
+  it("elementwise functions agree", with_cuda(function()
+    for _, dtype in ipairs{ "float32", "float64" } do
+      local x = numbers(1, { dtype = dtype })
+      for _, name in ipairs(unary) do agree(name, function(t) return t[name](t) end, x) end
+      agree("log sqrt", function(t) return (t:abs() + 1):log():sqrt() end, x)
+      agree("arithmetic", function(t) return (2 * t - 1) / (t * t + 3) + t end, x)
+      agree("power", function(t) return (t:abs() + 0.5) ^ 1.5 end, x)
+      agree("clamp", function(t) return t:clamp{ min = -0.5, max = 0.5 } end, x)
+      agree("where", function(t) return t:gt(0):where(t, t * 3) end, x)
+    end
+  end))
+
+  it("shapes, rows, products and reductions agree", with_cuda(function()
+    for _, dtype in ipairs{ "float32", "float64" } do
+      local x = mr.normal({ 33, 17 }, { seed = 2, dtype = dtype, device = "cpu" })
+      agree("t", function(t) return t:t() * 2 end, x)
+      agree("narrow", function(t) return t:narrow(2, 3, 5) * 2 end, x)
+      agree("matmul", function(t) return t:matmul(t:t()) end, x)
+      agree("matmul of narrow", function(t) return t:narrow(1, 2, 20):t():matmul(t:narrow(1, 3, 20)) end, x)
+      agree("broadcast", function(t) return t + t:narrow(1, 4, 1) end, x)
+      for _, name in ipairs{ "sum", "mean", "max" } do
+        agree(name, function(t) return t[name](t) end, x)
+        agree(name .. " of rows", function(t) return t[name](t, 2) end, x)
+        agree(name .. " of columns", function(t) return t[name](t, 1) end, x)
+      end
+      agree("softmax", function(t) return t:softmax(2) end, x)
+      agree("rows", function(t, device)
+        return t:rows(mr.tensor({ 3, 1, 3, 33 }, { dtype = "int64", device = device })) * 2
+      end, x)
+    end
+  end))
+
+  it("reductions over lists agree", with_cuda(function()
+    for _, dtype in ipairs{ "float32", "float64" } do
+      local x = numbers(4, { dtype = dtype })
+      for _, name in ipairs{ "sum", "mean", "softmax" } do agree(name, function(t) return lists[name](lists, t) end, x) end
+      agree("max", function(t) return lists:max(t):narrow(1, 2, lists.count - 1) end, x)
+      agree("spread", function(t) return lists:spread(lists:sum(t)) end, x)
+    end
+  end))
+
+  it("smooth metrics agree", with_cuda(function()
+    for _, dtype in ipairs{ "float32", "float64" } do
+      for _, sd in ipairs{ 0, 1, 100 } do
+        local x = numbers(5, { dtype = dtype, sd = sd })
+        for _, name in ipairs{ "rank", "ndcg", "ap", "rr", "nrbp_loss" } do
+          agree(("%s, sd %g"):format(name, sd), function(t) return mr.smooth[name](t, lists) end, x, dtype == "float64" and 1e-10 or 1e-4)
+        end
+      end
+    end
+  end))
+
+  it("exact metrics agree", with_cuda(function()
+    local scores = (numbers(6) * 4):long():float()  -- with ties
+    for _, name in ipairs{ "ndcg", "ndcg@5", "dcg", "ap", "rr", "rbp(0.95)", "nrbp(0.95)", "precision@5", "recall@5", "hit@3", "auc" } do
+      local cpu = mr.evaluate(scores, lists, { name })
+      local cuda = mr.evaluate(scores:to("cuda"), lists, { name })
+      near(cuda.mean[name], cpu.mean[name], 1e-6, name)
+      equal(cuda.counted[name], cpu.counted[name], name)
+    end
+  end))
+end)
+
+-- A loss as mr.fit wants it, of a smooth metric.
+local function loss_of(name, sign)
+  return setmetatable({ count = function(_, of) return of.count end },
+    { __call = function(_, scores, of) return sign * mr.smooth[name](scores, of) end })
+end
+
+describe("training", function()
+  local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 120, seed = 1 }
+  local fold = ratings:binarize(4):min_relevant(5):folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1]
+
+  it("of a factor model goes the same way on both devices", with_cuda(function()
+    local was = mr.device()
+    local runs = {}
+    for _, device in ipairs{ "cpu", "cuda" } do
+      mr.device(device)
+      local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, seed = 1, dtype = "float32" }
+      local run = mr.fit{ model = model, loss = loss_of("ndcg", -1), train = fold.train, valid = fold.valid, test = fold.test, epochs = 3,
+        metrics = { "ndcg" }, optimizer = mr.optim.adam{ lr = 0.01 }, progress = false }
+      runs[device] = { losses = {}, ndcg = run.test.mean.ndcg }
+      for i, entry in ipairs(run.history) do runs[device].losses[i] = entry.loss end
+    end
+    mr.device(was)
+    near(runs.cuda.losses, runs.cpu.losses, 1e-3)
+    near(runs.cuda.ndcg, runs.cpu.ndcg, 0.02)
+  end))
+
+  it("of a network goes the same way on both devices, and its file loads on either", with_cuda(function()
+    local was = mr.device()
+    local data = mr.data.synthetic{ kind = "queries", queries = 20, features = 5, seed = 1 }
+    local losses, path = {}, os.tmpname()
+    for _, device in ipairs{ "cpu", "cuda" } do
+      mr.device(device)
+      local model = mr.models.mlp{ inputs = 5, hidden = { 7 }, seed = 1 }
+      local run = mr.fit{ model = model, loss = loss_of("nrbp_loss", 1), train = data:to(device), epochs = 3, progress = false,
+        optimizer = mr.optim.sgd{ lr = 0.001 } }
+      losses[device] = {}
+      for i, entry in ipairs(run.history) do losses[device][i] = entry.loss end
+      if device == "cuda" then
+        model:save(path)
+        mr.device("cpu")
+        local again = mr.models.load(path)
+        for i, parameter in ipairs(model:parameters()) do equal(again:parameters()[i]:totable(), parameter:totable()) end
+        mr.device("cuda")
+        equal(mr.models.load(path):parameters()[1].device, "cuda")
+      end
+    end
+    os.remove(path)
+    mr.device(was)
+    near(losses.cuda, losses.cpu, 1e-3)
+  end))
+end)
