@@ -4,6 +4,7 @@ local check = require "moonrank.check"
 local smooth = require "moonrank.smooth"
 
 local M = {}
+local defined = {}  -- names that scripts gave, which they may define anew
 
 ---@class mr.Loss
 ---@field name string        "ndcg", "ap", "rr", "nrbp", or what mr.losses.define was told
@@ -75,5 +76,62 @@ function M.rr(options) return new("rr", "rr", "rr", true, smooth.rr, options) en
 ---@return mr.Loss
 ---Example: `mr.losses.nrbp().metric   --> nrbp(0.95)`
 function M.nrbp(options) return new("nrbp", "nrbp(0.95)", "nrbp_loss", false, smooth.nrbp_loss, options) end
+
+---@class mr.losses.Definition
+---@field direction "maximize"|"minimize"  where the smooth metric is better
+---@field smooth fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor  one value per list, made of differentiable operations
+---@field metric? string  the metric that goes with it, for mr.evaluate (default: none)
+
+-- The constructor of a loss that a script defined. Without knowledge of its values over all rankings the bounds are "none" and functions of
+-- the score; a list counts where its grades differ.
+local function constructor(name, definition)
+  local smooth_metric = function(scores, lists)
+    local value = definition.smooth(scores, lists)
+    if type(value) ~= "userdata" or value:numel() ~= lists.count then
+      check.fail("mr.losses.%s: smooth gave %s, expected a tensor with one entry for each of %d lists", name,
+        type(value) == "userdata" and value:numel() .. " entries" or "a " .. type(value), lists.count)
+    end
+    return value
+  end
+  return function(options)
+    local bounds = require "moonrank.bounds"
+    local bound = check.options("mr.losses." .. name, options, { bound = check.none }).bound or "none"
+    if bound ~= "none" and type(bound) ~= "function" then
+      check.fail("mr.losses.%s: bound is %s, expected 'none' or a function of the score", name, tostring(bound))
+    end
+    local weights = function(lists, like) return bounds.weights("ndcg", lists, like) end
+    local apply = function(score, _, lists)
+      local kept = weights(lists, score)
+      if bound == "none" then return kept:where(score, 0) end
+      -- `where` on both sides: what the function makes of a list that does not count, and its slope there, may be NaN
+      return kept:where(bound(kept:where(score, 1)), 0)
+    end
+    return setmetatable({
+      name = name, bound_name = bound == "none" and "none" or "function", metric = definition.metric or false, _bounds_metric = "ndcg",
+      _maximize = definition.direction == "maximize", _smooth = smooth_metric, _options = {}, _apply = apply, _weights = bounds.weights,
+    }, Loss)
+  end
+end
+
+---Makes a new loss from a smooth metric: afterwards `mr.losses[name]{bound =}` builds it. Lists whose grades are all equal give 0 and do
+---not count, whatever the function makes of them.
+---@param name string
+---@param definition mr.losses.Definition
+---@return fun(options?: { bound?: "none"|fun(score: mr.Tensor): mr.Tensor }): mr.Loss
+---Example: `mr.losses.define("top", {direction = "maximize", smooth = function(s, l) return l:sum(s) end})().name   --> top`
+function M.define(name, definition)
+  if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then
+    check.fail("mr.losses.define: name is %s, expected a word", tostring(name))
+  end
+  if M[name] ~= nil and not defined[name] then check.fail("mr.losses.define: there is a loss '%s' already", name) end
+  local none = check.none
+  definition = check.options("mr.losses.define", definition, { direction = none, smooth = none, metric = none })
+  check.choice("mr.losses.define", "direction", definition.direction, { "maximize", "minimize" })
+  if type(definition.smooth) ~= "function" then
+    check.fail("mr.losses.define: smooth is a %s, expected a function of scores and lists", type(definition.smooth))
+  end
+  M[name], defined[name] = constructor(name, definition), true
+  return M[name]
+end
 
 return M
