@@ -1,0 +1,718 @@
+---@meta
+-- Written by `moonrank --dump-api` from the op tables; not for editing, and not for `require`.
+error("stdlib/meta/core.lua describes the core to editors; it cannot be required")
+
+---@class mr.core
+local core = {}
+
+---One step of Adam.
+---@param parameter mr.Tensor
+---@param state mr.OptimizerState
+---@param lr number
+---@param beta1 number
+---@param beta2 number
+---@param epsilon number
+---@param weight_decay number
+function core.adam_step(parameter, state, lr, beta1, beta2, epsilon, weight_decay) end
+
+---first, first + step, ... up to last.
+---@param first number
+---@param last number
+---@param step number
+---@param dtype string
+---@param device? string
+---@return mr.Tensor
+function core.arange(first, last, step, dtype, device) end
+
+---Share of rightly ordered pairs per list.
+---@param ranking mr.Ranking
+---@param empty string
+---@return mr.Tensor
+function core.auc(ranking, empty) end
+
+---Average precision per list.
+---@param ranking mr.Ranking
+---@param k? integer
+---@param denominator string
+---@param empty string
+---@return mr.Tensor
+function core.average_precision(ranking, k, denominator, empty) end
+
+---Adds the derivatives of loss to the leaves it was computed from.
+---@param loss mr.Tensor
+---@param seed? mr.Tensor
+---@param keep? boolean
+function core.backward(loss, seed, keep) end
+
+---bpref per list.
+---@param ranking mr.Ranking
+---@param empty string
+---@return mr.Tensor
+function core.bpref(ranking, empty) end
+
+---Raises 'interrupted' if Ctrl-C was pressed.
+function core.check_interrupt() end
+
+---Each entry moved into [min, max]; no derivative outside, half of it at an end.
+---@param x mr.Tensor
+---@param min? number
+---@param max? number
+---@return mr.Tensor
+function core.clamp(x, min, max) end
+
+---Seconds on a clock that never goes back.
+---@return number
+function core.clock() end
+
+---Name of the GPU, or why there is none.
+---@return string
+function core.cuda() end
+
+---Where `moonrank data get` keeps data sets; it need not exist.
+---@return string
+function core.data_folder() end
+
+---DCG or nDCG per list.
+---@param ranking mr.Ranking
+---@param k? integer
+---@param gain string
+---@param normalized boolean
+---@param empty string
+---@return mr.Tensor
+function core.dcg(ranking, k, gain, normalized, empty) end
+
+---While on, the first Ctrl-C raises nothing: work asks `interrupted()` and ends in order. Returns what it was.
+---@param on boolean
+---@return boolean
+function core.defer_interrupt(on) end
+
+---Sets, if a name is given, and returns the default device.
+---@param name? string
+---@return string
+function core.device(name) end
+
+---ERR per list.
+---@param ranking mr.Ranking
+---@param k? integer
+---@param top? number
+---@param empty string
+---@return mr.Tensor
+function core.expected_reciprocal_rank(ranking, k, top, empty) end
+
+---Inner product of the factors of each list's user and each row's item.
+---@param users mr.Tensor
+---@param items mr.Tensor
+---@param user_of mr.Tensor
+---@param item_of mr.Tensor
+---@param lists mr.Lists
+---@return mr.Tensor
+function core.factor_scores(users, items, user_of, item_of, lists) end
+
+---Whether there is a file or folder of this name.
+---@param path string
+---@return boolean
+function core.file_exists(path) end
+
+---Reciprocal rank of the first relevant row, or whether it is within k.
+---@param ranking mr.Ranking
+---@param k? integer
+---@param reciprocal boolean
+---@param empty string
+---@return mr.Tensor
+function core.first_relevant(ranking, k, reciprocal, empty) end
+
+---A tensor of one value.
+---@param shape integer[]
+---@param value number
+---@param dtype string
+---@param device? string
+---@return mr.Tensor
+function core.full(shape, value, dtype, device) end
+
+---Whether a usable GPU is there.
+---@return boolean
+function core.has_cuda() end
+
+---Bytes that live tensors hold.
+---@return integer
+function core.held_bytes() end
+
+---Relevant rows within k (nil: P), over k or over P.
+---@param ranking mr.Ranking
+---@param k? integer
+---@param over_cutoff boolean
+---@param empty string
+---@return mr.Tensor
+function core.hits_at(ranking, k, over_cutoff, empty) end
+
+---All entries as a flat table of integers.
+---@param x mr.Tensor
+---@return integer[]
+function core.integers(x) end
+
+---Whether Ctrl-C came while deferred; forgets it.
+---@return boolean
+function core.interrupted() end
+
+---Whether a file descriptor (1 output, 2 errors) is a terminal.
+---@param descriptor integer
+---@return boolean
+function core.is_terminal(descriptor) end
+
+---Lists one after the other.
+---@param parts mr.Lists[]
+---@return mr.Lists
+function core.join_lists(parts) end
+
+---Feature matrices one below the other.
+---@param parts mr.Tensor[]
+---@return mr.Tensor
+function core.join_rows(parts) end
+
+---Files of train, valid and test of each fold, separated by line ends.
+---@param folder string
+---@return string[]
+---@return string[]
+---@return string[]
+function core.letor_folds(folder) end
+
+---Judged lists from sizes and one relevance per row.
+---@param sizes integer[]
+---@param relevance mr.Tensor
+---@param ids string[]
+---@param documents string[]
+---@return mr.Lists
+function core.lists(sizes, relevance, ids, documents) end
+
+---Names and tensors, metadata keys and values of a safetensors file.
+---@param path string
+---@return string[]
+---@return mr.Tensor[]
+---@return string[]
+---@return string[]
+function core.load_tensors(path) end
+
+---Lists, users and items of train, valid and test.
+---@param positives mr.Positives
+---@param folds integer
+---@param fold integer
+---@param nsr integer
+---@param valid number
+---@param seed integer
+---@return mr.Lists
+---@return mr.Tensor
+---@return mr.Tensor
+---@return mr.Lists
+---@return mr.Tensor
+---@return mr.Tensor
+---@return mr.Lists
+---@return mr.Tensor
+---@return mr.Tensor
+---@return integer
+function core.make_fold(positives, folds, fold, nsr, valid, seed) end
+
+---Makes the folder that the file would be in, and those above it.
+---@param path string
+function core.make_folder(path) end
+
+---Made-up queries: lists and features.
+---@param queries integer
+---@param features integer
+---@param mean_size integer
+---@param noise number
+---@param seed integer
+---@return mr.Lists
+---@return mr.Tensor
+function core.make_queries(queries, features, mean_size, noise, seed) end
+
+---Made-up ratings.
+---@param users integer
+---@param items integer
+---@param factors integer
+---@param mean_activity integer
+---@param noise number
+---@param seed integer
+---@return mr.Tensor
+---@return mr.Tensor
+---@return mr.Tensor
+---@return string[]
+---@return string[]
+function core.make_ratings(users, items, factors, mean_activity, noise, seed) end
+
+---Normal random numbers.
+---@param shape integer[]
+---@param mean number
+---@param sd number
+---@param seed integer
+---@param stream string
+---@param dtype string
+---@param device? string
+---@return mr.Tensor
+function core.normal(shape, mean, sd, seed, stream, dtype, device) end
+
+---Wrongly ordered pairs per list.
+---@param ranking mr.Ranking
+---@param empty string
+---@return mr.Tensor
+function core.nrbp_loss(ranking, empty) end
+
+---All entries as a flat table of numbers.
+---@param x mr.Tensor
+---@return number[]
+function core.numbers(x) end
+
+---What an optimiser remembers of a parameter.
+---@param parameter mr.Tensor
+---@return mr.OptimizerState
+function core.optimizer_state(parameter) end
+
+---Row numbers of each list from first to last.
+---@param ranking mr.Ranking
+---@return mr.Tensor
+function core.order(ranking) end
+
+---Student's t-test of pairs: t, df, p, mean difference, its error, pairs, left out.
+---@param a mr.Tensor
+---@param b mr.Tensor
+---@return number
+---@return number
+---@return number
+---@return number
+---@return number
+---@return integer
+---@return integer
+function core.paired_t(a, b) end
+
+---The numbers 1 to n in random order; int64.
+---@param n integer
+---@param seed integer
+---@param stream string
+---@param lane integer
+---@return mr.Tensor
+function core.permutation(n, seed, stream, lane) end
+
+---Relevant items of the users that have enough.
+---@param user mr.Tensor
+---@param item mr.Tensor
+---@param value mr.Tensor
+---@param users integer
+---@param items integer
+---@param threshold number
+---@param min_relevant integer
+---@return mr.Positives
+function core.positives(user, item, value, users, items, threshold, min_relevant) end
+
+---RBP(p) or nRBP(p) per list.
+---@param ranking mr.Ranking
+---@param p number
+---@param normalized boolean
+---@param k? integer
+---@param empty string
+---@return mr.Tensor
+function core.rank_biased_precision(ranking, p, normalized, k, empty) end
+
+---Where every row stands in its list, under a tie rule.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param ties string
+---@param relevant number
+---@return mr.Ranking
+function core.ranking(scores, lists, ties, relevant) end
+
+---Rank of every row; under 'mean' the middle of its run.
+---@param ranking mr.Ranking
+---@return mr.Tensor
+function core.ranks(ranking) end
+
+---Lists and features of a LETOR file.
+---@param path string
+---@param features integer
+---@param any_order boolean
+---@param null_is_zero boolean
+---@param qid_optional boolean
+---@return mr.Lists
+---@return mr.Tensor
+function core.read_letor(path, features, any_order, null_is_zero, qid_optional) end
+
+---Two columns of a table.
+---@param path string
+---@param key string
+---@param value string
+---@return string[]
+---@return string[]
+function core.read_pairs(path, key, value) end
+
+---Users, items, ratings and both ids of a table.
+---@param path string
+---@param user string
+---@param item string
+---@param rating string
+---@param header boolean
+---@param delimiter string
+---@return mr.Tensor
+---@return mr.Tensor
+---@return mr.Tensor
+---@return string[]
+---@return string[]
+function core.read_ratings(path, user, item, rating, header, delimiter) end
+
+---Turns recording of operations on or off; returns what it was.
+---@param on boolean
+---@return boolean
+function core.recording(on) end
+
+---The same entries in another shape.
+---@param x mr.Tensor
+---@param sizes integer[]
+---@return mr.Tensor
+function core.reshape(x, sizes) end
+
+---Puts the numbers of a snapshot back.
+---@param parameter mr.Tensor
+---@param snapshot mr.Tensor
+function core.restore(parameter, snapshot) end
+
+---Writes a safetensors file with metadata.
+---@param path string
+---@param names string[]
+---@param tensors mr.Tensor[]
+---@param keys string[]
+---@param values string[]
+function core.save_tensors(path, names, tensors, keys, values) end
+
+---One step of stochastic gradient descent.
+---@param parameter mr.Tensor
+---@param state mr.OptimizerState
+---@param lr number
+---@param momentum number
+---@param weight_decay number
+function core.sgd_step(parameter, state, lr, momentum, weight_decay) end
+
+---The sizes as a table.
+---@param x mr.Tensor
+---@return integer[]
+function core.shape(x) end
+
+---Smooth AP per list (Eq. 2.11).
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@param relevant number
+---@return mr.Tensor
+function core.smooth_ap(scores, lists, gain, relevant) end
+
+---Smooth nDCG per list (Eq. 2.10).
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@return mr.Tensor
+function core.smooth_ndcg(scores, lists, gain) end
+
+---Smooth nRBP loss per list (Eq. 2.12).
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@param relevant number
+---@return mr.Tensor
+function core.smooth_nrbp_loss(scores, lists, gain, relevant) end
+
+---Smooth rank of every row (Westerborg 2022, Eq. 2.9).
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@return mr.Tensor
+function core.smooth_rank(scores, lists, gain) end
+
+---Smooth rank of every row among the relevant rows; not differentiable.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@param relevant number
+---@return mr.Tensor
+function core.smooth_rank_among_relevant(scores, lists, gain, relevant) end
+
+---Smooth RR per list (Li et al. 2021, Eq. 16).
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@param relevant number
+---@return mr.Tensor
+function core.smooth_rr(scores, lists, gain, relevant) end
+
+---A copy that later steps do not change.
+---@param parameter mr.Tensor
+---@return mr.Tensor
+function core.snapshot(parameter) end
+
+---Mean, standard deviation, count, left out; NaN is left out.
+---@param x mr.Tensor
+---@return number
+---@return number
+---@return integer
+---@return integer
+function core.summary(x) end
+
+---A tensor from a nested table of numbers.
+---@param values table
+---@param dtype string
+---@param device? string
+---@return mr.Tensor
+function core.tensor(values, dtype, device) end
+
+---Columns of the terminal that errors go to; 80 where it does not say.
+---@return integer
+function core.terminal_width() end
+
+---Sets, if given, and returns the number of threads.
+---@param n? integer
+---@return integer
+function core.threads(n) end
+
+---Uniform random numbers in [low, high).
+---@param shape integer[]
+---@param low number
+---@param high number
+---@param seed integer
+---@param stream string
+---@param dtype string
+---@param device? string
+---@return mr.Tensor
+function core.uniform(shape, low, high, seed, stream, dtype, device) end
+
+---Version of the program.
+---@return string
+function core.version() end
+
+---@class mr.Lists
+---@field count integer Number of lists.
+---@field documents string[] Names of the rows; empty where they have none.
+---@field ids string[] Names of the lists; empty where they have none.
+---@field relevance mr.Tensor Relevance per row; float32.
+---@field relevant mr.Tensor Rows per list with relevance of at least 1; int64.
+---@field rows integer Number of rows of all lists.
+---@field sizes mr.Tensor Rows per list; int64.
+local mr_Lists = {}
+
+---Numbers of the first k rows of each list.
+---@param k integer
+---@return mr.Tensor
+function mr_Lists:head(k) end
+
+---Largest row of each list; -inf for an empty list.
+---@param x mr.Tensor
+---@return mr.Tensor
+function mr_Lists:max(x) end
+
+---Mean of the rows of each list; 0 for an empty list.
+---@param x mr.Tensor
+---@return mr.Tensor
+function mr_Lists:mean(x) end
+
+---Numbers of the rows of these lists, in the order of `select`.
+---@param index mr.Tensor
+---@return mr.Tensor
+function mr_Lists:rows_of(index) end
+
+---The lists with these numbers, in this order.
+---@param index mr.Tensor
+---@return mr.Lists
+function mr_Lists:select(index) end
+
+---e^x over its sum within the list.
+---@param x mr.Tensor
+---@return mr.Tensor
+function mr_Lists:softmax(x) end
+
+---The list's value for each of its rows.
+---@param v mr.Tensor
+---@return mr.Tensor
+function mr_Lists:spread(v) end
+
+---Sum of the rows of each list.
+---@param x mr.Tensor
+---@return mr.Tensor
+function mr_Lists:sum(x) end
+
+---The same lists, judged otherwise.
+---@param relevance mr.Tensor
+---@return mr.Lists
+function mr_Lists:with_relevance(relevance) end
+
+---@class mr.OptimizerState
+local mr_OptimizerState = {}
+
+---@class mr.Positives
+---@field count integer Number of users.
+---@field rows integer Number of relevant items of all users.
+---@field users mr.Tensor The users; int64.
+local mr_Positives = {}
+
+---@class mr.Tensor
+---@field device string 'cpu' or 'cuda'.
+---@field dtype string 'float32', 'float64' or 'int64'.
+---@field grad mr.Tensor? The gradient collected so far, or nil.
+---@field tracked boolean Whether operations on it are recorded.
+local mr_Tensor = {}
+
+---Absolute value of each entry; its derivative at 0 is 0.
+---@return mr.Tensor
+function mr_Tensor:abs() end
+
+---Where the largest entry is, counted from 1; int64.
+---@param dim? integer
+---@return mr.Tensor
+function mr_Tensor:argmax(dim) end
+
+---The same numbers without their history.
+---@return mr.Tensor
+function mr_Tensor:detach() end
+
+---The same numbers as float64.
+---@return mr.Tensor
+function mr_Tensor:double() end
+
+---1 where equal to other, else 0.
+---@param other mr.Tensor|number
+---@return mr.Tensor
+function mr_Tensor:eq(other) end
+
+---e to the power of each entry.
+---@return mr.Tensor
+function mr_Tensor:exp() end
+
+---The same numbers as float32.
+---@return mr.Tensor
+function mr_Tensor:float() end
+
+---1 where greater than or equal to other, else 0.
+---@param other mr.Tensor|number
+---@return mr.Tensor
+function mr_Tensor:ge(other) end
+
+---1 where greater than other, else 0.
+---@param other mr.Tensor|number
+---@return mr.Tensor
+function mr_Tensor:gt(other) end
+
+---The only entry as a number.
+---@return number
+function mr_Tensor:item() end
+
+---1 where less than or equal to other, else 0.
+---@param other mr.Tensor|number
+---@return mr.Tensor
+function mr_Tensor:le(other) end
+
+---Natural logarithm of each entry.
+---@return mr.Tensor
+function mr_Tensor:log() end
+
+---The same numbers cut to int64.
+---@return mr.Tensor
+function mr_Tensor:long() end
+
+---1 where less than other, else 0.
+---@param other mr.Tensor|number
+---@return mr.Tensor
+function mr_Tensor:lt(other) end
+
+---Product of two matrices.
+---@param other mr.Tensor
+---@return mr.Tensor
+function mr_Tensor:matmul(other) end
+
+---Largest entry, of all or along a dimension; its derivative goes to the first of equals.
+---@param dim? integer
+---@return mr.Tensor
+function mr_Tensor:max(dim) end
+
+---The larger of two entries, broadcast; equal entries share the derivative.
+---@param other mr.Tensor|number
+---@return mr.Tensor
+function mr_Tensor:maximum(other) end
+
+---Mean of all entries, or along a dimension.
+---@param dim? integer
+---@return mr.Tensor
+function mr_Tensor:mean(dim) end
+
+---The smaller of two entries, broadcast; equal entries share the derivative.
+---@param other mr.Tensor|number
+---@return mr.Tensor
+function mr_Tensor:minimum(other) end
+
+---`count` indices of a dimension from `first`; along the first it shares memory.
+---@param dim integer
+---@param first integer
+---@param count integer
+---@return mr.Tensor
+function mr_Tensor:narrow(dim, first, count) end
+
+---The larger of each entry and 0; its derivative at 0 is 0.
+---@return mr.Tensor
+function mr_Tensor:relu() end
+
+---The same tensor as a leaf that collects gradients.
+---@return mr.Tensor
+function mr_Tensor:requires_grad() end
+
+---Inner product of each row with the same row of other.
+---@param other mr.Tensor
+---@return mr.Tensor
+function mr_Tensor:row_dot(other) end
+
+---The rows with these numbers (int64, counted from 1); its derivative is sparse.
+---@param index mr.Tensor
+---@return mr.Tensor
+function mr_Tensor:rows(index) end
+
+---1 / (1 + e^-x) of each entry, without overflow.
+---@return mr.Tensor
+function mr_Tensor:sigmoid() end
+
+---Size of a dimension, counted from 1.
+---@param dim integer
+---@return integer
+function mr_Tensor:size(dim) end
+
+---e^x over its sum along a dimension.
+---@param dim integer
+---@return mr.Tensor
+function mr_Tensor:softmax(dim) end
+
+---log(1 + e^x) of each entry, without overflow.
+---@return mr.Tensor
+function mr_Tensor:softplus() end
+
+---Square root of each entry.
+---@return mr.Tensor
+function mr_Tensor:sqrt() end
+
+---Sum of all entries, or along a dimension. Adds in float64.
+---@param dim? integer
+---@return mr.Tensor
+function mr_Tensor:sum(dim) end
+
+---Transpose of a matrix.
+---@return mr.Tensor
+function mr_Tensor:t() end
+
+---Hyperbolic tangent of each entry.
+---@return mr.Tensor
+function mr_Tensor:tanh() end
+
+---The same numbers on a device ('cpu', 'cuda') or as a type ('float32', 'float64', 'int64').
+---@param where string
+---@return mr.Tensor
+function mr_Tensor:to(where) end
+
+---Entries of a where self is not 0, of b elsewhere.
+---@param a mr.Tensor|number
+---@param b mr.Tensor|number
+---@return mr.Tensor
+function mr_Tensor:where(a, b) end
+
+---Forgets the gradient collected so far.
+function mr_Tensor:zero_grad() end
+
+return core
