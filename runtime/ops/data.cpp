@@ -25,9 +25,10 @@ RatingTensors as_tensors(Ratings ratings) {
 }
 
 RatingTensors read_ratings_of(const std::string& path, const std::string& user, const std::string& item,
-                              const std::string& rating, bool header, const std::string& delimiter) {
+                              const std::string& rating, bool rating_required, bool header,
+                              const std::string& delimiter) {
   if (delimiter.size() != 1) throw ArgumentError("delimiter", "'" + delimiter + "', expected one character");
-  return as_tensors(read_ratings(path, {user, item, rating, header, delimiter[0]}));
+  return as_tensors(read_ratings(path, {user, item, rating, rating_required, header, delimiter[0]}));
 }
 
 std::tuple<std::vector<std::string>, std::vector<std::string>> read_pairs_of(const std::string& path,
@@ -89,7 +90,7 @@ Tensor join_rows(const std::vector<Tensor>& parts) {
   for (const Tensor& part : parts) {
     if (part.dtype() != Dtype::float32 || part.dims() != 2 || part.size(1) != parts[0].size(1)) {
       throw ArgumentError("parts", "features of shapes " + parts[0].shape().text() + " and " + part.shape().text() +
-                                       " do not fit together");
+                                       " do not fit together; features = n reads them all with n");
     }
     const auto values = part.to_vector<float>();
     all.insert(all.end(), values.begin(), values.end());
@@ -155,7 +156,7 @@ extern const lua::OpTable data_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&read_ratings_of>("read_ratings", "path, user, item, rating, header, delimiter",
+        op<&read_ratings_of>("read_ratings", "path, user, item, rating, rating_required, header, delimiter",
                              "Users, items, ratings and both ids of a table."),
         op<&read_pairs_of>("read_pairs", "path, key, value", "Two columns of a table."),
         op<&make_ratings_of>("make_ratings", "users, items, factors, mean_activity, noise, seed", "Made-up ratings."),

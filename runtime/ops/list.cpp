@@ -29,6 +29,10 @@ namespace mr {
   ROW(ranking_functions)     \
   ROW(metric_functions)      \
   ROW(stats_functions)       \
+  ROW(bound_functions)       \
+  ROW(distribution_functions) \
+  ROW(distribution_methods)  \
+  ROW(distribution_operators) \
   ROW(factor_functions)      \
   ROW(model_file_functions)  \
   ROW(optim_functions)       \

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/ops/check.h"
 #include "runtime/ops/prefix.h"
 #include "runtime/ops/ranking.h"
 
@@ -113,10 +114,15 @@ Tensor bpref(const Ranking& r, const std::string& empty) {
   return plain<Bpref>(r, empty, [](const auto& table) { return table.bpref; });
 }
 
-Tensor hits_at(const Ranking& r, std::optional<int64_t> k, bool over_cutoff, const std::string& empty) {
+Tensor hits_at(const Ranking& r, std::optional<int64_t> k, const std::string& over, const std::string& empty) {
+  if (over != "k" && over != "relevant" && over != "both") {
+    throw ArgumentError("over", "'" + over + "', expected 'k', 'relevant' or 'both'");
+  }
   return run(r, k ? to_cutoff(k) : 0, empty,
              [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
-               table.hits_at(r.lists.count(), {v, over_cutoff ? HitsAt<Real>::cutoff : HitsAt<Real>::relevant_rows});
+               table.hits_at(r.lists.count(), {v, over == "k"      ? HitsAt<Real>::cutoff
+                                                  : over == "both" ? HitsAt<Real>::both
+                                                                   : HitsAt<Real>::relevant_rows});
              });
 }
 
@@ -128,18 +134,32 @@ Tensor first_relevant(const Ranking& r, std::optional<int64_t> k, bool reciproca
 
 Tensor expected_reciprocal_rank(const Ranking& r, std::optional<int64_t> k, std::optional<double> top,
                                 const std::string& empty) {
-  if (r.ties == Ties::mean) throw ArgumentError("ties", "err has no closed form for ties = 'mean': use 'stable'");
   const auto& grades = r.lists.relevance();
   const double largest = grades.empty() ? 0 : *std::max_element(grades.begin(), grades.end());
   if (top && *top < largest)
     throw ArgumentError("top",
                         std::to_string(*top) + ", expected at least the largest grade, " + std::to_string(largest));
-  Tensor order = Tensor::empty({r.lists.rows()}, Dtype::int64, r.device);
-  kernels<MetricKernels<double>>(r.device).order_of(r.lists.count(),
-                                                    {r.placements(), r.lists.view(r.device), order.span<int64_t>()});
+  const Tensor order = order_of(r);
+  Tensor scratch = Tensor::empty({r.ties == Ties::mean ? 4 * r.lists.rows() : 0}, Dtype::float64, r.device);
   return run(r, to_cutoff(k), empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
-    table.expected_reciprocal_rank(r.lists.count(), {v, order.span<const int64_t>(), top.value_or(largest)});
+    table.expected_reciprocal_rank(r.lists.count(),
+                                   {v, order.span<const int64_t>(), top.value_or(largest), scratch.span<double>()});
   });
+}
+
+/// Values made elsewhere, with the rule for lists without relevant rows applied.
+Tensor with_empty(const Tensor& values, const Ranking& r, const std::string& empty) {
+  check::per_list("values", values, r.lists);
+  const std::vector<int64_t>& relevant = r.lists.relevant(r.threshold);
+  Tensor out;
+  with_real(values.dtype(), [&]<class Real>() {
+    std::vector<Real> filled = values.to_vector<Real>();
+    for (size_t l = 0; l < filled.size(); ++l) {
+      if (relevant[l] == 0) filled[l] = static_cast<Real>(to_empty(empty));
+    }
+    out = Tensor::from(filled, values.device());
+  });
+  return out;
 }
 
 }  // namespace
@@ -156,10 +176,13 @@ extern const lua::OpTable metric_functions{
         op<&nrbp_loss>("nrbp_loss", "ranking, empty", "Wrongly ordered pairs per list."),
         op<&auc>("auc", "ranking, empty", "Share of rightly ordered pairs per list."),
         op<&bpref>("bpref", "ranking, empty", "bpref per list."),
-        op<&hits_at>("hits_at", "ranking, k, over_cutoff, empty", "Relevant rows within k (nil: P), over k or over P."),
+        op<&hits_at>("hits_at", "ranking, k, over, empty",
+                     "Relevant rows within k (nil: P) over k ('k'), over P ('relevant') or over their mean ('both')."),
         op<&first_relevant>("first_relevant", "ranking, k, reciprocal, empty",
                             "Reciprocal rank of the first relevant row, or whether it is within k."),
         op<&expected_reciprocal_rank>("expected_reciprocal_rank", "ranking, k, top, empty", "ERR per list."),
+        op<&with_empty>("with_empty", "values, ranking, empty",
+                        "Values per list, with what counts for lists without relevant rows."),
     }};
 
 }  // namespace mr

@@ -38,15 +38,6 @@ Tensor ranks_of(const Ranking& ranking) {
   return out;
 }
 
-Tensor order_of(const Ranking& ranking) {
-  if (ranking.ties == Ties::mean)
-    throw ArgumentError("ranking", "ties = 'mean' leaves tied rows without an order: use 'stable'");
-  Tensor out = Tensor::empty({ranking.lists.rows()}, Dtype::int64, ranking.device);
-  kernels<MetricKernels<double>>(ranking.device)
-      .order_of(ranking.lists.count(), {ranking.placements(), ranking.lists.view(ranking.device), out.span<int64_t>()});
-  return out;
-}
-
 }  // namespace
 
 int64_t Ranking::longest() const {
@@ -84,6 +75,13 @@ Ranking rank_rows(const Tensor& scores, const Lists& lists, Ties ties, float thr
   return out;
 }
 
+Tensor order_of(const Ranking& ranking) {
+  Tensor out = Tensor::empty({ranking.lists.rows()}, Dtype::int64, ranking.device);
+  kernels<MetricKernels<double>>(ranking.device)
+      .order_of(ranking.lists.count(), {ranking.placements(), ranking.lists.view(ranking.device), out.span<int64_t>()});
+  return out;
+}
+
 using lua::op;
 extern const lua::OpTable ranking_functions{
     lua::OpTable::functions,
@@ -92,7 +90,7 @@ extern const lua::OpTable ranking_functions{
         op<&ranking_of>("ranking", "scores, lists, ties, relevant",
                         "Where every row stands in its list, under a tie rule."),
         op<&ranks_of>("ranks", "ranking", "Rank of every row; under 'mean' the middle of its run."),
-        op<&order_of>("order", "ranking", "Row numbers of each list from first to last."),
+        op<&order_of>("order", "ranking", "Row numbers of each list from first to last; of tied rows the lower first."),
     }};
 
 }  // namespace mr

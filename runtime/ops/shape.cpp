@@ -94,6 +94,24 @@ Tensor rows_of(const Tensor& x, const Tensor& index) {
   return record("rows", out, {x}, [index](const Tensor& g) -> Gradients { return {Gradient(index, g)}; });
 }
 
+/// A tensor of `n` rows that are zero but for these: the counterpart of rows(index).
+Tensor put_rows_of(const Tensor& x, const Tensor& index, int64_t n) {
+  check::floating("x", x);
+  check::index("index", index, n);
+  if (x.dims() == 0 || index.dims() != 1 || x.size(0) != index.entries()) {
+    throw ArgumentError("index", "shape " + index.shape().text() + " for rows of shape " + x.shape().text());
+  }
+  Shape shape = x.shape();
+  shape.set(0, n);
+  Tensor out = Tensor::zeros(shape, x.dtype(), x.device());
+  with_real(x.dtype(), [&]<class Real>() {
+    kernels<MoveKernels<Real>>(x.device())
+        .put_rows(x.entries(),
+                  {x.span<const Real>(), {index.span<const int64_t>().data}, out.span<Real>(), shape.stride(0)});
+  });
+  return record("put_rows", out, {x}, [index](const Tensor& g) -> Gradients { return {rows_of(g, index)}; });
+}
+
 /// Row i of a times row i of b, summed: the scores of a factor model without a matrix of products in between.
 Tensor row_dot_of(const Tensor& a, const Tensor& b) {
   check::floating("a", a);
@@ -132,7 +150,13 @@ extern const lua::OpTable shape_methods{
         op<&row_dot_of>("row_dot", "self, other", "Inner product of each row with the same row of other."),
     }};
 extern const lua::OpTable shape_functions{
-    lua::OpTable::functions, nullptr, {op<&reshape_of>("reshape", "x, sizes", "The same entries in another shape.")}};
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&reshape_of>("reshape", "x, sizes", "The same entries in another shape."),
+        op<&put_rows_of>("put_rows", "x, index, n",
+                         "n rows, zero but for those of x, which go where index says; all different."),
+    }};
 extern const lua::OpTable shape_getters{lua::OpTable::getters,
                                         &lua::push_metatable<Tensor>,
                                         {op<&at_of>("[]", "self, i", "Index i of the first dimension.")}};

@@ -64,7 +64,9 @@ const Tensor& Lists::relevance(Device device) const {
 }
 
 const std::vector<int64_t>& Lists::relevant(float threshold) const {
-  return cached<std::vector<int64_t>>("relevant " + std::to_string(threshold), [&] {
+  char key[40];
+  std::snprintf(key, sizeof key, "relevant %a", threshold);
+  return cached<std::vector<int64_t>>(key, [&] {
     std::vector<int64_t> relevant(body_->sizes.size(), 0);
     for (size_t l = 0; l < relevant.size(); ++l) {
       for (int64_t i = body_->offsets[l]; i < body_->offsets[l + 1]; ++i)

@@ -1,0 +1,104 @@
+// What a metric can be, and is on average, over all rankings of N rows of which P are relevant (Westerborg 2022,
+// chapter 3, in the closed forms and with the corrections that are proved by enumeration in the tests). A metric is
+// linear where it is a sum over relevant rows of a discount of their rank: nDCG, RBP, precision, recall. Host code:
+// lists of one shape are worked out once.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace mr {
+
+/// `best` is the end to be reached: max for metrics, min for losses.
+struct BoundStats {
+  double min = 0, max = 0, best = 0, expectation = 0, variance = 0;
+};
+
+/// sum over rows of g_i d(R_i) / norm: min and max by the rearrangement inequality, mean of g times sum of d, and the
+/// variance of a random assignment, [sum g^2 - (sum g)^2 / N] s2 with s2 the sample variance of the discounts. `gains`
+/// descending, as many as discounts.
+inline BoundStats linear_stats(const std::vector<double>& gains, const std::vector<double>& discounts, double norm) {
+  const size_t n = gains.size();
+  long double least = 0, most = 0, gain_sum = 0, discount_sum = 0;
+  for (size_t r = 0; r < n; ++r) {
+    most += static_cast<long double>(gains[r]) * discounts[r];
+    least += static_cast<long double>(gains[n - 1 - r]) * discounts[r];
+    gain_sum += gains[r];
+    discount_sum += discounts[r];
+  }
+  const long double gain_mean = gain_sum / n, discount_mean = discount_sum / n;
+  long double gain_square = 0, discount_square = 0;
+  for (size_t r = 0; r < n; ++r) {
+    gain_square += (gains[r] - gain_mean) * (gains[r] - gain_mean);
+    discount_square += (discounts[r] - discount_mean) * (discounts[r] - discount_mean);
+  }
+  const double variance = n > 1 ? static_cast<double>(gain_square * discount_square / (n - 1)) / (norm * norm) : 0;
+  const auto max = static_cast<double>(most / norm);
+  return {static_cast<double>(least / norm), max, max, static_cast<double>(gain_mean * discount_sum / norm), variance};
+}
+
+/// Average precision; the mean collapses Eq. 3.10 to one harmonic number, [(P - 1) + (N - P) H_N / N] / (N - 1).
+/// Without variance.
+inline BoundStats ap_stats(int64_t n, int64_t p) {
+  long double least = 0, harmonic = 0;
+  for (int64_t i = 1; i <= p; ++i) least += static_cast<long double>(i) / (n - p + i);
+  for (int64_t r = n; r >= 1; --r) harmonic += 1 / static_cast<long double>(r);
+  const long double mean = n == 1 ? 1 : (p - 1 + (n - p) * harmonic / n) / (n - 1);
+  return {static_cast<double>(least / p), 1, 1, static_cast<double>(mean), 0};
+}
+
+/// Variance of average precision: first and second moments of sum c / r carried over the ranks, by how many relevant
+/// rows c came so far. O(N P).
+inline double ap_variance(int64_t n, int64_t p) {
+  std::vector<double> weight(static_cast<size_t>(p) + 1), first(weight.size()), second(weight.size());
+  weight[0] = 1;
+  // moments about the mean so far would drift; about the final mean's share per rank they stay small
+  const BoundStats stats = ap_stats(n, p);
+  const double centre = stats.expectation * static_cast<double>(p) / static_cast<double>(n);
+  for (int64_t r = 1; r <= n; ++r) {
+    for (int64_t c = std::min(r, p); c >= 0; --c) {
+      const double hit = c > 0 ? static_cast<double>(p - c + 1) / static_cast<double>(n - r + 1) : 0;
+      const double miss = static_cast<double>(n - r + 1 - (p - c)) / static_cast<double>(n - r + 1);
+      const double gained = static_cast<double>(c) / static_cast<double>(r) - centre, lost = -centre;
+      double w = 0, m = 0, q = 0;
+      if (r - 1 >= c && miss > 0) {
+        w = miss * weight[c];
+        m = miss * (first[c] + lost * weight[c]);
+        q = miss * (second[c] + 2 * lost * first[c] + lost * lost * weight[c]);
+      }
+      if (c > 0) {
+        w += hit * weight[c - 1];
+        m += hit * (first[c - 1] + gained * weight[c - 1]);
+        q += hit * (second[c - 1] + 2 * gained * first[c - 1] + gained * gained * weight[c - 1]);
+      }
+      weight[c] = w;
+      first[c] = m;
+      second[c] = q;
+    }
+  }
+  const double mean = first[p] / weight[p];
+  return (second[p] / weight[p] - mean * mean) / (static_cast<double>(p) * static_cast<double>(p));
+}
+
+/// Reciprocal rank: the first relevant row is at rank r with p_1 = P/N, p_{r+1} = p_r (N - P - r + 1) / (N - r).
+inline BoundStats rr_stats(int64_t n, int64_t p) {
+  double at = static_cast<double>(p) / static_cast<double>(n);
+  long double mean = 0, square = 0;
+  for (int64_t r = 1; r <= n - p + 1; ++r) {
+    mean += at / static_cast<long double>(r);
+    square += at / (static_cast<long double>(r) * r);
+    at = r < n ? at * static_cast<double>(n - p - r + 1) / static_cast<double>(n - r) : 0;
+  }
+  return {1 / static_cast<double>(n - p + 1), 1, 1, static_cast<double>(mean),
+          static_cast<double>(square - mean * mean)};
+}
+
+/// nRBP loss: the number of wrongly ordered pairs (Eq. 3.3, 3.9), the Mann-Whitney statistic.
+inline BoundStats nrbp_loss_stats(int64_t n, int64_t p) {
+  const double pairs = static_cast<double>(p) * static_cast<double>(n - p);
+  return {0, pairs, 0, pairs / 2, pairs * (static_cast<double>(n) + 1) / 12};
+}
+
+}  // namespace mr

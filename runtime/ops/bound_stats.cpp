@@ -1,0 +1,150 @@
+#include "runtime/ops/bound_stats.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+
+#include "kernels/math/discount.h"
+
+namespace mr {
+namespace {
+
+constexpr int64_t no_cutoff = std::numeric_limits<int64_t>::max();
+
+/// Discounts of ranks 1 .. n.
+std::vector<double> discounts_of(const BoundedMetric& metric, int64_t n) {
+  std::vector<double> d(static_cast<size_t>(n), 0.0);
+  for (int64_t r = 1; r <= std::min(n, metric.k); ++r) {
+    const auto rank = static_cast<double>(r);
+    d[r - 1] = metric.family == BoundedMetric::ndcg ? discount(rank)
+               : metric.family == BoundedMetric::rbp || metric.family == BoundedMetric::nrbp
+                   ? std::pow(metric.p, rank - 1)
+                   : 1;
+  }
+  return d;
+}
+
+double norm_of(const BoundedMetric& metric, const ListShape& shape, const std::vector<double>& gains,
+               const std::vector<double>& d) {
+  switch (metric.family) {
+    case BoundedMetric::rbp:
+      return 1 / (1 - metric.p);
+    case BoundedMetric::nrbp:
+      return (1 - std::pow(metric.p, static_cast<double>(shape.p))) / (1 - metric.p);
+    case BoundedMetric::precision:
+      return static_cast<double>(metric.k);
+    case BoundedMetric::recall:
+      return static_cast<double>(shape.p);
+    default:
+      break;
+  }
+  long double ideal = 0;
+  for (size_t r = 0; r < gains.size(); ++r) ideal += static_cast<long double>(gains[r]) * d[r];
+  return static_cast<double>(ideal);
+}
+
+BoundStats computed(const BoundedMetric& metric, const ListShape& shape, bool variance) {
+  if (metric.family == BoundedMetric::rr) return rr_stats(shape.n, shape.p);
+  if (metric.family == BoundedMetric::nrbp_loss) return nrbp_loss_stats(shape.n, shape.p);
+  if (metric.family == BoundedMetric::ap) {
+    BoundStats stats = ap_stats(shape.n, shape.p);
+    if (variance) stats.variance = ap_variance(shape.n, shape.p);
+    return stats;
+  }
+  std::vector<double> gains(static_cast<size_t>(shape.n), 0.0);
+  std::fill(gains.begin(), gains.begin() + shape.p, 1.0);
+  for (size_t i = 0; i < shape.grades.size(); ++i) gains[i] = gain_of(shape.grades[i]);
+  const std::vector<double> d = discounts_of(metric, shape.n);
+  return linear_stats(gains, d, norm_of(metric, shape, gains, d));
+}
+
+/// "@10" or "(0.95)" after a name, or nothing.
+std::string suffix_number(const std::string& name, const std::string& text, char open, const std::string& close) {
+  if (text.size() < 2 || text[0] != open || text.substr(text.size() - close.size()) != close) {
+    throw ArgumentError("metric", "'" + name + "' is no metric with known bounds");
+  }
+  return text.substr(1, text.size() - 1 - close.size());
+}
+
+double to_number(const std::string& name, const std::string& digits) {
+  char* end = nullptr;
+  const double value = std::strtod(digits.c_str(), &end);
+  if (digits.empty() || *end != '\0') throw ArgumentError("metric", "'" + name + "': '" + digits + "' is no number");
+  return value;
+}
+
+}  // namespace
+
+BoundedMetric to_bounded_metric(const std::string& name) {
+  const size_t mark = std::min(name.find_first_of("@("), name.size());
+  const std::string base = name.substr(0, mark), rest = name.substr(mark);
+  const std::map<std::string, BoundedMetric::Family> families{
+      {"ndcg", BoundedMetric::ndcg},     {"ap", BoundedMetric::ap},
+      {"rr", BoundedMetric::rr},         {"rbp", BoundedMetric::rbp},
+      {"nrbp", BoundedMetric::nrbp},     {"nrbp_loss", BoundedMetric::nrbp_loss},
+      {"recall", BoundedMetric::recall}, {"precision", BoundedMetric::precision}};
+  const auto found = families.find(base);
+  if (found == families.end()) {
+    throw ArgumentError("metric",
+                        "no bounds for '" + name +
+                            "'; there are: ap, ndcg, ndcg@k, nrbp(p), nrbp_loss, precision@k, rbp(p), recall@k, rr");
+  }
+  BoundedMetric metric{found->second, no_cutoff, 0.95, name};
+  const bool takes_k = metric.family == BoundedMetric::ndcg || metric.family == BoundedMetric::precision ||
+                       metric.family == BoundedMetric::recall;
+  const bool takes_p = metric.family == BoundedMetric::rbp || metric.family == BoundedMetric::nrbp;
+  if (takes_k && !rest.empty()) metric.k = static_cast<int64_t>(to_number(name, suffix_number(name, rest, '@', "")));
+  if (takes_p && !rest.empty()) metric.p = to_number(name, suffix_number(name, rest, '(', ")"));
+  if (!takes_k && !takes_p && !rest.empty())
+    throw ArgumentError("metric", "'" + base + "' takes nothing after its name, found '" + rest + "'");
+  if (metric.k < 1) throw ArgumentError("metric", "'" + name + "': k must be at least 1");
+  if (!(metric.p > 0 && metric.p < 1)) throw ArgumentError("metric", "'" + name + "': p must be between 0 and 1");
+  if (metric.family == BoundedMetric::precision && metric.k == no_cutoff)
+    throw ArgumentError("metric", "'precision' needs k, as in 'precision@10'");
+  return metric;
+}
+
+std::vector<ListShape> list_shapes(const Lists& lists, const BoundedMetric& metric) {
+  return lists.cached<std::vector<ListShape>>(metric.graded() ? "graded shapes" : "binary shapes", [&] {
+    std::vector<ListShape> shapes;
+    const float threshold = metric.graded() ? std::numeric_limits<float>::denorm_min() : 1.0F;
+    const auto& relevant = lists.relevant(threshold);
+    for (int64_t l = 0; l < lists.count(); ++l) {
+      ListShape shape{lists.sizes()[l], relevant[l], {}};
+      const auto first = lists.relevance().begin() + lists.offsets()[l];
+      const auto last = first + shape.n;
+      float top = 0;
+      for (auto y = first; y != last; ++y) top = std::max(top, *y);
+      const bool differ = metric.graded() && std::any_of(first, last, [top](float y) { return y > 0 && y != top; });
+      if (differ) {
+        shape.grades.assign(first, last);
+        std::sort(shape.grades.begin(), shape.grades.end(), std::greater<>());
+        // with every row graded the ends still differ; p < n keeps the shape from counting as degenerate
+        shape.p = std::min(shape.p, shape.n - 1);
+      }
+      shapes.push_back(std::move(shape));
+    }
+    return shapes;
+  });
+}
+
+BoundStats bound_stats(const BoundedMetric& metric, const ListShape& shape, bool variance) {
+  if (shape.degenerate())
+    throw std::invalid_argument("no statistics: with none or all of the rows relevant every ranking is alike");
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, ListShape>, BoundStats> known;
+  const std::pair<std::string, ListShape> key{metric.name + (variance ? "+" : ""), shape};
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = known.find(key);
+    if (found != known.end()) return found->second;
+  }
+  const BoundStats stats = computed(metric, shape, variance);
+  const std::lock_guard lock(mutex);
+  if (known.size() > 100000) known.clear();
+  return known[key] = stats;
+}
+
+}  // namespace mr

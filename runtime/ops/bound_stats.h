@@ -1,0 +1,37 @@
+// Statistics of a metric over all rankings, per list: what bounds are made of.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kernels/math/bounds.h"
+#include "runtime/ops/lists.h"
+
+namespace mr {
+
+/// A metric of which the statistics are known, e.g. from "ndcg@10" or "nrbp(0.95)".
+struct BoundedMetric {
+  enum Family { ndcg, ap, rr, nrbp_loss, rbp, nrbp, precision, recall } family;
+  int64_t k;  // ranks that count
+  double p;   // persistence of rbp and nrbp
+  std::string name;
+
+  /// Whether grades count, beyond being relevant or not.
+  bool graded() const { return family == ndcg; }
+};
+BoundedMetric to_bounded_metric(const std::string& name);
+
+/// N rows of which P are relevant, or the grades where they matter: what decides a list's statistics.
+struct ListShape {
+  int64_t n = 0, p = 0;
+  std::vector<float> grades;  // descending; empty where n and p say all
+  bool degenerate() const { return p == 0 || p == n; }
+  bool operator<(const ListShape& o) const { return std::tie(n, p, grades) < std::tie(o.n, o.p, o.grades); }
+};
+/// Shapes of all lists for a metric. A list whose grades are all equal is degenerate: p = n.
+std::vector<ListShape> list_shapes(const Lists& lists, const BoundedMetric& metric);
+
+/// Throws for a degenerate shape. Kept per process; the variance of AP, O(N P), only where asked.
+BoundStats bound_stats(const BoundedMetric& metric, const ListShape& shape, bool variance);
+
+}  // namespace mr

@@ -1,0 +1,212 @@
+-- Bounds: each list's smooth metric rescaled by what is possible or likely for a list of its length and number of relevant rows (Westerborg
+-- 2022, chapter 3). Every bound keeps the direction of the metric; losses turn it. Lists on which no ordering can matter are 0 and have no
+-- gradient under every bound.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+---@class mr.Bound
+---@field name string
+local Bound = check.class("mr.Bound")
+
+-- apply(score, metric, lists) -> one bounded value per list.
+local function bound(name, apply) return setmetatable({ name = name, apply = apply }, Bound) end
+
+Bound.user = false
+
+function Bound:__tostring() return self.name end
+
+---1 for every list on which an ordering can matter, 0 for the others; float64.
+---@param metric string
+---@param lists mr.Lists
+---@return mr.Tensor
+function M.weights(metric, lists) return core.list_weights(metric, lists, "float64", "cpu") end
+
+local function affine(kind)
+  return bound(kind, function(score, metric, lists)
+    local a, b = core.affine_bound(metric, lists, kind, score.dtype, score.device)
+    return score * a + b
+  end)
+end
+
+local known = {}
+for _, kind in ipairs{ "none", "minmax", "expectation", "expectation_max", "zscore" } do known[kind] = affine(kind) end
+
+---@class mr.bounds.DistributionOptions
+---@field method? "sampled"            how the distribution is found (default "sampled")
+---@field samples? integer             random rankings per shape of list (default 300000, as in the thesis)
+---@field gain? "kappa"|"samples"      how it is smoothed: a = kappa / sd (default), or a = distinct values / range (Eq. 3.13, the thesis' own)
+---@field kappa? number                default 8
+---@field seed? integer                default 1
+
+---Distribution-based bounding (Eq. 3.12): the smoothed probability that a random ranking is no better. The thesis' own variant is
+---`mr.bounds.distribution_bound{method = "sampled", gain = "samples"}`; the name "distribution" stands for the one with kappa = 8.
+---@param options? mr.bounds.DistributionOptions
+---@return mr.Bound
+---Example: `mr.bounds.distribution_bound{gain = "samples"}.name   --> distribution`
+function M.distribution_bound(options)
+  local o = check.options("mr.bounds.distribution_bound", options,
+    { method = "sampled", samples = 300000, gain = "kappa", kappa = 8, seed = 1 })
+  check.choice("mr.bounds.distribution_bound", "method", o.method, { "sampled" })
+  check.choice("mr.bounds.distribution_bound", "gain", o.gain, { "kappa", "samples" })
+  return bound("distribution", function(score, metric, lists)
+    return core.distribution_bound(score, lists, metric, o.samples, o.seed, o.gain, o.kappa)
+  end)
+end
+known.distribution = M.distribution_bound()
+
+---What is known of every list, for bounds written in Lua. One entry per list, of the score's type; NaN for degenerate lists.
+---@class mr.Stats
+---@field n mr.Tensor            rows
+---@field p mr.Tensor            relevant rows
+---@field min mr.Tensor          least value over all rankings
+---@field max mr.Tensor          largest value
+---@field best mr.Tensor         the end to be reached: max of a metric, min of a loss
+---@field expectation mr.Tensor  mean over random rankings
+---@field sd mr.Tensor           standard deviation over random rankings; worked out when asked for
+---@field degenerate mr.Tensor   1 where no ordering can matter
+local Stats = {}
+local stats_fields = { "n", "p", "min", "max", "best", "expectation", "sd", "degenerate", "cdf" }
+
+Stats.__index = function(self, name)
+  local lists, o = rawget(self, "_lists"), rawget(self, "_options")
+  local function of_type(x) return x:to(o.dtype):to(o.device) end
+  local value
+  if name == "n" then
+    value = of_type(lists.sizes)
+  elseif name == "p" then
+    value = of_type(lists.relevant)
+  elseif name == "degenerate" then
+    value = 1 - core.list_weights(self._metric, lists, o.dtype, o.device)
+  elseif name == "sd" then
+    value = select(5, core.bound_table(self._metric, lists, o.dtype, o.device, true))
+  elseif name == "cdf" then
+    value = function(score) return known.distribution.apply(score, self._metric, lists) end
+  elseif name == "min" or name == "max" or name == "best" or name == "expectation" then
+    self.min, self.max, self.best, self.expectation = core.bound_table(self._metric, lists, o.dtype, o.device, false)
+    return rawget(self, name)
+  else
+    check.unknown("field of mr.Stats", name, { table.unpack(stats_fields) })
+  end
+  rawset(self, name, value)
+  return value
+end
+
+---Statistics of a metric over all rankings of each list (closed forms; `.cdf(score)` is the smoothed distribution function, sampled,
+---differentiable).
+---@param metric string  "ndcg", "ap", "rr", "nrbp_loss", also "ndcg@10", "nrbp(0.95)", "rbp(p)", "precision@k", "recall@k"
+---@param lists mr.Lists
+---@param options? { dtype?: string, device?: string }  default float64 on the default device
+---@return mr.Stats
+---Example: `mr.bounds.stats("ap", mr.lists{{1, 0, 0}}).min:item() * 3   --> 1.0`
+function M.stats(metric, lists, options)
+  local o = check.options("mr.bounds.stats", options, { dtype = "float64", device = core.device() })
+  core.list_weights(metric, lists, "float64", "cpu")
+  return setmetatable({ _metric = metric, _lists = lists, _options = o }, Stats)
+end
+
+---The same as plain numbers, for N rows of which P are relevant; or for grades, where nDCG uses them.
+---@param metric string
+---@param shape { n?: integer, p?: integer, grades?: number[] }
+---@return { min: number, max: number, best: number, expectation: number, sd: number }
+---Example: `mr.bounds.of("nrbp_loss", {n = 9, p = 3}).max   --> 18.0`
+function M.of(metric, shape)
+  local o = check.options("mr.bounds.of", shape, { n = check.none, p = check.none, grades = {} })
+  local n, p = o.n or #o.grades, o.p
+  if not p then
+    p = 0
+    for _, grade in ipairs(o.grades) do p = p + (grade > 0 and 1 or 0) end
+    if p == n and p > 0 then p = n - 1 end
+  end
+  local min, max, best, expectation, sd = core.bound_numbers(metric, n, p, o.grades)
+  return { min = min, max = max, best = best, expectation = expectation, sd = sd }
+end
+
+---The distribution of a metric over random rankings of N rows of which P are relevant, from samples (Westerborg 2022, Algorithm 1).
+---Methods: :cdf(s) :pmf() :mean() :sd() :min() :max() :quantile(q) :smooth(s, {kappa = 8} or {gain = "samples"}).
+---@param metric string
+---@param options { n: integer, p: integer, grades?: number[], method?: "sampled", samples?: integer, seed?: integer }
+---@return mr.Distribution
+---Example: `#mr.bounds.distribution("nrbp_loss", {n = 4, p = 2})   --> 5`
+function M.distribution(metric, options)
+  local o = check.options("mr.bounds.distribution", options,
+    { n = check.none, p = check.none, grades = {}, method = "sampled", samples = 300000, seed = 1 })
+  check.choice("mr.bounds.distribution", "method", o.method, { "sampled" })
+  return core.sampled_distribution(metric, o.n or #o.grades, o.p or 1, o.grades, o.samples, o.seed)
+end
+
+---The distribution of values that are equally likely, with the same methods.
+---@param values mr.Tensor|number[]
+---@return mr.Distribution
+---Example: `mr.bounds.distribution_of{0, 1}:cdf(0.5)   --> 0.5`
+function M.distribution_of(values)
+  return core.distribution_of(type(values) == "table" and core.tensor(values, "float64", "cpu") or values)
+end
+
+local distribution_methods = core.classes["mr.Distribution"].methods
+
+---The smoothed distribution function at s (a number or a tensor; Algorithm 2), and its derivative.
+---@param s number|mr.Tensor
+---@param options? { gain?: "kappa"|"samples", kappa?: number }
+---@return number|mr.Tensor value, number|mr.Tensor derivative
+function distribution_methods:smooth(s, options)
+  local o = check.options("smooth", options, { gain = "kappa", kappa = 8 })
+  local is_number = type(s) == "number"
+  local value, derivative = core.distribution_smooth(self, is_number and core.tensor({ s }, "float64", "cpu") or s, o.gain, o.kappa)
+  if is_number then return value:item(), derivative:item() end
+  return value, derivative
+end
+
+-- A function of (score, stats) is called on the lists that count only, so that 0/0 never meets a gradient.
+local function from_function(name, f)
+  return bound(name, function(score, metric, lists)
+    local counted = core.counted_lists(metric, lists, score.device)
+    if #counted == 0 then return score * 0 end
+    local part = lists:select(counted:to("cpu"))
+    local value = f(score:rows(counted), M.stats(metric, part, { dtype = score.dtype, device = score.device }))
+    if type(value) ~= "userdata" or value.dims ~= 1 or #value ~= #counted then
+      check.fail("bound '%s': the function returned %s, expected one value per list (%d)", name,
+        type(value) == "userdata" and "a tensor of another shape" or type(value), #counted)
+    end
+    return core.put_rows(value, counted, lists.count)
+  end)
+end
+
+---A bound of your own: a function of the score (one smooth metric value per list) and what is known of the lists; its gradient comes from the
+---operations that it is made of. It keeps the metric's direction. Degenerate lists are left out before it is called.
+---@param name string
+---@param f fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
+---@return mr.Bound
+---Example: `mr.bounds.define("sqrt_range", function(score, stats) return (score - stats.min) / (stats.max - stats.min):sqrt() end).name   --> sqrt_range`
+function M.define(name, f)
+  if type(name) ~= "string" then check.fail("mr.bounds.define: name is a %s, expected a string", type(name)) end
+  if type(f) ~= "function" then check.fail("mr.bounds.define: a function expected, got a %s", type(f)) end
+  if known[name] and not known[name].user then check.fail("mr.bounds.define: '%s' is a built-in bound, choose another name", name) end
+  known[name] = from_function(name, f)
+  rawset(known[name], "user", true)
+  return known[name]
+end
+
+---Names of all bounds.
+---@return string[]
+function M.names()
+  local names = {}
+  for name in pairs(known) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+---A bound from its name, from a bound, or from a function of (score, stats).
+---@param what? string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor  default "none"
+---@return mr.Bound
+---Example: `mr.bounds.resolve("minmax").name   --> minmax`
+function M.resolve(what)
+  if what == nil then what = "none" end
+  if getmetatable(what) == Bound then return what end
+  if type(what) == "function" then return from_function("function", what) end
+  if type(what) == "string" and known[what] then return known[what] end
+  check.unknown("bound", what, M.names())
+end
+
+return M
