@@ -1,5 +1,6 @@
 -- Losses: a smooth metric, bounded, turned so that less is better. A loss gives one value per list; lists on which no ordering can matter
 -- (no relevant row, only relevant rows, all gains equal) give 0 and no gradient and are not counted in the mean.
+local core = require "moonrank.core"
 local check = require "moonrank.check"
 local smooth = require "moonrank.smooth"
 
@@ -82,39 +83,45 @@ function M.nrbp(options) return new("nrbp", "nrbp(0.95)", "nrbp_loss", false, sm
 ---@field smooth fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor  one value per list, made of differentiable operations
 ---@field metric? string  the metric that goes with it, for mr.evaluate (default: none)
 
--- The constructor of a loss that a script defined. Without knowledge of its values over all rankings the bounds are "none" and functions of
--- the score; a list counts where its grades differ.
-local function constructor(name, definition)
-  local smooth_metric = function(scores, lists)
-    local value = definition.smooth(scores, lists)
-    if type(value) ~= "userdata" or value:numel() ~= lists.count then
-      check.fail("mr.losses.%s: smooth gave %s, expected a tensor with one entry for each of %d lists", name,
-        type(value) == "userdata" and value:numel() .. " entries" or "a " .. type(value), lists.count)
-    end
-    return value
+-- What the script's function and bound make of the lists, as one value per list.
+local function evaluated(name, smooth_metric, bound, scores, lists)
+  local value = smooth_metric(scores, lists)
+  if bound ~= "none" and type(value) == "userdata" then value = bound(value) end
+  if type(value) ~= "userdata" or value.dims ~= 1 or #value ~= lists.count then
+    check.fail("mr.losses.%s: the function returned %s, expected one value per list (%d)", name,
+      type(value) == "userdata" and "a tensor of another shape" or "a " .. type(value), lists.count)
   end
+  return value
+end
+
+-- The constructor of a loss that a script defined. Without knowledge of its values over all rankings the bounds are "none" and functions of
+-- the score. Its function sees only lists whose grades differ, so that 0/0 on the others never meets a gradient.
+local function constructor(name, definition)
   return function(options)
     local bounds = require "moonrank.bounds"
     local bound = check.options("mr.losses." .. name, options, { bound = check.none }).bound or "none"
     if bound ~= "none" and type(bound) ~= "function" then
       check.fail("mr.losses.%s: bound is %s, expected 'none' or a function of the score", name, tostring(bound))
     end
-    local weights = function(lists, like) return bounds.weights("ndcg", lists, like) end
-    local apply = function(score, _, lists)
-      local kept = weights(lists, score)
-      if bound == "none" then return kept:where(score, 0) end
-      -- `where` on both sides: what the function makes of a list that does not count, and its slope there, may be NaN
-      return kept:where(bound(kept:where(score, 1)), 0)
+    local function value(scores, lists)
+      local counted = core.counted_lists("ndcg", lists, scores.device)
+      if #counted == lists.count then return evaluated(name, definition.smooth, bound, scores, lists) end
+      if #counted == 0 then return smooth.nrbp_loss(scores, lists) * 0 end
+      local numbers = counted:to("cpu")
+      local rows = lists:rows_of(numbers):to(scores.device)
+      local part = evaluated(name, definition.smooth, bound, scores:rows(rows), lists:select(numbers))
+      return core.put_rows(part, counted, lists.count)
     end
     return setmetatable({
       name = name, bound_name = bound == "none" and "none" or "function", metric = definition.metric or false, _bounds_metric = "ndcg",
-      _maximize = definition.direction == "maximize", _smooth = smooth_metric, _options = {}, _apply = apply, _weights = bounds.weights,
+      _maximize = definition.direction == "maximize", _smooth = value, _options = {}, _apply = function(score) return score end,
+      _weights = bounds.weights,
     }, Loss)
   end
 end
 
----Makes a new loss from a smooth metric: afterwards `mr.losses[name]{bound =}` builds it. Lists whose grades are all equal give 0 and do
----not count, whatever the function makes of them.
+---Makes a new loss from a smooth metric: afterwards `mr.losses[name]{bound =}` builds it. Lists whose grades are all equal give 0,
+---do not count, and are left out before the function is called.
 ---@param name string
 ---@param definition mr.losses.Definition
 ---@return fun(options?: { bound?: "none"|fun(score: mr.Tensor): mr.Tensor }): mr.Loss

@@ -1,0 +1,196 @@
+-- Losses: bounded smooth metrics against reference values, lists that do not count, losses that a script defines.
+local mr = require "moonrank"
+local json = dofile("tests/support/json.lua")
+local test = require "moonrank.test"
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
+
+local golden = json.read("tests/golden/metrics.json").smooth
+local f64 = { dtype = "float64" }
+local bounds = { mm = "minmax", eb = "expectation", em = "expectation_max" }
+local metrics = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp(0.95)", rr = "rr" }
+
+-- A list of each kind: one that counts, nothing relevant, all relevant, one row, none, and two more that count.
+local function mixed() return mr.lists{ { 1, 0, 0, 1 }, { 0, 0, 0 }, { 1, 1 }, { 1 }, {}, { 0, 1, 0 }, { 2, 0, 1, 0, 0 } } end
+local counted = { 1, 0, 0, 0, 0, 1, 1 }
+
+local function value_and_gradient(f, scores)
+  local leaf = scores:requires_grad()
+  local value = f(leaf)
+  if value.tracked then value:sum():backward() end
+  local grad = leaf.grad
+  leaf:zero_grad()
+  return value, grad
+end
+
+describe("losses", function()
+  it("are the reference's bounded values, turned so that less is better", function()
+    for _, case in ipairs(golden) do
+      if case.bounded ~= json.null and case.bounded then
+        local lists, scores = mr.lists{ case.relevance }, mr.tensor(case.scores, f64)
+        for _, name in ipairs{ "ndcg", "ap", "nrbp" } do
+          local sign = name == "nrbp" and 1 or -1
+          near(mr.losses[name]{ gain = case.alpha }(scores, lists):item(), sign * case[name], 1e-9, case.name .. " " .. name)
+          for suffix, bound in pairs(bounds) do
+            local loss = mr.losses[name]{ bound = bound, gain = case.alpha }
+            near(loss(scores, lists):item(), sign * case.bounded[name .. "_" .. suffix], 1e-9, case.name .. " " .. name .. " " .. bound)
+          end
+        end
+      end
+    end
+  end)
+
+  it("say what they are", function()
+    for name, metric in pairs(metrics) do
+      local plain, bounded = mr.losses[name](), mr.losses[name]{ bound = "minmax" }
+      equal({ plain.name, plain.bound_name, plain.metric }, { name, "none", metric })
+      equal({ bounded.name, bounded.bound_name, bounded.metric }, { name, "minmax", metric })
+      equal(tostring(bounded), name .. " loss, bound minmax")
+    end
+  end)
+
+  it("give 0 and no gradient on lists that do not count, under every bound", function()
+    local lists = mixed()
+    local scores = mr.normal({ lists.rows }, { seed = 1, dtype = "float64" })
+    local size = lists.sizes:totable()
+    for name in pairs(metrics) do
+      for _, bound in ipairs{ "none", "minmax", "expectation", "expectation_max" } do
+        local loss = mr.losses[name]{ bound = bound }
+        local value, grad = value_and_gradient(function(x) return loss(x, lists) end, scores)
+        equal(value:size(1), lists.count)
+        local values, slopes, at = value:totable(), grad:totable(), 0
+        for l = 1, lists.count do
+          local moved = false
+          for i = at + 1, at + size[l] do moved = moved or slopes[i] ~= 0 end
+          at = at + math.tointeger(size[l])
+          check(moved == (counted[l] == 1), ("gradient of list %d under %s %s"):format(l, name, bound))
+          if counted[l] == 0 then equal(values[l], 0.0, ("list %d under %s %s"):format(l, name, bound)) end
+        end
+        equal(loss:count(lists), 3)
+        near(loss:mean(scores, lists):item(), value:sum():item() / 3, 1e-14)
+      end
+    end
+  end)
+
+  it("have a mean of 0 and no gradient where no list counts", function()
+    local lists = mr.lists{ { 0, 0 }, { 1 } }
+    for name in pairs(metrics) do
+      local loss = mr.losses[name]{ bound = "minmax" }
+      equal(loss:count(lists), 0)
+      local value, grad = value_and_gradient(function(x) return loss:mean(x, lists) end, mr.tensor({ 3, 1, 2 }, f64))
+      equal(value:item(), 0.0)
+      near(grad, { 0, 0, 0 }, 0)
+    end
+  end)
+
+  it("have gradients that differences confirm", function()
+    local lists = mixed()
+    local scores = mr.normal({ lists.rows }, { seed = 2, dtype = "float64" })
+    for name in pairs(metrics) do
+      for _, bound in ipairs{ "none", "minmax", "expectation", "expectation_max" } do
+        local loss = mr.losses[name]{ bound = bound, gain = 2 }
+        check(mr.gradcheck(function(x) return loss:mean(x, lists) end, scores) < 1e-6, name .. " " .. bound)
+      end
+    end
+  end)
+
+  it("of nRBP have the same gradient under expectation and expectation-max, twice that of min-max, to the bit", function()
+    local lists = mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 1, 0 } }
+    local scores = mr.normal({ 8 }, { seed = 3, dtype = "float64" })
+    local function gradient(bound, factor)
+      local loss = mr.losses.nrbp{ bound = bound }
+      local _, grad = value_and_gradient(function(x) return loss(x, lists) end, scores)
+      return (grad * factor):totable()
+    end
+    equal(gradient("expectation", 1), gradient("expectation_max", 1))
+    equal(gradient("minmax", 2), gradient("expectation", 1))
+  end)
+
+  it("take a bound by value, and a function of the score and the statistics", function()
+    local lists = mixed()
+    local scores = mr.normal({ lists.rows }, { seed = 5, dtype = "float64" })
+    local own = function(score, stats) return (score - stats.min) / (stats.max - stats.min) end
+    for name in pairs(metrics) do
+      local built_in = mr.losses[name]{ bound = "minmax" }
+      local expected, slope = value_and_gradient(function(x) return built_in(x, lists) end, scores)
+      for _, bound in ipairs{ own, mr.bounds.resolve("minmax") } do
+        local loss = mr.losses[name]{ bound = bound }
+        local found, grad = value_and_gradient(function(x) return loss(x, lists) end, scores)
+        near(found, expected, 1e-13, name)
+        near(grad, slope, 1e-13, name)
+      end
+    end
+  end)
+
+  it("take float32 scores, and shuffled rows change nothing", function()
+    local order = mr.tensor({ 3, 1, 4, 2 }, { dtype = "int64" })
+    local scores = mr.tensor{ 0.5, -1, 2, 0.25 }
+    for name in pairs(metrics) do
+      local loss = mr.losses[name]{ bound = "expectation_max" }
+      local found = loss(scores, mr.lists{ { 1, 0, 0, 1 } })
+      equal(found.dtype, "float32")
+      near(loss(scores:rows(order), mr.lists{ { 0, 1, 1, 0 } }):item(), found:item(), 1e-6)
+    end
+  end)
+
+  it("refuse what they cannot use, by name", function()
+    raises(function() mr.losses.ap{ bond = "minmax" } end, "no option of mr.losses.ap 'bond', did you mean 'bound'?")
+    raises(function() mr.losses.ndcg{ bound = "minmx" } end, "did you mean 'minmax'?")
+    raises(function() mr.losses.ndcg{ gain = 0 }(mr.tensor{ 1, 2 }, mr.lists{ { 1, 0 } }) end, "gain is 0")
+    raises(function() mr.losses.ndcg()(mr.tensor{ 1, 0 / 0 }, mr.lists{ { 1, 0 } }) end, "scores has NaN at entry 2")
+    raises(function() mr.losses.ap()(mr.tensor{ 1, 2, 3 }, mr.lists{ { 1, 0 } }) end, "scores has 3 entries but lists have 2 rows")
+  end)
+end)
+
+describe("a loss that a script defines", function()
+  local lists = mixed()
+  local scores = mr.normal({ lists.rows }, { seed = 4, dtype = "float64" })
+  local smooth_dcg = function(s, l) return mr.smooth.ndcg(s, l, { gain = 2 }) end
+  mr.losses.define("spec_ndcg", { direction = "maximize", smooth = smooth_dcg, metric = "ndcg" })
+
+  it("is the built-in one where the formula is the same", function()
+    local mine, built_in = mr.losses.spec_ndcg(), mr.losses.ndcg{ gain = 2 }
+    local a, grad_a = value_and_gradient(function(x) return mine(x, lists) end, scores)
+    local b, grad_b = value_and_gradient(function(x) return built_in(x, lists) end, scores)
+    near(a, b, 0)
+    near(grad_a, grad_b, 0)
+    equal(mine:count(lists), 3)
+    equal({ mine.name, mine.bound_name, mine.metric }, { "spec_ndcg", "none", "ndcg" })
+  end)
+
+  it("takes a function of the score as bound, and keeps lists that do not count at 0", function()
+    local loss = mr.losses.spec_ndcg{ bound = function(score) return 1 / score end }
+    local plain = smooth_dcg(scores, lists):totable()
+    local value, grad = value_and_gradient(function(x) return loss(x, lists) end, scores)
+    local found = value:totable()
+    for l = 1, lists.count do near(found[l], counted[l] == 1 and -1 / plain[l] or 0, 1e-14, "list " .. l) end
+    check(grad:sum():item() == grad:sum():item(), "the slope of 1/score at 0 reaches no row")
+    near(grad:narrow(1, 5, 6), { 0, 0, 0, 0, 0, 0 }, 0)
+  end)
+
+  it("is 0 without gradient where no list counts", function()
+    local none = mr.lists{ { 0, 0 }, { 1 } }
+    local value, grad = value_and_gradient(function(x) return mr.losses.spec_ndcg():mean(x, none) end, mr.tensor({ 3, 1, 2 }, f64))
+    equal(value:item(), 0.0)
+    near(grad, { 0, 0, 0 }, 0)
+  end)
+
+  it("is minimised as it is where that is its direction", function()
+    local make = mr.losses.define("spec_pairs", { direction = "minimize", smooth = mr.smooth.nrbp_loss })
+    near(make()(scores, lists), mr.losses.nrbp()(scores, lists), 0)
+    check(not make().metric, "no metric goes with it")
+    check(mr.gradcheck(function(x) return make()(x, lists):sum() end, scores) < 1e-6)
+  end)
+
+  it("is refused where it cannot be, by name", function()
+    local f = function(s, l) return l:sum(s) end
+    raises(function() mr.losses.define("ap", { direction = "maximize", smooth = f }) end, "there is a loss 'ap' already")
+    raises(function() mr.losses.define("a-b", { direction = "maximize", smooth = f }) end, "name is a-b, expected a word")
+    raises(function() mr.losses.define("x", { direction = "up", smooth = f }) end, "no direction of mr.losses.define 'up'")
+    raises(function() mr.losses.define("x", { direction = "maximize" }) end, "smooth is a nil, expected a function")
+    raises(function() mr.losses.define("x", { direction = "maximize", smoth = f, smooth = f }) end, "did you mean 'smooth'?")
+    raises(function() mr.losses.spec_ndcg{ bound = "minmax" } end, "bound is minmax, expected 'none' or a function of the score")
+    local wrong = mr.losses.define("spec_wrong", { direction = "minimize", smooth = function(s) return s end })
+    raises(function() wrong()(scores, lists) end,
+      "mr.losses.spec_wrong: the function returned a tensor of another shape, expected one value per list (3)")
+  end)
+end)
