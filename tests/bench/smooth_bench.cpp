@@ -78,11 +78,11 @@ void fast_sizes(benchmark::internal::Benchmark* b) { b->RangeMultiplier(4)->Rang
 
 }  // namespace
 
-BENCHMARK_TEMPLATE(rank_plain, float)->Apply(plain_sizes);
-BENCHMARK_TEMPLATE(rank_fast, float)->Apply(fast_sizes);
-BENCHMARK_TEMPLATE(rank_plain, double)->Apply(plain_sizes);
-BENCHMARK_TEMPLATE(rank_fast, double)->Apply(fast_sizes);
-BENCHMARK_TEMPLATE(vjp_plain, float)->Apply(plain_sizes);
-BENCHMARK_TEMPLATE(vjp_fast, float)->Apply(fast_sizes);
-BENCHMARK_TEMPLATE(vjp_plain, double)->Apply(plain_sizes);
-BENCHMARK_TEMPLATE(vjp_fast, double)->Apply(fast_sizes);
+BENCHMARK_TEMPLATE(rank_plain, float)->Apply(plain_sizes)->UseRealTime();
+BENCHMARK_TEMPLATE(rank_fast, float)->Apply(fast_sizes)->UseRealTime();
+BENCHMARK_TEMPLATE(rank_plain, double)->Apply(plain_sizes)->UseRealTime();
+BENCHMARK_TEMPLATE(rank_fast, double)->Apply(fast_sizes)->UseRealTime();
+BENCHMARK_TEMPLATE(vjp_plain, float)->Apply(plain_sizes)->UseRealTime();
+BENCHMARK_TEMPLATE(vjp_fast, float)->Apply(fast_sizes)->UseRealTime();
+BENCHMARK_TEMPLATE(vjp_plain, double)->Apply(plain_sizes)->UseRealTime();
+BENCHMARK_TEMPLATE(vjp_fast, double)->Apply(fast_sizes)->UseRealTime();
