@@ -35,8 +35,8 @@ inline BoundStats linear_stats(const std::vector<double>& gains, const std::vect
     discount_square += (discounts[r] - discount_mean) * (discounts[r] - discount_mean);
   }
   const double variance = n > 1 ? static_cast<double>(gain_square * discount_square / (n - 1)) / (norm * norm) : 0;
-  const auto max = static_cast<double>(most / norm);
-  return {static_cast<double>(least / norm), max, max, static_cast<double>(gain_mean * discount_sum / norm), variance};
+  const auto max = static_cast<double>(most) / norm;
+  return {static_cast<double>(least) / norm, max, max, static_cast<double>(gain_mean * discount_sum / norm), variance};
 }
 
 /// Average precision; the mean collapses Eq. 3.10 to one harmonic number, [(P - 1) + (N - P) H_N / N] / (N - 1).

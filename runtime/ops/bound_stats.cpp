@@ -131,8 +131,10 @@ std::vector<ListShape> list_shapes(const Lists& lists, const BoundedMetric& metr
 }
 
 BoundStats bound_stats(const BoundedMetric& metric, const ListShape& shape, bool variance) {
-  if (shape.degenerate())
-    throw std::invalid_argument("no statistics: with none or all of the rows relevant every ranking is alike");
+  if (shape.p == 0) {
+    const double none = metric.family == BoundedMetric::nrbp_loss ? 0 : std::numeric_limits<double>::quiet_NaN();
+    return {none, none, none, none, none};
+  }
   static std::mutex mutex;
   static std::map<std::pair<std::string, ListShape>, BoundStats> known;
   const std::pair<std::string, ListShape> key{metric.name + (variance ? "+" : ""), shape};

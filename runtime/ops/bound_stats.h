@@ -31,7 +31,8 @@ struct ListShape {
 /// Shapes of all lists for a metric. A list whose grades are all equal is degenerate: p = n.
 std::vector<ListShape> list_shapes(const Lists& lists, const BoundedMetric& metric);
 
-/// Throws for a degenerate shape. Kept per process; the variance of AP, O(N P), only where asked.
+/// Where every row is relevant, the one value there is; where none is, NaN (the nRBP loss: 0). Kept per process; the
+/// variance of AP, O(N P), only where asked.
 BoundStats bound_stats(const BoundedMetric& metric, const ListShape& shape, bool variance);
 
 }  // namespace mr

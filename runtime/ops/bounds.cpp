@@ -14,7 +14,7 @@ Tensor per_list(const std::vector<double>& values, const std::string& dtype, Dev
   return Tensor::from(values).to(type).to(device);
 }
 
-/// min, max, best, expectation and sd of every list; NaN for degenerate ones. sd only where asked (AP's takes O(N P)),
+/// min, max, best, expectation and sd of every list; NaN where undefined. sd only where asked (AP's takes O(N P)),
 /// else NaN.
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> bound_table(const std::string& metric, const Lists& lists,
                                                                const std::string& dtype, const std::string& device,
@@ -23,7 +23,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> bound_table(const std::string
   const double nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> min, max, best, mean, deviation;
   for (const ListShape& shape : list_shapes(lists, what)) {
-    const BoundStats s = shape.degenerate() ? BoundStats{nan, nan, nan, nan, nan} : bound_stats(what, shape, sd);
+    const BoundStats s = bound_stats(what, shape, sd);
     min.push_back(s.min);
     max.push_back(s.max);
     best.push_back(s.best);
@@ -85,9 +85,7 @@ std::tuple<Tensor, Tensor> affine_bound(const std::string& metric, const Lists& 
 std::tuple<double, double, double, double, double> bound_numbers(const std::string& metric, int64_t n, int64_t p,
                                                                  std::vector<double> grades) {
   if (n < 1) throw ArgumentError("n", std::to_string(n) + ", expected at least 1");
-  if (p < 1 || p >= n)
-    throw ArgumentError(
-        "p", std::to_string(p) + " of " + std::to_string(n) + " relevant: every ranking is alike, expected 1 to n - 1");
+  if (p < 0 || p > n) throw ArgumentError("p", std::to_string(p) + " of " + std::to_string(n) + ", expected 0 to n");
   ListShape shape{n, p, {}};
   std::sort(grades.begin(), grades.end(), std::greater<>());
   shape.grades.assign(grades.begin(), grades.end());

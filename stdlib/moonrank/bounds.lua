@@ -56,7 +56,7 @@ function M.distribution_bound(options)
 end
 known.distribution = M.distribution_bound()
 
----What is known of every list, for bounds written in Lua. One entry per list, of the score's type; NaN for degenerate lists.
+---What is known of every list, for bounds written in Lua. One entry per list, of the score's type; NaN where undefined (no relevant row).
 ---@class mr.Stats
 ---@field n mr.Tensor            rows
 ---@field p mr.Tensor            relevant rows

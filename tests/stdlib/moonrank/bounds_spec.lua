@@ -1,0 +1,241 @@
+-- Bounds against enumeration (reference values), identities of the thesis, and differences.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local json = dofile("tests/support/json.lua")
+local test = require "moonrank.test"
+local describe, it, near, equal, check, raises = test.describe, test.it, test.near, test.equal, test.check, test.raises
+
+local golden = json.read("tests/golden/bounds.json")
+local metrics = json.read("tests/golden/metrics.json").smooth
+local f64 = { dtype = "float64" }
+local exactly = { rtol = 1e-12, atol = 1e-13 }
+
+describe("statistics", function()
+  it("agree with enumeration for binary relevance", function()
+    local function number(x) return x == json.null and 0 / 0 or x end
+    for _, case in ipairs(golden.binary) do
+      local where = ("N=%d P=%d"):format(case.N, case.P)
+      local function of(metric) return mr.bounds.of(metric, { n = case.N, p = case.P }) end
+      local function agree(metric, found, expected, tolerance)
+        for i, x in ipairs(expected) do expected[i] = number(x) end
+        near(found, expected, tolerance or exactly, where .. " " .. metric)
+      end
+      local ndcg, ap, rr, nrbp, metric = of("ndcg"), of("ap"), of("rr"), of("nrbp_loss"), of("nrbp(0.8)")
+      agree("ndcg", { ndcg.min, ndcg.expectation, ndcg.sd }, { case.ndcg_min, case.e_ndcg, case.sd_ndcg })
+      agree("ap", { ap.min, ap.expectation }, { case.ap_min, case.e_ap })
+      if case.sd_ap then agree("sd of ap", { ap.sd }, { case.sd_ap }, { rtol = 1e-11, atol = 1e-8 }) end
+      agree("nrbp_loss", { nrbp.min, nrbp.max, nrbp.best, nrbp.expectation, nrbp.sd }, { 0, case.nrbp_max, 0, case.e_nrbp, case.sd_nrbp })
+      agree("rr", { rr.min, rr.expectation }, { case.rr_min, case.e_rr })
+      agree("nrbp(0.8)", { metric.min, metric.expectation }, { case.nrbp08_metric_min, case.e_nrbp08_metric })
+      if not case.degenerate then equal({ ndcg.max, ap.max, rr.max, ndcg.best }, { 1.0, 1.0, 1.0, 1.0 }) end
+    end
+  end)
+
+  it("agree with enumeration for grades", function()
+    for _, case in ipairs(golden.graded) do
+      local lists = mr.lists{ case.grades }
+      local stats = mr.bounds.stats("ndcg", lists)
+      near({ stats.min:item(), stats.max:item(), stats.expectation:item(), stats.sd:item() },
+        { case.ndcg_min, case.ndcg_max, case.e_ndcg, case.sd_ndcg }, exactly, table.concat(case.grades, " "))
+    end
+  end)
+
+  it("agree with enumeration at cutoffs", function()
+    for _, case in ipairs(golden.cutoff) do
+      local s = mr.bounds.of("ndcg@" .. case.k, { n = case.N, p = case.P })
+      near({ s.min, s.max, s.expectation }, { case.ndcg_at_k_min, case.ndcg_at_k_max, case.e_ndcg_at_k }, exactly)
+      if case.k <= case.N then
+        near(mr.bounds.of("precision@" .. case.k, { n = case.N, p = case.P }).expectation, case.e_p_at_k, exactly)
+      end
+    end
+  end)
+
+  it("come per list, flagged where no ordering can matter, NaN where undefined", function()
+    local lists = mr.lists{ { 1, 0, 0 }, { 0, 0 }, { 1, 1 }, {}, { 2, 2 }, { 2, 1 } }
+    local stats = mr.bounds.stats("ap", lists)
+    equal(stats.degenerate:totable(), { 0.0, 1.0, 1.0, 1.0, 1.0, 1.0 })
+    equal(mr.bounds.stats("ndcg", lists).degenerate:totable(), { 0.0, 1.0, 1.0, 1.0, 1.0, 0.0 })
+    near(stats.min:totable(), { 1 / 3, 0 / 0, 1, 0 / 0, 1, 1 })
+    equal(stats.n:totable(), { 3.0, 2.0, 2.0, 0.0, 2.0, 2.0 })
+    equal(stats.p:totable(), { 1.0, 0.0, 2.0, 0.0, 2.0, 2.0 })
+    raises(function() return stats.mean end, "no field of mr.Stats 'mean'")
+  end)
+end)
+
+describe("affine bounds", function()
+  it("agree with the reference on smooth metrics", function()
+    local checked = 0
+    for _, case in ipairs(metrics) do
+      local lists, scores = mr.lists{ case.relevance }, mr.tensor(case.scores, f64)
+      for key, expected in pairs(case.bounded or {}) do
+        local metric, method = key:match("^(%a+)_(%a+)$")
+        local name = metric == "nrbp" and "nrbp_loss" or metric
+        local bound = mr.bounds.resolve(({ mm = "minmax", eb = "expectation", em = "expectation_max" })[method])
+        local value = bound.apply(mr.smooth[name](scores, lists, { gain = case.alpha }), name, lists):item()
+        if expected ~= json.null then
+          near(value, expected, { rtol = 1e-9, atol = 1e-11 }, case.name .. " " .. key)
+          checked = checked + 1
+        else
+          equal(value, 0.0)
+        end
+      end
+    end
+    check(checked > 50, "reference values were compared")
+  end)
+
+  it("of the nRBP loss are one method: expectation and expectation-max have the same gradients, twice those of min-max", function()
+    local lists, scores = mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 1, 0 } }, mr.normal({ 8 }, { seed = 2, dtype = "float64" })
+    local function grad(bound)
+      local leaf = scores:requires_grad()
+      mr.losses.nrbp{ bound = bound }(leaf, lists):sum():backward()
+      local g = leaf.grad
+      leaf:zero_grad()
+      return g
+    end
+    near(grad("expectation"), grad("expectation_max"), 1e-15)
+    near(grad("minmax") * 2, grad("expectation"), 1e-15)
+  end)
+end)
+
+describe("distributions", function()
+  -- Every value of a metric over all sets of ranks of the relevant rows.
+  local function enumerated(metric, n, p)
+    local scores = {}
+    for i = 1, n do scores[i] = -i end
+    local values, chosen = {}, {}
+    local function extend(first, left)
+      if left == 0 then
+        local relevance = {}
+        for i = 1, n do relevance[i] = chosen[i] and 1 or 0 end
+        values[#values + 1] = relevance
+        return
+      end
+      for i = first, n - left + 1 do
+        chosen[i] = true
+        extend(i + 1, left - 1)
+        chosen[i] = nil
+      end
+    end
+    extend(1, p)
+    local all = {}
+    for _ = 1, #values do for i = 1, n do all[#all + 1] = scores[i] end end
+    return mr.metrics.parse(metric)(mr.tensor(all, f64), mr.lists(values))
+  end
+
+  for _, case in ipairs(golden.distributions) do
+    it(("smoothed agree with the reference: N=%d P=%d"):format(case.N, case.P), function()
+      for key, name in pairs{ ndcg = "ndcg", ap = "ap", nrbp = "nrbp_loss" } do
+        local expected = case[key]
+        local d = mr.bounds.distribution_of(enumerated(name, case.N, case.P))
+        equal(#d, expected.unique_values)
+        near({ d:min(), d:max(), d:mean(), d:sd() }, { expected.min, expected.max, expected.mean, expected.sd }, exactly)
+        near(d:sample_gain(), expected.gain_eq_3_13, 1e-11)
+        for _, e in ipairs(expected.evaluations) do
+          near(d:cdf(e.S), e.cdf, 1e-12)
+          local value, slope = d:smooth(e.S, { gain = "samples" })
+          near({ value, slope }, { e.F_gain_eq_3_13, e.dF_gain_eq_3_13 }, 1e-11, name .. " Eq. 3.13")
+          value, slope = d:smooth(e.S, { kappa = 8 })
+          near(value, e.F_gain_8_over_sd, { atol = 2e-6 }, name .. " kappa 8")
+          near(slope, e.dF_gain_8_over_sd, { atol = 3e-4 / expected.sd }, name .. " slope at kappa 8")
+        end
+      end
+    end)
+  end
+
+  it("sampled are within 0.003 of the exact ones", function()
+    for _, shape in ipairs{ { 2, 1 }, { 9, 3 }, { 12, 2 }, { 12, 6 }, { 14, 7 } } do
+      local n, p = table.unpack(shape)
+      for _, name in ipairs{ "ndcg", "ap", "nrbp_loss", "rr" } do
+        local exact = mr.bounds.distribution_of(enumerated(name, n, p))
+        local sampled = mr.bounds.distribution(name, { n = n, p = p })
+        local values, worst = exact:pmf():totable(), 0
+        for _, x in ipairs(values) do worst = math.max(worst, math.abs(sampled:cdf(x + 1e-9) - exact:cdf(x + 1e-9))) end
+        check(worst < 0.003, ("%s N=%d P=%d: distance %g"):format(name, n, p, worst))
+      end
+    end
+  end)
+
+  it("sampled have the closed-form mean and deviation, also for grades and long lists", function()
+    for _, shape in ipairs{ { n = 60, p = 20 }, { n = 400, p = 100 }, { grades = { 3, 2, 2, 1, 0, 0, 0 } } } do
+      for _, name in ipairs(shape.grades and { "ndcg", "ndcg@3" } or { "ndcg", "ap", "nrbp_loss", "nrbp(0.95)", "ndcg@10", "rr" }) do
+        local d, s = mr.bounds.distribution(name, { n = shape.n, p = shape.p, grades = shape.grades or {} }), mr.bounds.of(name, shape)
+        -- a standard error is sd / 548
+        near(d:mean(), s.expectation, { atol = 4 * s.sd / 548 }, name)
+        near(d:sd(), s.sd, { rtol = 0.01 }, name)
+      end
+    end
+  end)
+
+  it("do not depend on the number of threads", function()
+    local before = core.threads()
+    local values = {}
+    for _, threads in ipairs{ 1, 2 } do
+      core.threads(threads)
+      values[threads] = mr.bounds.distribution("ap", { n = 40, p = 13, samples = 5000, seed = 7 }):pmf():totable()
+    end
+    core.threads(before)
+    equal(values[1], values[2])
+  end)
+
+  it("answer quantiles and refuse what is none", function()
+    local d = mr.bounds.distribution_of{ 1, 2, 2, 4 }
+    equal({ d:quantile(0), d:quantile(0.25), d:quantile(0.5), d:quantile(0.75), d:quantile(1) }, { 1.0, 1.0, 2.0, 2.0, 4.0 })
+    local values, probability = d:pmf()
+    equal({ values:totable(), probability:totable() }, { { 1.0, 2.0, 4.0 }, { 0.25, 0.5, 0.25 } })
+    raises(function() d:quantile(2) end, "expected 0 to 1")
+    raises(function() mr.bounds.distribution("ndcg", { n = 3, p = 5 }) end, "expected 1 to n")
+    raises(function() mr.bounds.distribution("ndcg", { n = 3, p = 1, method = "exact" }) end, "there are: sampled")
+  end)
+
+  it("kill the gradient of lists with many relevant rows in the thesis' variant, not with kappa", function()
+    local relevance = {}
+    for i = 1, 200 do relevance[i] = i <= 100 and 1 or 0 end
+    local lists = mr.lists{ relevance }
+    local function slope(bound)
+      local score = mr.smooth.ndcg(mr.zeros({ 200 }, f64), lists):requires_grad()
+      bound.apply(score, "ndcg", lists):sum():backward()
+      return score.grad:item()
+    end
+    equal(slope(mr.bounds.distribution_bound{ gain = "samples" }), 0.0)
+    check(slope(mr.bounds.distribution_bound{ kappa = 8 }) > 0, "some gradient is left")
+  end)
+end)
+
+describe("all bounds", function()
+  local lists = mr.lists{ { 1, 0, 0, 1, 0, 0 }, { 0, 0 }, { 0, 1, 0 }, { 1, 1 } }
+  local scores = mr.normal({ 13 }, { seed = 4, dtype = "float64" })
+
+  it("have gradients that differences confirm, in every loss", function()
+    mr.bounds.define("sqrt_range", function(score, stats) return (score - stats.min) / (stats.max - stats.min):sqrt() end)
+    mr.bounds.define("by_cdf", function(score, stats) return stats.cdf(score) + score / stats.sd end)
+    for _, name in ipairs(mr.bounds.names()) do
+      for _, loss in ipairs{ "ndcg", "ap", "rr", "nrbp" } do
+        check(mr.gradcheck(function(x) return mr.losses[loss]{ bound = name }(x, lists) end, scores) < 1e-6, loss .. " " .. name)
+      end
+    end
+  end)
+
+  it("give 0 and no gradient where no ordering can matter", function()
+    for _, name in ipairs(mr.bounds.names()) do
+      for _, loss in ipairs{ "ndcg", "ap", "rr", "nrbp" } do
+        local leaf = scores:requires_grad()
+        local l = mr.losses[loss]{ bound = name }
+        local values = l(leaf, lists)
+        values:sum():backward()
+        equal({ values:totable()[2], values:totable()[4] }, { 0.0, 0.0 }, loss .. " " .. name)
+        equal(leaf.grad:narrow(1, 7, 2):abs():sum():item() + leaf.grad:narrow(1, 12, 2):abs():sum():item(), 0.0)
+        equal(l:count(lists), 2)
+        near(l:mean(leaf, lists):item(), values:sum():item() / 2, 1e-13)
+        leaf:zero_grad()
+      end
+    end
+  end)
+
+  it("are refused by name when unknown or ill-formed", function()
+    raises(function() mr.losses.ndcg{ bound = "minmx" } end, "did you mean 'minmax'?")
+    raises(function() mr.bounds.define("minmax", function(s) return s end) end, "built-in bound")
+    raises(function() mr.losses.ndcg{ bound = function() return 1 end }(scores, lists) end, "expected one value per list (2)")
+    raises(function() mr.bounds.stats("map", lists) end, "no bounds for 'map'")
+    raises(function() mr.bounds.distribution_bound{ gain = "big" } end, "there are: kappa, samples")
+  end)
+end)
