@@ -5,9 +5,7 @@
 namespace mr {
 
 CsvReader::CsvReader(std::string path, char delimiter)
-    : path_(std::move(path)), delimiter_(delimiter), text_(read_text_file(path_)) {
-  if (text_.compare(0, 3, "\xEF\xBB\xBF") == 0) at_ = line_start_ = 3;
-}
+    : path_(std::move(path)), delimiter_(delimiter), text_(read_text_file(path_)) {}
 
 bool CsvReader::next(CsvRecord& record) {
   while (at_ < text_.size() && (text_[at_] == '\n' || text_[at_] == '\r')) {

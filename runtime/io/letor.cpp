@@ -31,7 +31,10 @@ constexpr int64_t largest_feature = 1'000'000;
 class Parser {
  public:
   Parser(const std::string& path, const LetorOptions& options)
-      : path_(path), options_(options), text_(read_text_file(path)) {}
+      : path_(path),
+        options_(options),
+        limit_(options.features > 0 ? std::min(options.features, largest_feature) : largest_feature),
+        text_(read_text_file(path)) {}
 
   LetorFile parse() {
     size_t at = 0;
@@ -49,7 +52,7 @@ class Parser {
 
  private:
   struct Entry {
-    int64_t feature;
+    int32_t feature;
     float value;
   };
 
@@ -64,13 +67,17 @@ class Parser {
     at_ = 0;
     std::string_view word = next_word();
     if (word.empty()) return;
-    const double label = parse_number(word, path_, line_, static_cast<int64_t>(word_at_) + 1, "the label");
+    const float label = parse_number(word, path_, line_, static_cast<int64_t>(word_at_) + 1, "the label");
     if (label < 0) fail(word_at_, "found the label " + quoted(word) + ", expected a relevance of 0 or more");
     word = next_word();
-    list(word.substr(0, 4) == "qid:" ? word.substr(4) : std::string_view(), word.substr(0, 4) == "qid:");
-    if (word.substr(0, 4) == "qid:") word = next_word();
-    out_.labels.push_back(static_cast<float>(label));
-    for (int64_t previous = 0; !word.empty(); word = next_word()) previous = feature(word, previous);
+    const bool named = word.substr(0, 4) == "qid:";
+    list(named ? word.substr(4) : std::string_view(), named);
+    if (named) next_word();
+    out_.labels.push_back(label);
+    int64_t previous = 0;
+    if (!plain_features(previous)) {
+      for (word = next_word(); !word.empty(); word = next_word()) previous = feature(word, previous);
+    }
     starts_.push_back(entries_.size());
     out_.documents.push_back(document_of(comment));
     named_ = named_ || !out_.documents.back().empty();
@@ -104,6 +111,31 @@ class Parser {
     out_.sizes.push_back(1);
   }
 
+  /// The features of a line that has nothing to complain about, up to where it has; true where that is its end.
+  bool plain_features(int64_t& previous) {
+    const char *at = line_text_.data() + word_at_, *const end = line_text_.data() + line_text_.size();
+    for (;;) {
+      while (at != end && is_blank(*at)) ++at;
+      word_at_ = at_ = static_cast<size_t>(at - line_text_.data());
+      if (at == end) return true;
+      int64_t id = 0;
+      for (; at != end && *at >= '0' && *at <= '9' && id <= largest_feature; ++at) id = 10 * id + (*at - '0');
+      if (id <= previous || id > limit_ || at == end || *at != ':') return false;
+      float value = 0;
+      if (!read_number(at + 1, end, value, at) || (at != end && !is_blank(*at))) return false;
+      keep(id, value);
+      previous = id;
+    }
+  }
+
+  void keep(int64_t id, float value) {
+    entries_.push_back({static_cast<int32_t>(id), value});
+    if (id > out_.width) {
+      out_.width = id;
+      widest_line_ = line_;
+    }
+  }
+
   int64_t feature(std::string_view word, int64_t previous) {
     const size_t colon = word.find(':');
     if (colon == std::string_view::npos)
@@ -126,16 +158,20 @@ class Parser {
     const std::string_view number = word.substr(colon + 1);
     if (number == "NULL" && !options_.null_is_zero)
       fail(word_at_ + colon + 1, "found 'NULL', expected a number (null = 0 reads it as 0)");
-    const double value = number == "NULL" ? 0
-                                          : parse_number(number, path_, line_,
-                                                         static_cast<int64_t>(word_at_ + colon) + 2, "the feature");
-    entries_.push_back({id, static_cast<float>(value)});
-    out_.width = std::max(out_.width, id);
+    keep(id, number == "NULL" ? 0.0F
+                              : parse_number(number, path_, line_, static_cast<int64_t>(word_at_ + colon) + 2,
+                                             "feature " + std::to_string(id)));
     return id;
   }
 
   LetorFile dense() {
     if (options_.features > 0) out_.width = options_.features;
+    const auto rows = static_cast<int64_t>(out_.labels.size());
+    if (out_.width > 0 && rows > largest_text / out_.width / static_cast<int64_t>(sizeof(float))) {
+      throw std::runtime_error(path_ + ": " + std::to_string(rows) + " rows of " + std::to_string(out_.width) +
+                               " features (the last is named at line " + std::to_string(widest_line_) +
+                               ") need more than the limit of " + std::to_string(largest_text) + " bytes");
+    }
     out_.features.assign(out_.labels.size() * static_cast<size_t>(out_.width), 0.0F);
     size_t entry = 0;
     for (size_t r = 0; r < out_.labels.size(); ++r) {
@@ -147,6 +183,7 @@ class Parser {
 
   const std::string& path_;
   const LetorOptions& options_;
+  const int64_t limit_;
   std::string text_;
   LetorFile out_;
   std::vector<Entry> entries_;
@@ -154,7 +191,7 @@ class Parser {
   std::unordered_map<std::string, int64_t> first_line_;
   std::string_view line_text_;
   size_t at_ = 0, word_at_ = 0;
-  int64_t line_ = 0;
+  int64_t line_ = 0, widest_line_ = 0;
   bool named_ = false;
 };
 

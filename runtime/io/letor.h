@@ -27,9 +27,11 @@ struct LetorFile {
 /// an empty file.
 LetorFile read_letor(const std::string& path, const LetorOptions& options);
 
-/// Files of each fold: from "folds.tsv" (header fold, train, vali, test; partitions separated by commas), from folders
-/// Fold1, Fold2, ... with train.txt, vali.txt and test.txt, or made of partitions P1 ... Pn or S1 ... Sn in rotation:
-/// three of five train, the next is vali, the next test.
+/// Files of each fold: from "folds.tsv" (header fold, train, vali, test; partitions separated by commas); from folders
+/// Fold1, Fold2, ... with train.txt, test.txt and perhaps vali.txt; from these files in the folder itself (one fold);
+/// from partitions S1 ... Sn as LETOR rotates them (fold k trains on S(k) to S(k+n-3), the next is vali, the next
+/// test); or from partitions P1 ... Pn, where P(k) is fold k's test and the others train. `valid` is empty where there
+/// is none.
 struct FoldPaths {
   std::vector<std::string> train, valid, test;
 };

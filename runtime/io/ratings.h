@@ -7,11 +7,11 @@
 
 namespace mr {
 
-/// Which columns hold what: a name of the header, or a number from 1 where there is no header. An empty rating column
-/// means 1 for all.
+/// Which columns hold what: a name of the header, else (and always where there is no header) a number from 1. Without a
+/// rating column (an empty name, or one that is not required and not there) all ratings are 1.
 struct RatingColumns {
   std::string user = "userId", item = "movieId", rating = "rating";
-  bool header = true;
+  bool rating_required = true, header = true;
   char delimiter = ',';
 };
 
@@ -22,7 +22,8 @@ struct Ratings {
   std::vector<std::string> user_ids, item_ids;
 };
 
-/// Throws with file, line and column: a missing column, a word for a number, a pair that was there before, no rows.
+/// Throws with file, line and column: a missing column, a word for a number, an empty id, a line of another width, a
+/// pair that was there before, no rows.
 Ratings read_ratings(const std::string& path, const RatingColumns& columns);
 
 /// The fields of column `value` by those of column `key`, e.g. titles by movie id.

@@ -78,21 +78,37 @@ void append(Part& part, int64_t user, const std::vector<int64_t>& relevant, cons
   }
 }
 
+// 12 bits: user, nsr and fold name one sequence of random numbers together
+constexpr int64_t largest_nsr = 4095;
+
 void check(const FoldOptions& o) {
   const auto fail = [](const std::string& text) { throw std::invalid_argument(text); };
   if (o.folds < 2) fail("k is " + std::to_string(o.folds) + ", expected at least 2 folds");
   if (o.fold < 1 || o.fold > o.folds)
     fail("fold " + std::to_string(o.fold) + ", expected 1 to " + std::to_string(o.folds));
-  if (o.nsr < 0) fail("nsr is " + std::to_string(o.nsr) + ", expected 0 or more");
+  if (o.nsr < 0 || o.nsr > largest_nsr)
+    fail("nsr is " + std::to_string(o.nsr) + ", expected 0 to " + std::to_string(largest_nsr));
   if (!(o.valid >= 0 && o.valid < 1)) fail("valid is " + std::to_string(o.valid) + ", expected a share from 0 to 1");
 }
 
-/// How many negatives each part gets: what it wants, or its share of what there is.
+/// How many negatives each part gets: what it wants, or its share of what there is by largest remainders (ties: train
+/// before valid before test), which is never more than it wants.
 std::array<int64_t, 3> shares(const std::array<int64_t, 3>& wanted, int64_t there) {
   const int64_t total = wanted[0] + wanted[1] + wanted[2];
   if (total <= there) return wanted;
-  const int64_t valid = there * wanted[1] / total, test = there * wanted[2] / total;
-  return {there - valid - test, valid, test};
+  std::array<int64_t, 3> given{}, remainder{};
+  int64_t left = there;
+  for (size_t i = 0; i < 3; ++i) {
+    given[i] = there * wanted[i] / total;
+    remainder[i] = there * wanted[i] % total;
+    left -= given[i];
+  }
+  for (; left > 0; --left) {
+    const auto most = static_cast<size_t>(std::max_element(remainder.begin(), remainder.end()) - remainder.begin());
+    ++given[most];
+    remainder[most] = -1;
+  }
+  return given;
 }
 
 void add_user(Fold& fold, const FoldOptions& o, int64_t user, const std::vector<int64_t>& known, int64_t all_items) {
@@ -132,8 +148,17 @@ void add_user(Fold& fold, const FoldOptions& o, int64_t user, const std::vector<
 Positives positives_of(const std::vector<int64_t>& user, const std::vector<int64_t>& item,
                        const std::vector<float>& value, int64_t all_users, int64_t all_items, double threshold,
                        int64_t min_relevant) {
+  if (user.size() != item.size() || user.size() != value.size()) {
+    throw std::invalid_argument(std::to_string(user.size()) + " users, " + std::to_string(item.size()) + " items and " +
+                                std::to_string(value.size()) + " ratings, expected one of each per row");
+  }
   std::vector<std::vector<int64_t>> by_user(static_cast<size_t>(all_users));
   for (size_t i = 0; i < user.size(); ++i) {
+    if (user[i] < 1 || user[i] > all_users || item[i] < 1 || item[i] > all_items) {
+      throw std::invalid_argument("row " + std::to_string(i + 1) + " has user " + std::to_string(user[i]) +
+                                  " and item " + std::to_string(item[i]) + ", expected users 1 to " +
+                                  std::to_string(all_users) + " and items 1 to " + std::to_string(all_items));
+    }
     if (value[i] >= threshold) by_user[user[i] - 1].push_back(item[i]);
   }
   Positives out;

@@ -19,7 +19,7 @@ Positives positives_of(const std::vector<int64_t>& user, const std::vector<int64
 
 struct FoldOptions {
   int64_t folds = 5, fold = 1;  // which of how many is test, from 1
-  int64_t nsr = 1;              // negatives per relevant item
+  int64_t nsr = 1;              // negatives per relevant item, 0 to 4095
   double valid = 0.1;           // share of each user's training items that becomes the validation part
   uint64_t seed = 1;
 };
@@ -32,7 +32,7 @@ struct Part {
 
 struct Fold {
   Part train, valid, test;
-  int64_t short_users = 0;  // users with fewer unseen items than negatives wanted; they took all there were
+  int64_t short_users = 0;  // users with fewer unseen items than negatives wanted; their parts share all there are
 };
 
 /// Each user's relevant items are shuffled and dealt to the folds in turn; of those that are not test, round(valid x n)

@@ -64,7 +64,12 @@ std::string unpacked(const std::string& path, const std::string& packed, int64_t
 }  // namespace
 
 std::string read_text_file(const std::string& path, int64_t max_bytes) {
-  if (std::filesystem::is_directory(path)) fail(path, "is a folder, expected a file");
+  std::error_code unreadable;
+  const auto kind = std::filesystem::status(path, unreadable).type();
+  if (kind == std::filesystem::file_type::directory) fail(path, "is a folder, expected a file");
+  if (kind != std::filesystem::file_type::regular && std::filesystem::exists(path, unreadable)) {
+    fail(path, "is not a regular file (its size is not known), expected one");
+  }
   std::ifstream in(path, std::ios::binary | std::ios::ate);
   if (!in) fail(path, std::string("cannot read: ") + std::strerror(errno));
   const auto size = static_cast<int64_t>(in.tellg());
@@ -73,8 +78,9 @@ std::string read_text_file(const std::string& path, int64_t max_bytes) {
   in.seekg(0);
   in.read(text.data(), size);
   if (!in) fail(path, "cannot read all of it");
-  const bool gzipped = text.size() >= 2 && text[0] == '\x1f' && text[1] == '\x8b';
-  return gzipped ? unpacked(path, text, max_bytes) : text;
+  if (text.size() >= 2 && text[0] == '\x1f' && text[1] == '\x8b') text = unpacked(path, text, max_bytes);
+  if (text.compare(0, 3, "\xEF\xBB\xBF") == 0) text.erase(0, 3);
+  return text;
 }
 
 std::string quoted(std::string_view word) {
@@ -82,13 +88,21 @@ std::string quoted(std::string_view word) {
   return "'" + std::string(word.substr(0, shown)) + (word.size() > shown ? "..." : "") + "'";
 }
 
-double parse_number(std::string_view word, const std::string& path, int64_t line, int64_t column, const char* what) {
-  double value = 0;
+bool read_number(const char* begin, const char* end, float& value, const char*& stop) {
+  const auto [after, status] = fast_float::from_chars(begin, end, value);
+  stop = after;
+  // out of range with a finite value is an underflow
+  return (status == std::errc() || status == std::errc::result_out_of_range) && std::isfinite(value);
+}
+
+float parse_number(std::string_view word, const std::string& path, int64_t line, int64_t column,
+                   const std::string& what) {
+  float value = 0;
   std::string_view digits = word;
-  if (!digits.empty() && digits.front() == '+') digits.remove_prefix(1);
-  const auto [end, status] = fast_float::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (status != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value)) {
-    throw ParseError(path, line, column, "found " + quoted(word) + ", expected a number for " + what);
+  if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
+  const char *const end = digits.data() + digits.size(), *stop = nullptr;
+  if (!read_number(digits.data(), end, value, stop) || stop != end) {
+    throw ParseError(path, line, column, "found " + quoted(word) + ", expected a finite number for " + what);
   }
   return value;
 }

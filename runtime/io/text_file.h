@@ -11,7 +11,7 @@ namespace mr {
 constexpr int64_t largest_text = int64_t{8} << 30;
 
 /// The text of a file, unpacked where it starts like gzip. Throws with the path: missing, a folder, truncated or
-/// damaged gzip, more than max_bytes.
+/// damaged gzip, more than max_bytes. A byte order mark at the start is left out.
 std::string read_text_file(const std::string& path, int64_t max_bytes = largest_text);
 
 /// Something in a file is not as expected; the text is "path:line:column: found, expected".
@@ -21,10 +21,15 @@ class ParseError : public std::runtime_error {
       : std::runtime_error(path + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + text) {}
 };
 
+/// Whether the number at the start of [begin, end) is finite in float32; `stop` is where it ends.
+bool read_number(const char* begin, const char* end, float& value, const char*& stop);
+
 /// A found word for a message: quoted, cut if long.
 std::string quoted(std::string_view word);
 
-/// The number that is the whole of `word`; throws ParseError naming `what` elsewhere.
-double parse_number(std::string_view word, const std::string& path, int64_t line, int64_t column, const char* what);
+/// The number that is the whole of `word`, rounded once to float32 (too small: 0). Throws ParseError naming `what` for
+/// words, infinities, NaN, and numbers beyond float32.
+float parse_number(std::string_view word, const std::string& path, int64_t line, int64_t column,
+                   const std::string& what);
 
 }  // namespace mr

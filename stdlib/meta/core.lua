@@ -347,6 +347,7 @@ function core.read_pairs(path, key, value) end
 ---@param user string
 ---@param item string
 ---@param rating string
+---@param rating_required boolean
 ---@param header boolean
 ---@param delimiter string
 ---@return mr.Tensor
@@ -354,7 +355,7 @@ function core.read_pairs(path, key, value) end
 ---@return mr.Tensor
 ---@return string[]
 ---@return string[]
-function core.read_ratings(path, user, item, rating, header, delimiter) end
+function core.read_ratings(path, user, item, rating, rating_required, header, delimiter) end
 
 ---Turns recording of operations on or off; returns what it was.
 ---@param on boolean

@@ -3,20 +3,32 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local find = require "moonrank.data.find"
 local dataset = require "moonrank.data.dataset"
+local fold = require "moonrank.data.fold"
 local ratings = require "moonrank.data.ratings"
 
 local M = { dataset = dataset.new }
 
----MovieLens: `ratings.csv` (userId, movieId, rating), plain or .gz, in the folder `path` or the file itself.
+-- The folder or file of the ratings: `place` itself, or its subfolder ml-latest-small.
+local function movielens_file(place)
+  if not find.is_folder(place) then return place, place:match "^(.*)/[^/]*$" or "." end
+  for _, folder in ipairs{ place, place .. "/ml-latest-small" } do
+    local file = find.file(folder, { "ratings.csv" })
+    if file then return file, folder end
+  end
+  check.fail("%s: no ratings.csv or ratings.csv.gz in this folder or in its ml-latest-small", place)
+end
+
+---MovieLens: `ratings.csv` (userId, movieId, rating), plain or .gz, the file itself or the folder that has it (or has it in its subfolder
+---ml-latest-small). Users and movies are numbered from 1 in the order of their ids; `:titles()` gives the movies' names by number.
 ---@param path? string  default: ml-latest-small, in MOONRANK_DATA, ../shared/data or the user's data folder
----@return mr.Ratings   with :titles(), the movies' names by item
+---@return mr.Ratings
 function M.movielens(path)
-  local place = find.path((path == nil or path == "movielens") and "ml-latest-small" or path)
-  local file = find.file(place, { "ratings.csv" }) or place
-  local read = ratings.new("MovieLens", core.read_ratings(file, "userId", "movieId", "rating", true, ","))
+  local name = (path == nil or path == "movielens") and "ml-latest-small" or path
+  local file, folder = movielens_file(find.path(name, "`moonrank data get movielens` fetches it"))
+  local read = ratings.new("MovieLens", core.read_ratings(file, "userId", "movieId", "rating", true, true, ","))
   function read:titles()
-    local movies = find.file(place, { "movies.csv" })
-    if not movies then check.fail("%s: no movies.csv beside the ratings", place) end
+    local movies = find.file(folder, { "movies.csv" })
+    if not movies then check.fail("%s: no movies.csv beside the ratings", folder) end
     local ids, names = core.read_pairs(movies, "movieId", "title")
     local by_id = {}
     for i, id in ipairs(ids) do by_id[id] = names[i] end
@@ -27,16 +39,32 @@ function M.movielens(path)
   return read
 end
 
----Interactions of users and items from a table, plain or .gz.
+---@class mr.data.InteractionsOptions
+---@field columns? { user?: string|integer, item?: string|integer, rating?: string|integer|false }  by name or by number
+---@field header? boolean    whether the first line names the columns (default true)
+---@field delimiter? string  one character (default ",")
+
+---Interactions of users and items from a table, plain or .gz. Columns are called user, item and rating unless said otherwise; without
+---header they are 1 and 2, and the rating has to be named. Where there is no rating column, or `rating = false`, all ratings are 1.
+---Ids may be any text: numbered from 1 by value where all are whole numbers, else in order of appearance.
 ---@param path string
----@param options? { columns?: { user?: string, item?: string, rating?: string }, header?: boolean, delimiter?: string }  columns by name, or by number where there is no header; without a rating column all count 1
+---@param options? mr.data.InteractionsOptions
 ---@return mr.Ratings
 function M.interactions(path, options)
   local o = check.options("mr.data.interactions", options, { columns = {}, header = true, delimiter = "," })
   local columns = check.options("mr.data.interactions columns", o.columns, { user = check.none, item = check.none, rating = check.none })
-  local defaults = o.header and { user = "user", item = "item" } or { user = "1", item = "2" }
-  local function column(name) return tostring(columns[name] or defaults[name] or "") end
-  return ratings.new(path, core.read_ratings(find.path(path), column("user"), column("item"), column("rating"), o.header, o.delimiter))
+  local defaults = o.header and { user = "user", item = "item", rating = "rating" } or { user = "1", item = "2", rating = "" }
+  local function column(name)
+    local given = columns[name]
+    if given == nil then return defaults[name] end
+    if given == false and name == "rating" then return "" end
+    if type(given) ~= "string" and math.type(given) ~= "integer" then
+      check.fail("mr.data.interactions: column %s is %s, expected a name or a number", name, tostring(given))
+    end
+    return tostring(given)
+  end
+  local user, item, rating = column "user", column "item", column "rating"
+  return ratings.new(path, core.read_ratings(find.path(path), user, item, rating, columns.rating ~= nil, o.header, o.delimiter))
 end
 
 ---@class mr.data.LetorOptions
@@ -45,44 +73,73 @@ end
 ---@field null? number       0 reads "NULL" as 0; by default it is an error
 ---@field qid? string        "required" (default), or "optional": a file without is one list
 
----Judged queries with features in LETOR or SVMlight format, plain or .gz.
+local letor_defaults = { features = 0, order = "ascending", null = check.none, qid = "required" }
+
+-- The options of letor, with those of `more` (name -> default).
+local function letor_options(where, options, more)
+  local defaults = {}
+  for _, each in ipairs{ letor_defaults, more or {} } do
+    for name, default in pairs(each) do defaults[name] = default end
+  end
+  local o = check.options(where, options, defaults)
+  check.choice(where, "order", o.order, { "ascending", "any" })
+  check.choice(where, "qid", o.qid, { "required", "optional" })
+  if math.type(o.features) ~= "integer" or o.features < 0 then
+    check.fail("%s: features is %s, expected an integer of at least 1", where, tostring(o.features))
+  end
+  if o.null ~= nil and o.null ~= 0 then check.fail("%s: null is %s, expected 0", where, tostring(o.null)) end
+  return o
+end
+
+local function letor_file(path, o, name)
+  local lists, features = core.read_letor(path, o.features, o.order == "any", o.null == 0, o.qid == "optional")
+  return dataset.new{ lists = lists, features = features, name = name }
+end
+
+---Judged queries with features in LETOR, SVMlight or RankLib format, plain or .gz. Features that a line does not name are 0.
 ---@param path string
 ---@param options? mr.data.LetorOptions
 ---@return mr.Dataset
 function M.letor(path, options)
-  local o = check.options("mr.data.letor", options, { features = 0, order = "ascending", null = check.none, qid = "required" })
-  check.choice("mr.data.letor", "order", o.order, { "ascending", "any" })
-  check.choice("mr.data.letor", "qid", o.qid, { "required", "optional" })
-  if o.null ~= nil and o.null ~= 0 then check.fail("mr.data.letor: null is %s, expected 0", tostring(o.null)) end
-  local lists, features = core.read_letor(find.path(path), o.features, o.order == "any", o.null == 0, o.qid == "optional")
-  return dataset.new{ lists = lists, features = features, name = path }
+  local o = letor_options("mr.data.letor", options)
+  local set = letor_file(find.path(path), o, path)
+  return set
 end
 
-local function read_parts(paths, options, name)
+local function read_parts(paths, o, name)
   local parts = {}
-  for path in paths:gmatch("[^\n]+") do parts[#parts + 1] = M.letor(path, options) end
+  for path in paths:gmatch("[^\n]+") do parts[#parts + 1] = letor_file(path, o, name) end
   return dataset.join(parts, name)
 end
 
----The folds of a LETOR folder: by folds.tsv, by Fold1, Fold2, ... with train, vali and test, or by rotation of P1 ... P5 or S1 ... S5.
----Each fold is read when it is first looked at.
+local function read_fold(files, o, number, count)
+  local train = read_parts(files.train[number], o, "train")
+  local valid
+  if files.valid[number] ~= "" then
+    valid = read_parts(files.valid[number], o, "valid")
+  else
+    train, valid = train:split{ share = o.valid, seed = o.seed }
+    train.name, valid.name = "train", "valid"
+  end
+  return fold.new{ train = train, valid = valid, test = read_parts(files.test[number], o, "test"), number = number, k = count,
+    title = ("Fold %d of %d"):format(number, count) }
+end
+
+---@class mr.data.LetorFoldOptions: mr.data.LetorOptions
+---@field valid? number   share of the training lists that becomes the validation part where the folder has none (default 0.1)
+---@field seed? integer   of that choice (default 1)
+
+---The folds of a LETOR folder: by folds.tsv; by Fold1, Fold2, ... with train, vali and test; by these files in the folder itself; by rotation
+---of S1 ... S5 as LETOR does it; or of P1 ... P5, where P1 is the test of fold 1 and the others train. Each fold is read when it is first
+---looked at.
 ---@param folder string
----@param options? mr.data.LetorOptions
----@return { train: mr.Dataset, valid: mr.Dataset, test: mr.Dataset }[]
+---@param options? mr.data.LetorFoldOptions
+---@return mr.Fold[]
 function M.letor_folds(folder, options)
-  local train, valid, test = core.letor_folds(find.path(folder))
-  return setmetatable({}, {
-    __len = function() return #train end,
-    __index = function(made, number)
-      if not train[number] then return nil end
-      local fold = {
-        train = read_parts(train[number], options, "train"), valid = read_parts(valid[number], options, "valid"),
-        test = read_parts(test[number], options, "test"),
-      }
-      rawset(made, number, fold)
-      return fold
-    end,
-  })
+  local o = letor_options("mr.data.letor_folds", options, { valid = 0.1, seed = 1 })
+  local files = {}
+  files.train, files.valid, files.test = core.letor_folds(find.path(folder))
+  return fold.sequence(#files.train, function(number) return read_fold(files, o, number, #files.train) end)
 end
 
 ---Made-up data: ratings with power-law activity and popularity and latent factors, or queries with features.

@@ -27,6 +27,12 @@ function M.new(parts)
   if o.features and #o.features ~= o.lists.rows then
     check.fail("mr.data.dataset: features have %d rows but lists have %d", #o.features, o.lists.rows)
   end
+  if o.items and #o.items ~= o.lists.rows then
+    check.fail("mr.data.dataset: items has %d entries but lists have %d rows", #o.items, o.lists.rows)
+  end
+  if o.users and #o.users ~= o.lists.count then
+    check.fail("mr.data.dataset: users has %d entries, expected one for each of %d lists", #o.users, o.lists.count)
+  end
   o.count = o.lists.count
   return setmetatable(absent_as_false(o, { "features", "users", "items" }), Dataset)
 end
@@ -60,6 +66,12 @@ end
 ---wherever the dataset is.
 ---@param options? { size?: integer, shuffle?: boolean, seed?: integer, epoch?: integer, device?: string }  defaults 32, false, 1, 1, mr.device()
 ---@return fun(): mr.Batch?
+---Example:
+---```lua
+---local sizes = {}
+---for batch in mr.data.synthetic{kind = "queries", queries = 70}:batches{size = 32} do sizes[#sizes + 1] = batch.size end
+---table.concat(sizes, " ")   --> 32 32 6
+---```
 function Dataset:batches(options)
   local o = check.options("batches", options, { size = 32, shuffle = false, seed = 1, epoch = 1, device = core.device() })
   if math.type(o.size) ~= "integer" or o.size < 1 then
@@ -105,15 +117,16 @@ function Dataset:binarize(threshold)
   return M.new(parts)
 end
 
----Mean and standard deviation of every feature; constant features get deviation 1.
+---Mean and standard deviation of every feature over all rows; constant features get deviation 1. In float64.
 ---@return { mean: mr.Tensor, sd: mr.Tensor }
 function Dataset:scaling()
   if not self.features then check.fail("scaling: the dataset has no features") end
+  if self.lists.rows == 0 then check.fail("scaling: the dataset has no rows") end
   local x = self.features:double()
   local mean = x:mean(1)
   local variance = ((x - mean) ^ 2):mean(1)
-  local sd = variance:gt(0):where(variance:sqrt(), 1)
-  return { mean = mean:float(), sd = sd:float() }
+  -- by the range: the variance of a constant is rounding, not 0
+  return { mean = mean, sd = x:max(1):gt(-((-x):max(1))):where(variance:sqrt(), 1) }
 end
 
 ---The same lists with features moved to mean 0 and standard deviation 1, by the statistics of this dataset or of another (train's for test).
@@ -121,8 +134,37 @@ end
 ---@return mr.Dataset
 function Dataset:standardize(scaling)
   scaling = scaling or self:scaling()
-  return M.new{ lists = self.lists, features = (self.features - scaling.mean) / scaling.sd, name = self.name }
+  if not self.features then check.fail("standardize: the dataset has no features") end
+  if self.features:size(2) ~= #scaling.mean then
+    check.fail("standardize: the dataset has %d features but the scaling has %d", self.features:size(2), #scaling.mean)
+  end
+  local scaled = ((self.features:double() - scaling.mean) / scaling.sd):float()
+  return M.new{ lists = self.lists, features = scaled, users = self.users or nil, items = self.items or nil, name = self.name }
 end
+
+local function chosen(self, numbers, name)
+  table.sort(numbers)
+  local batch = batch_of(self, core.tensor(numbers, "int64", "cpu"), "cpu")
+  return M.new{ lists = batch.lists, features = batch.features, users = batch.users, items = batch.items, name = name }
+end
+
+---Two datasets of whole lists: a random share of them (rounded, at least 1 of 2 or more), and the others; both in the order of this one.
+---@param options? { share?: number, seed?: integer }  defaults 0.1, 1
+---@return mr.Dataset others
+---@return mr.Dataset part
+function Dataset:split(options)
+  local o = check.options("split", options, { share = 0.1, seed = 1 })
+  if not (o.share >= 0 and o.share < 1) then check.fail("split: share is %s, expected 0 to below 1", tostring(o.share)) end
+  local order = core.integers(core.permutation(self.count, o.seed, "split", 0))
+  local n = 0
+  if o.share > 0 and self.count >= 2 then
+    n = math.max(1, math.min(math.floor(o.share * self.count + 0.5), self.count - 1))
+  end
+  return chosen(self, table.move(order, n + 1, #order, 1, {}), "others"), chosen(self, table.move(order, 1, n, 1, {}), "part")
+end
+
+---Number of lists.
+function Dataset:__len() return self.count end
 
 function Dataset:__tostring()
   local what = self.features and ("%d features"):format(self.features:size(2)) or self.items and "users and items" or "no features"

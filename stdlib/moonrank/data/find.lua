@@ -6,19 +6,22 @@ local M = {}
 
 -- Folders in which names are looked up, in this order.
 local function folders()
-  local list = {}
-  if os.getenv("MOONRANK_DATA") then list[1] = os.getenv("MOONRANK_DATA") end
-  list[#list + 1] = "../shared/data"
-  local xdg = os.getenv("XDG_DATA_HOME")
-  if not xdg or xdg == "" then xdg = (os.getenv("HOME") or "") .. "/.local/share" end
-  list[#list + 1] = xdg .. "/moonrank"
+  local list = { "../shared/data" }
+  local chosen = os.getenv("MOONRANK_DATA")
+  if chosen and chosen ~= "" then table.insert(list, 1, chosen) end
+  local known, own = pcall(core.data_folder)  -- raises where there is neither HOME nor XDG_DATA_HOME
+  if known then list[#list + 1] = own end
   return list
 end
 
 ---The path of a file or folder: `name` itself where it exists, else the first of the usual places that has it.
 ---@param name string
+---@param hint? string  what to do where it is not found
 ---@return string
-function M.path(name)
+function M.path(name, hint)
+  if type(name) ~= "string" or name == "" then
+    check.fail("path is %s, expected the path of a file or folder", name == "" and "empty" or "a " .. type(name))
+  end
   if core.file_exists(name) then return name end
   local tried = { name }
   if name:sub(1, 1) ~= "/" then
@@ -28,10 +31,10 @@ function M.path(name)
       tried[#tried + 1] = path
     end
   end
-  check.fail("no data '%s'; looked for %s", name, table.concat(tried, ", "))
+  check.fail("no data '%s'; looked for %s%s", name, table.concat(tried, ", "), hint and "; " .. hint or "")
 end
 
----A file of a data set: `path` itself where it is a file, else the first of `names`, plain or .gz, in that folder.
+---A file in the folder `path`: the first of `names`, plain or .gz, that is there.
 ---@param path string
 ---@param names string[]
 ---@return string?
@@ -42,5 +45,10 @@ function M.file(path, names)
     end
   end
 end
+
+---Whether `path` is a folder.
+---@param path string
+---@return boolean
+function M.is_folder(path) return core.file_exists(path .. "/.") end
 
 return M

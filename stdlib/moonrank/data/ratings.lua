@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local folds = require "moonrank.data.fold"
 
 local M = {}
 
@@ -54,61 +55,45 @@ function Ratings:kept()
   return self._kept
 end
 
----@class mr.Fold
----@field train mr.Dataset
----@field valid mr.Dataset
----@field test mr.Dataset
-local Fold = check.class("mr.Fold")
-
----What the fold holds, for people.
-function Fold:summary()
-  local lines = { ("Fold %d of %d, %d negatives per relevant item, seed %d; %d users had too few unseen items and took all"):format(
-    self.number, self.k, self.nsr, self.seed, self.short_users) }
-  for _, name in ipairs{ "train", "valid", "test" } do
-    local lists = self[name].lists
-    local relevant = core.integers(lists.relevant)
-    local total = 0
-    for _, n in ipairs(relevant) do total = total + n end
-    lines[#lines + 1] = ("  %-5s  %5d lists  %7d rows  %6d relevant"):format(name, lists.count, lists.rows, total)
-  end
-  return table.concat(lines, "\n")
-end
-Fold.__tostring = Fold.summary
-
 local function part(name, lists, users, items) return dataset.new{ lists = lists, users = users, items = items, name = name } end
 
 local function make_fold(kept, o, number)
   local t = table.pack(core.make_fold(kept, o.k, number, o.nsr, o.valid, o.seed))
-  return setmetatable({
+  return folds.new{
     train = part("train", t[1], t[2], t[3]), valid = part("valid", t[4], t[5], t[6]), test = part("test", t[7], t[8], t[9]),
     short_users = t[10], number = number, k = o.k, nsr = o.nsr, seed = o.seed,
-  }, Fold)
+    title = ("Fold %d of %d, %d negatives per relevant item, seed %d; %d users had too few unseen items and took all"):format(
+      number, o.k, o.nsr, o.seed, t[10]),
+  }
+end
+
+-- Folds are made late, so what is wrong with their options must be said early.
+local function fold_options(options)
+  local o = check.options("folds", options, { k = 5, by = "user", seed = 1, nsr = 1, valid = 0.1 })
+  check.choice("folds", "by", o.by, { "user" })
+  for name, range in pairs{ k = { 2, math.maxinteger }, nsr = { 0, 4095 }, seed = { math.mininteger, math.maxinteger } } do
+    local value = o[name]
+    if math.type(value) ~= "integer" or value < range[1] or value > range[2] then
+      local expected = name == "k" and "of at least 2" or name == "nsr" and "from 0 to 4095" or ""
+      check.fail("folds: %s is %s, expected an integer %s", name, tostring(value), expected)
+    end
+  end
+  if not (o.valid >= 0 and o.valid < 1) then check.fail("folds: valid is %s, expected a share from 0 to below 1", tostring(o.valid)) end
+  return o
 end
 
 ---k folds, made when they are first looked at. Each user's relevant items are shuffled and dealt to the folds; of those that are not test a
 ---share becomes validation (rounded, at least 1 of 2 or more). Each part gets `nsr` negatives per relevant item, drawn once without
----replacement from the items that are not relevant to the user in any part.
+---replacement from the items that are not relevant to the user in any part (low ratings may be among them). A user with too few such items
+---has all there are, shared out in proportion; the summary counts these users.
 ---@param options? { k?: integer, by?: "user", seed?: integer, nsr?: integer, valid?: number }  defaults 5, "user", 1, 1, 0.1
 ---@return mr.Fold[]
 ---Example: `#mr.data.synthetic{kind = "ratings", users = 20, items = 200}:binarize(4):folds{k = 3}   --> 3`
 function Ratings:folds(options)
-  local o = check.options("folds", options, { k = 5, by = "user", seed = 1, nsr = 1, valid = 0.1 })
-  check.choice("folds", "by", o.by, { "user" })
+  local o = fold_options(options)
   local kept = self:kept()
   if kept.count == 0 then check.fail("folds: no user has %d relevant items", math.max(1, self.least)) end
-  return setmetatable({}, {
-    __len = function() return o.k end,
-    __index = function(made, number)
-      if math.type(number) ~= "integer" then return nil end
-      if number < 1 or number > o.k then
-        if number == o.k + 1 then return nil end
-        check.fail("folds: no fold %d, expected 1 to %d", number, o.k)
-      end
-      local fold = make_fold(kept, o, number)
-      rawset(made, number, fold)
-      return fold
-    end,
-  })
+  return folds.sequence(o.k, function(number) return make_fold(kept, o, number) end)
 end
 
 function Ratings:__tostring()

@@ -1,0 +1,97 @@
+-- One fold: what a model learns from, what its epoch is chosen on, and what is looked at once.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+---@class mr.Fold
+---@field train mr.Dataset
+---@field valid mr.Dataset
+---@field test mr.Dataset
+---@field number integer       which fold, from 1
+---@field k integer            of how many
+---@field short_users integer  users with fewer unseen items than negatives wanted
+local Fold = check.class("mr.Fold")
+
+local names = { "train", "valid", "test" }
+
+---A fold of three datasets; `title` is the first line of its summary.
+---@param parts { train: mr.Dataset, valid: mr.Dataset, test: mr.Dataset, number: integer, k: integer, title: string, short_users?: integer }
+---@return mr.Fold
+function M.new(parts)
+  parts.short_users = parts.short_users or 0
+  return setmetatable(parts, Fold)
+end
+
+local function mapped(self, change)
+  local copy = {}
+  for name, value in pairs(self) do copy[name] = value end
+  for _, name in ipairs(names) do copy[name] = change(self[name]) end
+  return M.new(copy)
+end
+
+-- Lists without a relevant row, and lists of relevant rows only.
+local function degenerate(lists)
+  local none, all, total = 0, 0, 0
+  local sizes = core.integers(lists.sizes)
+  for i, n in ipairs(core.integers(lists.relevant)) do
+    total = total + n
+    if n == 0 then none = none + 1 elseif n == sizes[i] then all = all + 1 end
+  end
+  return total, none, all
+end
+
+---What the fold holds, for people: lists, rows, rows with a grade of at least 1, lists without any and lists of nothing else.
+---@return string
+function Fold:summary()
+  local lines = { self.title }
+  for _, name in ipairs(names) do
+    local lists = self[name].lists
+    local total, none, all = degenerate(lists)
+    lines[#lines + 1] = ("  %-5s  %5d lists  %7d rows  %6d relevant  %4d lists without, %d of relevant rows only"):format(
+      name, lists.count, lists.rows, total, none, all)
+  end
+  return table.concat(lines, "\n")
+end
+Fold.__tostring = Fold.summary
+
+---The same fold with binary relevance: 1 where the grade is at least `threshold` ("top": the highest grade of all three parts).
+---@param threshold number|"top"
+---@return mr.Fold
+function Fold:binarize(threshold)
+  if threshold == "top" then
+    threshold = 0
+    for _, name in ipairs(names) do
+      if self[name].lists.rows > 0 then threshold = math.max(threshold, self[name].lists.relevance:max():item()) end
+    end
+  end
+  return mapped(self, function(part) return part:binarize(threshold) end)
+end
+
+---The same fold with features standardised by the statistics of its training part.
+---@return mr.Fold
+function Fold:standardize()
+  local scaling = self.train:scaling()
+  return mapped(self, function(part) return part:standardize(scaling) end)
+end
+
+---A sequence of `count` folds, each made by `make(number)` when it is first looked at.
+---@param count integer
+---@param make fun(number: integer): mr.Fold
+---@return mr.Fold[]
+function M.sequence(count, make)
+  return setmetatable({}, {
+    __len = function() return count end,
+    __index = function(made, number)
+      if number == count + 1 then return nil end  -- where ipairs ends
+      if math.type(number) ~= "integer" or number < 1 or number > count then
+        check.fail("no fold %s, expected 1 to %d", tostring(number), count)
+      end
+      local fold = make(number)
+      rawset(made, number, fold)
+      return fold
+    end,
+  })
+end
+
+return M
