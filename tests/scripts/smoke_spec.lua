@@ -1,0 +1,41 @@
+-- Every script runs with --smoke in seconds, from any folder.
+local test = require "moonrank.test"
+local core = require "moonrank.core"
+local it, check, skip = test.it, test.check, test.skip
+
+local moonrank = os.getenv("MOONRANK")
+
+local function run(command)
+  local pipe = assert(io.popen(command .. " 2>&1"))
+  local text = pipe:read("a")
+  local ok = pipe:close()
+  return ok, text
+end
+
+local function has_movielens()
+  local folder = os.getenv("MOONRANK_DATA") or "../shared/data"
+  return core.file_exists(folder .. "/ml-latest-small")
+end
+
+it("quickstart.lua --smoke", function()
+  if not moonrank then return skip("MOONRANK does not name the program") end
+  local ok, text = run(moonrank .. " scripts/quickstart.lua --smoke")
+  check(ok, text)
+  check(text:find("made%-up ratings"), "says which data: " .. text)
+  check(text:find("distribution bound draws %d+ random orders"), "says how many orders")
+  for _, word in ipairs{ "ndcg", "ap", "nrbp", "minmax", "expectation_max", "distribution" } do check(text:find(word, 1, true), word) end
+end)
+
+it("table_5_1.lua --smoke, twice: the second time from what the first kept", function()
+  if not moonrank then return skip("MOONRANK does not name the program") end
+  if not has_movielens() then return skip("no MovieLens in MOONRANK_DATA or ../shared/data") end
+  local folder = os.tmpname() .. "_results"
+  local command = ("%s scripts/thesis/table_5_1.lua --smoke --results %s"):format(moonrank, folder)
+  local ok, first = run(command)
+  check(ok, first)
+  check(first:find("0.9659", 1, true), "the published number stands beside ours: " .. first)
+  local again, second = run(command)
+  check(again and not second:find("batch", 1, true), "nothing is trained again: " .. second)
+  os.remove(folder .. "/nsr1_fold1.safetensors")
+  os.remove(folder)
+end)

@@ -1,0 +1,116 @@
+-- The training loop on made-up ratings and queries: it learns, chooses, stops, resumes, and gives the same numbers again.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local describe, it, near, equal, check, raises = test.describe, test.it, test.near, test.equal, test.check, test.raises
+
+local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 150, mean_activity = 40, seed = 3 }
+local fold = ratings:binarize(4):min_relevant(5):folds{ k = 5, seed = 3 }[1]
+
+local function fit(options)
+  local all = { model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, seed = 2 }, loss = mr.losses.ap(),
+    train = fold.train, valid = fold.valid, test = fold.test, optimizer = mr.optim.adam{ lr = 0.05 }, batch = 16, epochs = 6,
+    metrics = { "ap", "ndcg" }, progress = false }
+  for name, value in pairs(options or {}) do all[name] = value end
+  if all.valid == false then all.valid = nil end
+  return mr.fit(all), all.model
+end
+
+describe("mr.fit", function()
+  it("learns: the loss falls and training lists rank better than at random", function()
+    local run, model = fit{ epochs = 20 }
+    check(run.history[#run.history].loss < run.history[1].loss - 0.1, "the loss falls")
+    local batch
+    for each in fold.train:batches{ size = 1000 } do batch = each end
+    local trained = mr.evaluate(model(batch), batch.lists, { "ap" })
+    local random = mr.bounds.stats("ap", batch.lists).expectation
+    check(trained.mean.ap > mr.stats.mean(random) + 0.1, "better than random")
+  end)
+
+  it("keeps the epoch that is best on validation, and its parameters", function()
+    local run, model = fit()
+    equal(run.chosen_on, "valid")
+    local best = 0
+    for _, entry in ipairs(run.history) do best = math.max(best, entry.metrics.ap) end
+    equal(run.best.metrics.ap, best)
+    local batch
+    for each in fold.valid:batches{ size = 1000 } do batch = each end
+    near(mr.evaluate(model(batch), batch.lists, { "ap" }).mean.ap, best, 1e-12)
+    equal(#run.scores.ndcg, fold.test.count)
+  end)
+
+  it("keeps the last epoch without validation, and says so; chooses on test only when told", function()
+    local run = fit{ valid = false }
+    equal({ run.chosen_on, run.best.epoch }, { "last epoch", 6 })
+    equal(fit{ recipe = "published" }.chosen_on, "test")
+  end)
+
+  it("gives the same numbers with the same seed, with one thread and with two", function()
+    local before, losses = core.threads(), {}
+    for threads = 1, 2 do
+      core.threads(threads)
+      local run = fit{ loss = mr.losses.ndcg{ bound = "minmax" }, epochs = 3 }
+      losses[threads] = { run.history[1].loss, run.history[3].loss, run.scores.ap:totable() }
+    end
+    core.threads(before)
+    equal(losses[1], losses[2])
+    check(fit{ seed = 9, epochs = 1 }.history[1].loss ~= fit{ epochs = 1 }.history[1].loss, "another seed, another order")
+  end)
+
+  it("stops early", function()
+    local run = fit{ epochs = 200, patience = 2, optimizer = mr.optim.adam{ lr = 0.5 } }
+    check(#run.history < 200, "patience ends it")
+    equal(#run.history, run.best.epoch + 2)
+  end)
+
+  it("leaves lists that do not count out of the mean", function()
+    local lists = mr.lists{ { 1, 0, 0 }, { 0, 0, 0 }, { 1, 1, 1 } }
+    local data = mr.data.dataset{ lists = lists, features = mr.normal({ 9, 3 }, { seed = 1 }) }
+    local one = mr.data.dataset{ lists = lists:select(mr.tensor({ 1 }, { dtype = "int64" })), features = data.features:narrow(1, 1, 3) }
+    local function first_loss(train)
+      return mr.fit{ model = mr.models.linear{ inputs = 3, seed = 5 }, loss = mr.losses.ndcg(), train = train, epochs = 1, shuffle = false,
+        progress = false }.history[1].loss
+    end
+    near(first_loss(data), first_loss(one), 1e-6)
+    equal(mr.fit{ model = mr.models.linear{ inputs = 3 }, loss = mr.losses.ndcg(), epochs = 1, progress = false,
+      train = mr.data.dataset{ lists = mr.lists{ { 0, 0 } }, features = mr.ones(2, 3) } }.history[1].loss, 0)
+  end)
+
+  it("trains networks on queries", function()
+    local queries = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }:standardize()
+    local run = mr.fit{ model = mr.models.mlp{ inputs = 10, hidden = { 8 }, seed = 4 },
+      loss = mr.losses.ndcg{ bound = "expectation_max" },
+      train = queries, test = queries, optimizer = mr.optim.adam{ lr = 0.02 }, epochs = 30, batch = 20, metrics = { "ndcg" },
+      progress = false }
+    local random = mr.stats.mean(mr.bounds.stats("ndcg", queries.lists).expectation)
+    check(run.test.mean.ndcg > random + 0.15, ("trained %.3f, random %.3f"):format(run.test.mean.ndcg, random))
+  end)
+
+  it("refuses what it cannot use, by name", function()
+    raises(function() mr.fit{ loss = mr.losses.ap() } end, "mr.fit: model is missing")
+    raises(function() fit{ epoch = 3 } end, "did you mean 'epochs'?")
+    raises(function() fit{ reduction = "median" } end, "there are: mean, sum")
+    raises(function() fit{ metrics = { "ndgc" } } end, "did you mean 'ndcg'?")
+    raises(function() fit{ metrics = {} } end, "metrics is empty")
+  end)
+end)
+
+describe("mr.checkpoint", function()
+  it("computes once, reads afterwards, and refuses other settings", function()
+    local path = os.tmpname() .. "_folder/part.safetensors"
+    local calls = 0
+    local function compute()
+      calls = calls + 1
+      return { scores = mr.tensor({ 1, 2 }, { dtype = "float64" }) }
+    end
+    local first, was_there = mr.checkpoint(path, { seed = 1 }, compute)
+    equal({ first.scores:totable(), was_there }, { { 1.0, 2.0 }, false })
+    local again, there = mr.checkpoint(path, { seed = 1 }, compute)
+    equal({ again.scores:totable(), there, calls }, { { 1.0, 2.0 }, true, 1 })
+    raises(function() mr.checkpoint(path, { seed = 2 }, compute) end, "holds results for seed = 1, not 2")
+    os.remove(path)
+    raises(function() mr.checkpoint(path, { seed = 1 }, function() error("stopped", 0) end) end, "stopped")
+    check(not core.file_exists(path), "nothing is half written")
+    os.remove(path:match("^(.*)/"))
+  end)
+end)
