@@ -156,6 +156,23 @@ describe("on both devices", function()
   end))
 end)
 
+describe("bounded losses", function()
+  it("agree on both devices", with_cuda(function()
+    local x = numbers(7, { dtype = "float64" })
+    local sampled = mr.bounds.distribution_bound{ samples = 2000 }
+    for _, loss in ipairs{ "ndcg", "ap", "rr", "nrbp" } do
+      for _, bound in ipairs{ "none", "minmax", "expectation", "expectation_max", "zscore", sampled } do
+        agree(("%s, %s"):format(loss, bound), function(t) return mr.losses[loss]{ bound = bound }(t, lists) end, x, 1e-9)
+      end
+    end
+  end))
+
+  it("defined by a script agree on both devices", with_cuda(function()
+    local function above_mean(score, stats) return (score - stats.expectation) / (stats.max - stats.expectation) end
+    agree("defined", function(t) return mr.losses.ndcg{ bound = above_mean }(t, lists) end, numbers(8, { dtype = "float64" }), 1e-9)
+  end))
+end)
+
 -- A loss as mr.fit wants it, of a smooth metric.
 local function loss_of(name, sign)
   return setmetatable({ count = function(_, of) return of.count end },
