@@ -69,8 +69,10 @@ void backward(const Tensor& root, const Tensor& seed, bool keep) {
     bool on;
     ~Restore() { set_recording(on); }
   } const restore{was_recording};
-  // Leaves are written last, so that an error on the way leaves every gradient as it was.
+  // All is written last, so that an error on the way leaves every gradient and the graph as they were: what ran out of
+  // memory can be tried again.
   std::vector<std::pair<std::shared_ptr<Node>, Gradient>> leaves;
+  std::vector<std::shared_ptr<Node>> walked;
   while (!agenda.empty()) {
     auto [node, upstream] = agenda.next();
     if (node->leaf) {
@@ -85,14 +87,16 @@ void backward(const Tensor& root, const Tensor& seed, bool keep) {
     for (size_t i = 0; i < node->inputs.size(); ++i) {
       if (node->inputs[i] != nullptr && gradients[i].defined()) agenda.add_to(node->inputs[i], std::move(gradients[i]));
     }
-    if (!keep) {
-      node->freed = true;
-      node->vjp = nullptr;
-      node->inputs.clear();
-    }
+    if (!keep) walked.push_back(std::move(node));
   }
   for (auto& [node, gradient] : leaves) {
-    node->grad = node->grad.defined() ? add(node->grad, gradient, node->shape) : std::move(gradient);
+    if (node->grad.defined()) gradient = add(node->grad, gradient, node->shape);
+  }
+  for (auto& [node, gradient] : leaves) node->grad = std::move(gradient);
+  for (const auto& node : walked) {
+    node->freed = true;
+    node->vjp = nullptr;
+    node->inputs.clear();
   }
 }
 

@@ -54,11 +54,14 @@ struct Temporary {
 Tensor read_tensor(const std::string& path, const std::string& name, const Json& entry, std::ifstream& in,
                    int64_t data_start, int64_t data_bytes) {
   Shape shape;
-  for (const Json& n : entry.at("shape")) shape.append(n.get<int64_t>());
+  for (const Json& n : entry.at("shape")) {
+    if (!n.is_number_integer()) fail(path, "tensor '" + name + "' has a size of " + n.dump() + ", expected an integer");
+    shape.append(n.get<int64_t>());
+  }
   const Dtype type = type_of(path, entry.at("dtype").get<std::string>());
   const auto first = entry.at("data_offsets").at(0).get<int64_t>(),
              last = entry.at("data_offsets").at(1).get<int64_t>();
-  if (first < 0 || last > data_bytes || last - first != shape.entries() * size_of(type)) {
+  if (first < 0 || last < first || last > data_bytes || last - first != shape.entries() * size_of(type)) {
     fail(path, "tensor '" + name + "' of shape " + shape.text() + " does not fit its bytes " + std::to_string(first) +
                    " to " + std::to_string(last) + " of " + std::to_string(data_bytes));
   }
@@ -120,6 +123,8 @@ TensorFile read_safetensors(const std::string& path) {
     }
     return file;
   } catch (const Json::exception& e) {
+    fail(path, std::string("not a safetensors header: ") + e.what());
+  } catch (const std::invalid_argument& e) {
     fail(path, std::string("not a safetensors header: ") + e.what());
   }
 }

@@ -122,7 +122,11 @@ struct Arg<std::vector<T>> {
         lua_pop(L, 1);
         throw TypeError{i, sequence_of()};
       }
-      values.push_back(Arg<T>::get(L, lua_gettop(L)));
+      try {
+        values.push_back(Arg<T>::get(L, lua_gettop(L)));
+      } catch (const ClosedError& e) {
+        throw ClosedError{i, e.what};
+      }
       lua_pop(L, 1);
     }
     return values;

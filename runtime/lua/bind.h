@@ -89,7 +89,8 @@ int call(lua_State* L) {
   const OpRow& row = *static_cast<const OpRow*>(lua_touserdata(L, lua_upvalueindex(1)));
   if (const int n = lua_gettop(L); n > Sig::arity) {
     // operators pass one operand twice, which is why the extra one is looked at
-    if (!(Sig::arity == 1 && n == 2 && lua_rawequal(L, 1, 2) != 0)) return raise_extra_arguments(L, row, Sig::arity, n);
+    if (!(row.name[0] == '_' && Sig::arity == 1 && n == 2 && lua_rawequal(L, 1, 2) != 0))
+      return raise_extra_arguments(L, row, Sig::arity, n);
   }
   lua_settop(L, Sig::arity);
   luaL_checkstack(L, Out::count + 8, nullptr);

@@ -25,6 +25,14 @@ Dtype floating_dtype(const std::string& name) {
 
 Device device_or_default(const std::optional<std::string>& name) { return name ? to_device(*name) : default_device(); }
 
+/// int64 takes whole numbers that float64 holds exactly.
+void fits(const char* name, double x, Dtype type) {
+  if (type != Dtype::int64 || (x == std::floor(x) && std::abs(x) <= 0x1p53)) return;
+  char text[120];
+  std::snprintf(text, sizeof text, "%.17g is no integer of at most 2^53, and the dtype is int64", x);
+  throw ArgumentError(name, text);
+}
+
 Shape to_shape(const std::vector<int64_t>& sizes) {
   Shape shape;
   for (const int64_t n : sizes) shape.append(n);
@@ -84,17 +92,13 @@ class NestedReader {
 Tensor tensor_of(const lua::Table& values, const std::string& dtype, std::optional<std::string> device) {
   const NestedReader nested(values);
   const Dtype type = to_dtype(dtype);
-  if (type == Dtype::int64) {
-    for (const double x : nested.numbers()) {
-      if (x != std::floor(x))
-        throw ArgumentError("values", std::to_string(x) + " is no integer, and the dtype is int64");
-    }
-  }
+  for (const double x : nested.numbers()) fits("values", x, type);
   return Tensor::from(nested.numbers()).viewed(nested.shape()).to(type).to(device_or_default(device));
 }
 
 Tensor full_of(const std::vector<int64_t>& shape, double value, const std::string& dtype,
                std::optional<std::string> device) {
+  fits("value", value, to_dtype(dtype));
   return Tensor::full(to_shape(shape), value, to_dtype(dtype), device_or_default(device));
 }
 
@@ -102,6 +106,7 @@ Tensor arange_of(double first, double last, double step, const std::string& dtyp
   if (step == 0 || !std::isfinite(first) || !std::isfinite(last) || !std::isfinite(step)) {
     throw ArgumentError("step", "first, last and step must be finite and step not 0");
   }
+  for (const double x : {first, step}) fits("step", x, to_dtype(dtype));
   const double steps = std::floor((last - first) / step + 1e-9);
   if (steps > 1e15) throw ArgumentError("last", "too many entries");
   Tensor out =
@@ -114,6 +119,10 @@ Tensor arange_of(double first, double last, double step, const std::string& dtyp
 
 Tensor uniform_of(const std::vector<int64_t>& shape, double low, double high, int64_t seed, const std::string& stream,
                   const std::string& dtype, std::optional<std::string> device) {
+  if (!(low <= high) || !std::isfinite(high - low)) {
+    throw ArgumentError("low",
+                        "from " + std::to_string(low) + " to " + std::to_string(high) + ", expected an interval");
+  }
   Tensor out = Tensor::empty(to_shape(shape), floating_dtype(dtype), device_or_default(device));
   const RandomKey key = random_key(static_cast<uint64_t>(seed), stream.c_str());
   with_real(out.dtype(), [&]<class Real>() {
@@ -135,6 +144,7 @@ Tensor normal_of(const std::vector<int64_t>& shape, double mean, double sd, int6
 Tensor to_of(const Tensor& x, const std::string& where) {
   const bool is_device = where == "cpu" || where == "cuda";
   const Tensor out = is_device ? x.to(to_device(where)) : x.to(to_dtype(where));
+  if (out.dtype() == Dtype::int64) return out;
   return record("to", out, {x}, [device = x.device(), dtype = x.dtype()](const Tensor& g) -> Gradients {
     return {g.to(device).to(dtype)};
   });
@@ -142,7 +152,7 @@ Tensor to_of(const Tensor& x, const std::string& where) {
 
 Tensor double_of(const Tensor& x) { return to_of(x, "float64"); }
 Tensor float_of(const Tensor& x) { return to_of(x, "float32"); }
-Tensor long_of(const Tensor& x) { return to_of(x, "int64").data(); }
+Tensor long_of(const Tensor& x) { return to_of(x, "int64"); }
 
 std::vector<double> numbers_of(const Tensor& x) { return x.to(Dtype::float64).to_vector<double>(); }
 std::vector<int64_t> integers_of(const Tensor& x) { return x.to(Dtype::int64).to_vector<int64_t>(); }

@@ -45,8 +45,10 @@ Tensor matmul_of(const Tensor& a, const Tensor& b) {
     throw ArgumentError("other", "shapes " + a.shape().text() + " and " + b.shape().text() + " cannot be multiplied");
   }
   return record("matmul", product(a, false, b, false), {a, b},
-                [a = a.data(), b = b.data()](const Tensor& g) -> Gradients {
-                  return {product(g, false, b, true), product(a, true, g, false)};
+                [a = a.data(), b = b.data(), need_a = a.node() != nullptr,
+                 need_b = b.node() != nullptr](const Tensor& g) -> Gradients {
+                  return {need_a ? Gradient(product(g, false, b, true)) : Gradient(),
+                          need_b ? Gradient(product(a, true, g, false)) : Gradient()};
                 });
 }
 

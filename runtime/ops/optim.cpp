@@ -68,7 +68,17 @@ Prepared prepare(const Tensor& parameter, OptimizerState& state, bool with_histo
   return ready;
 }
 
-/// Whether there is anything to do; a gradient that does not fit is a mistake of the caller.
+/// What belongs to another parameter would be written past its end.
+void check_state(const Tensor& parameter, const Tensor& moments) {
+  if (!moments.defined()) return;
+  if (!(moments.shape() == parameter.shape()) || moments.dtype() != parameter.dtype() ||
+      moments.device() != parameter.device()) {
+    throw ArgumentError("state", "it belongs to another parameter, of shape " + moments.shape().text() +
+                                     ", not to this one of shape " + parameter.shape().text());
+  }
+}
+
+/// Whether there is anything to do.
 bool has_gradient(const Tensor& parameter) { return parameter.node() != nullptr && parameter.node()->grad.defined(); }
 
 void check_rates(double lr, double decay) {
@@ -80,6 +90,7 @@ void sgd_step(const Tensor& parameter, OptimizerState& state, double lr, double 
   check_rates(lr, decay);
   if (!(momentum >= 0 && momentum < 1)) throw ArgumentError("momentum", std::to_string(momentum) + ", expected 0 to 1");
   if (!has_gradient(parameter)) return;
+  check_state(parameter, state.mean);
   if (momentum > 0 && !state.mean.defined())
     state.mean = Tensor::zeros(parameter.shape(), parameter.dtype(), parameter.device());
   const Prepared ready = prepare(parameter, state, momentum > 0, decay > 0);
@@ -98,12 +109,14 @@ void adam_step(const Tensor& parameter, OptimizerState& state, double lr, double
   if (!(beta1 >= 0 && beta1 < 1)) throw ArgumentError("beta1", std::to_string(beta1) + ", expected 0 to 1");
   if (!(beta2 >= 0 && beta2 < 1)) throw ArgumentError("beta2", std::to_string(beta2) + ", expected 0 to 1");
   if (!has_gradient(parameter)) return;
-  if (!state.mean.defined()) {
+  check_state(parameter, state.mean);
+  if (!state.square.defined()) {
     state.mean = Tensor::zeros(parameter.shape(), parameter.dtype(), parameter.device());
     state.square = Tensor::zeros(parameter.shape(), parameter.dtype(), parameter.device());
   }
-  const auto t = static_cast<double>(++state.steps);
   const Prepared ready = prepare(parameter, state, true, decay > 0);
+  // counted when nothing can fail any more: a step that ran out of memory is tried again
+  const auto t = static_cast<double>(++state.steps);
   const int64_t width = parameter.dims() == 0 ? 1 : parameter.shape().stride(0);
   with_real(parameter.dtype(), [&]<class Real>() {
     kernels<TrainingKernels<Real>>(parameter.device())

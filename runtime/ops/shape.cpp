@@ -48,7 +48,7 @@ Broadcast part(const Shape& shape, const Shape& of) {
 
 Tensor narrow_of(const Tensor& x, int64_t dim, int64_t first, int64_t count) {
   const int d = check::dimension("dim", x, dim);
-  if (first < 1 || count < 0 || first - 1 + count > x.size(d)) {
+  if (first < 1 || count < 0 || first - 1 > x.size(d) || count > x.size(d) - (first - 1)) {
     throw ArgumentError("first", std::to_string(count) + " from " + std::to_string(first) + " is not within size " +
                                      std::to_string(x.size(d)));
   }
@@ -97,10 +97,13 @@ Tensor rows_of(const Tensor& x, const Tensor& index) {
 /// A tensor of `n` rows that are zero but for these: the counterpart of rows(index).
 Tensor put_rows_of(const Tensor& x, const Tensor& index, int64_t n) {
   check::floating("x", x);
+  if (n < 0) throw ArgumentError("n", std::to_string(n) + " rows, expected 0 or more");
   check::index("index", index, n);
   if (x.dims() == 0 || index.dims() != 1 || x.size(0) != index.entries()) {
     throw ArgumentError("index", "shape " + index.shape().text() + " for rows of shape " + x.shape().text());
   }
+  if (index.device() != x.device())
+    throw ArgumentError("index", "index is on another device than the tensor: move one with :to()");
   Shape shape = x.shape();
   shape.set(0, n);
   Tensor out = Tensor::zeros(shape, x.dtype(), x.device());

@@ -31,15 +31,17 @@ class Shape {
   void set(int d, int64_t n) { size_[d] = n; }
   int64_t front() const { return dims_ == 0 ? 1 : size_[0]; }
 
-  /// Number of entries; throws where it does not fit.
+  /// Number of entries; throws where it, or a stride, does not fit.
   int64_t entries() const {
     int64_t n = 1;
+    bool none = false;
     for (int d = 0; d < dims_; ++d) {
-      if (__builtin_mul_overflow(n, size_[d], &n) || n > (int64_t{1} << 56)) {
+      none = none || size_[d] == 0;
+      if (size_[d] != 0 && (__builtin_mul_overflow(n, size_[d], &n) || n > (int64_t{1} << 56))) {
         throw std::invalid_argument("a tensor of shape " + text() + " is too large");
       }
     }
-    return n;
+    return none ? 0 : n;
   }
 
   /// Entries from one index of dimension d to the next.

@@ -10,7 +10,12 @@ local M = {}
 ---@field config table  what it was made with
 local Model = check.class("mr.Model")
 
+-- How each kind is made from options and from where its parameters come: `draw`, or a file.
 local kinds = {}
+
+local function draw(_, sizes, range, stream, o)
+  return tensors.uniform(sizes, { low = -range, high = range, seed = o.seed, stream = stream, dtype = o.dtype })
+end
 
 local function build(kind, config, parameters, names, forward)
   for i, parameter in ipairs(parameters) do parameters[i] = parameter:requires_grad() end
@@ -74,51 +79,50 @@ local function positive_integers(where, options, names)
   end
 end
 
+function kinds.mf(options, source)
+  local o = check.options("mr.models.mf", options,
+    { users = check.none, items = check.none, factors = 32, init = 0.01, seed = 1, dtype = "float32" })
+  positive_integers("mr.models.mf", o, { "users", "items", "factors" })
+  local function matrix(name, rows) return source(name, { rows, o.factors }, o.init, "mf " .. name, o) end
+  return build("mf", o, { matrix("users", o.users), matrix("items", o.items) }, { "users", "items" }, function(p, batch)
+    return core.factor_scores(p[1], p[2], batch.users, batch.items, batch.lists)
+  end)
+end
+
 ---Matrix factorisation: the score of item i for user u is <p_u, q_i>. Entries start uniform in (-init, init).
 ---@param options { users: integer, items: integer, factors?: integer, init?: number, seed?: integer, dtype?: string }  defaults 32, 0.01, 1, "float32"
 ---@return mr.Model
 ---Example: `mr.models.mf{users = 2, items = 3, factors = 4}:size()   --> 20`
-function M.mf(options)
-  local o = check.options("mr.models.mf", options,
-    { users = check.none, items = check.none, factors = 32, init = 0.01, seed = 1, dtype = "float32" })
-  positive_integers("mr.models.mf", o, { "users", "items", "factors" })
-  local function matrix(rows, stream)
-    return tensors.uniform({ rows, o.factors }, { low = -o.init, high = o.init, seed = o.seed, stream = stream, dtype = o.dtype })
-  end
-  local parameters = { matrix(o.users, "mf users"), matrix(o.items, "mf items") }
-  return build("mf", o, parameters, { "users", "items" }, function(p, batch)
-    return core.factor_scores(p[1], p[2], batch.users, batch.items, batch.lists)
-  end)
-end
-kinds.mf = M.mf
+function M.mf(options) return kinds.mf(options, draw) end
 
 local activations = { "relu", "tanh", "sigmoid", "softplus" }
 
 -- Weights and bias of one layer, uniform in +-1/sqrt(inputs).
-local function layer(parameters, names, number, inputs, outputs, o)
+local function layer(parameters, names, number, inputs, outputs, o, source)
   local range = 1 / math.sqrt(inputs)
   for _, part in ipairs{ { "weight", { inputs, outputs } }, { "bias", { 1, outputs } } } do
     local stream = ("layer %d %s"):format(number, part[1])
-    parameters[#parameters + 1] = tensors.uniform(part[2], { low = -range, high = range, seed = o.seed, stream = stream, dtype = o.dtype })
     names[#names + 1] = ("layer%d.%s"):format(number, part[1])
+    parameters[#parameters + 1] = source(names[#names], part[2], range, stream, o)
   end
 end
 
----A network of fully connected layers from features to one score; the last layer is linear.
----@param options { inputs: integer, hidden?: integer[], activation?: string, seed?: integer, dtype?: string }  defaults {}, "relu", 1, "float32"
----@return mr.Model
----Example: `mr.models.mlp{inputs = 46, hidden = {46}}:size()   --> 2209`
-function M.mlp(options)
+function kinds.mlp(options, source)
   local o = check.options("mr.models.mlp", options,
     { inputs = check.none, hidden = {}, activation = "relu", seed = 1, dtype = "float32" })
   positive_integers("mr.models.mlp", o, { "inputs" })
   check.choice("mr.models.mlp", "activation", o.activation, activations)
+  for i, width in ipairs(o.hidden) do
+    if math.type(width) ~= "integer" or width < 1 then
+      check.fail("mr.models.mlp: hidden layer %d is %s, expected an integer of at least 1", i, tostring(width))
+    end
+  end
   local parameters, names, inputs = {}, {}, o.inputs
   for i, width in ipairs(o.hidden) do
-    layer(parameters, names, i, inputs, width, o)
+    layer(parameters, names, i, inputs, width, o, source)
     inputs = width
   end
-  layer(parameters, names, #o.hidden + 1, inputs, 1, o)
+  layer(parameters, names, #o.hidden + 1, inputs, 1, o, source)
   return build("mlp", o, parameters, names, function(p, batch)
     local x = batch.features
     for i = 1, #p - 2, 2 do
@@ -128,7 +132,12 @@ function M.mlp(options)
     return (x:matmul(p[#p - 1]) + p[#p]):reshape(#x)
   end)
 end
-kinds.mlp = M.mlp
+
+---A network of fully connected layers from features to one score; the last layer is linear.
+---@param options { inputs: integer, hidden?: integer[], activation?: string, seed?: integer, dtype?: string }  defaults {}, "relu", 1, "float32"
+---@return mr.Model
+---Example: `mr.models.mlp{inputs = 46, hidden = {46}}:size()   --> 2209`
+function M.mlp(options) return kinds.mlp(options, draw) end
 
 ---A linear function of the features.
 ---@param options { inputs: integer, seed?: integer, dtype?: string }
@@ -160,13 +169,20 @@ function M.load(path)
   if not kinds[kind] then check.fail("%s: kind of model is '%s', expected 'mf' or 'mlp'", path, tostring(kind)) end
   local number = { users = 0, items = 0, factors = 0, init = 0, seed = 0, inputs = 0, hidden = {} }
   for name, text in pairs(config) do config[name] = from_text(text, number[name]) end
-  local model = kinds[kind](config)
   local by_name = {}
   for i, name in ipairs(names) do by_name[name] = values[i] end
-  for i, name in ipairs(model._names) do
-    if not by_name[name] then check.fail("%s: no tensor '%s' in the file", path, name) end
-    core.restore(model._parameters[i], by_name[name]:to(model._parameters[i].device))
+  -- nothing of the size that the configuration claims is made before the file's tensors prove it
+  local function stored(name, sizes, _, _, o)
+    local x = by_name[name]
+    if not x then check.fail("no tensor '%s' in the file", name) end
+    local found, expected = table.concat(x:shape(), ", "), table.concat(sizes, ", ")
+    if found ~= expected or x.dtype ~= o.dtype then
+      check.fail("tensor '%s' is {%s} %s, expected {%s} %s", name, found, x.dtype, expected, o.dtype)
+    end
+    return x:to(tensors.device())
   end
+  local ok, model = pcall(kinds[kind], config, stored)
+  if not ok then check.fail("%s: %s", path, (tostring(model):gsub("^[^\n]-:%d+: ", ""))) end
   return model
 end
 

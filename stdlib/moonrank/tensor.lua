@@ -108,17 +108,18 @@ end
 ---Example: `mr.device()   --> cpu`
 function M.device(name) return core.device(name) end
 
+-- Recording as it was, then what pcall returned; nothing here can run out of memory before that.
+local function recording_again(was, ok, ...)
+  core.recording(was)
+  if not ok then error((...), 0) end
+  return ...
+end
+
 ---Runs a function without recording operations for gradients; returns what it returns.
 ---@param f function
 ---@return any
 ---Example: `mr.no_grad(function() return mr.ones(2):requires_grad():sum().tracked end)   --> false`
-function M.no_grad(f)
-  local was = core.recording(false)
-  local results = table.pack(pcall(f))
-  core.recording(was)
-  if not results[1] then error(results[2], 0) end
-  return table.unpack(results, 2, results.n)
-end
+function M.no_grad(f) return recording_again(core.recording(false), pcall(f)) end
 
 ---The sizes as a table.
 ---Example: `#mr.zeros(2, 3):shape()   --> 2`
@@ -206,6 +207,7 @@ function M.lists(t)
     local options = check.options("mr.lists", t,
       { relevance = check.none, sizes = check.none, ids = check.none, documents = {} })
     local sizes, names = options.sizes, {}
+    if sizes ~= nil and options.ids ~= nil then check.fail("mr.lists: sizes and ids given, expected one of them") end
     if sizes == nil and options.ids ~= nil then
       local ids = type(options.ids) == "userdata" and options.ids:totable() or options.ids
       sizes, names = sizes_of_ids(ids)

@@ -1,0 +1,64 @@
+-- The wording of mistakes in options, and whose line they name.
+local test = require "moonrank.test"
+local options = require "moonrank.check"
+local describe, it, check, equal, raises = test.describe, test.it, test.check, test.equal, test.raises
+
+local known = { "none", "minmax", "expectation", "expectation_max", "distribution" }
+
+describe("the nearest name", function()
+  it("is found through a missing, an extra, a wrong and two swapped letters", function()
+    for _, name in ipairs{ "minmx", "minmaxx", "minmux", "mimnax" } do equal(options.nearest(name, known), "minmax") end
+    equal(options.nearest("expectaton", known), "expectation")
+  end)
+
+  it("is none where nothing is close", function()
+    for _, name in ipairs{ "zzzzzz", "", "x", "ab" } do equal(options.nearest(name, known), nil) end
+    equal(options.nearest("a", {}), nil)
+  end)
+end)
+
+describe("options", function()
+  local defaults = { k = 10, gain = "exp2", deep = true, list = options.none }
+
+  it("are filled in, and the defaults stay as they were", function()
+    equal(options.options("f", nil, defaults), { k = 10, gain = "exp2", deep = true })
+    equal(options.options("f", { k = 3, deep = false, list = { 1 } }, defaults), { k = 3, gain = "exp2", deep = false, list = { 1 } })
+    equal(defaults.k, 10)
+  end)
+
+  it("of unknown name offer the nearest and list all", function()
+    local message = raises(function() options.options("f", { gian = 1 }, defaults) end, "no option of f 'gian', did you mean 'gain'?")
+    check(message:find("there are: deep, gain, k, list", 1, true), message)
+    raises(function() options.options("f", { 3 }, defaults) end, "no option of f '1'; there are:")
+  end)
+
+  it("of a wrong type say what was found and expected", function()
+    raises(function() options.options("f", { k = "3" }, defaults) end, "f: option k is a string, expected a number")
+    raises(function() options.options("f", 3, defaults) end, "f: options is a number, expected a table")
+  end)
+
+  it("with choices name them", function()
+    equal(options.choice("f", "ties", "mean", { "mean", "stable" }), "mean")
+    local choices = { "stable", "mean" }
+    raises(function() options.choice("f", "ties", "stabel", choices) end,
+      "no ties of f 'stabel', did you mean 'stable'?; there are: mean, stable")
+    equal(choices, { "stable", "mean" })
+  end)
+
+  it("blame the line of the script", function()
+    local line = debug.getinfo(1, "l").currentline + 1
+    local message = raises(function() options.fail("bad %d%%", 3) end, "bad 3%")
+    equal(message, ("%s:%d: bad 3%%"):format(debug.getinfo(1, "S").short_src, line))
+    raises(function() options.fail("100% sure") end, "100% sure")
+  end)
+end)
+
+describe("a class", function()
+  local Point = options.class("Point")
+  function Point:double() return self.x * 2 end
+  function Point.get_size(self) return self.x + 1 end
+  local p = setmetatable({ x = 4 }, Point)
+
+  it("has methods, getters and its own fields", function() equal({ p.x, p:double(), p.size }, { 4, 8, 5 }) end)
+  it("has no other fields", function() raises(function() return p.y end, "Point has no field 'y'") end)
+end)

@@ -1,0 +1,249 @@
+-- Judged lists: how they are made, and what is computed per list, against plain loops.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
+
+local function index(t) return mr.tensor(t, { dtype = "int64" }) end
+
+-- Lists of the sizes where kernels change their way, empty ones between them and at both ends.
+local sizes = { 0, 1, 31, 32, 0, 0, 33, 127, 128, 129, 1000, 2, 0 }
+local rows = 0
+for _, n in ipairs(sizes) do rows = rows + n end
+
+local function ragged(seed)
+  local y = mr.uniform({ rows }, { seed = seed }):totable()
+  for i, v in ipairs(y) do y[i] = v < 0.2 and 2 or v < 0.5 and 1 or 0 end
+  return mr.lists{ relevance = y, sizes = sizes }, y
+end
+
+-- f(run) of the values of each list.
+local function per_list(values, f)
+  local out, at = {}, 0
+  for l, n in ipairs(sizes) do
+    out[l] = f(table.move(values, at + 1, at + n, 1, {}))
+    at = at + n
+  end
+  return out
+end
+
+-- The tables of f, one after the other.
+local function per_row(values, f)
+  local out = {}
+  for _, part in ipairs(per_list(values, f)) do table.move(part, 1, #part, #out + 1, out) end
+  return out
+end
+
+local function total(run)
+  local s = 0
+  for _, v in ipairs(run) do s = s + v end
+  return s
+end
+
+describe("making lists", function()
+  it("from tables, sizes or ids is the same", function()
+    local relevance = { 1, 0, 0, 1, 0, 1, 0 }
+    for _, lists in ipairs{
+      mr.lists{ { 1, 0, 0, 1 }, { 0, 1, 0 } }, mr.lists{ relevance = relevance, sizes = { 4, 3 } },
+      mr.lists{ relevance = mr.tensor(relevance), sizes = index{ 4, 3 } }, mr.lists{ relevance = index(relevance), sizes = { 4, 3 } },
+      mr.lists{ relevance = relevance, ids = { 5, 5, 5, 5, 2, 2, 2 } },
+      mr.lists{ relevance = relevance, ids = index{ 5, 5, 5, 5, 2, 2, 2 } },
+    } do
+      equal({ lists.count, #lists, lists.rows }, { 2, 2, 7 })
+      equal(lists.sizes:totable(), { 4, 3 })
+      equal(lists.relevance:totable(), relevance)
+      equal(lists.relevant:totable(), { 2, 1 })
+      equal({ lists.sizes.dtype, lists.relevance.dtype, lists.relevant.dtype }, { "int64", "float32", "int64" })
+      equal(tostring(lists), "mr.Lists: 2 lists, 7 rows")
+    end
+  end)
+
+  it("keeps names of lists and rows", function()
+    local lists = mr.lists{ relevance = { 1, 0, 2 }, ids = { "q1", "q1", "q2" }, documents = { "a", "b", "c" } }
+    equal(lists.ids, { "q1", "q2" })
+    equal(lists.documents, { "a", "b", "c" })
+    local turned = lists:select(index{ 2, 1 })
+    equal({ turned.ids, turned.documents }, { { "q2", "q1" }, { "c", "a", "b" } })
+    equal(mr.lists{ { 1 } }.ids, {})
+  end)
+
+  it("of no lists, or of empty lists", function()
+    local none, empty = mr.lists{}, mr.lists{ {}, {} }
+    equal({ none.count, none.rows, empty.count, empty.rows }, { 0, 0, 2, 0 })
+    equal(none:sum(mr.zeros(0)):totable(), {})
+    equal(empty:sum(mr.zeros(0)):totable(), { 0, 0 })
+    equal(empty:mean(mr.zeros(0)):totable(), { 0, 0 })
+    equal(empty:max(mr.zeros(0)):totable(), { -1 / 0, -1 / 0 })
+    equal(empty:softmax(mr.zeros(0)):totable(), {})
+    equal(empty:spread(mr.ones(2)):totable(), {})
+    equal(empty:head(3):totable(), {})
+    equal(empty.relevant:totable(), { 0, 0 })
+  end)
+
+  it("counts relevant rows by a grade of at least 1", function()
+    equal(mr.lists{ { 0.5, 1, 2, 0.99 }, { 0 } }.relevant:totable(), { 2, 0 })
+    local lists, y = ragged(1)
+    equal(lists.relevant:totable(), per_list(y, function(run)
+      local n = 0
+      for _, v in ipairs(run) do if v >= 1 then n = n + 1 end end
+      return n
+    end))
+  end)
+end)
+
+describe("per list", function()
+  local lists = ragged(1)
+  local x = mr.normal({ rows }, { seed = 2, dtype = "float64" })
+  local values = x:totable()
+  local cases = {
+    sum = total, mean = function(run) return #run > 0 and total(run) / #run or 0 end,
+    max = function(run) return math.max(-1 / 0, table.unpack(run)) end,
+  }
+  for name, f in pairs(cases) do
+    it(name, function()
+      near(lists[name](lists, x), per_list(values, f), 1e-12)
+      near(lists[name](lists, x:float()), per_list(values, f), 1e-5)
+      if name == "max" then
+        -- finite differences of -inf are not
+        mr.gradcheck(function(t) return lists:max(t):rows(index{ 2, 3, 4, 7, 8, 9, 10, 11, 12 }) end, x)
+      else
+        mr.gradcheck(function(t) return lists[name](lists, t) end, x)
+      end
+    end)
+  end
+
+  it("softmax", function()
+    near(lists:softmax(x), per_row(values, function(run)
+      local out, sum = {}, 0
+      for i, v in ipairs(run) do
+        out[i] = math.exp(v)
+        sum = sum + out[i]
+      end
+      for i in ipairs(out) do out[i] = out[i] / sum end
+      return out
+    end), 1e-13)
+    near(lists:sum(lists:softmax(x * 1000)), per_list(values, function(run) return #run > 0 and 1 or 0 end), 1e-12)
+    local small = mr.lists{ { 1, 0, 1 }, {}, { 1 }, { 0, 0 } }
+    mr.gradcheck(function(t) return small:softmax(t) end, mr.normal({ 6 }, { seed = 3, dtype = "float64" }))
+  end)
+
+  it("spread", function()
+    local v = mr.normal({ lists.count }, { seed = 4, dtype = "float64" })
+    local each, expected = v:totable(), {}
+    for l, n in ipairs(sizes) do
+      for _ = 1, n do expected[#expected + 1] = each[l] end
+    end
+    equal(lists:spread(v):totable(), expected)
+    mr.gradcheck(function(t) return lists:spread(t) * x end, v)
+  end)
+
+  it("head gives the first rows, to be used as an index", function()
+    for _, k in ipairs{ 0, 1, 32, 5000 } do
+      local expected, at = {}, 0
+      for _, n in ipairs(sizes) do
+        for i = 1, math.min(n, k) do expected[#expected + 1] = at + i end
+        at = at + n
+      end
+      equal(lists:head(k):totable(), expected)
+    end
+    near(x:rows(lists:head(1)), per_row(values, function(run) return { run[1] } end), 0)
+  end)
+
+  it("select takes lists in any order, with repeats; rows_of finds their rows", function()
+    local some = index{ 4, 2, 1, 4 }
+    local chosen = lists:select(some)
+    equal(chosen.sizes:totable(), { 32, 1, 0, 32 })
+    local y = lists.relevance
+    equal(chosen.relevance:totable(), y:rows(lists:rows_of(some)):totable())
+    equal(chosen.relevance:narrow(1, 1, 32):totable(), y:narrow(1, 33, 32):totable())
+    near(chosen:sum(x:rows(lists:rows_of(some))), lists:sum(x):rows(some), 1e-12)
+    equal(lists:select(index{}).count, 0)
+  end)
+
+  it("with_relevance judges the same lists otherwise", function()
+    local other = lists:with_relevance(lists.relevance * 0 + 3)
+    equal(other.relevant:totable(), other.sizes:totable())
+    equal(lists.relevance:max():item(), 2.0)
+  end)
+
+  it("rank and order count from 1 within the list", function()
+    local small = mr.lists{ { 1, 0, 1 }, {}, { 1 }, { 0, 0 } }
+    local scores = mr.tensor{ 0.2, 0.9, 0.5, 7, 1, 2 }
+    equal(small:rank(scores):totable(), { 3, 1, 2, 1, 2, 1 })
+    equal(small:order(scores):totable(), { 2, 3, 1, 4, 6, 5 })
+  end)
+
+  it("does not depend on the number of threads", function()
+    local was = core.threads()
+    local function all()
+      local out = {}
+      for _, name in ipairs{ "sum", "mean", "max", "softmax" } do
+        local leaf = x:requires_grad()
+        local value = lists[name](lists, leaf)
+        value:backward(mr.normal(value:shape(), { seed = 5, dtype = "float64" }))
+        out[#out + 1] = { value:totable(), leaf.grad:totable() }
+      end
+      return out
+    end
+    core.threads(1)
+    local one = all()
+    core.threads(4)
+    equal(all(), one)
+    core.threads(was)
+  end)
+
+  it("the derivative of the largest goes to the first of equals", function()
+    local small = mr.lists{ { 0, 0, 0 }, { 0, 0 } }
+    local t = mr.tensor{ 1, 5, 5, 2, 2 }:requires_grad()
+    small:max(t):sum():backward()
+    equal(t.grad:totable(), { 0, 1, 0, 1, 0 })
+  end)
+end)
+
+describe("mistakes with lists", function()
+  local lists = mr.lists{ { 1, 0 }, { 0 } }
+  local cases = {
+    { function() return mr.lists(3) end, "mr.lists: a table expected, got a number" },
+    { function() return mr.lists{ { 1 }, 2 } end, "mr.lists: list 2 is a number, expected a table of relevances" },
+    { function() return mr.lists{ { 1, "x" } } end, "entry 2 is a string, expected a number" },
+    { function() return mr.lists{ relevance = { 1 } } end, "mr.lists: relevance needs sizes or ids beside it" },
+    { function() return mr.lists{ relevance = { 1 }, sizes = { 1 }, ids = { 1 } } end, "sizes and ids given, expected one of them" },
+    { function() return mr.lists{ relevance = { 1 }, size = { 1 } } end, "did you mean 'sizes'?" },
+    { function() return mr.lists{ relevance = { 1, 0 }, sizes = { 3 } } end, "the sizes add up to 3 rows, but there are 2 relevances" },
+    { function() return mr.lists{ relevance = { 1 }, sizes = { 2, -1 } } end, "size 2 is -1, expected 0 to 2147483647" },
+    { function() return mr.lists{ relevance = { 1 }, sizes = { 1 << 40 } } end, "size 1 is 1099511627776" },
+    { function() return mr.lists{ relevance = { 1 }, sizes = { 0.5 } } end, "sequence of integers expected" },
+    { function() return mr.lists{ { 1, -1 } } end, "relevance 2 is -1.000000, expected a finite number, 0 or more" },
+    { function() return mr.lists{ { 0 / 0 } } end, "expected a finite number, 0 or more" },
+    { function() return mr.lists{ { 1 / 0 } } end, "relevance 1 is inf, expected a finite number, 0 or more" },
+    { function() return mr.lists{ relevance = { 1, 0, 1 }, ids = { "a", "b", "a" } } end, "id 'a' returns at row 3" },
+    { function() return mr.lists{ relevance = { 1, 0 }, ids = { 1, 1 }, documents = { "a" } } end, "1 documents for 2 rows" },
+    { function() return lists:sum(mr.ones(2)) end, "x has 2 entries but lists have 3 rows" },
+    { function() return lists:softmax(index{ 1, 2, 3 }) end, "int64 tensors hold indices" },
+    { function() return lists:spread(mr.ones(3)) end, "v has 3 entries but there are 2 lists" },
+    { function() return lists:head(-1) end, "-1, expected 0 or more" },
+    { function() return lists:select(index{ 3 }) end, "index has 3 at entry 1, expected 1 to 2" },
+    { function() return lists:select(mr.ones(1)) end, "index is float32, expected int64" },
+    { function() return lists:with_relevance(mr.ones(2)) end, "2 entries for 3 rows" },
+    { function() return lists:with_relevance(mr.tensor{ 1, 0, 0 / 0 }) end, "relevance 3 is" },
+    { function() return lists.nothing end, "mr.Lists has no field 'nothing'" },
+    { function() return lists:sum(lists) end, "mr.Tensor expected, got mr.Lists" },
+    { function() return lists.sum(mr.ones(3), mr.ones(3)) end, "mr.Lists expected, got mr.Tensor" },
+    { function() return mr.smooth.ap(mr.tensor{ 1, 0 / 0, 1 }, lists) end, "scores has NaN at entry 2" },
+  }
+  it("are told in one line, with the script's position", function()
+    for _, case in ipairs(cases) do
+      local message = raises(case[1], case[2])
+      check(message:find("lists_spec.lua:%d+: "), message)
+      check(not message:find "\n", message)
+    end
+  end)
+
+  it("leave tensors as they were", function()
+    local held = core.held_bytes()
+    for _ = 1, 100 do pcall(mr.lists, { relevance = { 1, 0 }, sizes = { 3 } }) end
+    collectgarbage()
+    collectgarbage()
+    check(core.held_bytes() <= held)
+  end)
+end)

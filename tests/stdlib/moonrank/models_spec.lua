@@ -1,0 +1,240 @@
+-- Models: their scores against loops, their derivatives, and their files, whole and damaged.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
+
+local function index(t) return mr.tensor(t, { dtype = "int64" }) end
+
+local lists = mr.lists{ { 1, 0, 0 }, {}, { 1 }, { 0, 1 } }
+local batch = { lists = lists, users = index{ 2, 1, 2, 3 }, items = index{ 1, 4, 2, 5, 1, 5 },
+  features = mr.normal({ 6, 3 }, { seed = 1, dtype = "float64" }) }
+
+-- A name for a file that nothing else has; the file is gone afterwards.
+local function with_file(body)
+  local path = os.tmpname()
+  local ok, message = pcall(body, path)
+  os.remove(path)
+  if not ok then error(message, 0) end
+end
+
+local function read(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read("a")
+  file:close()
+  return text
+end
+
+local function write(path, text)
+  local file = assert(io.open(path, "wb"))
+  file:write(text)
+  file:close()
+end
+
+describe("matrix factorisation", function()
+  it("scores the product of the factors of user and item", function()
+    local model = mr.models.mf{ users = 3, items = 5, factors = 33, dtype = "float64" }
+    local users, items = model:parameters()[1]:totable(), model:parameters()[2]:totable()
+    local expected, row, of, what = {}, 0, batch.users:totable(), batch.items:totable()
+    for l, n in ipairs(lists.sizes:totable()) do
+      for _ = 1, n do
+        row = row + 1
+        local s = 0
+        for c = 1, 33 do s = s + users[of[l]][c] * items[what[row]][c] end
+        expected[row] = s
+      end
+    end
+    near(model(batch), expected, 1e-15)
+  end)
+
+  it("has derivatives for users and items", function()
+    local users, items = mr.normal({ 3, 4 }, { seed = 1, dtype = "float64" }), mr.normal({ 5, 4 }, { seed = 2, dtype = "float64" })
+    check(mr.gradcheck(function(t) return core.factor_scores(t, items, batch.users, batch.items, lists) end, users) < 1e-8)
+    check(mr.gradcheck(function(t) return core.factor_scores(users, t, batch.users, batch.items, lists) end, items) < 1e-8)
+  end)
+
+  it("starts within +-init, the same for a seed", function()
+    local function make(seed) return mr.models.mf{ users = 300, items = 200, factors = 8, init = 0.25, seed = seed } end
+    for i, p in ipairs(make(1):parameters()) do
+      check(p:abs():max():item() <= 0.25 and p:abs():max():item() > 0.24)
+      near(p:mean():item(), 0, { atol = 0.02 })
+      equal(p:totable(), make(1):parameters()[i]:totable())
+      check(p:totable()[1][1] ~= make(2):parameters()[i]:totable()[1][1])
+    end
+  end)
+
+  it("refuses users and items that it does not know", function()
+    local model = mr.models.mf{ users = 2, items = 5 }
+    raises(function() return model(batch) end, "user_of has 3 at entry 4, expected 1 to 2")
+    model = mr.models.mf{ users = 3, items = 4 }
+    raises(function() return model(batch) end, "item_of has 5 at entry 4, expected 1 to 4")
+    raises(function() return model{ lists = lists, users = index{ 1 }, items = batch.items } end, "1 users for 4 lists")
+    raises(function() return model{ lists = lists, users = batch.users, items = index{ 1 } } end, "1 items for 6 rows")
+    raises(function() return mr.models.mf{ items = 3 } end, "mr.models.mf: users is nil, expected an integer of at least 1")
+    raises(function() return mr.models.mf{ users = 0, items = 3 } end, "users is 0, expected an integer of at least 1")
+    raises(function() return mr.models.mf{ users = 2, items = 3, factor = 4 } end, "did you mean 'factors'?")
+  end)
+end)
+
+describe("a network", function()
+  it("is what its layers say", function()
+    local functions = { relu = function(v) return math.max(v, 0) end, tanh = function(v) return 1 - 2 / (math.exp(2 * v) + 1) end,
+      sigmoid = function(v) return 1 / (1 + math.exp(-v)) end, softplus = function(v) return math.log(1 + math.exp(v)) end }
+    for name, f in pairs(functions) do
+      local model = mr.models.mlp{ inputs = 3, hidden = { 4, 2 }, activation = name, dtype = "float64" }
+      local p, expected = model:parameters(), {}
+      for r, x in ipairs(batch.features:totable()) do
+        for layer = 1, 3 do
+          local w, b, y = p[2 * layer - 1]:totable(), p[2 * layer]:totable()[1], {}
+          for j = 1, #b do
+            y[j] = b[j]
+            for i = 1, #x do y[j] = y[j] + x[i] * w[i][j] end
+            if layer < 3 then y[j] = f(y[j]) end
+          end
+          x = y
+        end
+        expected[r] = x[1]
+      end
+      near(model(batch), expected, 1e-12)
+      equal(model:size(), 3 * 4 + 4 + 4 * 2 + 2 + 2 + 1)
+      model(batch):sum():backward()
+      for i, parameter in ipairs(p) do check(parameter.grad ~= nil, ("parameter %d"):format(i)) end
+    end
+  end)
+
+  it("without hidden layers is linear", function()
+    local model = mr.models.linear{ inputs = 3, dtype = "float64" }
+    local w, b = model:parameters()[1], model:parameters()[2]
+    near(model(batch), (batch.features:matmul(w) + b):reshape(6), 1e-15)
+  end)
+
+  it("refuses layers that make no sense", function()
+    raises(function() return mr.models.mlp{ inputs = 3, hidden = { 4, 0 } } end, "hidden layer 2 is 0, expected an integer of at least 1")
+    raises(function() return mr.models.mlp{ inputs = 3, hidden = { "4" } } end, "hidden layer 1 is 4")
+    raises(function() return mr.models.mlp{ inputs = 3, activation = "rleu" } end, "did you mean 'relu'?")
+    raises(function() return mr.models.mlp{} end, "inputs is nil")
+    raises(function() return mr.models.linear{ inputs = 2, dtype = "float64" }(batch) end, "cannot be multiplied")
+  end)
+end)
+
+describe("a snapshot", function()
+  it("is put back, whatever training did", function()
+    local model = mr.models.mf{ users = 3, items = 5, factors = 2 }
+    local before, snapshot = model:parameters()[1]:totable(), model:snapshot()
+    model(batch):sum():backward()
+    mr.optim.sgd{ lr = 100 }:bind(model:parameters()):step()
+    check(model:parameters()[1]:totable()[2][1] ~= before[2][1])
+    model:restore(snapshot)
+    equal(model:parameters()[1]:totable(), before)
+  end)
+end)
+
+describe("a model in a file", function()
+  local models = {
+    mr.models.mf{ users = 3, items = 5, factors = 4, init = 0.5, seed = 9 },
+    mr.models.mf{ users = 3, items = 5, factors = 1, dtype = "float64" },
+    mr.models.mlp{ inputs = 3, hidden = { 4, 2 }, activation = "tanh", seed = 3, dtype = "float64" },
+    mr.models.linear{ inputs = 3, dtype = "float64" },
+  }
+
+  it("comes back to the bit, and goes on training", function()
+    for _, model in ipairs(models) do
+      with_file(function(path)
+        model:save(path)
+        local again = mr.models.load(path)
+        equal({ again.kind, again.config }, { model.kind, model.config })
+        equal(tostring(again), tostring(model))
+        for i, p in ipairs(model:parameters()) do equal(again:parameters()[i]:totable(), p:totable()) end
+        equal(again(batch):totable(), model(batch):totable())
+        again(batch):sum():backward()
+        check(again:parameters()[1].grad)
+      end)
+    end
+  end)
+
+  -- A file with this header, as text, and these bytes.
+  local function file_of(header, bytes) return string.pack("<I8", #header) .. header .. bytes end
+
+  it("that is damaged is one error, which names the file", function()
+    with_file(function(path)
+      models[1]:save(path)
+      local whole = read(path)
+      local header = whole:sub(9, 8 + string.unpack("<I8", whole))
+      local data = whole:sub(9 + #header)
+      local function changed(from, to)
+        local text, n = header:gsub(from, to)
+        check(n > 0, "the header has " .. from)
+        return file_of(text, data)
+      end
+      local damaged = {
+        { "", "not a safetensors file: shorter than 8 bytes" }, { whole:sub(1, 7), "shorter than 8 bytes" },
+        { whole:sub(1, 30), "not a safetensors file: a header of " }, { whole:sub(1, -2), "does not fit its bytes" },
+        { string.pack("<I8", -1) .. whole, "a header of 18446744073709551615 bytes" },
+        { string.pack("<I8", 1 << 40) .. whole, "a header of 1099511627776 bytes" }, { file_of("{", ""), "not a safetensors header" },
+        { file_of("[]", ""), "kind of model is 'nil', expected 'mf' or 'mlp'" }, { file_of("{}", ""), "kind of model is 'nil'" },
+        { changed('"mf"', '"gp"'), "kind of model is 'gp', expected 'mf' or 'mlp'" },
+        { changed('"items":{', '"other":{'), "no tensor 'items' in the file" },
+        { changed('"F32"', '"F16"'), "tensor type 'F16', expected F32, F64 or I64" },
+        { changed("%[3,4%]", "[4,3]"), "tensor 'users' is {4, 3} float32, expected {3, 4} float32" },
+        { changed("%[3,4%]", "[3,5]"), "of shape {3, 5} does not fit its bytes" },
+        { changed("%[3,4%]", "[-3,-4]"), "a size is -3" }, { changed("%[3,4%]", "[1,1,1,1,1,3,4]"), "at most 6 dimensions" },
+        { changed("%[3,4%]", "[1e300,4]"), "a size of 1e+300, expected an integer" }, { changed("%[3,4%]", "3"), "tensor 'users'" },
+        { changed("%[3,4%]", "[4611686018427387904,4]"), "too large" },
+        { changed('"data_offsets":%[0', '"data_offsets":[-9223372036854775808'), "does not fit its bytes" },
+        { changed(",128%]", ",-9223372036854775808]"), "does not fit its bytes" },
+        { changed('"dtype":"F32",', ""), "not a safetensors header" },
+        { changed('"users":"3"', '"users":"300000000000"'), "tensor 'users' is {3, 4} float32, expected {300000000000, 4} float32" },
+        { changed('"users":"3"', '"users":"x"'), "mr.models.mf: users is x" },
+        { changed('"users":"3"', '"userz":"3"'), "no option of mr.models.mf 'userz', did you mean 'users'?" },
+        { changed('"dtype":"float32"', '"dtype":"float64"'), "expected {3, 4} float64" },
+      }
+      local held = core.held_bytes()
+      for i, case in ipairs(damaged) do
+        write(path, case[1])
+        local message = raises(function() mr.models.load(path) end, case[2])
+        check(message:find(path, 1, true), ("case %d: the error names the file: %s"):format(i, message))
+      end
+      collectgarbage()
+      collectgarbage()
+      check(core.held_bytes() <= held, "damaged files leave no tensors behind")
+      -- no cut of the file is taken for a model, and none brings the process down
+      for cut = 0, #whole - 1 do
+        write(path, whole:sub(1, cut))
+        check(not pcall(mr.models.load, path), ("the first %d bytes"):format(cut))
+      end
+    end)
+  end)
+
+  it("that is not there, or cannot be written, is an error that leaves nothing behind", function()
+    local path = "/nowhere/model.safetensors"
+    raises(function() mr.models.load(path) end, path .. ": cannot read: No such file or directory")
+    raises(function() models[1]:save(path) end, path .. ": cannot write: No such file or directory")
+    with_file(function(folder)
+      os.remove(folder)
+      core.make_folder(folder .. "/inner/x")  -- a folder where the file should go
+      raises(function() models[1]:save(folder .. "/inner") end, "cannot write")
+      local left = {}
+      for name in io.popen("ls -A '" .. folder .. "'"):lines() do left[#left + 1] = name end
+      equal(left, { "inner" })
+      os.remove(folder .. "/inner")
+    end)
+  end)
+
+  it("is replaced only by a whole one", function()
+    with_file(function(path)
+      models[1]:save(path)
+      local whole = read(path)
+      raises(function() core.save_tensors(path, { "a" }, { models[1]:parameters()[1] }, { "bad" }, { "\xff" }) end, "UTF-8")
+      equal(read(path), whole)
+      models[2]:save(path)
+      check(read(path) ~= whole)
+    end)
+  end)
+
+  it("is never code", function()
+    with_file(function(path)
+      write(path, "os.exit(3)")
+      raises(function() mr.models.load(path) end, "not a safetensors file")
+    end)
+  end)
+end)

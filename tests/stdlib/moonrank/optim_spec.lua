@@ -1,0 +1,184 @@
+-- Optimisers against the published steps written out in Lua.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
+
+local f64 = { dtype = "float64" }
+local function index(t) return mr.tensor(t, { dtype = "int64" }) end
+
+-- p -= lr (g + decay p), or v = momentum v + g + decay p, p -= lr v.
+local function sgd(o)
+  local v = {}
+  return function(p, g)
+    for i in ipairs(p) do
+      local step = g[i] + (o.weight_decay or 0) * p[i]
+      v[i] = (o.momentum or 0) * (v[i] or 0) + step
+      p[i] = p[i] - o.lr * v[i]
+    end
+  end
+end
+
+-- Kingma & Ba 2015, algorithm 1.
+local function adam(o)
+  local m, v, t = {}, {}, 0
+  return function(p, g)
+    t = t + 1
+    for i in ipairs(p) do
+      local step = g[i] + (o.weight_decay or 0) * p[i]
+      m[i] = (o.beta1 or 0.9) * (m[i] or 0) + (1 - (o.beta1 or 0.9)) * step
+      v[i] = (o.beta2 or 0.999) * (v[i] or 0) + (1 - (o.beta2 or 0.999)) * step ^ 2
+      local mean, square = m[i] / (1 - (o.beta1 or 0.9) ^ t), v[i] / (1 - (o.beta2 or 0.999) ^ t)
+      p[i] = p[i] - o.lr * mean / (math.sqrt(square) + (o.epsilon or 1e-8))
+    end
+  end
+end
+
+local cases = {
+  { "sgd", sgd, { lr = 0.1 } }, { "sgd", sgd, { lr = 0.1, momentum = 0.9 } }, { "sgd", sgd, { lr = 0.1, weight_decay = 0.2 } },
+  { "sgd", sgd, { lr = 0.1, momentum = 0.5, weight_decay = 0.2 } }, { "adam", adam, { lr = 0.1 } },
+  { "adam", adam, { lr = 0.01, beta1 = 0.5, beta2 = 0.9, epsilon = 1e-3 } }, { "adam", adam, { lr = 0.1, weight_decay = 0.2 } },
+}
+
+-- Which rows of 7 x 3 have a gradient in a step: some never, some once, some twice in a step, none in step 5.
+local function rows_of_step(step)
+  if step == 5 then return {} end
+  return { 1 + step % 3, 1 + step % 3, 5, step > 10 and 7 or 1 }
+end
+
+local function start() return mr.normal({ 7, 3 }, { seed = 1, dtype = "float64" }) end
+local function weights(step, n) return mr.normal({ n, 3 }, { seed = step, dtype = "float64" }) end
+
+-- A derivative of known numbers: sum over the rows of the step of weights x row.
+local function backward(p, step, dense)
+  local rows = rows_of_step(step)
+  local w = weights(step, #rows)
+  if dense then
+    local full = mr.zeros(7, 3, f64):totable()
+    for i, r in ipairs(rows) do
+      for c = 1, 3 do full[r][c] = full[r][c] + w[i][c]:item() end
+    end
+    (p * mr.tensor(full, f64)):sum():backward()
+  else
+    (p:rows(index(rows)) * w):sum():backward()
+  end
+end
+
+describe("optimisers", function()
+  for _, case in ipairs(cases) do
+    local name, reference, options = table.unpack(case)
+    local shown = tostring(mr.optim[name](options))
+    it(shown .. " is the published step, with dense gradients and by rows, for 20 steps", function()
+      for _, dense in ipairs{ true, false } do
+        local parameter = start():requires_grad()
+        local optimizer = mr.optim[name](options):bind{ parameter }
+        local p, step_of = start():reshape(21):totable(), reference(options)
+        for step = 1, 20 do
+          optimizer:zero_grad()
+          backward(parameter, step, dense)
+          step_of(p, parameter.grad:reshape(21):totable())
+          optimizer:step()
+          near(parameter, p, 1e-12, ("step %d"):format(step))
+        end
+      end
+    end)
+
+    it(shown .. " by rows equals dense bit for bit, in both types", function()
+      for _, dtype in ipairs{ "float32", "float64" } do
+        local sparse, dense = start():to(dtype):detach():requires_grad(), start():to(dtype):detach():requires_grad()
+        local a, b = mr.optim[name](options):bind{ sparse }, mr.optim[name](options):bind{ dense }
+        for step = 1, 20 do
+          a:zero_grad()
+          b:zero_grad()
+          local rows = rows_of_step(step)
+          local w = weights(step, #rows):to(dtype)
+          local loss = (sparse:rows(index(rows)) * w):sum()
+          loss:backward();
+          (dense * sparse.grad):sum():backward()
+          a:step()
+          b:step()
+          equal(sparse:totable(), dense:totable())
+        end
+      end
+    end)
+  end
+
+  it("go on from rows to dense gradients and back", function()
+    local mixed, dense = start():requires_grad(), start():requires_grad()
+    local a, b = mr.optim.adam{ lr = 0.1 }:bind{ mixed }, mr.optim.adam{ lr = 0.1 }:bind{ dense }
+    for step = 1, 9 do
+      a:zero_grad()
+      b:zero_grad()
+      backward(mixed, step, step % 3 == 0)
+      backward(dense, step, true)
+      a:step()
+      b:step()
+      near(mixed, dense, 1e-13)
+    end
+  end)
+
+  it("leave parameters without gradient alone, and those of any shape move", function()
+    local still, number, empty = mr.ones(3):requires_grad(), mr.tensor(2, f64):requires_grad(), mr.zeros(0):requires_grad()
+    local optimizer = mr.optim.adam{ lr = 0.5 }:bind{ still, number, empty };
+    (number * 3 + (empty * 2):sum():double()):backward()
+    optimizer:step()
+    equal(still:totable(), { 1, 1, 1 })
+    near(number:item(), 1.5, 1e-7)
+    equal(empty:totable(), {})
+  end)
+
+  it("find a minimum", function()
+    for _, optimizer in ipairs{ mr.optim.sgd{ lr = 0.1, momentum = 0.5 }, mr.optim.adam{ lr = 0.1 } } do
+      local p = mr.tensor({ 4, -3 }, f64):requires_grad()
+      local bound = optimizer:bind{ p }
+      for _ = 1, 300 do
+        bound:zero_grad();
+        ((p - mr.tensor({ 1, 2 }, f64)) ^ 2):sum():backward()
+        bound:step()
+      end
+      near(p, { 1, 2 }, 1e-3)
+    end
+  end)
+
+  it("describe themselves, and can be bound again with nothing remembered", function()
+    local adam_optimizer = mr.optim.adam{ lr = 0.01 }
+    equal(tostring(adam_optimizer), "adam{beta1 = 0.9, beta2 = 0.999, epsilon = 1e-08, lr = 0.01, weight_decay = 0}")
+    local steps = {}
+    for i = 1, 2 do
+      local p = mr.ones(1, f64):requires_grad()
+      local bound = adam_optimizer:bind{ p };
+      (p * 3):sum():backward()
+      bound:step()
+      bound:step()
+      steps[i] = p:item()
+    end
+    equal(steps[1], steps[2])
+  end)
+
+  it("refuse what makes no sense", function()
+    local p = mr.ones(2):requires_grad()
+    p:sum():backward()
+    raises(function() mr.optim.adam{ lr = -1 }:bind{ p }:step() end, "lr is -1.000000, expected a positive number")
+    raises(function() mr.optim.sgd{ lr = 0 / 0 }:bind{ p }:step() end, "expected a positive number")
+    raises(function() mr.optim.sgd{ lr = 1 / 0 }:bind{ p }:step() end, "expected a positive number")
+    raises(function() mr.optim.sgd{ momentum = 1 }:bind{ p }:step() end, "expected 0 to 1")
+    raises(function() mr.optim.adam{ beta2 = 1.5 }:bind{ p }:step() end, "expected 0 to 1")
+    raises(function() mr.optim.adam{ weight_decay = -1 }:bind{ p }:step() end, "expected 0 or more")
+    raises(function() mr.optim.adam{ learning_rate = 1 } end, "no option of mr.optim.adam 'learning_rate'")
+    raises(function() mr.optim.adam{}:step() end, "bind the optimizer to parameters first")
+    raises(function() mr.optim.adam{}:bind{ mr.ones(1) } end, "call :requires_grad() first")
+    equal(p:totable(), { 1, 1 })
+  end)
+
+  it("do not write into another parameter's memory", function()
+    local small, large = mr.ones(2):requires_grad(), mr.ones(1000):requires_grad()
+    small:sum():backward()
+    large:sum():backward()
+    local state = core.optimizer_state(small)
+    core.adam_step(small, state, 0.1, 0.9, 0.999, 1e-8, 0)
+    raises(function() core.adam_step(large, state, 0.1, 0.9, 0.999, 1e-8, 0) end, "it belongs to another parameter, of shape {2}")
+    raises(function() core.sgd_step(large, state, 0.1, 0.9, 0) end, "it belongs to another parameter")
+    equal(large:max():item(), 1.0)
+    check(small:max():item() < 1)
+  end)
+end)
