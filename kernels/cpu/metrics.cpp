@@ -29,8 +29,8 @@ struct PlaceBySorting : Place<Real> {
         relevant += precedes.relevance[order[last]] >= w.threshold ? 1 : 0;
         ++last;
       } while (w.ties == Ties::mean && last < n && precedes.scores[order[last]] == precedes.scores[order[first]]);
-      const Placement place{static_cast<int32_t>(first), static_cast<int32_t>(last - first), relevant_above, relevant};
-      for (int64_t r = first; r < last; ++r) w.out[at + order[r]] = place;
+      Placement place{static_cast<int32_t>(first), static_cast<int32_t>(last - first), relevant_above, relevant, 0};
+      for (int64_t r = first; r < last; ++r, ++place.before) w.out[at + order[r]] = place;
       relevant_above += relevant;
     }
   }

@@ -1,7 +1,6 @@
-// Where a row stands among the rows of its list: higher score first. What equal scores mean is the tie rule:
-//   mean    every order of tied rows is equally likely; metrics are expectations over them (the default: a constant
-//   scorer earns nothing) stable  the lower row first          worst   the less relevant row first          trec   the
-//   larger key (document id) first
+// Where a row stands among the rows of its list: higher score first. Of equal scores, the tie rule says:
+// mean: every order is equally likely, and metrics are expectations over them, so that a constant scorer earns nothing;
+// stable: the lower row first; worst: the less relevant row first; trec: the larger key (document id) first.
 // Everything exact starts from placements, computed once for all metrics.
 #pragma once
 
@@ -14,10 +13,10 @@ namespace mr {
 
 enum class Ties : int8_t { mean, stable, worst, trec };
 
-/// Rows ranked above this one, rows of its run of equal rows (itself included), and how many of both are relevant.
-/// Under every rule but `mean` a run is one row.
+/// Rows ranked above this one, rows of its run of equal rows (itself included), how many of both are relevant, and how
+/// many rows of the run have a lower number. Under every rule but `mean` a run is one row.
 struct Placement {
-  int32_t above = 0, tied = 1, relevant_above = 0, relevant_tied = 0;
+  int32_t above = 0, tied = 1, relevant_above = 0, relevant_tied = 0, before = 0;
 };
 
 /// Whether row j stands before row i under a rule that leaves no ties.
@@ -51,13 +50,14 @@ struct Place {
     const Precedes<Real> precedes{scores.data + at, relevance.data + at, keys.data + (keys.data != nullptr ? at : 0),
                                   ties};
     group.each(n, [&](int64_t i) {
-      Placement place{0, 0, 0, 0};
+      Placement place{0, 0, 0, 0, 0};
       for (int64_t j = 0; j < n; ++j) {
         const bool tied = ties == Ties::mean ? precedes.scores[j] == precedes.scores[i] : j == i;
         const bool above = !tied && precedes(j, i);
         const int32_t relevant = precedes.relevance[j] >= threshold ? 1 : 0;
         place.above += above ? 1 : 0;
         place.tied += tied ? 1 : 0;
+        place.before += tied && j < i ? 1 : 0;
         place.relevant_above += above ? relevant : 0;
         place.relevant_tied += tied ? relevant : 0;
       }
@@ -76,7 +76,7 @@ struct RankOf {
   }
 };
 
-/// order[rank] = row, both counted from 1 within all rows; placements without ties.
+/// order[rank] = row, both counted from 1 within all rows; of tied rows the lower first.
 template <class Real>
 struct OrderOf {
   Span<const Placement> places;
@@ -85,7 +85,8 @@ struct OrderOf {
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = lists.begin(list);
-    group.each(lists.size(list), [&](int64_t i) { order[at + places[at + i].above] = at + i + 1; });
+    group.each(lists.size(list),
+               [&](int64_t i) { order[at + places[at + i].above + places[at + i].before] = at + i + 1; });
   }
 };
 

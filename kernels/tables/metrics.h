@@ -2,8 +2,10 @@
 #pragma once
 
 #include "kernels/core/table.h"
+#include "kernels/math/graded_metrics.h"
 #include "kernels/math/metrics.h"
 #include "kernels/math/order.h"
+#include "kernels/math/pair_metrics.h"
 
 namespace mr {
 

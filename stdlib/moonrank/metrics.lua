@@ -42,17 +42,15 @@ define("nrbp_loss", {}, function(r, o) return core.nrbp_loss(r, o.empty) end, { 
 ---Reciprocal rank of the first relevant row, 0 where it is below k.
 define("rr", { k = none }, function(r, o) return core.first_relevant(r, o.k, true, o.empty) end, { zero = true })
 ---Relevant rows within k, over k. k is needed.
-define("precision", { k = none }, function(r, o) return core.hits_at(r, o.k, true, o.empty) end, { needs_k = true, zero = true })
+define("precision", { k = none }, function(r, o) return core.hits_at(r, o.k, "k", o.empty) end, { needs_k = true, zero = true })
 ---Relevant rows within k, over P. k is needed.
-define("recall", { k = none }, function(r, o) return core.hits_at(r, o.k, false, o.empty) end, { needs_k = true })
+define("recall", { k = none }, function(r, o) return core.hits_at(r, o.k, "relevant", o.empty) end, { needs_k = true })
 ---Relevant rows within the first P, over P.
-define("r_precision", {}, function(r, o) return core.hits_at(r, nil, false, o.empty) end)
+define("r_precision", {}, function(r, o) return core.hits_at(r, nil, "relevant", o.empty) end)
 ---Whether a relevant row is within k. k is needed.
 define("hit", { k = none }, function(r, o) return core.first_relevant(r, o.k, false, o.empty) end, { needs_k = true, zero = true })
----Expected reciprocal rank (Chapelle et al. 2009); top: the largest grade there can be (default: the largest there is). Needs an order of tied rows:
----ties = "stable" unless told otherwise; "mean" is refused.
-define("err", { k = none, top = none }, function(r, o) return core.expected_reciprocal_rank(r, o.k, o.top, o.empty) end,
-  { ties = "stable", zero = true })
+---Expected reciprocal rank (Chapelle et al. 2009); top: the largest grade there can be (default: the largest there is).
+define("err", { k = none, top = none }, function(r, o) return core.expected_reciprocal_rank(r, o.k, o.top, o.empty) end, { zero = true })
 ---Share of (relevant, other) pairs in the right order.
 define("auc", {}, function(r, o) return core.auc(r, o.empty) end)
 ---bpref (Buckley & Voorhees 2004), as trec_eval has it.
@@ -100,7 +98,7 @@ local function taken_apart(text)
 end
 
 local function merged_options(definition, text, own, options)
-  local defaults = { ties = definition.flags.ties or "mean", empty = "skip", relevant = 1 }
+  local defaults = { ties = "mean", empty = "skip", relevant = 1 }
   for name, value in pairs(definition.own) do defaults[name] = value end
   for name, value in pairs(own) do
     if definition.own[name] == nil then check.fail("metric '%s' takes no %s", text, name) end
