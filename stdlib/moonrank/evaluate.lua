@@ -1,7 +1,7 @@
 -- Several metrics of one scoring: the ranking is made once and shared.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-local metrics = require "moonrank.metrics"
+local metric = require "moonrank.metric"
 local tables = require "moonrank.table"
 
 local M = {}
@@ -9,9 +9,10 @@ local M = {}
 ---@class mr.Evaluation
 ---@field mean table<string, number>      over the lists that count
 ---@field counted table<string, integer>  how many lists that are
----@field skipped table<string, integer>  how many are left out: no relevant row, empty = "skip"
+---@field skipped table<string, integer>  how many are left out: no relevant row and empty = "skip", or nothing to compare (NaN)
 ---@field count integer                   number of lists
----@field names string[]                  the metrics in order; each is also a field: one value per list
+---@field names string[]                  the metrics in order; each is also a field: one value per list, NaN where it is left out
+---@field metrics mr.Metric[]             the same with their options
 local Evaluation = {}
 Evaluation.__index = function(self, name)
   local own = rawget(Evaluation, name)
@@ -19,34 +20,77 @@ Evaluation.__index = function(self, name)
   check.unknown("metric in this evaluation", name, { table.unpack(self.names) })
 end
 
+local function metrics_of(names, options)
+  if type(names) ~= "table" then check.fail("mr.evaluate: a table of metrics expected, got a %s", type(names)) end
+  local none = check.none
+  local o = check.options("mr.evaluate", options, { ties = none, empty = none, relevant = none, gain = none, denominator = none })
+  local metrics = {}
+  for i, name in ipairs(names) do
+    metrics[i] = type(name) == "string" and metric.parse(name, metric.taken(name, o)) or metric.parse(name)
+  end
+  return metrics
+end
+
+local function add_column(result, each, values)
+  local name = each.name
+  if rawget(result, name) ~= nil or Evaluation[name] ~= nil then
+    check.fail("mr.evaluate: there is a '%s' already; another name is given by mr.metrics.parse(text, {name = ...})", name)
+  end
+  local mean, _, counted, skipped = core.summary(values)
+  if each.options.empty == "nan" and skipped > 0 then mean = 0 / 0 end
+  result.names[#result.names + 1], result[name] = name, values
+  result.mean[name], result.counted[name], result.skipped[name] = mean, counted, skipped
+end
+
 ---Evaluates scores by several metrics.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param names (string|mr.Metric)[]  e.g. {"ndcg", "ndcg@5", "ap", "nrbp(0.95)", "rr"}
----@param options? mr.metrics.Options for all of them: ties, empty, relevant
+---@param options? { ties?: string, empty?: string, relevant?: number, gain?: string, denominator?: string }  as in mr.metrics.Options; each
+---   for the named metrics that take it
 ---@return mr.Evaluation
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {"rr"}).mean.rr   --> 0.5`
 function M.evaluate(scores, lists, names, options)
-  local result = { mean = {}, counted = {}, skipped = {}, count = lists.count, names = {} }
+  local metrics = metrics_of(names, options)
+  local result = { mean = {}, counted = {}, skipped = {}, count = lists.count, names = {}, metrics = metrics }
   local rankings = {}
-  for i, name in ipairs(names) do
-    local metric = metrics.parse(name, options)
-    local key = metric:_ranking_key()
-    rankings[key] = rankings[key] or metric:_rank(scores, lists)
-    local values = metric:_values(rankings[key], lists)
-    result.names[i], result[metric.name] = metric.name, values
-    local skips = metric.options.empty == "skip"
-    local mean, _, counted, skipped = core.summary(skips and metric:_values(rankings[key], lists, "nan") or values)
-    if metric.options.empty == "nan" and skipped > 0 then mean = 0 / 0 end
-    result.mean[metric.name], result.counted[metric.name], result.skipped[metric.name] = mean, counted, skipped
+  for _, each in ipairs(metrics) do
+    local key = each:_ranking_key()
+    rankings[key] = rankings[key] or each:_rank(scores, lists)
+    add_column(result, each, each:_values(rankings[key], lists, each.options.empty))
   end
   return setmetatable(result, Evaluation)
 end
 
+-- "gain exp2", or "ties mean (rr, ap), stable (ndcg)" where the metrics differ; nil where none has the option.
+local function convention(metrics, option)
+  local values, names = {}, {}
+  for _, each in ipairs(metrics) do
+    local value = each.options[option]
+    if value ~= nil then
+      value = type(value) == "number" and ("%.14g"):format(value) or value
+      if not names[value] then
+        values[#values + 1], names[value] = value, {}
+      end
+      table.insert(names[value], each.name)
+    end
+  end
+  if #values == 0 then return nil end
+  if #values > 1 then
+    for i, value in ipairs(values) do values[i] = ("%s (%s)"):format(value, table.concat(names[value], ", ")) end
+  end
+  return option .. " " .. table.concat(values, ", ")
+end
+
+---The table, and below it the conventions by which published numbers differ.
 function Evaluation:__tostring()
-  local rows = {}
+  local rows, said = {}, {}
   for i, name in ipairs(self.names) do rows[i] = { name, self.mean[name], self.counted[name], self.skipped[name] } end
-  return tostring(tables.new{ columns = { "metric", "mean", "lists", "skipped" }, formats = { mean = "%.4f" }, rows = rows })
+  for _, option in ipairs{ "ties", "empty", "relevant", "gain", "denominator" } do
+    said[#said + 1] = convention(self.metrics, option)
+  end
+  local text = tables.new{ columns = { "metric", "mean", "lists", "skipped" }, formats = { mean = "%.4f" }, rows = rows }
+  return tostring(text) .. (#said > 0 and "\n" .. table.concat(said, "; ") or "")
 end
 
 return M

@@ -2,7 +2,7 @@
 local mr = require "moonrank"
 local json = dofile("tests/support/json.lua")
 local test = require "moonrank.test"
-local describe, it, near, equal, raises = test.describe, test.it, test.near, test.equal, test.raises
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
 local golden = json.read("tests/golden/metrics.json")
 local f64 = { dtype = "float64" }
@@ -20,7 +20,7 @@ local function compare(values, scores, lists, options)
       near(mr.metrics.parse(name, options)(scores, lists):item(), expected, 1e-13, name)
     elseif name then
       local value = mr.metrics.parse(name, options)(scores, lists):item()
-      test.check(value ~= value, name .. " of a list without relevant rows is NaN")
+      check(value ~= value, name .. " of a list without relevant rows is NaN")
     end
   end
 end
@@ -81,7 +81,7 @@ describe("metrics", function()
     }
     local names = { "dcg", "ndcg", "ndcg@2", "ndcg@3", "ap", "ap@2", "ap@4", "rbp(0.7)", "nrbp(0.9)", "nrbp_loss", "rr", "rr@2",
       "precision@1", "precision@3", "precision@10", "recall@2", "recall@4", "hit@1", "hit@3", "r_precision", "auc", "bpref", "err",
-      "err@2" }
+      "err@2", "f1@2" }
     for _, case in ipairs(cases) do
       local scores, relevance = table.unpack(case)
       local lists, all = mr.lists{ relevance }, orders(scores)
@@ -111,17 +111,14 @@ describe("metrics", function()
   it("give a list without relevant rows what is asked", function()
     local lists, scores = mr.lists{ { 0, 0 }, { 0, 1 } }, mr.tensor({ 2, 1, 2, 1 }, f64)
     local zero_by_definition = { dcg = true, rbp = true, rr = true, precision = true, hit = true, err = true, nrbp_loss = true }
+    local needs_k = { precision = true, recall = true, hit = true, f1 = true }
     for _, name in ipairs(mr.metrics.names()) do
-      local at = (name == "precision" or name == "recall" or name == "hit") and name .. "@1" or name
+      local at = needs_k[name] and name .. "@1" or name
       for rule, expected in pairs{ zero = 0, one = 1, skip = zero_by_definition[name] and 0 or 0 / 0, nan = 0 / 0 } do
         near(mr.metrics.parse(at, { empty = rule })(scores, lists):totable()[1], expected, 0, name .. " " .. rule)
       end
-      equal(mr.evaluate(scores, lists, { at }).skipped[at], 1)
     end
-    local result = mr.evaluate(scores, lists, { "rr" })
-    equal({ result.mean.rr, result.counted.rr, result.skipped.rr }, { 0.5, 1, 1 })
-    near(mr.evaluate(scores, lists, { "rr" }, { empty = "zero" }).mean.rr, 0.25)
-    near(mr.evaluate(scores, lists, { "rr" }, { empty = "nan" }).mean.rr, 0 / 0)
+    raises(function() mr.metrics.rr(scores, lists, { empty = "none" }) end, "no rule 'none'")
   end)
 
   it("know graded gains, cutoff denominators and ERR", function()
@@ -169,12 +166,82 @@ describe("metrics", function()
     raises(function() mr.metrics.parse("rr(0.5)") end, "takes no p")
     raises(function() mr.metrics.parse("ndcg@x") end, "expected @k or (p)")
     raises(function() mr.metrics.ndcg(mr.tensor{ 1, 2 }, lists, { gain = "exp3" }) end, "no gain 'exp3'")
-    raises(function() return mr.evaluate(mr.tensor{ 1, 2 }, lists, { "rr" }).ndcg end, "no metric in this evaluation 'ndcg'")
+    raises(function() mr.metrics.parse(3) end, "a name expected, got a number")
+    raises(function() mr.metrics.rr(mr.tensor{ 1, 2 }, lists, { tie = "mean" }) end, "did you mean 'ties'?")
+    raises(function() mr.metrics.rr(mr.tensor{ 1, 2 }, lists, { k = 0 }) end, "expected at least 1")
+    raises(function() mr.metrics.rbp(mr.tensor{ 1, 2 }, lists, { p = 1 }) end, "expected a number between 0 and 1")
+    raises(function() mr.metrics.err(mr.tensor{ 1, 2 }, mr.lists{ { 1, 3 } }, { top = 2 }) end, "expected at least the largest grade")
+    raises(function() mr.metrics.ap(mr.tensor{ 1, 2 }, lists, { denominator = "k" }) end, "expected 'relevant' or 'cutoff'")
   end)
 
-  it("print aligned", function()
-    local text = tostring(mr.evaluate(mr.tensor{ 2, 1 }, mr.lists{ { 0, 1 } }, { "rr", "ndcg@10" }))
-    equal(text, table.concat({ "metric     mean  lists  skipped", "-------  ------  -----  -------",
-      "rr       0.5000      1        0", "ndcg@10  0.6309      1        0" }, "\n"))
+  it("have names that say their options", function()
+    equal(mr.metrics.parse("ndcg", { k = 10 }).name, "ndcg@10")
+    equal(mr.metrics.parse("rbp", { p = 0.8 }).name, "rbp(0.8)")
+    equal(mr.metrics.parse("rbp(0.8)", { k = 5 }).name, "rbp(0.8)@5")
+    equal(mr.metrics.parse("ndcg@5", { gain = "linear", name = "linear" }).name, "linear")
+    equal(mr.metrics.parse("nrbp(0.950)").name, "nrbp(0.950)")
+    equal(tostring(mr.metrics.parse("rr")), "rr")
+    equal({ mr.metrics.parse("nrbp_loss").minimize, mr.metrics.parse("rr").minimize }, { true, false })
+    raises(function() mr.metrics.parse("ndcg@5", { k = 10 }) end, "k = 10 among the options says otherwise")
+    raises(function() mr.metrics.parse("ndcg@5", { k = 2.5 }) end, "says otherwise")
+    raises(function() mr.metrics.parse("ndcg", { k = 2.5 }) end, "k is 2.5, expected an integer")
+    raises(function() mr.metrics.parse(mr.metrics.parse("rr"), { ties = "worst" }) end, "has its options already")
+  end)
+
+  it("are made by options alone", function()
+    local scores, lists = mr.tensor({ 3, 2, 1 }, f64), mr.lists{ { 1, 0, 1 } }
+    near(mr.metrics.rbp{ p = 0.8 }(scores, lists), mr.metrics.rbp(scores, lists, { p = 0.8 }))
+    equal(mr.metrics.precision{ k = 2 }.name, "precision@2")
+  end)
+
+  it("keep the type of the scores and know lists without rows", function()
+    local lists = mr.lists{ relevance = { 1, 0 }, sizes = { 0, 2, 0 } }
+    for _, name in ipairs(mr.metrics.names()) do
+      local metric = mr.metrics.parse(name, ({ precision = true, recall = true, hit = true, f1 = true })[name] and { k = 1 } or nil)
+      for _, dtype in ipairs{ "float32", "float64" } do
+        local values = metric(mr.tensor({ 1, 2 }, { dtype = dtype }), lists)
+        equal({ values.dtype, #values }, { dtype, 3 }, name)
+      end
+    end
+    near(mr.metrics.rr(mr.tensor({ 1, 2 }, f64), lists), { 0, 0.5, 0 })
+  end)
+
+  it("take infinite scores", function()
+    local scores, lists = mr.tensor({ math.huge, -math.huge, math.huge, 0 }, f64), mr.lists{ { 1, 1, 0, 0 } }
+    near(lists:rank(scores), { 1.5, 4, 1.5, 3 })
+    near(mr.metrics.rr(scores, lists), { 0.75 })
+    near(mr.metrics.auc(scores, lists), { 1 - 2.5 / 4 })
+  end)
+
+  it("of a script's own take ranks, obey the rules and are known by name", function()
+    mr.metrics.define("first_rank", function(ranks, lists) return -lists:max(-ranks) end, { minimize = true })
+    local scores, lists = mr.tensor({ 2, 2, 1, 3, 4 }, f64), mr.lists{ { 1, 0, 0 }, { 0, 0 } }
+    near(mr.metrics.first_rank(scores, lists), { 1.5, 0 / 0 })
+    near(mr.metrics.first_rank(scores, lists, { ties = "stable", empty = "zero" }), { 1, 0 })
+    equal(mr.evaluate(scores, lists, { "first_rank" }).skipped.first_rank, 1)
+    check(mr.metrics.parse("first_rank").minimize)
+    raises(function() mr.metrics.define("first_rank", function() end) end, "there is a 'first_rank' already")
+    raises(function() mr.metrics.define("parse", function() end) end, "there is a 'parse' already")
+    raises(function() mr.metrics.define("first-rank", function() end) end, "expected letters, digits and _")
+    raises(function() mr.metrics.define("other_rank", 3) end, "'other_rank' is a number, expected a function")
+  end)
+
+  it("of tied rows are the same on both devices", function()
+    if not mr.has_cuda() then return test.skip("no CUDA device") end
+    local relevance = {}
+    for i, n in ipairs{ 0, 1, 31, 32, 33, 127, 128, 129, 1000 } do
+      local u = mr.uniform({ n }, { seed = i, device = "cpu" }):totable()
+      relevance[i] = {}
+      for r = 1, n do relevance[i][r] = u[r] < 0.2 and 2 or u[r] < 0.4 and 1 or 0 end
+    end
+    local lists = mr.lists(relevance)
+    local scores = (mr.normal({ lists.rows }, { seed = 6, device = "cpu", dtype = "float64" }) * 4):long():double()
+    for _, name in ipairs{ "err", "err@5", "bpref", "nrbp_loss", "r_precision", "f1@5", "ap@7", "hit@3" } do
+      for _, ties in ipairs{ "mean", "stable", "worst" } do
+        local metric = mr.metrics.parse(name, { ties = ties })
+        near(metric(scores:to("cuda"), lists):to("cpu"), metric(scores, lists), 1e-12, name .. " " .. ties)
+      end
+    end
+    equal(lists:order(scores:to("cuda")):to("cpu"):totable(), lists:order(scores):totable())
   end)
 end)

@@ -1,0 +1,91 @@
+-- Evaluations: one ranking for several metrics, means over the lists that count, conventions said.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises
+
+local f64 = { dtype = "float64" }
+local lists = mr.lists{ { 0, 1 }, { 0, 0 }, { 2, 0, 1 } }
+local scores = mr.tensor({ 2, 1, 2, 1, 3, 2, 1 }, f64)
+
+it("gives what the metrics give one by one", function()
+  local names = { "ndcg", "ndcg@2", "ap", "nrbp(0.95)", "auc", "recall@1" }
+  local result = mr.evaluate(scores, lists, names)
+  for _, name in ipairs(names) do
+    local values = mr.metrics.parse(name)(scores, lists)
+    near(result[name], values, 0, name)
+    local expected = values:totable()
+    near(result.mean[name], (expected[1] + expected[3]) / 2, 1e-14, name)
+    equal({ result.counted[name], result.skipped[name] }, { 2, 1 }, name)
+  end
+  equal({ result.count, #result.names }, { 3, 6 })
+end)
+
+it("leaves the same lists out of every mean, and shows them as NaN", function()
+  local result = mr.evaluate(scores, lists, { "rr", "precision@1" })
+  near(result.rr, { 0.5, 0 / 0, 1 })
+  near(result["precision@1"], { 0, 0 / 0, 1 })
+  near(mr.stats.mean(result.rr), result.mean.rr, 0)
+  equal({ result.mean.rr, result.counted.rr, result.skipped.rr }, { 0.75, 2, 1 })
+end)
+
+it("counts lists without relevant rows as told", function()
+  near(mr.evaluate(scores, lists, { "rr" }, { empty = "zero" }).mean.rr, 0.5)
+  near(mr.evaluate(scores, lists, { "rr" }, { empty = "one" }).mean.rr, 2.5 / 3)
+  local nan = mr.evaluate(scores, lists, { "rr" }, { empty = "nan" })
+  near(nan.mean.rr, 0 / 0)
+  equal({ nan.counted.rr, nan.skipped.rr }, { 2, 1 })
+  near(mr.evaluate(scores, lists, { "rr" }, { relevant = 2 }).rr, { 0 / 0, 0 / 0, 1 })
+end)
+
+it("gives an option to the metrics that take it", function()
+  local result = mr.evaluate(scores, lists, { "ndcg", "rr", "ap@1" }, { gain = "linear", denominator = "cutoff", ties = "worst" })
+  near(result.ndcg, mr.metrics.ndcg(scores, lists, { gain = "linear" }))
+  near(result["ap@1"], { 0, 0 / 0, 1 })
+end)
+
+it("takes metrics with options of their own, under names of their own", function()
+  local linear = mr.metrics.parse("ndcg", { gain = "linear", name = "ndcg_linear" })
+  local result = mr.evaluate(scores, lists, { "ndcg", linear, mr.metrics.rr{ ties = "worst" } })
+  near(result.ndcg_linear, linear(scores, lists))
+  check(math.abs(result.mean.ndcg - result.mean.ndcg_linear) > 1e-3)
+  raises(function() mr.evaluate(scores, lists, { "ndcg", mr.metrics.ndcg{ gain = "linear" } }) end, "there is a 'ndcg' already")
+  raises(function() mr.evaluate(scores, lists, { mr.metrics.parse("rr", { name = "mean" }) }) end, "there is a 'mean' already")
+end)
+
+it("ranks once for all metrics of a rule", function()
+  local core = require "moonrank.core"
+  local ranking, calls = core.ranking, 0
+  core.ranking = function(...)
+    calls = calls + 1
+    return ranking(...)
+  end
+  local ok = pcall(mr.evaluate, scores, lists, { "ndcg", "ap", "rr", "auc", mr.metrics.err{ ties = "stable" } })
+  core.ranking = ranking
+  check(ok)
+  equal(calls, 2)
+end)
+
+it("prints aligned, and says the conventions", function()
+  local text = tostring(mr.evaluate(mr.tensor{ 2, 1 }, mr.lists{ { 0, 1 } }, { "rr", "ndcg@10" }))
+  equal(text, table.concat({ "metric     mean  lists  skipped", "-------  ------  -----  -------",
+    "rr       0.5000      1        0", "ndcg@10  0.6309      1        0", "ties mean; empty skip; relevant 1; gain exp2" }, "\n"))
+  text = tostring(mr.evaluate(scores, lists, { "ap", mr.metrics.rr{ ties = "worst", relevant = 0.5 } }))
+  equal(text:match("[^\n]*$"), "ties mean (ap), worst (rr); empty skip; relevant 1 (ap), 0.5 (rr); denominator relevant")
+end)
+
+it("of nothing is nothing", function()
+  local result = mr.evaluate(mr.tensor({}, f64), mr.lists{ relevance = {}, sizes = {} }, { "ndcg" })
+  near(result.mean.ndcg, 0 / 0)
+  equal({ result.count, result.counted.ndcg, result.skipped.ndcg }, { 0, 0, 0 })
+  equal(#mr.evaluate(scores, lists, {}).names, 0)
+end)
+
+it("refuses what it does not know", function()
+  raises(function() return mr.evaluate(scores, lists, { "rr" }).ndcg end, "no metric in this evaluation 'ndcg'")
+  raises(function() mr.evaluate(scores, lists, "rr") end, "a table of metrics expected, got a string")
+  raises(function() mr.evaluate(scores, lists, { "ndgc" }) end, "did you mean 'ndcg'?")
+  raises(function() mr.evaluate(scores, lists, { "rr" }, { tie = "mean" }) end, "did you mean 'ties'?")
+  raises(function() mr.evaluate(scores, lists, { "rr" }, { k = 5 }) end, "no option of mr.evaluate 'k'")
+  raises(function() mr.evaluate(mr.tensor{ 1, 2, 0 / 0, 4, 5, 6, 7 }, lists, { "rr" }) end, "scores has NaN at entry 3")
+  raises(function() mr.evaluate(mr.tensor{ 1, 2 }, lists, { "rr" }) end, "scores has 2 entries but lists have 7 rows")
+end)
