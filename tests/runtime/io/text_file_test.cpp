@@ -1,0 +1,110 @@
+#include "runtime/io/text_file.h"
+
+#include <cmath>
+#include <limits>
+#include <sys/stat.h>
+
+#include "tests/support/data_files.h"
+
+using Catch::Contains;
+using mr::read_text_file;
+using mr::test::Files;
+using mr::test::gzip;
+
+namespace {
+
+// Hard to compress, so that the packed bytes do not end far before the text does.
+std::string noise(size_t bytes) {
+  std::string text;
+  for (uint32_t state = 12345; text.size() < bytes; state = state * 1664525 + 1013904223)
+    text += static_cast<char>(state >> 24);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("text files are read whole, plain or gzipped") {
+  const Files files;
+  const size_t size = GENERATE(0, 1, 31, 32, 33, 127, 128, 129, 1000, 65535, 65536, 65537, 3000000);
+  const std::string text = noise(size);
+  CHECK(read_text_file(files.file("a", text)) == text);
+  CHECK(read_text_file(files.file("a.gz", gzip(text))) == text);
+  CHECK(read_text_file(files.file("b.gz", gzip(std::string(size, 'x')))) == std::string(size, 'x'));
+}
+
+TEST_CASE("gzip is known by its first bytes, not by the name") {
+  const Files files;
+  CHECK(read_text_file(files.file("plain.gz", "no gzip")) == "no gzip");
+  CHECK(read_text_file(files.file("packed.csv", gzip("a,b\n"))) == "a,b\n");
+}
+
+TEST_CASE("a gzip file of several members is all of them") {
+  const Files files;
+  CHECK(read_text_file(files.file("a.gz", gzip("one\n") + gzip("") + gzip("two\n"))) == "one\ntwo\n");
+}
+
+TEST_CASE("a byte order mark is not text") {
+  const Files files;
+  CHECK(read_text_file(files.file("a", "\xEF\xBB\xBFid\n")) == "id\n");
+  CHECK(read_text_file(files.file("a.gz", gzip("\xEF\xBB\xBFid\n"))) == "id\n");
+}
+
+TEST_CASE("truncated gzip is an error wherever it is cut") {
+  const Files files;
+  const std::string packed = gzip(noise(5000));
+  // 2 bytes are enough to see that it is gzip; the last 8 are the checksum and the length
+  for (size_t cut = 2; cut < packed.size(); cut += cut < 40 || cut + 40 > packed.size() ? 1 : 97) {
+    CHECK_THROWS_WITH(read_text_file(files.file("ratings.csv.gz", packed.substr(0, cut))),
+                      Contains("ratings.csv.gz: truncated gzip data: the file ends after"));
+  }
+  CHECK_THROWS_WITH(read_text_file(files.file("a.gz", packed + packed.substr(0, 20))), Contains("truncated"));
+}
+
+TEST_CASE("damaged gzip is an error") {
+  const Files files;
+  std::string packed = gzip(noise(5000));
+  packed[packed.size() - 6] ^= 1;
+  CHECK_THROWS_WITH(read_text_file(files.file("a.gz", packed)),
+                    Contains("a.gz: damaged gzip data: incorrect data check"));
+  CHECK_THROWS_WITH(read_text_file(files.file("b.gz", gzip("x") + "tail")), Contains("b.gz: damaged gzip data"));
+}
+
+TEST_CASE("reading stops at the limit") {
+  const Files files;
+  const std::string text(2'000'000, 'x');
+  CHECK(read_text_file(files.file("a.gz", gzip(text)), 2'000'000).size() == text.size());
+  CHECK_THROWS_WITH(read_text_file(files.file("b.gz", gzip(text)), 1'999'999),
+                    Contains("b.gz: unpacks to more than the limit of 1999999 bytes"));
+  CHECK_THROWS_WITH(read_text_file(files.file("c", text), 1'999'999),
+                    Contains("has 2000000 bytes, the limit is 1999999"));
+}
+
+TEST_CASE("what is no file is an error that says what it is") {
+  const Files files;
+  CHECK_THROWS_WITH(read_text_file(files.folder()), Contains("is a folder, expected a file"));
+  CHECK_THROWS_WITH(read_text_file(files.folder() + "/none"), Contains("/none: cannot read: No such file"));
+  const std::string pipe = files.folder() + "/pipe";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(read_text_file(pipe), Contains("is not a regular file"));
+}
+
+TEST_CASE("numbers are the whole word, finite, and rounded once") {
+  const auto parse = [](const char* word) { return mr::parse_number(word, "f", 3, 7, "the rating"); };
+  CHECK(parse("4.5") == 4.5F);
+  CHECK(parse("+4") == 4.0F);
+  CHECK(parse("-1e-3") == -1e-3F);
+  CHECK(parse("1e-60") == 0.0F);
+  CHECK(parse("3.4028234e38") == std::numeric_limits<float>::max());
+  // rounded to double first, this would be a tie and go down to 1
+  CHECK(parse("1.00000005960464477540") == std::nextafter(1.0F, 2.0F));
+  for (const char* const word : {"five", "", "4,5", "4.5x", "1e39", "-1e39", "inf", "-inf", "nan", "NaN", "+-5", "-+5",
+                                 "++5", "+", "-", "0x10", " 4", "4 "}) {
+    CHECK_THROWS_WITH(parse(word), "f:3:7: found '" + std::string(word) + "', expected a finite number for the rating");
+  }
+  CHECK_THROWS_AS(parse("five"), mr::ParseError);
+}
+
+TEST_CASE("long words are cut in messages") {
+  CHECK(mr::quoted("short") == "'short'");
+  CHECK(mr::quoted(std::string(100, 'x')) == "'" + std::string(40, 'x') + "...'");
+}
