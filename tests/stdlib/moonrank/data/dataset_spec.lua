@@ -1,0 +1,156 @@
+-- Datasets: batches, standardising, splitting.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
+
+-- Lists of these sizes; feature 1 of a row is its list, feature 2 its place in it, and items are list * 1000 + place.
+local function dataset(sizes)
+  local relevance, features, items, users = {}, {}, {}, {}
+  for l, n in ipairs(sizes) do
+    users[l] = 10 * l
+    for i = 1, n do
+      relevance[#relevance + 1] = i % 3
+      features[#features + 1] = { l, i }
+      items[#items + 1] = l * 1000 + i
+    end
+  end
+  local int64 = { dtype = "int64" }
+  return mr.data.dataset{ lists = mr.lists{ relevance = mr.tensor(relevance), sizes = sizes }, features = mr.tensor(features),
+    users = mr.tensor(users, int64), items = mr.tensor(items, int64), name = "made" }
+end
+
+local function sizes_of(n)
+  local sizes = {}
+  for l = 1, n do sizes[l] = l % 5 + 1 end
+  return sizes
+end
+
+-- What the batches hold, checked row by row; returns the lists in their order and the batches' sizes.
+local function walk(set, options)
+  local order, batch_sizes = {}, {}
+  for batch in set:batches(options) do
+    batch_sizes[#batch_sizes + 1] = batch.size
+    equal(batch.lists.count, batch.size)
+    local users, sizes = batch.users:totable(), batch.lists.sizes:totable()
+    local features, items, relevance = batch.features:totable(), batch.items:totable(), batch.lists.relevance:totable()
+    local row = 0
+    for l = 1, batch.size do
+      local list = users[l] // 10
+      order[#order + 1] = list
+      equal(sizes[l], list % 5 + 1)
+      for i = 1, sizes[l] do
+        row = row + 1
+        equal(features[row], { list + 0.0, i + 0.0 })
+        equal({ items[row], relevance[row] }, { list * 1000 + i, i % 3 + 0.0 })
+      end
+    end
+    equal(#items, row)
+  end
+  return order, batch_sizes
+end
+
+it("batches hold every list once, rows with their list, the last one short", function()
+  for _, n in ipairs{ 1, 31, 32, 33, 127, 128, 129 } do
+    local set = dataset(sizes_of(n))
+    for _, size in ipairs{ 1, 32, n, n + 1 } do
+      for _, shuffle in ipairs{ false, true } do
+        local order, batch_sizes = walk(set, { size = size, shuffle = shuffle, seed = 1 })
+        equal(#batch_sizes, (n + size - 1) // size)
+        equal(batch_sizes[#batch_sizes], (n - 1) % size + 1)
+        local sorted = table.move(order, 1, #order, 1, {})
+        table.sort(sorted)
+        for l = 1, n do equal(sorted[l], l) end
+        if not shuffle then equal(order, sorted) end
+      end
+    end
+  end
+end)
+
+it("the order of batches depends on seed and epoch, and on nothing else", function()
+  local set = dataset(sizes_of(50))
+  local function order(options)
+    options.shuffle = true
+    return table.concat(walk(set, options), " ")
+  end
+  equal(order{ seed = 1, epoch = 2, size = 7 }, order{ seed = 1, epoch = 2, size = 50 })
+  local seen = {}
+  for seed = 1, 3 do
+    for epoch = 1, 3 do
+      local text = order{ seed = seed, epoch = epoch }
+      check(not seen[text], "another order for every seed and epoch")
+      seen[text] = true
+    end
+  end
+end)
+
+it("options of batches are checked", function()
+  local set = dataset{ 1, 2 }
+  raises(function() set:batches{ size = 0 } end, "batches: size is 0")
+  raises(function() set:batches{ size = 1.5 } end, "batches: size is 1.5")
+  raises(function() set:batches{ sise = 2 } end, "did you mean 'size'?")
+end)
+
+it("parts that do not fit the lists are refused", function()
+  local lists, int64 = mr.lists{ { 1, 0 }, { 1 } }, { dtype = "int64" }
+  raises(function() mr.data.dataset{} end, "lists is missing")
+  raises(function() mr.data.dataset{ lists = lists, features = mr.ones(2, 4) } end, "features have 2 rows but lists have 3")
+  raises(function() mr.data.dataset{ lists = lists, items = mr.tensor({ 1, 2 }, int64) } end, "items has 2 entries but lists have 3 rows")
+  raises(function() mr.data.dataset{ lists = lists, users = mr.tensor({ 1, 2, 3 }, int64) } end,
+    "users has 3 entries, expected one for each of 2 lists")
+  raises(function() return mr.data.dataset{ lists = lists }.feature end, "mr.Dataset has no field 'feature'")
+end)
+
+it("binarize keeps everything but the grades", function()
+  local set = dataset{ 3, 2 }
+  equal(set:binarize "top".lists.relevance:totable(), { 0.0, 1.0, 0.0, 0.0, 1.0 })
+  equal(set:binarize(1).lists.relevance:totable(), { 1.0, 1.0, 0.0, 1.0, 1.0 })
+  equal(set.lists.relevance:totable(), { 1.0, 2.0, 0.0, 1.0, 2.0 })
+  equal(set:binarize(1).items:totable(), set.items:totable())
+  equal(#set, 2)
+  raises(function() set:binarize "best" end, "threshold is best, expected a number or 'top'")
+end)
+
+it("standardize gives mean 0 and deviation 1, by this dataset or another", function()
+  local set = mr.data.synthetic{ kind = "queries", queries = 60, features = 4, seed = 6 }
+  local scaled = set:standardize().features:totable()
+  for column = 1, 4 do
+    local sum, squares = 0, 0
+    for _, row in ipairs(scaled) do sum, squares = sum + row[column], squares + row[column] ^ 2 end
+    near(sum / #scaled, 0, { atol = 1e-7 })
+    near(squares / #scaled, 1, 1e-6)
+  end
+  local other = mr.data.synthetic{ kind = "queries", queries = 3, features = 4, seed = 7 }
+  local s = set:scaling()
+  local x, mean, sd = other.features:totable(), s.mean:totable(), s.sd:totable()
+  near(other:standardize(s).features[2], { (x[2][1] - mean[1]) / sd[1], (x[2][2] - mean[2]) / sd[2], (x[2][3] - mean[3]) / sd[3],
+    (x[2][4] - mean[4]) / sd[4] }, 1e-6)
+  raises(function() dataset{ 2 }:standardize(s) end, "the dataset has 2 features but the scaling has 4")
+  raises(function() mr.data.dataset{ lists = mr.lists{ { 1 } } }:standardize() end, "the dataset has no features")
+end)
+
+it("features that are constant, tiny or huge stay finite", function()
+  local rows = {}
+  for i = 1, 1000 do rows[i] = { 0.1, 1e-30 * i, 1e8 + 8 * (i % 2), 7 } end
+  local set = mr.data.dataset{ lists = mr.lists{ relevance = mr.ones(1000), sizes = { 1000 } }, features = mr.tensor(rows) }
+  local x = set:standardize().features:double()
+  local sd = (x ^ 2):mean(1):sqrt():totable()
+  near(sd, { 0, 1, 1, 0 }, { atol = 1e-5 })
+  near(x:mean(1), { 0, 0, 0, 0 }, { atol = 1e-6 })
+end)
+
+it("split takes whole lists, a rounded share, in the order of the dataset", function()
+  for _, n in ipairs{ 1, 2, 31, 100 } do
+    local set = dataset(sizes_of(n))
+    local others, part = set:split{ share = 0.1, seed = 4 }
+    equal(part.count, n == 1 and 0 or math.max(1, math.floor(n * 0.1 + 0.5)))
+    equal(others.count, n - part.count)
+    local all = walk(others)
+    for i = 2, #all do check(all[i - 1] < all[i]) end
+    for _, list in ipairs(part.count > 0 and walk(part) or {}) do all[#all + 1] = list end
+    table.sort(all)
+    for l = 1, n do equal(all[l], l) end
+  end
+  local _, none = dataset{ 1, 2, 3 }:split{ share = 0 }
+  equal(none.count, 0)
+  raises(function() dataset{ 1 }:split{ share = 1 } end, "split: share is 1")
+end)

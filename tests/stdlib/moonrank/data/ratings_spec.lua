@@ -1,0 +1,129 @@
+-- The protocol on ratings, seen from a script.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local it, equal, check, raises = test.it, test.equal, test.check, test.raises
+
+local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 400, mean_activity = 80, seed = 3 }
+local binary = ratings:binarize(4):min_relevant(10)
+
+-- Relevant and other items per user of a part.
+local function by_user(part)
+  local out, row = {}, 0
+  local sizes, users = part.lists.sizes:totable(), part.users:totable()
+  local items, relevance = part.items:totable(), part.lists.relevance:totable()
+  for l, user in ipairs(users) do
+    local here = { relevant = {}, negative = {} }
+    for _ = 1, sizes[l] do
+      row = row + 1
+      here[relevance[row] == 1 and "relevant" or "negative"][items[row]] = true
+    end
+    out[user] = here
+  end
+  return out
+end
+
+local function count(set)
+  local n = 0
+  for _ in pairs(set) do n = n + 1 end
+  return n
+end
+
+it("binarize and min_relevant leave the original as it is", function()
+  local before = ratings.value:totable()
+  equal(ratings:binarize(4).value:totable()[1], before[1] >= 4 and 1.0 or 0.0)
+  equal(ratings.value:totable(), before)
+  equal({ binary.users, binary.items, binary.rows }, { ratings.users, ratings.items, ratings.rows })
+  raises(function() ratings:binarize "top" end, "binarize: threshold is top, expected a number")
+  raises(function() ratings:min_relevant(2.5) end, "min_relevant: 2.5, expected an integer")
+  raises(function() ratings:folds{} end, "say what is relevant first, e.g. ratings:binarize(4)")
+  raises(function() return ratings.ratings end, "mr.Ratings has no field 'ratings'")
+end)
+
+it("folds cover what users like, and negatives are what they do not", function()
+  local relevant = {}
+  local user, item, value = ratings.user:totable(), ratings.item:totable(), ratings.value:totable()
+  for i = 1, ratings.rows do
+    if value[i] >= 4 then
+      relevant[user[i]] = relevant[user[i]] or {}
+      relevant[user[i]][item[i]] = true
+    end
+  end
+  local tested, kept = {}, 0
+  for u, items in pairs(relevant) do
+    if count(items) >= 10 then
+      kept = kept + 1
+    else
+      relevant[u] = nil
+    end
+  end
+  check(kept > 5)
+  local folds = binary:folds{ k = 4, by = "user", seed = 5, nsr = 2, valid = 0.25 }
+  equal(#folds, 4)
+  for _, fold in ipairs(folds) do
+    local parts = { by_user(fold.train), by_user(fold.valid), by_user(fold.test) }
+    equal({ fold.train.count, fold.valid.count, fold.test.count, fold.short_users }, { kept, kept, kept, 0 })
+    for u, items in pairs(relevant) do
+      local all, negatives = {}, {}
+      for p, part in ipairs(parts) do
+        for i in pairs(part[u].relevant) do
+          check(items[i] and not all[i])
+          all[i] = true
+          if p == 3 then
+            tested[u] = tested[u] or {}
+            check(not tested[u][i])
+            tested[u][i] = true
+          end
+        end
+        for i in pairs(part[u].negative) do
+          check(not items[i] and not negatives[i] and i >= 1 and i <= ratings.items)
+          negatives[i] = true
+        end
+        equal(count(part[u].negative), 2 * count(part[u].relevant))
+      end
+      equal(count(all), count(items))
+      local rest = count(items) - count(parts[3][u].relevant)
+      equal(count(parts[2][u].relevant), math.max(1, math.floor(rest * 0.25 + 0.5)))
+    end
+  end
+  for u, items in pairs(relevant) do equal(count(tested[u]), count(items)) end
+end)
+
+it("folds are the same for the same seed and others for another", function()
+  local function items(options) return binary:folds(options)[2].test.items:totable() end
+  equal(items{ k = 3, seed = 9 }, items{ k = 3, seed = 9 })
+  check(not pcall(equal, items{ k = 3, seed = 9 }, items{ k = 3, seed = 10 }))
+  check(not pcall(equal, items{ k = 3, nsr = 1 }, items{ k = 3, nsr = 2 }))
+  local folds = binary:folds{ k = 3 }
+  check(rawequal(folds[1], folds[1]), "a fold is made once")
+end)
+
+it("options of folds are checked before a fold is made", function()
+  local bad = {
+    { { k = 1 }, "folds: k is 1, expected an integer of at least 2" }, { { k = 2.5 }, "folds: k is 2.5" },
+    { { nsr = -1 }, "folds: nsr is -1, expected an integer from 0 to 4095" }, { { nsr = 1.5 }, "folds: nsr is 1.5" },
+    { { valid = 1 }, "folds: valid is 1" }, { { valid = 0 / 0 }, "folds: valid is" }, { { by = "row" }, "no by of folds 'row'" },
+    { { seeds = 1 }, "did you mean 'seed'?" }, { { seed = 1.5 }, "folds: seed is 1.5" },
+  }
+  for _, case in ipairs(bad) do raises(function() binary:folds(case[1]) end, case[2]) end
+  raises(function() ratings:binarize(4):min_relevant(100000):folds{} end, "folds: no user has 100000 relevant items")
+  raises(function() return binary:folds{ k = 3 }[5] end, "no fold 5, expected 1 to 3")
+end)
+
+it("a summary counts lists, rows and users without enough items", function()
+  local path = os.tmpname()
+  local file <close> = assert(io.open(path, "w"))
+  file:write "user,item,rating\n"
+  for i = 1, 15 do file:write("1,", i, ",5\n") end
+  for i = 16, 20 do file:write("2,", i, ",5\n") end
+  file:flush()
+  local fold = mr.data.interactions(path):binarize(4):folds{ k = 2, nsr = 1, valid = 0.1, seed = 2 }[1]
+  os.remove(path)
+  equal(fold.short_users, 1)
+  local text = fold:summary()
+  check(text:find("Fold 1 of 2, 1 negatives per relevant item, seed 2; 1 users had too few unseen items and took all", 1, true), text)
+  -- user 1: 8 of 15 in test, 3 of 5 unseen items; user 2: 3 of 5 and 3 negatives
+  check(text:find("test       2 lists       17 rows      11 relevant     0 lists without, 0 of relevant rows only", 1, true), text)
+  -- user 1: 1 relevant item and no negative is left for it
+  check(text:find("valid      2 lists        3 rows       2 relevant     0 lists without, 1 of relevant rows only", 1, true), text)
+  equal(tostring(fold), text)
+end)

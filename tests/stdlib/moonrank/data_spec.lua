@@ -1,0 +1,301 @@
+-- Loaders: what they read, where they look, and what they say about bad files.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
+
+-- A file for one test; removed when `body` is done.
+local function with_file(name, text, body)
+  local base = os.tmpname()
+  local path = base .. name
+  local file <close> = assert(io.open(path, "wb"))
+  file:write(text)
+  file:flush()
+  local ok, message = pcall(body, path)
+  os.remove(path)
+  os.remove(base)
+  if not ok then error(message, 0) end
+end
+
+local function quoted(word) return "'" .. word:gsub("'", [['\'']]) .. "'" end
+
+-- Output of the command with these variables of the environment, running `code` in `folder`.
+local function run(variables, folder, code)
+  local command = ("cd %s && env %s %s -e %s 2>&1"):format(quoted(folder), variables, quoted(os.getenv "MOONRANK"), quoted(code))
+  local pipe <close> = assert(io.popen(command))
+  return pipe:read "a"
+end
+
+-- A folder for one test; removed when `body` is done.
+local function with_folder(body)
+  local base = os.tmpname()
+  os.remove(base)
+  assert(os.execute("mkdir " .. quoted(base)))
+  local ok, message = pcall(body, base)
+  os.execute("rm -r " .. quoted(base))
+  if not ok then error(message, 0) end
+end
+
+local function write(path, text)
+  local file <close> = assert(io.open(path, "wb"))
+  file:write(text)
+end
+
+local function data_folder(name)
+  for _, folder in ipairs{ os.getenv "MOONRANK_DATA" or "", "../shared/data" } do
+    local file = folder ~= "" and io.open(folder .. "/" .. name)
+    if file then
+      file:close()
+      return folder
+    end
+  end
+  test.skip("no data at MOONRANK_DATA or ../shared/data: " .. name)
+end
+
+local ratings_csv = "userId,movieId,rating,timestamp\r\n2,10,4.0,7\r\n2,30,1.5,8\r\n5,10,5.0,9\r\n"
+
+test.describe("interactions", function()
+  it("reads columns by name, by number, or takes all ratings as 1", function()
+    with_file(".csv", "item,rating,user\n30,4.5,b\n10,1,a\n30,2,a\n", function(path)
+      local r = mr.data.interactions(path)
+      equal({ r.users, r.items, r.rows }, { 2, 2, 3 })
+      equal(r.user:totable(), { 1, 2, 2 })
+      equal(r.item:totable(), { 2, 1, 2 })
+      equal(r.value:totable(), { 4.5, 1.0, 2.0 })
+      equal(r.user_ids, { "b", "a" })
+      equal(r.item_ids, { "10", "30" })
+      equal({ r.user.dtype, r.item.dtype, r.value.dtype }, { "int64", "int64", "float32" })
+      equal(mr.data.interactions(path, { columns = { user = 3, item = 1, rating = 2 } }).value:totable(), { 4.5, 1.0, 2.0 })
+      equal(mr.data.interactions(path, { columns = { rating = false } }).value:totable(), { 1.0, 1.0, 1.0 })
+      raises(function() mr.data.interactions(path, { columns = { rating = "stars" } }) end,
+        ".csv:1:1: found the columns 'item, rating, user', expected one named 'stars'")
+      raises(function() mr.data.interactions(path, { columns = { user = {} } }) end, "column user is table")
+      raises(function() mr.data.interactions(path, { columns = { usr = "a" } }) end, "did you mean 'user'?")
+      raises(function() mr.data.interactions(path, { delimeter = ";" }) end, "did you mean 'delimiter'?")
+      raises(function() mr.data.interactions(path, { delimiter = "::" }) end, "'::', expected one character")
+    end)
+  end)
+
+  it("reads without header, and without ratings", function()
+    with_file(".tsv", "7\t8\t3\n9\t8\t4\n", function(path)
+      local r = mr.data.interactions(path, { header = false, delimiter = "\t", columns = { rating = 3 } })
+      equal(r.value:totable(), { 3.0, 4.0 })
+      equal(mr.data.interactions(path, { header = false, delimiter = "\t" }).value:totable(), { 1.0, 1.0 })
+    end)
+    with_file(".csv", "user,item\n1,2\n", function(path) equal(mr.data.interactions(path).value:totable(), { 1.0 }) end)
+  end)
+
+  it("says where a row is wrong", function()
+    with_file(".csv", "user,item,rating\n1,2,3\n1,4,five\n", function(path)
+      raises(function() mr.data.interactions(path) end, ".csv:3:5: found 'five', expected a finite number for the rating")
+    end)
+    with_file(".csv", "user,item,rating\n1,2,3\n1,2,4\n", function(path)
+      raises(function() mr.data.interactions(path) end, ".csv:3:1: found user '1' with item '2' a second time (first at line 2)")
+    end)
+    with_file(".csv", "", function(path) raises(function() mr.data.interactions(path) end, ".csv:1:1: the file is empty") end)
+    raises(function() mr.data.interactions(nil) end, "path is a nil, expected the path of a file or folder")
+  end)
+end)
+
+test.describe("movielens", function()
+  it("reads a file, its folder, or the folder above, with titles", function()
+    with_folder(function(folder)
+      assert(os.execute("mkdir " .. quoted(folder .. "/ml-latest-small")))
+      write(folder .. "/ml-latest-small/ratings.csv", ratings_csv)
+      for _, place in ipairs{ "", "/ml-latest-small", "/ml-latest-small/ratings.csv" } do
+        local r = mr.data.movielens(folder .. place)
+        equal({ r.users, r.items, r.rows }, { 2, 2, 3 })
+        equal(r.value:totable(), { 4.0, 1.5, 5.0 })
+        raises(function() r:titles() end, "no movies.csv beside the ratings")
+      end
+      write(folder .. "/ml-latest-small/movies.csv", 'movieId,title,genres\r\n10,"Monsters, Inc. (2001)",x\r\n20,"A ""B""",y\r\n')
+      equal(mr.data.movielens(folder):titles(), { "Monsters, Inc. (2001)", "" })
+      os.remove(folder .. "/ml-latest-small/ratings.csv")
+      raises(function() mr.data.movielens(folder) end, "no ratings.csv or ratings.csv.gz in this folder")
+    end)
+  end)
+
+  it("looks in MOONRANK_DATA, ../shared/data and the user's data folder, in this order", function()
+    with_folder(function(folder)
+      local code = "print(require('moonrank').data.movielens().rows)"
+      local function put(place, rows)
+        assert(os.execute("mkdir -p " .. quoted(folder .. place .. "/ml-latest-small")))
+        local text = "userId,movieId,rating\n"
+        for i = 1, rows do text = text .. "1," .. i .. ",4\n" end
+        write(folder .. place .. "/ml-latest-small/ratings.csv", text)
+      end
+      put("/work/here", 1)  -- a folder to run in
+      local variables = ("MOONRANK_DATA=%s XDG_DATA_HOME=%s"):format(quoted(folder .. "/own"), quoted(folder .. "/xdg"))
+      local here = folder .. "/work"
+      local none = run(variables, here, code)
+      local places = { "ml-latest-small", folder .. "/own/ml-latest-small", "../shared/data/ml-latest-small",
+        folder .. "/xdg/moonrank/ml-latest-small" }
+      check(none:find("no data 'ml-latest-small'; looked for " .. table.concat(places, ", ")
+        .. "; `moonrank data get movielens` fetches it", 1, true), none)
+      put("/xdg/moonrank", 2)
+      equal(run(variables, here, code), "2\n")
+      equal(run("MOONRANK_DATA= XDG_DATA_HOME=" .. quoted(folder .. "/xdg"), here, code), "2\n")
+      put("/shared/data", 3)
+      equal(run(variables, here, code), "3\n")
+      put("/own", 4)
+      equal(run(variables, here, code), "4\n")
+      put("/work", 5)
+      equal(run(variables, here, code), "5\n")
+    end)
+  end)
+
+  it("a truncated gzip file is one clear error, and the process goes on", function()
+    with_folder(function(folder)
+      write(folder .. "/ratings.csv", ratings_csv)
+      local cut = "cd %s && gzip ratings.csv && head -c 40 ratings.csv.gz > cut.gz && mv cut.gz ratings.csv.gz"
+      assert(os.execute(cut:format(quoted(folder))))
+      raises(function() mr.data.movielens(folder) end, "ratings.csv.gz: truncated gzip data: the file ends after")
+      equal(mr.tensor{ 1, 2 }:sum():item(), 3.0)
+    end)
+  end)
+
+  it("has the counts of the real set", function()
+    local folder = data_folder "ml-latest-small/ratings.csv.gz"
+    if not folder then return end
+    local r = mr.data.movielens(folder)
+    equal({ r.users, r.items, r.rows }, { 610, 9724, 100836 })
+    equal(r.item_ids[1], "1")
+    local titles = r:titles()
+    equal({ #titles, titles[1] }, { 9724, "Toy Story (1995)" })
+    equal(r:binarize(4).value:sum():item(), 48580.0)
+    local fold = r:binarize(4):min_relevant(25):folds{ k = 5, seed = 1, nsr = 1 }[1]
+    equal({ fold.train.count, fold.valid.count, fold.test.count, fold.short_users }, { 412, 412, 412, 0 })
+  end)
+end)
+
+test.describe("letor", function()
+  it("reads judged queries", function()
+    with_file(".txt", "2 qid:7 1:0.5 3:2 #docid = A\r\n0 qid:7 2:1 #docid = B\r\n1 qid:9\t1:4\r\n", function(path)
+      local set = mr.data.letor(path)
+      equal({ set.count, #set, set.lists.rows }, { 2, 2, 3 })
+      equal(set.features:totable(), { { 0.5, 0.0, 2.0 }, { 0.0, 1.0, 0.0 }, { 4.0, 0.0, 0.0 } })
+      equal(set.lists.relevance:totable(), { 2.0, 0.0, 1.0 })
+      equal(set.lists.ids, { "7", "9" })
+      equal(set.lists.documents, { "A", "B", "" })
+      equal(mr.data.letor(path, { features = 5 }).features:size(2), 5)
+      raises(function() mr.data.letor(path, { features = 2 }) end, ".txt:1:15: found feature 3, expected at most 2")
+      raises(function() mr.data.letor(path, { features = -1 }) end, "features is -1")
+      raises(function() mr.data.letor(path, { feature = 2 }) end, "did you mean 'features'?")
+      raises(function() mr.data.letor(path, { order = "up" }) end, "no order of mr.data.letor 'up'")
+      raises(function() mr.data.letor(path, { null = 1 }) end, "null is 1, expected 0")
+    end)
+  end)
+
+  local bad = {
+    { "a missing colon", "1 qid:1 1:2 23\n", ":1:13: found '23', expected 'feature:value' with a colon" },
+    { "ids that do not ascend", "1 qid:1 2:2 1:3\n", ":1:13: found feature 1 after feature 2, expected ascending ids" },
+    { "a qid that returns", "1 qid:1 1:1\n1 qid:2 1:1\n1 qid:1 1:1\n",
+      ":3:3: found qid '1' again after other queries (it began at line 1)" },
+    { "an empty file", "", ":1:1: found no rows" },
+    { "a word for a number", "1 qid:1 1:two\n", ":1:11: found 'two', expected a finite number for feature 1" },
+    { "NULL", "1 qid:1 1:NULL\n", ":1:11: found 'NULL', expected a number (null = 0 reads it as 0)" },
+    { "a line without qid", "1 1:2\n", ":1:3: found '1:2', expected 'qid:'" },
+    { "infinity", "1 qid:1 1:inf\n", ":1:11: found 'inf'" },
+  }
+  for _, case in ipairs(bad) do
+    it("says where there is " .. case[1], function()
+      with_file(".txt", case[2], function(path)
+        local message = raises(function() mr.data.letor(path) end, path .. case[3])
+        check(message:find("data_spec.lua", 1, true), "the error points at the script: " .. message)
+      end)
+    end)
+  end
+
+  it("takes what options allow", function()
+    with_file(".txt", "1 2:NULL 1:3 2:5\n0 1:1\n", function(path)
+      local set = mr.data.letor(path, { null = 0, order = "any", qid = "optional" })
+      equal(set.features:totable(), { { 3.0, 5.0 }, { 1.0, 0.0 } })
+      equal(set.count, 1)
+    end)
+  end)
+
+  it("says what is missing", function()
+    raises(function() mr.data.letor "no-such-file.txt" end, "no data 'no-such-file.txt'; looked for no-such-file.txt, ")
+    raises(function() mr.data.letor "tests" end, "is a folder, expected a file")
+  end)
+end)
+
+test.describe("letor_folds", function()
+  local function lines(query, grade) return ("%d qid:%s 1:%s 2:1\n0 qid:%s 1:0 2:1\n"):format(grade, query, query, query) end
+
+  it("makes the validation part where the folder has none, of whole lists", function()
+    with_folder(function(folder)
+      for p = 1, 3 do
+        local text = ""
+        for q = 1, 10 do text = text .. lines(10 * p + q, p) end
+        write(("%s/P%d.txt"):format(folder, p), text)
+      end
+      local folds = mr.data.letor_folds(folder, { valid = 0.2, seed = 3 })
+      equal(#folds, 3)
+      local fold = folds[2]
+      equal({ fold.train.count, fold.valid.count, fold.test.count }, { 16, 4, 10 })
+      local seen = {}
+      for _, part in ipairs{ fold.train, fold.valid } do
+        for i, id in ipairs(part.lists.ids) do
+          check(not seen[id], "query " .. id .. " once")
+          seen[id] = true
+          -- features went with their list: feature 1 of the relevant row is the query's number
+          equal(part.features[2 * i - 1]:totable()[1], tonumber(id) + 0.0)
+        end
+      end
+      for q = 21, 30 do check(not seen[tostring(q)], "test queries stay out") end
+      equal(folds[2], fold)
+      equal(mr.data.letor_folds(folder, { valid = 0.2, seed = 3 })[2].valid.lists.ids, fold.valid.lists.ids)
+      raises(function() return folds[0] end, "no fold 0, expected 1 to 3")
+      raises(function() return folds[5] end, "no fold 5")
+      local n = 0
+      for _ in ipairs(folds) do n = n + 1 end
+      equal(n, 3)
+      -- "top" is one threshold for the whole fold: P3 has grade 3, and no other part has
+      local binary = folds[3]:binarize "top"
+      equal({ binary.test.lists.relevance:sum():item(), binary.train.lists.relevance:sum():item() }, { 10.0, 0.0 })
+      equal(folds[3]:binarize(2).train.lists.relevance:sum():item() + folds[3]:binarize(2).valid.lists.relevance:sum():item(), 10.0)
+      check(fold:summary():find("train     16 lists       32 rows      16 relevant     0 lists without", 1, true), fold:summary())
+    end)
+  end)
+
+  it("standardises a fold by its training part", function()
+    with_folder(function(folder)
+      write(folder .. "/train.txt", "1 qid:1 1:1 2:7\n0 qid:1 1:3 2:7\n")
+      write(folder .. "/vali.txt", "1 qid:2 1:2 2:8\n")
+      write(folder .. "/test.txt", "1 qid:3 1:5 2:7\n")
+      local fold = mr.data.letor_folds(folder)[1]:standardize()
+      equal(fold.train.features:totable(), { { -1.0, 0.0 }, { 1.0, 0.0 } })
+      equal(fold.valid.features:totable(), { { 0.0, 1.0 } })
+      equal(fold.test.features:totable(), { { 3.0, 0.0 } })
+    end)
+  end)
+
+  it("has the counts of the real sets", function()
+    local folder = data_folder "mq2008/folds.tsv"
+    if not folder then return end
+    local folds = mr.data.letor_folds(folder .. "/mq2008")
+    equal(#folds, 5)
+    local fold = folds[1]
+    equal({ fold.train.count, fold.valid.count, fold.test.count }, { 471, 157, 156 })
+    equal({ fold.train.lists.rows, fold.valid.lists.rows, fold.test.lists.rows }, { 2933 + 3635 + 3062, 2707, 2874 })
+    equal(fold:binarize("top").test.lists.relevance:sum():item(), 177.0)
+    local x = fold:standardize().train.features:double()
+    near(x:mean(1):abs():max():item(), 0, { atol = 1e-6 })
+    local sd = (x ^ 2):mean(1):sqrt():totable()
+    for _, column in ipairs{ 6, 7, 8, 9, 10, 43 } do equal(sd[column], 0.0) end
+    near(sd[1], 1, 1e-6)
+  end)
+end)
+
+test.describe("synthetic", function()
+  it("makes ratings and queries", function()
+    local r = mr.data.synthetic{ kind = "ratings", users = 30, items = 200, seed = 2 }
+    equal({ r.users, r.items, r.rows }, { 30, 200, #r.value })
+    equal(r.value:totable(), mr.data.synthetic{ users = 30, items = 200, seed = 2 }.value:totable())
+    local q = mr.data.synthetic{ kind = "queries", queries = 12, features = 5 }
+    equal({ q.count, q.features:size(2) }, { 12, 5 })
+    raises(function() mr.data.synthetic{ kind = "rating" } end, "did you mean 'ratings'?")
+    raises(function() mr.data.synthetic{ kind = "queries", users = 3 } end, "no option of mr.data.synthetic 'users'")
+    raises(function() mr.data.synthetic{ users = 0 } end, "users is 0, expected at least 1")
+  end)
+end)
