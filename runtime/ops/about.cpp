@@ -1,4 +1,5 @@
 // What this program is and what it can use.
+#include "kernels/cpu/pairs.h"
 #include "kernels/cpu/pool.h"
 #include "kernels/cuda/device.h"
 #include "runtime/lua/bind.h"
@@ -8,6 +9,7 @@ namespace mr {
 namespace {
 
 std::string version_of() { return MR_VERSION; }
+std::string simd_of() { return cpu::simd_name(); }
 bool has_cuda_of() { return cuda::available(); }
 std::string cuda_of() { return cuda::available() ? cuda::device_name() : cuda::reason(); }
 int64_t held_of() { return Storage::held(Device::cpu) + Storage::held(Device::cuda); }
@@ -26,6 +28,7 @@ extern const lua::OpTable about_functions{
     nullptr,
     {
         op<&version_of>("version", "", "Version of the program."),
+        op<&simd_of>("simd", "", "The instruction set of the hot loops: 'scalar', 'avx2' or 'avx512'."),
         op<&has_cuda_of>("has_cuda", "", "Whether a usable GPU is there."),
         op<&cuda_of>("cuda", "", "Name of the GPU, or why there is none."),
         op<&held_of>("held_bytes", "", "Bytes that live tensors hold."),
