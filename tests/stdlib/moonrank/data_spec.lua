@@ -253,6 +253,9 @@ test.describe("letor_folds", function()
       -- "top" is one threshold for the whole fold: P3 has grade 3, and no other part has
       local binary = folds[3]:binarize "top"
       equal({ binary.test.lists.relevance:sum():item(), binary.train.lists.relevance:sum():item() }, { 10.0, 0.0 })
+      local first = folds[1]:binarize "top"
+      equal(first.test.lists.relevance:sum():item(), 0.0)
+      equal(first.train.lists.relevance:sum():item() + first.valid.lists.relevance:sum():item(), 10.0)
       equal(folds[3]:binarize(2).train.lists.relevance:sum():item() + folds[3]:binarize(2).valid.lists.relevance:sum():item(), 10.0)
       check(fold:summary():find("train     16 lists       32 rows      16 relevant     0 lists without", 1, true), fold:summary())
     end)

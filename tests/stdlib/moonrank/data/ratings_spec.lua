@@ -97,6 +97,16 @@ it("folds are the same for the same seed and others for another", function()
   check(rawequal(folds[1], folds[1]), "a fold is made once")
 end)
 
+it("what is changed after folds were made makes other folds", function()
+  local function users(r) return r:folds{ k = 2 }[1].test.count end
+  local some = binary:min_relevant(10)
+  local many = users(some)
+  check(users(some:min_relevant(40)) < many)
+  check(users(some:min_relevant(1)) > many)
+  check(users(some:binarize(1)) == many, "grades of 0 and 1 stay what they are")
+  equal(users(some), many)
+end)
+
 it("options of folds are checked before a fold is made", function()
   local bad = {
     { { k = 1 }, "folds: k is 1, expected an integer of at least 2" }, { { k = 2.5 }, "folds: k is 2.5" },
