@@ -18,6 +18,9 @@ struct Later {
 class Agenda {
  public:
   void add_to(const std::shared_ptr<Node>& node, Gradient gradient) {
+    // what works on rows, as sums over lists do, takes scores of any shape and gives a plain vector back
+    if (!gradient.sparse() && !(gradient.dense.shape() == node->shape))
+      gradient.dense = gradient.dense.viewed(node->shape);
     const auto [at, is_new] = waiting_.try_emplace(node.get());
     if (is_new) {
       at->second = std::move(gradient);
