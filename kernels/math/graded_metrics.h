@@ -69,8 +69,13 @@ struct ExpectedReciprocalRank {
     const int64_t last = v.k - r < t ? v.k - r : t;
     double* spare = scratch.data + 4 * at + t;
     double* products = scratch.data + 4 * at;
-    const int64_t graded = mean_products(group, at + r, t, last, products, spare);
-    const int64_t most = graded < last ? graded : last;
+    const double largest =
+        group.max(t, 0.0, [&](int64_t i) { return missed(at + r + i) < 1 ? missed(at + r + i) : 0; });
+    // products of more rows than this are below 1e-30
+    const int64_t enough = largest > 0 ? 1 + static_cast<int64_t>(-69.1 / std::log(largest)) : 1;
+    const int64_t limit = enough < last ? enough : last;
+    const int64_t graded = mean_products(group, at + r, t, limit, products, spare);
+    const int64_t most = graded < limit ? graded : limit;
     double* chance = scratch.data + 4 * at + 2 * t;
     double* next = scratch.data + 4 * at + 3 * t;
     group.each(most, [&](int64_t i) { chance[i] = 0; });
@@ -95,16 +100,16 @@ struct ExpectedReciprocalRank {
   }
 
   /// products[i - 1]: mean over the sets of i rows with a grade, of the t from `first`, of the product of what they
-  /// miss, for i up to `last`. Returns how many rows have one.
+  /// miss, for i up to `limit`. Returns how many rows have one.
   template <class Group>
-  MR_HD int64_t mean_products(const Group& group, int64_t first, int64_t t, int64_t last, double*& products,
+  MR_HD int64_t mean_products(const Group& group, int64_t first, int64_t t, int64_t limit, double*& products,
                               double*& spare) const {
     int64_t m = 0;
     for (int64_t s = first; s < first + t; ++s) {
       const double miss = missed(s);
       if (miss == 1) continue;
       ++m;
-      group.each(m < last ? m : last, [&](int64_t i) {
+      group.each(m < limit ? m : limit, [&](int64_t i) {
         const double with = i == 0 ? 1 : products[i - 1], without = i + 1 < m ? products[i] : 0;
         spare[i] = (static_cast<double>(m - i - 1) * without + static_cast<double>(i + 1) * miss * with) /
                    static_cast<double>(m);

@@ -230,12 +230,25 @@ TEST_CASE("metrics are the same on many lanes as on one") {
   });
 }
 
-TEST_CASE("ERR of one long run is that of its closed form") {
-  // one row of grade 1 among n equal ones, satisfying with probability 1/4: the mean of 1/r is H(n) / n
+TEST_CASE("ERR of long runs") {
   const int64_t n = 20000;
   std::vector<float> relevance(n, 0.0F);
   relevance[777] = 1;
-  Case<double> c(std::vector<double>(n, 1.0), relevance, {0, n});
-  c.err(whole)(SerialGroup{}, 0);
-  CHECK(c.out[0] == Approx(0.25 * c.harmonic.back() / static_cast<double>(n)).epsilon(1e-12));
+  Case<double> one(std::vector<double>(n, 1.0), relevance, {0, n});
+  one.err(whole)(SerialGroup{}, 0);
+  // one row of grade 1, satisfying with probability 1/4: the mean of 1/r is H(n) / n
+  CHECK(one.out[0] == Approx(0.25 * one.harmonic.back() / static_cast<double>(n)).epsilon(1e-12));
+
+  // all rows alike: the order does not matter, sum over r of 1/4 (3/4)^(r - 1) / r
+  Case<double> all(std::vector<double>(n, 1.0), std::vector<float>(n, 1.0F), {0, n});
+  all.err(whole)(SerialGroup{}, 0);
+  CHECK(all.out[0] == Approx(err(Ranked(n, 1.0F), whole)).epsilon(1e-12));
+
+  // half of them alike: as if every row satisfied with probability 1/8, were they drawn with replacement
+  for (int64_t i = 0; i < n; ++i) relevance[i] = static_cast<float>(i % 2);
+  Case<double> half(std::vector<double>(n, 1.0), relevance, {0, n});
+  half.err(whole)(SerialGroup{}, 0);
+  double expected = 0;
+  for (int64_t r = 1; r <= 1000; ++r) expected += std::pow(0.875, r - 1) * 0.125 / static_cast<double>(r);
+  CHECK(half.out[0] == Approx(expected).epsilon(1e-4));
 }
