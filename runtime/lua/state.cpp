@@ -72,14 +72,4 @@ void open(lua_State* L) {
   lua_pop(L, 2);
 }
 
-int traceback(lua_State* L) {
-  const char* message = lua_tostring(L, 1);
-  if (message == nullptr) {
-    if (luaL_callmeta(L, 1, "__tostring") != 0 && lua_type(L, -1) == LUA_TSTRING) return 1;
-    message = lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
-  }
-  luaL_traceback(L, L, message, 1);
-  return 1;
-}
-
 }  // namespace mr::lua

@@ -20,7 +20,4 @@ const EmbeddedFile* embedded_files(int* count);
 /// protected.
 void open(lua_State* L);
 
-/// Message handler for lua_pcall: adds a traceback of script lines.
-int traceback(lua_State* L);
-
 }  // namespace mr::lua
