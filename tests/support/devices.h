@@ -2,7 +2,7 @@
 // counts them as skipped, not as passed.
 #pragma once
 
-#include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -16,6 +16,12 @@ inline bool has(Device device) {
   if (device == Device::cpu || cuda::available()) return true;
   WARN("SKIPPED: no CUDA device: " << cuda::reason());
   return false;
+}
+
+/// The devices that are there, for `GENERATE(from_range(test::devices()))`: tests that mean something on the CPU alone.
+inline std::vector<Device> devices() {
+  if (cuda::available()) return {Device::cpu, Device::cuda};
+  return {Device::cpu};
 }
 
 }  // namespace mr::test

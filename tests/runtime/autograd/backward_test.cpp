@@ -1,0 +1,87 @@
+// What scripts cannot provoke: a derivative that fails in the middle, and the order of the walk.
+#include <stdexcept>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "runtime/autograd/node.h"
+
+namespace mr {
+namespace {
+
+Tensor number(double x) { return Tensor::full({}, x, Dtype::float64); }
+Tensor leaf(double x) { return requires_grad(number(x)); }
+double grad(const Tensor& x) { return to_dense(x.node()->grad, x.shape()).item(); }
+
+/// A step that multiplies the derivative, fails while `*broken`, and writes down its name.
+Tensor step(const char* name, const Tensor& x, double factor, const bool* broken = nullptr,
+            std::string* walked = nullptr) {
+  return record(name, number(x.item() * factor), {x}, [=](const Tensor& g) -> Gradients {
+    if (broken != nullptr && *broken) throw std::runtime_error("the derivative failed");
+    if (walked != nullptr) *walked += name;
+    return {number(g.item() * factor)};
+  });
+}
+
+Tensor sum(const Tensor& a, const Tensor& b) {
+  return record("sum", number(a.item() + b.item()), {a, b}, [](const Tensor& g) -> Gradients { return {g, g}; });
+}
+
+TEST_CASE("an error in the middle of backward leaves all as it was, and it can be tried again", "[autograd]") {
+  const Tensor x = leaf(1), y = leaf(2);
+  backward(step("a", x, 3), {}, false);
+  REQUIRE(grad(x) == 3);
+  bool broken = true;
+  // y's part is walked first, then x's fails
+  const Tensor loss = sum(step("b", step("c", x, 5, &broken), 7), step("d", y, 11));
+  CHECK_THROWS_WITH(backward(loss, {}, false), "the derivative failed");
+  CHECK(grad(x) == 3);
+  CHECK_FALSE(y.node()->grad.defined());
+  CHECK(set_recording(true));  // recording is on again
+  broken = false;
+  backward(loss, {}, false);
+  CHECK(grad(x) == 3 + 35);
+  CHECK(grad(y) == 11);
+  CHECK_THROWS_WITH(backward(loss, {}, false), Catch::Contains("walked before"));
+  CHECK(grad(x) == 3 + 35);
+}
+
+TEST_CASE("a node is walked once, after all that use it", "[autograd]") {
+  std::string walked;
+  const Tensor x = leaf(1);
+  const Tensor a = step("a", x, 2, nullptr, &walked);
+  const Tensor b = step("b", a, 3, nullptr, &walked);
+  const Tensor c = step("c", a, 5, nullptr, &walked);
+  backward(sum(sum(b, a), c), {}, false);
+  CHECK(walked == "cba");
+  CHECK(grad(x) == 2 * (3 + 1 + 5));
+}
+
+TEST_CASE("an undefined derivative means zero", "[autograd]") {
+  const Tensor x = leaf(1), y = leaf(2);
+  const Tensor loss = record("half", number(1), {x, y}, [](const Tensor& g) -> Gradients { return {g, Gradient()}; });
+  backward(loss, {}, false);
+  CHECK(grad(x) == 1);
+  CHECK_FALSE(y.node()->grad.defined());
+}
+
+TEST_CASE("nothing is recorded inside backward", "[autograd]") {
+  const Tensor x = leaf(1);
+  bool recorded = true;
+  const Tensor loss = record("probe", number(1), {x}, [&](const Tensor& g) -> Gradients {
+    recorded = recording({x});
+    return {g};
+  });
+  backward(loss, {}, false);
+  CHECK_FALSE(recorded);
+}
+
+TEST_CASE("a leaf can be the root, and its derivative is the seed", "[autograd]") {
+  const Tensor x = leaf(4);
+  backward(x, {}, false);
+  backward(x, {}, false);
+  CHECK(grad(x) == 2);
+}
+
+}  // namespace
+}  // namespace mr

@@ -1,0 +1,63 @@
+// Nodes: when they are made, and that long chains of them go without recursion.
+#include "runtime/autograd/node.h"
+
+#include <catch2/catch.hpp>
+
+namespace mr {
+namespace {
+
+Tensor identity(const Tensor& x) {
+  return record("identity", x.data(), {x}, [](const Tensor& g) -> Gradients { return {g}; });
+}
+
+TEST_CASE("a chain of a million nodes goes without recursion", "[autograd]") {
+  const Tensor x = requires_grad(Tensor::full({}, 1, Dtype::float64));
+  Tensor y = x;
+  for (int i = 0; i < 1000000; ++i) y = identity(y);
+  SECTION("never walked") { y = Tensor(); }
+  SECTION("walked") {
+    backward(y, {}, false);
+    CHECK(x.node()->grad.dense.item() == 1);
+  }
+  SECTION("kept") {
+    backward(y, {}, true);
+    backward(y, {}, true);
+    CHECK(x.node()->grad.dense.item() == 2);
+    y = Tensor();
+  }
+  y = Tensor();
+  CHECK(x.node().use_count() == 1);
+}
+
+TEST_CASE("a part that somebody still holds stays whole", "[autograd]") {
+  const Tensor x = requires_grad(Tensor::full({}, 1, Dtype::float64));
+  const Tensor middle = identity(identity(x));
+  { const Tensor end = identity(identity(middle)); }
+  backward(middle, {}, false);
+  CHECK(x.node()->grad.dense.item() == 1);
+}
+
+TEST_CASE("nothing is recorded where nobody asks", "[autograd]") {
+  const Tensor plain = Tensor::full({}, 1, Dtype::float64), x = requires_grad(plain);
+  CHECK(identity(plain).node() == nullptr);
+  CHECK(plain.node() == nullptr);  // the leaf is another handle
+  CHECK(recording({plain, x}));
+  CHECK_FALSE(recording({plain}));
+  CHECK_FALSE(recording({}));
+  const bool was = set_recording(false);
+  CHECK(was);
+  CHECK(identity(x).node() == nullptr);
+  CHECK_FALSE(recording({x}));
+  set_recording(was);
+  CHECK(identity(x).node() != nullptr);
+}
+
+TEST_CASE("a leaf stays the leaf that it is", "[autograd]") {
+  const Tensor x = requires_grad(Tensor::full({}, 1, Dtype::float32));
+  CHECK(requires_grad(x).node() == x.node());
+  CHECK_THROWS(requires_grad(identity(x)));
+  CHECK_THROWS(requires_grad(Tensor::full({}, 1, Dtype::int64)));
+}
+
+}  // namespace
+}  // namespace mr

@@ -1,0 +1,146 @@
+// A representative script in a state whose allocator fails at the n-th request, for every n: each time a Lua error or
+// the right result, no crash, and nothing leaked.
+#include <cstdlib>
+#include <limits>
+
+#include "runtime/autograd/node.h"
+#include "tests/support/lua_state.h"
+#include "tests/support/temporary_folder.h"
+
+namespace mr {
+namespace {
+
+using test::LuaState;
+
+constexpr int64_t never = std::numeric_limits<int64_t>::max();
+
+struct Budget {
+  int64_t left = never;  // requests that are still granted
+  bool once = false;     // the refused request is the only one: Lua collects and asks again
+  int64_t bytes = 0;
+};
+
+void* allocate(void* data, void* block, size_t old_size, size_t new_size) {
+  auto& budget = *static_cast<Budget*>(data);
+  const auto old_bytes = static_cast<int64_t>(block == nullptr ? 0 : old_size);
+  if (new_size == 0) {
+    budget.bytes -= old_bytes;
+    std::free(block);
+    return nullptr;
+  }
+  // Lua counts on it that a block can shrink
+  if (block == nullptr || new_size > old_size) {
+    if (budget.left <= 0) {
+      if (budget.once) budget.left = never;
+      return nullptr;
+    }
+    if (budget.left != never) --budget.left;
+  }
+  void* const moved = std::realloc(block, new_size);
+  if (moved != nullptr) budget.bytes += static_cast<int64_t>(new_size) - old_bytes;
+  return moved;
+}
+
+const char* const script = R"lua(
+  local path = ...
+  local x = mr.tensor({ { 1, 2 }, { 3, 4 } }, { dtype = "float64" }):requires_grad()
+  local y = ((x * 2 + 1):matmul(x:t()) / 7):sum(1)
+  y:sum():backward()
+  local shape, text = x:shape(), tostring(y) .. core.numbers(x.grad)[4]
+  local names, tensors, keys, values = core.load_tensors(path)
+  local lists = mr.lists{ relevance = { 1, 0, 2 }, ids = { "a", "a", "b" }, documents = { "p", "q", "r" } }
+  local scores = lists:softmax(mr.tensor{ 1, 2, 3 })
+  local messages = {}
+  for i, f in ipairs{ function() return x + mr.ones(3) end, function() return x.nothing end, function() return mr.ones("a") end,
+    function() return x:sum("a") end, function() error({}) end } do
+    local ok, message = pcall(f)
+    assert(not ok)
+    messages[i] = type(message) == "string" and #message or 0
+  end
+  local untracked = mr.no_grad(function() return (x * 2).tracked end)
+  local described = core.describe(core.lists)
+  return shape[2] == 2 and #text > 20 and #names == 2 and tensors[2]:size(1) == 3 and keys[1] == "key" and values[1] == "value"
+    and lists.ids[2] == "b" and #lists.documents == 3 and scores:size(1) == 3 and #messages == 5 and messages[1] > 10
+    and untracked == false and described.name == "lists"
+)lua";
+
+/// Lua's view of one run: 1 right, 0 an error; anything else is a wrong result.
+int outcome(LuaState& L, Budget& budget, const std::string& path, int64_t grant, bool once) {
+  L.run("");  // the previous run's last garbage is not this one's
+  L.load(script);
+  lua_pushlstring(L, path.data(), path.size());
+  budget.once = once;
+  budget.left = grant;
+  const int status = lua_pcall(L, 1, 1, 0);
+  budget.left = never;
+  set_recording(true);
+  const int result = status != LUA_OK ? 0 : lua_toboolean(L, -1) != 0 ? 1 : -1;
+  if (status == LUA_ERRMEM) {
+    CHECK(std::string(lua_tostring(L, -1)) == "not enough memory");
+  }
+  lua_settop(L, 0);
+  return result;
+}
+
+void every_request(bool once) {
+  const test::TemporaryFolder folder;
+  const std::string path = (folder.path() / "x").string();
+  Budget budget;
+  {
+    LuaState L(&allocate, &budget);
+    L.run("core.save_tensors('" + path + "', {'a', 'b'}, {mr.ones(2), mr.ones(3)}, {'key'}, {'value'})");
+    REQUIRE(outcome(L, budget, path, never, false) == 1);
+    L.collect();
+    const int64_t held = Storage::held(Device::cpu);
+    int errors = 0;
+    bool complete = false;
+    for (int64_t n = 0; !complete; ++n) {
+      const int result = outcome(L, budget, path, n, once);
+      if (result < 0 || (once && result == 0)) FAIL("request " << n << " gave " << result);
+      if (result == 0) ++errors;
+      L.collect();
+      if (Storage::held(Device::cpu) != held) FAIL("request " << n << " leaked tensors");
+      // many refusals can go unseen, when a collection in between made room; so success alone is no end
+      complete = once ? n >= 2000 : n > 100 && result == 1;
+    }
+    if (!once) CHECK(errors > 100);
+    REQUIRE(outcome(L, budget, path, never, false) == 1);
+  }
+  CHECK(budget.bytes == 0);
+}
+
+TEST_CASE("a script whose memory ends at any request gets an error and leaks nothing", "[lua][memory]") {
+  every_request(false);
+}
+
+TEST_CASE("a script survives any request that succeeds only after a collection", "[lua][memory]") {
+  every_request(true);
+}
+
+int open_and_close(lua_State* L) {
+  lua::open(L);
+  return luaL_dostring(L, "return require 'moonrank'.ones(2)") == LUA_OK ? 0 : lua_error(L);
+}
+
+TEST_CASE("opening a state whose memory ends at any request is an error and leaks nothing", "[lua][memory]") {
+  const int64_t held = Storage::held(Device::cpu);
+  bool complete = false;
+  int errors = 0;
+  // every one of the first requests, then every 7th, 8th, ...
+  for (int64_t n = 0; !complete; n += 1 + n / 150) {
+    Budget budget;
+    budget.left = n;
+    lua_State* const L = lua_newstate(&allocate, &budget);
+    if (L != nullptr) {
+      lua_pushcfunction(L, &open_and_close);
+      complete = lua_pcall(L, 0, 0, 0) == LUA_OK;
+      if (!complete) ++errors;
+      lua_close(L);
+    }
+    if (budget.bytes != 0 || Storage::held(Device::cpu) != held) FAIL("request " << n << " leaked");
+  }
+  CHECK(errors > 100);
+}
+
+}  // namespace
+}  // namespace mr

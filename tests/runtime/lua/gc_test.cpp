@@ -1,0 +1,60 @@
+// Tensors are few bytes to Lua and many to the machine: their bytes drive the collector.
+#include "tests/support/lua_state.h"
+
+namespace mr {
+namespace {
+
+using Catch::Matchers::Contains;
+using test::LuaState;
+
+TEST_CASE("2,000 tensors of 1 MiB, made and dropped, never hold more than 600 MiB", "[lua][memory]") {
+  LuaState L;
+  const int64_t before = Storage::held(Device::cpu);
+  L.run(R"(
+    local most = 0
+    for _ = 1, 2000 do
+      local x = core.full({ 1 << 17 }, 1, "float64")
+      most = math.max(most, core.held_bytes())
+    end
+    return most
+  )",
+        1);
+  const int64_t most = lua_tointeger(L, -1);
+  CHECK(most < int64_t{600} << 20);
+  CHECK(most > int64_t{100} << 20);  // and does not collect at every step either
+  L.collect();
+  CHECK(Storage::held(Device::cpu) == before);
+}
+
+TEST_CASE("a graph that is dropped in every step does not pile up", "[lua][memory]") {
+  LuaState L;
+  L.run(R"(
+    local most = 0
+    local x = core.full({ 1 << 17 }, 1, "float64"):requires_grad()
+    for _ = 1, 300 do
+      local y = ((x * 2):exp() + x):sum()
+      y:backward()
+      x:zero_grad()
+      most = math.max(most, core.held_bytes())
+    end
+    return most
+  )",
+        1);
+  CHECK(lua_tointeger(L, -1) < int64_t{600} << 20);
+}
+
+TEST_CASE("an absurd tensor is an error, and all goes on", "[lua][memory]") {
+  LuaState L;
+  const int64_t before = Storage::held(Device::cpu);
+  const std::string message = L.error_of("return mr.zeros(1 << 40)");
+  CHECK_THAT(message, Contains("out of memory: a tensor of 4194304.0 MiB does not fit on cpu"));
+  CHECK_THAT(L.error_of("return mr.zeros(1 << 20, 1 << 20)"), Contains("out of memory"));
+  CHECK_THAT(L.error_of("return mr.ones(1 << 20, 1) + mr.ones(1, 1 << 20)"), Contains("out of memory"));
+  CHECK_THAT(L.error_of("return mr.zeros(1 << 62)"), Contains("is too large"));
+  CHECK(L.error_of("assert(mr.ones(3):sum():item() == 3)").empty());
+  L.collect();
+  CHECK(Storage::held(Device::cpu) == before);
+}
+
+}  // namespace
+}  // namespace mr

@@ -1,0 +1,65 @@
+// Judged lists: what kernels read, made once and kept.
+#include "runtime/tensor/lists.h"
+
+#include <vector>
+
+#include "tests/support/devices.h"
+
+namespace mr {
+namespace {
+
+const Lists lists({3, 0, 2, 1}, {1, 0, 2, 0, 0.5F, 3});
+
+TEST_CASE("lists lie end to end", "[tensor]") {
+  CHECK(lists.count() == 4);
+  CHECK(lists.rows() == 6);
+  CHECK(lists.offsets() == std::vector<int64_t>{0, 3, 3, 5, 6});
+  const Ragged view = lists.view(Device::cpu);
+  CHECK(view.count == 4);
+  CHECK(view.size(1) == 0);
+  CHECK(view.begin(3) == 5);
+  CHECK(Lists({}, {}).view(Device::cpu).count == 0);
+}
+
+TEST_CASE("relevant rows are chosen by a threshold, on every device", "[tensor]") {
+  const Device device = GENERATE(from_range(test::devices()));
+  CHECK(lists.relevant() == std::vector<int64_t>{2, 0, 0, 1});
+  CHECK(lists.relevant(2) == std::vector<int64_t>{1, 0, 0, 1});
+  const ChosenRows& chosen = lists.relevant_rows(0.5F, device);
+  CHECK(chosen.total == 4);
+  CHECK(chosen.offsets.to_vector<int64_t>() == std::vector<int64_t>{0, 2, 2, 3, 4});
+  CHECK(&lists.relevant_rows(0.5F, device) == &chosen);  // made once
+  if (device == Device::cpu) {
+    const Chosen view = chosen.view();
+    CHECK(view(0, 1) == 2);  // the third row of the first list
+    CHECK(view(2, 0) == 1);
+    CHECK(view(3, 0) == 0);
+  }
+  CHECK(lists.relevant_rows(9, device).total == 0);
+  CHECK(lists.relevance(device).to_vector<float>() == lists.relevance());
+}
+
+TEST_CASE("what is derived is kept for copies, and made again for other lists", "[tensor]") {
+  int made = 0;
+  const auto make = [&] { return ++made; };
+  const Lists copy = lists;
+  CHECK(lists.cached<int>("test", make) == copy.cached<int>("test", make));
+  CHECK(made == 1);
+  CHECK(lists.select({0, 1, 2, 3}).cached<int>("test", make) == 2);
+  CHECK_THROWS(lists.cached<int>("fails", []() -> int { throw std::runtime_error("no"); }));
+  CHECK(lists.cached<int>("fails", [] { return 5; }) == 5);  // a failure is not kept
+}
+
+TEST_CASE("lists are selected with their rows and names", "[tensor]") {
+  const Lists named({2, 1}, {1, 0, 2}, {"a", "b"}, {"p", "q", "r"});
+  const Lists chosen = named.select({1, 0, 1});
+  CHECK(chosen.sizes() == std::vector<int64_t>{1, 2, 1});
+  CHECK(chosen.relevance() == std::vector<float>{2, 1, 0, 2});
+  CHECK(chosen.ids() == std::vector<std::string>{"b", "a", "b"});
+  CHECK(chosen.documents() == std::vector<std::string>{"r", "p", "q", "r"});
+  CHECK(named.rows_of({1, 0}) == std::vector<int64_t>{3, 1, 2});
+  CHECK(named.with_relevance({0, 0, 1}).relevant() == std::vector<int64_t>{0, 1});
+}
+
+}  // namespace
+}  // namespace mr

@@ -1,0 +1,34 @@
+#include "runtime/tensor/shape.h"
+
+#include <catch2/catch.hpp>
+
+namespace mr {
+namespace {
+
+TEST_CASE("a shape knows its entries, strides and parts", "[tensor]") {
+  const Shape shape{2, 3, 4};
+  CHECK(shape.entries() == 24);
+  CHECK(shape.stride(0) == 12);
+  CHECK(shape.stride(1) == 4);
+  CHECK(shape.stride(2) == 1);
+  CHECK(shape.without(1) == Shape{2, 4});
+  CHECK(shape.text() == "{2, 3, 4}");
+  CHECK(shape.front() == 2);
+  CHECK(Shape{}.entries() == 1);
+  CHECK(Shape{}.text() == "{}");
+  CHECK(Shape{3, 0, 2}.entries() == 0);
+  CHECK_FALSE(Shape{2} == Shape{2, 1});
+}
+
+TEST_CASE("a shape that no machine holds is refused, also where one size is 0", "[tensor]") {
+  const int64_t big = int64_t{1} << 40;
+  CHECK_THROWS_WITH((Shape{big, big}.entries()), "a tensor of shape {1099511627776, 1099511627776} is too large");
+  CHECK_THROWS((Shape{0, big, big}.entries()));
+  CHECK_THROWS((Shape{big, big, 0}.entries()));
+  CHECK(Shape{0, big}.entries() == 0);
+  CHECK_THROWS_WITH((Shape{1, -2}), "a size is -2, expected 0 or more");
+  CHECK_THROWS_WITH((Shape{1, 1, 1, 1, 1, 1, 1}), "a tensor has at most 6 dimensions");
+}
+
+}  // namespace
+}  // namespace mr

@@ -1,0 +1,78 @@
+// Handles on shared bytes: what shares, what copies, and what is counted.
+#include "runtime/tensor/tensor.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/support/devices.h"
+
+namespace mr {
+namespace {
+
+TEST_CASE("views and slices share bytes, clones and conversions do not", "[tensor]") {
+  const Device device = GENERATE(from_range(test::devices()));
+  const Tensor x = Tensor::from(std::vector<double>{1, 2, 3, 4, 5, 6}, device).viewed({3, 2});
+  const Tensor view = x.viewed({2, 3}), part = x.slice(1, 2), copy = x.clone(), same = x.to(Dtype::float64);
+  const Tensor last = part.slice(1, 1);
+  CHECK(view.same_bytes(x));
+  CHECK(part.same_bytes(x));
+  CHECK(same.same_bytes(x));
+  CHECK_FALSE(copy.same_bytes(x));
+  CHECK_FALSE(x.to(Dtype::float32).same_bytes(x));
+  CHECK(part.to_vector<double>() == std::vector<double>{3, 4, 5, 6});
+  CHECK(last.shape() == Shape{1, 2});
+  last.assign(Tensor::from(std::vector<double>{50, 60}, device));
+  CHECK(x.to_vector<double>() == std::vector<double>{1, 2, 3, 4, 50, 60});
+  CHECK(view.to_vector<double>() == x.to_vector<double>());
+  CHECK(copy.to_vector<double>() == std::vector<double>{1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("types convert by value", "[tensor]") {
+  const Device device = GENERATE(from_range(test::devices()));
+  const Tensor x = Tensor::from(std::vector<double>{-2.7, 0, 16777217}, device);
+  CHECK(x.to(Dtype::int64).to_vector<int64_t>() == std::vector<int64_t>{-2, 0, 16777217});
+  CHECK(x.to(Dtype::float32).to_vector<float>() == std::vector<float>{-2.7F, 0, 16777216});
+  CHECK(x.to(Dtype::int64).to(Dtype::float64).to_vector<double>() == std::vector<double>{-2, 0, 16777217});
+}
+
+TEST_CASE("sizes at the edges of vectors and warps", "[tensor]") {
+  const Device device = GENERATE(from_range(test::devices()));
+  const auto n = GENERATE(as<int64_t>(), 0, 1, 31, 32, 33, 127, 128, 129, 1000);
+  for (const Dtype type : {Dtype::float32, Dtype::float64, Dtype::int64}) {
+    CHECK(Tensor::full({n}, 7, type, device).to(Dtype::float64).to_vector<double>() == std::vector<double>(n, 7));
+    CHECK(Tensor::zeros({n}, type, device).to(Dtype::float64).to_vector<double>() == std::vector<double>(n, 0));
+  }
+}
+
+TEST_CASE("bytes are counted while anyone holds them", "[tensor]") {
+  const Device device = GENERATE(from_range(test::devices()));
+  const int64_t before = Storage::held(device);
+  {
+    const Tensor x = Tensor::empty({1000}, Dtype::float64, device);
+    CHECK(Storage::held(device) == before + 8000);
+    const Tensor part = Tensor(x).slice(10, 1);
+    CHECK(Storage::held(device) == before + 8000);
+    const Tensor nothing = Tensor::empty({0, 5}, Dtype::float64, device);
+    CHECK(Storage::held(device) == before + 8000);
+    CHECK_THROWS_AS(Tensor::empty({int64_t{1} << 45}, Dtype::float64, device), OutOfMemory);
+    CHECK(Storage::held(device) == before + 8000);
+  }
+  CHECK(Storage::held(device) == before);
+}
+
+TEST_CASE("memory is aligned for every vector unit", "[tensor]") {
+  for (const int64_t n : {1, 3, 17, 1000}) {
+    CHECK(reinterpret_cast<uintptr_t>(Tensor::empty({n}, Dtype::float32).raw()) % 64 == 0);
+  }
+}
+
+TEST_CASE("one number is read from one number only", "[tensor]") {
+  CHECK(Tensor::full({1, 1}, 2.5, Dtype::float32).item() == 2.5);
+  CHECK(Tensor::full({}, 7, Dtype::int64).item() == 7);
+  CHECK_THROWS_WITH(Tensor::full({2}, 1, Dtype::float32).item(),
+                    "item() needs a tensor of one entry, this one has shape {2}");
+  CHECK_THROWS(Tensor::full({0}, 1, Dtype::float32).item());
+}
+
+}  // namespace
+}  // namespace mr
