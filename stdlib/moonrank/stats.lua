@@ -20,6 +20,18 @@ function M.paired_t(a, b)
   return { t = t, df = df, p = p, mean_difference = difference, standard_error = err, n = n, skipped = skipped }
 end
 
+---Wilcoxon's signed-rank test of paired values (Wilcoxon 1945), two-sided. Equal pairs are dropped, equal differences share their mean rank.
+---Up to 200 unequal pairs p is exact (every sign a fair coin, ties included), beyond by the normal distribution with a correction for continuity.
+---Pairs with NaN on either side are left out and counted.
+---@param a mr.Tensor|number[]
+---@param b mr.Tensor|number[]
+---@return { statistic: number, p: number, exact: boolean, n: integer, equal: integer, skipped: integer }  statistic: sum of the ranks of a > b
+---Example: `mr.stats.wilcoxon({1, 2, 4, 8}, {0, 0, 0, 0}).p   --> 0.125`
+function M.wilcoxon(a, b)
+  local statistic, p, exact, n, equal, skipped = core.wilcoxon(tensor("mr.stats.wilcoxon", a), tensor("mr.stats.wilcoxon", b))
+  return { statistic = statistic, p = p, exact = exact, n = n, equal = equal, skipped = skipped }
+end
+
 ---Mean, sample standard deviation, how many values, how many NaN left out.
 ---@param x mr.Tensor|number[]
 ---@return { mean: number, sd: number, n: integer, skipped: integer }

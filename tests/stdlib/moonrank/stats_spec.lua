@@ -1,7 +1,7 @@
--- Paired tests against values from tables of Student's distribution.
+-- Paired tests against published examples and against enumeration.
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local it, near, equal = test.it, test.near, test.equal
+local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises
 
 it("paired t of Student's sleep data", function()
   -- Student 1908: extra sleep under two drugs; t = -4.0621, p = 0.002833 as published everywhere
@@ -25,4 +25,73 @@ it("summaries", function()
   near(s.mean, 5)
   near(s.sd, math.sqrt(32 / 7), 1e-12)
   equal({ s.n, s.skipped }, { 8, 1 })
+end)
+
+it("paired t of too few or constant differences", function()
+  local one = mr.stats.paired_t({ 3 }, { 1 })
+  near({ one.t, one.p, one.mean_difference }, { 0 / 0, 0 / 0, 2 })
+  equal({ one.n, one.df }, { 1, 0.0 })
+  local same = mr.stats.paired_t({ 1, 2, 3 }, { 1, 2, 3 })
+  equal({ same.t, same.p }, { 0.0, 1.0 })
+  local shifted = mr.stats.paired_t({ 1, 2, 3 }, { 2, 3, 4 })
+  equal({ shifted.t, shifted.p }, { -math.huge, 0.0 })
+  near(mr.stats.paired_t({}, {}).p, 0 / 0)
+  near(mr.stats.paired_t(mr.tensor{ 1, 2, 4 }, mr.tensor({ 0, 2, 2 }, { dtype = "float64" })).mean_difference, 1)
+  raises(function() mr.stats.paired_t({ 1, 2 }, { 1 }) end, "1 values against 2")
+  raises(function() mr.stats.paired_t("a", { 1 }) end, "a tensor or a table of numbers expected, got a string")
+end)
+
+it("wilcoxon of the depression scores", function()
+  -- Hollander & Wolfe 1973, p. 29, as in the manual of R: V = 40, one-sided p = 0.01953
+  local first = { 1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30 }
+  local second = { 0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29 }
+  local result = mr.stats.wilcoxon(first, second)
+  equal(result.statistic, 40.0)
+  near(result.p, 2 * 0.01953125, 1e-12)
+  equal({ result.exact, result.n, result.equal, result.skipped }, { true, 9, 0, 0 })
+end)
+
+it("wilcoxon counts every choice of signs, ties included", function()
+  local differences = { 1, -1, 2, 2, -3, 5, 5, 5 }
+  local ranks = { 1.5, 1.5, 3.5, 3.5, 5, 7, 7, 7 }
+  local v, low, high = 0, 0, 0
+  for i, d in ipairs(differences) do v = v + (d > 0 and ranks[i] or 0) end
+  for signs = 0, 255 do
+    local sum = 0
+    for i = 1, 8 do sum = sum + ((signs >> (i - 1)) & 1) * ranks[i] end
+    low, high = low + (sum <= v and 1 or 0), high + (sum >= v and 1 or 0)
+  end
+  local zeros = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  local result = mr.stats.wilcoxon({ 1, -1, 2, 2, -3, 5, 5, 5, 0, 0 / 0 }, zeros)
+  equal(result.statistic, v)
+  near(result.p, 2 * math.min(low, high) / 256, 1e-14)
+  equal({ result.n, result.equal, result.skipped }, { 8, 1, 1 })
+end)
+
+it("wilcoxon goes over into the normal distribution", function()
+  local function of(n)
+    local a, b = {}, {}
+    for i = 1, n do a[i], b[i] = i * (i % 3 == 0 and -1 or 1), 0 end
+    return mr.stats.wilcoxon(a, b)
+  end
+  -- the sum of the positive ranks has mean n (n + 1) / 4 and variance n (n + 1) (2 n + 1) / 24
+  local function normal_p(n, v)
+    local z = (v - n * (n + 1) / 4 - 0.5) / math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+    -- upper tail of the normal distribution by its continued fraction (Abramowitz & Stegun 26.2.14)
+    local tail = z
+    for i = 60, 1, -1 do tail = z + i / tail end
+    return 2 * math.exp(-z * z / 2) / math.sqrt(2 * math.pi) / tail
+  end
+  local exact, normal = of(200), of(201)
+  check(exact.exact and not normal.exact)
+  equal(normal.statistic, 201 * 202 / 2 - 3 * 67 * 68 / 2)
+  near(normal.p, normal_p(201, normal.statistic), { rtol = 1e-9 })
+  -- counted in whole numbers of 200 bits: 2 (choices of signs with a sum of at least 13467) / 2^200
+  equal(exact.statistic, 13467.0)
+  near(exact.p, 2.4879064246942968e-05, { rtol = 1e-12 })
+end)
+
+it("wilcoxon of equal values", function()
+  equal(mr.stats.wilcoxon({ 1, 2 }, { 1, 2 }).p, 1.0)
+  near(mr.stats.wilcoxon({}, {}).p, 0 / 0)
 end)
