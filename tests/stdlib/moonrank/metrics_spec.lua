@@ -149,11 +149,53 @@ describe("metrics", function()
     end
   end)
 
+  -- 300 rows in 5 lists, some scores tied.
+  local function drawn()
+    local u, v = mr.uniform({ 300 }, { seed = 1 }):totable(), mr.uniform({ 300 }, { seed = 2 }):totable()
+    local scores, relevance = {}, {}
+    for i = 1, 300 do scores[i], relevance[i] = u[i] * 40 // 1, v[i] < 0.1 and 2 or v[i] < 0.3 and 1 or 0 end
+    return scores, relevance, { 100, 1, 9, 128, 62 }
+  end
+  local function everything(scores, relevance, sizes)
+    local lists, names = mr.lists{ relevance = relevance, sizes = sizes }, {}
+    for i, name in ipairs(mr.metrics.names()) do
+      names[i] = ({ precision = true, recall = true, hit = true, f1 = true })[name] and name .. "@7" or name
+    end
+    return mr.evaluate(mr.tensor(scores, f64), lists, names), names
+  end
+
   it("do not change when rows are shuffled", function()
-    local scores, lists = mr.tensor({ 1, 2, 2, 0 }, f64), mr.lists{ { 1, 0, 1, 0 } }
-    local shuffled, other = mr.tensor({ 2, 0, 1, 2 }, f64), mr.lists{ { 1, 0, 1, 0 } }
-    for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp", "auc", "bpref", "precision@2" } do
-      near(mr.metrics.parse(name)(scores, lists):item(), mr.metrics.parse(name)(shuffled, other):item(), 1e-13, name)
+    local scores, relevance, sizes = drawn()
+    local shuffled, other, at = {}, {}, 0
+    for _, n in ipairs(sizes) do
+      for i = 0, n - 1 do  -- 11 and every n have no common divisor
+        shuffled[at + i + 1], other[at + i + 1] = scores[at + i * 11 % n + 1], relevance[at + i * 11 % n + 1]
+      end
+      at = at + n
+    end
+    local before, names = everything(scores, relevance, sizes)
+    local after = everything(shuffled, other, sizes)
+    for _, name in ipairs(names) do near(after[name], before[name], 1e-12, name) end
+  end)
+
+  it("are the same bits on one thread and on two", function()
+    local scores, relevance, sizes = drawn()
+    local threads_of, results = require("moonrank.core").threads, {}
+    local was = threads_of()
+    for threads = 1, 2 do
+      threads_of(threads)
+      results[threads] = everything(scores, relevance, sizes)
+    end
+    threads_of(was)
+    for _, name in ipairs(results[1].names) do near(results[2][name], results[1][name], 0, name) end
+  end)
+
+  it("know that the share of wrong pairs and AUC add up to 1", function()
+    local scores, relevance, sizes = drawn()
+    local result, lists = everything(scores, relevance, sizes), mr.lists{ relevance = relevance, sizes = sizes }
+    local auc, loss, p = result.auc:totable(), result.nrbp_loss:totable(), lists.relevant:totable()
+    for i, n in ipairs(sizes) do
+      if p[i] > 0 and p[i] < n then near(loss[i] / (p[i] * (n - p[i])) + auc[i], 1, 1e-13) end
     end
   end)
 
