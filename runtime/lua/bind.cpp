@@ -30,7 +30,7 @@ void describe_argument_error(const ArgumentError& error, Failure* out) noexcept 
   std::snprintf(out->text, sizeof out->text, "%s\x1f%s", error.argument().c_str(), error.what());
 }
 
-void unknown_exception(Failure* out) noexcept {
+void unknown_exception([[maybe_unused]] Failure* out) noexcept {
 #ifdef MR_LUA_CXX
   // a raising function of Lua's API was called while C++ objects were alive
   std::fputs("moonrank: a Lua error crossed C++ code\n", stderr);
