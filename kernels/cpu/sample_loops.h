@@ -53,23 +53,39 @@ inline void draw(RandomKey key, Bits sample, uint64_t step, Bits (&out)[4]) {
 
 inline Reals masked(Whole mask, Reals x) { return reinterpret_cast<Reals>(mask & reinterpret_cast<Whole>(x)); }
 
+/// The samples first .. first + sample_lanes - 1 on their way down the ranks.
+struct Walk {
+  Bits sample[vectors], words[vectors][4];
+
+  explicit Walk(uint64_t first) {
+    for (int64_t v = 0; v < vectors; ++v) {
+      for (int64_t l = 0; l < lanes; ++l) sample[v][l] = first + static_cast<uint64_t>(v * lanes + l);
+    }
+  }
+
+  /// Random bits for the four ranks from r on.
+  void refill(RandomKey key, int64_t r) {
+    for (int64_t v = 0; v < vectors; ++v) draw(key, sample[v], static_cast<uint64_t>(r / 4), words[v]);
+  }
+
+  /// Uniform in 0 .. left - 1, for rank r.
+  Whole below(int64_t v, int64_t r, Bits left) const {
+    return reinterpret_cast<Whole>(multiply(words[v][r % 4], left) >> 32);
+  }
+};
+
 template <Increment Kind>
 void sample_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
+  Walk walk(first);
   Whole wanted[vectors];
   Reals found[vectors] = {}, total[vectors] = {};
-  Bits words[vectors][4], sample[vectors];
-  for (int64_t v = 0; v < vectors; ++v) {
-    wanted[v] = s.p - Whole{};
-    for (int64_t l = 0; l < lanes; ++l) sample[v][l] = first + static_cast<uint64_t>(v * lanes + l);
-  }
+  for (int64_t v = 0; v < vectors; ++v) wanted[v] = s.p - Whole{};
   for (int64_t r = 0; r < s.n; ++r) {
-    if (r % 4 == 0) {
-      for (int64_t v = 0; v < vectors; ++v) draw(s.key, sample[v], static_cast<uint64_t>(r / 4), words[v]);
-    }
+    if (r % 4 == 0) walk.refill(s.key, r);
     const Bits left = static_cast<uint64_t>(s.n - r) - Bits{};
     const Reals d = s.d[r] - Reals{};
     for (int64_t v = 0; v < vectors; ++v) {
-      const Whole hit = reinterpret_cast<Whole>(multiply(words[v][r % 4], left) >> 32) < wanted[v];
+      const Whole hit = walk.below(v, r, left) < wanted[v];
       wanted[v] += hit;
       if constexpr (Kind == Increment::linear) {
         total[v] += masked(hit, d);
@@ -83,12 +99,49 @@ void sample_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
   for (int64_t v = 0; v < vectors; ++v) std::memcpy(values + v * lanes, &total[v], sizeof total[v]);
 }
 
+template <>
+void sample_lanes_at<Increment::graded>(const RankingSampler& s, uint64_t first, double* values) {
+  Walk walk(first);
+  Whole wanted[most_levels][vectors];
+  Reals total[vectors] = {};
+  for (int64_t c = 0; c < s.levels; ++c) {
+    for (int64_t v = 0; v < vectors; ++v) wanted[c][v] = s.at_least[c] - Whole{};
+  }
+  for (int64_t r = 0; r < s.n; ++r) {
+    if (r % 4 == 0) walk.refill(s.key, r);
+    const Bits left = static_cast<uint64_t>(s.n - r) - Bits{};
+    for (int64_t v = 0; v < vectors; ++v) {
+      const Whole place = walk.below(v, r, left);
+      Reals gain = {};
+      for (int64_t c = 0; c < s.levels; ++c) {
+        const Whole hit = place < wanted[c][v];
+        wanted[c][v] += hit;
+        gain += masked(hit, s.step[c] - Reals{});
+      }
+      total[v] += gain * s.d[r];
+    }
+  }
+  for (int64_t v = 0; v < vectors; ++v) std::memcpy(values + v * lanes, &total[v], sizeof total[v]);
+}
+
+/// The loop for a kind of increment.
+auto loop_of(Increment kind) {
+  switch (kind) {
+    case Increment::average_precision:
+      return &sample_lanes_at<Increment::average_precision>;
+    case Increment::first:
+      return &sample_lanes_at<Increment::first>;
+    case Increment::graded:
+      return &sample_lanes_at<Increment::graded>;
+    default:
+      return &sample_lanes_at<Increment::linear>;
+  }
+}
+
 }  // namespace
 
 void sample(const RankingSampler& s, int64_t first, int64_t count, double* values) {
-  const auto run = s.increment == Increment::linear              ? &sample_lanes_at<Increment::linear>
-                   : s.increment == Increment::average_precision ? &sample_lanes_at<Increment::average_precision>
-                                                                 : &sample_lanes_at<Increment::first>;
+  const auto run = loop_of(s.increment);
   for (int64_t i = 0; i < count; i += sample_lanes) run(s, static_cast<uint64_t>(first + i), values + i);
 }
 

@@ -12,6 +12,7 @@ namespace mr {
 namespace {
 
 constexpr int64_t no_cutoff = std::numeric_limits<int64_t>::max();
+constexpr int64_t most_rows = 100'000'000;
 
 /// Discounts of ranks 1 .. n.
 std::vector<double> discounts_of(const BoundedMetric& metric, int64_t n) {
@@ -95,37 +96,63 @@ BoundedMetric to_bounded_metric(const std::string& name) {
   const bool takes_k = metric.family == BoundedMetric::ndcg || metric.family == BoundedMetric::precision ||
                        metric.family == BoundedMetric::recall;
   const bool takes_p = metric.family == BoundedMetric::rbp || metric.family == BoundedMetric::nrbp;
-  if (takes_k && !rest.empty()) metric.k = static_cast<int64_t>(to_number(name, suffix_number(name, rest, '@', "")));
+  if (takes_k && !rest.empty()) {
+    const double k = to_number(name, suffix_number(name, rest, '@', ""));
+    if (!(k >= 1 && k <= static_cast<double>(most_rows) && k == std::floor(k)))
+      throw ArgumentError("metric", "'" + name + "': k must be a whole number from 1");
+    metric.k = static_cast<int64_t>(k);
+  }
   if (takes_p && !rest.empty()) metric.p = to_number(name, suffix_number(name, rest, '(', ")"));
   if (!takes_k && !takes_p && !rest.empty())
     throw ArgumentError("metric", "'" + base + "' takes nothing after its name, found '" + rest + "'");
-  if (metric.k < 1) throw ArgumentError("metric", "'" + name + "': k must be at least 1");
   if (!(metric.p > 0 && metric.p < 1)) throw ArgumentError("metric", "'" + name + "': p must be between 0 and 1");
   if (metric.family == BoundedMetric::precision && metric.k == no_cutoff)
     throw ArgumentError("metric", "'precision' needs k, as in 'precision@10'");
   return metric;
 }
 
+ListShape shape_of(const BoundedMetric& metric, const float* grades, int64_t n) {
+  const float threshold = metric.graded() ? std::numeric_limits<float>::denorm_min() : 1.0F;
+  const float* const end = grades + n;
+  ListShape shape{n, std::count_if(grades, end, [threshold](float y) { return y >= threshold; }), {}};
+  const float top = n == 0 ? 0 : *std::max_element(grades, end);
+  const bool differ = metric.graded() && std::any_of(grades, end, [top](float y) { return y > 0 && y != top; });
+  if (differ) {
+    shape.grades.assign(grades, end);
+    std::sort(shape.grades.begin(), shape.grades.end(), std::greater<>());
+    // with every row graded the ends still differ; p < n keeps the shape from counting as degenerate
+    shape.p = std::min(shape.p, n - 1);
+  }
+  return shape;
+}
+
+ListShape shape_of(const BoundedMetric& metric, std::optional<int64_t> n, std::optional<int64_t> p,
+                   const std::vector<double>& grades) {
+  if (grades.empty()) {
+    if (!n) throw ArgumentError("n", "is missing: n and p are needed, or grades");
+    if (!p) throw ArgumentError("p", "is missing: n and p are needed, or grades");
+    if (*n < 1 || *n > most_rows)
+      throw ArgumentError("n", std::to_string(*n) + ", expected 1 to " + std::to_string(most_rows));
+    if (*p < 0 || *p > *n)
+      throw ArgumentError("p", std::to_string(*p) + " of " + std::to_string(*n) + ", expected 0 to n");
+    return {*n, *p, {}};
+  }
+  const auto rows = static_cast<int64_t>(grades.size());
+  if (n.value_or(rows) != rows)
+    throw ArgumentError("n", std::to_string(*n) + ", but there are " + std::to_string(rows) + " grades");
+  if (p) throw ArgumentError("p", "follows from the grades, expected either");
+  for (const double y : grades) {
+    if (!(y >= 0 && y <= 1000)) throw ArgumentError("grades", std::to_string(y) + ", expected 0 to 1000");
+  }
+  const std::vector<float> as_in_lists(grades.begin(), grades.end());
+  return shape_of(metric, as_in_lists.data(), rows);
+}
+
 std::vector<ListShape> list_shapes(const Lists& lists, const BoundedMetric& metric) {
   return lists.cached<std::vector<ListShape>>(metric.graded() ? "graded shapes" : "binary shapes", [&] {
     std::vector<ListShape> shapes;
-    const float threshold = metric.graded() ? std::numeric_limits<float>::denorm_min() : 1.0F;
-    const auto& relevant = lists.relevant(threshold);
-    for (int64_t l = 0; l < lists.count(); ++l) {
-      ListShape shape{lists.sizes()[l], relevant[l], {}};
-      const auto first = lists.relevance().begin() + lists.offsets()[l];
-      const auto last = first + shape.n;
-      float top = 0;
-      for (auto y = first; y != last; ++y) top = std::max(top, *y);
-      const bool differ = metric.graded() && std::any_of(first, last, [top](float y) { return y > 0 && y != top; });
-      if (differ) {
-        shape.grades.assign(first, last);
-        std::sort(shape.grades.begin(), shape.grades.end(), std::greater<>());
-        // with every row graded the ends still differ; p < n keeps the shape from counting as degenerate
-        shape.p = std::min(shape.p, shape.n - 1);
-      }
-      shapes.push_back(std::move(shape));
-    }
+    for (int64_t l = 0; l < lists.count(); ++l)
+      shapes.push_back(shape_of(metric, lists.relevance().data() + lists.offsets()[l], lists.sizes()[l]));
     return shapes;
   });
 }

@@ -28,6 +28,11 @@ struct ListShape {
   bool degenerate() const { return p == 0 || p == n; }
   bool operator<(const ListShape& o) const { return std::tie(n, p, grades) < std::tie(o.n, o.p, o.grades); }
 };
+/// The shape of a list of n rows with these grades.
+ListShape shape_of(const BoundedMetric& metric, const float* grades, int64_t n);
+/// The shape that a script names: n and p, or grades (in any order) which say both.
+ListShape shape_of(const BoundedMetric& metric, std::optional<int64_t> n, std::optional<int64_t> p,
+                   const std::vector<double>& grades);
 /// Shapes of all lists for a metric. A list whose grades are all equal is degenerate: p = n.
 std::vector<ListShape> list_shapes(const Lists& lists, const BoundedMetric& metric);
 

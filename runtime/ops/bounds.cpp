@@ -81,15 +81,12 @@ std::tuple<Tensor, Tensor> affine_bound(const std::string& metric, const Lists& 
   return {per_list(slope, dtype, to_device(device)), per_list(offset, dtype, to_device(device))};
 }
 
-/// min, max, best, expectation, sd for one shape; `grades` (any order) for graded nDCG, else empty.
-std::tuple<double, double, double, double, double> bound_numbers(const std::string& metric, int64_t n, int64_t p,
-                                                                 std::vector<double> grades) {
-  if (n < 1) throw ArgumentError("n", std::to_string(n) + ", expected at least 1");
-  if (p < 0 || p > n) throw ArgumentError("p", std::to_string(p) + " of " + std::to_string(n) + ", expected 0 to n");
-  ListShape shape{n, p, {}};
-  std::sort(grades.begin(), grades.end(), std::greater<>());
-  shape.grades.assign(grades.begin(), grades.end());
-  const BoundStats s = bound_stats(to_bounded_metric(metric), shape, true);
+/// min, max, best, expectation, sd of one shape: n and p, or grades.
+std::tuple<double, double, double, double, double> bound_numbers(const std::string& metric, std::optional<int64_t> n,
+                                                                 std::optional<int64_t> p,
+                                                                 const std::vector<double>& grades) {
+  const BoundedMetric what = to_bounded_metric(metric);
+  const BoundStats s = bound_stats(what, shape_of(what, n, p, grades), true);
   return {s.min, s.max, s.best, s.expectation, std::sqrt(s.variance)};
 }
 

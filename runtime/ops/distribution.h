@@ -4,9 +4,11 @@
 #pragma once
 
 #include <memory>
+#include <variant>
 #include <vector>
 
 #include "runtime/ops/bound_stats.h"
+#include "runtime/ops/logit_table.h"
 
 namespace mr {
 
@@ -15,10 +17,6 @@ namespace mr {
 struct Smoothing {
   bool by_samples = false;
   double kappa = 8;
-};
-
-struct Smoothed {
-  double value, derivative;
 };
 
 class Distribution {
@@ -40,36 +38,40 @@ class Distribution {
   double cdf(double s) const;
   /// The least value with cdf >= q.
   double quantile(double q) const;
-  Smoothed smooth(double s, Smoothing how) const;
-  /// Makes the table that smoothing by kappa reads; not for two threads at once.
-  void prepare(Smoothing how);
+  /// F~ at s by Eq. 3.13; for a single value 1/2.
+  Smoothed smooth_by_samples(double s) const;
+  /// F~ with gain kappa / sd.
+  LogitTable table(double kappa) const;
   int64_t bytes() const;
 
  private:
-  struct Table {
-    double kappa = 0, gain = 0, first = 0, step = 0;
-    std::vector<double> logit, slope;
-  };
   double below(size_t i) const {
     return counts_.empty() ? static_cast<double>(i) / static_cast<double>(values_.size()) : counts_[i];
   }
-  Smoothed by_samples(double s) const;
-  static Smoothed read(const Table& table, double s);
-  Table make_table(double kappa) const;
 
   std::vector<double> values_;  // distinct, ascending
   std::vector<double> counts_;  // share of values before each, then 1; empty where every value came once
   double mean_ = 0, sd_ = 0;
-  Table table_;
+};
+
+/// F~ of one distribution, with no more memory than it needs: by kappa only the table is kept, not the values.
+class SmoothCdf {
+ public:
+  SmoothCdf(Distribution distribution, Smoothing how);
+  Smoothed at(double s) const;
+  int64_t bytes() const;
+
+ private:
+  std::variant<Distribution, LogitTable> form_;
 };
 
 /// Random rankings of a shape: `samples` values of the metric that depend on (seed, n, p, sample) only.
 std::vector<double> sample_metric(const BoundedMetric& metric, const ListShape& shape, int64_t samples, int64_t seed);
 
-/// The sampled distributions of all shapes (null for degenerate ones), ready for `how`: made in parallel, kept per
-/// process up to a limit of bytes, the least recently used going first.
-std::vector<std::shared_ptr<const Distribution>> sampled_distributions(const BoundedMetric& metric,
-                                                                       const std::vector<ListShape>& shapes,
-                                                                       int64_t samples, int64_t seed, Smoothing how);
+/// F~ for all shapes (null for degenerate ones) from sampled distributions: made in parallel, kept per process up to a
+/// limit of bytes, the least recently used going first.
+std::vector<std::shared_ptr<const SmoothCdf>> sampled_cdfs(const BoundedMetric& metric,
+                                                           const std::vector<ListShape>& shapes, int64_t samples,
+                                                           int64_t seed, Smoothing how);
 
 }  // namespace mr

@@ -28,12 +28,12 @@ Tensor distribution_bound(const Tensor& score, const Lists& lists, const std::st
   check::per_list("score", score, lists);
   const BoundedMetric what = to_bounded_metric(metric);
   const Smoothing how = to_smoothing(gain, kappa);
-  const auto distributions = sampled_distributions(what, list_shapes(lists, what), samples, seed, how);
+  const auto cdfs = sampled_cdfs(what, list_shapes(lists, what), samples, seed, how);
   const auto s = score.to(Dtype::float64).to_vector<double>();
   std::vector<double> value(s.size(), 0.0), derivative(s.size(), 0.0);
   for (size_t l = 0; l < s.size(); ++l) {
-    if (distributions[l] == nullptr) continue;
-    const Smoothed smoothed = distributions[l]->smooth(s[l], how);
+    if (cdfs[l] == nullptr) continue;
+    const Smoothed smoothed = cdfs[l]->at(s[l]);
     value[l] = smoothed.value;
     derivative[l] = smoothed.derivative;
   }
@@ -47,14 +47,11 @@ Tensor distribution_bound(const Tensor& score, const Lists& lists, const std::st
   });
 }
 
-Sampled sampled_distribution(const std::string& metric, int64_t n, int64_t p, const std::vector<double>& grades,
-                             int64_t samples, int64_t seed) {
-  if (n < 1) throw ArgumentError("n", std::to_string(n) + ", expected at least 1");
-  if (p < 1 || p > n) throw ArgumentError("p", std::to_string(p) + " of " + std::to_string(n) + ", expected 1 to n");
+Sampled sampled_distribution(const std::string& metric, std::optional<int64_t> n, std::optional<int64_t> p,
+                             const std::vector<double>& grades, int64_t samples, int64_t seed) {
   const BoundedMetric what = to_bounded_metric(metric);
-  ListShape shape{n, p, {}};
-  shape.grades.assign(grades.begin(), grades.end());
-  std::sort(shape.grades.begin(), shape.grades.end(), std::greater<>());
+  const ListShape shape = shape_of(what, n, p, grades);
+  if (shape.p == 0) throw ArgumentError("p", "0: without a relevant row there is no distribution");
   return std::make_shared<const Distribution>(sample_metric(what, shape, samples, seed));
 }
 
@@ -80,11 +77,10 @@ std::tuple<Tensor, Tensor> pmf_of(const Sampled& d) {
 /// F~ and its derivative at every entry of s.
 std::tuple<Tensor, Tensor> smooth_of(const Sampled& d, const Tensor& s, const std::string& gain, double kappa) {
   const Smoothing how = to_smoothing(gain, kappa);
-  Distribution ready = *d;
-  ready.prepare(how);
+  const SmoothCdf cdf(*d, how);
   std::vector<double> value, derivative;
   for (const double x : s.to(Dtype::float64).to_vector<double>()) {
-    const Smoothed smoothed = ready.smooth(x, how);
+    const Smoothed smoothed = cdf.at(x);
     value.push_back(smoothed.value);
     derivative.push_back(smoothed.derivative);
   }

@@ -13,7 +13,7 @@
 namespace mr {
 namespace {
 
-constexpr int64_t most_bytes = int64_t{1} << 30;
+constexpr int64_t most_bytes = int64_t{512} << 20;
 
 /// What ranks add, and what makes the metric of the sum: value = scale * sum - shift.
 struct Increments {
@@ -94,28 +94,71 @@ void for_samples(int64_t samples, const F& f) {
       [](const void* c, int64_t first, int64_t last) { (*static_cast<const F*>(c))(first, last); }, &f);
 }
 
-/// nDCG of random orders of the grades: a shuffle per sample.
-std::vector<double> sample_graded(const BoundedMetric& metric, const ListShape& shape, int64_t samples, RandomKey key) {
-  std::vector<double> gains, d, values(static_cast<size_t>(samples));
-  double ideal = 0;
-  for (int64_t r = 0; r < shape.n; ++r) {
-    gains.push_back(gain_of(shape.grades[r]));
-    d.push_back(r < metric.k ? discount(static_cast<double>(r) + 1) : 0);
-    ideal += gains.back() * d.back();
+/// The gains of a shape, highest first.
+std::vector<double> gains_of(const ListShape& shape) {
+  std::vector<double> gains;
+  for (const float grade : shape.grades) gains.push_back(gain_of(grade));
+  return gains;
+}
+
+/// A sampler that draws every level of the gains; its `levels` is 0 where there are too many for that.
+cpu::RankingSampler level_sampler(const std::vector<double>& gains, const std::vector<double>& d, RandomKey key) {
+  cpu::RankingSampler sampler{static_cast<int64_t>(gains.size()), 0, cpu::Increment::graded, d.data(), key};
+  for (size_t r = 0; r < gains.size() && gains[r] > 0; ++r) {
+    const double next = r + 1 < gains.size() ? gains[r + 1] : 0;
+    if (next == gains[r]) continue;
+    if (sampler.levels == cpu::most_levels) return {};
+    sampler.at_least[sampler.levels] = static_cast<int64_t>(r) + 1;
+    sampler.step[sampler.levels++] = gains[r] - next;
   }
-  for_samples(samples, [&](int64_t first, int64_t last) {
-    std::vector<double> order = gains;
+  return sampler;
+}
+
+/// values[s] = what `sampler` draws, for all samples.
+void fill_samples(const cpu::RankingSampler& sampler, std::vector<double>& values) {
+  const auto samples = static_cast<int64_t>(values.size());
+  // the last vector of lanes may go beyond the samples
+  values.resize((values.size() + cpu::sample_lanes - 1) / cpu::sample_lanes * cpu::sample_lanes);
+  for_samples(static_cast<int64_t>(values.size()), [&](int64_t first, int64_t last) {
+    cpu::sample_rankings(sampler, first, last - first, values.data() + first);
+  });
+  values.resize(static_cast<size_t>(samples));
+}
+
+/// A shuffle per sample, for gains that are all different or nearly so.
+void fill_shuffled(const std::vector<double>& gains, const std::vector<double>& d, RandomKey key,
+                   std::vector<double>& values) {
+  const auto n = static_cast<int64_t>(gains.size());
+  for_samples(static_cast<int64_t>(values.size()), [&](int64_t first, int64_t last) {
+    std::vector<double> order;
     for (int64_t s = first; s < last; ++s) {
       order = gains;
-      double total = 0;
-      for (int64_t r = 0; r < shape.n; ++r) {
+      values[s] = 0;
+      for (int64_t r = 0; r < n; ++r) {
         const uint64_t bits = philox(key, static_cast<uint64_t>(s), static_cast<uint64_t>(r)).low();
-        std::swap(order[r], order[r + static_cast<int64_t>(bounded(bits, static_cast<uint64_t>(shape.n - r)))]);
-        total += order[r] * d[r];
+        std::swap(order[r], order[r + static_cast<int64_t>(bounded(bits, static_cast<uint64_t>(n - r)))]);
+        values[s] += order[r] * d[r];
       }
-      values[s] = total / ideal;
     }
   });
+}
+
+/// nDCG of random orders of the grades.
+std::vector<double> sample_graded(const BoundedMetric& metric, const ListShape& shape, int64_t samples, RandomKey key) {
+  const std::vector<double> gains = gains_of(shape);
+  std::vector<double> d, values(static_cast<size_t>(samples));
+  double ideal = 0;
+  for (int64_t r = 0; r < shape.n; ++r) {
+    d.push_back(r < metric.k ? discount(static_cast<double>(r) + 1) : 0);
+    ideal += gains[r] * d.back();
+  }
+  const cpu::RankingSampler sampler = level_sampler(gains, d, key);
+  if (sampler.levels > 0) {
+    fill_samples(sampler, values);
+  } else {
+    fill_shuffled(gains, d, key, values);
+  }
+  for (double& value : values) value /= ideal;
   return values;
 }
 
@@ -123,7 +166,7 @@ std::vector<double> sample_graded(const BoundedMetric& metric, const ListShape& 
 class Cache {
  public:
   using Key = std::tuple<std::string, ListShape, int64_t, int64_t, double>;
-  using Value = std::shared_ptr<const Distribution>;
+  using Value = std::shared_ptr<const SmoothCdf>;
 
   Value find(const Key& key) {
     const std::lock_guard lock(mutex_);
@@ -165,36 +208,30 @@ std::vector<double> sample_metric(const BoundedMetric& metric, const ListShape& 
     throw ArgumentError("samples", std::to_string(samples) + ", expected 1 to 100000000");
   if (!shape.grades.empty()) return sample_graded(metric, shape, samples, key_of(shape, seed));
   const Increments increments = increments_of(metric, shape);
-  const cpu::RankingSampler sampler{shape.n, shape.p, increments.kind, increments.d.data(), key_of(shape, seed)};
-  // the last vector of lanes may go beyond the samples
-  const int64_t filled = (samples + cpu::sample_lanes - 1) / cpu::sample_lanes * cpu::sample_lanes;
-  std::vector<double> values(static_cast<size_t>(filled));
-  for_samples(filled, [&](int64_t first, int64_t last) {
-    cpu::sample_rankings(sampler, first, last - first, values.data() + first);
-    for (int64_t s = first; s < last; ++s) values[s] = increments.scale * values[s] - increments.shift;
-  });
-  values.resize(static_cast<size_t>(samples));
+  std::vector<double> values(static_cast<size_t>(samples));
+  fill_samples({shape.n, shape.p, increments.kind, increments.d.data(), key_of(shape, seed)}, values);
+  for (double& value : values) value = increments.scale * value - increments.shift;
   return values;
 }
 
-std::vector<std::shared_ptr<const Distribution>> sampled_distributions(const BoundedMetric& metric,
-                                                                       const std::vector<ListShape>& shapes,
-                                                                       int64_t samples, int64_t seed, Smoothing how) {
+std::vector<std::shared_ptr<const SmoothCdf>> sampled_cdfs(const BoundedMetric& metric,
+                                                           const std::vector<ListShape>& shapes, int64_t samples,
+                                                           int64_t seed, Smoothing how) {
   const auto key_for = [&](const ListShape& shape) {
     return Cache::Key{metric.name, shape, samples, seed, how.by_samples ? 0 : how.kappa};
   };
-  std::map<ListShape, std::shared_ptr<const Distribution>> known;
+  std::map<ListShape, std::shared_ptr<const SmoothCdf>> known;
   std::vector<ListShape> missing;
   for (const ListShape& shape : shapes) {
     if (shape.degenerate() || known.count(shape) != 0) continue;
     if (!(known[shape] = cache().find(key_for(shape)))) missing.push_back(shape);
   }
-  std::vector<std::shared_ptr<const Distribution>> made(missing.size());
+  // the costly ones first, so that no thread is left alone with one at the end
+  std::stable_sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.n > b.n; });
+  std::vector<std::shared_ptr<const SmoothCdf>> made(missing.size());
   const auto make = [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
-      auto distribution = std::make_shared<Distribution>(sample_metric(metric, missing[i], samples, seed));
-      distribution->prepare(how);
-      made[i] = std::move(distribution);
+      made[i] = std::make_shared<SmoothCdf>(Distribution(sample_metric(metric, missing[i], samples, seed)), how);
     }
   };
   if (static_cast<int64_t>(missing.size()) >= cpu::threads()) {
@@ -208,7 +245,7 @@ std::vector<std::shared_ptr<const Distribution>> sampled_distributions(const Bou
     cache().put(key_for(missing[i]), made[i]);
     known[missing[i]] = made[i];
   }
-  std::vector<std::shared_ptr<const Distribution>> out;
+  std::vector<std::shared_ptr<const SmoothCdf>> out;
   for (const ListShape& shape : shapes) out.push_back(shape.degenerate() ? nullptr : known[shape]);
   return out;
 }

@@ -113,13 +113,7 @@ end
 ---Example: `mr.bounds.of("nrbp_loss", {n = 9, p = 3}).max   --> 18.0`
 function M.of(metric, shape)
   local o = check.options("mr.bounds.of", shape, { n = check.none, p = check.none, grades = {} })
-  local n, p = o.n or #o.grades, o.p
-  if not p then
-    p = 0
-    for _, grade in ipairs(o.grades) do p = p + (grade > 0 and 1 or 0) end
-    if p == n and p > 0 then p = n - 1 end
-  end
-  local min, max, best, expectation, sd = core.bound_numbers(metric, n, p, o.grades)
+  local min, max, best, expectation, sd = core.bound_numbers(metric, o.n, o.p, o.grades)
   return { min = min, max = max, best = best, expectation = expectation, sd = sd }
 end
 
@@ -133,7 +127,7 @@ function M.distribution(metric, options)
   local o = check.options("mr.bounds.distribution", options,
     { n = check.none, p = check.none, grades = {}, method = "sampled", samples = 300000, seed = 1 })
   check.choice("mr.bounds.distribution", "method", o.method, { "sampled" })
-  return core.sampled_distribution(metric, o.n or #o.grades, o.p or 1, o.grades, o.samples, o.seed)
+  return core.sampled_distribution(metric, o.n, o.p, o.grades, o.samples, o.seed)
 end
 
 ---The distribution of values that are equally likely, with the same methods.

@@ -60,6 +60,33 @@ describe("statistics", function()
     equal(stats.p:totable(), { 1.0, 0.0, 2.0, 0.0, 2.0, 2.0 })
     raises(function() return stats.mean end, "no field of mr.Stats 'mean'")
   end)
+
+  it("of grades count as relevant what the metric does", function()
+    local graded, binary = mr.bounds.of("ap", { grades = { 0, 2, 1, 0.5 } }), mr.bounds.of("ap", { n = 4, p = 2 })
+    equal({ graded.min, graded.expectation, graded.sd }, { binary.min, binary.expectation, binary.sd })
+    equal(mr.bounds.of("ndcg", { grades = { 3, 0, 3 } }), mr.bounds.of("ndcg", { n = 3, p = 2 }))
+    equal(#mr.bounds.distribution("nrbp_loss", { grades = { 2, 1, 0, 0 }, samples = 1000 }), 5)
+  end)
+
+  it("refuse shapes and names that are none", function()
+    raises(function() mr.bounds.of("ap", { n = 9 }) end, "bad argument 'p' to 'of' (is missing")
+    raises(function() mr.bounds.of("ap", {}) end, "bad argument 'n' to 'of' (is missing")
+    raises(function() mr.bounds.of("ap", { n = 9, p = -1 }) end, "expected 0 to n")
+    raises(function() mr.bounds.of("ndcg", { n = 3, grades = { 2, 1, 0, 0 } }) end, "3, but there are 4 grades")
+    raises(function() mr.bounds.distribution("ndcg", { n = 5, grades = { 2, 1, 0, 0 } }) end, "5, but there are 4 grades")
+    raises(function() mr.bounds.of("ndcg", { p = 1, grades = { 1, 0 } }) end, "follows from the grades")
+    raises(function() mr.bounds.of("ndcg", { grades = { 1, -1 } }) end, "(-1.000000, expected 0 to 1000)")
+    raises(function() mr.bounds.of("ndcg", { grades = { 1, 0 / 0 } }) end, "nan, expected 0 to 1000")
+    raises(function() mr.bounds.distribution("ap", { n = 3, p = 0 }) end, "no distribution")
+    for _, name in ipairs{ "ndcg@2.7", "ndcg@0", "ndcg@nan", "ndcg@1e300" } do
+      raises(function() mr.bounds.of(name, { n = 3, p = 1 }) end, "k must be a whole number from 1")
+    end
+    for name, message in pairs{
+      ["ndcg@"] = "no metric", ["nrbp(2)"] = "between 0 and 1", ["ap@3"] = "takes nothing", precision = "needs k",
+    } do
+      raises(function() mr.bounds.of(name, { n = 3, p = 1 }) end, message)
+    end
+  end)
 end)
 
 describe("affine bounds", function()
@@ -183,7 +210,7 @@ describe("distributions", function()
     local values, probability = d:pmf()
     equal({ values:totable(), probability:totable() }, { { 1.0, 2.0, 4.0 }, { 0.25, 0.5, 0.25 } })
     raises(function() d:quantile(2) end, "expected 0 to 1")
-    raises(function() mr.bounds.distribution("ndcg", { n = 3, p = 5 }) end, "expected 1 to n")
+    raises(function() mr.bounds.distribution("ndcg", { n = 3, p = 5 }) end, "expected 0 to n")
     raises(function() mr.bounds.distribution("ndcg", { n = 3, p = 1, method = "exact" }) end, "there are: sampled")
   end)
 
