@@ -142,7 +142,7 @@ function M.letor_folds(folder, options)
   return fold.sequence(#files.train, function(number) return read_fold(files, o, number, #files.train) end)
 end
 
----Made-up data: ratings with power-law activity and popularity and latent factors, or queries with features.
+---Made-up data: ratings with power-law activity (at most half of the items) and popularity and latent factors, or queries with features.
 ---@param options { kind?: "ratings"|"queries", seed?: integer, noise?: number, users?: integer, items?: integer, factors?: integer, mean_activity?: integer, queries?: integer, features?: integer, mean_size?: integer }
 ---@return mr.Ratings|mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries", queries = 10}.count   --> 10`

@@ -123,9 +123,9 @@ test.describe("movielens", function()
         for i = 1, rows do text = text .. "1," .. i .. ",4\n" end
         write(folder .. place .. "/ml-latest-small/ratings.csv", text)
       end
-      put("/work/here", 1)  -- a folder to run in
+      put("/desk/here", 1)  -- a folder to run in
       local variables = ("MOONRANK_DATA=%s XDG_DATA_HOME=%s"):format(quoted(folder .. "/own"), quoted(folder .. "/xdg"))
-      local here = folder .. "/work"
+      local here = folder .. "/desk"
       local none = run(variables, here, code)
       local places = { "ml-latest-small", folder .. "/own/ml-latest-small", "../shared/data/ml-latest-small",
         folder .. "/xdg/moonrank/ml-latest-small" }
@@ -138,7 +138,7 @@ test.describe("movielens", function()
       equal(run(variables, here, code), "3\n")
       put("/own", 4)
       equal(run(variables, here, code), "4\n")
-      put("/work", 5)
+      put("/desk", 5)
       equal(run(variables, here, code), "5\n")
     end)
   end)
