@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace mr {
@@ -17,27 +18,28 @@ double sigmoid_of(double t) { return t >= 0 ? 1 / (1 + std::exp(-t)) : std::exp(
 
 Distribution::Distribution(std::vector<double> values) {
   if (values.empty()) throw std::invalid_argument("a distribution needs at least one value");
+  if (values.size() > std::numeric_limits<uint32_t>::max()) throw std::length_error("too many values");
   std::sort(values.begin(), values.end());
-  const auto total = static_cast<double>(values.size());
-  for (const double x : values) mean_ += x / total;
+  total_ = static_cast<double>(values.size());
+  for (const double x : values) mean_ += x / total_;
   double square = 0;
-  for (const double x : values) square += (x - mean_) * (x - mean_) / total;
+  for (const double x : values) square += (x - mean_) * (x - mean_) / total_;
   sd_ = std::sqrt(square);
-  std::vector<double> starts;
+  std::vector<size_t> starts;
   for (size_t i = 0; i < values.size(); ++i) {
-    if (values_.empty() || values[i] - values_.back() > 1e-12 * std::max(1.0, std::fabs(values[i]))) {
-      values_.push_back(values[i]);
-      starts.push_back(static_cast<double>(i) / total);
-    }
+    const double x = values[i];
+    if (i == 0 || x - values[starts.back()] > 1e-12 * std::max(1.0, std::fabs(x))) starts.push_back(i);
   }
-  values_.shrink_to_fit();
-  if (values_.size() == values.size()) return;
-  starts.push_back(1);
-  counts_ = std::move(starts);
+  values_.reserve(starts.size());
+  for (const size_t i : starts) values_.push_back(values[i]);
+  if (starts.size() == values.size()) return;
+  before_.reserve(starts.size() + 1);
+  before_.assign(starts.begin(), starts.end());
+  before_.push_back(static_cast<uint32_t>(values.size()));
 }
 
 int64_t Distribution::bytes() const {
-  return static_cast<int64_t>((values_.capacity() + counts_.capacity()) * sizeof(double));
+  return static_cast<int64_t>(values_.capacity() * sizeof(double) + before_.capacity() * sizeof(uint32_t));
 }
 
 double Distribution::cdf(double s) const {

@@ -45,12 +45,11 @@ class Distribution {
   int64_t bytes() const;
 
  private:
-  double below(size_t i) const {
-    return counts_.empty() ? static_cast<double>(i) / static_cast<double>(values_.size()) : counts_[i];
-  }
+  double below(size_t i) const { return static_cast<double>(before_.empty() ? i : before_[i]) / total_; }
 
-  std::vector<double> values_;  // distinct, ascending
-  std::vector<double> counts_;  // share of values before each, then 1; empty where every value came once
+  std::vector<double> values_;    // distinct, ascending
+  std::vector<uint32_t> before_;  // how many came before each, then all; empty where every value came once
+  double total_ = 0;              // how many came
   double mean_ = 0, sd_ = 0;
 };
 
