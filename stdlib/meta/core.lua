@@ -15,6 +15,16 @@ local core = {}
 ---@param weight_decay number
 function core.adam_step(parameter, state, lr, beta1, beta2, epsilon, weight_decay) end
 
+---Slope and offset of an affine bound per list.
+---@param metric string
+---@param lists mr.Lists
+---@param kind string
+---@param dtype string
+---@param device string
+---@return mr.Tensor
+---@return mr.Tensor
+function core.affine_bound(metric, lists, kind, dtype, device) end
+
 ---first, first + step, ... up to last.
 ---@param first number
 ---@param last number
@@ -44,6 +54,31 @@ function core.average_precision(ranking, k, denominator, empty) end
 ---@param keep? boolean
 function core.backward(loss, seed, keep) end
 
+---min, max, best, expectation, sd of one shape.
+---@param metric string
+---@param n? integer
+---@param p? integer
+---@param grades number[]
+---@return number
+---@return number
+---@return number
+---@return number
+---@return number
+function core.bound_numbers(metric, n, p, grades) end
+
+---min, max, best, expectation, sd per list.
+---@param metric string
+---@param lists mr.Lists
+---@param dtype string
+---@param device string
+---@param sd boolean
+---@return mr.Tensor
+---@return mr.Tensor
+---@return mr.Tensor
+---@return mr.Tensor
+---@return mr.Tensor
+function core.bound_table(metric, lists, dtype, device, sd) end
+
 ---bpref per list.
 ---@param ranking mr.Ranking
 ---@param empty string
@@ -63,6 +98,13 @@ function core.clamp(x, min, max) end
 ---Seconds on a clock that never goes back.
 ---@return number
 function core.clock() end
+
+---Numbers of the lists on which an ordering can matter.
+---@param metric string
+---@param lists mr.Lists
+---@param device string
+---@return mr.Tensor
+function core.counted_lists(metric, lists, device) end
 
 ---Name of the GPU, or why there is none.
 ---@return string
@@ -90,6 +132,31 @@ function core.defer_interrupt(on) end
 ---@param name? string
 ---@return string
 function core.device(name) end
+
+---F~ of the score of every list.
+---@param score mr.Tensor
+---@param lists mr.Lists
+---@param metric string
+---@param samples integer
+---@param seed integer
+---@param gain string
+---@param kappa number
+---@return mr.Tensor
+function core.distribution_bound(score, lists, metric, samples, seed, gain, kappa) end
+
+---The distribution of values that are equally likely.
+---@param values mr.Tensor
+---@return mr.Distribution
+function core.distribution_of(values) end
+
+---F~ and its derivative at every entry of s.
+---@param distribution mr.Distribution
+---@param s mr.Tensor
+---@param gain string
+---@param kappa number
+---@return mr.Tensor
+---@return mr.Tensor
+function core.distribution_smooth(distribution, s, gain, kappa) end
 
 ---ERR per list.
 ---@param ranking mr.Ranking
@@ -137,13 +204,13 @@ function core.has_cuda() end
 ---@return integer
 function core.held_bytes() end
 
----Relevant rows within k (nil: P), over k or over P.
+---Relevant rows within k (nil: P) over k ('k'), over P ('relevant') or over their mean ('both').
 ---@param ranking mr.Ranking
 ---@param k? integer
----@param over_cutoff boolean
+---@param over string
 ---@param empty string
 ---@return mr.Tensor
-function core.hits_at(ranking, k, over_cutoff, empty) end
+function core.hits_at(ranking, k, over, empty) end
 
 ---All entries as a flat table of integers.
 ---@param x mr.Tensor
@@ -175,6 +242,14 @@ function core.join_rows(parts) end
 ---@return string[]
 ---@return string[]
 function core.letor_folds(folder) end
+
+---1 for lists on which an ordering can matter, else 0.
+---@param metric string
+---@param lists mr.Lists
+---@param dtype string
+---@param device string
+---@return mr.Tensor
+function core.list_weights(metric, lists, dtype, device) end
 
 ---Judged lists from sizes and one relevance per row.
 ---@param sizes integer[]
@@ -266,7 +341,7 @@ function core.numbers(x) end
 ---@return mr.OptimizerState
 function core.optimizer_state(parameter) end
 
----Row numbers of each list from first to last.
+---Row numbers of each list from first to last; of tied rows the lower first.
 ---@param ranking mr.Ranking
 ---@return mr.Tensor
 function core.order(ranking) end
@@ -301,6 +376,13 @@ function core.permutation(n, seed, stream, lane) end
 ---@param min_relevant integer
 ---@return mr.Positives
 function core.positives(user, item, value, users, items, threshold, min_relevant) end
+
+---n rows, zero but for those of x, which go where index says; all different.
+---@param x mr.Tensor
+---@param index mr.Tensor
+---@param n integer
+---@return mr.Tensor
+function core.put_rows(x, index, n) end
 
 ---RBP(p) or nRBP(p) per list.
 ---@param ranking mr.Ranking
@@ -373,6 +455,16 @@ function core.reshape(x, sizes) end
 ---@param snapshot mr.Tensor
 function core.restore(parameter, snapshot) end
 
+---Values of a metric for random rankings.
+---@param metric string
+---@param n? integer
+---@param p? integer
+---@param grades number[]
+---@param samples integer
+---@param seed integer
+---@return mr.Distribution
+function core.sampled_distribution(metric, n, p, grades, samples, seed) end
+
 ---Writes a safetensors file with metadata.
 ---@param path string
 ---@param names string[]
@@ -393,6 +485,10 @@ function core.sgd_step(parameter, state, lr, momentum, weight_decay) end
 ---@param x mr.Tensor
 ---@return integer[]
 function core.shape(x) end
+
+---The instruction set of the hot loops: 'scalar', 'avx2' or 'avx512'.
+---@return string
+function core.simd() end
 
 ---Smooth AP per list (Eq. 2.11).
 ---@param scores mr.Tensor
@@ -483,6 +579,62 @@ function core.uniform(shape, low, high, seed, stream, dtype, device) end
 ---Version of the program.
 ---@return string
 function core.version() end
+
+---Wilcoxon's signed-rank test: rank sum, p, exact, unequal pairs, equal pairs, left out.
+---@param a mr.Tensor
+---@param b mr.Tensor
+---@return number
+---@return number
+---@return boolean
+---@return integer
+---@return integer
+---@return integer
+function core.wilcoxon(a, b) end
+
+---Values per list, with what counts for lists without relevant rows.
+---@param values mr.Tensor
+---@param ranking mr.Ranking
+---@param empty string
+---@return mr.Tensor
+function core.with_empty(values, ranking, empty) end
+
+---@class mr.Distribution
+local mr_Distribution = {}
+
+---Probability of at most s.
+---@param s number
+---@return number
+function mr_Distribution:cdf(s) end
+
+---Largest value.
+---@return number
+function mr_Distribution:max() end
+
+---Mean.
+---@return number
+function mr_Distribution:mean() end
+
+---Least value.
+---@return number
+function mr_Distribution:min() end
+
+---Distinct values and their probabilities.
+---@return mr.Tensor
+---@return mr.Tensor
+function mr_Distribution:pmf() end
+
+---The least value with cdf of at least q.
+---@param q number
+---@return number
+function mr_Distribution:quantile(q) end
+
+---Distinct values over range (Eq. 3.13).
+---@return number
+function mr_Distribution:sample_gain() end
+
+---Standard deviation.
+---@return number
+function mr_Distribution:sd() end
 
 ---@class mr.Lists
 ---@field count integer Number of lists.
