@@ -106,9 +106,9 @@ function M.stats(metric, lists, options)
   return setmetatable({ _metric = metric, _lists = lists, _options = o }, Stats)
 end
 
----The same as plain numbers, for N rows of which P are relevant; or for grades, where nDCG uses them.
+---The same as plain numbers, for N rows of which P are relevant, or for rows with these grades. NaN where undefined (no relevant row).
 ---@param metric string
----@param shape { n?: integer, p?: integer, grades?: number[] }
+---@param shape { n?: integer, p?: integer, grades?: number[] }  n and p, or grades in any order
 ---@return { min: number, max: number, best: number, expectation: number, sd: number }
 ---Example: `mr.bounds.of("nrbp_loss", {n = 9, p = 3}).max   --> 18.0`
 function M.of(metric, shape)
@@ -117,10 +117,11 @@ function M.of(metric, shape)
   return { min = min, max = max, best = best, expectation = expectation, sd = sd }
 end
 
----The distribution of a metric over random rankings of N rows of which P are relevant, from samples (Westerborg 2022, Algorithm 1).
+---The distribution of a metric over random rankings of N rows of which P are relevant, or of rows with these grades, from samples
+---(Westerborg 2022, Algorithm 1).
 ---Methods: :cdf(s) :pmf() :mean() :sd() :min() :max() :quantile(q) :smooth(s, {kappa = 8} or {gain = "samples"}).
 ---@param metric string
----@param options { n: integer, p: integer, grades?: number[], method?: "sampled", samples?: integer, seed?: integer }
+---@param options { n?: integer, p?: integer, grades?: number[], method?: "sampled", samples?: integer, seed?: integer }
 ---@return mr.Distribution
 ---Example: `#mr.bounds.distribution("nrbp_loss", {n = 4, p = 2})   --> 5`
 function M.distribution(metric, options)

@@ -182,6 +182,22 @@ describe("distributions", function()
     end
   end)
 
+  it("of every metric have the extremes, mean and deviation of the closed forms, and come out of samples", function()
+    for _, shape in ipairs{ { 2, 1 }, { 5, 2 }, { 6, 5 }, { 9, 3 } } do
+      local n, p = table.unpack(shape)
+      for _, name in ipairs{ "ndcg", "ndcg@3", "ap", "rr", "rbp(0.8)", "nrbp(0.6)", "precision@2", "precision@7", "recall@3" } do
+        local where = ("%s N=%d P=%d"):format(name, n, p)
+        local d, s = mr.bounds.distribution_of(enumerated(name, n, p)), mr.bounds.of(name, { n = n, p = p })
+        near({ d:min(), d:max(), d:mean(), d:sd() }, { s.min, s.max, s.expectation, s.sd }, { rtol = 1e-12, atol = 1e-8 }, where)
+        equal(s.best, s.max, where)
+        local sampled = mr.bounds.distribution(name, { n = n, p = p, samples = 100000 })
+        for _, x in ipairs((d:pmf()):totable()) do
+          near(sampled:cdf(x + 1e-9), d:cdf(x + 1e-9), { atol = 0.007 }, where)
+        end
+      end
+    end
+  end)
+
   it("sampled have the closed-form mean and deviation, also for grades and long lists", function()
     for _, shape in ipairs{ { n = 60, p = 20 }, { n = 400, p = 100 }, { grades = { 3, 2, 2, 1, 0, 0, 0 } } } do
       for _, name in ipairs(shape.grades and { "ndcg", "ndcg@3" } or { "ndcg", "ap", "nrbp_loss", "nrbp(0.95)", "ndcg@10", "rr" }) do
@@ -238,6 +254,43 @@ describe("all bounds", function()
     for _, name in ipairs(mr.bounds.names()) do
       for _, loss in ipairs{ "ndcg", "ap", "rr", "nrbp" } do
         check(mr.gradcheck(function(x) return mr.losses[loss]{ bound = name }(x, lists) end, scores) < 1e-6, loss .. " " .. name)
+      end
+    end
+  end)
+
+  it("have gradients that differences confirm for grades", function()
+    local graded = mr.lists{ { 2, 1, 0, 0 }, { 0, 3, 1 }, { 1, 1 }, { 2, 1 }, {} }
+    local x = mr.normal({ 11 }, { seed = 5, dtype = "float64" })
+    for _, name in ipairs(mr.bounds.names()) do
+      check(mr.gradcheck(function(y) return mr.losses.ndcg{ bound = name }(y, graded) end, x) < 1e-6, name)
+      equal(mr.losses.ndcg{ bound = name }:count(graded), 3)
+    end
+  end)
+
+  it("reach their ends on the best and the worst order", function()
+    local judged = mr.lists{ { 3, 1, 1, 0, 0 } }
+    local best = mr.tensor({ 5, 4, 3, 2, 1 }, f64) * 1000
+    local order = { { "minmax", 1, 0 }, { "expectation_max", 1 }, { "none", 1 } }
+    for _, case in ipairs(order) do
+      near(mr.losses.ndcg{ bound = case[1] }(best, judged):item(), -case[2], 1e-12, case[1])
+      near(mr.losses.ap{ bound = case[1] }(best, judged):item(), -case[2], 1e-12, case[1])
+    end
+    near(mr.losses.ndcg{ bound = "minmax" }(-best, judged):item(), 0, { atol = 1e-12 })
+    near(mr.losses.ap{ bound = "minmax" }(-best, judged):item(), 0, { atol = 1e-12 })
+    -- of the nRBP loss: 0 to 1, and -1 to 1
+    near(mr.losses.nrbp{ bound = "minmax" }(best, judged):item(), 0, { atol = 1e-12 })
+    near(mr.losses.nrbp{ bound = "minmax" }(-best, judged):item(), 1, 1e-12)
+    near(mr.losses.nrbp{ bound = "expectation_max" }(best, judged):item(), -1, 1e-12)
+    near(mr.losses.nrbp{ bound = "expectation_max" }(-best, judged):item(), 1, 1e-12)
+  end)
+
+  it("say the same in float32", function()
+    for _, name in ipairs(mr.bounds.names()) do
+      for _, loss in ipairs{ "ndcg", "ap", "rr", "nrbp" } do
+        local l = mr.losses[loss]{ bound = name }
+        local single = l(scores:float(), lists)
+        equal(single.dtype, "float32")
+        near(single:totable(), l(scores, lists):totable(), { rtol = 1e-4, atol = 1e-5 }, loss .. " " .. name)
       end
     end
   end)
