@@ -31,17 +31,18 @@ inline Bits multiply(Bits a, Bits b) {
 #endif
 }
 
-/// philox(key, block = sample, lane = step) of core/rng.h for one vector of samples.
+/// philox(key, block = sample, lane = step) of core/rng.h for one vector of samples. Only the low halves hold it: what
+/// products leave in the high ones is in nobody's way, since `multiply` does not look there.
 inline void draw(RandomKey key, Bits sample, uint64_t step, Bits (&out)[4]) {
   const Bits m0 = 0xD2511F53ULL - Bits{}, m1 = 0xCD9E8D57ULL - Bits{};
-  Bits c0 = sample & low_half, c1 = sample >> 32, c2 = (step & low_half) - Bits{}, c3 = (step >> 32) - Bits{};
+  Bits c0 = sample, c1 = sample >> 32, c2 = step - Bits{}, c3 = (step >> 32) - Bits{};
   auto k0 = static_cast<uint32_t>(key.value), k1 = static_cast<uint32_t>(key.value >> 32);
   for (int round = 0; round < 10; ++round) {
     const Bits p0 = multiply(m0, c0), p1 = multiply(m1, c2);
-    c0 = (p1 >> 32) ^ c1 ^ static_cast<uint64_t>(k0);
-    c2 = (p0 >> 32) ^ c3 ^ static_cast<uint64_t>(k1);
-    c1 = p1 & low_half;
-    c3 = p0 & low_half;
+    c0 = (p1 >> 32) ^ (c1 ^ static_cast<uint64_t>(k0));
+    c2 = (p0 >> 32) ^ (c3 ^ static_cast<uint64_t>(k1));
+    c1 = p1;
+    c3 = p0;
     k0 += 0x9E3779B9U;
     k1 += 0xBB67AE85U;
   }
