@@ -223,4 +223,15 @@ describe("training", function()
     mr.device(was)
     near(losses.cuda, losses.cpu, 1e-3)
   end))
+
+  it("metrics of tied rows", with_cuda(function()
+    local scores = (mr.normal({ lists.rows }, { seed = 6, device = "cpu", dtype = "float64" }) * 4):long():double()
+    for _, name in ipairs{ "err", "err@5", "bpref", "nrbp_loss", "r_precision", "f1@5", "ap@7", "hit@3" } do
+      for _, ties in ipairs{ "mean", "stable", "worst" } do
+        local metric = mr.metrics.parse(name, { ties = ties })
+        near(metric(scores:to("cuda"), lists):to("cpu"), metric(scores, lists), 1e-12, name .. " " .. ties)
+      end
+    end
+    equal(lists:order(scores:to("cuda")):to("cpu"):totable(), lists:order(scores):totable())
+  end))
 end)

@@ -267,23 +267,4 @@ describe("metrics", function()
     raises(function() mr.metrics.define("first-rank", function() end) end, "expected letters, digits and _")
     raises(function() mr.metrics.define("other_rank", 3) end, "'other_rank' is a number, expected a function")
   end)
-
-  it("of tied rows are the same on both devices", function()
-    if not mr.has_cuda() then return test.skip("no CUDA device") end
-    local relevance = {}
-    for i, n in ipairs{ 0, 1, 31, 32, 33, 127, 128, 129, 1000 } do
-      local u = mr.uniform({ n }, { seed = i, device = "cpu" }):totable()
-      relevance[i] = {}
-      for r = 1, n do relevance[i][r] = u[r] < 0.2 and 2 or u[r] < 0.4 and 1 or 0 end
-    end
-    local lists = mr.lists(relevance)
-    local scores = (mr.normal({ lists.rows }, { seed = 6, device = "cpu", dtype = "float64" }) * 4):long():double()
-    for _, name in ipairs{ "err", "err@5", "bpref", "nrbp_loss", "r_precision", "f1@5", "ap@7", "hit@3" } do
-      for _, ties in ipairs{ "mean", "stable", "worst" } do
-        local metric = mr.metrics.parse(name, { ties = ties })
-        near(metric(scores:to("cuda"), lists):to("cpu"), metric(scores, lists), 1e-12, name .. " " .. ties)
-      end
-    end
-    equal(lists:order(scores:to("cuda")):to("cpu"):totable(), lists:order(scores):totable())
-  end)
 end)
