@@ -32,9 +32,11 @@ print(("The distribution bound draws %d random orders per list shape; the thesis
 
 local function train(loss, bound, metric)
   local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 32, init = 0.01, seed = args.seed }
-  return mr.fit{ name = ("%s %s"):format(loss, bound.name or bound), model = model, loss = mr.losses[loss]{ bound = bound },
+  local run = mr.fit{ name = ("%s %s"):format(loss, bound.name or bound), model = model, loss = mr.losses[loss]{ bound = bound },
     train = fold.train, valid = fold.valid, test = fold.test, optimizer = mr.optim.adam{ lr = args.lr }, batch = 32,
     epochs = args.smoke and 2 or args.epochs, metrics = { metric }, seed = args.seed }
+  if run.interrupted then error("interrupted", 0) end
+  return run
 end
 
 -- Result
