@@ -112,11 +112,12 @@ BoundedMetric to_bounded_metric(const std::string& name) {
 }
 
 ListShape shape_of(const BoundedMetric& metric, const float* grades, int64_t n) {
-  const float threshold = metric.graded() ? std::numeric_limits<float>::denorm_min() : 1.0F;
+  // smaller grades have a gain of 0
+  const float threshold = metric.graded() ? static_cast<float>(std::numeric_limits<double>::epsilon()) : 1.0F;
   const float* const end = grades + n;
   ListShape shape{n, std::count_if(grades, end, [threshold](float y) { return y >= threshold; }), {}};
   const float top = n == 0 ? 0 : *std::max_element(grades, end);
-  const bool differ = metric.graded() && std::any_of(grades, end, [top](float y) { return y > 0 && y != top; });
+  const bool differ = metric.graded() && std::any_of(grades, end, [=](float y) { return y >= threshold && y != top; });
   if (differ) {
     shape.grades.assign(grades, end);
     std::sort(shape.grades.begin(), shape.grades.end(), std::greater<>());
