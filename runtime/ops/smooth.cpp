@@ -9,7 +9,7 @@
 
 namespace mr {
 
-float any_gain() { return std::numeric_limits<float>::denorm_min(); }
+float any_gain() { return static_cast<float>(std::numeric_limits<double>::epsilon()); }
 
 const Tensor& ideal_dcg(const Lists& lists, Device device) {
   return lists.cached<Tensor>("ideal dcg@" + std::string(name_of(device)), [&] {

@@ -5,7 +5,7 @@
 
 namespace mr {
 
-/// The least relevance above 0: rows that have any gain.
+/// The least relevance whose gain 2^y - 1 is above 0 in float64.
 float any_gain();
 
 /// Ideal DCG per list with gain 2^y - 1 (float64), from the grades sorted downwards; made once per lists and device.
