@@ -16,6 +16,7 @@ local args = mr.args{
 
 -- Data
 local found, ratings = pcall(mr.data.movielens)
+if not found then print("No MovieLens: " .. ratings) end
 if args.smoke or not found then
   ratings = mr.data.synthetic{ kind = "ratings", users = args.smoke and 60 or 400, items = args.smoke and 400 or 4000, seed = args.seed }
 end
