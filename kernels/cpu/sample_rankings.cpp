@@ -5,15 +5,6 @@
 #include "kernels/cpu/pairs.h"
 
 namespace mr::cpu {
-namespace scalar {
-void sample(const RankingSampler& s, int64_t first, int64_t count, double* values);
-}
-namespace avx2 {
-void sample(const RankingSampler& s, int64_t first, int64_t count, double* values);
-}
-namespace avx512 {
-void sample(const RankingSampler& s, int64_t first, int64_t count, double* values);
-}
 
 void sample_rankings(const RankingSampler& sampler, int64_t first, int64_t count, double* values) {
   static const std::string_view simd = simd_name();

@@ -35,4 +35,15 @@ constexpr int64_t sample_lanes = 16;
 /// values[s] for samples first .. first + count - 1.
 void sample_rankings(const RankingSampler& sampler, int64_t first, int64_t count, double* values);
 
+/// The same on one instruction set, whether or not the processor has it.
+namespace scalar {
+void sample(const RankingSampler& s, int64_t first, int64_t count, double* values);
+}
+namespace avx2 {
+void sample(const RankingSampler& s, int64_t first, int64_t count, double* values);
+}
+namespace avx512 {
+void sample(const RankingSampler& s, int64_t first, int64_t count, double* values);
+}
+
 }  // namespace mr::cpu

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "runtime/ops/check.h"
+#include "runtime/ops/ideal.h"
 #include "runtime/ops/prefix.h"
 #include "runtime/ops/ranking.h"
 
@@ -46,32 +47,11 @@ Tensor run(const Ranking& r, int64_t k, const std::string& empty, Work work) {
   return out;
 }
 
-Tensor ideal_of(const Ranking& r, int64_t k, Gain gain) {
-  const std::string key = "ideal " + std::to_string(k) + " " + std::to_string(static_cast<int>(gain)) + "@" +
-                          std::string(name_of(r.device));
-  return r.lists.cached<Tensor>(key, [&] {
-    std::vector<double> ideal;
-    std::vector<float> grades;
-    for (int64_t l = 0; l < r.lists.count(); ++l) {
-      const auto first = r.lists.relevance().begin() + r.lists.offsets()[l];
-      grades.assign(first, first + r.lists.sizes()[l]);
-      std::sort(grades.begin(), grades.end(), std::greater<>());
-      double total = 0;
-      // a list of zeros has nothing to gain, also where the gain of grade 0 is 1
-      const bool any = !grades.empty() && grades[0] > 0;
-      for (int64_t rank = 0; any && rank < std::min<int64_t>(k, r.lists.sizes()[l]); ++rank) {
-        total += gain_of(grades[rank], gain) * discount(static_cast<double>(rank) + 1);
-      }
-      ideal.push_back(total);
-    }
-    return Tensor::from(ideal, r.device);
-  });
-}
-
 Tensor dcg(const Ranking& r, std::optional<int64_t> k, const std::string& gain, bool normalized,
            const std::string& empty) {
   const Gain kind = to_gain(gain);
-  const Tensor ideal = ideal_of(r, to_cutoff(k), kind), discounts = discount_sums(r.longest(), r.device);
+  const Tensor ideal = ideal_dcg(r.lists, r.device, kind, to_cutoff(k)),
+               discounts = discount_sums(r.longest(), r.device);
   return run(r, to_cutoff(k), empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
     table.dcg(r.lists.count(), {v, kind, discounts.span<const double>(), ideal.span<const double>(), normalized});
   });

@@ -1,31 +1,15 @@
 #include "runtime/ops/smooth.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "kernels/tables/smooth.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/check.h"
+#include "runtime/ops/ideal.h"
 
 namespace mr {
 
 float any_gain() { return static_cast<float>(std::numeric_limits<double>::epsilon()); }
-
-const Tensor& ideal_dcg(const Lists& lists, Device device) {
-  return lists.cached<Tensor>("ideal dcg@" + std::string(name_of(device)), [&] {
-    std::vector<double> ideal;
-    std::vector<float> grades;
-    for (int64_t l = 0; l < lists.count(); ++l) {
-      grades.assign(lists.relevance().begin() + lists.offsets()[l], lists.relevance().begin() + lists.offsets()[l + 1]);
-      std::sort(grades.begin(), grades.end(), std::greater<>());
-      double total = 0;
-      for (size_t r = 0; r < grades.size() && grades[r] > 0; ++r)
-        total += gain_of(grades[r]) * discount(static_cast<double>(r) + 1);
-      ideal.push_back(total);
-    }
-    return Tensor::from(ideal, device);
-  });
-}
 
 namespace {
 

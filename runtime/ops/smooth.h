@@ -8,7 +8,4 @@ namespace mr {
 /// The least relevance whose gain 2^y - 1 is above 0 in float64.
 float any_gain();
 
-/// Ideal DCG per list with gain 2^y - 1 (float64), from the grades sorted downwards; made once per lists and device.
-const Tensor& ideal_dcg(const Lists& lists, Device device);
-
 }  // namespace mr

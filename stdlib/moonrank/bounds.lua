@@ -185,12 +185,7 @@ end
 
 ---Names of all bounds.
 ---@return string[]
-function M.names()
-  local names = {}
-  for name in pairs(known) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
+function M.names() return check.names(known) end
 
 ---A bound from its name, from a bound, or from a function of (score, stats).
 ---@param what? string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor  default "none"

@@ -91,6 +91,17 @@ function M.options(where, options, defaults)
 end
 M.none = setmetatable({}, { __name = "none", __tostring = function() return "none" end })
 
+---The names in a table, sorted.
+---@param t table<string, any>
+---@return string[]
+---Example: `table.concat(require("moonrank.check").names({b = 1, a = 2}), " ")   --> a b`
+function M.names(t)
+  local names = {}
+  for name in pairs(t) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
 ---Raises unless `value` is one of `choices`.
 function M.choice(where, name, value, choices)
   for _, each in ipairs(choices) do

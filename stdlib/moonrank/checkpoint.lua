@@ -4,13 +4,6 @@ local check = require "moonrank.check"
 
 local M = {}
 
-local function sorted_names(t)
-  local names = {}
-  for name in pairs(t) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
-
 -- The stored tensors, or nil where there is no file; an error where they belong to other settings.
 local function stored(path, settings)
   if not core.file_exists(path) then return nil end
@@ -39,7 +32,7 @@ function M.checkpoint(path, settings, compute)
   local results = stored(path, settings)
   if results then return results, true end
   results = compute()
-  local names, tensors, keys, values = sorted_names(results), {}, sorted_names(settings), {}
+  local names, tensors, keys, values = check.names(results), {}, check.names(settings), {}
   for i, name in ipairs(names) do tensors[i] = results[name] end
   for i, key in ipairs(keys) do values[i] = tostring(settings[key]) end
   core.make_folder(path)

@@ -2,6 +2,8 @@
 local core = require "moonrank.core"
 local M = {}
 
+local check = require "moonrank.check"
+
 local header = [[
 ---@meta
 -- Written by `moonrank --dump-api` from the op tables; not for editing, and not for `require`.
@@ -10,13 +12,6 @@ error("stdlib/meta/core.lua describes the core to editors; it cannot be required
 ---@class mr.core
 local core = {}
 ]]
-
-local function sorted(t)
-  local names = {}
-  for name in pairs(t) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
 
 local function add_function(lines, owner, separator, name, row)
   lines[#lines + 1] = "---" .. row.doc
@@ -39,20 +34,20 @@ end
 ---Example: `require "moonrank.dump_api".text():match "^[^\n]*"   --> ---@meta`
 function M.text()
   local lines = { header }
-  for _, name in ipairs(sorted(core)) do
+  for _, name in ipairs(check.names(core)) do
     local row = type(core[name]) == "function" and core.describe(core[name])
     if row then add_function(lines, "core", ".", name, row) end
   end
-  for _, class in ipairs(sorted(core.classes)) do
+  for _, class in ipairs(check.names(core.classes)) do
     local parts = core.classes[class]
     local owner = class:gsub("%.", "_")
     lines[#lines + 1] = "---@class " .. class
-    for _, name in ipairs(sorted(parts.getters)) do
+    for _, name in ipairs(check.names(parts.getters)) do
       local row = name ~= "[]" and core.describe(parts.getters[name])
       if row then lines[#lines + 1] = ("---@field %s %s %s"):format(name, row.types[#row.types], row.doc) end
     end
     lines[#lines + 1] = ("local %s = {}\n"):format(owner)
-    for _, name in ipairs(sorted(parts.methods)) do
+    for _, name in ipairs(check.names(parts.methods)) do
       local row = core.describe(parts.methods[name])
       if row then add_function(lines, owner, ":", name, row) end
     end

@@ -8,18 +8,6 @@
 
 #include <catch2/catch.hpp>
 
-namespace mr::cpu {
-namespace scalar {
-void sample(const RankingSampler& s, int64_t first, int64_t count, double* values);
-}
-namespace avx2 {
-void sample(const RankingSampler& s, int64_t first, int64_t count, double* values);
-}
-namespace avx512 {
-void sample(const RankingSampler& s, int64_t first, int64_t count, double* values);
-}
-}  // namespace mr::cpu
-
 using namespace mr;
 using cpu::Increment;
 using cpu::RankingSampler;
