@@ -8,6 +8,7 @@ namespace mr {
   ROW(about_functions)       \
   ROW(system_functions)      \
   ROW(interrupt_functions)   \
+  ROW(gnuplot_functions)     \
   ROW(create_functions)      \
   ROW(create_methods)        \
   ROW(create_getters)        \

@@ -196,6 +196,11 @@ function core.first_relevant(ranking, k, reciprocal, empty) end
 ---@return mr.Tensor
 function core.full(shape, value, dtype, device) end
 
+---Runs gnuplot on a script; what it wrote to standard output.
+---@param script string
+---@return string
+function core.gnuplot(script) end
+
 ---Whether a usable GPU is there.
 ---@return boolean
 function core.has_cuda() end

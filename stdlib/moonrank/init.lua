@@ -6,7 +6,7 @@ M.version = require("moonrank.core").version()
 require "moonrank.metrics"  -- gives lists their methods rank and order
 
 -- Fields that are modules, and fields that are one function of a module.
-local modules = { "bounds", "data", "losses", "metrics", "models", "optim", "smooth", "stats" }
+local modules = { "bounds", "data", "losses", "metrics", "models", "optim", "plot", "smooth", "stats" }
 local functions = { gradcheck = "gradcheck", checkpoint = "checkpoint", args = "args", help = "help", evaluate = "evaluate", fit = "fit" }
 
 local loaders = {}

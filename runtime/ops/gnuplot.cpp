@@ -1,0 +1,35 @@
+// Pictures: gnuplot as a program of its own, which takes a script and gives back a file.
+#include "runtime/io/process.h"
+#include "runtime/lua/bind.h"
+
+namespace mr {
+namespace {
+
+/// What gnuplot said went wrong: it also repeats the line of the script and points at a column.
+std::string complaint(const std::string& said) {
+  size_t at = said.rfind(" line ");
+  if (at == std::string::npos) at = said.find_first_not_of(" \n\t^");
+  if (at == std::string::npos) return "";
+  const size_t begin = said.find_first_not_of(' ', at);
+  return said.substr(begin, said.find('\n', begin) - begin);
+}
+
+std::string gnuplot_of(const std::string& script) {
+  // -d: the same picture whatever the user's ~/.gnuplot says
+  const io::Finished done = io::run_process({"gnuplot", "-d"}, script, io::Errors::captured, "gnuplot-nox");
+  if (done.status == 0) return done.output;
+  const std::string said = complaint(done.errors);
+  throw std::runtime_error("gnuplot failed: " + (!said.empty()     ? said
+                                                 : done.status < 0 ? "a signal ended it"
+                                                                   : "exit status " + std::to_string(done.status)));
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable gnuplot_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {op<&gnuplot_of>("gnuplot", "script", "Runs gnuplot on a script; what it wrote to standard output.")}};
+
+}  // namespace mr

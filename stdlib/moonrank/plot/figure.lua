@@ -1,0 +1,203 @@
+-- A figure: one panel or several, written to a file or shown in the terminal.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local draw = require "moonrank.plot.panel"
+local layout = require "moonrank.plot.layout"
+local text = require "moonrank.plot.text"
+
+---@class mr.Figure
+---@field kind string
+---@field width integer   pixels
+---@field height integer
+local Figure = check.class("mr.Figure")
+
+local M = { Figure = Figure }
+
+---A figure of these panels, row by row.
+---@param o { kind: string, panels: table[], columns?: integer, title?: string, caption?: string, width: integer, height: integer, legend?: string }
+---@return mr.Figure
+function M.new(o) return setmetatable({ kind = o.kind, width = o.width, height = o.height, _ = o }, Figure) end
+
+local terminals = {
+  svg = "set terminal svg size %d,%d fixed noenhanced font 'sans,13' background rgb 'white'",
+  png = "set terminal pngcairo size %d,%d noenhanced font 'sans,13' fontscale 0.75",
+}
+
+local function terminal_line(kind, width, height)
+  if kind == "pdf" then
+    -- a pixel of the page is 1/96 of an inch; letters come out as large as in the others
+    return ("set terminal pdfcairo size %.4fin,%.4fin noenhanced font 'sans,13' fontscale 0.5625"):format(width / 96, height / 96)
+  end
+  return terminals[kind]:format(width, height)
+end
+
+-- The web has no font called sans, and says bold apart. Letters of the figure's own words cannot match: their < is written &lt;.
+local function with_web_fonts(svg)
+  return (svg:gsub('(<g [^<>]-font%-family=)"sans(:?B?o?l?d?)"', function(before, bold)
+    return before .. '"sans-serif"' .. (bold == ":Bold" and ' font-weight="bold"' or "")
+  end))
+end
+
+-- The entries that all panels have alike, or nil: one legend then serves all.
+local function shared_entries(o)
+  if o.legend == "none" or o.legend == "labels" then return nil end
+  local first = layout.named(o.panels[1])
+  if #first < 2 then return nil end
+  for _, panel in ipairs(o.panels) do
+    local named = layout.named(panel)
+    if #named ~= #first then return nil end
+    for i, entry in ipairs(named) do
+      for _, field in ipairs{ "name", "rgb", "mark", "dash", "shape" } do
+        if entry[field] ~= first[i][field] then return nil end
+      end
+    end
+  end
+  return first
+end
+
+-- What surrounds each panel. Panels above each other share their left and right margins, panels beside each other their top and bottom ones,
+-- so that all boxes are as large.
+local function plans_of(o, columns, w, h, shared)
+  local several = #o.panels > 1
+  local plans, shown = {}, {}
+  for i, panel in ipairs(o.panels) do
+    local below, before = o.panels[i + columns], (i - 1) % columns > 0 and o.panels[i - 1] or nil
+    shown[i] = { title_font = several and layout.font or layout.title_font, legend = not shared, no_labels = several,
+      xlabel = panel.x.label ~= nil and not (below and below.x.label == panel.x.label),
+      ylabel = panel.y.label ~= nil and not (before and before.y.label == panel.y.label) }
+    plans[i] = layout.measure(panel, w, h, shown[i])
+  end
+  local function widest(side, group)
+    local most = {}
+    for i, plan in ipairs(plans) do most[group(i)] = math.max(most[group(i)] or 0, plan[side]) end
+    return most
+  end
+  local function column(i) return (i - 1) % columns + 1 end
+  local function row(i) return (i - 1) // columns + 1 end
+  local margins = { left = widest("left", column), right = widest("right", column), top = widest("top", row),
+    bottom = widest("bottom", row) }
+  return plans, shown, margins, column
+end
+
+local function total(list)
+  local sum = 0
+  for _, x in ipairs(list) do sum = sum + x end
+  return sum
+end
+
+local function draw_panels(page, o, area, shared)
+  local columns = math.min(o.columns or 1, #o.panels)
+  local rows = (#o.panels + columns - 1) // columns
+  local plans, shown, margins, column = plans_of(o, columns, area.w / columns, area.h / rows, shared)
+  local box_w = (area.w - total(margins.left) - total(margins.right)) / columns
+  local box_h = (area.h - total(margins.top) - total(margins.bottom)) / rows
+  local y = area.y
+  for r = 1, rows do
+    local x = area.x
+    for i = (r - 1) * columns + 1, math.min(r * columns, #o.panels) do
+      local c, plan = column(i), plans[i]
+      plan.left, plan.right, plan.top, plan.bottom = margins.left[c], margins.right[c], margins.top[r], margins.bottom[r]
+      local region = { x = x, y = y, w = plan.left + box_w + plan.right, h = plan.top + box_h + plan.bottom }
+      if i > 1 then page.add("reset") end
+      draw.draw(page, o.panels[i], region, plan, shown[i])
+      x = x + region.w
+    end
+    y = y + margins.top[r] + box_h + margins.bottom[r]
+  end
+end
+
+-- Title and legend over all panels and the caption below them; the area that is left.
+local function frame(page, o, shared)
+  local area = { x = 0, y = 0, w = page.width, h = page.height }
+  local function take(pixels) area.y, area.h = area.y + pixels, area.h - pixels end
+  local function lines(words, size, line, y, style)
+    for i, each in ipairs(words) do
+      page.words(each, layout.edge, y + (i - 0.5) * line, { size = size, bold = style.bold, color = style.color })
+    end
+  end
+  local title = text.wrap(o.title, layout.title_font, area.w - 2 * layout.edge)
+  lines(title, layout.title_font, layout.title_line, layout.edge, { bold = true })
+  if #title > 0 then take(layout.edge + #title * layout.title_line) end
+  if shared then
+    local _, rows = layout.legend(shared, 0, 0, area.w - 2 * layout.edge)
+    draw.legend(page, shared, layout.edge, area.y + 4, area.w - 2 * layout.edge)
+    take(rows * layout.line + 4)
+  end
+  local caption = text.wrap(o.caption, layout.small_font, area.w - 2 * layout.edge)
+  if #caption > 0 then
+    local below = #caption * layout.small_line + layout.edge
+    lines(caption, layout.small_font, layout.small_line, page.height - below + 2, { color = "#555555" })
+    area.h = area.h - below
+  end
+  return area
+end
+
+---The gnuplot script that draws the figure to standard output.
+---@param terminal? "svg"|"png"|"pdf"|"text"  default "svg"
+---@return string
+function Figure:script(terminal)
+  terminal = check.choice("script", "terminal", terminal == nil and "svg" or terminal, { "svg", "png", "pdf", "text" })
+  local o = self._
+  if terminal == "text" then return self:text_script(100, 30) end
+  local page = draw.page(self.width, self.height)
+  page.add(terminal_line(terminal, self.width, self.height))
+  if #o.panels > 1 then page.add("set multiplot") end
+  local shared = #o.panels > 1 and shared_entries(o) or nil
+  draw_panels(page, o, frame(page, o, shared), shared)
+  if #o.panels > 1 then page.add("unset multiplot") end
+  return table.concat(page.lines, "\n") .. "\n"
+end
+
+function Figure:text_script(columns, rows)
+  local page = draw.page(columns, rows)
+  page.add("set terminal dumb size %d,%d noenhanced", columns, rows)
+  for _, panel in ipairs(self._.panels) do draw.draw_text(page, panel) end
+  return table.concat(page.lines, "\n") .. "\n"
+end
+
+---Writes the figure into a file, which appears only when it is whole: .svg, .png or .pdf.
+---@param path string
+---@return mr.Figure
+function Figure:save(path)
+  if type(path) ~= "string" then check.fail("save: path is a %s, expected a string", type(path)) end
+  local extension = path:match("%.(%w+)$")
+  if not extension then check.fail("save: '%s' has no extension, expected .svg, .png or .pdf", path) end
+  local kind = check.choice("save", "extension", extension:lower(), { "svg", "png", "pdf" })
+  local script = self:script(kind)
+  local partial = ("%s.partial-%s"):format(path, tostring({}):match("0x(%x+)"))
+  local file, reason = io.open(partial, "wb")
+  if not file then check.fail("save: cannot write '%s': %s", path, (reason:gsub("^.*: ", ""))) end
+  local drawn, picture = pcall(core.gnuplot, script)
+  if drawn and kind == "svg" then picture = with_web_fonts(picture) end
+  local written
+  if drawn then written, reason = file:write(picture) end
+  local closed, close_reason = file:close()
+  if drawn and written and closed then
+    local renamed, rename_reason = os.rename(partial, path)
+    if renamed then return self end
+    reason = rename_reason:gsub("^.*: ", "")
+  end
+  os.remove(partial)
+  if not drawn then error(picture, 0) end
+  check.fail("save: cannot write '%s': %s", path, reason or close_reason)
+end
+
+---Prints the figure with letters, as wide as the terminal.
+function Figure:show()
+  local columns = tonumber(os.getenv("COLUMNS")) or core.is_terminal(1) and core.is_terminal(2) and core.terminal_width() or 100
+  columns = math.max(40, math.min(columns // 1, 400))
+  local picture = core.gnuplot(self:text_script(columns, math.max(15, columns * 3 // 10)))
+  if self._.title then print(self._.title) end
+  print((picture:gsub("\f", ""):gsub("[ \n]+$", "")))
+  if self._.caption then print(self._.caption) end
+end
+
+function Figure:__tostring()
+  local o = self._
+  local title = o.title or #o.panels == 1 and o.panels[1].title
+  local what = #o.panels > 1 and #o.panels .. " panels" or #o.panels[1].entries .. " series"
+  if o.kind == "heatmap" then what = ("%d x %d"):format(#o.panels[1].y.categories, #o.panels[1].x.categories) end
+  return ("mr.Figure %s: %s%s"):format(o.kind, what, title and (", '%s'"):format(title) or "")
+end
+
+return M

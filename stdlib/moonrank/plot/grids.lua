@@ -1,0 +1,226 @@
+-- Bars and heat maps: what is drawn over named places.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local marks = require "moonrank.plot.marks"
+local scale = require "moonrank.plot.scale"
+local series = require "moonrank.plot.series"
+
+local M = {}
+
+local none = check.none
+
+local function what_is(value) return value == nil and "missing" or "a " .. type(value) end
+
+local function names_of(where, name, list)
+  if type(list) == "userdata" then list = series.numbers(where, name, list) end
+  if type(list) ~= "table" then check.fail("%s: %s is %s, expected a table of names", where, name, what_is(list)) end
+  if #list == 0 then check.fail("%s: %s is empty, nothing to draw", where, name) end
+  local names = {}
+  for i, each in ipairs(list) do
+    names[i] = math.type(each) == "float" and ("%.4g"):format(each) or tostring(each)
+  end
+  return names
+end
+
+local function category_axis(names, label, down)
+  return { lo = 0.5, hi = #names + 0.5, log = false, categories = names, label = label, down = down }
+end
+
+local function read_bars(where, o)
+  local list = {}
+  for i, each in ipairs(series.list(where, o, { "values", "errors", "name", "color" })) do
+    local one, who = series.one(where, each, i, { values = none, errors = none })
+    if one.values == nil then check.fail("%s: %s has no values", where, who) end
+    one.values = series.numbers(where, "values of " .. who, one.values)
+    if #one.values ~= #o.categories then
+      check.fail("%s: %s has %d values for %d categories, expected as many", where, who, #one.values, #o.categories)
+    end
+    if one.errors ~= nil then
+      one.errors = series.numbers(where, "errors of " .. who, one.errors)
+      if #one.errors ~= #one.values then
+        check.fail("%s: %s has %d errors for %d values, expected as many", where, who, #one.errors, #one.values)
+      end
+    end
+    list[i] = one
+  end
+  return list
+end
+
+-- All ends of bars and of their error bars.
+local function extent(list, log)
+  local all = log and {} or { 0 }
+  for _, one in ipairs(list) do
+    for i, value in ipairs(one.values) do
+      local error_i = one.errors and scale.finite(one.errors[i]) and one.errors[i] or 0
+      all[#all + 1], all[#all + 2] = value - error_i, value + error_i
+    end
+  end
+  return all
+end
+
+-- Lines of an error bar with its caps, from one value to another across `center`.
+local function add_error(rows, center, cap, from, to)
+  for _, line in ipairs{ { { center, from }, { center, to } }, { { center - cap, from }, { center + cap, from } },
+    { { center - cap, to }, { center + cap, to } } } do
+    if #rows > 0 then rows[#rows + 1] = false end
+    table.move(line, 1, 2, #rows + 1, rows)
+  end
+end
+
+-- Bars of one series as boxes {x, y, xlow, xhigh, ylow, yhigh}, and its error bars. Of `count` series, this is the k-th.
+local function add_bars(panel, one, k, count, flip)
+  local width, axis = 0.8 / count, flip and panel.x or panel.y
+  local base = axis.log and axis.lo or 0
+  local boxes, errors = {}, {}
+  for i, value in ipairs(one.values) do
+    if scale.finite(value) and (value > 0 or not axis.log) then
+      local center = i - 0.4 + (k - 0.5) * width
+      local lo, hi = center - width * 0.46, center + width * 0.46
+      local from, to = math.min(base, value), math.max(base, value)
+      boxes[#boxes + 1] = flip and { value, center, from, to, lo, hi } or { center, value, lo, hi, from, to }
+      local e = one.errors and one.errors[i]
+      if e and scale.finite(e) then
+        add_error(errors, center, width * 0.15, axis.log and math.max(value - e, axis.lo) or value - e, value + e)
+      end
+    end
+  end
+  local entry = { name = one.name, rgb = one.rgb, mark = "box" }
+  panel.layers[#panel.layers + 1] = { rows = boxes, using = "1:2:3:4:5:6", entry = entry, text = "boxxyerror",
+    with = ("boxxyerror lc rgb '%s' fs solid 1.0 noborder"):format(one.rgb) }
+  panel.layers[#panel.layers + 1] = { rows = errors, using = flip and "2:1" or "1:2", with = "lines lw 1.2 lc rgb '#222222'" }
+  panel.entries[#panel.entries + 1] = entry
+end
+
+-- The line that bars stand on, where they go both ways.
+local function add_zero(panel, axis, groups, flip)
+  if axis.log or axis.lo >= 0 then return end
+  panel.layers[#panel.layers + 1] = { rows = { { groups.lo, 0 }, { groups.hi, 0 } }, using = flip and "2:1" or "1:2",
+    with = "lines lw 1 lc rgb '#555555'" }
+end
+
+---Grouped bars; see mr.plot.bars.
+function M.bars(given)
+  local where = "mr.plot.bars"
+  local o = check.options(where, given, marks.known{ categories = none, series = none, values = none, errors = none, name = none,
+    color = none, horizontal = false, ylog = false, yrange = none, xlog = false, xrange = none })
+  local flip = o.horizontal
+  if flip and (o.ylog or o.yrange) or not flip and (o.xlog or o.xrange) then
+    check.fail("%s: the %s axis has categories, no range and no logarithm", where, flip and "y" or "x")
+  end
+  local panel = marks.panel(where, "bars", o)
+  o.categories = names_of(where, "categories", o.categories)
+  local list = read_bars(where, o)
+  local name = flip and "x" or "y"
+  local log = o[name .. "log"]
+  local values = scale.axis(where, { name = name, label = o[name .. "label"], log = log, range = o[name .. "range"],
+    values = extent(list, log), pad = 0.05 })
+  local groups = category_axis(o.categories, o[flip and "ylabel" or "xlabel"], flip)
+  panel.x, panel.y = flip and values or groups, flip and groups or values
+  for k, one in ipairs(list) do add_bars(panel, one, k, #list, flip) end
+  add_zero(panel, values, groups, flip)
+  return panel, o
+end
+
+local viridis = { "#440154", "#472D7B", "#3B528B", "#2C728E", "#21918C", "#28AE80", "#5EC962", "#ADDC30", "#FDE725" }
+local blue_red = { "#2166AC", "#67A9CF", "#D1E5F0", "#F7F7F7", "#FDDBC7", "#EF8A62", "#B2182B" }
+
+local function channels(hex)
+  return tonumber(hex:sub(2, 3), 16), tonumber(hex:sub(4, 5), 16), tonumber(hex:sub(6, 7), 16)
+end
+
+-- Whether a share of the palette is dark enough for white letters (luma of Rec. 601).
+local function is_dark(palette, share)
+  local at = math.max(0, math.min(1, share)) * (#palette - 1)
+  local i = math.min(math.floor(at), #palette - 2)
+  local part = at - i
+  local r1, g1, b1 = channels(palette[i + 1])
+  local r2, g2, b2 = channels(palette[i + 2])
+  local function mix(a, b) return a + (b - a) * part end
+  return 0.299 * mix(r1, r2) + 0.587 * mix(g1, g2) + 0.114 * mix(b1, b2) < 140
+end
+
+local function rows_of(where, values)
+  if type(values) == "userdata" and not io.type(values) then
+    if values.dims ~= 2 then check.fail("%s: values is a tensor with %s dimensions, expected 2", where, tostring(values.dims)) end
+    local flat, rows = core.numbers(values), {}
+    local columns = #values > 0 and #flat // #values or 0
+    for r = 1, #values do rows[r] = table.move(flat, (r - 1) * columns + 1, r * columns, 1, {}) end
+    values = rows
+  end
+  if type(values) ~= "table" then check.fail("%s: values is %s, expected rows of numbers", where, what_is(values)) end
+  local rows = {}
+  for r, row in ipairs(values) do
+    rows[r] = series.numbers(where, ("row %d of values"):format(r), row)
+    if #rows[r] ~= #rows[1] then
+      check.fail("%s: row %d of values has %d entries, the first has %d, expected as many", where, r, #rows[r], #rows[1])
+    end
+  end
+  if #rows == 0 or #rows[1] == 0 then check.fail("%s: values is empty, nothing to draw", where) end
+  return rows
+end
+
+local function counting(n)
+  local list = {}
+  for i = 1, n do list[i] = i end
+  return list
+end
+
+-- The range of the colours; around 0 where there are two directions.
+local function color_range(where, rows, diverging, given)
+  if given then return scale.axis(where, { name = "z", range = given, values = {}, pad = 0 }) end
+  local all = {}
+  for _, row in ipairs(rows) do table.move(row, 1, #row, #all + 1, all) end
+  local z = scale.axis(where, { name = "z", values = all, pad = 0 })
+  if diverging and z.lo < 0 and z.hi > 0 then
+    local most = math.max(-z.lo, z.hi)
+    z.lo, z.hi = -most, most
+  end
+  return z
+end
+
+-- Numbers count upwards, names are read downwards.
+local function grid_axis(where, name, names, count, label, down)
+  local numeric = names == nil or type(names) == "userdata" or math.type(names[1]) ~= nil
+  local list = names_of(where, name, names or counting(count))
+  if #list ~= count then
+    check.fail("%s: %s has %d entries for %d %s of values, expected as many", where, name, #list, count,
+      name == "x" and "columns" or "rows")
+  end
+  local axis = category_axis(list, label, down and not numeric)
+  axis.numeric = numeric
+  return axis
+end
+
+---A heat map; see mr.plot.heatmap.
+function M.heatmap(given)
+  local where = "mr.plot.heatmap"
+  local o = check.options(where, given, marks.known{ x = none, y = none, values = none, labels = none, zlabel = none, zrange = none,
+    diverging = false })
+  local panel = marks.panel(where, "heatmap", o)
+  local rows = rows_of(where, o.values)
+  panel.x = grid_axis(where, "x", o.x, #rows[1], o.xlabel, false)
+  panel.y = grid_axis(where, "y", o.y, #rows, o.ylabel, true)
+  panel.z = color_range(where, rows, o.diverging, o.zrange)
+  panel.z.label = o.zlabel
+  panel.palette = o.diverging and panel.z.lo == -panel.z.hi and blue_red or viridis
+  local format = o.labels == true and "%.3g" or o.labels
+  if format and not (type(format) == "string" and pcall(string.format, format, 0.5)) then
+    check.fail("%s: labels is %s, expected true or a format such as \"%%.2f\"", where, tostring(format))
+  end
+  local boxes, cells = {}, {}
+  for r, row in ipairs(rows) do
+    for c, value in ipairs(row) do
+      if scale.finite(value) then
+        boxes[#boxes + 1] = { c, r, c - 0.5, c + 0.5, r - 0.5, r + 0.5, value }
+        cells[#cells + 1] = { x = c, y = r, text = (format or "%.3g"):format(value),
+          dark = is_dark(panel.palette, scale.place(panel.z, value)) }
+      end
+    end
+  end
+  panel.cells, panel.cell_labels = cells, format and true or false
+  panel.layers[1] = { rows = boxes, using = "1:2:3:4:5:6:7",
+    cells = true, with = "boxxyerror lc palette fs solid 1.0" }
+  return panel, o
+end
+
+return M

@@ -1,0 +1,221 @@
+-- Where things go on the page, in pixels from its top left corner: margins, legends, labels that do not meet.
+local scale = require "moonrank.plot.scale"
+local text = require "moonrank.plot.text"
+
+local M = {}
+
+-- Sizes of letters and heights of lines.
+M.font, M.title_font, M.small_font = 13, 15, 11
+M.line, M.title_line, M.small_line = 17, 20, 14
+M.edge = 8
+M.swatch = 24
+
+---Places for entries of a legend, in rows from (x, y).
+---@param entries table[]
+---@param x number
+---@param y number
+---@param width number
+---@return { entry: table, x: number, y: number }[] places, integer rows
+function M.legend(entries, x, y, width)
+  local places, row, at = {}, 1, x
+  for _, entry in ipairs(entries) do
+    local wide = M.swatch + 6 + text.width(entry.name, M.font)
+    if at > x and at + wide > x + width then row, at = row + 1, x end
+    places[#places + 1] = { entry = entry, x = at, y = y + (row - 0.5) * M.line }
+    at = at + wide + 16
+  end
+  return places, #places > 0 and row or 0
+end
+
+---Entries that have a name.
+---@param panel table
+---@return table[]
+function M.named(panel)
+  local named = {}
+  for _, entry in ipairs(panel.entries) do
+    if entry.name and entry.name ~= "" then named[#named + 1] = entry end
+  end
+  return named
+end
+
+---Moves heights apart until neighbours are `gap` apart and all lie within [top, bottom]; the most that one was moved.
+---@param items { y: number }[]  sorted by y afterwards
+---@param gap number
+---@param top number
+---@param bottom number
+---@return number
+---Example: `require("moonrank.plot.layout").spread({{y = 10}, {y = 10}}, 4, 0, 100)   --> 2.0`
+function M.spread(items, gap, top, bottom)
+  table.sort(items, function(a, b) return a.y < b.y end)
+  -- blocks of items that touch, each centred where its items want to be; a block that meets the one before joins it
+  local blocks = {}
+  for _, item in ipairs(items) do
+    local block = { first = item.y, wish = item.y, items = { item } }
+    while #blocks > 0 and block.first < blocks[#blocks].first + #blocks[#blocks].items * gap do
+      local before = table.remove(blocks)
+      local count = #before.items + #block.items
+      -- where the first item would lie if only this item mattered, averaged
+      before.wish = (before.wish * #before.items + (block.wish - #before.items * gap) * #block.items) / count
+      table.move(block.items, 1, #block.items, #before.items + 1, before.items)
+      before.first = before.wish
+      block = before
+    end
+    block.first = math.max(top, math.min(block.first, bottom - (#block.items - 1) * gap))
+    blocks[#blocks + 1] = block
+  end
+  local moved = 0
+  for _, block in ipairs(blocks) do
+    for i, item in ipairs(block.items) do
+      local y = block.first + (i - 1) * gap
+      moved, item.y = math.max(moved, math.abs(y - item.y)), y
+    end
+  end
+  return moved
+end
+
+-- Labels at the right edge: ends of lines, words of horizontal reference lines. Heights within a box.
+local function right_labels(panel, ends, box)
+  local items = {}
+  local function add(y, words, color)
+    items[#items + 1] = { y = box.y + box.h * (1 - scale.place(panel.y, y)), text = words, color = color }
+  end
+  if ends then
+    for _, entry in ipairs(M.named(panel)) do
+      if entry.last then add(entry.last[2], entry.name, entry.rgb) end
+    end
+  end
+  for _, line in ipairs(panel.hlines or {}) do
+    if line.text and line.at >= panel.y.lo and line.at <= panel.y.hi then add(line.at, line.text, "#555555") end
+  end
+  return items
+end
+
+---The labels at the right edge of a box, apart from each other.
+function M.right_labels(panel, ends, box)
+  local items = right_labels(panel, ends, box)
+  M.spread(items, M.line - 1, box.y + 2, box.y + box.h)
+  return items
+end
+
+-- Whether the ends of the lines can carry their names: few, ending together, apart, short.
+local function ends_are_free(panel, box, width)
+  local named = M.named(panel)
+  if #named == 0 or #named > 5 or panel.kind ~= "lines" then return false end
+  for _, entry in ipairs(named) do
+    if not entry.last or text.width(entry.name, M.font) > 0.3 * width then return false end
+    local x, y = scale.place(panel.x, entry.last[1]), scale.place(panel.y, entry.last[2])
+    if x < 0.97 or x > 1.001 or y < 0 or y > 1 then return false end
+  end
+  return M.spread(right_labels(panel, true, box), M.line - 1, box.y + 2, box.y + box.h) <= 8
+end
+
+-- Words over the plot for vertical lines and shaded regions, in as many rows as keep them apart.
+local function top_labels(panel, box)
+  local items, rows = {}, {}
+  local function add(x, words)
+    if not words or x < panel.x.lo or x > panel.x.hi then return end
+    items[#items + 1] = { x = box.x + box.w * scale.place(panel.x, x), text = words, half = text.width(words, M.small_font) / 2 }
+  end
+  for _, region in ipairs(panel.shade or {}) do
+    local from, to = math.max(region.from, panel.x.lo), math.min(region.to, panel.x.hi)
+    add(panel.x.log and math.sqrt(from * to) or (from + to) / 2, from < to and region.text or nil)
+  end
+  for _, line in ipairs(panel.vlines or {}) do add(line.at, line.text) end
+  table.sort(items, function(a, b) return a.x < b.x end)
+  for _, item in ipairs(items) do
+    item.x = math.max(box.x - 20 + item.half, math.min(item.x, box.x + box.w + 8 - item.half))
+    item.row = 1
+    while rows[item.row] and rows[item.row] > item.x - item.half - 6 do item.row = item.row + 1 end
+    rows[item.row] = item.x + item.half
+  end
+  return items, #rows
+end
+M.top_labels = top_labels
+
+local function widest(ticks, size)
+  local most = 0
+  for _, tick in ipairs(ticks) do most = math.max(most, text.width(tick.text, size)) end
+  return most
+end
+
+-- Fewer ticks, `room` pixels apart now and at least `least` afterwards: every k-th, and of whole numbers the multiples of a round number.
+local function thinned(ticks, room, least)
+  local k = math.ceil(least / room)
+  if k <= 1 then return ticks end
+  local whole = true
+  for i, tick in ipairs(ticks) do
+    local number = math.tointeger(tonumber(tick.text))
+    whole = whole and number and (i == 1 or number == math.tointeger(tonumber(ticks[i - 1].text)) + 1)
+  end
+  local kept = {}
+  if whole then
+    for _, round in ipairs{ 1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000 } do
+      if round >= k then
+        k = round
+        break
+      end
+    end
+  end
+  for i, tick in ipairs(ticks) do
+    if (whole and tonumber(tick.text) or i - 1) % k == 0 then kept[#kept + 1] = tick end
+  end
+  return kept
+end
+
+-- Ticks of the x axis that fit below a box of this width, the height of their words, and whether these stand aslant, as long names do.
+local function x_ticks(panel, width)
+  local ticks = scale.ticks(panel.x, math.max(4, width // 65))
+  local room, most = width / math.max(#ticks, 1), widest(ticks, M.font)
+  if not panel.x.categories or panel.x.numeric then return thinned(ticks, room, most + 8), M.line + 3 end
+  if most <= room - 4 then return ticks, M.line + 3 end
+  return thinned(ticks, room, M.line), most * 0.6 + M.line, true
+end
+
+local function y_ticks(panel, height)
+  local ticks = scale.ticks(panel.y, math.max(4, height // 42))
+  return thinned(ticks, height / math.max(#ticks, 1), M.line - 2)
+end
+
+-- What names the series: nothing, labels at the ends of lines, or a legend.
+local function naming(panel, box, w, o)
+  local wish = panel.legend
+  if not o.legend or wish == "none" or #M.named(panel) == 0 then return "none" end
+  local has_ends = panel.kind == "lines" or panel.kind == "ecdf"
+  if wish == "labels" and has_ends then return "labels" end
+  if wish ~= "auto" then return "legend" end
+  if not o.no_labels and ends_are_free(panel, box, w) then return "labels" end
+  -- one set of bars or points needs no key unless it was asked for
+  return (#panel.entries > 1 or panel.kind == "lines") and "legend" or "none"
+end
+
+---What surrounds the box of a panel that may take `w` by `h` pixels: margins, ticks, what the legend is.
+---@param panel table
+---@param w number
+---@param h number
+---@param o { xlabel: boolean, ylabel: boolean, legend: boolean }  what is shown
+---@return table
+function M.measure(panel, w, h, o)
+  local plan = { title = text.wrap(panel.title, o.title_font, w - 2 * M.edge) }
+  local above = M.edge + #plan.title * M.title_line + 6
+  plan.yticks = y_ticks(panel, h - above - 40)
+  plan.left = M.edge + (o.ylabel and M.line + 3 or 0) + widest(plan.yticks, M.font) + 10
+  plan.xticks, plan.tick_height, plan.aslant = x_ticks(panel, w - plan.left - 20)
+  plan.bottom = 8 + plan.tick_height + (o.xlabel and M.line + 3 or 0)
+  local box = { x = plan.left, y = above, w = w - plan.left - 20, h = h - above - plan.bottom }
+  plan.legend = naming(panel, box, w, o)
+  local names = right_labels(panel, plan.legend == "labels", box)
+  plan.right = math.max(14, #names > 0 and widest(names, M.font) + 12 or 0)
+  if panel.z then
+    plan.zticks = scale.ticks(panel.z, math.max(3, box.h // 45))
+    plan.right = 14 + 14 + 10 + widest(plan.zticks, M.font) + (panel.z.label and M.line + 4 or 0) + M.edge
+  end
+  box.w = w - plan.left - plan.right
+  local rows = plan.legend == "legend" and select(2, M.legend(M.named(panel), 0, 0, w - 2 * M.edge)) or 0
+  plan.annotations = select(2, top_labels(panel, box))
+  plan.legend_y = M.edge + #plan.title * M.title_line
+  plan.own_left, plan.own_right = plan.left, plan.right
+  plan.top = above + rows * M.line + plan.annotations * M.small_line + (rows > 0 and 4 or 0)
+  return plan
+end
+
+return M

@@ -1,0 +1,247 @@
+-- Lines, points and steps: what is drawn between two axes of numbers.
+local check = require "moonrank.check"
+local scale = require "moonrank.plot.scale"
+local series = require "moonrank.plot.series"
+
+local M = {}
+
+local none = check.none
+
+---Options that every kind of figure knows.
+---@param more table<string, any>
+---@return table
+function M.known(more)
+  local known = { title = none, xlabel = none, ylabel = none, caption = none, legend = "auto", width = 640, height = 420 }
+  for name, default in pairs(more) do known[name] = default end
+  return known
+end
+
+local axes = { series = none, xlog = false, ylog = false, xrange = none, yrange = none, vlines = {}, hlines = {}, shade = {} }
+
+local function with_axes(more)
+  for name, default in pairs(axes) do more[name] = default end
+  return more
+end
+
+---Checks what every kind of figure knows; the panel to be filled in.
+---@param where string
+---@param kind string
+---@param o table
+---@return table
+function M.panel(where, kind, o)
+  check.choice(where, "legend", o.legend, { "auto", "labels", "legend", "none" })
+  for _, side in ipairs{ "width", "height" } do
+    local pixels = o[side]
+    if not (pixels == pixels and pixels >= 120 and pixels <= 10000) then
+      check.fail("%s: %s is %s, expected 120 to 10000 pixels", where, side, tostring(pixels))
+    end
+    o[side] = math.floor(pixels)
+  end
+  for _, words in ipairs{ "title", "xlabel", "ylabel", "zlabel", "caption" } do
+    if o[words] ~= nil then o[words] = tostring(o[words]) end
+  end
+  return { where = where, kind = kind, title = o.title, legend = o.legend, layers = {}, entries = {}, marks = {} }
+end
+
+-- Reference lines: {at, "text"} or a number each.
+local function references(where, name, list)
+  local found = {}
+  for i, each in ipairs(list) do
+    local at, text = each, nil
+    if type(each) == "table" then at, text = each[1], each[2] end
+    if math.type(at) == nil or not scale.finite(at) then
+      check.fail("%s: entry %d of %s is %s, expected a number or {number, \"text\"}", where, i, name, tostring(at))
+    end
+    found[i] = { at = at, text = text ~= nil and tostring(text) or nil }
+  end
+  return found
+end
+
+local function regions(where, list)
+  local found = {}
+  for i, each in ipairs(list) do
+    local o = check.options(where .. " (shade)", each, { from = none, to = none, name = none })
+    if math.type(o.from) == nil or math.type(o.to) == nil or o.from >= o.to or o.from ~= o.from or o.to ~= o.to then
+      check.fail("%s: entry %d of shade is from %s to %s, expected two numbers, the lower one first", where, i, tostring(o.from),
+        tostring(o.to))
+    end
+    found[i] = { from = o.from, to = o.to, text = o.name ~= nil and tostring(o.name) or nil }
+  end
+  return found
+end
+
+local function gather(list, fields)
+  local all = {}
+  for _, one in ipairs(list) do
+    for _, field in ipairs(fields) do
+      if one[field] then table.move(one[field], 1, #one[field], #all + 1, all) end
+    end
+  end
+  return all
+end
+
+-- The axes of a panel over its series and reference lines.
+local function add_axes(panel, o, xs, ys, xpad, ypad)
+  panel.vlines, panel.hlines = references(panel.where, "vlines", o.vlines), references(panel.where, "hlines", o.hlines)
+  panel.shade = regions(panel.where, o.shade)
+  for _, line in ipairs(panel.vlines) do xs[#xs + 1] = line.at end
+  for _, line in ipairs(panel.hlines) do ys[#ys + 1] = line.at end
+  panel.x = scale.axis(panel.where, { name = "x", label = o.xlabel, log = o.xlog, range = o.xrange, values = xs, pad = xpad })
+  panel.y = scale.axis(panel.where, { name = "y", label = o.ylabel, log = o.ylog, range = o.yrange, values = ys, pad = ypad })
+end
+
+local function shows(axis, x) return scale.finite(x) and (x > 0 or not axis.log) end
+
+-- Rows of a data block; a gap is false. Also the points that stand alone between gaps, where no line would show them, and the last point.
+local function rows_of(panel, one, columns)
+  local rows, alone, last, run = {}, {}, nil, 0
+  local function close()
+    if run == 1 then alone[#alone + 1] = rows[#rows] end
+    run = 0
+  end
+  for i = 1, #one.y do
+    local row, whole = { one.x[i] }, shows(panel.x, one.x[i])
+    for k, column in ipairs(columns) do
+      row[k + 1] = column[i]
+      whole = whole and shows(panel.y, column[i])
+    end
+    if whole then
+      rows[#rows + 1], run, last = row, run + 1, row
+    elseif #rows > 0 and rows[#rows] then
+      close()
+      rows[#rows + 1] = false
+    end
+  end
+  close()
+  if rows[#rows] == false then rows[#rows] = nil end
+  return rows, alone, last
+end
+
+---Adds a series as a line with its band to the panel.
+local function add_line(panel, one)
+  local dash = series.styles[one.style]
+  if one.low then
+    local rows = rows_of(panel, one, { one.low, one.high })
+    panel.layers[#panel.layers + 1] = { rows = rows, using = "1:2:3", back = true,
+      with = ("filledcurves lc rgb '%s' fs transparent solid 0.18 noborder"):format(one.rgb) }
+  end
+  local rows, alone, last = rows_of(panel, one, { one.y })
+  local entry = { name = one.name, rgb = one.rgb, dash = dash, mark = "line" }
+  panel.layers[#panel.layers + 1] = { rows = rows, using = "1:2", with = ("lines lw 2 lc rgb '%s' dt %s"):format(one.rgb, dash),
+    text = "lines", entry = entry }
+  if #alone > 0 then
+    panel.layers[#panel.layers + 1] = { rows = alone, using = "1:2", text = "points",
+      with = ("points pt 7 ps 0.6 lc rgb '%s'"):format(one.rgb) }
+  end
+  panel.entries[#panel.entries + 1] = entry
+  if last then entry.last = last end
+end
+
+---Lines; see mr.plot.lines.
+function M.lines(given)
+  local where = "mr.plot.lines"
+  local o = check.options(where, given, M.known(with_axes{ x = none, y = none, low = none, high = none, name = none, style = none,
+    color = none }))
+  local panel = M.panel(where, "lines", o)
+  local list = {}
+  for i, each in ipairs(series.list(where, o, { "y", "x", "low", "high", "name", "style", "color" })) do
+    list[i] = series.points(where, each, i)
+  end
+  add_axes(panel, o, gather(list, { "x" }), gather(list, { "y", "low", "high" }), 0, 0.05)
+  for _, one in ipairs(list) do add_line(panel, one) end
+  return panel, o
+end
+
+-- Filled circle, triangle, square, diamond, down triangle and their open kin, so that shape tells as well as colour.
+local shapes = { 7, 9, 5, 13, 11, 6, 8, 4 }
+
+local function without_gaps(panel, one)
+  local rows = {}
+  for i = 1, #one.y do
+    if shows(panel.x, one.x[i]) and shows(panel.y, one.y[i]) then rows[#rows + 1] = { one.x[i], one.y[i] } end
+  end
+  return rows
+end
+
+---Points; see mr.plot.scatter.
+function M.scatter(given)
+  local where = "mr.plot.scatter"
+  local o = check.options(where, given, M.known(with_axes{ x = none, y = none, name = none, color = none, size = 0.7,
+    diagonal = false }))
+  local panel = M.panel(where, "scatter", o)
+  local list = {}
+  for i, each in ipairs(series.list(where, o, { "y", "x", "name", "color" })) do list[i] = series.points(where, each, i) end
+  local xs, ys = gather(list, { "x" }), gather(list, { "y" })
+  if o.diagonal then
+    -- one range for both, so that y = x runs from corner to corner
+    table.move(ys, 1, #ys, #xs + 1, xs)
+    ys = table.move(xs, 1, #xs, 1, {})
+  end
+  add_axes(panel, o, xs, ys, 0.04, 0.04)
+  if o.diagonal then
+    local lo, hi = math.max(panel.x.lo, panel.y.lo), math.min(panel.x.hi, panel.y.hi)
+    if lo < hi then
+      panel.layers[1] = { rows = { { lo, lo }, { hi, hi } }, using = "1:2", text = "dots",
+        with = "lines lw 1 lc rgb '#888888' dt (6,4)" }
+    end
+  end
+  for i, one in ipairs(list) do
+    local size = one.size or o.size
+    if math.type(size) == nil or not scale.finite(size) or size <= 0 then
+      check.fail("%s: size is %s, expected a number above 0", where, tostring(size))
+    end
+    local shape = shapes[(i - 1) % #shapes + 1]
+    local entry = { name = one.name, rgb = one.rgb, shape = shape, mark = "point" }
+    panel.layers[#panel.layers + 1] = { rows = without_gaps(panel, one), using = "1:2", entry = entry, text = "points",
+      with = ("points pt %d ps %g lc rgb '%s'"):format(shape, size, one.rgb) }
+    panel.entries[#panel.entries + 1] = entry
+  end
+  return panel, o
+end
+
+-- The steps of an empirical distribution function, corner by corner, from one end of the axis to the other. Of very many values, those on
+-- the same quarter of a pixel are one step.
+local function steps(values, axis)
+  local rows, n, seen = { { axis.lo, 0 } }, #values, 0
+  local function at(i) return axis.log and math.max(values[i], axis.lo) or values[i] end
+  local function bin(i) return n <= 4000 and values[i] or scale.place(axis, at(i)) * 4000 // 1 end
+  for i = 1, n do
+    if i == n or bin(i) ~= bin(i + 1) then
+      rows[#rows + 1] = { at(i), seen / n }
+      rows[#rows + 1] = { at(i), i / n }
+      seen = i
+    end
+  end
+  rows[#rows + 1] = { math.max(axis.hi, values[n]), 1 }
+  return rows
+end
+
+---Empirical distribution functions; see mr.plot.ecdf.
+function M.ecdf(given)
+  local where = "mr.plot.ecdf"
+  local o = check.options(where, given, M.known(with_axes{ values = none, name = none, style = none, color = none }))
+  o.ylabel = o.ylabel or "share at most x"
+  o.yrange = o.yrange or not o.ylog and { 0, 1.02 } or nil
+  local panel, list, all = M.panel(where, "ecdf", o), {}, {}
+  for i, each in ipairs(series.list(where, o, { "values", "name", "style", "color" })) do
+    local one, who = series.one(where, each, i, { values = none })
+    if one.values == nil then check.fail("%s: %s has no values", where, who) end
+    one.sorted = {}
+    for _, v in ipairs(series.numbers(where, "values of " .. who, one.values)) do
+      if scale.finite(v) then one.sorted[#one.sorted + 1] = v end
+    end
+    if #one.sorted == 0 then check.fail("%s: %s has no values but NaN and infinite ones", where, who) end
+    table.sort(one.sorted)
+    table.move(one.sorted, 1, #one.sorted, #all + 1, all)
+    list[i] = one
+  end
+  add_axes(panel, o, all, { 0, 1 }, 0.03, 0)
+  for _, one in ipairs(list) do
+    one.x, one.y = {}, {}
+    for i, row in ipairs(steps(one.sorted, panel.x)) do one.x[i], one.y[i] = row[1], row[2] end
+    add_line(panel, one)
+  end
+  return panel, o
+end
+
+return M

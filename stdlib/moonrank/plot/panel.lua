@@ -1,0 +1,225 @@
+-- One pair of axes as a gnuplot script. Places are computed here, so gnuplot is left nothing to guess.
+local layout = require "moonrank.plot.layout"
+local scale = require "moonrank.plot.scale"
+local text = require "moonrank.plot.text"
+
+local M = {}
+
+local quote, number = text.quote, text.number
+
+---A writer of script lines for a page of this size; pixels count from the top left corner.
+---@param width number
+---@param height number
+---@return table
+function M.page(width, height)
+  local page = { lines = {}, blocks = 0, width = width, height = height }
+  function page.add(format, ...) page.lines[#page.lines + 1] = select("#", ...) > 0 and format:format(...) or format end
+  function page.at(x, y) return ("screen %.5f, screen %.5f"):format(x / width, 1 - y / height) end
+  -- Words at a place: justified left, center or right, centred on their height.
+  function page.words(words, x, y, o)
+    page.add("set label %s at %s %s%s font 'sans%s,%d' tc rgb '%s' front", quote(words), page.at(x, y), o.justify or "left",
+      o.rotate and " rotate" or "", o.bold and ":Bold" or "", o.size or layout.font, o.color or "#222222")
+  end
+  return page
+end
+
+local function data_block(page, rows)
+  page.blocks = page.blocks + 1
+  page.add("$d%d << EOD", page.blocks)
+  for _, row in ipairs(rows) do
+    if row then
+      local cells = {}
+      for c, x in ipairs(row) do cells[c] = number(x) end
+      page.lines[#page.lines + 1] = table.concat(cells, " ")
+    else
+      page.lines[#page.lines + 1] = ""
+    end
+  end
+  page.add("EOD")
+  return "$d" .. page.blocks
+end
+
+local function tick_list(ticks)
+  local parts = {}
+  for i, tick in ipairs(ticks) do parts[i] = quote(tick.text) .. " " .. number(tick.at) end
+  return "(" .. table.concat(parts, ", ") .. ")"
+end
+
+local function axis(page, name, it, ticks, style)
+  local lo, hi = it.lo, it.hi
+  -- gnuplot drops a tick at the very end of a logarithmic axis
+  if it.log then lo, hi = lo * (1 - 1e-6), hi * (1 + 1e-6) end
+  page.add("set %srange [%s:%s]", name, number(it.down and hi or lo), number(it.down and lo or hi))
+  page.add("%s logscale %s", it.log and "set" or "unset", name)
+  page.add("set %stics %s %s", name, style, tick_list(ticks))
+end
+
+---A line, point or box that stands for a series.
+local function swatch(page, entry, x, y)
+  local right = x + layout.swatch
+  if entry.mark == "line" then
+    page.add("set arrow from %s to %s nohead lw 2 lc rgb '%s' dt %s front", page.at(x, y), page.at(right, y), entry.rgb, entry.dash)
+  elseif entry.mark == "point" then
+    page.add("set label '' at %s point pt %d ps 0.9 lc rgb '%s' front", page.at(x + layout.swatch / 2, y), entry.shape, entry.rgb)
+  else
+    page.add("set object rectangle from %s to %s fc rgb '%s' fs solid 1.0 noborder front", page.at(x + 2, y - 6), page.at(right - 8, y + 6),
+      entry.rgb)
+  end
+end
+
+---Entries of a legend in rows from (x, y).
+---@param page table
+---@param entries table[]
+---@param x number
+---@param y number
+---@param width number
+function M.legend(page, entries, x, y, width)
+  for _, place in ipairs((layout.legend(entries, x, y, width))) do
+    swatch(page, place.entry, place.x, place.y)
+    page.words(place.entry.name, place.x + layout.swatch + 6, place.y, {})
+  end
+end
+
+-- Reference lines and regions, with their words over the plot.
+local function references(page, panel, box)
+  for _, region in ipairs(panel.shade or {}) do
+    local from, to = math.max(region.from, panel.x.lo), math.min(region.to, panel.x.hi)
+    if from < to then
+      page.add("set object rectangle from first %s, graph 0 to first %s, graph 1 fc rgb '#EDEDED' fs solid 1.0 noborder behind",
+        number(from), number(to))
+    end
+  end
+  local function line(from, to)
+    page.add("set arrow from %s to %s nohead lw 1.2 lc rgb '#777777' dt (5,4) back", from, to)
+  end
+  for _, v in ipairs(panel.vlines or {}) do
+    local at = number(v.at)
+    if v.at >= panel.x.lo and v.at <= panel.x.hi then line(("first %s, graph 0"):format(at), ("first %s, graph 1"):format(at)) end
+  end
+  for _, h in ipairs(panel.hlines or {}) do
+    local at = number(h.at)
+    if h.at >= panel.y.lo and h.at <= panel.y.hi then line(("graph 0, first %s"):format(at), ("graph 1, first %s"):format(at)) end
+  end
+  for _, item in ipairs((layout.top_labels(panel, box))) do
+    page.words(item.text, item.x, box.y - (item.row - 0.5) * layout.small_line,
+      { justify = "center", size = layout.small_font, color = "#555555" })
+  end
+end
+
+-- The bar that explains the colours of a heat map, and the numbers in its cells.
+local function colors(page, panel, plan, box)
+  local parts = {}
+  for i, rgb in ipairs(panel.palette) do parts[i] = ("%d '%s'"):format(i - 1, rgb) end
+  page.add("set palette defined (%s)", table.concat(parts, ", "))
+  page.add("set cbrange [%s:%s]", number(panel.z.lo), number(panel.z.hi))
+  page.add("set cbtics scale 0.4 %s", tick_list(plan.zticks))
+  local x = box.x + box.w + 14
+  page.add("set colorbox user origin %s size screen %.5f, screen %.5f noborder", page.at(x, box.y + box.h), 14 / page.width,
+    box.h / page.height)
+  if panel.z.label then
+    page.words(panel.z.label, box.x + box.w + plan.own_right - layout.edge - layout.line / 2, box.y + box.h / 2,
+      { justify = "center", rotate = true })
+  end
+  if not panel.cell_labels then return end
+  local room, most = box.w / #panel.x.categories, 0
+  for _, cell in ipairs(panel.cells) do most = math.max(most, text.width(cell.text, 1)) end
+  local size = math.floor(math.min(12, (room - 4) / most, box.h / #panel.y.categories * 0.7))
+  for _, cell in ipairs(panel.cells) do
+    page.add("set label %s at first %d, first %d center font 'sans,%d' tc rgb '%s' front", quote(cell.text), cell.x, cell.y,
+      math.max(size, 5), cell.dark and "#FFFFFF" or "#222222")
+  end
+end
+
+local function axes(page, panel, plan, o, box)
+  local heat = panel.z ~= nil
+  page.add("set border %d lc rgb '#555555' lw 1", heat and 0 or 3)
+  local xgrid, ygrid = panel.x.categories and "nox" or "x", panel.y.categories and "noy" or "y"
+  if not heat then page.add("set grid %stics %stics back lt 1 lc rgb '#E4E4E4' lw 0.8", xgrid, ygrid) end
+  local function style(it) return "nomirror out scale " .. (it.categories and "0" or "0.5") .. " textcolor rgb '#222222'" end
+  axis(page, "x", panel.x, plan.xticks,
+    style(panel.x) .. (plan.aslant and " rotate by 35 right" or " norotate offset 0,0.35"))
+  axis(page, "y", panel.y, plan.yticks, style(panel.y))
+  if o.xlabel then
+    page.words(panel.x.label, box.x + box.w / 2, box.y + box.h + plan.tick_height + layout.line / 2 + 5, { justify = "center" })
+  end
+  if o.ylabel then
+    page.words(panel.y.label, box.x - plan.own_left + layout.edge + layout.line / 2, box.y + box.h / 2,
+      { justify = "center", rotate = true })
+  end
+end
+
+local function plot_command(page, panel, box)
+  local parts, as_text = {}, box == nil
+  for _, layer in ipairs(panel.layers) do
+    local style = as_text and layer.text or not as_text and layer.with
+    -- white lines between cells that are large enough
+    if style and layer.cells then
+      local large = math.min(box.w / #panel.x.categories, box.h / #panel.y.categories) >= 16
+      style = style .. (large and " border lc rgb '#FFFFFF'" or " noborder")
+    end
+    if style and #layer.rows > 0 then
+      local title = as_text and layer.entry and layer.entry.name
+      parts[#parts + 1] = ("%s using %s with %s %s"):format(data_block(page, layer.rows), layer.using, style,
+        title and "title " .. quote(title) or "notitle")
+    end
+  end
+  if #parts == 0 then
+    -- gnuplot draws no axes for nothing
+    local middle = data_block(page, { { (panel.x.lo + panel.x.hi) / 2, (panel.y.lo + panel.y.hi) / 2 } })
+    parts[1] = middle .. " using 1:2 with dots lc bgnd notitle"
+  end
+  page.add("plot %s", table.concat(parts, ", \\\n  "))
+end
+
+---Draws a panel into a region of the page; `plan` comes from layout.measure.
+---@param page table
+---@param panel table
+---@param region { x: number, y: number, w: number, h: number }
+---@param plan table
+---@param o table
+function M.draw(page, panel, region, plan, o)
+  local box = { x = region.x + plan.left, y = region.y + plan.top, w = region.w - plan.left - plan.right,
+    h = region.h - plan.top - plan.bottom }
+  box.w, box.h = math.max(box.w, 10), math.max(box.h, 10)
+  page.add("set lmargin at screen %.5f", box.x / page.width)
+  page.add("set rmargin at screen %.5f", (box.x + box.w) / page.width)
+  page.add("set tmargin at screen %.5f", 1 - box.y / page.height)
+  page.add("set bmargin at screen %.5f", 1 - (box.y + box.h) / page.height)
+  page.add("unset key")
+  for i, line in ipairs(plan.title) do
+    page.words(line, region.x + layout.edge, region.y + layout.edge + (i - 0.5) * layout.title_line, { bold = true, size = o.title_font })
+  end
+  if plan.legend == "legend" then
+    M.legend(page, layout.named(panel), region.x + layout.edge, region.y + plan.legend_y, region.w - 2 * layout.edge)
+  end
+  for _, item in ipairs(layout.right_labels(panel, plan.legend == "labels", box)) do
+    page.words(item.text, box.x + box.w + 6, item.y, { color = item.color })
+  end
+  references(page, panel, box)
+  axes(page, panel, plan, o, box)
+  if panel.z then colors(page, panel, plan, box) end
+  plot_command(page, panel, box)
+end
+
+---Draws a panel with letters in the terminal, where gnuplot places things itself.
+---@param page table  its size counts letters
+---@param panel table
+function M.draw_text(page, panel)
+  page.add("reset")
+  if panel.title then page.add("set title %s", quote(panel.title)) end
+  if panel.x.label then page.add("set xlabel %s", quote(panel.x.label)) end
+  if panel.y.label then page.add("set ylabel %s", quote(panel.y.label)) end
+  page.add("set key outside top left horizontal")
+  axis(page, "x", panel.x, scale.ticks(panel.x, page.width // 12), "nomirror")
+  axis(page, "y", panel.y, scale.ticks(panel.y, page.height // 4), "nomirror")
+  for _, v in ipairs(panel.vlines or {}) do
+    page.add("set arrow from first %s, graph 0 to first %s, graph 1 nohead", number(v.at), number(v.at))
+  end
+  for _, h in ipairs(panel.hlines or {}) do
+    page.add("set arrow from graph 0, first %s to graph 1, first %s nohead", number(h.at), number(h.at))
+  end
+  for _, cell in ipairs(panel.cells or {}) do page.add("set label %s at first %d, first %d center", quote(cell.text), cell.x, cell.y) end
+  plot_command(page, panel)
+end
+
+return M

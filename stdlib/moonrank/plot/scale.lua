@@ -1,0 +1,143 @@
+-- Axes: the range that holds the data, and the ticks on it.
+local check = require "moonrank.check"
+
+local M = {}
+
+---@class mr.plot.Axis
+---@field lo number
+---@field hi number
+---@field log boolean
+---@field label string?
+---@field categories string[]?  names at 1, 2, ...
+---@field down boolean?         from top to bottom
+
+local function finite(x) return x == x and x ~= math.huge and x ~= -math.huge end
+M.finite = finite
+
+local function check_range(where, name, range, log)
+  if type(range) ~= "table" then check.fail("%s: %s is a %s, expected {lowest, highest}", where, name, type(range)) end
+  local lo, hi = range[1], range[2]
+  if math.type(lo) == nil or math.type(hi) == nil or not (finite(lo) and finite(hi)) or lo >= hi then
+    check.fail("%s: %s is {%s, %s}, expected two numbers, the lower one first", where, name, tostring(lo), tostring(hi))
+  end
+  if log and lo <= 0 then check.fail("%s: %s begins at %g, a logarithmic axis at more than 0", where, name, lo) end
+end
+
+local function widened(lo, hi, log, pad)
+  if log then
+    if lo == hi then return lo / 2, hi * 2 end
+    local factor = (hi / lo) ^ pad
+    return lo / factor, hi * factor
+  end
+  if lo == hi then
+    local half = lo == 0 and 1 or math.abs(lo) * 0.1
+    return lo - half, hi + half
+  end
+  local margin = (hi - lo) * pad
+  -- what is never negative gets no negative ticks
+  return (lo >= 0 and lo < margin) and 0 or lo - margin, (hi <= 0 and -hi < margin) and 0 or hi + margin
+end
+
+---An axis over these values. `pad` is the share of the range that is left empty at both ends.
+---@param where string
+---@param o { name: string, label?: string, log?: boolean, range?: number[], values: number[], pad: number }
+---@return mr.plot.Axis
+function M.axis(where, o)
+  local axis = { log = o.log or false, label = o.label, lo = math.huge, hi = -math.huge }
+  if o.range then
+    check_range(where, o.name .. "range", o.range, o.log)
+    axis.lo, axis.hi, axis.fixed = o.range[1], o.range[2], true
+    return axis
+  end
+  for _, x in ipairs(o.values) do
+    if finite(x) and (x > 0 or not o.log) then axis.lo, axis.hi = math.min(axis.lo, x), math.max(axis.hi, x) end
+  end
+  if axis.lo > axis.hi then
+    check.fail("%s: no %s to show: every entry is NaN or infinite%s", where, o.name,
+      o.log and ", or not positive (the axis is logarithmic)" or "")
+  end
+  axis.lo, axis.hi = widened(axis.lo, axis.hi, axis.log, o.pad)
+  return axis
+end
+
+---Where a value lies on the axis: 0 at its beginning, 1 at its end.
+---@param axis mr.plot.Axis
+---@param x number
+---@return number
+---Example: `require("moonrank.plot.scale").place({lo = 1, hi = 100, log = true}, 10)   --> 0.5`
+function M.place(axis, x)
+  local lo, hi = axis.lo, axis.hi
+  if axis.log then x, lo, hi = math.log(x), math.log(lo), math.log(hi) end
+  local share = (x - lo) / (hi - lo)
+  return axis.down and 1 - share or share
+end
+
+local suffixes = { { 1e9, "G" }, { 1e6, "M" }, { 1e3, "k" } }
+
+-- A tick's number, with as many decimals as neighbours need that are `step` apart.
+local function tick_text(x, step, largest)
+  if x == 0 then return "0" end
+  if step < 1e-4 or largest >= 1e12 then return (("%.3g"):format(x):gsub("e([+-])0*", "e%1"):gsub("e%+", "e")) end
+  if largest >= 1e4 then
+    for _, each in ipairs(suffixes) do
+      if largest >= each[1] then return ("%.6g%s"):format(x / each[1], each[2]) end
+    end
+  end
+  local decimals = math.max(0, -math.floor(math.log(step, 10) + 1e-9))
+  return ("%." .. decimals .. "f"):format(x)
+end
+
+local function linear_ticks(lo, hi, count)
+  local rough = (hi - lo) / math.max(count, 1)
+  local power = 10.0 ^ math.floor(math.log(rough, 10))
+  local step = power * 10
+  for _, nice in ipairs{ 1, 2, 2.5, 5 } do
+    -- 2.5 needs one more decimal, which looks odd between whole numbers
+    if nice * power >= rough * 0.999 and not (nice == 2.5 and power == 1) then
+      step = nice * power
+      break
+    end
+  end
+  local ticks = {}
+  local decimal_step = step / power == 2.5 and step / 5 or step
+  for i = math.ceil(lo / step - 1e-6), math.floor(hi / step + 1e-6) do
+    ticks[#ticks + 1] = { at = i * step, text = tick_text(i * step, decimal_step, math.max(math.abs(lo), math.abs(hi))) }
+  end
+  return ticks
+end
+
+local function log_text(x)
+  if x >= 1e-4 and x < 1e4 then return ("%.6g"):format(x) end
+  return tick_text(x, x < 1 and 1e-9 or 1, x)
+end
+
+local function log_ticks(lo, hi, count)
+  local first, last = math.ceil(math.log(lo, 10) - 1e-9), math.floor(math.log(hi, 10) + 1e-9)
+  local parts = last - first >= 2 and { 1 } or { 1, 2, 5 }
+  local every = math.max(1, math.ceil((last - first + 1) / math.max(count, 2)))
+  local ticks = {}
+  for power = first - 1, last do
+    for _, part in ipairs(parts) do
+      local x = part * 10.0 ^ power
+      local inside = x >= lo * 0.999999 and x <= hi * 1.000001
+      if inside and (power - first) % every == 0 then ticks[#ticks + 1] = { at = x, text = log_text(x) } end
+    end
+  end
+  return #ticks >= 2 and ticks or linear_ticks(lo, hi, count)
+end
+
+---About `count` ticks on an axis, with their words.
+---@param axis mr.plot.Axis
+---@param count integer
+---@return { at: number, text: string }[]
+---Example: `require("moonrank.plot.scale").ticks({lo = 0, hi = 1, log = false}, 5)[2].text   --> 0.2`
+function M.ticks(axis, count)
+  if axis.categories then
+    local ticks = {}
+    for i, name in ipairs(axis.categories) do ticks[i] = { at = i, text = name } end
+    return ticks
+  end
+  return (axis.log and log_ticks or linear_ticks)(axis.lo, axis.hi, count)
+end
+
+return M

@@ -1,0 +1,118 @@
+-- What a script hands over to be drawn, checked and turned into plain numbers.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+-- Okabe and Ito's colours, told apart by colour-blind readers too; yellow last, it is weak on white.
+M.colors = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442" }
+M.styles = { solid = "1", dashed = "(10,5)", dotted = "(2,4)" }
+local style_order = { "solid", "dashed", "dotted" }
+
+---Numbers from a table or a one-dimensional tensor.
+---@param where string
+---@param name string
+---@param values any
+---@return number[]
+function M.numbers(where, name, values)
+  if type(values) == "userdata" and not io.type(values) then
+    if values.dims ~= 1 then check.fail("%s: %s is a tensor with %s dimensions, expected 1", where, name, tostring(values.dims)) end
+    return core.numbers(values)
+  end
+  if type(values) ~= "table" then check.fail("%s: %s is a %s, expected numbers or a tensor", where, name, type(values)) end
+  for i = 1, #values do
+    if math.type(values[i]) == nil then
+      check.fail("%s: entry %d of %s is a %s, expected a number", where, i, name, type(values[i]))
+    end
+  end
+  return values
+end
+
+local function same_length(where, who, name, values, other_name, other)
+  if #values ~= #other then
+    check.fail("%s: %s has %d %s values and %d %s values, expected as many", where, who, #values, name, #other, other_name)
+  end
+end
+
+local function whole(where, name, value)
+  if math.type(value) ~= "integer" or value < 1 then
+    check.fail("%s: %s is %s, expected a whole number from 1", where, name, tostring(value))
+  end
+  return value
+end
+
+-- Colour and dash: eight colours, then the same ones dashed, then dotted.
+local function looks(where, who, one, i)
+  local color = one.color ~= nil and whole(where, "color of " .. who, one.color) or i
+  local style = one.style or style_order[(color - 1) // #M.colors % #style_order + 1]
+  check.choice(where, "style of " .. who, style, style_order)
+  return M.colors[(color - 1) % #M.colors + 1], style
+end
+
+---The series of a figure: the list given as `series`, or the fields of one given flat.
+---@param where string
+---@param o table
+---@param fields string[]  of one series
+---@return table[]
+function M.list(where, o, fields)
+  local flat
+  for _, field in ipairs(fields) do
+    if o[field] ~= nil then
+      flat = flat or {}
+      flat[field], o[field] = o[field], nil
+    end
+  end
+  if flat and o.series ~= nil then check.fail("%s: give one series flat or several as series, not both", where) end
+  local list = flat and { flat } or o.series
+  if type(list) ~= "table" then check.fail("%s: series is missing: give series = {{%s = ...}, ...}", where, fields[1]) end
+  if #list == 0 then check.fail("%s: series is empty, nothing to draw", where) end
+  for i, one in ipairs(list) do
+    if type(one) ~= "table" then check.fail("%s: series %d is a %s, expected a table", where, i, type(one)) end
+  end
+  return list
+end
+
+---One series: known fields only, its name, its colour.
+---@param where string
+---@param given table
+---@param i integer
+---@param known table<string, any>
+---@return table one, string who
+function M.one(where, given, i, known)
+  local fields = { name = check.none, color = check.none, style = check.none }
+  for field, default in pairs(known) do fields[field] = default end
+  local one = check.options(where .. " (series " .. i .. ")", given, fields)
+  local who = one.name ~= nil and ("series '%s'"):format(tostring(one.name)) or "series " .. i
+  if one.name ~= nil then one.name = tostring(one.name) end
+  one.rgb, one.style = looks(where, who, one, i)
+  return one, who
+end
+
+---The points of a series: y, x (default 1, 2, ...), and a band.
+---@param where string
+---@param given table
+---@param i integer
+---@return table
+function M.points(where, given, i)
+  local one, who = M.one(where, given, i, { x = check.none, y = check.none, low = check.none, high = check.none, size = check.none })
+  if one.y == nil then check.fail("%s: %s has no y", where, who) end
+  one.y = M.numbers(where, "y of " .. who, one.y)
+  if #one.y == 0 then check.fail("%s: %s has no points", where, who) end
+  if one.x == nil then
+    one.x = {}
+    for k = 1, #one.y do one.x[k] = k end
+  else
+    one.x = M.numbers(where, "x of " .. who, one.x)
+    same_length(where, who, "x", one.x, "y", one.y)
+  end
+  if (one.low == nil) ~= (one.high == nil) then check.fail("%s: %s has only one edge of its band, expected low and high", where, who) end
+  for _, edge in ipairs{ "low", "high" } do
+    if one[edge] ~= nil then
+      one[edge] = M.numbers(where, edge .. " of " .. who, one[edge])
+      same_length(where, who, edge, one[edge], "y", one.y)
+    end
+  end
+  return one
+end
+
+return M

@@ -1,0 +1,67 @@
+-- Words and numbers in a gnuplot script.
+local check = require "moonrank.check"
+
+local M = {}
+
+---A string for gnuplot that means exactly these characters. Single quotes, because gnuplot runs commands in backticks within double quotes;
+---a line break is the one thing that must stand in double quotes.
+---@param text string
+---@return string
+---Example: `require("moonrank.plot.text").quote("it's `ls`")   --> 'it''s `ls`'`
+function M.quote(text)
+  text = tostring(text)
+  if not utf8.len(text) then check.fail("mr.plot: the text '%s' is not UTF-8", (text:gsub("[^%g ]", "?"))) end
+  text = text:gsub("\r?\n", "\n"):gsub("\t", " ")
+  if text:find("[\0-\9\11-\31\127]") then check.fail("mr.plot: the text '%s' has a control character in it", (text:gsub("%c", "?"))) end
+  return "'" .. text:gsub("'", "''"):gsub("\n", "'.\"\\n\".'") .. "'"
+end
+
+---A number for gnuplot, in full.
+---@param x number
+---@return string
+function M.number(x)
+  if x ~= x then return "NaN" end
+  return (math.type(x) == "integer" and "%d" or "%.10g"):format(x)
+end
+
+-- Widths of DejaVu Sans, the widest of the usual sans fonts, in ems; what is reserved also holds Arial and Helvetica.
+local narrow, wide = "[ijlI.,:;|'!()%[%] ftr%-]", "[mwMW@%%]"
+
+---Roughly how many pixels a line of text takes.
+---@param text string
+---@param size number  of the font, in pixels
+---@return number
+function M.width(text, size)
+  local ems = 0
+  for _, code in utf8.codes(text) do
+    local letter = code < 128 and string.char(code) or "n"
+    ems = ems + (letter:find(narrow) and 0.38 or letter:find(wide) and 0.92 or letter:find("%u") and 0.7 or 0.62)
+  end
+  return ems * size
+end
+
+---Lines no wider than this many pixels, broken between words; line breaks stay.
+---@param text string?
+---@param size number
+---@param pixels number
+---@return string[]
+---Example: `#require("moonrank.plot.text").wrap("one two three", 10, 50)   --> 2`
+function M.wrap(text, size, pixels)
+  local lines = {}
+  if not text then return lines end
+  for paragraph in (text .. "\n"):gmatch("(.-)\r?\n") do
+    local line
+    for word in paragraph:gmatch("%S+") do
+      local longer = line and line .. " " .. word or word
+      if line and M.width(longer, size) > pixels then
+        lines[#lines + 1], line = line, word
+      else
+        line = longer
+      end
+    end
+    lines[#lines + 1] = line or ""
+  end
+  return lines
+end
+
+return M

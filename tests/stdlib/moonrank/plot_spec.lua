@@ -1,0 +1,396 @@
+-- Figures: what gnuplot was made to draw, read back from its SVG.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local text = require "moonrank.plot.text"
+local layout = require "moonrank.plot.layout"
+local scale = require "moonrank.plot.scale"
+local describe, equal, near, check, raises = test.describe, test.equal, test.near, test.check, test.raises
+
+local nan, inf = 0 / 0, math.huge
+local gnuplot_is_here = not select(2, pcall(core.gnuplot, "")):find("not installed", 1, true)
+
+-- A test that needs gnuplot.
+local function draws(name, body)
+  test.it(name, function()
+    if not gnuplot_is_here then return test.skip("gnuplot is not installed: " .. name) end
+    body()
+  end)
+end
+
+local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
+
+local function output_of(command)
+  local pipe = assert(io.popen(command))
+  local out = pipe:read("a")
+  pipe:close()
+  return out
+end
+
+-- A new empty folder for the length of `body`.
+local function in_folder(body)
+  local folder = output_of("mktemp -d"):gsub("\n$", "")
+  local ok, message = pcall(body, folder)
+  os.execute("rm -rf " .. quoted(folder))
+  if not ok then error(message, 0) end
+end
+
+local function read(path)
+  local file = assert(io.open(path, "rb"))
+  local all = file:read("a")
+  file:close()
+  return all
+end
+
+local function files_in(folder)
+  local names = {}
+  for name in output_of("ls -A " .. quoted(folder)):gmatch("[^\n]+") do names[#names + 1] = name end
+  return names
+end
+
+-- The SVG of a figure, its words and its lines by colour: each a list of {x, y} in pixels, downwards.
+local function svg_of(figure)
+  local svg
+  in_folder(function(folder) svg = read(figure:save(folder .. "/figure.svg") and folder .. "/figure.svg") end)
+  local words = {}
+  for each in svg:gmatch("<text[^>]*>(.-)</text>") do
+    each = each:gsub("<[^>]*>", ""):gsub("&lt;", "<"):gsub("&gt;", ">"):gsub("&quot;", '"'):gsub("&amp;", "&")
+    words[#words + 1] = each
+    words[each] = true
+  end
+  return svg, words
+end
+
+local function lines_of(svg, rgb)
+  local r, g, b = tonumber(rgb:sub(2, 3), 16), tonumber(rgb:sub(4, 5), 16), tonumber(rgb:sub(6, 7), 16)
+  local lines = {}
+  for red, green, blue, d in svg:gmatch("<path stroke='rgb%(%s*(%d+),%s*(%d+),%s*(%d+)%)'[^>]-d='([^']*)'") do
+    if tonumber(red) == r and tonumber(green) == g and tonumber(blue) == b then
+      for command, x, y in d:gmatch("([ML])([%d.]+),([%d.]+)") do
+        if command == "M" then lines[#lines + 1] = {} end
+        table.insert(lines[#lines], { tonumber(x), tonumber(y) })
+      end
+    end
+  end
+  return lines
+end
+
+local blue, vermillion = "#0072B2", "#D55E00"
+
+-- Pixels back to numbers, where the first and the last point of a line are known.
+local function unplaced(line, first, last)
+  local a, b, found = line[1], line[#line], {}
+  for i, point in ipairs(line) do
+    for k = 1, 2 do found[2 * i - 2 + k] = first[k] + (point[k] - a[k]) / (b[k] - a[k]) * (last[k] - first[k]) end
+  end
+  return found
+end
+
+describe("words in a script", function()
+  test.it("stand in single quotes, where gnuplot evaluates nothing", function()
+    equal(text.quote("plain"), "'plain'")
+    equal(text.quote("it's `ls` \"$HOME\" \\n"), "'it''s `ls` \"$HOME\" \\n'")
+    equal(text.quote("two\nlines"), "'two'.\"\\n\".'lines'")
+    raises(function() text.quote("a\0b") end, "control character")
+    raises(function() text.quote("\xff") end, "not UTF-8")
+  end)
+
+  draws("show as they are and do nothing", function()
+    in_folder(function(folder)
+      local first = "`touch " .. folder .. "/a` $(touch " .. folder .. "/b) it's \"so\" & <b> \\n"
+      local nasty = { first, "a_b^c {x} @y ~z %d #1 'q' ; system('x')", "expectation_max" }
+      local figure = mr.plot.lines{ series = { { name = nasty[2], y = { 1, 2 } }, { name = nasty[3], y = { 2, 1 } } },
+        title = "one\n" .. nasty[3], xlabel = nasty[1], ylabel = nasty[2], hlines = { { 1.5, nasty[2] } }, vlines = { { 1.5, nasty[1] } },
+        caption = nasty[3], width = 2000 }
+      local _, words = svg_of(figure)
+      for _, each in ipairs(nasty) do check(words[each], "shows " .. each) end
+      check(words.one, "shows the first line of the title")
+      equal(files_in(folder), {})
+    end)
+  end)
+end)
+
+describe("lines", function()
+  draws("run through the points given", function()
+    local svg = svg_of(mr.plot.lines{ series = { { name = "up", x = { 0, 1, 4 }, y = { 0, 3, 4 } },
+      { name = "down", x = mr.tensor{ 0, 2, 4 }, y = mr.tensor({ 4, 1, 0 }, { dtype = "float64" }) } } })
+    local up, down = lines_of(svg, blue), lines_of(svg, vermillion)
+    near(unplaced(up[1], { 0, 0 }, { 4, 4 }), { 0, 0, 1, 3, 4, 4 }, { atol = 0.02 })
+    near(unplaced(down[1], { 0, 4 }, { 4, 0 }), { 0, 4, 2, 1, 4, 0 }, { atol = 0.02 })
+  end)
+
+  draws("count from 1 without x, and take tensors with gradients and whole numbers", function()
+    local svg = svg_of(mr.plot.lines{ y = mr.tensor{ 1, 2, 4, 8 }:requires_grad() })
+    near(unplaced(lines_of(svg, blue)[1], { 1, 1 }, { 4, 8 }), { 1, 1, 2, 2, 3, 4, 4, 8 }, { atol = 0.03 })
+    svg = svg_of(mr.plot.lines{ y = mr.tensor({ 3, 0, 6 }, { dtype = "int64" }) })
+    near(unplaced(lines_of(svg, blue)[1], { 1, 3 }, { 3, 6 }), { 1, 3, 2, 0, 3, 6 }, { atol = 0.03 })
+  end)
+
+  draws("have gaps where there is no number, and a point that stands alone", function()
+    local svg = svg_of(mr.plot.lines{ x = { 1, 2, 3, 4, 5, 6, 7 }, y = { 1, 2, nan, 5, inf, 4, 6 } })
+    local lines = lines_of(svg, blue)
+    equal({ #lines, #lines[1], #lines[2], #lines[3] }, { 3, 2, 1, 2 })
+    local _, dots = svg:gsub("<use xlink:href='#gpPt6'", "")
+    equal(dots, 1)
+  end)
+
+  draws("are straight on logarithmic axes where they are powers", function()
+    local svg, words = svg_of(mr.plot.lines{ x = { 1, 10, 100 }, y = { 1, 100, 10000 }, xlog = true, ylog = true })
+    near(unplaced(lines_of(svg, blue)[1], { 0, 0 }, { 2, 4 }), { 0, 0, 1, 2, 2, 4 }, { atol = 0.01 })
+    for _, tick in ipairs{ "1", "10", "100" } do check(words[tick], "a tick at " .. tick) end
+  end)
+
+  draws("keep their band", function()
+    local svg = svg_of(mr.plot.lines{ y = { 1, 2, 1 }, low = { 0, 1, 0 }, high = { 2, 3, 2 } })
+    local corners = 0
+    for _ in svg:match("<polygon[^>]*fill%-opacity = '0.18[^>]*points = '([^']*)'"):gmatch("[%d.]+,[%d.]+") do corners = corners + 1 end
+    check(corners >= 6, "three corners above and three below")
+  end)
+
+  draws("carry their names where their ends are apart, and a legend where they meet", function()
+    local function lines_of_first(a, b, c)
+      local series = { { name = "first", y = { 0, a } }, { name = "second", y = { 10, b } }, { name = "third", y = { 10, c } } }
+      return #lines_of(svg_of(mr.plot.lines{ series = series }), blue)
+    end
+    equal(lines_of_first(1, 9, 5), 1)
+    equal(lines_of_first(5, 5, 5), 2)  -- the line and its sample in the legend
+    local _, words = svg_of(mr.plot.lines{ series = { { name = "a", y = { 1 } }, { name = "b", y = { 2 } } }, legend = "none" })
+    check(not words.a and not words.b, "no names")
+  end)
+
+  draws("show no more than the range", function()
+    local svg, words = svg_of(mr.plot.lines{ y = { 0, 1, 0 }, yrange = { 0, 2 }, xrange = { 1, 3 }, legend = "none" })
+    local line = lines_of(svg, blue)[1]
+    check(words["2.00"] and not words["-0.25"], "the range is from 0 to 2")
+    -- 1 is in the middle between 0 and 2: the box is 360 to 400 pixels high
+    check(math.abs((line[1][2] - line[2][2]) / 190 - 1) < 0.1, "half as high as the box")
+  end)
+end)
+
+describe("points", function()
+  draws("are as many as given", function()
+    local svg = svg_of(mr.plot.scatter{ series = { { name = "a", x = { 1, 2, nan, 4 }, y = { 1, 5, 3, inf } },
+      { name = "b", x = { 3 }, y = { 2 } } }, legend = "none", diagonal = true })
+    local _, circles = svg:gsub("<use xlink:href='#gpPt6'", "")
+    local _, triangles = svg:gsub("<use xlink:href='#gpPt8'", "")
+    equal({ circles, triangles }, { 2, 1 })
+    local diagonal = lines_of(svg, "#888888")
+    equal(#diagonal, 1)
+  end)
+end)
+
+describe("distribution functions", function()
+  draws("step at every value by its share", function()
+    local svg = svg_of(mr.plot.ecdf{ values = { 0.4, nan, 0.2, 0.8, 0.4 }, xrange = { 0, 1 }, yrange = { 0, 1 } })
+    near(unplaced(lines_of(svg, blue)[1], { 0, 0 }, { 1, 1 }),
+      { 0, 0, 0.2, 0, 0.2, 0.25, 0.4, 0.25, 0.4, 0.75, 0.8, 0.75, 0.8, 1, 1, 1 }, { atol = 0.01 })
+  end)
+
+  draws("of very many values stay within a quarter of a pixel", function()
+    local n = 50000
+    local values = {}
+    for i = 1, n do values[i] = (i / n) ^ 2 end
+    local script = mr.plot.ecdf{ values = values, xrange = { 0, 1 } }:script()
+    local rows, worst = 0, 0
+    for x, y in script:match("<< EOD\n(.-)EOD"):gmatch("(%S+) (%S+)\n") do
+      x, y, rows = tonumber(x), tonumber(y), rows + 1
+      -- the function is the square root; a row is exact but for where its step is drawn
+      worst = math.max(worst, math.abs(y * y - x))
+    end
+    check(rows < 9000, rows .. " rows")
+    check(worst < 1 / 2000, "off by " .. worst)
+  end)
+end)
+
+describe("bars", function()
+  draws("are as high as their values, both ways", function()
+    local svg, words = svg_of(mr.plot.bars{ categories = { "ap", "nrbp_loss", "none" },
+      series = { { name = "x", values = { 2, -1, nan }, errors = { 0.5, nan, 1 } }, { name = "y", values = { 1, 4, 3 } } },
+      legend = "none" })
+    local heights = {}
+    for rgb, points in svg:gmatch("<polygon fill = '(rgb[^']*)'[^>]-points = '([^']*)'") do
+      local low, high = inf, -inf
+      for y in points:gmatch(",([%d.]+)") do low, high = math.min(low, tonumber(y)), math.max(high, tonumber(y)) end
+      rgb = rgb:gsub("%s", "")
+      heights[rgb] = heights[rgb] or {}
+      table.insert(heights[rgb], high - low)
+    end
+    local xs, ys = heights["rgb(0,114,178)"], heights["rgb(213,94,0)"]
+    near({ xs[1] / ys[1], xs[2] / ys[1], ys[2] / ys[1], ys[3] / ys[1] }, { 2, 1, 4, 3 }, { atol = 0.02 })
+    equal(#xs, 2)
+    check(words.nrbp_loss and words.ap and words.none, "categories")
+  end)
+
+  draws("lie down", function()
+    local figure = mr.plot.bars{ categories = { "a", "b" }, values = { 1, 2 }, errors = { 0.1, 0.2 }, horizontal = true, xlabel = "nDCG" }
+    local _, words = svg_of(figure)
+    check(words.a and words.b and words.nDCG, "words")
+    raises(function() mr.plot.bars{ categories = { "a" }, values = { 1 }, horizontal = true, yrange = { 0, 1 } } end,
+      "the y axis has categories")
+  end)
+end)
+
+describe("heat maps", function()
+  draws("have a cell per number and print it", function()
+    local svg, words = svg_of(mr.plot.heatmap{ values = mr.tensor{ { 1, 2, 3 }, { 4, nan, 6 } }, labels = "%.1f", x = { 10, 20, 50 },
+      y = { "low", "high" }, zlabel = "gain" })
+    for _, word in ipairs{ "1.0", "2.0", "3.0", "4.0", "6.0", "10", "20", "50", "low", "high", "gain" } do check(words[word], word) end
+    -- the ends of viridis
+    check(svg:find("rgb%( 68,   1,  84%)") and svg:find("rgb%(253, 231,  37%)"), "the lowest and the highest have the palette's ends")
+  end)
+
+  draws("have white in the middle where values lie on both sides of 0", function()
+    local svg = svg_of(mr.plot.heatmap{ values = { { -1, 0, 4 } }, diverging = true })
+    check(svg:find("rgb%(247, 247, 247%)"), "0 is near white")
+    check(svg:find("rgb%(178,  24,  43%)"), "4 is the end of red")
+  end)
+end)
+
+describe("several figures", function()
+  draws("stand in rows and share one legend", function()
+    local function figure(i)
+      return mr.plot.lines{ series = { { name = "shared", y = { i, 2 } }, { name = "other", y = { 1, i } } }, title = "panel " .. i,
+        xlabel = "x" }
+    end
+    local f = mr.plot.facets{ figure(1), figure(2), figure(3), columns = 2, title = "all of them", width = 700, height = 500 }
+    equal(tostring(f), "mr.Figure facets: 3 panels, 'all of them'")
+    local svg, words = svg_of(f)
+    local shared = 0
+    for _, word in ipairs(words) do shared = shared + (word == "shared" and 1 or 0) end
+    equal(shared, 1)
+    for i = 1, 3 do check(words["panel " .. i], "title of panel " .. i) end
+    check(svg:find('viewBox="0 0 700 500"', 1, true), "its size")
+    equal(#lines_of(svg, blue), 4)
+  end)
+end)
+
+describe("a figure", function()
+  test.it("says what it is in one line", function()
+    equal(tostring(mr.plot.lines{ series = { { y = { 1 } }, { y = { 2 } } }, title = "T" }), "mr.Figure lines: 2 series, 'T'")
+    equal(tostring(mr.plot.scatter{ y = { 1 } }), "mr.Figure scatter: 1 series")
+    equal(tostring(mr.plot.heatmap{ values = { { 1 }, { 2 } } }), "mr.Figure heatmap: 2 x 1")
+  end)
+
+  test.it("leaves what it was given as it is", function()
+    local options = { x = { 1, 2 }, y = { 3, nan }, vlines = { 1 }, hlines = { 2 } }
+    mr.plot.lines(options)
+    equal(options, { x = { 1, 2 }, y = { 3, nan }, vlines = { 1 }, hlines = { 2 } })
+  end)
+
+  draws("is written as SVG, PNG and PDF", function()
+    in_folder(function(folder)
+      local f = mr.plot.lines{ y = { 1, 2 }, width = 300, height = 200 }
+      for extension, start in pairs{ svg = "<?xml", png = "\x89PNG\r\n\x1a\n", PDF = "%PDF-" } do
+        local path = folder .. "/it's a figure." .. extension
+        equal(f:save(path) == f, true)
+        equal(read(path):sub(1, #start), start)
+      end
+      local png = read(folder .. "/it's a figure.png")
+      local wide, high = (">I4I4"):unpack(png, 17)
+      equal({ wide, high }, { 300, 200 })
+      equal(#files_in(folder), 3)
+    end)
+  end)
+
+  draws("leaves nothing behind when it cannot be written", function()
+    in_folder(function(folder)
+      local f = mr.plot.lines{ y = { 1, 2 } }
+      raises(function() f:save(folder .. "/a.gif") end, "no extension of save 'gif'")
+      raises(function() f:save(folder .. "/plain") end, "has no extension")
+      raises(function() f:save(folder .. "/missing/a.svg") end, "No such file or directory")
+      os.execute("mkdir " .. quoted(folder .. "/taken.svg"))
+      raises(function() f:save(folder .. "/taken.svg") end, "cannot write")
+      equal(files_in(folder), { "taken.svg" })
+    end)
+  end)
+
+  draws("prints as text", function()
+    local code = [[require("moonrank").plot.lines{ name = "minmax", y = { 1, 3, 2 }, title = "a_title", xlabel = "epoch" }:show()]]
+    local out = output_of(("COLUMNS=60 %s -e %s 2>&1"):format(quoted(os.getenv "MOONRANK"), quoted(code)))
+    check(out:find("minmax", 1, true) and out:find("a_title", 1, true) and out:find("epoch", 1, true), out)
+    for line in out:gmatch("[^\n]+") do check(#line <= 60, line) end
+  end)
+
+  test.it("says so where gnuplot is missing", function()
+    local code = [[require("moonrank").plot.lines{ y = { 1, 2 } }:show()]]
+    local out = output_of(("PATH=/nowhere %s -e %s 2>&1"):format(quoted(os.getenv "MOONRANK"), quoted(code)))
+    check(out:find("gnuplot is not installed (on Debian: apt install gnuplot-nox)", 1, true), out)
+  end)
+end)
+
+describe("the core", function()
+  draws("hands back what gnuplot wrote, whatever its length", function()
+    equal(core.gnuplot("set print '-'\nprint 6 * 7"), "42\n")
+    local rows = {}
+    for i = 1, 200000 do rows[i] = ("%d %d"):format(i, i * i % 97) end
+    local out = core.gnuplot("$d << EOD\n" .. table.concat(rows, "\n") ..
+      "\nEOD\nset print '-'\nprint $d[200000]\ndo for [i=1:40000] { print i }\n")
+    check(out:find("200000 " .. 200000 * 200000 % 97 .. "\n", 1, true), "the last row arrived")
+    check(out:find("40000\n$"), "the last line came back")
+  end)
+
+  draws("hands on gnuplot's complaint", function()
+    raises(function() core.gnuplot("plot nothing_of_this_name") end, "gnuplot failed: ")
+    raises(function() core.gnuplot("plot nothing_of_this_name") end, "undefined variable: nothing_of_this_name")
+    -- stops reading long before the end of its script
+    raises(function() core.gnuplot("bogus\n" .. ("# filler\n"):rep(200000)) end, "invalid command")
+  end)
+end)
+
+describe("mistakes", function()
+  local function mistake(kind, options, part)
+    test.it(kind .. ": " .. part, function() raises(function() mr.plot[kind](options) end, part) end)
+  end
+  mistake("lines", {}, "series is missing")
+  mistake("lines", { series = {} }, "series is empty")
+  mistake("lines", { y = {} }, "series 1 has no points")
+  mistake("lines", { series = { { name = "minmax", x = { 1, 2 }, y = { 1 } } } }, "series 'minmax' has 2 x values and 1 y values")
+  mistake("lines", { series = { { name = "minmax", y = { 1, 2 }, low = { 1 }, high = { 1, 2 } } } }, "1 low values and 2 y values")
+  mistake("lines", { y = { 1 }, low = { 1 } }, "only one edge of its band")
+  mistake("lines", { y = { 1, "2" } }, "entry 2 of y of series 1 is a string")
+  mistake("lines", { y = mr.ones{ 2, 2 } }, "a tensor with 2 dimensions")
+  mistake("lines", { y = { nan, inf } }, "every entry is NaN or infinite")
+  mistake("lines", { y = { -1, 0 }, ylog = true }, "not positive")
+  mistake("lines", { y = { 1 }, yrange = { 2, 1 } }, "the lower one first")
+  mistake("lines", { y = { 1 }, xlog = true, xrange = { 0, 1 } }, "xrange begins at 0")
+  mistake("lines", { y = { 1 }, colour = 1 }, "did you mean 'color'?")
+  mistake("lines", { y = { 1 }, style = "dahsed" }, "did you mean 'dashed'?")
+  mistake("lines", { y = { 1 }, legend = "label" }, "did you mean 'labels'?")
+  mistake("lines", { y = { 1 }, width = 3 }, "expected 120 to 10000 pixels")
+  mistake("lines", { y = { 1 }, series = { { y = { 1 } } } }, "not both")
+  mistake("lines", { y = { 1 }, vlines = { "x" } }, "entry 1 of vlines")
+  mistake("lines", { y = { 1 }, shade = { { from = 2, to = 1 } } }, "entry 1 of shade is from 2 to 1")
+  mistake("ecdf", { values = { nan } }, "no values but NaN")
+  mistake("bars", { values = { 1 } }, "categories is missing")
+  mistake("bars", { categories = { "a" }, values = { 1, 2 } }, "2 values for 1 categories")
+  mistake("heatmap", {}, "values is missing")
+  mistake("heatmap", { values = { { 1, 2 }, { 3 } } }, "row 2 of values has 1 entries")
+  mistake("heatmap", { values = { { 1, 2 } }, x = { "a" } }, "x has 1 entries for 2 columns")
+  mistake("facets", {}, "no figures")
+  mistake("facets", { 3 }, "entry 1 is a number, expected a figure")
+end)
+
+describe("axes", function()
+  local function ticks(axis, count)
+    local words = {}
+    for i, tick in ipairs(scale.ticks(axis, count)) do words[i] = tick.text end
+    return table.concat(words, " ")
+  end
+  test.it("have round ticks", function()
+    equal(ticks({ lo = 0, hi = 1 }, 5), "0 0.2 0.4 0.6 0.8 1.0")
+    equal(ticks({ lo = -3, hi = 7 }, 5), "-2 0 2 4 6")
+    equal(ticks({ lo = 0.42, hi = 0.47 }, 5), "0.42 0.43 0.44 0.45 0.46 0.47")
+    equal(ticks({ lo = 0, hi = 200000 }, 4), "0 50k 100k 150k 200k")
+    equal(ticks({ lo = 0, hi = 2e-5 }, 2), "0 1e-5 2e-5")
+    equal(ticks({ lo = 1, hi = 1000, log = true }, 5), "1 10 100 1000")
+    equal(ticks({ lo = 1, hi = 20, log = true }, 5), "1 2 5 10 20")
+    equal(ticks({ lo = 1e-6, hi = 1e6, log = true }, 4), "1e-6 0.01 100 1M")
+  end)
+
+  test.it("put labels apart, as near as they can be", function()
+    local items = { { y = 50 }, { y = 52 }, { y = 10 }, { y = 99 } }
+    near(layout.spread(items, 10, 0, 95), 4)
+    near({ items[1].y, items[2].y, items[3].y, items[4].y }, { 10, 46, 56, 95 })
+  end)
+end)
+
