@@ -3,6 +3,7 @@
 
 #include "kernels/cuda/device.h"
 #include "kernels/tables/arithmetic.h"
+#include "kernels/tables/bounds.h"
 #include "kernels/tables/metrics.h"
 #include "kernels/tables/move.h"
 #include "kernels/tables/smooth.h"
@@ -15,6 +16,8 @@ MR_NO_CUDA_TABLE(MoveKernels, double)
 MR_NO_CUDA_TABLE(MoveKernels, int64_t)
 MR_NO_CUDA_TABLE(ArithmeticKernels, float)
 MR_NO_CUDA_TABLE(ArithmeticKernels, double)
+MR_NO_CUDA_TABLE(BoundKernels, float)
+MR_NO_CUDA_TABLE(BoundKernels, double)
 MR_NO_CUDA_TABLE(MetricKernels, float)
 MR_NO_CUDA_TABLE(MetricKernels, double)
 MR_NO_CUDA_TABLE(SmoothKernels, float)

@@ -50,36 +50,38 @@ inline BoundStats ap_stats(int64_t n, int64_t p) {
 }
 
 /// Variance of average precision: first and second moments of sum c / r carried over the ranks, by how many relevant
-/// rows c came so far. O(N P).
+/// rows c came so far. Counts less likely than 1e-24 are left out, so that a rank takes O(sqrt(N)) of the P counts.
 inline double ap_variance(int64_t n, int64_t p) {
-  std::vector<double> weight(static_cast<size_t>(p) + 1), first(weight.size()), second(weight.size());
-  weight[0] = 1;
-  // moments about the mean so far would drift; about the final mean's share per rank they stay small
-  const BoundStats stats = ap_stats(n, p);
-  const double centre = stats.expectation * static_cast<double>(p) / static_cast<double>(n);
-  for (int64_t r = 1; r <= n; ++r) {
-    for (int64_t c = std::min(r, p); c >= 0; --c) {
-      const double hit = c > 0 ? static_cast<double>(p - c + 1) / static_cast<double>(n - r + 1) : 0;
-      const double miss = static_cast<double>(n - r + 1 - (p - c)) / static_cast<double>(n - r + 1);
-      const double gained = static_cast<double>(c) / static_cast<double>(r) - centre, lost = -centre;
-      double w = 0, m = 0, q = 0;
-      if (r - 1 >= c && miss > 0) {
-        w = miss * weight[c];
-        m = miss * (first[c] + lost * weight[c]);
-        q = miss * (second[c] + 2 * lost * first[c] + lost * lost * weight[c]);
-      }
-      if (c > 0) {
-        w += hit * weight[c - 1];
-        m += hit * (first[c - 1] + gained * weight[c - 1]);
-        q += hit * (second[c - 1] + 2 * gained * first[c - 1] + gained * gained * weight[c - 1]);
-      }
-      weight[c] = w;
-      first[c] = m;
-      second[c] = q;
+  struct Moments {
+    double weight = 0, first = 0, second = 0;
+    /// Those of what was, plus x, with a probability.
+    void add(double probability, const Moments& was, double x) {
+      weight += probability * was.weight;
+      first += probability * (was.first + x * was.weight);
+      second += probability * (was.second + 2 * x * was.first + x * x * was.weight);
     }
+  };
+  std::vector<Moments> by_count(static_cast<size_t>(p) + 1);
+  by_count[0].weight = 1;
+  // moments about the mean so far would drift; about the final mean's share per rank they stay small
+  const double centre = ap_stats(n, p).expectation * static_cast<double>(p) / static_cast<double>(n);
+  int64_t least = 0, most = 0;
+  for (int64_t r = 1; r <= n; ++r) {
+    const auto left = static_cast<double>(n - r + 1);
+    most = std::min(most + 1, p);
+    for (int64_t c = most; c >= least; --c) {
+      Moments now;
+      now.add(static_cast<double>(n - r + 1 - (p - c)) / left, by_count[c], -centre);
+      const double gained = static_cast<double>(c) / static_cast<double>(r) - centre;
+      if (c > least) now.add(static_cast<double>(p - c + 1) / left, by_count[c - 1], gained);
+      by_count[c] = now;
+    }
+    while (least < most && by_count[least].weight < 1e-24) by_count[least++] = {};
+    while (most > least && by_count[most].weight < 1e-24) by_count[most--] = {};
   }
-  const double mean = first[p] / weight[p];
-  return (second[p] / weight[p] - mean * mean) / (static_cast<double>(p) * static_cast<double>(p));
+  const Moments& end = by_count[p];
+  const double mean = end.first / end.weight;
+  return (end.second / end.weight - mean * mean) / (static_cast<double>(p) * static_cast<double>(p));
 }
 
 /// Reciprocal rank: the first relevant row is at rank r with p_1 = P/N, p_{r+1} = p_r (N - P - r + 1) / (N - r).

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 namespace mr {
@@ -12,7 +13,7 @@ namespace {
 constexpr double reach = 37;
 constexpr size_t most_bins = 4096;
 
-double sigmoid_of(double t) { return t >= 0 ? 1 / (1 + std::exp(-t)) : std::exp(t) / (1 + std::exp(t)); }
+bool one_value(double x, double y) { return y - x <= 1e-12 * std::max(1.0, std::fabs(y)); }
 
 }  // namespace
 
@@ -28,7 +29,7 @@ Distribution::Distribution(std::vector<double> values) {
   std::vector<size_t> starts;
   for (size_t i = 0; i < values.size(); ++i) {
     const double x = values[i];
-    if (i == 0 || x - values[starts.back()] > 1e-12 * std::max(1.0, std::fabs(x))) starts.push_back(i);
+    if (i == 0 || !one_value(values[starts.back()], x)) starts.push_back(i);
   }
   values_.reserve(starts.size());
   for (const size_t i : starts) values_.push_back(values[i]);
@@ -38,8 +39,36 @@ Distribution::Distribution(std::vector<double> values) {
   before_.push_back(static_cast<uint32_t>(values.size()));
 }
 
+Distribution::Distribution(const Atoms& atoms) {
+  if (atoms.values.empty()) throw std::invalid_argument("a distribution needs at least one value");
+  std::vector<size_t> order(atoms.values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return atoms.values[a] < atoms.values[b]; });
+  for (const size_t i : order) {
+    if (values_.empty() || !one_value(values_.back(), atoms.values[i])) {
+      values_.push_back(atoms.values[i]);
+      weights_.push_back(0);
+    }
+    weights_.back() += atoms.weights[i];
+  }
+  below_.push_back(0);
+  for (size_t i = 0; i < values_.size(); ++i) {
+    below_.push_back(below_.back() + weights_[i]);
+    mean_ += values_[i] * weights_[i];
+  }
+  double square = 0;
+  for (size_t i = 0; i < values_.size(); ++i) square += (values_[i] - mean_) * (values_[i] - mean_) * weights_[i];
+  sd_ = std::sqrt(square);
+}
+
+double Distribution::below(size_t i) const {
+  if (!below_.empty()) return std::min(1.0, below_[i]);
+  return static_cast<double>(before_.empty() ? i : before_[i]) / total_;
+}
+
 int64_t Distribution::bytes() const {
-  return static_cast<int64_t>(values_.capacity() * sizeof(double) + before_.capacity() * sizeof(uint32_t));
+  return static_cast<int64_t>((values_.capacity() + weights_.capacity() + below_.capacity()) * sizeof(double) +
+                              before_.capacity() * sizeof(uint32_t));
 }
 
 double Distribution::cdf(double s) const {
@@ -60,26 +89,25 @@ double Distribution::quantile(double q) const {
   return values_[low];
 }
 
-Smoothed Distribution::smooth_by_samples(double s) const {
+Smoothed Distribution::smooth(double s, double gain) const {
   if (values_.size() == 1) return {0.5, 0};
-  const double gain = sample_gain();
   const auto first = std::lower_bound(values_.begin(), values_.end(), s - reach / gain) - values_.begin();
   Smoothed out{below(static_cast<size_t>(first)), 0};
   for (auto i = static_cast<size_t>(first); i < values_.size() && values_[i] <= s + reach / gain; ++i) {
-    const double sigma = sigmoid_of(gain * (s - values_[i])), weight = probability(i);
+    const double sigma = logistic(gain * (s - values_[i])), weight = probability(i);
     out.value += weight * sigma;
-    out.derivative += weight * gain * sigma * (1 - sigma);
+    out.derivative += weight * gain * sigma * logistic(-gain * (s - values_[i]));
   }
   return out;
 }
 
 /// Many values go into bins of equal width, each at the mean of what is in it: an error of second order in width *
 /// gain.
-LogitTable Distribution::table(double kappa) const {
+LogitTable Distribution::table(double gain) const {
   std::vector<double> at, weights;
   if (values_.size() <= most_bins) {
     for (size_t i = 0; i < values_.size(); ++i) weights.push_back(probability(i));
-    return {values_, weights, kappa / sd_};
+    return {values_, weights, gain};
   }
   const double width = (max() - min()) / static_cast<double>(most_bins);
   size_t bin = most_bins;
@@ -94,20 +122,7 @@ LogitTable Distribution::table(double kappa) const {
     weights.back() += probability(i);
   }
   for (size_t b = 0; b < at.size(); ++b) at[b] /= weights[b];
-  return {at, weights, kappa / sd_};
-}
-
-SmoothCdf::SmoothCdf(Distribution distribution, Smoothing how) : form_(std::move(distribution)) {
-  if (!how.by_samples) form_ = std::get<Distribution>(form_).table(how.kappa);
-}
-
-Smoothed SmoothCdf::at(double s) const {
-  const auto* table = std::get_if<LogitTable>(&form_);
-  return table != nullptr ? table->at(s) : std::get<Distribution>(form_).smooth_by_samples(s);
-}
-
-int64_t SmoothCdf::bytes() const {
-  return std::visit([](const auto& form) { return form.bytes() + static_cast<int64_t>(sizeof form); }, form_);
+  return {at, weights, gain};
 }
 
 }  // namespace mr

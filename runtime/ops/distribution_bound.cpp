@@ -1,132 +1,130 @@
-// Distribution-based bounding (Westerborg 2022, Eq. 3.12) and distributions as scripts see them.
-#include <algorithm>
-
+// Distribution-based bounding (Westerborg 2022, Eq. 3.12).
+#include "kernels/tables/arithmetic.h"
+#include "kernels/tables/bounds.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/check.h"
-#include "runtime/ops/distribution.h"
+#include "runtime/ops/ranking_distribution.h"
 
 namespace mr {
 namespace {
-using Sampled = std::shared_ptr<const Distribution>;
-}
-template <>
-inline constexpr const char* lua::class_name<Sampled> = "mr.Distribution";
 
-namespace {
-
-Smoothing to_smoothing(const std::string& gain, double kappa) {
-  if (gain != "samples" && gain != "kappa")
-    throw ArgumentError("gain", "'" + gain + "', expected 'samples' or 'kappa'");
-  check::positive("kappa", kappa);
-  return {gain == "samples", kappa};
+DistributionForm to_form(const std::string& form) {
+  if (form == "cdf") return DistributionForm::cdf;
+  if (form == "log") return DistributionForm::log;
+  if (form == "logit") return DistributionForm::logit;
+  throw ArgumentError("form", "'" + form + "', expected 'cdf', 'log' or 'logit'");
 }
 
-/// F~(score) of every list under its own distribution; 0 without gradient for degenerate lists. Worked out on the host:
-/// one number per list.
-Tensor distribution_bound(const Tensor& score, const Lists& lists, const std::string& metric, int64_t samples,
-                          int64_t seed, const std::string& gain, double kappa) {
-  check::per_list("score", score, lists);
-  const BoundedMetric what = to_bounded_metric(metric);
-  const Smoothing how = to_smoothing(gain, kappa);
-  const auto cdfs = sampled_cdfs(what, list_shapes(lists, what), samples, seed, how);
+/// What the bound of every list reads. The tables themselves belong to `owned`.
+struct ListTables {
+  std::vector<std::optional<SmoothCdf>> owned;
+  Tensor views;
+
+  Span<const LogitView> span() const {
+    return {static_cast<const LogitView*>(views.raw()), static_cast<int64_t>(owned.size())};
+  }
+};
+
+ListTables tables_on(Device device, std::vector<std::optional<SmoothCdf>> owned) {
+  std::vector<LogitView> views(owned.size());
+  for (size_t l = 0; l < owned.size(); ++l) {
+    if (owned[l]) views[l] = std::get<std::shared_ptr<const LogitTable>>(*owned[l])->view(device);
+  }
+  static_assert(sizeof(LogitView) % sizeof(int64_t) == 0);
+  const auto words = static_cast<int64_t>(views.size() * sizeof(LogitView) / sizeof(int64_t));
+  return {std::move(owned), Tensor::from_bytes(views.data(), {words}, Dtype::int64, device)};
+}
+
+/// Remembers that the derivative of `value` by the score is `derivative`, list by list.
+Tensor recorded(const Tensor& score, const Tensor& value, const Tensor& derivative) {
+  return record("distribution_bound", value, {score}, [derivative](const Tensor& g) -> Gradients {
+    Tensor out = Tensor::empty(g.shape(), g.dtype(), g.device());
+    with_real(g.dtype(), [&]<class Real>() {
+      kernels<ArithmeticKernels<Real>>(g.device())
+          .mul(g.entries(), {g.span<const Real>(), derivative.span<const Real>(), out.span<Real>(), {}, {}});
+    });
+    return {out};
+  });
+}
+
+Tensor by_tables(const Tensor& score, const ListTables& tables, DistributionForm form, bool minimize) {
+  const Tensor value = Tensor::empty(score.shape(), score.dtype(), score.device());
+  const Tensor derivative = Tensor::empty(score.shape(), score.dtype(), score.device());
+  with_real(score.dtype(), [&]<class Real>() {
+    kernels<BoundKernels<Real>>(score.device())
+        .distribution_bound(score.entries(), {tables.span(), score.span<const Real>(), form, minimize,
+                                              value.span<Real>(), derivative.span<Real>()});
+  });
+  return recorded(score, value, derivative);
+}
+
+/// By Eq. 3.13 the values themselves are summed, on the host: one number per list.
+Tensor by_values(const Tensor& score, const std::vector<std::optional<SmoothCdf>>& cdfs) {
   const auto s = score.to(Dtype::float64).to_vector<double>();
   std::vector<double> value(s.size(), 0.0), derivative(s.size(), 0.0);
   for (size_t l = 0; l < s.size(); ++l) {
-    if (cdfs[l] == nullptr) continue;
-    const Smoothed smoothed = cdfs[l]->at(s[l]);
+    if (!cdfs[l]) continue;
+    const Distribution& d = *std::get<std::shared_ptr<const Distribution>>(*cdfs[l]);
+    const Smoothed smoothed = d.smooth(s[l], d.sample_gain());
     value[l] = smoothed.value;
     derivative[l] = smoothed.derivative;
   }
   const auto tensor = [&](const std::vector<double>& v) {
     return Tensor::from(v).to(score.dtype()).to(score.device());
   };
-  return record("distribution_bound", tensor(value), {score}, [derivative](const Tensor& g) -> Gradients {
-    auto upstream = g.to(Dtype::float64).to_vector<double>();
-    for (size_t l = 0; l < upstream.size(); ++l) upstream[l] *= derivative[l];
-    return {Tensor::from(upstream).to(g.dtype()).to(g.device())};
-  });
+  return recorded(score, tensor(value), tensor(derivative));
 }
 
-Sampled sampled_distribution(const std::string& metric, std::optional<int64_t> n, std::optional<int64_t> p,
-                             const std::vector<double>& grades, int64_t samples, int64_t seed) {
+/// F~(score) of every list under its own distribution, or its logarithm or logit; 0 without gradient for degenerate
+/// lists. The tables of a batch are made once per lists.
+Tensor distribution_bound(const Tensor& score, const Lists& lists, const std::string& metric, const std::string& form,
+                          const std::string& method, int64_t samples, int64_t seed, const std::string& gain,
+                          double amount) {
+  check::per_list("score", score, lists);
   const BoundedMetric what = to_bounded_metric(metric);
-  const ListShape shape = shape_of(what, n, p, grades);
-  if (shape.p == 0) throw ArgumentError("p", "0: without a relevant row there is no distribution");
-  return std::make_shared<const Distribution>(sample_metric(what, shape, samples, seed));
-}
-
-Sampled distribution_of(const Tensor& values) {
-  return std::make_shared<const Distribution>(values.to(Dtype::float64).to_vector<double>());
-}
-
-double cdf_of(const Sampled& d, double s) { return d->cdf(s); }
-double quantile_of(const Sampled& d, double q) { return d->quantile(q); }
-double mean_of(const Sampled& d) { return d->mean(); }
-double sd_of(const Sampled& d) { return d->sd(); }
-double min_of(const Sampled& d) { return d->min(); }
-double max_of(const Sampled& d) { return d->max(); }
-double sample_gain_of(const Sampled& d) { return d->sample_gain(); }
-int64_t value_count(const Sampled& d) { return static_cast<int64_t>(d->values().size()); }
-
-std::tuple<Tensor, Tensor> pmf_of(const Sampled& d) {
-  std::vector<double> probability;
-  for (size_t i = 0; i < d->values().size(); ++i) probability.push_back(d->probability(i));
-  return {Tensor::from(d->values()), Tensor::from(probability)};
-}
-
-/// F~ and its derivative at every entry of s.
-std::tuple<Tensor, Tensor> smooth_of(const Sampled& d, const Tensor& s, const std::string& gain, double kappa) {
-  const Smoothing how = to_smoothing(gain, kappa);
-  const SmoothCdf cdf(*d, how);
-  std::vector<double> value, derivative;
-  for (const double x : s.to(Dtype::float64).to_vector<double>()) {
-    const Smoothed smoothed = cdf.at(x);
-    value.push_back(smoothed.value);
-    derivative.push_back(smoothed.derivative);
+  const Smoothing how = to_smoothing(gain, amount);
+  const Finding finding = to_finding(method, samples, seed);
+  const DistributionForm which = to_form(form);
+  if (how.kind == Smoothing::by_samples) {
+    if (which != DistributionForm::cdf)
+      throw ArgumentError("gain", "'samples' has no " + form + ": beyond the samples F~ is 0 or 1");
+    return by_values(score, smooth_cdfs(what, list_shapes(lists, what), finding, how));
   }
-  return {Tensor::from(value).viewed(s.shape()), Tensor::from(derivative).viewed(s.shape())};
+  char key[200];
+  std::snprintf(key, sizeof key, "cdf %s %s %lld %lld %s %a %s", what.name.c_str(), method.c_str(),
+                static_cast<long long>(samples), static_cast<long long>(seed), gain.c_str(), amount,
+                std::string(name_of(score.device())).c_str());
+  const ListTables& tables = lists.cached<ListTables>(
+      key, [&] { return tables_on(score.device(), smooth_cdfs(what, list_shapes(lists, what), finding, how)); });
+  return by_tables(score, tables, which, what.family == BoundedMetric::nrbp_loss);
 }
 
-std::string text_of(const Sampled& d) {
-  char text[160];
-  std::snprintf(text, sizeof text, "mr.Distribution: %zu values from %.6g to %.6g, mean %.6g, sd %.6g",
-                d->values().size(), d->min(), d->max(), d->mean(), d->sd());
-  return text;
+/// The same where all lists have one distribution, e.g. of a metric that a script defined.
+Tensor distribution_bound_of(const Tensor& score, const SharedDistribution& distribution, const std::string& form,
+                             bool minimize, const std::string& gain, double amount) {
+  check::floating("score", score);
+  const Smoothing how = to_smoothing(gain, amount);
+  const auto count = static_cast<size_t>(score.entries());
+  if (how.kind == Smoothing::by_samples) {
+    const auto values = std::make_shared<const Distribution>(distribution->listed());
+    return by_values(score, std::vector<std::optional<SmoothCdf>>(count, values));
+  }
+  const ListTables tables =
+      tables_on(score.device(), std::vector<std::optional<SmoothCdf>>(count, distribution->table(how)));
+  return by_tables(score, tables, to_form(form), minimize);
 }
 
 }  // namespace
 
 using lua::op;
-extern const lua::OpTable distribution_functions{
+extern const lua::OpTable distribution_bound_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&distribution_bound>("distribution_bound", "score, lists, metric, samples, seed, gain, kappa",
-                                "F~ of the score of every list."),
-        op<&sampled_distribution>("sampled_distribution", "metric, n, p, grades, samples, seed",
-                                  "Values of a metric for random rankings."),
-        op<&distribution_of>("distribution_of", "values", "The distribution of values that are equally likely."),
-        op<&smooth_of>("distribution_smooth", "distribution, s, gain, kappa",
-                       "F~ and its derivative at every entry of s."),
+        op<&distribution_bound>("distribution_bound", "score, lists, metric, form, method, samples, seed, gain, amount",
+                                "F~ of the score of every list, its logarithm or logit."),
+        op<&distribution_bound_of>("distribution_bound_of", "score, distribution, form, minimize, gain, amount",
+                                   "The same under one distribution for all entries."),
     }};
-extern const lua::OpTable distribution_methods{
-    lua::OpTable::methods,
-    &lua::push_metatable<Sampled>,
-    {
-        op<&cdf_of>("cdf", "self, s", "Probability of at most s."),
-        op<&quantile_of>("quantile", "self, q", "The least value with cdf of at least q."),
-        op<&mean_of>("mean", "self", "Mean."),
-        op<&sd_of>("sd", "self", "Standard deviation."),
-        op<&min_of>("min", "self", "Least value."),
-        op<&max_of>("max", "self", "Largest value."),
-        op<&sample_gain_of>("sample_gain", "self", "Distinct values over range (Eq. 3.13)."),
-        op<&pmf_of>("pmf", "self", "Distinct values and their probabilities."),
-    }};
-extern const lua::OpTable distribution_operators{lua::OpTable::metamethods,
-                                                 &lua::push_metatable<Sampled>,
-                                                 {
-                                                     op<&value_count>("__len", "self", "Number of distinct values."),
-                                                     op<&text_of>("__tostring", "self", "Range, mean and sd."),
-                                                 }};
 
 }  // namespace mr

@@ -32,6 +32,7 @@ namespace mr {
   ROW(stats_functions)       \
   ROW(bound_functions)       \
   ROW(distribution_functions) \
+  ROW(distribution_bound_functions) \
   ROW(distribution_methods)  \
   ROW(distribution_operators) \
   ROW(factor_functions)      \

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <utility>
 
 namespace mr {
@@ -11,8 +12,11 @@ constexpr double reach = 40;   // beyond so many 1 / gain a sigmoid is 0 or 1 ne
 constexpr double margin = 8;   // the table ends so many 1 / gain outside the values, where the logit is a line
 constexpr double density = 2;  // knots per 1 / gain ...
 constexpr double fewest_knots = 512, most_knots = 4096;  // ... within these limits
+constexpr double tail = 1e-10;                           // a Fourier series has no more digits than this needs
 
-double sigma(double t) { return t >= 0 ? 1 / (1 + std::exp(-t)) : std::exp(t) / (1 + std::exp(t)); }
+int64_t knots_for(double gain, double span, double fewest) {
+  return static_cast<int64_t>(std::clamp(std::ceil(density * gain * span), fewest, most_knots));
+}
 
 /// logit F~ and its derivative, from F~ and 1 - F~ summed separately so that neither loses its digits where it is
 /// small.
@@ -47,49 +51,73 @@ class Sums {
 
 }  // namespace
 
+LogitTable::LogitTable(double first, double step, std::vector<double> knots)
+    : first_(first), step_(step), knots_(std::move(knots)) {}
+
 LogitTable::LogitTable(const std::vector<double>& at, const std::vector<double>& weights, double gain) {
-  if (at.size() < 2) return;
+  if (at.size() < 2) {
+    add(0, 0, 0);
+    return;
+  }
   const Sums sums(at, weights, gain);
   const double span = at.back() - at.front() + 2 * margin / gain;
-  const auto knots = static_cast<size_t>(std::clamp(std::ceil(density * gain * span), fewest_knots, most_knots));
+  const int64_t knots = knots_for(gain, span, fewest_knots);
   first_ = at.front() - margin / gain;
   step_ = span / static_cast<double>(knots - 1);
-  for (size_t k = 0; k < knots; ++k) {
+  for (int64_t k = 0; k < knots; ++k) {
     const auto [logit, slope] = sums.logit(first_ + static_cast<double>(k) * step_);
-    logit_.push_back(k == 0 ? logit : std::max(logit, logit_.back()));
-    slope_.push_back(slope);
+    add(logit, slope, gain);
   }
   cap_slopes();
 }
 
+LogitTable::LogitTable(const Spectrum& spectrum) {
+  constexpr int64_t lanes = cpu::frequency_lanes;
+  first_ = spectrum.quantile(tail);
+  const double span = spectrum.quantile(1 - tail) - first_;
+  const int64_t knots = (knots_for(spectrum.gain(), span, fewest_knots / 2) + lanes - 1) / lanes * lanes;
+  step_ = span / static_cast<double>(knots - 1);
+  double points[lanes];
+  Smoothed out[lanes];
+  for (int64_t k = 0; k < knots; k += lanes) {
+    for (int64_t j = 0; j < lanes; ++j) points[j] = first_ + static_cast<double>(k + j) * step_;
+    spectrum.at(points, out);
+    for (const auto& [value, derivative] : out) {
+      const double inside = std::clamp(value, tail / 2, 1 - tail / 2);
+      add(std::log(inside / (1 - inside)), std::max(0.0, derivative) / (inside * (1 - inside)), spectrum.gain());
+    }
+  }
+  cap_slopes();
+}
+
+void LogitTable::add(double logit, double slope, double gain) {
+  if (!knots_.empty()) logit = std::max(logit, knots_[knots_.size() - 2]);
+  knots_.push_back(logit);
+  knots_.push_back(std::min(slope, gain));
+}
+
 /// A cubic between rising knots rises where neither slope is above three secants (Fritsch & Carlson 1980).
 void LogitTable::cap_slopes() {
-  for (size_t k = 0; k + 1 < logit_.size(); ++k) {
-    const double most = 3 * (logit_[k + 1] - logit_[k]) / step_;
-    slope_[k] = std::min(slope_[k], most);
-    slope_[k + 1] = std::min(slope_[k + 1], most);
+  for (size_t k = 0; k + 2 < knots_.size(); k += 2) {
+    const double most = 3 * (knots_[k + 2] - knots_[k]) / step_;
+    knots_[k + 1] = std::min(knots_[k + 1], most);
+    knots_[k + 3] = std::min(knots_[k + 3], most);
   }
 }
 
 Smoothed LogitTable::at(double s) const {
-  if (logit_.empty()) return {0.5, 0};
-  const double place = (s - first_) / step_;
-  const size_t end = logit_.size() - 1;
-  double logit = 0, slope = 0;
-  if (!(place > 0) || place >= static_cast<double>(end)) {
-    const size_t k = place > 0 ? end : 0;
-    slope = slope_[k];
-    logit = logit_[k] + slope * (s - first_ - static_cast<double>(k) * step_);
-  } else {
-    const auto k = static_cast<size_t>(place);
-    const double u = place - static_cast<double>(k), rise = logit_[k + 1] - logit_[k];
-    const double from = step_ * slope_[k], to = step_ * slope_[k + 1];
-    const double square = 3 * rise - 2 * from - to, cube = from + to - 2 * rise;
-    logit = logit_[k] + u * (from + u * (square + u * cube));
-    slope = (from + u * (2 * square + u * 3 * cube)) / step_;
-  }
-  const double value = sigma(logit);
-  return {value, slope * value * sigma(-logit)};
+  const auto [logit, slope] = logit_at(view(Device::cpu), s);
+  const double value = logistic(logit);
+  return {value, slope * value * logistic(-logit)};
+}
+
+LogitView LogitTable::view(Device device) const {
+  const auto count = static_cast<int64_t>(knots_.size()) / 2;
+  if (device == Device::cpu) return {knots_.data(), count, first_, step_};
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (!on_cuda_.defined()) on_cuda_ = Tensor::from(knots_, device);
+  return {on_cuda_.span<const double>().data, count, first_, step_};
 }
 
 }  // namespace mr

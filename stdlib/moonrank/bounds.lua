@@ -34,27 +34,51 @@ local known = {}
 for _, kind in ipairs{ "none", "minmax", "expectation", "expectation_max", "zscore" } do known[kind] = affine(kind) end
 
 ---@class mr.bounds.DistributionOptions
----@field method? "sampled"            how the distribution is found (default "sampled")
----@field samples? integer             random rankings per shape of list (default 300000, as in the thesis)
----@field gain? "kappa"|"samples"      how it is smoothed: a = kappa / sd (default), or a = distinct values / range (Eq. 3.13, the thesis' own)
----@field kappa? number                default 8
----@field seed? integer                default 1
+---@field form? "cdf"|"log"|"logit"       F~ itself (default), its logarithm, its logit
+---@field method? "auto"|"exact"|"sampled" how the distribution is found (default "auto": exactly where that is within reach; with gain "samples": "sampled")
+---@field samples? integer                random rankings per shape of list, where sampled (default 300000, as in the thesis)
+---@field gain? "kappa"|"samples"|number  how it is smoothed: a = kappa / sd (default), a = distinct values / range (Eq. 3.13, the thesis' own), or a itself
+---@field kappa? number                   default 8
+---@field seed? integer                   default 1
 
----Distribution-based bounding (Eq. 3.12): the smoothed probability that a random ranking is no better. The thesis' own variant is
----`mr.bounds.distribution_bound{method = "sampled", gain = "samples"}`; the name "distribution" stands for the one with kappa = 8.
+-- The two arguments by which the core knows a steepness.
+local function steepness(where, o)
+  if type(o.gain) == "number" then return "gain", o.gain end
+  check.choice(where, "gain", o.gain, { "kappa", "samples" })
+  return o.gain, o.kappa
+end
+
+local function distribution_options(where, options, defaults)
+  if options and type(options.gain) == "number" then defaults.gain = 8 end
+  return check.options(where, options, defaults)
+end
+
+local form_names = { cdf = "distribution", log = "distribution_log", logit = "distribution_logit" }
+
+---Distribution-based bounding: the smoothed probability F~ that a random ranking is no better (Eq. 3.12), its logarithm (where less is better
+---that of 1 - F~, negated), or its logit, whose gradient never fades. The thesis' own variant is
+---`mr.bounds.distribution_bound{method = "sampled", gain = "samples"}`; the names "distribution", "distribution_log" and
+---"distribution_logit" stand for the exact ones with kappa = 8.
 ---@param options? mr.bounds.DistributionOptions
 ---@return mr.Bound
----Example: `mr.bounds.distribution_bound{gain = "samples"}.name   --> distribution`
+---Example: `mr.bounds.distribution_bound{form = "logit", kappa = 4}.name   --> distribution_logit`
 function M.distribution_bound(options)
-  local o = check.options("mr.bounds.distribution_bound", options,
-    { method = "sampled", samples = 300000, gain = "kappa", kappa = 8, seed = 1 })
-  check.choice("mr.bounds.distribution_bound", "method", o.method, { "sampled" })
-  check.choice("mr.bounds.distribution_bound", "gain", o.gain, { "kappa", "samples" })
-  return bound("distribution", function(score, metric, lists)
-    return core.distribution_bound(score, lists, metric, o.samples, o.seed, o.gain, o.kappa)
+  local where = "mr.bounds.distribution_bound"
+  -- Eq. 3.13 counts the samples
+  local method = options and options.gain == "samples" and "sampled" or "auto"
+  local o = distribution_options(where, options,
+    { form = "cdf", method = method, samples = 300000, gain = "kappa", kappa = 8, seed = 1 })
+  check.choice(where, "form", o.form, { "cdf", "log", "logit" })
+  check.choice(where, "method", o.method, { "auto", "exact", "sampled" })
+  local gain, amount = steepness(where, o)
+  if gain == "samples" and o.form ~= "cdf" then
+    check.fail("%s: gain = 'samples' has no %s, beyond the samples F~ is 0 or 1; kappa has one", where, o.form)
+  end
+  return bound(form_names[o.form], function(score, metric, lists)
+    return core.distribution_bound(score, lists, metric, o.form, o.method, o.samples, o.seed, gain, amount)
   end)
 end
-known.distribution = M.distribution_bound()
+for form, name in pairs(form_names) do known[name] = M.distribution_bound{ form = form } end
 
 ---What is known of every list, for bounds written in Lua. One entry per list, of the score's type; NaN where undefined (no relevant row).
 ---@class mr.Stats
@@ -93,7 +117,7 @@ Stats.__index = function(self, name)
   return value
 end
 
----Statistics of a metric over all rankings of each list (closed forms; `.cdf(score)` is the smoothed distribution function, sampled,
+---Statistics of a metric over all rankings of each list (closed forms; `.cdf(score)` is the smoothed distribution function,
 ---differentiable).
 ---@param metric string  "ndcg", "ap", "rr", "nrbp_loss", also "ndcg@10", "nrbp(0.95)", "rbp(p)", "precision@k", "recall@k"
 ---@param lists mr.Lists
@@ -117,18 +141,19 @@ function M.of(metric, shape)
   return { min = min, max = max, best = best, expectation = expectation, sd = sd }
 end
 
----The distribution of a metric over random rankings of N rows of which P are relevant, or of rows with these grades, from samples
----(Westerborg 2022, Algorithm 1).
----Methods: :cdf(s) :pmf() :mean() :sd() :min() :max() :quantile(q) :smooth(s, {kappa = 8} or {gain = "samples"}).
+---The distribution of a metric over random rankings of N rows of which P are relevant, or of rows with these grades (Westerborg 2022,
+---Algorithm 1): exactly, by enumeration of up to a million arrangements and by the characteristic function beyond, or from samples.
+---Methods: :cdf(s) :pmf() :mean() :sd() :min() :max() :quantile(q) :method() :smooth(s, {kappa = 8}, {gain = "samples"} or {gain = a}).
 ---@param metric string
----@param options { n?: integer, p?: integer, grades?: number[], method?: "sampled", samples?: integer, seed?: integer }
+---@param options { n?: integer, p?: integer, grades?: number[], method?: "auto"|"exact"|"sampled", samples?: integer, seed?: integer }
+---   "auto" (default) samples what is out of reach of exact methods: lists of many different grades
 ---@return mr.Distribution
----Example: `#mr.bounds.distribution("nrbp_loss", {n = 4, p = 2})   --> 5`
+---Example: `mr.bounds.distribution("ndcg", {n = 60, p = 20}):method()   --> characteristic function`
 function M.distribution(metric, options)
   local o = check.options("mr.bounds.distribution", options,
-    { n = check.none, p = check.none, grades = {}, method = "sampled", samples = 300000, seed = 1 })
-  check.choice("mr.bounds.distribution", "method", o.method, { "sampled" })
-  return core.sampled_distribution(metric, o.n, o.p, o.grades, o.samples, o.seed)
+    { n = check.none, p = check.none, grades = {}, method = "auto", samples = 300000, seed = 1 })
+  check.choice("mr.bounds.distribution", "method", o.method, { "auto", "exact", "sampled" })
+  return core.distribution(metric, o.n, o.p, o.grades, o.method, o.samples, o.seed)
 end
 
 ---The distribution of values that are equally likely, with the same methods.
@@ -141,14 +166,17 @@ end
 
 local distribution_methods = core.classes["mr.Distribution"].methods
 
----The smoothed distribution function at s (a number or a tensor; Algorithm 2), and its derivative.
+---The smoothed distribution function at s (a number or a tensor; Algorithm 2), and its derivative. `tabled` reads the table that bounds read,
+---which is within 2e-6 of the sum.
 ---@param s number|mr.Tensor
----@param options? { gain?: "kappa"|"samples", kappa?: number }
+---@param options? { gain?: "kappa"|"samples"|number, kappa?: number, tabled?: boolean }  gain: as in mr.bounds.distribution_bound
 ---@return number|mr.Tensor value, number|mr.Tensor derivative
 function distribution_methods:smooth(s, options)
-  local o = check.options("smooth", options, { gain = "kappa", kappa = 8 })
+  local o = distribution_options("smooth", options, { gain = "kappa", kappa = 8, tabled = false })
+  local gain, amount = steepness("smooth", o)
   local is_number = type(s) == "number"
-  local value, derivative = core.distribution_smooth(self, is_number and core.tensor({ s }, "float64", "cpu") or s, o.gain, o.kappa)
+  local read = o.tabled and core.distribution_tabled or core.distribution_smooth
+  local value, derivative = read(self, is_number and core.tensor({ s }, "float64", "cpu") or s, gain, amount)
   if is_number then return value:item(), derivative:item() end
   return value, derivative
 end

@@ -1,6 +1,4 @@
 // Sampled distributions and their smoothed forms: against sums over all values, against all arrangements, and kept.
-#include "runtime/ops/distribution.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,6 +7,7 @@
 
 #include "kernels/core/rng.h"
 #include "kernels/math/discount.h"
+#include "runtime/ops/smooth_cdf.h"
 #include "tests/support/command.h"
 
 using namespace mr;
@@ -62,7 +61,7 @@ TEST_CASE("the table of a smoothed distribution agrees with the sum over all its
   const std::vector<double> values = made_up(20000);
   const Distribution d(values);
   for (const double kappa : {1.0, 8.0, 20.0}) {
-    const LogitTable table = d.table(kappa);
+    const LogitTable table = d.table(kappa / d.sd());
     for (double s = d.min() - 2; s <= d.max() + 2; s += 0.037) {
       INFO("kappa " << kappa << " s " << s);
       const Smoothed found = table.at(s), expected = direct(values, kappa / d.sd(), s);
@@ -77,7 +76,7 @@ TEST_CASE("smoothing by the thesis' gain agrees with the sum over all values") {
     const std::vector<double> values = made_up(n);
     const Distribution d(values);
     for (double s = d.min() - 0.1; s <= d.max() + 0.1; s += 0.0093) {
-      const Smoothed found = d.smooth_by_samples(s), expected = direct(values, d.sample_gain(), s);
+      const Smoothed found = d.smooth(s, d.sample_gain()), expected = direct(values, d.sample_gain(), s);
       CHECK(found.value == Approx(expected.value).margin(1e-13));
       CHECK(found.derivative == Approx(expected.derivative).epsilon(1e-9).margin(1e-11));
     }
@@ -90,7 +89,7 @@ TEST_CASE("tables never fall, also where values are few and far between") {
   for (const auto& values : {reciprocal, std::vector<double>{0, 1}, std::vector<double>{0, 1, 1, 1, 1, 1, 1000}}) {
     const Distribution d(values);
     for (const double kappa : {2.0, 8.0, 100.0}) {
-      const LogitTable table = d.table(kappa);
+      const LogitTable table = d.table(kappa / d.sd());
       const double margin = 30 * d.sd() / kappa, from = d.min() - margin, width = d.max() + margin - from;
       double before = 0;
       for (int i = 0; i <= 20000; ++i) {
@@ -107,11 +106,11 @@ TEST_CASE("tables never fall, also where values are few and far between") {
 TEST_CASE("a single value has no slope") {
   const Distribution d(std::vector<double>{0.5, 0.5, 0.5});
   CHECK(d.sd() == 0);
-  for (const Smoothed s : {d.table(8).at(0.3), d.smooth_by_samples(0.3)}) {
+  for (const Smoothed s : {d.table(8).at(0.3), d.smooth(0.3, 8)}) {
     CHECK(s.value == 0.5);
     CHECK(s.derivative == 0);
   }
-  CHECK_THROWS(Distribution({}));
+  CHECK_THROWS(Distribution(std::vector<double>{}));
 }
 
 TEST_CASE("sampled graded nDCG is within 0.003 of all orders, drawn by levels and by shuffles") {
@@ -139,19 +138,23 @@ TEST_CASE("the first samples do not depend on how many are drawn") {
 TEST_CASE("smoothed distributions are made once, and small where a table is enough") {
   const BoundedMetric ndcg = to_bounded_metric("ndcg");
   const ListShape shape{41, 13, {}}, none{5, 0, {}}, all{5, 5, {}};
-  const auto first = sampled_cdfs(ndcg, {shape, none, shape, all}, 20000, 1, {});
+  const auto of = [&](const ListShape& s, int64_t seed, const Smoothing& how) {
+    return smooth_cdfs(ndcg, {s}, {Method::sampled, 20000, seed}, how)[0];
+  };
+  const auto first = smooth_cdfs(ndcg, {shape, none, shape, all}, {Method::sampled, 20000, 1}, {});
   REQUIRE(first.size() == 4);
-  CHECK(first[0] != nullptr);
+  CHECK(first[0]);
   CHECK(first[0] == first[2]);
-  CHECK(first[1] == nullptr);
-  CHECK(first[3] == nullptr);
-  CHECK(sampled_cdfs(ndcg, {shape}, 20000, 1, {})[0] == first[0]);
-  CHECK(sampled_cdfs(ndcg, {shape}, 20000, 2, {})[0] != first[0]);
-  CHECK(sampled_cdfs(ndcg, {shape}, 20000, 1, {false, 4})[0] != first[0]);
-  const auto thesis = sampled_cdfs(ndcg, {shape}, 20000, 1, {true, 8})[0];
-  CHECK(first[0]->bytes() < 50000);
+  CHECK(!first[1]);
+  CHECK(!first[3]);
+  CHECK(of(shape, 1, {}) == first[0]);
+  CHECK(of(shape, 2, {}) != first[0]);
+  CHECK(of(shape, 1, {Smoothing::by_kappa, 4}) != first[0]);
+  const auto table = std::get<std::shared_ptr<const LogitTable>>(*first[0]);
+  const auto thesis = std::get<std::shared_ptr<const Distribution>>(*of(shape, 1, {Smoothing::by_samples, 8}));
+  CHECK(table->bytes() < 50000);
   CHECK(thesis->bytes() > 20000 * 7);
-  CHECK(first[0]->at(0.7).value == Approx(thesis->at(0.7).value).margin(0.02));
+  CHECK(table->at(0.7).value == Approx(thesis->smooth(0.7, thesis->sample_gain()).value).margin(0.02));
 }
 
 // every loss and gradient in hexadecimal, from a process that has kept nothing; with many shapes, and with fewer than
@@ -168,7 +171,7 @@ TEST_CASE("sampled bounds are the same bits for every number of threads") {
       local scores = mr.normal({lists.rows}, {seed = 6, dtype = 'float64'}):requires_grad()
       for _, loss in ipairs{'ndcg', 'ap', 'nrbp'} do
         for _, gain in ipairs{'kappa', 'samples'} do
-          local values = mr.losses[loss]{bound = mr.bounds.distribution_bound{samples = 5000, gain = gain}}(scores, lists)
+          local values = mr.losses[loss]{bound = mr.bounds.distribution_bound{method = 'sampled', samples = 5000, gain = gain}}(scores, lists)
           values:sum():backward()
           for _, x in ipairs(values:totable()) do print(('%a'):format(x)) end
         end

@@ -66,7 +66,7 @@ describe("statistics", function()
     local graded, binary = mr.bounds.of("ap", { grades = { 0, 2, 1, 0.5 } }), mr.bounds.of("ap", { n = 4, p = 2 })
     equal({ graded.min, graded.expectation, graded.sd }, { binary.min, binary.expectation, binary.sd })
     equal(mr.bounds.of("ndcg", { grades = { 3, 0, 3 } }), mr.bounds.of("ndcg", { n = 3, p = 2 }))
-    equal(#mr.bounds.distribution("nrbp_loss", { grades = { 2, 1, 0, 0 }, samples = 1000 }), 5)
+    equal(#mr.bounds.distribution("nrbp_loss", { grades = { 2, 1, 0, 0 }, method = "sampled", samples = 1000 }), 5)
   end)
 
   it("refuse shapes and names that are none", function()
@@ -175,7 +175,7 @@ describe("distributions", function()
       local n, p = table.unpack(shape)
       for _, name in ipairs{ "ndcg", "ap", "nrbp_loss", "rr" } do
         local exact = mr.bounds.distribution_of(enumerated(name, n, p))
-        local sampled = mr.bounds.distribution(name, { n = n, p = p })
+        local sampled = mr.bounds.distribution(name, { n = n, p = p, method = "sampled" })
         local values, worst = exact:pmf():totable(), 0
         for _, x in ipairs(values) do worst = math.max(worst, math.abs(sampled:cdf(x + 1e-9) - exact:cdf(x + 1e-9))) end
         check(worst < 0.003, ("%s N=%d P=%d: distance %g"):format(name, n, p, worst))
@@ -191,7 +191,7 @@ describe("distributions", function()
         local d, s = mr.bounds.distribution_of(enumerated(name, n, p)), mr.bounds.of(name, { n = n, p = p })
         near({ d:min(), d:max(), d:mean(), d:sd() }, { s.min, s.max, s.expectation, s.sd }, { rtol = 1e-12, atol = 1e-8 }, where)
         equal(s.best, s.max, where)
-        local sampled = mr.bounds.distribution(name, { n = n, p = p, samples = 100000 })
+        local sampled = mr.bounds.distribution(name, { n = n, p = p, method = "sampled", samples = 100000 })
         for _, x in ipairs((d:pmf()):totable()) do
           near(sampled:cdf(x + 1e-9), d:cdf(x + 1e-9), { atol = 0.007 }, where)
         end
@@ -202,10 +202,41 @@ describe("distributions", function()
   it("sampled have the closed-form mean and deviation, also for grades and long lists", function()
     for _, shape in ipairs{ { n = 60, p = 20 }, { n = 400, p = 100 }, { grades = { 3, 2, 2, 1, 0, 0, 0 } } } do
       for _, name in ipairs(shape.grades and { "ndcg", "ndcg@3" } or { "ndcg", "ap", "nrbp_loss", "nrbp(0.95)", "ndcg@10", "rr" }) do
-        local d, s = mr.bounds.distribution(name, { n = shape.n, p = shape.p, grades = shape.grades or {} }), mr.bounds.of(name, shape)
+        local d, s = mr.bounds.distribution(name, { n = shape.n, p = shape.p, grades = shape.grades or {}, method = "sampled" }),
+          mr.bounds.of(name, shape)
         -- a standard error is sd / 548
         near(d:mean(), s.expectation, { atol = 4 * s.sd / 548 }, name)
         near(d:sd(), s.sd, { rtol = 0.01 }, name)
+      end
+    end
+  end)
+
+  it("are found exactly where that is within reach, and say how", function()
+    local function method(metric, shape) return mr.bounds.distribution(metric, shape):method() end
+    equal(method("ndcg", { n = 20, p = 5 }), "enumerated")
+    equal(method("ap", { n = 200, p = 50 }), "characteristic function")
+    equal(method("nrbp_loss", { n = 200, p = 50 }), "enumerated")
+    equal(method("rr", { n = 5000, p = 50 }), "enumerated")
+    local graded, many = {}, {}
+    for i = 1, 40 do graded[i] = i <= 3 and 2 or i <= 9 and 1 or 0 end
+    equal(method("ndcg", { grades = graded }), "characteristic function")
+    for i = 1, 30 do many[i] = i / 10 end
+    equal(method("ndcg", { grades = many, samples = 100 }), "sampled")
+    raises(function() method("ndcg", { grades = many, method = "exact" }) end, "out of reach for ndcg of 30 rows")
+    equal(mr.bounds.distribution_of({ 1, 2 }):method(), "values")
+  end)
+
+  it("smoothed read the same from the table, at any steepness", function()
+    for _, name in ipairs{ "ndcg", "ap", "nrbp_loss" } do
+      local d = mr.bounds.distribution(name, { n = 100, p = 25 })
+      for _, how in ipairs{ { kappa = 8 }, { kappa = 20 }, { gain = 3 / d:sd() } } do
+        for z = -4, 4, 0.5 do
+          local s = d:mean() + z * d:sd()
+          local value, slope = d:smooth(s, how)
+          local tabled, its_slope = d:smooth(s, { kappa = how.kappa or 8, gain = how.gain, tabled = true })
+          near(tabled, value, { atol = 2e-6 }, name)
+          near(its_slope * d:sd(), slope * d:sd(), { atol = 3e-4 }, name)
+        end
       end
     end
   end)
@@ -215,7 +246,7 @@ describe("distributions", function()
     local values = {}
     for _, threads in ipairs{ 1, 2 } do
       core.threads(threads)
-      values[threads] = mr.bounds.distribution("ap", { n = 40, p = 13, samples = 5000, seed = 7 }):pmf():totable()
+      values[threads] = mr.bounds.distribution("ap", { n = 40, p = 13, method = "sampled", samples = 5000, seed = 7 }):pmf():totable()
     end
     core.threads(before)
     equal(values[1], values[2])
@@ -228,7 +259,10 @@ describe("distributions", function()
     equal({ values:totable(), probability:totable() }, { { 1.0, 2.0, 4.0 }, { 0.25, 0.5, 0.25 } })
     raises(function() d:quantile(2) end, "expected 0 to 1")
     raises(function() mr.bounds.distribution("ndcg", { n = 3, p = 5 }) end, "expected 0 to n")
-    raises(function() mr.bounds.distribution("ndcg", { n = 3, p = 1, method = "exact" }) end, "there are: sampled")
+    raises(function() mr.bounds.distribution("ndcg", { n = 3, p = 1, method = "guess" }) end, "there are: auto, exact, sampled")
+    raises(function() mr.bounds.distribution("ndcg", { n = 60, p = 20 }):pmf() end, "too many values of ndcg to list")
+    raises(function() mr.bounds.distribution_bound{ form = "logit", gain = "samples" } end, "kappa has one")
+    raises(function() mr.bounds.distribution_bound{ gain = 0 }.apply(mr.zeros({ 1 }, f64), "ap", mr.lists{ { 1, 0 } }) end, "gain")
   end)
 
   it("kill the gradient of lists with many relevant rows in the thesis' variant, not with kappa", function()

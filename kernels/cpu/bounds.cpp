@@ -1,0 +1,10 @@
+#include "kernels/tables/bounds.h"
+
+#include "kernels/cpu/launch.h"
+
+namespace mr {
+
+MR_CPU_TABLE(BoundKernels, float, cpu::no_overrides)
+MR_CPU_TABLE(BoundKernels, double, cpu::no_overrides)
+
+}  // namespace mr

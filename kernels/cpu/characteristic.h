@@ -1,0 +1,53 @@
+// The characteristic function of a metric over random rankings (exact; O(ranks x relevant rows) per frequency), and
+// Fourier series that come of it. Rank by rank a row is relevant with probability (relevant rows left) / (rows left);
+// state c holds the sum over all ways to have c relevant rows so far of probability times exp(i t (what they added)).
+#pragma once
+
+#include <cstdint>
+
+namespace mr::cpu {
+
+/// Frequencies are taken this many at a time.
+constexpr int64_t frequency_lanes = 16;
+
+/// What is added at rank r by a row of level l is an angle per frequency. Level 0 adds nothing.
+struct RankingTransform {
+  int64_t n = 0;
+  int64_t levels = 1;
+  const int64_t* rows_of = nullptr;  // [levels]: rows of level 1, 2, ...
+  bool cumulative = false;           // the c-th relevant row adds c times the angle (average precision); one level only
+  const int32_t* low = nullptr;      // [n]: with one level, the least and the most relevant rows among the first r + 1
+  const int32_t* high = nullptr;     // ranks that are worth counting
+  /// exp(i angle) of lane j at rank r and level l is start[r][l] * powers[r][l][j]; complex numbers as real parts, then
+  /// imaginary ones: start [n][levels][2], powers [n][levels][2][frequency_lanes].
+  const double* start = nullptr;
+  const double* powers = nullptr;
+};
+
+/// How many doubles of scratch `characteristic` needs.
+int64_t characteristic_scratch(const RankingTransform& transform);
+/// re[j], im[j] for one block of frequencies.
+void characteristic(const RankingTransform& transform, double* scratch, double* re, double* im);
+
+/// sum over k = 1 .. terms of c_k w^k and of b_k w^k at frequency_lanes points w: only the real part of the first and
+/// the imaginary part of the second. coefficients [terms][4]: c_k and b_k.
+void fourier_sums(const double* coefficients, int64_t terms, const double* w_re, const double* w_im, double* first,
+                  double* second);
+
+/// The same on one instruction set, whether or not the processor has it.
+#define MR_CHARACTERISTIC_FORMS                                                                                       \
+  void characteristic(const RankingTransform& transform, double* scratch, double* re, double* im);                    \
+  void fourier_sums(const double* coefficients, int64_t terms, const double* w_re, const double* w_im, double* first, \
+                    double* second);
+namespace scalar {
+MR_CHARACTERISTIC_FORMS
+}
+namespace avx2 {
+MR_CHARACTERISTIC_FORMS
+}
+namespace avx512 {
+MR_CHARACTERISTIC_FORMS
+}
+#undef MR_CHARACTERISTIC_FORMS
+
+}  // namespace mr::cpu

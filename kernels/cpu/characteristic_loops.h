@@ -1,0 +1,196 @@
+// The loops over frequencies, inside namespace MR_SIMD; included by characteristic_*.cpp only. A pass takes two vectors
+// of frequencies, as many as the registers hold beside what they are multiplied with.
+#include "kernels/cpu/characteristic.h"
+#include "kernels/cpu/lanes.h"
+
+namespace mr::cpu::MR_SIMD {
+namespace {
+
+using L = Lanes<double>;
+using Vector = L::Vector;
+constexpr int64_t parts = 2;
+constexpr int64_t width = parts * L::count;
+
+/// Complex numbers, one per frequency of a pass.
+struct Complex {
+  Vector re[parts], im[parts];
+
+  static Complex load(const double* from, int64_t imaginary) {
+    Complex z;
+    for (int64_t v = 0; v < parts; ++v) {
+      z.re[v] = L::load(from + v * L::count);
+      z.im[v] = L::load(from + imaginary + v * L::count);
+    }
+    return z;
+  }
+  void store(double* to, int64_t imaginary) const {
+    for (int64_t v = 0; v < parts; ++v) {
+      L::store(to + v * L::count, re[v]);
+      L::store(to + imaginary + v * L::count, im[v]);
+    }
+  }
+  static Complex all(double x, double y) {
+    Complex z;
+    for (int64_t v = 0; v < parts; ++v) {
+      z.re[v] = L::all(x);
+      z.im[v] = L::all(y);
+    }
+    return z;
+  }
+};
+
+inline Complex operator*(const Complex& a, const Complex& b) {
+  Complex z;
+  for (int64_t v = 0; v < parts; ++v) {
+    z.re[v] = a.re[v] * b.re[v] - a.im[v] * b.im[v];
+    z.im[v] = a.re[v] * b.im[v] + a.im[v] * b.re[v];
+  }
+  return z;
+}
+
+/// x a + y b for real x and y.
+inline Complex mixed(double x, const Complex& a, double y, const Complex& b) {
+  Complex z;
+  for (int64_t v = 0; v < parts; ++v) {
+    z.re[v] = x * a.re[v] + y * b.re[v];
+    z.im[v] = x * a.im[v] + y * b.im[v];
+  }
+  return z;
+}
+
+inline Complex power(Complex base, int64_t exponent) {
+  Complex z = Complex::all(1, 0);
+  for (; exponent > 0; exponent >>= 1) {
+    if (exponent & 1) z = z * base;
+    base = base * base;
+  }
+  return z;
+}
+
+/// exp(i angle) at one rank and level for the frequencies of this pass.
+inline Complex rotation(const RankingTransform& t, int64_t at, int64_t lane) {
+  return Complex::all(t.start[2 * at], t.start[2 * at + 1]) *
+         Complex::load(t.powers + 2 * frequency_lanes * at + lane, frequency_lanes);
+}
+
+/// One level: state c for the counts that are worth it. Counts outside hold 0.
+template <bool Cumulative>
+void one_level(const RankingTransform& t, int64_t lane, double* state) {
+  constexpr int64_t size = 2 * width;
+  const int64_t p = t.rows_of[0];
+  fill(state, (p + 2) * size, 0.0);
+  fill(state + size, width, 1.0);  // no relevant row yet; before it a count of -1, always 0
+  int64_t before = 0;
+  for (int64_t r = 0; r < t.n; ++r) {
+    const double left = 1 / static_cast<double>(t.n - r);
+    const Complex turn = rotation(t, r, lane);
+    const int64_t low = t.low[r], high = t.high[r];
+    Complex angle = Cumulative ? power(turn, low) : turn;
+    Complex above = Complex::load(state + low * size, width);
+    for (int64_t c = low; c <= high; ++c) {
+      double* const own = state + (c + 1) * size;
+      const Complex here = Complex::load(own, width);
+      const double hit = static_cast<double>(p - c + 1) * left;
+      const double miss = static_cast<double>(t.n - r - (p - c)) * left;
+      mixed(miss, here, hit, angle * above).store(own, width);
+      above = here;
+      if constexpr (Cumulative) angle = angle * turn;
+    }
+    if (low > before) fill(state + (before + 1) * size, (low - before) * size, 0.0);
+    before = low;
+  }
+}
+
+/// Several levels: one state per choice of counts, the last level's count running fastest. From the largest state down,
+/// so that what a state comes from is still of the rank before.
+void many_levels(const RankingTransform& t, int64_t lane, double* state) {
+  constexpr int64_t size = 2 * width, most = 8;
+  int64_t stride[most], count[most], states = 1, all = 0;
+  for (int64_t l = t.levels - 1; l >= 0; --l) {
+    stride[l] = states;
+    states *= t.rows_of[l] + 1;
+    all += t.rows_of[l];
+  }
+  fill(state, states * size, 0.0);
+  fill(state, width, 1.0);
+  for (int64_t r = 0; r < t.n; ++r) {
+    const double left = 1 / static_cast<double>(t.n - r);
+    Complex turn[most];
+    for (int64_t l = 0; l < t.levels; ++l) turn[l] = rotation(t, r * t.levels + l, lane);
+    for (int64_t l = 0; l < t.levels; ++l) count[l] = t.rows_of[l];
+    int64_t sum = all;
+    for (int64_t s = states - 1; s >= 0; --s) {
+      const auto others = static_cast<double>(t.n - all - (r - sum));  // rows of level 0 left, were one placed here
+      if (sum <= r + 1 && others >= 0) {
+        double* const own = state + s * size;
+        Complex z = Complex::load(own, width);
+        const double miss = sum <= r ? others * left : 0;
+        z = mixed(miss, z, 0, z);
+        for (int64_t l = 0; l < t.levels; ++l) {
+          if (count[l] == 0) continue;
+          const double hit = static_cast<double>(t.rows_of[l] - count[l] + 1) * left;
+          z = mixed(1, z, hit, turn[l] * Complex::load(own - stride[l] * size, width));
+        }
+        z.store(own, width);
+      }
+      for (int64_t l = t.levels - 1; l >= 0; --l) {  // one state down
+        if (count[l] > 0) {
+          --count[l];
+          --sum;
+          break;
+        }
+        count[l] = t.rows_of[l];
+        sum += count[l];
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void characteristic(const RankingTransform& t, double* scratch, double* re, double* im) {
+  for (int64_t lane = 0; lane < frequency_lanes; lane += width) {
+    int64_t last = 0;
+    if (t.levels > 1) {
+      many_levels(t, lane, scratch);
+      last = 1;
+      for (int64_t l = 0; l < t.levels; ++l) last *= t.rows_of[l] + 1;
+      --last;
+    } else {
+      (t.cumulative ? one_level<true> : one_level<false>)(t, lane, scratch);
+      last = t.rows_of[0] + 1;
+    }
+    for (int64_t i = 0; i < width; ++i) {
+      re[lane + i] = scratch[last * 2 * width + i];
+      im[lane + i] = scratch[last * 2 * width + width + i];
+    }
+  }
+}
+
+void fourier_sums(const double* coefficients, int64_t terms, const double* w_re, const double* w_im, double* first,
+                  double* second) {
+  for (int64_t lane = 0; lane < frequency_lanes; lane += width) {
+    Complex w, a = Complex::all(0, 0), b = a;
+    for (int64_t v = 0; v < parts; ++v) {
+      w.re[v] = L::load(w_re + lane + v * L::count);
+      w.im[v] = L::load(w_im + lane + v * L::count);
+    }
+    for (int64_t k = terms - 1; k >= 0; --k) {  // Horner's rule
+      const double* const c = coefficients + 4 * k;
+      for (int64_t v = 0; v < parts; ++v) {
+        a.re[v] += c[0];
+        a.im[v] += c[1];
+        b.re[v] += c[2];
+        b.im[v] += c[3];
+      }
+      a = a * w;
+      b = b * w;
+    }
+    for (int64_t v = 0; v < parts; ++v) {
+      L::store(first + lane + v * L::count, a.re[v]);
+      L::store(second + lane + v * L::count, b.im[v]);
+    }
+  }
+}
+
+}  // namespace mr::cpu::MR_SIMD

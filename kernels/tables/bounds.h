@@ -1,0 +1,13 @@
+// The kernels of bounds.
+#pragma once
+
+#include "kernels/core/table.h"
+#include "kernels/math/logit_table.h"
+
+namespace mr {
+
+#define MR_BOUND_ROWS(LISTS, ELEMENTS) ELEMENTS(distribution_bound, DistributionBound)
+
+MR_KERNEL_TABLE(BoundKernels, MR_BOUND_ROWS)
+
+}  // namespace mr

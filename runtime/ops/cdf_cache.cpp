@@ -1,0 +1,115 @@
+// Smoothed distribution functions, made once per shape and kept.
+#include <algorithm>
+#include <cmath>
+#include <list>
+#include <map>
+#include <mutex>
+
+#include "kernels/cpu/pool.h"
+#include "runtime/ops/smooth_cdf.h"
+
+namespace mr {
+namespace {
+
+// MovieLens with 300,000 samples by the thesis' gain takes half of this per metric; where all of a pass over the data
+// does not fit, every batch would be sampled anew
+constexpr int64_t most_bytes = int64_t{1} << 30;
+
+/// metric, shape, samples and seed (0 and 0: exact), how it is smoothed
+using Key = std::tuple<std::string, ListShape, int64_t, int64_t, Smoothing::Kind, double>;
+
+int64_t bytes_of(const SmoothCdf& cdf) {
+  return std::visit([](const auto& form) { return form->bytes() + static_cast<int64_t>(sizeof *form); }, cdf);
+}
+
+/// The most recently used in front.
+class Cache {
+ public:
+  std::optional<SmoothCdf> find(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    const auto at = places_.find(key);
+    if (at == places_.end()) return std::nullopt;
+    order_.splice(order_.begin(), order_, at->second);
+    return at->second->second;
+  }
+
+  void put(const Key& key, const SmoothCdf& value) {
+    const std::lock_guard lock(mutex_);
+    if (places_.count(key) != 0) return;
+    order_.emplace_front(key, value);
+    places_[key] = order_.begin();
+    bytes_ += bytes_of(value);
+    while (bytes_ > most_bytes && order_.size() > 1) {
+      bytes_ -= bytes_of(order_.back().second);
+      places_.erase(order_.back().first);
+      order_.pop_back();
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::list<std::pair<Key, SmoothCdf>> order_;
+  std::map<Key, std::list<std::pair<Key, SmoothCdf>>::iterator> places_;
+  int64_t bytes_ = 0;
+};
+
+Cache& cache() {
+  static Cache the_cache;
+  return the_cache;
+}
+
+/// Whether this shape is found exactly; throws where it has to be and cannot.
+bool is_exact(const BoundedMetric& metric, const ListShape& shape, const Finding& finding) {
+  return finding.method != Method::sampled &&
+         (has_spectrum(metric, shape) || has_atoms(metric, shape) || finding.method == Method::exact);
+}
+
+SmoothCdf made(const BoundedMetric& metric, const ListShape& shape, const Finding& finding, const Smoothing& how) {
+  if (how.kind != Smoothing::by_samples && is_exact(metric, shape, finding) && has_spectrum(metric, shape)) {
+    // without the list of values that a RankingDistribution would make
+    const double a =
+        how.kind == Smoothing::by_gain ? how.amount : how.amount / std::sqrt(bound_stats(metric, shape, true).variance);
+    return std::make_shared<const LogitTable>(Spectrum(metric, shape, a));
+  }
+  const RankingDistribution distribution(metric, shape, finding);
+  if (how.kind == Smoothing::by_samples) return std::make_shared<const Distribution>(distribution.listed());
+  return distribution.table(how);
+}
+
+}  // namespace
+
+std::vector<std::optional<SmoothCdf>> smooth_cdfs(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
+                                                  const Finding& finding, const Smoothing& how) {
+  const auto key_of = [&](const ListShape& shape) {
+    const bool exact = is_exact(metric, shape, finding);
+    return Key{metric.name, shape, exact ? 0 : finding.samples, exact ? 0 : finding.seed, how.kind, how.amount};
+  };
+  std::map<ListShape, std::optional<SmoothCdf>> known;
+  std::vector<ListShape> missing;
+  for (const ListShape& shape : shapes) {
+    if (shape.degenerate() || known.count(shape) != 0) continue;
+    if (!(known[shape] = cache().find(key_of(shape)))) missing.push_back(shape);
+  }
+  // the costly ones first, so that no thread is left alone with one at the end
+  std::stable_sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.n > b.n; });
+  std::vector<std::optional<SmoothCdf>> fresh(missing.size());
+  const auto make = [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) fresh[i] = made(metric, missing[i], finding, how);
+  };
+  if (static_cast<int64_t>(missing.size()) >= cpu::threads()) {
+    cpu::parallel(
+        static_cast<int64_t>(missing.size()), 1,
+        [](const void* c, int64_t first, int64_t last) { (*static_cast<decltype(make)*>(c))(first, last); }, &make);
+  } else {
+    make(0, static_cast<int64_t>(missing.size()));
+  }
+  for (size_t i = 0; i < missing.size(); ++i) {
+    cache().put(key_of(missing[i]), *fresh[i]);
+    known[missing[i]] = fresh[i];
+  }
+  std::vector<std::optional<SmoothCdf>> out;
+  for (const ListShape& shape : shapes) out.push_back(shape.degenerate() ? std::nullopt : known[shape]);
+  return out;
+}
+
+}  // namespace mr

@@ -1,0 +1,30 @@
+// What a metric adds up over the rows of a random ranking, for sampling and for exact distributions alike.
+#pragma once
+
+#include <vector>
+
+#include "kernels/cpu/sample_rankings.h"
+#include "runtime/ops/bound_stats.h"
+
+namespace mr {
+
+/// value = scale * sum over rows - shift. `kind` says what a row at rank r adds (cpu::Increment), with d[0] for rank 1.
+struct Increments {
+  cpu::Increment kind = cpu::Increment::linear;
+  std::vector<double> d;
+  double scale = 1, shift = 0;
+};
+Increments increments_of(const BoundedMetric& metric, const ListShape& shape);
+
+/// The gains of a shape's rows, highest first: 1 and 0 where only relevance counts.
+std::vector<double> gains_of(const ListShape& shape);
+
+/// Rows that gain the same.
+struct Level {
+  double gain;
+  int64_t rows;
+};
+/// From the highest gain down, that of 0 included where it occurs.
+std::vector<Level> levels_of(const ListShape& shape);
+
+}  // namespace mr

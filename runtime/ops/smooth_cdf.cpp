@@ -1,0 +1,106 @@
+#include "runtime/ops/smooth_cdf.h"
+
+#include <cmath>
+#include <stdexcept>
+
+#include "runtime/lua/failure.h"
+
+namespace mr {
+namespace {
+
+/// With more values than this a Fourier series or a table is quicker than the sum over them.
+constexpr size_t most_summed = 2048;
+/// An unsmoothed distribution function that cannot be listed is taken at this many gains per deviation.
+constexpr double fine_kappa = 1000;
+
+}  // namespace
+
+RankingDistribution::RankingDistribution(const std::vector<double>& values)
+    : method_("values"), listed_(Distribution(values)) {}
+
+RankingDistribution::RankingDistribution(const BoundedMetric& metric, const ListShape& shape, const Finding& finding)
+    : method_("sampled") {
+  const bool listable = has_atoms(metric, shape);
+  const bool within_reach = listable || has_spectrum(metric, shape);
+  if (finding.method == Method::exact && !within_reach) {
+    throw ArgumentError("method", "'exact' is out of reach for " + metric.name + " of " + std::to_string(shape.n) +
+                                      " rows with so many grades; 'auto' or 'sampled' are not");
+  }
+  if (finding.method == Method::sampled || !within_reach) {
+    listed_.emplace(sample_metric(metric, shape, finding.samples, finding.seed));
+    return;
+  }
+  method_ = listable ? "enumerated" : "characteristic function";
+  exact_ = Exact{metric, shape, bound_stats(metric, shape, true)};
+  if (listable) listed_.emplace(atoms_of(metric, shape));
+}
+
+double RankingDistribution::min() const { return exact_ ? exact_->stats.min : listed_->min(); }
+double RankingDistribution::max() const { return exact_ ? exact_->stats.max : listed_->max(); }
+double RankingDistribution::mean() const { return exact_ ? exact_->stats.expectation : listed_->mean(); }
+double RankingDistribution::sd() const { return exact_ ? std::sqrt(exact_->stats.variance) : listed_->sd(); }
+
+const Spectrum& RankingDistribution::fine() const {
+  const std::lock_guard lock(mutex_);
+  if (!fine_) fine_.emplace(exact_->metric, exact_->shape, fine_kappa / sd());
+  return *fine_;
+}
+
+double RankingDistribution::cdf(double s) const {
+  if (listed_) return listed_->cdf(s);
+  if (s < min()) return 0;
+  return s >= max() ? 1 : std::clamp(fine().at(s).value, 0.0, 1.0);
+}
+
+double RankingDistribution::quantile(double q) const {
+  if (listed_) return listed_->quantile(q);
+  if (!(q >= 0 && q <= 1)) throw ArgumentError("q", std::to_string(q) + ", expected 0 to 1");
+  return std::clamp(fine().quantile(q), min(), max());
+}
+
+const Distribution& RankingDistribution::listed() const {
+  if (listed_) return *listed_;
+  throw std::runtime_error("there are too many values of " + exact_->metric.name +
+                           " to list; :cdf, :quantile and :smooth " +
+                           "know them all, and method = \"sampled\" lists some");
+}
+
+double RankingDistribution::gain(const Smoothing& how) const {
+  if (how.kind == Smoothing::by_gain) return how.amount;
+  return how.kind == Smoothing::by_samples ? listed().sample_gain() : how.amount / sd();
+}
+
+bool RankingDistribution::by_spectrum() const {
+  return exact_ && has_spectrum(exact_->metric, exact_->shape) && (!listed_ || listed_->values().size() > most_summed);
+}
+
+std::vector<Smoothed> RankingDistribution::smooth(const std::vector<double>& s, const Smoothing& how) const {
+  std::vector<Smoothed> out;
+  const bool summed = listed_ && (how.kind == Smoothing::by_samples || listed_->values().size() <= most_summed);
+  if (summed) {
+    const double a = gain(how);
+    for (const double x : s) out.push_back(listed_->smooth(x, a));
+  } else if (by_spectrum()) {
+    const Spectrum spectrum(exact_->metric, exact_->shape, gain(how));
+    for (const double x : s) out.push_back(spectrum.at(x));
+  } else {
+    const auto read = table(how);
+    for (const double x : s) out.push_back(read->at(x));
+  }
+  return out;
+}
+
+std::shared_ptr<const LogitTable> RankingDistribution::table(const Smoothing& how) const {
+  const double a = gain(how);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = tables_.find(a);
+    if (found != tables_.end()) return found->second;
+  }
+  auto made = by_spectrum() ? std::make_shared<const LogitTable>(Spectrum(exact_->metric, exact_->shape, a))
+                            : std::make_shared<const LogitTable>(listed_->table(a));
+  const std::lock_guard lock(mutex_);
+  return tables_[a] = std::move(made);
+}
+
+}  // namespace mr

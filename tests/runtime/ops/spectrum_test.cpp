@@ -1,0 +1,190 @@
+// Exact distributions against all arrangements of the relevant rows, written out here by bits.
+#include "runtime/ops/spectrum.h"
+
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include <catch2/catch.hpp>
+
+#include "kernels/math/discount.h"
+#include "runtime/ops/smooth_cdf.h"
+
+using namespace mr;
+
+namespace {
+
+/// The metric of the ranking in which bit r of `relevant` says whether rank r + 1 is relevant.
+double metric_of(const std::string& name, uint32_t relevant, int n, int p) {
+  double sum = 0, ideal = 0, first = 0;
+  int found = 0;
+  for (int r = 1; r <= n; ++r) {
+    if (r <= p) ideal += discount(r);
+    if (((relevant >> (r - 1)) & 1) == 0) continue;
+    ++found;
+    if (first == 0) first = 1.0 / r;
+    if (name == "ndcg") sum += discount(r);
+    if (name == "ap") sum += static_cast<double>(found) / r;
+    if (name == "nrbp_loss") sum += r - found;
+    if (name == "rbp(0.8)") sum += 0.2 * std::pow(0.8, r - 1);
+  }
+  if (name == "ndcg") return sum / ideal;
+  if (name == "ap") return sum / p;
+  return name == "rr" ? first : sum;
+}
+
+std::vector<double> enumerated(const std::string& name, int n, int p) {
+  std::vector<double> values;
+  for (uint32_t bits = 0; bits < (1U << n); ++bits) {
+    if (std::popcount(bits) == p) values.push_back(metric_of(name, bits, n, p));
+  }
+  return values;
+}
+
+Smoothed direct(const std::vector<double>& values, double gain, double s) {
+  long double value = 0, derivative = 0;
+  for (const double x : values) {
+    const double t = gain * (s - x), e = std::exp(-std::fabs(t));
+    value += (t >= 0 ? 1 : e) / (1 + e);
+    derivative += gain * e / ((1 + e) * (1 + e));
+  }
+  const auto count = static_cast<long double>(values.size());
+  return {static_cast<double>(value / count), static_cast<double>(derivative / count)};
+}
+
+}  // namespace
+
+TEST_CASE("the characteristic function's series agrees with the sum over all arrangements") {
+  for (const auto& [n, p] :
+       std::vector<std::pair<int, int>>{{2, 1}, {3, 1}, {5, 4}, {8, 1}, {10, 3}, {15, 5}, {18, 12}, {20, 6}}) {
+    for (const std::string name : {"ndcg", "ap", "nrbp_loss", "rbp(0.8)"}) {
+      const std::vector<double> values = enumerated(name, n, p);
+      const Distribution all(values);
+      for (const double kappa : {8.0, 20.0}) {
+        const double gain = kappa / all.sd();
+        const Spectrum spectrum(to_bounded_metric(name), {n, p, {}}, gain);
+        const LogitTable table(spectrum);
+        double worst = 0, worst_slope = 0, table_worst = 0, table_slope = 0;
+        for (int i = -10; i <= 60; ++i) {
+          const double s = all.min() + (all.max() - all.min()) * i / 50;
+          const Smoothed expected = direct(values, gain, s), found = spectrum.at(s), read = table.at(s);
+          worst = std::max(worst, std::fabs(found.value - expected.value));
+          worst_slope = std::max(worst_slope, std::fabs(found.derivative - expected.derivative) * all.sd());
+          table_worst = std::max(table_worst, std::fabs(read.value - expected.value));
+          table_slope = std::max(table_slope, std::fabs(read.derivative - expected.derivative) * all.sd());
+        }
+        INFO(name << " N=" << n << " P=" << p << " kappa=" << kappa);
+        CHECK(worst < 1e-9);
+        CHECK(worst_slope < 1e-8);
+        CHECK(table_worst < 2e-6);
+        CHECK(table_slope < 3e-4);
+      }
+    }
+  }
+}
+
+TEST_CASE("what is enumerated has every value with its probability") {
+  for (const auto& [n, p] : std::vector<std::pair<int, int>>{{1, 1}, {2, 1}, {7, 3}, {16, 1}, {16, 15}, {18, 6}}) {
+    for (const std::string name : {"ndcg", "ap", "nrbp_loss", "rbp(0.8)", "rr"}) {
+      const Distribution expected(enumerated(name, n, p)), found(atoms_of(to_bounded_metric(name), {n, p, {}}));
+      INFO(name << " N=" << n << " P=" << p);
+      REQUIRE(found.values().size() == expected.values().size());
+      double total = 0;
+      for (size_t i = 0; i < found.values().size(); ++i) {
+        total += found.probability(i);
+        if (std::fabs(found.values()[i] - expected.values()[i]) > 1e-12) FAIL("value " << i);
+        if (std::fabs(found.probability(i) - expected.probability(i)) > 1e-12) FAIL("probability " << i);
+      }
+      CHECK(std::fabs(total - 1) < 1e-12);
+    }
+  }
+}
+
+TEST_CASE(
+    "the nRBP loss is the Mann-Whitney statistic: symmetric, of known variance, and where its digits run out it says "
+    "so") {
+  for (const auto& [n, p] : std::vector<std::pair<int, int>>{{10, 3}, {60, 20}, {600, 300}, {1000, 250}}) {
+    const std::vector<double> pmf = mann_whitney_pmf(n, p);
+    const double pairs = static_cast<double>(p) * (n - p);
+    double total = 0, square = 0;
+    for (size_t u = 0; u < pmf.size(); ++u) {
+      total += pmf[u];
+      square += pmf[u] * (static_cast<double>(u) - pairs / 2) * (static_cast<double>(u) - pairs / 2);
+      if (pmf[u] != pmf[pmf.size() - 1 - u]) FAIL("not symmetric at " << u);
+    }
+    INFO(n << " " << p);
+    CHECK(std::fabs(total - 1) < 1e-12);
+    CHECK(square == Approx(pairs * (n + 1) / 12).epsilon(1e-10));
+  }
+  CHECK_THROWS(mann_whitney_pmf(2000, 1000));
+  const BoundedMetric loss = to_bounded_metric("nrbp_loss");
+  CHECK(has_atoms(loss, {600, 300, {}}));
+  CHECK(!has_atoms(loss, {1000, 500, {}}));
+  const RankingDistribution long_list(loss, {1000, 500, {}}, {});
+  CHECK(std::string(long_list.method()) == "characteristic function");
+  CHECK(long_list.cdf(125000) == Approx(0.5).margin(1e-4));
+}
+
+TEST_CASE("the closed form of the nRBP loss and the recursion over ranks agree") {
+  const BoundedMetric loss = to_bounded_metric("nrbp_loss");
+  const Distribution listed(atoms_of(loss, {200, 50, {}}));  // 7,500 pairs: the closed form
+  const double gain = 8 / listed.sd();
+  const Spectrum spectrum(loss, {200, 50, {}}, gain);
+  for (double z = -6; z <= 6; z += 0.37) {
+    const double s = listed.mean() + z * listed.sd();
+    CHECK(spectrum.at(s).value == Approx(listed.smooth(s, gain).value).margin(1e-11));
+  }
+}
+
+TEST_CASE("graded nDCG: the recursion over levels agrees with all orders, and says where it does not reach") {
+  const BoundedMetric ndcg = to_bounded_metric("ndcg");
+  for (std::vector<float> grades :
+       {std::vector<float>{2, 1, 0}, {3, 2, 2, 1, 0, 0, 0, 0}, {2, 2, 1, 1, 1}, {1, 1, 1, 3, 0, 0, 2}}) {
+    const ListShape shape = shape_of(ndcg, grades.data(), static_cast<int64_t>(grades.size()));
+    std::sort(grades.begin(), grades.end(), std::greater<>());
+    std::vector<double> values, gains;
+    for (const float y : grades) gains.push_back(gain_of(y));
+    double ideal = 0;
+    for (size_t r = 0; r < gains.size(); ++r) ideal += gains[r] * discount(static_cast<double>(r) + 1);
+    do {
+      double sum = 0;
+      for (size_t r = 0; r < gains.size(); ++r) sum += gains[r] * discount(static_cast<double>(r) + 1);
+      values.push_back(sum / ideal);
+    } while (std::prev_permutation(gains.begin(), gains.end()));
+    const Distribution all(values), listed(atoms_of(ndcg, shape));
+    CHECK(listed.values().size() == all.values().size());
+    CHECK(listed.sd() == Approx(all.sd()).epsilon(1e-12));
+    const Spectrum spectrum(ndcg, shape, 8 / all.sd());
+    for (double s = all.min() - 0.1; s < 1.1; s += 0.013) {
+      CHECK(spectrum.at(s).value == Approx(direct(values, 8 / all.sd(), s).value).margin(1e-9));
+    }
+  }
+  std::vector<float> different(40);
+  std::iota(different.begin(), different.end(), 0.0F);
+  for (float& y : different) y /= 10;
+  const ListShape many = shape_of(ndcg, different.data(), 40);
+  CHECK(!has_spectrum(ndcg, many));
+  CHECK(std::string(RankingDistribution(ndcg, many, {Method::automatic, 1000, 1}).method()) == "sampled");
+  CHECK_THROWS_WITH(RankingDistribution(ndcg, many, {Method::exact, 1000, 1}),
+                    Catch::Matchers::Contains("out of reach"));
+}
+
+TEST_CASE("exact distributions of long lists agree with 300,000 samples") {
+  for (const auto& [n, p] : std::vector<std::pair<int64_t, int64_t>>{{60, 20}, {200, 150}, {400, 100}, {1000, 3}}) {
+    for (const std::string name : {"ndcg", "ap", "nrbp_loss", "nrbp(0.95)", "ndcg@10", "ndcg@40", "recall@7"}) {
+      // three relevant rows: most of RBP's values are blurred into one
+      if (p == 3 && name == "nrbp(0.95)") continue;
+      const BoundedMetric metric = to_bounded_metric(name);
+      const RankingDistribution exact(metric, {n, p, {}}, {Method::exact, 1, 1});
+      const Distribution sampled(sample_metric(metric, {n, p, {}}, 300000, 1));
+      double worst = 0;
+      for (double q = 0.01; q < 1; q += 0.03) {
+        const double s = sampled.quantile(q) + 1e-9;
+        worst = std::max(worst, std::fabs(exact.cdf(s) - sampled.cdf(s)));
+      }
+      INFO(name << " N=" << n << " P=" << p << " by " << exact.method());
+      CHECK(worst < 0.0035);
+      CHECK(sampled.mean() == Approx(exact.mean()).margin(4 * exact.sd() / 548));
+    }
+  }
+}
