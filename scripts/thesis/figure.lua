@@ -1,0 +1,222 @@
+-- What the scripts of the thesis' figures share: their options, the three losses, the instances that are compared, panels of bounded
+-- against unbounded loss (Figures 3.1, 3.3, 3.4 and 3.7), and how a figure is handed over.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+
+local M = {}
+
+-- nDCG and AP are to be maximised: the loss is their additive inverse. nRBP is a loss as it stands (Eq. 2.12).
+M.losses = {
+  { title = "nDCG", metric = "ndcg", sign = -1, loss = mr.losses.ndcg },
+  { title = "AP", metric = "ap", sign = -1, loss = mr.losses.ap },
+  { title = "nRBP", metric = "nrbp_loss", sign = 1, loss = mr.losses.nrbp },
+}
+
+local lowest = { points = 2, most = 5, relevant = 1, start = 1, nsr = 1, sizes = 1, gains = 1 }
+
+-- Numbers below the least that makes sense, and empty lists, are refused.
+local function check_numbers(args, own)
+  for name, low in pairs(lowest) do
+    local value = own[name] and args[name]
+    for _, each in ipairs(type(value) == "table" and value or { value or nil }) do
+      if each < low then error(("--%s: expected whole numbers from %d, got %d"):format(name, low, each), 0) end
+    end
+    if type(value) == "table" and #value == 0 then error(("--%s: expected whole numbers from %d, got none"):format(name, low), 0) end
+  end
+end
+
+---The options of a figure's script: its own, and --out, --show, --smoke.
+function M.args(number, own)
+  own.out = { default = ("results/thesis/figure_%s.svg"):format(number), help = "file of the figure: .svg, .png or .pdf" }
+  own.show = { default = false, help = "draw it in the terminal as well" }
+  own.smoke = { default = false, help = "few points, to see that it runs" }
+  local args = mr.args(own)
+  check_numbers(args, own)
+  return args
+end
+
+---The instance X_(N,P): N rows of which P are relevant.
+function M.instance(n, p)
+  local grades = {}
+  for i = 1, n do grades[i] = i <= p and 1 or 0 end
+  return { n = n, p = p, grades = grades, name = ("X(%d,%d)"):format(n, p), shape = { n = n, p = p } }
+end
+
+---Instances with `relevant` relevant rows and `nsr` others for each; one of the two is a list of three.
+function M.instances(relevant, nsr)
+  local found = {}
+  for _, p in ipairs(type(relevant) == "table" and relevant or { relevant }) do
+    for _, ratio in ipairs(type(nsr) == "table" and nsr or { nsr }) do
+      found[#found + 1] = M.instance(p * (1 + ratio), p)
+    end
+  end
+  return found
+end
+
+---The two rows of a figure: instances of several sizes at NSR 2, and instances of one size at NSR 1, 2 and 3.
+function M.rows(relevant)
+  return {
+    { title = "NSR 2", instances = M.instances(relevant, 2) },
+    { title = "NSR 1, 2, 3", instances = M.instances(relevant[#relevant], { 1, 2, 3 }) },
+  }
+end
+
+---`count` numbers at equal steps from `low` to `high`.
+function M.range(low, high, count)
+  local found = {}
+  for i = 0, count - 1 do found[#found + 1] = low + (high - low) * i / (count - 1) end
+  return found
+end
+
+---Loss of the best and of the worst ranking of an instance.
+function M.ends(base, instance)
+  local stats = mr.bounds.of(base.metric, instance.shape)
+  local worst = stats.best == stats.max and stats.min or stats.max
+  return base.sign * stats.best, base.sign * worst
+end
+
+-- As many lists as values, all of them this instance.
+local function copies(instance, count)
+  local lists = {}
+  for i = 1, count do lists[i] = instance.grades end
+  return mr.lists(lists)
+end
+
+---What a bound makes of loss values of one instance.
+function M.bounded(bound, base, instance, values)
+  local scores = base.sign * mr.tensor(values, { dtype = "float64" })
+  return (base.sign * mr.bounds.resolve(bound).apply(scores, base.metric, copies(instance, #values))):totable()
+end
+
+---The smooth loss of an instance whose rows have these scores, or all the same, under a bound.
+function M.smooth_loss(base, bound, instance, scores)
+  if not scores then
+    scores = {}
+    for i = 1, instance.n do scores[i] = 0 end
+  end
+  return base.loss{ bound = bound }(mr.tensor(scores, { dtype = "float64" }), mr.lists{ instance.grades }):item()
+end
+
+-- Lowest and highest of all numbers in several lists, and this share of their distance on either side.
+local function extent(lists, margin)
+  local low, high = math.huge, -math.huge
+  for _, list in ipairs(lists) do low, high = math.min(low, table.unpack(list)), math.max(high, table.unpack(list)) end
+  return { low - margin * (high - low), high + margin * (high - low) }
+end
+
+---One number for every instance of the rows, the same in each row: its colour.
+function M.colors(rows)
+  local colors, count = {}, 0
+  for _, row in ipairs(rows) do
+    for _, instance in ipairs(row.instances) do
+      if not colors[instance.name] then
+        count = count + 1
+        colors[instance.name] = count
+      end
+    end
+  end
+  return colors
+end
+
+---Panels, row by row and loss by loss, of the curve that `curve(base, instance)` gives as x and y for every instance; the panels of a
+---loss have the same axes. Options: labels `x` and `y`, and `mark(base)`, which gives a place on x and words for it.
+function M.panels(rows, options, curve)
+  local colors, by_loss = M.colors(rows), {}
+  for l, base in ipairs(M.losses) do
+    local xs, ys, of_row = {}, {}, {}
+    for r, row in ipairs(rows) do
+      of_row[r] = {}
+      for i, instance in ipairs(row.instances) do
+        local x, y = curve(base, instance)
+        xs[#xs + 1], ys[#ys + 1] = x, y
+        of_row[r][i] = { name = instance.name, x = x, y = y, color = colors[instance.name] }
+      end
+    end
+    by_loss[l] = { series = of_row, xrange = extent(xs, 0), yrange = extent(ys, 0.04) }
+  end
+  local panels = {}
+  for r, row in ipairs(rows) do
+    for l, base in ipairs(M.losses) do
+      local found = by_loss[l]
+      panels[#panels + 1] = mr.plot.lines{ series = found.series[r], title = ("%s, %s"):format(base.title, row.title),
+        xlabel = options.x or base.title, ylabel = options.y, xrange = found.xrange, yrange = found.yrange, legend = "legend",
+        vlines = options.mark and { options.mark(base) } }
+    end
+  end
+  return panels
+end
+
+---Bounded against unbounded loss between the best and the worst ranking: rows of instances by losses.
+function M.bounded_losses(rows, bound, options)
+  local panels = M.panels(rows, { x = "unbounded loss", y = "bounded loss", mark = options.mark }, function(base, instance)
+    local best, worst = M.ends(base, instance)
+    local x = M.range(best, worst, options.points or 2)
+    return x, M.bounded(bound, base, instance, x)
+  end)
+  return M.facets(panels, options.title)
+end
+
+---Panels in three columns, one for each loss.
+function M.facets(panels, title)
+  return mr.plot.facets{ columns = 3, title = title, width = 1000, height = #panels > 3 and 660 or 340, table.unpack(panels) }
+end
+
+---Every instance of the rows once, with every loss: visit(base, instance), by loss.
+function M.each(rows, visit)
+  for _, base in ipairs(M.losses) do
+    local seen = {}
+    for _, row in ipairs(rows) do
+      for _, instance in ipairs(row.instances) do
+        if not seen[instance.name] then visit(base, instance) end
+        seen[instance.name] = true
+      end
+    end
+  end
+end
+
+---Change of the bounded loss per change of the loss, between the worst and the best ranking.
+function M.slope(bound, base, instance)
+  local best, worst = M.ends(base, instance)
+  local bounded = M.bounded(bound, base, instance, { best, worst })
+  return (bounded[2] - bounded[1]) / (worst - best)
+end
+
+---The largest slope in a row of instances as a multiple of the least, for every loss, as text.
+function M.slope_ratios(row, bound)
+  local parts = {}
+  for _, base in ipairs(M.losses) do
+    local least, most = math.huge, 0
+    for _, instance in ipairs(row.instances) do
+      local found = M.slope(bound, base, instance)
+      least, most = math.min(least, found), math.max(most, found)
+    end
+    parts[#parts + 1] = ("%s %.3g"):format(base.title, most / least)
+  end
+  return table.concat(parts, ", ")
+end
+
+---Loss of the best and the worst ranking, unbounded and bounded, and the slope between them, for every loss and instance.
+function M.table_of_ends(rows, bound)
+  local lines = {}
+  M.each(rows, function(base, instance)
+    local best, worst = M.ends(base, instance)
+    local bounded = M.bounded(bound, base, instance, { best, worst })
+    for i, value in ipairs(bounded) do bounded[i] = math.abs(value) < 1e-12 and 0.0 or value end
+    local slope = M.slope(bound, base, instance)
+    lines[#lines + 1] = { base.title, instance.name, best, worst, bounded[1], bounded[2], slope }
+  end)
+  return mr.table{ columns = { "loss", "instance", "best", "worst", "bounded best", "bounded worst", "slope" }, rows = lines,
+    formats = { best = "%.4f", worst = "%.4f", ["bounded best"] = "%.4f", ["bounded worst"] = "%.4f" } }
+end
+
+---Prints tables and caption, saves the figure, shows it where asked.
+function M.finish(args, fig, caption, ...)
+  for _, each in ipairs{ ... } do print(tostring(each) .. "\n") end
+  print(caption)
+  core.make_folder(args.out)
+  fig:save(args.out)
+  print("Saved as " .. args.out)
+  if args.show then fig:show() end
+end
+
+return M

@@ -1,0 +1,58 @@
+-- Westerborg (2022), Figure 1.1: how good is the worst ranking? The lower bounds of nDCG and AP against the fraction of relevant items, for
+-- instances of 25, 50, 100 and 200 items. Closed forms; no data. Table 1.1 stands below: a good ranking of a hard instance scores less than
+-- the worst ranking of an easy one.
+local mr = require "moonrank"
+local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
+
+local args = figure.args("1_1", {
+  sizes = { default = { 25, 50, 100, 200 }, help = "items in an instance" },
+})
+if args.smoke then args.sizes = { 25, 50 } end
+
+-- Lower bound at every fraction P/N
+local function lower_bounds(metric, n)
+  local x, y = {}, {}
+  for p = 1, n do x[p], y[p] = p / n, mr.bounds.of(metric, { n = n, p = p }).min end
+  return x, y
+end
+
+local function panel(title, metric)
+  local series = {}
+  for i, n in ipairs(args.sizes) do
+    local x, y = lower_bounds(metric, n)
+    series[i] = { name = ("N = %d"):format(n), x = x, y = y, color = i }
+  end
+  return mr.plot.lines{ series = series, title = title, xlabel = "fraction of relevant items", ylabel = "lower bound of " .. title,
+    xrange = { 0, 1 }, yrange = { 0, 1 }, legend = "legend" }
+end
+
+local fig = mr.plot.facets{ columns = 2, width = 800, height = 380, panel("nDCG", "ndcg"), panel("AP", "ap") }
+
+-- The curves at a fifth, a half and four fifths, and how far apart the sizes are there
+local rows = {}
+for _, metric in ipairs{ "ndcg", "ap" } do
+  for _, n in ipairs(args.sizes) do
+    local row = { metric, n }
+    for _, fraction in ipairs{ 0.2, 0.5, 0.8 } do
+      row[#row + 1] = mr.bounds.of(metric, { n = n, p = math.floor(fraction * n + 0.5) }).min
+    end
+    rows[#rows + 1] = row
+  end
+end
+local bounds = mr.table{ columns = { "metric", "N", "at 0.2", "at 0.5", "at 0.8" }, rows = rows,
+  formats = { ["at 0.2"] = "%.4f", ["at 0.5"] = "%.4f", ["at 0.8"] = "%.4f" } }
+
+-- Table 1.1: one relevant item on rank 2, and the worst ranking of an instance with nearly everything relevant
+local second = mr.metrics.ndcg(mr.tensor{ 1, 2, 0 }, mr.lists{ { 1, 0, 0 } }):item()
+local worst = mr.bounds.of("ndcg", { n = 6, p = 5 }).min
+local table_1_1 = mr.table{ columns = { "Table 1.1", "nDCG", "printed" }, formats = { nDCG = "%.4f", printed = "%.2f" }, rows = {
+  { "A: only relevant item on rank 2", second, 0.63 },
+  { "B: all 5 relevant items of 6 at the bottom", worst, 0.78 },
+} }
+
+figure.finish(args, fig, [[
+Lower bounds of nDCG and AP. Both rise with the fraction of relevant items, from near zero to 1: the worst ranking of an
+easy instance beats a fair ranking of a hard one (Table 1.1). The bound of nDCG depends on the size of the instance too:
+the larger it is, the higher the bound, since the logarithmic discount flattens; that of AP hardly does.
+Difference from the thesis: Eq. 3.2 as printed lacks the division by the ideal DCG, without which it exceeds 1. The bounds
+here have it, and so has Table 1.1, whose numbers agree; its B does not say its size, and N = 6, P = 5 gives its 0.78.]], bounds, table_1_1)

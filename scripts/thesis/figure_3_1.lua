@@ -1,0 +1,35 @@
+-- Westerborg (2022), Figure 3.1: what does min-max bounding (Eq. 3.1) do to a loss? Bounded against unbounded nDCG, AP and nRBP loss,
+-- for three sizes of instance at NSR 2 (top) and three NSR at one size (bottom). Closed forms; no data.
+local mr = require "moonrank"
+local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
+
+local args = figure.args("3_1", {
+  relevant = { default = { 5, 10, 20 }, help = "relevant items in the instances on top; those below have the last" },
+})
+local rows = figure.rows(args.relevant)
+
+-- Losses between their ends, and the ends as numbers
+local fig = figure.bounded_losses(rows, "minmax", { title = "Min-max bounding" })
+local ends = figure.table_of_ends(rows, "minmax")
+
+-- The worst that smooth nDCG can do is not the worst ranking: relevant items tied at the bottom share the middle of their ranks
+local lines = {}
+for _, row in ipairs(rows) do
+  for _, instance in ipairs(row.instances) do
+    local scores = {}
+    for i = 1, instance.n do scores[i] = i <= instance.p and 0 or 1000 * i end
+    lines[#lines + 1] = { row.title, instance.name, figure.smooth_loss(figure.losses[1], "none", instance, scores),
+      figure.smooth_loss(figure.losses[1], "minmax", instance, scores) }
+  end
+end
+local tied = mr.table{ columns = { "smooth nDCG, tied at the bottom", "instance", "loss", "bounded loss" }, rows = lines,
+  formats = { loss = "%.4f", ["bounded loss"] = "%+.4f" } }
+
+local ratios = figure.slope_ratios(rows[1], "minmax")
+figure.finish(args, fig, ([[
+Min-max bounding gives every instance the same range: -1 to 0 for nDCG and AP, 0 to 1 for nRBP. Largest slope as a multiple
+of the least, at NSR 2: %s. Where that is near 1, as for AP, the bound changes little in training.
+Differences from the thesis: the bound of nDCG is Eq. 3.2 divided by the ideal DCG, which the printed formula lacks. And the
+range is that of rankings: smooth nDCG, which is what is trained, leaves it a little where all relevant items are tied at the
+bottom (second table: above 0).
+The thesis' text does not name its three instances; these are ours (--relevant).]]):format(ratios), ends, tied)

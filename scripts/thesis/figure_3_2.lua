@@ -1,0 +1,41 @@
+-- Westerborg (2022), Figure 3.2: how hard is an instance for a random ranker? Expected nDCG, AP and nRBP loss over all rankings against
+-- the number of relevant items, at negative sampling ratios (NSR) 1, 2 and 3. Closed forms; no data.
+local mr = require "moonrank"
+local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
+
+local args = figure.args("3_2", {
+  most = { default = 50, help = "relevant items, at most" },
+  nsr = { default = { 1, 2, 3 }, help = "negatives per relevant item" },
+})
+if args.smoke then args.most = 10 end
+
+local function expected(base, nsr, p)
+  return base.sign * mr.bounds.of(base.metric, { n = p * (1 + nsr), p = p }).expectation
+end
+
+local panels, lines = {}, {}
+for _, base in ipairs(figure.losses) do
+  local series = {}
+  for i, nsr in ipairs(args.nsr) do
+    local x, y, hardest = {}, {}, 1
+    for p = 1, args.most do
+      x[p], y[p] = p, expected(base, nsr, p)
+      if y[p] > y[hardest] then hardest = p end
+    end
+    series[i] = { name = ("NSR %d"):format(nsr), x = x, y = y, color = i }
+    lines[#lines + 1] = { base.title, nsr, y[1], y[5], y[args.most], hardest }
+  end
+  panels[#panels + 1] = mr.plot.lines{ series = series, title = base.title, xlabel = "relevant items P", ylabel = "expected loss",
+    xrange = { 0, args.most }, legend = "legend" }
+end
+
+local most = ("P = %d"):format(args.most)
+local numbers = mr.table{ columns = { "expected loss", "NSR", "P = 1", "P = 5", most, "highest at P" }, rows = lines,
+  formats = { ["P = 1"] = "%.4f", ["P = 5"] = "%.4f", [most] = "%.4f" } }
+
+figure.finish(args, figure.facets(panels), [[
+Expected loss of a random ranking. More negatives make every loss larger. At a constant NSR the expected AP and nRBP losses grow
+with the number of relevant items, AP towards -1/(1 + NSR), nRBP as NSR P^2 / 2; the expected nDCG loss rises at first, then
+falls: large instances are easier.
+Differences from the thesis: its expected nDCG loss falls "from P >= 5"; the top is at P = 5 for NSR 1 and 2, at P = 4 for NSR 3.
+The numerator of Eq. 3.8 prints as P and should be P/N. E[AP] is the value of Eq. 3.10.]], numbers)

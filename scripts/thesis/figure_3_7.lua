@@ -1,0 +1,55 @@
+-- Westerborg (2022), Figure 3.7: what does distribution based bounding (Eq. 3.12, Algorithm 2, gain of Eq. 3.13) do to a loss? Bounded
+-- against unbounded nDCG, AP and nRBP loss, for three sizes of instance at NSR 2 (top) and three NSR at one size (bottom), and where on
+-- these curves an untrained model starts. Sampled rankings as in the thesis; no data.
+local mr = require "moonrank"
+local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
+
+local args = figure.args("3_7", {
+  relevant = { default = { 5, 10, 20 }, help = "relevant items in the instances on top; those below have the last" },
+  start = { default = { 5, 20, 50, 100 }, help = "relevant items in the instances of the second table, at NSR 1" },
+  samples = { default = 300000, help = "random rankings of an instance" },
+  points = { default = 200, help = "points of a curve" },
+  seed = { default = 1, help = "seed of the random rankings" },
+})
+if args.smoke then args.samples, args.points, args.start = 2000, 40, { 5, 20 } end
+local rows = figure.rows(args.relevant)
+local bound = mr.bounds.distribution_bound{ method = "sampled", gain = "samples", samples = args.samples, seed = args.seed }
+
+-- The vertical line is where the largest instance on top stands before training, when all scores are equal
+local largest = rows[1].instances[#rows[1].instances]
+local fig = figure.bounded_losses(rows, bound, { title = "Distribution based bounding", points = args.points, mark = function(base)
+  return { figure.smooth_loss(base, "none", largest), largest.name .. ", untrained" }
+end })
+
+-- The ends of the curves, and what a random ranking gets on average
+local lines = {}
+figure.each(rows, function(base, instance)
+  local best, worst = figure.ends(base, instance)
+  local random = base.sign * mr.bounds.of(base.metric, instance.shape).expectation
+  local bounded = figure.bounded(bound, base, instance, { best, random, worst })
+  lines[#lines + 1] = { base.title, instance.name, best, random, worst, table.unpack(bounded) }
+end)
+local columns = { "loss", "instance", "best", "random", "worst", "bounded best", "bounded random", "bounded worst" }
+local formats = {}
+for i = 3, #columns do formats[columns[i]] = "%.4f" end
+local ends = mr.table{ columns = columns, rows = lines, formats = formats }
+
+-- An untrained model: all scores equal
+lines = {}
+for _, base in ipairs(figure.losses) do
+  for _, instance in ipairs(figure.instances(args.start, 1)) do
+    local loss, stats = figure.smooth_loss(base, "none", instance), mr.bounds.of(base.metric, instance.shape)
+    lines[#lines + 1] = { base.title, instance.name, loss, base.sign * stats.expectation, (loss - base.sign * stats.expectation) / stats.sd,
+      figure.smooth_loss(base, bound, instance) }
+  end
+end
+local starts = mr.table{ columns = { "all scores equal", "instance", "loss", "random", "in sd above it", "bounded" }, rows = lines,
+  formats = { loss = "%.4f", random = "%.4f", ["in sd above it"] = "%.2f", bounded = "%.4g" } }
+
+figure.finish(args, fig, [[
+Distribution based bounding is an S: flat at both ends, steep around what a random ranking gets. All instances share its range.
+Before training, with all scores equal (vertical line; second table), AP and nRBP stand near the middle of the S, but smooth nDCG stands on
+its flat end at 0, by more standard deviations the larger the instance: its gradient vanishes where training begins.
+Differences from the thesis: the vertical lines are ours; "constant upper and lower bounds" hold for large instances only
+(second table of figure_3_6.lua).
+The thesis' text does not name its three instances; these are ours (--relevant).]], ends, starts)
