@@ -33,6 +33,10 @@ struct PairLoops {
   /// sums[i] = sum_j (v_i e_j - w_j t_i) / (t_i + e_j).
   void (*ratio_differences)(const Real* e, const Real* w, int64_t n, const Real* t, const Real* v, int64_t m,
                             double* sums);
+  /// With t_j = gain (s_j - s_i): value += sum_j w_j log(1 + e^t_j) and slopes[j] += w_j sigma(t_j), which sum up to
+  /// the result. Any scores but NaN; where w_j is 0 nothing is added. n is a multiple of pair_padding.
+  double (*logistic)(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
+                     double* value);
 };
 
 /// The loops for this processor, or for what MOONRANK_SIMD asks ("scalar", "avx2", "avx512"); throws where that is not

@@ -2,6 +2,7 @@
 // A division costs as much as all the rest, so two sources share one: with u = t + a + b,
 // (t + a)(t + b) = t u + a b, and a/(t+a) + b/(t+b) = (t (a + b) + 2 a b) / (t u + a b).
 #include "kernels/cpu/lanes.h"
+#include "kernels/cpu/logistic_loops.h"
 #include "kernels/cpu/pairs.h"
 
 namespace mr::cpu::MR_SIMD {
@@ -153,8 +154,8 @@ void ratio_differences(const Real* e, const Real* w, int64_t n, const Real* t, c
 
 template <class Real>
 PairLoops<Real> loops() {
-  return {&range<Real>,    &exponentials<Real>,     &rank_sums<Real>, &kernel_sums<Real>, &kernel_differences<Real>,
-          &products<Real>, &ratio_differences<Real>};
+  return {&range<Real>,    &exponentials<Real>,      &rank_sums<Real>, &kernel_sums<Real>, &kernel_differences<Real>,
+          &products<Real>, &ratio_differences<Real>, &logistic};
 }
 template PairLoops<float> loops<float>();
 template PairLoops<double> loops<double>();

@@ -4,6 +4,7 @@
 #include "kernels/cuda/device.h"
 #include "kernels/tables/arithmetic.h"
 #include "kernels/tables/bounds.h"
+#include "kernels/tables/lambda.h"
 #include "kernels/tables/metrics.h"
 #include "kernels/tables/move.h"
 #include "kernels/tables/smooth.h"
@@ -22,6 +23,8 @@ MR_NO_CUDA_TABLE(MetricKernels, float)
 MR_NO_CUDA_TABLE(MetricKernels, double)
 MR_NO_CUDA_TABLE(SmoothKernels, float)
 MR_NO_CUDA_TABLE(SmoothKernels, double)
+MR_NO_CUDA_TABLE(LambdaKernels, float)
+MR_NO_CUDA_TABLE(LambdaKernels, double)
 MR_NO_CUDA_TABLE(TrainingKernels, float)
 MR_NO_CUDA_TABLE(TrainingKernels, double)
 

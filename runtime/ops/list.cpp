@@ -25,6 +25,7 @@ namespace mr {
   ROW(gradient_methods)      \
   ROW(gradient_getters)      \
   ROW(smooth_functions)      \
+  ROW(lambda_functions)      \
   ROW(data_functions)        \
   ROW(positives_getters)     \
   ROW(ranking_functions)     \

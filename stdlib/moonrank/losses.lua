@@ -1,5 +1,5 @@
--- Losses: a smooth metric, bounded, turned so that less is better. A loss gives one value per list; lists on which no ordering can matter
--- (no relevant row, only relevant rows, all gains equal) give 0 and no gradient and are not counted in the mean.
+-- Losses: a smooth metric, bounded, turned so that less is better; and losses over pairs of rows. A loss gives one value per list; lists on
+-- which no ordering can matter (no relevant row, only relevant rows, all gains equal) give 0 and no gradient and are not counted in the mean.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local smooth = require "moonrank.smooth"
@@ -8,7 +8,7 @@ local M = {}
 local defined = {}  -- names that scripts gave, which they may define anew
 
 ---@class mr.Loss
----@field name string        "ndcg", "ap", "rr", "nrbp", or what mr.losses.define was told
+---@field name string        "ndcg", "ap", "rr", "nrbp", "lambdarank", "ranknet", or what mr.losses.define was told
 ---@field bound_name string  how it is bounded
 ---@field metric string      the metric that goes with it, for mr.evaluate
 local Loss = check.class("mr.Loss")
@@ -77,6 +77,68 @@ function M.rr(options) return new("rr", "rr", "rr", true, smooth.rr, options) en
 ---@return mr.Loss
 ---Example: `mr.losses.nrbp().metric   --> nrbp(0.95)`
 function M.nrbp(options) return new("nrbp", "nrbp(0.95)", "nrbp_loss", false, smooth.nrbp_loss, options) end
+
+---@class mr.losses.LambdaOptions
+---@field metric? "ndcg"|"ap"|"rr"|"nrbp"|"rbp"  whose change counts (default "ndcg")
+---@field p? number     of nrbp and rbp (default 0.95)
+---@field gain? number  steepness of log(1 + exp(-gain (s_i - s_j))) (default 1)
+---@field bound? string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor  default "none"
+
+-- A loss over pairs of rows. A bound multiplies every pair of a list by what a change of the metric is worth under it, its slope.
+local function pairwise(name, metric, bounds_metric, bound, pairs_metric, p, gain)
+  local bounds = require "moonrank.bounds"
+  return setmetatable({
+    name = name, bound_name = bound.name, metric = metric, _bounds_metric = bounds_metric, _maximize = false, _options = {},
+    _smooth = function(scores, lists) return core.lambda_loss(scores, lists, pairs_metric, p, gain) end,
+    _apply = function(value, of, lists)
+      if bound == bounds.resolve("none") then return value end
+      local slopes = bounds.slopes or function(b, m, l, k) return (core.affine_bound(m, l, b.name, k.dtype, k.device)) end
+      return value * slopes(bound, of, lists, { dtype = value.dtype, device = value.device })
+    end,
+    _weights = bounds.weights,
+  }, Loss)
+end
+
+-- "nrbp" and 0.95 -> "nrbp(0.95)", as metrics and bounds are called.
+local function with_persistence(metric, p) return ("%s(%s)"):format(metric, (("%.15f"):format(p):gsub("0+$", ""))) end
+
+---LambdaRank (Burges 2010; for AP, RR and nRBP Li, Urbano & Hanjalic 2021, Eqs. 8 to 10): the sum over pairs of rows with grades y_i > y_j of
+---|change of the metric if the two swapped ranks| log(1 + exp(-gain (s_i - s_j))). The change is taken at the current scores (of equal ones
+---the lower row first) and has no gradient of its own. For nDCG grades count, and the change is over the list's ideal DCG; for the others a
+---row is relevant or not, from grade 1, and the change is that of the whole metric: over P for AP, over 1 - p^P for nRBP. With a bound, a
+---list's pairs are multiplied by the bound's slope for the list. (The authors' code takes the gradient through the sigmoid, counts for AP
+---only pairs in the wrong order, and multiplies nRBP by 1 - p^P; here it is as in their equations.)
+---@param options? mr.losses.LambdaOptions
+---@return mr.Loss
+---Example: `mr.losses.lambdarank{metric = "nrbp", bound = "minmax"}.metric   --> nrbp(0.95)`
+---Example: `mr.losses.lambdarank{metric = "rr"}(mr.tensor{1, 1}, mr.lists{{0, 1}}):item()   --> 0.34657359`
+function M.lambdarank(options)
+  local where = "mr.losses.lambdarank"
+  local o = check.options(where, options, { metric = "ndcg", p = 0.95, gain = 1, bound = check.none })
+  check.choice(where, "metric", o.metric, { "ndcg", "ap", "rr", "nrbp", "rbp" })
+  local name = o.metric
+  if name == "nrbp" or name == "rbp" then
+    if not (o.p > 0 and o.p < 1) then check.fail("%s: p is %s, expected a number between 0 and 1", where, tostring(o.p)) end
+    name = with_persistence(name, o.p)
+  elseif options and options.p then
+    check.fail("%s: p is given, but metric is '%s'; p belongs to 'nrbp' and 'rbp'", where, o.metric)
+  end
+  local bound = require("moonrank.bounds").resolve(o.bound or "none")
+  return pairwise("lambdarank", name, name, bound, o.metric, o.p, o.gain)
+end
+
+---RankNet (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-gain (s_i - s_j))). Bounds are those of the
+---exact nRBP loss, the number of wrongly ordered pairs of a row of grade 1 or more and another; "minmax" makes it a mean over these pairs.
+---@param options? mr.losses.Options
+---@return mr.Loss
+---Example: `mr.losses.ranknet()(mr.tensor{1, 1, 1}, mr.lists{{0, 1, 2}}):item() / math.log(2)   --> 3.0`
+function M.ranknet(options)
+  local o = check.options("mr.losses.ranknet", options, { gain = 1, bound = check.none })
+  local bounds = require "moonrank.bounds"
+  local bound = bounds.resolve(o.bound or "none")
+  local counted = bound == bounds.resolve("none") and "ndcg" or "nrbp_loss"  -- lists whose grades differ; those with a bound
+  return pairwise("ranknet", "auc", counted, bound, "pairs", 0.5, o.gain)
+end
 
 ---@class mr.losses.Definition
 ---@field direction "maximize"|"minimize"  where the smooth metric is better

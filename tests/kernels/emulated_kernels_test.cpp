@@ -12,6 +12,7 @@
 
 #include "kernels/cpu/launch.h"
 #include "kernels/tables/arithmetic.h"
+#include "kernels/tables/lambda.h"
 #include "kernels/tables/metrics.h"
 #include "kernels/tables/smooth.h"
 #include "kernels/tables/training.h"
@@ -158,6 +159,25 @@ void run_metrics(const Case<Real>& c, Ties ties, Results& results) {
 }
 
 template <class Real, class Backend>
+void run_lambda(const Case<Real>& c, Results& results) {
+  std::vector<Placement> places(c.scores.size());
+  MetricKernels<Real>::template made_for<Backend>().place(
+      c.count(), {span(c.scores), span(c.grades), {}, c.lists(), 1, Ties::stable, span(places)});
+  std::vector<LambdaRow> rows(c.scores.size());
+  std::vector<double> sums(c.scores.size());
+  std::vector<Real> value(4), derivative(c.scores.size());
+  for (const auto metric : {LambdaMetric::pairs, LambdaMetric::ndcg, LambdaMetric::ap, LambdaMetric::rr,
+                            LambdaMetric::rbp, LambdaMetric::nrbp}) {
+    const LambdaRows of{span<Placement>(places), span(c.grades), c.lists(), c.chosen(), metric, 0.9,
+                        span(c.ideal),           span(rows),     span(sums)};
+    LambdaKernels<Real>::template made_for<Backend>().lambda_loss(
+        c.count(), {of, span(c.scores), Real(1.25), span(value), span(derivative)});
+    results.add(value);
+    results.add(derivative);
+  }
+}
+
+template <class Real, class Backend>
 void run_lists(const Case<Real>& c, Results& results) {
   const auto table = ArithmeticKernels<Real>::template made_for<Backend>();
   std::vector<Real> value(4), rows(c.scores.size()), back(c.scores.size());
@@ -203,6 +223,7 @@ std::vector<double> run(int64_t n, const std::string& shape) {
   Results results;
   run_smooth<Real, Backend>(c, results);
   for (const Ties ties : {Ties::mean, Ties::stable, Ties::worst}) run_metrics<Real, Backend>(c, ties, results);
+  run_lambda<Real, Backend>(c, results);
   run_lists<Real, Backend>(c, results);
   run_factors<Real, Backend>(c, results);
   return results.numbers;

@@ -167,6 +167,19 @@ describe("bounded losses", function()
     end
   end))
 
+  it("over pairs agree on both devices", with_cuda(function()
+    for _, dtype in ipairs{ "float32", "float64" } do
+      local x, tolerance = numbers(11, { dtype = dtype }), dtype == "float64" and 1e-10 or 1e-4
+      for _, bound in ipairs{ "none", "minmax" } do
+        for _, metric in ipairs{ "ndcg", "ap", "rr", "nrbp", "rbp" } do
+          local loss = mr.losses.lambdarank{ metric = metric, bound = bound }
+          agree(("lambdarank %s, %s"):format(metric, bound), function(t) return loss(t, lists) end, x, tolerance)
+        end
+        agree("ranknet, " .. bound, function(t) return mr.losses.ranknet{ bound = bound }(t, lists) end, x, tolerance)
+      end
+    end
+  end))
+
   it("defined by a script agree on both devices", with_cuda(function()
     local function above_mean(score, stats) return (score - stats.expectation) / (stats.max - stats.expectation) end
     agree("defined", function(t) return mr.losses.ndcg{ bound = above_mean }(t, lists) end, numbers(8, { dtype = "float64" }), 1e-9)

@@ -1,0 +1,301 @@
+-- Pairwise losses against a double loop that swaps ranks and measures anew, and against differences with the weights kept.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
+
+local f64 = { dtype = "float64" }
+local metrics = { ndcg = "ndcg", ap = "ap", rr = "rr", nrbp = "nrbp(0.95)", rbp = "rbp(0.95)" }
+
+-- Scores and grades of n rows: "normal"; "ties": few different scores; "equal"; "wide". Every kind has grades that are too small to be
+-- relevant, and relevant ones that differ.
+local function random_list(n, shape, few)
+  local u = mr.uniform({ math.max(n, 1) }, { seed = n, stream = "grades", device = "cpu" }):totable()
+  local x = mr.normal({ math.max(n, 1) }, { seed = n, dtype = "float64", device = "cpu" }):totable()
+  local scores, grades = {}, {}
+  for i = 1, n do
+    grades[i] = few and (i % 400 == 7 and i // 400 or 0) or u[i] < 0.5 and 0 or u[i] < 0.6 and 0.5 or u[i] < 0.8 and 1 or 2
+    scores[i] = shape == "ties" and math.floor(2 * x[i]) / 2 or shape == "equal" and 0.25 or shape == "wide" and 30 * x[i] or x[i]
+  end
+  return scores, grades
+end
+
+-- Positions counted from the end: a row's rank r as the score n - r.
+local function rank_scores(scores)
+  local order, standing = {}, {}
+  for i = 1, #scores do order[i] = i end
+  table.sort(order, function(a, b)
+    if scores[a] ~= scores[b] then return scores[a] > scores[b] end
+    return a < b
+  end)
+  for rank, row in ipairs(order) do standing[row] = #scores - rank end
+  return standing
+end
+
+-- All pairs of unlike grades as { i, j, weight = { metric = ... } }, each weight from the exact metric of the ranking with the two swapped.
+local function swapped_pairs(scores, grades, options)
+  local standing, pairs_of, rows, relevance = rank_scores(scores), {}, {}, { grades }
+  local function add() table.move(standing, 1, #standing, #rows + 1, rows) end
+  add()
+  for i = 1, #scores do
+    for j = 1, #scores do
+      if grades[i] > grades[j] then
+        standing[i], standing[j] = standing[j], standing[i]
+        add()
+        standing[i], standing[j] = standing[j], standing[i]
+        pairs_of[#pairs_of + 1], relevance[#relevance + 1] = { i, j, weight = { pairs = 1 } }, grades
+      end
+    end
+  end
+  if #pairs_of == 0 then return pairs_of end
+  local lists, exact = mr.lists(relevance), mr.tensor(rows, { dtype = "float64", device = "cpu" })
+  for name in pairs(metrics) do
+    local o = (name == "nrbp" or name == "rbp") and options or nil
+    local values = mr.metrics[name](exact, lists, o):totable()
+    for k, pair in ipairs(pairs_of) do
+      local change = math.abs(values[k + 1] - values[1])
+      pair.weight[name] = change == change and change or 0  -- no relevant row: nothing changes
+    end
+  end
+  return pairs_of
+end
+
+local function term(pair, name, scores, gain)
+  local t = gain * (scores[pair[2]] - scores[pair[1]])
+  return pair.weight[name] * (math.max(t, 0) + math.log(1 + math.exp(-math.abs(t))))
+end
+
+-- The loss, and its differences by every score with the weights kept.
+local function expected(name, scores, pairs_of, gain)
+  local value, slope, step = 0, {}, 1e-5
+  for i = 1, #scores do slope[i] = 0 end
+  for _, pair in ipairs(pairs_of) do
+    value = value + term(pair, name, scores, gain)
+    for _, row in ipairs{ pair[1], pair[2] } do
+      local kept = scores[row]
+      scores[row] = kept + step
+      local above = term(pair, name, scores, gain)
+      scores[row] = kept - step
+      slope[row] = slope[row] + (above - term(pair, name, scores, gain)) / (2 * step)
+      scores[row] = kept
+    end
+  end
+  return value, slope
+end
+
+local function value_and_gradient(f, scores)
+  local leaf = scores:requires_grad()
+  local value = f(leaf)
+  value:sum():backward()
+  local grad = leaf.grad
+  leaf:zero_grad()
+  return value, grad
+end
+
+local function loss_of(name, options)
+  if name == "pairs" then return mr.losses.ranknet(options) end
+  local o = { metric = name }
+  for key, v in pairs(options or {}) do o[key] = v end
+  return mr.losses.lambdarank(o)
+end
+
+local names = { "pairs" }
+for name in pairs(metrics) do names[#names + 1] = name end
+table.sort(names)
+
+-- A list of each kind: pairs, nothing relevant, all relevant, one row, none, grades that differ among the relevant, and pairs again.
+local function mixed() return mr.lists{ { 1, 0, 0, 1 }, { 0, 0, 0 }, { 1, 1 }, { 1 }, {}, { 2, 1 }, { 2, 0, 1, 0.5, 0 } } end
+
+local function agrees(n, shape, gain, options, few)
+  local scores, grades = random_list(n, shape, few)
+  local pairs_of = swapped_pairs(scores, grades, options)
+  for _, name in ipairs(names) do
+    local where = ("%s of %d rows, %s"):format(name, n, shape)
+    local value, slope = expected(name, scores, pairs_of, gain)
+    local own = { gain = gain, p = (name == "nrbp" or name == "rbp") and options and options.p or nil }
+    for dtype, tolerance in pairs{ float64 = 1e-9, float32 = 2e-5 } do
+      local x = mr.tensor(scores, { dtype = dtype })
+      -- rounding must not make or break ties: the scores of float32 are not those of the reference otherwise
+      if dtype == "float64" or shape ~= "wide" then
+        local found, grad = value_and_gradient(function(s) return loss_of(name, own)(s, mr.lists{ grades }) end, x)
+        near(found:item(), value, tolerance, where .. " " .. dtype)
+        near(grad, slope, dtype == "float64" and 1e-8 or tolerance, "gradient of " .. where .. " " .. dtype)
+      end
+    end
+  end
+end
+
+describe("pairwise losses", function()
+  it("weigh every pair by what the swap of the two changes", function()
+    for _, n in ipairs{ 0, 1, 2, 31, 32, 33 } do
+      for _, shape in ipairs{ "normal", "ties", "equal", "wide" } do agrees(n, shape, 1) end
+    end
+    agrees(129, "normal", 1)
+    agrees(129, "ties", 1)
+  end)
+
+  it("do so in long lists, for other gains and persistence", function()
+    agrees(1000, "normal", 1, nil, true)
+    agrees(33, "normal", 2.5, { p = 0.8 })
+    agrees(32, "ties", 0.5, { p = 0.5 })
+  end)
+
+  it("have the gradients that differences find where no rank changes", function()
+    local lists = mixed()
+    local scores = mr.normal({ lists.rows }, { seed = 3, dtype = "float64" })
+    for _, name in ipairs(names) do
+      check(mr.gradcheck(function(x) return loss_of(name, { gain = 2 })(x, lists) end, scores) < 1e-6, name)
+    end
+  end)
+
+  it("of a batch are those of its lists, and shuffled rows change nothing", function()
+    local lists = mixed()
+    local scores = mr.normal({ lists.rows }, { seed = 4, dtype = "float64" })
+    for _, name in ipairs(names) do
+      local all = loss_of(name)(scores, lists):totable()
+      for l = 1, lists.count do
+        local number = mr.tensor({ l }, { dtype = "int64", device = "cpu" })
+        local rows = lists:rows_of(number):to(scores.device)
+        equal(loss_of(name)(scores:rows(rows), lists:select(number)):item(), all[l], ("list %d, %s"):format(l, name))
+      end
+      local order = mr.tensor({ 4, 2, 5, 1, 3 }, { dtype = "int64" })
+      local some, grades = mr.tensor({ 0.5, -1, 2, 0.25, 0.75 }, f64), { 1, 0, 0.5, 2, 0 }
+      near(loss_of(name)(some:rows(order), mr.lists{ { 2, 0, 0, 1, 0.5 } }):item(), loss_of(name)(some, mr.lists{ grades }):item(), 1e-14)
+    end
+  end)
+
+  it("do not depend on the number of threads", function()
+    local relevance = {}
+    for n = 1, 300 do relevance[n] = select(2, random_list(n % 41, "normal")) end
+    local lists = mr.lists(relevance)
+    local scores = mr.normal({ lists.rows }, { seed = 5 })
+    local before = core.threads()
+    for _, name in ipairs(names) do
+      local found = {}
+      for _, threads in ipairs{ 1, 2 } do
+        core.threads(threads)
+        local value, grad = value_and_gradient(function(x) return loss_of(name)(x, lists) end, scores)
+        found[threads] = { value:totable(), grad:totable() }
+      end
+      core.threads(before)
+      equal(found[2], found[1], name)
+    end
+  end)
+
+  it("stay finite where scores are far apart or infinite and the pair is right", function()
+    local lists = mr.lists{ { 1, 0, 1, 0 } }
+    for _, name in ipairs(names) do
+      for _, far in ipairs{ 1e30, math.huge } do
+        local value, grad = value_and_gradient(function(x) return loss_of(name)(x, lists) end, mr.tensor({ far, -far, far, 0 }, f64))
+        equal(value:item(), 0.0, name)
+        near(grad, { 0, 0, 0, 0 }, 0)
+      end
+    end
+  end)
+end)
+
+describe("pairwise losses and lists without pairs", function()
+  it("give 0 and no gradient there, and do not count them", function()
+    local lists = mixed()
+    local scores = mr.normal({ lists.rows }, { seed = 6, dtype = "float64" })
+    local binary, graded = { 1, 0, 0, 0, 0, 0, 1 }, { 1, 0, 0, 0, 0, 1, 1 }
+    local size = lists.sizes:totable()
+    for _, name in ipairs(names) do
+      for _, bound in ipairs{ "none", "minmax" } do
+        local counted = (name == "ndcg" or name == "pairs" and bound == "none") and graded or binary
+        local loss = loss_of(name, { bound = bound })
+        local value, grad = value_and_gradient(function(x) return loss(x, lists) end, scores)
+        local values, slopes, at, number = value:totable(), grad:totable(), 0, 0
+        for l = 1, lists.count do
+          local moved = false
+          for i = at + 1, at + size[l] do moved = moved or slopes[i] ~= 0 end
+          at = at + math.tointeger(size[l])
+          number = number + counted[l]
+          local where = ("list %d under %s %s"):format(l, name, bound)
+          check(moved == (counted[l] == 1), "gradient of " .. where)
+          check((values[l] ~= 0) == (counted[l] == 1), where)
+        end
+        equal(loss:count(lists), number)
+        near(loss:mean(scores, lists):item(), value:sum():item() / number, 1e-14)
+      end
+    end
+  end)
+
+  it("have a mean of 0 and no gradient where no list counts", function()
+    local lists = mr.lists{ { 0, 0 }, { 1 }, {} }
+    for _, name in ipairs(names) do
+      local value, grad = value_and_gradient(function(x) return loss_of(name):mean(x, lists) end, mr.tensor({ 3, 1, 2 }, f64))
+      equal(value:item(), 0.0)
+      near(grad, { 0, 0, 0 }, 0)
+    end
+  end)
+end)
+
+describe("pairwise losses under a bound", function()
+  local relevance = { { 1, 0, 0, 1 }, { 0, 0, 0 }, { 2, 0, 1, 0, 0 }, { 1, 0 } }
+  local lists = mr.lists(relevance)
+  local scores = mr.normal({ lists.rows }, { seed = 7, dtype = "float64" })
+  local of = { pairs = "nrbp_loss" }
+  for name, metric in pairs(metrics) do of[name] = metric end
+
+  local slope_of = {
+    minmax = function(s) return 1 / (s.max - s.min) end,
+    expectation = function(s) return 1 / s.expectation end,
+    expectation_max = function(s) return 1 / math.abs(s.best - s.expectation) end,
+    zscore = function(s) return 1 / s.sd end,
+  }
+
+  it("are each list's value times the slope of its bound", function()
+    for _, name in ipairs(names) do
+      local plain = loss_of(name)(scores, lists):totable()
+      for bound, slope in pairs(slope_of) do
+        local found = loss_of(name, { bound = bound })(scores, lists):totable()
+        for l, grades in ipairs(relevance) do
+          local factor = l == 2 and 0 or slope(mr.bounds.of(of[name], { grades = grades }))
+          near(found[l], factor * plain[l], { rtol = 1e-12, atol = 0 }, ("%s %s, list %d"):format(name, bound, l))
+        end
+        check(mr.gradcheck(function(x) return loss_of(name, { bound = bound })(x, lists) end, scores) < 1e-6)
+      end
+    end
+  end)
+end)
+
+describe("pairwise losses as losses", function()
+  it("say what they are", function()
+    local plain, bounded = mr.losses.lambdarank(), mr.losses.lambdarank{ metric = "nrbp", p = 0.8, bound = "minmax" }
+    equal({ plain.name, plain.bound_name, plain.metric }, { "lambdarank", "none", "ndcg" })
+    equal({ bounded.name, bounded.bound_name, bounded.metric }, { "lambdarank", "minmax", "nrbp(0.8)" })
+    local ranknet = mr.losses.ranknet{ bound = "expectation" }
+    equal({ ranknet.name, ranknet.bound_name, ranknet.metric }, { "ranknet", "expectation", "auc" })
+    equal(tostring(ranknet), "ranknet loss, bound expectation")
+    for name, metric in pairs(metrics) do equal(mr.metrics.parse(loss_of(name).metric).name, metric) end
+  end)
+
+  it("train a network to rank better than at the start, and than at random", function()
+    local queries = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }:standardize()
+    for _, name in ipairs(names) do
+      local loss = loss_of(name, { bound = name ~= "rr" and "minmax" or nil })
+      local model = mr.models.mlp{ inputs = 10, hidden = { 8 }, seed = 4 }
+      local before = mr.evaluate(model(queries), queries.lists, { loss.metric }).mean[loss.metric]
+      local run = mr.fit{ model = model, loss = loss, train = queries, test = queries, optimizer = mr.optim.adam{ lr = 0.02 }, epochs = 20,
+        batch = 20, metrics = { loss.metric }, progress = false }
+      local after = run.test.mean[loss.metric]
+      check(after > before + 0.05, ("%s: %s was %.3f, is %.3f"):format(name, loss.metric, before, after))
+    end
+  end)
+
+  it("refuse what they cannot use, by name", function()
+    raises(function() mr.losses.lambdarank{ metric = "ndgc" } end, "no metric of mr.losses.lambdarank 'ndgc', did you mean 'ndcg'?")
+    raises(function() mr.losses.lambdarank{ metrics = "ap" } end, "did you mean 'metric'?")
+    raises(function() mr.losses.lambdarank{ metric = "rbp", p = 1 } end, "p is 1, expected a number between 0 and 1")
+    raises(function() mr.losses.lambdarank{ metric = "ap", p = 0.5 } end, "p is given, but metric is 'ap'")
+    raises(function() mr.losses.lambdarank{ bound = "minmx" } end, "did you mean 'minmax'?")
+    raises(function() mr.losses.ranknet{ metric = "ap" } end, "no option of mr.losses.ranknet 'metric'")
+    local lists = mr.lists{ { 1, 0 } }
+    raises(function() mr.losses.ranknet{ gain = 0 }(mr.tensor{ 1, 2 }, lists) end, "gain is 0")
+    raises(function() mr.losses.lambdarank()(mr.tensor{ 1, 0 / 0 }, lists) end, "scores has NaN at entry 2")
+    raises(function() mr.losses.lambdarank()(mr.tensor{ 1, 2, 3 }, lists) end, "scores has 3 entries but lists have 2 rows")
+    raises(function() core.lambda_loss(mr.tensor{ 1, 2 }, lists, "err", 0.9, 1) end,
+      "('err', expected 'pairs', 'ndcg', 'ap', 'rr', 'rbp' or 'nrbp')")
+  end)
+end)
