@@ -30,11 +30,18 @@ local function every_source()
   return all
 end
 
--- Fields of an options class, wherever in the standard library it is declared.
+-- Fields of an options class, wherever in the standard library it is declared, and below them those of the classes that it builds on.
 local function class_fields(name)
   for _, source in ipairs(every_source()) do
     local class = docs_of(source).classes[name]
-    if class then return class.fields end
+    if class then
+      local fields = table.move(class.fields, 1, #class.fields, 1, {})
+      for _, parent in ipairs(class.parents) do
+        local more = class_fields(parent) or {}
+        table.move(more, 1, #more, #fields + 1, fields)
+      end
+      return fields
+    end
   end
   return nil
 end

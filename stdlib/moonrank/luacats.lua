@@ -83,6 +83,8 @@ local function read_block(lines)
         table.insert(block.returns, entry)
       elseif tag == "class" then
         block.class = rest:match "^[%w_.]+"
+        block.parents = {}
+        for parent in (rest:match ":(.*)$" or ""):gmatch "[%w_.]+" do table.insert(block.parents, parent) end
       end
       last = entry and { entry = entry, prose = #prose } or nil
     end
@@ -117,7 +119,7 @@ end
 ---Reads a source text.
 ---@param text string
 ---@return table   header: the first comment; items: mr.luacats.Item[]; by_line: items by the line of their definition;
----   classes: name -> fields and text; locals: local name of a table -> the class that it is declared to be
+---   classes: name -> fields, text and parents; locals: local name of a table -> the class that it is declared to be
 ---Example: `require "moonrank.luacats".parse("---Adds.\nfunction M.add(a, b) end").items[1].text   --> Adds.`
 function M.parse(text)
   local lines = {}
@@ -132,7 +134,7 @@ function M.parse(text)
       local block = read_block(comment)
       comment = {}
       if block.class then
-        result.classes[block.class] = { fields = block.fields, text = block.text }
+        result.classes[block.class] = { fields = block.fields, text = block.text, parents = block.parents }
         local held = line:match "^%s*local%s+([%w_]+)%s*=" or line:match "^%s*([%w_]+%.[%w_]+)%s*="
         if held then result.locals[held] = block.class end
       else

@@ -33,17 +33,18 @@ end
 ---@field shade? { from: number, to: number, name?: string }[]   regions of x
 
 ---@class mr.plot.Series
----@field y number[]|mr.Tensor      NaN and infinite entries are gaps
----@field x? number[]|mr.Tensor     default 1, 2, ...
+---@field y number[]|mr.Tensor    NaN and infinite entries are gaps
+---@field x? number[]|mr.Tensor   default 1, 2, ...
 ---@field name? string
+---@field color? integer          series with one number have one colour (default: its place in the list)
+
+---@class mr.plot.Line: mr.plot.Series
 ---@field low? number[]|mr.Tensor   lower edge of a shaded band
 ---@field high? number[]|mr.Tensor
 ---@field style? "solid"|"dashed"|"dotted"
----@field color? integer            series with one number have one colour (default: its place in the list)
----@field size? number              of points
 
----@class mr.plot.Lines: mr.plot.Axes, mr.plot.Series
----@field series? mr.plot.Series[]   or the fields of one series flat
+---@class mr.plot.Lines: mr.plot.Line, mr.plot.Axes
+---@field series? mr.plot.Line[]   several; the fields of one may also stand here themselves
 
 ---Lines through points.
 ---@param options mr.plot.Lines
@@ -51,7 +52,9 @@ end
 ---Example: `mr.plot.lines{y = {1, 4, 9}, title = "Squares"}   --> mr.Figure lines: 1 series, 'Squares'`
 function M.lines(options) return one("lines", marks.lines, options) end
 
----@class mr.plot.Scatter: mr.plot.Lines
+---@class mr.plot.Scatter: mr.plot.Series, mr.plot.Axes
+---@field series? mr.plot.Series[]   several, each with a `size` of its own if it wants one
+---@field size? number        of the points (default 0.7)
 ---@field diagonal? boolean   draws y = x
 
 ---Points.
@@ -62,7 +65,7 @@ function M.scatter(options) return one("scatter", marks.scatter, options) end
 
 ---@class mr.plot.Ecdf: mr.plot.Axes
 ---@field series? { name?: string, values: number[]|mr.Tensor, style?: string, color?: integer }[]   NaN and infinite values are left out
----@field values? number[]|mr.Tensor   of one series
+---@field values? number[]|mr.Tensor   of one series; its name, style and color may stand beside it
 
 ---Empirical distribution functions: the share of values that are at most x.
 ---@param options mr.plot.Ecdf
@@ -73,7 +76,7 @@ function M.ecdf(options) return one("ecdf", marks.ecdf, options) end
 ---@class mr.plot.Bars: mr.plot.Common
 ---@field categories string[]
 ---@field series? { name?: string, values: number[]|mr.Tensor, errors?: number[]|mr.Tensor, color?: integer }[]   one value per category
----@field values? number[]|mr.Tensor   of one series
+---@field values? number[]|mr.Tensor   of one series; its name and color may stand beside it
 ---@field errors? number[]|mr.Tensor   half the length of its error bars
 ---@field horizontal? boolean
 ---@field yrange? number[]   of the values (xrange where horizontal); ylog and xlog likewise

@@ -80,7 +80,7 @@ local function add_bars(panel, one, k, count, flip)
       boxes[#boxes + 1] = flip and { value, center, from, to, lo, hi } or { center, value, lo, hi, from, to }
       local e = one.errors and one.errors[i]
       if e and scale.finite(e) then
-        add_error(errors, center, width * 0.15, axis.log and math.max(value - e, axis.lo) or value - e, value + e)
+        add_error(errors, center, math.min(width * 0.15, 0.04), axis.log and math.max(value - e, axis.lo) or value - e, value + e)
       end
     end
   end
@@ -212,7 +212,9 @@ function M.heatmap(given)
     for c, value in ipairs(row) do
       if scale.finite(value) then
         boxes[#boxes + 1] = { c, r, c - 0.5, c + 0.5, r - 0.5, r + 0.5, value }
-        cells[#cells + 1] = { x = c, y = r, text = (format or "%.3g"):format(value),
+        -- what rounds to 0 has no sign
+        local text = (format or "%.3g"):format(value):gsub("^%-([0.]+)$", "%1")
+        cells[#cells + 1] = { x = c, y = r, text = text,
           dark = is_dark(panel.palette, scale.place(panel.z, value)) }
       end
     end

@@ -134,7 +134,9 @@ M.top_labels = top_labels
 
 local function widest(ticks, size)
   local most = 0
-  for _, tick in ipairs(ticks) do most = math.max(most, text.width(tick.text, size)) end
+  for _, tick in ipairs(ticks) do
+    for line in tick.text:gmatch("[^\n]+") do most = math.max(most, text.width(line, size)) end
+  end
   return most
 end
 
@@ -162,18 +164,31 @@ local function thinned(ticks, room, least)
   return kept
 end
 
--- Ticks of the x axis that fit below a box of this width, the height of their words, and whether these stand aslant, as long names do.
+-- The same ticks with their words broken into lines, and the most lines that one has.
+local function in_lines(ticks, pixels)
+  local broken, most = {}, 1
+  for i, tick in ipairs(ticks) do
+    local lines = text.wrap(tick.text, M.font, pixels)
+    most = math.max(most, #lines)
+    broken[i] = { at = tick.at, text = table.concat(lines, "\n") }
+  end
+  return broken, most
+end
+
+-- Ticks of the x axis that fit below a box of this width, the height of their words, and how far these reach to the left where
+-- they stand aslant, as long names do.
 local function x_ticks(panel, width)
   local ticks = scale.ticks(panel.x, math.max(4, width // 65))
   local room, most = width / math.max(#ticks, 1), widest(ticks, M.font)
   if not panel.x.categories or panel.x.numeric then return thinned(ticks, room, most + 8), M.line + 3 end
-  if most <= room - 4 then return ticks, M.line + 3 end
-  return thinned(ticks, room, M.line), most * 0.6 + M.line, true
+  local broken, lines = in_lines(ticks, room - 6)
+  if widest(broken, M.font) <= room - 4 and lines <= 3 then return broken, lines * M.line + 3 end
+  return thinned(ticks, room, M.line), most * 0.6 + M.line, most * 0.82
 end
 
 local function y_ticks(panel, height)
   local ticks = scale.ticks(panel.y, math.max(4, height // 42))
-  return thinned(ticks, height / math.max(#ticks, 1), M.line - 2)
+  return thinned(ticks, height / math.max(#ticks, 1), panel.y.numeric and 24 or M.line - 2)
 end
 
 -- What names the series: nothing, labels at the ends of lines, or a legend.
@@ -200,11 +215,16 @@ function M.measure(panel, w, h, o)
   plan.yticks = y_ticks(panel, h - above - 40)
   plan.left = M.edge + (o.ylabel and M.line + 3 or 0) + widest(plan.yticks, M.font) + 10
   plan.xticks, plan.tick_height, plan.aslant = x_ticks(panel, w - plan.left - 20)
+  if plan.aslant then
+    plan.left = math.max(plan.left, plan.aslant + 4 - (w - plan.left - 20) / #panel.x.categories / 2)
+  end
   plan.bottom = 8 + plan.tick_height + (o.xlabel and M.line + 3 or 0)
   local box = { x = plan.left, y = above, w = w - plan.left - 20, h = h - above - plan.bottom }
   plan.legend = naming(panel, box, w, o)
   local names = right_labels(panel, plan.legend == "labels", box)
-  plan.right = math.max(14, #names > 0 and widest(names, M.font) + 12 or 0)
+  local last_tick = plan.xticks[#plan.xticks]
+  plan.right = math.max(14, #names > 0 and widest(names, M.font) + 12 or 0,
+    not panel.x.categories and last_tick and text.width(last_tick.text, M.font) / 2 + 4 or 0)
   if panel.z then
     plan.zticks = scale.ticks(panel.z, math.max(3, box.h // 45))
     plan.right = 14 + 14 + 10 + widest(plan.zticks, M.font) + (panel.z.label and M.line + 4 or 0) + M.edge

@@ -145,7 +145,7 @@ function M.lines(given)
   local panel = M.panel(where, "lines", o)
   local list = {}
   for i, each in ipairs(series.list(where, o, { "y", "x", "low", "high", "name", "style", "color" })) do
-    list[i] = series.points(where, each, i)
+    list[i] = series.points(where, each, i, { "low", "high", "style" })
   end
   add_axes(panel, o, gather(list, { "x" }), gather(list, { "y", "low", "high" }), 0, 0.05)
   for _, one in ipairs(list) do add_line(panel, one) end
@@ -170,7 +170,7 @@ function M.scatter(given)
     diagonal = false }))
   local panel = M.panel(where, "scatter", o)
   local list = {}
-  for i, each in ipairs(series.list(where, o, { "y", "x", "name", "color" })) do list[i] = series.points(where, each, i) end
+  for i, each in ipairs(series.list(where, o, { "y", "x", "name", "color" })) do list[i] = series.points(where, each, i, { "size" }) end
   local xs, ys = gather(list, { "x" }), gather(list, { "y" })
   if o.diagonal then
     -- one range for both, so that y = x runs from corner to corner
@@ -224,7 +224,7 @@ function M.ecdf(given)
   o.yrange = o.yrange or not o.ylog and { 0, 1.02 } or nil
   local panel, list, all = M.panel(where, "ecdf", o), {}, {}
   for i, each in ipairs(series.list(where, o, { "values", "name", "style", "color" })) do
-    local one, who = series.one(where, each, i, { values = none })
+    local one, who = series.one(where, each, i, { values = none, style = none })
     if one.values == nil then check.fail("%s: %s has no values", where, who) end
     one.sorted = {}
     for _, v in ipairs(series.numbers(where, "values of " .. who, one.values)) do

@@ -152,21 +152,24 @@ local function plot_command(page, panel, box)
   local parts, as_text = {}, box == nil
   for _, layer in ipairs(panel.layers) do
     local style = as_text and layer.text or not as_text and layer.with
-    -- white lines between cells that are large enough
+    local using = layer.using
     if style and layer.cells then
-      local large = math.min(box.w / #panel.x.categories, box.h / #panel.y.categories) >= 16
+      -- white lines between cells that are large enough; others overlap a little, or the page shines through between them
+      local w, h = box.w / #panel.x.categories, box.h / #panel.y.categories
+      local large = math.min(w, h) >= 16
       style = style .. (large and " border lc rgb '#FFFFFF'" or " noborder")
+      if not large then using = ("1:2:3:($4+%.4f):5:($6+%.4f):7"):format(0.7 / w, 0.7 / h) end
     end
     if style and #layer.rows > 0 then
       local title = as_text and layer.entry and layer.entry.name
-      parts[#parts + 1] = ("%s using %s with %s %s"):format(data_block(page, layer.rows), layer.using, style,
+      parts[#parts + 1] = ("%s using %s with %s %s"):format(data_block(page, layer.rows), using, style,
         title and "title " .. quote(title) or "notitle")
     end
   end
   if #parts == 0 then
     -- gnuplot draws no axes for nothing
     local middle = data_block(page, { { (panel.x.lo + panel.x.hi) / 2, (panel.y.lo + panel.y.hi) / 2 } })
-    parts[1] = middle .. " using 1:2 with dots lc bgnd notitle"
+    parts[1] = middle .. " using 1:2:('') with labels notitle"
   end
   page.add("plot %s", table.concat(parts, ", \\\n  "))
 end

@@ -10,6 +10,7 @@ local M = {}
 ---@field label string?
 ---@field categories string[]?  names at 1, 2, ...
 ---@field down boolean?         from top to bottom
+---@field whole boolean?        only whole numbers, such as epochs
 
 local function finite(x) return x == x and x ~= math.huge and x ~= -math.huge end
 M.finite = finite
@@ -23,14 +24,14 @@ local function check_range(where, name, range, log)
   if log and lo <= 0 then check.fail("%s: %s begins at %g, a logarithmic axis at more than 0", where, name, lo) end
 end
 
-local function widened(lo, hi, log, pad)
+local function widened(lo, hi, log, pad, whole)
   if log then
     if lo == hi then return lo / 2, hi * 2 end
     local factor = (hi / lo) ^ pad
     return lo / factor, hi * factor
   end
   if lo == hi then
-    local half = lo == 0 and 1 or math.abs(lo) * 0.1
+    local half = (lo == 0 or whole) and 1 or math.abs(lo) * 0.1
     return lo - half, hi + half
   end
   local margin = (hi - lo) * pad
@@ -44,19 +45,23 @@ end
 ---@return mr.plot.Axis
 function M.axis(where, o)
   local axis = { log = o.log or false, label = o.label, lo = math.huge, hi = -math.huge }
+  axis.whole = not o.log
+  for _, x in ipairs(o.values) do
+    axis.whole = axis.whole and (not finite(x) or x % 1 == 0)
+    if finite(x) and (x > 0 or not o.log) then axis.lo, axis.hi = math.min(axis.lo, x), math.max(axis.hi, x) end
+  end
   if o.range then
     check_range(where, o.name .. "range", o.range, o.log)
-    axis.lo, axis.hi, axis.fixed = o.range[1], o.range[2], true
+    axis.lo, axis.hi = o.range[1], o.range[2]
     return axis
-  end
-  for _, x in ipairs(o.values) do
-    if finite(x) and (x > 0 or not o.log) then axis.lo, axis.hi = math.min(axis.lo, x), math.max(axis.hi, x) end
   end
   if axis.lo > axis.hi then
     check.fail("%s: no %s to show: every entry is NaN or infinite%s", where, o.name,
       o.log and ", or not positive (the axis is logarithmic)" or "")
   end
-  axis.lo, axis.hi = widened(axis.lo, axis.hi, axis.log, o.pad)
+  -- one value from 0 to 1, say a share, may be anything between
+  if o.name == "y" and axis.hi - axis.lo < 4 then axis.whole = false end
+  axis.lo, axis.hi = widened(axis.lo, axis.hi, axis.log, o.pad, axis.whole)
   return axis
 end
 
@@ -76,19 +81,21 @@ local suffixes = { { 1e9, "G" }, { 1e6, "M" }, { 1e3, "k" } }
 
 -- A tick's number, with as many decimals as neighbours need that are `step` apart.
 local function tick_text(x, step, largest)
-  if x == 0 then return "0" end
+  -- a sum of steps may miss 0 by a little
+  if math.abs(x) < step * 1e-6 then return "0" end
   if step < 1e-4 or largest >= 1e12 then return (("%.3g"):format(x):gsub("e([+-])0*", "e%1"):gsub("e%+", "e")) end
   if largest >= 1e4 then
     for _, each in ipairs(suffixes) do
-      if largest >= each[1] then return ("%.6g%s"):format(x / each[1], each[2]) end
+      if largest >= each[1] then return tick_text(x / each[1], step / each[1], 1) .. each[2] end
     end
   end
   local decimals = math.max(0, -math.floor(math.log(step, 10) + 1e-9))
   return ("%." .. decimals .. "f"):format(x)
 end
 
-local function linear_ticks(lo, hi, count)
+local function linear_ticks(lo, hi, count, whole)
   local rough = (hi - lo) / math.max(count, 1)
+  if whole and rough < 1 then rough = 1.0 end
   local power = 10.0 ^ math.floor(math.log(rough, 10))
   local step = power * 10
   for _, nice in ipairs{ 1, 2, 2.5, 5 } do
@@ -108,7 +115,7 @@ end
 
 local function log_text(x)
   if x >= 1e-4 and x < 1e4 then return ("%.6g"):format(x) end
-  return tick_text(x, x < 1 and 1e-9 or 1, x)
+  return x < 1 and tick_text(x, 1e-9, x) or tick_text(x, 10.0 ^ math.floor(math.log(x, 10) + 1e-9), x)
 end
 
 local function log_ticks(lo, hi, count)
@@ -137,7 +144,7 @@ function M.ticks(axis, count)
     for i, name in ipairs(axis.categories) do ticks[i] = { at = i, text = name } end
     return ticks
   end
-  return (axis.log and log_ticks or linear_ticks)(axis.lo, axis.hi, count)
+  return (axis.log and log_ticks or linear_ticks)(axis.lo, axis.hi, count, axis.whole)
 end
 
 return M

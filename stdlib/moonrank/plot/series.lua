@@ -79,7 +79,7 @@ end
 ---@param known table<string, any>
 ---@return table one, string who
 function M.one(where, given, i, known)
-  local fields = { name = check.none, color = check.none, style = check.none }
+  local fields = { name = check.none, color = check.none }
   for field, default in pairs(known) do fields[field] = default end
   local one = check.options(where .. " (series " .. i .. ")", given, fields)
   local who = one.name ~= nil and ("series '%s'"):format(tostring(one.name)) or "series " .. i
@@ -88,13 +88,16 @@ function M.one(where, given, i, known)
   return one, who
 end
 
----The points of a series: y, x (default 1, 2, ...), and a band.
+---The points of a series: y, x (default 1, 2, ...), and where they are known, the edges of its band.
 ---@param where string
 ---@param given table
 ---@param i integer
+---@param more string[]  further fields that are known
 ---@return table
-function M.points(where, given, i)
-  local one, who = M.one(where, given, i, { x = check.none, y = check.none, low = check.none, high = check.none, size = check.none })
+function M.points(where, given, i, more)
+  local known = { x = check.none, y = check.none }
+  for _, field in ipairs(more) do known[field] = check.none end
+  local one, who = M.one(where, given, i, known)
   if one.y == nil then check.fail("%s: %s has no y", where, who) end
   one.y = M.numbers(where, "y of " .. who, one.y)
   if #one.y == 0 then check.fail("%s: %s has no points", where, who) end

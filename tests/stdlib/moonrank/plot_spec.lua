@@ -159,7 +159,7 @@ describe("lines", function()
   end)
 
   draws("show no more than the range", function()
-    local svg, words = svg_of(mr.plot.lines{ y = { 0, 1, 0 }, yrange = { 0, 2 }, xrange = { 1, 3 }, legend = "none" })
+    local svg, words = svg_of(mr.plot.lines{ y = { 0, 1, 0.5 }, yrange = { 0, 2 }, xrange = { 1, 3 }, legend = "none" })
     local line = lines_of(svg, blue)[1]
     check(words["2.00"] and not words["-0.25"], "the range is from 0 to 2")
     -- 1 is in the middle between 0 and 2: the box is 360 to 400 pixels high
@@ -381,6 +381,8 @@ describe("axes", function()
     equal(ticks({ lo = -3, hi = 7 }, 5), "-2 0 2 4 6")
     equal(ticks({ lo = 0.42, hi = 0.47 }, 5), "0.42 0.43 0.44 0.45 0.46 0.47")
     equal(ticks({ lo = 0, hi = 200000 }, 4), "0 50k 100k 150k 200k")
+    equal(ticks({ lo = 0, hi = 1.2e6 }, 6), "0 0.2M 0.4M 0.6M 0.8M 1.0M 1.2M")
+    equal(ticks({ lo = 1, hi = 3, whole = true }, 8), "1 2 3")
     equal(ticks({ lo = 0, hi = 2e-5 }, 2), "0 1e-5 2e-5")
     equal(ticks({ lo = 1, hi = 1000, log = true }, 5), "1 10 100 1000")
     equal(ticks({ lo = 1, hi = 20, log = true }, 5), "1 2 5 10 20")
