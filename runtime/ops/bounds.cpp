@@ -66,6 +66,12 @@ std::pair<double, double> affine(const std::string& kind, const BoundStats& s) {
   throw ArgumentError("kind", "no affine bound '" + kind + "'");
 }
 
+/// The same from numbers, for metrics whose statistics are estimated.
+std::tuple<double, double> affine_numbers(const std::string& kind, double min, double max, double best, double mean,
+                                         double sd) {
+  return affine(kind, {min, max, best, mean, sd * sd});
+}
+
 /// a and b of every list; 0 and 0 for degenerate ones.
 std::tuple<Tensor, Tensor> affine_bound(const std::string& metric, const Lists& lists, const std::string& kind,
                                         const std::string& dtype, const std::string& device) {
@@ -105,6 +111,8 @@ extern const lua::OpTable bound_functions{
                            "Numbers of the lists on which an ordering can matter."),
         op<&affine_bound>("affine_bound", "metric, lists, kind, dtype, device",
                           "Slope and offset of an affine bound per list."),
+        op<&affine_numbers>("affine_numbers", "kind, min, max, best, expectation, sd",
+                            "Slope and offset of an affine bound from the statistics of one list."),
         op<&bound_numbers>("bound_numbers", "metric, n, p, grades", "min, max, best, expectation, sd of one shape."),
     }};
 

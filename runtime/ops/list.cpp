@@ -32,6 +32,7 @@ namespace mr {
   ROW(metric_functions)      \
   ROW(stats_functions)       \
   ROW(bound_functions)       \
+  ROW(order_functions)       \
   ROW(distribution_functions) \
   ROW(distribution_bound_functions) \
   ROW(distribution_methods)  \

@@ -25,6 +25,17 @@ function core.adam_step(parameter, state, lr, beta1, beta2, epsilon, weight_deca
 ---@return mr.Tensor
 function core.affine_bound(metric, lists, kind, dtype, device) end
 
+---Slope and offset of an affine bound from the statistics of one list.
+---@param kind string
+---@param min number
+---@param max number
+---@param best number
+---@param expectation number
+---@param sd number
+---@return number
+---@return number
+function core.affine_numbers(kind, min, max, best, expectation, sd) end
+
 ---first, first + step, ... up to last.
 ---@param first number
 ---@param last number
@@ -33,6 +44,12 @@ function core.affine_bound(metric, lists, kind, dtype, device) end
 ---@param device? string
 ---@return mr.Tensor
 function core.arange(first, last, step, dtype, device) end
+
+---Ranks of all orders of the grades, or nil where there are more than `most`.
+---@param grades number[]
+---@param most integer
+---@return mr.Tensor?
+function core.arrangement_ranks(grades, most) end
 
 ---Share of rightly ordered pairs per list.
 ---@param ranking mr.Ranking
@@ -133,16 +150,39 @@ function core.defer_interrupt(on) end
 ---@return string
 function core.device(name) end
 
----F~ of the score of every list.
+---The distribution of a metric over random rankings.
+---@param metric string
+---@param n? integer
+---@param p? integer
+---@param grades number[]
+---@param method string
+---@param samples integer
+---@param seed integer
+---@return mr.Distribution
+function core.distribution(metric, n, p, grades, method, samples, seed) end
+
+---F~ of the score of every list, its logarithm or logit.
 ---@param score mr.Tensor
 ---@param lists mr.Lists
 ---@param metric string
+---@param form string
+---@param method string
 ---@param samples integer
 ---@param seed integer
 ---@param gain string
----@param kappa number
+---@param amount number
 ---@return mr.Tensor
-function core.distribution_bound(score, lists, metric, samples, seed, gain, kappa) end
+function core.distribution_bound(score, lists, metric, form, method, samples, seed, gain, amount) end
+
+---The same under one distribution for all entries.
+---@param score mr.Tensor
+---@param distribution mr.Distribution
+---@param form string
+---@param minimize boolean
+---@param gain string
+---@param amount number
+---@return mr.Tensor
+function core.distribution_bound_of(score, distribution, form, minimize, gain, amount) end
 
 ---The distribution of values that are equally likely.
 ---@param values mr.Tensor
@@ -153,10 +193,19 @@ function core.distribution_of(values) end
 ---@param distribution mr.Distribution
 ---@param s mr.Tensor
 ---@param gain string
----@param kappa number
+---@param amount number
 ---@return mr.Tensor
 ---@return mr.Tensor
-function core.distribution_smooth(distribution, s, gain, kappa) end
+function core.distribution_smooth(distribution, s, gain, amount) end
+
+---The same from the table that bounds read.
+---@param distribution mr.Distribution
+---@param s mr.Tensor
+---@param gain string
+---@param amount number
+---@return mr.Tensor
+---@return mr.Tensor
+function core.distribution_tabled(distribution, s, gain, amount) end
 
 ---ERR per list.
 ---@param ranking mr.Ranking
@@ -241,12 +290,27 @@ function core.join_lists(parts) end
 ---@return mr.Tensor
 function core.join_rows(parts) end
 
+---LambdaRank's loss per list, for the change of a metric by each swap; 'pairs': RankNet's.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param metric string
+---@param p number
+---@param gain number
+---@return mr.Tensor
+function core.lambda_loss(scores, lists, metric, p, gain) end
+
 ---Files of train, valid and test of each fold, separated by line ends.
 ---@param folder string
 ---@return string[]
 ---@return string[]
 ---@return string[]
 function core.letor_folds(folder) end
+
+---So many copies of one list.
+---@param grades number[]
+---@param count integer
+---@return mr.Lists
+function core.list_copies(grades, count) end
 
 ---1 for lists on which an ordering can matter, else 0.
 ---@param metric string
@@ -389,6 +453,14 @@ function core.positives(user, item, value, users, items, threshold, min_relevant
 ---@return mr.Tensor
 function core.put_rows(x, index, n) end
 
+---Ranks of random orders, one order after another.
+---@param rows integer
+---@param first integer
+---@param count integer
+---@param seed integer
+---@return mr.Tensor
+function core.random_ranks(rows, first, count, seed) end
+
 ---RBP(p) or nRBP(p) per list.
 ---@param ranking mr.Ranking
 ---@param p number
@@ -459,16 +531,6 @@ function core.reshape(x, sizes) end
 ---@param parameter mr.Tensor
 ---@param snapshot mr.Tensor
 function core.restore(parameter, snapshot) end
-
----Values of a metric for random rankings.
----@param metric string
----@param n? integer
----@param p? integer
----@param grades number[]
----@param samples integer
----@param seed integer
----@return mr.Distribution
-function core.sampled_distribution(metric, n, p, grades, samples, seed) end
 
 ---Writes a safetensors file with metadata.
 ---@param path string
@@ -618,6 +680,10 @@ function mr_Distribution:max() end
 ---Mean.
 ---@return number
 function mr_Distribution:mean() end
+
+---How it was found: enumerated, characteristic function, sampled or values.
+---@return string
+function mr_Distribution:method() end
 
 ---Least value.
 ---@return number

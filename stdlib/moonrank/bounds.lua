@@ -3,6 +3,8 @@
 -- gradient under every bound.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local estimate = require "moonrank.estimate"
+local list_stats = require "moonrank.list_stats"
 
 local M = {}
 
@@ -21,11 +23,11 @@ function Bound:__tostring() return self.name end
 ---@param metric string
 ---@param lists mr.Lists
 ---@return mr.Tensor
-function M.weights(metric, lists) return core.list_weights(metric, lists, "float64", "cpu") end
+function M.weights(metric, lists) return list_stats.weights(metric, lists, "float64", "cpu") end
 
 local function affine(kind)
   return bound(kind, function(score, metric, lists)
-    local a, b = core.affine_bound(metric, lists, kind, score.dtype, score.device)
+    local a, b = list_stats.affine(metric, lists, kind, score.dtype, score.device)
     return score * a + b
   end)
 end
@@ -75,6 +77,7 @@ function M.distribution_bound(options)
     check.fail("%s: gain = 'samples' has no %s, beyond the samples F~ is 0 or 1; kappa has one", where, o.form)
   end
   return bound(form_names[o.form], function(score, metric, lists)
+    if estimate.handles(metric) then return estimate.distribution_bound(score, metric, lists, o.form, gain, amount) end
     return core.distribution_bound(score, lists, metric, o.form, o.method, o.samples, o.seed, gain, amount)
   end)
 end
@@ -102,13 +105,13 @@ Stats.__index = function(self, name)
   elseif name == "p" then
     value = of_type(lists.relevant)
   elseif name == "degenerate" then
-    value = 1 - core.list_weights(self._metric, lists, o.dtype, o.device)
+    value = 1 - list_stats.weights(self._metric, lists, o.dtype, o.device)
   elseif name == "sd" then
-    value = select(5, core.bound_table(self._metric, lists, o.dtype, o.device, true))
+    value = select(5, list_stats.table(self._metric, lists, o.dtype, o.device, true))
   elseif name == "cdf" then
     value = function(score) return known.distribution.apply(score, self._metric, lists) end
   elseif name == "min" or name == "max" or name == "best" or name == "expectation" then
-    self.min, self.max, self.best, self.expectation = core.bound_table(self._metric, lists, o.dtype, o.device, false)
+    self.min, self.max, self.best, self.expectation = list_stats.table(self._metric, lists, o.dtype, o.device, false)
     return rawget(self, name)
   else
     check.unknown("field of mr.Stats", name, { table.unpack(stats_fields) })
@@ -126,17 +129,32 @@ end
 ---Example: `mr.bounds.stats("ap", mr.lists{{1, 0, 0}}).min:item() * 3   --> 1.0`
 function M.stats(metric, lists, options)
   local o = check.options("mr.bounds.stats", options, { dtype = "float64", device = core.device() })
-  core.list_weights(metric, lists, "float64", "cpu")
+  list_stats.weights(metric, lists, "float64", "cpu")
   return setmetatable({ _metric = metric, _lists = lists, _options = o }, Stats)
 end
 
----The same as plain numbers, for N rows of which P are relevant, or for rows with these grades. NaN where undefined (no relevant row).
+-- The grades that a script gives, or 1 p times and 0.
+local function grades_of(where, o)
+  if #o.grades > 0 then return o.grades end
+  if math.type(o.n) ~= "integer" or math.type(o.p) ~= "integer" or o.p < 0 or o.p > o.n then
+    check.fail("%s: n = %s and p = %s, expected integers with 0 <= p <= n, or grades", where, tostring(o.n), tostring(o.p))
+  end
+  local grades = {}
+  for i = 1, o.n do grades[i] = i <= o.p and 1 or 0 end
+  return grades
+end
+
+---The same as plain numbers, for N rows of which P are relevant, or for rows with these grades. NaN where undefined (no relevant row). A
+---metric without closed forms (one of a script's own, err, bpref, ...) is tried on all orders of the grades, or on 20,000 random ones: then
+---`method`, `orders` and `error` (the standard error of the expectation) say so, and max and min are what was seen.
 ---@param metric string
 ---@param shape { n?: integer, p?: integer, grades?: number[] }  n and p, or grades in any order
 ---@return { min: number, max: number, best: number, expectation: number, sd: number }
 ---Example: `mr.bounds.of("nrbp_loss", {n = 9, p = 3}).max   --> 18.0`
+---Example: `mr.bounds.of("err", {n = 3, p = 1}).orders   --> 3`
 function M.of(metric, shape)
   local o = check.options("mr.bounds.of", shape, { n = check.none, p = check.none, grades = {} })
+  if estimate.handles(metric) then return estimate.of(metric, grades_of("mr.bounds.of", o)) end
   local min, max, best, expectation, sd = core.bound_numbers(metric, o.n, o.p, o.grades)
   return { min = min, max = max, best = best, expectation = expectation, sd = sd }
 end
@@ -153,6 +171,13 @@ function M.distribution(metric, options)
   local o = check.options("mr.bounds.distribution", options,
     { n = check.none, p = check.none, grades = {}, method = "auto", samples = 300000, seed = 1 })
   check.choice("mr.bounds.distribution", "method", o.method, { "auto", "exact", "sampled" })
+  if estimate.handles(metric) then
+    local found = estimate.of(metric, grades_of("mr.bounds.distribution", o), { samples = options.samples, seed = o.seed })
+    if o.method == "exact" and found.method ~= "enumerated" then
+      check.fail("mr.bounds.distribution: '%s' has too many orders for method 'exact'; 'auto' or 'sampled' sample them", metric)
+    end
+    return found.distribution
+  end
   return core.distribution(metric, o.n, o.p, o.grades, o.method, o.samples, o.seed)
 end
 
@@ -183,8 +208,8 @@ end
 
 -- A function of (score, stats) is called on the lists that count only, so that 0/0 never meets a gradient.
 local function from_function(name, f)
-  return bound(name, function(score, metric, lists)
-    local counted = core.counted_lists(metric, lists, score.device)
+  local made = bound(name, function(score, metric, lists)
+    local counted = list_stats.counted(metric, lists, score.device)
     if #counted == 0 then return score * 0 end
     local part = lists:select(counted:to("cpu"))
     local value = f(score:rows(counted), M.stats(metric, part, { dtype = score.dtype, device = score.device }))
@@ -194,22 +219,96 @@ local function from_function(name, f)
     end
     return core.put_rows(value, counted, lists.count)
   end)
+  rawset(made, "raw", f)
+  return made
+end
+
+---How much the bounded value of every list grows with its score: the list's weight in training. Constant for affine bounds; for the others
+---taken where the score is the metric's expectation. 0 for lists on which no ordering can matter.
+---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
+---@param metric string
+---@param lists mr.Lists
+---@param options? { dtype?: string, device?: string }  default float64 on the default device
+---@return mr.Tensor  [lists]
+---Example: `mr.bounds.slopes("minmax", "nrbp_loss", mr.lists{{1, 0, 0}, {1, 1}})   --> {0.5, 0}  mr.Tensor {2} float64`
+function M.slopes(what, metric, lists, options)
+  local o = check.options("mr.bounds.slopes", options, { dtype = "float64", device = core.device() })
+  local counted = list_stats.counted(metric, lists, o.device)
+  if #counted == 0 then return list_stats.weights(metric, lists, o.dtype, o.device) end
+  local part = lists:select(counted:to("cpu"))
+  local was = core.recording(true)
+  local ok, result = pcall(function()
+    local score = M.stats(metric, part, o).expectation:requires_grad()
+    local value = M.resolve(what).apply(score, metric, part)
+    if value.tracked then value:sum():backward() end
+    return score.grad or score * 0
+  end)
+  core.recording(was)
+  if not ok then error(result, 0) end
+  return core.put_rows(result, counted, lists.count)
+end
+
+---A bound whose lists weigh no more than `cap` (their weight is the slope, see mr.bounds.slopes), and on the average over the lists
+---`normalize` weigh 1: a factor for all that keeps gradients away from an optimiser's epsilon.
+---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
+---@param options { cap?: number, normalize?: mr.Lists }
+---@return mr.Bound
+---Example: `mr.bounds.weighted("minmax", {cap = 10}).name   --> minmax (cap 10)`
+function M.weighted(what, options)
+  local o = check.options("mr.bounds.weighted", options, { cap = check.none, normalize = check.none })
+  if o.cap and not (type(o.cap) == "number" and o.cap > 0) then
+    check.fail("mr.bounds.weighted: cap is %s, expected a number above 0", tostring(o.cap))
+  end
+  local inner, means = M.resolve(what), {}
+  local function capped(metric, lists, kind)
+    local slopes = M.slopes(inner, metric, lists, kind):abs()
+    return slopes, o.cap and slopes:clamp{ max = o.cap } or slopes
+  end
+  local function mean_of(metric)
+    if o.normalize and not means[metric] then
+      local _, weights = capped(metric, o.normalize, { dtype = "float64", device = "cpu" })
+      means[metric] = weights:sum():item() / math.max(1, M.weights(metric, o.normalize):sum():item())
+      if means[metric] == 0 then means[metric] = 1 end
+    end
+    return means[metric] or 1
+  end
+  local notes = {}
+  if o.cap then notes[1] = ("cap %g"):format(o.cap) end
+  if o.normalize then notes[#notes + 1] = "mean 1" end
+  return bound(("%s (%s)"):format(inner.name, table.concat(notes, ", ")), function(score, metric, lists)
+    local slopes, weights = capped(metric, lists, { dtype = score.dtype, device = score.device })
+    return inner.apply(score, metric, lists) * (weights / slopes:maximum(1e-300) / mean_of(metric))
+  end)
 end
 
 ---A bound of your own: a function of the score (one smooth metric value per list) and what is known of the lists; its gradient comes from the
----operations that it is made of. It keeps the metric's direction. Degenerate lists are left out before it is called.
+---operations that it is made of. It keeps the metric's direction. Degenerate lists are left out before it is called. Or a name for a bound
+---that was made of others. From then on the name stands wherever a built-in one may.
 ---@param name string
----@param f fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
+---@param f mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@return mr.Bound
 ---Example: `mr.bounds.define("sqrt_range", function(score, stats) return (score - stats.min) / (stats.max - stats.min):sqrt() end).name   --> sqrt_range`
 function M.define(name, f)
   if type(name) ~= "string" then check.fail("mr.bounds.define: name is a %s, expected a string", type(name)) end
-  if type(f) ~= "function" then check.fail("mr.bounds.define: a function expected, got a %s", type(f)) end
+  local is_bound = getmetatable(f) == Bound
+  if type(f) ~= "function" and not is_bound then check.fail("mr.bounds.define: a function or a bound expected, got a %s", type(f)) end
   if known[name] and not known[name].user then check.fail("mr.bounds.define: '%s' is a built-in bound, choose another name", name) end
-  known[name] = from_function(name, f)
+  known[name] = is_bound and bound(name, f.apply) or from_function(name, f)
   rawset(known[name], "user", true)
   return known[name]
 end
+
+---Whether a gradient is right, what a bound does to every size of list, and where it stops teaching: see mr.BoundReport.
+---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
+---@param options? mr.bounds.CheckOptions
+---@return mr.BoundReport
+function M.check(what, options) return require("moonrank.bounds.check").check(what, options) end
+
+---The bounded value against the score, for lists of several sizes: what a bound looks like beside others.
+---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor|(string|mr.Bound)[]  one, or a table of several
+---@param options? mr.bounds.PlotOptions
+---@return mr.Figure
+function M.plot(what, options) return require("moonrank.bounds.plot").plot(what, options) end
 
 ---Names of all bounds.
 ---@return string[]

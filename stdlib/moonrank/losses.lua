@@ -92,8 +92,7 @@ local function pairwise(name, metric, bounds_metric, bound, pairs_metric, p, gai
     _smooth = function(scores, lists) return core.lambda_loss(scores, lists, pairs_metric, p, gain) end,
     _apply = function(value, of, lists)
       if bound == bounds.resolve("none") then return value end
-      local slopes = bounds.slopes or function(b, m, l, k) return (core.affine_bound(m, l, b.name, k.dtype, k.device)) end
-      return value * slopes(bound, of, lists, { dtype = value.dtype, device = value.device })
+      return value * bounds.slopes(bound, of, lists, { dtype = value.dtype, device = value.device })
     end,
     _weights = bounds.weights,
   }, Loss)
@@ -143,12 +142,11 @@ end
 ---@class mr.losses.Definition
 ---@field direction "maximize"|"minimize"  where the smooth metric is better
 ---@field smooth fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor  one value per list, made of differentiable operations
----@field metric? string  the metric that goes with it, for mr.evaluate (default: none)
+---@field exact? fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor  the same of exact ranks: what bounds learn its values over all rankings
+---   from, and from then on a metric of this name
+---@field metric? string  the metric that goes with it, for mr.evaluate and for bounds (default: `exact`, or none)
 
--- What the script's function and bound make of the lists, as one value per list.
-local function evaluated(name, smooth_metric, bound, scores, lists)
-  local value = smooth_metric(scores, lists)
-  if bound ~= "none" and type(value) == "userdata" then value = bound(value) end
+local function one_per_list(name, value, lists)
   if type(value) ~= "userdata" or value.dims ~= 1 or #value ~= lists.count then
     check.fail("mr.losses.%s: the function returned %s, expected one value per list (%d)", name,
       type(value) == "userdata" and "a tensor of another shape" or "a " .. type(value), lists.count)
@@ -156,48 +154,85 @@ local function evaluated(name, smooth_metric, bound, scores, lists)
   return value
 end
 
--- The constructor of a loss that a script defined. Without knowledge of its values over all rankings the bounds are "none" and functions of
--- the score. Its function sees only lists whose grades differ, so that 0/0 on the others never meets a gradient.
+-- The script's function, called only with lists whose grades differ, so that 0/0 on the others never meets a gradient.
+local function on_counted_lists(name, f)
+  return function(scores, lists)
+    local counted = core.counted_lists("ndcg", lists, scores.device)
+    if #counted == lists.count then return one_per_list(name, f(scores, lists), lists) end
+    if #counted == 0 then return smooth.nrbp_loss(scores, lists) * 0 end
+    local numbers = counted:to("cpu")
+    local rows = lists:rows_of(numbers):to(scores.device)
+    local part = lists:select(numbers)
+    return core.put_rows(one_per_list(name, f(scores:rows(rows), part), part), counted, lists.count)
+  end
+end
+
+-- The metric over whose rankings bounds are taken, or nil where nothing is known of it.
+local function bounds_metric_of(name, definition)
+  if definition.exact then return name end
+  local metric = require "moonrank.metric"
+  local minimize = definition.direction == "minimize"
+  local other = definition.metric
+  if other and metric.parse(other) and metric.minimizes(other) == minimize then return other end
+end
+
+-- Without knowledge of a metric's values over all rankings its bounds are "none" and functions of the score.
+local function unknown_bound(name, bound)
+  if bound == "none" then return { name = "none", apply = function(score) return score end } end
+  if type(bound) ~= "function" then
+    check.fail("mr.losses.%s: bound is %s, expected 'none' or a function of the score; with `exact` it takes every bound", name,
+      tostring(bound))
+  end
+  return { name = "function", apply = function(score, _, lists) return one_per_list(name, bound(score), lists) end }
+end
+
+-- The constructor of a loss that a script defined.
 local function constructor(name, definition)
+  local value, maximize = on_counted_lists(name, definition.smooth), definition.direction == "maximize"
+  local bounds_metric = bounds_metric_of(name, definition)
   return function(options)
     local bounds = require "moonrank.bounds"
-    local bound = check.options("mr.losses." .. name, options, { bound = check.none }).bound or "none"
-    if bound ~= "none" and type(bound) ~= "function" then
-      check.fail("mr.losses.%s: bound is %s, expected 'none' or a function of the score", name, tostring(bound))
-    end
-    local function value(scores, lists)
-      local counted = core.counted_lists("ndcg", lists, scores.device)
-      if #counted == lists.count then return evaluated(name, definition.smooth, bound, scores, lists) end
-      if #counted == 0 then return smooth.nrbp_loss(scores, lists) * 0 end
-      local numbers = counted:to("cpu")
-      local rows = lists:rows_of(numbers):to(scores.device)
-      local part = evaluated(name, definition.smooth, bound, scores:rows(rows), lists:select(numbers))
-      return core.put_rows(part, counted, lists.count)
-    end
+    local given = check.options("mr.losses." .. name, options, { bound = check.none }).bound or "none"
+    local bound = bounds_metric and bounds.resolve(given) or unknown_bound(name, given)
     return setmetatable({
-      name = name, bound_name = bound == "none" and "none" or "function", metric = definition.metric or false, _bounds_metric = "ndcg",
-      _maximize = definition.direction == "maximize", _smooth = value, _options = {}, _apply = function(score) return score end,
+      name = name, bound_name = bound.name, metric = definition.metric or definition.exact and name or false,
+      _bounds_metric = bounds_metric or "ndcg", _maximize = maximize, _smooth = value, _options = {}, _apply = bound.apply,
       _weights = bounds.weights,
     }, Loss)
   end
 end
 
----Makes a new loss from a smooth metric: afterwards `mr.losses[name]{bound =}` builds it. Lists whose grades are all equal give 0,
----do not count, and are left out before the function is called.
----@param name string
----@param definition mr.losses.Definition
----@return fun(options?: { bound?: "none"|fun(score: mr.Tensor): mr.Tensor }): mr.Loss
----Example: `mr.losses.define("top", {direction = "maximize", smooth = function(s, l) return l:sum(s) end})().name   --> top`
-function M.define(name, definition)
+local function checked_definition(name, definition)
   if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then
     check.fail("mr.losses.define: name is %s, expected a word", tostring(name))
   end
   if M[name] ~= nil and not defined[name] then check.fail("mr.losses.define: there is a loss '%s' already", name) end
   local none = check.none
-  definition = check.options("mr.losses.define", definition, { direction = none, smooth = none, metric = none })
+  definition = check.options("mr.losses.define", definition, { direction = none, smooth = none, exact = none, metric = none })
   check.choice("mr.losses.define", "direction", definition.direction, { "maximize", "minimize" })
   if type(definition.smooth) ~= "function" then
     check.fail("mr.losses.define: smooth is a %s, expected a function of scores and lists", type(definition.smooth))
+  end
+  if definition.exact ~= nil and type(definition.exact) ~= "function" then
+    check.fail("mr.losses.define: exact is a %s, expected a function of ranks and lists", type(definition.exact))
+  end
+  if definition.exact and not defined[name] and require("moonrank.metric").known(name) then
+    check.fail("mr.losses.define: there is a metric '%s' already, and `exact` would be another of that name", name)
+  end
+  return definition
+end
+
+---Makes a new loss from a smooth metric: afterwards `mr.losses[name]{bound =}` builds it. Lists whose grades are all equal give 0,
+---do not count, and are left out before the function is called. With `exact`, or a `metric` of the same direction, it takes every bound; what
+---has no closed form is found from all orders of a list where they are few, else from 20,000 random ones (see mr.bounds.of).
+---@param name string
+---@param definition mr.losses.Definition
+---@return fun(options?: mr.losses.Options): mr.Loss
+---Example: `mr.losses.define("top", {direction = "maximize", smooth = function(s, l) return l:sum(s) end})().name   --> top`
+function M.define(name, definition)
+  definition = checked_definition(name, definition)
+  if definition.exact then
+    require("moonrank.metric").define(name, definition.exact, definition.direction == "minimize")
   end
   M[name], defined[name] = constructor(name, definition), true
   return M[name]

@@ -139,9 +139,42 @@ end
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@param minimize boolean  whether less is better
 function M.define(name, f, minimize)
-  definitions[name] = { own = {}, minimize = minimize, values = function(ranking, o, lists)
+  definitions[name] = { own = {}, minimize = minimize, on_ranks = f, values = function(ranking, o, lists)
     return core.with_empty(f(core.ranks(ranking), lists), ranking, o.empty)
   end }
+  require("moonrank.estimate").forget(name)
+end
+
+---Whether there is a metric of this name, without k and p.
+---@param base string
+---@return boolean
+---Example: `require "moonrank.metric".known("err")   --> true`
+function M.known(base) return definitions[base] ~= nil end
+
+---Whether less of it is better.
+---@param text string
+---@return boolean
+---Example: `require "moonrank.metric".minimizes("nrbp_loss")   --> true`
+function M.minimizes(text) return definitions[taken_apart(text)].minimize or false end
+
+---The metric as a function of exact ranks (all different) and lists.
+---@param text string
+---@return fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
+---Example: `require "moonrank.metric".on_ranks("err")(mr.tensor{2, 1, 3}, mr.lists{{0, 1, 0}}):item()   --> 0.5`
+function M.on_ranks(text)
+  local definition = definitions[taken_apart(text)]
+  if not definition.on_ranks then
+    local parsed = M.parse(text)
+    return function(ranks, lists) return parsed(-ranks, lists) end
+  end
+  return function(ranks, lists)
+    local values = definition.on_ranks(ranks, lists)
+    if type(values) ~= "userdata" or values.dims ~= 1 or #values ~= lists.count then
+      check.fail("metric '%s': its function of ranks returned %s, expected one value per list (%d)", text,
+        type(values) == "userdata" and "a tensor of another shape" or "a " .. type(values), lists.count)
+    end
+    return values
+  end
 end
 
 return M

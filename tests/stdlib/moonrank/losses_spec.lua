@@ -181,6 +181,10 @@ describe("a loss that a script defines", function()
     check(mr.gradcheck(function(x) return make()(x, lists):sum() end, scores) < 1e-6)
   end)
 
+  it("takes the bounds of a metric of its direction", function()
+    near(mr.losses.spec_ndcg{ bound = "minmax" }(scores, lists), mr.losses.ndcg{ gain = 2, bound = "minmax" }(scores, lists), 0)
+  end)
+
   it("is refused where it cannot be, by name", function()
     local f = function(s, l) return l:sum(s) end
     raises(function() mr.losses.define("ap", { direction = "maximize", smooth = f }) end, "there is a loss 'ap' already")
@@ -188,7 +192,10 @@ describe("a loss that a script defines", function()
     raises(function() mr.losses.define("x", { direction = "up", smooth = f }) end, "no direction of mr.losses.define 'up'")
     raises(function() mr.losses.define("x", { direction = "maximize" }) end, "smooth is a nil, expected a function")
     raises(function() mr.losses.define("x", { direction = "maximize", smoth = f, smooth = f }) end, "did you mean 'smooth'?")
-    raises(function() mr.losses.spec_ndcg{ bound = "minmax" } end, "bound is minmax, expected 'none' or a function of the score")
+    local unbounded = mr.losses.define("spec_unknown", { direction = "minimize", smooth = f })
+    raises(function() unbounded{ bound = "minmax" } end, "bound is minmax, expected 'none' or a function of the score")
+    raises(function() mr.losses.define("x", { direction = "minimize", smooth = f, exact = 1 }) end, "exact is a number")
+    raises(function() mr.losses.define("err", { direction = "maximize", smooth = f, exact = f }) end, "there is a metric 'err' already")
     local wrong = mr.losses.define("spec_wrong", { direction = "minimize", smooth = function(s) return s end })
     raises(function() wrong()(scores, lists) end,
       "mr.losses.spec_wrong: the function returned a tensor of another shape, expected one value per list (3)")

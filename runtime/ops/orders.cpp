@@ -1,0 +1,92 @@
+// Orders of a list's rows, as ranks of many copies of the list laid end to end: what scripts need to find out what a
+// metric of theirs can be.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "kernels/core/rng.h"
+#include "kernels/cpu/pool.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/lists.h"
+
+namespace mr {
+namespace {
+
+constexpr int64_t most_entries = 1'000'000'000;
+
+int64_t checked_entries(int64_t rows, int64_t count) {
+  if (rows < 0) throw ArgumentError("rows", std::to_string(rows) + ", expected 0 or more");
+  if (count < 0 || (rows > 0 && count > most_entries / rows))
+    throw ArgumentError("count", std::to_string(count) + " orders of " + std::to_string(rows) +
+                                     " rows, expected up to " + std::to_string(most_entries) + " ranks in all");
+  return rows * count;
+}
+
+/// float64 ranks of random orders number first, first + 1, ... (from 1); order s depends on (seed, rows, s) only.
+Tensor random_ranks(int64_t rows, int64_t first, int64_t count, int64_t seed) {
+  Tensor out = Tensor::empty({checked_entries(rows, count)}, Dtype::float64);
+  double* const ranks = out.span<double>().data;
+  const RandomKey key = random_key(static_cast<uint64_t>(seed), ("orders " + std::to_string(rows)).c_str());
+  const auto fill = [&](int64_t from, int64_t to) {
+    for (int64_t s = from; s < to; ++s) {
+      double* const own = ranks + s * rows;
+      std::iota(own, own + rows, 1.0);
+      for (int64_t r = 0; r + 1 < rows; ++r) {  // Fisher-Yates
+        const uint64_t bits = philox(key, static_cast<uint64_t>(first + s), static_cast<uint64_t>(r)).low();
+        std::swap(own[r], own[r + static_cast<int64_t>(bounded(bits, static_cast<uint64_t>(rows - r)))]);
+      }
+    }
+  };
+  cpu::parallel(
+      count, 64, [](const void* c, int64_t from, int64_t to) { (*static_cast<decltype(fill)*>(c))(from, to); }, &fill);
+  return out;
+}
+
+/// float64 ranks of all orders of rows with these grades that differ in which grade is where, or nothing where there
+/// are more than `most`.
+std::optional<Tensor> arrangement_ranks(const std::vector<double>& grades, int64_t most) {
+  const auto rows = static_cast<int64_t>(grades.size());
+  std::vector<int64_t> order(grades.size());
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return grades[a] < grades[b]; });
+  std::vector<double> placed(grades.size());
+  for (int64_t r = 0; r < rows; ++r) placed[r] = grades[order[r]];
+  std::vector<double> ranks;
+  int64_t count = 0;
+  do {
+    if (++count > std::min(most, most_entries / std::max<int64_t>(rows, 1))) return std::nullopt;
+    // rows of one grade take the ranks of that grade in turn
+    std::vector<std::pair<double, int64_t>> at;
+    for (int64_t r = 0; r < rows; ++r) at.emplace_back(placed[r], r + 1);
+    std::stable_sort(at.begin(), at.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    const size_t start = ranks.size();
+    ranks.resize(start + grades.size());
+    for (int64_t r = 0; r < rows; ++r) ranks[start + order[r]] = static_cast<double>(at[r].second);
+  } while (std::next_permutation(placed.begin(), placed.end()));
+  return Tensor::from(ranks);
+}
+
+/// `count` copies of a list with these grades.
+Lists copies(const std::vector<double>& grades, int64_t count) {
+  checked_entries(static_cast<int64_t>(grades.size()), count);
+  std::vector<float> relevance;
+  relevance.reserve(grades.size() * static_cast<size_t>(count));
+  for (int64_t s = 0; s < count; ++s) relevance.insert(relevance.end(), grades.begin(), grades.end());
+  return {std::vector<int64_t>(static_cast<size_t>(count), static_cast<int64_t>(grades.size())), std::move(relevance)};
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable order_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&random_ranks>("random_ranks", "rows, first, count, seed",
+                          "Ranks of random orders, one order after another."),
+        op<&arrangement_ranks>("arrangement_ranks", "grades, most",
+                               "Ranks of all orders of the grades, or nil where there are more than `most`."),
+        op<&copies>("list_copies", "grades, count", "So many copies of one list."),
+    }};
+
+}  // namespace mr

@@ -1,0 +1,296 @@
+-- What a new bound has to be asked before anybody trains with it.
+local check = require "moonrank.check"
+local estimate = require "moonrank.estimate"
+local grid = require "moonrank.bounds.grid"
+local tables = require "moonrank.table"
+
+local M = {}
+
+local steps = 32        -- scores from the least to the largest at which every list is looked at
+local vanished = 1e-9   -- of the steepest slope: nothing is learnt there
+local faded = 1e-2      -- next to nothing
+
+---@class mr.bounds.CheckOptions
+---@field metrics? string[]    default {"ndcg", "ap", "nrbp_loss"}
+---@field nsr? number[]        rows that are not relevant per relevant one (default 1 to 5)
+---@field relevant? integer[]  relevant rows (default 1, 2, 5, 20, 100, 500; for metrics without closed forms up to 20)
+---@field quiet? boolean       do not print
+
+---@class mr.BoundReport
+---@field name string
+---@field ok boolean          no problem was found
+---@field problems { kind: string, metric: string, text: string }[]   kind: "gradient", "monotone", "finite", "batch" or "direction"
+---@field cautions { kind: string, metric: string, text: string }[]   kind: "degenerate", "vanishing" or "flat"
+---@field metrics table<string, table>   per metric what was measured: gradient_error, worst, best, slope_ratio, equal, at_best, at_worst
+local Report = check.class("mr.BoundReport")
+
+local function add(list, kind, metric, text, ...) list[#list + 1] = { kind = kind, metric = metric, text = text:format(...) } end
+
+local function is_finite(x) return x == x and x ~= math.huge and x ~= -math.huge end
+
+-- What one metric is tried on.
+local function subject(bound, metric, o)
+  local bounds = require "moonrank.bounds"
+  local relevant = o.relevant or estimate.handles(metric) and { 1, 2, 5, 20 } or { 1, 2, 5, 20, 100, 500 }
+  local sizes = grid.sizes(relevant, o.nsr)
+  for _, tiny in ipairs{ { 2, 1 }, { 3, 1 }, { 3, 2 }, { 5, 4 } } do sizes[#sizes + 1] = { n = tiny[1], p = tiny[2] } end
+  local lists = grid.lists(sizes)
+  local stats = bounds.stats(metric, lists, { dtype = "float64", device = "cpu" })
+  local s = { bound = bound, metric = metric, sizes = sizes, lists = lists, relevant = relevant, nsr = o.nsr }
+  for _, name in ipairs{ "min", "max", "best", "expectation" } do s[name] = stats[name]:totable() end
+  return s
+end
+
+-- One score per list, `u` of the way from the least to the largest.
+local function scores_at(s, u)
+  local score = {}
+  for l in ipairs(s.sizes) do score[l] = s.min[l] + u * (s.max[l] - s.min[l]) end
+  return score
+end
+
+-- Values and slopes of every list along its range.
+local function walk(s)
+  s.value, s.slope = {}, {}
+  for k = 0, steps do s.value[k], s.slope[k] = grid.evaluated(s.bound, s.metric, s.lists, scores_at(s, k / steps)) end
+  s.peak = {}
+  for l in ipairs(s.sizes) do
+    s.peak[l] = 0
+    for k = 0, steps do s.peak[l] = math.max(s.peak[l], math.abs(s.slope[k][l])) end
+  end
+end
+
+local function check_finite(s, report)
+  for l, size in ipairs(s.sizes) do
+    for k = 0, steps do
+      if not is_finite(s.value[k][l]) or not is_finite(s.slope[k][l]) then
+        add(report.problems, "finite", s.metric, "value %g with slope %g for a list of %s at score %.4g", s.value[k][l], s.slope[k][l],
+          grid.name(size), scores_at(s, k / steps)[l])
+        return
+      end
+    end
+  end
+end
+
+-- The tape's derivative against central differences, inside the range.
+local function check_gradient(s, report)
+  local worst, where = 0, nil
+  for _, u in ipairs{ 0.07, 0.31, 0.52, 0.68, 0.93 } do
+    local above, below, step = {}, {}, {}
+    local score = scores_at(s, u)
+    for l in ipairs(score) do
+      step[l] = 1e-5 * (s.max[l] - s.min[l])
+      above[l], below[l] = score[l] + step[l], score[l] - step[l]
+    end
+    local _, slope = grid.evaluated(s.bound, s.metric, s.lists, score)
+    local up, down = grid.evaluated(s.bound, s.metric, s.lists, above), grid.evaluated(s.bound, s.metric, s.lists, below)
+    for l, size in ipairs(s.sizes) do
+      local expected = (up[l] - down[l]) / (2 * step[l])
+      local scale = math.max(math.abs(expected), s.peak[l], 1e-300)
+      local err = math.abs(slope[l] - expected) / scale
+      if err > worst then worst, where = err, { size, slope[l], expected, score[l] } end
+    end
+  end
+  if worst > 1e-4 then
+    add(report.problems, "gradient", s.metric, "slope %.6g for a list of %s at score %.4g, differences say %.6g: is a part detached?",
+      where[2], grid.name(where[1]), where[4], where[3])
+  end
+  return worst
+end
+
+local function check_monotone(s, report)
+  for l, size in ipairs(s.sizes) do
+    local least, largest, rises, falls = math.huge, -math.huge, 0, 0
+    local fall_at
+    for k = 0, steps do
+      least, largest = math.min(least, s.value[k][l]), math.max(largest, s.value[k][l])
+      local change = k > 0 and s.value[k][l] - s.value[k - 1][l] or 0
+      rises, falls = rises + math.max(0, change), falls - math.min(0, change)
+      if change < 0 and not fall_at then fall_at = k end
+    end
+    local tolerance = 1e-9 * math.max(1e-300, largest - least)
+    if largest - least <= 1e-12 * math.max(1, math.abs(largest)) then
+      add(report.cautions, "flat", s.metric, "the same value at every score for a list of %s", grid.name(size))
+      return "flat"
+    elseif falls > tolerance and rises <= tolerance then
+      add(report.problems, "direction", s.metric, "falls as the score grows for a list of %s: a bound keeps the metric's direction",
+        grid.name(size))
+      return "falling"
+    elseif falls > tolerance then
+      add(report.problems, "monotone", s.metric, "rises and falls for a list of %s: it falls from score %.4g on", grid.name(size),
+        scores_at(s, (fall_at - 1) / steps)[l])
+      return "NOT MONOTONE"
+    end
+  end
+  return "rising"
+end
+
+-- A list must not see the others of its batch.
+local function check_alone(s, report)
+  local score = scores_at(s, 0.4)
+  local together = grid.evaluated(s.bound, s.metric, s.lists, score)
+  for _, l in ipairs{ 1, #s.sizes // 2, #s.sizes } do
+    local alone = grid.evaluated(s.bound, s.metric, grid.lists{ s.sizes[l] }, { score[l] })[1]
+    if math.abs(alone - together[l]) > 1e-9 * math.max(1, math.abs(alone)) then
+      add(report.problems, "batch", s.metric, "%.6g for a list of %s alone, %.6g among others: it must not depend on the batch", alone,
+        grid.name(s.sizes[l]), together[l])
+      return
+    end
+  end
+end
+
+-- Lists on which no ordering can matter: as training sees them, and as the bound's own function would.
+local function check_degenerate(s, report)
+  local sizes = { { n = 1, p = 1 }, { n = 4, p = 4 }, { n = 3, p = 0 } }
+  local value, slope = grid.evaluated(s.bound, s.metric, grid.lists(sizes), { 1, 1, 0 })
+  for l, size in ipairs(sizes) do
+    if value[l] ~= 0 or slope[l] ~= 0 then
+      add(report.problems, "finite", s.metric, "value %g with slope %g for a list of %s, on which no ordering can matter: expected 0 and 0",
+        value[l], slope[l], grid.name(size))
+    end
+  end
+  local f = rawget(s.bound, "raw")
+  if not f then return end
+  local core, bounds = require "moonrank.core", require "moonrank.bounds"
+  for _, size in ipairs{ sizes[1], sizes[2] } do
+    local lists = grid.lists{ size }
+    local ok, raw = pcall(function()
+      return f(core.tensor({ 1 }, "float64", "cpu"), bounds.stats(s.metric, lists, { dtype = "float64", device = "cpu" })):item()
+    end)
+    if not ok or not is_finite(raw) then
+      add(report.cautions, "degenerate", s.metric,
+        "divides by zero for a list of %s, all relevant (%s; such lists are left out in training)", grid.name(size),
+        not ok and "an error" or raw ~= raw and "NaN" or "infinite")
+      return
+    end
+  end
+end
+
+-- The least slope over all lists at one score each, against the list's steepest.
+local function fading(s, report, where, score)
+  local _, slope = grid.evaluated(s.bound, s.metric, s.lists, score)
+  local least, at = math.huge, nil
+  for l in ipairs(s.sizes) do
+    local share = s.peak[l] > 0 and math.abs(slope[l]) / s.peak[l] or 0
+    if share < least then least, at = share, l end
+  end
+  if least < vanished then
+    add(report.cautions, "vanishing", s.metric, "no slope at %s for a list of %s: such a list never learns from there", where,
+      grid.name(s.sizes[at]))
+  elseif least < faded then
+    add(report.cautions, "vanishing", s.metric, "at %s a list of %s has %.2g of its steepest slope", where, grid.name(s.sizes[at]), least)
+  end
+  return least
+end
+
+-- The smooth metric where all scores are equal, as at the start of training; the expectation where there is no smooth form.
+local function equal_scores(s)
+  local core = require "moonrank.core"
+  local smooth = require "moonrank.smooth"
+  local f = rawget(smooth, s.metric)
+  if not f then return s.expectation end
+  return f(core.full({ s.lists.rows }, 0, "float64", "cpu"), s.lists):totable()
+end
+
+-- How much more a short list weighs than a long one, at every ratio.
+local function slope_ratios(s)
+  local bounds = require "moonrank.bounds"
+  local short = s.relevant[math.min(4, #s.relevant)]
+  local long = s.relevant[#s.relevant]
+  if short == long then short = s.relevant[1] end
+  local ratios = {}
+  for i, ratio in ipairs(s.nsr) do
+    local slopes = bounds.slopes(s.bound, s.metric, grid.lists(grid.sizes({ short, long }, { ratio })), { device = "cpu" }):totable()
+    ratios[i] = slopes[1] / slopes[2]
+  end
+  return ratios, short, long
+end
+
+local function ends(s)
+  local worst, best = { math.huge, -math.huge }, { math.huge, -math.huge }
+  for l in ipairs(s.sizes) do
+    local at_min, at_max = s.value[0][l], s.value[steps][l]
+    local is_best = s.best[l] == s.max[l]
+    local w, b = is_best and at_min or at_max, is_best and at_max or at_min
+    worst = { math.min(worst[1], w), math.max(worst[2], w) }
+    best = { math.min(best[1], b), math.max(best[2], b) }
+  end
+  return worst, best
+end
+
+local function measured(bound, metric, o, report)
+  local s = subject(bound, metric, o)
+  walk(s)
+  local m = { sizes = #s.sizes }
+  check_finite(s, report)
+  m.gradient_error = check_gradient(s, report)
+  m.shape = check_monotone(s, report)
+  check_alone(s, report)
+  check_degenerate(s, report)
+  m.worst, m.best = ends(s)
+  m.slope_ratio, m.short, m.long = slope_ratios(s)
+  m.equal = fading(s, report, "equal scores", equal_scores(s))
+  local best, worst = {}, {}
+  for l in ipairs(s.sizes) do
+    best[l] = s.best[l]
+    worst[l] = s.best[l] == s.max[l] and s.min[l] or s.max[l]
+  end
+  m.at_best, m.at_worst = fading(s, report, "the best", best), fading(s, report, "the worst", worst)
+  return m
+end
+
+local function range_text(range)
+  if math.abs(range[1] - range[2]) <= 1e-9 * math.max(1, math.abs(range[1])) then return ("%.4g"):format(range[1]) end
+  return ("%.4g to %.4g"):format(range[1], range[2])
+end
+
+local function rows_of(report)
+  local rows = {}
+  local function row(title, f)
+    local cells = { title }
+    for _, name in ipairs(report.order) do cells[#cells + 1] = f(report.metrics[name]) end
+    rows[#rows + 1] = cells
+  end
+  row("gradient, worst error", function(m) return ("%.1e"):format(m.gradient_error) end)
+  row("along the score", function(m) return m.shape end)
+  row("at the best", function(m) return range_text(m.best) end)
+  row("at the worst", function(m) return range_text(m.worst) end)
+  for i, ratio in ipairs(report.nsr) do
+    row(("slope short : long, NSR %g"):format(ratio), function(m) return ("%.4g"):format(m.slope_ratio[i]) end)
+  end
+  row("least slope, equal scores", function(m) return ("%.2g of peak"):format(m.equal) end)
+  row("least slope, at the best", function(m) return ("%.2g of peak"):format(m.at_best) end)
+  row("least slope, at the worst", function(m) return ("%.2g of peak"):format(m.at_worst) end)
+  return rows
+end
+
+function Report:__tostring()
+  local columns = { "bound " .. self.name, table.unpack(self.order) }
+  local lines = { tostring(tables.new{ columns = columns, rows = rows_of(self) }) }
+  local first = self.metrics[self.order[1]]
+  lines[#lines + 1] = ("%d sizes of list; short has %d relevant rows, long %d; (N, P) is N rows, P relevant"):format(
+    first.sizes, first.short, first.long)
+  for _, each in ipairs(self.problems) do lines[#lines + 1] = ("WRONG   %s, %s: %s"):format(each.kind, each.metric, each.text) end
+  for _, each in ipairs(self.cautions) do lines[#lines + 1] = ("caution %s, %s: %s"):format(each.kind, each.metric, each.text) end
+  lines[#lines + 1] = self.ok and "no problem found" or ("%d problem%s"):format(#self.problems, #self.problems == 1 and "" or "s")
+  return table.concat(lines, "\n")
+end
+
+---Checks a bound over lists of many sizes: its gradient against differences, whether it rises with the score, its ends, how much short lists
+---weigh against long ones, lists on which no ordering can matter, and where its gradient fades. Prints the report and returns it.
+---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
+---@param options? mr.bounds.CheckOptions
+---@return mr.BoundReport
+function M.check(what, options)
+  local o = check.options("mr.bounds.check", options,
+    { metrics = { "ndcg", "ap", "nrbp_loss" }, nsr = { 1, 2, 3, 4, 5 }, relevant = check.none, quiet = false })
+  if #o.metrics == 0 or #o.nsr == 0 then check.fail("mr.bounds.check: metrics and nsr need an entry at least") end
+  local bound = require("moonrank.bounds").resolve(what)
+  local report = { name = bound.name, problems = {}, cautions = {}, metrics = {}, order = o.metrics, nsr = o.nsr }
+  for _, metric in ipairs(o.metrics) do report.metrics[metric] = measured(bound, metric, o, report) end
+  report.ok = #report.problems == 0
+  setmetatable(report, Report)
+  if not o.quiet then print(report) end
+  return report
+end
+
+return M

@@ -1,0 +1,62 @@
+-- Lists of many sizes on which bounds are tried out and drawn.
+local core = require "moonrank.core"
+local tensor = require "moonrank.tensor"
+
+local M = {}
+
+---@class mr.bounds.Size
+---@field n integer
+---@field p integer
+---@field nsr? number  rows that are not relevant per relevant one, where the size was made by that
+
+---Lists with these numbers of rows and relevant rows.
+---@param sizes mr.bounds.Size[]
+---@return mr.Lists
+function M.lists(sizes)
+  local lists = {}
+  for l, size in ipairs(sizes) do
+    lists[l] = {}
+    for i = 1, size.n do lists[l][i] = i <= size.p and 1 or 0 end
+  end
+  return tensor.lists(lists)
+end
+
+---All numbers of relevant rows at all ratios.
+---@param relevant integer[]
+---@param nsr number[]
+---@return mr.bounds.Size[]
+function M.sizes(relevant, nsr)
+  local sizes = {}
+  for _, ratio in ipairs(nsr) do
+    for _, p in ipairs(relevant) do sizes[#sizes + 1] = { n = p + math.max(1, math.floor(p * ratio + 0.5)), p = p, nsr = ratio } end
+  end
+  return sizes
+end
+
+---The bounded value of every list and its derivative, at one score per list.
+---@param bound mr.Bound
+---@param metric string
+---@param lists mr.Lists
+---@param score number[]
+---@return number[] value, number[] slope
+function M.evaluated(bound, metric, lists, score)
+  local was = core.recording(true)
+  local ok, value, slope = pcall(function()
+    local leaf = core.tensor(score, "float64", "cpu"):requires_grad()
+    local bounded = bound.apply(leaf, metric, lists)
+    if bounded.tracked then bounded:sum():backward() end
+    local none = {}
+    for l = 1, #score do none[l] = 0.0 end
+    return bounded:totable(), leaf.grad and leaf.grad:totable() or none
+  end)
+  core.recording(was)
+  if not ok then error(value, 0) end
+  return value, slope
+end
+
+---"(60, 20)" for a list of 60 rows of which 20 are relevant.
+---@param size mr.bounds.Size
+---@return string
+function M.name(size) return ("(%d, %d)"):format(size.n, size.p) end
+
+return M

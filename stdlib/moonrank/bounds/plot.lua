@@ -1,0 +1,58 @@
+-- Pictures of bounds: the bounded value against the metric, for lists of several sizes.
+local check = require "moonrank.check"
+local grid = require "moonrank.bounds.grid"
+
+local M = {}
+
+local points = 101
+
+---@class mr.bounds.PlotOptions
+---@field metric? string       default "ndcg"
+---@field nsr? number[]        rows that are not relevant per relevant one, a panel each (default 1, 2, 3)
+---@field relevant? integer[]  relevant rows, a line each (default 5, 20, 100; where less is better 10, 20, 40, whose ranges are nearer)
+
+-- Bounded value of every size along its range.
+local function series_of(bound, metric, sizes)
+  local bounds = require "moonrank.bounds"
+  local lists = grid.lists(sizes)
+  local stats = bounds.stats(metric, lists, { dtype = "float64", device = "cpu" })
+  local min, max, series = stats.min:totable(), stats.max:totable(), {}
+  for l, size in ipairs(sizes) do series[l] = { name = ("P = %d"):format(size.p), x = {}, y = {} } end
+  for k = 1, points do
+    local score = {}
+    for l in ipairs(sizes) do
+      score[l] = min[l] + (k - 1) / (points - 1) * (max[l] - min[l])
+      series[l].x[k] = score[l]
+    end
+    local value = grid.evaluated(bound, metric, lists, score)
+    for l in ipairs(sizes) do series[l].y[k] = value[l] end
+  end
+  return series
+end
+
+---@param what any
+---@param options? mr.bounds.PlotOptions
+---@return mr.Figure
+function M.plot(what, options)
+  local bounds, plot = require "moonrank.bounds", require "moonrank.plot"
+  local o = check.options("mr.bounds.plot", options, { metric = "ndcg", nsr = { 1, 2, 3 }, relevant = check.none })
+  o.relevant = o.relevant or require("moonrank.metric").minimizes(o.metric) and { 10, 20, 40 } or { 5, 20, 100 }
+  local several = type(what) == "table" and getmetatable(what) == nil
+  local panels = { columns = #o.nsr }
+  for _, each in ipairs(several and what or { what }) do
+    local bound = bounds.resolve(each)
+    for _, ratio in ipairs(o.nsr) do
+      panels[#panels + 1] = plot.lines{
+        series = series_of(bound, o.metric, grid.sizes(o.relevant, { ratio })), title = ("%s, NSR %g"):format(bound.name, ratio),
+        xlabel = o.metric, ylabel = "bounded",
+      }
+    end
+  end
+  if #panels == 0 then check.fail("mr.bounds.plot: no bound and no NSR to draw") end
+  if #panels == 1 then return panels[1] end
+  panels.width = math.max(640, 300 * math.min(#panels, panels.columns))
+  panels.height = 60 + 260 * math.ceil(#panels / panels.columns)
+  return plot.facets(panels)
+end
+
+return M

@@ -1,0 +1,119 @@
+-- What mr.bounds.check tells apart, slopes and weights, and pictures of bounds.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local describe, it, near, equal, check, raises = test.describe, test.it, test.near, test.equal, test.check, test.raises
+
+local function report_of(name, f, options)
+  if f then mr.bounds.define(name, f) end
+  options = options or {}
+  options.quiet = true
+  return mr.bounds.check(name, options)
+end
+
+local function kinds(list)
+  local found = {}
+  for _, each in ipairs(list) do found[each.kind] = true end
+  return found
+end
+
+local function unit(score, stats) return (score - stats.min) / (stats.max - stats.min) end
+
+describe("mr.bounds.check", function()
+  it("finds nothing wrong with any built-in bound", function()
+    local names = { "none", "minmax", "expectation", "expectation_max", "zscore", "distribution", "distribution_log", "distribution_logit" }
+    for _, name in ipairs(names) do
+      local report = report_of(name)
+      check(report.ok, tostring(report))
+      check(report.metrics.ap.gradient_error < 1e-5, name)
+    end
+  end)
+
+  it("names a gradient of which a part is detached", function()
+    local report = report_of("spec_detached", function(score, stats) return unit(score, stats) * score:detach() end)
+    check(not report.ok)
+    equal(kinds(report.problems), { gradient = true })
+    check(report.problems[1].text:find("differences say", 1, true), report.problems[1].text)
+  end)
+
+  it("names a bound that rises and falls, and one that turns the metric round", function()
+    local wave = report_of("spec_wave", function(score, stats) return (unit(score, stats) * 9):tanh() - unit(score, stats) end)
+    equal(kinds(wave.problems), { monotone = true })
+    check(tostring(wave):find("WRONG   monotone, ndcg: rises and falls for a list of (2, 1)", 1, true), tostring(wave))
+    local turned = report_of("spec_turned", function(score, stats) return -unit(score, stats) end)
+    equal(kinds(turned.problems), { direction = true })
+  end)
+
+  it("names a division by zero on lists on which no ordering can matter, and on those on which it does", function()
+    local degenerate = report_of("spec_by_range", unit)
+    check(degenerate.ok, "training leaves such lists out")
+    check(kinds(degenerate.cautions).degenerate, tostring(degenerate))
+    check(tostring(degenerate):find("divides by zero for a list of (1, 1)", 1, true), tostring(degenerate))
+    local tiny = report_of("spec_by_others", function(score, stats) return score / (stats.p - 1) end)
+    check(kinds(tiny.problems).finite, tostring(tiny))
+  end)
+
+  it("names a bound that looks at the other lists of its batch", function()
+    check(kinds(report_of("spec_batch", function(score) return score - score:mean() end).problems).batch)
+  end)
+
+  it("says where the gradient vanishes: equal scores under distribution bounding of nDCG (Westerborg 2022)", function()
+    local report = report_of("distribution")
+    check(report.metrics.ndcg.equal < 1e-9 and report.metrics.ap.equal > 1e-3)
+    check(kinds(report.cautions).vanishing)
+    check(report_of("distribution_logit").metrics.ndcg.equal > 1e-3)
+  end)
+
+  it("measures slopes: nRBP under min-max weighs 20 relevant rows 625 times as much as 500", function()
+    local m = report_of("minmax", nil, { metrics = { "nrbp_loss", "ap" }, nsr = { 1, 3 } }).metrics
+    near(m.nrbp_loss.slope_ratio, { 625, 625 }, 1e-9)
+    near(m.ap.slope_ratio, { 1.469 / 1.444, 1.01 }, { atol = 0.006 })
+    near({ m.nrbp_loss.best[1], m.nrbp_loss.worst[2] }, { 0, 1 }, { atol = 1e-12 })
+  end)
+
+  it("refuses what it cannot check", function()
+    raises(function() mr.bounds.check("minmx") end, "did you mean 'minmax'?")
+    raises(function() mr.bounds.check("minmax", { metrics = {} }) end, "need an entry")
+    raises(function() mr.bounds.check("minmax", { metric = "ap" }) end, "did you mean 'metrics'?")
+  end)
+end)
+
+describe("slopes and weights", function()
+  local lists = mr.lists{ { 1, 0, 0, 1 }, { 0, 0 }, { 1, 0 }, { 1, 1 }, { 1, 1, 1, 0, 0, 0, 0, 0 } }
+
+  it("are the factor of affine bounds, and 0 where no ordering can matter", function()
+    near(mr.bounds.slopes("minmax", "nrbp_loss", lists), { 1 / 4, 0, 1, 0, 1 / 15 }, 1e-14)
+    near(mr.bounds.slopes("none", "ap", lists), { 1, 0, 1, 0, 1 }, 0)
+    equal(mr.bounds.slopes("minmax", "ap", mr.lists{ { 1 }, {} }):totable(), { 0.0, 0.0 })
+    equal(mr.bounds.slopes(function(score) return score:detach() end, "ap", lists):totable(), { 0.0, 0.0, 0.0, 0.0, 0.0 })
+  end)
+
+  it("are capped, and brought to mean 1", function()
+    local capped = mr.bounds.weighted("minmax", { cap = 0.5 })
+    near(mr.bounds.slopes(capped, "nrbp_loss", lists), { 1 / 4, 0, 1 / 2, 0, 1 / 15 }, 1e-12)
+    local even = mr.bounds.weighted("minmax", { cap = 0.5, normalize = lists })
+    local slopes = mr.bounds.slopes(even, "nrbp_loss", lists)
+    near(slopes:sum():item(), 3, 1e-12)
+    near(slopes:totable()[1] / slopes:totable()[5], 15 / 4, 1e-12)
+    equal(even.name, "minmax (cap 0.5, mean 1)")
+    raises(function() mr.bounds.weighted("minmax", { cap = 0 }) end, "cap is 0, expected a number above 0")
+  end)
+
+  it("make bounds that train like others, under a name of their own", function()
+    mr.bounds.define("spec_even", mr.bounds.weighted("distribution_logit", { cap = 5, normalize = lists }))
+    local scores = mr.normal({ lists.rows }, { seed = 3, dtype = "float64" })
+    for _, loss in ipairs{ "ndcg", "ap", "nrbp" } do
+      check(mr.gradcheck(function(x) return mr.losses[loss]{ bound = "spec_even" }(x, lists) end, scores) < 1e-6, loss)
+    end
+    check(mr.losses.lambdarank{ bound = "spec_even" }(scores, lists):sum():item() > 0)
+  end)
+end)
+
+describe("mr.bounds.plot", function()
+  it("draws a panel per bound and NSR, a line per size", function()
+    local one = mr.bounds.plot("minmax", { metric = "ap", nsr = { 2 } })
+    check(tostring(one):find("lines: 3 series", 1, true), tostring(one))
+    local many = mr.bounds.plot({ "minmax", "expectation" }, { metric = "nrbp_loss", nsr = { 1, 2, 3 }, relevant = { 5, 10 } })
+    check(tostring(many):find("6 panels", 1, true), tostring(many))
+    raises(function() mr.bounds.plot("minmax", { nsr = {} }) end, "no bound and no NSR")
+  end)
+end)

@@ -1,0 +1,122 @@
+-- Metrics without closed forms: what is found from their orders, against metrics that have closed forms written as if they had none.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local describe, it, near, equal, check, raises = test.describe, test.it, test.near, test.equal, test.check, test.raises
+
+local f64 = { dtype = "float64" }
+
+-- Reciprocal rank and nRBP loss of exact ranks.
+local function reciprocal(ranks, lists) return lists:max(lists.relevance:to(ranks.dtype) / ranks) end
+local function wrong_pairs(ranks, lists)
+  local relevant = lists.relevance:to(ranks.dtype)
+  local p = lists:sum(relevant)
+  return lists:sum(relevant * (ranks - 1)) - p * (p - 1) / 2
+end
+mr.losses.define("spec_rr", { direction = "maximize", smooth = mr.smooth.rr, exact = reciprocal })
+mr.losses.define("spec_wrong_pairs", { direction = "minimize", smooth = mr.smooth.nrbp_loss, exact = wrong_pairs })
+local twins = { spec_rr = "rr", spec_wrong_pairs = "nrbp_loss" }
+local loss_of = { spec_rr = "rr", spec_wrong_pairs = "nrbp" }
+
+describe("orders", function()
+  it("are all there, once each, where they are few", function()
+    local ranks = core.arrangement_ranks({ 2, 0, 1, 0 }, 100):totable()
+    equal(#ranks, 12 * 4)
+    local seen = {}
+    for o = 0, 11 do
+      local ranking = {}
+      for i = 1, 4 do ranking[ranks[o * 4 + i]] = ({ "c", "a", "b", "a" })[i] end
+      equal(#ranking, 4)
+      local word = table.concat(ranking)
+      check(not seen[word], word)
+      seen[word] = true
+    end
+    equal(core.arrangement_ranks({ 2, 0, 1, 0 }, 11), nil)
+    equal(#core.arrangement_ranks({}, 5), 0)
+  end)
+
+  it("drawn at random are permutations, equally likely, the same for every number of threads and from any start", function()
+    local counts = {}
+    local ranks = core.random_ranks(3, 0, 60000, 1):totable()
+    for o = 0, 59999 do
+      local word = ("%d%d%d"):format(ranks[3 * o + 1], ranks[3 * o + 2], ranks[3 * o + 3])
+      counts[word] = (counts[word] or 0) + 1
+    end
+    local kinds = 0
+    for word, count in pairs(counts) do
+      kinds = kinds + 1
+      check(math.abs(count - 10000) < 4 * math.sqrt(10000 * 5 / 6), word .. " " .. count)
+    end
+    equal(kinds, 6)
+    local threads = core.threads()
+    core.threads(1)
+    equal(core.random_ranks(33, 5, 200, 7):totable(), { table.unpack(core.random_ranks(33, 0, 205, 7):totable(), 5 * 33 + 1) })
+    core.threads(threads)
+    raises(function() core.random_ranks(1 << 30, 0, 1 << 30, 1) end, "expected up to")
+  end)
+end)
+
+describe("a metric that a script defines", function()
+  for name, twin in pairs(twins) do
+    it(name .. " has the statistics of its twin in closed form", function()
+      for _, shape in ipairs{ { n = 2, p = 1 }, { n = 9, p = 3 }, { n = 12, p = 6 } } do
+        local found, expected = mr.bounds.of(name, shape), mr.bounds.of(twin, shape)
+        equal({ found.method, found.error }, { "enumerated", 0 })
+        for _, field in ipairs{ "min", "max", "best", "expectation", "sd" } do near(found[field], expected[field], 1e-12, field) end
+        near(mr.bounds.distribution(name, shape):quantile(0.3), mr.bounds.distribution(twin, shape):quantile(0.3), 1e-12)
+      end
+      local found, expected = mr.bounds.of(name, { n = 60, p = 20 }), mr.bounds.of(twin, { n = 60, p = 20 })
+      equal({ found.method, found.orders }, { "sampled", 20000 })
+      near(found.expectation, expected.expectation, { atol = 4 * found.error })
+      near({ found.min, found.max }, { expected.min, expected.max }, 1e-12, "the sorted orders are among those tried")
+      check(found.error > 0 and found.error < expected.sd / 100)
+    end)
+
+    it(name .. " takes every bound, as its twin does", function()
+      local lists = mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 0 }, { 0, 1, 0 }, { 1, 1 }, { 1, 0, 0, 1, 0, 1, 0, 0 } }
+      local scores = mr.normal({ lists.rows }, { seed = 4, dtype = "float64" })
+      local bounds = { "none", "minmax", "expectation", "expectation_max", "zscore", "distribution", "distribution_log",
+        "distribution_logit" }
+      for _, bound in ipairs(bounds) do
+        local mine, built_in = mr.losses[name]{ bound = bound }, mr.losses[loss_of[name]]{ bound = bound }
+        local tolerance = bound:find("distribution") and { atol = 3e-5 } or { rtol = 1e-11, atol = 1e-12 }
+        near(mine(scores, lists):totable(), built_in(scores, lists):totable(), tolerance, bound)
+        equal({ mine:count(lists), mine.bound_name }, { 3, bound })
+        check(mr.gradcheck(function(x) return mine(x, lists) end, scores) < 1e-6, bound)
+      end
+      local by_name = mr.bounds.define("spec_by_expectation", function(score, stats) return score / stats.expectation end)
+      near(mr.losses[name]{ bound = by_name }(scores, lists), mr.losses[loss_of[name]]{ bound = "expectation" }(scores, lists), 1e-12)
+    end)
+  end
+
+  it("is a metric for evaluations, and a name for reports", function()
+    local lists, scores = mr.lists{ { 0, 1, 0 } }, mr.tensor({ 3, 2, 1 }, f64)
+    equal(mr.evaluate(scores, lists, { "spec_rr" }).mean.spec_rr, 0.5)
+    local report = mr.bounds.check("minmax", { metrics = { "spec_wrong_pairs" }, nsr = { 1, 2 }, quiet = true })
+    check(report.ok, tostring(report))
+  end)
+
+  it("is found anew where it is defined anew", function()
+    mr.losses.define("spec_again", { direction = "maximize", smooth = mr.smooth.rr, exact = reciprocal })
+    local before = mr.bounds.of("spec_again", { n = 4, p = 1 }).expectation
+    local function doubled(ranks, lists) return reciprocal(ranks, lists) * 2 end
+    mr.losses.define("spec_again", { direction = "maximize", smooth = mr.smooth.rr, exact = doubled })
+    near(mr.bounds.of("spec_again", { n = 4, p = 1 }).expectation, 2 * before, 1e-15)
+  end)
+
+  it("says what its function returned where that is not one value per list", function()
+    mr.metrics.define("spec_shapeless", function(ranks) return ranks end)
+    raises(function() mr.bounds.of("spec_shapeless", { n = 4, p = 1 }) end, "a tensor of another shape, expected one value per list (4)")
+    raises(function() mr.bounds.of("spec_rr", { n = 4 }) end, "n = 4 and p = nil")
+    raises(function() mr.bounds.distribution("spec_rr", { n = 60, p = 20, method = "exact" }) end, "too many orders")
+  end)
+end)
+
+describe("built-in metrics without closed forms", function()
+  it("are estimated too: expected reciprocal rank by hand, graded", function()
+    -- three rows of grades 2, 0, 0: stop probability (2^2 - 1) / 2^2 at ranks 1, 2, 3
+    local found = mr.bounds.of("err", { grades = { 2, 0, 0 } })
+    near({ found.min, found.max, found.expectation }, { 0.75 / 3, 0.75, 0.75 * (1 + 1 / 2 + 1 / 3) / 3 }, 1e-12)
+    equal(found.method, "enumerated")
+  end)
+end)
