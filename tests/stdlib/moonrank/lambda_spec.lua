@@ -258,6 +258,28 @@ describe("pairwise losses under a bound", function()
       end
     end
   end)
+
+  it("that is curved take its slope where the metric is what random rankings have", function()
+    local function squared(score) return score * score / 2 end
+    for _, name in ipairs(names) do
+      local plain = loss_of(name)(scores, lists):totable()
+      local own = loss_of(name, { bound = squared })(scores, lists):totable()
+      local steep = loss_of(name, { bound = "distribution" })(scores, lists):totable()
+      for l, grades in ipairs(relevance) do
+        local where = ("%s, list %d"):format(name, l)
+        if l == 2 then
+          equal({ own[l], steep[l] }, { 0.0, 0.0 }, where)
+        else
+          local s, list = mr.bounds.of(of[name], { grades = grades }), mr.lists{ grades }
+          near(own[l], s.expectation * plain[l], { rtol = 1e-12, atol = 0 }, where)
+          local function at(x) return mr.bounds.resolve("distribution").apply(mr.tensor({ x }, f64), of[name], list):item() end
+          local step = 1e-4 * (s.max - s.min)
+          local slope = (at(s.expectation + step) - at(s.expectation - step)) / (2 * step)
+          near(steep[l], slope * plain[l], { rtol = 1e-4, atol = 0 }, where .. ", distribution")
+        end
+      end
+    end
+  end)
 end)
 
 describe("pairwise losses as losses", function()
@@ -272,7 +294,7 @@ describe("pairwise losses as losses", function()
   end)
 
   it("train a network to rank better than at the start, and than at random", function()
-    local queries = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }:standardize()
+    local queries = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }:standardize():to(mr.device())
     for _, name in ipairs(names) do
       local loss = loss_of(name, { bound = name ~= "rr" and "minmax" or nil })
       local model = mr.models.mlp{ inputs = 10, hidden = { 8 }, seed = 4 }
