@@ -10,6 +10,7 @@ local M = {}
 
 ---@class mr.Bound
 ---@field name string
+---@field apply fun(score: mr.Tensor, metric: string, lists: mr.Lists): mr.Tensor  the bounded value of every list from its smooth metric
 local Bound = check.class("mr.Bound")
 
 -- apply(score, metric, lists) -> one bounded value per list.

@@ -31,6 +31,7 @@ local M = {}
 ---@field shuffle? boolean           default true
 ---@field reduction? "mean"|"sum"    over the batch's lists that an ordering can matter to (default "mean")
 ---@field recipe? "honest"|"published"  choose on valid (default) or on test
+---@field each_epoch? fun(epoch: integer, model: mr.Model)  called before training, with 0, and after every epoch
 ---@field progress? boolean          show a progress line (default true)
 ---@field name? string               what the line is called
 
@@ -99,7 +100,7 @@ local function checked(options)
   local o = check.options("mr.fit", options, {
     model = none, loss = none, train = none, valid = none, test = none, optimizer = none, batch = 32, epochs = 50, metrics = {},
     select = none, patience = none, every = 1, seed = 1, shuffle = true, reduction = "mean", recipe = "honest", progress = true,
-    name = "fit",
+    name = "fit", each_epoch = none,
   })
   for _, name in ipairs{ "model", "loss", "train" } do
     if o[name] == nil then check.fail("mr.fit: %s is missing", name) end
@@ -108,6 +109,9 @@ local function checked(options)
   check.choice("mr.fit", "recipe", o.recipe, { "honest", "published" })
   if o.recipe == "published" and not o.test then check.fail("mr.fit: recipe 'published' chooses the epoch on test, which is missing") end
   if o.batch < 1 or o.epochs < 0 or o.every < 1 then check.fail("mr.fit: batch and every must be at least 1, epochs at least 0") end
+  if o.each_epoch and type(o.each_epoch) ~= "function" then
+    check.fail("mr.fit: each_epoch is a %s, expected a function of the epoch and the model", type(o.each_epoch))
+  end
   o.optimizer = o.optimizer or require("moonrank.optim").adam{}
   o.select = o.select or o.metrics[1]
   o.judge = o.recipe == "published" and o.test or o.valid
@@ -134,8 +138,11 @@ end
 
 local function train(o, run, line)
   local optimizer = o.optimizer:bind(o.model:parameters())
+  local each_epoch = o.each_epoch or function() end
+  each_epoch(0, o.model)
   for epoch = 1, o.epochs do
     judged(o, run, epoch, train_epoch(o, run, optimizer, epoch, line))
+    each_epoch(epoch, o.model)
     if o.patience and run.best and epoch - run.best.epoch >= o.patience then break end
   end
 end
