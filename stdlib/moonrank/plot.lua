@@ -129,7 +129,6 @@ function M.facets(options)
     if math.type(key) == nil then named[key] = value end
   end
   local o = check.options(where, named, facet_options)
-  check.choice(where, "legend", o.legend, { "auto", "labels", "legend", "none" })
   for i, each in ipairs(options) do
     if getmetatable(each) ~= figure.Figure then check.fail("%s: entry %d is a %s, expected a figure", where, i, type(each)) end
     if each.kind == "facets" then check.fail("%s: entry %d is facets itself", where, i) end
@@ -141,8 +140,10 @@ function M.facets(options)
     check.fail("%s: columns is %s, expected a whole number from 1", where, tostring(columns))
   end
   columns = math.min(columns, #panels)
-  return figure.new{ kind = "facets", panels = panels, columns = columns, title = o.title, caption = o.caption, legend = o.legend,
-    width = o.width or 320 * columns, height = o.height or 250 * ((#panels + columns - 1) // columns) + 50 }
+  o.width, o.height = o.width or 320 * columns, o.height or 250 * ((#panels + columns - 1) // columns) + 50
+  marks.check_page(where, o)
+  return figure.new{ kind = "facets", panels = panels, columns = columns, title = o.title and tostring(o.title),
+    caption = o.caption and tostring(o.caption), legend = o.legend, width = o.width, height = o.height }
 end
 
 return M

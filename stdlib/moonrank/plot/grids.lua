@@ -73,7 +73,7 @@ local function add_bars(panel, one, k, count, flip)
   local base = axis.log and axis.lo or 0
   local boxes, errors = {}, {}
   for i, value in ipairs(one.values) do
-    if scale.finite(value) and (value > 0 or not axis.log) then
+    if scale.shows(axis, value) then
       local center = i - 0.4 + (k - 0.5) * width
       local lo, hi = center - width * 0.46, center + width * 0.46
       local from, to = math.min(base, value), math.max(base, value)
@@ -140,8 +140,7 @@ local function is_dark(palette, share)
 end
 
 local function rows_of(where, values)
-  if type(values) == "userdata" and not io.type(values) then
-    if values.dims ~= 2 then check.fail("%s: values is a tensor with %s dimensions, expected 2", where, tostring(values.dims)) end
+  if series.is_tensor(where, "values", values, 2) then
     local flat, rows = core.numbers(values), {}
     local columns = #values > 0 and #flat // #values or 0
     for r = 1, #values do rows[r] = table.move(flat, (r - 1) * columns + 1, r * columns, 1, {}) end

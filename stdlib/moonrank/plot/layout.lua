@@ -183,7 +183,7 @@ local function x_ticks(panel, width)
   if not panel.x.categories or panel.x.numeric then return thinned(ticks, room, most + 8), M.line + 3 end
   local broken, lines = in_lines(ticks, room - 6)
   if widest(broken, M.font) <= room - 4 and lines <= 3 then return broken, lines * M.line + 3 end
-  return thinned(ticks, room, M.line), most * 0.6 + M.line, most * 0.82
+  return thinned(ticks, room, M.line * 1.6), most * 0.6 + M.line, most * 0.82
 end
 
 local function y_ticks(panel, height)

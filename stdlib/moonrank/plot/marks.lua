@@ -23,20 +23,34 @@ local function with_axes(more)
   return more
 end
 
+---Checks the choice of a legend and the size of a figure, in whole pixels afterwards.
+---@param where string
+---@param o table
+function M.check_page(where, o)
+  check.choice(where, "legend", o.legend, { "auto", "labels", "legend", "none" })
+  for _, side in ipairs{ "width", "height" } do
+    local pixels = o[side]
+    if math.type(pixels) == nil or not scale.finite(pixels) or pixels < 120 or pixels > 10000 then
+      check.fail("%s: %s is %s, expected 120 to 10000 pixels", where, side, tostring(pixels))
+    end
+    o[side] = math.floor(pixels)
+  end
+end
+
+-- A list given as one entry, without braces of its own, would otherwise be taken for an empty one.
+local function check_list(where, name, list)
+  if next(list) ~= nil and #list == 0 then
+    check.fail("%s: %s has a field '%s', expected a list of entries", where, name, tostring(next(list)))
+  end
+end
+
 ---Checks what every kind of figure knows; the panel to be filled in.
 ---@param where string
 ---@param kind string
 ---@param o table
 ---@return table
 function M.panel(where, kind, o)
-  check.choice(where, "legend", o.legend, { "auto", "labels", "legend", "none" })
-  for _, side in ipairs{ "width", "height" } do
-    local pixels = o[side]
-    if not (pixels == pixels and pixels >= 120 and pixels <= 10000) then
-      check.fail("%s: %s is %s, expected 120 to 10000 pixels", where, side, tostring(pixels))
-    end
-    o[side] = math.floor(pixels)
-  end
+  M.check_page(where, o)
   for _, words in ipairs{ "title", "xlabel", "ylabel", "zlabel", "caption" } do
     if o[words] ~= nil then o[words] = tostring(o[words]) end
   end
@@ -46,6 +60,7 @@ end
 -- Reference lines: {at, "text"} or a number each.
 local function references(where, name, list)
   local found = {}
+  check_list(where, name, list)
   for i, each in ipairs(list) do
     local at, text = each, nil
     if type(each) == "table" then at, text = each[1], each[2] end
@@ -59,6 +74,7 @@ end
 
 local function regions(where, list)
   local found = {}
+  check_list(where, "shade", list)
   for i, each in ipairs(list) do
     local o = check.options(where .. " (shade)", each, { from = none, to = none, name = none })
     if math.type(o.from) == nil or math.type(o.to) == nil or o.from >= o.to or o.from ~= o.from or o.to ~= o.to then
@@ -90,8 +106,6 @@ local function add_axes(panel, o, xs, ys, xpad, ypad)
   panel.y = scale.axis(panel.where, { name = "y", label = o.ylabel, log = o.ylog, range = o.yrange, values = ys, pad = ypad })
 end
 
-local function shows(axis, x) return scale.finite(x) and (x > 0 or not axis.log) end
-
 -- Rows of a data block; a gap is false. Also the points that stand alone between gaps, where no line would show them, and the last point.
 local function rows_of(panel, one, columns)
   local rows, alone, last, run = {}, {}, nil, 0
@@ -100,10 +114,10 @@ local function rows_of(panel, one, columns)
     run = 0
   end
   for i = 1, #one.y do
-    local row, whole = { one.x[i] }, shows(panel.x, one.x[i])
+    local row, whole = { one.x[i] }, scale.shows(panel.x, one.x[i])
     for k, column in ipairs(columns) do
       row[k + 1] = column[i]
-      whole = whole and shows(panel.y, column[i])
+      whole = whole and scale.shows(panel.y, column[i])
     end
     if whole then
       rows[#rows + 1], run, last = row, run + 1, row
@@ -158,7 +172,7 @@ local shapes = { 7, 9, 5, 13, 11, 6, 8, 4 }
 local function without_gaps(panel, one)
   local rows = {}
   for i = 1, #one.y do
-    if shows(panel.x, one.x[i]) and shows(panel.y, one.y[i]) then rows[#rows + 1] = { one.x[i], one.y[i] } end
+    if scale.shows(panel.x, one.x[i]) and scale.shows(panel.y, one.y[i]) then rows[#rows + 1] = { one.x[i], one.y[i] } end
   end
   return rows
 end

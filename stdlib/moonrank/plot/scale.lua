@@ -12,8 +12,16 @@ local M = {}
 ---@field down boolean?         from top to bottom
 ---@field whole boolean?        only whole numbers, such as epochs
 
-local function finite(x) return x == x and x ~= math.huge and x ~= -math.huge end
+-- What can be drawn: differences and quotients of larger numbers would not be finite. The rest is a gap.
+local largest_drawn = 1e150
+local function finite(x) return x == x and x <= largest_drawn and x >= -largest_drawn end
 M.finite = finite
+
+---Whether a number has a place on an axis.
+---@param axis { log: boolean? }
+---@param x number
+---@return boolean
+function M.shows(axis, x) return finite(x) and (not axis.log or x >= 1 / largest_drawn) end
 
 local function check_range(where, name, range, log)
   if type(range) ~= "table" then check.fail("%s: %s is a %s, expected {lowest, highest}", where, name, type(range)) end
@@ -21,7 +29,7 @@ local function check_range(where, name, range, log)
   if math.type(lo) == nil or math.type(hi) == nil or not (finite(lo) and finite(hi)) or lo >= hi then
     check.fail("%s: %s is {%s, %s}, expected two numbers, the lower one first", where, name, tostring(lo), tostring(hi))
   end
-  if log and lo <= 0 then check.fail("%s: %s begins at %g, a logarithmic axis at more than 0", where, name, lo) end
+  if log and lo < 1 / largest_drawn then check.fail("%s: %s begins at %g, a logarithmic axis at more than 0", where, name, lo) end
 end
 
 local function widened(lo, hi, log, pad, whole)
@@ -30,8 +38,10 @@ local function widened(lo, hi, log, pad, whole)
     local factor = (hi / lo) ^ pad
     return lo / factor, hi * factor
   end
-  if lo == hi then
-    local half = (lo == 0 or whole) and 1 or math.abs(lo) * 0.1
+  local size = math.max(math.abs(lo), math.abs(hi))
+  -- differences that are rounding errors would make ticks that read alike
+  if hi - lo <= size * 1e-10 or size < 1e-150 then
+    local half = (size < 1e-150 or whole) and 1 or size * 0.1
     return lo - half, hi + half
   end
   local margin = (hi - lo) * pad
@@ -48,7 +58,7 @@ function M.axis(where, o)
   axis.whole = not o.log
   for _, x in ipairs(o.values) do
     axis.whole = axis.whole and (not finite(x) or x % 1 == 0)
-    if finite(x) and (x > 0 or not o.log) then axis.lo, axis.hi = math.min(axis.lo, x), math.max(axis.hi, x) end
+    if M.shows(axis, x) then axis.lo, axis.hi = math.min(axis.lo, x), math.max(axis.hi, x) end
   end
   if o.range then
     check_range(where, o.name .. "range", o.range, o.log)
@@ -95,6 +105,7 @@ end
 
 local function linear_ticks(lo, hi, count, whole)
   local rough = (hi - lo) / math.max(count, 1)
+  if rough < 1e-150 or rough < 1e-12 * math.max(math.abs(lo), math.abs(hi)) then return {} end
   if whole and rough < 1 then rough = 1.0 end
   local power = 10.0 ^ math.floor(math.log(rough, 10))
   local step = power * 10

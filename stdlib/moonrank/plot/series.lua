@@ -9,16 +9,27 @@ M.colors = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "
 M.styles = { solid = "1", dashed = "(10,5)", dotted = "(2,4)" }
 local style_order = { "solid", "dashed", "dotted" }
 
+---Whether a value is a tensor; its number of dimensions must then be this.
+---@param where string
+---@param name string
+---@param value any
+---@param dims integer
+---@return boolean
+function M.is_tensor(where, name, value, dims)
+  if type(value) ~= "userdata" then return false end
+  local class = not io.type(value) and tostring(value):match("^mr%.%w+") or io.type(value) and "file"
+  if class then check.fail("%s: %s is a %s, expected numbers or a tensor", where, name, class) end
+  if value.dims ~= dims then check.fail("%s: %s is a tensor with %d dimensions, expected %d", where, name, value.dims, dims) end
+  return true
+end
+
 ---Numbers from a table or a one-dimensional tensor.
 ---@param where string
 ---@param name string
 ---@param values any
 ---@return number[]
 function M.numbers(where, name, values)
-  if type(values) == "userdata" and not io.type(values) then
-    if values.dims ~= 1 then check.fail("%s: %s is a tensor with %s dimensions, expected 1", where, name, tostring(values.dims)) end
-    return core.numbers(values)
-  end
+  if M.is_tensor(where, name, values, 1) then return core.numbers(values) end
   if type(values) ~= "table" then check.fail("%s: %s is a %s, expected numbers or a tensor", where, name, type(values)) end
   for i = 1, #values do
     if math.type(values[i]) == nil then
