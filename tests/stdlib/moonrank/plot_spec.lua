@@ -3,8 +3,6 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
 local text = require "moonrank.plot.text"
-local layout = require "moonrank.plot.layout"
-local scale = require "moonrank.plot.scale"
 local describe, equal, near, check, raises = test.describe, test.equal, test.near, test.check, test.raises
 
 local nan, inf = 0 / 0, math.huge
@@ -381,30 +379,3 @@ describe("extreme numbers", function()
     end
   end)
 end)
-
-describe("axes", function()
-  local function ticks(axis, count)
-    local words = {}
-    for i, tick in ipairs(scale.ticks(axis, count)) do words[i] = tick.text end
-    return table.concat(words, " ")
-  end
-  test.it("have round ticks", function()
-    equal(ticks({ lo = 0, hi = 1 }, 5), "0 0.2 0.4 0.6 0.8 1.0")
-    equal(ticks({ lo = -3, hi = 7 }, 5), "-2 0 2 4 6")
-    equal(ticks({ lo = 0.42, hi = 0.47 }, 5), "0.42 0.43 0.44 0.45 0.46 0.47")
-    equal(ticks({ lo = 0, hi = 200000 }, 4), "0 50k 100k 150k 200k")
-    equal(ticks({ lo = 0, hi = 1.2e6 }, 6), "0 0.2M 0.4M 0.6M 0.8M 1.0M 1.2M")
-    equal(ticks({ lo = 1, hi = 3, whole = true }, 8), "1 2 3")
-    equal(ticks({ lo = 0, hi = 2e-5 }, 2), "0 1e-5 2e-5")
-    equal(ticks({ lo = 1, hi = 1000, log = true }, 5), "1 10 100 1000")
-    equal(ticks({ lo = 1, hi = 20, log = true }, 5), "1 2 5 10 20")
-    equal(ticks({ lo = 1e-6, hi = 1e6, log = true }, 4), "1e-6 0.01 100 1M")
-  end)
-
-  test.it("put labels apart, as near as they can be", function()
-    local items = { { y = 50 }, { y = 52 }, { y = 10 }, { y = 99 } }
-    near(layout.spread(items, 10, 0, 95), 4)
-    near({ items[1].y, items[2].y, items[3].y, items[4].y }, { 10, 46, 56, 95 })
-  end)
-end)
-
