@@ -125,7 +125,7 @@ for _, nsr in ipairs(args.nsr) do
       each[1] ~= "none" and paired.p or nil, silent[1], silent[2], silent[#silent], paired.n }
   end
 end
-print(("Test nDCG of the nDCG loss; epoch chosen on validation; Adam, lr %g, %d epochs, %d folds."):format(args.lr, args.epochs, args.folds))
+print(("Test nDCG of the nDCG loss; epoch chosen on validation; Adam %g, %d epochs, %d folds."):format(args.lr, args.epochs, args.folds))
 print("Silent: the share of training lists whose bounded nDCG has no gradient.")
 print(mr.table{
   columns = { "NSR", "bound", "nDCG", "sd of folds", "change", "p", "silent at start", "after 1", "at the end", "lists" },

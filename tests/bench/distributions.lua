@@ -1,0 +1,115 @@
+-- How long distributions take, side by side in one run: the exact one with its table, 300,000 random rankings (ours, and the NumPy loop that a
+-- Python user would write), and one reading of the table against the sum over 300,000 values; then all tables that real data need.
+-- Usage: moonrank tests/bench/distributions.lua [--repeats 5] [--data FOLDER]. NumPy is tried where python3 has it.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+
+local args = mr.args{
+  repeats = { default = 5, help = "each is measured so often; the median counts" },
+  threads = { default = 1, help = "threads for the comparisons (the tables of real data take all cores)" },
+  samples = { default = 300000, help = "random rankings" },
+}
+
+local function median_seconds(f)
+  local times = {}
+  for i = 1, args.repeats do
+    local start = core.clock()
+    f(i)
+    times[i] = core.clock() - start
+  end
+  table.sort(times)
+  return times[#times // 2 + 1]
+end
+
+local function numpy_seconds(metric, n, p)
+  local here = arg[0]:match("^(.*/)") or "./"
+  local few = math.min(args.samples, 3000)  -- the loop's time is proportional
+  local pipe = io.popen(("python3 '%speers/sampled_distribution.py' %s %d %d %d 2>/dev/null"):format(here, metric, n, p, few))
+  local seconds = pipe and tonumber(pipe:read("l"))
+  if pipe then pipe:close() end
+  return seconds and seconds * args.samples / few
+end
+
+-- A distribution bound on one list, nothing kept from before: another seed, or a kappa that differs in its last digits
+local function bounded(metric, lists, options)
+  local score = mr.tensor({ 0.5 }, { dtype = "float64" })
+  return function(i)
+    mr.bounds.distribution_bound(options(i)).apply(score, metric, mr.lists{ lists })
+  end
+end
+
+local cores = core.threads()
+core.threads(args.threads)
+local rows, has_numpy = {}, false
+for _, shape in ipairs{ { 60, 20 }, { 1000, 250 } } do
+  local n, p = table.unpack(shape)
+  local list = {}
+  for i = 1, n do list[i] = i <= p and 1 or 0 end
+  for _, metric in ipairs{ "ndcg", "ap", "nrbp_loss" } do
+    local exact = median_seconds(bounded(metric, list, function(i) return { method = "exact", kappa = 8 + i * 1e-9 } end))
+    local sampled = median_seconds(bounded(metric, list, function(i)
+      return { method = "sampled", gain = "samples", samples = args.samples, seed = 1000 + i }
+    end))
+    local numpy = numpy_seconds(metric, n, p)
+    rows[#rows + 1] = { ("(%d, %d)"):format(n, p), metric, exact * 1e3, sampled * 1e3, numpy and numpy * 1e3, sampled / exact,
+      numpy and numpy / exact }
+    has_numpy = has_numpy or numpy ~= nil
+  end
+end
+print(("One distribution, milliseconds, median of %d, threads: %d. Exact with its table; from %d random rankings; those in a loop of NumPy"):format(
+  args.repeats, args.threads, args.samples))
+print(has_numpy and "(timed on 3,000 of them)." or "(not timed: python3 has no NumPy).")
+print(mr.table{ columns = { "(N, P)", "metric", "exact", "sampled", "NumPy", "sampled : exact", "NumPy : exact" }, rows = rows,
+  formats = { exact = "%.3f", sampled = "%.1f", NumPy = "%.0f", ["sampled : exact"] = "%.0f", ["NumPy : exact"] = "%.0f" } })
+
+-- One reading
+local readings = {}
+for _, metric in ipairs{ "ndcg", "ap", "nrbp_loss" } do
+  local d = mr.bounds.distribution(metric, { n = 60, p = 20, method = "sampled", samples = args.samples })
+  local values = core.uniform({ args.samples }, d:min(), d:max(), 1, "bench", "float32", "cpu")
+  local scores = core.uniform({ 100000 }, d:min(), d:max(), 2, "bench", "float32", "cpu")
+  local exact = mr.bounds.distribution(metric, { n = 60, p = 20 })
+  core.distribution_bound_of(scores, exact, "cdf", false, "kappa", 8)
+  local read = median_seconds(function() core.distribution_bound_of(scores, exact, "cdf", false, "kappa", 8) end) / 100000
+  local gain = 8 / d:sd()
+  local summed = median_seconds(function() (((d:mean() - values) * gain):sigmoid()):mean() end)
+  readings[#readings + 1] = { metric, read * 1e9, summed * 1e6, summed / read }
+end
+print(("\nOne value of F~ with its slope from the table; Algorithm 2 as a sum over %d values, float32, without slope."):format(args.samples))
+print(mr.table{ columns = { "metric", "table, ns", "sum, us", "sum : table" }, rows = readings,
+  formats = { ["table, ns"] = "%.1f", ["sum, us"] = "%.0f", ["sum : table"] = "%.0f" } })
+
+-- All tables of real data
+core.threads(cores)
+local total, tables = 0, {}
+local function all_tables(name, lists, metrics)
+  for _, metric in ipairs(metrics) do
+    local score = mr.bounds.stats(metric, lists).expectation
+    local start = core.clock()
+    mr.bounds.resolve("distribution_logit").apply(score, metric, lists)
+    local seconds = core.clock() - start
+    total = total + seconds
+    tables[#tables + 1] = { name, metric, lists.count, seconds }
+  end
+end
+local metrics = { "ndcg", "ap", "nrbp_loss" }
+local found, ratings = pcall(mr.data.movielens)
+if found then
+  for nsr = 1, 3 do
+    local train = ratings:binarize(4):min_relevant(25):folds{ k = 5, by = "user", seed = 1, nsr = nsr }[1].train
+    all_tables(("MovieLens NSR %d"):format(nsr), train:batches{ size = train.count }().lists, metrics)
+  end
+else
+  print("\nMovieLens is not here: " .. tostring(ratings))
+end
+local has_mq, folds = pcall(mr.data.letor_folds, "mq2008")
+if has_mq then
+  local train = folds[1].train
+  all_tables("MQ2008 fold 1, graded", train:batches{ size = train.count }().lists, metrics)
+  all_tables("MQ2008 fold 1, top label", train:binarize("top"):batches{ size = train.count }().lists, metrics)
+else
+  print("\nMQ2008 is not here: " .. tostring(folds))
+end
+print(("\nAll tables that a data set needs, statistics known, seconds on %d threads."):format(cores))
+print(mr.table{ columns = { "data", "metric", "lists", "seconds" }, rows = tables, formats = { seconds = "%.3f" } })
+print(("total %.2f s"):format(total))
