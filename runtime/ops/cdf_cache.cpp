@@ -15,8 +15,20 @@ namespace {
 // does not fit, every batch would be sampled anew
 constexpr int64_t most_bytes = int64_t{1} << 30;
 
-/// metric, shape, samples and seed (0 and 0: exact), how it is smoothed
-using Key = std::tuple<std::string, ListShape, int64_t, int64_t, Smoothing::Kind, double>;
+/// Says all that a smoothed distribution depends on: samples and seed are 0 and 0 where it is exact.
+std::string key_text(const BoundedMetric& metric, const ListShape& shape, int64_t samples, int64_t seed,
+                     const Smoothing& how) {
+  char text[128];
+  std::snprintf(text, sizeof text, " %lld %lld %lld %lld %d %a", static_cast<long long>(shape.n),
+                static_cast<long long>(shape.p), static_cast<long long>(samples), static_cast<long long>(seed),
+                static_cast<int>(how.kind), how.amount);
+  std::string key = metric.name + text;
+  for (const float grade : shape.grades) {
+    std::snprintf(text, sizeof text, " %a", static_cast<double>(grade));
+    key += text;
+  }
+  return key;
+}
 
 int64_t bytes_of(const SmoothCdf& cdf) {
   return std::visit([](const auto& form) { return form->bytes() + static_cast<int64_t>(sizeof *form); }, cdf);
@@ -25,7 +37,7 @@ int64_t bytes_of(const SmoothCdf& cdf) {
 /// The most recently used in front.
 class Cache {
  public:
-  std::optional<SmoothCdf> find(const Key& key) {
+  std::optional<SmoothCdf> find(const std::string& key) {
     const std::lock_guard lock(mutex_);
     const auto at = places_.find(key);
     if (at == places_.end()) return std::nullopt;
@@ -33,7 +45,7 @@ class Cache {
     return at->second->second;
   }
 
-  void put(const Key& key, const SmoothCdf& value) {
+  void put(const std::string& key, const SmoothCdf& value) {
     const std::lock_guard lock(mutex_);
     if (places_.count(key) != 0) return;
     order_.emplace_front(key, value);
@@ -46,10 +58,20 @@ class Cache {
     }
   }
 
+  std::map<std::string, std::shared_ptr<const LogitTable>> tables() {
+    const std::lock_guard lock(mutex_);
+    std::map<std::string, std::shared_ptr<const LogitTable>> found;
+    for (const auto& [key, cdf] : order_) {
+      const auto* table = std::get_if<std::shared_ptr<const LogitTable>>(&cdf);
+      if (table != nullptr) found[key] = *table;
+    }
+    return found;
+  }
+
  private:
   std::mutex mutex_;
-  std::list<std::pair<Key, SmoothCdf>> order_;
-  std::map<Key, std::list<std::pair<Key, SmoothCdf>>::iterator> places_;
+  std::list<std::pair<std::string, SmoothCdf>> order_;
+  std::map<std::string, std::list<std::pair<std::string, SmoothCdf>>::iterator> places_;
   int64_t bytes_ = 0;
 };
 
@@ -78,11 +100,15 @@ SmoothCdf made(const BoundedMetric& metric, const ListShape& shape, const Findin
 
 }  // namespace
 
+std::map<std::string, std::shared_ptr<const LogitTable>> kept_tables() { return cache().tables(); }
+
+void keep_table(const std::string& key, const std::shared_ptr<const LogitTable>& table) { cache().put(key, table); }
+
 std::vector<std::optional<SmoothCdf>> smooth_cdfs(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
                                                   const Finding& finding, const Smoothing& how) {
   const auto key_of = [&](const ListShape& shape) {
     const bool exact = is_exact(metric, shape, finding);
-    return Key{metric.name, shape, exact ? 0 : finding.samples, exact ? 0 : finding.seed, how.kind, how.amount};
+    return key_text(metric, shape, exact ? 0 : finding.samples, exact ? 0 : finding.seed, how);
   };
   std::map<ListShape, std::optional<SmoothCdf>> known;
   std::vector<ListShape> missing;

@@ -33,6 +33,7 @@ namespace mr {
   ROW(stats_functions)       \
   ROW(bound_functions)       \
   ROW(order_functions)       \
+  ROW(table_file_functions)  \
   ROW(distribution_functions) \
   ROW(distribution_bound_functions) \
   ROW(distribution_methods)  \

@@ -73,4 +73,8 @@ using SmoothCdf = std::variant<std::shared_ptr<const Distribution>, std::shared_
 std::vector<std::optional<SmoothCdf>> smooth_cdfs(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
                                                   const Finding& finding, const Smoothing& how);
 
+/// The tables that are kept, by a text that says all that each depends on.
+std::map<std::string, std::shared_ptr<const LogitTable>> kept_tables();
+void keep_table(const std::string& key, const std::shared_ptr<const LogitTable>& table);
+
 }  // namespace mr

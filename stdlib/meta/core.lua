@@ -116,6 +116,10 @@ function core.clamp(x, min, max) end
 ---@return number
 function core.clock() end
 
+---How many tables of distributions are kept.
+---@return integer
+function core.count_tables() end
+
 ---Numbers of the lists on which an ordering can matter.
 ---@param metric string
 ---@param lists mr.Lists
@@ -328,6 +332,12 @@ function core.list_weights(metric, lists, dtype, device) end
 ---@return mr.Lists
 function core.lists(sizes, relevance, ids, documents) end
 
+---Reads such a file: how many tables, or 0 and why.
+---@param path string
+---@return integer
+---@return string?
+function core.load_tables(path) end
+
 ---Names and tensors, metadata keys and values of a safetensors file.
 ---@param path string
 ---@return string[]
@@ -531,6 +541,11 @@ function core.reshape(x, sizes) end
 ---@param parameter mr.Tensor
 ---@param snapshot mr.Tensor
 function core.restore(parameter, snapshot) end
+
+---Writes all tables of distributions that are kept; how many.
+---@param path string
+---@return integer
+function core.save_tables(path) end
 
 ---Writes a safetensors file with metadata.
 ---@param path string

@@ -84,6 +84,38 @@ function M.distribution_bound(options)
 end
 for form, name in pairs(form_names) do known[name] = M.distribution_bound{ form = form } end
 
+local cache_file = {}
+
+-- Written when the state closes, if tables came to those that were read.
+local function save_cache()
+  if not cache_file.path or core.count_tables() == cache_file.tables then return end
+  local ok, message = pcall(core.save_tables, cache_file.path)
+  if not ok then io.stderr:write("mr.bounds.cache: ", tostring(message), "\n") end
+  cache_file.tables = core.count_tables()
+end
+cache_file.at_the_end = setmetatable({}, { __gc = save_cache })
+
+---Keeps the tables of distributions in a file from one run to the next: reads it now, and writes it when the program ends. A file that is
+---damaged, of another version or no such file at all is told on the terminal and made anew, never trusted.
+---@param path string|false  false: no more
+---@return integer  how many tables were read
+function M.cache(path)
+  if path == false then
+    cache_file.path = nil
+    return 0
+  end
+  if type(path) ~= "string" then check.fail("mr.bounds.cache: path is a %s, expected a string or false", type(path)) end
+  cache_file.path = path
+  if not core.file_exists(path) then
+    core.make_folder(path)
+    return 0
+  end
+  local count, problem = core.load_tables(path)
+  if problem then io.stderr:write("mr.bounds.cache: ", problem, "; its tables are made anew\n") end
+  cache_file.tables = not problem and core.count_tables() or nil
+  return count
+end
+
 ---What is known of every list, for bounds written in Lua. One entry per list, of the score's type; NaN where undefined (no relevant row).
 ---@class mr.Stats
 ---@field n mr.Tensor            rows

@@ -51,14 +51,16 @@ for _, shape in ipairs{ { 60, 20 }, { 1000, 250 } } do
       return { method = "sampled", gain = "samples", samples = args.samples, seed = 1000 + i }
     end))
     local numpy = numpy_seconds(metric, n, p)
-    rows[#rows + 1] = { ("(%d, %d)"):format(n, p), metric, exact * 1e3, sampled * 1e3, numpy and numpy * 1e3, sampled / exact,
-      numpy and numpy / exact }
+    rows[#rows + 1] = {
+      ("(%d, %d)"):format(n, p), metric, exact * 1e3, sampled * 1e3, numpy and numpy * 1e3, sampled / exact,
+      numpy and numpy / exact,
+    }
     has_numpy = has_numpy or numpy ~= nil
   end
 end
-print(("One distribution, milliseconds, median of %d, threads: %d. Exact with its table; from %d random rankings; those in a loop of NumPy"):format(
+print(("One distribution, milliseconds, median of %d, threads: %d. Exact with its table; from %d random rankings;"):format(
   args.repeats, args.threads, args.samples))
-print(has_numpy and "(timed on 3,000 of them)." or "(not timed: python3 has no NumPy).")
+print(has_numpy and "those in a loop of NumPy (timed on 3,000 of them)." or "a loop of NumPy was not timed: python3 has none.")
 print(mr.table{ columns = { "(N, P)", "metric", "exact", "sampled", "NumPy", "sampled : exact", "NumPy : exact" }, rows = rows,
   formats = { exact = "%.3f", sampled = "%.1f", NumPy = "%.0f", ["sampled : exact"] = "%.0f", ["NumPy : exact"] = "%.0f" } })
 
@@ -75,7 +77,7 @@ for _, metric in ipairs{ "ndcg", "ap", "nrbp_loss" } do
   local summed = median_seconds(function() (((d:mean() - values) * gain):sigmoid()):mean() end)
   readings[#readings + 1] = { metric, read * 1e9, summed * 1e6, summed / read }
 end
-print(("\nOne value of F~ with its slope from the table; Algorithm 2 as a sum over %d values, float32, without slope."):format(args.samples))
+print(("\nOne value of F~ with its slope by the table; Algorithm 2 as a sum over %d values, float32, no slope."):format(args.samples))
 print(mr.table{ columns = { "metric", "table, ns", "sum, us", "sum : table" }, rows = readings,
   formats = { ["table, ns"] = "%.1f", ["sum, us"] = "%.0f", ["sum : table"] = "%.0f" } })
 
