@@ -155,7 +155,7 @@ function Figure:text_script(columns, rows)
   return table.concat(page.lines, "\n") .. "\n"
 end
 
----Writes the figure into a file, which appears only when it is whole: .svg, .png or .pdf.
+---Writes the figure into a file, which appears only when it is whole: .svg, .png or .pdf. Missing folders are made.
 ---@param path string
 ---@return mr.Figure
 function Figure:save(path)
@@ -164,6 +164,8 @@ function Figure:save(path)
   if not extension then check.fail("save: '%s' has no extension, expected .svg, .png or .pdf", path) end
   local kind = check.choice("save", "extension", extension:lower(), { "svg", "png", "pdf" })
   local script = self:script(kind)
+  local made, why = pcall(core.make_folder, path)
+  if not made then check.fail("save: cannot write '%s': %s", path, why) end
   local partial = ("%s.partial-%s"):format(path, tostring({}):match("0x(%x+)"))
   local file, reason = io.open(partial, "wb")
   if not file then check.fail("save: cannot write '%s': %s", path, (reason:gsub("^.*: ", ""))) end

@@ -290,12 +290,20 @@ describe("a figure", function()
     end)
   end)
 
+  draws("makes missing folders", function()
+    in_folder(function(folder)
+      local f = mr.plot.lines{ y = { 1, 2 } }
+      f:save(folder .. "/missing/deep/a.svg")
+      check(io.open(folder .. "/missing/deep/a.svg"):close(), "the file is there")
+      raises(function() f:save(folder .. "/missing/deep/a.svg/b.svg") end, "cannot write")
+    end)
+  end)
+
   draws("leaves nothing behind when it cannot be written", function()
     in_folder(function(folder)
       local f = mr.plot.lines{ y = { 1, 2 } }
       raises(function() f:save(folder .. "/a.gif") end, "no extension of save 'gif'")
       raises(function() f:save(folder .. "/plain") end, "has no extension")
-      raises(function() f:save(folder .. "/missing/a.svg") end, "No such file or directory")
       os.execute("mkdir " .. quoted(folder .. "/taken.svg"))
       raises(function() f:save(folder .. "/taken.svg") end, "cannot write")
       equal(files_in(folder), { "taken.svg" })
