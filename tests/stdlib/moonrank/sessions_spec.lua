@@ -1,0 +1,92 @@
+-- Recorded sessions at the prompt, typed again (tests/sessions/README.md).
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local it, check, skip = test.it, test.check, test.skip
+
+local moonrank = os.getenv("MOONRANK")
+
+-- What is typed, and what is expected to be printed.
+local function recorded(path)
+  local typed, expected = {}, {}
+  for line in io.lines(path) do
+    local input = line:match "^>>? (.*)$"
+    if input then typed[#typed + 1] = input else expected[#expected + 1] = line end
+  end
+  return table.concat(typed, "\n") .. "\n", expected
+end
+
+local function words(line)
+  local found = {}
+  for word in line:gmatch "%S+" do found[#found + 1] = word end
+  return found
+end
+
+local function same_word(found, expected)
+  local x, y = tonumber(found), tonumber(expected)
+  if expected == "#" then return x ~= nil end
+  if math.type(y) == "integer" then return x == y end
+  if x and y then return math.abs(x - y) <= 0.01 * math.max(math.abs(y), 1e-9) end
+  return found == expected
+end
+
+local function same_line(found, expected)
+  local a, b = words(found), words(expected)
+  if #a ~= #b then return false end
+  for i, word in ipairs(a) do
+    if not same_word(word, b[i]) then return false end
+  end
+  return true
+end
+
+-- Whether the lines from `at` on are as expected from `e` on; otherwise the line that is missing.
+local function matches(lines, at, expected, e)
+  for i = e, #expected do
+    if expected[i] == "..." then
+      for skipped = at, #lines + 1 do
+        if matches(lines, skipped, expected, i + 1) then return true end
+      end
+      return false, expected[i + 1] or "..."
+    end
+    if not lines[at] or not same_line(lines[at], expected[i]) then
+      return false, ("'%s', found '%s'"):format(expected[i], tostring(lines[at]))
+    end
+    at = at + 1
+  end
+  return at > #lines, "the end"
+end
+
+local function session(path, needs)
+  it(path .. ", in less than a minute", function()
+    if not moonrank then return skip("MOONRANK does not name the program") end
+    for _, need in ipairs(needs) do
+      if not need() then return skip("no MovieLens in MOONRANK_DATA or ../shared/data, or no gnuplot") end
+    end
+    local typed, expected = recorded(path)
+    local input = os.tmpname()
+    local file = assert(io.open(input, "w"))
+    file:write(typed)
+    file:close()
+    local start = core.clock()
+    local pipe = assert(io.popen(("COLUMNS=100 %s < %s 2>/dev/null"):format(moonrank, input)))
+    local lines = {}
+    for line in pipe:lines() do
+      if line:find "%S" then lines[#lines + 1] = line end
+    end
+    pipe:close()
+    os.remove(input)
+    local ok, missing = matches(lines, 1, expected, 1)
+    check(ok, ("expected %s in:\n%s"):format(tostring(missing), table.concat(lines, "\n")))
+    check(core.clock() - start < 60, "took a minute or more")
+  end)
+end
+
+local function has_movielens()
+  return core.file_exists((os.getenv("MOONRANK_DATA") or "../shared/data") .. "/ml-latest-small")
+end
+local function has_gnuplot()
+  local pipe = io.popen("gnuplot --version 2>/dev/null")
+  pipe:read("a")
+  return pipe:close() == true
+end
+
+session("tests/sessions/a_new_bound.txt", { has_movielens, has_gnuplot })
