@@ -39,10 +39,13 @@ void for_each_piece(const std::vector<Piece>& pieces, const auto& f) {
       &context);
 }
 
-/// The targets of all lists, `target_piece` at a time.
-inline std::vector<Piece> cut(const Chosen& targets, int64_t count) {
-  std::vector<Piece> pieces;
+/// The targets of all lists, `target_piece` at a time, but of those that are `done` (null: none is). Valid until the
+/// thread's next call.
+inline const std::vector<Piece>& cut(const Chosen& targets, int64_t count, const uint8_t* done = nullptr) {
+  thread_local std::vector<Piece> pieces;
+  pieces.clear();
   for (int64_t list = 0; list < count; ++list) {
+    if (done != nullptr && done[list] != 0) continue;
     for (int64_t first = 0; first < targets.size(list); first += target_piece) {
       pieces.push_back({list, first, std::min(first + target_piece, targets.size(list)), 0});
     }

@@ -1,13 +1,43 @@
-// The CPU's smooth ranks, their derivative and the products of smooth RR. Lists whose scores span too much for pairs.h
-// are summed with exponentials.
+// The CPU's smooth ranks, their derivative and the products of smooth RR. A list's ranks are sums over pairs, or over
+// boxes where that is cheaper. Where scores span too much for pairs.h, pairs are summed with exponentials.
 #include "kernels/tables/smooth.h"
 
+#include "kernels/cpu/box_ranks.h"
 #include "kernels/cpu/launch.h"
 #include "kernels/cpu/pair_pieces.h"
 
 namespace mr {
 namespace cpu {
 namespace {
+
+constexpr int64_t long_list = 32768;  // rows from which all threads share one list by boxes
+
+/// Does the lists that are cheaper by boxes, with run(list), and returns which ones those were; valid until the
+/// thread's next call.
+template <class Work, class Run>
+const uint8_t* do_boxes(int64_t count, const Work& work, const Run& run) {
+  thread_local std::vector<uint8_t> flags;
+  flags.assign(static_cast<size_t>(count), 0);
+  struct Context {
+    const Work& work;
+    const Run& run;
+    uint8_t* done;
+  } const context{work, run, flags.data()};
+  parallel(
+      count, count <= 256 ? 1 : 8,
+      [](const void* c, int64_t first, int64_t last) {
+        const auto& at = *static_cast<const Context*>(c);
+        for (int64_t list = first; list < last; ++list) {
+          at.done[list] = prefer_boxes(at.work, list);
+          if (at.done[list] != 0 && at.work.lists.size(list) < long_list) at.run(at.work, list);
+        }
+      },
+      &context);
+  for (int64_t list = 0; list < count; ++list) {
+    if (flags[list] != 0 && work.lists.size(list) >= long_list) run(work, list);
+  }
+  return flags.data();
+}
 
 /// Whether row i is among the sources, which are ascending; then its own sigma(0) = 1/2 must go.
 bool is_source(const Chosen& sources, int64_t list, int64_t i) {
@@ -17,37 +47,46 @@ bool is_source(const Chosen& sources, int64_t list, int64_t i) {
 }
 
 template <class Real>
-double exact_rank_sum(const SmoothRank<Real>& w, int64_t list, int64_t i) {
+double exact_rank_sum(const SmoothRank<Real>& w, const Chosen& sources, int64_t list, int64_t i) {
   const Real* const s = w.scores.data + w.lists.begin(list);
   double total = 0;
-  for (int64_t source = 0; source < w.sources.size(list); ++source) {
-    total += sigmoid(score_difference(s[w.sources(list, source)], s[i], w.gain));
+  for (int64_t source = 0; source < sources.size(list); ++source) {
+    total += sigmoid(score_difference(s[sources(list, source)], s[i], w.gain));
   }
   return total;
 }
 
+/// Ranks over `sources` of the targets of the piece, whose exponentials are in `my.targets` where they are valid.
 template <class Real>
-void rank_piece(const SmoothRank<Real>& w, const Piece& piece) {
+void ranks_over(const SmoothRank<Real>& w, const Piece& piece, const Exponentials<Real>& e, const Chosen& sources,
+                const Span<Real>& ranks) {
   const int64_t list = piece.list, m = piece.size();
-  const Exponentials<Real> e(w.scores.data + w.lists.begin(list), w.lists.size(list), w.gain);
   Scratch<Real>& my = scratch<Real>();
   my.sums.resize(static_cast<size_t>(m));
   if (e.valid) {
-    const int64_t n = e.fill(my.sources, w.sources, list);
-    e.fill(my.targets, w.targets, piece);
+    const int64_t n = e.fill(my.sources, sources, list);
     pair_loops<Real>().rank_sums(my.sources.data(), n, my.targets.data(), m, my.sums.data());
   } else {
-    for (int64_t i = 0; i < m; ++i) my.sums[i] = exact_rank_sum(w, list, w.targets(list, piece.first + i));
+    for (int64_t i = 0; i < m; ++i) my.sums[i] = exact_rank_sum(w, sources, list, w.targets(list, piece.first + i));
   }
   for (int64_t i = 0; i < m; ++i) {
-    const double own = is_source(w.sources, list, w.targets(list, piece.first + i)) ? 0.5 : 1;
-    w.ranks[w.targets.begin(list) + piece.first + i] = static_cast<Real>(own + my.sums[i]);
+    const double own = is_source(sources, list, w.targets(list, piece.first + i)) ? 0.5 : 1;
+    ranks[w.targets.begin(list) + piece.first + i] = static_cast<Real>(own + my.sums[i]);
   }
 }
 
 template <class Real>
+void rank_piece(const SmoothRank<Real>& w, const Piece& piece) {
+  const Exponentials<Real> e(w.scores.data + w.lists.begin(piece.list), w.lists.size(piece.list), w.gain);
+  if (e.valid) e.fill(scratch<Real>().targets, w.targets, piece);
+  ranks_over(w, piece, e, w.sources, w.ranks);
+  if (w.among.data != nullptr) ranks_over(w, piece, e, w.targets, w.among);
+}
+
+template <class Real>
 void smooth_rank(int64_t count, const SmoothRank<Real>& work) {
-  for_each_piece(cut(work.targets, count), [&](const Piece& piece) { rank_piece(work, piece); });
+  const uint8_t* const done = do_boxes(count, work, [](const auto& w, int64_t list) { box_ranks(w, list); });
+  for_each_piece(cut(work.targets, count, done), [&](const Piece& piece) { rank_piece(work, piece); });
 }
 
 template <class Real>
@@ -126,21 +165,27 @@ void vjp_targets(const SmoothRankVjp<Real>& w, const Piece& piece, const double*
 
 template <class Real>
 void smooth_rank_vjp(int64_t count, const SmoothRankVjp<Real>& work) {
-  std::vector<Piece> pieces;
-  std::vector<int64_t> offsets{0};  // of each list's partial sums (pieces x targets)
+  const uint8_t* const done = do_boxes(count, work, [](const auto& w, int64_t list) { box_vjp(w, list); });
+  thread_local std::vector<Piece> pieces;
+  thread_local std::vector<int64_t> offsets;  // of each list's partial sums (pieces x targets)
+  thread_local std::vector<double> partials;
+  pieces.clear();
+  offsets.assign(1, 0);
   for (int64_t list = 0; list < count; ++list) {
     int64_t slot = offsets.back();
-    for (int64_t first = 0; first < work.lists.size(list); first += row_piece) {
+    for (int64_t first = 0; done[list] == 0 && first < work.lists.size(list); first += row_piece) {
       pieces.push_back({list, first, std::min(first + row_piece, work.lists.size(list)), slot});
       slot += work.targets.size(list);
     }
     offsets.push_back(slot);
   }
-  std::vector<double> partial(static_cast<size_t>(offsets.back()));
-  for_each_piece(pieces, [&](const Piece& piece) { vjp_rows(work, piece, partial.data() + piece.slot); });
-  for_each_piece(cut(work.targets, count), [&](const Piece& piece) {
-    const int64_t at = offsets[piece.list], parts = (offsets[piece.list + 1] - at) / work.targets.size(piece.list);
-    vjp_targets(work, piece, partial.data() + at, parts);
+  partials.resize(static_cast<size_t>(offsets.back()));
+  double* const partial = partials.data();
+  const int64_t* const at = offsets.data();  // other threads have offsets of their own
+  for_each_piece(pieces, [&](const Piece& piece) { vjp_rows(work, piece, partial + piece.slot); });
+  for_each_piece(cut(work.targets, count, done), [&](const Piece& piece) {
+    const int64_t from = at[piece.list], parts = (at[piece.list + 1] - from) / work.targets.size(piece.list);
+    vjp_targets(work, piece, partial + from, parts);
   });
 }
 

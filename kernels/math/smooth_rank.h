@@ -26,27 +26,33 @@ MR_HD Real logistic_kernel(Real t) {
   return e / ((1 + e) * (1 + e));
 }
 
-/// ranks[slot] for every target slot. O(targets x sources) per list.
+/// ranks[slot] for every target slot, and, where it is asked for, among[slot]: A, over the targets as sources.
+/// O(targets x sources) per list.
 template <class Real>
 struct SmoothRank {
   Span<const Real> scores;
   Ragged lists;
   Chosen targets, sources;
   Real gain;
-  Span<Real> ranks;
+  Span<Real> ranks, among = {};
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
-    const Real* const s = scores.data + lists.begin(list);
-    const int64_t n = sources.size(list);
+    const int64_t first = targets.begin(list);
     group.each(targets.size(list), [&](int64_t slot) {
-      const int64_t i = targets(list, slot);
-      double rank = 1;
-      for (int64_t source = 0; source < n; ++source) {
-        const int64_t j = sources(list, source);
-        if (j != i) rank += sigmoid(score_difference(s[j], s[i], gain));
-      }
-      ranks[targets.begin(list) + slot] = static_cast<Real>(rank);
+      ranks[first + slot] = static_cast<Real>(rank_over(sources, list, targets(list, slot)));
+      if (among.data != nullptr) among[first + slot] = static_cast<Real>(rank_over(targets, list, targets(list, slot)));
     });
+  }
+
+  MR_HD double rank_over(const Chosen& rows, int64_t list, int64_t i) const {
+    const Real* const s = scores.data + lists.begin(list);
+    const int64_t n = rows.size(list);
+    double rank = 1;
+    for (int64_t row = 0; row < n; ++row) {
+      const int64_t j = rows(list, row);
+      if (j != i) rank += sigmoid(score_difference(s[j], s[i], gain));
+    }
+    return rank;
   }
 };
 

@@ -23,14 +23,15 @@ struct Problem {
   Problem(const Tensor& s, const Lists& l, float threshold, double a)
       : scores(s.data()), lists(l), targets(&l.relevant_rows(threshold, s.device())), gain(a) {}
 
-  Tensor ranks(Chosen sources) const { return ranks(targets->view(), targets->total, sources); }
+  Tensor ranks() const { return ranks(targets->view(), targets->total, all_rows(), Tensor()); }
 
-  Tensor ranks(Chosen at, int64_t total, Chosen sources) const {
+  /// Ranks at rows `at`; `among`, where defined, receives those over the same rows as sources.
+  Tensor ranks(Chosen at, int64_t total, Chosen sources, const Tensor& among) const {
     Tensor out = Tensor::empty({total}, scores.dtype(), scores.device());
     with_real(scores.dtype(), [&]<class Real>() {
       kernels<SmoothKernels<Real>>(scores.device())
-          .smooth_rank(lists.count(),
-                       {scores.span<const Real>(), ragged(), at, sources, static_cast<Real>(gain), out.span<Real>()});
+          .smooth_rank(lists.count(), {scores.span<const Real>(), ragged(), at, sources, static_cast<Real>(gain),
+                                       out.span<Real>(), among.defined() ? among.span<Real>() : Span<Real>{}});
     });
     return out;
   }
@@ -99,7 +100,7 @@ Tensor smooth_ndcg(const Tensor& scores, const Lists& lists, double gain) {
                                                      {v, p.lists.relevance(device).span<const float>(), p.ragged(),
                                                       ideal_dcg(p.lists, device).span<const double>()});
   };
-  return smooth_metric("smooth_ndcg", scores, p, p.ranks(p.all_rows()), Tensor(), metric, nothing_more);
+  return smooth_metric("smooth_ndcg", scores, p, p.ranks(), Tensor(), metric, nothing_more);
 }
 
 Tensor smooth_ap(const Tensor& scores, const Lists& lists, double gain, double relevant) {
@@ -108,7 +109,9 @@ Tensor smooth_ap(const Tensor& scores, const Lists& lists, double gain, double r
   const auto metric = [p]<class Real>(const SmoothMetricViews<Real>& v) {
     kernels<SmoothKernels<Real>>(p.scores.device()).smooth_ap(p.lists.count(), {v});
   };
-  return smooth_metric("smooth_ap", scores, p, p.ranks(p.all_rows()), p.ranks(p.targets->view()), metric, nothing_more);
+  const Tensor among = Tensor::empty({p.targets->total}, scores.dtype(), scores.device());
+  const Tensor rank = p.ranks(p.targets->view(), p.targets->total, p.all_rows(), among);
+  return smooth_metric("smooth_ap", scores, p, rank, among, metric, nothing_more);
 }
 
 Tensor smooth_nrbp_loss(const Tensor& scores, const Lists& lists, double gain, double relevant) {
@@ -117,13 +120,13 @@ Tensor smooth_nrbp_loss(const Tensor& scores, const Lists& lists, double gain, d
   const auto metric = [p]<class Real>(const SmoothMetricViews<Real>& v) {
     kernels<SmoothKernels<Real>>(p.scores.device()).smooth_nrbp_loss(p.lists.count(), {v});
   };
-  return smooth_metric("smooth_nrbp_loss", scores, p, p.ranks(p.all_rows()), Tensor(), metric, nothing_more);
+  return smooth_metric("smooth_nrbp_loss", scores, p, p.ranks(), Tensor(), metric, nothing_more);
 }
 
 Tensor smooth_rr(const Tensor& scores, const Lists& lists, double gain, double relevant) {
   check_scores(scores, lists, gain);
   const Problem p(scores, lists, checked_threshold(relevant), gain);
-  const Tensor rank = p.ranks(p.all_rows());
+  const Tensor rank = p.ranks();
   const Tensor terms = Tensor::empty(rank.shape(), rank.dtype(), rank.device());
   with_real(rank.dtype(), [&]<class Real>() {
     kernels<SmoothKernels<Real>>(rank.device())
@@ -146,7 +149,7 @@ Tensor smooth_rr(const Tensor& scores, const Lists& lists, double gain, double r
 Tensor smooth_rank(const Tensor& scores, const Lists& lists, double gain) {
   check_scores(scores, lists, gain);
   const Problem p(scores, lists, -1, gain);  // every row has relevance of at least -1
-  const Tensor out = p.ranks(p.all_rows());
+  const Tensor out = p.ranks();
   return record("smooth_rank", out, {scores}, [p](const Tensor& g) -> Gradients {
     Tensor gs = Tensor::empty(p.scores.shape(), g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() { p.vjp<Real>(g, Tensor(), gs); });
@@ -158,7 +161,7 @@ Tensor smooth_rank(const Tensor& scores, const Lists& lists, double gain) {
 Tensor smooth_rank_among_relevant(const Tensor& scores, const Lists& lists, double gain, double relevant) {
   check_scores(scores, lists, gain);
   const Problem p(scores, lists, checked_threshold(relevant), gain);
-  return p.ranks(p.all_rows(), lists.rows(), p.targets->view());
+  return p.ranks(p.all_rows(), lists.rows(), p.targets->view(), Tensor());
 }
 
 }  // namespace

@@ -1,0 +1,75 @@
+// Sums of sigma(x_j - x_i) and k(x_j - x_i) over the sources j of a list at its targets i, in time near linear in its
+// rows. Scores are put into boxes of one width. Neither kernel has a singularity nearer to the real axis than pi, so a
+// two-dimensional Chebyshev expansion between two boxes converges at the same rate for all of them, neighbours and the
+// same box included. Inner loops: box_loops.h, compiled once per instruction set.
+#pragma once
+
+#include <cstdint>
+
+namespace mr::cpu {
+
+/// Width of a box in units of gain x score, and terms of an expansion: the error of a kernel is rho^-terms, with rho =
+/// 2 pi / width + sqrt(1 + (2 pi / width)^2): 5e-8 for float, 1e-15 for double. Boxes whose scores differ by more than
+/// `cutoff` + ln(rows) take sigma to be 0 or 1 and k to be 0.
+template <class Real>
+struct BoxShape {
+  static constexpr bool single = sizeof(Real) == 4;
+  static constexpr double width = single ? 2 : 1.5, cutoff = single ? 17 : 34;
+  static constexpr int terms = single ? 9 : 16;
+  static constexpr int padded = 16;     // terms, filled up with zeros to whole vectors
+  static constexpr int max_reach = 40;  // boxes to either side, enough for 2^31 rows
+};
+
+/// Most weights that share the loads of one translation.
+constexpr int box_weights = 4;
+
+/// How scores become boxes: x = gain (s - shift) lies in box round(x / width) - first, of 0 .. last.
+struct BoxGrid {
+  double gain, shift, first, last;
+};
+
+/// What translations read and write: the box number and the range of near boxes of every box; q of a box as source and
+/// its expansion as target, both `weights` x padded entries. Entry m * padded + n of the block of `table` for sources
+/// that lie `apart` boxes above the target belongs to T_m (source) T_n (target); blocks are terms * padded entries
+/// long.
+template <class Real>
+struct BoxField {
+  const Real* table;
+  const int64_t* index;
+  const int32_t *near_first, *near_last;
+  const Real* q;
+  Real* expansion;
+};
+
+template <class Real>
+struct BoxLoops {
+  /// keys[i] = 2 box + other, u[i] = the place within it, in [-1, 1].
+  void (*place)(const Real* scores, int64_t n, const BoxGrid& grid, int32_t other, int32_t* keys, Real* u);
+  /// u[i] = gain (s - shift) 2 / width, for scores that fit one box.
+  void (*centre)(const Real* scores, int64_t n, const BoxGrid& grid, Real* u);
+  /// q[m] = sum_i w_i T_m(u_i); w null: of ones.
+  void (*moments)(const Real* u, const Real* w, int64_t n, double* q);
+  /// Expansions of boxes first .. last - 1.
+  void (*translate)(const BoxField<Real>& field, int weights, int64_t first, int64_t last);
+  /// out[w][i] = sum_m expansions[w][m] T_m(u_i), for 1 to 3 of them; reads up to 15 entries of u past the end.
+  void (*evaluate)(const Real* u, int64_t n, const Real* const* expansions, int count, Real* const* out);
+};
+
+/// The loops for the instruction set in use (pairs.h).
+template <class Real>
+const BoxLoops<Real>& box_loops();
+
+namespace scalar {
+template <class Real>
+BoxLoops<Real> boxes();
+}
+namespace avx2 {
+template <class Real>
+BoxLoops<Real> boxes();
+}
+namespace avx512 {
+template <class Real>
+BoxLoops<Real> boxes();
+}
+
+}  // namespace mr::cpu
