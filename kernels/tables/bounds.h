@@ -2,11 +2,14 @@
 #pragma once
 
 #include "kernels/core/table.h"
+#include "kernels/math/characteristic.h"
 #include "kernels/math/logit_table.h"
 
 namespace mr {
 
-#define MR_BOUND_ROWS(LISTS, ELEMENTS) ELEMENTS(distribution_bound, DistributionBound)
+#define MR_BOUND_ROWS(LISTS, ELEMENTS)            \
+  ELEMENTS(distribution_bound, DistributionBound) \
+  ELEMENTS(characteristic, CharacteristicFunction)
 
 MR_KERNEL_TABLE(BoundKernels, MR_BOUND_ROWS)
 

@@ -86,12 +86,13 @@ bool is_exact(const BoundedMetric& metric, const ListShape& shape, const Finding
          (has_spectrum(metric, shape) || has_atoms(metric, shape) || finding.method == Method::exact);
 }
 
-SmoothCdf made(const BoundedMetric& metric, const ListShape& shape, const Finding& finding, const Smoothing& how) {
+SmoothCdf made(const BoundedMetric& metric, const ListShape& shape, const Finding& finding, const Smoothing& how,
+               Device device) {
   if (how.kind != Smoothing::by_samples && is_exact(metric, shape, finding) && has_spectrum(metric, shape)) {
     // without the list of values that a RankingDistribution would make
     const double a =
         how.kind == Smoothing::by_gain ? how.amount : how.amount / std::sqrt(bound_stats(metric, shape, true).variance);
-    return std::make_shared<const LogitTable>(Spectrum(metric, shape, a));
+    return std::make_shared<const LogitTable>(Spectrum(metric, shape, a, device));
   }
   const RankingDistribution distribution(metric, shape, finding);
   if (how.kind == Smoothing::by_samples) return std::make_shared<const Distribution>(distribution.listed());
@@ -105,7 +106,7 @@ std::map<std::string, std::shared_ptr<const LogitTable>> kept_tables() { return 
 void keep_table(const std::string& key, const std::shared_ptr<const LogitTable>& table) { cache().put(key, table); }
 
 std::vector<std::optional<SmoothCdf>> smooth_cdfs(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
-                                                  const Finding& finding, const Smoothing& how) {
+                                                  const Finding& finding, const Smoothing& how, Device device) {
   const auto key_of = [&](const ListShape& shape) {
     const bool exact = is_exact(metric, shape, finding);
     return key_text(metric, shape, exact ? 0 : finding.samples, exact ? 0 : finding.seed, how);
@@ -120,9 +121,9 @@ std::vector<std::optional<SmoothCdf>> smooth_cdfs(const BoundedMetric& metric, c
   std::stable_sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.n > b.n; });
   std::vector<std::optional<SmoothCdf>> fresh(missing.size());
   const auto make = [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) fresh[i] = made(metric, missing[i], finding, how);
+    for (int64_t i = first; i < last; ++i) fresh[i] = made(metric, missing[i], finding, how, device);
   };
-  if (static_cast<int64_t>(missing.size()) >= cpu::threads()) {
+  if (device == Device::cpu && static_cast<int64_t>(missing.size()) >= cpu::threads()) {
     cpu::parallel(
         static_cast<int64_t>(missing.size()), 1,
         [](const void* c, int64_t first, int64_t last) { (*static_cast<decltype(make)*>(c))(first, last); }, &make);

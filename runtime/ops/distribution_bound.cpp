@@ -94,8 +94,9 @@ Tensor distribution_bound(const Tensor& score, const Lists& lists, const std::st
   std::snprintf(key, sizeof key, "cdf %s %s %lld %lld %s %a %s", what.name.c_str(), method.c_str(),
                 static_cast<long long>(samples), static_cast<long long>(seed), gain.c_str(), amount,
                 std::string(name_of(score.device())).c_str());
-  const ListTables& tables = lists.cached<ListTables>(
-      key, [&] { return tables_on(score.device(), smooth_cdfs(what, list_shapes(lists, what), finding, how)); });
+  const ListTables& tables = lists.cached<ListTables>(key, [&] {
+    return tables_on(score.device(), smooth_cdfs(what, list_shapes(lists, what), finding, how, score.device()));
+  });
   return by_tables(score, tables, which, what.family == BoundedMetric::nrbp_loss);
 }
 

@@ -69,9 +69,10 @@ class RankingDistribution {
 using SmoothCdf = std::variant<std::shared_ptr<const Distribution>, std::shared_ptr<const LogitTable>>;
 
 /// F~ for all shapes (no value for degenerate ones): made in parallel, kept per process up to a limit of bytes, the
-/// least recently used going first. Throws where a method cannot do a shape.
+/// least recently used going first; characteristic functions on `device`. Throws where a method cannot do a shape.
 std::vector<std::optional<SmoothCdf>> smooth_cdfs(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
-                                                  const Finding& finding, const Smoothing& how);
+                                                  const Finding& finding, const Smoothing& how,
+                                                  Device device = Device::cpu);
 
 /// The tables that are kept, by a text that says all that each depends on.
 std::map<std::string, std::shared_ptr<const LogitTable>> kept_tables();

@@ -7,6 +7,7 @@
 
 #include "kernels/cpu/characteristic.h"
 #include "runtime/ops/increments.h"
+#include "runtime/tensor/device.h"
 
 namespace mr {
 
@@ -20,8 +21,8 @@ bool has_spectrum(const BoundedMetric& metric, const ListShape& shape);
 
 class Spectrum {
  public:
-  /// `gain` is a; throws where that takes too many frequencies.
-  Spectrum(const BoundedMetric& metric, const ListShape& shape, double gain);
+  /// `gain` is a; throws where that takes too many frequencies. The recursion over ranks runs on `device`.
+  Spectrum(const BoundedMetric& metric, const ListShape& shape, double gain, Device device = Device::cpu);
 
   /// F~ and its derivative, to about 1e-12.
   Smoothed at(double s) const;

@@ -7,7 +7,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "kernels/math/characteristic.h"
 #include "kernels/math/discount.h"
+#include "runtime/ops/ranking_recursion.h"
 #include "runtime/ops/smooth_cdf.h"
 
 using namespace mr;
@@ -78,6 +80,96 @@ TEST_CASE("the characteristic function's series agrees with the sum over all arr
         CHECK(worst_slope < 1e-8);
         CHECK(table_worst < 2e-6);
         CHECK(table_slope < 3e-4);
+      }
+    }
+  }
+}
+
+TEST_CASE("the fast recursion agrees with the plain one, which a GPU runs") {
+  struct Case {
+    std::string metric;
+    ListShape shape;
+  };
+  for (const auto& [name, shape] : std::vector<Case>{{"ndcg", {2, 1, {}}},
+                                                     {"ndcg", {60, 20, {}}},
+                                                     {"ndcg", {40, 37, {}}},
+                                                     {"ap", {60, 20, {}}},
+                                                     {"ap", {33, 32, {}}},
+                                                     {"ap", {1000, 250, {}}},
+                                                     {"rbp(0.8)", {129, 31, {}}},
+                                                     {"nrbp_loss", {30, 12, {}}}}) {
+    const BoundedMetric metric = to_bounded_metric(name);
+    const double gain = 8 / std::sqrt(bound_stats(metric, shape, true).variance);
+    const Increments add = increments_of(metric, shape);
+    RankingRecursion fast(add, shape, Device::cpu);
+    const double step = gain / 40;
+    fast.set_step(step);
+    const Increase increase = increase_of(shape);
+    const bool cumulative = name == "ap";
+    const int64_t p = cumulative ? shape.p : increase.rows[0];
+    // every count that there can be, likely or not
+    std::vector<int32_t> low, high;
+    std::vector<double> angle;
+    for (int64_t r = 0; r < shape.n; ++r) {
+      low.push_back(static_cast<int32_t>(std::max<int64_t>(0, p - (shape.n - 1 - r))));
+      high.push_back(static_cast<int32_t>(std::min(r + 1, p)));
+      angle.push_back(step * add.scale * (cumulative ? 1 : increase.gain[0]) * add.d[static_cast<size_t>(r)]);
+    }
+    constexpr int64_t count = 48;
+    std::vector<double> state(static_cast<size_t>((p + 2) * 2 * count)), re(count), im(count);
+    const CharacteristicFunction<double> plain{shape.n,
+                                               p,
+                                               cumulative,
+                                               {low.data(), shape.n},
+                                               {high.data(), shape.n},
+                                               {angle.data(), shape.n},
+                                               1,
+                                               count,
+                                               {state.data(), static_cast<int64_t>(state.size())},
+                                               {re.data(), count},
+                                               {im.data(), count}};
+    double worst = 0;
+    for (int64_t k = 0; k < count; k += cpu::frequency_lanes) {
+      double x[cpu::frequency_lanes], y[cpu::frequency_lanes];
+      fast.next(x, y);
+      for (int64_t j = 0; j < cpu::frequency_lanes; ++j) {
+        plain(k + j);
+        worst = std::max({worst, std::fabs(x[j] - re[k + j]), std::fabs(y[j] - im[k + j])});
+      }
+    }
+    INFO(name << " N=" << shape.n << " P=" << shape.p);
+    CHECK(worst < 1e-12);
+  }
+}
+
+TEST_CASE("tables over lists of all kinds stay within two millionths of the sum over all values") {
+  for (const auto& [n, p] : std::vector<std::pair<int64_t, int64_t>>{
+           {2, 1}, {3, 1}, {5, 4}, {8, 1}, {10, 3}, {15, 5}, {24, 8}, {60, 3}, {200, 2}, {100, 1}, {40, 38}}) {
+    for (const std::string name : {"ndcg", "ap", "nrbp_loss"}) {
+      const BoundedMetric metric = to_bounded_metric(name);
+      const Distribution all(atoms_of(metric, {n, p, {}}));
+      for (const double kappa : {8.0, 20.0}) {
+        const double gain = kappa / all.sd();
+        const Spectrum spectrum(metric, {n, p, {}}, gain);
+        const LogitTable table(spectrum);
+        double worst = 0, slope = 0, exact = 0;
+        for (int i = -1; i <= 14; ++i) {
+          const double s = all.min() + (all.max() - all.min()) * (i + 0.37) / 13;
+          const Smoothed expected = all.smooth(s, gain), found = table.at(s);
+          worst = std::max(worst, std::fabs(found.value - expected.value));
+          slope = std::max(slope, std::fabs(found.derivative - expected.derivative) * all.sd());
+          exact = std::max(exact, std::fabs(spectrum.at(s).value - expected.value));
+        }
+        INFO(name << " N=" << n << " P=" << p << " kappa=" << kappa);
+        CHECK(worst < 2e-6);
+        CHECK(slope < 3e-4);
+        CHECK(exact < 1e-9);
+        double before = -1;
+        for (int i = 0; i <= 5000; ++i) {
+          const Smoothed at = table.at(all.min() - all.sd() + (all.max() - all.min() + 2 * all.sd()) * i / 5000);
+          if (at.value < before || at.derivative < 0) FAIL("falls at " << i);
+          before = at.value;
+        }
       }
     }
   }

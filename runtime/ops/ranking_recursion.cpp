@@ -1,0 +1,152 @@
+#include "runtime/ops/ranking_recursion.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/tables/bounds.h"
+
+namespace mr {
+namespace {
+
+constexpr int64_t lanes = cpu::frequency_lanes;
+constexpr double unlikely = 1e-19;     // counts of relevant rows that are less likely are left out
+constexpr int64_t device_block = 256;  // frequencies per launch
+
+/// For every rank the counts of p relevant rows among n that are likely enough to count.
+void likely_counts(int64_t n, int64_t p, std::vector<int32_t>& low, std::vector<int32_t>& high) {
+  std::vector<double> mass(static_cast<size_t>(p) + 2, 0.0);
+  mass[0] = 1;
+  int64_t least = 0, most = 0;
+  for (int64_t r = 0; r < n; ++r) {
+    const auto left = static_cast<double>(n - r);
+    most = std::min(most + 1, p);
+    for (int64_t c = most; c >= least; --c) {
+      const double from = c > least ? mass[c - 1] * static_cast<double>(p - c + 1) : 0;
+      mass[c] = (mass[c] * static_cast<double>(n - r - (p - c)) + from) / left;
+    }
+    while (least < most && mass[least] < unlikely) mass[least++] = 0;
+    while (most > least && mass[most] < unlikely) mass[most--] = 0;
+    low.push_back(static_cast<int32_t>(least));
+    high.push_back(static_cast<int32_t>(most));
+  }
+}
+
+}  // namespace
+
+Increase increase_of(const ListShape& shape) {
+  const std::vector<Level> levels = levels_of(shape);
+  const auto base =
+      std::max_element(levels.begin(), levels.end(), [](const Level& a, const Level& b) { return a.rows < b.rows; });
+  Increase out;
+  out.base = base->gain;
+  for (const Level& level : levels) {
+    if (&level == &*base) continue;
+    out.gain.push_back(level.gain - base->gain);
+    out.rows.push_back(level.rows);
+    out.states *= static_cast<double>(level.rows + 1);
+  }
+  return out;
+}
+
+RankingRecursion::RankingRecursion(const Increments& add, const ListShape& shape, Device device) : device_(device) {
+  const bool cumulative = add.kind == cpu::Increment::average_precision;
+  const Increase increase = cumulative ? Increase{{1}, {shape.p}} : increase_of(shape);
+  for (const double d : add.d) {
+    always_ += add.scale * increase.base * d;
+    for (const double gain : increase.gain) angle_.push_back(add.scale * gain * d);
+  }
+  rows_ = increase.rows;
+  transform_.n = shape.n;
+  transform_.levels = static_cast<int64_t>(rows_.size());
+  transform_.rows_of = rows_.data();
+  transform_.cumulative = cumulative;
+  if (one_level()) likely_counts(shape.n, rows_[0], low_, high_);
+  transform_.low = low_.data();
+  transform_.high = high_.data();
+  start_.resize(2 * angle_.size());
+  powers_.resize(2 * lanes * angle_.size());
+  set_step(0);
+  transform_.start = start_.data();
+  transform_.powers = powers_.data();
+  scratch_.resize(static_cast<size_t>(cpu::characteristic_scratch(transform_)));
+}
+
+void RankingRecursion::set_step(double step) {
+  step_ = step;
+  taken_ = 0;
+  for (size_t at = 0; at < angle_.size(); ++at) {
+    start_[2 * at] = 1;
+    start_[2 * at + 1] = 0;
+    for (int64_t j = 0; j < lanes; ++j) {
+      const double t = step * angle_[at] * static_cast<double>(j + 1);
+      powers_[2 * lanes * at + j] = std::cos(t);
+      powers_[2 * lanes * at + lanes + j] = std::sin(t);
+    }
+  }
+}
+
+void RankingRecursion::log_moments(double mean, const double* tilt, double* out) {
+  const auto p = static_cast<double>(rows_[0]);
+  const double per_angle = mean / (transform_.cumulative ? p * (p + 1) / 2 : p);
+  std::vector<double> powers(powers_.size(), 0.0);
+  for (int64_t r = 0; r < transform_.n; ++r) {
+    for (int64_t j = 0; j < lanes; ++j) powers[2 * lanes * r + j] = std::exp(tilt[j] * (angle_[r] - per_angle));
+  }
+  cpu::RankingTransform tilted = transform_;
+  tilted.powers = powers.data();
+  double none[lanes];
+  cpu::characteristic(tilted, scratch_.data(), out, none);
+  for (int64_t j = 0; j < lanes; ++j) out[j] = std::log(out[j]);
+}
+
+void RankingRecursion::next(double* re, double* im) {
+  if (device_ == Device::cuda && one_level()) {
+    const int64_t at = taken_ % device_block;
+    if (at == 0) fill_from_device();
+    std::copy_n(ready_[0].begin() + at, lanes, re);
+    std::copy_n(ready_[1].begin() + at, lanes, im);
+  } else {
+    cpu::characteristic(transform_, scratch_.data(), re, im);
+    for (size_t at = 0; at < start_.size() / 2; ++at) turn(at);
+  }
+  taken_ += lanes;
+}
+
+/// On to the next block of frequencies.
+void RankingRecursion::turn(size_t at) {
+  double& re = start_[2 * at];
+  double& im = start_[2 * at + 1];
+  const double c = powers_[2 * lanes * at + lanes - 1], s = powers_[2 * lanes * at + 2 * lanes - 1];
+  const double was = re;
+  re = was * c - im * s;
+  im = was * s + im * c;
+}
+
+void RankingRecursion::fill_from_device() {
+  std::vector<double> angle = angle_;
+  for (double& x : angle) x *= step_;
+  const auto on_device = [&](const void* from, int64_t count, Dtype dtype) {
+    return Tensor::from_bytes(from, {count}, dtype, device_);
+  };
+  // two counts fit into an entry of a tensor of int64
+  std::vector<int32_t> low = low_, high = high_;
+  low.resize((low.size() + 1) / 2 * 2);
+  high.resize(low.size());
+  const auto words = static_cast<int64_t>(low.size() / 2);
+  const Tensor lows = on_device(low.data(), words, Dtype::int64), highs = on_device(high.data(), words, Dtype::int64);
+  const Tensor angles = Tensor::from(angle, device_);
+  const Tensor state = Tensor::empty({(rows_[0] + 2) * 2 * device_block}, Dtype::float64, device_);
+  const Tensor re = Tensor::empty({device_block}, Dtype::float64, device_);
+  const Tensor im = Tensor::empty({device_block}, Dtype::float64, device_);
+  const auto counts = [&](const Tensor& x) {
+    return Span<const int32_t>{static_cast<int32_t*>(x.raw()), transform_.n};
+  };
+  kernels<BoundKernels<double>>(device_).characteristic(
+      device_block,
+      {transform_.n, rows_[0], transform_.cumulative, counts(lows), counts(highs), angles.span<const double>(),
+       taken_ + 1, device_block, state.span<double>(), re.span<double>(), im.span<double>()});
+  ready_[0] = re.to_vector<double>();
+  ready_[1] = im.to_vector<double>();
+}
+
+}  // namespace mr

@@ -1,0 +1,51 @@
+// Blocks of a metric's characteristic function over random rankings, from the recursion over ranks, on either device.
+#pragma once
+
+#include <vector>
+
+#include "kernels/cpu/characteristic.h"
+#include "runtime/ops/increments.h"
+#include "runtime/tensor/tensor.h"
+
+namespace mr {
+
+/// Levels as the recursion takes them: the one with the most rows adds nothing, the others what they gain more.
+struct Increase {
+  std::vector<double> gain;
+  std::vector<int64_t> rows;
+  double base = 0;  // the gain of the level left out
+  double states = 1;
+};
+Increase increase_of(const ListShape& shape);
+
+class RankingRecursion {
+ public:
+  /// Lists of one level besides the base may run on a GPU; others run on the CPU.
+  RankingRecursion(const Increments& add, const ListShape& shape, Device device);
+
+  bool one_level() const { return transform_.levels == 1; }
+  /// What every ranking has and the recursion leaves out.
+  double always() const { return always_; }
+  /// log E exp(tilt[j] (X - mean)) for the sum X of one level's increments, at cpu::frequency_lanes tilts.
+  void log_moments(double mean, const double* tilt, double* out);
+
+  /// The frequencies to come are step, 2 step, ...
+  void set_step(double step);
+  /// E exp(i t X) at the next cpu::frequency_lanes of them.
+  void next(double* re, double* im);
+
+ private:
+  void turn(size_t at);
+  void fill_from_device();
+
+  Device device_;
+  cpu::RankingTransform transform_;
+  double always_ = 0, step_ = 0;
+  std::vector<int64_t> rows_;
+  std::vector<int32_t> low_, high_;
+  std::vector<double> angle_, start_, powers_, scratch_;
+  int64_t taken_ = 0;             // frequencies handed out
+  std::vector<double> ready_[2];  // from the device: those of the block that taken_ lies in
+};
+
+}  // namespace mr
