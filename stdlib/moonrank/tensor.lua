@@ -82,12 +82,15 @@ function M.arange(first, last, options)
   return core.arange(first, last, options.step, options.dtype, options.device)
 end
 
----Uniform random numbers in [low, high). The same on every device and for any number of threads.
+---Uniform random numbers in [low, high). The same on every device and for any number of threads. Two numbers instead of sizes, low and high,
+---make a part of a search space for mr.sweep; see `moonrank.sweep.parts.uniform`.
 ---@param sizes integer[]
 ---@param options? { low?: number, high?: number, seed?: integer, stream?: string, dtype?: string, device?: string }
 ---@return mr.Tensor
 ---Example: `mr.uniform({1000}, {seed = 1}):mean():item() < 0.6   --> true`
-function M.uniform(sizes, options)
+---Example: `mr.uniform(0, 0.5)   --> uniform(0, 0.5)`
+function M.uniform(sizes, options, ...)
+  if type(sizes) == "number" then return require("moonrank.sweep.parts").uniform(sizes, options, ...) end
   options = kind("mr.uniform", options, { low = 0, high = 1, seed = 1, stream = "uniform" })
   return core.uniform(sizes, options.low, options.high, options.seed, options.stream, options.dtype, options.device)
 end

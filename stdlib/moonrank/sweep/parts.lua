@@ -1,0 +1,320 @@
+-- Parts of a search space: what one parameter of a sweep may be. A part knows its values for a grid, its value at a number in [0, 1) (for
+-- samplers that draw), and a text that tells it from every other part.
+local check = require "moonrank.check"
+
+local M = {}
+
+---@class mr.sweep.Part
+---@field kind string   "choice", "range", "integer", "uniform" or "loguniform"
+---@field log boolean   whether equal ratios count alike
+local Part = check.class("mr.sweep.Part")
+Part.points, Part.step = false, false  -- where a part has none
+
+---@class mr.sweep.When
+---@field name string     the parameter that decides
+---@field values any[]    under which of its values the parts take part
+---@field parts table     a space of its own
+local When = check.class("mr.sweep.When")
+
+---Whether a value is a part of a space.
+function M.is_part(value) return getmetatable(value) == Part end
+
+---Whether a value is a condition of a space.
+function M.is_when(value) return getmetatable(value) == When end
+
+-- A plain value as text that is the same wherever it is written: numbers in full, 1 and 1.0 alike.
+local function scalar_text(value)
+  if type(value) == "number" then return ("%.17g"):format(value) end
+  if type(value) == "string" then return '"' .. value:gsub('[%c"\\]', function(c) return ("\\%03d"):format(c:byte()) end) .. '"' end
+  return tostring(value)
+end
+M.scalar_text = scalar_text
+
+-- The contents of a table, keys in order; nil where it holds what has no text of its own (functions, tensors, losses).
+local function table_text(value, seen)
+  if type(value) ~= "table" then
+    local plain = type(value) == "number" or type(value) == "string" or type(value) == "boolean"
+    return plain and scalar_text(value) or nil
+  end
+  if getmetatable(value) or seen[value] then return nil end
+  seen[value] = true
+  local parts = {}
+  for key, each in pairs(value) do
+    local k, v = type(key) ~= "table" and table_text(key, seen), table_text(each, seen)
+    if not k or not v then return nil end
+    parts[#parts + 1] = ("[%s] = %s"):format(k, v)
+  end
+  seen[value] = nil
+  table.sort(parts)
+  return "{" .. table.concat(parts, ", ") .. "}"
+end
+
+local function finite(where, name, value)
+  if type(value) ~= "number" then check.fail("%s: %s is a %s, expected a number", where, name, type(value)) end
+  if value ~= value or value - value ~= 0 then check.fail("%s: %s is %s, expected a finite number", where, name, value) end
+  return value
+end
+
+local function whole(where, name, value)
+  local found = math.tointeger(finite(where, name, value))
+  if not found or math.abs(found) > 2 ^ 53 then
+    check.fail("%s: %s is %s, expected an integer up to 2^53", where, name, scalar_text(value))
+  end
+  return found
+end
+
+local function ordered(where, low, high)
+  if low >= high then
+    check.fail("%s: low is %s and high is %s, expected low < high", where, scalar_text(low), scalar_text(high))
+  end
+end
+
+local function positive(where, low)
+  if low <= 0 then check.fail("%s: low is %s, expected a number above 0, which has a logarithm", where, scalar_text(low)) end
+end
+
+local function add_choice(part, where, key, value)
+  local kind = type(key)
+  if kind ~= "string" and kind ~= "number" and kind ~= "boolean" then
+    check.fail("%s: value %d is a %s; strings, numbers and booleans stand without a name, all others as name = value", where,
+      #part.keys + 1, kind)
+  end
+  if kind == "number" then finite(where, ("value %d"):format(#part.keys + 1), key) end
+  if kind == "string" and not utf8.len(key) then check.fail("%s: value %s is not UTF-8", where, scalar_text(key)) end
+  if part.index[key] then check.fail("%s: value %s stands twice", where, scalar_text(key)) end
+  part.keys[#part.keys + 1] = key
+  part.index[key], part.named[key] = #part.keys, value
+end
+
+---One of several values: strings, numbers and booleans, in a list; or, by name, anything else (`small = {hidden = {46}}`), where the name is
+---what the store knows and the value what a trial sees. Those with a name stand after the list, sorted.
+---@param values table
+---@return mr.sweep.Part
+---Example: `mr.choice{"ndcg", "ap"}   --> choice("ndcg", "ap")`
+function M.choice(values)
+  local where = "mr.choice"
+  if type(values) ~= "table" or getmetatable(values) then
+    check.fail("%s: values is a %s, expected a table of values", where, getmetatable(values) and tostring(values) or type(values))
+  end
+  local part = setmetatable({ kind = "choice", keys = {}, index = {}, named = {}, log = false }, Part)
+  local names = {}
+  for key in pairs(values) do
+    if type(key) == "string" then
+      names[#names + 1] = key
+    elseif math.type(key) ~= "integer" or key < 1 or key > #values then
+      check.fail("%s: key %s, expected a list without gaps, or names", where, tostring(key))
+    end
+  end
+  for _, value in ipairs(values) do add_choice(part, where, value) end
+  table.sort(names)
+  for _, name in ipairs(names) do add_choice(part, where, name, values[name]) end
+  if #part.keys == 0 then check.fail("%s: no values, expected one at least", where) end
+  return part
+end
+
+---The integers from `first` to `last`, both included, in steps.
+---@param first integer
+---@param last integer
+---@param step? integer  default 1
+---@return mr.sweep.Part
+---Example: `mr.range(1, 5)   --> range(1, 5)`
+function M.range(first, last, step)
+  local where = "mr.range"
+  first, last, step = whole(where, "first", first), whole(where, "last", last), whole(where, "step", step == nil and 1 or step)
+  if step < 1 then check.fail("%s: step is %d, expected 1 or more", where, step) end
+  if last < first then check.fail("%s: last is %d, below first, which is %d", where, last, first) end
+  return setmetatable({ kind = "range", low = first, high = first + (last - first) // step * step, step = step, log = false }, Part)
+end
+
+local function points_of(where, options, more)
+  local defaults = { points = check.none }
+  for name, default in pairs(more or {}) do defaults[name] = default end
+  local o = check.options(where, options, defaults)
+  if o.points == nil then return o end
+  o.points = whole(where, "points", o.points)
+  if o.points < 2 then check.fail("%s: points is %d, expected 2 or more", where, o.points) end
+  return o
+end
+
+---@class mr.sweep.PartOptions
+---@field points? integer  how many values a grid takes, both ends included; without it a grid is an error (of integers: takes all)
+---@field log? boolean     of mr.integer: equal ratios count alike (default false)
+
+---Numbers between `low` and `high`, all alike.
+---@param low number
+---@param high number
+---@param options? mr.sweep.PartOptions
+---@return mr.sweep.Part
+---Example: `mr.uniform(0, 0.5)   --> uniform(0, 0.5)`
+function M.uniform(low, high, options)
+  local where = "mr.uniform"
+  ordered(where, finite(where, "low", low), finite(where, "high", high))
+  finite(where, "high - low", high - low)
+  local o = points_of(where, options)
+  return setmetatable({ kind = "uniform", low = low + 0.0, high = high + 0.0, points = o.points, log = false }, Part)
+end
+
+---Numbers between `low` and `high` whose logarithms are all alike.
+---@param low number  above 0
+---@param high number
+---@param options? mr.sweep.PartOptions
+---@return mr.sweep.Part
+---Example: `mr.loguniform(0.001, 0.5, {points = 3})   --> loguniform(0.001, 0.5; points 3)`
+function M.loguniform(low, high, options)
+  local where = "mr.loguniform"
+  ordered(where, finite(where, "low", low), finite(where, "high", high))
+  positive(where, low)
+  local o = points_of(where, options)
+  return setmetatable({ kind = "loguniform", low = low + 0.0, high = high + 0.0, points = o.points, log = true }, Part)
+end
+
+---Integers between `low` and `high`, both included.
+---@param low integer
+---@param high integer
+---@param options? mr.sweep.PartOptions
+---@return mr.sweep.Part
+---Example: `mr.integer(16, 512, {log = true})   --> integer(16, 512; log)`
+function M.integer(low, high, options)
+  local where = "mr.integer"
+  low, high = whole(where, "low", low), whole(where, "high", high)
+  local o = points_of(where, options, { log = false })
+  ordered(where, low, high)
+  if o.log then positive(where, low) end
+  return setmetatable({ kind = "integer", low = low, high = high, step = 1, points = o.points, log = o.log }, Part)
+end
+
+---A condition: parameters that exist only where another one, beside it in the same table, has a certain value. It stands in the space without
+---a name of its own, `{model = mr.choice{"linear", "mlp"}, mr.when("model", "mlp", {layers = mr.range(1, 3)})}`, and may hold further
+---conditions. Two conditions that exclude each other may hold parameters of the same name.
+---@param name string    the parameter that decides
+---@param value any      its value, or a list of values
+---@param parts table    the parameters, as in a space
+---@return mr.sweep.When
+---Example: `mr.when("model", "mlp", {hidden = mr.choice{46, 92}})   --> when model is "mlp"`
+function M.when(name, value, parts)
+  local where = "mr.when"
+  if type(name) ~= "string" then check.fail("%s: name is a %s, expected the name of a parameter", where, type(name)) end
+  local values = type(value) == "table" and value or { value }
+  if #values == 0 then check.fail("%s: no value of '%s' is given, expected one or a list", where, name) end
+  if type(parts) ~= "table" or getmetatable(parts) then
+    check.fail("%s: parts is a %s, expected a table of parameters", where, getmetatable(parts) and tostring(parts) or type(parts))
+  end
+  return setmetatable({ name = name, values = values, parts = parts }, When)
+end
+
+function When:__tostring()
+  local texts = {}
+  for i, value in ipairs(self.values) do texts[i] = scalar_text(value) end
+  table.sort(texts)
+  return ("when %s is %s"):format(self.name, table.concat(texts, " or "))
+end
+
+function Part:__tostring()
+  if self.kind == "choice" then
+    local texts = {}
+    for i, key in ipairs(self.keys) do
+      texts[i] = scalar_text(key)
+      local value = self.named[key]
+      if value ~= nil then texts[i] = texts[i] .. " = " .. (table_text(value, {}) or "...") end
+    end
+    return ("choice(%s)"):format(table.concat(texts, ", "))
+  end
+  local extra = self.kind == "range" and self.step ~= 1 and (", %d"):format(self.step) or ""
+  local notes = {}
+  if self.kind == "integer" and self.log then notes[#notes + 1] = "log" end
+  if self.points then notes[#notes + 1] = ("points %d"):format(self.points) end
+  local note = #notes > 0 and "; " .. table.concat(notes, ", ") or ""
+  return ("%s(%s, %s%s%s)"):format(self.kind, scalar_text(self.low), scalar_text(self.high), extra, note)
+end
+
+-- Integers of a grid with points: evenly spread, those that fall together counted once.
+local function spread_integers(part)
+  local seen, values = {}, {}
+  for i = 0, part.points - 1 do
+    local t = i / (part.points - 1)
+    local x = part.log and part.low * (part.high / part.low) ^ t or part.low + t * (part.high - part.low)
+    local value = math.max(part.low, math.min(part.high, math.floor(x + 0.5)))
+    if not seen[value] then
+      seen[value] = true
+      values[#values + 1] = value
+    end
+  end
+  return values
+end
+
+---How many values a grid takes; nil where they are without end.
+---@return integer?
+function Part:size()
+  if self.kind == "choice" then return #self.keys end
+  local points = self.points
+  if self.kind == "integer" and points then return #spread_integers(self) end
+  if self.step then return (self.high - self.low) // self.step + 1 end
+  return points
+end
+
+---The i-th value of a grid.
+---@param i integer  from 1
+function Part:grid(i)
+  if self.kind == "choice" then return self.keys[i] end
+  if self.step then
+    if self.points then return spread_integers(self)[i] end
+    return self.low + (i - 1) * self.step
+  end
+  if i == 1 then return self.low end
+  if i == self.points then return self.high end
+  local t = (i - 1) / (self.points - 1)
+  return self.log and self.low * (self.high / self.low) ^ t or self.low + t * (self.high - self.low)
+end
+
+---The ends of the axis on which values count alike: logarithms of logarithmic parts, integers half a step wider on both sides.
+---@return number low
+---@return number high
+function Part:axis()
+  local low, high = self.low, self.high
+  if self.step then low, high = low - self.step / 2, high + self.step / 2 end
+  if self.log then return math.log(low), math.log(high) end
+  return low, high
+end
+
+---Where a value stands on the axis; `offset` in steps, for the ends of what rounds to it.
+---@param value number
+---@param offset? number
+---@return number
+function Part:to_axis(value, offset)
+  local x = value + (offset or 0) * (self.step or 0)
+  return self.log and math.log(x) or x
+end
+
+---The value nearest to a place on the axis.
+---@param x number
+---@return number
+function Part:from_axis(x)
+  local value = self.log and math.exp(x) or x
+  if self.step then value = self.low + math.floor((value - self.low) / self.step + 0.5) * self.step end
+  return math.max(self.low, math.min(self.high, value))
+end
+
+---The value at a number in [0, 1): equal lengths for equally likely values.
+---@param u number
+function Part:at(u)
+  if self.kind == "choice" then return self.keys[math.min(#self.keys, math.floor(u * #self.keys) + 1)] end
+  local low, high = self:axis()
+  return self:from_axis(low + u * (high - low))
+end
+
+---Whether a value is one that this part may take.
+---@param value any
+---@return boolean
+function Part:contains(value)
+  if self.kind == "choice" then return self.index[value] ~= nil end
+  if type(value) ~= "number" or not (value >= self.low and value <= self.high) then return false end
+  return not self.step or (value - self.low) % self.step == 0
+end
+
+---What a trial sees of a value: the value of a name, else itself.
+function Part:meaning(value)
+  if self.kind ~= "choice" or self.named[value] == nil then return value end
+  return self.named[value]
+end
+
+return M

@@ -1,0 +1,188 @@
+-- Pruners: whether a trial is worth going on with, from what it has reported so far. A decision is a pure function of the trial's reports and
+-- of those of earlier generations, so that a study does not depend on the number of workers.
+local check = require "moonrank.check"
+
+local M = {}
+
+---@class mr.sweep.Progress
+---@field number integer                                   of the trial
+---@field reports { step: integer, value: number }[]       in the order of their steps
+---@field state? string                                    of others: "done", "pruned" or "failed"
+
+---@class mr.sweep.Pruner
+---@field name string
+local Pruner = check.class("mr.sweep.Pruner")
+
+-- More is better; NaN is worst.
+local function score(self, value)
+  if value ~= value then return -math.huge end
+  return self._sign * value
+end
+
+local function last_report(trial) return trial.reports[#trial.reports] end
+
+-- The last report up to a step of a trial that came as far as the step.
+local function report_at(trial, step)
+  local found
+  for _, report in ipairs(trial.reports) do
+    if report.step <= step then found = report end
+  end
+  return found and last_report(trial).step >= step and found or nil
+end
+
+---Whether to give up a trial, after each of its reports.
+---@param trial mr.sweep.Progress
+---@param others mr.sweep.Progress[]  trials that have ended; those from generation_of(trial.number) on are not looked at
+---@return boolean
+function Pruner:decide(trial, others)
+  if #trial.reports == 0 then return false end
+  local first, seen = self:generation_of(trial.number), {}
+  for _, other in ipairs(others) do
+    if other.number < first and #other.reports > 0 then seen[#seen + 1] = other end
+  end
+  table.sort(seen, function(a, b) return a.number < b.number end)
+  return self._decide(self, trial, seen)
+end
+
+---The first trial of the generation of this one: all before it must have ended when this one starts.
+---@param number integer
+---@return integer
+function Pruner:generation_of(number)
+  local length = self._options.generation
+  return (number - 1) // length * length + 1
+end
+
+---The pruner with its options as text.
+---@return string
+function Pruner:describe()
+  local lines = {}
+  for _, name in ipairs(check.names(self._options)) do lines[#lines + 1] = ("%s = %s"):format(name, tostring(self._options[name])) end
+  return ("%s(%s)"):format(self.name, table.concat(lines, ", "))
+end
+
+function Pruner:__tostring() return self:describe() end
+
+local function median(values)
+  table.sort(values)
+  local n = #values
+  if n % 2 == 1 then return values[n // 2 + 1] end
+  return values[n // 2] / 2 + values[n // 2 + 1] / 2
+end
+
+local function options_of(name, options, defaults)
+  local where = "pruner " .. name
+  local o = check.options(where, options, defaults)
+  for key, value in pairs(defaults) do
+    local least = (key == "factor" or name == "wilcoxon" and key == "warmup") and 2 or key == "warmup" and 0 or 1
+    if math.type(value) == "integer" and (math.type(o[key]) ~= "integer" or o[key] < least) then
+      check.fail("%s: %s is %s, expected an integer from %d", where, key, tostring(o[key]), least)
+    end
+  end
+  return o
+end
+
+local deciders, defaults = {}, {}
+
+---@class mr.sweep.MedianOptions
+---@field warmup? integer      no decision up to this step (default 0)
+---@field startup? integer     no decision before this many trials came as far (default 5)
+---@field generation? integer  trials that are judged by the same earlier ones (default 10)
+defaults.median = { warmup = 0, startup = 5, generation = 10 }
+
+-- Gives up where the best report so far is below the median of what the others had at this step (Golovin et al. 2017).
+function deciders.median(self, trial, others)
+  local o, step = self._options, last_report(trial).step
+  if step <= o.warmup then return false end
+  local values = {}
+  for _, other in ipairs(others) do
+    local report = report_at(other, step)
+    if report then values[#values + 1] = score(self, report.value) end
+  end
+  if #values < o.startup then return false end
+  local best = -math.huge
+  for _, report in ipairs(trial.reports) do best = math.max(best, score(self, report.value)) end
+  return best < median(values)
+end
+
+---@class mr.sweep.AshaOptions
+---@field factor? integer       one in so many goes on from a rung to the next (default 3)
+---@field min_resource? integer the step of the first rung (default 1); the next are factor times, factor^2 times as far
+---@field generation? integer   trials that are judged by the same earlier ones (default 10)
+defaults.asha = { factor = 3, min_resource = 1, generation = 10 }
+
+local function first_from(trial, step)
+  for _, report in ipairs(trial.reports) do
+    if report.step >= step then return report end
+  end
+end
+
+-- Successive halving without waiting (Li et al. 2020): at a rung a trial goes on if it is among the best n / factor of the n that came there,
+-- itself included, or the best of all.
+function deciders.asha(self, trial, others)
+  local o, step, rung = self._options, last_report(trial).step, self._options.min_resource
+  while rung * o.factor <= step do rung = rung * o.factor end
+  if step < rung or first_from(trial, rung) ~= last_report(trial) then return false end
+  local own, better, count = score(self, last_report(trial).value), 0, 1
+  for _, other in ipairs(others) do
+    local report = first_from(other, rung)
+    if report then
+      count = count + 1
+      if score(self, report.value) > own then better = better + 1 end
+    end
+  end
+  return better >= math.max(1, count // o.factor)
+end
+
+---@class mr.sweep.WilcoxonOptions
+---@field p? number            gives up where the one-sided p is below (default 0.1)
+---@field warmup? integer      folds that both must have (default 4: with fewer p is never below 0.1)
+---@field generation? integer  trials that are judged by the same earlier ones (default 10)
+defaults.wilcoxon = { p = 0.1, warmup = 4, generation = 10 }
+
+local function mean_score(self, trial)
+  local sum = 0
+  for _, report in ipairs(trial.reports) do sum = sum + score(self, report.value) end
+  return sum / #trial.reports
+end
+
+-- Reports are folds, steps their numbers: gives up where this trial's are worse than the best trial's by the signed-rank test.
+function deciders.wilcoxon(self, trial, others)
+  local o, best, best_mean = self._options, nil, nil
+  for _, other in ipairs(others) do
+    local mean = mean_score(self, other)
+    if other.state == "done" and (not best or mean > best_mean) then best, best_mean = other, mean end
+  end
+  if not best then return false end
+  local of_best, a, b = {}, {}, {}
+  for _, report in ipairs(best.reports) do of_best[report.step] = report.value end
+  for _, report in ipairs(trial.reports) do
+    local other = of_best[report.step]
+    if other then
+      a[#a + 1], b[#b + 1] = self._sign * report.value, self._sign * other
+    end
+  end
+  if #a < o.warmup then return false end
+  local test = require("moonrank.stats").wilcoxon(a, b)
+  return test.n > 0 and test.statistic < test.n * (test.n + 1) / 4 and test.p / 2 < o.p
+end
+
+---A pruner by name, "median", "asha" or "wilcoxon"; with options as {"median", warmup = 5}.
+---@param how string|table
+---@param direction? string  "maximize" (default) or "minimize"
+---@return mr.sweep.Pruner
+function M.make(how, direction)
+  local options = {}
+  if type(how) == "table" then
+    for key, value in pairs(how) do
+      if key ~= 1 then options[key] = value end
+    end
+    how = how[1]
+  end
+  if not deciders[how] then check.unknown("pruner", how, check.names(deciders)) end
+  local o = options_of(how, options, defaults[how])
+  if o.p and not (o.p > 0 and o.p < 1) then check.fail("pruner wilcoxon: p is %s, expected a number between 0 and 1", tostring(o.p)) end
+  check.choice("pruner " .. how, "direction", direction or "maximize", { "maximize", "minimize" })
+  return setmetatable({ name = how, _sign = direction == "minimize" and -1 or 1, _options = o, _decide = deciders[how] }, Pruner)
+end
+
+return M

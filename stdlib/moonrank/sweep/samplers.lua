@@ -1,0 +1,151 @@
+-- Samplers: which parameters the trials of a sweep get. A suggestion is a pure function of the study's seed, the trial's number and the results
+-- that it may see, so that a study is the same however many workers it has and wherever it was interrupted.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+require "moonrank.tensor"  -- gives tensors their methods
+
+local M = {}
+
+---@class mr.sweep.Trial
+---@field number integer              from 1
+---@field params table<string, any>
+---@field value? number               its result
+---@field state string                "done", "pruned" or "failed"
+
+---@class mr.sweep.Sampler
+---@field name string
+---@field space mr.sweep.Space
+---@field seed integer
+local Sampler = check.class("mr.sweep.Sampler")
+
+---The parameters of a trial.
+---@param number integer              of the trial, from 1
+---@param history? mr.sweep.Trial[]   results; those of trials from generation_of(number) on are not looked at
+---@return table<string, any>
+function Sampler:suggest(number, history)
+  if math.type(number) ~= "integer" or number < 1 then
+    check.fail("suggest: trial %s, expected an integer from 1", tostring(number))
+  end
+  local first, seen = self:generation_of(number), {}
+  for _, trial in ipairs(history or {}) do
+    if trial.number < first then seen[#seen + 1] = trial end
+  end
+  table.sort(seen, function(a, b) return a.number < b.number end)
+  return self._suggest(self, number, seen)
+end
+
+---The first trial of the generation of this one: all before it must have ended when this one is suggested. 1 where results are not looked at.
+---@param number integer
+---@return integer
+function Sampler:generation_of(number)
+  local length = self._options.generation
+  return length and (number - 1) // length * length + 1 or 1
+end
+
+---How many trials there are to suggest; nil where there is no end of them.
+---@return integer?
+function Sampler:count()
+  if self.name == "grid" then return self.space:count() end
+end
+
+---The sampler with its options as text.
+---@return string
+function Sampler:describe()
+  local lines = {}
+  for _, name in ipairs(check.names(self._options)) do lines[#lines + 1] = ("%s = %s"):format(name, tostring(self._options[name])) end
+  return #lines > 0 and ("%s(%s)"):format(self.name, table.concat(lines, ", ")) or self.name
+end
+
+function Sampler:__tostring() return self:describe() end
+
+---Random numbers in [0, 1) of a trial's parameter, from a counter: whatever was drawn before.
+---@param seed integer
+---@param number integer  of the trial
+---@param name string     of the parameter
+---@param count integer
+---@return number[]
+function M.random(seed, number, name, count)
+  return core.uniform({ count }, 0, 1, seed, ("sweep trial %d parameter %s"):format(number, name), "float64", "cpu"):totable()
+end
+
+local function random_params(self, number)
+  return self.space:draw(function(entry) return entry.part:at(M.random(self.seed, number, entry.name, 1)[1]) end)
+end
+
+local function new(name, space, seed, options, suggest)
+  return setmetatable({ name = name, space = space, seed = seed, _options = options, _suggest = suggest }, Sampler)
+end
+
+local makers = {}
+
+function makers.grid(space, seed, options)
+  local o = check.options("sampler grid", options, {})
+  space:grid(1)  -- says at once where there is no grid
+  return new("grid", space, seed, o, function(self, number) return self.space:grid(number) end)
+end
+
+function makers.random(space, seed, options)
+  return new("random", space, seed, check.options("sampler random", options, {}), random_params)
+end
+
+-- One dimension per parameter, conditional ones too, in the order of the space; the seed turns every dimension by a digital shift of its own.
+-- No point is left out: the first is the origin, shifted.
+function makers.sobol(space, seed, options)
+  local sobol = require "moonrank.sweep.sobol"
+  local o = check.options("sampler sobol", options, {})
+  local shifts = {}
+  for _, entry in ipairs(space:entries()) do
+    if entry.slot > sobol.dimensions then
+      check.fail("sampler sobol: %d parameters, expected %d at most", #space:entries(), sobol.dimensions)
+    end
+    -- the slot tells parameters of one name under different conditions apart
+    local u = M.random(seed, 0, ("%d %s"):format(entry.slot, entry.name), 1)[1]
+    shifts[entry.slot] = math.floor(u * 2 ^ 32)
+  end
+  return new("sobol", space, seed, o, function(self, number)
+    return self.space:draw(function(entry) return entry.part:at(sobol.at(number - 1, entry.slot, shifts[entry.slot])) end)
+  end)
+end
+
+---@class mr.sweep.TpeOptions
+---@field generation? integer  trials that are suggested from the same results (default 10)
+---@field startup? integer     trials drawn at random first (default 10)
+---@field candidates? integer  draws of which the most promising is taken (default 8: more crowd a generation into one place)
+---@field good? number         share of the results that count as good (default 0.15)
+
+function makers.tpe(space, seed, options, direction)
+  local tpe = require "moonrank.sweep.tpe"
+  local o = check.options("sampler tpe", options, { generation = 10, startup = 10, candidates = 8, good = 0.15 })
+  for _, name in ipairs{ "generation", "startup", "candidates" } do
+    if math.type(o[name]) ~= "integer" or o[name] < 1 then
+      check.fail("sampler tpe: %s is %s, expected an integer from 1", name, tostring(o[name]))
+    end
+  end
+  if not (o.good > 0 and o.good < 1) then check.fail("sampler tpe: good is %s, expected a share between 0 and 1", tostring(o.good)) end
+  return new("tpe", space, seed, o, function(self, number, history)
+    if #history < o.startup then return random_params(self, number) end
+    return tpe.suggest(self.space, history, o, direction, function(entry, count) return M.random(seed, number, entry.name, count) end)
+  end)
+end
+
+---A sampler by name, "grid", "random", "sobol" or "tpe"; with options as {"tpe", generation = 20}.
+---@param how string|table
+---@param space mr.sweep.Space
+---@param seed integer            of the study
+---@param direction? string       "maximize" (default) or "minimize"
+---@return mr.sweep.Sampler
+function M.make(how, space, seed, direction)
+  local options = {}
+  if type(how) == "table" then
+    for key, value in pairs(how) do
+      if key ~= 1 then options[key] = value end
+    end
+    how = how[1]
+  end
+  if not makers[how] then check.unknown("sampler", how, check.names(makers)) end
+  if math.type(seed) ~= "integer" then check.fail("sampler %s: seed is %s, expected an integer", how, tostring(seed)) end
+  direction = check.choice("sampler " .. how, "direction", direction or "maximize", { "maximize", "minimize" })
+  return makers[how](space, seed, options, direction)
+end
+
+return M

@@ -1,0 +1,317 @@
+-- The search space of a sweep: a table of parameters and conditions, checked once, that enumerates, draws and describes combinations.
+local check = require "moonrank.check"
+local parts = require "moonrank.sweep.parts"
+
+local M = {}
+
+---@class mr.sweep.Entry
+---@field name string          of the parameter
+---@field part mr.sweep.Part   what it may be
+---@field slot integer         its place among all entries of the space
+---@field branches table[]     conditions on it: values (a set), entries
+
+---@class mr.sweep.Space
+local Space = check.class("mr.sweep.Space")
+
+local most = 2 ^ 53  -- combinations that a grid counts
+
+local expected = "expected mr.choice{...}, mr.range, mr.integer, mr.uniform or mr.loguniform"
+
+local function found_text(value)
+  if type(value) == "table" and getmetatable(value) then return tostring(value) end
+  return "a " .. type(value)
+end
+
+local build
+
+-- A condition among the entries that stand beside it.
+local function add_condition(where, entries, condition, slots)
+  local entry
+  for _, each in ipairs(entries) do
+    if each.name == condition.name then entry = each end
+  end
+  if not entry then
+    local names = {}
+    for i, each in ipairs(entries) do names[i] = each.name end
+    check.unknown(("parameter of %s for a mr.when"):format(where), condition.name, names)
+  end
+  local label = ("%s (%s)"):format(where, tostring(condition))
+  local set = {}
+  for _, value in ipairs(condition.values) do
+    if entry.part.kind == "uniform" or entry.part.kind == "loguniform" then
+      check.fail("%s: %s is %s; conditions are on choices and integers", label, entry.name, tostring(entry.part))
+    end
+    if not entry.part:contains(value) then
+      check.fail("%s: %s is never %s; it is %s", label, entry.name, parts.scalar_text(value), tostring(entry.part))
+    end
+    set[value] = true
+  end
+  table.insert(entry.branches, { values = set, label = tostring(condition), entries = build(label, condition.parts, slots) })
+end
+
+function build(where, t, slots)
+  local names, conditions, entries = {}, {}, {}
+  for key, value in pairs(t) do
+    if type(key) == "string" then
+      if parts.is_when(value) then check.fail("%s.%s: a mr.when has no name of its own, write it without '%s ='", where, key, key) end
+      if not parts.is_part(value) then check.fail("%s.%s is %s, %s", where, key, found_text(value), expected) end
+      names[#names + 1] = key
+    else
+      if parts.is_part(value) then check.fail("%s[%s] is %s without a name", where, tostring(key), tostring(value)) end
+      if not parts.is_when(value) then
+        check.fail("%s[%s] is %s, expected name = mr.choice{...} or the like, or mr.when", where, tostring(key), found_text(value))
+      end
+      conditions[#conditions + 1] = { key = key, condition = value }
+    end
+  end
+  if #names == 0 then check.fail("%s: no parameters", where) end
+  table.sort(names)
+  for i, name in ipairs(names) do
+    slots.count = slots.count + 1
+    entries[i] = { name = name, part = t[name], slot = slots.count, branches = {} }
+    slots[slots.count] = entries[i]
+  end
+  table.sort(conditions, function(a, b) return a.key < b.key end)
+  for _, each in ipairs(conditions) do add_condition(where, entries, each.condition, slots) end
+  return entries
+end
+
+local function overlap(a, b)
+  for value in pairs(a) do
+    if b[value] then return true end
+  end
+  return false
+end
+
+local function merge(into, names)
+  for name in pairs(names) do into[name] = true end
+end
+
+local function distinct(a, b)
+  for name in pairs(b) do
+    if a[name] then check.fail("space.%s stands twice, where both may apply", name) end
+  end
+end
+
+-- All names below some entries; those that may apply at the same time must differ.
+local function names_below(entries)
+  local all = {}
+  for _, entry in ipairs(entries) do
+    local own, below = {}, {}
+    for i, branch in ipairs(entry.branches) do
+      below[i] = names_below(branch.entries)
+      for j = 1, i - 1 do
+        if overlap(branch.values, entry.branches[j].values) then distinct(below[j], below[i]) end
+      end
+      merge(own, below[i])
+    end
+    distinct(own, { [entry.name] = true })
+    own[entry.name] = true
+    distinct(all, own)
+    merge(all, own)
+  end
+  return all
+end
+
+---A space from a table: parameters by name, conditions (`mr.when`) without one.
+---@param t table
+---@return mr.sweep.Space
+---Example: `require("moonrank.sweep.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:count()   --> 6`
+function M.new(t)
+  if getmetatable(t) == Space then return t end
+  if type(t) ~= "table" or getmetatable(t) then check.fail("space is %s, expected a table of parameters", found_text(t)) end
+  local slots = { count = 0 }
+  local entries = build("space", t, slots)
+  return setmetatable({ _entries = entries, _slots = slots, _names = check.names(names_below(entries)) }, Space)
+end
+
+---The names of all parameters, sorted; of conditional ones too.
+---@return string[]
+function Space:names() return { table.unpack(self._names) } end
+
+---All parameters with their parts, each before those that depend on it.
+---@return mr.sweep.Entry[]
+function Space:entries() return { table.unpack(self._slots) } end
+
+local function active(entry, value)
+  local found = {}
+  for _, branch in ipairs(entry.branches) do
+    if branch.values[value] then found[#found + 1] = branch end
+  end
+  return found
+end
+
+local function walk(entries, params, choose)
+  for _, entry in ipairs(entries) do
+    local value = choose(entry)
+    params[entry.name] = value
+    for _, branch in ipairs(active(entry, value)) do walk(branch.entries, params, choose) end
+  end
+  return params
+end
+
+---A combination, from one choice after another; parameters whose condition does not hold are left out.
+---@param choose fun(entry: mr.sweep.Entry): any
+---@return table<string, any>
+function Space:draw(choose) return walk(self._entries, {}, choose) end
+
+-- Numbers of combinations; nil and the entry in the way where there is no end of them, false where there are too many to count.
+local entries_size
+
+local function branches_size(branches)
+  local size = 1
+  for _, branch in ipairs(branches) do
+    local more, why = entries_size(branch.entries)
+    if not more then return more, why end
+    if size > most // more then return false end
+    size = size * more
+  end
+  return size
+end
+
+local function entry_size(entry)
+  if entry.size then return entry.size end
+  local count = entry.part:size()
+  if not count then return nil, entry end
+  local total = count
+  if #entry.branches > 0 then
+    total = 0
+    for i = 1, count do
+      local more, why = branches_size(active(entry, entry.part:grid(i)))
+      if not more then return more, why end
+      total = total + more
+    end
+  end
+  entry.size = total
+  return total
+end
+
+function entries_size(entries)
+  local size = 1
+  for _, entry in ipairs(entries) do
+    local more, why = entry_size(entry)
+    if not more then return more, why end
+    if size > most // more then return false end
+    size = size * more
+  end
+  return size
+end
+
+---How many combinations a grid has; nil where they cannot be enumerated.
+---@return integer?
+function Space:count() return entries_size(self._entries) or nil end
+
+local decode
+
+-- The combination number `rest` (from 0) of an entry and what depends on it.
+local function place(entry, rest, params)
+  if #entry.branches == 0 then
+    params[entry.name] = entry.part:grid(rest + 1)
+    return
+  end
+  for i = 1, entry.part:size() do
+    local value = entry.part:grid(i)
+    local branches = active(entry, value)
+    local size = branches_size(branches)
+    if rest < size then
+      params[entry.name] = value
+      for b = #branches, 1, -1 do rest = decode(branches[b].entries, rest, params) end
+      return
+    end
+    rest = rest - size
+  end
+end
+
+function decode(entries, rest, params)
+  for i = #entries, 1, -1 do
+    local size = entry_size(entries[i])
+    place(entries[i], rest % size, params)
+    rest = rest // size
+  end
+  return rest
+end
+
+---The i-th combination of the grid: parameters in the order of their names, the last changing first, conditional ones after the one that they
+---depend on.
+---@param i integer  from 1 to count()
+---@return table<string, any>
+---Example: `require("moonrank.sweep.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:grid(4).a   --> 2`
+function Space:grid(i)
+  local count, entry = entries_size(self._entries)
+  if count == nil then
+    check.fail("space.%s is %s, which no grid exhausts; say how many values with {points = n}", entry.name, tostring(entry.part))
+  elseif not count then
+    check.fail("space: more than 2^53 combinations, too many for a grid")
+  end
+  if math.type(i) ~= "integer" or i < 1 or i > count then
+    check.fail("space: combination %s, expected an integer from 1 to %d", tostring(i), count)
+  end
+  local params = {}
+  decode(self._entries, i - 1, params)
+  return params
+end
+
+---Raises where parameters are not a combination of this space, and names the one.
+---@param params table<string, any>
+---@return true
+function Space:check(params)
+  if type(params) ~= "table" then check.fail("parameters are %s, expected a table", found_text(params)) end
+  local known = self:draw(function(entry)
+    local value = params[entry.name]
+    if value == nil then check.fail("parameter %s is missing, expected %s", entry.name, tostring(entry.part)) end
+    if not entry.part:contains(value) then
+      check.fail("parameter %s is %s, expected %s", entry.name, parts.scalar_text(value), tostring(entry.part))
+    end
+    return value
+  end)
+  for _, name in ipairs(check.names(params)) do
+    if known[name] == nil then
+      for _, each in ipairs(self._names) do
+        if each == name then check.fail("parameter %s does not apply to the others: its condition does not hold", name) end
+      end
+      check.unknown("parameter of this space", name, self:names())
+    end
+  end
+  return true
+end
+
+---What a trial sees of a combination: named values of choices in place of their names.
+---@param params table<string, any>
+---@return table<string, any>
+---Example: `require("moonrank.sweep.space").new{net = mr.choice{small = {46}}}:values{net = "small"}.net[1]   --> 46`
+function Space:values(params)
+  local values = {}
+  self:draw(function(entry)
+    values[entry.name] = entry.part:meaning(params[entry.name])
+    return params[entry.name]
+  end)
+  return values
+end
+
+local function describe(entries, indent, lines)
+  for _, entry in ipairs(entries) do
+    lines[#lines + 1] = ("%s%s = %s"):format(indent, entry.name, tostring(entry.part))
+    for _, branch in ipairs(entry.branches) do
+      lines[#lines + 1] = ("%s  %s"):format(indent, branch.label)
+      describe(branch.entries, indent .. "    ", lines)
+    end
+  end
+  return lines
+end
+
+---The space as text, the same for equal spaces however their keys were ordered. Named values that are not plain data count by name only.
+---@return string
+---Example: `require("moonrank.sweep.space").new{n = mr.range(1, 3)}:describe()   --> n = range(1, 3)`
+function Space:describe() return table.concat(describe(self._entries, "", {}), "\n") end
+
+---A name for the space: FNV-1a of its description, 16 hexadecimal digits.
+---@return string
+function Space:hash()
+  local h, text = 0xcbf29ce484222325, self:describe()
+  for i = 1, #text do h = (h ~ text:byte(i)) * 0x100000001b3 end
+  return ("%016x"):format(h)
+end
+
+function Space:__tostring() return self:describe() end
+
+return M
