@@ -179,5 +179,5 @@ mr.plot.bars{ categories = categories, series = bars, ylabel = "test nDCG", titl
 print(([[
 
 %s/starts.svg  nDCG starts at the foot of its distribution function, AP and nRBP near the middle.
-%s/silent.svg  so most lists have no gradient under the thesis' bound, and few ever get one; with log and logit all have.
+%s/silent.svg  so most lists have no gradient under the thesis' bound (later also those that have reached its top); with log and logit all have.
 %s/ndcg.svg    what that does to test nDCG.]]):format(args.results, args.results, args.results))

@@ -39,3 +39,31 @@ it("table_5_1.lua --smoke, twice: the second time from what the first kept", fun
   os.remove(folder .. "/nsr1_fold1.safetensors")
   os.remove(folder)
 end)
+
+local function has_gnuplot() return (run("gnuplot --version")) == true end
+
+it("why_distribution_fails.lua --smoke: the thesis' bound silences lists, log and logit none", function()
+  if not moonrank then return skip("MOONRANK does not name the program") end
+  if not has_movielens() or not has_gnuplot() then return skip("no MovieLens in MOONRANK_DATA or ../shared/data, or no gnuplot") end
+  local folder = os.tmpname() .. "_results"
+  local ok, text = run(("%s scripts/thesis/why_distribution_fails.lua --smoke --results %s"):format(moonrank, folder))
+  check(ok, text)
+  local function silent_at_start(bound) return tonumber(text:match("1  " .. bound .. "[^\n]- ([%d.]+) +[%d.]+ +[%d.]+ +412\n")) end
+  check(silent_at_start("distribution %(thesis%)") > 0.3, text)
+  check(silent_at_start("distribution_log ") == 0 and silent_at_start("distribution_logit ") == 0, text)
+  for _, name in ipairs{ "starts.svg", "silent.svg", "ndcg.svg", "nsr1_fold1.safetensors" } do
+    check(os.remove(folder .. "/" .. name), name)
+  end
+  os.remove(folder)
+end)
+
+it("the tutorial runs top to bottom", function()
+  if not moonrank then return skip("MOONRANK does not name the program") end
+  if not has_gnuplot() then return skip("no gnuplot") end
+  local folder = os.tmpname() .. "_pictures"
+  local ok, text = run(("%s scripts/tutorial/a_new_bound.lua --smoke --out %s"):format(moonrank, folder))
+  check(ok, text)
+  check(text:find("slope short : long, NSR 1 .- 25\n") and text:find("is a part detached?", 1, true), text)
+  for _, name in ipairs{ "sqrt_range.svg", "comparison.svg" } do check(os.remove(folder .. "/" .. name), name) end
+  os.remove(folder)
+end)
