@@ -22,6 +22,12 @@ function M.is_part(value) return getmetatable(value) == Part end
 ---Whether a value is a condition of a space.
 function M.is_when(value) return getmetatable(value) == When end
 
+---What a message calls a value that it did not expect.
+function M.found_text(value)
+  if type(value) == "table" and getmetatable(value) then return tostring(value) end
+  return "a " .. type(value)
+end
+
 -- A plain value as text that is the same wherever it is written: numbers in full, 1 and 1.0 alike.
 local function scalar_text(value)
   if type(value) == "number" then return ("%.17g"):format(value) end
@@ -94,7 +100,7 @@ end
 function M.choice(values)
   local where = "mr.choice"
   if type(values) ~= "table" or getmetatable(values) then
-    check.fail("%s: values is a %s, expected a table of values", where, getmetatable(values) and tostring(values) or type(values))
+    check.fail("%s: values is %s, expected a table of values", where, M.found_text(values))
   end
   local part = setmetatable({ kind = "choice", keys = {}, index = {}, named = {}, log = false }, Part)
   local names = {}
@@ -197,7 +203,7 @@ function M.when(name, value, parts)
   local values = type(value) == "table" and value or { value }
   if #values == 0 then check.fail("%s: no value of '%s' is given, expected one or a list", where, name) end
   if type(parts) ~= "table" or getmetatable(parts) then
-    check.fail("%s: parts is a %s, expected a table of parameters", where, getmetatable(parts) and tostring(parts) or type(parts))
+    check.fail("%s: parts is %s, expected a table of parameters", where, M.found_text(parts))
   end
   return setmetatable({ name = name, values = values, parts = parts }, When)
 end

@@ -17,9 +17,13 @@ local most = 2 ^ 53  -- combinations that a grid counts
 
 local expected = "expected mr.choice{...}, mr.range, mr.integer, mr.uniform or mr.loguniform"
 
-local function found_text(value)
-  if type(value) == "table" and getmetatable(value) then return tostring(value) end
-  return "a " .. type(value)
+local found_text = parts.found_text
+
+-- What stands in a space under a key of its own.
+local function check_named(where, key, value)
+  if not key:match "^[%a_][%w_]*$" then check.fail("%s: parameter '%s', expected a name of letters, digits and _", where, key) end
+  if parts.is_when(value) then check.fail("%s.%s: a mr.when has no name of its own, write it without '%s ='", where, key, key) end
+  if not parts.is_part(value) then check.fail("%s.%s is %s, %s", where, key, found_text(value), expected) end
 end
 
 local build
@@ -53,8 +57,7 @@ function build(where, t, slots)
   local names, conditions, entries = {}, {}, {}
   for key, value in pairs(t) do
     if type(key) == "string" then
-      if parts.is_when(value) then check.fail("%s.%s: a mr.when has no name of its own, write it without '%s ='", where, key, key) end
-      if not parts.is_part(value) then check.fail("%s.%s is %s, %s", where, key, found_text(value), expected) end
+      check_named(where, key, value)
       names[#names + 1] = key
     else
       if parts.is_part(value) then check.fail("%s[%s] is %s without a name", where, tostring(key), tostring(value)) end

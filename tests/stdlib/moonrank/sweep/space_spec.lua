@@ -1,0 +1,199 @@
+-- Search spaces: parts, conditions, grids, texts.
+local mr = require "moonrank"
+local space = require "moonrank.sweep.space"
+local test = require "moonrank.test"
+local describe, it, check, equal, near, raises = test.describe, test.it, test.check, test.equal, test.near, test.raises
+
+local function text(params)
+  local parts = {}
+  for name, value in pairs(params) do parts[#parts + 1] = name .. "=" .. tostring(value) end
+  table.sort(parts)
+  return table.concat(parts, " ")
+end
+
+local function all(s)
+  local found = {}
+  for i = 1, s:count() do found[i] = text(s:grid(i)) end
+  return found
+end
+
+describe("a grid", function()
+  it("takes each combination once, the last name changing first", function()
+    equal(all(space.new{ loss = mr.choice{ "ndcg", "ap" }, fold = mr.range(1, 3) }), {
+      "fold=1 loss=ndcg", "fold=1 loss=ap", "fold=2 loss=ndcg", "fold=2 loss=ap", "fold=3 loss=ndcg", "fold=3 loss=ap" })
+  end)
+  it("is what loops over all values give, however the table was written", function()
+    local a, b, c = { true, false }, { 1, 3, 5, 7 }, { "x", 2, 0.5 }
+    local expected = {}
+    for _, x in ipairs(a) do
+      for _, y in ipairs(b) do
+        for _, z in ipairs(c) do expected[#expected + 1] = text{ a = x, b = y, c = z } end
+      end
+    end
+    equal(all(space.new{ c = mr.choice(c), b = mr.range(1, 8, 2), a = mr.choice(a) }), expected)
+  end)
+  it("takes both ends of a continuous part, evenly or by equal ratios", function()
+    local s = space.new{ x = mr.uniform(-1, 2, { points = 4 }) }
+    for i, x in ipairs{ -1, 0, 1, 2 } do near(s:grid(i).x, x, 1e-15) end
+    s = space.new{ x = mr.loguniform(1e-4, 1, { points = 5 }) }
+    for i = 1, 5 do near(s:grid(i).x, 10 ^ (i - 5), { rtol = 1e-13 }) end
+    equal({ s:grid(1).x, s:grid(5).x }, { 1e-4, 1 })
+  end)
+  it("takes every integer, or as many as asked, each once", function()
+    equal(all(space.new{ n = mr.integer(-1, 1) }), { "n=-1", "n=0", "n=1" })
+    equal(all(space.new{ n = mr.integer(1, 1000, { log = true, points = 4 }) }), { "n=1", "n=10", "n=100", "n=1000" })
+    equal(all(space.new{ n = mr.integer(1, 3, { points = 9 }) }), { "n=1", "n=2", "n=3" })
+  end)
+  it("takes conditional parameters where their condition holds, and only there", function()
+    local s = space.new{
+      model = mr.choice{ "linear", "mlp" }, seed = mr.range(1, 2),
+      mr.when("model", "mlp", { depth = mr.range(1, 2), mr.when("depth", 2, { skip = mr.choice{ true, false } }) }),
+      mr.when("model", { "linear" }, { bias = mr.choice{ "yes", "no" } }),
+    }
+    local expected = {}
+    for _, middle in ipairs{ "bias=yes model=linear", "bias=no model=linear", "depth=1 model=mlp", "depth=2 model=mlp" } do
+      for seed = 1, 2 do
+        for _, skip in ipairs(middle:find "depth=2" and { " skip=true", " skip=false" } or { "" }) do
+          expected[#expected + 1] = ("%s seed=%d%s"):format(middle, seed, skip)
+        end
+      end
+    end
+    local found = all(s)
+    equal(#found, 10)
+    for i = 1, 10 do check(s:check(s:grid(i))) end
+    table.sort(expected)
+    table.sort(found)
+    equal(found, expected)
+  end)
+  it("of two conditions on one value is their product", function()
+    local s = space.new{ a = mr.choice{ 1, 2 }, mr.when("a", 1, { b = mr.range(1, 3) }), mr.when("a", { 1, 2 }, { c = mr.range(1, 2) }) }
+    equal(all(s), { "a=1 b=1 c=1", "a=1 b=1 c=2", "a=1 b=2 c=1", "a=1 b=2 c=2", "a=1 b=3 c=1", "a=1 b=3 c=2", "a=2 c=1", "a=2 c=2" })
+  end)
+  it("lets conditions that exclude each other share a name", function()
+    local one, other = mr.when("m", "a", { k = mr.choice{ 1 } }), mr.when("m", "b", { k = mr.choice{ 2, 3 } })
+    local s = space.new{ m = mr.choice{ "a", "b" }, one, other }
+    equal(all(s), { "k=1 m=a", "k=2 m=b", "k=3 m=b" })
+    equal(s:names(), { "k", "m" })
+    raises(function() s:check{ m = "a", k = 2 } end, "parameter k is 2, expected choice(1)")
+  end)
+  it("is not made of what no grid exhausts", function()
+    equal(space.new{ lr = mr.uniform(0, 1), n = mr.range(1, 2) }:count(), nil)
+    raises(function() space.new{ lr = mr.uniform(0, 1), n = mr.range(1, 2) }:grid(1) end, "space.lr is uniform(0, 1)")
+    local wide = {}
+    for i = 1, 4 do wide["p" .. i] = mr.range(1, 2 ^ 20) end
+    equal(space.new(wide):count(), nil)
+    raises(function() space.new(wide):grid(1) end, "more than 2^53")
+    raises(function() space.new{ n = mr.range(1, 2) }:grid(3) end, "combination 3, expected an integer from 1 to 2")
+  end)
+end)
+
+describe("a description", function()
+  it("is the same for equal spaces however they were written", function()
+    local a = space.new{ x = mr.choice{ 1, 2 }, y = mr.range(1, 10, 3), mr.when("x", { 1, 2 }, { z = mr.uniform(0, 1) }) }
+    local b = space.new{ mr.when("x", { 2, 1 }, { z = mr.uniform(0.0, 1.0) }), y = mr.range(1, 12, 3), x = mr.choice{ 1.0, 2.0 } }
+    equal(a:describe(), b:describe())
+    equal(a:hash(), b:hash())
+    check(a:describe():find("y = range(1, 10, 3)", 1, true), a:describe())
+  end)
+  it("differs where the spaces do", function()
+    local seen = {}
+    for _, t in ipairs{
+      { a = mr.choice{ 1, 2 } }, { a = mr.choice{ 2, 1 } }, { a = mr.choice{ "1", "2" } }, { b = mr.choice{ 1, 2 } },
+      { a = mr.range(1, 2) },
+      { a = mr.integer(1, 2) }, { a = mr.uniform(1, 2) }, { a = mr.loguniform(1, 2) }, { a = mr.integer(1, 2, { log = true }) },
+      { a = mr.uniform(1, 2, { points = 3 }) }, { a = mr.choice{ true, "true" } }, { a = mr.choice{ "true", true } },
+      { a = mr.choice{ n = { 1 } } }, { a = mr.choice{ n = { 2 } } }, { a = mr.choice{ "n" } },
+      { a = mr.choice{ 1, 2 }, mr.when("a", 1, { b = mr.range(1, 2) }) },
+      { a = mr.choice{ 1, 2 }, mr.when("a", 2, { b = mr.range(1, 2) }) },
+    } do
+      local s = space.new(t)
+      check(not seen[s:hash()], ("%s and %s look alike"):format(s:describe(), tostring(seen[s:hash()])))
+      seen[s:hash()] = s:describe()
+    end
+  end)
+  it("has the hash of its text", function()
+    -- FNV-1a, 64 bits: of "a = range(1, 2)", from an independent implementation
+    equal(space.new{ a = mr.range(1, 2) }:describe(), "a = range(1, 2)")
+    equal(space.new{ a = mr.range(1, 2) }:hash(), "941d448af9cacfbc")
+  end)
+end)
+
+describe("named values", function()
+  it("are stored by name and seen as what they are", function()
+    local made = function() end
+    local s = space.new{ net = mr.choice{ "none", small = { hidden = { 46 } }, f = made, off = false }, n = mr.range(1, 2) }
+    equal(all(space.new{ net = s:entries()[2].part }), { "net=none", "net=f", "net=off", "net=small" })
+    equal(s:values{ net = "small", n = 2 }, { net = { hidden = { 46 } }, n = 2 })
+    check(s:values{ net = "f", n = 1 }.net == made)
+    equal(s:values{ net = "off", n = 1 }.net, false)
+    equal(s:values{ net = "none", n = 1 }.net, "none")
+  end)
+end)
+
+describe("parameters", function()
+  local s = space.new{ lr = mr.loguniform(1e-3, 1), n = mr.range(1, 7, 3), m = mr.choice{ "a", "b" },
+    mr.when("m", "b", { k = mr.integer(1, 9) }) }
+  it("of the space are accepted", function()
+    check(s:check{ lr = 1e-3, n = 4, m = "a" })
+    check(s:check{ lr = 1, n = 7.0, m = "b", k = 9 })
+  end)
+  it("that are not of it are named", function()
+    for _, case in ipairs{
+      { { n = 4, m = "a" }, "parameter lr is missing" },
+      { { lr = 2, n = 4, m = "a" }, "parameter lr is 2, expected loguniform(0.001, 1)" },
+      { { lr = 0 / 0, n = 4, m = "a" }, "parameter lr is" },
+      { { lr = 0.1, n = 5, m = "a" }, "parameter n is 5, expected range(1, 7, 3)" },
+      { { lr = 0.1, n = 4, m = "A" }, 'parameter m is "A"' },
+      { { lr = 0.1, n = 4, m = "b" }, "parameter k is missing" },
+      { { lr = 0.1, n = 4, m = "b", k = 1.5 }, "parameter k is 1.5" },
+      { { lr = 0.1, n = 4, m = "a", k = 1 }, "parameter k does not apply" },
+      { { lr = 0.1, n = 4, m = "a", kk = 1 }, "'kk'" },
+    } do raises(function() s:check(case[1]) end, case[2]) end
+  end)
+end)
+
+describe("mistakes", function()
+  it("in a space name the key", function()
+    local when = mr.when("a", 1, { b = mr.range(1, 2) })
+    for _, case in ipairs{
+      { { lr = 0.1 }, "space.lr is a number, expected mr.choice{...}" },
+      { { loss = { "ndcg" } }, "space.loss is a table, expected mr.choice{...}" },
+      { { mr.range(1, 2) }, "space[1] is range(1, 2) without a name" },
+      { {}, "space: no parameters" },
+      { { ["a b"] = mr.range(1, 2) }, "space: parameter 'a b', expected a name" },
+      { { a = mr.range(1, 2), b = mr.when("a", 1, {}) }, "space.b: a mr.when has no name" },
+      { { a = mr.range(1, 2), mr.when("a", 3, { b = mr.range(1, 2) }) }, "a is never 3; it is range(1, 2)" },
+      { { a = mr.range(1, 2), mr.when("c", 1, { b = mr.range(1, 2) }) }, "'c'; there are: a" },
+      { { a = mr.uniform(1, 2), mr.when("a", 1, { b = mr.range(1, 2) }) }, "conditions are on choices and integers" },
+      { { a = mr.range(1, 2), mr.when("a", 1, { b = 3 }) }, "space (when a is 1).b is a number" },
+      { { a = mr.range(1, 2), mr.when("a", 1, { a = mr.range(1, 2) }) }, "space.a stands twice" },
+      { { a = mr.range(1, 2), when, mr.when("a", { 1, 2 }, { b = mr.range(1, 2) }) }, "space.b stands twice" },
+      { { a = mr.range(1, 2), b = mr.range(1, 2), when }, "space.b stands twice" },
+    } do raises(function() space.new(case[1]) end, case[2]) end
+    raises(function() space.new(3) end, "space is a number")
+  end)
+  it("in a part name what was found", function()
+    for _, case in ipairs{
+      { function() mr.choice{} end, "mr.choice: no values" },
+      { function() mr.choice{ 1, 1.0 } end, "value 1 stands twice" },
+      { function() mr.choice{ "a", a = 1 } end, 'value "a" stands twice' },
+      { function() mr.choice{ print } end, "value 1 is a function" },
+      { function() mr.choice{ 1, 0 / 0 } end, "value 2 is" },
+      { function() mr.choice{ "\xff" } end, "is not UTF-8" },
+      { function() mr.choice(3) end, "values is a number" },
+      { function() mr.range(1.5, 2) end, "mr.range: first is 1.5, expected an integer" },
+      { function() mr.range(2, 1) end, "last is 1, below first, which is 2" },
+      { function() mr.range(1, 2, 0) end, "step is 0" },
+      { function() mr.uniform(1, 1) end, "mr.uniform: low is 1 and high is 1" },
+      { function() mr.uniform(0, math.huge) end, "high is inf, expected a finite number" },
+      { function() mr.uniform(1) end, "mr.uniform: high is a nil" },
+      { function() mr.uniform(0, 1, { points = 1 }) end, "points is 1, expected 2 or more" },
+      { function() mr.uniform(0, 1, { point = 3 }) end, "did you mean 'points'?" },
+      { function() mr.loguniform(0, 1) end, "low is 0, expected a number above 0" },
+      { function() mr.integer(0, 5, { log = true }) end, "low is 0, expected a number above 0" },
+      { function() mr.when(1, 2, {}) end, "mr.when: name is a number" },
+      { function() mr.when("a", {}, {}) end, "no value of 'a'" },
+      { function() mr.when("a", 1, mr.range(1, 2)) end, "parts is range(1, 2)" },
+    } do raises(case[1], case[2]) end
+  end)
+end)
