@@ -29,9 +29,14 @@ end
 ---@field orders integer       how many were seen
 ---@field distribution mr.Distribution
 
+-- Where a list's own tensors are, which the metric's function may mix with the ranks.
+local function on_default_device(f)
+  return function(ranks, lists) return f(ranks:to(core.device()), lists) end
+end
+
 -- The metric's values for all or many orders of rows with these grades, as one tensor, and how they were found.
 local function values_of(name, grades, samples, seed)
-  local exact = metric.on_ranks(name)
+  local exact = on_default_device(metric.on_ranks(name))
   local ranks = core.arrangement_ranks(grades, most_enumerated)
   if ranks then
     local count = #ranks // math.max(1, #grades)
@@ -51,7 +56,7 @@ end
 
 -- The best and the worst that sorting by grade gives: what few random orders come near.
 local function sorted_ends(name, grades)
-  local exact, n = metric.on_ranks(name), #grades
+  local exact, n = on_default_device(metric.on_ranks(name)), #grades
   local order = {}
   for i = 1, n do order[i] = i end
   table.sort(order, function(a, b)
