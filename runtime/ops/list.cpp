@@ -40,6 +40,11 @@ namespace mr {
   ROW(distribution_operators) \
   ROW(factor_functions)      \
   ROW(model_file_functions)  \
+  ROW(store_functions)       \
+  ROW(store_methods)         \
+  ROW(worker_functions)      \
+  ROW(channel_methods)       \
+  ROW(lock_methods)          \
   ROW(optim_functions)       \
   ROW(optim_operators)       \
   ROW(lists_functions)       \

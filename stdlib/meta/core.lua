@@ -116,6 +116,10 @@ function core.clamp(x, min, max) end
 ---@return number
 function core.clock() end
 
+---How many cores the machine has.
+---@return integer
+function core.cores() end
+
 ---How many tables of distributions are kept.
 ---@return integer
 function core.count_tables() end
@@ -241,6 +245,16 @@ function core.file_exists(path) end
 ---@return mr.Tensor
 function core.first_relevant(ranking, k, reciprocal, empty) end
 
+---The numbers of a tensor as 8 bytes each.
+---@param values mr.Tensor
+---@return string
+function core.float64_bytes(values) end
+
+---The tensor of such bytes.
+---@param bytes string
+---@return mr.Tensor
+function core.float64_tensor(bytes) end
+
 ---A tensor of one value.
 ---@param shape integer[]
 ---@param value number
@@ -270,6 +284,12 @@ function core.held_bytes() end
 ---@return mr.Tensor
 function core.hits_at(ranking, k, over, empty) end
 
+---How a process ended, or nil while it runs.
+---@param id integer
+---@param wait boolean
+---@return string?
+function core.how_it_ended(id, wait) end
+
 ---All entries as a flat table of integers.
 ---@param x mr.Tensor
 ---@return integer[]
@@ -293,6 +313,12 @@ function core.join_lists(parts) end
 ---@param parts mr.Tensor[]
 ---@return mr.Tensor
 function core.join_rows(parts) end
+
+---JSON objects as columns: the names, and the values by name.
+---@param texts string[]
+---@return string[]
+---@return internal value[][]
+function core.json_columns(texts) end
 
 ---LambdaRank's loss per list, for the change of a metric by each swap; 'pairs': RankNet's.
 ---@param scores mr.Tensor
@@ -345,6 +371,11 @@ function core.load_tables(path) end
 ---@return string[]
 ---@return string[]
 function core.load_tensors(path) end
+
+---Holds a file until collected; nil where another process holds it.
+---@param path string
+---@return mr.FileLock?
+function core.lock_file(path) end
 
 ---Lists, users and items of train, valid and test.
 ---@param positives mr.Positives
@@ -415,6 +446,12 @@ function core.nrbp_loss(ranking, empty) end
 ---@return number[]
 function core.numbers(x) end
 
+---Opens an SQLite database, 'read' or 'write'; the latter makes it.
+---@param path string
+---@param mode string
+---@return mr.Database
+function core.open_database(path, mode) end
+
 ---What an optimiser remembers of a parameter.
 ---@param parameter mr.Tensor
 ---@return mr.OptimizerState
@@ -437,6 +474,11 @@ function core.order(ranking) end
 ---@return integer
 function core.paired_t(a, b) end
 
+---Most bytes that were resident since the last reset.
+---@param reset boolean
+---@return integer
+function core.peak_memory(reset) end
+
 ---The numbers 1 to n in random order; int64.
 ---@param n integer
 ---@param seed integer
@@ -455,6 +497,10 @@ function core.permutation(n, seed, stream, lane) end
 ---@param min_relevant integer
 ---@return mr.Positives
 function core.positives(user, item, value, users, items, threshold, min_relevant) end
+
+---Whether Ctrl-C came since the program or the line of the REPL began.
+---@return boolean
+function core.pressed() end
 
 ---n rows, zero but for those of x, which go where index says; all different.
 ---@param x mr.Tensor
@@ -563,10 +609,25 @@ function core.save_tensors(path, names, tensors, keys, values) end
 ---@param weight_decay number
 function core.sgd_step(parameter, state, lr, momentum, weight_decay) end
 
+---SHA-256 of a string, in hexadecimal.
+---@param bytes string
+---@return string
+function core.sha256(bytes) end
+
+---SHA-256 of a file, in hexadecimal.
+---@param path string
+---@return string
+function core.sha256_file(path) end
+
 ---The sizes as a table.
 ---@param x mr.Tensor
 ---@return integer[]
 function core.shape(x) end
+
+---Sends 'interrupt' or 'kill' to a process.
+---@param id integer
+---@param name string
+function core.signal_process(id, name) end
 
 ---The instruction set of the hot loops: 'scalar', 'avx2' or 'avx512'.
 ---@return string
@@ -623,6 +684,13 @@ function core.smooth_rr(scores, lists, gain, relevant) end
 ---@return mr.Tensor
 function core.snapshot(parameter) end
 
+---Starts this program again with a command line; a channel to it and its number.
+---@param words string[]
+---@param log string
+---@return mr.Channel
+---@return integer
+function core.start_worker(words, log) end
+
 ---Mean, standard deviation, count, left out; NaN is left out.
 ---@param x mr.Tensor
 ---@return number
@@ -662,6 +730,11 @@ function core.uniform(shape, low, high, seed, stream, dtype, device) end
 ---@return string
 function core.version() end
 
+---Waits until something came on a channel, or so long.
+---@param descriptors integer[]
+---@param seconds number
+function core.wait_for(descriptors, seconds) end
+
 ---Wilcoxon's signed-rank test: rank sum, p, exact, unequal pairs, equal pairs, left out.
 ---@param a mr.Tensor
 ---@param b mr.Tensor
@@ -679,6 +752,49 @@ function core.wilcoxon(a, b) end
 ---@param empty string
 ---@return mr.Tensor
 function core.with_empty(values, ranking, empty) end
+
+---In a started worker, once, the channel to its parent; from then on it ends with it.
+---@return mr.Channel?
+function core.worker_end() end
+
+---@class mr.Channel
+local mr_Channel = {}
+
+---For `wait_for`.
+---@return integer
+function mr_Channel:descriptor() end
+
+---Whether the other end is gone and all it sent was received.
+---@return boolean
+function mr_Channel:ended() end
+
+---The next string that came, or nil; does not wait.
+---@return string?
+function mr_Channel:receive() end
+
+---Sends a string; false where nobody is there any more.
+---@param message string
+---@return boolean
+function mr_Channel:send(message) end
+
+---@class mr.Database
+local mr_Database = {}
+
+---How many rows the last statement changed.
+---@return integer
+function mr_Database:changed() end
+
+---Lets go of the file; closing again does nothing.
+function mr_Database:close() end
+
+---Runs one statement with `count` parameters; names of its columns, the columns, and how many rows they have.
+---@param sql string
+---@param parameters table
+---@param count integer
+---@return string[]
+---@return internal value[][]
+---@return integer
+function mr_Database:run(sql, parameters, count) end
 
 ---@class mr.Distribution
 local mr_Distribution = {}
@@ -721,6 +837,9 @@ function mr_Distribution:sample_gain() end
 ---Standard deviation.
 ---@return number
 function mr_Distribution:sd() end
+
+---@class mr.FileLock
+local mr_FileLock = {}
 
 ---@class mr.Lists
 ---@field count integer Number of lists.

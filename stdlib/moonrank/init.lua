@@ -8,7 +8,8 @@ require "moonrank.metrics"  -- gives lists their methods rank and order
 -- Fields that are modules, and fields that are one function of a module.
 local modules = { "bounds", "data", "losses", "metrics", "models", "optim", "plot", "smooth", "stats" }
 local functions = { gradcheck = "gradcheck", checkpoint = "checkpoint", args = "args", help = "help", evaluate = "evaluate", fit = "fit",
-  choice = "sweep.parts", range = "sweep.parts", loguniform = "sweep.parts", integer = "sweep.parts", when = "sweep.parts" }
+  choice = "sweep.parts", range = "sweep.parts", loguniform = "sweep.parts", integer = "sweep.parts", when = "sweep.parts",
+  sweep = "sweep", results = "results" }
 
 local loaders = {}
 for _, name in ipairs(modules) do loaders[name] = function() return require("moonrank." .. name) end end

@@ -77,4 +77,49 @@ function Table:to_csv()
   return table.concat(lines, "\n") .. "\n"
 end
 
+-- Lines of the table with other marks around cells; numbers as they are printed.
+local function marked(self, first, between, last, escape)
+  local function line(value_of)
+    local parts = {}
+    for c = 1, #self.columns do parts[c] = (escape(value_of(c)):gsub("\n", " ")) end
+    return first .. table.concat(parts, between) .. last
+  end
+  local lines = { line(function(c) return self.columns[c] end) }
+  for i, row in ipairs(self.rows) do lines[i + 1] = line(function(c) return cell(row[c], self.formats[self.columns[c]]) end) end
+  return lines
+end
+
+-- Whether a column has nothing but numbers.
+local function all_numbers(self, c)
+  for _, row in ipairs(self.rows) do
+    if row[c] ~= nil and type(row[c]) ~= "number" then return false end
+  end
+  return true
+end
+
+---The table in Markdown, numbers as printed.
+---@return string
+function Table:to_markdown()
+  local lines = marked(self, "| ", " | ", " |", function(text) return (text:gsub("|", "\\|")) end)
+  local marks = {}
+  for c = 1, #self.columns do marks[c] = all_numbers(self, c) and "---:" or "---" end
+  table.insert(lines, 2, "| " .. table.concat(marks, " | ") .. " |")
+  return table.concat(lines, "\n") .. "\n"
+end
+
+local latex_escapes = { ["\\"] = "\\textbackslash{}", ["~"] = "\\textasciitilde{}", ["^"] = "\\textasciicircum{}" }
+
+---The table in LaTeX (packages: booktabs), numbers as printed.
+---@return string
+function Table:to_latex()
+  local lines = marked(self, "", " & ", " \\\\", function(text)
+    return (text:gsub("[\\~^&%%$#_{}]", function(c) return latex_escapes[c] or "\\" .. c end))
+  end)
+  local marks = {}
+  for c = 1, #self.columns do marks[c] = all_numbers(self, c) and "r" or "l" end
+  table.insert(lines, 1, "\\begin{tabular}{" .. table.concat(marks) .. "}\n\\toprule")
+  table.insert(lines, 3, "\\midrule")
+  return table.concat(lines, "\n") .. "\n\\bottomrule\n\\end{tabular}\n"
+end
+
 return M

@@ -1,0 +1,150 @@
+#include "runtime/io/channel.h"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdexcept>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+namespace mr::io {
+namespace {
+
+constexpr uint64_t largest = uint64_t{1} << 31;  // bytes of a message; more is no message of ours
+
+[[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + ": " + std::strerror(errno)); }
+
+bool wait_until(int descriptor, short what, int milliseconds) {
+  pollfd one{descriptor, what, 0};
+  return poll(&one, 1, milliseconds) > 0;
+}
+
+void close_one(int descriptor) {
+  if (descriptor >= 0) close(descriptor);
+}
+
+}  // namespace
+
+Channel::~Channel() { close_one(descriptor_); }
+Channel::Channel(Channel&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), received_(std::move(other.received_)), ended_(other.ended_) {}
+Channel& Channel::operator=(Channel&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(received_, other.received_);
+  std::swap(ended_, other.ended_);
+  return *this;
+}
+
+bool Channel::send(std::string_view message) {
+  const uint64_t size = message.size();
+  if (size > largest) throw std::runtime_error("a message of " + std::to_string(size) + " bytes is too large");
+  std::string bytes(sizeof size, '\0');
+  std::memcpy(bytes.data(), &size, sizeof size);
+  bytes += message;
+  std::string_view rest = bytes;
+  while (!rest.empty()) {
+    const ssize_t count = ::send(descriptor_, rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count > 0) {
+      rest.remove_prefix(static_cast<size_t>(count));
+    } else if (errno == EAGAIN) {
+      wait_until(descriptor_, POLLOUT, 100);
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::optional<std::string> Channel::take() {
+  uint64_t size = 0;
+  if (received_.size() < sizeof size) return std::nullopt;
+  std::memcpy(&size, received_.data(), sizeof size);
+  if (size > largest) throw std::runtime_error("what came from the other process is no message");
+  if (received_.size() - sizeof size < size) return std::nullopt;
+  std::string message = received_.substr(sizeof size, size);
+  received_.erase(0, sizeof size + size);
+  return message;
+}
+
+std::optional<std::string> Channel::receive() {
+  while (true) {
+    if (std::optional<std::string> message = take()) return message;
+    if (ended_) return std::nullopt;
+    std::array<char, 65536> buffer;
+    const ssize_t count = recv(descriptor_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (count > 0) {
+      received_.append(buffer.data(), static_cast<size_t>(count));
+    } else if (count < 0 && errno == EAGAIN) {
+      return std::nullopt;
+    } else if (count == 0 || errno != EINTR) {
+      ended_ = true;
+    }
+  }
+}
+
+void wait_for(const std::vector<int>& descriptors, double seconds) {
+  std::vector<pollfd> all;
+  for (const int each : descriptors) all.push_back({each, POLLIN, 0});
+  poll(all.data(), all.size(), static_cast<int>(seconds * 1000));
+}
+
+std::optional<Channel> worker_end() {
+  const char* const text = std::getenv("MOONRANK_WORKER");
+  if (text == nullptr) return std::nullopt;
+  int descriptor = -1, parent = -1;
+  const char* const end = text + std::strlen(text);
+  const auto [colon, error] = std::from_chars(text, end, descriptor);
+  if (error != std::errc() || colon == end || std::from_chars(colon + 1, end, parent).ec != std::errc()) {
+    throw std::runtime_error("the variable MOONRANK_WORKER is '" + std::string(text) +
+                             "'; it is for the program's own use");
+  }
+  unsetenv("MOONRANK_WORKER");
+  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);  // it ended before we asked
+  return Channel(descriptor);
+}
+
+std::optional<std::string> how_it_ended(pid_t id, bool wait) {
+  int status = 0;
+  pid_t found = 0;
+  do {
+    found = waitpid(id, &status, wait ? 0 : WNOHANG);
+  } while (found < 0 && errno == EINTR);
+  if (found == 0) return std::nullopt;
+  if (found < 0) return "it is not there";
+  if (WIFSIGNALED(status)) {
+    const int number = WTERMSIG(status);
+    return "signal " + std::to_string(number) + " (" + strsignal(number) + ")";
+  }
+  return "exit status " + std::to_string(WEXITSTATUS(status));
+}
+
+std::optional<FileLock> FileLock::take(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) fail(path + " cannot be written");
+  FileLock lock(descriptor);
+  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
+  const std::string id = std::to_string(getpid()) + "\n";
+  // the number is for people: a full disk does not matter here
+  if (ftruncate(descriptor, 0) != 0 || write(descriptor, id.data(), id.size()) < 0) return lock;
+  return lock;
+}
+
+FileLock::~FileLock() { close_one(descriptor_); }
+FileLock::FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+FileLock& FileLock::operator=(FileLock&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+}  // namespace mr::io

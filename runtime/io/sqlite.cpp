@@ -1,0 +1,159 @@
+#include "runtime/io/sqlite.h"
+
+#include <csignal>
+#include <filesystem>
+#include <sqlite3.h>
+#include <stdexcept>
+
+namespace mr::io {
+namespace {
+
+constexpr int patience = 10'000;  // milliseconds that another program may hold the file
+
+/// A path as SQLite's URI, which takes `immutable`: what has a meaning in a URI is escaped.
+std::string uri_of(const std::string& path) {
+  std::string out = "file:";
+  for (const char c : std::filesystem::absolute(path).string()) {
+    constexpr const char* digits = "0123456789ABCDEF";
+    if (c == '%' || c == '?' || c == '#') {
+      out += {'%', digits[static_cast<unsigned char>(c) / 16], digits[static_cast<unsigned char>(c) % 16]};
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+Cell field(sqlite3_stmt* statement, int i) {
+  switch (sqlite3_column_type(statement, i)) {
+    case SQLITE_INTEGER:
+      return {static_cast<int64_t>(sqlite3_column_int64(statement, i))};
+    case SQLITE_FLOAT:
+      return {sqlite3_column_double(statement, i)};
+    case SQLITE_NULL:
+      return {};
+    default: {
+      const auto* const bytes = static_cast<const char*>(sqlite3_column_blob(statement, i));
+      return {std::string(bytes == nullptr ? "" : bytes, static_cast<size_t>(sqlite3_column_bytes(statement, i)))};
+    }
+  }
+}
+
+/// The statement waits for new parameters again, however it ended.
+struct Reset {
+  sqlite3_stmt* statement;
+  ~Reset() {
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+  }
+};
+
+}  // namespace
+
+void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+void Database::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+void Database::fail() const {
+  const int code = sqlite3_errcode(database_.get());
+  if (code == SQLITE_READONLY || code == SQLITE_PERM) throw std::runtime_error(path_ + " cannot be written");
+  if (code == SQLITE_CANTOPEN) throw std::runtime_error(path_ + " cannot be opened");
+  if (code == SQLITE_NOTADB) throw std::runtime_error(path_ + " is no SQLite database");
+  throw std::runtime_error(path_ + ": " + sqlite3_errmsg(database_.get()));
+}
+
+void Database::connect(const std::string& name, Mode mode) {
+  sqlite3* made = nullptr;
+  const int flags = mode == read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const int code = sqlite3_open_v2(name.c_str(), &made, flags | SQLITE_OPEN_URI, nullptr);
+  database_.reset(made);
+  if (made == nullptr) throw std::bad_alloc();
+  if (code != SQLITE_OK) fail();
+  sqlite3_busy_timeout(made, patience);
+}
+
+Database::Database(const std::string& path, Mode mode) : path_(path) {
+  // beyond a limit on the size of files a write is to fail, not to end the program
+  if (mode == write) std::signal(SIGXFSZ, SIG_IGN);
+  if (mode == read && !std::filesystem::exists(path)) throw std::runtime_error(path + " is not there");
+  connect(uri_of(path), mode);
+  if (mode == write) {
+    if (sqlite3_db_readonly(database_.get(), "main") == 1) throw std::runtime_error(path_ + " cannot be written");
+    for (const char* const setting : {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL",
+                                      "PRAGMA foreign_keys = ON", "PRAGMA wal_autocheckpoint = 1000"}) {
+      run(setting, {});
+    }
+    return;
+  }
+  try {
+    run("SELECT count(*) FROM sqlite_master", {});
+  } catch (const std::runtime_error&) {
+    // in a folder that cannot be written there is no place for the log's index; without a log none is needed
+    if (sqlite3_errcode(database_.get()) != SQLITE_CANTOPEN || std::filesystem::exists(path + "-wal")) throw;
+    statements_.clear();
+    connect(uri_of(path) + "?immutable=1", mode);
+    run("SELECT count(*) FROM sqlite_master", {});
+  }
+}
+
+sqlite3_stmt* Database::prepared(const std::string& sql) {
+  auto& kept = statements_[sql];
+  if (kept != nullptr) return kept.get();
+  sqlite3_stmt* made = nullptr;
+  if (sqlite3_prepare_v3(database_.get(), sql.c_str(), static_cast<int>(sql.size()) + 1, SQLITE_PREPARE_PERSISTENT,
+                         &made, nullptr) != SQLITE_OK) {
+    statements_.erase(sql);
+    fail();
+  }
+  if (made == nullptr) throw std::runtime_error(path_ + ": a statement is empty");
+  kept.reset(made);
+  return made;
+}
+
+void Database::bind(sqlite3_stmt* statement, const std::vector<Cell>& parameters) const {
+  if (sqlite3_bind_parameter_count(statement) != static_cast<int>(parameters.size())) {
+    throw std::runtime_error(path_ + ": a statement takes " + std::to_string(sqlite3_bind_parameter_count(statement)) +
+                             " parameters, got " + std::to_string(parameters.size()));
+  }
+  int at = 0;
+  for (const Cell& parameter : parameters) {
+    ++at;
+    int code = SQLITE_OK;
+    if (const auto* const truth = std::get_if<bool>(&parameter.value)) {
+      code = sqlite3_bind_int64(statement, at, *truth ? 1 : 0);
+    } else if (const auto* const whole = std::get_if<int64_t>(&parameter.value)) {
+      code = sqlite3_bind_int64(statement, at, *whole);
+    } else if (const auto* const number = std::get_if<double>(&parameter.value)) {
+      code = sqlite3_bind_double(statement, at, *number);
+    } else if (const auto* const text = std::get_if<std::string>(&parameter.value)) {
+      // stays where it is until the statement is reset
+      code = sqlite3_bind_text64(statement, at, text->data(), text->size(), SQLITE_STATIC, SQLITE_UTF8);
+    }
+    if (code != SQLITE_OK) fail();
+  }
+}
+
+Rows Database::run(const std::string& sql, const std::vector<Cell>& parameters) {
+  if (database_ == nullptr) throw std::runtime_error(path_ + " was closed");
+  sqlite3_stmt* const statement = prepared(sql);
+  const Reset reset{statement};
+  bind(statement, parameters);
+  Rows rows;
+  const int count = sqlite3_column_count(statement);
+  for (int i = 0; i < count; ++i) rows.names.emplace_back(sqlite3_column_name(statement, i));
+  rows.columns.resize(static_cast<size_t>(count));
+  int code = SQLITE_ROW;
+  while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+    for (int i = 0; i < count; ++i) rows.columns[static_cast<size_t>(i)].push_back(field(statement, i));
+  }
+  if (code != SQLITE_DONE) fail();
+  return rows;
+}
+
+void Database::close() {
+  statements_.clear();
+  database_.reset();
+}
+
+int64_t Database::changed() const { return database_ == nullptr ? 0 : sqlite3_changes64(database_.get()); }
+
+}  // namespace mr::io

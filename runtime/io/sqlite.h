@@ -1,0 +1,58 @@
+// SQLite databases: opened with the settings of a store, read and written through bound parameters only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace mr::io {
+
+/// What a parameter or a field can be. SQLite has no truth values (they go in as 1 and 0) and no NaN (it becomes NULL).
+struct Cell {
+  std::variant<std::monostate, bool, int64_t, double, std::string> value;
+};
+
+struct Rows {
+  std::vector<std::string> names;
+  std::vector<std::vector<Cell>> columns;
+};
+
+class Database {
+ public:
+  enum Mode { read, write };
+  /// Write-ahead log, foreign keys on, and some seconds of patience with other programs' locks. Reading never creates a
+  /// file; a file that is no database, or cannot be read or written, is a std::runtime_error that names it.
+  Database(const std::string& path, Mode mode);
+
+  /// Runs one statement to its end and returns its rows, by column. `?1`, `?2`, ... stand for the parameters. Failures
+  /// are std::runtime_error: "PATH: what SQLite says".
+  Rows run(const std::string& sql, const std::vector<Cell>& parameters);
+  /// Lets go of the file; using the database afterwards is an error.
+  void close();
+  /// How many rows the last statement changed.
+  int64_t changed() const;
+
+ private:
+  struct Close {
+    void operator()(sqlite3* database) const;
+  };
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  sqlite3_stmt* prepared(const std::string& sql);
+  void bind(sqlite3_stmt* statement, const std::vector<Cell>& parameters) const;
+  [[noreturn]] void fail() const;
+  void connect(const std::string& name, Mode mode);
+
+  std::string path_;
+  std::unique_ptr<sqlite3, Close> database_;
+  std::unordered_map<std::string, std::unique_ptr<sqlite3_stmt, Finalize>> statements_;
+};
+
+}  // namespace mr::io

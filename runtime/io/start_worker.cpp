@@ -1,0 +1,79 @@
+// Workers are this program again: never a fork of a process that has threads, or a CUDA context.
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdexcept>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "runtime/io/channel.h"
+
+extern char** environ;
+
+namespace mr::io {
+namespace {
+
+constexpr int channel_descriptor = 3;  // the first after input, output and errors
+
+struct Spawn {
+  Spawn() {
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+  }
+  ~Spawn() {
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+  }
+  Spawn(const Spawn&) = delete;
+  Spawn& operator=(const Spawn&) = delete;
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+};
+
+/// A group of its own: Ctrl-C in the terminal reaches the parent alone, which decides. Signals as in a fresh program.
+void set_up(Spawn& spawn, int theirs, const std::string& log) {
+  posix_spawnattr_setflags(&spawn.attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setpgroup(&spawn.attributes, 0);
+  sigset_t usual;
+  sigemptyset(&usual);
+  for (const int each : {SIGINT, SIGPIPE, SIGXFSZ}) sigaddset(&usual, each);
+  posix_spawnattr_setsigdefault(&spawn.attributes, &usual);
+  posix_spawn_file_actions_addopen(&spawn.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&spawn.actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
+  posix_spawn_file_actions_adddup2(&spawn.actions, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&spawn.actions, theirs, channel_descriptor);
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+}  // namespace
+
+Started start_worker(const std::vector<std::string>& words, const std::string& log) {
+  if (words.empty()) throw std::runtime_error("cannot start a worker: its command line is empty");
+  std::array<int, 2> ends{-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw std::runtime_error(std::string("cannot make a channel: ") + std::strerror(errno));
+  }
+  Channel ours(ends[0]), theirs(ends[1]);
+  std::vector<std::string> variables;
+  for (char** each = environ; *each != nullptr; ++each) variables.emplace_back(*each);
+  variables.push_back("MOONRANK_WORKER=" + std::to_string(channel_descriptor) + ":" + std::to_string(getpid()));
+  Spawn spawn;
+  set_up(spawn, theirs.descriptor(), log);
+  pid_t id = 0;
+  // the file that runs now, even if another has taken its name since
+  const int error = posix_spawn(&id, "/proc/self/exe", &spawn.actions, &spawn.attributes, pointers(words).data(),
+                                pointers(variables).data());
+  if (error != 0) throw std::runtime_error(std::string("cannot start a worker: ") + std::strerror(error));
+  return {std::move(ours), id};
+}
+
+}  // namespace mr::io

@@ -1,0 +1,154 @@
+// Stores of results: SQL with bound parameters, and what goes into fields (numbers of tensors, JSON of parameters).
+#include <cstring>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/io/sha256.h"
+#include "runtime/io/sqlite.h"
+#include "runtime/lua/bind.h"
+
+namespace mr::io {
+
+/// Found by the binder's templates when they push columns of fields.
+void push_value(lua_State* L, const Cell& cell) {
+  if (const auto* const truth = std::get_if<bool>(&cell.value)) {
+    lua_pushboolean(L, *truth ? 1 : 0);
+  } else if (const auto* const whole = std::get_if<int64_t>(&cell.value)) {
+    lua_pushinteger(L, *whole);
+  } else if (const auto* const number = std::get_if<double>(&cell.value)) {
+    lua_pushnumber(L, *number);
+  } else if (const auto* const text = std::get_if<std::string>(&cell.value)) {
+    lua_pushlstring(L, text->data(), text->size());
+  } else {
+    lua_pushnil(L);
+  }
+}
+
+}  // namespace mr::io
+
+namespace mr::lua {
+template <>
+inline constexpr const char* class_name<io::Database> = "mr.Database";
+}
+
+namespace mr {
+namespace {
+
+using Columns = std::vector<std::vector<io::Cell>>;
+
+io::Database open_database(const std::string& path, const std::string& mode) {
+  if (mode != "read" && mode != "write") throw ArgumentError("mode", "'" + mode + "', expected 'read' or 'write'");
+  return {path, mode == "read" ? io::Database::read : io::Database::write};
+}
+
+/// The value on top of the stack.
+io::Cell cell_at(lua_State* L) {
+  switch (lua_type(L, -1)) {
+    case LUA_TNIL:
+      return {};
+    case LUA_TBOOLEAN:
+      return {lua_toboolean(L, -1) != 0};
+    case LUA_TSTRING:
+      return {lua::Arg<std::string>::get(L, lua_gettop(L))};
+    case LUA_TNUMBER:
+      if (lua_isinteger(L, -1) != 0) return {static_cast<int64_t>(lua_tointegerx(L, -1, nullptr))};
+      return {lua_tonumberx(L, -1, nullptr)};
+    default:
+      throw ArgumentError("parameters",
+                          std::string("a ") + lua_typename(L, lua_type(L, -1)) + " cannot be stored in a field");
+  }
+}
+
+std::tuple<std::vector<std::string>, Columns, int64_t> run_sql(io::Database& database, const std::string& sql,
+                                                               lua::Table given, int64_t count) {
+  std::vector<io::Cell> parameters;
+  if (lua_checkstack(given.L, 2) == 0) throw std::bad_alloc();
+  for (int64_t i = 1; i <= count; ++i) {
+    lua_rawgeti(given.L, given.index, i);
+    parameters.push_back(cell_at(given.L));
+    lua_settop(given.L, lua_gettop(given.L) - 1);
+  }
+  io::Rows rows = database.run(sql, parameters);
+  const auto height = static_cast<int64_t>(rows.columns.empty() ? 0 : rows.columns.front().size());
+  return {std::move(rows.names), std::move(rows.columns), height};
+}
+
+void close_of(io::Database& database) { database.close(); }
+int64_t changed_of(const io::Database& database) { return database.changed(); }
+
+io::Cell cell_of(const nlohmann::json& value) {
+  if (value.is_boolean()) return {value.get<bool>()};
+  if (value.is_number_integer()) return {value.get<int64_t>()};
+  if (value.is_number()) return {value.get<double>()};
+  if (value.is_string()) return {value.get<std::string>()};
+  if (value.is_null()) return {};
+  return {value.dump()};
+}
+
+/// Objects as columns, by name; what an object does not have is nil.
+std::tuple<std::vector<std::string>, Columns> json_columns(const std::vector<std::string>& texts) {
+  std::map<std::string, std::vector<io::Cell>> columns;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const nlohmann::json object = nlohmann::json::parse(texts[i], nullptr, false);
+    if (!object.is_object()) throw ArgumentError("texts", "entry " + std::to_string(i + 1) + " is no JSON object");
+    for (const auto& [name, value] : object.items()) {
+      std::vector<io::Cell>& column = columns[name];
+      column.resize(texts.size());
+      column[i] = cell_of(value);
+    }
+  }
+  std::tuple<std::vector<std::string>, Columns> out;
+  for (auto& [name, column] : columns) {
+    std::get<0>(out).push_back(name);
+    std::get<1>(out).push_back(std::move(column));
+  }
+  return out;
+}
+
+std::string sha256_file(const std::string& path) { return io::sha256_of_file(path); }
+std::string sha256_of(const std::string& bytes) { return io::sha256(bytes); }
+
+std::string float64_bytes(const Tensor& values) {
+  const std::vector<double> numbers = values.to(Dtype::float64).to_vector<double>();
+  std::string bytes(numbers.size() * sizeof(double), '\0');
+  if (!bytes.empty()) std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return bytes;
+}
+
+Tensor float64_tensor(const std::string& bytes) {
+  if (bytes.size() % sizeof(double) != 0) {
+    throw ArgumentError("bytes", std::to_string(bytes.size()) + " bytes, expected a multiple of 8");
+  }
+  std::vector<double> numbers(bytes.size() / sizeof(double));
+  if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  return Tensor::from(numbers, Device::cpu);
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable store_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&open_database>("open_database", "path, mode",
+                           "Opens an SQLite database, 'read' or 'write'; the latter makes it."),
+        op<&json_columns>("json_columns", "texts", "JSON objects as columns: the names, and the values by name."),
+        op<&sha256_of>("sha256", "bytes", "SHA-256 of a string, in hexadecimal."),
+        op<&sha256_file>("sha256_file", "path", "SHA-256 of a file, in hexadecimal."),
+        op<&float64_bytes>("float64_bytes", "values", "The numbers of a tensor as 8 bytes each."),
+        op<&float64_tensor>("float64_tensor", "bytes", "The tensor of such bytes."),
+    }};
+extern const lua::OpTable store_methods{
+    lua::OpTable::methods,
+    &lua::push_metatable<io::Database>,
+    {
+        op<&run_sql>("run", "database, sql, parameters, count",
+                     "Runs one statement with `count` parameters; names of its columns, the columns, and how many rows "
+                     "they have."),
+        op<&close_of>("close", "database", "Lets go of the file; closing again does nothing."),
+        op<&changed_of>("changed", "database", "How many rows the last statement changed."),
+    }};
+
+}  // namespace mr

@@ -1,0 +1,243 @@
+-- Results of a sweep, read from its store: tables, the best trials, comparisons, pictures.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local columns = require "moonrank.results.columns"
+local make_table = require("moonrank.table").new
+local open = require("moonrank.sweep.store").open
+local pivot = require "moonrank.results.pivot"
+
+local M = {}
+
+---@class mr.Results
+---@field path string   of the store
+---@field name string   of the study
+---@field study table   what the store knows of it: space, sampler, seed, direction, metric, data, created
+local Results = check.class("mr.Results")
+
+local function names_of(store) return store:columns("SELECT name FROM studies ORDER BY name").name end
+
+-- The name that counts, for people.
+local function metric_of(study) return study.metric or "value" end
+
+---The results of a study. Reading does not disturb a sweep that is running on the store.
+---@param path string
+---@param name? string  default: the store's only study
+---@return mr.Results
+function M.results(path, name)
+  if type(path) ~= "string" then check.fail("mr.results: path is a %s, expected the name of a store", type(path)) end
+  local store = open(path, "read")
+  local names = names_of(store)
+  if name == nil and #names == 1 then name = names[1] end
+  if name == nil then
+    check.fail("mr.results: %s has %d studies%s; name one", path, #names, #names > 0 and " (" .. table.concat(names, ", ") .. ")" or "")
+  end
+  local study = store:study(name)
+  if not study then check.unknown("study in " .. path, name, names) end
+  return setmetatable({ path = path, name = name, study = study, _store = store, _data = {} }, Results)
+end
+
+---Trials as columns, those in `states` (default: done).
+---@param states? string[]
+---@return mr.results.Columns
+function Results:columns(states)
+  states = states or { "done" }
+  local key = table.concat(states, " ")
+  self._data[key] = self._data[key] or columns.load(self._store, self.study, states)
+  return self._data[key]
+end
+
+---Reads the store again, for a sweep that goes on meanwhile.
+function Results:refresh()
+  self._data = {}
+  return self
+end
+
+local every_state = { "done", "pruned", "failed", "killed", "interrupted", "running" }
+
+---How many trials are in which state.
+---@return table<string, integer>
+function Results:counts()
+  local counts = {}
+  for _, row in ipairs(self._store:rows("SELECT state, count(*) AS n FROM trials WHERE study = ?1 GROUP BY state", self.study.id)) do
+    counts[row.state] = row.n
+  end
+  return counts
+end
+
+---Every trial: its state, parameters, value, the other numbers it returned, seconds, and why it failed.
+---@param options? { states?: string[], where?: table<string, any>, columns?: string[] }
+---@return mr.Table
+function Results:trials(options)
+  local o = check.options("results:trials", options, { states = every_state, where = {}, columns = check.none })
+  local data = self:columns(o.states)
+  local names = o.columns
+  if not names then
+    names = { "number", "state" }
+    for _, more in ipairs{ data.params, { "value" }, data:numbers(), { "wall", "reason" } } do
+      table.move(more, 1, #more, #names + 1, names)
+    end
+  end
+  local shown, rows = {}, {}
+  for i, name in ipairs(names) do shown[i] = data:column("results:trials", name) end
+  for _, row in ipairs(data:rows("results:trials", o.where)) do
+    local line = {}
+    for c in ipairs(names) do line[c] = shown[c][row] end
+    rows[#rows + 1] = line
+  end
+  return make_table{ columns = names, rows = rows }
+end
+
+---@class mr.PivotOptions
+---@field rows string|string[]        parameters whose values head the rows
+---@field columns? string|string[]    and those whose values head the columns
+---@field value? string               which number (default: the one that counts)
+---@field aggregate? string|fun(values: number[]): number  "mean" (default), "sd", "median", "min", "max" or "count", over the trials of a cell
+---@field where? table<string, any>   only trials with these values: {fold = 1, loss = {"ndcg", "ap"}}
+---@field format? string              of the numbers, e.g. "%.4f"
+
+---A table with a number per combination of parameters, from the trials that were completed.
+---@param options mr.PivotOptions
+---@return mr.Table
+function Results:pivot(options)
+  local o = check.options("results:pivot", options, { rows = check.none, columns = check.none, value = "value", aggregate = check.none,
+    where = {}, format = check.none })
+  if o.rows == nil and o.columns == nil then check.fail("results:pivot: rows is missing") end
+  o.aggregate = o.aggregate or "mean"
+  return pivot.make(self:columns(), o)
+end
+
+-- The best row of some, by a column; the first of equals.
+function Results:_best_row(column, rows)
+  local sign, best = self.study.direction == "minimize" and -1 or 1, nil
+  for _, row in ipairs(rows) do
+    local value = column[row]
+    if value and value == value and (not best or sign * value > sign * column[best]) then best = row end
+  end
+  return best
+end
+
+-- One trial with all that belongs to it.
+local function trial_at(data, row)
+  local trial = { number = data:column("results", "number")[row], params = {}, numbers = {}, value = data:column("results", "value")[row] }
+  for _, name in ipairs(data.params) do trial.params[name] = data:column("results", name)[row] end
+  for _, name in ipairs(data:numbers()) do trial.numbers[name] = data:column("results", name)[row] end
+  trial.seed, trial.wall = data:column("results", "seed")[row], data:column("results", "wall")[row]
+  return trial
+end
+
+---The best trial; or, with parameters to group by, a table with the best trial of each group and every number it returned. Trials are chosen
+---on the number that counts, or on `on`: with `on = "valid_ndcg"` the table shows the test value of what validation chose.
+---@param by? string|string[]
+---@param options? { on?: string, where?: table<string, any> }
+---@return table|mr.Table
+function Results:best(by, options)
+  local o = check.options("results:best", options, { on = "value", where = {} })
+  local data = self:columns()
+  local rows, column = data:rows("results:best", o.where), data:column("results:best", o.on)
+  if by == nil then
+    local row = self:_best_row(column, rows)
+    if not row then check.fail("results:best: no trial of '%s' in %s was completed", self.name, self.path) end
+    return trial_at(data, row)
+  end
+  local names, seen = pivot.names_of("results:best", "by", by), {}
+  local heads = { table.unpack(names) }
+  for _, name in ipairs(heads) do seen[name] = true end
+  for _, more in ipairs{ { "number" }, data.params, data:numbers() } do
+    for _, name in ipairs(more) do
+      if not seen[name] then heads[#heads + 1] = name end
+    end
+  end
+  local lines = {}
+  for _, group in ipairs(data:groups("results:best", names, rows)) do
+    local row = self:_best_row(column, group.rows)
+    local line = {}
+    for c, name in ipairs(heads) do line[c] = row and data:column("results:best", name)[row] end
+    if row then lines[#lines + 1] = line end
+  end
+  return make_table{ columns = heads, rows = lines }
+end
+
+---Scores per list that a trial returned.
+---@param number integer  of the trial
+---@param name? string    of the metric (default: the one that counts)
+---@return mr.Tensor
+function Results:per_list(number, name)
+  local found = self._store:columns([[SELECT l.name, l.scores FROM lists l JOIN trials t ON t.id = l.trial
+    WHERE t.study = ?1 AND t.number = ?2 ORDER BY l.name]], self.study.id, number)
+  if #found.name == 0 then check.fail("results:per_list: trial %s returned no scores per list", tostring(number)) end
+  name = name or #found.name == 1 and found.name[1] or metric_of(self.study)
+  for i, each in ipairs(found.name) do
+    if each == name then return core.float64_tensor(found.scores[i]) end
+  end
+  check.unknown(("scores per list of trial %d"):format(number), name, found.name)
+end
+
+---What a trial reported, by name: steps and values.
+---@param number integer
+---@return table<string, { steps: integer[], values: number[] }>
+function Results:reports(number)
+  local curves = {}
+  for _, row in ipairs(self._store:rows([[SELECT r.name, r.step, r.value FROM reports r JOIN trials t ON t.id = r.trial
+      WHERE t.study = ?1 AND t.number = ?2 ORDER BY r.name, r.step]], self.study.id, number)) do
+    local curve = curves[row.name] or { steps = {}, values = {} }
+    curves[row.name] = curve
+    curve.steps[#curve.steps + 1], curve.values[#curve.values + 1] = row.step, row.value or 0 / 0
+  end
+  return curves
+end
+
+---Every trial as comma separated values.
+---@return string
+function Results:to_csv() return self:trials():to_csv() end
+
+---Every trial as a Markdown table.
+---@return string
+function Results:to_markdown() return self:trials():to_markdown() end
+
+---Every trial as a LaTeX table.
+---@return string
+function Results:to_latex() return self:trials():to_latex() end
+
+-- "12 done, 1 failed"
+local function counts_text(counts)
+  local parts = {}
+  for _, state in ipairs(every_state) do
+    if counts[state] then parts[#parts + 1] = ("%d %s"):format(counts[state], state) end
+  end
+  return #parts > 0 and table.concat(parts, ", ") or "no trials"
+end
+
+function Results:__tostring() return ("mr.Results '%s' in %s: %s"):format(self.name, self.path, counts_text(self:counts())) end
+
+---The studies of a store with their best trials, as `moonrank results store.db` prints them.
+---@param path string
+---@return string
+function M.text(path)
+  local store = open(path, "read")
+  local lines = {}
+  for _, name in ipairs(names_of(store)) do
+    local results = M.results(path, name)
+    local counts = results:counts()
+    lines[#lines + 1] = ("%s: %s%s"):format(name, counts_text(counts), results.study.planned and " of " .. results.study.planned or "")
+    if counts.done then
+      local data, sign = results:columns(), results.study.direction == "minimize" and -1 or 1
+      local value, order = data:column("results", "value"), data:rows("results")
+      table.sort(order, function(a, b)
+        if value[a] ~= value[b] then return sign * value[a] > sign * value[b] end
+        return a < b
+      end)
+      local rows = {}
+      for i = 1, math.min(5, #order) do
+        local line = { data:column("results", "number")[order[i]], value[order[i]] }
+        for c, param in ipairs(data.params) do line[c + 2] = data:column("results", param)[order[i]] end
+        rows[i] = line
+      end
+      local body = tostring(make_table{ columns = { "trial", metric_of(results.study), table.unpack(data.params) }, rows = rows })
+      lines[#lines + 1] = "  " .. body:gsub("\n", "\n  ")
+    end
+  end
+  return #lines > 0 and table.concat(lines, "\n") or path .. " has no studies"
+end
+
+M.Results = Results
+return M

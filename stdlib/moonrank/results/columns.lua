@@ -1,0 +1,151 @@
+-- Trials of a study as columns: parameters, numbers that trials returned, and what the store knows beside them.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+---@class mr.results.Columns
+---@field count integer   of trials
+local Columns = check.class("mr.results.Columns")
+
+local of_trial = { number = true, state = true, attempts = true, seed = true, value = true, reason = true, wall = true, memory = true,
+  device = true, started = true, ended = true }
+
+---The trials of a study in some states.
+---@param store mr.sweep.Store
+---@param study table
+---@param states string[]
+---@return mr.results.Columns
+function M.load(store, study, states)
+  local marks = {}
+  for i = 1, #states do marks[i] = "?" .. i + 1 end
+  local found = store:columns(([[SELECT id, number, params, value, state FROM trials WHERE study = ?1 AND state IN (%s)
+    ORDER BY number]]):format(table.concat(marks, ", ")), study.id, table.unpack(states))
+  local names, columns = core.json_columns(found.params)
+  local self = setmetatable({ count = #found.id, params = names, _store = store, _study = study, _states = states, _id = found.id,
+    _columns = { number = found.number, value = found.value, state = found.state }, _rows = false, _numbers = false }, Columns)
+  for i, name in ipairs(names) do self._columns[name] = columns[i] end
+  return self
+end
+
+-- Row by key of the trial.
+function Columns:_row_of()
+  if not self._rows then
+    self._rows = {}
+    for row, id in ipairs(self._id) do self._rows[id] = row end
+  end
+  return self._rows
+end
+
+---Names of the numbers that trials returned, sorted.
+---@return string[]
+function Columns:numbers()
+  if not self._numbers then
+    self._numbers = self._store:columns([[SELECT DISTINCT name FROM numbers WHERE trial IN (SELECT id FROM trials WHERE study = ?1)
+      ORDER BY name]], self._study.id).name
+  end
+  return self._numbers
+end
+
+function Columns:_read_number(name)
+  local found = self._store:columns([[SELECT n.trial, n.value FROM numbers n JOIN trials t ON t.id = n.trial
+    WHERE t.study = ?1 AND n.name = ?2]],
+    self._study.id, name)
+  local row_of, column = self:_row_of(), {}
+  for i, id in ipairs(found.trial) do
+    if row_of[id] then column[row_of[id]] = found.value[i] end
+  end
+  return column
+end
+
+---A column by name: a parameter, a number, or a field of trials such as "wall". Rows without one are nil.
+---@param where string  for messages
+---@param name string
+---@return any[]
+function Columns:column(where, name)
+  if self._columns[name] then return self._columns[name] end
+  local known = {}
+  for _, each in ipairs(self:numbers()) do known[each] = true end
+  if known[name] then
+    self._columns[name] = self:_read_number(name)
+  elseif of_trial[name] then
+    local found = self._store:columns(("SELECT id, %s FROM trials WHERE study = ?1"):format(name), self._study.id)
+    local row_of, column = self:_row_of(), {}
+    for i, id in ipairs(found.id) do
+      if row_of[id] then column[row_of[id]] = found[name][i] end
+    end
+    self._columns[name] = column
+  else
+    local all = check.names(of_trial)
+    for _, more in ipairs{ self.params, self:numbers() } do table.move(more, 1, #more, #all + 1, all) end
+    check.unknown("column for " .. where, name, all)
+  end
+  return self._columns[name]
+end
+
+---Rows where columns have certain values: {loss = "ndcg", fold = {1, 2}}.
+---@param where string
+---@param wanted? table<string, any>
+---@return integer[]
+function Columns:rows(where, wanted)
+  local rows = {}
+  local tests = {}
+  for name, values in pairs(wanted or {}) do
+    local set = {}
+    for _, value in ipairs(type(values) == "table" and values or { values }) do set[value] = true end
+    tests[#tests + 1] = { self:column(where, name), set }
+  end
+  for row = 1, self.count do
+    local good = true
+    for _, test in ipairs(tests) do
+      local value = test[1][row]
+      good = good and value ~= nil and test[2][value] == true
+    end
+    if good then rows[#rows + 1] = row end
+  end
+  return rows
+end
+
+local function before(a, b)
+  if type(a) ~= type(b) then return type(a) < type(b) end
+  if type(a) == "boolean" then return not a and b end
+  return a < b
+end
+
+---Rows by the values of some columns, groups in the order of these values; rows that lack one are left out.
+---@param where string
+---@param names string[]
+---@param rows integer[]
+---@return { key: any[], rows: integer[] }[]
+function Columns:groups(where, names, rows)
+  local columns, root, groups = {}, {}, {}
+  for i, name in ipairs(names) do columns[i] = self:column(where, name) end
+  for _, row in ipairs(rows) do
+    local at, key = root, {}
+    for i, column in ipairs(columns) do
+      key[i] = column[row]
+      if key[i] == nil then
+        at = nil
+        break
+      end
+      at[key[i]] = at[key[i]] or {}
+      at = at[key[i]]
+    end
+    if at then
+      if not at[at] then  -- a key that no value can be
+        at[at] = { key = key, rows = {} }
+        groups[#groups + 1] = at[at]
+      end
+      table.insert(at[at].rows, row)
+    end
+  end
+  table.sort(groups, function(a, b)
+    for i = 1, #names do
+      if a.key[i] ~= b.key[i] then return before(a.key[i], b.key[i]) end
+    end
+    return false
+  end)
+  return groups
+end
+
+return M

@@ -1,0 +1,102 @@
+-- Pivot tables: one number per combination of parameters.
+local check = require "moonrank.check"
+local make_table = require("moonrank.table").new
+
+local M = {}
+
+local aggregates = {}
+
+function aggregates.mean(values)
+  local sum = 0
+  for _, value in ipairs(values) do sum = sum + value end
+  return sum / #values
+end
+
+function aggregates.sd(values)
+  if #values < 2 then return 0 / 0 end
+  local mean, sum = aggregates.mean(values), 0
+  for _, value in ipairs(values) do sum = sum + (value - mean) ^ 2 end
+  return (sum / (#values - 1)) ^ 0.5
+end
+
+function aggregates.median(values)
+  local sorted = { table.unpack(values) }
+  table.sort(sorted)
+  local n = #sorted
+  return n % 2 == 1 and sorted[n // 2 + 1] or (sorted[n // 2] + sorted[n // 2 + 1]) / 2
+end
+
+function aggregates.min(values) return math.min(table.unpack(values)) end
+function aggregates.max(values) return math.max(table.unpack(values)) end
+function aggregates.count(values) return #values end
+M.aggregates = aggregates
+
+---A list of names from one name, a list or nothing.
+function M.names_of(where, option, value)
+  if value == nil then return {} end
+  if type(value) == "string" then return { value } end
+  if type(value) ~= "table" then check.fail("%s: %s is a %s, expected a name or a list of names", where, option, type(value)) end
+  return value
+end
+
+-- The function of an aggregate, by name or the script's own.
+function M.aggregate_of(where, aggregate)
+  if type(aggregate) == "function" then return aggregate end
+  check.choice(where, "aggregate", aggregate, check.names(aggregates))
+  return aggregates[aggregate]
+end
+
+local function values_at(column, rows)
+  local values = {}
+  for _, row in ipairs(rows) do
+    local value = column[row]
+    if value ~= nil and type(value) ~= "number" then return nil, value end
+    values[#values + 1] = value
+  end
+  return values
+end
+
+local function label(key)
+  local parts = {}
+  for i, value in ipairs(key) do parts[i] = math.type(value) == "float" and ("%.6g"):format(value) or tostring(value) end
+  return table.concat(parts, ", ")
+end
+
+---The table; `o` has rows, columns, value, aggregate, where and format.
+---@param data mr.results.Columns
+---@param o table
+---@return mr.Table
+function M.make(data, o)
+  local where = "results:pivot"
+  local by_row, by_column = M.names_of(where, "rows", o.rows), M.names_of(where, "columns", o.columns)
+  local aggregate, column = M.aggregate_of(where, o.aggregate), data:column(where, o.value)
+  local rows = data:rows(where, o.where)
+  local heads, at = {}, {}
+  for i, group in ipairs(data:groups(where, by_column, rows)) do
+    heads[i] = #by_column > 0 and label(group.key) or o.value
+    for _, row in ipairs(group.rows) do at[row] = i end
+  end
+  local columns, formats, body = { table.unpack(by_row) }, {}, {}
+  for _, head in ipairs(heads) do
+    columns[#columns + 1] = head
+    if o.format then formats[head] = o.format end
+  end
+  for r, group in ipairs(data:groups(where, by_row, rows)) do
+    local cells, line = {}, { table.unpack(group.key) }
+    for _, row in ipairs(group.rows) do
+      if at[row] then
+        cells[at[row]] = cells[at[row]] or {}
+        table.insert(cells[at[row]], row)
+      end
+    end
+    for c, cell in pairs(cells) do
+      local values, odd = values_at(column, cell)
+      if not values then check.fail("%s: value %s is %s in some trials, expected numbers", where, o.value, tostring(odd)) end
+      if #values > 0 then line[#by_row + c] = aggregate(values) end
+    end
+    body[r] = line
+  end
+  return make_table{ columns = columns, rows = body, formats = formats }
+end
+
+return M

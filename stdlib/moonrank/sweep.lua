@@ -1,0 +1,158 @@
+-- Sweeps: many trials of one function over a space of parameters, kept in a store as they end, gone on with where they stopped.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local command = require "moonrank.sweep.command"
+local live = require "moonrank.sweep.live"
+local pool = require "moonrank.sweep.pool"
+local pruners = require "moonrank.sweep.pruners"
+local samplers = require "moonrank.sweep.samplers"
+local schedule = require "moonrank.sweep.schedule"
+local space = require "moonrank.sweep.space"
+local store = require "moonrank.sweep.store"
+local studies = require "moonrank.sweep.study"
+local trials = require "moonrank.sweep.trial"
+local worker = require "moonrank.sweep.worker"
+
+local M = {}
+
+---@class mr.SweepOptions
+---@field name string               of the study, in the store
+---@field space table               parameters by name: mr.choice, mr.range, mr.uniform, mr.loguniform, mr.integer; and mr.when
+---@field run fun(trial: mr.Trial): any  one trial: a number, {ndcg = 0.5, per_list = ...}, or what mr.fit returned
+---@field metric? string            which of the numbers counts (default: the only one)
+---@field direction? string         "maximize" (default) or "minimize"
+---@field sampler? string|table     "grid" (default), "random", "sobol", "tpe", or with options {"tpe", generation = 20}
+---@field pruner? string|table      "median", "asha", "wilcoxon", or with options; asked by trial:report
+---@field trials? integer           how many; needed but for grids, of which it takes the first
+---@field seed? integer             of the study (default 1): seeds of trials and suggestions come from it
+---@field store? string             file (default "results.db")
+---@field workers? integer          processes (default: one per core, one with a GPU); 0: in this process
+---@field retry? integer            how often a trial that failed or was killed is tried again (default 0)
+---@field settings? table           what results depend on beside the script, e.g. mr.args{...}: a change is noticed
+---@field data? string|string[]     files that trials read: their checksums are kept, a change is noticed
+---@field force? boolean            go on although space, script or settings changed (default false)
+---@field progress? boolean         show how far it is (default true)
+
+local function at_least(name, value, least)
+  if value ~= nil and (math.type(value) ~= "integer" or value < least) then
+    check.fail("mr.sweep: %s is %s, expected an integer from %d", name, tostring(value), least)
+  end
+end
+
+local function checked(options)
+  local none = check.none
+  local o = check.options("mr.sweep", options, {
+    name = none, space = none, run = none, metric = none, direction = "maximize", sampler = none, pruner = none, trials = none, seed = 1,
+    store = "results.db", workers = none, retry = 0, settings = {}, data = none, force = false, progress = true,
+  })
+  for _, name in ipairs{ "name", "space", "run" } do
+    if o[name] == nil then check.fail("mr.sweep: %s is missing", name) end
+  end
+  if type(o.name) ~= "string" or o.name == "" then check.fail("mr.sweep: name is %s, expected a text", tostring(o.name)) end
+  if type(o.run) ~= "function" then check.fail("mr.sweep: run is a %s, expected a function of a trial", type(o.run)) end
+  if o.metric ~= nil and type(o.metric) ~= "string" then check.fail("mr.sweep: metric is a %s, expected a name", type(o.metric)) end
+  check.choice("mr.sweep", "direction", o.direction, { "maximize", "minimize" })
+  at_least("trials", o.trials, 1)
+  at_least("workers", o.workers, 0)
+  at_least("retry", o.retry, 0)
+  if math.type(o.seed) ~= "integer" then check.fail("mr.sweep: seed is %s, expected an integer", tostring(o.seed)) end
+  o.space = space.new(o.space)
+  trials.check_names(o.space:names())
+  o.sampler = samplers.make(o.sampler or "grid", o.space, o.seed, o.direction)
+  o.pruner = o.pruner and pruners.make(o.pruner, o.direction) or nil
+  if not o.trials and not o.sampler:count() then
+    check.fail("mr.sweep: the sampler %s has no end; trials = n says how many", o.sampler.name)
+  end
+  return o
+end
+
+-- How many processes, and their command line; 0 where it has to be this one.
+local function workers_of(o)
+  local wanted = o.workers or core.device() == "cuda" and 1 or core.cores()
+  local words, why = command.words(math.max(1, wanted))
+  if wanted > 0 and not words then
+    if o.workers then check.fail("mr.sweep: workers = %d, but %s; workers = 0 runs trials in this process", wanted, why) end
+    wanted = 0
+  end
+  return wanted, words
+end
+
+-- A folder beside the store for what is no row: checkpoints, what workers print, the lock.
+local function folder_of(o)
+  local plain = o.name:gsub("[^%w_-]", "_")
+  if plain ~= o.name then plain = plain .. "_" .. core.sha256(o.name):sub(1, 8) end
+  local folder = ("%s.files/%s"):format(o.store, plain)
+  core.make_folder(folder .. "/lock")
+  return folder
+end
+
+-- Trials one after another in this process; returns whether Ctrl-C ended them.
+local function run_here(o, plan, view, context)
+  local known = 0
+  while true do
+    local trial = plan:next()
+    if not trial then return false end
+    local running = { { trial = trial } }
+    local others = plan:others(trial, known)
+    known = known + #others
+    table.move(others, 1, #others, #context.others + 1, context.others)
+    context.on_report = function(report)
+      running[1].report = report
+      view:update(running)
+    end
+    local outcome = trials.run(context, plan:job(trial))
+    plan:finish(trial, outcome, o.metric or "value")
+    if outcome.state == "interrupted" then return true end
+    view:update({})
+  end
+end
+
+local function run_study(o, call, study, fingerprint, context)
+  local folder = folder_of(o)
+  local lock <close> = core.lock_file(folder .. "/lock")
+  if not lock then check.fail("mr.sweep: another process runs the study '%s' of %s now", o.name, o.store) end
+  local opened <close> = store.open(o.store, "write")
+  local row = studies.enter(opened, study, o.force)
+  local plan = schedule.new{ store = opened, study = row, space = o.space, sampler = o.sampler, pruner = o.pruner, retry = o.retry,
+    trials = o.trials, metric = o.metric or "value", folder = folder }
+  opened:set_planned(row, plan.planned)
+  local view = live.new(o.name, plan, { quiet = not o.progress })
+  local workers, words = workers_of(o)
+  local interrupted
+  if workers == 0 then
+    interrupted = run_here(o, plan, view, context)
+  else
+    interrupted = pool.run{ schedule = plan, live = view, workers = workers, words = words, call = call, fingerprint = fingerprint,
+      metric = o.metric or "value" }
+  end
+  view:finish()
+  if interrupted then error("interrupted", 0) end
+end
+
+local calls, running = 0, false
+
+---Runs every trial of a study that has not ended yet, and returns the study's results. Each trial is a row of the store as soon as it begins;
+---what it returned, or why it failed, is written when it ends. Running the same script again goes on where it stopped: a changed space, script,
+---sampler, seed or setting is an error that names it, unless `force = true`. Trials run in other processes, which start this script anew and
+---take trials where it calls `mr.sweep`; what is printed there goes to a file beside the store. Results do not depend on how many there are.
+---@param options mr.SweepOptions
+---@return mr.Results
+function M.sweep(options)
+  local o = checked(options)
+  if running then check.fail("mr.sweep: a sweep inside a trial of another one") end
+  calls = calls + 1
+  local role = worker.role()
+  local study = studies.describe(o)
+  local fingerprint = studies.fingerprint(study)
+  local context = { run = o.run, space = o.space, metric = o.metric, pruner = o.pruner, others = {} }
+  running = true
+  if role and role.call == calls then worker.serve(role.channel, context, fingerprint) end
+  local ok, message = true, nil
+  -- in a worker an earlier sweep of the script has ended: its results are there
+  if not role then ok, message = pcall(run_study, o, calls, study, fingerprint, context) end
+  running = false
+  if not ok then error(message, 0) end
+  return require("moonrank.results").results(o.store, o.name)
+end
+
+return M

@@ -1,0 +1,45 @@
+-- How this very script is started again, for workers; and which text it has, to notice when that changes.
+local core = require "moonrank.core"
+
+local M = {}
+
+---The command line of a worker, or nil and why there is none: the REPL, strings of -e, specs and standard input cannot be run again.
+---@param workers integer   how many there will be
+---@return string[]? words, string? why
+function M.words(workers)
+  local given = rawget(_G, "arg")
+  if type(given) ~= "table" or not given[0] or not given[-1] then return nil, "only a script can be started again, this is none" end
+  if given[0] == "-" then return nil, "a script from standard input cannot be started again" end
+  local first = 0
+  while given[first - 1] do first = first - 1 end
+  local words, threads_given = {}, false
+  for i = first, -1 do
+    words[#words + 1] = given[i]
+    if given[i]:match "^%-%-threads" then threads_given = true end
+  end
+  if not threads_given then
+    words[#words + 1] = "--threads"
+    words[#words + 1] = ("%d"):format(math.max(1, core.cores() // workers))
+  end
+  for i = 0, #given do words[#words + 1] = given[i] end
+  return words
+end
+
+---The file where a function stands and the SHA-256 of its text; of code that is in no file, of the code.
+---@param f function
+---@return string name, string sum
+function M.script_of(f)
+  local source = debug.getinfo(f, "S").source
+  local path = source:match "^@(.*)"
+  if path then
+    local file = io.open(path, "rb")
+    if file then
+      local text = file:read "a"
+      file:close()
+      return path:match "[^/]*$", core.sha256(text)
+    end
+  end
+  return path or "the code typed", core.sha256(source)
+end
+
+return M

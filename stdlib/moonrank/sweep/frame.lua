@@ -1,0 +1,96 @@
+-- Messages between a sweep and its workers, and parameters in the store: plain values as bytes and as JSON, never code.
+local core = require "moonrank.core"
+
+local M = {}
+
+local put = {}
+
+local function write(parts, value)
+  local writer = put[math.type(value) or type(value)]
+  if not writer then error(("a %s cannot be sent to another process"):format(type(value)), 0) end
+  writer(parts, value)
+end
+
+put["nil"] = function(parts) parts[#parts + 1] = "n" end
+put.boolean = function(parts, value) parts[#parts + 1] = value and "t" or "f" end
+put.integer = function(parts, value) parts[#parts + 1] = ("<c1i8"):pack("i", value) end
+put.float = function(parts, value) parts[#parts + 1] = ("<c1d"):pack("d", value) end
+put.string = function(parts, value) parts[#parts + 1] = ("<c1s8"):pack("s", value) end
+put.table = function(parts, value)
+  local count = 0
+  for _ in next, value do count = count + 1 end
+  parts[#parts + 1] = ("<c1i8"):pack("T", count)
+  for key, each in next, value do
+    write(parts, key)
+    write(parts, each)
+  end
+end
+
+---A value of tables, strings, numbers and booleans as bytes; numbers to the bit.
+---@param value any
+---@return string
+---Example: `#require("moonrank.sweep.frame").pack(true)   --> 1`
+function M.pack(value)
+  local parts = {}
+  write(parts, value)
+  return table.concat(parts)
+end
+
+local function read(bytes, at)
+  local kind = bytes:sub(at, at)
+  at = at + 1
+  if kind == "n" then return nil, at end
+  if kind == "t" or kind == "f" then return kind == "t", at end
+  if kind == "i" then return ("<i8"):unpack(bytes, at) end
+  if kind == "d" then return ("<d"):unpack(bytes, at) end
+  if kind == "s" then return ("<s8"):unpack(bytes, at) end
+  if kind ~= "T" then error("what came from the other process is no message", 0) end
+  local out, count, next_at = {}, ("<i8"):unpack(bytes, at)
+  for _ = 1, count do
+    local key, value_at = read(bytes, next_at)
+    out[key], next_at = read(bytes, value_at)
+  end
+  return out, next_at
+end
+
+---The value of such bytes.
+---@param bytes string
+---@return any
+---Example: `require("moonrank.sweep.frame").unpack(require("moonrank.sweep.frame").pack{a = 1}).a   --> 1`
+function M.unpack(bytes) return (read(bytes, 1)) end
+
+local escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t" }
+
+local function json(value)
+  if type(value) == "string" then
+    return '"' .. value:gsub('[%c"\\]', function(c) return escapes[c] or ("\\u%04x"):format(c:byte()) end) .. '"'
+  end
+  if math.type(value) ~= "float" then return tostring(value) end
+  local text = ("%.17g"):format(value)
+  return text:find "[.en]" and text or text .. ".0"
+end
+
+---Strings, finite numbers and booleans by name as JSON, in the order of the names: equal tables have equal texts.
+---@param values table<string, any>
+---@return string
+---Example: `require("moonrank.sweep.frame").to_json{b = 0.5, a = "x"}   --> {"a":"x","b":0.5}`
+function M.to_json(values)
+  local names, parts = {}, {}
+  for name in pairs(values) do names[#names + 1] = name end
+  table.sort(names)
+  for i, name in ipairs(names) do parts[i] = json(name) .. ":" .. json(values[name]) end
+  return "{" .. table.concat(parts, ",") .. "}"
+end
+
+---The table of such a text.
+---@param text string
+---@return table<string, any>
+---Example: `require("moonrank.sweep.frame").from_json('{"a":2}').a   --> 2`
+function M.from_json(text)
+  local names, columns = core.json_columns{ text }
+  local out = {}
+  for i, name in ipairs(names) do out[name] = columns[i][1] end
+  return out
+end
+
+return M

@@ -1,0 +1,124 @@
+-- What a running sweep shows: on a terminal a small table that is drawn anew, elsewhere a plain line now and then.
+local core = require "moonrank.core"
+local frame = require "moonrank.sweep.frame"
+
+local M = {}
+
+---@class mr.sweep.Live
+local Live = {}
+Live.__index = Live
+
+---@param name string        of the study
+---@param schedule mr.sweep.Schedule
+---@param options? { out?: table, terminal?: boolean, clock?: (fun(): number), width?: integer, interval?: number, quiet?: boolean }
+---@return mr.sweep.Live
+function M.new(name, schedule, options)
+  local o = options or {}
+  local self = setmetatable({
+    name = name, schedule = schedule, out = o.out or io.stderr, clock = o.clock or core.clock, terminal = o.terminal, quiet = o.quiet,
+    interval = o.interval or 30, lines = 0,
+  }, Live)
+  if self.terminal == nil then self.terminal = core.is_terminal(2) end
+  self.width = o.width or self.terminal and core.terminal_width() or 200
+  self.began = self.clock()
+  self.last = self.began
+  return self
+end
+
+local function duration(seconds)
+  if seconds < 59.5 then return ("%.0f s"):format(seconds) end
+  local minutes = math.floor(seconds / 60 + 0.5)
+  if minutes < 60 then return ("%d min"):format(minutes) end
+  return ("%d h %02d min"):format(minutes // 60, minutes % 60)
+end
+
+-- "lr 0.01, loss ndcg"
+local function params_text(params)
+  local names, parts = {}, {}
+  for name in pairs(params) do names[#names + 1] = name end
+  table.sort(names)
+  for i, name in ipairs(names) do
+    local value = params[name]
+    parts[i] = name .. " " .. (math.type(value) == "float" and ("%.4g"):format(value) or tostring(value))
+  end
+  return table.concat(parts, ", ")
+end
+
+---One line: done, running, failed, best so far, time left.
+function Live:summary(running)
+  local s, now = self.schedule, self.clock()
+  local ended = s:ended()
+  local parts = { ("%s  %d/%d trials"):format(self.name, ended, s.planned) }
+  if running > 0 then parts[#parts + 1] = ("%d running"):format(running) end
+  for _, state in ipairs{ "pruned", "failed", "killed" } do
+    if s.counts[state] then parts[#parts + 1] = ("%d %s"):format(s.counts[state], state) end
+  end
+  if s.best then parts[#parts + 1] = ("best %.4g (trial %d: %s)"):format(s.best.value, s.best.number, params_text(s.best.params)) end
+  local spent, left = now - self.began, s.planned - ended
+  if left > 0 and s.finished_now > 0 then
+    parts[#parts + 1] = duration(spent) .. ", " .. duration(spent / s.finished_now * left) .. " left"
+  else
+    parts[#parts + 1] = duration(spent)
+  end
+  return table.concat(parts, "  ")
+end
+
+-- "  trial 7  lr 0.01  step 3  ndcg 0.5", one for each trial that runs.
+local function running_lines(running)
+  local lines = {}
+  table.sort(running, function(a, b) return a.trial.number < b.trial.number end)
+  for i, each in ipairs(running) do
+    local text = ("  trial %d  %s"):format(each.trial.number, params_text(each.trial.params))
+    local report = each.report
+    if report then text = text .. ("  step %d  %s"):format(report.step, params_text(report.values)) end
+    lines[i] = text
+  end
+  return lines
+end
+
+function Live:_clear()
+  if self.lines > 0 then self.out:write(("\27[%dA\r\27[J"):format(self.lines)) end
+  self.lines = 0
+end
+
+---Shows how things stand, if it is time to.
+---@param running { trial: table, report?: table }[]
+function Live:update(running)
+  local now = self.clock()
+  if self.quiet or now - self.last < (self.terminal and 0.2 or self.interval) then return end
+  self.last = now
+  if not self.terminal then
+    self.out:write(self:summary(#running), "\n")
+    return
+  end
+  local lines = running_lines(running)
+  table.insert(lines, 1, self:summary(#running))
+  self:_clear()
+  for _, line in ipairs(lines) do self.out:write(line:sub(1, self.width - 1), "\n") end
+  self.lines = #lines
+end
+
+---Says something that stays.
+function Live:say(text)
+  if self.quiet then return end
+  self:_clear()
+  self.out:write(text, "\n")
+end
+
+---The last word: what was done, and what failed why.
+function Live:finish()
+  self:say(self:summary(0))
+  local shown = 0
+  for number = 1, self.schedule.planned do
+    local trial = self.schedule.trials[number]
+    if trial and (trial.state == "failed" or trial.state == "killed") then
+      shown = shown + 1
+      if shown <= 5 then
+        self:say(("  trial %d %s: %s  %s"):format(number, trial.state, tostring(trial.reason):match "[^\n]*", frame.to_json(trial.params)))
+      end
+    end
+  end
+  if shown > 5 then self:say(("  ... and %d more"):format(shown - 5)) end
+end
+
+return M

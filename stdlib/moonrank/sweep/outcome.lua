@@ -1,0 +1,90 @@
+-- What a trial's function returned, as what the store keeps: numbers by name, scores per list, the value that counts.
+local core = require "moonrank.core"
+
+local M = {}
+
+-- What mr.fit returned: the means on test, the chosen epoch and its metrics on what chose it, the history as reports.
+local function of_run(run)
+  local result, reports = { best_epoch = run.best and run.best.epoch, per_list = run.scores }, {}
+  for name, value in pairs(run.best and run.best.metrics or {}) do result["valid_" .. name] = value end
+  for name in pairs(run.scores or {}) do result[name] = run.test.mean[name] end
+  for i, entry in ipairs(run.history) do
+    local values = { loss = entry.loss }
+    for name, value in pairs(entry.metrics) do values["valid_" .. name] = value end
+    reports[i] = { step = entry.epoch, values = values }
+  end
+  return result, reports
+end
+
+local function is_run(result) return type(result.history) == "table" and result.chosen_on ~= nil end
+
+local function bytes_of(name, values)
+  if type(values) == "table" then
+    local ok, tensor = pcall(core.tensor, values, "float64", "cpu")
+    if not ok then error(("the result %s is no list of numbers"):format(name), 0) end
+    values = tensor
+  end
+  if type(values) ~= "userdata" then
+    error(("the result %s is a %s, expected a tensor or a list of numbers"):format(name, type(values)), 0)
+  end
+  return core.float64_bytes(values)
+end
+
+-- per_list: a tensor or a list of numbers of the metric itself, or several of them by the names of their metrics.
+local function lists_of(per_list, metric)
+  local lists = {}
+  if per_list == nil then return lists end
+  if type(per_list) == "table" and type(next(per_list)) == "string" then
+    for name, values in pairs(per_list) do lists[name] = bytes_of("per_list." .. tostring(name), values) end
+  else
+    lists[metric or "value"] = bytes_of("per_list", per_list)
+  end
+  return lists
+end
+
+-- The name of the number that counts: what the sweep says, or the only one.
+local function metric_of(numbers, metric)
+  if metric then
+    if numbers[metric] == nil then error(("the trial returned no number '%s', which is the metric"):format(metric), 0) end
+    return metric
+  end
+  local first = next(numbers)
+  if first == nil then error("the trial returned no number", 0) end
+  if next(numbers, first) ~= nil then
+    local names = {}
+    for name in pairs(numbers) do names[#names + 1] = name end
+    table.sort(names)
+    error(("the trial returned several numbers (%s): mr.sweep{metric = ...} says which one counts"):format(table.concat(names, ", ")), 0)
+  end
+  return first
+end
+
+---The outcome of a finished trial; raises where the result is nothing that can be kept.
+---@param result any       what the trial's function returned
+---@param metric? string   which number counts
+---@return { state: string, value: number?, reason: string?, numbers: table<string, number>, lists: table<string, string>, reports: table? }
+function M.of(result, metric)
+  local reports
+  if type(result) == "number" then result = { [metric or "value"] = result } end
+  if type(result) ~= "table" then
+    error(("the trial returned a %s, expected a number or a table of numbers"):format(type(result)), 0)
+  end
+  if is_run(result) then result, reports = of_run(result) end
+  local numbers = {}
+  for name, value in pairs(result) do
+    if type(name) ~= "string" then error("the trial returned a list, expected numbers by name", 0) end
+    if name ~= "per_list" then
+      if type(value) ~= "number" then error(("the result %s is a %s, expected a number"):format(name, type(value)), 0) end
+      numbers[name] = value + 0.0
+    end
+  end
+  local name = metric_of(numbers, metric)
+  local value = numbers[name]
+  local outcome = { state = "done", value = value, numbers = numbers, lists = lists_of(result.per_list, name), reports = reports }
+  if value ~= value or value - value ~= 0 then
+    outcome.state, outcome.value, outcome.reason = "failed", nil, ("%s is %s"):format(name, value ~= value and "NaN" or tostring(value))
+  end
+  return outcome
+end
+
+return M

@@ -1,0 +1,185 @@
+-- The workers of a sweep, seen from the process that started them: handed trials as they become free, started anew when they end.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local frame = require "moonrank.sweep.frame"
+
+local M = {}
+
+local most_false_starts = 5  -- workers in a row that end before they take a trial
+
+---@class mr.sweep.Pool
+local Pool = {}
+Pool.__index = Pool
+
+---@class mr.sweep.Pool.Options
+---@field schedule mr.sweep.Schedule
+---@field live mr.sweep.Live
+---@field workers integer
+---@field words string[]       command line of a worker
+---@field call integer         which call of mr.sweep this is
+---@field fingerprint string   what a worker must find its study to be
+---@field metric string
+
+-- The end of what a worker printed.
+local function tail(path)
+  local file = io.open(path, "rb")
+  if not file then return "" end
+  local size = file:seek "end"
+  file:seek("set", math.max(0, size - 2000))
+  local text = file:read "a"
+  file:close()
+  local lines = {}
+  for line in text:gmatch "[^\n]+" do lines[#lines + 1] = line end
+  return table.concat(lines, "\n  ", math.max(1, #lines - 9))
+end
+
+function Pool:_start(slot)
+  local log = ("%s/worker_%d.log"):format(self.schedule.folder, slot)
+  local channel, id = core.start_worker(self.words, log)
+  local worker = { slot = slot, channel = channel, id = id, log = log, known = 0, ready = false }
+  self.workers[slot] = worker
+  channel:send(frame.pack{ call = self.call })
+end
+
+function Pool:_assign(worker)
+  local trial = self.schedule:next()
+  if not trial then return false end
+  worker.trial, worker.reports = trial, {}
+  local others = self.schedule:others(trial, worker.known)
+  worker.known = worker.known + #others
+  worker.channel:send(frame.pack{ kind = "trial", job = self.schedule:job(trial), others = others })
+  return true
+end
+
+function Pool:_end_trial(worker, outcome)
+  local trial = worker.trial
+  worker.trial = nil
+  self.schedule:finish(trial, outcome, self.metric)
+end
+
+function Pool:_take(worker, message)
+  if message.kind == "report" then
+    table.insert(worker.reports, message.report)
+  elseif message.kind == "end" then
+    self:_end_trial(worker, message.outcome)
+  elseif message.kind == "ready" then
+    if message.fingerprint ~= self.fingerprint then
+      check.fail("mr.sweep: a worker found another study than its parent: the script, or what it reads, changed meanwhile, "
+        .. "or does not do the same each time it is run")
+    end
+    worker.ready, self.false_starts = true, 0
+  end
+end
+
+-- What a worker's end means: for its trial, and, where it never took one, for the study.
+function Pool:_lost(worker)
+  local how
+  for _ = 1, 100 do  -- its channel closes a moment before it has ended
+    how = core.how_it_ended(worker.id, false)
+    if how then break end
+    core.wait_for({}, 0.01)
+  end
+  if not how then
+    core.signal_process(worker.id, "kill")
+    how = core.how_it_ended(worker.id, true)
+  end
+  self.workers[worker.slot] = nil
+  if worker.trial then
+    local state = self.stopping and "interrupted" or "killed"
+    self:_end_trial(worker, { state = state, reason = "its process ended: " .. how, reports = worker.reports })
+  elseif not worker.ready and not self.stopping then
+    self.false_starts = self.false_starts + 1
+    if self.false_starts >= most_false_starts then
+      check.fail("mr.sweep: %d workers in a row ended before they took a trial (%s); the last one said:\n  %s", self.false_starts, how,
+        tail(worker.log))
+    end
+  end
+end
+
+function Pool:_receive()
+  local descriptors = {}
+  for _, worker in pairs(self.workers) do descriptors[#descriptors + 1] = worker.channel:descriptor() end
+  core.wait_for(descriptors, 0.2)
+  for slot = 1, self.most do
+    local worker = self.workers[slot]
+    while worker do
+      local message = worker.channel:receive()
+      if not message then break end
+      self:_take(worker, frame.unpack(message))
+    end
+    if worker and worker.channel:ended() then self:_lost(worker) end
+  end
+end
+
+function Pool:running()
+  local running = {}
+  for _, worker in pairs(self.workers) do
+    if worker.trial then running[#running + 1] = { trial = worker.trial, report = worker.reports[#worker.reports] } end
+  end
+  return running
+end
+
+-- Free workers get trials; missing ones are started where there may be work for them.
+function Pool:_employ()
+  local free, unready = 0, 0
+  for slot = 1, self.most do
+    local worker = self.workers[slot]
+    if worker and not worker.ready then unready = unready + 1 end
+    if worker and worker.ready and not worker.trial and not self:_assign(worker) then free = free + 1 end
+  end
+  local left = self.schedule.planned - self.schedule:ended() - #self:running()
+  for slot = 1, self.most do
+    if not self.workers[slot] and free + unready < left then
+      self:_start(slot)
+      unready = unready + 1
+    end
+  end
+end
+
+-- The first Ctrl-C: trials that run are told to end where they are, nothing new begins.
+function Pool:_stop()
+  self.stopping = true
+  self.live:say "Ctrl-C: trials that are running end as they are, to be done again later; a second Ctrl-C stops at once"
+  for _, worker in pairs(self.workers) do core.signal_process(worker.id, worker.trial and "interrupt" or "kill") end
+end
+
+function Pool:_loop()
+  local schedule = self.schedule
+  while true do
+    if not self.stopping then self:_employ() end
+    local running = self:running()
+    self.live:update(running)
+    if #running == 0 and (self.stopping or schedule:ended() >= schedule.planned) then return end
+    self:_receive()
+    if core.interrupted() and not self.stopping then self:_stop() end
+  end
+end
+
+-- Nobody stays behind: those that are free leave by themselves, others are ended.
+function Pool:_dismiss()
+  for _, worker in pairs(self.workers) do
+    if worker.ready and not worker.trial then worker.channel:send(frame.pack{ kind = "quit" })
+    else core.signal_process(worker.id, "kill") end
+  end
+  for _, worker in pairs(self.workers) do core.how_it_ended(worker.id, true) end
+  self.workers = {}
+end
+
+---Runs what is left of a study; returns whether Ctrl-C ended it.
+---@param o mr.sweep.Pool.Options
+---@return boolean interrupted
+function M.run(o)
+  local self = setmetatable({
+    schedule = o.schedule, live = o.live, most = o.workers, words = o.words, call = o.call, fingerprint = o.fingerprint, metric = o.metric,
+    workers = {}, false_starts = 0, stopping = false,
+  }, Pool)
+  for slot = 1, self.most do os.remove(("%s/worker_%d.log"):format(o.schedule.folder, slot)) end
+  local was = core.defer_interrupt(true)
+  local ok, message = pcall(self._loop, self)
+  self:_dismiss()
+  core.defer_interrupt(was)
+  if not ok then error(message, 0) end
+  return self.stopping
+end
+
+return M

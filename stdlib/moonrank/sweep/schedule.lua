@@ -1,0 +1,184 @@
+-- Which trial of a study is next. Suggestions are made, and results are looked at, in the order of trials and by generations: a study is the
+-- same whatever ran at the same time, and wherever it was interrupted.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local frame = require "moonrank.sweep.frame"
+
+local M = {}
+
+---@class mr.sweep.Schedule
+---@field planned integer          how many trials the study will have
+---@field trials table<integer, table>  by number: params, seed, state, attempts, value
+local Schedule = check.class("mr.sweep.Schedule")
+Schedule.grid_at, Schedule.taken = false, false
+
+-- The seed of a trial: bits of SHA-256 that a double holds exactly.
+local function seed_of(study_seed, number) return tonumber(core.sha256(("%d/%d"):format(study_seed, number)):sub(1, 13), 16) end
+
+-- Points of the grid of a space that was changed: those that the study has already keep their numbers, the others come after them.
+local function free_points(self)
+  self.taken = {}
+  for _, trial in pairs(self.trials) do self.taken[trial.params_text] = true end
+  local free = 0
+  for i = 1, self.sampler:count() do
+    if not self.taken[frame.to_json(self.space:grid(i))] then free = free + 1 end
+  end
+  self.grid_at = 0
+  return #self.trials + free
+end
+
+---@class mr.sweep.Schedule.Options
+---@field store mr.sweep.Store
+---@field study table            row of the store
+---@field space mr.sweep.Space
+---@field sampler mr.sweep.Sampler
+---@field pruner? mr.sweep.Pruner
+---@field retry integer
+---@field trials? integer        how many; needed where the sampler has no end
+---@field metric string          what reports are pruned by
+---@field folder string          of the study
+
+---@param o mr.sweep.Schedule.Options
+---@return mr.sweep.Schedule
+function M.new(o)
+  local self = setmetatable({
+    store = o.store, study = o.study, space = o.space, sampler = o.sampler, pruner = o.pruner or false, retry = o.retry, folder = o.folder,
+    trials = o.store:trials(o.study), cursor = 1, first_open = 1, again = {}, counts = {}, best = false, finished_now = 0,
+  }, Schedule)
+  local count = self.sampler:count()
+  if count and o.study.forced == 1 then count = free_points(self) end
+  self.planned = math.min(count or math.huge, o.trials or math.huge)
+  if self.pruner then
+    for number, reports in pairs(o.store:reports(o.study, o.metric)) do self.trials[number].so_far = reports end
+  end
+  for number = 1, self.planned do
+    local trial = self.trials[number]
+    if trial and self:is_final(trial) then self:_count(trial) end
+  end
+  self:_advance()
+  return self
+end
+
+---Whether nothing more is to be done about a trial.
+function Schedule:is_final(trial)
+  if trial.state == "done" or trial.state == "pruned" then return true end
+  return (trial.state == "failed" or trial.state == "killed") and trial.attempts > self.retry
+end
+
+function Schedule:_count(trial)
+  self.counts[trial.state] = (self.counts[trial.state] or 0) + 1
+  if trial.state ~= "done" then return end
+  local sign = self.study.direction == "minimize" and -1 or 1
+  if not self.best or sign * trial.value > sign * self.best.value then self.best = trial end
+end
+
+function Schedule:_advance()
+  while self.first_open <= self.planned and self.trials[self.first_open] and self:is_final(self.trials[self.first_open]) do
+    self.first_open = self.first_open + 1
+  end
+end
+
+---How many trials have ended for good.
+function Schedule:ended()
+  local sum = 0
+  for _, count in pairs(self.counts) do sum = sum + count end
+  return sum
+end
+
+-- The first trial of the generation: those before it have to end first.
+function Schedule:_start_of(number)
+  return math.max(self.sampler:generation_of(number), self.pruner and self.pruner:generation_of(number) or 1)
+end
+
+function Schedule:_history(before)
+  local history = {}
+  for number = 1, before - 1 do
+    local t = self.trials[number]
+    history[number] = { number = number, params = t.params, value = t.value, state = t.state == "killed" and "failed" or t.state }
+  end
+  return history
+end
+
+function Schedule:_suggest(number)
+  if self.taken then
+    local params, text
+    repeat
+      self.grid_at = self.grid_at + 1
+      params = self.space:grid(self.grid_at)
+      text = frame.to_json(params)
+    until not self.taken[text]
+    self.taken[text] = true
+    return params, text
+  end
+  local params = self.sampler:suggest(number, self:_history(self.sampler:generation_of(number)))
+  return params, frame.to_json(params)
+end
+
+---The next trial to run, noted in the store as begun; nil where there is none now.
+---@return table?
+function Schedule:next()
+  local trial = table.remove(self.again, 1)
+  while not trial and self.cursor <= self.planned do
+    local number = self.cursor
+    local known = self.trials[number]
+    if not (known and self:is_final(known)) then
+      if self.first_open < self:_start_of(number) then return nil end
+      if not known then
+        local params, text = self:_suggest(number)
+        known = { number = number, params = params, params_text = text, seed = seed_of(self.study.seed, number), attempts = 0 }
+        self.trials[number] = known
+      end
+      trial = known
+    end
+    self.cursor = number + 1
+  end
+  if not trial then return nil end
+  trial.state, trial.so_far = "running", nil
+  self.store:begin(self.study, trial)
+  return trial
+end
+
+---What a trial's process has to know of it.
+---@return mr.sweep.Job
+function Schedule:job(trial)
+  return { number = trial.number, seed = trial.seed, params = trial.params, attempt = trial.attempts + 1,
+    folder = ("%s/trial_%d"):format(self.folder, trial.number) }
+end
+
+---What the pruner may look at in this trial: the trials of earlier generations after number `known`.
+---@return mr.sweep.Progress[]
+function Schedule:others(trial, known)
+  local others = {}
+  if not self.pruner then return others end
+  for number = (known or 0) + 1, self.pruner:generation_of(trial.number) - 1 do
+    local t = self.trials[number]
+    others[#others + 1] = { number = number, state = t.state == "killed" and "failed" or t.state, reports = t.so_far or {} }
+  end
+  return others
+end
+
+local function of_metric(reports, metric)
+  local out = {}
+  for _, report in ipairs(reports or {}) do
+    local value = report.values[metric]
+    if value then out[#out + 1] = { step = report.step, value = value } end
+  end
+  return out
+end
+
+---Takes how a trial ended: into the store, and back among those to run where it is to be tried again.
+function Schedule:finish(trial, outcome, metric)
+  if outcome.state ~= "interrupted" then trial.attempts = trial.attempts + 1 end
+  self.store:finish(self.study, trial, outcome)
+  trial.state, trial.value, trial.reason = outcome.state, outcome.value, outcome.reason
+  if self.pruner then trial.so_far = of_metric(outcome.reports, metric) end
+  if self:is_final(trial) then
+    self.finished_now = self.finished_now + 1
+    self:_count(trial)
+    self:_advance()
+  elseif outcome.state ~= "interrupted" then
+    self.again[#self.again + 1] = trial
+  end
+end
+
+return M

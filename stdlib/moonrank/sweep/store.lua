@@ -1,0 +1,181 @@
+-- The store of sweeps: one SQLite file of studies and their trials. One process writes to a study; anybody may read meanwhile.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local frame = require "moonrank.sweep.frame"
+
+local M = {}
+
+-- Each entry makes version i of version i - 1, one statement after another. Entries are never changed, only added.
+M.versions = {
+  {
+    [[CREATE TABLE studies (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, space TEXT NOT NULL, sampler TEXT NOT NULL,
+      seed INTEGER NOT NULL, direction TEXT NOT NULL, metric TEXT, script TEXT NOT NULL, script_name TEXT NOT NULL, settings TEXT NOT NULL,
+      data TEXT NOT NULL, planned INTEGER, forced INTEGER NOT NULL DEFAULT 0, version TEXT NOT NULL, created TEXT NOT NULL)]],
+    [[CREATE TABLE trials (id INTEGER PRIMARY KEY, study INTEGER NOT NULL REFERENCES studies(id), number INTEGER NOT NULL,
+      state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, seed INTEGER NOT NULL, params TEXT NOT NULL, value REAL, reason TEXT,
+      traceback TEXT, wall REAL, memory INTEGER, device TEXT, version TEXT, data TEXT, started TEXT, ended TEXT, UNIQUE (study, number))]],
+    [[CREATE TABLE numbers (trial INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, value REAL,
+      PRIMARY KEY (trial, name)) WITHOUT ROWID]],
+    [[CREATE TABLE reports (trial INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, step INTEGER NOT NULL, value REAL,
+      PRIMARY KEY (trial, name, step)) WITHOUT ROWID]],
+    [[CREATE TABLE lists (trial INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, scores BLOB NOT NULL,
+      PRIMARY KEY (trial, name)) WITHOUT ROWID]],
+  },
+}
+
+---@class mr.sweep.Store
+---@field path string
+local Store = check.class("mr.sweep.Store")
+
+-- Rows of a statement as columns by name; ... are its parameters.
+function Store:columns(sql, ...)
+  local names, columns = self._database:run(sql, { ... }, select("#", ...))
+  local out = {}
+  for i, name in ipairs(names) do out[name] = columns[i] end
+  return out
+end
+
+-- Rows of a statement as a list of tables by name. NULL is nil.
+function Store:rows(sql, ...)
+  local names, columns, count = self._database:run(sql, { ... }, select("#", ...))
+  local rows = {}
+  for r = 1, count do
+    rows[r] = {}
+    for c, name in ipairs(names) do rows[r][name] = columns[c][r] end
+  end
+  return rows
+end
+
+---All or nothing: what `f` writes is there afterwards, or, where it raises, not at all.
+function Store:transaction(f, ...)
+  self._database:run("BEGIN IMMEDIATE", {}, 0)
+  local ok, result = pcall(f, ...)
+  if ok then ok, result = pcall(self._database.run, self._database, "COMMIT", {}, 0) end
+  if not ok then
+    pcall(self._database.run, self._database, "ROLLBACK", {}, 0)
+    error(result, 0)
+  end
+  return result
+end
+
+local function version_of(database)
+  local _, columns = database:run("PRAGMA user_version", {}, 0)
+  return columns[1][1]
+end
+
+local function migrate(store, versions)
+  for i = version_of(store._database) + 1, #versions do
+    store:transaction(function()
+      if version_of(store._database) >= i then return end  -- another process was faster
+      for _, statement in ipairs(versions[i]) do store._database:run(statement, {}, 0) end
+      store._database:run(("PRAGMA user_version = %d"):format(i), {}, 0)
+    end)
+  end
+end
+
+function Store:close() self._database:close() end
+Store.__close = Store.close
+
+---Opens a store. Writing makes it where it is not there and brings an older one up to date; a newer one is an error.
+---@param path string
+---@param mode "read"|"write"
+---@param versions? string[][]
+---@return mr.sweep.Store
+function M.open(path, mode, versions)
+  versions = versions or M.versions
+  if mode == "write" then core.make_folder(path) end
+  local store = setmetatable({ path = path, _database = core.open_database(path, mode) }, Store)
+  local version = version_of(store._database)
+  if version > #versions then
+    check.fail("%s is a store of version %d, which a newer moonrank made; this one knows %d", path, version, #versions)
+  end
+  if version == 0 and #store:rows "SELECT name FROM sqlite_master LIMIT 1" > 0 then
+    check.fail("%s is an SQLite database, but no store of results", path)
+  end
+  if mode == "write" then migrate(store, versions)
+  elseif version < #versions then
+    check.fail("%s is a store of version %d, expected %d; running a sweep on it brings it up to date", path, version, #versions)
+  end
+  return store
+end
+
+---The study of this name, or nil.
+function Store:study(name) return self:rows("SELECT * FROM studies WHERE name = ?1", name)[1] end
+
+local study_fields = { "name", "space", "sampler", "seed", "direction", "metric", "script", "script_name",
+  "settings", "data", "planned", "version" }
+
+---Adds a study, or gives it new fields; returns it.
+function Store:set_study(fields)
+  local values = {}
+  for i, field in ipairs(study_fields) do values[i] = fields[field] end
+  local marks, sets = {}, {}
+  for i, field in ipairs(study_fields) do marks[i], sets[i] = "?" .. i, field .. " = ?" .. i end
+  if self:study(fields.name) then
+    self:columns(("UPDATE studies SET %s WHERE name = ?1"):format(table.concat(sets, ", ")), table.unpack(values, 1, #study_fields))
+  else
+    self:columns(("INSERT INTO studies (%s, created) VALUES (%s, datetime('now'))"):format(table.concat(study_fields, ", "),
+      table.concat(marks, ", ")), table.unpack(values, 1, #study_fields))
+  end
+  return self:study(fields.name)
+end
+
+function Store:set_forced(study) self:columns("UPDATE studies SET forced = 1 WHERE id = ?1", study.id) end
+
+---Notes how many trials a study will have.
+function Store:set_planned(study, planned) self:columns("UPDATE studies SET planned = ?2 WHERE id = ?1", study.id, planned) end
+
+---The trials of a study by number, with their parameters read.
+function Store:trials(study)
+  local trials = {}
+  for _, row in ipairs(self:rows("SELECT * FROM trials WHERE study = ?1 ORDER BY number", study.id)) do
+    row.params_text, row.params = row.params, frame.from_json(row.params)
+    trials[row.number] = row
+  end
+  return trials
+end
+
+---Notes that a trial begins.
+function Store:begin(study, trial)
+  self:columns([[INSERT INTO trials (study, number, state, seed, params, started) VALUES (?1, ?2, 'running', ?3, ?4, datetime('now'))
+    ON CONFLICT (study, number) DO UPDATE SET state = 'running', started = datetime('now'), ended = NULL]],
+    study.id, trial.number, trial.seed, trial.params_text)
+end
+
+local parts = {
+  numbers = "INSERT INTO numbers (trial, name, value) VALUES (?1, ?2, ?3)",
+  lists = "INSERT INTO lists (trial, name, scores) VALUES (?1, ?2, CAST(?3 AS BLOB))",
+}
+
+---Writes how a trial ended, in one piece; what an earlier attempt left is replaced.
+function Store:finish(study, trial, outcome)
+  self:transaction(function()
+    local id = self:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", study.id, trial.number).id[1]
+    self:columns([[UPDATE trials SET state = ?2, attempts = ?3, value = ?4, reason = ?5, traceback = ?6, wall = ?7, memory = ?8,
+      device = ?9, version = ?10, data = ?11, ended = datetime('now') WHERE id = ?1]], id, outcome.state, trial.attempts, outcome.value,
+      outcome.reason, outcome.traceback, outcome.wall, outcome.memory, outcome.device, core.version(), study.data)
+    for name, insert in pairs(parts) do
+      self:columns(("DELETE FROM %s WHERE trial = ?1"):format(name), id)
+      for key, value in pairs(outcome[name] or {}) do self:columns(insert, id, key, value) end
+    end
+    self:columns("DELETE FROM reports WHERE trial = ?1", id)
+    for _, report in ipairs(outcome.reports or {}) do
+      for name, value in pairs(report.values) do
+        self:columns("INSERT OR REPLACE INTO reports (trial, name, step, value) VALUES (?1, ?2, ?3, ?4)", id, name, report.step, value)
+      end
+    end
+  end)
+end
+
+---Values of the metric that trials reported, by number: {{step =, value =}, ...} in order. For what pruners look at on resuming.
+function Store:reports(study, name)
+  local by_number = {}
+  for _, row in ipairs(self:rows([[SELECT t.number, r.step, r.value FROM reports r JOIN trials t ON t.id = r.trial
+      WHERE t.study = ?1 AND r.name = ?2 ORDER BY t.number, r.step]], study.id, name)) do
+    by_number[row.number] = by_number[row.number] or {}
+    table.insert(by_number[row.number], { step = row.step, value = row.value })
+  end
+  return by_number
+end
+
+return M

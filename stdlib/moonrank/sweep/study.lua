@@ -1,0 +1,109 @@
+-- A study as the store knows it: what it is made of, and whether that is what it was made of before.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local command = require "moonrank.sweep.command"
+
+local M = {}
+
+-- Settings as text, sorted, whatever they are.
+local function settings_text(settings)
+  local lines = {}
+  for _, name in ipairs(check.names(settings)) do
+    local value = settings[name]
+    if type(value) == "table" and not getmetatable(value) then
+      local parts = {}
+      for i, each in ipairs(value) do parts[i] = tostring(each) end
+      value = table.concat(parts, ",")
+    end
+    lines[#lines + 1] = ("%s = %s"):format(name, tostring(value))
+  end
+  return table.concat(lines, "\n")
+end
+
+-- SHA-256 of the files that trials read.
+local function data_text(data)
+  local lines = {}
+  for i, path in ipairs(type(data) == "string" and { data } or data or {}) do
+    lines[i] = ("%s %s"):format(core.sha256_file(path), path:match "[^/]*$")
+  end
+  return table.concat(lines, "\n")
+end
+
+---The row of a study.
+---@param o table  the options of mr.sweep, checked
+---@return table
+function M.describe(o)
+  local script_name, script = command.script_of(o.run)
+  return {
+    name = o.name, space = o.space:describe(), sampler = o.sampler:describe() .. (o.pruner and ", pruner " .. o.pruner:describe() or ""),
+    seed = o.seed, direction = o.direction, metric = o.metric, script = script, script_name = script_name,
+    settings = settings_text(o.settings), data = data_text(o.data), planned = o.trials, version = core.version(),
+  }
+end
+
+---One text that is the same where a worker runs the same study.
+function M.fingerprint(study)
+  local parts = {}
+  for _, field in ipairs{ "name", "space", "sampler", "direction", "metric", "script", "settings" } do
+    parts[#parts + 1] = tostring(study[field])
+  end
+  parts[#parts + 1] = ("%d"):format(study.seed)
+  return core.sha256(table.concat(parts, "\0"))
+end
+
+-- The lines that only one of two texts has.
+local function difference(was, now)
+  local function lines_of(text)
+    local lines, set = {}, {}
+    for line in text:gmatch "[^\n]+" do
+      lines[#lines + 1] = line
+      set[line] = true
+    end
+    return lines, set
+  end
+  local a, in_a = lines_of(was)
+  local b, in_b = lines_of(now)
+  local out = {}
+  for _, line in ipairs(a) do if not in_b[line] then out[#out + 1] = "then: " .. line:match "^%s*(.*)" end end
+  for _, line in ipairs(b) do if not in_a[line] then out[#out + 1] = "now:  " .. line:match "^%s*(.*)" end end
+  return table.concat(out, "\n  ")
+end
+
+local compared = { "space", "sampler", "seed", "direction", "metric", "settings", "data" }
+
+-- What is different, as one text; nil where nothing is.
+local function changes(was, now)
+  local parts = {}
+  for _, field in ipairs(compared) do
+    local a, b = tostring(was[field] or "none"), tostring(now[field] or "none")
+    if a ~= b then parts[#parts + 1] = ("the %s changed:\n  %s"):format(field, difference(a, b)) end
+  end
+  if was.script ~= now.script then
+    parts[#parts + 1] = ("the script changed: %s is not what %s was then"):format(now.script_name, was.script_name)
+  end
+  return parts[1] and table.concat(parts, "\n") or nil
+end
+
+---The study in the store, made where it is not there; an error where it was made of something else, unless forced.
+---@param store mr.sweep.Store
+---@param now table      from `describe`
+---@param force boolean
+---@return table
+function M.enter(store, now, force)
+  local was = store:study(now.name)
+  if not was then return store:set_study(now) end
+  local changed = changes(was, now)
+  if changed and not force then
+    check.fail("mr.sweep: %s has a study '%s' already, and %s\n(another name begins another study; force = true goes on with this one)",
+      store.path, now.name, changed)
+  end
+  local study = was
+  if changed then study = store:set_study(now) end
+  if was.space ~= now.space then
+    store:set_forced(study)
+    study.forced = 1
+  end
+  return study
+end
+
+return M

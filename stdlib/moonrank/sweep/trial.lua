@@ -1,0 +1,141 @@
+-- One trial: what its function sees, and how its end becomes an outcome.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local outcome_of = require("moonrank.sweep.outcome").of
+
+local M = {}
+
+---@class mr.Trial
+---@field number integer        from 1
+---@field params table          its parameters; each is a field of the trial too: trial.lr
+---@field seed integer          from the study's seed and the number: the same whenever and wherever the trial runs
+---@field attempt integer       1, or more when it is a retry
+---@field checkpoint string     a folder of its own, which stays when the trial is interrupted or killed
+local methods = {}
+
+local own_fields = { number = true, params = true, seed = true, attempt = true, checkpoint = true, report = true }
+
+---Raises where a parameter has the name of a field that every trial has.
+function M.check_names(names)
+  for _, name in ipairs(names) do
+    if own_fields[name] then check.fail("mr.sweep: space.%s: a trial has a field of this name already; rename the parameter", name) end
+  end
+end
+
+-- What is raised to end a pruned trial.
+local Pruned = setmetatable({}, { __name = "mr.sweep.Pruned", __tostring = function() return "the trial was pruned" end })
+
+local Trial = { __name = "mr.Trial" }
+
+function Trial.__index(self, name)
+  if methods[name] then return methods[name] end
+  local state = rawget(self, "_state")
+  local value = state.values[name]
+  if value ~= nil then return value end
+  if name == "checkpoint" then
+    core.make_folder(state.folder .. "/x")
+    rawset(self, "checkpoint", state.folder)
+    return state.folder
+  end
+  for _, known in ipairs(state.names) do
+    if known == name then return nil end  -- its condition does not hold
+  end
+  local known = check.names(own_fields)
+  table.move(state.names, 1, #state.names, #known + 1, known)
+  check.unknown("parameter or field of this trial", name, known)
+end
+
+---Notes how far the trial is, e.g. after every epoch. Where the sweep has a pruner the trial may end here, as pruned.
+---@param step integer   growing from one report to the next
+---@param values number|table<string, number>  the metric's value, or several values by name
+function methods:report(step, values)
+  local state = rawget(self, "_state")
+  local reports = state.reports
+  if math.type(step) ~= "integer" then check.fail("trial:report: step is %s, expected an integer", tostring(step)) end
+  if #reports > 0 and step <= reports[#reports].step then
+    check.fail("trial:report: step %d after step %d, expected a growing one", step, reports[#reports].step)
+  end
+  local metric = state.metric or "value"
+  if type(values) == "number" then values = { [metric] = values } end
+  if type(values) ~= "table" then check.fail("trial:report: values is a %s, expected a number or numbers by name", type(values)) end
+  local copy = {}
+  for name, value in pairs(values) do
+    if type(name) ~= "string" or type(value) ~= "number" then
+      check.fail("trial:report: values holds a %s named %s, expected numbers by name", type(value), tostring(name))
+    end
+    copy[name] = value + 0.0
+  end
+  reports[#reports + 1] = { step = step, values = copy }
+  if state.on_report then state.on_report(reports[#reports]) end
+  local value = copy[metric]
+  if value == nil then return end
+  if value ~= value then error(("%s is NaN at step %d"):format(metric, step), 0) end
+  state.so_far[#state.so_far + 1] = { step = step, value = value }
+  if state.pruner and state.pruner:decide({ number = self.number, reports = state.so_far }, state.others) then error(Pruned, 0) end
+end
+
+-- The lines of the script in a traceback.
+local function script_traceback(message)
+  if message == Pruned then return { pruned = true } end
+  local lines = {}
+  for line in debug.traceback("", 2):gmatch "[^\n]+" do
+    local ours = line:find("stdlib/", 1, true) or line:find("[C]", 1, true) or line == "stack traceback:"
+    if not ours then lines[#lines + 1] = line:match "^%s*(.*)$" end
+  end
+  return { text = tostring(message), traceback = table.concat(lines, "\n") }
+end
+
+local function failure(problem)
+  if problem.pruned then return { state = "pruned" } end
+  if problem.text == "interrupted" then return { state = "interrupted", reason = "Ctrl-C" } end
+  return { state = "failed", reason = problem.text, traceback = problem.traceback }
+end
+
+local function finished(result, metric)
+  local ok, outcome = pcall(outcome_of, result, metric)
+  return ok and outcome or { state = "failed", reason = outcome }
+end
+
+---@class mr.sweep.Job
+---@field number integer
+---@field seed integer
+---@field params table<string, any>
+---@field attempt integer
+---@field folder string
+
+---@class mr.sweep.Context
+---@field run fun(trial: mr.Trial): any
+---@field space mr.sweep.Space
+---@field metric? string
+---@field pruner? mr.sweep.Pruner
+---@field others mr.sweep.Progress[]
+---@field on_report? fun(report: table)
+
+---Runs one trial to its end, whatever that is.
+---@param context mr.sweep.Context
+---@param job mr.sweep.Job
+---@return table outcome
+function M.run(context, job)
+  local state = {
+    values = context.space:values(job.params), names = context.space:names(), metric = context.metric, pruner = context.pruner,
+    others = context.others, folder = job.folder, on_report = context.on_report, reports = {}, so_far = {},
+  }
+  local trial = setmetatable({ number = job.number, seed = job.seed, attempt = job.attempt, params = job.params, _state = state }, Trial)
+  core.peak_memory(true)
+  local began = core.clock()
+  local ok, result = xpcall(context.run, script_traceback, trial)
+  local outcome = ok and finished(result, context.metric) or failure(result)
+  outcome.wall, outcome.memory = core.clock() - began, core.peak_memory(false)
+  -- work that ends early on Ctrl-C by itself (mr.fit does) has a result, but not that of the whole trial
+  if core.pressed() then outcome = { state = "interrupted", reason = "Ctrl-C", wall = outcome.wall, memory = outcome.memory } end
+  if outcome.state == "pruned" then
+    outcome.value = state.so_far[#state.so_far].value
+    outcome.reason = ("pruned at step %d"):format(state.so_far[#state.so_far].step)
+  end
+  outcome.reports = #state.reports > 0 and state.reports or outcome.reports or {}
+  local device = core.device()
+  outcome.device = device == "cuda" and core.cuda() or device
+  return outcome
+end
+
+return M

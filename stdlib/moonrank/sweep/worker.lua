@@ -1,0 +1,51 @@
+-- A worker: this program started again on the same script. Its `mr.sweep` does not return; it runs the trials that it is sent.
+local core = require "moonrank.core"
+local frame = require "moonrank.sweep.frame"
+local trial = require "moonrank.sweep.trial"
+
+local M = {}
+
+-- The next message, or nil where the parent is gone.
+local function wait(channel)
+  while true do
+    local message = channel:receive()
+    if message then return frame.unpack(message) end
+    if channel:ended() then return nil end
+    core.wait_for({ channel:descriptor() }, 1)
+  end
+end
+
+local found
+
+---In a worker the channel to its parent and which call of mr.sweep it is for; nothing in any other process.
+---@return { channel: any, call: integer }|false
+function M.role()
+  if found == nil then
+    local channel = core.worker_end()
+    local greeting = channel and wait(channel)
+    if channel and not greeting then os.exit(1) end
+    found = channel and { channel = channel, call = greeting.call } or false
+  end
+  return found
+end
+
+---Runs trials until there are no more; ends the process.
+---@param channel any
+---@param context mr.sweep.Context
+---@param fingerprint string  of what the study is
+function M.serve(channel, context, fingerprint)
+  io.stdout:setvbuf "line"
+  context.on_report = function(report) channel:send(frame.pack{ kind = "report", report = report }) end
+  channel:send(frame.pack{ kind = "ready", fingerprint = fingerprint })
+  context.others = {}
+  while true do
+    local message = wait(channel)
+    if not message or message.kind == "quit" then os.exit(0) end
+    table.move(message.others, 1, #message.others, #context.others + 1, context.others)
+    print(("-- trial %d %s"):format(message.job.number, frame.to_json(message.job.params)))
+    local outcome = trial.run(context, message.job)
+    channel:send(frame.pack{ kind = "end", outcome = outcome })
+  end
+end
+
+return M
