@@ -101,47 +101,66 @@ void one_level(const RankingTransform& t, int64_t lane, double* state) {
   }
 }
 
-/// Several levels: one state per choice of counts, the last level's count running fastest. From the largest state down,
-/// so that what a state comes from is still of the rank before.
-void many_levels(const RankingTransform& t, int64_t lane, double* state) {
-  constexpr int64_t size = 2 * width, most = 8;
-  int64_t stride[most], count[most], states = 1, all = 0;
-  for (int64_t l = t.levels - 1; l >= 0; --l) {
-    stride[l] = states;
-    states *= t.rows_of[l] + 1;
-    all += t.rows_of[l];
+/// Counts of rows of every level, one state per choice of counts, the last level's count running fastest.
+struct Levels {
+  static constexpr int64_t most = 8;
+  const RankingTransform& t;
+  int64_t stride[most], count[most], states = 1, all = 0, sum = 0;
+
+  explicit Levels(const RankingTransform& transform) : t(transform) {
+    for (int64_t l = t.levels - 1; l >= 0; --l) {
+      stride[l] = states;
+      states *= t.rows_of[l] + 1;
+      all += t.rows_of[l];
+    }
   }
-  fill(state, states * size, 0.0);
+
+  void to_last() {
+    for (int64_t l = 0; l < t.levels; ++l) count[l] = t.rows_of[l];
+    sum = all;
+  }
+
+  void one_down() {
+    for (int64_t l = t.levels - 1; l >= 0; --l) {
+      if (count[l] > 0) {
+        --count[l];
+        --sum;
+        return;
+      }
+      count[l] = t.rows_of[l];
+      sum += count[l];
+    }
+  }
+
+  /// The state at hand after rank r, from itself and those with a row less; `others` rows of level 0 are left.
+  Complex after(int64_t r, double others, const Complex* turn, const double* own) const {
+    constexpr int64_t size = 2 * width;
+    const double left = 1 / static_cast<double>(t.n - r);
+    const Complex here = Complex::load(own, width);
+    Complex z = mixed(sum <= r ? others * left : 0, here, 0, here);
+    for (int64_t l = 0; l < t.levels; ++l) {
+      if (count[l] == 0) continue;
+      const double hit = static_cast<double>(t.rows_of[l] - count[l] + 1) * left;
+      z = mixed(1, z, hit, turn[l] * Complex::load(own - stride[l] * size, width));
+    }
+    return z;
+  }
+};
+
+/// Several levels, from the largest state down, so that what a state comes from is still of the rank before.
+void many_levels(const RankingTransform& t, int64_t lane, double* state) {
+  constexpr int64_t size = 2 * width;
+  Levels at(t);
+  fill(state, at.states * size, 0.0);
   fill(state, width, 1.0);
   for (int64_t r = 0; r < t.n; ++r) {
-    const double left = 1 / static_cast<double>(t.n - r);
-    Complex turn[most];
+    Complex turn[Levels::most];
     for (int64_t l = 0; l < t.levels; ++l) turn[l] = rotation(t, r * t.levels + l, lane);
-    for (int64_t l = 0; l < t.levels; ++l) count[l] = t.rows_of[l];
-    int64_t sum = all;
-    for (int64_t s = states - 1; s >= 0; --s) {
-      const auto others = static_cast<double>(t.n - all - (r - sum));  // rows of level 0 left, were one placed here
-      if (sum <= r + 1 && others >= 0) {
-        double* const own = state + s * size;
-        Complex z = Complex::load(own, width);
-        const double miss = sum <= r ? others * left : 0;
-        z = mixed(miss, z, 0, z);
-        for (int64_t l = 0; l < t.levels; ++l) {
-          if (count[l] == 0) continue;
-          const double hit = static_cast<double>(t.rows_of[l] - count[l] + 1) * left;
-          z = mixed(1, z, hit, turn[l] * Complex::load(own - stride[l] * size, width));
-        }
-        z.store(own, width);
-      }
-      for (int64_t l = t.levels - 1; l >= 0; --l) {  // one state down
-        if (count[l] > 0) {
-          --count[l];
-          --sum;
-          break;
-        }
-        count[l] = t.rows_of[l];
-        sum += count[l];
-      }
+    at.to_last();
+    for (int64_t s = at.states - 1; s >= 0; --s) {
+      const auto others = static_cast<double>(t.n - at.all - (r - at.sum));
+      if (at.sum <= r + 1 && others >= 0) at.after(r, others, turn, state + s * size).store(state + s * size, width);
+      at.one_down();
     }
   }
 }
