@@ -4,7 +4,7 @@
 -- as the thesis may have done). Each (NSR, fold) is kept in its own file under --results, so a stopped run goes on where it was.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local published = dofile(here .. "published.lua").table_5_1
+local published, kept = dofile(here .. "published.lua").table_5_1, dofile(here .. "folds.lua")
 
 local args = mr.args{
   nsr = { default = { 1, 2, 3 }, help = "negatives per relevant item" },
@@ -49,31 +49,15 @@ end
 
 -- Protocol: every (NSR, fold) once; settings beside the results
 local settings = { epochs = args.epochs, lr = args.lr, samples = args.samples, seed = args.seed, recipe = args.recipe }
-local folds = {}
-for _, nsr in ipairs(args.nsr) do
-  folds[nsr] = {}
-  for number = 1, args.folds do
-    local path = ("%s/nsr%d_fold%d.safetensors"):format(args.results, nsr, number)
-    folds[nsr][number] = mr.checkpoint(path, settings, function() return run_fold(nsr, number) end)
-  end
-end
+local folds = kept.run(args, settings, run_fold)
 
 -- Result: mean over folds, spread between folds, the published number, and a paired test against no bound over users and folds
-local function over_folds(nsr, key)
-  local means, all = {}, {}
-  for number, scores in ipairs(folds[nsr]) do
-    means[number] = mr.stats.mean(scores[key])
-    for _, value in ipairs(scores[key]:totable()) do all[#all + 1] = value end
-  end
-  return mr.stats.summary(means), mr.tensor(all, { dtype = "float64" })
-end
-
 local rows = {}
 for _, nsr in ipairs(args.nsr) do
   for _, loss in ipairs(losses) do
-    local _, unbounded = over_folds(nsr, loss .. " none")
+    local unbounded = kept.over(folds[nsr], loss .. " none")
     for _, bound in ipairs(bounds) do
-      local summary, all = over_folds(nsr, loss .. " " .. bound)
+      local all, summary = kept.over(folds[nsr], loss .. " " .. bound)
       local paired, printed = mr.stats.paired_t(all, unbounded), published[loss][bound][nsr]
       rows[#rows + 1] = { nsr, loss, bound, summary.mean, summary.sd, printed, summary.mean - printed,
         bound ~= "none" and paired.mean_difference or nil, bound ~= "none" and paired.p or nil, paired.n }

@@ -6,6 +6,7 @@
 -- Model: matrix factorisation, 32 factors, U(-0.01, 0.01), Adam, 32 users per batch, epoch chosen on validation. Each (NSR, fold) is kept in
 -- its own file under --results, so a stopped run goes on where it was.
 local mr = require "moonrank"
+local kept = dofile((arg[0]:match("^(.*/)") or "./") .. "folds.lua")
 
 local args = mr.args{
   nsr = { default = { 1, 2, 3 }, help = "negatives per relevant item" },
@@ -88,24 +89,8 @@ end
 
 -- Protocol: every (NSR, fold) once; settings beside the results
 local settings = { epochs = args.epochs, lr = args.lr, samples = args.samples, seed = args.seed }
-local folds = {}
-for _, nsr in ipairs(args.nsr) do
-  folds[nsr] = {}
-  for number = 1, args.folds do
-    local path = ("%s/nsr%d_fold%d.safetensors"):format(args.results, nsr, number)
-    folds[nsr][number] = mr.checkpoint(path, settings, function() return run_fold(nsr, number) end)
-  end
-end
-
--- All values of a key over folds in one list, and their means by fold
-local function over_folds(nsr, key)
-  local all, means = {}, {}
-  for number, results in ipairs(folds[nsr]) do
-    means[number] = mr.stats.mean(results[key])
-    for _, value in ipairs(results[key]:totable()) do all[#all + 1] = value end
-  end
-  return mr.tensor(all, { dtype = "float64" }), mr.stats.summary(means)
-end
+local folds = kept.run(args, settings, run_fold)
+local function over_folds(nsr, key) return kept.over(folds[nsr], key) end
 
 -- Mean over folds, entry by entry
 local function mean_curve(nsr, key)
@@ -179,5 +164,5 @@ mr.plot.bars{ categories = categories, series = bars, ylabel = "test nDCG", titl
 print(([[
 
 %s/starts.svg  nDCG starts at the foot of its distribution function, AP and nRBP near the middle.
-%s/silent.svg  so most lists have no gradient under the thesis' bound (later also those that have reached its top); with log and logit all have.
+%s/silent.svg  so most lists have no gradient under the thesis' bound (later also those at its top); with log and logit all have.
 %s/ndcg.svg    what that does to test nDCG.]]):format(args.results, args.results, args.results))

@@ -9,6 +9,7 @@
 #include "kernels/math/discount.h"
 #include "runtime/ops/smooth_cdf.h"
 #include "tests/support/command.h"
+#include "tests/support/smoothed_sum.h"
 
 using namespace mr;
 
@@ -23,17 +24,6 @@ std::vector<double> made_up(int64_t n) {
     values.push_back(uniform(key, at) + uniform(key, at + 1) + (i % 1000 == 7 ? 2 : 0));
   }
   return values;
-}
-
-Smoothed direct(const std::vector<double>& values, double gain, double s) {
-  long double value = 0, derivative = 0;
-  for (const double x : values) {
-    const double t = gain * (s - x), e = std::exp(-std::fabs(t));
-    value += (t >= 0 ? 1 : e) / (1 + e);
-    derivative += gain * e / ((1 + e) * (1 + e));
-  }
-  const auto count = static_cast<long double>(values.size());
-  return {static_cast<double>(value / count), static_cast<double>(derivative / count)};
 }
 
 /// nDCG of every order of these grades.
@@ -64,7 +54,7 @@ TEST_CASE("the table of a smoothed distribution agrees with the sum over all its
     const LogitTable table = d.table(kappa / d.sd());
     for (double s = d.min() - 2; s <= d.max() + 2; s += 0.037) {
       INFO("kappa " << kappa << " s " << s);
-      const Smoothed found = table.at(s), expected = direct(values, kappa / d.sd(), s);
+      const Smoothed found = table.at(s), expected = test::smoothed_sum(values, kappa / d.sd(), s);
       CHECK(std::fabs(found.value - expected.value) < 5e-6);
       CHECK(std::fabs(found.derivative - expected.derivative) * d.sd() < 3e-4);
     }
@@ -76,7 +66,7 @@ TEST_CASE("smoothing by the thesis' gain agrees with the sum over all values") {
     const std::vector<double> values = made_up(n);
     const Distribution d(values);
     for (double s = d.min() - 0.1; s <= d.max() + 0.1; s += 0.0093) {
-      const Smoothed found = d.smooth(s, d.sample_gain()), expected = direct(values, d.sample_gain(), s);
+      const Smoothed found = d.smooth(s, d.sample_gain()), expected = test::smoothed_sum(values, d.sample_gain(), s);
       CHECK(found.value == Approx(expected.value).margin(1e-13));
       CHECK(found.derivative == Approx(expected.derivative).epsilon(1e-9).margin(1e-11));
     }

@@ -11,6 +11,7 @@
 #include "kernels/math/discount.h"
 #include "runtime/ops/ranking_recursion.h"
 #include "runtime/ops/smooth_cdf.h"
+#include "tests/support/smoothed_sum.h"
 
 using namespace mr;
 
@@ -43,17 +44,6 @@ std::vector<double> enumerated(const std::string& name, int n, int p) {
   return values;
 }
 
-Smoothed direct(const std::vector<double>& values, double gain, double s) {
-  long double value = 0, derivative = 0;
-  for (const double x : values) {
-    const double t = gain * (s - x), e = std::exp(-std::fabs(t));
-    value += (t >= 0 ? 1 : e) / (1 + e);
-    derivative += gain * e / ((1 + e) * (1 + e));
-  }
-  const auto count = static_cast<long double>(values.size());
-  return {static_cast<double>(value / count), static_cast<double>(derivative / count)};
-}
-
 }  // namespace
 
 TEST_CASE("the characteristic function's series agrees with the sum over all arrangements") {
@@ -69,7 +59,7 @@ TEST_CASE("the characteristic function's series agrees with the sum over all arr
         double worst = 0, worst_slope = 0, table_worst = 0, table_slope = 0;
         for (int i = -10; i <= 60; ++i) {
           const double s = all.min() + (all.max() - all.min()) * i / 50;
-          const Smoothed expected = direct(values, gain, s), found = spectrum.at(s), read = table.at(s);
+          const Smoothed expected = test::smoothed_sum(values, gain, s), found = spectrum.at(s), read = table.at(s);
           worst = std::max(worst, std::fabs(found.value - expected.value));
           worst_slope = std::max(worst_slope, std::fabs(found.derivative - expected.derivative) * all.sd());
           table_worst = std::max(table_worst, std::fabs(read.value - expected.value));
@@ -248,7 +238,7 @@ TEST_CASE("graded nDCG: the recursion over levels agrees with all orders, and sa
     CHECK(listed.sd() == Approx(all.sd()).epsilon(1e-12));
     const Spectrum spectrum(ndcg, shape, 8 / all.sd());
     for (double s = all.min() - 0.1; s < 1.1; s += 0.013) {
-      CHECK(spectrum.at(s).value == Approx(direct(values, 8 / all.sd(), s).value).margin(1e-9));
+      CHECK(spectrum.at(s).value == Approx(test::smoothed_sum(values, 8 / all.sd(), s).value).margin(1e-9));
     }
   }
   std::vector<float> different(40);

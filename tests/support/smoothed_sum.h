@@ -1,0 +1,23 @@
+// Algorithm 2 of Westerborg (2022) as it is printed: the oracle of tables and series.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "runtime/ops/spectrum.h"
+
+namespace mr::test {
+
+/// F~(s) = mean of sigma(gain (s - x)), and its derivative.
+inline Smoothed smoothed_sum(const std::vector<double>& values, double gain, double s) {
+  long double value = 0, derivative = 0;
+  for (const double x : values) {
+    const double t = gain * (s - x), e = std::exp(-std::fabs(t));
+    value += (t >= 0 ? 1 : e) / (1 + e);
+    derivative += gain * e / ((1 + e) * (1 + e));
+  }
+  const auto count = static_cast<long double>(values.size());
+  return {static_cast<double>(value / count), static_cast<double>(derivative / count)};
+}
+
+}  // namespace mr::test
