@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/tensor/tensor.h"
+
 namespace mr {
 
 struct LetorOptions {
@@ -14,18 +16,27 @@ struct LetorOptions {
   bool qid_optional = false;  // lines without qid: all rows are one list
 };
 
-/// Rows in the order of the file; features dense and row-major, 0 where a line does not name them.
+/// Rows in the order of the file; features of shape rows x width, 0 where a line does not name them.
 struct LetorFile {
-  std::vector<float> labels, features;
+  std::vector<float> labels;
   std::vector<int64_t> sizes;
   std::vector<std::string> qids,
       documents;  // documents: "docid = X" of the comment, else the comment; empty where no line has one
+  Tensor features;
   int64_t width = 0;
 };
 
-/// Throws with file, line and column: a missing colon, ids that do not ascend, a word for a number, a qid that returns,
-/// an empty file.
-LetorFile read_letor(const std::string& path, const LetorOptions& options);
+constexpr int64_t letor_piece = int64_t{1} << 20;
+
+/// Throws with file, line and column of the first bad line: a missing colon, ids that do not ascend, a word for a
+/// number, a qid that returns, an empty file. Threads share pieces of about `piece_bytes`; the result and the error do
+/// not depend on them.
+LetorFile read_letor(const std::string& path, const LetorOptions& options, int64_t piece_bytes = letor_piece);
+
+/// The same, of a text that was read before.
+class TextFile;
+LetorFile parse_letor(const TextFile& text, const std::string& path, const LetorOptions& options,
+                      int64_t piece_bytes = letor_piece);
 
 /// Files of each fold: from "folds.tsv" (header fold, train, vali, test; partitions separated by commas); from folders
 /// Fold1, Fold2, ... with train.txt, test.txt and perhaps vali.txt; from these files in the folder itself (one fold);

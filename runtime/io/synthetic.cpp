@@ -67,6 +67,7 @@ LetorFile make_queries(const SyntheticQueries& o) {
                   weights = random_key(o.seed, "weights");
   const RandomKey noise = random_key(o.seed, "query noise");
   LetorFile out;
+  std::vector<float> features;
   out.width = o.features;
   for (int64_t q = 0; q < o.queries; ++q) {
     const double size =
@@ -79,13 +80,14 @@ LetorFile make_queries(const SyntheticQueries& o) {
       double merit = 0;
       for (int64_t f = 0; f < o.features; ++f) {
         const double x = uniform(values, row * static_cast<uint64_t>(o.features) + static_cast<uint64_t>(f));
-        out.features.push_back(static_cast<float>(x));
+        features.push_back(static_cast<float>(x));
         merit += normal(weights, static_cast<uint64_t>(f)) * (x - 0.5);
       }
       merit = merit / std::sqrt(static_cast<double>(o.features) / 12) + o.noise * normal(noise, row);
       out.labels.push_back(merit > 1.3 ? 2.0F : merit > 0.7 ? 1.0F : 0.0F);
     }
   }
+  out.features = Tensor::from(features).viewed({static_cast<int64_t>(out.labels.size()), out.width});
   return out;
 }
 

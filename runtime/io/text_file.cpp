@@ -1,11 +1,7 @@
 #include "runtime/io/text_file.h"
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <memory>
+#include <new>
 
 #include <fast_float/fast_float.h>
 #include <zlib.h>
@@ -28,7 +24,7 @@ struct Inflater {
   Inflater& operator=(const Inflater&) = delete;
 };
 
-std::string unpacked(const std::string& path, const std::string& packed, int64_t max_bytes) {
+std::string unpacked(const std::string& path, std::string_view packed, int64_t max_bytes) {
   Inflater inflater;
   z_stream& z = inflater.stream;
   z.next_in =
@@ -63,24 +59,14 @@ std::string unpacked(const std::string& path, const std::string& packed, int64_t
 
 }  // namespace
 
+TextFile::TextFile(const std::string& path, int64_t max_bytes) : file_(path, max_bytes), text_(file_.bytes()) {
+  file_.read_soon();
+  if (text_.substr(0, 2) == "\x1f\x8b") text_ = unpacked_ = unpacked(path, file_.bytes(), max_bytes);
+  if (text_.substr(0, 3) == "\xEF\xBB\xBF") text_.remove_prefix(3);
+}
+
 std::string read_text_file(const std::string& path, int64_t max_bytes) {
-  std::error_code unreadable;
-  const auto kind = std::filesystem::status(path, unreadable).type();
-  if (kind == std::filesystem::file_type::directory) fail(path, "is a folder, expected a file");
-  if (kind != std::filesystem::file_type::regular && std::filesystem::exists(path, unreadable)) {
-    fail(path, "is not a regular file (its size is not known), expected one");
-  }
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in) fail(path, std::string("cannot read: ") + std::strerror(errno));
-  const auto size = static_cast<int64_t>(in.tellg());
-  if (size > max_bytes) fail(path, "has " + std::to_string(size) + " bytes, the limit is " + std::to_string(max_bytes));
-  std::string text(static_cast<size_t>(size), '\0');
-  in.seekg(0);
-  in.read(text.data(), size);
-  if (!in) fail(path, "cannot read all of it");
-  if (text.size() >= 2 && text[0] == '\x1f' && text[1] == '\x8b') text = unpacked(path, text, max_bytes);
-  if (text.compare(0, 3, "\xEF\xBB\xBF") == 0) text.erase(0, 3);
-  return text;
+  return std::string(TextFile(path, max_bytes).text());
 }
 
 std::string quoted(std::string_view word) {

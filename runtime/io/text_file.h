@@ -1,4 +1,4 @@
-// Text files, plain or gzipped, whole in memory; and errors that say where in a file something is wrong.
+// Text files, plain (mapped) or gzipped (unpacked in memory); and errors that say where in a file something is wrong.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,28 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/io/mapped_file.h"
+
 namespace mr {
 
 constexpr int64_t largest_text = int64_t{8} << 30;
 
 /// The text of a file, unpacked where it starts like gzip. Throws with the path: missing, a folder, truncated or
 /// damaged gzip, more than max_bytes. A byte order mark at the start is left out.
+class TextFile {
+ public:
+  explicit TextFile(const std::string& path, int64_t max_bytes = largest_text);
+  std::string_view text() const { return text_; }
+  /// As it is on disk.
+  const io::MappedFile& file() const { return file_; }
+
+ private:
+  io::MappedFile file_;
+  std::string unpacked_;
+  std::string_view text_;
+};
+
+/// A copy of the text.
 std::string read_text_file(const std::string& path, int64_t max_bytes = largest_text);
 
 /// Something in a file is not as expected; the text is "path:line:column: found, expected".

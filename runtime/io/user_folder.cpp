@@ -22,5 +22,6 @@ std::filesystem::path xdg_folder(const char* variable, const char* below_home) {
 
 std::filesystem::path user_data_folder() { return xdg_folder("XDG_DATA_HOME", ".local/share"); }
 std::filesystem::path user_state_folder() { return xdg_folder("XDG_STATE_HOME", ".local/state"); }
+std::filesystem::path user_cache_folder() { return xdg_folder("XDG_CACHE_HOME", ".cache"); }
 
 }  // namespace mr::io

@@ -1,4 +1,4 @@
-// Where a user's data and state are kept: the XDG base directory specification.
+// Where a user's data, state and caches are kept: the XDG base directory specification.
 #pragma once
 
 #include <filesystem>
@@ -11,5 +11,8 @@ std::filesystem::path user_data_folder();
 
 /// The history of the REPL: $XDG_STATE_HOME/moonrank, or ~/.local/state/moonrank. As above.
 std::filesystem::path user_state_folder();
+
+/// What can be made anew: $XDG_CACHE_HOME/moonrank, or ~/.cache/moonrank. As above.
+std::filesystem::path user_cache_folder();
 
 }  // namespace mr::io

@@ -1,8 +1,10 @@
 // Data sets for scripts: readers, generators, folds.
 #include <memory>
+#include <optional>
 
 #include "kernels/core/rng.h"
 #include "runtime/io/letor.h"
+#include "runtime/io/letor_cache.h"
 #include "runtime/io/ratings.h"
 #include "runtime/io/split.h"
 #include "runtime/io/synthetic.h"
@@ -48,15 +50,22 @@ RatingTensors make_ratings_of(int64_t users, int64_t items, int64_t factors, int
 }
 
 std::tuple<Lists, Tensor> judged(LetorFile file) {
-  const auto rows = static_cast<int64_t>(file.labels.size());
-  const Tensor features = Tensor::from(file.features).viewed({rows, file.width});
   return {Lists(std::move(file.sizes), std::move(file.labels), std::move(file.qids), std::move(file.documents)),
-          features};
+          std::move(file.features)};
 }
 
 std::tuple<Lists, Tensor> read_letor_of(const std::string& path, int64_t features, bool any_order, bool null_is_zero,
                                         bool qid_optional) {
   return judged(read_letor(path, {features, any_order, null_is_zero, qid_optional}));
+}
+
+std::tuple<Lists, Tensor, std::optional<std::string>> read_letor_cached_of(const std::string& path, int64_t features,
+                                                                           bool any_order, bool null_is_zero,
+                                                                           bool qid_optional,
+                                                                           const std::string& folder) {
+  std::string problem;
+  auto [lists, x] = judged(read_letor_cached(path, {features, any_order, null_is_zero, qid_optional}, folder, problem));
+  return {std::move(lists), std::move(x), problem.empty() ? std::nullopt : std::optional(std::move(problem))};
 }
 
 std::tuple<Lists, Tensor> make_queries_of(int64_t queries, int64_t features, int64_t mean_size, double noise,
@@ -162,6 +171,8 @@ extern const lua::OpTable data_functions{
         op<&make_ratings_of>("make_ratings", "users, items, factors, mean_activity, noise, seed", "Made-up ratings."),
         op<&read_letor_of>("read_letor", "path, features, any_order, null_is_zero, qid_optional",
                            "Lists and features of a LETOR file."),
+        op<&read_letor_cached_of>("read_letor_cached", "path, features, any_order, null_is_zero, qid_optional, folder",
+                                  "The same by way of a binary file in a folder, and what was wrong with that file."),
         op<&make_queries_of>("make_queries", "queries, features, mean_size, noise, seed",
                              "Made-up queries: lists and features."),
         op<&join_lists>("join_lists", "parts", "Lists one after the other."),

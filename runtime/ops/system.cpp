@@ -15,6 +15,7 @@ int64_t terminal_width_of() {
   winsize size{};
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
+std::string cache_folder_of() { return io::user_cache_folder().string(); }
 std::string data_folder_of() { return io::user_data_folder().string(); }
 
 }  // namespace
@@ -29,6 +30,7 @@ extern const lua::OpTable system_functions{
                             "Whether a file descriptor (1 output, 2 errors) is a terminal."),
         op<&terminal_width_of>("terminal_width", "",
                                "Columns of the terminal that errors go to; 80 where it does not say."),
+        op<&cache_folder_of>("cache_folder", "", "Where caches are kept by default; it need not exist."),
         op<&data_folder_of>("data_folder", "", "Where `moonrank data get` keeps data sets; it need not exist."),
     }};
 

@@ -102,6 +102,10 @@ function core.bound_table(metric, lists, dtype, device, sd) end
 ---@return mr.Tensor
 function core.bpref(ranking, empty) end
 
+---Where caches are kept by default; it need not exist.
+---@return string
+function core.cache_folder() end
+
 ---Raises 'interrupted' if Ctrl-C was pressed.
 function core.check_interrupt() end
 
@@ -548,6 +552,18 @@ function core.ranks(ranking) end
 ---@return mr.Lists
 ---@return mr.Tensor
 function core.read_letor(path, features, any_order, null_is_zero, qid_optional) end
+
+---The same by way of a binary file in a folder, and what was wrong with that file.
+---@param path string
+---@param features integer
+---@param any_order boolean
+---@param null_is_zero boolean
+---@param qid_optional boolean
+---@param folder string
+---@return mr.Lists
+---@return mr.Tensor
+---@return string?
+function core.read_letor_cached(path, features, any_order, null_is_zero, qid_optional, folder) end
 
 ---Two columns of a table.
 ---@param path string

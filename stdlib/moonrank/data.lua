@@ -72,8 +72,19 @@ end
 ---@field order? string      "ascending" (default): feature ids must ascend; "any"
 ---@field null? number       0 reads "NULL" as 0; by default it is an error
 ---@field qid? string        "required" (default), or "optional": a file without is one list
+---@field cache? boolean|string  keeps what was read in a binary file, for the next time: true: in the user's cache folder; or a folder
 
-local letor_defaults = { features = 0, order = "ascending", null = check.none, qid = "required" }
+local letor_defaults = { features = 0, order = "ascending", null = check.none, qid = "required", cache = check.none }
+
+-- The folder of the option `cache`, or nil.
+local function cache_folder(where, cache)
+  if not cache then return nil end
+  if cache == true then return core.cache_folder() .. "/letor" end
+  if type(cache) ~= "string" or cache == "" then
+    check.fail("%s: cache is %s, expected true, false or a folder", where, cache == "" and "empty" or "a " .. type(cache))
+  end
+  return cache
+end
 
 -- The options of letor, with those of `more` (name -> default).
 local function letor_options(where, options, more)
@@ -88,15 +99,25 @@ local function letor_options(where, options, more)
     check.fail("%s: features is %s, expected an integer of at least 1", where, tostring(o.features))
   end
   if o.null ~= nil and o.null ~= 0 then check.fail("%s: null is %s, expected 0", where, tostring(o.null)) end
+  o.cache = cache_folder(where, o.cache)
   return o
 end
 
 local function letor_file(path, o, name)
-  local lists, features = core.read_letor(path, o.features, o.order == "any", o.null == 0, o.qid == "optional")
+  local any_order, null, optional = o.order == "any", o.null == 0, o.qid == "optional"
+  local lists, features, problem
+  if o.cache then
+    lists, features, problem = core.read_letor_cached(path, o.features, any_order, null, optional, o.cache)
+  else
+    lists, features = core.read_letor(path, o.features, any_order, null, optional)
+  end
+  if problem then io.stderr:write("mr.data.letor: cache ", problem, "\n") end
   return dataset.new{ lists = lists, features = features, name = name }
 end
 
 ---Judged queries with features in LETOR, SVMlight or RankLib format, plain or .gz. Features that a line does not name are 0.
+---A cache is for this path and these options, and made anew where the file is another than it was made from, or the cache is damaged, of
+---another version or not one at all (which the terminal is told).
 ---@param path string
 ---@param options? mr.data.LetorOptions
 ---@return mr.Dataset

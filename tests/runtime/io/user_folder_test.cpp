@@ -13,9 +13,13 @@ TEST_CASE("user folders follow the XDG variables") {
     const ScopedVariable state("XDG_STATE_HOME", "/state");
     CHECK(mr::io::user_data_folder() == "/data/moonrank");
     CHECK(mr::io::user_state_folder() == "/state/moonrank");
+    const ScopedVariable cache("XDG_CACHE_HOME", "/cache");
+    CHECK(mr::io::user_cache_folder() == "/cache/moonrank");
   }
   const ScopedVariable state("XDG_STATE_HOME", std::nullopt);
   CHECK(mr::io::user_state_folder() == "/home/somebody/.local/state/moonrank");
+  const ScopedVariable cache("XDG_CACHE_HOME", std::nullopt);
+  CHECK(mr::io::user_cache_folder() == "/home/somebody/.cache/moonrank");
   for (const char* const value : {"", "relative/is/ignored"}) {
     const ScopedVariable data("XDG_DATA_HOME", value);
     CHECK(mr::io::user_data_folder() == "/home/somebody/.local/share/moonrank");

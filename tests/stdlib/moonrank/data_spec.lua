@@ -213,6 +213,36 @@ test.describe("letor", function()
     end)
   end)
 
+  it("keeps what was read in a cache", function()
+    with_folder(function(folder)
+      local path, cache = folder .. "/q.txt", folder .. "/cache"
+      write(path, "2 qid:7 1:0.5 3:2 #docid = A\n0 qid:7 2:1\n1 qid:9 1:4\n")
+      local plain = mr.data.letor(path)
+      for _ = 1, 2 do
+        local set = mr.data.letor(path, { cache = cache })
+        equal({ set.count, set.features:totable(), set.lists.relevance:totable() },
+          { 2, plain.features:totable(), plain.lists.relevance:totable() })
+        equal({ set.lists.ids, set.lists.documents }, { plain.lists.ids, plain.lists.documents })
+      end
+      local code = ("local set = mr.data.letor(%q, { cache = true }); print(set.lists.rows)"):format(path)
+      local function again() return run("XDG_CACHE_HOME=" .. quoted(folder .. "/user"), ".", code) end
+      equal(again(), "3\n")
+      local list <close> = assert(io.popen("ls " .. quoted(folder .. "/user/moonrank/letor")))
+      local name = list:read "l"
+      check(name and name:match "^letor%-%x+$" and not list:read "l", "one cache, found " .. tostring(name))
+      write(folder .. "/user/moonrank/letor/" .. name, "damage")
+      local told = again()
+      check(told:find("mr.data.letor: cache " .. folder .. "/user/moonrank/letor/" .. name, 1, true), told)
+      check(told:find("is not a cache of a LETOR file; written anew\n3\n", 1, true), told)
+      equal(again(), "3\n")
+      write(path, "1 qid:7 1:1\n")
+      equal(again(), "1\n")
+      raises(function() mr.data.letor(path, { cache = 3 }) end, "cache is a number, expected true, false or a folder")
+      raises(function() mr.data.letor(path, { cache = "" }) end, "cache is empty, expected true, false or a folder")
+      equal(mr.data.letor(path, { cache = false }).count, 1)
+    end)
+  end)
+
   it("says what is missing", function()
     raises(function() mr.data.letor "no-such-file.txt" end, "no data 'no-such-file.txt'; looked for no-such-file.txt, ")
     raises(function() mr.data.letor "tests" end, "is a folder, expected a file")

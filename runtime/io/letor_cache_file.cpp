@@ -1,0 +1,214 @@
+#include "runtime/io/letor_cache_file.h"
+
+#include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <numeric>
+#include <sys/stat.h>
+#include <type_traits>
+#include <unistd.h>
+
+#include "runtime/io/checksum.h"
+#include "runtime/io/in_parallel.h"
+
+namespace mr {
+namespace {
+
+using Header = LetorCacheHeader;
+static_assert(std::has_unique_object_representations_v<Header>);
+constexpr int64_t header_bytes = sizeof(Header);
+
+constexpr char magic[8] = {'m', 'r', 'l', 'e', 't', 'o', 'r', '\n'};
+constexpr uint32_t version = 1;
+constexpr uint32_t byte_order = 0x01020304;
+constexpr int64_t largest_key = 1 << 16;
+
+uint64_t checksum_of(const Header& header) {
+  return io::xxh64({reinterpret_cast<const char*>(&header), offsetof(Header, header_checksum)});
+}
+
+template <class T>
+std::string_view bytes_of(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+std::string_view bytes_of(const Tensor& x) {
+  return {static_cast<const char*>(x.raw()), static_cast<size_t>(x.bytes())};
+}
+
+int64_t count(const auto& values) { return static_cast<int64_t>(values.size()); }
+
+void append(const std::vector<std::string>& texts, std::vector<uint32_t>& lengths, std::string& all) {
+  for (const std::string& text : texts) {
+    if (text.size() > std::numeric_limits<uint32_t>::max()) throw std::runtime_error("a name of 4 GiB or more");
+    lengths.push_back(static_cast<uint32_t>(text.size()));
+    all += text;
+  }
+}
+
+/// Removes the temporary file unless it was renamed.
+struct Temporary {
+  std::string path;
+  ~Temporary() {
+    if (!path.empty()) std::remove(path.c_str());
+  }
+};
+
+void write_parts(const std::string& path, const std::vector<std::string_view>& parts) {
+  std::error_code unmade;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), unmade);
+  Temporary temporary{path + ".tmp" + std::to_string(getpid())};
+  errno = 0;
+  std::ofstream out(temporary.path, std::ios::binary);
+  for (const std::string_view part : parts) out.write(part.data(), static_cast<std::streamsize>(part.size()));
+  out.close();
+  if (!out || std::rename(temporary.path.c_str(), path.c_str()) != 0)
+    throw std::runtime_error(path + ": cannot write: " + (unmade ? unmade.message() : std::strerror(errno)));
+  temporary.path.clear();
+}
+
+}  // namespace
+
+std::optional<LetorCacheFile> LetorCacheFile::open(const std::string& path, const std::string& key) {
+  // not waiting: somebody may have put a pipe there
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // NOLINT: open is variadic
+  if (descriptor < 0 && errno == ENOENT) return std::nullopt;
+  if (descriptor < 0) throw BadCache(path + ": cannot read: " + std::strerror(errno));
+  LetorCacheFile file(path, descriptor);
+  file.read_header();
+  file.read_key(key);
+  return file;
+}
+
+LetorCacheFile::Descriptor::~Descriptor() {
+  if (number >= 0) close(number);
+}
+
+void LetorCacheFile::bad(const std::string& text) const { throw BadCache(path_ + ": " + text); }
+
+void LetorCacheFile::read(int64_t at, void* target, int64_t bytes) const {
+  for (int64_t done = 0; done < bytes;) {
+    const ssize_t n =
+        pread(descriptor_.number, static_cast<char*>(target) + done, static_cast<size_t>(bytes - done), at + done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) bad(std::string("cannot read: ") + std::strerror(errno));
+    if (n == 0) bad("ends after " + std::to_string(at + done) + " bytes");
+    done += n;
+  }
+}
+
+void LetorCacheFile::read_header() {
+  struct stat now {};
+  if (fstat(descriptor_.number, &now) != 0 || !S_ISREG(now.st_mode)) bad("is not a file");
+  const int64_t size = now.st_size;
+  Header& h = header_;
+  read(0, &h, std::min(size, header_bytes));
+  if (std::memcmp(h.magic, magic, sizeof magic) != 0) bad("is not a cache of a LETOR file");
+  if (h.version != version) bad("is of version " + std::to_string(h.version) + ", not " + std::to_string(version));
+  if (size < header_bytes) bad("ends within its header");
+  if (h.byte_order != byte_order) bad("was written on a machine with another order of bytes");
+  if (h.header_checksum != checksum_of(h)) bad("its header does not have its checksum");
+  need_sizes(size);
+  source_ = {{}, {h.size, h.modified, h.changed}, h.source_checksum, h.read_at};
+}
+
+/// Nothing is allocated by a number of the header before it was compared with what the file has.
+void LetorCacheFile::need_sizes(int64_t size) const {
+  const Header& h = header_;
+  if (h.rows < 1 || h.width < 0 || h.width > size || (h.documents != 0 && h.documents != h.rows))
+    bad("its header has " + std::to_string(h.rows) + " rows of " + std::to_string(h.width) + " features and " +
+        std::to_string(h.documents) + " documents");
+  int64_t left = size - header_bytes;
+  const auto claim = [&](int64_t entries, int64_t bytes_of_each) {
+    if (entries < 0 || (bytes_of_each > 0 && entries > left / bytes_of_each))
+      bad("its header says more than the " + std::to_string(size) + " bytes of the file");
+    left -= entries * bytes_of_each;
+  };
+  claim(h.rows, h.width * int64_t{sizeof(float)});
+  claim(h.rows, sizeof(float));
+  claim(h.queries, sizeof(int64_t) + sizeof(uint32_t));
+  claim(h.documents, sizeof(uint32_t));
+  claim(h.key_bytes, 1);
+  claim(h.text_bytes, 1);
+  if (left != 0) bad("has " + std::to_string(left) + " bytes more than its header says");
+}
+
+void LetorCacheFile::read_key(const std::string& key) {
+  if (header_.key_bytes > largest_key) bad("names its text file in " + std::to_string(header_.key_bytes) + " bytes");
+  source_.key.resize(static_cast<size_t>(header_.key_bytes));
+  read(header_bytes, source_.key.data(), header_.key_bytes);
+  if (source_.key != key) bad("is of another text file or other options");
+}
+
+uint64_t LetorCacheFile::read_section(int64_t& at, void* target, int64_t bytes) const {
+  std::vector<uint64_t> blocks(static_cast<size_t>((bytes + io::checksum_block - 1) / io::checksum_block));
+  io::in_parallel(blocks.size(), [&](size_t i) {
+    const int64_t first = static_cast<int64_t>(i) * io::checksum_block;
+    const int64_t length = std::min(io::checksum_block, bytes - first);
+    char* const block = static_cast<char*>(target) + first;
+    read(at + first, block, length);
+    blocks[i] = io::xxh64({block, static_cast<size_t>(length)});
+  });
+  at += bytes;
+  return io::checksum_of_blocks(blocks);
+}
+
+LetorFile LetorCacheFile::load() const {
+  const Header& h = header_;
+  LetorFile out;
+  out.width = h.width;
+  out.features = Tensor::empty({h.rows, h.width}, Dtype::float32);
+  out.labels.resize(static_cast<size_t>(h.rows));
+  out.sizes.resize(static_cast<size_t>(h.queries));
+  std::vector<uint32_t> lengths(static_cast<size_t>(h.queries + h.documents));
+  std::string texts(static_cast<size_t>(h.text_bytes), '\0');
+  int64_t at = header_bytes + h.key_bytes;
+  std::vector<uint64_t> sums{io::xxh64(source_.key)};
+  const auto section = [&](void* target, size_t bytes) {
+    sums.push_back(read_section(at, target, static_cast<int64_t>(bytes)));
+  };
+  section(out.features.raw(), bytes_of(out.features).size());
+  section(out.labels.data(), bytes_of(out.labels).size());
+  section(out.sizes.data(), bytes_of(out.sizes).size());
+  section(lengths.data(), bytes_of(lengths).size());
+  section(texts.data(), texts.size());
+  if (io::checksum_of_blocks(sums) != h.payload_checksum) bad("its content does not have its checksum");
+  if (std::accumulate(lengths.begin(), lengths.end(), int64_t{0}) != h.text_bytes ||
+      std::accumulate(out.sizes.begin(), out.sizes.end(), int64_t{0}) != h.rows)
+    bad("its parts do not fit together");
+  const char* text = texts.data();
+  for (size_t i = 0; i < lengths.size(); text += lengths[i++])
+    (i < out.sizes.size() ? out.qids : out.documents).emplace_back(text, lengths[i]);
+  return out;
+}
+
+void write_letor_cache(const std::string& path, const LetorSource& source, const LetorFile& file) {
+  std::vector<uint32_t> lengths;
+  std::string texts;
+  append(file.qids, lengths, texts);
+  append(file.documents, lengths, texts);
+  const std::vector<std::string_view> parts = {bytes_of(file.features), bytes_of(file.labels), bytes_of(file.sizes),
+                                               bytes_of(lengths), texts};
+  std::vector<uint64_t> sums{io::xxh64(source.key)};
+  for (const std::string_view part : parts) sums.push_back(io::checksum(part));
+  Header h{};
+  std::memcpy(h.magic, magic, sizeof magic);
+  h.version = version, h.byte_order = byte_order;
+  h.size = source.stamp.size, h.modified = source.stamp.modified, h.changed = source.stamp.changed;
+  h.source_checksum = source.checksum, h.read_at = source.read_at;
+  h.rows = count(file.labels), h.width = file.width;
+  h.queries = count(file.sizes), h.documents = count(file.documents);
+  h.key_bytes = count(source.key), h.text_bytes = count(texts);
+  h.payload_checksum = io::checksum_of_blocks(sums);
+  h.header_checksum = checksum_of(h);
+  std::vector<std::string_view> all = {{reinterpret_cast<const char*>(&h), sizeof h}, source.key};
+  all.insert(all.end(), parts.begin(), parts.end());
+  write_parts(path, all);
+}
+
+}  // namespace mr
