@@ -1,17 +1,24 @@
--- What the scripts that train share: every (NSR, fold) once, kept in a file of its own, and the results over folds.
+-- What the scripts that train share: every fold once, kept in a file of its own, and the results over folds.
 local mr = require "moonrank"
 
 local M = {}
 
----Results of all folds by NSR: computed, or read from `args.results` where an earlier run left them with the same settings.
-function M.run(args, settings, run_fold)
+---Results of the first `args.folds` folds: computed by `run_fold(number)`, or read from `args.results` where an earlier run left them with the
+---same settings.
+function M.of(args, name, settings, run_fold)
+  local folds = {}
+  for number = 1, args.folds do
+    local path = ("%s/%s_fold%d.safetensors"):format(args.results, name, number)
+    folds[number] = mr.checkpoint(path, settings, function() return run_fold(number) end)
+  end
+  return folds
+end
+
+---The same for every NSR of `args.nsr`, from `run_fold(nsr, number)`.
+function M.by_nsr(args, settings, run_fold)
   local folds = {}
   for _, nsr in ipairs(args.nsr) do
-    folds[nsr] = {}
-    for number = 1, args.folds do
-      local path = ("%s/nsr%d_fold%d.safetensors"):format(args.results, nsr, number)
-      folds[nsr][number] = mr.checkpoint(path, settings, function() return run_fold(nsr, number) end)
-    end
+    folds[nsr] = M.of(args, "nsr" .. nsr, settings, function(number) return run_fold(nsr, number) end)
   end
   return folds
 end

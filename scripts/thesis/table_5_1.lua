@@ -49,7 +49,7 @@ end
 
 -- Protocol: every (NSR, fold) once; settings beside the results
 local settings = { epochs = args.epochs, lr = args.lr, samples = args.samples, seed = args.seed, recipe = args.recipe }
-local folds = kept.run(args, settings, run_fold)
+local folds = kept.by_nsr(args, settings, run_fold)
 
 -- Result: mean over folds, spread between folds, the published number, and a paired test against no bound over users and folds
 local rows = {}

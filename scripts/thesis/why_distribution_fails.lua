@@ -89,7 +89,7 @@ end
 
 -- Protocol: every (NSR, fold) once; settings beside the results
 local settings = { epochs = args.epochs, lr = args.lr, samples = args.samples, seed = args.seed }
-local folds = kept.run(args, settings, run_fold)
+local folds = kept.by_nsr(args, settings, run_fold)
 local function over_folds(nsr, key) return kept.over(folds[nsr], key) end
 
 -- Mean over folds, entry by entry
