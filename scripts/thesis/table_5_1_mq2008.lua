@@ -77,7 +77,8 @@ for _, loss in ipairs(losses) do
       bound ~= "none" and paired.mean_difference or nil, bound ~= "none" and paired.p or nil, paired.n, paired.skipped }
   end
 end
-print(("Test metric of the matching loss (nDCG, AP, nRBP(0.95)); epoch chosen on %s; Adam, lr %g, %d epochs, %d folds; relevant from label %d; empty = %s."):format(
+print("Test metric of the matching loss (nDCG, AP, nRBP(0.95));")
+print(("epoch chosen on %s; Adam, lr %g, %d epochs, %d folds; relevant from label %d; empty = %s."):format(
   args.recipe == "published" and "TEST" or "validation", args.lr, args.epochs, args.folds, args.relevant, args.empty))
 print(mr.table{
   columns = { "loss", "bound", "mean", "sd of folds", "published", "difference", "change", "p", "queries", "without" },
