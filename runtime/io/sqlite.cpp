@@ -88,7 +88,8 @@ Database::Database(const std::string& path, Mode mode) : path_(path) {
     run("SELECT count(*) FROM sqlite_master", {});
   } catch (const std::runtime_error&) {
     // in a folder that cannot be written there is no place for the log's index; without a log none is needed
-    if (sqlite3_errcode(database_.get()) != SQLITE_CANTOPEN || std::filesystem::exists(path + "-wal")) throw;
+    const int code = sqlite3_errcode(database_.get());
+    if ((code != SQLITE_CANTOPEN && code != SQLITE_READONLY) || std::filesystem::exists(path + "-wal")) throw;
     statements_.clear();
     connect(uri_of(path) + "?immutable=1", mode);
     run("SELECT count(*) FROM sqlite_master", {});

@@ -108,6 +108,7 @@ local function run_here(o, plan, view, context)
 end
 
 local function run_study(o, call, study, fingerprint, context)
+  local workers, words = workers_of(o)
   local folder = folder_of(o)
   local lock <close> = core.lock_file(folder .. "/lock")
   if not lock then check.fail("mr.sweep: another process runs the study '%s' of %s now", o.name, o.store) end
@@ -117,7 +118,6 @@ local function run_study(o, call, study, fingerprint, context)
     trials = o.trials, metric = o.metric or "value", folder = folder }
   opened:set_planned(row, plan.planned)
   local view = live.new(o.name, plan, { quiet = not o.progress })
-  local workers, words = workers_of(o)
   local interrupted
   if workers == 0 then
     interrupted = run_here(o, plan, view, context)

@@ -44,7 +44,7 @@ end
 function Pool:_assign(worker)
   local trial = self.schedule:next()
   if not trial then return false end
-  worker.trial, worker.reports = trial, {}
+  worker.trial, worker.reports, worker.began = trial, {}, core.clock()
   local others = self.schedule:others(trial, worker.known)
   worker.known = worker.known + #others
   worker.channel:send(frame.pack{ kind = "trial", job = self.schedule:job(trial), others = others })
@@ -86,7 +86,8 @@ function Pool:_lost(worker)
   self.workers[worker.slot] = nil
   if worker.trial then
     local state = self.stopping and "interrupted" or "killed"
-    self:_end_trial(worker, { state = state, reason = "its process ended: " .. how, reports = worker.reports })
+    self:_end_trial(worker, { state = state, reason = "its process ended: " .. how, reports = worker.reports,
+      wall = core.clock() - worker.began })
   elseif not worker.ready and not self.stopping then
     self.false_starts = self.false_starts + 1
     if self.false_starts >= most_false_starts then

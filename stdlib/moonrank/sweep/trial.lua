@@ -74,12 +74,13 @@ function methods:report(step, values)
   if state.pruner and state.pruner:decide({ number = self.number, reports = state.so_far }, state.others) then error(Pruned, 0) end
 end
 
--- The lines of the script in a traceback.
+-- What went wrong, with the script's own lines of the traceback, from the trial's function on.
 local function script_traceback(message)
   if message == Pruned then return { pruned = true } end
-  local lines = {}
-  for line in debug.traceback("", 2):gmatch "[^\n]+" do
-    local ours = line:find("stdlib/", 1, true) or line:find("[C]", 1, true) or line == "stack traceback:"
+  local lines, whole = {}, debug.traceback("", 2)
+  local start = whole:find "[^\n]*'xpcall'\n[^\n]*stdlib/moonrank/sweep/trial.lua"
+  for line in whole:sub(1, (start or 0) - 1):gmatch "[^\n]+" do
+    local ours = line:find "^%s*stdlib/" or line:find("[C]", 1, true) or line == "stack traceback:"
     if not ours then lines[#lines + 1] = line:match "^%s*(.*)$" end
   end
   return { text = tostring(message), traceback = table.concat(lines, "\n") }

@@ -1,0 +1,184 @@
+-- Sweeps whose processes are killed at random points, and stores that cannot be written: nothing is lost, counted twice or damaged.
+-- MOONRANK_KILLS says how often (default 24 of each kind).
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local sweeps = dofile "tests/support/sweeps.lua"
+local test = require "moonrank.test"
+local it, equal, check = test.it, test.equal, test.check
+
+if not sweeps.moonrank then
+  it("kills", function() test.skip "MOONRANK does not name the program" end)
+  return
+end
+
+local kills = math.tointeger(tonumber(os.getenv "MOONRANK_KILLS")) or 24
+
+-- Every trial that ends notes it in a file that only grows.
+local script = [[
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local args = mr.args{ workers = 2, trials = 200, wait = 0.01, retry = 0, lists = 100 }
+mr.sweep{ name = "study", store = "r.db", workers = args.workers, retry = args.retry, seed = 4, progress = false,
+  space = { i = mr.range(1, args.trials) }, metric = "ndcg",
+  run = function(trial)
+    core.wait_for({}, args.wait)
+    local value = (trial.seed % 1000) / 1000
+    for step = 1, 20 do trial:report(step, value * step) end
+    local log <close> = io.open("ran.log", "a")
+    log:write(trial.number, "\n")
+    return { ndcg = value, per_list = mr.full({args.lists}, value, {dtype = "float64"}) }
+  end }
+]]
+
+local function in_folder(body)
+  sweeps.in_folder(function(folder)
+    sweeps.write(folder .. "/sweep.lua", script)
+    body(folder)
+  end)
+end
+
+-- Trials that are done, by number; what is stored of each is whole.
+local function done_in(folder)
+  if sweeps.read(folder .. "/r.db") == "" then return {} end
+  local database <close> = core.open_database(folder .. "/r.db", "read")
+  local _, sound = database:run("PRAGMA integrity_check", {}, 0)
+  equal(sound[1][1], "ok")
+  local _, version = database:run("PRAGMA user_version", {}, 0)
+  local done = {}
+  if version[1][1] == 0 then return done end
+  local _, columns = database:run([[SELECT t.number, t.seed, t.value, (SELECT count(*) FROM reports WHERE trial = t.id),
+    (SELECT sum(length(scores)) FROM lists WHERE trial = t.id), (SELECT count(*) FROM numbers WHERE trial = t.id), t.attempts
+    FROM trials t WHERE state = 'done']], {}, 0)
+  for i, number in ipairs(columns[1]) do
+    check(not done[number], "counted twice")
+    done[number] = true
+    equal({ columns[3][i], columns[4][i], columns[5][i], columns[6][i], columns[7][i] }, { columns[2][i] % 1000 / 1000, 20, 800, 1, 1 })
+  end
+  return done
+end
+
+-- A number in [0, 1) that is the same in every run of the spec, unless the spec is asked for more.
+local function chance(i) return mr.uniform({ 1 }, { seed = kills, stream = "kill " .. i }):item() end
+
+-- Starts the study and kills its parent after a while; returns whether it had ended before.
+local function kill_parent(folder, seconds)
+  local id = sweeps.start(folder, "sweep.lua")
+  sweeps.wait(seconds)
+  local workers = sweeps.children(id)
+  sweeps.signal(id, "KILL")
+  local status, err = sweeps.finish(folder)
+  check(status == 137 or status == 0, ("status %d: %s"):format(status, err))
+  for _ = 1, 300 do
+    local left = 0
+    for _, each in ipairs(workers) do
+      if sweeps.read(("/proc/%d/cmdline"):format(each)) ~= "" then left = left + 1 end
+    end
+    if left == 0 then return status == 0 end
+    sweeps.wait(0.01)
+  end
+  error "workers outlive their parent"
+end
+
+it("kill -9 of the parent: what was done stays done, and is not done again", function()
+  in_folder(function(folder)
+    local before, finished, went_on = {}, 0, 0
+    for i = 1, kills do
+      local log = #sweeps.read(folder .. "/ran.log")
+      if kill_parent(folder, 0.01 + 0.25 * chance(i)) then finished = finished + 1 end
+      local ran = sweeps.read(folder .. "/ran.log"):sub(log + 1)
+      for number in ran:gmatch "%d+" do check(not before[math.tointeger(tonumber(number))], "trial " .. number .. " was done already") end
+      local done, count = done_in(folder), 0
+      for number in pairs(before) do check(done[number], ("trial %d was lost"):format(number)) end
+      for number in pairs(done) do count = count + (before[number] and 0 or 1) end
+      went_on = went_on + (count > 0 and 1 or 0)
+      before = done
+      if finished > 0 then  -- all over again
+        os.execute(("rm -rf %s/r.db* %s/ran.log"):format(folder, folder))
+        before, finished = {}, 0
+      end
+    end
+    check(went_on >= kills // 8, went_on .. " of the runs came anywhere")
+    equal((sweeps.run(folder, "sweep.lua")), 0)
+    equal(mr.results(folder .. "/r.db"):counts(), { done = 200 })
+    local count = 0
+    for _ in pairs(done_in(folder)) do count = count + 1 end
+    equal(count, 200)
+  end)
+end)
+
+it("kill -9 of workers: their trials are done by others", function()
+  in_folder(function(folder)
+    local id = sweeps.start(folder, "sweep.lua", ("--retry 1000 --trials %d"):format(100 + 4 * kills))
+    local killed = 0
+    for i = 1, 100 * kills do
+      sweeps.wait(0.005 + 0.06 * chance(i))
+      local workers = sweeps.children(id)
+      if sweeps.read(folder .. "/status") ~= "" or killed == kills then break end
+      local one = workers[i % 2 + 1]
+      if one then
+        sweeps.signal(one, "KILL")
+        killed = killed + 1
+      end
+    end
+    local status, err = sweeps.finish(folder)
+    equal(status, 0, err)
+    check(killed >= kills // 2, killed .. " kills")
+    local r = mr.results(folder .. "/r.db")
+    equal(r:counts(), { done = 100 + 4 * kills })
+    for _, row in ipairs(r:trials{ columns = { "seed", "value" } }.rows) do equal(row[2], row[1] % 1000 / 1000) end
+  end)
+end)
+
+it("kill -9 of a worker without retries: its trial is recorded as killed", function()
+  in_folder(function(folder)
+    local id = sweeps.start(folder, "sweep.lua", "--trials 4 --wait 0.5 --workers 1")
+    for _ = 1, 500 do
+      if sweeps.read(folder .. "/r.db.files/study/worker_1.log"):find "trial 2" then break end
+      sweeps.wait(0.01)
+    end
+    sweeps.signal(sweeps.children(id)[1], "KILL")
+    equal((sweeps.finish(folder)), 0)
+    local r = mr.results(folder .. "/r.db")
+    equal(r:counts(), { done = 3, killed = 1 })
+    equal(r:trials{ columns = { "number", "reason" }, states = { "killed" } }.rows, { { 2, "its process ended: signal 9 (Killed)" } })
+  end)
+end)
+
+it("a disk that is full: one error, and what was there stays", function()
+  in_folder(function(folder)
+    equal((sweeps.run(folder, "sweep.lua", "--trials 5")), 0)
+    local before = done_in(folder)
+    -- files may be 400 blocks of 512 bytes; a trial takes some 40 kB
+    local status, _, err = sweeps.run(folder, "sweep.lua", "--trials 5 --lists 5000", "rm -rf r.db* ran.log; ulimit -f 400;")
+    equal(status, 1)
+    check(err:find "r.db: [^\n]*\n" and select(2, err:gsub("\n", "")) <= 12, err)
+    check(err:find "full" or err:find "I/O error", err)
+    local database <close> = core.open_database(folder .. "/r.db", "read")
+    local _, sound = database:run("PRAGMA integrity_check", {}, 0)
+    equal(sound[1][1], "ok")
+    check(before[5], "five trials")
+    equal((sweeps.run(folder, "sweep.lua", "--trials 5 --lists 5000")), 0)
+    equal(mr.results(folder .. "/r.db"):counts(), { done = 5 })
+  end)
+end)
+
+it("a store that cannot be written: one error, and nothing changes", function()
+  in_folder(function(folder)
+    equal((sweeps.run(folder, "sweep.lua", "--trials 3 --workers 0")), 0)
+    local sum = sweeps.capture(("sha256sum <%s/r.db"):format(folder))
+    os.execute(("rm -f %s/r.db-*; touch %s/out %s/err; chmod -R a+rX %s; chmod a-w %s/r.db; chmod a+w %s/out %s/err"):format(folder, folder,
+      folder, folder, folder, folder, folder))
+    -- the superuser may write everything
+    local before = sweeps.capture("id -u"):match "%d+" == "0" and "setpriv --reuid=65534 --regid=65534 --clear-groups" or ""
+    if before ~= "" and not os.execute(before .. " " .. sweeps.moonrank .. " --version >/dev/null 2>&1") then
+      return test.skip "no other user can run the program here"
+    end
+    local status, _, err = sweeps.run(folder, "sweep.lua", "--trials 3 --workers 0", before)
+    equal(status, 1)
+    check(err:find "cannot be written", err)
+    equal(sweeps.capture(("sha256sum <%s/r.db"):format(folder)), sum)
+    sweeps.write(folder .. "/read.lua", "print(require('moonrank').results('r.db'))")
+    status, _, err = sweeps.run(folder, "read.lua", "", before)
+    equal(status, 0, err)
+  end)
+end)

@@ -1,0 +1,185 @@
+-- Sweeps whose trials run in other processes: the same tables however many, and nothing lost when some of them end.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local sweeps = dofile "tests/support/sweeps.lua"
+local test = require "moonrank.test"
+local it, equal, check = test.it, test.equal, test.check
+
+if not sweeps.moonrank then
+  it("workers", function() test.skip "MOONRANK does not name the program" end)
+  return
+end
+
+-- A study whose result depends on earlier results (TPE) and is pruned; every trial notes that it ran.
+local script = [[
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local args = mr.args{ workers = 1, trials = 24, wait = 0.0, store = "r.db", retry = 0, sampler = "tpe", oops = "", progress = false }
+local results = mr.sweep{ name = "study", store = args.store, workers = args.workers, trials = args.trials, retry = args.retry, seed = 4,
+  sampler = args.sampler == "tpe" and {"tpe", generation = 8, startup = 8} or args.sampler,
+  pruner = args.sampler == "tpe" and {"median", generation = 8, startup = 4} or nil, progress = args.progress,
+  space = { x = mr.uniform(-1, 1, {points = 24}), kind = mr.choice{"p", "q"} }, metric = "ndcg",
+  run = function(trial)
+    if args.oops == "exit" and trial.number % 5 == 0 then os.exit(3) end
+    if args.oops == "memory" and trial.number == 2 then local s = ("x"):rep(1 << 60) return #s end
+    local noise = mr.uniform({1}, {seed = trial.seed, stream = "noise"}):item()
+    local value = 1 - trial.x ^ 2 - (trial.kind == "p" and 0.5 or 0) + 0.01 * noise
+    for step = 1, 3 do
+      if args.wait > 0 then core.wait_for({}, args.wait / 3) end
+      trial:report(step, value * step / 3)
+    end
+    local log <close> = io.open("ran.log", "a")
+    log:write(trial.number, "\n")
+    return { ndcg = value, seed = trial.seed, per_list = { value, noise } }
+  end }
+print(results)
+]]
+
+local function in_folder(body)
+  sweeps.in_folder(function(folder)
+    sweeps.write(folder .. "/sweep.lua", script)
+    body(folder)
+  end)
+end
+
+local function table_of(folder, store) return sweeps.table_of(mr.results(folder .. "/" .. (store or "r.db"), "study")) end
+
+it("1, 2 and 4 workers and none give the same table, with TPE and a pruner", function()
+  in_folder(function(folder)
+    local tables = {}
+    for i, workers in ipairs{ 0, 1, 2, 4 } do
+      local status, _, err = sweeps.run(folder, "sweep.lua", ("--workers %d --store %d.db"):format(workers, workers))
+      equal(status, 0, err)
+      tables[i] = table_of(folder, workers .. ".db")
+    end
+    local _, pruned = tables[1]:gsub(",pruned,", "")
+    check(pruned > 0 and pruned < 20, pruned .. " pruned")
+    for i = 2, 4 do equal(tables[i], tables[1]) end
+    local seeds = mr.results(folder .. "/4.db"):trials{ columns = { "seed", "ndcg" }, states = { "done" } }.rows
+    check(#seeds > 4, "most trials are done")
+  end)
+end)
+
+it("two stores with two workers hold the same scores per list", function()
+  in_folder(function(folder)
+    for _, store in ipairs{ "a.db", "b.db" } do
+      equal((sweeps.run(folder, "sweep.lua", "--sampler random --workers 2 --store " .. store)), 0)
+    end
+    for number = 1, 24 do
+      local a, b = mr.results(folder .. "/a.db"):per_list(number), mr.results(folder .. "/b.db"):per_list(number)
+      equal(a:totable(), b:totable())
+    end
+  end)
+end)
+
+it("a worker that leaves takes only its trial with it", function()
+  in_folder(function(folder)
+    local status = sweeps.run(folder, "sweep.lua", "--sampler random --workers 2 --oops exit")
+    equal(status, 0)
+    local r = mr.results(folder .. "/r.db")
+    equal(r:counts(), { done = 20, killed = 4 })
+    equal(r:trials{ columns = { "reason" }, where = { number = 10 } }.rows[1][1], "its process ended: exit status 3")
+    status = sweeps.run(folder, "sweep.lua", "--sampler random --workers 2 --oops memory --store m.db")
+    equal(status, 0)
+    r = mr.results(folder .. "/m.db")
+    equal(r:counts(), { done = 23, failed = 1 })
+  end)
+end)
+
+it("says what a worker said that never took a trial", function()
+  in_folder(function(folder)
+    sweeps.write(folder .. "/bad.lua", "if not arg[1] then error 'the option is missing' end\narg[1] = nil\n" .. script)
+    local status, _, err = sweeps.run(folder, "bad.lua", "now")
+    equal(status, 1)
+    check(err:find("workers in a row ended before they took a trial (exit status 1)", 1, true), err)
+    check(err:find("the option is missing", 1, true), err)
+  end)
+end)
+
+it("notices a script that is another one in its workers", function()
+  in_folder(function(folder)
+    local uneven = script:gsub('name = "study"', 'name = "study", settings = { at = core.clock() }')
+    sweeps.write(folder .. "/uneven.lua", uneven)
+    local status, _, err = sweeps.run(folder, "uneven.lua", "")
+    equal(status, 1)
+    check(err:find("a worker found another study than its parent", 1, true), err)
+  end)
+end)
+
+it("refuses a changed script on resuming, goes on when it is the same", function()
+  in_folder(function(folder)
+    equal((sweeps.run(folder, "sweep.lua", "--sampler random --trials 5")), 0)
+    equal((sweeps.run(folder, "sweep.lua", "--sampler random --trials 9 --workers 2")), 0)
+    equal(mr.results(folder .. "/r.db"):counts(), { done = 9 })
+    sweeps.write(folder .. "/sweep.lua", script .. "\n-- more\n")
+    local status, _, err = sweeps.run(folder, "sweep.lua", "--sampler random --trials 12")
+    equal(status, 1)
+    check(err:find("the script changed: sweep.lua is not what sweep.lua was then", 1, true), err)
+    equal(mr.results(folder .. "/r.db"):counts(), { done = 9 })
+  end)
+end)
+
+it("two sweeps in one script: each has its own workers", function()
+  in_folder(function(folder)
+    sweeps.write(folder .. "/two.lua", [[
+local mr = require "moonrank"
+local first = mr.sweep{ name = "one", store = "t.db", workers = 2, progress = false, space = { a = mr.range(1, 4) },
+  run = function(trial) return trial.a end }
+local best = first:best().value
+local second = mr.sweep{ name = "two", store = "t.db", workers = 2, progress = false, space = { a = mr.range(1, 4) },
+  run = function(trial) return trial.a * best end }
+print(second:best().value)
+]])
+    local status, out, err = sweeps.run(folder, "two.lua")
+    equal(status, 0, err)
+    equal(out, "16.0\n")
+  end)
+end)
+
+it("Ctrl-C: trials end as they are, to be done again; a second one stops at once", function()
+  in_folder(function(folder)
+    local id = sweeps.start(folder, "sweep.lua", "--sampler random --workers 2 --wait 0.3")
+    sweeps.wait(0.5)
+    local workers = sweeps.children(id)
+    sweeps.signal(id, "INT")
+    local status, err = sweeps.finish(folder)
+    equal(status, 130, err)
+    local r = mr.results(folder .. "/r.db")
+    local counts = r:counts()
+    check(counts.interrupted and not counts.running and not counts.killed, "interrupted: " .. tostring(r))
+    for _, each in ipairs(workers) do equal(sweeps.read(("/proc/%d/cmdline"):format(each)), "") end
+    equal((sweeps.run(folder, "sweep.lua", "--sampler random --workers 2")), 0)
+    equal(mr.results(folder .. "/r.db"):counts(), { done = 24 })
+    id = sweeps.start(folder, "sweep.lua", "--sampler random --workers 2 --wait 20 --store s.db")
+    sweeps.wait(0.5)
+    sweeps.signal(id, "INT")
+    sweeps.signal(id, "INT")
+    local began = core.clock()
+    equal((sweeps.finish(folder)), 130)
+    check(core.clock() - began < 5, "at once")
+  end)
+end)
+
+it("one process at a time runs a study", function()
+  in_folder(function(folder)
+    local id = sweeps.start(folder, "sweep.lua", "--sampler random --workers 1 --wait 0.5")
+    for _ = 1, 500 do
+      if #sweeps.children(id) > 0 then break end
+      sweeps.wait(0.01)
+    end
+    local status, _, err = sweeps.run(folder, "sweep.lua", "--sampler random --workers 1 >/dev/null 2>other; cat other >err; exit 1 #")
+    equal(status, 1)
+    check(sweeps.read(folder .. "/other"):find("another process runs the study 'study'", 1, true), err .. sweeps.read(folder .. "/other"))
+    sweeps.signal(id, "KILL")
+    sweeps.finish(folder)
+    equal((sweeps.run(folder, "sweep.lua", "--sampler random --workers 2")), 0)
+    equal(mr.results(folder .. "/r.db"):counts(), { done = 24 })
+  end)
+end)
+
+it("says how far it is: plain lines where there is no terminal", function()
+  in_folder(function(folder)
+    local _, _, err = sweeps.run(folder, "sweep.lua", "--sampler random --trials 3 --progress")
+    check(err:find "^study  3/3 trials  best %-?[%d.]+ %(trial %d: kind %a, x %-?[%d.]+%)  %d+ s\n$", err)
+  end)
+end)

@@ -1,0 +1,271 @@
+-- Sweeps in one process: what is stored, what is done again, what is refused.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local frame = require "moonrank.sweep.frame"
+local store = require "moonrank.sweep.store"
+local sweeps = dofile "tests/support/sweeps.lua"
+local test = require "moonrank.test"
+local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
+
+-- A sweep with defaults that specs change.
+local function sweep(folder, options)
+  local o = { name = "s", space = { a = mr.range(1, 3), b = mr.choice{ "x", "y" } }, store = folder .. "/r.db", progress = false,
+    run = function(trial) return trial.a * (trial.b == "x" and 1 or -1) end }
+  for name, value in pairs(options or {}) do o[name] = value end
+  return mr.sweep(o)
+end
+
+it("runs every combination once and keeps what it returned", function()
+  sweeps.in_folder(function(folder)
+    local calls = 0
+    local r = sweep(folder, { metric = "ndcg", run = function(trial)
+      calls = calls + 1
+      for step = 1, 2 do trial:report(step, { ndcg = trial.a * step, loss = 1 / step }) end
+      return { ndcg = trial.a / 7, rr = 0.5, per_list = { ndcg = mr.tensor{ trial.a, 0.1 }, rr = { 1, 2, 3 } } }
+    end })
+    equal(calls, 6)
+    equal(r:trials{ columns = { "number", "state", "attempts", "a", "b", "value", "ndcg", "rr" } }.rows[3],
+      { 3, "done", 1, 2, "x", 2 / 7, 2 / 7, 0.5 })
+    near(r:per_list(5), { 3, 0.1 }, 1e-7)
+    near(r:per_list(5, "rr"), { 1, 2, 3 }, 0)
+    equal(r:reports(4).ndcg, { steps = { 1, 2 }, values = { 2.0, 4.0 } })
+    local row = r:trials{ columns = { "wall", "memory", "device", "started", "ended" } }.rows[1]
+    check(row[1] >= 0 and row[1] < 60 and row[2] > 1e6 and row[3] == mr.device(), "seconds, bytes and device")
+    check(row[4]:match "^%d%d%d%d%-%d%d%-%d%d %d%d:%d%d:%d%d$" and row[5] >= row[4], "times")
+  end)
+end)
+
+it("gives trials their own seeds, the same each time, and others with another study seed", function()
+  sweeps.in_folder(function(folder)
+    local function seeds(name, seed)
+      local found = {}
+      sweep(folder, { name = name, seed = seed, run = function(trial)
+        found[trial.number] = trial.seed
+        return 0
+      end })
+      return found
+    end
+    local first, again, other = seeds("a", 1), seeds("b", 1), seeds("c", 2)
+    equal(first, again)
+    local all = {}
+    for _, list in ipairs{ first, other } do
+      for _, seed in ipairs(list) do all[seed] = true end
+    end
+    local count = 0
+    for _ in pairs(all) do count = count + 1 end
+    equal(count, 12)
+    -- SHA-256 of "1/1" begins so
+    equal(first[1], tonumber(sweeps.capture("printf 1/1 | sha256sum"):sub(1, 13), 16))
+  end)
+end)
+
+it("goes on where it stopped, and does nothing when all is done", function()
+  sweeps.in_folder(function(folder)
+    local runs = {}
+    local function run(trial)
+      runs[#runs + 1] = trial.number
+      return trial.a
+    end
+    sweep(folder, { run = run, trials = 4 })
+    equal(runs, { 1, 2, 3, 4 })
+    local r = sweep(folder, { run = run })
+    equal(runs, { 1, 2, 3, 4, 5, 6 })
+    sweep(folder, { run = run })
+    equal(#runs, 6)
+    equal(r:counts(), { done = 6 })
+  end)
+end)
+
+it("records NaN, errors and results of no use with their reasons, and goes on", function()
+  sweeps.in_folder(function(folder)
+    local function fails(i)
+      if i == 3 then error "so it is" end
+      return i
+    end
+    local results = {
+      function() return 0 / 0 end, function() return math.huge end,
+      function(trial) return 1 + fails(trial.i) end, function() error({ 1 }) end,
+      function() return "text" end, function() return { a = 1, b = 2 } end, function() return {} end, function() return { a = "x" } end,
+      function() return { a = 1, per_list = "x" } end, function(trial) return trial.nothing end, function() return 7 end,
+      function(trial) trial:report(1, 0 / 0) end, function(trial) trial:report(2, 1) trial:report(1, 1) end,
+    }
+    local r = sweep(folder, { space = { i = mr.range(1, #results) }, run = function(trial) return results[trial.i](trial) end })
+    local found = r:trials{ columns = { "state", "reason" } }.rows
+    local expected = { "value is NaN", "value is inf", "so it is", "table: ", "returned a string", "several numbers (a, b)", "no number",
+      "the result a is a string", "per_list is a string", "no parameter or field of this trial 'nothing'", false, "value is NaN at step 1",
+      "step 1 after step 2" }
+    for i, reason in ipairs(expected) do
+      equal(found[i][1], reason and "failed" or "done", "trial " .. i)
+      if reason then check(tostring(found[i][2]):find(reason, 1, true), ("trial %d: %s"):format(i, tostring(found[i][2]))) end
+    end
+    local opened <close> = store.open(folder .. "/r.db", "read")
+    local traceback = opened:columns("SELECT traceback FROM trials WHERE number = 3").traceback[1]
+    local _, lines = traceback:gsub("sweep_spec.lua:%d+: in ", "")
+    equal(lines, 2, traceback)
+  end)
+end)
+
+it("tries again as often as asked, with the same seed, and counts it", function()
+  sweeps.in_folder(function(folder)
+    local seen = {}
+    local function run(trial)
+      if trial.number == 2 then
+        seen[#seen + 1] = { trial.attempt, trial.seed }
+        if #seen < 4 then error "not yet" end
+      end
+      return trial.a
+    end
+    local r = sweep(folder, { run = run, retry = 1 })
+    equal(r:counts(), { done = 5, failed = 1 })
+    equal(#seen, 2)
+    sweep(folder, { run = run, retry = 1 })
+    equal(#seen, 2, "the same again does nothing")
+    r = sweep(folder, { run = run, retry = 5 })
+    equal({ seen[3][1], seen[4][1] }, { 3, 4 })
+    check(seen[1][2] == seen[4][2], "one seed")
+    equal(r:counts(), { done = 6 })
+    equal(r:trials{ columns = { "attempts" }, where = { number = 2 } }.rows[1][1], 4)
+  end)
+end)
+
+it("notices what changed, names it, and refuses", function()
+  sweeps.in_folder(function(folder)
+    sweep(folder, { settings = { epochs = 3, of = "x" } })
+    local function refused(options, part)
+      options.settings = options.settings or { epochs = 3, of = "x" }
+      local said = raises(function() sweep(folder, options) end, part)
+      check(said:find("force = true", 1, true) and said:find("study 's'", 1, true), said)
+    end
+    refused({ space = { a = mr.range(1, 4), b = mr.choice{ "x", "y" } } },
+      "the space changed:\n  then: a = range(1, 3)\n  now:  a = range(1, 4)")
+    refused({ seed = 2 }, "the seed changed:\n  then: 1\n  now:  2")
+    refused({ sampler = "random", trials = 3 }, "the sampler changed")
+    refused({ pruner = "median" }, "the sampler changed")
+    refused({ direction = "minimize" }, "the direction changed")
+    refused({ settings = { epochs = 4, of = "x" } }, "then: epochs = 3\n  now:  epochs = 4")
+    refused({ metric = "ndcg" }, "the metric changed")
+    sweeps.write(folder .. "/other.lua", "return function() return 1 end")
+    refused({ run = dofile(folder .. "/other.lua") }, "the script changed: other.lua is not what sweep_spec.lua was then")
+    sweeps.write(folder .. "/data", "1 2 3")
+    refused({ data = folder .. "/data" }, "the data changed")
+  end)
+end)
+
+it("goes on when forced: what is there stays, what the new space adds comes after it", function()
+  sweeps.in_folder(function(folder)
+    local runs = {}
+    local function run(trial)
+      runs[#runs + 1] = trial.a
+      return trial.a
+    end
+    sweep(folder, { space = { a = mr.choice{ 1, 2, 3 } }, run = run })
+    local wider = { space = { a = mr.choice{ 5, 2, 4, 3 } }, run = run, force = true }
+    local r = sweep(folder, wider)
+    equal(runs, { 1, 2, 3, 5, 4 })
+    equal(r:trials{ columns = { "number", "a" } }.rows, { { 1, 1 }, { 2, 2 }, { 3, 3 }, { 4, 5 }, { 5, 4 } })
+    wider.force = nil
+    sweep(folder, wider)
+    equal(#runs, 5)
+  end)
+end)
+
+it("prunes by what earlier generations reported", function()
+  sweeps.in_folder(function(folder)
+    local function prune(name)
+      return sweep(folder, { name = name, space = { a = mr.range(1, 20) }, pruner = { "median", startup = 3, generation = 5 },
+        run = function(trial)
+          for step = 1, 4 do trial:report(step, (trial.a % 5) * step) end
+          return trial.a % 5
+        end })
+    end
+    local r = prune "p"
+    -- by hand: the first generation has nothing to be judged by; at step 1 the median is always 2, at step 2 those that were pruned at step 1
+    -- are missing, so that it is 4, then 5, then 6, where trials 12 and 17 have 4
+    local states = {}
+    for i, row in ipairs(r:trials{ columns = { "state" } }.rows) do states[i] = row[1]:sub(1, 1) end
+    equal(table.concat(states), "ddddd" .. "pdddp" .. "ppddp" .. "ppddp")
+    equal(r:trials{ columns = { "value", "reason" }, where = { number = 6 } }.rows[1], { 1.0, "pruned at step 1" })
+    equal(sweeps.table_of(prune "q"), sweeps.table_of(r))
+  end)
+end)
+
+it("gives a trial a folder that stays, and its parameters with their meaning", function()
+  sweeps.in_folder(function(folder)
+    local space = { net = mr.choice{ small = { 4 }, large = { 4, 8 } }, mr.when("net", "large", { deep = mr.range(1, 2) }) }
+    local r = sweep(folder, { space = space, retry = 1, run = function(trial)
+        local path = trial.checkpoint .. "/state"
+        if trial.attempt == 1 then
+          sweeps.write(path, tostring(trial.seed))
+          error "stops"
+        end
+        if sweeps.read(path) ~= tostring(trial.seed) or trial.deep ~= trial.params.deep then error "other values" end
+        return #trial.net
+      end })
+    equal(r:trials{ columns = { "net", "deep", "value" } }.rows, { { "large", 1, 2.0 }, { "large", 2, 2.0 }, { "small", nil, 1.0 } })
+  end)
+end)
+
+it("refuses what it does not know", function()
+  local run = function() return 1 end
+  local space = { a = mr.range(1, 2) }
+  raises(function() mr.sweep{ space = space, run = run } end, "name is missing")
+  raises(function() mr.sweep{ name = "x", run = run } end, "space is missing")
+  raises(function() mr.sweep{ name = "x", space = space } end, "run is missing")
+  raises(function() mr.sweep{ name = "x", space = space, run = 3 } end, "run is a number")
+  raises(function() mr.sweep{ name = "x", space = space, run = run, workers = -1 } end, "workers is -1, expected an integer from 0")
+  raises(function() mr.sweep{ name = "x", space = space, run = run, worker = 1 } end, "did you mean 'workers'?")
+  raises(function() mr.sweep{ name = "x", space = { seed = mr.range(1, 2) }, run = run } end, "space.seed")
+  raises(function() mr.sweep{ name = "x", space = { a = mr.uniform(0, 1) }, run = run, sampler = "random" } end, "trials = n")
+  raises(function() mr.sweep{ name = "x", space = space, run = run, workers = 2, store = "/nowhere/x.db" } end, "only a script can be started again")
+  raises(function() mr.sweep{ name = "x", space = space, run = run, data = "not there", store = "/nowhere/x.db" } end, "not there")
+end)
+
+it("packs messages to the bit, and parameters as JSON that SQLite and others read", function()
+  local nan = 0 / 0
+  local value = { 1, -0.0, math.huge, math.mininteger, "a\0\255", { deep = { true, false } }, name = nan, [2.5] = "x" }
+  local back = frame.unpack(frame.pack(value))
+  equal(back, value)
+  equal(math.type(back[1]), "integer")
+  equal(1 / back[2], -math.huge)
+  raises(function() frame.pack(print) end, "a function cannot be sent")
+  raises(function() frame.unpack "?" end, "no message")
+  raises(function() frame.unpack(frame.pack({ 1, 2, 3 }):sub(1, -3)) end, "too short")
+  local params = { s = 'quote " back \\ line\n\1', f = 0.1, whole = 3.0, i = 3, yes = true, no = false, small = 1e-300 }
+  equal(frame.from_json(frame.to_json(params)), params)
+  equal(math.type(frame.from_json(frame.to_json(params)).whole), "float")
+  equal(frame.to_json{ b = 1, a = 2.0 }, '{"a":2.0,"b":1}')
+  raises(function() core.json_columns{ "{}", "[1]" } end, "entry 2 is no JSON object")
+end)
+
+it("migrates older stores and refuses newer ones and other files", function()
+  sweeps.in_folder(function(folder)
+    local path = folder .. "/m.db"
+    local first = { { "CREATE TABLE t (x INTEGER)", "INSERT INTO t VALUES (7)" } }
+    local second = { first[1], { "ALTER TABLE t ADD COLUMN y INTEGER DEFAULT 8" } }
+    store.open(path, "write", first):close()
+    raises(function() store.open(path, "read", second) end, "version 1, expected 2")
+    local opened = store.open(path, "write", second)
+    equal(opened:rows "SELECT * FROM t", { { x = 7, y = 8 } })
+    opened:close()
+    raises(function() store.open(path, "write", first) end, "of version 2, which a newer moonrank made; this one knows 1")
+    raises(function() store.open(folder .. "/none.db", "read") end, "none.db is not there")
+    sweeps.write(folder .. "/text", ("no database at all "):rep(100))
+    raises(function() store.open(folder .. "/text", "write") end, "text is no SQLite database")
+    local foreign = core.open_database(folder .. "/foreign", "write")
+    foreign:run("CREATE TABLE other (x)", {}, 0)
+    foreign:close()
+    raises(function() store.open(folder .. "/foreign", "write") end, "no store of results")
+    raises(function() opened:rows "SELECT 1" end, "was closed")
+  end)
+end)
+
+it("a broken migration leaves the store as it was", function()
+  sweeps.in_folder(function(folder)
+    local path = folder .. "/m.db"
+    local first = { { "CREATE TABLE t (x INTEGER)" } }
+    store.open(path, "write", first):close()
+    raises(function() store.open(path, "write", { first[1], { "CREATE TABLE u (x)", "no SQL" } }) end, "syntax error")
+    local opened <close> = store.open(path, "read", first)
+    equal(opened:rows "SELECT name FROM sqlite_master ORDER BY name", { { name = "t" } })
+  end)
+end)

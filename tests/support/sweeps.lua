@@ -1,0 +1,83 @@
+-- Sweeps for specs: folders of their own, and scripts that run as programs.
+local M = {}
+
+M.moonrank = os.getenv "MOONRANK"
+
+local function capture(command)
+  local pipe = assert(io.popen(command, "r"))
+  local text = pipe:read "a"
+  pipe:close()
+  return text
+end
+M.capture = capture
+
+---A folder that `body` gets, gone afterwards.
+function M.in_folder(body)
+  local folder = capture("mktemp -d"):match "%S+"
+  local ok, message = xpcall(body, debug.traceback, folder)
+  os.execute("rm -rf " .. folder)
+  if not ok then error(message, 0) end
+end
+
+function M.write(path, text)
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+end
+
+function M.read(path)
+  local file = io.open(path, "r")
+  if not file then return "" end
+  local text = file:read "a"
+  file:close()
+  return text
+end
+
+---Runs a script to its end: exit status, output, errors.
+function M.run(folder, script, arguments, before)
+  local _, _, status = os.execute(("cd %s && %s %s %s %s >out 2>err"):format(folder, before or "", M.moonrank, script, arguments or ""))
+  return status, M.read(folder .. "/out"), M.read(folder .. "/err")
+end
+
+---Starts a script; returns the number of its process. `M.finish` waits for it.
+function M.start(folder, script, arguments)
+  local lines = { "cd " .. folder, ("%s %s %s >out 2>err &"):format(M.moonrank, script, arguments or ""), "echo $! >pid", "wait $!",
+    "echo $? >status" }
+  M.write(folder .. "/start.sh", table.concat(lines, "\n") .. "\n")
+  os.execute(("rm -f %s/pid %s/status; sh %s/start.sh >/dev/null 2>&1 &"):format(folder, folder, folder))
+  while M.read(folder .. "/pid") == "" do M.wait(0.01) end
+  return math.tointeger(tonumber(M.read(folder .. "/pid")))
+end
+
+function M.wait(seconds) require("moonrank.core").wait_for({}, seconds) end
+
+---Waits until what `M.start` started has ended: exit status, errors.
+function M.finish(folder)
+  for _ = 1, 6000 do
+    local status = M.read(folder .. "/status"):match "%d+"
+    if status then return math.tointeger(tonumber(status)), M.read(folder .. "/err") end
+    M.wait(0.01)
+  end
+  error "it does not end"
+end
+
+---The processes that a process started.
+function M.children(id)
+  local ids = {}
+  for each in M.read(("/proc/%d/task/%d/children"):format(id, id)):gmatch "%d+" do ids[#ids + 1] = math.tointeger(tonumber(each)) end
+  return ids
+end
+
+function M.signal(id, name) os.execute(("kill -%s %d 2>/dev/null"):format(name, id)) end
+
+---What must not depend on when, where and how often trials ran: every trial as comma separated values.
+function M.table_of(results)
+  local columns = { "number", "state", "seed" }
+  local data = results:columns{ "done", "pruned", "failed", "killed", "interrupted", "running" }
+  table.move(data.params, 1, #data.params, #columns + 1, columns)
+  columns[#columns + 1] = "value"
+  table.move(data:numbers(), 1, #data:numbers(), #columns + 1, columns)
+  return results:trials{ columns = columns }:to_csv()
+end
+
+return M
