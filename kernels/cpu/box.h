@@ -28,10 +28,10 @@ struct BoxGrid {
   double gain, shift, first, last;
 };
 
-/// What translations read and write: the box number and the range of near boxes of every box; q of a box as source and
-/// its expansion as target, both `weights` x padded entries. Entry m * padded + n of the block of `table` for sources
-/// that lie `apart` boxes above the target belongs to T_m (source) T_n (target); blocks are terms * padded entries
-/// long.
+/// What translations read and write: the box number and the range of boxes within reach of every box; q of a box as
+/// source and its expansion as target, both `weights` x padded entries. Entry m * padded + n of the block of `table`
+/// for sources that lie `apart` boxes above the target belongs to T_m (source) T_n (target); blocks are terms * padded
+/// entries long.
 template <class Real>
 struct BoxField {
   const Real* table;
@@ -39,6 +39,7 @@ struct BoxField {
   const int32_t *near_first, *near_last;
   const Real* q;
   Real* expansion;
+  int64_t reach;
 };
 
 template <class Real>

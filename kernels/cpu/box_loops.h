@@ -124,33 +124,106 @@ void translate_box(const BoxField<Real>& field, int64_t target) {
   using L = Lanes<Real>;
   constexpr int terms = BoxShape<Real>::terms, padded = BoxShape<Real>::padded;
   constexpr int vectors = 2 * L::count <= padded ? 2 : 1;  // per weight, so that all sums fit the registers
+  constexpr int chains = 4 / weights;                      // sums that do not wait for each other
   for (int from = 0; from < padded; from += vectors * L::count) {
-    typename L::Vector total[weights][vectors] = {};
+    typename L::Vector total[weights][chains][vectors] = {};
     for (int64_t source = field.near_first[target]; source < field.near_last[target]; ++source) {
       const int64_t apart = field.index[source] - field.index[target];
-      const Real *table = field.table + apart * terms * padded + from, *q = field.q + source * weights * padded;
-      for (int m = 0; m < terms; ++m, table += padded) {
+      const Real *const table = field.table + apart * terms * padded + from, *const q =
+                                                                                 field.q + source * weights * padded;
+#pragma GCC unroll 16
+      for (int m = 0; m < terms; ++m) {
         for (int v = 0; v < vectors; ++v) {
-          const auto row = L::load(table + v * L::count);
-          for (int w = 0; w < weights; ++w) total[w][v] += row * q[w * padded + m];
+          const auto row = L::load(table + m * padded + v * L::count);
+          for (int w = 0; w < weights; ++w) total[w][m % chains][v] += row * q[w * padded + m];
         }
       }
     }
     for (int w = 0; w < weights; ++w) {
       for (int v = 0; v < vectors; ++v) {
-        L::store(field.expansion + (target * weights + w) * padded + from + v * L::count, total[w][v]);
+        auto sum = total[w][0][v];
+        for (int c = 1; c < chains; ++c) sum += total[w][c][v];
+        L::store(field.expansion + (target * weights + w) * padded + from + v * L::count, sum);
       }
+    }
+  }
+}
+
+/// q of the boxes near a group of targets that lie side by side, by box number; where there is no box, zeros.
+template <class Real, int targets>
+struct Near {
+  static constexpr int most = 2 * BoxShape<Real>::max_reach + targets;
+  static constexpr Real zeros[box_weights * BoxShape<Real>::padded] = {};
+  const Real* q[most];
+  int64_t count;  // sources of one target
+
+  Near(const BoxField<Real>& field, int weights, int64_t target) {
+    const int64_t lowest = field.index[target] - field.reach;
+    count = 2 * field.reach + 1;
+    for (int64_t i = 0; i < count + targets - 1; ++i) q[i] = zeros;
+    for (int64_t box = field.near_first[target]; box < field.near_last[target + targets - 1]; ++box) {
+      q[field.index[box] - lowest] = field.q + box * weights * BoxShape<Real>::padded;
+    }
+  }
+  bool none(int64_t at) const {
+    for (int g = 0; g < targets; ++g) {
+      if (q[at + g] != zeros) return false;
+    }
+    return true;
+  }
+};
+
+/// As translate_box, of `targets` boxes with consecutive numbers: they share the loads of the table.
+template <class Real, int weights, int targets>
+void translate_boxes(const BoxField<Real>& field, int64_t target) {
+  using L = Lanes<Real>;
+  constexpr int terms = BoxShape<Real>::terms, padded = BoxShape<Real>::padded;
+  constexpr int vectors = 2 * L::count <= padded ? 2 : 1;
+  const Near<Real, targets> near(field, weights, target);
+  for (int from = 0; from < padded; from += vectors * L::count) {
+    typename L::Vector total[weights][targets][vectors] = {};
+    for (int64_t source = 0; source < near.count; ++source) {
+      if (near.none(source)) continue;
+      const Real* const table = field.table + (source - field.reach) * terms * padded + from;
+      const Real* q[targets];
+      for (int g = 0; g < targets; ++g) q[g] = near.q[source + g];
+      for (int m = 0; m < terms; ++m) {
+        for (int v = 0; v < vectors; ++v) {
+          const auto row = L::load(table + m * padded + v * L::count);
+          for (int g = 0; g < targets; ++g) {
+            for (int w = 0; w < weights; ++w) total[w][g][v] += row * q[g][w * padded + m];
+          }
+        }
+      }
+    }
+    for (int g = 0; g < targets; ++g) {
+      for (int w = 0; w < weights; ++w) {
+        for (int v = 0; v < vectors; ++v) {
+          L::store(field.expansion + ((target + g) * weights + w) * padded + from + v * L::count, total[w][g][v]);
+        }
+      }
+    }
+  }
+}
+
+template <class Real, int weights>
+void translate_range(const BoxField<Real>& field, int64_t first, int64_t last) {
+  constexpr int group = 4 / weights;
+  while (first < last) {
+    if (group > 1 && first + group <= last && field.index[first + group - 1] == field.index[first] + group - 1) {
+      translate_boxes<Real, weights, group>(field, first);
+      first += group;
+    } else {
+      translate_box<Real, weights>(field, first++);
     }
   }
 }
 
 template <class Real>
 void translate(const BoxField<Real>& field, int weights, int64_t first, int64_t last) {
-  for (int64_t target = first; target < last; ++target) {
-    if (weights == 1) translate_box<Real, 1>(field, target);
-    if (weights == 2) translate_box<Real, 2>(field, target);
-    if (weights == 4) translate_box<Real, 4>(field, target);
-  }
+  if (weights == 1) translate_range<Real, 1>(field, first, last);
+  if (weights == 2) translate_range<Real, 2>(field, first, last);
+  if (weights == 4) translate_range<Real, 4>(field, first, last);
 }
 
 template <class Real, int count>

@@ -98,8 +98,9 @@ void BoxSums<Real>::collect(int count, const auto& choose) {
 
 template <class Real>
 void BoxSums<Real>::translate(typename BoxTable<Real>::Kernel kernel) {
-  const BoxField<Real> field{BoxTable<Real>::of(kernel), plan.index.data(), plan.near_first.data(),
-                             plan.near_last.data(),      q.data(),          expansion.data()};
+  const BoxField<Real> field{
+      BoxTable<Real>::of(kernel), plan.index.data(), plan.near_first.data(), plan.near_last.data(), q.data(),
+      expansion.data(),           plan.reach};
   const auto boxes = static_cast<int64_t>(plan.boxes.size());
   constexpr int64_t together = 16;
   for_tasks((boxes + together - 1) / together, [&](int64_t i) {

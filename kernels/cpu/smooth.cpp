@@ -5,6 +5,7 @@
 #include "kernels/cpu/box_ranks.h"
 #include "kernels/cpu/launch.h"
 #include "kernels/cpu/pair_pieces.h"
+#include "kernels/cpu/smooth_pairs.h"
 
 namespace mr {
 namespace cpu {
@@ -84,12 +85,6 @@ void rank_piece(const SmoothRank<Real>& w, const Piece& piece) {
 }
 
 template <class Real>
-void smooth_rank(int64_t count, const SmoothRank<Real>& work) {
-  const uint8_t* const done = do_boxes(count, work, [](const auto& w, int64_t list) { box_ranks(w, list); });
-  for_each_piece(cut(work.targets, count, done), [&](const Piece& piece) { rank_piece(work, piece); });
-}
-
-template <class Real>
 void exact_vjp_rows(const SmoothRankVjp<Real>& w, const Piece& piece, double* partial) {
   const int64_t list = piece.list, p = w.targets.size(list), first = w.targets.begin(list);
   const Real* const s = w.scores.data + w.lists.begin(list);
@@ -163,9 +158,9 @@ void vjp_targets(const SmoothRankVjp<Real>& w, const Piece& piece, const double*
   }
 }
 
+/// The lists that are not `done` (null: none is).
 template <class Real>
-void smooth_rank_vjp(int64_t count, const SmoothRankVjp<Real>& work) {
-  const uint8_t* const done = do_boxes(count, work, [](const auto& w, int64_t list) { box_vjp(w, list); });
+void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t* done) {
   thread_local std::vector<Piece> pieces;
   thread_local std::vector<int64_t> offsets;  // of each list's partial sums (pieces x targets)
   thread_local std::vector<double> partials;
@@ -173,7 +168,7 @@ void smooth_rank_vjp(int64_t count, const SmoothRankVjp<Real>& work) {
   offsets.assign(1, 0);
   for (int64_t list = 0; list < count; ++list) {
     int64_t slot = offsets.back();
-    for (int64_t first = 0; done[list] == 0 && first < work.lists.size(list); first += row_piece) {
+    for (int64_t first = 0; (done == nullptr || done[list] == 0) && first < work.lists.size(list); first += row_piece) {
       pieces.push_back({list, first, std::min(first + row_piece, work.lists.size(list)), slot});
       slot += work.targets.size(list);
     }
@@ -187,6 +182,17 @@ void smooth_rank_vjp(int64_t count, const SmoothRankVjp<Real>& work) {
     const int64_t from = at[piece.list], parts = (at[piece.list + 1] - from) / work.targets.size(piece.list);
     vjp_targets(work, piece, partial + from, parts);
   });
+}
+
+template <class Real>
+void smooth_rank(int64_t count, const SmoothRank<Real>& work) {
+  const uint8_t* const done = do_boxes(count, work, [](const auto& w, int64_t list) { box_ranks(w, list); });
+  for_each_piece(cut(work.targets, count, done), [&](const Piece& piece) { rank_piece(work, piece); });
+}
+
+template <class Real>
+void smooth_rank_vjp(int64_t count, const SmoothRankVjp<Real>& work) {
+  vjp_of_others(count, work, do_boxes(count, work, [](const auto& w, int64_t list) { box_vjp(w, list); }));
 }
 
 /// Targets of the piece, by the plain form; in double for either type, as there.
@@ -248,6 +254,21 @@ void with_fast_forms(SmoothKernels<Real>& table) {
 }
 
 }  // namespace
+
+template <class Real>
+void ranks_by_pairs(int64_t count, const SmoothRank<Real>& work) {
+  for_each_piece(cut(work.targets, count), [&](const Piece& piece) { rank_piece(work, piece); });
+}
+template void ranks_by_pairs<float>(int64_t, const SmoothRank<float>&);
+template void ranks_by_pairs<double>(int64_t, const SmoothRank<double>&);
+
+template <class Real>
+void vjp_by_pairs(int64_t count, const SmoothRankVjp<Real>& work) {
+  vjp_of_others<Real>(count, work, nullptr);
+}
+template void vjp_by_pairs<float>(int64_t, const SmoothRankVjp<float>&);
+template void vjp_by_pairs<double>(int64_t, const SmoothRankVjp<double>&);
+
 }  // namespace cpu
 
 MR_CPU_TABLE(SmoothKernels, float, cpu::with_fast_forms)

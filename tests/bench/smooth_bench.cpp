@@ -1,28 +1,59 @@
-// Smooth ranks and their derivative: the plain form against the CPU's fast one, for one list of N rows of which every
-// second is relevant. items_per_second counts pairs.
+// Smooth ranks and their derivative for one list of N rows of which every second is relevant: sums over pairs, and
+// boxes. A forward pass takes one weight (ranks) or two (ranks, and ranks among the relevant); a backward pass takes
+// two (nDCG) or four (AP); a step is a forward pass with two and a backward pass with four. The label is the shape of
+// the scores; per_pair is the time over relevant rows x N.
+#include <algorithm>
 #include <benchmark/benchmark.h>
 #include <cmath>
+#include <numbers>
+#include <string>
 #include <vector>
 
 #include "kernels/core/rng.h"
+#include "kernels/cpu/box_ranks.h"
+#include "kernels/cpu/pool.h"
+#include "kernels/cpu/smooth_pairs.h"
 #include "kernels/math/normal.h"
-#include "kernels/tables/smooth.h"
 
 using namespace mr;
 
 namespace {
 
+const char* const shapes[] = {"equal", "normal", "wide", "cauchy", "spread", "clusters"};
+
+double score(int64_t shape, uint64_t i) {
+  const RandomKey key = random_key(1, "bench");
+  const double u = uniform(key, i) - 0.5;
+  switch (shape) {
+    case 0:
+      return 0.02 * u;
+    case 1:
+      return normal(key, i);
+    case 2:
+      return 10 * normal(key, i);
+    case 3:
+      return std::clamp(std::tan(std::numbers::pi * u), -1e4, 1e4);
+    case 4:
+      return 1e4 * u;
+    default:
+      return 20 * static_cast<double>(i % 8) + normal(key, i);
+  }
+}
+
 template <class Real>
 struct OneList {
-  std::vector<Real> scores, g, h, ranks, out;
+  std::vector<Real> scores, g, h, ranks, among, out;
   std::vector<int64_t> offsets, target_offsets;
   std::vector<int32_t> targets;
 
-  explicit OneList(int64_t n)
-      : ranks(static_cast<size_t>(n)), out(static_cast<size_t>(n)), offsets{0, n}, target_offsets{0, (n + 1) / 2} {
-    const RandomKey key = random_key(1, "bench");
+  OneList(int64_t n, int64_t shape)
+      : ranks(static_cast<size_t>(n)),
+        among(static_cast<size_t>(n)),
+        out(static_cast<size_t>(n)),
+        offsets{0, n},
+        target_offsets{0, (n + 1) / 2} {
     for (int64_t i = 0; i < n; ++i) {
-      scores.push_back(static_cast<Real>(normal(key, static_cast<uint64_t>(i))));
+      scores.push_back(static_cast<Real>(score(shape, static_cast<uint64_t>(i))));
       if (i % 2 == 0) targets.push_back(static_cast<int32_t>(i));
     }
     g.assign(targets.size(), Real(0.5));
@@ -35,54 +66,112 @@ struct OneList {
   }
   Ragged lists() const { return {offsets.data(), 1}; }
   Chosen relevant() const { return {{target_offsets.data(), 1}, targets.data()}; }
-  SmoothRank<Real> rank() {
-    return {span<const Real>(scores), lists(), relevant(), {lists(), nullptr}, Real(1), span<Real>(ranks)};
+  SmoothRank<Real> rank(bool two) {
+    return {span<const Real>(scores),
+            lists(),
+            relevant(),
+            {lists(), nullptr},
+            Real(1),
+            span<Real>(ranks),
+            two ? span<Real>(among) : Span<Real>{}};
   }
-  SmoothRankVjp<Real> vjp() {
-    return {span<const Real>(scores), lists(),        relevant(), Real(1), span<const Real>(g),
-            span<const Real>(h),      span<Real>(out)};
+  SmoothRankVjp<Real> vjp(bool four) {
+    return {span<const Real>(scores),
+            lists(),
+            relevant(),
+            Real(1),
+            span<const Real>(g),
+            four ? span<const Real>(h) : Span<const Real>{},
+            span<Real>(out)};
   }
   int64_t pairs() const { return offsets[1] * target_offsets[1]; }
 };
 
-template <class Real>
-void rank_plain(benchmark::State& state) {
-  OneList<Real> list(state.range(0));
-  for (auto _ : state) list.rank()(SerialGroup{}, 0);
-  state.SetItemsProcessed(state.iterations() * list.pairs());
+void report(benchmark::State& state, int64_t pairs) {
+  using benchmark::Counter;
+  state.SetLabel(shapes[state.range(1)]);
+  state.counters["per_pair"] =
+      Counter(static_cast<double>(pairs), Counter::kIsIterationInvariantRate | Counter::kInvert);
+}
+
+template <class Real, int weights>
+void pairs_forward(benchmark::State& state) {
+  OneList<Real> list(state.range(0), state.range(1));
+  for (auto _ : state) cpu::ranks_by_pairs(1, list.rank(weights == 2));
+  report(state, list.pairs());
+}
+
+template <class Real, int weights>
+void pairs_backward(benchmark::State& state) {
+  OneList<Real> list(state.range(0), state.range(1));
+  for (auto _ : state) cpu::vjp_by_pairs(1, list.vjp(weights == 4));
+  report(state, list.pairs());
+}
+
+template <class Real, int weights>
+void boxes_forward(benchmark::State& state) {
+  OneList<Real> list(state.range(0), state.range(1));
+  for (auto _ : state) cpu::box_ranks(list.rank(weights == 2), 0);
+  report(state, list.pairs());
+}
+
+template <class Real, int weights>
+void boxes_backward(benchmark::State& state) {
+  OneList<Real> list(state.range(0), state.range(1));
+  for (auto _ : state) cpu::box_vjp(list.vjp(weights == 4), 0);
+  report(state, list.pairs());
 }
 
 template <class Real>
-void rank_fast(benchmark::State& state) {
-  OneList<Real> list(state.range(0));
-  for (auto _ : state) cpu_table<SmoothKernels<Real>>().smooth_rank(1, list.rank());
-  state.SetItemsProcessed(state.iterations() * list.pairs());
+void boxes_step(benchmark::State& state) {
+  OneList<Real> list(state.range(0), state.range(1));
+  for (auto _ : state) {
+    cpu::box_ranks(list.rank(true), 0);
+    cpu::box_vjp(list.vjp(true), 0);
+  }
+  report(state, list.pairs());
 }
 
 template <class Real>
-void vjp_plain(benchmark::State& state) {
-  OneList<Real> list(state.range(0));
-  for (auto _ : state) list.vjp()(SerialGroup{}, 0);
-  state.SetItemsProcessed(state.iterations() * list.pairs());
+void plain_forward(benchmark::State& state) {
+  OneList<Real> list(state.range(0), state.range(1));
+  for (auto _ : state) list.rank(false)(SerialGroup{}, 0);
+  report(state, list.pairs());
 }
 
-template <class Real>
-void vjp_fast(benchmark::State& state) {
-  OneList<Real> list(state.range(0));
-  for (auto _ : state) cpu_table<SmoothKernels<Real>>().smooth_rank_vjp(1, list.vjp());
-  state.SetItemsProcessed(state.iterations() * list.pairs());
-}
+constexpr int64_t largest_track = 222472;  // rows of the longest list of a public collection
 
-void plain_sizes(benchmark::internal::Benchmark* b) { b->RangeMultiplier(4)->Range(64, 1024); }
-void fast_sizes(benchmark::internal::Benchmark* b) { b->RangeMultiplier(4)->Range(64, 16384); }
+void few(benchmark::internal::Benchmark* b) {
+  for (const int64_t shape : {1, 4}) {
+    for (const int64_t n : {64, 1024}) b->Args({n, shape});
+  }
+}
+void sizes(benchmark::internal::Benchmark* b) {
+  for (int64_t shape = 0; shape < 6; ++shape) {
+    for (const int64_t n : {32, 64, 128, 256, 1024, 4096}) b->Args({n, shape});
+  }
+}
+void long_sizes(benchmark::internal::Benchmark* b) {
+  sizes(b);
+  for (int64_t shape = 0; shape < 6; ++shape) {
+    for (const int64_t n : {int64_t{16384}, int64_t{65536}, largest_track}) b->Args({n, shape});
+  }
+}
 
 }  // namespace
 
-BENCHMARK_TEMPLATE(rank_plain, float)->Apply(plain_sizes)->UseRealTime();
-BENCHMARK_TEMPLATE(rank_fast, float)->Apply(fast_sizes)->UseRealTime();
-BENCHMARK_TEMPLATE(rank_plain, double)->Apply(plain_sizes)->UseRealTime();
-BENCHMARK_TEMPLATE(rank_fast, double)->Apply(fast_sizes)->UseRealTime();
-BENCHMARK_TEMPLATE(vjp_plain, float)->Apply(plain_sizes)->UseRealTime();
-BENCHMARK_TEMPLATE(vjp_fast, float)->Apply(fast_sizes)->UseRealTime();
-BENCHMARK_TEMPLATE(vjp_plain, double)->Apply(plain_sizes)->UseRealTime();
-BENCHMARK_TEMPLATE(vjp_fast, double)->Apply(fast_sizes)->UseRealTime();
+#define MR_BOTH(name, of, args)                                                                   \
+  BENCHMARK_TEMPLATE(name, float, of)->Apply(args)->Unit(benchmark::kMicrosecond)->UseRealTime(); \
+  BENCHMARK_TEMPLATE(name, double, of)->Apply(args)->Unit(benchmark::kMicrosecond)->UseRealTime();
+MR_BOTH(pairs_forward, 1, sizes)
+MR_BOTH(pairs_forward, 2, sizes)
+MR_BOTH(pairs_backward, 2, sizes)
+MR_BOTH(pairs_backward, 4, sizes)
+MR_BOTH(boxes_forward, 1, long_sizes)
+MR_BOTH(boxes_forward, 2, long_sizes)
+MR_BOTH(boxes_backward, 2, long_sizes)
+MR_BOTH(boxes_backward, 4, long_sizes)
+BENCHMARK_TEMPLATE(boxes_step, float)->Apply(long_sizes)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_TEMPLATE(boxes_step, double)->Apply(long_sizes)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_TEMPLATE(plain_forward, float)->Apply(few)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_TEMPLATE(plain_forward, double)->Apply(few)->Unit(benchmark::kMicrosecond)->UseRealTime();

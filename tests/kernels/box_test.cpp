@@ -249,6 +249,24 @@ TEMPLATE_TEST_CASE("boxes stand gains, ties, shifts, and scores far from the oth
   }
 }
 
+TEMPLATE_TEST_CASE("crowds may be any distance apart", "", float, double) {
+  // most of a rank comes from one crowd: what is cut off shows
+  for (int distance = 0; distance < 70; ++distance) {
+    std::vector<TestType> s(1000, TestType(distance)), found;
+    for (size_t i = 0; i < s.size(); i += 100) s[i] = TestType(0.001) * static_cast<TestType>(i % 700);
+    List<TestType> list(s, 1);
+    CAPTURE(distance);
+    for (const TestType gain : {TestType(1), TestType(-1)}) {  // the few below the crowd, and above it
+      list.gain = gain;
+      for (const auto& [name, loops] : all_loops<TestType>()) {
+        CAPTURE(name, gain);
+        cpu::box_ranks(list.ranks(list.all(), list.all(), found), 0, loops);
+        check_ranks(Oracle<TestType>{list}, list.all(), list.all(), found);
+      }
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("scores that boxes cannot place are left to the pairs", "", float, double) {
   std::vector<TestType> s = List<TestType>::make("normal", 2000), found;
   s[5] = TestType(1e15);

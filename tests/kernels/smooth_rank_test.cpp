@@ -1,4 +1,5 @@
-// The CPU's fast smooth ranks against the plain form in double, at edge sizes and score shapes.
+// The CPU's fast smooth ranks against the plain form in double, at edge sizes and score shapes: what the table chooses,
+// and sums over pairs. Boxes alone are tested in box_test.cpp.
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -6,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/core/rng.h"
+#include "kernels/cpu/smooth_pairs.h"
 #include "kernels/math/normal.h"
 #include "kernels/tables/smooth.h"
 
@@ -84,16 +86,23 @@ TEMPLATE_TEST_CASE("fast smooth ranks and derivatives agree with the plain form"
   const Case<double> plain = as_double(shape, n, fast);
   const size_t p = fast.targets.size(), rows = fast.scores.size();
 
-  for (const bool among : {false, true}) {
-    std::vector<TestType> found(p);
-    std::vector<double> expected(p);
-    const TestType gain = 1;
-    cpu_table<SmoothKernels<TestType>>().smooth_rank(
-        3, {fast.span(), fast.lists(), fast.chosen(), among ? fast.chosen() : fast.all(), gain, span(found)});
-    const SmoothRank<double> oracle{
-        plain.span(), plain.lists(), plain.chosen(), among ? plain.chosen() : plain.all(), 1, span(expected)};
-    for (int64_t list = 0; list < 3; ++list) oracle(SerialGroup{}, list);
-    for (size_t i = 0; i < p; ++i) REQUIRE(found[i] == Approx(expected[i]).epsilon(tolerance).margin(0));
+  using Ranks = void (*)(int64_t, const SmoothRank<TestType>&);
+  using Vjp = void (*)(int64_t, const SmoothRankVjp<TestType>&);
+  const auto& table = cpu_table<SmoothKernels<TestType>>();
+  for (const Ranks ranks : {Ranks(table.smooth_rank), Ranks(&cpu::ranks_by_pairs<TestType>)}) {
+    for (const bool among : {false, true}) {
+      std::vector<TestType> found(p), found_among(p);
+      std::vector<double> expected(p), expected_among(p);
+      const Chosen sources = among ? fast.chosen() : fast.all();
+      const auto second = [&](auto& v) { return among ? std::remove_cvref_t<decltype(span(v))>{} : span(v); };
+      ranks(3, {fast.span(), fast.lists(), fast.chosen(), sources, 1, span(found), second(found_among)});
+      const SmoothRank<double> oracle{
+          plain.span(),   plain.lists(),         plain.chosen(), among ? plain.chosen() : plain.all(), 1,
+          span(expected), second(expected_among)};
+      for (int64_t list = 0; list < 3; ++list) oracle(SerialGroup{}, list);
+      for (size_t i = 0; i < p; ++i) REQUIRE(found[i] == Approx(expected[i]).epsilon(tolerance).margin(0));
+      for (size_t i = 0; i < p; ++i) REQUIRE(found_among[i] == Approx(expected_among[i]).epsilon(tolerance).margin(0));
+    }
   }
 
   std::vector<TestType> g(p), h(p), found(rows);
@@ -102,13 +111,6 @@ TEMPLATE_TEST_CASE("fast smooth ranks and derivatives agree with the plain form"
     g64[i] = g[i] = static_cast<TestType>(normal(random_key(1, "g"), i));
     h64[i] = h[i] = static_cast<TestType>(normal(random_key(2, "h"), i));
   }
-  cpu_table<SmoothKernels<TestType>>().smooth_rank_vjp(3, {fast.span(),
-                                                           fast.lists(),
-                                                           fast.chosen(),
-                                                           1,
-                                                           {g.data(), static_cast<int64_t>(p)},
-                                                           {h.data(), static_cast<int64_t>(p)},
-                                                           span(found)});
   const SmoothRankVjp<double> oracle{plain.span(),
                                      plain.lists(),
                                      plain.chosen(),
@@ -117,15 +119,24 @@ TEMPLATE_TEST_CASE("fast smooth ranks and derivatives agree with the plain form"
                                      {h64.data(), static_cast<int64_t>(p)},
                                      span(expected)};
   for (int64_t list = 0; list < 3; ++list) oracle(SerialGroup{}, list);
-  // sums of terms of both signs: measured against the largest entry
-  compare(found, expected, tolerance);
+  for (const Vjp vjp : {Vjp(table.smooth_rank_vjp), Vjp(&cpu::vjp_by_pairs<TestType>)}) {
+    vjp(3, {fast.span(),
+            fast.lists(),
+            fast.chosen(),
+            1,
+            {g.data(), static_cast<int64_t>(p)},
+            {h.data(), static_cast<int64_t>(p)},
+            span(found)});
+    // sums of terms of both signs: measured against the largest entry
+    compare(found, expected, tolerance);
+  }
 }
 
 TEST_CASE("a list longer than every piece gives the plain sums") {
   const int64_t n = 20001;
   const Case<double> c("narrow", n);
   std::vector<double> ranks(c.targets.size());
-  cpu_table<SmoothKernels<double>>().smooth_rank(3, {c.span(), c.lists(), c.chosen(), c.all(), 1, span(ranks)});
+  cpu::ranks_by_pairs<double>(3, {c.span(), c.lists(), c.chosen(), c.all(), 1, span(ranks)});
   for (const size_t slot : {size_t{0}, size_t{700}, c.targets.size() - 1}) {
     const int64_t list = slot < static_cast<size_t>(c.target_offsets[1]) ? 0 : 2;
     const double* const s = c.scores.data() + c.offsets[list];
@@ -147,8 +158,7 @@ TEST_CASE("derivatives of a list longer than every piece are the plain sums") {
   const auto weights = [](const std::vector<double>& v) {
     return Span<const double>{v.data(), static_cast<int64_t>(v.size())};
   };
-  cpu_table<SmoothKernels<double>>().smooth_rank_vjp(
-      3, {c.span(), c.lists(), c.chosen(), 1, weights(g), weights(h), span(out)});
+  cpu::vjp_by_pairs<double>(3, {c.span(), c.lists(), c.chosen(), 1, weights(g), weights(h), span(out)});
   const auto k = [&](int64_t i, int64_t j) {
     const double sigma = 1 / (1 + std::exp(c.scores[i] - c.scores[j]));
     return sigma * (1 - sigma);
