@@ -68,6 +68,8 @@ int run_in(lua_State* L, const Invocation& invocation, const std::string& name) 
       return run_spec(L, name);
     case Command::doc:
       return run_module_text(L, "moonrank.help", "about", name.c_str());
+    case Command::results:
+      return run_module_text(L, "moonrank.results", "text", name.c_str());
     case Command::dump_api:
       return run_module_text(L, "moonrank.dump_api", "text", nullptr);
     case Command::version:
@@ -128,7 +130,7 @@ int run_command(const Invocation& invocation) {
     }
     return worst;
   } else {
-    return run_fresh(invocation, command.mode == Command::doc && !command.names.empty() ? command.names.front() : "mr");
+    return run_fresh(invocation, command.names.empty() ? "mr" : command.names.front());
   }
   return 0;
 }

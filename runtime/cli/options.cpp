@@ -10,6 +10,7 @@ const char* const help_text =
     "       moonrank [options] SCRIPT [script options]  run a script; `moonrank SCRIPT --help` shows its options\n"
     "       moonrank test SPEC...                     run specs\n"
     "       moonrank doc [NAME]                       documentation: moonrank doc ndcg\n"
+    "       moonrank results STORE                    studies of sweeps in a store, and their best trials\n"
     "       moonrank data list                        data sets that can be fetched, and which are there\n"
     "       moonrank data get NAME                    fetch one from its publisher: moonrank data get movielens\n"
     "\n"
@@ -117,10 +118,13 @@ Command parse(const std::vector<std::string>& words) {
   const std::string& word = words[i];
   if (word == "data") {
     read_data(words, i + 1, &command);
-  } else if (word == "test" || word == "doc") {
-    command.mode = word == "test" ? Command::test : Command::doc;
+  } else if (word == "test" || word == "doc" || word == "results") {
+    command.mode = word == "test" ? Command::test : word == "doc" ? Command::doc : Command::results;
     command.names.assign(words.begin() + static_cast<ptrdiff_t>(i) + 1, words.end());
     if (word == "test" && command.names.empty()) throw UsageError("test: name one spec at least");
+    if (word == "results" && command.names.size() != 1) {
+      throw UsageError("results: expected the name of one store, got " + std::to_string(command.names.size()));
+    }
     if (word == "doc" && command.names.size() > 1)
       throw UsageError("doc: expected one name, got " + std::to_string(command.names.size()));
   } else {

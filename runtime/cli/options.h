@@ -8,13 +8,13 @@
 namespace mr::cli {
 
 struct Command {
-  enum Mode { repl, script, test, doc, data_get, data_list, version, help, dump_api };
+  enum Mode { repl, script, test, doc, results, data_get, data_list, version, help, dump_api };
   Mode mode = repl;
   std::vector<std::string> code;   // of -e, in order; run before the script
   bool stay = false;               // -i: the REPL afterwards
   int threads = 0;                 // 0: all cores
   int script_at = 0;               // index in argv of the script's name; 0: none
-  std::vector<std::string> names;  // specs, or what doc and data get are about
+  std::vector<std::string> names;  // specs, or what doc, results and data get are about
 };
 
 /// A command line that means nothing. Its text is complete; the exit status is 2.

@@ -106,16 +106,6 @@ function Results:pivot(options)
   return pivot.make(self:columns(), o)
 end
 
--- The best row of some, by a column; the first of equals.
-function Results:_best_row(column, rows)
-  local sign, best = self.study.direction == "minimize" and -1 or 1, nil
-  for _, row in ipairs(rows) do
-    local value = column[row]
-    if value and value == value and (not best or sign * value > sign * column[best]) then best = row end
-  end
-  return best
-end
-
 -- One trial with all that belongs to it.
 local function trial_at(data, row)
   local trial = { number = data:column("results", "number")[row], params = {}, numbers = {}, value = data:column("results", "value")[row] }
@@ -133,9 +123,9 @@ end
 function Results:best(by, options)
   local o = check.options("results:best", options, { on = "value", where = {} })
   local data = self:columns()
-  local rows, column = data:rows("results:best", o.where), data:column("results:best", o.on)
+  local rows = data:rows("results:best", o.where)
   if by == nil then
-    local row = self:_best_row(column, rows)
+    local row = self:order(data, rows, o.on)[1]
     if not row then check.fail("results:best: no trial of '%s' in %s was completed", self.name, self.path) end
     return trial_at(data, row)
   end
@@ -149,7 +139,7 @@ function Results:best(by, options)
   end
   local lines = {}
   for _, group in ipairs(data:groups("results:best", names, rows)) do
-    local row = self:_best_row(column, group.rows)
+    local row = self:order(data, group.rows, o.on)[1]
     local line = {}
     for c, name in ipairs(heads) do line[c] = row and data:column("results:best", name)[row] end
     if row then lines[#lines + 1] = line end
@@ -186,6 +176,64 @@ function Results:reports(number)
   return curves
 end
 
+---Rows of trials, the best first; those without a value are left out.
+---@param data mr.results.Columns
+---@param rows integer[]
+---@param value? string
+---@return integer[]
+function Results:order(data, rows, value)
+  local column, sign = data:column("results", value or "value"), self.study.direction == "minimize" and -1 or 1
+  local order = {}
+  for _, row in ipairs(rows) do
+    if column[row] then order[#order + 1] = row end
+  end
+  table.sort(order, function(a, b)
+    if column[a] ~= column[b] then return sign * column[a] > sign * column[b] end
+    return a < b
+  end)
+  return order
+end
+
+---What trials reported under a name, by number: {step =, value =} in order.
+---@param name string
+---@return table<integer, { step: integer, value: number }[]>
+function Results:reported(name) return self._store:reports(self.study, name) end
+
+---Tests every two values of a parameter against each other, over trials that agree in all other parameters, e.g. in fold and seed.
+---@param options { by: string, value?: string, test?: string, correction?: string, lists?: boolean, where?: table }
+---test: "wilcoxon" (default) or "paired_t"; correction: "holm" (default), "bonferroni" or "none"; lists: pairs are lists, not trials
+---@return mr.Table
+function Results:compare(options)
+  local o = check.options("results:compare", options, { by = check.none, value = "value", test = "wilcoxon", correction = "holm",
+    lists = false, where = {} })
+  return require("moonrank.results.compare").make(self, o)
+end
+
+---A picture of what a parameter does to a number, over all else.
+---@param name string
+---@param options? { value?: string, where?: table<string, any> }
+---@return mr.Figure
+function Results:marginal(name, options)
+  local o = check.options("results:marginal", options, { value = "value", where = {} })
+  return require("moonrank.results.pictures").marginal(self, name, o)
+end
+
+---A picture of what trials reported, step by step: means by a parameter's values, or the best trials.
+---@param options? { value?: string, by?: string, where?: table<string, any>, states?: string[] }
+---@return mr.Figure
+function Results:curves(options)
+  local o = check.options("results:curves", options, { value = check.none, by = check.none, where = {}, states = { "done", "pruned" } })
+  return require("moonrank.results.pictures").curves(self, o)
+end
+
+---A picture of combinations: a line per trial over the parameters' axes, the best tenth on top.
+---@param options? { value?: string, where?: table<string, any>, trials?: integer }
+---@return mr.Figure
+function Results:parallel(options)
+  local o = check.options("results:parallel", options, { value = "value", where = {}, trials = 60 })
+  return require("moonrank.results.pictures").parallel(self, o)
+end
+
 ---Every trial as comma separated values.
 ---@return string
 function Results:to_csv() return self:trials():to_csv() end
@@ -220,13 +268,8 @@ function M.text(path)
     local counts = results:counts()
     lines[#lines + 1] = ("%s: %s%s"):format(name, counts_text(counts), results.study.planned and " of " .. results.study.planned or "")
     if counts.done then
-      local data, sign = results:columns(), results.study.direction == "minimize" and -1 or 1
-      local value, order = data:column("results", "value"), data:rows("results")
-      table.sort(order, function(a, b)
-        if value[a] ~= value[b] then return sign * value[a] > sign * value[b] end
-        return a < b
-      end)
-      local rows = {}
+      local data, rows = results:columns(), {}
+      local value, order = data:column("results", "value"), results:order(data, data:rows("results"))
       for i = 1, math.min(5, #order) do
         local line = { data:column("results", "number")[order[i]], value[order[i]] }
         for c, param in ipairs(data.params) do line[c + 2] = data:column("results", param)[order[i]] end

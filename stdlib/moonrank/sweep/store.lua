@@ -84,7 +84,9 @@ Store.__close = Store.close
 function M.open(path, mode, versions)
   versions = versions or M.versions
   if mode == "write" then core.make_folder(path) end
-  local store = setmetatable({ path = path, _database = core.open_database(path, mode) }, Store)
+  local ok, database = pcall(core.open_database, path, mode)
+  if not ok then check.fail("%s", database:sub(database:find(path, 1, true) or 1)) end
+  local store = setmetatable({ path = path, _database = database }, Store)
   local version = version_of(store._database)
   if version > #versions then
     check.fail("%s is a store of version %d, which a newer moonrank made; this one knows %d", path, version, #versions)

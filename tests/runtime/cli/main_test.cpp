@@ -23,6 +23,8 @@ TEST_CASE("a wrong command line is status 2 and offers the nearest option") {
       {{"doc", "a", "b"}, "moonrank: doc: expected one name, got 2\n"},
       {{"data"}, "moonrank: data: 'get NAME' or 'list' is missing\n"},
       {{"data", "gte", "x"}, "moonrank: unknown data command 'gte', did you mean 'get'? (moonrank --help lists all)\n"},
+      {{"results"}, "moonrank: results: expected the name of one store, got 0\n"},
+      {{"results", "a", "b"}, "moonrank: results: expected the name of one store, got 2\n"},
       {{"data", "get"}, "moonrank: data get: expected one name after it\n"},
       {{"--version", "x"}, "moonrank: unexpected argument 'x'\n"}};
   for (const auto& [words, said] : cases) {
@@ -144,4 +146,21 @@ TEST_CASE("the standard library is in the program, and a folder can take precede
   const mr::test::ScopedVariable stdlib("MOONRANK_STDLIB", folder.path().string());
   CHECK(run({"--version"}).out == "mine\n");
   CHECK(run({"-e", "print(mr.ones(2):sum():item())"}).out == "2.0\n");
+}
+
+TEST_CASE("results lists the studies of a store and their best trials") {
+  const mr::test::TemporaryFolder folder;
+  const std::string path = (folder.path() / "r.db").string();
+  const Ran made =
+      run({"-e", "mr.sweep{name = 's', store = '" + path +
+                     "', progress = false, space = {a = mr.range(1, 3)}, run = function(t) return t.a end}"});
+  CHECK(made.err == "");
+  const Ran ran = run({"results", path});
+  CHECK(ran.status == 0);
+  CHECK(ran.out ==
+        "s: 3 done of 3\n  trial  value  a\n  -----  -----  -\n      3      3  3\n      2      2  2\n      1      1  "
+        "1\n");
+  const Ran none = run({"results", path + "x"});
+  CHECK(none.status == 1);
+  CHECK(none.err == "moonrank: " + path + "x is not there\n");
 }

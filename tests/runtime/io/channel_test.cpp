@@ -1,0 +1,106 @@
+// Messages between processes, how these end, and locks.
+#include "runtime/io/channel.h"
+
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/temporary_folder.h"
+
+namespace mr::io {
+namespace {
+
+using Catch::Contains;
+
+std::pair<Channel, Channel> both_ends() {
+  std::array<int, 2> ends{};
+  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
+  return {Channel(ends[0]), Channel(ends[1])};
+}
+
+TEST_CASE("messages arrive whole and in order, whatever their size") {
+  auto [ours, theirs] = both_ends();
+  CHECK_FALSE(theirs.receive());
+  const std::string large(5'000'000, 'x');
+  std::thread sender([&from = ours, &large] {
+    for (const std::string& each : {std::string("one"), std::string(), std::string("a\0b", 3), large}) from.send(each);
+  });
+  std::vector<std::string> found;
+  while (found.size() < 4) {
+    wait_for({theirs.descriptor()}, 1);
+    while (const std::optional<std::string> message = theirs.receive()) found.push_back(*message);
+  }
+  sender.join();
+  CHECK(found == std::vector<std::string>{"one", "", std::string("a\0b", 3), large});
+  CHECK_FALSE(theirs.ended());
+}
+
+TEST_CASE("what was sent before the end is received; sending to nobody is no signal") {
+  auto [ours, theirs] = both_ends();
+  CHECK(ours.send("last"));
+  { const Channel gone = std::move(ours); }
+  CHECK(theirs.receive() == "last");
+  CHECK_FALSE(theirs.receive());
+  CHECK(theirs.ended());
+  CHECK_FALSE(theirs.send("to nobody"));
+}
+
+TEST_CASE("half a message is none, and what is no message is an error") {
+  std::array<int, 2> ends{};
+  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) == 0);
+  Channel theirs(ends[1]);
+  const uint64_t size = 10;
+  std::array<char, 12> bytes{};
+  std::memcpy(bytes.data(), &size, sizeof size);
+  REQUIRE(write(ends[0], bytes.data(), bytes.size()) == 12);
+  CHECK_FALSE(theirs.receive());
+  const std::string rest(6, 'x');
+  REQUIRE(write(ends[0], rest.data(), rest.size()) == 6);
+  CHECK(theirs.receive() == std::string(4, '\0') + rest);
+  bytes.fill('\xff');
+  REQUIRE(write(ends[0], bytes.data(), bytes.size()) == 12);
+  CHECK_THROWS_WITH(theirs.receive(), Contains("is no message"));
+  close(ends[0]);
+}
+
+TEST_CASE("how a process ended") {
+  const test::TemporaryFolder folder;
+  const std::string log = (folder.path() / "log").string();
+  // the program of this test, asked for what it does not have
+  Started started = start_worker({"tests", "--no-such-option"}, log);
+  const std::optional<std::string> how = how_it_ended(started.id, true);
+  REQUIRE(how);
+  CHECK_THAT(*how, Contains("exit status") && !Contains("exit status 0"));
+  while (!started.channel.ended()) started.channel.receive();
+  Started killed = start_worker({"tests", "--list-tests"}, log);
+  kill(killed.id, SIGKILL);
+  CHECK(how_it_ended(killed.id, true) == "signal 9 (Killed)");
+  CHECK(how_it_ended(killed.id, false) == "it is not there");
+  CHECK_THROWS_WITH(start_worker({}, log), Contains("command line is empty"));
+}
+
+TEST_CASE("a process that no sweep started is no worker") {
+  CHECK_FALSE(worker_end());
+  const test::ScopedVariable odd("MOONRANK_WORKER", "x");
+  CHECK_THROWS_WITH(worker_end(), Contains("MOONRANK_WORKER is 'x'"));
+}
+
+TEST_CASE("a lock is held by one, and let go of at its end") {
+  const test::TemporaryFolder folder;
+  const std::string path = (folder.path() / "lock").string();
+  {
+    const std::optional<FileLock> first = FileLock::take(path);
+    REQUIRE(first);
+    CHECK_FALSE(FileLock::take(path));
+  }
+  CHECK(FileLock::take(path));
+  CHECK_THROWS_WITH(FileLock::take((folder.path() / "no" / "lock").string()), Contains("cannot be written"));
+}
+
+}  // namespace
+}  // namespace mr::io

@@ -1,0 +1,117 @@
+// SQLite behind its wrapper: what goes in comes out, parameters are never SQL, and errors name the file.
+#include "runtime/io/sqlite.h"
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <sys/resource.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/temporary_folder.h"
+
+namespace mr::io {
+namespace {
+
+using Catch::Contains;
+
+std::string in(const test::TemporaryFolder& folder, const char* name) { return (folder.path() / name).string(); }
+
+Cell text(const std::string& value) { return {value}; }
+Cell whole(int64_t value) { return {value}; }
+Cell real(double value) { return {value}; }
+
+TEST_CASE("a field comes back as it went in") {
+  const test::TemporaryFolder folder;
+  Database database(in(folder, "a.db"), Database::write);
+  database.run("CREATE TABLE t (x)", {});
+  const std::string odd("a\0b'; DROP TABLE t; --\xc3\xa9", 25);
+  const double inf = std::numeric_limits<double>::infinity();
+  const double least = std::numeric_limits<double>::denorm_min();
+  for (const Cell& cell : {text(odd), text(""), whole(std::numeric_limits<int64_t>::min()), real(0.1), real(inf),
+                           real(least), real(3.0), Cell{}}) {
+    database.run("INSERT INTO t VALUES (?1)", {cell});
+    CHECK(database.changed() == 1);
+    const Rows rows = database.run("SELECT x AS y FROM t ORDER BY rowid DESC LIMIT 1", {});
+    CHECK(rows.names == std::vector<std::string>{"y"});
+    CHECK(rows.columns.at(0).at(0).value == cell.value);
+  }
+  database.run("INSERT INTO t VALUES (?1)", {Cell{true}});
+  database.run("INSERT INTO t VALUES (?1)", {real(std::nan(""))});
+  const Rows last = database.run("SELECT x FROM t ORDER BY rowid DESC LIMIT 2", {});
+  CHECK(std::holds_alternative<std::monostate>(last.columns[0][0].value));
+  CHECK(last.columns[0][1].value == whole(1).value);
+  database.run("INSERT INTO t VALUES (CAST(?1 AS BLOB))", {text(std::string("\xff\0\xfe", 3))});
+  CHECK(database.run("SELECT x FROM t ORDER BY rowid DESC LIMIT 1", {}).columns[0][0].value ==
+        text(std::string("\xff\0\xfe", 3)).value);
+  CHECK(database.run("SELECT count(*) FROM t", {}).columns[0][0].value == whole(11).value);
+}
+
+TEST_CASE("wrong statements are errors, and the database lives on") {
+  const test::TemporaryFolder folder;
+  Database database(in(folder, "a.db"), Database::write);
+  database.run("CREATE TABLE t (x UNIQUE)", {});
+  database.run("INSERT INTO t VALUES (1)", {});
+  CHECK_THROWS_WITH(database.run("INSERT INTO t VALUES (1)", {}), Contains("a.db: UNIQUE constraint failed"));
+  CHECK_THROWS_WITH(database.run("SELEC", {}), Contains("a.db: near \"SELEC\": syntax error"));
+  CHECK_THROWS_WITH(database.run("", {}), Contains("a statement is empty"));
+  CHECK_THROWS_WITH(database.run("SELECT ?1", {}), Contains("takes 1 parameters, got 0"));
+  CHECK_THROWS_WITH(database.run("SELECT 1", {Cell{}}), Contains("takes 0 parameters, got 1"));
+  CHECK(database.run("SELECT x FROM t", {}).columns[0].size() == 1);
+  database.close();
+  database.close();
+  CHECK_THROWS_WITH(database.run("SELECT 1", {}), Contains("was closed"));
+  CHECK(database.changed() == 0);
+}
+
+TEST_CASE("files that are none, that are not there, with names that mean something elsewhere") {
+  const test::TemporaryFolder folder;
+  CHECK_THROWS_WITH(Database(in(folder, "none.db"), Database::read), Contains("none.db is not there"));
+  CHECK_THROWS_WITH(Database(in(folder, "no/folder.db"), Database::write), Contains("folder.db cannot be opened"));
+  std::ofstream(in(folder, "text")) << std::string(1000, 'x');
+  CHECK_THROWS_WITH(Database(in(folder, "text"), Database::read), Contains("text is no SQLite database"));
+  CHECK_THROWS_WITH(Database(in(folder, "text"), Database::write), Contains("text is no SQLite database"));
+  for (const char* const name : {"a?mode=memory", "50%41#b", ":memory:"}) {
+    Database(in(folder, name), Database::write).run("CREATE TABLE t (x)", {});
+    CHECK(std::filesystem::exists(folder.path() / name));
+  }
+  Database reader(in(folder, ":memory:"), Database::read);
+  CHECK_THROWS_WITH(reader.run("INSERT INTO t VALUES (1)", {}), Contains("cannot be written"));
+}
+
+TEST_CASE("a reader sees what was committed, while a writer writes") {
+  const test::TemporaryFolder folder;
+  Database writer(in(folder, "a.db"), Database::write);
+  writer.run("CREATE TABLE t (x)", {});
+  Database reader(in(folder, "a.db"), Database::read);
+  writer.run("BEGIN IMMEDIATE", {});
+  writer.run("INSERT INTO t VALUES (1)", {});
+  CHECK(reader.run("SELECT x FROM t", {}).columns[0].empty());
+  writer.run("COMMIT", {});
+  CHECK(reader.run("SELECT x FROM t", {}).columns[0].size() == 1);
+}
+
+TEST_CASE("a limit on files is an error, no signal, and nothing is damaged") {
+  const test::TemporaryFolder folder;
+  Database database(in(folder, "a.db"), Database::write);
+  database.run("CREATE TABLE t (x)", {});
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{100'000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  int64_t written = 0;
+  std::string said;
+  try {
+    for (; written < 100; ++written) database.run("INSERT INTO t VALUES (?1)", {text(std::string(10'000, 'x'))});
+  } catch (const std::runtime_error& error) {
+    said = error.what();
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  CHECK_THAT(said, Contains("a.db: "));
+  CHECK(written < 100);
+  CHECK(database.run("SELECT count(*) FROM t", {}).columns[0][0].value == whole(written).value);
+  CHECK(database.run("PRAGMA integrity_check", {}).columns[0][0].value == text("ok").value);
+}
+
+}  // namespace
+}  // namespace mr::io

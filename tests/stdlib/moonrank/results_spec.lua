@@ -1,0 +1,247 @@
+-- Reading results: every table against plain loops over what the trials returned.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local store = require "moonrank.sweep.store"
+local sweeps = dofile "tests/support/sweeps.lua"
+local test = require "moonrank.test"
+local describe, it, equal, near, check, raises = test.describe, test.it, test.equal, test.near, test.check, test.raises
+
+-- What a trial of the study below returns.
+local function outcome(p)
+  local base = ({ ndcg = 0.5, ap = 0.4, rr = 0.3 })[p.loss] + p.fold / 100 - math.abs(math.log(p.lr, 10) + 2) / 10
+  return { valid = base, test = base * base, per_list = { valid = { base, base + 0.01 * p.fold, 0 / 0 } } }
+end
+
+local lrs = { 0.001, 0.01, 0.1 }
+local losses = { "ap", "ndcg", "rr" }
+
+local function every(f)
+  for _, loss in ipairs(losses) do
+    for fold = 1, 4 do
+      for _, lr in ipairs(lrs) do f{ loss = loss, fold = fold, lr = lr } end
+    end
+  end
+end
+
+local folder = sweeps.capture("mktemp -d"):match "%S+"
+local function study(name, options)
+  local o = { name = name, store = folder .. "/r.db", progress = false, metric = "valid",
+    space = { loss = mr.choice(losses), fold = mr.range(1, 4), lr = mr.choice(lrs) },
+    run = function(trial)
+      for step = 1, 3 do trial:report(step, { valid = trial.fold * step, loss = trial.lr / step }) end
+      return outcome(trial.params)
+    end }
+  for key, value in pairs(options or {}) do o[key] = value end
+  return mr.sweep(o)
+end
+local r = study "s"
+
+describe("pivot", function()
+  it("is the mean over what is in no head", function()
+    local t = r:pivot{ rows = "loss", columns = "lr", value = "test" }
+    equal(t.columns, { "loss", "0.001", "0.01", "0.1" })
+    local sums = {}
+    every(function(p) sums[p.loss .. p.lr] = (sums[p.loss .. p.lr] or 0) + outcome(p).test end)
+    for i, loss in ipairs(losses) do
+      equal(t.rows[i][1], loss)
+      for c, lr in ipairs(lrs) do near(t.rows[i][c + 1], sums[loss .. lr] / 4, 1e-14) end
+    end
+  end)
+
+  it("takes several heads, other aggregates, and some of the trials", function()
+    local t = r:pivot{ rows = { "loss", "lr" }, columns = { "fold" }, aggregate = "count",
+      where = { loss = { "ap", "rr" }, fold = { 1, 3 } } }
+    equal(t.columns, { "loss", "lr", "1", "3" })
+    equal(#t.rows, 6)
+    equal(t.rows[4], { "rr", 0.001, 1, 1 })
+    equal(r:pivot{ rows = "fold", aggregate = "max", value = "lr" }.rows[2], { 2, 0.1 })
+    equal(r:pivot{ rows = "fold", aggregate = "median", value = "lr" }.rows[2], { 2, 0.01 })
+    near(r:pivot{ rows = "fold", aggregate = "sd", value = "lr" }.rows[1][2], mr.stats.summary((function()
+      local all = {}
+      for _ = 1, 3 do table.move(lrs, 1, 3, #all + 1, all) end
+      return all
+    end)()).sd, 1e-12)
+    equal(r:pivot{ rows = "loss", value = "lr", aggregate = function(values) return #values * 1000 end }.rows[1][2], 12000)
+    equal(r:pivot{ columns = "loss", aggregate = "count", where = { fold = 1 } }.rows, { { 3, 3, 3 } })
+  end)
+
+  it("refuses what it does not know", function()
+    raises(function() r:pivot{} end, "rows is missing")
+    raises(function() r:pivot{ rows = "los" } end, "did you mean 'loss'?")
+    raises(function() r:pivot{ rows = "loss", value = "tets" } end, "did you mean 'test'?")
+    raises(function() r:pivot{ rows = "loss", aggregate = "sum" } end, "no aggregate")
+    raises(function() r:pivot{ rows = "fold", value = "loss" } end, "expected numbers")
+  end)
+end)
+
+describe("best", function()
+  it("is the trial with the highest value, with all of it", function()
+    local found, best = r:best(), nil
+    every(function(p) if not best or outcome(p).valid > outcome(best).valid then best = p end end)
+    equal(found.params, best)
+    equal(found.numbers, { valid = outcome(best).valid, test = outcome(best).test })
+    equal(found.value, outcome(best).valid)
+    check(found.seed > 0 and found.wall >= 0, "seed and seconds")
+  end)
+
+  it("is chosen per group on one number and shows the others", function()
+    local t = r:best({ "loss", "fold" }, { where = { fold = { 2, 4 } } })
+    equal(t.columns, { "loss", "fold", "number", "lr", "test", "valid" })
+    equal(#t.rows, 6)
+    for _, row in ipairs(t.rows) do
+      local p = { loss = row[1], fold = row[2], lr = row[4] }
+      equal({ row[5], row[6] }, { outcome(p).test, outcome(p).valid })
+      for _, lr in ipairs(lrs) do
+        check(outcome{ loss = p.loss, fold = p.fold, lr = lr }.valid <= row[6], "the best of its group")
+      end
+    end
+    local lowest = study("low", { direction = "minimize", metric = "test" })
+    equal(lowest:best("loss").rows[3][6], lowest:best("loss", { on = "test" }).rows[3][6])
+    check(lowest:best().value < lowest:best(nil, { where = { loss = "ndcg" } }).value, "the lowest")
+  end)
+end)
+
+describe("trials", function()
+  it("are a table in every format", function()
+    local t = r:trials{ where = { fold = 1, loss = "ap" }, columns = { "number", "lr", "valid" } }
+    equal(#t.rows, 3)
+    local first = ("%.17g"):format(outcome{ loss = "ap", fold = 1, lr = 0.001 }.valid)
+    equal(t:to_csv():match "^[^\n]*\n[^\n]*", "number,lr,valid\n1,0.001," .. first)
+    equal(t:to_markdown(),
+      "| number | lr | valid |\n| ---: | ---: | ---: |\n| 1 | 0.001 | 0.31 |\n| 2 | 0.01 | 0.41 |\n| 3 | 0.1 | 0.31 |\n")
+    local odd = mr.table{ columns = { "a_b", "n" }, rows = { { "50% & | more\\", 1 }, { "~^{}#$\nx", nil } } }
+    equal(odd:to_latex(), table.concat({ "\\begin{tabular}{lr}", "\\toprule", "a\\_b & n \\\\", "\\midrule",
+      "50\\% \\& | more\\textbackslash{} & 1 \\\\", "\\textasciitilde{}\\textasciicircum{}\\{\\}\\#\\$ x &  \\\\", "\\bottomrule",
+      "\\end{tabular}\n" }, "\n"))
+    equal(odd:to_markdown(), "| a_b | n |\n| --- | ---: |\n| 50% & \\| more\\ | 1 |\n| ~^{}#$ x |  |\n")
+    check(r:to_csv():find "^number,state,fold,loss,lr,value,test,valid,wall,reason\n1,done,1,ap,0.001", r:to_csv():sub(1, 200))
+    check(#r:to_markdown() > 500 and #r:to_latex() > 500, "every trial")
+  end)
+
+  it("say what is in the store", function()
+    equal(tostring(r), ("mr.Results 's' in %s/r.db: 36 done"):format(folder))
+    local text = require("moonrank.results").text(folder .. "/r.db")
+    check(text:find("low: 36 done of 36\n  trial    test  fold  loss     lr\n", 1, true), text)
+    check(text:find("s: 36 done of 36\n  trial  valid  fold  loss     lr\n", 1, true), text)
+  end)
+
+  it("have scores per list and reports", function()
+    local found = r:per_list(8)
+    local p = outcome{ loss = "rr", fold = 1, lr = 0.01 }.per_list.valid
+    near(found, p, 0)
+    equal(r:reports(8).loss.values, { 0.01, 0.005, 0.01 / 3 })
+    raises(function() r:per_list(8, "vaild") end, "did you mean 'valid'?")
+    raises(function() r:per_list(99) end, "trial 99 returned no scores per list")
+  end)
+end)
+
+describe("compare", function()
+  it("pairs trials that agree in all else, and corrects", function()
+    local t = r:compare{ by = "loss", test = "paired_t", value = "test" }
+    equal(#t.rows, 3)
+    local p = {}
+    for i, pair in ipairs{ { "ap", "ndcg" }, { "ap", "rr" }, { "ndcg", "rr" } } do
+      local a, b = {}, {}
+      every(function(q)
+        if q.loss == pair[1] then
+          a[#a + 1] = outcome(q).test
+          b[#b + 1] = outcome{ loss = pair[2], fold = q.fold, lr = q.lr }.test
+        end
+      end)
+      p[i] = mr.stats.paired_t(a, b).p
+      equal({ t.rows[i][1], t.rows[i][2], t.rows[i][3] }, { pair[1], pair[2], 12 })
+      near(t.rows[i][6], mr.stats.mean(a) - mr.stats.mean(b), 1e-12)
+      near(t.rows[i][7], p[i], 1e-9)
+    end
+    local sorted = { table.unpack(p) }
+    table.sort(sorted)
+    for i = 1, 3 do
+      local holm = 0
+      for rank = 1, 3 do
+        if sorted[rank] <= p[i] then holm = math.max(holm, math.min(1, sorted[rank] * (4 - rank))) end
+      end
+      near(t.rows[i][8], holm, 1e-9)
+    end
+    near(r:compare{ by = "loss", correction = "bonferroni" }.rows[1][8], math.min(1, 3 * r:compare{ by = "loss" }.rows[1][7]), 1e-12)
+  end)
+
+  it("pairs lists, and refuses what cannot be paired", function()
+    equal(r:compare{ by = "loss", lists = true, where = { lr = 0.01 } }.rows[1][3], 12)
+    raises(function() r:compare{ by = "los" } end, "did you mean 'loss'?")
+    raises(function() r:compare{} end, "by is missing")
+    raises(function() r:compare{ by = "loss", where = { loss = "ap" } } end, "1 value in the trials, expected two")
+    raises(function() r:compare{ by = "fold", where = { loss = "ap", lr = 0.1 } } end, "1 pair of trials")
+  end)
+end)
+
+describe("pictures", function()
+  it("are drawn", function()
+    local figures = { loss = r:marginal "loss", lr = r:marginal("lr", { value = "test" }), best = r:curves(), parallel = r:parallel(),
+      curves = r:curves{ by = "loss", value = "loss" } }
+    for name, figure in pairs(figures) do
+      figure:save(("%s/%s.svg"):format(folder, name))
+      check(#sweeps.read(("%s/%s.svg"):format(folder, name)) > 2000, name)
+    end
+    equal(tostring(r:marginal "loss"), "mr.Figure bars: 1 series, 's'")
+    equal(tostring(r:marginal "lr"), "mr.Figure scatter: 1 series, 's'")
+    equal(tostring(r:curves{ by = "fold" }), "mr.Figure lines: 4 series, 's'")
+    raises(function() r:marginal "lrr" end, "did you mean 'lr'?")
+    raises(function() r:curves{ value = "nothing" } end, "no trial reported 'nothing'")
+  end)
+end)
+
+describe("stores", function()
+  it("are named, and their studies", function()
+    raises(function() mr.results(folder .. "/none.db") end, "none.db is not there")
+    raises(function() mr.results(folder .. "/r.db") end, "has 2 studies (low, s); name one")
+    raises(function() mr.results(folder .. "/r.db", "lov") end, "did you mean 'low'?")
+    raises(function() mr.results(3) end, "path is a number")
+  end)
+
+  it("of 100,000 trials are opened and pivoted in under a second of work", function()
+    local path = folder .. "/large.db"
+    local opened = store.open(path, "write")
+    local row = opened:set_study{ name = "large", space = "", sampler = "grid", seed = 1, direction = "maximize", script = "",
+      script_name = "", settings = "", data = "", version = "" }
+    local count = 100000
+    opened:transaction(function()
+      opened:columns([[WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
+        INSERT INTO trials (study, number, state, attempts, seed, params, value) SELECT ?1, i, 'done', 1, i,
+        json_object('bound', 'b' || (i % 3), 'fold', i % 5, 'loss', 'l' || (i % 7), 'lr', i / 7.0), i % 1000 FROM n]], row.id, count)
+      opened:columns("INSERT INTO numbers SELECT id, 'ndcg', number * 0.5 FROM trials")
+    end)
+    opened:close()
+    for _, name in ipairs{ "value", "ndcg" } do
+      local began = os.clock()
+      local t = mr.results(path):pivot{ rows = { "loss", "bound" }, columns = "fold", value = name }
+      local spent = os.clock() - began
+      check(spent < 1, ("%.2f s of processor time"):format(spent))
+      equal({ #t.rows, #t.columns }, { 21, 7 })
+      local sum, cell = 0, 0
+      for i = 1, count do
+        if i % 7 == 2 and i % 3 == 1 and i % 5 == 4 then sum, cell = sum + (name == "value" and i % 1000 or i * 0.5), cell + 1 end
+      end
+      near(t.rows[8][7], sum / cell, 1e-12)
+    end
+  end)
+end)
+
+describe("the store as it is written", function()
+  it("is read while a sweep goes on", function()
+    local seen = {}
+    local live
+    study("live", { space = { a = mr.range(1, 3) }, metric = "a", run = function(trial)
+      live = live or mr.results(folder .. "/r.db", "live")
+      seen[#seen + 1] = live:refresh():counts().done or 0
+      return { a = trial.a }
+    end })
+    equal(seen, { 0, 1, 2 })
+  end)
+end)
+
+it("leaves nothing behind", function()
+  r = nil
+  collectgarbage()
+  check(core.file_exists(folder), "the folder")
+  os.execute("rm -rf " .. folder)
+end)
