@@ -142,7 +142,7 @@ function M.sweep(options)
   if running then check.fail("mr.sweep: a sweep inside a trial of another one") end
   calls = calls + 1
   local role = worker.role()
-  local study = studies.describe(o)
+  local study = studies.describe(o, role and true or false)
   local fingerprint = studies.fingerprint(study)
   local context = { run = o.run, space = o.space, metric = o.metric, pruner = o.pruner, others = {} }
   running = true

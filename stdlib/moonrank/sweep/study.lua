@@ -30,14 +30,15 @@ local function data_text(data)
 end
 
 ---The row of a study.
----@param o table  the options of mr.sweep, checked
+---@param o table           the options of mr.sweep, checked
+---@param in_worker boolean  where checksums of data, which take time, are not needed
 ---@return table
-function M.describe(o)
+function M.describe(o, in_worker)
   local script_name, script = command.script_of(o.run)
   return {
     name = o.name, space = o.space:describe(), sampler = o.sampler:describe() .. (o.pruner and ", pruner " .. o.pruner:describe() or ""),
     seed = o.seed, direction = o.direction, metric = o.metric, script = script, script_name = script_name,
-    settings = settings_text(o.settings), data = data_text(o.data), planned = o.trials, version = core.version(),
+    settings = settings_text(o.settings), data = in_worker and "" or data_text(o.data), planned = o.trials, version = core.version(),
   }
 end
 

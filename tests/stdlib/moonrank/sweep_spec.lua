@@ -1,6 +1,7 @@
 -- Sweeps in one process: what is stored, what is done again, what is refused.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local live = require "moonrank.sweep.live"
 local frame = require "moonrank.sweep.frame"
 local store = require "moonrank.sweep.store"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -203,6 +204,27 @@ it("gives a trial a folder that stays, and its parameters with their meaning", f
       end })
     equal(r:trials{ columns = { "net", "deep", "value" } }.rows, { { "large", 1, 2.0 }, { "large", 2, 2.0 }, { "small", nil, 1.0 } })
   end)
+end)
+
+it("shows a table that is drawn anew on a terminal", function()
+  local written, now = {}, 0
+  local schedule = { planned = 10, counts = { done = 3, failed = 1 }, finished_now = 4, ended = function() return 4 end, trials = {},
+    best = { value = 0.5, number = 2, params = { lr = 0.25, loss = "ap" } } }
+  local view = live.new("s", schedule, { terminal = true, width = 60, clock = function() return now end,
+    out = { write = function(_, ...) written[#written + 1] = table.concat({ ... }) end } })
+  now = 8
+  view:update{ { trial = { number = 6, params = { loss = "rr" } } },
+    { trial = { number = 5, params = { loss = "ap" } }, report = { step = 7, values = { ndcg = 0.25 } } } }
+  local head = "s  4/10 trials  2 running  1 failed  best 0.5 (trial 2: loss ap, lr 0.25)"
+  equal(table.concat(written), table.concat{ head:sub(1, 59), "\n",
+    "  trial 5  loss ap  step 7  ndcg 0.25\n", "  trial 6  loss rr\n" })
+  written, now = {}, 8.1
+  view:update{}
+  equal(#written, 0)
+  now = 9
+  view:update{}
+  equal(written[1], "\27[3A\r\27[J")
+  check(view:summary(0):find("9 s, 14 s left", 1, true), view:summary(0))
 end)
 
 it("refuses what it does not know", function()

@@ -160,6 +160,22 @@ it("Ctrl-C: trials end as they are, to be done again; a second one stops at once
   end)
 end)
 
+it("Ctrl-C in a trial of this process is the same", function()
+  in_folder(function(folder)
+    local id = sweeps.start(folder, "sweep.lua", "--sampler random --workers 0 --wait 0.3")
+    for _ = 1, 500 do
+      if sweeps.read(folder .. "/ran.log") ~= "" then break end
+      sweeps.wait(0.01)
+    end
+    sweeps.signal(id, "INT")
+    equal((sweeps.finish(folder)), 130)
+    local counts = mr.results(folder .. "/r.db"):counts()
+    check(counts.done >= 1 and counts.interrupted == 1 and not counts.running, "one is interrupted")
+    equal((sweeps.run(folder, "sweep.lua", "--sampler random --workers 0")), 0)
+    equal(mr.results(folder .. "/r.db"):counts(), { done = 24 })
+  end)
+end)
+
 it("one process at a time runs a study", function()
   in_folder(function(folder)
     local id = sweeps.start(folder, "sweep.lua", "--sampler random --workers 1 --wait 0.5")

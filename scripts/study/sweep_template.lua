@@ -1,0 +1,45 @@
+-- A sweep to start from: which loss and learning rate rank best, over folds? Copy it, put in your data and model, run it; run it again to go on.
+-- Data: made-up ratings. Model: matrix factorisation, 8 factors, 10 epochs. Every combination is one trial; the epoch is chosen on validation,
+-- and so is the learning rate; the test part is only reported. Trials run in one process per core (--workers), their results are kept in
+-- a store (--store): `moonrank results results/sweep_template.db` shows them at any time.
+local mr = require "moonrank"
+
+local args = mr.args{
+  folds = { default = 3, help = "folds over users" },
+  epochs = { default = 10, help = "passes over the training part" },
+  users = { default = 80, help = "users of the made-up ratings" },
+  seed = { default = 1, help = "seed of the study: ratings, folds, and the trials' own seeds" },
+  workers = { type = "integer", help = "processes (default: one per core); 0: this one" },
+  store = { default = "results/sweep_template.db", help = "where results are kept" },
+  force = { default = false, help = "go on with a study although this script has changed" },
+  smoke = { default = false, help = "two epochs and two folds, to see that it runs" },
+}
+local epochs, folds = args.smoke and 2 or args.epochs, args.smoke and 2 or args.folds
+
+-- Data: made once in every process, before the first trial
+local ratings = mr.data.synthetic{ kind = "ratings", users = args.users, items = 400, seed = args.seed }
+local parts = ratings:binarize(4):folds{ k = folds, by = "user", seed = args.seed, nsr = 1 }
+
+local study = mr.sweep{
+  name = "sweep_template", store = args.store, workers = args.workers, seed = args.seed, force = args.force,
+  settings = { epochs = epochs, users = args.users },
+  space = {
+    loss = mr.choice{ "ndcg", "ap", "rr" },
+    lr = mr.loguniform(1e-3, 1e-1, { points = 3 }),
+    fold = mr.range(1, folds),
+  },
+  metric = "valid_ndcg",  -- what mr.fit measured on validation at the epoch it chose
+  run = function(trial)
+    local fold = parts[trial.fold]
+    local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, init = 0.1, seed = trial.seed }
+    return mr.fit{ model = model, loss = mr.losses[trial.loss]{}, optimizer = mr.optim.adam{ lr = trial.lr }, epochs = epochs,
+      train = fold.train, valid = fold.valid, test = fold.test, metrics = { "ndcg", "ap" }, seed = trial.seed, progress = false }
+  end,
+}
+
+print "Validation nDCG, mean over folds:"
+print(study:pivot{ rows = "loss", columns = "lr", format = "%.4f" })
+print "\nTest nDCG of what validation chose, per loss and fold:"
+print(study:best({ "loss", "fold" }))
+print "\nLosses against each other, paired by test list (each learning rate and fold):"
+print(study:compare{ by = "loss", value = "ndcg", lists = true })
