@@ -28,6 +28,38 @@ void for_pieces(int64_t count, const auto& f) {
       count, 1, [](const void* context, int64_t piece, int64_t) { (*static_cast<decltype(&f)>(context))(piece); }, &f);
 }
 
+/// Scores so large that any two of them differ by more than the reach, infinities among them, get boxes of their own
+/// beyond all others, in their order.
+class FarScores {
+ public:
+  template <class Real>
+  FarScores(const BoxRows<Real>& rows, double shift)
+      : sign_(rows.gain < 0 ? -1 : 1), apart_(3 * BoxShape<Real>::max_reach) {
+    values().clear();
+    for (int64_t i = 0; i < rows.n; ++i) {
+      if (is_far(rows.gain * (rows.scores[i] - shift))) values().push_back(sign_ * rows.scores[i]);
+    }
+    std::sort(values().begin(), values().end());
+    values().erase(std::unique(values().begin(), values().end()), values().end());
+  }
+
+  /// Box number of a far score.
+  int64_t number(double x, double score) const {
+    const int64_t order = std::lower_bound(values().begin(), values().end(), sign_ * score) - values().begin() + 1;
+    constexpr int64_t beyond = 2 * static_cast<int64_t>(placeable);
+    return x > 0 ? beyond + apart_ * order : -beyond - apart_ * (static_cast<int64_t>(values().size()) - order);
+  }
+
+ private:
+  static std::vector<double>& values() {
+    thread_local std::vector<double> the_values;
+    return the_values;
+  }
+
+  double sign_;
+  int64_t apart_;
+};
+
 }  // namespace
 
 template <class Real>
@@ -174,42 +206,28 @@ void BoxPlan<Real>::by_counting(const BoxRows<Real>& rows, int64_t bins) {
   });
 }
 
-/// Sparse scores: box numbers by sorting. Scores so large that any two differ by more than the reach, infinities among
-/// them, get boxes of their own beyond all others.
+/// Sparse scores: box numbers by sorting.
 template <class Real>
 void BoxPlan<Real>::by_sorting(const BoxRows<Real>& rows, const BoxSpread& spread) {
   thread_local std::vector<std::pair<int64_t, int32_t>> sorted;
-  thread_local std::vector<double> far;
+  thread_local std::vector<int64_t> numbers;
   sorted.clear();
-  far.clear();
-  const auto x_of = [&](int64_t i) { return rows.gain * (rows.scores[i] - spread.shift); };
-  const auto key_of = [&](int64_t i) { return rows.gain < 0 ? -double(rows.scores[i]) : double(rows.scores[i]); };
-  for (int64_t i = 0; i < rows.n; ++i) {
-    if (is_far(x_of(i))) far.push_back(key_of(i));
-  }
-  std::sort(far.begin(), far.end());
-  far.erase(std::unique(far.begin(), far.end()), far.end());
+  numbers.clear();
+  const FarScores far(rows, spread.shift);
   room(unsorted_, rows.n);
   room(keys_, rows.n);
   for (int64_t i = 0; i < rows.n; ++i) {
-    const double x = x_of(i), box = std::nearbyint(x / BoxShape<Real>::width);
+    const double x = rows.gain * (rows.scores[i] - spread.shift), box = std::nearbyint(x / BoxShape<Real>::width);
+    const auto row = static_cast<int32_t>(i);
     if (is_far(x)) {
-      const int64_t order = std::lower_bound(far.begin(), far.end(), key_of(i)) - far.begin() + 1,
-                    count = static_cast<int64_t>(far.size());
-      const int64_t beyond = static_cast<int64_t>(placeable) * 2;
-      const int64_t number = x > 0 ? beyond + 3 * BoxShape<Real>::max_reach * order
-                                   : -beyond - 3 * BoxShape<Real>::max_reach * (count - order);
-      sorted.emplace_back(number, static_cast<int32_t>(i));
+      sorted.emplace_back(far.number(x, rows.scores[i]), row);
       unsorted_[i] = 0;
     } else {
-      // a comparison with NaN is false
-      sorted.emplace_back(std::fabs(box) <= placeable ? static_cast<int64_t>(box) : 0, static_cast<int32_t>(i));
+      sorted.emplace_back(std::fabs(box) <= placeable ? static_cast<int64_t>(box) : 0, row);  // NaN: 0
       unsorted_[i] = static_cast<Real>((x - box * BoxShape<Real>::width) * (2 / BoxShape<Real>::width));
     }
   }
   std::sort(sorted.begin(), sorted.end());
-  thread_local std::vector<int64_t> numbers;
-  numbers.clear();
   for (const auto& [number, row] : sorted) {
     if (numbers.empty() || numbers.back() != number) numbers.push_back(number);
     keys_[row] = static_cast<int32_t>(2 * (static_cast<int64_t>(numbers.size()) - 1) + (rows.rows != nullptr));
