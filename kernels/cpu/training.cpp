@@ -1,45 +1,124 @@
 #include "kernels/tables/training.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "kernels/cpu/launch.h"
+#include "kernels/cpu/pairs.h"
+#include "kernels/cpu/training.h"
 
 namespace mr {
 namespace cpu {
+
+template <class Real>
+const TrainingLoops<Real>& training_loops() {
+  static const TrainingLoops<Real> loops = [] {
+    const std::string_view simd = simd_name();
+    return simd == "avx512" ? avx512::training<Real>()
+           : simd == "avx2" ? avx2::training<Real>()
+                            : scalar::training<Real>();
+  }();
+  return loops;
+}
+template const TrainingLoops<float>& training_loops<float>();
+template const TrainingLoops<double>& training_loops<double>();
+
 namespace {
 
-/// The plain form walks the items once per factor; this one walks them once, adding in the same order.
 template <class Real>
-struct FactorScoresVjpByRow : FactorScoresVjp<Real> {
+struct FactorScoresByRow : FactorScores<Real> {
   template <class Group>
   void operator()(const Group&, int64_t list) const {
     const auto& w = *this;
-    const Real* const __restrict p = w.users.data + w.user_of[list] * w.width;
-    const int64_t at = w.lists.begin(list), n = w.lists.size(list);
-    Real* const __restrict sums = w.by_user.data ? w.by_user.data + list * w.width : nullptr;
-    if (sums) {
-      for (int64_t c = 0; c < w.width; ++c) sums[c] = 0;
-    }
-    for (int64_t r = at; r < at + n; ++r) {
-      const Real g = w.upstream[r];
-      const Real* const __restrict q = w.items.data + w.item_of[r] * w.width;
-      if (sums) {
-        for (int64_t c = 0; c < w.width; ++c) sums[c] += g * q[c];
-      }
-      if (w.by_item.data) {
-        Real* const __restrict out = w.by_item.data + r * w.width;
-        for (int64_t c = 0; c < w.width; ++c) out[c] = g * p[c];
-      }
-    }
+    const int64_t at = w.lists.begin(list);
+    training_loops<Real>().inner_products(
+        w.users.data + w.user_of[list] * w.width,
+        {w.items.data, w.item_of.data + at, nullptr, nullptr, w.lists.size(list), w.width}, w.scores.data + at);
   }
 };
 
 template <class Real>
-void factor_scores_vjp(int64_t count, const FactorScoresVjp<Real>& work) {
-  Backend::lists(count, FactorScoresVjpByRow<Real>{work});
+struct FactorUserGradientsByRow : FactorUserGradients<Real> {
+  template <class Group>
+  void operator()(const Group&, int64_t list) const {
+    const auto& w = *this;
+    const int64_t at = w.lists.begin(list);
+    training_loops<Real>().sum_rows(
+        {w.items.data, w.item_of.data + at, w.upstream.data + at, nullptr, w.lists.size(list), w.width},
+        w.out.data + list * w.width);
+  }
+};
+
+/// f(work, first, last) over pieces of [0, count).
+template <class Work, class F>
+void in_pieces(int64_t count, int64_t grain, const Work& work, F) {
+  parallel(
+      count, grain,
+      [](const void* context, int64_t first, int64_t last) {
+        F()
+        (*static_cast<const Work*>(context), first, last);
+      },
+      &work);
+}
+
+template <class Real>
+void factor_scores(int64_t count, const FactorScores<Real>& work) {
+  Backend::lists(count, FactorScoresByRow<Real>{work});
+}
+
+template <class Real>
+void factor_user_gradients(int64_t count, const FactorUserGradients<Real>& work) {
+  Backend::lists(count, FactorUserGradientsByRow<Real>{work});
+}
+
+template <class Real>
+void factor_item_gradients(int64_t count, const FactorItemGradients<Real>& work) {
+  if (count == 0) return;
+  in_pieces(count / work.width, 128, work, [](const FactorItemGradients<Real>& w, int64_t first, int64_t last) {
+    for (int64_t item = first; item < last; ++item) {
+      const int64_t at = w.starts[item], n = w.starts[item + 1] - at;
+      training_loops<Real>().sum_rows(
+          {w.users.data, w.user_of.data + at, w.upstream.data, w.order.data + at, n, w.width},
+          w.out.data + item * w.width);
+    }
+  });
+}
+
+template <class Real>
+AdamRates<Real> rates_of(const AdamStep<Real>& w) {
+  return {w.rate, w.correction, w.beta1, w.beta2, w.epsilon, w.decay};
+}
+
+/// A dense gradient is one long row. Else what the plain form looks up for every entry is looked up once per row.
+template <class Real>
+void adam_step(int64_t count, const AdamStep<Real>& work) {
+  if (work.entries.rows == nullptr && work.gradient.slot == nullptr) {
+    return in_pieces(count, 8192, work, [](const AdamStep<Real>& w, int64_t first, int64_t last) {
+      training_loops<Real>().adam(w.parameter + first, w.mean + first, w.square + first, w.gradient.values + first,
+                                  last - first, rates_of(w));
+    });
+  }
+  if (count == 0) return;
+  const int64_t width = work.gradient.width;
+  in_pieces(count / width, std::max<int64_t>(1, 8192 / width), work,
+            [](const AdamStep<Real>& w, int64_t first, int64_t last) {
+              const int64_t columns = w.gradient.width;
+              for (int64_t i = first; i < last; ++i) {
+                const int64_t row = w.entries.rows ? w.entries.rows[i] : i, at = row * columns;
+                const int64_t slot = w.gradient.slot ? w.gradient.slot[row] : row;
+                const Real* const gradient = slot < 0 ? nullptr : w.gradient.values + slot * columns;
+                training_loops<Real>().adam(w.parameter + at, w.mean + at, w.square + at, gradient, columns,
+                                            rates_of(w));
+              }
+            });
 }
 
 template <class Real>
 void with_fast_forms(TrainingKernels<Real>& table) {
-  table.factor_scores_vjp = &factor_scores_vjp<Real>;
+  table.factor_scores = &factor_scores<Real>;
+  table.factor_user_gradients = &factor_user_gradients<Real>;
+  table.factor_item_gradients = &factor_item_gradients<Real>;
+  table.adam_step = &adam_step<Real>;
 }
 
 }  // namespace

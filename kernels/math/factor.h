@@ -1,6 +1,6 @@
 // Scores of a factor model, s_r = <p_u, q_i> for the user u of the row's list and the item i of the row, and their
-// derivatives, without gathered copies of the factors. Gradients come as rows: one per list for users, one per row for
-// items.
+// derivatives, without gathered copies of the factors. Gradients come as rows: one per list for users, one for every
+// item that occurs.
 #pragma once
 
 #include <cstdint>
@@ -30,32 +30,43 @@ struct FactorScores {
   }
 };
 
-/// by_user[list] = sum of upstream[r] q_r; by_item[r] = upstream[r] p_u. A null target is not asked for.
+/// out[list] = sum of upstream[r] q_r over the rows of the list.
 template <class Real>
-struct FactorScoresVjp {
-  Span<const Real> users, items;
-  IndexView user_of, item_of;
+struct FactorUserGradients {
+  Span<const Real> items;
+  IndexView item_of;
   Ragged lists;
   int64_t width;
   Span<const Real> upstream;
-  Span<Real> by_user, by_item;
+  Span<Real> out;
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
-    const Real* const p = users.data + user_of[list] * width;
     const int64_t at = lists.begin(list), n = lists.size(list);
-    if (by_user.data) {
-      // factor by factor, rows in order: the same sum whatever shares the work
-      group.each(width, [&](int64_t c) {
-        Real total = 0;
-        for (int64_t r = 0; r < n; ++r) total += upstream[at + r] * items[item_of[at + r] * width + c];
-        by_user[list * width + c] = total;
-      });
-    }
-    if (by_item.data) {
-      group.each(n, [&](int64_t r) {
-        for (int64_t c = 0; c < width; ++c) by_item[(at + r) * width + c] = upstream[at + r] * p[c];
-      });
-    }
+    // factor by factor, rows in order: the same sum whatever shares the work
+    group.each(width, [&](int64_t c) {
+      Real total = 0;
+      for (int64_t r = 0; r < n; ++r) total += upstream[at + r] * items[item_of[at + r] * width + c];
+      out[list * width + c] = total;
+    });
+  }
+};
+
+/// Row d of out is the derivative by the d-th item that occurs: the sum of upstream[r] p_u over its rows r = order[k],
+/// k from starts[d] on, with u = user_of[k]. The rows of an item are ascending, so the sum is the same every time.
+template <class Real>
+struct FactorItemGradients {
+  Span<const Real> users;
+  IndexView user_of;
+  Span<const int64_t> order, starts;
+  int64_t width;
+  Span<const Real> upstream;
+  Span<Real> out;
+  MR_HD void operator()(int64_t i) const {
+    const int64_t item = i / width, c = i % width;
+    Real total = 0;
+    for (int64_t k = starts[item]; k < starts[item + 1]; ++k)
+      total += upstream[order[k]] * users[user_of[k] * width + c];
+    out[i] = total;
   }
 };
 

@@ -7,10 +7,11 @@
 
 namespace mr {
 
-#define MR_TRAINING_ROWS(LISTS, ELEMENTS)   \
-  LISTS(factor_scores, FactorScores)        \
-  LISTS(factor_scores_vjp, FactorScoresVjp) \
-  ELEMENTS(sgd_step, SgdStep)               \
+#define MR_TRAINING_ROWS(LISTS, ELEMENTS)              \
+  LISTS(factor_scores, FactorScores)                   \
+  LISTS(factor_user_gradients, FactorUserGradients)    \
+  ELEMENTS(factor_item_gradients, FactorItemGradients) \
+  ELEMENTS(sgd_step, SgdStep)                          \
   ELEMENTS(adam_step, AdamStep)
 
 MR_KERNEL_TABLE(TrainingKernels, MR_TRAINING_ROWS)

@@ -33,6 +33,7 @@ Tensor sum_of(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 Gradient merged(const Gradient& gradient) {
+  if (gradient.once) return gradient;
   const auto rows = gradient.rows.to_vector<int64_t>();
   const auto n = static_cast<int64_t>(rows.size());
   std::vector<int64_t> order(rows.size());
@@ -58,7 +59,7 @@ Gradient merged(const Gradient& gradient) {
         values.entries(), {gradient.values.span<Real>(), order_there.span<const int64_t>(),
                            starts_there.span<const int64_t>(), values.span<Real>(), shape.stride(0)});
   });
-  return {Tensor::from(distinct, device), values};
+  return {Tensor::from(distinct, device), values, true};
 }
 
 Tensor to_dense(const Gradient& gradient, const Shape& shape) {

@@ -14,15 +14,17 @@
 namespace mr {
 
 /// The derivative of a loss by a tensor: dense, or zero but for some rows (1-based `rows`, which may repeat and then
-/// add up).
+/// add up). `once` says that each row is there once, in ascending order.
 struct Gradient {
   Tensor dense;
   Tensor rows;
   Tensor values;
+  bool once = false;
 
   Gradient() = default;
   Gradient(Tensor all) : dense(std::move(all)) {}  // NOLINT: a dense tensor is a gradient
-  Gradient(Tensor index, Tensor at_index) : rows(std::move(index)), values(std::move(at_index)) {}
+  Gradient(Tensor index, Tensor at_index, bool each_once = false)
+      : rows(std::move(index)), values(std::move(at_index)), once(each_once) {}
 
   bool defined() const { return dense.defined() || rows.defined(); }
   bool sparse() const { return rows.defined(); }

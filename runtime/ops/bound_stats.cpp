@@ -149,12 +149,10 @@ ListShape shape_of(const BoundedMetric& metric, std::optional<int64_t> n, std::o
   return shape_of(metric, as_in_lists.data(), rows);
 }
 
-std::vector<ListShape> list_shapes(const Lists& lists, const BoundedMetric& metric) {
-  return lists.cached<std::vector<ListShape>>(metric.graded() ? "graded shapes" : "binary shapes", [&] {
-    std::vector<ListShape> shapes;
-    for (int64_t l = 0; l < lists.count(); ++l)
-      shapes.push_back(shape_of(metric, lists.relevance().data() + lists.offsets()[l], lists.sizes()[l]));
-    return shapes;
+const std::vector<ListShape>& list_shapes(const Lists& lists, const BoundedMetric& metric) {
+  const char* const key = metric.graded() ? "graded shapes" : "binary shapes";
+  return lists.cached<std::vector<ListShape>>(key, [&] {
+    return lists.per_list<ListShape>(key, [&](const float* grades, int64_t n) { return shape_of(metric, grades, n); });
   });
 }
 

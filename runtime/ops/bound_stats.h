@@ -33,8 +33,9 @@ ListShape shape_of(const BoundedMetric& metric, const float* grades, int64_t n);
 /// The shape that a script names: n and p, or grades (in any order) which say both.
 ListShape shape_of(const BoundedMetric& metric, std::optional<int64_t> n, std::optional<int64_t> p,
                    const std::vector<double>& grades);
-/// Shapes of all lists for a metric. A list whose grades are all equal is degenerate: p = n.
-std::vector<ListShape> list_shapes(const Lists& lists, const BoundedMetric& metric);
+/// Shapes of all lists for a metric. A list whose grades are all equal is degenerate: p = n. They live
+/// as long as the lists.
+const std::vector<ListShape>& list_shapes(const Lists& lists, const BoundedMetric& metric);
 
 /// Where every row is relevant, the one value there is; where none is, NaN (the nRBP loss: 0). Kept per process; the
 /// variance of AP, O(N P), only where asked.

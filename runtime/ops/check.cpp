@@ -69,8 +69,13 @@ void positive(const char* name, double value) {
 void index(const char* name, const Tensor& x, int64_t n) {
   if (x.dtype() != Dtype::int64)
     fail(name, std::string(name) + " is " + std::string(name_of(x.dtype())) + ", expected int64");
-  const auto values = x.to_vector<int64_t>();
-  for (size_t i = 0; i < values.size(); ++i) {
+  std::vector<int64_t> copied;
+  const int64_t* values = static_cast<const int64_t*>(x.raw());
+  if (x.device() != Device::cpu) {
+    copied = x.to_vector<int64_t>();
+    values = copied.data();
+  }
+  for (int64_t i = 0; i < x.entries(); ++i) {
     if (values[i] < 1 || values[i] > n) {
       fail(name, std::string(name) + " has " + std::to_string(values[i]) + " at entry " + std::to_string(i + 1) +
                      ", expected 1 to " + std::to_string(n));

@@ -33,6 +33,14 @@ Tensor rows_of(const Lists& lists, const Tensor& index) {
   return Tensor::from(lists.rows_of(list_numbers(lists, index)), index.device());
 }
 
+Tensor take_rows_of(const Lists& lists, const Tensor& x, const Tensor& index) {
+  if (x.dims() == 0 || x.size(0) != lists.rows()) {
+    throw ArgumentError("x", "it has shape " + x.shape().text() + ", expected one row for each of " +
+                                 std::to_string(lists.rows()) + " rows");
+  }
+  return lists.take_rows(x, list_numbers(lists, index));
+}
+
 Tensor head_of(const Lists& lists, int64_t k) {
   if (k < 0) throw ArgumentError("k", std::to_string(k) + ", expected 0 or more");
   std::vector<int64_t> rows;
@@ -152,6 +160,8 @@ extern const lua::OpTable lists_methods{
         op<&head_of>("head", "self, k", "Numbers of the first k rows of each list."),
         op<&select_of>("select", "self, index", "The lists with these numbers, in this order."),
         op<&rows_of>("rows_of", "self, index", "Numbers of the rows of these lists, in the order of `select`."),
+        op<&take_rows_of>("take_rows", "self, x, index",
+                          "Rows of x that belong to these lists, in the order of `select`; not differentiable."),
         op<&with_relevance_of>("with_relevance", "self, relevance", "The same lists, judged otherwise."),
     }};
 extern const lua::OpTable lists_getters{

@@ -34,6 +34,7 @@ struct Prepared {
 
 /// Adds the rows to those that had a gradient before, both ascending.
 void remember(std::vector<int64_t>& touched, const std::vector<int64_t>& rows) {
+  if (std::includes(touched.begin(), touched.end(), rows.begin(), rows.end())) return;
   std::vector<int64_t> all;
   all.reserve(touched.size() + rows.size());
   std::set_union(touched.begin(), touched.end(), rows.begin(), rows.end(), std::back_inserter(all));
@@ -60,7 +61,7 @@ Prepared prepare(const Tensor& parameter, OptimizerState& state, bool with_histo
   ready.values = once.values;
   ready.slot = Tensor::from(slot, device);
   if (all_rows || (with_history && state.all_touched)) return ready;
-  if (with_history) remember(state.touched, rows);
+  remember(state.touched, rows);
   const std::vector<int64_t>& moving = with_history ? state.touched : rows;
   if (static_cast<int64_t>(moving.size()) == parameter.size(0)) return ready;
   ready.rows = Tensor::from(moving, device);
@@ -103,9 +104,12 @@ void sgd_step(const Tensor& parameter, OptimizerState& state, double lr, double 
   });
 }
 
+/// `lazy`: rows without a gradient stay and their moments too, and epsilon is not corrected for the step (as
+/// torch.optim.SparseAdam has it).
 void adam_step(const Tensor& parameter, OptimizerState& state, double lr, double beta1, double beta2, double epsilon,
-               double decay) {
+               double decay, bool lazy) {
   check_rates(lr, decay);
+  if (lazy && decay > 0) throw ArgumentError("weight_decay", "it moves every row, and sparse steps move few: use 0");
   if (!(beta1 >= 0 && beta1 < 1)) throw ArgumentError("beta1", std::to_string(beta1) + ", expected 0 to 1");
   if (!(beta2 >= 0 && beta2 < 1)) throw ArgumentError("beta2", std::to_string(beta2) + ", expected 0 to 1");
   if (!has_gradient(parameter)) return;
@@ -114,17 +118,18 @@ void adam_step(const Tensor& parameter, OptimizerState& state, double lr, double
     state.mean = Tensor::zeros(parameter.shape(), parameter.dtype(), parameter.device());
     state.square = Tensor::zeros(parameter.shape(), parameter.dtype(), parameter.device());
   }
-  const Prepared ready = prepare(parameter, state, true, decay > 0);
+  const Prepared ready = prepare(parameter, state, !lazy, decay > 0);
   // counted when nothing can fail any more: a step that ran out of memory is tried again
   const auto t = static_cast<double>(++state.steps);
   const int64_t width = parameter.dims() == 0 ? 1 : parameter.shape().stride(0);
+  const double left1 = 1 - std::pow(beta1, t), left2 = 1 - std::pow(beta2, t);
+  const double rate = lazy ? lr * std::sqrt(left2) / left1 : lr / left1, correction = lazy ? 1 : 1 / left2;
   with_real(parameter.dtype(), [&]<class Real>() {
     kernels<TrainingKernels<Real>>(parameter.device())
-        .adam_step(ready.entries,
-                   {parameter.span<Real>().data, state.mean.span<Real>().data, state.square.span<Real>().data,
-                    ready.gradient<Real>(width), ready.chosen(width), static_cast<Real>(lr / (1 - std::pow(beta1, t))),
-                    static_cast<Real>(1 / (1 - std::pow(beta2, t))), static_cast<Real>(beta1), static_cast<Real>(beta2),
-                    static_cast<Real>(epsilon), static_cast<Real>(decay)});
+        .adam_step(ready.entries, {parameter.span<Real>().data, state.mean.span<Real>().data,
+                                   state.square.span<Real>().data, ready.gradient<Real>(width), ready.chosen(width),
+                                   static_cast<Real>(rate), static_cast<Real>(correction), static_cast<Real>(beta1),
+                                   static_cast<Real>(beta2), static_cast<Real>(epsilon), static_cast<Real>(decay)});
   });
 }
 
@@ -150,7 +155,8 @@ extern const lua::OpTable optim_functions{
         op<&optimizer_state>("optimizer_state", "parameter", "What an optimiser remembers of a parameter."),
         op<&sgd_step>("sgd_step", "parameter, state, lr, momentum, weight_decay",
                       "One step of stochastic gradient descent."),
-        op<&adam_step>("adam_step", "parameter, state, lr, beta1, beta2, epsilon, weight_decay", "One step of Adam."),
+        op<&adam_step>("adam_step", "parameter, state, lr, beta1, beta2, epsilon, weight_decay, sparse",
+                       "One step of Adam; sparse: only of rows with a gradient."),
         op<&snapshot_of>("snapshot", "parameter", "A copy that later steps do not change."),
         op<&restore_of>("restore", "parameter, snapshot", "Puts the numbers of a snapshot back."),
     }};

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kernels/cuda/device.h"
+#include "kernels/tables/move.h"
 
 namespace mr {
 namespace {
@@ -50,6 +51,8 @@ Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vect
   body_->relevance = std::move(relevance);
   body_->ids = std::move(ids);
   body_->documents = std::move(documents);
+  body_->shared = std::make_shared<PerList>();
+  body_->shared->count = count();
 }
 
 Ragged Lists::view(Device device) const {
@@ -81,13 +84,17 @@ const ChosenRows& Lists::relevant_rows(float threshold, Device device) const {
   std::snprintf(key, sizeof key, "rows %a@%s", threshold, name_of(device).data());
   return cached<ChosenRows>(key, [&] {
     std::vector<int64_t> offsets{0};
-    std::vector<int32_t> rows;
+    std::vector<int32_t> rows(body_->relevance.size());  // at most; written without branches, kept where relevant
+    int64_t found = 0;
     for (size_t l = 0; l < body_->sizes.size(); ++l) {
+      const float* const grades = body_->relevance.data() + body_->offsets[l];
       for (int64_t i = 0; i < body_->sizes[l]; ++i) {
-        if (body_->relevance[body_->offsets[l] + i] >= threshold) rows.push_back(static_cast<int32_t>(i));
+        rows[found] = static_cast<int32_t>(i);
+        found += grades[i] >= threshold ? 1 : 0;
       }
-      offsets.push_back(static_cast<int64_t>(rows.size()));
+      offsets.push_back(found);
     }
+    rows.resize(static_cast<size_t>(found));
     const auto bytes = static_cast<int64_t>(rows.size() * sizeof(int32_t));
     ChosenRows chosen{Tensor::from(offsets, device), std::make_shared<Storage>(bytes, device), offsets.back(), count()};
     if (bytes > 0 && device == Device::cpu) std::memcpy(chosen.rows->data(), rows.data(), static_cast<size_t>(bytes));
@@ -97,18 +104,22 @@ const ChosenRows& Lists::relevant_rows(float threshold, Device device) const {
 }
 
 Lists Lists::select(const std::vector<int64_t>& lists) const {
-  std::vector<int64_t> sizes;
+  std::vector<int64_t> sizes, origin;
   std::vector<float> relevance;
   std::vector<std::string> ids, documents;
   for (const int64_t l : lists) {
     const int64_t begin = body_->offsets[l], end = body_->offsets[l + 1];
     sizes.push_back(end - begin);
+    origin.push_back(body_->origin.empty() ? l : body_->origin[l]);
     relevance.insert(relevance.end(), body_->relevance.begin() + begin, body_->relevance.begin() + end);
     if (!body_->ids.empty()) ids.push_back(body_->ids[l]);
     if (!body_->documents.empty())
       documents.insert(documents.end(), body_->documents.begin() + begin, body_->documents.begin() + end);
   }
-  return {std::move(sizes), std::move(relevance), std::move(ids), std::move(documents)};
+  Lists selected(std::move(sizes), std::move(relevance), std::move(ids), std::move(documents));
+  selected.body_->shared = body_->shared;
+  selected.body_->origin = std::move(origin);
+  return selected;
 }
 
 std::vector<int64_t> Lists::rows_of(const std::vector<int64_t>& lists) const {
@@ -117,6 +128,31 @@ std::vector<int64_t> Lists::rows_of(const std::vector<int64_t>& lists) const {
     for (int64_t i = body_->offsets[l]; i < body_->offsets[l + 1]; ++i) rows.push_back(i + 1);
   }
   return rows;
+}
+
+Tensor Lists::take_rows(const Tensor& x, const std::vector<int64_t>& lists) const {
+  int64_t rows = 0;
+  for (const int64_t l : lists) rows += body_->sizes[l];
+  Shape shape = x.shape();
+  shape.set(0, rows);
+  const Tensor out = Tensor::empty(shape, x.dtype(), x.device());
+  if (x.device() == Device::cpu) {
+    const int64_t row_bytes = x.shape().stride(0) * size_of(x.dtype());
+    char* to = static_cast<char*>(out.raw());
+    for (const int64_t l : lists) {
+      const int64_t bytes = body_->sizes[l] * row_bytes;
+      if (bytes > 0) std::memcpy(to, static_cast<const char*>(x.raw()) + body_->offsets[l] * row_bytes, bytes);
+      to += bytes;
+    }
+    return out;
+  }
+  const Tensor index = Tensor::from(rows_of(lists), x.device());
+  with_any(x.dtype(), [&]<class T>() {
+    kernels<MoveKernels<T>>(x.device())
+        .gather_rows(out.entries(),
+                     {x.span<const T>(), {index.span<const int64_t>().data}, out.span<T>(), shape.stride(0)});
+  });
+  return out;
 }
 
 Lists Lists::with_relevance(std::vector<float> relevance) const {

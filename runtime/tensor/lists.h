@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,8 +56,29 @@ class Lists {
   Lists select(const std::vector<int64_t>& lists) const;
   /// 1-based numbers of their rows, in the order that `select` puts them.
   std::vector<int64_t> rows_of(const std::vector<int64_t>& lists) const;
+  /// Rows of x, one per row of these lists, in the order that `select` puts them.
+  Tensor take_rows(const Tensor& x, const std::vector<int64_t>& lists) const;
   /// The same lists with other relevance.
   Lists with_relevance(std::vector<float> relevance) const;
+
+  /// One value per list, make(its grades, how many). What selections share is made once for each list, whichever of
+  /// them asks first: the batches of every epoch are new lists of the same rows.
+  template <class T>
+  std::vector<T> per_list(const std::string& key, const std::function<T(const float* grades, int64_t n)>& make) const {
+    using Values = std::vector<std::optional<T>>;
+    const std::lock_guard lock(body_->shared->mutex);
+    std::shared_ptr<void>& slot = body_->shared->values[key];
+    if (slot == nullptr) slot = std::make_shared<Values>(static_cast<size_t>(body_->shared->count));
+    Values& known = *static_cast<Values*>(slot.get());
+    std::vector<T> values;
+    values.reserve(body_->sizes.size());
+    for (size_t l = 0; l < body_->sizes.size(); ++l) {
+      std::optional<T>& value = known[body_->origin.empty() ? l : static_cast<size_t>(body_->origin[l])];
+      if (!value) value = make(body_->relevance.data() + body_->offsets[l], body_->sizes[l]);
+      values.push_back(*value);
+    }
+    return values;
+  }
 
   /// What `make` returns, made once per key and kept as long as the lists live.
   template <class T>
@@ -68,6 +90,13 @@ class Lists {
   }
 
  private:
+  /// What is known of each list by itself; shared by all that `select` takes from the same lists.
+  struct PerList {
+    int64_t count = 0;
+    std::mutex mutex;
+    std::map<std::string, std::shared_ptr<void>> values;
+  };
+
   struct Body {
     std::vector<int64_t> sizes;
     std::vector<int64_t> offsets;
@@ -76,6 +105,8 @@ class Lists {
     std::vector<std::string> documents;
     std::recursive_mutex mutex;
     std::map<std::string, std::shared_ptr<void>> cache;
+    std::shared_ptr<PerList> shared;
+    std::vector<int64_t> origin;  // numbers of these lists in `shared`; empty: in order
   };
   std::shared_ptr<Body> body_;
 };

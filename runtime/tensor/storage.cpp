@@ -1,12 +1,16 @@
 #include "runtime/tensor/storage.h"
 
 #include <atomic>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <mutex>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "kernels/cuda/device.h"
 
@@ -29,13 +33,92 @@ int64_t available_bytes() {
   return std::numeric_limits<int64_t>::max();
 }
 
+/// Freed blocks of the CPU, kept for the next tensor of about their size: the steps of a training loop ask for the same
+/// sizes again and again, and the system would clear the pages anew each time. What is kept is little (`most_kept`).
+class Blocks {
+ public:
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr int64_t most_kept = 0;  // a sanitizer watches memory that was freed
+#else
+  static constexpr int64_t most_kept = int64_t{32} << 20;
+#endif
+  static constexpr int64_t largest = int64_t{8} << 20;
+
+  /// Bytes rounded up to a size that blocks have: powers of two and three steps between them.
+  static int64_t rounded(int64_t bytes) {
+    if (bytes <= 256) return (bytes + 63) / 64 * 64;
+    const auto step = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(bytes - 1)) / 4);
+    return (bytes + step - 1) / step * step;
+  }
+
+  /// A block of that rounded size, or null.
+  void* take(int64_t size) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto found = free_.find(size);
+    if (found == free_.end() || found->second.empty()) return nullptr;
+    void* const block = found->second.back();
+    found->second.pop_back();
+    kept_ -= size;
+    return block;
+  }
+
+  /// Whether the block was kept.
+  bool keep(void* block, int64_t size) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (size > largest || kept_ + size > most_kept) return false;
+    try {
+      free_[size].push_back(block);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    kept_ += size;
+    return true;
+  }
+
+  int64_t kept() {
+    const std::lock_guard lock(mutex_);
+    return kept_;
+  }
+
+  void release_all() noexcept {
+    const std::lock_guard lock(mutex_);
+    for (auto& [size, blocks] : free_) {
+      for (void* const block : blocks) std::free(block);
+    }
+    free_.clear();
+    kept_ = 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<int64_t, std::vector<void*>> free_;
+  int64_t kept_ = 0;
+};
+
+/// Never destroyed: tensors of static objects come back to it at the very end.
+Blocks& blocks() {
+  static Blocks* const the_blocks = std::make_unique<Blocks>().release();
+  return *the_blocks;
+}
+
 void* allocate_cpu(int64_t bytes) {
   // Linux promises more than it has: a large request is compared with what is there, so that it fails here and not
   // later by a signal.
   if (bytes >= guarded_size && bytes > available_bytes()) throw OutOfMemory(bytes, Device::cpu);
-  void* const data = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+  const int64_t size = Blocks::rounded(bytes);
+  if (void* const kept = blocks().take(size)) return kept;
+  const auto fresh = [&] { return std::aligned_alloc(64, static_cast<size_t>(size)); };
+  void* data = fresh();
+  if (data == nullptr) {
+    blocks().release_all();
+    data = fresh();
+  }
   if (data == nullptr) throw OutOfMemory(bytes, Device::cpu);
   return data;
+}
+
+void release_cpu(void* data, int64_t bytes) noexcept {
+  if (!blocks().keep(data, Blocks::rounded(bytes))) std::free(data);
 }
 
 void* allocate_cuda(int64_t bytes) {
@@ -63,12 +146,13 @@ Storage::~Storage() {
   if (data_ == nullptr) return;
   held_bytes[static_cast<int>(device_)] -= bytes_;
   if (device_ == Device::cpu) {
-    std::free(data_);
+    release_cpu(data_, bytes_);
   } else {
     cuda::release(data_);
   }
 }
 
 int64_t Storage::held(Device device) { return held_bytes[static_cast<int>(device)]; }
+int64_t Storage::kept() { return blocks().kept(); }
 
 }  // namespace mr

@@ -23,6 +23,8 @@ class Storage {
 
   /// Bytes held by all live storages of a device.
   static int64_t held(Device device);
+  /// Bytes of the CPU that nothing holds, kept for the next storages.
+  static int64_t kept();
 
  private:
   void* data_ = nullptr;

@@ -5,7 +5,7 @@ error("stdlib/meta/core.lua describes the core to editors; it cannot be required
 ---@class mr.core
 local core = {}
 
----One step of Adam.
+---One step of Adam; sparse: only of rows with a gradient.
 ---@param parameter mr.Tensor
 ---@param state mr.OptimizerState
 ---@param lr number
@@ -13,7 +13,8 @@ local core = {}
 ---@param beta2 number
 ---@param epsilon number
 ---@param weight_decay number
-function core.adam_step(parameter, state, lr, beta1, beta2, epsilon, weight_decay) end
+---@param sparse boolean
+function core.adam_step(parameter, state, lr, beta1, beta2, epsilon, weight_decay, sparse) end
 
 ---Slope and offset of an affine bound per list.
 ---@param metric string
@@ -906,6 +907,12 @@ function mr_Lists:spread(v) end
 ---@param x mr.Tensor
 ---@return mr.Tensor
 function mr_Lists:sum(x) end
+
+---Rows of x that belong to these lists, in the order of `select`; not differentiable.
+---@param x mr.Tensor
+---@param index mr.Tensor
+---@return mr.Tensor
+function mr_Lists:take_rows(x, index) end
 
 ---The same lists, judged otherwise.
 ---@param relevance mr.Tensor

@@ -36,7 +36,9 @@ end
 
 function Optimizer:__tostring()
   local parts = {}
-  for name, value in pairs(self.options) do parts[#parts + 1] = ("%s = %g"):format(name, value) end
+  for name, value in pairs(self.options) do
+    if value then parts[#parts + 1] = value == true and name .. " = true" or ("%s = %g"):format(name, value) end
+  end
   table.sort(parts)
   return ("%s{%s}"):format(self.name, table.concat(parts, ", "))
 end
@@ -53,16 +55,23 @@ function M.sgd(options)
 end
 
 local function adam_step(parameter, state, o)
-  core.adam_step(parameter, state, o.lr, o.beta1, o.beta2, o.epsilon, o.weight_decay)
+  core.adam_step(parameter, state, o.lr, o.beta1, o.beta2, o.epsilon, o.weight_decay, o.sparse)
 end
 
 ---Adam (Kingma & Ba 2015, algorithm 1). Rows that never had a gradient are skipped, which changes nothing: their step is 0.
----@param options? { lr?: number, beta1?: number, beta2?: number, epsilon?: number, weight_decay?: number }  defaults 1e-3, 0.9, 0.999, 1e-8, 0
+---`sparse = true` moves only rows that have a gradient in this step, and ages only their moments; steps are counted for all rows together and
+---epsilon is added to the root before its correction, as in torch.optim.SparseAdam. That is another method than Adam: a row between two
+---gradients stands still instead of gliding on. It takes no weight decay.
+---@param options? { lr?: number, beta1?: number, beta2?: number, epsilon?: number, weight_decay?: number, sparse?: boolean }  defaults 1e-3, 0.9, 0.999, 1e-8, 0, false
 ---@return mr.Optimizer
 ---Example: `mr.optim.adam{lr = 0.01}.options.beta1   --> 0.9`
 function M.adam(options)
-  local defaults = { lr = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0 }
-  return optimizer("adam", check.options("mr.optim.adam", options, defaults), adam_step)
+  local o = check.options("mr.optim.adam", options,
+    { lr = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0, sparse = false })
+  if o.sparse and o.weight_decay ~= 0 then
+    check.fail("mr.optim.adam: weight_decay is %g, expected 0 with sparse = true, which leaves rows without gradient alone", o.weight_decay)
+  end
+  return optimizer("adam", o, adam_step)
 end
 
 return M

@@ -198,22 +198,32 @@ template <class Real, class Backend>
 void run_factors(const Case<Real>& c, Results& results) {
   const auto table = TrainingKernels<Real>::template made_for<Backend>();
   const int64_t width = 7;
-  std::vector<Real> scores(c.scores.size()), by_user(static_cast<size_t>(c.count() * width)),
-      by_item(c.scores.size() * static_cast<size_t>(width));
+  std::vector<Real> scores(c.scores.size()), by_user(static_cast<size_t>(c.count() * width));
   table.factor_scores(
       c.count(),
       {span(c.factors), span(c.factors), {c.users.data()}, {c.items.data()}, c.lists(), width, span(scores)});
   results.add(scores);
-  table.factor_scores_vjp(c.count(), {span(c.factors),
-                                      span(c.factors),
-                                      {c.users.data()},
-                                      {c.items.data()},
-                                      c.lists(),
-                                      width,
-                                      span(c.scores),
-                                      span(by_user),
-                                      span(by_item)});
+  table.factor_user_gradients(c.count(),
+                              {span(c.factors), {c.items.data()}, c.lists(), width, span(c.scores), span(by_user)});
   results.add(by_user);
+  // every other row to one of two items, one row to a third that comes between them
+  std::vector<int64_t> order, starts{0}, users;
+  const auto rows = static_cast<int64_t>(c.scores.size());
+  for (int64_t r = 0; r < rows; r += 2) order.push_back(r);
+  starts.push_back(static_cast<int64_t>(order.size()));
+  order.push_back(rows - 1);
+  starts.push_back(static_cast<int64_t>(order.size()));
+  for (int64_t r = 1; r < rows; r += 2) order.push_back(r);
+  starts.push_back(static_cast<int64_t>(order.size()));
+  for (size_t k = 0; k < order.size(); ++k) users.push_back(1 + static_cast<int64_t>(k) % 5);
+  std::vector<Real> by_item(static_cast<size_t>(3 * width));
+  table.factor_item_gradients(3 * width, {span(c.factors),
+                                          {users.data()},
+                                          {order.data(), static_cast<int64_t>(order.size())},
+                                          {starts.data(), static_cast<int64_t>(starts.size())},
+                                          width,
+                                          span(c.scores),
+                                          span(by_item)});
   results.add(by_item);
 }
 

@@ -44,15 +44,12 @@ end
 ---@field users? mr.Tensor     [lists of the batch]
 ---@field items? mr.Tensor     [rows of the batch]
 
--- These rows of a tensor, gathered where it is, on a device.
-local function taken(x, index, device) return x and x:rows(index:to(x.device)):to(device) or nil end
-
 local function batch_of(self, index, device)
-  local rows = self.lists:rows_of(index)
+  -- the rows of these lists, taken where they are
+  local function taken(x) return x and self.lists:take_rows(x, index):to(device) or nil end
   return {
-    lists = self.lists:select(index), size = #index,
-    features = taken(self.features, rows, device), users = taken(self.users, index, device),
-    items = taken(self.items, rows, device),
+    lists = self.lists:select(index), size = #index, features = taken(self.features), items = taken(self.items),
+    users = self.users and self.users:rows(index:to(self.users.device)):to(device) or nil,
   }
 end
 

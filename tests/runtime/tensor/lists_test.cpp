@@ -1,6 +1,7 @@
 // Judged lists: what kernels read, made once and kept.
 #include "runtime/tensor/lists.h"
 
+#include <numeric>
 #include <vector>
 
 #include "tests/support/devices.h"
@@ -48,6 +49,39 @@ TEST_CASE("what is derived is kept for copies, and made again for other lists", 
   CHECK(lists.select({0, 1, 2, 3}).cached<int>("test", make) == 2);
   CHECK_THROWS(lists.cached<int>("fails", []() -> int { throw std::runtime_error("no"); }));
   CHECK(lists.cached<int>("fails", [] { return 5; }) == 5);  // a failure is not kept
+}
+
+TEST_CASE("what is known of single lists is shared by selections, and made once for each", "[tensor]") {
+  const Lists all({2, 1, 0, 3}, {1, 0, 2, 5, 4, 3});
+  int made = 0;
+  const auto sum = [&](const Lists& of) {
+    return of.per_list<double>("sum", [&](const float* grades, int64_t n) {
+      ++made;
+      return std::accumulate(grades, grades + n, 0.0);
+    });
+  };
+  const Lists chosen = all.select({3, 1, 3});
+  CHECK(sum(chosen) == std::vector<double>{12, 2, 12});
+  CHECK(made == 2);
+  CHECK(sum(chosen.select({1, 2})) == std::vector<double>{2, 12});
+  CHECK(made == 2);
+  CHECK(sum(all) == std::vector<double>{1, 2, 0, 12});
+  CHECK(made == 4);
+  CHECK(sum(all.with_relevance({1, 1, 1, 1, 1, 1})) == std::vector<double>{2, 1, 0, 3});
+  CHECK(sum(all.select({0}).with_relevance({7, 1})) == std::vector<double>{8});
+}
+
+TEST_CASE("rows are taken list by list, on every device", "[tensor]") {
+  const Device device = GENERATE(from_range(test::devices()));
+  const Lists all({2, 1, 0, 3}, {1, 0, 2, 5, 4, 3});
+  const Tensor x =
+      Tensor::from(std::vector<double>{0, 1, 10, 11, 20, 21, 30, 31, 40, 41, 50, 51}, device).viewed({6, 2});
+  const Tensor taken = all.take_rows(x, {1, 2, 0, 1});
+  CHECK(taken.shape() == Shape{4, 2});
+  CHECK(taken.to_vector<double>() == std::vector<double>{20, 21, 0, 1, 10, 11, 20, 21});
+  const Tensor numbers = Tensor::from(std::vector<int64_t>{1, 2, 3, 4, 5, 6}, device);
+  CHECK(all.take_rows(numbers, {3}).to_vector<int64_t>() == std::vector<int64_t>{4, 5, 6});
+  CHECK(all.take_rows(numbers, {}).entries() == 0);
 }
 
 TEST_CASE("lists are selected with their rows and names", "[tensor]") {

@@ -1,7 +1,9 @@
 // Handles on shared bytes: what shares, what copies, and what is counted.
 #include "runtime/tensor/tensor.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <unistd.h>
 #include <vector>
 
 #include "tests/support/devices.h"
@@ -58,6 +60,28 @@ TEST_CASE("bytes are counted while anyone holds them", "[tensor]") {
     CHECK(Storage::held(device) == before + 8000);
   }
   CHECK(Storage::held(device) == before);
+}
+
+TEST_CASE("freed memory serves again, never two tensors at once, and stays little", "[tensor]") {
+  // sizes about where the rounding of blocks changes
+  for (const int64_t n : {1, 63, 64, 65, 255, 256, 257, 320, 321, 511, 512, 513, 4095, 4097, 1 << 20, (1 << 20) + 1}) {
+    for (int round = 0; round < 3; ++round) {
+      std::vector<Tensor> held;
+      for (int i = 0; i < 5; ++i) {
+        held.push_back(Tensor::empty({n}, Dtype::float64));
+        std::fill_n(held.back().span<double>().data, n, i);
+      }
+      for (int i = 0; i < 5; ++i) CHECK(held[i].to_vector<double>() == std::vector<double>(n, i));
+    }
+  }
+  {
+    std::vector<Tensor> held;
+    for (int i = 0; i < 256; ++i) held.push_back(Tensor::full({1 << 17}, i, Dtype::float64));
+  }
+  CHECK(Storage::kept() <= int64_t{32} << 20);
+  const int64_t kept = Storage::kept();
+  const Tensor again = Tensor::empty({1 << 17}, Dtype::float64);
+  CHECK(Storage::kept() == std::max<int64_t>(0, kept - (1 << 20)));
 }
 
 TEST_CASE("memory is aligned for every vector unit", "[tensor]") {

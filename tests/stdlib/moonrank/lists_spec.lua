@@ -157,6 +157,7 @@ describe("per list", function()
     equal(chosen.relevance:totable(), y:rows(lists:rows_of(some)):totable())
     equal(chosen.relevance:narrow(1, 1, 32):totable(), y:narrow(1, 33, 32):totable())
     near(chosen:sum(x:rows(lists:rows_of(some))), lists:sum(x):rows(some), 1e-12)
+    equal(lists:take_rows(x, some):totable(), x:rows(lists:rows_of(some)):totable())
     equal(lists:select(index{}).count, 0)
   end)
 
@@ -223,6 +224,7 @@ describe("mistakes with lists", function()
     { function() return lists:spread(mr.ones(3)) end, "v has 3 entries but there are 2 lists" },
     { function() return lists:head(-1) end, "-1, expected 0 or more" },
     { function() return lists:select(index{ 3 }) end, "index has 3 at entry 1, expected 1 to 2" },
+    { function() return lists:take_rows(mr.ones(1), index{ 1 }) end, "it has shape {1}, expected one row for each of" },
     { function() return lists:select(mr.ones(1)) end, "index is float32, expected int64" },
     { function() return lists:with_relevance(mr.ones(2)) end, "2 entries for 3 rows" },
     { function() return lists:with_relevance(mr.tensor{ 1, 0, 0 / 0 }) end, "relevance 3 is" },

@@ -53,6 +53,20 @@ describe("matrix factorisation", function()
     check(mr.gradcheck(function(t) return core.factor_scores(users, t, batch.users, batch.items, lists) end, items) < 1e-8)
   end)
 
+  it("has derivatives by items in ascending order, each once, however many more there are than rows", function()
+    for _, count in ipairs{ 5, 2000 } do
+      local users, items = mr.normal({ 3, 4 }, { seed = 1, dtype = "float64" }), mr.normal({ count, 4 }, { seed = 2, dtype = "float64" })
+      local leaf, weights = items:requires_grad(), mr.tensor({ 1, 2, 4, 8, 16, 32 }, { dtype = "float64" })
+      local what = index{ 5, 4, 5, count, 1, 4 };
+      (core.factor_scores(users, leaf, batch.users, what, lists) * weights):sum():backward()
+      local p, expected = users:totable(), mr.zeros(count, 4, { dtype = "float64" }):totable()
+      for row, user in ipairs{ 2, 2, 2, 2, 3, 3 } do
+        for c = 1, 4 do expected[what:totable()[row]][c] = expected[what:totable()[row]][c] + weights[row]:item() * p[user][c] end
+      end
+      near(leaf.grad, mr.tensor(expected, { dtype = "float64" }), 1e-13)
+    end
+  end)
+
   it("starts within +-init, the same for a seed", function()
     local function make(seed) return mr.models.mf{ users = 300, items = 200, factors = 8, init = 0.25, seed = seed } end
     for i, p in ipairs(make(1):parameters()) do

@@ -40,6 +40,21 @@ local cases = {
   { "adam", adam, { lr = 0.01, beta1 = 0.5, beta2 = 0.9, epsilon = 1e-3 } }, { "adam", adam, { lr = 0.1, weight_decay = 0.2 } },
 }
 
+-- The same by rows, as torch.optim.SparseAdam documents it: of `rows` only, epsilon outside the root that is not corrected yet.
+local function sparse_adam(o)
+  local m, v, t = {}, {}, 0
+  return function(p, g, rows)
+    t = t + 1
+    for row in pairs(rows) do
+      for i = 3 * row - 2, 3 * row do
+        m[i] = o.beta1 * (m[i] or 0) + (1 - o.beta1) * g[i]
+        v[i] = o.beta2 * (v[i] or 0) + (1 - o.beta2) * g[i] ^ 2
+        p[i] = p[i] - o.lr * math.sqrt(1 - o.beta2 ^ t) / (1 - o.beta1 ^ t) * m[i] / (math.sqrt(v[i]) + o.epsilon)
+      end
+    end
+  end
+end
+
 -- Which rows of 7 x 3 have a gradient in a step: some never, some once, some twice in a step, none in step 5.
 local function rows_of_step(step)
   if step == 5 then return {} end
@@ -103,6 +118,51 @@ describe("optimisers", function()
     end)
   end
 
+  it("sparse Adam moves rows that have a gradient and no others, for 20 steps", function()
+    local o = { lr = 0.05, beta1 = 0.8, beta2 = 0.95, epsilon = 1e-3, sparse = true }
+    local parameter = start():requires_grad()
+    local optimizer = mr.optim.adam(o):bind{ parameter }
+    local p, step_of = start():reshape(21):totable(), sparse_adam(o)
+    for step = 1, 20 do
+      optimizer:zero_grad()
+      backward(parameter, step, false)
+      local rows, before = {}, parameter:reshape(21):totable()
+      for _, row in ipairs(rows_of_step(step)) do rows[row] = true end
+      step_of(p, parameter.grad:reshape(21):totable(), rows)
+      optimizer:step()
+      local after = parameter:reshape(21):totable()
+      near(mr.tensor(after, f64), p, 1e-12, ("step %d"):format(step))
+      for i, value in ipairs(after) do
+        if not rows[(i + 2) // 3] then equal(value, before[i]) end
+      end
+    end
+  end)
+
+  it("sparse Adam takes a dense gradient for one of all rows, and may become Adam", function()
+    local o = { lr = 0.05, beta1 = 0.8, beta2 = 0.95, epsilon = 1e-3, sparse = true }
+    local parameter = start():requires_grad()
+    local p, step_of, rows = start():reshape(21):totable(), sparse_adam(o), {}
+    for row = 1, 7 do rows[row] = true end
+    local optimizer = mr.optim.adam(o):bind{ parameter }
+    for step = 1, 4 do
+      optimizer:zero_grad()
+      backward(parameter, step, true)
+      step_of(p, parameter.grad:reshape(21):totable(), rows)
+      optimizer:step()
+      near(parameter:reshape(21), p, 1e-12)
+    end
+    -- what a sparse step touched glides on under Adam: its moments are not forgotten
+    local changed = start():requires_grad()
+    local state = core.optimizer_state(changed)
+    backward(changed, 1, false)
+    core.adam_step(changed, state, 0.1, 0.9, 0.999, 1e-8, 0, true)
+    local before = changed[2]:totable()
+    changed:zero_grad()
+    changed:rows(index{ 7 }):sum():backward()
+    core.adam_step(changed, state, 0.1, 0.9, 0.999, 1e-8, 0, false)
+    for c, value in ipairs(changed[2]:totable()) do check(value ~= before[c]) end
+  end)
+
   it("go on from rows to dense gradients and back", function()
     local mixed, dense = start():requires_grad(), start():requires_grad()
     local a, b = mr.optim.adam{ lr = 0.1 }:bind{ mixed }, mr.optim.adam{ lr = 0.1 }:bind{ dense }
@@ -143,6 +203,7 @@ describe("optimisers", function()
   it("describe themselves, and can be bound again with nothing remembered", function()
     local adam_optimizer = mr.optim.adam{ lr = 0.01 }
     equal(tostring(adam_optimizer), "adam{beta1 = 0.9, beta2 = 0.999, epsilon = 1e-08, lr = 0.01, weight_decay = 0}")
+    check(tostring(mr.optim.adam{ sparse = true }):find("lr = 0.001, sparse = true, weight_decay = 0", 1, true))
     local steps = {}
     for i = 1, 2 do
       local p = mr.ones(1, f64):requires_grad()
@@ -165,6 +226,9 @@ describe("optimisers", function()
     raises(function() mr.optim.adam{ beta2 = 1.5 }:bind{ p }:step() end, "expected 0 to 1")
     raises(function() mr.optim.adam{ weight_decay = -1 }:bind{ p }:step() end, "expected 0 or more")
     raises(function() mr.optim.adam{ learning_rate = 1 } end, "no option of mr.optim.adam 'learning_rate'")
+    raises(function() mr.optim.adam{ sparse = true, weight_decay = 0.5 } end, "weight_decay is 0.5, expected 0 with sparse = true")
+    raises(function() core.adam_step(p, core.optimizer_state(p), 0.1, 0.9, 0.999, 1e-8, 0.5, true) end, "sparse steps move few: use 0")
+    raises(function() mr.optim.adam{ sparse = 1 } end, "option sparse is a number, expected a boolean")
     raises(function() mr.optim.adam{}:step() end, "bind the optimizer to parameters first")
     raises(function() mr.optim.adam{}:bind{ mr.ones(1) } end, "call :requires_grad() first")
     equal(p:totable(), { 1, 1 })
@@ -175,8 +239,8 @@ describe("optimisers", function()
     small:sum():backward()
     large:sum():backward()
     local state = core.optimizer_state(small)
-    core.adam_step(small, state, 0.1, 0.9, 0.999, 1e-8, 0)
-    raises(function() core.adam_step(large, state, 0.1, 0.9, 0.999, 1e-8, 0) end, "it belongs to another parameter, of shape {2}")
+    core.adam_step(small, state, 0.1, 0.9, 0.999, 1e-8, 0, false)
+    raises(function() core.adam_step(large, state, 0.1, 0.9, 0.999, 1e-8, 0, false) end, "it belongs to another parameter, of shape {2}")
     raises(function() core.sgd_step(large, state, 0.1, 0.9, 0) end, "it belongs to another parameter")
     equal(large:max():item(), 1.0)
     check(small:max():item() < 1)

@@ -1,0 +1,55 @@
+// Inner loops of factor models and of Adam. Compiled once per instruction set (training_*.cpp) and chosen when the
+// program starts. Nothing is fused and sums run in the same order everywhere, so but for `inner_products` all sets give
+// the same bits as the plain kernels.
+#pragma once
+
+#include <cstdint>
+
+namespace mr::cpu {
+
+/// The numbers of AdamStep that are the same for all entries.
+template <class Real>
+struct AdamRates {
+  Real rate, correction, beta1, beta2, epsilon, decay;
+};
+
+/// Row k of n: row index[k] (counted from 1) of a matrix with `width` columns, weighed by weights[order[k]], or by
+/// weights[k] where `order` is null.
+template <class Real>
+struct WeighedRows {
+  const Real* matrix;
+  const int64_t* index;
+  const Real* weights;
+  const int64_t* order;
+  int64_t n, width;
+};
+
+template <class Real>
+struct TrainingLoops {
+  /// AdamStep for n entries; a null gradient is zero.
+  void (*adam)(Real* parameter, Real* mean, Real* square, const Real* gradient, int64_t n,
+               const AdamRates<Real>& rates);
+  /// products[k] = inner product of `vector` and row index[k] of the matrix; the weights are not looked at.
+  void (*inner_products)(const Real* vector, const WeighedRows<Real>& rows, Real* products);
+  /// sums = the weighed rows added up, one after the other.
+  void (*sum_rows)(const WeighedRows<Real>& rows, Real* sums);
+};
+
+template <class Real>
+const TrainingLoops<Real>& training_loops();
+
+/// The same on one instruction set, whether or not the processor has it.
+namespace scalar {
+template <class Real>
+TrainingLoops<Real> training();
+}
+namespace avx2 {
+template <class Real>
+TrainingLoops<Real> training();
+}
+namespace avx512 {
+template <class Real>
+TrainingLoops<Real> training();
+}
+
+}  // namespace mr::cpu
