@@ -31,6 +31,8 @@ namespace mr {
   ROW(ranking_functions)     \
   ROW(metric_functions)      \
   ROW(stats_functions)       \
+  ROW(resampling_functions)  \
+  ROW(kernel_fit_functions)  \
   ROW(bound_functions)       \
   ROW(order_functions)       \
   ROW(table_file_functions)  \

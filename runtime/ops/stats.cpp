@@ -1,39 +1,93 @@
 // Tests of paired values, and summaries. NaN stands for a value that is not there: its pair is left out and counted.
+#include "runtime/ops/stats.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/gamma.hpp>
 
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"
 
 namespace mr {
+namespace stats {
 namespace {
-
-constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> numbers(const Tensor& x) { return x.to(Dtype::float64).to_vector<double>(); }
 
-/// a - b of the pairs without NaN.
-struct Differences {
-  std::vector<double> values;
-  int64_t skipped = 0;
+void refuse_infinite(const char* name, const std::vector<double>& values) {
+  const auto found = std::find_if(values.begin(), values.end(), [](double v) { return std::isinf(v); });
+  if (found != values.end())
+    throw ArgumentError(name, "entry " + std::to_string(found - values.begin() + 1) + " is infinite, expected numbers");
+}
 
-  Differences(const Tensor& a, const Tensor& b) {
-    if (a.entries() != b.entries()) {
-      throw ArgumentError(
-          "b", std::to_string(b.entries()) + " values against " + std::to_string(a.entries()) + ", expected as many");
+void refuse_other_count(const char* name, int64_t found, int64_t expected) {
+  if (found != expected)
+    throw ArgumentError(name,
+                        std::to_string(found) + " values against " + std::to_string(expected) + ", expected as many");
+}
+
+}  // namespace
+
+Sample::Sample(const char* name, const Tensor& x) : values(numbers(x)) {
+  refuse_infinite(name, values);
+  skipped = static_cast<int64_t>(std::erase_if(values, [](double v) { return std::isnan(v); }));
+}
+
+Pairs::Pairs(const char* name_a, const Tensor& x, const char* name_b, const Tensor& y) {
+  refuse_other_count(name_b, y.entries(), x.entries());
+  const auto from_a = numbers(x), from_b = numbers(y);
+  refuse_infinite(name_a, from_a);
+  refuse_infinite(name_b, from_b);
+  for (size_t i = 0; i < from_a.size(); ++i) {
+    if (std::isnan(from_a[i]) || std::isnan(from_b[i])) {
+      ++skipped;
+      continue;
     }
-    const auto x = numbers(a), y = numbers(b);
-    for (size_t i = 0; i < x.size(); ++i) {
-      if (!std::isnan(x[i]) && !std::isnan(y[i])) values.push_back(x[i] - y[i]);
-    }
-    skipped = static_cast<int64_t>(x.size() - values.size());
+    a.push_back(from_a[i]);
+    b.push_back(from_b[i]);
   }
-  int64_t count() const { return static_cast<int64_t>(values.size()); }
-};
+}
+
+Differences::Differences(const Tensor& a, const Tensor& b) {
+  refuse_other_count("b", b.entries(), a.entries());
+  const auto x = numbers(a), y = numbers(b);
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (!std::isnan(x[i]) && !std::isnan(y[i])) values.push_back(x[i] - y[i]);
+  }
+  skipped = static_cast<int64_t>(x.size() - values.size());
+}
+
+double mean(const std::vector<double>& x) {
+  double total = 0;
+  for (const double v : x) total += v;
+  return total / static_cast<double>(x.size());
+}
+
+double standard_deviation(const std::vector<double>& x) {
+  if (x.size() < 2) return undefined;
+  const double centre = mean(x);
+  double square = 0;
+  for (const double v : x) square += (v - centre) * (v - centre);
+  return std::sqrt(square / static_cast<double>(x.size() - 1));
+}
+
+double sorted_quantile(const std::vector<double>& sorted, double p) {
+  if (sorted.empty() || std::isnan(p)) return undefined;
+  const double position = p * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(position);
+  const double low = sorted[below], high = sorted[std::min(below + 1, sorted.size() - 1)];
+  return low + (position - static_cast<double>(below)) * (high - low);
+}
+
+}  // namespace stats
+
+namespace {
+
+using stats::Differences, stats::undefined;
 
 /// t, degrees of freedom, two-sided p, mean difference, its standard error, pairs used, pairs left out.
 std::tuple<double, double, double, double, double, int64_t, int64_t> paired_t(const Tensor& a, const Tensor& b) {
@@ -114,7 +168,7 @@ std::tuple<double, double, bool, int64_t, int64_t, int64_t> wilcoxon(const Tenso
 
 /// Mean and sample standard deviation of the values that are not NaN, how many they are and how many are NaN.
 std::tuple<double, double, int64_t, int64_t> summary(const Tensor& x) {
-  const auto values = numbers(x);
+  const auto values = x.to(Dtype::float64).to_vector<double>();
   double total = 0, square = 0;
   int64_t n = 0;
   for (const double v : values) {
@@ -129,6 +183,25 @@ std::tuple<double, double, int64_t, int64_t> summary(const Tensor& x) {
   return {mean, std::sqrt(square / static_cast<double>(n - 1)), n, static_cast<int64_t>(values.size()) - n};
 }
 
+/// Mean of the differences in their standard deviations (Cohen's d_z), the same without its bias (Hedges 1981, its
+/// exact factor), shares of the pairs with a > b, a = b, a < b, pairs used, pairs left out.
+std::tuple<double, double, double, double, double, int64_t, int64_t> effect_size(const Tensor& a, const Tensor& b) {
+  const Differences d(a, b);
+  if (d.count() == 0) return {undefined, undefined, undefined, undefined, undefined, 0, d.skipped};
+  const auto share = [&](auto&& counts) {
+    return static_cast<double>(std::count_if(d.values.begin(), d.values.end(), counts)) /
+           static_cast<double>(d.count());
+  };
+  const double wins = share([](double v) { return v > 0; }), ties = share([](double v) { return v == 0; });
+  const double losses = share([](double v) { return v < 0; });
+  const double centre = stats::mean(d.values), sd = stats::standard_deviation(d.values);
+  const double dz = centre == 0 && sd == 0 ? 0 : centre / sd;
+  const double half = 0.5 * static_cast<double>(d.count() - 1);
+  const double factor =
+      half > 0.5 ? 1 / (boost::math::tgamma_delta_ratio(half - 0.5, 0.5) * std::sqrt(half)) : undefined;
+  return {dz, dz * factor, wins, ties, losses, d.count(), d.skipped};
+}
+
 }  // namespace
 
 extern const lua::OpTable stats_functions{
@@ -139,6 +212,8 @@ extern const lua::OpTable stats_functions{
                            "Student's t-test of pairs: t, df, p, mean difference, its error, pairs, left out."),
         lua::op<&wilcoxon>("wilcoxon", "a, b",
                            "Wilcoxon's signed-rank test: rank sum, p, exact, unequal pairs, equal pairs, left out."),
+        lua::op<&effect_size>("effect_size", "a, b",
+                              "Effect sizes of pairs: d_z, Hedges' g, shares of a > b, a = b, a < b, pairs, left out."),
         lua::op<&summary>("summary", "x", "Mean, standard deviation, count, left out; NaN is left out."),
     }};
 

@@ -72,6 +72,33 @@ function core.average_precision(ranking, k, denominator, empty) end
 ---@param keep? boolean
 function core.backward(loss, seed, keep) end
 
+---A statistic of the values, of samples with replacement, and without each value.
+---@param x mr.Tensor
+---@param statistic string
+---@param samples integer
+---@param seed integer
+---@return number
+---@return mr.Tensor
+---@return mr.Tensor
+function core.bootstrap(x, statistic, samples, seed) end
+
+---Low and high end, standard error; percentiles where the jackknife is empty.
+---@param samples mr.Tensor
+---@param estimate number
+---@param jackknife mr.Tensor
+---@param level number
+---@return number
+---@return number
+---@return number
+function core.bootstrap_interval(samples, estimate, jackknife, level) end
+
+---One sample with replacement, from number 0.
+---@param x mr.Tensor
+---@param sample integer
+---@param seed integer
+---@return mr.Tensor
+function core.bootstrap_sample(x, sample, seed) end
+
 ---min, max, best, expectation, sd of one shape.
 ---@param metric string
 ---@param n? integer
@@ -120,6 +147,14 @@ function core.clamp(x, min, max) end
 ---Seconds on a clock that never goes back.
 ---@return number
 function core.clock() end
+
+---The pairs without NaN, and how many have one.
+---@param a mr.Tensor
+---@param b mr.Tensor
+---@return mr.Tensor
+---@return mr.Tensor
+---@return integer
+function core.complete_pairs(a, b) end
 
 ---How many cores the machine has.
 ---@return integer
@@ -219,6 +254,42 @@ function core.distribution_smooth(distribution, s, gain, amount) end
 ---@return mr.Tensor
 ---@return mr.Tensor
 function core.distribution_tabled(distribution, s, gain, amount) end
+
+---Different values in order, shares at most as large, values, left out.
+---@param x mr.Tensor
+---@return mr.Tensor
+---@return mr.Tensor
+---@return integer
+---@return integer
+function core.ecdf(x) end
+
+---Regions and signs of F_a - F_b, largest distance and where, areas, counts, left out.
+---@param a mr.Tensor
+---@param b mr.Tensor
+---@return number[]
+---@return number[]
+---@return integer[]
+---@return number
+---@return number
+---@return number
+---@return number
+---@return integer
+---@return integer
+---@return integer
+---@return integer
+function core.ecdf_compare(a, b) end
+
+---Effect sizes of pairs: d_z, Hedges' g, shares of a > b, a = b, a < b, pairs, left out.
+---@param a mr.Tensor
+---@param b mr.Tensor
+---@return number
+---@return number
+---@return number
+---@return number
+---@return number
+---@return integer
+---@return integer
+function core.effect_size(a, b) end
 
 ---ERR per list.
 ---@param ranking mr.Ranking
@@ -325,6 +396,31 @@ function core.join_rows(parts) end
 ---@return internal value[][]
 function core.json_columns(texts) end
 
+---Gaussian kernel density of x at the points.
+---@param x mr.Tensor
+---@param at mr.Tensor
+---@param bandwidth number
+---@return mr.Tensor
+function core.kde(x, at, bandwidth) end
+
+---silverman, scott or lscv; whether the search hit an end.
+---@param x mr.Tensor
+---@param rule string
+---@return number
+---@return boolean
+function core.kde_bandwidth(x, rule) end
+
+---Kernel regression at the points, its standard error, the cross validation error.
+---@param x mr.Tensor
+---@param y mr.Tensor
+---@param at mr.Tensor
+---@param bandwidth number
+---@param degree integer
+---@return mr.Tensor
+---@return mr.Tensor
+---@return number
+function core.kernel_regression(x, y, at, bandwidth, degree) end
+
 ---LambdaRank's loss per list, for the change of a metric by each swap; 'pairs': RankNet's.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
@@ -333,6 +429,12 @@ function core.json_columns(texts) end
 ---@param gain number
 ---@return mr.Tensor
 function core.lambda_loss(scores, lists, metric, p, gain) end
+
+---The values without one of them.
+---@param x mr.Tensor
+---@param which integer
+---@return mr.Tensor
+function core.leave_out(x, which) end
 
 ---Files of train, valid and test of each fold, separated by line ends.
 ---@param folder string
@@ -440,6 +542,11 @@ function core.make_ratings(users, items, factors, mean_activity, noise, seed) en
 ---@return mr.Tensor
 function core.normal(shape, mean, sd, seed, stream, dtype, device) end
 
+---Of the standard normal distribution.
+---@param p number
+---@return number
+function core.normal_quantile(p) end
+
 ---Wrongly ordered pairs per list.
 ---@param ranking mr.Ranking
 ---@param empty string
@@ -491,6 +598,20 @@ function core.peak_memory(reset) end
 ---@param lane integer
 ---@return mr.Tensor
 function core.permutation(n, seed, stream, lane) end
+
+---Sign-flip test of pairs: mean difference, p, its error, exact, orders, pairs, left out.
+---@param a mr.Tensor
+---@param b mr.Tensor
+---@param orders integer
+---@param seed integer
+---@return number
+---@return number
+---@return number
+---@return boolean
+---@return integer
+---@return integer
+---@return integer
+function core.permutation_test(a, b, orders, seed) end
 
 ---Relevant items of the users that have enough.
 ---@param user mr.Tensor
@@ -593,6 +714,14 @@ function core.read_ratings(path, user, item, rating, rating_required, header, de
 ---@param on boolean
 ---@return boolean
 function core.recording(on) end
+
+---By leave-one-out cross validation; whether the search hit an end.
+---@param x mr.Tensor
+---@param y mr.Tensor
+---@param degree integer
+---@return number
+---@return boolean
+function core.regression_bandwidth(x, y, degree) end
 
 ---The same entries in another shape.
 ---@param x mr.Tensor
@@ -769,6 +898,12 @@ function core.wilcoxon(a, b) end
 ---@param empty string
 ---@return mr.Tensor
 function core.with_empty(values, ranking, empty) end
+
+---The values that are not NaN, and how many are.
+---@param x mr.Tensor
+---@return mr.Tensor
+---@return integer
+function core.without_nan(x) end
 
 ---In a started worker, once, the channel to its parent; from then on it ends with it.
 ---@return mr.Channel?

@@ -1,14 +1,10 @@
--- Statistics of results.
+-- Statistics of results: tests of pairs and their correction, intervals, effect sizes, densities, curves, distribution functions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local input = require "moonrank.stats.input"
+local tensor = input.tensor
 
 local M = {}
-
-local function tensor(where, x)
-  if type(x) == "table" then return core.tensor(x, "float64", "cpu") end
-  if type(x) ~= "userdata" then check.fail("%s: a tensor or a table of numbers expected, got a %s", where, type(x)) end
-  return x
-end
 
 ---Student's t-test of paired values, two-sided. Pairs with NaN on either side are left out and counted.
 ---@param a mr.Tensor|number[]
@@ -30,6 +26,168 @@ end
 function M.wilcoxon(a, b)
   local statistic, p, exact, n, equal, skipped = core.wilcoxon(tensor("mr.stats.wilcoxon", a), tensor("mr.stats.wilcoxon", b))
   return { statistic = statistic, p = p, exact = exact, n = n, equal = equal, skipped = skipped }
+end
+
+---Permutation test of paired values, two-sided: how often the mean difference is as far from 0 when every pair may have been the other way
+---round (Fisher 1935, section 21). Every choice of signs up to 20 unequal pairs; beyond, `orders` random ones, of which that which was found
+---counts as one (Phipson & Smyth 2010), so that p is never 0. Pairs with NaN on either side are left out and counted.
+---@param a mr.Tensor|number[]
+---@param b mr.Tensor|number[]
+---@param options? { orders?: integer, seed?: integer }  random choices of signs (default 10000), seed (default 1)
+---@return { mean_difference: number, p: number, error: number, exact: boolean, orders: integer, n: integer, skipped: integer }  error: standard error of p from the random choice, 0 where exact
+---Example: `mr.stats.permutation({1, 2, 4, 8}, {0, 0, 0, 0}).p   --> 0.125`
+function M.permutation(a, b, options)
+  local where = "mr.stats.permutation"
+  local o = check.options(where, options, { orders = 10000, seed = 1 })
+  input.whole(where, "orders", o.orders, 1)
+  local difference, p, err, exact, orders, n, skipped = core.permutation_test(tensor(where, a), tensor(where, b), o.orders, o.seed)
+  return { mean_difference = difference, p = p, error = err, exact = exact, orders = orders, n = n, skipped = skipped }
+end
+
+---@class mr.stats.BootstrapOptions
+---@field statistic? "mean"|"median"|fun(x: mr.Tensor, b?: mr.Tensor): number  default "mean"; of pairs these two are of a - b, a function gets both
+---@field samples? integer   default 10000
+---@field level? number      share of such intervals that hold the truth (default 0.95)
+---@field method? "percentile"|"bca"   percentiles of the samples (default), or those corrected for bias and acceleration
+---@field seed? integer      default 1
+
+---Interval of a statistic by samples with replacement (Efron 1979; "bca": Efron 1987). Of pairs whole pairs are drawn. NaN, and pairs with NaN
+---on either side, are left out and counted. "bca" has no interval, NaN, where the estimate lies outside of all samples.
+---@param x mr.Tensor|number[]|{ [1]: mr.Tensor|number[], [2]: mr.Tensor|number[] }  values, or pairs as {a, b}
+---@param options? mr.stats.BootstrapOptions
+---@return { estimate: number, low: number, high: number, error: number, n: integer, skipped: integer }  error: standard deviation of the samples
+---Example: `mr.stats.bootstrap({1, 2, 3, 0/0}, {statistic = "median"}).estimate   --> 2.0`
+function M.bootstrap(x, options) return require("moonrank.stats.bootstrap")(x, options) end
+
+-- The keys of p-values by growing p; NaN stands for a test that was not made.
+local function keys_by_p(ps)
+  local keys = {}
+  for key, p in pairs(ps) do
+    if type(p) ~= "number" or p < 0 or p > 1 then
+      check.fail("mr.stats.holm: p-value %s is %s, expected a number from 0 to 1", tostring(key), tostring(p))
+    end
+    if p == p then keys[#keys + 1] = key end
+  end
+  table.sort(keys, function(i, j) return ps[i] < ps[j] end)
+  return keys
+end
+
+---Holm's correction of several p-values for being several (Holm 1979): what to hold against the level so that among all of them the chance of
+---a false finding stays below it. NaN stays NaN and does not count as a test.
+---@param ps mr.Tensor|number[]|table<any, number>  in order, or by name
+---@return table<any, number>  adjusted, in the same order or by the same names
+---Example: `mr.stats.holm({minmax = 0.01, zscore = 0.04}).minmax   --> 0.02`
+function M.holm(ps)
+  if type(ps) == "userdata" then ps = ps:totable() end
+  if type(ps) ~= "table" then check.fail("mr.stats.holm: a tensor or a table of p-values expected, got a %s", type(ps)) end
+  local adjusted, largest = {}, 0
+  for key, p in pairs(ps) do adjusted[key] = p end
+  local keys = keys_by_p(ps)
+  for i, key in ipairs(keys) do
+    largest = math.max(largest, math.min(1.0, (#keys - i + 1) * ps[key]))
+    adjusted[key] = largest
+  end
+  return adjusted
+end
+
+---How large a paired difference is: its mean in standard deviations of the differences (d_z; Cohen 1988, 2.3.5), the same without its bias
+---in small samples (Hedges 1981), and the shares of pairs where a is larger, equal and smaller. NaN as in the tests.
+---@param a mr.Tensor|number[]
+---@param b mr.Tensor|number[]
+---@return { d: number, hedges: number, wins: number, ties: number, losses: number, n: integer, skipped: integer }
+---Example: `mr.stats.effect_size({1, 2, 3}, {0, 0, 3}).wins * 3   --> 2.0`
+function M.effect_size(a, b)
+  local where = "mr.stats.effect_size"
+  local d, hedges, wins, ties, losses, n, skipped = core.effect_size(tensor(where, a), tensor(where, b))
+  return { d = d, hedges = hedges, wins = wins, ties = ties, losses = losses, n = n, skipped = skipped }
+end
+
+---@class mr.stats.KdeOptions
+---@field bandwidth? "silverman"|"scott"|"lscv"|number   0.9 (default) or 1.06 times min(sd, quartile distance / 1.34) n^(-1/5); by least-squares cross validation; or itself
+---@field points? integer     default 200
+---@field range? number[]     {lowest, highest} point (default: three bandwidths beyond the values)
+---@field kernel? "gaussian"
+
+---Kernel density of values (Silverman 1986; the rules are his 3.31 and 3.30, "lscv" searches as R's bw.ucv does). NaN is left out and counted.
+---@param x mr.Tensor|number[]
+---@param options? mr.stats.KdeOptions
+---@return { x: mr.Tensor, density: mr.Tensor, bandwidth: number, at_edge: boolean, n: integer, skipped: integer }  at_edge: "lscv" found no least error inside of what it searched, as with many equal values
+---Example: `mr.stats.kde({0}, {bandwidth = 1, range = {-1, 1}, points = 3}).density[2]:item() * math.sqrt(2 * math.pi)   --> 1.0`
+function M.kde(x, options)
+  local where = "mr.stats.kde"
+  local o = check.options(where, options, { bandwidth = check.none, points = 200, range = check.none, kernel = "gaussian" })
+  check.choice(where, "kernel", o.kernel, { "gaussian" })
+  local values, skipped = core.without_nan(tensor(where, x))
+  if #values == 0 then check.fail("%s: x has no values, expected at least one", where) end
+  local h, at_edge = input.bandwidth(where, o.bandwidth or "silverman", { "silverman", "scott", "lscv" },
+    function(rule) return core.kde_bandwidth(values, rule) end)
+  local at = input.points(where, o, -(-values):max():item() - 3 * h, values:max():item() + 3 * h)
+  return { x = at, density = core.kde(values, at, h), bandwidth = h, at_edge = at_edge, n = #values, skipped = skipped }
+end
+
+---@class mr.stats.KernelRegressionOptions
+---@field bandwidth? "cv"|number   by leave-one-out cross validation (default), or itself
+---@field points? integer   default 100
+---@field range? number[]   {lowest, highest} point (default: those of x)
+---@field degree? 0|1       of the local polynomial: 0 (default) is the estimator of Nadaraya and Watson, 1 is local linear
+---@field level? number     of the band, point by point (default 0.95)
+
+---A curve of y over x by Gaussian kernels (Nadaraya 1964, Watson 1964; local linear: Cleveland 1979, Fan 1992), with a normal band of its
+---standard error, which takes each pair's residual from the curve through the others, so that the spread may differ along x (MacKinnon &
+---White 1985, HC3). The band says nothing of the curve's bias. Pairs with NaN on either side are left out and counted.
+---@param x mr.Tensor|number[]
+---@param y mr.Tensor|number[]
+---@param options? mr.stats.KernelRegressionOptions
+---@return { x: mr.Tensor, y: mr.Tensor, low: mr.Tensor, high: mr.Tensor, error: mr.Tensor, bandwidth: number, at_edge: boolean, cv: number, n: integer, skipped: integer }  cv: mean squared residual of each pair from the others' curve
+---Example: `mr.stats.kernel_regression({1, 2, 3, 4}, {2, 4, 6, 8}, {degree = 1, points = 2}).y   --> {2, 8}  mr.Tensor {2} float64`
+function M.kernel_regression(x, y, options)
+  local where = "mr.stats.kernel_regression"
+  local o = check.options(where, options, { bandwidth = check.none, points = 100, range = check.none, degree = 0, level = 0.95 })
+  if o.degree ~= 0 and o.degree ~= 1 then check.fail("%s: degree is %s, expected 0 or 1", where, tostring(o.degree)) end
+  input.share(where, "level", o.level)
+  local a, b, skipped = core.complete_pairs(tensor(where, x), tensor(where, y))
+  if #a < 2 then check.fail("%s: %d pairs, expected at least two", where, #a) end
+  local h, at_edge = input.bandwidth(where, o.bandwidth or "cv", { "cv" },
+    function() return core.regression_bandwidth(a, b, o.degree) end)
+  local at = input.points(where, o, -(-a):max():item(), a:max():item())
+  local curve, err, cv = core.kernel_regression(a, b, at, h, o.degree)
+  local half = err * core.normal_quantile(0.5 + 0.5 * o.level)
+  return { x = at, y = curve, low = curve - half, high = curve + half, error = err, bandwidth = h, at_edge = at_edge, cv = cv,
+    n = #a, skipped = skipped }
+end
+
+---The empirical distribution function: the different values in order, and the share of values that are at most as large. NaN is left out and
+---counted.
+---@param x mr.Tensor|number[]
+---@return { x: mr.Tensor, p: mr.Tensor, n: integer, skipped: integer }
+---Example: `mr.stats.ecdf({3, 1, 1, 2}).p   --> {0.5, 0.75, 1}  mr.Tensor {3} float64`
+function M.ecdf(x)
+  local places, shares, n, skipped = core.ecdf(tensor("mr.stats.ecdf", x))
+  return { x = places, p = shares, n = n, skipped = skipped }
+end
+
+---@class mr.stats.EcdfRegion
+---@field from number
+---@field to number
+---@field better "a"|"b"   whose distribution function is on the better side between the two
+
+---Where one sample's distribution function is better than the other's: below it where larger values are better, above it where smaller ones
+---are. The regions can be handed to a plot's `shade`; areas are those between the two, so that area_a - area_b is by how much the mean of a
+---is better; ks is their largest distance (Kolmogorov-Smirnov), first reached at `at`. NaN is left out and counted, in each on its own.
+---@param a mr.Tensor|number[]
+---@param b mr.Tensor|number[]
+---@param options? { better?: "higher"|"lower" }  default "higher"
+---@return { regions: mr.stats.EcdfRegion[], ks: number, at: number, area_a: number, area_b: number, n: integer[], skipped: integer[] }
+---Example: `mr.stats.ecdf_compare({2, 3}, {1, 2}).regions[1].better   --> a`
+function M.ecdf_compare(a, b, options)
+  local where = "mr.stats.ecdf_compare"
+  local o = check.options(where, options, { better = "higher" })
+  check.choice(where, "better", o.better, { "higher", "lower" })
+  local from, to, sign, ks, at, above, below, n, m, skipped_a, skipped_b = core.ecdf_compare(tensor(where, a), tensor(where, b))
+  local higher, regions = o.better == "higher", {}
+  for i = 1, #from do regions[i] = { from = from[i], to = to[i], better = (sign[i] < 0) == higher and "a" or "b" } end
+  return { regions = regions, ks = ks, at = at, area_a = higher and below or above, area_b = higher and above or below, n = { n, m },
+    skipped = { skipped_a, skipped_b } }
 end
 
 ---Mean, sample standard deviation, how many values, how many NaN left out.

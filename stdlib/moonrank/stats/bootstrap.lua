@@ -1,0 +1,62 @@
+-- Bootstrap intervals of means, medians and functions of the script.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local input = require "moonrank.stats.input"
+
+local where = "mr.stats.bootstrap"
+
+-- One tensor of values, or two of pairs, without NaN.
+local function values_of(x)
+  if type(x) ~= "table" or type(x[1]) == "number" or #x == 0 then
+    local values, skipped = core.without_nan(input.tensor(where, x))
+    return { values }, skipped
+  end
+  if #x ~= 2 then check.fail("%s: a table of %d, expected numbers, a tensor or a pair {a, b}", where, #x) end
+  local a, b, skipped = core.complete_pairs(input.tensor(where, x[1]), input.tensor(where, x[2]))
+  return { a, b }, skipped
+end
+
+-- f of what `draw` makes of every column; a number.
+local function value_of(f, columns, draw)
+  local drawn = {}
+  for i, column in ipairs(columns) do drawn[i] = draw and draw(column) or column end
+  local value = f(table.unpack(drawn))
+  if type(value) == "userdata" then value = value:item() end
+  if type(value) ~= "number" then check.fail("%s: the statistic returned a %s, expected a number", where, type(value)) end
+  return value
+end
+
+-- The estimate, its values on samples, and without each entry, by calls of the script's function.
+local function by_function(f, columns, o)
+  local samples, without = {}, {}
+  local estimate = value_of(f, columns)
+  for s = 1, o.samples do
+    samples[s] = value_of(f, columns, function(x) return core.bootstrap_sample(x, s - 1, o.seed) end)
+  end
+  if o.method == "bca" then
+    for i = 1, #columns[1] do without[i] = value_of(f, columns, function(x) return core.leave_out(x, i) end) end
+  end
+  return estimate, core.tensor(samples, "float64", "cpu"), core.tensor(without, "float64", "cpu")
+end
+
+return function(x, options)
+  local o = check.options(where, options,
+    { statistic = check.none, samples = 10000, level = 0.95, method = "percentile", seed = 1 })
+  check.choice(where, "method", o.method, { "percentile", "bca" })
+  input.whole(where, "samples", o.samples, 2)
+  input.share(where, "level", o.level)
+  local statistic = o.statistic or "mean"
+  if type(statistic) ~= "function" then check.choice(where, "statistic", statistic, { "mean", "median" }) end
+  local columns, skipped = values_of(x)
+  local n, estimate, samples, without = #columns[1]
+  if n == 0 then return { estimate = 0 / 0, low = 0 / 0, high = 0 / 0, error = 0 / 0, n = 0, skipped = skipped } end
+  if type(statistic) == "function" then
+    estimate, samples, without = by_function(statistic, columns, o)
+  else
+    local values = #columns == 2 and columns[1] - columns[2] or columns[1]
+    estimate, samples, without = core.bootstrap(values, statistic, o.samples, o.seed)
+  end
+  if o.method == "percentile" then without = core.tensor({}, "float64", "cpu") end
+  local low, high, err = core.bootstrap_interval(samples, estimate, without, o.level)
+  return { estimate = estimate, low = low, high = high, error = err, n = n, skipped = skipped }
+end

@@ -1,0 +1,150 @@
+-- Densities, curves and distribution functions against SciPy's values, plain formulas and exact cases.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local json = dofile("tests/support/json.lua")
+local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises
+local golden = json.read("tests/golden/stats.json")
+local nan = 0 / 0
+
+it("densities are those of SciPy's gaussian_kde", function()
+  local g = golden.kde
+  for h, density in pairs(g.density) do
+    local found = mr.stats.kde(g.x, { bandwidth = tonumber(h), points = g.points, range = { g.low, g.high } })
+    near(found.density, density, { rtol = 1e-11, atol = 1e-300 }, h)
+    equal({ found.bandwidth, found.x[1]:item(), found.x[g.points]:item() }, { tonumber(h), g.low + 0.0, g.high + 0.0 })
+  end
+end)
+
+it("bandwidths by rule and by cross validation", function()
+  local g = golden.kde
+  for _, rule in ipairs{ "silverman", "scott" } do
+    near(mr.stats.kde(g.x, { bandwidth = rule }).bandwidth, g[rule], { rtol = 1e-12 }, rule)
+  end
+  equal(mr.stats.kde(g.x).bandwidth, mr.stats.kde(g.x, { bandwidth = "silverman" }).bandwidth)
+  local chosen = mr.stats.kde(g.x, { bandwidth = "lscv" })
+  near(chosen.bandwidth, g.lscv, { rtol = 2e-5 })
+  check(not chosen.at_edge)
+  -- mostly one value: the error falls towards bandwidth 0
+  local equal_values = {}
+  for i = 1, 40 do equal_values[i] = i <= 35 and 1 or i / 40 end
+  check(mr.stats.kde(equal_values, { bandwidth = "lscv" }).at_edge)
+end)
+
+it("a density has area 1 and the values' mean", function()
+  local x = { 0.2, 0.9, nan, 1, 1, 1 }
+  local k = mr.stats.kde(x, { points = 4001 })
+  equal({ k.n, k.skipped, #k.x }, { 5, 1, 4001 })
+  local step = (k.x[4001] - k.x[1]):item() / 4000
+  -- three bandwidths hold all but 0.27 % of each kernel
+  near(k.density:sum():item() * step, 1, 3e-3)
+  near((k.x * k.density):sum():item() * step, 0.82, 3e-3)
+end)
+
+it("curves, their errors and bandwidths are those of weighted least squares", function()
+  local g = golden.kernel_regression
+  for _, case in ipairs(g.cases) do
+    local o = { points = g.points, degree = case.degree, bandwidth = case.bandwidth, level = g.level }
+    local found = mr.stats.kernel_regression(g.x, g.y, o)
+    near(found.y, case.y, 1e-10)
+    near(found.error, case.error, 1e-10)
+    near((found.high - found.y) / found.error, mr.full({ g.points }, g.z, { dtype = "float64" }), 1e-9)
+    near((found.y - found.low) / found.error, mr.full({ g.points }, g.z, { dtype = "float64" }), 1e-9)
+    o.bandwidth = "cv"
+    local chosen = mr.stats.kernel_regression(g.x, g.y, o)
+    near(chosen.bandwidth, case.cv_bandwidth, { rtol = 1e-4 })
+    near(chosen.cv, case.cv, { rtol = 1e-8 })
+    check(not chosen.at_edge)
+  end
+end)
+
+it("local lines follow a line, and a constant is found at the largest bandwidth", function()
+  local x, y, flat = {}, {}, {}
+  for i = 1, 30 do x[i], y[i], flat[i] = math.sqrt(i), 3 - 2 * math.sqrt(i), math.sin(999 * i) end
+  local line = mr.stats.kernel_regression(x, y, { degree = 1, points = 7 })
+  near(line.y, 3 - 2 * line.x, 1e-9)
+  near(line.error, mr.zeros({ 7 }, { dtype = "float64" }), 1e-9)
+  local wide = mr.stats.kernel_regression(x, flat, { bandwidth = 1e6, points = 3 })
+  local mean = mr.stats.mean(flat)
+  near(wide.y, { mean, mean, mean }, 1e-9)
+end)
+
+it("gaps and equal x leave a curve", function()
+  local gap = mr.stats.kernel_regression({ 0, 0, 1000, nan }, { 1, 3, 7, 1 }, { bandwidth = 0.1, points = 5, degree = 1 })
+  equal({ gap.n, gap.skipped }, { 3, 1 })
+  near({ gap.y[1]:item(), gap.y[2]:item(), gap.y[5]:item() }, { 2, 2, 7 }, 1e-9)
+  near(mr.stats.kernel_regression({ 0, 1 }, { 0, 1 }).y[1]:item(), 0, 0.5)
+end)
+
+it("the empirical distribution function", function()
+  local g = golden.ecdf
+  local found = mr.stats.ecdf(g.a)
+  near(found.x, g.x, 1e-15)
+  near(found.p, g.p, 1e-15)
+  local small = mr.stats.ecdf{ 2, nan, 1, 2 }
+  near(small.p, { 1 / 3, 1 }, 1e-15)
+  equal({ small.n, small.skipped }, { 3, 1 })
+  equal(#mr.stats.ecdf({}).x, 0)
+end)
+
+-- 1, -1 or 0: which region holds the place
+local function side(regions, place)
+  for _, region in ipairs(regions) do
+    if region.from < place and place < region.to then return region.better == "a" and 1 or -1 end
+  end
+  return 0
+end
+
+it("distribution functions compared", function()
+  local g = golden.ecdf
+  local higher, lower = mr.stats.ecdf_compare(g.a, g.b), mr.stats.ecdf_compare(g.a, g.b, { better = "lower" })
+  for i, place in ipairs(g.middle) do
+    equal(side(higher.regions, place), math.tointeger(g.sign[i]), "at " .. place)
+    equal(side(lower.regions, place), -math.tointeger(g.sign[i]), "at " .. place)
+  end
+  near({ higher.ks, higher.at }, { g.ks, g.at }, 1e-14)
+  near({ higher.area_a, higher.area_b }, { g.area_a, g.area_b }, 1e-12)
+  near({ lower.area_a, lower.area_b }, { g.area_b, g.area_a }, 1e-12)
+  near(higher.area_a - higher.area_b, mr.stats.mean(g.a) - mr.stats.mean(g.b), 1e-12)
+  equal(higher.n, { 40, 31 })
+end)
+
+it("regions join where they touch and part where the functions meet", function()
+  local found = mr.stats.ecdf_compare({ 1, 2, 5, 6, nan }, { 0, 1, 4, 5 })
+  equal(found.regions, { { from = 0.0, to = 2.0, better = "a" }, { from = 4.0, to = 6.0, better = "a" } })
+  equal({ found.ks, found.at, found.area_a, found.area_b, found.skipped[1] }, { 0.25, 0.0, 1.0, 0.0, 1 })
+  local same = mr.stats.ecdf_compare({ 1, 2 }, { 2, 1, 1, 2 })
+  equal({ #same.regions, same.ks }, { 0, 0.0 })
+  near(same.at, nan)
+end)
+
+it("does not depend on threads", function()
+  local g, was, found = golden.kernel_regression, core.threads(), {}
+  for _, threads in ipairs{ 1, 3 } do
+    core.threads(threads)
+    local fit = mr.stats.kernel_regression(g.x, g.y)
+    local h = mr.stats.kde(g.y, { bandwidth = "lscv" }).bandwidth
+    found[#found + 1] = { fit.bandwidth, fit.cv, fit.y[50]:item(), fit.error[50]:item(), h }
+  end
+  core.threads(was)
+  equal(found[1], found[2])
+end)
+
+it("refuses what it does not know", function()
+  local s = mr.stats
+  raises(function() s.kde({}, { bandwidth = 1 }) end, "x has no values")
+  raises(function() s.kde({ 1, 1 }) end, "2 values without spread")
+  raises(function() s.kde({ 1, 2 }, { bandwidth = "silvermann" }) end, "did you mean 'silverman'?")
+  raises(function() s.kde({ 1, 2 }, { bandwidth = 0 }) end, "bandwidth is 0, expected a number above 0")
+  raises(function() s.kde({ 1, 2 }, { bandwidth = true }) end, "bandwidth is a boolean, expected a number or a string")
+  raises(function() s.kde({ 1, 2 }, { kernel = "box" }) end, "no kernel of mr.stats.kde 'box'")
+  raises(function() s.kde({ 1, 2 }, { points = 1 }) end, "points is 1, expected an integer from 2")
+  raises(function() s.kde({ 1, 2 }, { range = { 2, 1 } }) end, "range is {2, 1}, expected {lowest, highest}")
+  raises(function() s.kde({ 1, 1 / 0 }) end, "entry 2 is infinite")
+  raises(function() s.kernel_regression({ 1, 1 }, { 1, 2 }) end, "2 pairs without spread in x")
+  raises(function() s.kernel_regression({ 1 }, { 1 }) end, "1 pairs, expected at least two")
+  raises(function() s.kernel_regression({ 1, 2 }, { 1 }) end, "1 values against 2")
+  raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { degree = 2 }) end, "degree is 2, expected 0 or 1")
+  raises(function() s.ecdf_compare({ nan }, { 1 }) end, "no values, expected at least one")
+  raises(function() s.ecdf_compare({ 1 }, { 1 }, { better = "more" }) end, "no better of mr.stats.ecdf_compare 'more'")
+end)

@@ -1,0 +1,173 @@
+-- Permutation tests, bootstrap intervals, Holm's correction and effect sizes against SciPy's values, enumeration and exact distributions.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local json = dofile("tests/support/json.lua")
+local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises
+local golden = json.read("tests/golden/stats.json")
+local nan = 0 / 0
+
+local function numbers(count, f)
+  local x = {}
+  for i = 1, count do x[i] = f(i) end
+  return x
+end
+
+it("permutation tests of few pairs are SciPy's", function()
+  for i, case in ipairs(golden.permutation) do
+    local result = mr.stats.permutation(case.a, case.b)
+    near(result.mean_difference, case.mean_difference, 1e-12)
+    near(result.p, case.p, 1e-13, "case " .. i)
+    equal({ result.exact, result.error, result.n }, { true, 0.0, #case.a })
+  end
+end)
+
+it("permutation leaves out NaN and knows pairs without a sign", function()
+  local result = mr.stats.permutation({ 1, 5, 2, nan, 4, 8, 1 }, { 0, 5, 0, 0, 0, 0, nan })
+  equal({ result.n, result.skipped, result.orders, result.exact }, { 5, 2, 16, true })
+  near({ result.p, result.mean_difference }, { 0.125, 3 }, 1e-15)
+  equal(mr.stats.permutation({ 1, 2 }, { 1, 2 }).p, 1.0)
+  near(mr.stats.permutation({}, {}).p, nan)
+  near(mr.stats.permutation({ nan }, { 1 }).p, nan)
+end)
+
+it("random signs come near the p of all signs", function()
+  local case = golden.random_permutation
+  local result = mr.stats.permutation(case.a, case.b, { orders = 200000 })
+  check(not result.exact)
+  equal(result.orders, 200000)
+  near(result.error, math.sqrt(case.p * (1 - case.p) / 200001), { rtol = 0.05 })
+  near(result.p, case.p, { atol = 4 * result.error })
+  -- other seeds scatter as the error says: twelve standardised squares
+  local squares = 0
+  for seed = 2, 13 do
+    local other = mr.stats.permutation(case.a, case.b, { orders = 5000, seed = seed })
+    squares = squares + ((other.p - case.p) / other.error) ^ 2
+  end
+  check(squares > 2.2 and squares < 32.9, "sum of squares is " .. squares)
+end)
+
+it("random signs never say that it is impossible", function()
+  local a, b = numbers(300, function(i) return i end), numbers(300, function() return 0 end)
+  equal(mr.stats.permutation(a, b, { orders = 999 }).p, 0.001)
+end)
+
+it("does not depend on threads", function()
+  local a = numbers(333, function(i) return math.sin(i * i) + 0.05 end)
+  local b = numbers(333, function() return 0 end)
+  local function all()
+    local p, x = mr.stats.permutation(a, b, { orders = 3001 }), mr.stats.bootstrap({ a, b }, { samples = 701, method = "bca" })
+    return { p.p, x.low, x.high, x.error }
+  end
+  local was, found = core.threads(), {}
+  for _, threads in ipairs{ 1, 3 } do
+    core.threads(threads)
+    found[#found + 1] = all()
+  end
+  core.threads(was)
+  equal(found[1], found[2])
+end)
+
+it("bootstrap intervals are SciPy's on the same samples", function()
+  local g = golden.bootstrap
+  local function mean(x) return x:mean() end
+  local calls = {
+    mean = { g.x, "mean" }, median = { g.x, "median" }, ["mean of pairs"] = { { g.x, g.y }, "mean" },
+    ratio = { { g.x, g.y }, function(a, b) return mean(a):item() / mean(b):item() end },
+  }
+  for _, case in ipairs(g.cases) do
+    local x, statistic = table.unpack(calls[case.statistic])
+    for _, method in ipairs{ "percentile", "bca" } do
+      local result = mr.stats.bootstrap(x,
+        { statistic = statistic, samples = g.samples, seed = g.seed, level = g.level, method = method })
+      local where = case.statistic .. ", " .. method
+      near({ result.estimate, result.error }, { case.estimate, case.error }, 1e-12, where)
+      near({ result.low, result.high }, case[method], 1e-11, where)
+    end
+  end
+end)
+
+it("a function of one's own sees the same samples", function()
+  local x = numbers(17, function(i) return (i * 7919 % 101) / 10 end)
+  for _, method in ipairs{ "percentile", "bca" } do
+    local o = { samples = 120, method = method, seed = 3 }
+    local named = mr.stats.bootstrap(x, o)
+    o.statistic = function(v) return v:mean() end
+    local own = mr.stats.bootstrap(x, o)
+    near({ own.estimate, own.low, own.high, own.error }, { named.estimate, named.low, named.high, named.error }, 1e-12)
+  end
+end)
+
+it("samples are every choice with equal chance", function()
+  -- three values: of 27 equally likely samples the mean has chances 1, 3, 3, 3, 6, ... / 27
+  local x, count = { 0, 1, 5 }, 54000
+  local chances = {}
+  for s = 0, 26 do
+    local sum = x[s % 3 + 1] + x[s // 3 % 3 + 1] + x[s // 9 + 1]
+    chances[sum] = (chances[sum] or 0) + 1 / 27
+  end
+  local _, samples = core.bootstrap(mr.tensor(x, { dtype = "float64" }), "mean", count, 5)
+  local found, chi_square, kinds = {}, 0, 0
+  for _, mean in ipairs(samples:totable()) do
+    local sum = math.floor(3 * mean + 0.5)
+    found[sum] = (found[sum] or 0) + 1
+  end
+  for sum, chance in pairs(chances) do
+    chi_square = chi_square + ((found[sum] or 0) - chance * count) ^ 2 / (chance * count)
+    kinds = kinds + 1
+  end
+  equal(kinds, 10)
+  -- 9 degrees of freedom: 27.88 is passed once in 1000
+  check(chi_square < 27.88, "chi square is " .. chi_square)
+end)
+
+it("bootstrap leaves out NaN, pair by pair", function()
+  local result = mr.stats.bootstrap({ { 1, nan, 3, 5, 9 }, { 0, 1, nan, 3, 9 } }, { samples = 50 })
+  equal({ result.n, result.skipped, result.estimate }, { 3, 2, 1.0 })
+  local one = mr.stats.bootstrap({ 4, nan }, { samples = 50, method = "bca" })
+  near({ one.estimate, one.low, one.high, one.error, one.n }, { 4, 4, 4, 0, 1 }, 1e-15)
+  local none = mr.stats.bootstrap({ nan })
+  near({ none.estimate, none.low, none.n, none.skipped }, { nan, nan, 0, 1 })
+  equal(mr.stats.bootstrap(mr.tensor{ 1, 2, 4 }, { statistic = "median" }).estimate, 2.0)
+  equal(mr.stats.bootstrap({ 1, 2, 4, 5 }, { statistic = "median" }).estimate, 3.0)
+end)
+
+it("Holm's correction keeps to its definition", function()
+  for i, case in ipairs(golden.holm) do near(mr.stats.holm(case.p), case.adjusted, 1e-15, "case " .. i) end
+  local by_name = mr.stats.holm{ minmax = 0.03, zscore = 0.01, none = nan }
+  near({ by_name.minmax, by_name.zscore, by_name.none }, { 0.03, 0.02, nan }, 1e-15)
+  near(mr.stats.holm(mr.tensor({ 0.25, 0.5 }, { dtype = "float64" })), { 0.5, 0.5 }, 1e-15)
+  equal(mr.stats.holm{}, {})
+end)
+
+it("effect sizes", function()
+  for i, case in ipairs(golden.effect_size) do
+    local result = mr.stats.effect_size(case.a, case.b)
+    near({ result.d, result.hedges, result.wins, result.ties, result.losses },
+      { case.d, case.hedges, case.wins, case.ties, case.losses }, 1e-11, "case " .. i)
+  end
+  local small = mr.stats.effect_size({ 1, nan, 2 }, { 0, 0, 2 })
+  equal({ small.n, small.skipped, small.wins, small.ties }, { 2, 1, 0.5, 0.5 })
+  near(small.hedges, nan)
+  near(mr.stats.effect_size({ 1 }, { 1 }).d, nan)
+  equal(mr.stats.effect_size({ 1, 2 }, { 1, 2 }).d, 0.0)
+  equal(mr.stats.effect_size({ 1, 2 }, { 2, 3 }).d, -math.huge)
+end)
+
+it("refuses what it does not know", function()
+  local s = mr.stats
+  raises(function() s.permutation({ 1, 2 }, { 1 }) end, "1 values against 2")
+  raises(function() s.permutation({ 1 }, { 1 }, { order = 5 }) end, "did you mean 'orders'?")
+  raises(function() s.permutation({ 1 }, { 1 }, { orders = 0 }) end, "orders is 0, expected an integer from 1")
+  raises(function() s.bootstrap({ 1 }, { method = "bc" }) end, "no method of mr.stats.bootstrap 'bc'")
+  raises(function() s.bootstrap({ 1 }, { statistic = "medain" }) end, "did you mean 'median'?")
+  raises(function() s.bootstrap({ 1 }, { level = 95 }) end, "level is 95, expected between 0 and 1")
+  raises(function() s.bootstrap({ 1 }, { samples = 1 }) end, "samples is 1, expected an integer from 2")
+  raises(function() s.bootstrap({ { 1 }, { 1 }, { 1 } }) end, "a table of 3, expected numbers, a tensor or a pair {a, b}")
+  raises(function() s.bootstrap({ { 1 }, { 1, 2 } }) end, "2 values against 1")
+  raises(function() s.bootstrap({ 1, 1 / 0 }) end, "entry 2 is infinite")
+  raises(function() s.bootstrap({ 1 }, { statistic = function() return "x" end }) end, "the statistic returned a string")
+  raises(function() s.holm{ a = 1.5 } end, "p-value a is 1.5, expected a number from 0 to 1")
+  raises(function() s.holm(0.5) end, "a tensor or a table of p-values expected, got a number")
+  raises(function() s.effect_size({ 1 }, "x") end, "mr.stats.effect_size: a tensor or a table of numbers expected")
+end)
