@@ -33,6 +33,7 @@ namespace mr {
   ROW(stats_functions)       \
   ROW(resampling_functions)  \
   ROW(kernel_fit_functions)  \
+  ROW(least_squares_functions) \
   ROW(bound_functions)       \
   ROW(order_functions)       \
   ROW(table_file_functions)  \

@@ -430,6 +430,15 @@ function core.kernel_regression(x, y, at, bandwidth, degree) end
 ---@return mr.Tensor
 function core.lambda_loss(scores, lists, metric, p, gain) end
 
+---Coefficients, inverse of X'X, sum of squared residuals, rank of X.
+---@param x mr.Tensor
+---@param y mr.Tensor
+---@return mr.Tensor
+---@return mr.Tensor
+---@return number
+---@return integer
+function core.least_squares(x, y) end
+
 ---The values without one of them.
 ---@param x mr.Tensor
 ---@param which integer
@@ -836,6 +845,18 @@ function core.snapshot(parameter) end
 ---@return mr.Channel
 ---@return integer
 function core.start_worker(words, log) end
+
+---Two-sided p of Student's t.
+---@param t number
+---@param df number
+---@return number
+function core.student_p(t, df) end
+
+---Of Student's distribution.
+---@param p number
+---@param df number
+---@return number
+function core.student_quantile(p, df) end
 
 ---Mean, standard deviation, count, left out; NaN is left out.
 ---@param x mr.Tensor

@@ -190,6 +190,20 @@ function M.ecdf_compare(a, b, options)
     skipped = { skipped_a, skipped_b } }
 end
 
+---@class mr.stats.LinearModelOptions
+---@field y mr.Tensor|number[]                            what is explained
+---@field factors? table<string, any[]>                   by name, each row's level; the level that comes first is what others are held against
+---@field covariates? table<string, mr.Tensor|number[]>   by name, numbers
+---@field interactions? string[][]                        e.g. {{"loss", "bound"}}; every name stands for itself without being told
+
+---A linear model by least squares, over factors and numbers; `:emmeans("loss")` are the marginal means of a factor, `:contrasts("loss")` their
+---differences. Rows with NaN are left out and counted. All rows are taken for independent: of values that are paired by list or fold, make the
+---pairing a factor.
+---@param options mr.stats.LinearModelOptions
+---@return mr.LinearModel
+---Example: `mr.stats.linear_model{y = {1, 2, 3, 6}, factors = {loss = {"ap", "ap", "ndcg", "ndcg"}}}:emmeans("loss")[2].mean   --> 4.5`
+function M.linear_model(options) return require("moonrank.stats.linear_model")(options) end
+
 ---Mean, sample standard deviation, how many values, how many NaN left out.
 ---@param x mr.Tensor|number[]
 ---@return { mean: number, sd: number, n: integer, skipped: integer }

@@ -203,15 +203,41 @@ def ecdf_case(rng):
             "area_b": np.maximum(-gap, 0).sum() * 0.025, "middle": numbers(middle), "sign": numbers(np.sign(gap))}
 
 
+def linear_model_case(rng):
+    """Unbalanced. Indicators of all levels, which depend on each other, and pseudo-inverses: estimable sums do not mind."""
+    loss, bound, nsr = rng.integers(0, 3, 70), rng.integers(0, 2, 70), rng.uniform(1, 3, 70)
+    y = 0.5 * loss + 0.3 * bound * (loss == 1) - 0.2 * nsr + rng.normal(0, 0.4, 70)
+
+    def rows(a, b, v):
+        columns = [np.ones(len(a)), v, *[a == k for k in range(3)], *[b == k for k in range(2)]]
+        return np.stack(columns + [(a == i) & (b == j) for i in range(3) for j in range(2)], 1).astype(float)
+    X = rows(loss, bound, nsr)
+    beta, df = np.linalg.pinv(X) @ y, 70 - np.linalg.matrix_rank(X)
+    sigma = math.sqrt(np.sum((y - X @ beta) ** 2) / df)
+    inverse = np.linalg.pinv(X.T @ X)
+
+    def error(w):
+        return sigma * math.sqrt(w @ inverse @ w)
+    grid = [rows(np.full(2, k), np.arange(2), np.full(2, nsr.mean())).mean(0) for k in range(3)]
+    contrasts = [grid[i] - grid[j] for i, j in ((0, 1), (0, 2), (1, 2))]
+    return {"loss": numbers(loss), "bound": numbers(bound), "nsr": numbers(nsr), "y": numbers(y), "sigma": sigma, "df": int(df),
+            "r2": 1 - sigma ** 2 * df / np.sum((y - y.mean()) ** 2),
+            "mean": [w @ beta for w in grid], "error": [error(w) for w in grid],
+            "low": [stats.t(df, w @ beta, error(w)).ppf(0.025) for w in grid],
+            "difference": [w @ beta for w in contrasts], "difference_error": [error(w) for w in contrasts],
+            "p": [2 * stats.t(df).sf(abs(w @ beta / error(w))) for w in contrasts]}
+
+
 def main():
     rng = np.random.default_rng(20221107)
     about = ("Reference values of mr.stats: permutation and bootstrap (with the samples of Philox 4x32-10) by "
              f"SciPy {scipy.__version__} and by enumeration of all signs, density by its gaussian_kde, distribution functions by "
-             "its ecdf and ks_2samp; Holm, effect sizes, cross validation and regression by plain formulas in NumPy "
+             "its ecdf and ks_2samp; Holm, effect sizes, cross validation, regression and linear models by plain formulas in NumPy "
              f"{np.__version__}. Made by make_stats.py.")
     out = {"about": about, "permutation": permutation_cases(rng), "random_permutation": random_permutation(rng),
            "bootstrap": bootstrap_cases(rng), "holm": holm_cases(rng), "effect_size": effect_cases(rng),
-           "kde": kde_case(rng), "kernel_regression": regression_cases(rng), "ecdf": ecdf_case(rng)}
+           "kde": kde_case(rng), "kernel_regression": regression_cases(rng), "ecdf": ecdf_case(rng),
+           "linear_model": linear_model_case(rng)}
     path = pathlib.Path(__file__).with_name("stats.json")
     path.write_text(json.dumps(out, indent=1, default=float) + "\n")
 

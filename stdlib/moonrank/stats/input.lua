@@ -14,6 +14,20 @@ function M.tensor(where, x)
   return x
 end
 
+---A table of numbers, of a tensor or a table of numbers.
+---@param where string
+---@param name string  of the argument
+---@param x mr.Tensor|number[]
+---@return number[]
+function M.numbers(where, name, x)
+  if type(x) == "userdata" then return x:double():to("cpu"):totable() end
+  if type(x) ~= "table" then check.fail("%s: %s is a %s, expected a tensor or a table of numbers", where, name, type(x)) end
+  for i, each in ipairs(x) do
+    if type(each) ~= "number" then check.fail("%s: row %d of %s is a %s, expected a number", where, i, name, type(each)) end
+  end
+  return x
+end
+
 ---Raises unless `value` is an integer from `least` on.
 function M.whole(where, name, value, least)
   if math.type(value) ~= "integer" or value < least then

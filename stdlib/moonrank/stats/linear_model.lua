@@ -1,0 +1,238 @@
+-- Linear models of results over factors (loss, bound, fold) and numbers, and the marginal means of their factors.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local input = require "moonrank.stats.input"
+
+local where = "mr.stats.linear_model"
+
+---@class mr.LinearModel
+---@field coefficients table<string, number>   by column: "(mean)", "loss=ap" against the first level, "loss=ap:bound=zscore", "nsr"
+---@field errors table<string, number>         their standard errors
+---@field sigma number     standard deviation of the residuals
+---@field df integer       rows less columns
+---@field r2 number        share of the variance that the model explains
+---@field n integer        rows used
+---@field skipped integer  rows with NaN
+local Model = check.class("mr.LinearModel")
+
+-- Names of the levels of a factor as they come first, and each row's level.
+local function levels_of(name, values, count)
+  if type(values) ~= "table" then check.fail("%s: factor %s is a %s, expected a table of names", where, name, type(values)) end
+  if #values ~= count then check.fail("%s: factor %s has %d rows, y has %d", where, name, #values, count) end
+  local levels, at, rows = {}, {}, {}
+  for i, value in ipairs(values) do
+    if not at[value] then
+      levels[#levels + 1] = value
+      at[value] = #levels
+    end
+    rows[i] = at[value]
+  end
+  if #levels < 2 then check.fail("%s: factor %s has the level %s only, expected at least two", where, name, tostring(levels[1])) end
+  return levels, rows
+end
+
+-- What stands in the columns of one name: levels but the first, or the number itself.
+local function coded(self, name, value)
+  local levels = self._levels[name]
+  if not levels then return { value }, { name } end
+  local columns, names = {}, {}
+  for k = 2, #levels do
+    columns[k - 1] = k == value and 1 or 0
+    names[k - 1] = ("%s=%s"):format(name, tostring(levels[k]))
+  end
+  return columns, names
+end
+
+-- The row of the design for one value of every name, and the names of its columns.
+local function design_row(self, values)
+  local row, names = { 1 }, { "(mean)" }
+  for _, term in ipairs(self._terms) do
+    local products, products_names = { 1 }, { "" }
+    for _, name in ipairs(term) do
+      local columns, column_names = coded(self, name, values[name])
+      local longer, longer_names = {}, {}
+      for i, product in ipairs(products) do
+        for k, column in ipairs(columns) do
+          longer[#longer + 1] = product * column
+          longer_names[#longer_names + 1] = products_names[i] .. (products_names[i] == "" and "" or ":") .. column_names[k]
+        end
+      end
+      products, products_names = longer, longer_names
+    end
+    table.move(products, 1, #products, #row + 1, row)
+    table.move(products_names, 1, #products_names, #names + 1, names)
+  end
+  return row, names
+end
+
+-- Columns by name, without the rows that have a NaN; what is known of the names goes into the model.
+local function read(self, o)
+  local y = input.numbers(where, "y", o.y)
+  local columns, kept = {}, {}
+  for _, name in ipairs(check.names(o.factors)) do
+    self._levels[name], columns[name] = levels_of(name, o.factors[name], #y)
+    self._terms[#self._terms + 1] = { name }
+  end
+  for _, name in ipairs(check.names(o.covariates)) do
+    if columns[name] then check.fail("%s: '%s' is a factor and a covariate, expected one of the two", where, name) end
+    columns[name] = input.numbers(where, "covariate " .. name, o.covariates[name])
+    if #columns[name] ~= #y then check.fail("%s: covariate %s has %d rows, y has %d", where, name, #columns[name], #y) end
+    self._terms[#self._terms + 1] = { name }
+  end
+  for _, names in ipairs(o.interactions) do
+    if type(names) ~= "table" then check.fail("%s: an interaction is a %s, expected a table of names", where, type(names)) end
+    for _, name in ipairs(names) do
+      if not columns[name] then check.unknown("factor or covariate of " .. where, name, check.names(columns)) end
+    end
+    self._terms[#self._terms + 1] = names
+  end
+  for i, value in ipairs(y) do
+    local whole = value == value
+    for _, column in pairs(columns) do whole = whole and column[i] == column[i] end
+    if whole then kept[#kept + 1] = i end
+  end
+  return y, columns, kept
+end
+
+-- The rows that are kept, as two tensors; covariates' means on the way.
+local function design(self, y, columns, kept)
+  local flat, values, names = {}, {}, nil
+  for k, i in ipairs(kept) do
+    local here = {}
+    for name, column in pairs(columns) do
+      here[name] = column[i]
+      if not self._levels[name] then self._means[name] = (self._means[name] or 0) + column[i] / #kept end
+    end
+    local row, row_names = design_row(self, here)
+    names = row_names
+    table.move(row, 1, #row, #flat + 1, flat)
+    values[k] = y[i]
+  end
+  if not names then check.fail("%s: no rows without NaN, expected some", where) end
+  return core.tensor(flat, "float64", "cpu"):reshape(#kept, #names), core.tensor(values, "float64", "cpu"), names
+end
+
+-- a x b of two lists of numbers
+local function dot(a, b)
+  local sum = 0
+  for i = 1, #a do sum = sum + a[i] * b[i] end
+  return sum
+end
+
+-- A combination of coefficients, its standard error, and t.
+local function estimate(self, weights)
+  local spread = {}
+  for i, row in ipairs(self._inverse) do spread[i] = dot(row, weights) end
+  local value, err = dot(self._beta, weights), self.sigma * math.sqrt(math.max(0, dot(weights, spread)))
+  return value, err, value / err
+end
+
+-- Fits; the model's fields are filled in.
+local function new(options)
+  local o = check.options(where, options, { y = check.none, factors = {}, covariates = {}, interactions = {} })
+  if o.y == nil then check.fail("%s: y is missing", where) end
+  local self = setmetatable({ _levels = {}, _terms = {}, _means = {}, coefficients = {}, errors = {} }, Model)
+  local y, columns, kept = read(self, o)
+  local x, target, names = design(self, y, columns, kept)
+  local beta, inverse, residual, rank = core.least_squares(x, target)
+  if rank < #names then
+    check.fail("%s: %d columns, but only %d can be told apart in %d rows; a combination of levels has none, or one factor is within another",
+      where, #names, rank, #kept)
+  end
+  self._beta, self._inverse, self._names = beta:totable(), inverse:totable(), names
+  self.n, self.skipped, self.df = #kept, #y - #kept, #kept - #names
+  self.sigma = self.df > 0 and math.sqrt(residual / self.df) or 0 / 0
+  local total = target - target:mean()
+  self.r2 = 1 - residual / (total * total):sum():item()
+  for i, name in ipairs(names) do
+    self.coefficients[name], self.errors[name] = self._beta[i], self.sigma * math.sqrt(self._inverse[i][i])
+  end
+  return self
+end
+
+-- Calls f(values) for every combination of the levels of the factors `names` (from `first` on).
+local function for_cells(self, names, values, f, first)
+  first = first or 1
+  local name = names[first]
+  if not name then return f(values) end
+  for k = 1, #self._levels[name] do
+    values[name] = k
+    for_cells(self, names, values, f, first + 1)
+  end
+end
+
+-- For every combination of the levels of the wanted factors, its levels and the weights of the coefficients in its mean.
+local function marginal_weights(self, wanted)
+  local others, found, values, is_wanted = {}, {}, {}, {}
+  for _, name in ipairs(wanted) do
+    if not self._levels[name] then check.unknown("factor of mr.LinearModel", name, check.names(self._levels)) end
+    is_wanted[name] = true
+  end
+  for _, name in ipairs(check.names(self._levels)) do
+    if not is_wanted[name] then others[#others + 1] = name end
+  end
+  for name, mean in pairs(self._means) do values[name] = mean end
+  for_cells(self, wanted, values, function()
+    local cell, sum, count = { levels = {}, weights = {} }, {}, 0
+    for i, name in ipairs(wanted) do cell.levels[i] = self._levels[name][values[name]] end
+    for_cells(self, others, values, function(v)
+      count = count + 1
+      for i, each in ipairs((design_row(self, v))) do sum[i] = (sum[i] or 0) + each end
+    end)
+    for i, each in ipairs(sum) do cell.weights[i] = each / count end
+    found[#found + 1] = cell
+  end)
+  return found
+end
+
+local function name_of(levels)
+  local parts = {}
+  for i, level in ipairs(levels) do parts[i] = tostring(level) end
+  return table.concat(parts, ", ")
+end
+
+---Estimated marginal means (Searle, Speed & Milliken 1980): what the model expects of every level of a factor, or of every combination of the
+---levels of several, with the other factors' levels weighed alike and numbers at their means.
+---@param ... string  names of factors
+---@return { level: string, levels: any[], mean: number, error: number, low: number, high: number }[]  low, high: 95 % interval by Student's t
+function Model:emmeans(...)
+  local wanted, found = { ... }, {}
+  if #wanted == 0 then check.fail("mr.LinearModel:emmeans: no factor, expected the name of at least one") end
+  local t = core.student_quantile(0.975, self.df)
+  for i, cell in ipairs(marginal_weights(self, wanted)) do
+    local mean, err = estimate(self, cell.weights)
+    found[i] = { level = name_of(cell.levels), levels = cell.levels, mean = mean, error = err, low = mean - t * err, high = mean + t * err }
+  end
+  return found
+end
+
+---Differences between all pairs of marginal means, with Student's t-test, two-sided; `adjusted` is Holm's correction over these pairs.
+---@param ... string  names of factors
+---@return { first: string, second: string, difference: number, error: number, t: number, p: number, adjusted: number }[]
+function Model:contrasts(...)
+  local cells, found, ps = marginal_weights(self, { ... }), {}, {}
+  for i = 1, #cells do
+    for j = i + 1, #cells do
+      local weights = {}
+      for k, w in ipairs(cells[i].weights) do weights[k] = w - cells[j].weights[k] end
+      local difference, err, t = estimate(self, weights)
+      ps[#ps + 1] = core.student_p(t, self.df)
+      found[#found + 1] = { first = name_of(cells[i].levels), second = name_of(cells[j].levels), difference = difference, error = err,
+        t = t, p = ps[#ps] }
+    end
+  end
+  for i, adjusted in ipairs(require("moonrank.stats").holm(ps)) do found[i].adjusted = adjusted end
+  return found
+end
+
+function Model:__tostring()
+  local rows = {}
+  for i, name in ipairs(self._names) do
+    local t = self._beta[i] / self.errors[name]
+    rows[i] = { name, self._beta[i], self.errors[name], t, core.student_p(t, self.df) }
+  end
+  return tostring(require("moonrank.table").new{ columns = { "", "coefficient", "error", "t", "p" }, rows = rows }) ..
+    ("\n%d rows, %d left out, sigma %.4g on %d degrees of freedom, R2 %.4g"):format(self.n, self.skipped, self.sigma, self.df, self.r2)
+end
+
+return new

@@ -1,0 +1,101 @@
+-- Linear models against R's published output, and an unbalanced case against pseudo-inverses.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local json = dofile("tests/support/json.lua")
+local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises
+
+local function column(rows, name)
+  local values = {}
+  for i, row in ipairs(rows) do values[i] = row[name] end
+  return values
+end
+
+local function names(numbers, prefix)
+  local found = {}
+  for i, number in ipairs(numbers) do found[i] = prefix .. math.tointeger(number) end
+  return found
+end
+
+-- R's warpbreaks (Tippett 1950), by wool and tension
+local breaks = {
+  { "A", "L", 26, 30, 54, 25, 70, 52, 51, 26, 67 }, { "A", "M", 18, 21, 29, 17, 12, 18, 35, 30, 36 },
+  { "A", "H", 36, 21, 24, 18, 10, 43, 28, 15, 26 }, { "B", "L", 27, 14, 29, 19, 29, 31, 41, 20, 44 },
+  { "B", "M", 42, 26, 19, 16, 39, 28, 21, 39, 29 }, { "B", "H", 20, 21, 24, 17, 13, 15, 15, 16, 28 },
+}
+
+it("warp breaks as lm of R has them", function()
+  local y, wool, tension = {}, {}, {}
+  for _, row in ipairs(breaks) do
+    for i = 3, #row do y[#y + 1], wool[#wool + 1], tension[#tension + 1] = row[i], row[1], row[2] end
+  end
+  local model = mr.stats.linear_model{ y = y, factors = { wool = wool, tension = tension }, interactions = { { "wool", "tension" } } }
+  -- summary(lm(breaks ~ wool * tension)): 10.94 on 48 degrees of freedom, R squared 0.3778
+  near({ model.sigma, model.df, model.r2 }, { 10.94, 48, 0.3778 }, { atol = 5e-3 })
+  near({ model.coefficients["(mean)"], model.coefficients["wool=B"], model.errors["wool=B"] }, { 44.556, -16.333, 5.157 }, { atol = 5e-4 })
+  near(model.coefficients["wool=B:tension=M"], 21.111, { atol = 5e-4 })
+  -- of balanced cells the marginal means are plain means
+  local by_cell = model:emmeans("wool", "tension")
+  equal(by_cell[1].level, "A, L")
+  near({ by_cell[1].mean, by_cell[1].error, by_cell[1].low, by_cell[1].high }, { 44.6, 3.65, 37.2, 51.9 }, { atol = 0.05 })
+  near(column(model:emmeans("tension"), "mean"), { 36.39, 26.39, 21.67 }, { atol = 5e-3 })
+  check(tostring(model):find("wool=B", 1, true))
+end)
+
+it("unbalanced rows, an interaction and a number", function()
+  local g = json.read("tests/golden/stats.json").linear_model
+  local loss, bound = names(g.loss, "loss "), names(g.bound, "bound ")
+  -- a row with NaN on either side of the model changes nothing
+  local function more(values, value)
+    local longer = table.move(values, 1, #values, 1, {})
+    longer[#longer + 1] = value
+    return longer
+  end
+  local model = mr.stats.linear_model{ y = more(more(g.y, 0 / 0), 1), covariates = { nsr = more(more(g.nsr, 1), 0 / 0) },
+    factors = { loss = more(more(loss, loss[1]), loss[2]), bound = more(more(bound, bound[1]), bound[2]) },
+    interactions = { { "bound", "loss" } } }
+  equal({ model.n, model.skipped, model.df }, { 70, 2, math.tointeger(g.df) })
+  near({ model.sigma, model.r2 }, { g.sigma, g.r2 }, { rtol = 1e-11 })
+  local means, order = model:emmeans("loss"), {}
+  for i, row in ipairs(means) do order[tonumber(row.level:match "%d") + 1] = i end
+  for k = 1, 3 do
+    local row = means[order[k]]
+    near({ row.mean, row.error, row.low, row.mean + (row.mean - row.low) }, { g.mean[k], g.error[k], g.low[k], row.high }, 1e-10)
+  end
+  for _, row in ipairs(model:contrasts("loss")) do
+    local i, j = tonumber(row.first:match "%d"), tonumber(row.second:match "%d")
+    local k, sign = i + j, i < j and 1 or -1
+    near({ sign * row.difference, row.error, row.p }, { g.difference[k], g.difference_error[k], g.p[k] }, 1e-10)
+    near(row.adjusted, mr.stats.holm(g.p)[k], 1e-10)
+  end
+end)
+
+it("a pairing made a factor is the paired t-test", function()
+  local a, b = { 0.7, -1.6, -0.2, -1.2, -0.1, 3.4 }, { 1.9, 0.8, 1.1, 0.1, -0.1, 4.4 }
+  local y, drug, who = {}, {}, {}
+  for i = 1, 6 do
+    y[2 * i - 1], drug[2 * i - 1], who[2 * i - 1] = a[i], "a", "patient " .. i
+    y[2 * i], drug[2 * i], who[2 * i] = b[i], "b", "patient " .. i
+  end
+  local model = mr.stats.linear_model{ y = mr.tensor(y, { dtype = "float64" }), factors = { drug = drug, who = who } }
+  local contrast = model:contrasts("drug")[1]
+  local paired = mr.stats.paired_t(a, b)
+  near({ contrast.difference, contrast.error, contrast.t, contrast.p },
+    { paired.mean_difference, paired.standard_error, paired.t, paired.p }, 1e-10)
+end)
+
+it("refuses what it cannot tell apart", function()
+  local function model(o) return function() mr.stats.linear_model(o) end end
+  local two = { "x", "x", "y", "y" }
+  raises(model{}, "y is missing")
+  raises(model{ y = { 1, 2 }, factor = {} }, "did you mean 'factors'?")
+  raises(model{ y = { 1, 2 }, factors = { loss = two } }, "factor loss has 4 rows, y has 2")
+  raises(model{ y = { 1, 2 }, factors = { loss = { "x", "x" } } }, "factor loss has the level x only")
+  raises(model{ y = { 1, "2" } }, "row 2 of y is a string, expected a number")
+  raises(model{ y = { 1, 2 }, covariates = { nsr = { 1 } } }, "covariate nsr has 1 rows, y has 2")
+  raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two, bound = two } }, "3 columns, only 2 can be told apart in 4 rows")
+  raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two }, interactions = { { "loss", "bond" } } }, "no factor or covariate")
+  raises(model{ y = { 0 / 0 } }, "no rows without NaN")
+  local fine = mr.stats.linear_model{ y = { 1, 2, 3, 5 }, factors = { loss = two } }
+  raises(function() fine:emmeans("los") end, "did you mean 'loss'?")
+  raises(function() fine:emmeans() end, "no factor")
+end)
