@@ -136,7 +136,7 @@ local function new(options)
   local x, target, names = design(self, y, columns, kept)
   local beta, inverse, residual, rank = core.least_squares(x, target)
   if rank < #names then
-    check.fail("%s: %d columns, but only %d can be told apart in %d rows; a combination of levels has none, or one factor is within another",
+    check.fail("%s: %d columns, only %d can be told apart in %d rows; a combination of levels has none, or one factor is within another",
       where, #names, rank, #kept)
   end
   self._beta, self._inverse, self._names = beta:totable(), inverse:totable(), names
