@@ -39,7 +39,7 @@ local study = mr.sweep{
 
 print "Validation nDCG, mean over folds:"
 print(study:pivot{ rows = "loss", columns = "lr", format = "%.4f" })
-print "\nTest nDCG of what validation chose, per loss and fold:"
-print(study:best({ "loss", "fold" }))
-print "\nLosses against each other, paired by test list (each learning rate and fold):"
-print(study:compare{ by = "loss", value = "ndcg", lists = true })
+print "\nTest values at the learning rate that validation chose, mean over folds:"
+print(study:best("loss", { over = "fold" }))
+print "\nLosses against each other, each at the learning rate that is best over folds, paired by test list:"
+print(study:compare{ by = "loss", value = "ndcg", lists = true, over = "fold" })

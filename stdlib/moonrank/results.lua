@@ -116,20 +116,25 @@ local function trial_at(data, row)
 end
 
 ---The best trial; or, with parameters to group by, a table with the best trial of each group and every number it returned. Trials are chosen
----on the number that counts, or on `on`: with `on = "valid_ndcg"` the table shows the test value of what validation chose.
+---on the number that counts, or on `on`: with `on = "valid_ndcg"` the table shows the test value of what validation chose. With `over = "fold"`
+---combinations of the other parameters are chosen by their mean over folds, among those that were completed most often, and shown with means.
 ---@param by? string|string[]
----@param options? { on?: string, where?: table<string, any> }
+---@param options? { on?: string, over?: string|string[], where?: table<string, any> }
 ---@return table|mr.Table
 function Results:best(by, options)
-  local o = check.options("results:best", options, { on = "value", where = {} })
+  local o = check.options("results:best", options, { on = "value", over = check.none, where = {} })
   local data = self:columns()
   local rows = data:rows("results:best", o.where)
-  if by == nil then
+  if by == nil and not o.over then
     local row = self:order(data, rows, o.on)[1]
     if not row then check.fail("results:best: no trial of '%s' in %s was completed", self.name, self.path) end
     return trial_at(data, row)
   end
   local names, seen = pivot.names_of("results:best", "by", by), {}
+  if o.over then
+    local sign = self.study.direction == "minimize" and -1 or 1
+    return require("moonrank.results.choose").make(data, names, pivot.names_of("results:best", "over", o.over), rows, o.on, sign)
+  end
   local heads = { table.unpack(names) }
   for _, name in ipairs(heads) do seen[name] = true end
   for _, more in ipairs{ { "number" }, data.params, data:numbers() } do
@@ -199,13 +204,22 @@ end
 ---@return table<integer, { step: integer, value: number }[]>
 function Results:reported(name) return self._store:reports(self.study, name) end
 
+---@class mr.CompareOptions
+---@field by string            the parameter
+---@field value? string        what is compared (default: the number that counts)
+---@field test? string         "wilcoxon" (default) or "paired_t"
+---@field correction? string   for testing several pairs: "holm" (default), "bonferroni" or "none"
+---@field lists? boolean       pairs are lists, by the scores that trials returned per list, in place of trials
+---@field over? string|string[]
+---@field where? table<string, any>
+
 ---Tests every two values of a parameter against each other, over trials that agree in all other parameters, e.g. in fold and seed.
----@param options { by: string, value?: string, test?: string, correction?: string, lists?: boolean, where?: table }
----test: "wilcoxon" (default) or "paired_t"; correction: "holm" (default), "bonferroni" or "none"; lists: pairs are lists, not trials
+---With `over = "fold"` every value of the parameter has the best of all else, by the number that counts and its mean over folds; pairs are folds.
+---@param options mr.CompareOptions
 ---@return mr.Table
 function Results:compare(options)
   local o = check.options("results:compare", options, { by = check.none, value = "value", test = "wilcoxon", correction = "holm",
-    lists = false, where = {} })
+    lists = false, over = check.none, where = {} })
   return require("moonrank.results.compare").make(self, o)
 end
 

@@ -1,5 +1,5 @@
 -- What a sweep costs beside its trials, how much two workers do, and how long a large store takes to read.
--- Usage: moonrank tests/bench/sweeps.lua (minutes on a busy machine: the numbers want an idle one)
+-- One thread each, so that one worker is one core. Usage: moonrank tests/bench/sweeps.lua (a minute; the numbers want an idle machine)
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
@@ -16,7 +16,7 @@ local function timed(part, workers)
   local store = ("%s/%s_%d.db"):format(folder, part, workers)
   local began = core.clock()
   local variables = ("MOONRANK_BENCH=%s MOONRANK_BENCH_STORE=%s MOONRANK_BENCH_WORKERS=%d"):format(folder, store, workers)
-  local command = ("%s %s %s --part %s --trials %d --real %d"):format(variables, arg[-1], arg[0], part, args.trials, args.real)
+  local command = ("%s %s --threads 1 %s --part %s --trials %d --real %d"):format(variables, arg[-1], arg[0], part, args.trials, args.real)
   assert(os.execute(command))
   return core.clock() - began
 end

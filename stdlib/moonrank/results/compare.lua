@@ -1,6 +1,8 @@
 -- Comparisons of the values of one parameter: trials that agree in all others are pairs, every two values are tested, p values are corrected.
 local check = require "moonrank.check"
+local choose = require "moonrank.results.choose"
 local frame = require "moonrank.sweep.frame"
+local pivot = require "moonrank.results.pivot"
 local make_table = require("moonrank.table").new
 
 local M = {}
@@ -36,13 +38,17 @@ local tests = {
   paired_t = function(a, b) return require("moonrank.stats").paired_t(a, b).p end,
 }
 
--- Rows by what the other parameters are.
-local function by_others(data, by, rows)
-  local found = {}
+-- Rows by what the other parameters are; or, of the combination that is best over some parameters, by these.
+local function by_others(results, data, o, rows)
+  local found, names = {}, data.params
+  if o.over then
+    names = pivot.names_of("results:compare", "over", o.over)
+    rows = choose.rows(data, { o.by }, names, rows, "value", results.study.direction == "minimize" and -1 or 1) or {}
+  end
   for _, row in ipairs(rows) do
     local others = {}
-    for _, name in ipairs(data.params) do
-      if name ~= by then others[name] = data:column("results:compare", name)[row] end
+    for _, name in ipairs(names) do
+      if name ~= o.by then others[name] = data:column("results:compare", name)[row] end
     end
     found[frame.to_json(others)] = row
   end
@@ -82,7 +88,7 @@ local function mean(values)
   return sum / count
 end
 
----The table of comparisons; `o` has by, value, test, correction, lists and where.
+---The table of comparisons; `o` has by, value, test, correction, lists, over and where.
 ---@return mr.Table
 function M.make(results, o)
   local where = "results:compare"
@@ -93,10 +99,11 @@ function M.make(results, o)
   check.choice(where, "correction", o.correction, check.names(corrections))
   local groups = data:groups(where, { o.by }, data:rows(where, o.where))
   if #groups < 2 then check.fail("%s: %s has %d value in the trials, expected two or more", where, o.by, #groups) end
-  local rows, p = {}, {}
+  local rows, p, levels = {}, {}, {}
+  for i, group in ipairs(groups) do levels[i] = by_others(results, data, o, group.rows) end
   for i = 1, #groups - 1 do
     for j = i + 1, #groups do
-      local x, y = pairs_of(results, data, o, by_others(data, o.by, groups[i].rows), by_others(data, o.by, groups[j].rows))
+      local x, y = pairs_of(results, data, o, levels[i], levels[j])
       local a, b = groups[i].key[1], groups[j].key[1]
       if #x < 2 then
         check.fail("%s: %s = %s and %s have %d pair of trials that agree in all else, expected two or more", where, o.by, tostring(a),

@@ -101,6 +101,36 @@ describe("best", function()
   end)
 end)
 
+describe("best over folds", function()
+  it("is chosen by means, and shown with them", function()
+    local t = r:best("loss", { over = "fold", on = "test" })
+    equal(t.columns, { "loss", "lr", "trials", "test", "valid" })
+    for i, loss in ipairs(losses) do
+      local best
+      for _, lr in ipairs(lrs) do
+        local sums = { test = 0, valid = 0, lr = lr }
+        for fold = 1, 4 do
+          local found = outcome{ loss = loss, fold = fold, lr = lr }
+          sums.test, sums.valid = sums.test + found.test / 4, sums.valid + found.valid / 4
+        end
+        if not best or sums.test > best.test then best = sums end
+      end
+      equal({ t.rows[i][1], t.rows[i][2], t.rows[i][3] }, { loss, best.lr, 4 })
+      near({ t.rows[i][4], t.rows[i][5] }, { best.test, best.valid }, 1e-14)
+    end
+    equal(#r:best(nil, { over = { "fold", "lr" } }).rows, 1)
+    raises(function() r:best("loss", { over = "fodl" }) end, "did you mean 'fold'?")
+  end)
+
+  it("passes over combinations that miss a fold", function()
+    local partly = study("partly", { run = function(trial)
+      if trial.lr == 0.01 and trial.fold == 3 then error "fails" end
+      return outcome(trial.params)
+    end })
+    for _, row in ipairs(partly:best("loss", { over = "fold" }).rows) do check(row[2] ~= 0.01 and row[3] == 4, "the others") end
+  end)
+end)
+
 describe("trials", function()
   it("are a table in every format", function()
     local t = r:trials{ where = { fold = 1, loss = "ap" }, columns = { "number", "lr", "valid" } }
@@ -165,6 +195,18 @@ describe("compare", function()
     near(r:compare{ by = "loss", correction = "bonferroni" }.rows[1][8], math.min(1, 3 * r:compare{ by = "loss" }.rows[1][7]), 1e-12)
   end)
 
+  it("gives every value the best of all else, over folds", function()
+    local t = r:compare{ by = "loss", value = "test", over = "fold", test = "paired_t" }
+    local a, b = {}, {}
+    for fold = 1, 4 do
+      a[fold] = outcome{ loss = "ndcg", lr = 0.01, fold = fold }.test
+      b[fold] = outcome{ loss = "rr", lr = 0.01, fold = fold }.test
+    end
+    equal({ t.rows[3][1], t.rows[3][2], t.rows[3][3] }, { "ndcg", "rr", 4 })
+    near({ t.rows[3][4], t.rows[3][5], t.rows[3][7] }, { mr.stats.mean(a), mr.stats.mean(b), mr.stats.paired_t(a, b).p }, 1e-9)
+    equal(r:compare{ by = "loss", lists = true, over = "fold" }.rows[1][3], 12)
+  end)
+
   it("pairs lists, and refuses what cannot be paired", function()
     equal(r:compare{ by = "loss", lists = true, where = { lr = 0.01 } }.rows[1][3], 12)
     raises(function() r:compare{ by = "los" } end, "did you mean 'loss'?")
@@ -193,7 +235,7 @@ end)
 describe("stores", function()
   it("are named, and their studies", function()
     raises(function() mr.results(folder .. "/none.db") end, "none.db is not there")
-    raises(function() mr.results(folder .. "/r.db") end, "has 2 studies (low, s); name one")
+    raises(function() mr.results(folder .. "/r.db") end, "has 3 studies (low, partly, s); name one")
     raises(function() mr.results(folder .. "/r.db", "lov") end, "did you mean 'low'?")
     raises(function() mr.results(3) end, "path is a number")
   end)

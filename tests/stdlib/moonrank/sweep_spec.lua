@@ -238,7 +238,8 @@ it("refuses what it does not know", function()
   raises(function() mr.sweep{ name = "x", space = space, run = run, worker = 1 } end, "did you mean 'workers'?")
   raises(function() mr.sweep{ name = "x", space = { seed = mr.range(1, 2) }, run = run } end, "space.seed")
   raises(function() mr.sweep{ name = "x", space = { a = mr.uniform(0, 1) }, run = run, sampler = "random" } end, "trials = n")
-  raises(function() mr.sweep{ name = "x", space = space, run = run, workers = 2, store = "/nowhere/x.db" } end, "only a script can be started again")
+  raises(function() mr.sweep{ name = "x", space = space, run = run, workers = 2, store = "/nowhere/x.db" } end,
+    "only a script can be started again")
   raises(function() mr.sweep{ name = "x", space = space, run = run, data = "not there", store = "/nowhere/x.db" } end, "not there")
 end)
 

@@ -1,0 +1,79 @@
+-- Which learning rate suits which loss under which bound, and are losses still different when each has its own? Every smooth loss under every
+-- bound, RankNet and LambdaRank under those that are slopes; both the rate and the epoch are chosen on validation by the loss's own metric.
+-- Data: ml-latest-small, relevant = rated 4 or more, users with 25 relevant or more; five folds by user, one negative per relevant item.
+-- Model: matrix factorisation, 32 factors, U(-0.01, 0.01), Adam, 32 users per batch. A trial is one loss, bound, rate and fold, in a store:
+-- a run that was stopped goes on, `moonrank results results/learning_rates.db` shows how far it is.
+local mr = require "moonrank"
+
+local args = mr.args{
+  rates = { default = { 0.001, 0.003, 0.01, 0.03, 0.1 }, help = "learning rates of Adam" },
+  losses = { default = { "ndcg", "ap", "rr", "nrbp", "lambdarank", "ranknet" }, help = "which losses" },
+  folds = { default = 5, help = "how many of the five folds to run" },
+  epochs = { default = 40, help = "passes over the training part" },
+  seed = { default = 1, help = "seed of splits, negatives and models" },
+  data = { default = "movielens", help = "MovieLens: a name or a folder" },
+  store = { default = "results/learning_rates.db", help = "where results are kept" },
+  workers = { type = "integer", help = "processes (default: one per core)" },
+  force = { default = false, help = "go on although this script has changed" },
+  out = { default = "results/learning_rates.svg", help = "figure: .svg, .png or .pdf" },
+  smoke = { default = false, help = "two losses, two rates, one fold, two epochs" },
+}
+if args.smoke then args.rates, args.losses, args.folds, args.epochs = { 0.01, 0.1 }, { "ap", "ranknet" }, 1, 2 end
+
+-- Data and space
+local ratings = mr.data.movielens(args.data):binarize(4):min_relevant(25)
+local folds = ratings:folds{ k = 5, by = "user", seed = args.seed, nsr = 1 }
+
+local space = { loss = mr.choice(args.losses), lr = mr.choice(args.rates), fold = mr.range(1, args.folds) }
+for _, loss in ipairs(args.losses) do
+  local over_pairs = loss == "ranknet" or loss == "lambdarank"
+  space[#space + 1] = mr.when("loss", loss, { bound = mr.choice(over_pairs and { "none", "minmax", "expectation", "expectation_max" }
+    or { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log", "distribution_logit" }) })
+end
+
+-- One trial: the loss's own metric chooses the epoch; test nDCG beside it, to compare losses
+local study = mr.sweep{
+  name = args.smoke and "smoke" or "learning_rates", store = args.store, workers = args.workers, seed = args.seed, force = args.force,
+  space = space, metric = "valid", settings = { epochs = args.epochs, data = args.data },
+  run = function(trial)
+    local fold = folds[trial.fold]
+    local loss = mr.losses[trial.loss]{ bound = trial.bound }
+    local metrics = { loss.metric }
+    if loss.metric ~= "ndcg" then metrics[2] = "ndcg" end
+    local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 32, init = 0.01, seed = args.seed }
+    local run = mr.fit{ model = model, loss = loss, train = fold.train, valid = fold.valid, test = fold.test, batch = 32,
+      optimizer = mr.optim.adam{ lr = trial.lr }, epochs = args.epochs, metrics = metrics, seed = args.seed, progress = false }
+    return { valid = run.best.metrics[loss.metric], own = run.test.mean[loss.metric], ndcg = run.test.mean.ndcg, epoch = run.best.epoch,
+      per_list = { own = run.scores[loss.metric], ndcg = run.scores.ndcg } }
+  end,
+}
+
+-- Result: the rate chosen on validation over folds, then its test values
+print "Own metric on validation, mean over folds:"
+print(study:pivot{ rows = { "loss", "bound" }, columns = "lr", format = "%.4f" })
+print "\nTest values at the rate that validation chose, mean over folds:"
+print(study:best({ "loss", "bound" }, { over = "fold" }))
+for _, loss in ipairs(args.losses) do
+  print(("\n%s: bounds against each other by test nDCG, each at its own rate, paired by user:"):format(loss))
+  print(study:compare{ by = "bound", value = "ndcg", lists = true, over = "fold", where = { loss = loss } })
+end
+
+-- Figure: validation over the rate, one panel per loss
+local panels = {}
+for i, loss in ipairs(args.losses) do
+  local t, series = study:pivot{ rows = { "bound", "lr" }, where = { loss = loss } }, {}
+  for _, row in ipairs(t.rows) do
+    local last = series[#series]
+    if not last or last.name ~= row[1] then
+      last = { name = row[1], x = {}, y = {} }
+      series[#series + 1] = last
+    end
+    last.x[#last.x + 1], last.y[#last.y + 1] = row[2], row[3]
+  end
+  panels[i] = mr.plot.lines{ series = series, xlog = true, xlabel = "learning rate", ylabel = "own metric, validation", title = loss }
+end
+local drawn, why = pcall(function()
+  panels.columns = math.min(3, #panels)
+  mr.plot.facets(panels):save(args.out)
+end)
+print(drawn and "\nFigure: " .. args.out or "\nNo figure: " .. why)
