@@ -33,55 +33,59 @@ void check_factors(const Tensor& users, const Tensor& items, const Tensor& user_
   }
 }
 
-/// The rows of a batch item by item.
+/// The rows of a batch item by item, in host memory.
 struct ByItem {
-  std::vector<int64_t> items;    // that occur, ascending, counted from 1
-  std::vector<int64_t> starts;   // of each item's rows in `order`, and the end
-  std::vector<int64_t> order;    // row numbers from 0, of one item ascending
-  std::vector<int64_t> user_of;  // of the list of row order[k]
+  Tensor items;    // that occur, ascending, counted from 1
+  Tensor starts;   // of each item's rows in `order`, and the end
+  Tensor order;    // row numbers from 0, of one item ascending
+  Tensor user_of;  // of the list of row order[k]
 };
 
+int64_t* numbers(const Tensor& x) { return static_cast<int64_t*>(x.raw()); }
+Tensor empty_index(int64_t n) { return Tensor::empty({n}, Dtype::int64); }
+
 /// Rows in stable order of their items: by counting, unless the items are many more than the rows.
-std::vector<int64_t> order_by_item(const std::vector<int64_t>& item_of, int64_t items) {
-  std::vector<int64_t> order(item_of.size());
-  if (items > 16 * static_cast<int64_t>(item_of.size())) {
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return item_of[a] < item_of[b]; });
-    return order;
+void order_by_item(const int64_t* item_of, int64_t rows, int64_t items, int64_t* order) {
+  if (items > 16 * rows) {
+    std::iota(order, order + rows, 0);
+    std::stable_sort(order, order + rows, [&](int64_t a, int64_t b) { return item_of[a] < item_of[b]; });
+    return;
   }
-  std::vector<int64_t> next(static_cast<size_t>(items) + 1, 0);
-  for (const int64_t item : item_of) ++next[item];
-  std::partial_sum(next.begin(), next.end(), next.begin());
-  for (size_t r = 0; r < item_of.size(); ++r) order[next[item_of[r] - 1]++] = static_cast<int64_t>(r);
-  return order;
+  const Tensor counts = Tensor::zeros({items + 1}, Dtype::int64);
+  int64_t* const next = numbers(counts);  // of item i: where its next row goes, at i - 1
+  for (int64_t r = 0; r < rows; ++r) ++next[item_of[r]];
+  std::partial_sum(next, next + items + 1, next);
+  for (int64_t r = 0; r < rows; ++r) order[next[item_of[r] - 1]++] = r;
 }
 
 ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists, int64_t items) {
-  const auto user_of_list = user_of.to_vector<int64_t>(), item_of_row = item_of.to_vector<int64_t>();
-  ByItem grouped{{}, {}, order_by_item(item_of_row, items), {}};
-  std::vector<int64_t> user_of_row;
-  user_of_row.reserve(item_of_row.size());
-  for (int64_t l = 0; l < lists.count(); ++l) user_of_row.insert(user_of_row.end(), lists.sizes()[l], user_of_list[l]);
-  grouped.user_of.reserve(item_of_row.size());
-  int64_t last = 0;
-  for (const int64_t row : grouped.order) {
-    if (item_of_row[row] != last) {
-      grouped.items.push_back(last = item_of_row[row]);
-      grouped.starts.push_back(static_cast<int64_t>(grouped.user_of.size()));
-    }
-    grouped.user_of.push_back(user_of_row[row]);
+  const Tensor users = user_of.to(Device::cpu), chosen = item_of.to(Device::cpu);
+  const int64_t rows = lists.rows(), *const item = numbers(chosen);
+  ByItem grouped{empty_index(rows), empty_index(rows + 1), empty_index(rows), empty_index(rows)};
+  const Tensor user_of_row = empty_index(rows);
+  for (int64_t l = 0; l < lists.count(); ++l)
+    std::fill_n(numbers(user_of_row) + lists.offsets()[l], lists.sizes()[l], numbers(users)[l]);
+  int64_t *const order = numbers(grouped.order), *const starts = numbers(grouped.starts);
+  order_by_item(item, rows, items, order);
+  int64_t found = 0, last = 0;
+  for (int64_t k = 0; k < rows; ++k) {
+    numbers(grouped.user_of)[k] = numbers(user_of_row)[order[k]];
+    if (item[order[k]] == last) continue;
+    numbers(grouped.items)[found] = last = item[order[k]];
+    starts[found++] = k;
   }
-  grouped.starts.push_back(static_cast<int64_t>(item_of_row.size()));
+  starts[found] = rows;
+  grouped.items = grouped.items.slice(0, found);
+  grouped.starts = grouped.starts.slice(0, found + 1);
   return grouped;
 }
 
 Gradient item_gradient(const Tensor& users, const Tensor& user_of, const Tensor& item_of, const Lists& lists,
                        int64_t items, const Tensor& g) {
   const ByItem grouped = by_item(user_of, item_of, lists, items);
-  const int64_t width = users.size(1), count = static_cast<int64_t>(grouped.items.size());
+  const int64_t width = users.size(1), count = grouped.items.entries();
   const Device device = g.device();
-  const Tensor owner = Tensor::from(grouped.user_of, device), order = Tensor::from(grouped.order, device),
-               starts = Tensor::from(grouped.starts, device);
+  const Tensor owner = grouped.user_of.to(device), order = grouped.order.to(device), starts = grouped.starts.to(device);
   const Tensor out = Tensor::empty({count, width}, g.dtype(), device);
   with_real(g.dtype(), [&]<class Real>() {
     kernels<TrainingKernels<Real>>(device).factor_item_gradients(count * width, {users.span<const Real>(),
@@ -92,7 +96,7 @@ Gradient item_gradient(const Tensor& users, const Tensor& user_of, const Tensor&
                                                                                  g.span<const Real>(),
                                                                                  out.span<Real>()});
   });
-  return {Tensor::from(grouped.items, device), out, true};
+  return {grouped.items.to(device), out, true};
 }
 
 Gradient user_gradient(const Tensor& items, const Tensor& user_of, const Tensor& item_of, const Lists& lists,

@@ -32,13 +32,38 @@ struct Prepared {
   EntriesOfRows chosen(int64_t width) const { return {rows.defined() ? rows.span<int64_t>().data : nullptr, width}; }
 };
 
-/// Adds the rows to those that had a gradient before, both ascending.
-void remember(std::vector<int64_t>& touched, const std::vector<int64_t>& rows) {
-  if (std::includes(touched.begin(), touched.end(), rows.begin(), rows.end())) return;
-  std::vector<int64_t> all;
-  all.reserve(touched.size() + rows.size());
-  std::set_union(touched.begin(), touched.end(), rows.begin(), rows.end(), std::back_inserter(all));
-  touched = std::move(all);
+[[noreturn]] void fail_other(const Tensor& parameter, const Shape& theirs) {
+  throw ArgumentError("state", "it belongs to another parameter, of shape " + theirs.text() +
+                                   ", not to this one of shape " + parameter.shape().text());
+}
+
+/// Notes which rows have a gradient now.
+void place(const Tensor& parameter, OptimizerState& state, const Tensor& rows) {
+  const int64_t all = parameter.size(0);
+  if (!state.slot.defined()) state.slot = Tensor::full({all}, -1, Dtype::int64);
+  if (state.slot.entries() != all) fail_other(parameter, {state.slot.entries()});
+  auto* const slot = static_cast<int64_t*>(state.slot.raw());
+  for (const int64_t row : state.in_slot) slot[row] = -1;
+  state.in_slot.clear();
+  state.in_slot.resize(static_cast<size_t>(rows.entries()), 0);
+  rows.copy_to_host(state.in_slot.data());
+  for (size_t i = 0; i < state.in_slot.size(); ++i) slot[--state.in_slot[i]] = static_cast<int64_t>(i);
+}
+
+/// Adds these rows to those that had a gradient before.
+void remember(OptimizerState& state, int64_t all) {
+  state.is_touched.resize(static_cast<size_t>(all), false);
+  bool more = false;
+  for (const int64_t row : state.in_slot) {
+    more = more || !state.is_touched[row];
+    state.is_touched[row] = true;
+  }
+  if (!more) return;
+  state.touched_there = Tensor();
+  state.touched.clear();
+  for (int64_t row = 0; row < all; ++row) {
+    if (state.is_touched[row]) state.touched.push_back(row);
+  }
 }
 
 /// `with_history`: rows that had a gradient earlier still move (momentum).
@@ -53,19 +78,16 @@ Prepared prepare(const Tensor& parameter, OptimizerState& state, bool with_histo
   }
   const Gradient once = merged(gradient);
   const Device device = parameter.device();
-  const int64_t width = parameter.shape().stride(0);
-  std::vector<int64_t> rows = once.rows.to_vector<int64_t>();
-  for (int64_t& row : rows) --row;
-  std::vector<int64_t> slot(static_cast<size_t>(parameter.size(0)), -1);
-  for (size_t i = 0; i < rows.size(); ++i) slot[rows[i]] = static_cast<int64_t>(i);
+  place(parameter, state, once.rows);
+  remember(state, parameter.size(0));
   ready.values = once.values;
-  ready.slot = Tensor::from(slot, device);
+  ready.slot = state.slot.to(device);
   if (all_rows || (with_history && state.all_touched)) return ready;
-  remember(state.touched, rows);
-  const std::vector<int64_t>& moving = with_history ? state.touched : rows;
+  const std::vector<int64_t>& moving = with_history ? state.touched : state.in_slot;
   if (static_cast<int64_t>(moving.size()) == parameter.size(0)) return ready;
-  ready.rows = Tensor::from(moving, device);
-  ready.entries = static_cast<int64_t>(moving.size()) * width;
+  if (with_history && !state.touched_there.defined()) state.touched_there = Tensor::from(moving, device);
+  ready.rows = with_history ? state.touched_there : Tensor::from(moving, device);
+  ready.entries = static_cast<int64_t>(moving.size()) * parameter.shape().stride(0);
   return ready;
 }
 
@@ -74,8 +96,7 @@ void check_state(const Tensor& parameter, const Tensor& moments) {
   if (!moments.defined()) return;
   if (!(moments.shape() == parameter.shape()) || moments.dtype() != parameter.dtype() ||
       moments.device() != parameter.device()) {
-    throw ArgumentError("state", "it belongs to another parameter, of shape " + moments.shape().text() +
-                                     ", not to this one of shape " + parameter.shape().text());
+    fail_other(parameter, moments.shape());
   }
 }
 

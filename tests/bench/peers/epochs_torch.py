@@ -1,0 +1,102 @@
+# Epochs of matrix factorisation with smooth metrics (Westerborg 2022, Eqs. 2.9 to 2.12) as a competent PyTorch user writes them: 32 factors, batches
+# of 32 lists, Adam. FORM: "padded" to the longest list of the batch with a mask, an N x N sigmoid; "compiled", the same through torch.compile;
+# "lists", one N x N sigmoid per list, nothing padded; "relevant", one P x N sigmoid per list, for its relevant rows only. DATA has one list per line:
+# user, then item:relevance for each row, counted from 1. Prints the seconds of every epoch after a warm-up of `WARM` batches, and the last epoch's
+# mean loss. Usage: epochs_torch.py DATA LOSS FORM THREADS EPOCHS WARM FACTORS RATE
+import sys
+import time
+
+import torch
+from torch.nn.utils.rnn import pad_sequence
+
+path, loss_name, form = sys.argv[1:4]
+threads, epochs, warm, width = map(int, sys.argv[4:8])
+rate = float(sys.argv[8])
+torch.set_num_threads(threads)
+torch.manual_seed(1)
+
+lists = []
+with open(path) as file:
+    for line in file:
+        user, *rows = line.split()
+        pairs = [row.split(":") for row in rows]
+        lists.append((int(user) - 1, torch.tensor([int(i) - 1 for i, _ in pairs]), torch.tensor([float(y) for _, y in pairs])))
+
+users = torch.nn.Embedding(1 + max(u for u, _, _ in lists), width)
+items = torch.nn.Embedding(1 + max(int(i.max()) for _, i, _ in lists), width)
+for table in (users, items):
+    torch.nn.init.uniform_(table.weight, -0.01, 0.01)
+optimizer = torch.optim.Adam([users.weight, items.weight], lr=rate)
+
+
+def smooth_metric(ranks, among, relevance, relevant, ideal):
+    """One loss per list; the last dimension holds rows, and rows that are not there have relevance 0."""
+    if loss_name == "ndcg":
+        return -((torch.exp2(relevance) - 1) / torch.log2(ranks + 1)).sum(-1) / ideal
+    count = relevant.sum(-1)
+    if loss_name == "ap":
+        return -(relevant * among / ranks).sum(-1) / count
+    return (relevant * (ranks - 1)).sum(-1) - count * (count - 1) / 2
+
+
+def ideal_dcg(relevance):
+    best = relevance.sort(dim=-1, descending=True).values
+    return ((torch.exp2(best) - 1) / torch.log2(torch.arange(best.shape[-1]) + 2.0)).sum(-1)
+
+
+def padded_loss(scores, mask, relevance, ideal):
+    sigmoids = torch.sigmoid(scores.unsqueeze(1) - scores.unsqueeze(2))  # [lists, target, source]
+    relevant = (relevance >= 1).to(scores.dtype)
+    # the row itself counts sigma(0) = 1/2
+    ranks = torch.matmul(sigmoids, mask.unsqueeze(2)).squeeze(2) + 0.5
+    among = torch.matmul(sigmoids, relevant.unsqueeze(2)).squeeze(2) + 1 - 0.5 * relevant if loss_name == "ap" else None
+    return smooth_metric(ranks, among, relevance, relevant, ideal).mean()
+
+
+if form == "compiled":
+    padded_loss = torch.compile(padded_loss, dynamic=True)
+
+
+def padded_step(batch):
+    chosen = pad_sequence([i for _, i, _ in batch], batch_first=True)
+    relevance = pad_sequence([y for _, _, y in batch], batch_first=True)
+    mask = pad_sequence([torch.ones(len(y)) for _, _, y in batch], batch_first=True)
+    factors = users(torch.tensor([u for u, _, _ in batch]))
+    scores = torch.bmm(items(chosen), factors.unsqueeze(2)).squeeze(2)
+    return padded_loss(scores, mask, relevance, ideal_dcg(relevance))
+
+
+def list_loss(user, chosen, relevance):
+    scores = items(chosen) @ users.weight[user]
+    relevant = (relevance >= 1).to(scores.dtype)
+    of = torch.nonzero(relevance > 0).squeeze(1) if form == "relevant" else torch.arange(len(scores))
+    sigmoids = torch.sigmoid(scores.unsqueeze(0) - scores[of].unsqueeze(1))
+    among = sigmoids @ relevant + 1 - 0.5 * relevant[of] if loss_name == "ap" else None
+    return smooth_metric(sigmoids.sum(1) + 0.5, among, relevance[of], relevant[of], ideal_dcg(relevance))
+
+
+def list_step(batch):
+    return torch.stack([list_loss(*each) for each in batch]).mean()
+
+
+def batches():
+    order = torch.randperm(len(lists)).tolist()
+    for at in range(0, len(order), 32):
+        yield [lists[i] for i in order[at : at + 32]]
+
+
+def step(batch):
+    optimizer.zero_grad()
+    loss = (list_step if form in ("lists", "relevant") else padded_step)(batch)
+    loss.backward()
+    optimizer.step()
+    return loss.item() * len(batch)
+
+
+for _, batch in zip(range(warm), batches()):
+    step(batch)
+for _ in range(epochs):
+    start = time.perf_counter()
+    total = sum(step(batch) for batch in batches())
+    print(time.perf_counter() - start, flush=True)
+print("loss", total / len(lists))
