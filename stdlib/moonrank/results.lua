@@ -73,8 +73,12 @@ function Results:trials(options)
   local names = o.columns
   if not names then
     names = { "number", "state" }
+    local seen = {}
     for _, more in ipairs{ data.params, { "value" }, data:numbers(), { "wall", "reason" } } do
-      table.move(more, 1, #more, #names + 1, names)
+      for _, name in ipairs(more) do
+        if not seen[name] then names[#names + 1] = name end  -- a number may be called "value"
+        seen[name] = true
+      end
     end
   end
   local shown, rows = {}, {}

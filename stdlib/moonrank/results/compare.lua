@@ -18,20 +18,7 @@ function corrections.bonferroni(p)
   return out
 end
 
--- Holm (1979): the smallest times how many there are, the next times one less, never below the one before.
-function corrections.holm(p)
-  local order, out, highest = {}, {}, 0
-  for i in ipairs(p) do order[i] = i end
-  table.sort(order, function(a, b)
-    if p[a] ~= p[b] then return p[a] < p[b] end
-    return a < b
-  end)
-  for rank, i in ipairs(order) do
-    highest = math.max(highest, math.min(1, p[i] * (#p - rank + 1)))
-    out[i] = highest
-  end
-  return out
-end
+function corrections.holm(p) return require("moonrank.stats").holm(p) end
 
 local tests = {
   wilcoxon = function(a, b) return require("moonrank.stats").wilcoxon(a, b).p end,

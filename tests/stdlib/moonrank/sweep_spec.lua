@@ -74,6 +74,7 @@ it("goes on where it stopped, and does nothing when all is done", function()
     sweep(folder, { run = run })
     equal(#runs, 6)
     equal(r:counts(), { done = 6 })
+    equal(r:trials().columns, { "number", "state", "a", "b", "value", "wall", "reason" })
   end)
 end)
 
