@@ -244,6 +244,19 @@ it("refuses what it does not know", function()
   raises(function() mr.sweep{ name = "x", space = space, run = run, data = "not there", store = "/nowhere/x.db" } end, "not there")
 end)
 
+it("costs little beside its trials: 10,000 empty ones would take less than 30 seconds of work", function()
+  sweeps.in_folder(function(folder)
+    local began = os.clock()
+    local r = sweep(folder, { space = { i = mr.range(1, 2000) }, run = function(trial) return trial.i end })
+    local spent = os.clock() - began
+    check(spent < 6, ("%.2f s of processor time for 2000"):format(spent))
+    equal(r:counts(), { done = 2000 })
+    began = os.clock()
+    sweep(folder, { space = { i = mr.range(1, 2000) }, run = function(trial) return trial.i end, force = true })
+    check(os.clock() - began < 2, "going on takes no time")
+  end)
+end)
+
 it("packs messages to the bit, and parameters as JSON that SQLite and others read", function()
   local nan = 0 / 0
   local value = { 1, -0.0, math.huge, math.mininteger, "a\0\255", { deep = { true, false } }, name = nan, [2.5] = "x" }

@@ -136,10 +136,19 @@ print(second:best().value)
   end)
 end)
 
+-- Waits until a worker has begun a trial.
+local function began_in(folder, store)
+  for _ = 1, 1000 do
+    if sweeps.read(("%s/%s.files/study/worker_1.log"):format(folder, store)):find "-- trial" then return end
+    sweeps.wait(0.01)
+  end
+  error "no trial begins"
+end
+
 it("Ctrl-C: trials end as they are, to be done again; a second one stops at once", function()
   in_folder(function(folder)
-    local id = sweeps.start(folder, "sweep.lua", "--sampler random --workers 2 --wait 0.3")
-    sweeps.wait(0.5)
+    local id = sweeps.start(folder, "sweep.lua", "--sampler random --workers 2 --wait 1")
+    began_in(folder, "r.db")
     local workers = sweeps.children(id)
     sweeps.signal(id, "INT")
     local status, err = sweeps.finish(folder)
@@ -151,7 +160,7 @@ it("Ctrl-C: trials end as they are, to be done again; a second one stops at once
     equal((sweeps.run(folder, "sweep.lua", "--sampler random --workers 2")), 0)
     equal(mr.results(folder .. "/r.db"):counts(), { done = 24 })
     id = sweeps.start(folder, "sweep.lua", "--sampler random --workers 2 --wait 20 --store s.db")
-    sweeps.wait(0.5)
+    began_in(folder, "s.db")
     sweeps.signal(id, "INT")
     sweeps.signal(id, "INT")
     local began = core.clock()
