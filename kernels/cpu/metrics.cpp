@@ -21,65 +21,98 @@ inline uint32_t falling_bits(float score) {
 void radix_sort(std::vector<uint64_t>& keys) {
   thread_local std::vector<uint64_t> other;
   other.resize(keys.size());
-  for (int shift = 32; shift < 64; shift += 8) {
-    uint32_t counts[256] = {};
-    for (const uint64_t key : keys) ++counts[(key >> shift) & 255];
-    if (counts[(keys[0] >> shift) & 255] == keys.size()) continue;
+  uint32_t counts[4][256] = {};
+  for (const uint64_t key : keys) {
+    for (int byte = 0; byte < 4; ++byte) ++counts[byte][(key >> (32 + 8 * byte)) & 255];
+  }
+  for (int byte = 0; byte < 4; ++byte) {
+    const int shift = 32 + 8 * byte;
+    if (counts[byte][(keys[0] >> shift) & 255] == keys.size()) continue;
     uint32_t at = 0;
-    for (uint32_t& count : counts) {
+    for (uint32_t& count : counts[byte]) {
       const uint32_t here = count;
       count = at;
       at += here;
     }
-    for (const uint64_t key : keys) other[counts[(key >> shift) & 255]++] = key;
+    for (const uint64_t key : keys) other[counts[byte][(key >> shift) & 255]++] = key;
     keys.swap(other);
   }
 }
 
-constexpr size_t radix_from = 192;  // rows, from which four passes over them are quicker than comparisons
+constexpr size_t radix_from = 48;  // rows, from which four passes over them are quicker than comparisons
 
-/// Row numbers from the first rank to the last.
+/// Rows from the first rank to the last; what a row is to its list's metrics is read off its place.
 template <class Real>
-void sort_rows(const Precedes<Real>& precedes, std::vector<int32_t>& order) {
-  const size_t n = order.size();
-  if constexpr (sizeof(Real) == 4) {
-    if (precedes.ties == Ties::mean || precedes.ties == Ties::stable) {
-      thread_local std::vector<uint64_t> keys;
-      keys.resize(n);
-      for (size_t i = 0; i < n; ++i) keys[i] = static_cast<uint64_t>(falling_bits(precedes.scores[i])) << 32 | i;
-      if (n >= radix_from) {
-        radix_sort(keys);
-      } else {
-        std::sort(keys.begin(), keys.end());
-      }
-      for (size_t i = 0; i < n; ++i) order[i] = static_cast<int32_t>(keys[i] & 0xFFFFFFFFU);
-      return;
+struct SortedRows {
+  const Precedes<Real>& precedes;
+  float threshold;
+  std::vector<int32_t>& order;
+
+  void sort(int64_t n) {
+    order.resize(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i) order[i] = static_cast<int32_t>(i);
+    std::sort(order.begin(), order.end(), precedes);
+  }
+  int32_t row(int64_t place) const { return order[place]; }
+  int32_t relevant(int64_t place) const { return precedes.relevance[order[place]] >= threshold ? 1 : 0; }
+  bool tied(int64_t a, int64_t b) const { return precedes.scores[order[a]] == precedes.scores[order[b]]; }
+};
+
+/// The same in one word per row: the score's bits, the row and whether it is relevant. For rules that need no more.
+struct PackedRows {
+  const Precedes<float>& precedes;
+  float threshold;
+  std::vector<uint64_t>& keys;
+
+  void sort(int64_t n) {
+    keys.resize(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i) {
+      const uint64_t low = static_cast<uint64_t>(i) << 1 | (precedes.relevance[i] >= threshold ? 1U : 0U);
+      keys[i] = static_cast<uint64_t>(falling_bits(precedes.scores[i])) << 32 | low;
+    }
+    if (keys.size() >= radix_from) {
+      radix_sort(keys);
+    } else {
+      std::sort(keys.begin(), keys.end());
     }
   }
-  for (size_t i = 0; i < n; ++i) order[i] = static_cast<int32_t>(i);
-  std::sort(order.begin(), order.end(), precedes);
-}
+  int32_t row(int64_t place) const { return static_cast<int32_t>((keys[place] & 0xFFFFFFFFU) >> 1); }
+  int32_t relevant(int64_t place) const { return static_cast<int32_t>(keys[place] & 1); }
+  bool tied(int64_t a, int64_t b) const { return keys[a] >> 32 == keys[b] >> 32; }
+};
 
 template <class Real>
 struct PlaceBySorting : Place<Real> {
   template <class Group>
   void operator()(const Group&, int64_t list) const {
     const Place<Real>& w = *this;
-    const int64_t at = w.lists.begin(list), n = w.lists.size(list);
+    const int64_t at = w.lists.begin(list);
     const Precedes<Real> precedes{w.scores.data + at, w.relevance.data + at,
                                   w.keys.data + (w.keys.data != nullptr ? at : 0), w.ties};
+    if constexpr (sizeof(Real) == 4) {
+      if (w.ties == Ties::mean || w.ties == Ties::stable) {
+        thread_local std::vector<uint64_t> keys;
+        return place(PackedRows{precedes, w.threshold, keys}, list);
+      }
+    }
     thread_local std::vector<int32_t> order;
-    order.resize(static_cast<size_t>(n));
-    sort_rows(precedes, order);
+    place(SortedRows<Real>{precedes, w.threshold, order}, list);
+  }
+
+ private:
+  template <class Rows>
+  void place(Rows rows, int64_t list) const {
+    const int64_t n = this->lists.size(list);
+    Placement* const out = this->out.data + this->lists.begin(list);
+    rows.sort(n);
     int32_t relevant_above = 0;
     for (int64_t first = 0, last = 0; first < n; first = last) {
       int32_t relevant = 0;
       do {
-        relevant += precedes.relevance[order[last]] >= w.threshold ? 1 : 0;
-        ++last;
-      } while (w.ties == Ties::mean && last < n && precedes.scores[order[last]] == precedes.scores[order[first]]);
+        relevant += rows.relevant(last++);
+      } while (this->ties == Ties::mean && last < n && rows.tied(first, last));
       Placement place{static_cast<int32_t>(first), static_cast<int32_t>(last - first), relevant_above, relevant, 0};
-      for (int64_t r = first; r < last; ++r, ++place.before) w.out[at + order[r]] = place;
+      for (int64_t r = first; r < last; ++r, ++place.before) out[rows.row(r)] = place;
       relevant_above += relevant;
     }
   }

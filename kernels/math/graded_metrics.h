@@ -9,7 +9,7 @@
 
 namespace mr {
 
-/// sum G(y) d(r) over ranks up to k, over `ideal` where there is one. Rows with gain count, whatever the threshold.
+/// sum G(y) d(r) over ranks up to k, over `ideal` where there is one.
 template <class Real>
 struct Dcg {
   MetricViews<Real> v;
@@ -19,13 +19,11 @@ struct Dcg {
   bool normalized;
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
-    const int64_t at = v.lists.begin(list);
-    const double dcg = group.sum(v.lists.size(list), [&](int64_t i) {
-      const Placement& p = v.places[at + i];
+    const double dcg = v.sum_counted(group, list, [&](const Placement& p, int64_t row) {
       const int64_t within = MetricViews<Real>::within(p, v.k);
       return within == 0
                  ? 0.0
-                 : gain_of(v.relevance[at + i], gain) * (discounts[p.above + within] - discounts[p.above]) / p.tied;
+                 : gain_of(v.relevance[row], gain) * (discounts[p.above + within] - discounts[p.above]) / p.tied;
     });
     const bool empty = ideal[list] == 0;
     v.put(group, list, empty ? v.empty : normalized ? dcg / ideal[list] : dcg);

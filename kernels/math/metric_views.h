@@ -9,30 +9,29 @@
 
 namespace mr {
 
-/// What every metric reads and writes. k: ranks that count (the whole list: a number that no list reaches). `empty`:
-/// value without relevant rows.
+/// What every metric reads and writes. `counted`: the rows that count, which are the relevant ones, or for DCG those
+/// that gain. k: ranks that count (the whole list: a number that no list reaches). `empty`: value without relevant
+/// rows.
 template <class Real>
 struct MetricViews {
   Span<const Placement> places;
   Ragged lists;
   Span<const float> relevance;
-  float threshold;
+  Chosen counted;
   int64_t k;
   double empty;
   Span<Real> out;
 
-  MR_HD bool relevant(int64_t row) const { return relevance[row] >= threshold; }
-
-  /// Sum of f(placement, row) over the relevant rows of the list.
+  /// Sum of f(placement, row) over the rows that count.
   template <class Group, class F>
-  MR_HD double sum_relevant(const Group& group, int64_t list, F f) const {
+  MR_HD double sum_counted(const Group& group, int64_t list, F f) const {
     const int64_t at = lists.begin(list);
-    return group.sum(lists.size(list), [&](int64_t i) { return relevant(at + i) ? f(places[at + i], at + i) : 0.0; });
+    return group.sum(counted.size(list), [&](int64_t slot) {
+      const int64_t row = at + counted(list, slot);
+      return f(places[row], row);
+    });
   }
-  template <class Group>
-  MR_HD double count_relevant(const Group& group, int64_t list) const {
-    return sum_relevant(group, list, [](const Placement&, int64_t) { return 1.0; });
-  }
+  MR_HD double count(int64_t list) const { return static_cast<double>(counted.size(list)); }
   template <class Group>
   MR_HD void put(const Group& group, int64_t list, double value) const {
     group.each(1, [&](int64_t) { out[list] = static_cast<Real>(value); });

@@ -18,14 +18,14 @@ struct AveragePrecision {
   bool by_cutoff;
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
-    const double total = v.sum_relevant(group, list, [&](const Placement& p, int64_t) {
+    const double total = v.sum_counted(group, list, [&](const Placement& p, int64_t) {
       const int64_t within = MetricViews<Real>::within(p, v.k);
       if (within == 0) return 0.0;
       const double share = p.tied > 1 ? (p.relevant_tied - 1.0) / (p.tied - 1.0) : 0;
       const double rest = p.relevant_above + 1 - share * (p.above + 1.0);
       return (share * static_cast<double>(within) + rest * (harmonic[p.above + within] - harmonic[p.above])) / p.tied;
     });
-    const double relevant = v.count_relevant(group, list);
+    const double relevant = v.count(list);
     const double most = by_cutoff && relevant > static_cast<double>(v.k) ? static_cast<double>(v.k) : relevant;
     v.put(group, list, relevant == 0 ? v.empty : total / most);
   }
@@ -39,11 +39,11 @@ struct RankBiasedPrecision {
   bool normalized;
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
-    const double total = v.sum_relevant(group, list, [&](const Placement& p, int64_t) {
+    const double total = v.sum_counted(group, list, [&](const Placement& p, int64_t) {
       const auto within = static_cast<double>(MetricViews<Real>::within(p, v.k));
       return std::pow(persistence, static_cast<double>(p.above)) * (1 - std::pow(persistence, within)) / p.tied;
     });
-    const double relevant = v.count_relevant(group, list);
+    const double relevant = v.count(list);
     v.put(group, list, relevant == 0 ? v.empty : normalized ? total / (1 - std::pow(persistence, relevant)) : total);
   }
 };
@@ -56,9 +56,9 @@ struct HitsAt {
   enum Over : int8_t { cutoff, relevant_rows, both } over;
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
-    const double relevant = v.count_relevant(group, list);
+    const double relevant = v.count(list);
     const int64_t k = v.k == 0 ? static_cast<int64_t>(relevant) : v.k;
-    const double hits = v.sum_relevant(group, list, [&](const Placement& p, int64_t) {
+    const double hits = v.sum_counted(group, list, [&](const Placement& p, int64_t) {
       return static_cast<double>(MetricViews<Real>::within(p, k)) / p.tied;
     });
     const double cut = static_cast<double>(k), most = over == cutoff ? cut
@@ -79,8 +79,9 @@ struct FirstRelevant {
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = v.lists.begin(list);
     // of relevant rows with none above: at most one run; packed so that one maximum finds it
-    const int64_t found = group.max(v.lists.size(list), int64_t{-1}, [&](int64_t i) {
-      return v.relevant(at + i) && v.places[at + i].relevant_above == 0 ? i : int64_t{-1};
+    const int64_t found = group.max(v.counted.size(list), int64_t{-1}, [&](int64_t slot) {
+      const int64_t i = v.counted(list, slot);
+      return v.places[at + i].relevant_above == 0 ? i : int64_t{-1};
     });
     double value = v.empty;
     if (found >= 0) {

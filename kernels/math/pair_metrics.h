@@ -13,8 +13,8 @@ struct NrbpLoss {
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
     const double total =
-        v.sum_relevant(group, list, [](const Placement& p, int64_t) { return p.above + 0.5 * (p.tied - 1.0); });
-    const double relevant = v.count_relevant(group, list);
+        v.sum_counted(group, list, [](const Placement& p, int64_t) { return p.above + 0.5 * (p.tied - 1.0); });
+    const double relevant = v.count(list);
     v.put(group, list, relevant == 0 ? v.empty : total - 0.5 * relevant * (relevant - 1));
   }
 };
@@ -25,10 +25,10 @@ struct Auc {
   MetricViews<Real> v;
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
-    const double wrong = v.sum_relevant(group, list, [](const Placement& p, int64_t) {
+    const double wrong = v.sum_counted(group, list, [](const Placement& p, int64_t) {
       return p.above - p.relevant_above + 0.5 * (p.tied - p.relevant_tied);
     });
-    const double relevant = v.count_relevant(group, list), others = static_cast<double>(v.lists.size(list)) - relevant;
+    const double relevant = v.count(list), others = static_cast<double>(v.lists.size(list)) - relevant;
     v.put(group, list, relevant == 0 ? v.empty : 1 - wrong / (relevant * others));
   }
 };
@@ -40,9 +40,9 @@ struct Bpref {
   MetricViews<Real> v;
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
-    const double relevant = v.count_relevant(group, list), others = static_cast<double>(v.lists.size(list)) - relevant;
+    const double relevant = v.count(list), others = static_cast<double>(v.lists.size(list)) - relevant;
     const double most = relevant < others ? relevant : others;
-    const double total = v.sum_relevant(group, list, [&](const Placement& p, int64_t) {
+    const double total = v.sum_counted(group, list, [&](const Placement& p, int64_t) {
       if (others == 0) return 1.0;
       const double first = p.above - p.relevant_above, run = p.tied - p.relevant_tied;
       const double below_cap = relevant - first < 0 ? 0 : relevant - first > run + 1 ? run + 1 : relevant - first;

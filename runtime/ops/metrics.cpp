@@ -9,9 +9,12 @@
 #include "runtime/ops/ideal.h"
 #include "runtime/ops/prefix.h"
 #include "runtime/ops/ranking.h"
+#include "runtime/ops/smooth.h"
 
 namespace mr {
 namespace {
+
+constexpr float any_grade = std::numeric_limits<float>::denorm_min();
 
 Gain to_gain(const std::string& name) {
   if (name == "exp2") return Gain::exp2;
@@ -34,13 +37,15 @@ int64_t to_cutoff(std::optional<int64_t> k) {
   return k.value_or(std::numeric_limits<int32_t>::max());
 }
 
-/// Runs a kernel of the ranking's device and type; `work` makes the functor from the views.
+Chosen relevant_rows(const Ranking& r) { return r.lists.relevant_rows(r.threshold, r.device).view(); }
+
+/// Runs a kernel of the ranking's device and type over the rows that count; `work` makes the functor from the views.
 template <class Work>
-Tensor run(const Ranking& r, int64_t k, const std::string& empty, Work work) {
+Tensor run(const Ranking& r, Chosen counted, int64_t k, const std::string& empty, Work work) {
   Tensor out = Tensor::empty({r.lists.count()}, r.dtype, r.device);
   with_real(r.dtype, [&]<class Real>() {
     const MetricViews<Real> views{
-        r.placements(),  r.lists.view(r.device), r.lists.relevance(r.device).span<const float>(), r.threshold, k,
+        r.placements(),  r.lists.view(r.device), r.lists.relevance(r.device).span<const float>(), counted, k,
         to_empty(empty), out.span<Real>()};
     work(kernels<MetricKernels<Real>>(r.device), views);
   });
@@ -52,9 +57,14 @@ Tensor dcg(const Ranking& r, std::optional<int64_t> k, const std::string& gain, 
   const Gain kind = to_gain(gain);
   const Tensor ideal = ideal_dcg(r.lists, r.device, kind, to_cutoff(k)),
                discounts = discount_sums(r.longest(), r.device);
-  return run(r, to_cutoff(k), empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
-    table.dcg(r.lists.count(), {v, kind, discounts.span<const double>(), ideal.span<const double>(), normalized});
-  });
+  // where grade 0 gains something every row counts
+  const Chosen gaining = kind == Gain::exp2_plus_one
+                             ? Chosen{r.lists.view(r.device), nullptr}
+                             : r.lists.relevant_rows(kind == Gain::exp2 ? any_gain() : any_grade, r.device).view();
+  return run(
+      r, gaining, to_cutoff(k), empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
+        table.dcg(r.lists.count(), {v, kind, discounts.span<const double>(), ideal.span<const double>(), normalized});
+      });
 }
 
 Tensor average_precision(const Ranking& r, std::optional<int64_t> k, const std::string& denominator,
@@ -63,25 +73,28 @@ Tensor average_precision(const Ranking& r, std::optional<int64_t> k, const std::
     throw ArgumentError("denominator", "'" + denominator + "', expected 'relevant' or 'cutoff'");
   }
   const Tensor harmonic = harmonic_sums(r.longest(), r.device);
-  return run(r, to_cutoff(k), empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
-    table.average_precision(r.lists.count(), {v, harmonic.span<const double>(), denominator == "cutoff"});
-  });
+  return run(r, relevant_rows(r), to_cutoff(k), empty,
+             [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
+               table.average_precision(r.lists.count(), {v, harmonic.span<const double>(), denominator == "cutoff"});
+             });
 }
 
 Tensor rank_biased_precision(const Ranking& r, double p, bool normalized, std::optional<int64_t> k,
                              const std::string& empty) {
   if (!(p > 0 && p < 1)) throw ArgumentError("p", std::to_string(p) + ", expected a number between 0 and 1");
-  return run(r, to_cutoff(k), empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
-    table.rank_biased_precision(r.lists.count(), {v, p, normalized});
-  });
+  return run(r, relevant_rows(r), to_cutoff(k), empty,
+             [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
+               table.rank_biased_precision(r.lists.count(), {v, p, normalized});
+             });
 }
 
 /// The kernels that take nothing but the views.
 template <template <class> class Functor>
 Tensor plain(const Ranking& r, const std::string& empty, auto field) {
-  return run(r, to_cutoff({}), empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
-    field(table)(r.lists.count(), Functor<Real>{v});
-  });
+  return run(r, relevant_rows(r), to_cutoff({}), empty,
+             [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
+               field(table)(r.lists.count(), Functor<Real>{v});
+             });
 }
 
 Tensor nrbp_loss(const Ranking& r, const std::string& empty) {
@@ -98,7 +111,7 @@ Tensor hits_at(const Ranking& r, std::optional<int64_t> k, const std::string& ov
   if (over != "k" && over != "relevant" && over != "both") {
     throw ArgumentError("over", "'" + over + "', expected 'k', 'relevant' or 'both'");
   }
-  return run(r, k ? to_cutoff(k) : 0, empty,
+  return run(r, relevant_rows(r), k ? to_cutoff(k) : 0, empty,
              [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
                table.hits_at(r.lists.count(), {v, over == "k"      ? HitsAt<Real>::cutoff
                                                   : over == "both" ? HitsAt<Real>::both
@@ -107,9 +120,10 @@ Tensor hits_at(const Ranking& r, std::optional<int64_t> k, const std::string& ov
 }
 
 Tensor first_relevant(const Ranking& r, std::optional<int64_t> k, bool reciprocal, const std::string& empty) {
-  return run(r, to_cutoff(k), empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
-    table.first_relevant(r.lists.count(), {v, reciprocal});
-  });
+  return run(r, relevant_rows(r), to_cutoff(k), empty,
+             [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
+               table.first_relevant(r.lists.count(), {v, reciprocal});
+             });
 }
 
 Tensor expected_reciprocal_rank(const Ranking& r, std::optional<int64_t> k, std::optional<double> top,
@@ -121,10 +135,11 @@ Tensor expected_reciprocal_rank(const Ranking& r, std::optional<int64_t> k, std:
                         std::to_string(*top) + ", expected at least the largest grade, " + std::to_string(largest));
   const Tensor order = order_of(r);
   Tensor scratch = Tensor::empty({r.ties == Ties::mean ? 4 * r.lists.rows() : 0}, Dtype::float64, r.device);
-  return run(r, to_cutoff(k), empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
-    table.expected_reciprocal_rank(r.lists.count(),
-                                   {v, order.span<const int64_t>(), top.value_or(largest), scratch.span<double>()});
-  });
+  return run(r, relevant_rows(r), to_cutoff(k), empty,
+             [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
+               table.expected_reciprocal_rank(
+                   r.lists.count(), {v, order.span<const int64_t>(), top.value_or(largest), scratch.span<double>()});
+             });
 }
 
 /// Values made elsewhere, with the rule for lists without relevant rows applied.

@@ -146,7 +146,7 @@ void run_metrics(const Case<Real>& c, Ties ties, Results& results) {
   }
   const int64_t count = c.count();
   for (const int64_t k : {int64_t{3}, int64_t{1} << 30}) {
-    const MetricViews<Real> v{span<Placement>(places), c.lists(), span(c.grades), 1, k, -1, span(out)};
+    const MetricViews<Real> v{span<Placement>(places), c.lists(), span(c.grades), c.chosen(), k, -1, span(out)};
     const auto add = [&] { results.add(out); };
     table.dcg(count, {v, Gain::exp2, span(c.sums), span(c.ideal), true}), add();
     table.average_precision(count, {v, span(c.harmonic), false}), add();

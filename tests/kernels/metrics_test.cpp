@@ -37,7 +37,8 @@ template <class Real>
 struct Case {
   std::vector<Real> scores, out;
   std::vector<float> relevance;
-  std::vector<int64_t> offsets, order;
+  std::vector<int64_t> offsets, order, relevant_offsets{0};
+  std::vector<int32_t> relevant_rows;
   std::vector<Placement> places;
   std::vector<double> discounts, harmonic, ideal, scratch;
 
@@ -52,16 +53,27 @@ struct Case {
     const auto& table = cpu_table<MetricKernels<Real>>();
     table.place(count(), {view(scores), view(relevance), {}, lists(), 1, Ties::mean, {places.data(), rows}});
     table.order_of(count(), {view(places), lists(), {order.data(), rows}});
-    for (int64_t l = 0; l < count(); ++l) ideal.push_back(2.5);
+    for (int64_t l = 0; l < count(); ++l) {
+      ideal.push_back(2.5);
+      for (int64_t i = offsets[l]; i < offsets[l + 1]; ++i) {
+        if (relevance[i] >= 1) relevant_rows.push_back(static_cast<int32_t>(i - offsets[l]));
+      }
+      relevant_offsets.push_back(static_cast<int64_t>(relevant_rows.size()));
+    }
     out.resize(static_cast<size_t>(count()));
   }
   int64_t count() const { return static_cast<int64_t>(offsets.size()) - 1; }
   Ragged lists() const { return {offsets.data(), count()}; }
   MetricViews<Real> views(int64_t k) {
-    return {view(places), lists(), view(relevance), 1, k, undefined, {out.data(), count()}};
+    const Chosen relevant{{relevant_offsets.data(), count()}, relevant_rows.data()};
+    return {view(places), lists(), view(relevance), relevant, k, undefined, {out.data(), count()}};
   }
 
-  Dcg<Real> dcg(int64_t k, Gain gain = Gain::exp2) { return {views(k), gain, view(discounts), view(ideal), false}; }
+  Dcg<Real> dcg(int64_t k, Gain gain = Gain::exp2) {
+    MetricViews<Real> all = views(k);
+    all.counted = {lists(), nullptr};
+    return {all, gain, view(discounts), view(ideal), false};
+  }
   AveragePrecision<Real> ap(int64_t k, bool by_cutoff) { return {views(k), view(harmonic), by_cutoff}; }
   ExpectedReciprocalRank<Real> err(int64_t k) {
     return {views(k), view(order), 2, {scratch.data(), static_cast<int64_t>(scratch.size())}};
