@@ -75,11 +75,11 @@ template <class Real>
 void factor_item_gradients(int64_t count, const FactorItemGradients<Real>& work) {
   if (count == 0) return;
   in_pieces(count / work.width, 128, work, [](const FactorItemGradients<Real>& w, int64_t first, int64_t last) {
+    const TrainingLoops<Real>& loops = training_loops<Real>();
     for (int64_t item = first; item < last; ++item) {
       const int64_t at = w.starts[item], n = w.starts[item + 1] - at;
-      training_loops<Real>().sum_rows(
-          {w.users.data, w.user_of.data + at, w.upstream.data, w.order.data + at, n, w.width},
-          w.out.data + item * w.width);
+      loops.sum_rows({w.users.data, w.user_of.data + at, w.upstream.data, w.order.data + at, n, w.width},
+                     w.out.data + item * w.width);
     }
   });
 }
@@ -102,13 +102,14 @@ void adam_step(int64_t count, const AdamStep<Real>& work) {
   const int64_t width = work.gradient.width;
   in_pieces(count / width, std::max<int64_t>(1, 8192 / width), work,
             [](const AdamStep<Real>& w, int64_t first, int64_t last) {
+              const TrainingLoops<Real>& loops = training_loops<Real>();
+              const AdamRates<Real> rates = rates_of(w);
               const int64_t columns = w.gradient.width;
               for (int64_t i = first; i < last; ++i) {
                 const int64_t row = w.entries.rows ? w.entries.rows[i] : i, at = row * columns;
                 const int64_t slot = w.gradient.slot ? w.gradient.slot[row] : row;
                 const Real* const gradient = slot < 0 ? nullptr : w.gradient.values + slot * columns;
-                training_loops<Real>().adam(w.parameter + at, w.mean + at, w.square + at, gradient, columns,
-                                            rates_of(w));
+                loops.adam(w.parameter + at, w.mean + at, w.square + at, gradient, columns, rates);
               }
             });
 }

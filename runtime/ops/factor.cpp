@@ -1,6 +1,7 @@
 // Scores of a factor model.
 #include <algorithm>
-#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "kernels/tables/training.h"
 #include "runtime/autograd/node.h"
@@ -44,37 +45,49 @@ struct ByItem {
 int64_t* numbers(const Tensor& x) { return static_cast<int64_t*>(x.raw()); }
 Tensor empty_index(int64_t n) { return Tensor::empty({n}, Dtype::int64); }
 
-/// Rows in stable order of their items: by counting, unless the items are many more than the rows.
-void order_by_item(const int64_t* item_of, int64_t rows, int64_t items, int64_t* order) {
-  if (items > 16 * rows) {
-    std::iota(order, order + rows, 0);
-    std::stable_sort(order, order + rows, [&](int64_t a, int64_t b) { return item_of[a] < item_of[b]; });
-    return;
-  }
-  const Tensor counts = Tensor::zeros({items + 1}, Dtype::int64);
-  int64_t* const next = numbers(counts);  // of item i: where its next row goes, at i - 1
-  for (int64_t r = 0; r < rows; ++r) ++next[item_of[r]];
-  std::partial_sum(next, next + items + 1, next);
-  for (int64_t r = 0; r < rows; ++r) order[next[item_of[r] - 1]++] = r;
-}
+/// Where items are counted: all of them, or where they are many more than the rows, those that occur.
+struct ItemPlaces {
+  std::vector<int64_t> known;  // ascending; empty: all
+  int64_t count;
 
+  ItemPlaces(const int64_t* item_of, int64_t rows, int64_t items) : count(items) {
+    if (items <= 16 * rows) return;
+    known.assign(item_of, item_of + rows);
+    std::sort(known.begin(), known.end());
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    count = static_cast<int64_t>(known.size());
+  }
+  int64_t operator()(int64_t item) const {
+    return known.empty() ? item - 1 : std::lower_bound(known.begin(), known.end(), item) - known.begin();
+  }
+  int64_t item(int64_t place) const { return known.empty() ? place + 1 : known[place]; }
+};
+
+/// Counts the rows of every item, lays the items end to end and puts each row where its item is.
 ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists, int64_t items) {
   const Tensor users = user_of.to(Device::cpu), chosen = item_of.to(Device::cpu);
   const int64_t rows = lists.rows(), *const item = numbers(chosen);
-  ByItem grouped{empty_index(rows), empty_index(rows + 1), empty_index(rows), empty_index(rows)};
-  const Tensor user_of_row = empty_index(rows);
-  for (int64_t l = 0; l < lists.count(); ++l)
-    std::fill_n(numbers(user_of_row) + lists.offsets()[l], lists.sizes()[l], numbers(users)[l]);
-  int64_t *const order = numbers(grouped.order), *const starts = numbers(grouped.starts);
-  order_by_item(item, rows, items, order);
-  int64_t found = 0, last = 0;
-  for (int64_t k = 0; k < rows; ++k) {
-    numbers(grouped.user_of)[k] = numbers(user_of_row)[order[k]];
-    if (item[order[k]] == last) continue;
-    numbers(grouped.items)[found] = last = item[order[k]];
-    starts[found++] = k;
+  const ItemPlaces place(item, rows, items);
+  const Tensor counts = Tensor::zeros({place.count}, Dtype::int64);
+  int64_t* const next = numbers(counts);
+  for (int64_t r = 0; r < rows; ++r) ++next[place(item[r])];
+  const int64_t most = std::min(rows, place.count);
+  ByItem grouped{empty_index(most), empty_index(most + 1), empty_index(rows), empty_index(rows)};
+  int64_t *const order = numbers(grouped.order), *const owner = numbers(grouped.user_of), found = 0, at = 0;
+  for (int64_t i = 0; i < place.count; ++i) {
+    if (next[i] == 0) continue;
+    numbers(grouped.items)[found] = place.item(i);
+    numbers(grouped.starts)[found++] = at;
+    at += std::exchange(next[i], at);
   }
-  starts[found] = rows;
+  numbers(grouped.starts)[found] = rows;
+  for (int64_t l = 0; l < lists.count(); ++l) {
+    for (int64_t r = lists.offsets()[l]; r < lists.offsets()[l + 1]; ++r) {
+      const int64_t k = next[place(item[r])]++;
+      order[k] = r;
+      owner[k] = numbers(users)[l];
+    }
+  }
   grouped.items = grouped.items.slice(0, found);
   grouped.starts = grouped.starts.slice(0, found + 1);
   return grouped;

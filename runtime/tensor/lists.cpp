@@ -107,6 +107,11 @@ Lists Lists::select(const std::vector<int64_t>& lists) const {
   std::vector<int64_t> sizes, origin;
   std::vector<float> relevance;
   std::vector<std::string> ids, documents;
+  int64_t rows = 0;
+  for (const int64_t l : lists) rows += body_->sizes[l];
+  sizes.reserve(lists.size());
+  origin.reserve(lists.size());
+  relevance.reserve(static_cast<size_t>(rows));
   for (const int64_t l : lists) {
     const int64_t begin = body_->offsets[l], end = body_->offsets[l + 1];
     sizes.push_back(end - begin);
