@@ -17,17 +17,17 @@ inline uint32_t falling_bits(float score) {
   return (bits >> 31) != 0 ? bits : ~bits & 0x7FFFFFFFU;
 }
 
-/// Sorts by the upper halves; equal ones keep their order. Bytes that are the same in all are passed over.
+/// Ascending: two passes over the upper 16 bits, after which few are out of place, then what they share is sorted.
 void radix_sort(std::vector<uint64_t>& keys) {
   thread_local std::vector<uint64_t> other;
   other.resize(keys.size());
-  uint32_t counts[4][256] = {};
+  uint32_t counts[2][256] = {};
   for (const uint64_t key : keys) {
-    for (int byte = 0; byte < 4; ++byte) ++counts[byte][(key >> (32 + 8 * byte)) & 255];
+    ++counts[0][(key >> 48) & 255];
+    ++counts[1][key >> 56];
   }
-  for (int byte = 0; byte < 4; ++byte) {
-    const int shift = 32 + 8 * byte;
-    if (counts[byte][(keys[0] >> shift) & 255] == keys.size()) continue;
+  for (int byte = 0; byte < 2; ++byte) {
+    const int shift = 48 + 8 * byte;
     uint32_t at = 0;
     for (uint32_t& count : counts[byte]) {
       const uint32_t here = count;
@@ -37,9 +37,15 @@ void radix_sort(std::vector<uint64_t>& keys) {
     for (const uint64_t key : keys) other[counts[byte][(key >> shift) & 255]++] = key;
     keys.swap(other);
   }
+  for (auto first = keys.begin(); first != keys.end();) {
+    auto last = first + 1;
+    while (last != keys.end() && *last >> 48 == *first >> 48) ++last;
+    if (last - first > 1) std::sort(first, last);
+    first = last;
+  }
 }
 
-constexpr size_t radix_from = 48;  // rows, from which four passes over them are quicker than comparisons
+constexpr size_t radix_from = 48;  // rows, from which passes over them are quicker than comparisons
 
 /// Rows from the first rank to the last; what a row is to its list's metrics is read off its place.
 template <class Real>

@@ -40,8 +40,9 @@ struct RankBiasedPrecision {
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
     const double total = v.sum_counted(group, list, [&](const Placement& p, int64_t) {
-      const auto within = static_cast<double>(MetricViews<Real>::within(p, v.k));
-      return std::pow(persistence, static_cast<double>(p.above)) * (1 - std::pow(persistence, within)) / p.tied;
+      const int64_t within = MetricViews<Real>::within(p, v.k);
+      const double after = within == 1 ? persistence : std::pow(persistence, static_cast<double>(within));
+      return std::pow(persistence, static_cast<double>(p.above)) * (1 - after) / p.tied;
     });
     const double relevant = v.count(list);
     v.put(group, list, relevant == 0 ? v.empty : normalized ? total / (1 - std::pow(persistence, relevant)) : total);
