@@ -40,6 +40,18 @@ it("table_5_1.lua --smoke, twice: the second time from what the first kept", fun
   os.remove(folder)
 end)
 
+it("table_5_1_mq2008.lua --smoke", function()
+  if not moonrank then return skip("MOONRANK does not name the program") end
+  if not core.file_exists((os.getenv("MOONRANK_DATA") or "../shared/data") .. "/mq2008") then
+    return skip("no MQ2008 in MOONRANK_DATA or ../shared/data")
+  end
+  local folder = os.tmpname() .. "_results"
+  local ok, text = run(("%s scripts/thesis/table_5_1_mq2008.lua --smoke --results %s"):format(moonrank, folder))
+  check(ok and text:find("0.7940", 1, true) and text:find("distribution_logit", 1, true), text)
+  check(os.remove(folder .. "/mq2008_fold1.safetensors"), "the fold is kept")
+  os.remove(folder)
+end)
+
 local function has_gnuplot() return (run("gnuplot --version")) == true end
 
 it("why_distribution_fails.lua --smoke: the thesis' bound silences lists, log and logit none", function()
