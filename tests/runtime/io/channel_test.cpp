@@ -40,7 +40,7 @@ TEST_CASE("messages arrive whole and in order, whatever their size") {
   CHECK_FALSE(theirs.ended());
 }
 
-TEST_CASE("what was sent before the end is received; sending to nobody is no signal") {
+TEST_CASE("what was sent before the end is received, and sending to nobody is no signal") {
   auto [ours, theirs] = both_ends();
   CHECK(ours.send("last"));
   { const Channel gone = std::move(ours); }
