@@ -244,16 +244,13 @@ it("refuses what it does not know", function()
   raises(function() mr.sweep{ name = "x", space = space, run = run, data = "not there", store = "/nowhere/x.db" } end, "not there")
 end)
 
-it("costs little beside its trials: 10,000 empty ones would take less than 30 seconds of work", function()
+it("of thousands of empty trials runs each once, and goes on without running any again", function()
   sweeps.in_folder(function(folder)
-    local began = os.clock()
     local r = sweep(folder, { space = { i = mr.range(1, 2000) }, run = function(trial) return trial.i end })
-    local spent = os.clock() - began
-    check(spent < 6, ("%.2f s of processor time for 2000"):format(spent))
     equal(r:counts(), { done = 2000 })
-    began = os.clock()
-    sweep(folder, { space = { i = mr.range(1, 2000) }, run = function(trial) return trial.i end, force = true })
-    check(os.clock() - began < 2, "going on takes no time")
+    local again = 0
+    sweep(folder, { space = { i = mr.range(1, 2000) }, run = function() again = again + 1 return 0 end, force = true })
+    equal(again, 0)
   end)
 end)
 
