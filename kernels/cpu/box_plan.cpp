@@ -22,12 +22,6 @@ int64_t most_bins(int64_t n) { return 4 * n + 1024; }
 constexpr int64_t plan_piece = 32768;  // rows that one thread counts and moves
 constexpr int64_t piece_bins = 2048;   // most boxes for which every piece counts on its own
 
-/// Calls f(piece) for 0 .. count - 1 on all threads.
-void for_pieces(int64_t count, const auto& f) {
-  parallel(
-      count, 1, [](const void* context, int64_t piece, int64_t) { (*static_cast<decltype(&f)>(context))(piece); }, &f);
-}
-
 /// Scores so large that any two of them differ by more than the reach, infinities among them, get boxes of their own
 /// beyond all others, in their order.
 class FarScores {
@@ -125,7 +119,7 @@ void BoxPlan<Real>::make(const BoxRows<Real>& rows, const BoxLoops<Real>& by) {
     room(unsorted_, rows.n);
     room(keys_, rows.n);
     const BoxGrid grid{rows.gain, spread.shift, spread.first, spread.last - spread.first};
-    for_pieces((rows.n + plan_piece - 1) / plan_piece, [&](int64_t piece) {
+    parallel_each((rows.n + plan_piece - 1) / plan_piece, 1, [&](int64_t piece) {
       const int64_t from = piece * plan_piece;
       loops->place(rows.scores + from, std::min(plan_piece, rows.n - from), grid, rows.rows != nullptr,
                    keys_.data() + from, unsorted_.data() + from);
@@ -174,7 +168,7 @@ void BoxPlan<Real>::by_counting(const BoxRows<Real>& rows, int64_t bins) {
   const int64_t piece_rows = bins <= piece_bins ? plan_piece : rows.n, pieces = (rows.n + piece_rows - 1) / piece_rows;
   const int64_t width = 2 * bins;
   int32_t* const counts = room(counts_, pieces * width);
-  for_pieces(pieces, [&](int64_t piece) {
+  parallel_each(pieces, 1, [&](int64_t piece) {
     int32_t* const mine = counts + piece * width;
     std::fill_n(mine, width, 0);
     for (int64_t i = piece * piece_rows; i < std::min(rows.n, (piece + 1) * piece_rows); ++i) ++mine[keys_[i]];
@@ -192,7 +186,7 @@ void BoxPlan<Real>::by_counting(const BoxRows<Real>& rows, int64_t bins) {
     boxes.push_back(box);
     index.push_back(bin);
   }
-  for_pieces(pieces, [&](int64_t piece) {
+  parallel_each(pieces, 1, [&](int64_t piece) {
     int32_t* const mine = counts + piece * width;
     const int64_t from = piece * piece_rows;
     auto slot = static_cast<int32_t>(

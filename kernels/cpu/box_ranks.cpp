@@ -13,14 +13,7 @@ namespace {
 constexpr int64_t stretch = 512;  // places that are evaluated before they are written out
 
 /// Calls f(i) for i < count on all threads, in about as many tasks whatever the count.
-void for_tasks(int64_t count, const auto& f) {
-  parallel(
-      count, std::max<int64_t>(1, count / 64),
-      [](const void* context, int64_t first, int64_t last) {
-        for (int64_t i = first; i < last; ++i) (*static_cast<decltype(&f)>(context))(i);
-      },
-      &f);
-}
+void for_tasks(int64_t count, const auto& f) { parallel_each(count, std::max<int64_t>(1, count / 64), f); }
 
 /// The sums that a chunk makes of T_m: over its marked rows, its others, and its marked rows weighted by g and h.
 struct Sums {

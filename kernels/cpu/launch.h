@@ -9,24 +9,15 @@ namespace mr::cpu {
 struct Backend {
   template <class Work>
   static void lists(int64_t count, const Work& work) {
-    parallel(
-        count, count <= 256 ? 1 : 8,
-        [](const void* context, int64_t first, int64_t last) {
-          const Work& f = *static_cast<const Work*>(context);
-          for (int64_t list = first; list < last; ++list) f(SerialGroup{}, list);
-        },
-        &work);
+    parallel_each(count, count <= 256 ? 1 : 8, [&](int64_t list) { work(SerialGroup{}, list); });
   }
 
   template <class Work>
   static void elements(int64_t count, const Work& work) {
-    parallel(
-        count, 8192,
-        [](const void* context, int64_t first, int64_t last) {
-          const Work f = *static_cast<const Work*>(context);
-          for (int64_t i = first; i < last; ++i) f(i);
-        },
-        &work);
+    parallel(count, 8192, [&](int64_t first, int64_t last) {
+      const Work f = work;  // a copy of its own, which nothing that is written can be part of
+      for (int64_t i = first; i < last; ++i) f(i);
+    });
   }
 };
 

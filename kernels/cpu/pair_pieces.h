@@ -25,18 +25,8 @@ struct Piece {
 
 /// Calls f(piece) on all threads.
 void for_each_piece(const std::vector<Piece>& pieces, const auto& f) {
-  struct Context {
-    const std::vector<Piece>& pieces;
-    decltype(f) work;
-  } const context{pieces, f};
   const auto count = static_cast<int64_t>(pieces.size());
-  parallel(
-      count, count <= 256 ? 1 : 8,
-      [](const void* c, int64_t first, int64_t last) {
-        const auto& at = *static_cast<const Context*>(c);
-        for (int64_t i = first; i < last; ++i) at.work(at.pieces[static_cast<size_t>(i)]);
-      },
-      &context);
+  parallel_each(count, count <= 256 ? 1 : 8, [&](int64_t i) { f(pieces[static_cast<size_t>(i)]); });
 }
 
 /// The targets of all lists, `target_piece` at a time, but of those that are `done` (null: none is). Valid until the

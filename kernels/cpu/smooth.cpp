@@ -19,21 +19,11 @@ template <class Work, class Run>
 const uint8_t* do_boxes(int64_t count, const Work& work, const Run& run) {
   thread_local std::vector<uint8_t> flags;
   flags.assign(static_cast<size_t>(count), 0);
-  struct Context {
-    const Work& work;
-    const Run& run;
-    uint8_t* done;
-  } const context{work, run, flags.data()};
-  parallel(
-      count, count <= 256 ? 1 : 8,
-      [](const void* c, int64_t first, int64_t last) {
-        const auto& at = *static_cast<const Context*>(c);
-        for (int64_t list = first; list < last; ++list) {
-          at.done[list] = prefer_boxes(at.work, list);
-          if (at.done[list] != 0 && at.work.lists.size(list) < long_list) at.run(at.work, list);
-        }
-      },
-      &context);
+  uint8_t* const done = flags.data();  // of this thread, whichever thread does the list
+  parallel_each(count, count <= 256 ? 1 : 8, [&](int64_t list) {
+    done[list] = prefer_boxes(work, list);
+    if (done[list] != 0 && work.lists.size(list) < long_list) run(work, list);
+  });
   for (int64_t list = 0; list < count; ++list) {
     if (flags[list] != 0 && work.lists.size(list) >= long_list) run(work, list);
   }

@@ -49,18 +49,6 @@ struct FactorUserGradientsByRow : FactorUserGradients<Real> {
   }
 };
 
-/// f(work, first, last) over pieces of [0, count).
-template <class Work, class F>
-void in_pieces(int64_t count, int64_t grain, const Work& work, F) {
-  parallel(
-      count, grain,
-      [](const void* context, int64_t first, int64_t last) {
-        F()
-        (*static_cast<const Work*>(context), first, last);
-      },
-      &work);
-}
-
 template <class Real>
 void factor_scores(int64_t count, const FactorScores<Real>& work) {
   Backend::lists(count, FactorScoresByRow<Real>{work});
@@ -72,9 +60,9 @@ void factor_user_gradients(int64_t count, const FactorUserGradients<Real>& work)
 }
 
 template <class Real>
-void factor_item_gradients(int64_t count, const FactorItemGradients<Real>& work) {
+void factor_item_gradients(int64_t count, const FactorItemGradients<Real>& w) {
   if (count == 0) return;
-  in_pieces(count / work.width, 128, work, [](const FactorItemGradients<Real>& w, int64_t first, int64_t last) {
+  parallel(count / w.width, 128, [&](int64_t first, int64_t last) {
     const TrainingLoops<Real>& loops = training_loops<Real>();
     for (int64_t item = first; item < last; ++item) {
       const int64_t at = w.starts[item], n = w.starts[item + 1] - at;
@@ -91,27 +79,26 @@ AdamRates<Real> rates_of(const AdamStep<Real>& w) {
 
 /// A dense gradient is one long row. Else what the plain form looks up for every entry is looked up once per row.
 template <class Real>
-void adam_step(int64_t count, const AdamStep<Real>& work) {
-  if (work.entries.rows == nullptr && work.gradient.slot == nullptr) {
-    return in_pieces(count, 8192, work, [](const AdamStep<Real>& w, int64_t first, int64_t last) {
+void adam_step(int64_t count, const AdamStep<Real>& w) {
+  if (w.entries.rows == nullptr && w.gradient.slot == nullptr) {
+    return parallel(count, 8192, [&](int64_t first, int64_t last) {
       training_loops<Real>().adam(w.parameter + first, w.mean + first, w.square + first, w.gradient.values + first,
                                   last - first, rates_of(w));
     });
   }
   if (count == 0) return;
-  const int64_t width = work.gradient.width;
-  in_pieces(count / width, std::max<int64_t>(1, 8192 / width), work,
-            [](const AdamStep<Real>& w, int64_t first, int64_t last) {
-              const TrainingLoops<Real>& loops = training_loops<Real>();
-              const AdamRates<Real> rates = rates_of(w);
-              const int64_t columns = w.gradient.width;
-              for (int64_t i = first; i < last; ++i) {
-                const int64_t row = w.entries.rows ? w.entries.rows[i] : i, at = row * columns;
-                const int64_t slot = w.gradient.slot ? w.gradient.slot[row] : row;
-                const Real* const gradient = slot < 0 ? nullptr : w.gradient.values + slot * columns;
-                loops.adam(w.parameter + at, w.mean + at, w.square + at, gradient, columns, rates);
-              }
-            });
+  const int64_t width = w.gradient.width;
+  parallel(count / width, std::max<int64_t>(1, 8192 / width), [&](int64_t first, int64_t last) {
+    const TrainingLoops<Real>& loops = training_loops<Real>();
+    const AdamRates<Real> rates = rates_of(w);
+    const int64_t columns = w.gradient.width;
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t row = w.entries.rows ? w.entries.rows[i] : i, at = row * columns;
+      const int64_t slot = w.gradient.slot ? w.gradient.slot[row] : row;
+      const Real* const gradient = slot < 0 ? nullptr : w.gradient.values + slot * columns;
+      loops.adam(w.parameter + at, w.mean + at, w.square + at, gradient, columns, rates);
+    }
+  });
 }
 
 template <class Real>

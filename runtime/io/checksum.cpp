@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-#include "runtime/io/in_parallel.h"
+#include "kernels/cpu/pool.h"
 
 namespace mr::io {
 namespace {
@@ -58,7 +58,8 @@ uint64_t checksum_of_blocks(const std::vector<uint64_t>& blocks) {
 uint64_t checksum(std::string_view bytes) {
   constexpr auto length = static_cast<size_t>(checksum_block);
   std::vector<uint64_t> blocks((bytes.size() + length - 1) / length);
-  in_parallel(blocks.size(), [&](size_t i) { blocks[i] = xxh64(bytes.substr(i * length, length)); });
+  cpu::parallel_each(static_cast<int64_t>(blocks.size()), 1,
+                     [&](size_t i) { blocks[i] = xxh64(bytes.substr(i * length, length)); });
   return checksum_of_blocks(blocks);
 }
 

@@ -4,14 +4,13 @@
 #include <atomic>
 #include <unordered_map>
 
-#include "runtime/io/in_parallel.h"
+#include "kernels/cpu/pool.h"
 #include "runtime/io/letor_rows.h"
 #include "runtime/io/text_file.h"
 
 namespace mr {
 namespace {
 
-using io::in_parallel;
 using Pieces = std::vector<LetorRows>;
 
 /// Where the pieces begin, and the end of the text: the first starts of lines at or after multiples of `piece_bytes`.
@@ -30,7 +29,7 @@ Pieces read_pieces(std::string_view text, const std::string& path, const LetorOp
   const std::vector<size_t> starts = piece_starts(text, static_cast<size_t>(piece_bytes));
   Pieces pieces(starts.size() - 1);
   std::atomic<size_t> first_bad{pieces.size()};
-  in_parallel(pieces.size(), [&](size_t i) {
+  cpu::parallel_each(static_cast<int64_t>(pieces.size()), 1, [&](size_t i) {
     if (i > first_bad.load(std::memory_order_relaxed)) return;
     pieces[i] = letor_rows(text.substr(starts[i], starts[i + 1] - starts[i]), text, path, options);
     if (!pieces[i].bad) return;
@@ -60,7 +59,7 @@ class Joiner {
     out_.labels.resize(static_cast<size_t>(rows_));
     if (named_) out_.documents.resize(static_cast<size_t>(rows_));
     out_.features = Tensor::empty({rows_, out_.width}, Dtype::float32);
-    in_parallel(pieces_.size(), [this](size_t i) { fill(pieces_[i], first_rows_[i]); });
+    cpu::parallel_each(static_cast<int64_t>(pieces_.size()), 1, [this](size_t i) { fill(pieces_[i], first_rows_[i]); });
     return std::move(out_);
   }
 

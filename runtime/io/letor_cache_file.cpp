@@ -13,8 +13,8 @@
 #include <type_traits>
 #include <unistd.h>
 
+#include "kernels/cpu/pool.h"
 #include "runtime/io/checksum.h"
-#include "runtime/io/in_parallel.h"
 
 namespace mr {
 namespace {
@@ -147,7 +147,7 @@ void LetorCacheFile::read_key(const std::string& key) {
 
 uint64_t LetorCacheFile::read_section(int64_t& at, void* target, int64_t bytes) const {
   std::vector<uint64_t> blocks(static_cast<size_t>((bytes + io::checksum_block - 1) / io::checksum_block));
-  io::in_parallel(blocks.size(), [&](size_t i) {
+  cpu::parallel_each(static_cast<int64_t>(blocks.size()), 1, [&](size_t i) {
     const int64_t first = static_cast<int64_t>(i) * io::checksum_block;
     const int64_t length = std::min(io::checksum_block, bytes - first);
     char* const block = static_cast<char*>(target) + first;

@@ -13,7 +13,7 @@
 namespace mr {
 namespace {
 
-using stats::undefined, stats::for_each_index;
+using stats::undefined;
 
 /// exp(-u^2 / 2) / sqrt(2 pi)
 double gaussian(double u) { return std::exp(-0.5 * u * u) * (0.5 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi); }
@@ -67,7 +67,7 @@ double spread(const std::vector<double>& x) {
 double density_error(const std::vector<double>& x, double h) {
   const auto n = static_cast<int64_t>(x.size());
   std::vector<double> rows(x.size());
-  for_each_index(n, 16, [&](int64_t i) {
+  cpu::parallel_each(n, 16, [&](int64_t i) {
     double squares = 0, left_out = 0;
     for (int64_t j = 0; j < i; ++j) {
       const double wide = std::exp(-0.25 * (x[i] - x[j]) * (x[i] - x[j]) / (h * h));
@@ -107,7 +107,7 @@ Tensor kde(const Tensor& x, const Tensor& at, double h) {
   const std::vector<double> points = stats::Sample("at", at).values;
   Tensor density = Tensor::empty({static_cast<int64_t>(points.size())}, Dtype::float64);
   const auto out = density.span<double>();
-  for_each_index(static_cast<int64_t>(points.size()), 8, [&](int64_t k) {
+  cpu::parallel_each(static_cast<int64_t>(points.size()), 8, [&](int64_t k) {
     double sum = 0;
     for (const double v : sample.values) sum += gaussian((points[k] - v) / h);
     out[k] = sum / (static_cast<double>(sample.count()) * h);
@@ -151,7 +151,7 @@ struct KernelFit {
   /// What each y is off from the curve through the others.
   std::vector<double> left_out_residuals() const {
     std::vector<double> residuals(x.size());
-    for_each_index(static_cast<int64_t>(x.size()), 8, [&](int64_t i) {
+    cpu::parallel_each(static_cast<int64_t>(x.size()), 8, [&](int64_t i) {
       std::vector<double> w(x.size());
       weights(x[i], i, w);
       residuals[i] = y[i] - value(w);
@@ -190,7 +190,7 @@ std::tuple<Tensor, Tensor, double> kernel_regression(const Tensor& x, const Tens
   Tensor curve = Tensor::empty({count}, Dtype::float64), error = Tensor::empty({count}, Dtype::float64);
   const auto values = curve.span<double>(), errors = error.span<double>();
   const std::vector<double> residuals = fit.left_out_residuals();
-  for_each_index(count, 8, [&](int64_t k) {
+  cpu::parallel_each(count, 8, [&](int64_t k) {
     std::vector<double> w(pairs.a.size());
     fit.weights(points[k], -1, w);
     values[k] = fit.value(w);

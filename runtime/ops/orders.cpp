@@ -27,18 +27,14 @@ Tensor random_ranks(int64_t rows, int64_t first, int64_t count, int64_t seed) {
   Tensor out = Tensor::empty({checked_entries(rows, count)}, Dtype::float64);
   double* const ranks = out.span<double>().data;
   const RandomKey key = random_key(static_cast<uint64_t>(seed), ("orders " + std::to_string(rows)).c_str());
-  const auto fill = [&](int64_t from, int64_t to) {
-    for (int64_t s = from; s < to; ++s) {
-      double* const own = ranks + s * rows;
-      std::iota(own, own + rows, 1.0);
-      for (int64_t r = 0; r + 1 < rows; ++r) {  // Fisher-Yates
-        const uint64_t bits = philox(key, static_cast<uint64_t>(first + s), static_cast<uint64_t>(r)).low();
-        std::swap(own[r], own[r + static_cast<int64_t>(bounded(bits, static_cast<uint64_t>(rows - r)))]);
-      }
+  cpu::parallel_each(count, 64, [&](int64_t s) {
+    double* const own = ranks + s * rows;
+    std::iota(own, own + rows, 1.0);
+    for (int64_t r = 0; r + 1 < rows; ++r) {  // Fisher-Yates
+      const uint64_t bits = philox(key, static_cast<uint64_t>(first + s), static_cast<uint64_t>(r)).low();
+      std::swap(own[r], own[r + static_cast<int64_t>(bounded(bits, static_cast<uint64_t>(rows - r)))]);
     }
-  };
-  cpu::parallel(
-      count, 64, [](const void* c, int64_t from, int64_t to) { (*static_cast<decltype(fill)*>(c))(from, to); }, &fill);
+  });
   return out;
 }
 

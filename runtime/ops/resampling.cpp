@@ -16,7 +16,7 @@
 namespace mr {
 namespace {
 
-using stats::undefined, stats::for_each_index;
+using stats::undefined;
 
 constexpr int64_t most_draws = 100'000'000;
 
@@ -34,7 +34,7 @@ template <class CountPiece>
 int64_t count_extreme(int64_t draws, int64_t grain, const CountPiece& count_piece) {
   const int64_t pieces = (draws + grain - 1) / grain;
   std::vector<int64_t> found(static_cast<size_t>(pieces));
-  for_each_index(pieces, 1, [&](int64_t piece) {
+  cpu::parallel_each(pieces, 1, [&](int64_t piece) {
     found[piece] = count_piece(piece * grain, std::min(draws, (piece + 1) * grain));
   });
   return std::accumulate(found.begin(), found.end(), int64_t{0});
@@ -149,12 +149,12 @@ std::tuple<double, Tensor, Tensor> bootstrap(const Tensor& x, const std::string&
   Tensor drawn = Tensor::empty({samples}, Dtype::float64), without = Tensor::empty({n}, Dtype::float64);
   const auto of_samples = drawn.span<double>(), of_rest = without.span<double>();
   const Resampler resampler(seed, values.size());
-  for_each_index(samples, 16, [&](int64_t s) {
+  cpu::parallel_each(samples, 16, [&](int64_t s) {
     std::vector<double> sample(values.size());
     resampler.draw(s, [&](uint64_t place, uint64_t which) { sample[place] = values[which]; });
     of_samples[s] = statistic_of(statistic, sample);
   });
-  for_each_index(n, 64, [&](int64_t i) {
+  cpu::parallel_each(n, 64, [&](int64_t i) {
     if (statistic == "mean") {
       of_rest[i] = (static_cast<double>(n) * estimate - values[i]) / static_cast<double>(n - 1);
       return;

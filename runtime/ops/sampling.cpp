@@ -21,9 +21,7 @@ RandomKey key_of(const ListShape& shape, int64_t seed) {
 /// f(first, last) over pieces of the samples, on all threads.
 template <class F>
 void for_samples(int64_t samples, const F& f) {
-  cpu::parallel(
-      samples, 64 * cpu::sample_lanes,
-      [](const void* c, int64_t first, int64_t last) { (*static_cast<const F*>(c))(first, last); }, &f);
+  cpu::parallel(samples, 64 * cpu::sample_lanes, f);
 }
 
 /// A sampler that draws every level of the gains; its `levels` is 0 where there are too many for that.

@@ -45,15 +45,4 @@ double standard_deviation(const std::vector<double>& x);
 /// Linear between order statistics (type 7 of Hyndman & Fan 1996).
 double sorted_quantile(const std::vector<double>& sorted, double p);
 
-/// f(i) for every i below count, `grain` of them to a task; each writes to a slot of its own.
-template <class F>
-void for_each_index(int64_t count, int64_t grain, const F& f) {
-  cpu::parallel(
-      count, grain,
-      [](const void* context, int64_t first, int64_t last) {
-        for (int64_t i = first; i < last; ++i) (*static_cast<const F*>(context))(i);
-      },
-      &f);
-}
-
 }  // namespace mr::stats
