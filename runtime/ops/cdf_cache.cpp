@@ -90,8 +90,7 @@ SmoothCdf made(const BoundedMetric& metric, const ListShape& shape, const Findin
                Device device) {
   if (how.kind != Smoothing::by_samples && is_exact(metric, shape, finding) && has_spectrum(metric, shape)) {
     // without the list of values that a RankingDistribution would make
-    const double a =
-        how.kind == Smoothing::by_gain ? how.amount : how.amount / std::sqrt(bound_stats(metric, shape, true).variance);
+    const double a = how.gain(std::sqrt(bound_stats(metric, shape, true).variance));
     return std::make_shared<const LogitTable>(Spectrum(metric, shape, a, device));
   }
   const RankingDistribution distribution(metric, shape, finding);
@@ -120,15 +119,12 @@ std::vector<std::optional<SmoothCdf>> smooth_cdfs(const BoundedMetric& metric, c
   // the costly ones first, so that no thread is left alone with one at the end
   std::stable_sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.n > b.n; });
   std::vector<std::optional<SmoothCdf>> fresh(missing.size());
-  const auto make = [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) fresh[i] = made(metric, missing[i], finding, how, device);
-  };
-  if (device == Device::cpu && static_cast<int64_t>(missing.size()) >= cpu::threads()) {
-    cpu::parallel(
-        static_cast<int64_t>(missing.size()), 1,
-        [](const void* c, int64_t first, int64_t last) { (*static_cast<decltype(make)*>(c))(first, last); }, &make);
+  const auto count = static_cast<int64_t>(missing.size());
+  const auto make = [&](int64_t i) { fresh[i] = made(metric, missing[i], finding, how, device); };
+  if (device == Device::cpu && count >= cpu::threads()) {
+    cpu::parallel_each(count, 1, make);
   } else {
-    make(0, static_cast<int64_t>(missing.size()));
+    for (int64_t i = 0; i < count; ++i) make(i);
   }
   for (size_t i = 0; i < missing.size(); ++i) {
     cache().put(key_of(missing[i]), *fresh[i]);

@@ -66,12 +66,7 @@ const Distribution& RankingDistribution::listed() const {
 }
 
 double RankingDistribution::gain(const Smoothing& how) const {
-  if (how.kind == Smoothing::by_gain) return how.amount;
-  return how.kind == Smoothing::by_samples ? listed().sample_gain() : how.amount / sd();
-}
-
-bool RankingDistribution::by_spectrum() const {
-  return exact_ && has_spectrum(exact_->metric, exact_->shape) && (!listed_ || listed_->values().size() > most_summed);
+  return how.kind == Smoothing::by_samples ? listed().sample_gain() : how.gain(sd());
 }
 
 std::vector<Smoothed> RankingDistribution::smooth(const std::vector<double>& s, const Smoothing& how) const {
@@ -80,7 +75,7 @@ std::vector<Smoothed> RankingDistribution::smooth(const std::vector<double>& s, 
   if (summed) {
     const double a = gain(how);
     for (const double x : s) out.push_back(listed_->smooth(x, a));
-  } else if (by_spectrum()) {
+  } else if (exact_ && has_spectrum(exact_->metric, exact_->shape)) {
     const Spectrum spectrum(exact_->metric, exact_->shape, gain(how));
     for (const double x : s) out.push_back(spectrum.at(x));
   } else {
@@ -97,8 +92,10 @@ std::shared_ptr<const LogitTable> RankingDistribution::table(const Smoothing& ho
     const auto found = tables_.find(a);
     if (found != tables_.end()) return found->second;
   }
-  auto made = by_spectrum() ? std::make_shared<const LogitTable>(Spectrum(exact_->metric, exact_->shape, a))
-                            : std::make_shared<const LogitTable>(listed_->table(a));
+  // the one that bounds read, also where the values are few enough to be summed
+  const bool series = how.kind != Smoothing::by_samples && exact_ && has_spectrum(exact_->metric, exact_->shape);
+  auto made = series ? std::make_shared<const LogitTable>(Spectrum(exact_->metric, exact_->shape, a))
+                     : std::make_shared<const LogitTable>(listed().table(a));
   const std::lock_guard lock(mutex_);
   return tables_[a] = std::move(made);
 }

@@ -18,6 +18,9 @@ enum class Method : int8_t { exact, sampled, automatic };
 struct Smoothing {
   enum Kind : int8_t { by_kappa, by_gain, by_samples } kind = by_kappa;
   double amount = 8;
+
+  /// a by kappa or as given, for a distribution of this standard deviation.
+  double gain(double sd) const { return kind == by_gain ? amount : amount / sd; }
 };
 
 /// How a distribution is found. `automatic`: exactly where that is within reach, else from samples.
@@ -54,7 +57,6 @@ class RankingDistribution {
     ListShape shape;
     BoundStats stats;
   };
-  bool by_spectrum() const;
   const Spectrum& fine() const;
 
   const char* method_;

@@ -248,6 +248,19 @@ describe("distributions", function()
     end
   end)
 
+  it("read by :smooth{tabled = true} are the tables that bounds read, for small lists too", function()
+    for _, shape in ipairs{ { 10, 3 }, { 100, 25 } } do
+      local relevance = {}
+      for i = 1, shape[1] do relevance[i] = i <= shape[2] and 1 or 0 end
+      for _, name in ipairs{ "ndcg", "ap", "nrbp_loss", "rr" } do
+        local d = mr.bounds.distribution(name, { n = shape[1], p = shape[2] })
+        local s = d:mean() + 0.3 * d:sd()
+        local value = mr.bounds.resolve("distribution").apply(mr.tensor({ s }, f64), name, mr.lists{ relevance })
+        equal((d:smooth(s, { tabled = true })), value:item(), name)
+      end
+    end
+  end)
+
   it("do not depend on the number of threads", function()
     local before = core.threads()
     local values = {}
