@@ -76,18 +76,24 @@ double to_number(const std::string& name, const std::string& digits) {
   return value;
 }
 
-}  // namespace
-
-BoundedMetric to_bounded_metric(const std::string& name) {
-  const size_t mark = std::min(name.find_first_of("@("), name.size());
-  const std::string base = name.substr(0, mark), rest = name.substr(mark);
-  const std::map<std::string, BoundedMetric::Family> families{
+const std::map<std::string, BoundedMetric::Family>& families() {
+  static const std::map<std::string, BoundedMetric::Family> all{
       {"ndcg", BoundedMetric::ndcg},     {"ap", BoundedMetric::ap},
       {"rr", BoundedMetric::rr},         {"rbp", BoundedMetric::rbp},
       {"nrbp", BoundedMetric::nrbp},     {"nrbp_loss", BoundedMetric::nrbp_loss},
       {"recall", BoundedMetric::recall}, {"precision", BoundedMetric::precision}};
-  const auto found = families.find(base);
-  if (found == families.end()) {
+  return all;
+}
+
+}  // namespace
+
+bool is_bounded_metric(const std::string& base) { return families().count(base) != 0; }
+
+BoundedMetric to_bounded_metric(const std::string& name) {
+  const size_t mark = std::min(name.find_first_of("@("), name.size());
+  const std::string base = name.substr(0, mark), rest = name.substr(mark);
+  const auto found = families().find(base);
+  if (found == families().end()) {
     throw ArgumentError("metric",
                         "no bounds for '" + name +
                             "'; there are: ap, ndcg, ndcg@k, nrbp(p), nrbp_loss, precision@k, rbp(p), recall@k, rr");

@@ -20,6 +20,8 @@ struct BoundedMetric {
   bool graded() const { return family == ndcg; }
 };
 BoundedMetric to_bounded_metric(const std::string& name);
+/// Whether there is one of this name, without k and p.
+bool is_bounded_metric(const std::string& base);
 
 /// N rows of which P are relevant, or the grades where they matter: what decides a list's statistics.
 struct ListShape {

@@ -68,7 +68,7 @@ std::pair<double, double> affine(const std::string& kind, const BoundStats& s) {
 
 /// The same from numbers, for metrics whose statistics are estimated.
 std::tuple<double, double> affine_numbers(const std::string& kind, double min, double max, double best, double mean,
-                                         double sd) {
+                                          double sd) {
   return affine(kind, {min, max, best, mean, sd * sd});
 }
 
@@ -111,6 +111,7 @@ extern const lua::OpTable bound_functions{
                            "Numbers of the lists on which an ordering can matter."),
         op<&affine_bound>("affine_bound", "metric, lists, kind, dtype, device",
                           "Slope and offset of an affine bound per list."),
+        op<&is_bounded_metric>("has_closed_forms", "base", "Whether a metric's statistics are known without trying."),
         op<&affine_numbers>("affine_numbers", "kind, min, max, best, expectation, sd",
                             "Slope and offset of an affine bound from the statistics of one list."),
         op<&bound_numbers>("bound_numbers", "metric, n, p, grades", "min, max, best, expectation, sd of one shape."),

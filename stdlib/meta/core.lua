@@ -344,6 +344,11 @@ function core.full(shape, value, dtype, device) end
 ---@return string
 function core.gnuplot(script) end
 
+---Whether a metric's statistics are known without trying.
+---@param base string
+---@return boolean
+function core.has_closed_forms(base) end
+
 ---Whether a usable GPU is there.
 ---@return boolean
 function core.has_cuda() end

@@ -8,14 +8,13 @@ local M = {}
 
 local most_enumerated = 20000  -- orders
 local block = 1 << 20          -- ranks per call of the metric
-local in_closed_form = { ndcg = true, ap = true, rr = true, rbp = true, nrbp = true, nrbp_loss = true, recall = true, precision = true }
 
 ---Whether a metric's values over all rankings have to be estimated: it is known, and has no closed forms.
 ---@param name string
 ---@return boolean
 function M.handles(name)
   local base = type(name) == "string" and name:match("^[%a_][%w_]*")
-  return base ~= nil and base ~= false and not in_closed_form[base] and metric.known(base)
+  return base and not core.has_closed_forms(base) and metric.known(base) or false
 end
 
 ---@class mr.Estimate

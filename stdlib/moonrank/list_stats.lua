@@ -4,7 +4,8 @@ local estimate = require "moonrank.estimate"
 
 local M = {}
 
-local function per_list(values, dtype, device) return core.tensor(values, dtype, device) end
+-- The metric whose rule says which lists count: all grades of an estimated one may matter, as those of nDCG do.
+local function counting(metric) return estimate.handles(metric) and "ndcg" or metric end
 
 ---1 for every list on which an ordering can matter, 0 for the others.
 ---@param metric string
@@ -13,8 +14,7 @@ local function per_list(values, dtype, device) return core.tensor(values, dtype,
 ---@param device string
 ---@return mr.Tensor
 function M.weights(metric, lists, dtype, device)
-  -- the grades of an estimated metric may all matter, as those of nDCG do
-  return core.list_weights(estimate.handles(metric) and "ndcg" or metric, lists, dtype, device)
+  return core.list_weights(counting(metric), lists, dtype, device)
 end
 
 ---Numbers of the lists on which an ordering can matter.
@@ -23,7 +23,7 @@ end
 ---@param device string
 ---@return mr.Tensor
 function M.counted(metric, lists, device)
-  return core.counted_lists(estimate.handles(metric) and "ndcg" or metric, lists, device)
+  return core.counted_lists(counting(metric), lists, device)
 end
 
 ---min, max, best, expectation and, where asked for, sd of every list; NaN where undefined.
@@ -40,7 +40,7 @@ function M.table(metric, lists, dtype, device, sd)
     local row = e and { e.min, e.max, e.best, e.expectation, e.sd } or { 0 / 0, 0 / 0, 0 / 0, 0 / 0, 0 / 0 }
     for c = 1, 5 do columns[c][l] = row[c] end
   end
-  for c = 1, 5 do columns[c] = per_list(columns[c], dtype, device) end
+  for c = 1, 5 do columns[c] = core.tensor(columns[c], dtype, device) end
   return table.unpack(columns)
 end
 
@@ -58,7 +58,7 @@ function M.affine(metric, lists, kind, dtype, device)
     slope[l], offset[l] = 0, 0
     if e and e.min < e.max then slope[l], offset[l] = core.affine_numbers(kind, e.min, e.max, e.best, e.expectation, e.sd) end
   end
-  return per_list(slope, dtype, device), per_list(offset, dtype, device)
+  return core.tensor(slope, dtype, device), core.tensor(offset, dtype, device)
 end
 
 return M
