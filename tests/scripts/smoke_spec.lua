@@ -1,21 +1,10 @@
 -- Every script runs with --smoke in seconds, from any folder.
 local test = require "moonrank.test"
-local core = require "moonrank.core"
 local it, check, skip = test.it, test.check, test.skip
 
-local moonrank = os.getenv("MOONRANK")
-
-local function run(command)
-  local pipe = assert(io.popen(command .. " 2>&1"))
-  local text = pipe:read("a")
-  local ok = pipe:close()
-  return ok, text
-end
-
-local function has_movielens()
-  local folder = os.getenv("MOONRANK_DATA") or "../shared/data"
-  return core.file_exists(folder .. "/ml-latest-small")
-end
+local program = dofile "tests/support/program.lua"
+local moonrank, run, has_gnuplot = program.moonrank, program.run, program.has_gnuplot
+local function has_movielens() return program.has_data "ml-latest-small" end
 
 it("quickstart.lua --smoke", function()
   if not moonrank then return skip("MOONRANK does not name the program") end
@@ -42,17 +31,13 @@ end)
 
 it("table_5_1_mq2008.lua --smoke", function()
   if not moonrank then return skip("MOONRANK does not name the program") end
-  if not core.file_exists((os.getenv("MOONRANK_DATA") or "../shared/data") .. "/mq2008") then
-    return skip("no MQ2008 in MOONRANK_DATA or ../shared/data")
-  end
+  if not program.has_data "mq2008" then return skip("no MQ2008 in MOONRANK_DATA or ../shared/data") end
   local folder = os.tmpname() .. "_results"
   local ok, text = run(("%s scripts/thesis/table_5_1_mq2008.lua --smoke --results %s"):format(moonrank, folder))
   check(ok and text:find("0.7940", 1, true) and text:find("distribution_logit", 1, true), text)
   check(os.remove(folder .. "/mq2008_fold1.safetensors"), "the fold is kept")
   os.remove(folder)
 end)
-
-local function has_gnuplot() return (run("gnuplot --version")) == true end
 
 it("why_distribution_fails.lua --smoke: the thesis' bound silences lists, log and logit none", function()
   if not moonrank then return skip("MOONRANK does not name the program") end

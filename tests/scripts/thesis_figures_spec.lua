@@ -3,16 +3,8 @@ local test = require "moonrank.test"
 local core = require "moonrank.core"
 local it, check, skip = test.it, test.check, test.skip
 
-local moonrank = os.getenv("MOONRANK")
-
-local function run(command)
-  local pipe = assert(io.popen(command .. " 2>&1"))
-  local text = pipe:read("a")
-  local ok = pipe:close()
-  return ok, text
-end
-
-local has_gnuplot = run("gnuplot --version")
+local program = dofile "tests/support/program.lua"
+local moonrank, run, has_gnuplot = program.moonrank, program.run, program.has_gnuplot()
 
 -- The cells of the printed line that begins with these words.
 local function cells(text, ...)

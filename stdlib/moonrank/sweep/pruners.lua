@@ -1,6 +1,7 @@
 -- Pruners: whether a trial is worth going on with, from what it has reported so far. A decision is a pure function of the trial's reports and
 -- of those of earlier generations, so that a study does not depend on the number of workers.
 local check = require "moonrank.check"
+local generations = require "moonrank.sweep.generations"
 
 local M = {}
 
@@ -36,29 +37,21 @@ end
 ---@return boolean
 function Pruner:decide(trial, others)
   if #trial.reports == 0 then return false end
-  local first, seen = self:generation_of(trial.number), {}
-  for _, other in ipairs(others) do
-    if other.number < first and #other.reports > 0 then seen[#seen + 1] = other end
+  local seen = {}
+  for _, other in ipairs(generations.before(others, self:generation_of(trial.number))) do
+    if #other.reports > 0 then seen[#seen + 1] = other end
   end
-  table.sort(seen, function(a, b) return a.number < b.number end)
   return self._decide(self, trial, seen)
 end
 
 ---The first trial of the generation of this one: all before it must have ended when this one starts.
 ---@param number integer
 ---@return integer
-function Pruner:generation_of(number)
-  local length = self._options.generation
-  return (number - 1) // length * length + 1
-end
+function Pruner:generation_of(number) return generations.first(number, self._options.generation) end
 
 ---The pruner with its options as text.
 ---@return string
-function Pruner:describe()
-  local lines = {}
-  for _, name in ipairs(check.names(self._options)) do lines[#lines + 1] = ("%s = %s"):format(name, tostring(self._options[name])) end
-  return ("%s(%s)"):format(self.name, table.concat(lines, ", "))
-end
+function Pruner:describe() return generations.described(self.name, self._options) end
 
 function Pruner:__tostring() return self:describe() end
 

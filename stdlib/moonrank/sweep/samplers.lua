@@ -2,6 +2,7 @@
 -- that it may see, so that a study is the same however many workers it has and wherever it was interrupted.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local generations = require "moonrank.sweep.generations"
 require "moonrank.tensor"  -- gives tensors their methods
 
 local M = {}
@@ -26,12 +27,7 @@ function Sampler:suggest(number, history)
   if math.type(number) ~= "integer" or number < 1 then
     check.fail("suggest: trial %s, expected an integer from 1", tostring(number))
   end
-  local first, seen = self:generation_of(number), {}
-  for _, trial in ipairs(history or {}) do
-    if trial.number < first then seen[#seen + 1] = trial end
-  end
-  table.sort(seen, function(a, b) return a.number < b.number end)
-  return self._suggest(self, number, seen)
+  return self._suggest(self, number, generations.before(history or {}, self:generation_of(number)))
 end
 
 ---The first trial of the generation of this one: all before it must have ended when this one is suggested. 1 where results are not looked at.
@@ -39,7 +35,7 @@ end
 ---@return integer
 function Sampler:generation_of(number)
   local length = self._options.generation
-  return length and (number - 1) // length * length + 1 or 1
+  return length and generations.first(number, length) or 1
 end
 
 ---How many trials there are to suggest; nil where there is no end of them.
@@ -50,11 +46,7 @@ end
 
 ---The sampler with its options as text.
 ---@return string
-function Sampler:describe()
-  local lines = {}
-  for _, name in ipairs(check.names(self._options)) do lines[#lines + 1] = ("%s = %s"):format(name, tostring(self._options[name])) end
-  return #lines > 0 and ("%s(%s)"):format(self.name, table.concat(lines, ", ")) or self.name
-end
+function Sampler:describe() return generations.described(self.name, self._options) end
 
 function Sampler:__tostring() return self:describe() end
 

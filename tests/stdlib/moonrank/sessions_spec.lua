@@ -3,7 +3,8 @@ local core = require "moonrank.core"
 local test = require "moonrank.test"
 local it, check, skip = test.it, test.check, test.skip
 
-local moonrank = os.getenv("MOONRANK")
+local program = dofile "tests/support/program.lua"
+local moonrank = program.moonrank
 
 -- What is typed, and what is expected to be printed.
 local function recorded(path)
@@ -80,13 +81,6 @@ local function session(path, needs)
   end)
 end
 
-local function has_movielens()
-  return core.file_exists((os.getenv("MOONRANK_DATA") or "../shared/data") .. "/ml-latest-small")
-end
-local function has_gnuplot()
-  local pipe = io.popen("gnuplot --version 2>/dev/null")
-  pipe:read("a")
-  return pipe:close() == true
-end
+local function has_movielens() return program.has_data "ml-latest-small" end
 
-session("tests/sessions/a_new_bound.txt", { has_movielens, has_gnuplot })
+session("tests/sessions/a_new_bound.txt", { has_movielens, program.has_gnuplot })
