@@ -1,5 +1,5 @@
 // Product of two matrices: Eigen on the CPU, cuBLAS on the GPU.
-#include <Eigen/Core>
+#include "kernels/cpu/matmul.h"
 
 #include "kernels/cuda/device.h"
 #include "runtime/autograd/node.h"
@@ -10,9 +10,7 @@ namespace mr {
 namespace {
 
 template <class Real>
-using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <class Real>
-using ConstMap = Eigen::Map<const Matrix<Real>>;
+using Multiply = void (*)(bool, bool, int64_t, int64_t, int64_t, const Real*, const Real*, Real*);
 
 /// op(a) op(b), where op transposes if told to.
 Tensor product(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b) {
@@ -21,19 +19,9 @@ Tensor product(const Tensor& a, bool transpose_a, const Tensor& b, bool transpos
   with_real(a.dtype(), [&]<class Real>() {
     const auto* const x = a.span<const Real>().data;
     const auto* const y = b.span<const Real>().data;
-    if (a.device() == Device::cuda) {
-      cuda::matmul(transpose_a, transpose_b, m, n, k, x, y, out.span<Real>().data);
-      return;
-    }
-    const ConstMap<Real> left(x, a.size(0), a.size(1)), right(y, b.size(0), b.size(1));
-    Eigen::Map<Matrix<Real>> result(out.span<Real>().data, m, n);
-    if (transpose_a) {
-      result.noalias() = left.transpose() * right;
-    } else if (transpose_b) {
-      result.noalias() = left * right.transpose();
-    } else {
-      result.noalias() = left * right;
-    }
+    auto* const z = out.span<Real>().data;
+    const auto multiply = a.device() == Device::cuda ? static_cast<Multiply<Real>>(cuda::matmul) : cpu::matmul<Real>;
+    multiply(transpose_a, transpose_b, m, n, k, x, y, z);
   });
   return out;
 }

@@ -1,0 +1,2 @@
+#define MR_SIMD scalar
+#include "kernels/cpu/matmul_loops.h"
