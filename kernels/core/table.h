@@ -32,6 +32,11 @@ const Table* cuda_table();
     }                                                     \
   };
 
+namespace mr {
+/// For families whose plain forms are all there is.
+inline void no_overrides(const auto&) {}
+}  // namespace mr
+
 /// Defines the CPU table of a family for one type, in kernels/cpu/<family>.cpp. OVERRIDES(table) puts in hand-made forms.
 #define MR_CPU_TABLE(Table, Real, OVERRIDES)                       \
   template <>                                                      \
@@ -45,11 +50,15 @@ const Table* cuda_table();
   }
 
 /// Defines the GPU table of a family for one type, in kernels/cuda/<family>.cu; and its absence, in kernels/cuda/none.cpp.
-#define MR_CUDA_TABLE(Table, Real)                                                         \
-  template <>                                                                              \
-  const Table<Real>* cuda_table<Table<Real>>() {                                           \
-    static const Table<Real> table = Table<Real>::template made_for<cuda::Backend>();      \
-    return &table;                                                                         \
+#define MR_CUDA_TABLE(Table, Real, OVERRIDES)                      \
+  template <>                                                      \
+  const Table<Real>* cuda_table<Table<Real>>() {                   \
+    static const Table<Real> table = [] {                          \
+      auto made = Table<Real>::template made_for<cuda::Backend>(); \
+      OVERRIDES(made);                                             \
+      return made;                                                 \
+    }();                                                           \
+    return &table;                                                 \
   }
 #define MR_NO_CUDA_TABLE(Table, Real)              \
   template <>                                      \

@@ -4,7 +4,7 @@
 
 namespace mr {
 
-MR_CPU_TABLE(ArithmeticKernels, float, cpu::no_overrides)
-MR_CPU_TABLE(ArithmeticKernels, double, cpu::no_overrides)
+MR_CPU_TABLE(ArithmeticKernels, float, no_overrides)
+MR_CPU_TABLE(ArithmeticKernels, double, no_overrides)
 
 }  // namespace mr

@@ -4,7 +4,7 @@
 
 namespace mr {
 
-MR_CPU_TABLE(BoundKernels, float, cpu::no_overrides)
-MR_CPU_TABLE(BoundKernels, double, cpu::no_overrides)
+MR_CPU_TABLE(BoundKernels, float, no_overrides)
+MR_CPU_TABLE(BoundKernels, double, no_overrides)
 
 }  // namespace mr

@@ -21,6 +21,4 @@ struct Backend {
   }
 };
 
-inline void no_overrides(const auto&) {}
-
 }  // namespace mr::cpu

@@ -2,7 +2,6 @@
 #include "kernels/tables/metrics.h"
 
 #include <algorithm>
-#include <bit>
 #include <vector>
 
 #include "kernels/cpu/launch.h"
@@ -10,12 +9,6 @@
 namespace mr {
 namespace cpu {
 namespace {
-
-/// A score's bits as a number that is smaller the higher the score; -0 and 0 are one.
-inline uint32_t falling_bits(float score) {
-  const auto bits = std::bit_cast<uint32_t>(score + 0.0F);
-  return (bits >> 31) != 0 ? bits : ~bits & 0x7FFFFFFFU;
-}
 
 /// Ascending: two passes over the upper 16 bits, after which few are out of place, then what they share is sorted.
 void radix_sort(std::vector<uint64_t>& keys) {

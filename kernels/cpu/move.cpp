@@ -4,8 +4,8 @@
 
 namespace mr {
 
-MR_CPU_TABLE(MoveKernels, float, cpu::no_overrides)
-MR_CPU_TABLE(MoveKernels, double, cpu::no_overrides)
-MR_CPU_TABLE(MoveKernels, int64_t, cpu::no_overrides)
+MR_CPU_TABLE(MoveKernels, float, no_overrides)
+MR_CPU_TABLE(MoveKernels, double, no_overrides)
+MR_CPU_TABLE(MoveKernels, int64_t, no_overrides)
 
 }  // namespace mr

@@ -3,7 +3,7 @@
 
 namespace mr {
 
-MR_CUDA_TABLE(ArithmeticKernels, float)
-MR_CUDA_TABLE(ArithmeticKernels, double)
+MR_CUDA_TABLE(ArithmeticKernels, float, no_overrides)
+MR_CUDA_TABLE(ArithmeticKernels, double, no_overrides)
 
 }  // namespace mr

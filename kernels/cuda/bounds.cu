@@ -3,7 +3,7 @@
 
 namespace mr {
 
-MR_CUDA_TABLE(BoundKernels, float)
-MR_CUDA_TABLE(BoundKernels, double)
+MR_CUDA_TABLE(BoundKernels, float, no_overrides)
+MR_CUDA_TABLE(BoundKernels, double, no_overrides)
 
 }  // namespace mr

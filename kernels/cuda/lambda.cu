@@ -3,7 +3,7 @@
 
 namespace mr {
 
-MR_CUDA_TABLE(LambdaKernels, float)
-MR_CUDA_TABLE(LambdaKernels, double)
+MR_CUDA_TABLE(LambdaKernels, float, no_overrides)
+MR_CUDA_TABLE(LambdaKernels, double, no_overrides)
 
 }  // namespace mr

@@ -1,9 +1,19 @@
-#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/place.cuh"
 #include "kernels/tables/metrics.h"
 
 namespace mr {
+namespace cuda {
+namespace {
 
-MR_CUDA_TABLE(MetricKernels, float)
-MR_CUDA_TABLE(MetricKernels, double)
+template <class Real>
+void with_fast_forms(MetricKernels<Real>& table) {
+  table.place = &place<Real>;
+}
+
+}  // namespace
+}  // namespace cuda
+
+MR_CUDA_TABLE(MetricKernels, float, cuda::with_fast_forms)
+MR_CUDA_TABLE(MetricKernels, double, cuda::with_fast_forms)
 
 }  // namespace mr

@@ -3,8 +3,8 @@
 
 namespace mr {
 
-MR_CUDA_TABLE(MoveKernels, float)
-MR_CUDA_TABLE(MoveKernels, double)
-MR_CUDA_TABLE(MoveKernels, int64_t)
+MR_CUDA_TABLE(MoveKernels, float, no_overrides)
+MR_CUDA_TABLE(MoveKernels, double, no_overrides)
+MR_CUDA_TABLE(MoveKernels, int64_t, no_overrides)
 
 }  // namespace mr

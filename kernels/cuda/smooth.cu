@@ -3,7 +3,7 @@
 
 namespace mr {
 
-MR_CUDA_TABLE(SmoothKernels, float)
-MR_CUDA_TABLE(SmoothKernels, double)
+MR_CUDA_TABLE(SmoothKernels, float, no_overrides)
+MR_CUDA_TABLE(SmoothKernels, double, no_overrides)
 
 }  // namespace mr

@@ -3,7 +3,7 @@
 
 namespace mr {
 
-MR_CUDA_TABLE(TrainingKernels, float)
-MR_CUDA_TABLE(TrainingKernels, double)
+MR_CUDA_TABLE(TrainingKernels, float, no_overrides)
+MR_CUDA_TABLE(TrainingKernels, double, no_overrides)
 
 }  // namespace mr

@@ -5,11 +5,26 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "kernels/core/group.h"
 #include "kernels/core/view.h"
 
 namespace mr {
+
+/// A score's bits as a number that is smaller the higher the score; -0 and 0 are one.
+MR_HD inline uint32_t falling_bits(float score) {
+  const float one_zero = score + 0.0F;
+  uint32_t bits = 0;
+  std::memcpy(&bits, &one_zero, sizeof bits);
+  return (bits >> 31) != 0 ? bits : ~bits & 0x7FFFFFFFU;
+}
+MR_HD inline uint64_t falling_bits(double score) {
+  const double one_zero = score + 0.0;
+  uint64_t bits = 0;
+  std::memcpy(&bits, &one_zero, sizeof bits);
+  return (bits >> 63) != 0 ? bits : ~bits & 0x7FFFFFFFFFFFFFFFULL;
+}
 
 enum class Ties : int8_t { mean, stable, worst, trec };
 
@@ -34,7 +49,8 @@ struct Precedes {
   }
 };
 
-/// Placements by counting, O(N^2) per list: the plain form. `keys` is read under `trec` only.
+/// Placements by counting, O(N^2) per list: the plain form. `keys` is read under `trec` only. `longest`: rows of the
+/// longest list or more, from which a backend chooses its form.
 template <class Real>
 struct Place {
   Span<const Real> scores;
@@ -44,6 +60,7 @@ struct Place {
   float threshold;
   Ties ties;
   Span<Placement> out;
+  int64_t longest = 0;
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = lists.begin(list), n = lists.size(list);

@@ -70,7 +70,8 @@ Ranking rank_rows(const Tensor& scores, const Lists& lists, Ties ties, float thr
                                                 lists.view(device),
                                                 threshold,
                                                 ties,
-                                                {static_cast<Placement*>(out.places->data()), lists.rows()}});
+                                                {static_cast<Placement*>(out.places->data()), lists.rows()},
+                                                out.longest()});
   });
   return out;
 }

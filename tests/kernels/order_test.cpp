@@ -9,7 +9,10 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/core/rng.h"
+#include "kernels/cuda/device.h"
 #include "kernels/tables/metrics.h"
+#include "runtime/tensor/tensor.h"
+#include "tests/support/devices.h"
 #include "tests/support/emulated_group.h"
 
 using namespace mr;
@@ -78,6 +81,34 @@ TEMPLATE_TEST_CASE("placements by sorting are those by counting", "", float, dou
       REQUIRE(sorted[i] == backward[i]);
     }
   }
+}
+
+TEMPLATE_TEST_CASE("placements on the GPU, by sorting and by counting, are those of the CPU", "[gpu]", float, double) {
+  if (!test::has(Device::cuda)) return;
+  const int64_t n = GENERATE(0, 1, 2, 31, 32, 33, 127, 128, 129, 1000);
+  const int64_t levels = GENERATE(1, 7, 1000000), longest = GENERATE(0, 1000000);
+  const Ties ties = GENERATE(Ties::mean, Ties::stable, Ties::worst, Ties::trec);
+  CAPTURE(n, levels, longest, static_cast<int>(ties));
+  Case<TestType> c(n, levels);
+  c.scores.front() = static_cast<TestType>(-0.0);
+  std::vector<Placement> expected, found;
+  cpu_table<MetricKernels<TestType>>().place(4, c.work(ties, expected));
+  const auto there = [](const auto& values) { return Tensor::from(values, Device::cuda); };
+  const Tensor scores = there(c.scores), relevance = there(c.relevance), keys = there(c.keys),
+               offsets = there(c.offsets);
+  const Storage places(static_cast<int64_t>(expected.size() * sizeof(Placement)), Device::cuda);
+  cuda_table<MetricKernels<TestType>>()->place(
+      4, {scores.span<const TestType>(),
+          relevance.span<const float>(),
+          keys.span<const int64_t>(),
+          {offsets.span<const int64_t>().data, 4},
+          1,
+          ties,
+          {static_cast<Placement*>(places.data()), static_cast<int64_t>(expected.size())},
+          longest});
+  found.resize(expected.size());
+  cuda::copy_to_host(found.data(), places.data(), places.bytes());
+  CHECK(found == expected);
 }
 
 TEMPLATE_TEST_CASE("placements are what the tie rules say", "", float, double) {
