@@ -14,7 +14,7 @@ struct Factor {
   bool transposed = false;
 };
 
-/// c (m x n, rows `stride` apart) = a b, or c += scale a b where `add`; k is the inner size.
+/// c (m x n, rows `stride` apart) = scale a b, or c += scale a b where `add`; k is the inner size.
 template <class Real>
 struct Product {
   Factor<Real> a, b;

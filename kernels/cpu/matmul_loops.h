@@ -28,7 +28,7 @@ void put(const Product<Real>& p, const auto& a, const auto& b) {
   if (p.add) {
     c.noalias() += p.scale * a * b;
   } else {
-    c.noalias() = a * b;
+    c.noalias() = p.scale * a * b;
   }
 }
 

@@ -7,6 +7,7 @@
 #include "kernels/tables/lambda.h"
 #include "kernels/tables/metrics.h"
 #include "kernels/tables/move.h"
+#include "kernels/tables/network.h"
 #include "kernels/tables/smooth.h"
 #include "kernels/tables/training.h"
 
@@ -25,6 +26,8 @@ MR_NO_CUDA_TABLE(SmoothKernels, float)
 MR_NO_CUDA_TABLE(SmoothKernels, double)
 MR_NO_CUDA_TABLE(LambdaKernels, float)
 MR_NO_CUDA_TABLE(LambdaKernels, double)
+MR_NO_CUDA_TABLE(NetworkKernels, float)
+MR_NO_CUDA_TABLE(NetworkKernels, double)
 MR_NO_CUDA_TABLE(TrainingKernels, float)
 MR_NO_CUDA_TABLE(TrainingKernels, double)
 

@@ -42,6 +42,8 @@ namespace mr {
   ROW(distribution_methods)  \
   ROW(distribution_operators) \
   ROW(factor_functions)      \
+  ROW(attention_methods)     \
+  ROW(network_methods)       \
   ROW(model_file_functions)  \
   ROW(store_functions)       \
   ROW(store_methods)         \

@@ -1029,6 +1029,14 @@ local mr_FileLock = {}
 ---@field sizes mr.Tensor Rows per list; int64.
 local mr_Lists = {}
 
+---Softmax attention (Vaswani et al. 2017, Eq. 1) of the rows of each list to each other: matrices of one row per row, their columns shared out among the heads (default 1).
+---@param q mr.Tensor
+---@param k mr.Tensor
+---@param v mr.Tensor
+---@param heads? integer
+---@return mr.Tensor
+function mr_Lists:attention(q, k, v, heads) end
+
 ---Numbers of the first k rows of each list.
 ---@param k integer
 ---@return mr.Tensor
@@ -1113,6 +1121,13 @@ function mr_Tensor:detach() end
 ---@return mr.Tensor
 function mr_Tensor:double() end
 
+---Entries set to 0 with this probability, the others divided by what remains; which ones depends on seed and stream only.
+---@param rate number
+---@param seed integer
+---@param stream string
+---@return mr.Tensor
+function mr_Tensor:dropout(rate, seed, stream) end
+
 ---1 where equal to other, else 0.
 ---@param other mr.Tensor|number
 ---@return mr.Tensor
@@ -1139,6 +1154,13 @@ function mr_Tensor:gt(other) end
 ---The only entry as a number.
 ---@return number
 function mr_Tensor:item() end
+
+---Rows of a matrix with mean 0 and variance 1, times gain, plus bias (Ba et al. 2016); epsilon (default 1e-5) is added to the variance.
+---@param gain mr.Tensor
+---@param bias mr.Tensor
+---@param epsilon? number
+---@return mr.Tensor
+function mr_Tensor:layer_norm(gain, bias, epsilon) end
 
 ---1 where less than or equal to other, else 0.
 ---@param other mr.Tensor|number

@@ -82,6 +82,7 @@ local function train_epoch(o, run, optimizer, epoch, line)
   for batch in o.train:batches{ size = o.batch, shuffle = o.shuffle, seed = o.seed, epoch = epoch } do
     core.check_interrupt()
     optimizer:zero_grad()
+    batch.step = (epoch - 1) * count + done + 1
     local value, counted = batch_loss(o.loss, o.model(batch), batch.lists, o.reduction)
     if counted > 0 then
       value:backward()

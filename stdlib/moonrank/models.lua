@@ -1,90 +1,25 @@
 -- Models: callable objects from a batch to one score per row. Saved as safetensors; loading one runs nothing.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local parts = require "moonrank.models.parts"
 local tensors = require "moonrank.tensor"
 
 local M = {}
 
----@class mr.Model
----@field kind string
----@field config table  what it was made with
-local Model = check.class("mr.Model")
-
 -- How each kind is made from options and from where its parameters come: `draw`, or a file.
 local kinds = {}
 
-local function draw(_, sizes, range, stream, o)
-  return tensors.uniform(sizes, { low = -range, high = range, seed = o.seed, stream = stream, dtype = o.dtype })
-end
-
-local function build(kind, config, parameters, names, forward)
-  for i, parameter in ipairs(parameters) do parameters[i] = parameter:requires_grad() end
-  return setmetatable({ kind = kind, config = config, _parameters = parameters, _names = names, _forward = forward }, Model)
-end
-
----One score per row of the batch, differentiable in the parameters.
-function Model:__call(batch) return self._forward(self._parameters, batch) end
-
----The tensors that training changes.
----@return mr.Tensor[]
-function Model:parameters() return { table.unpack(self._parameters) } end
-
----Copies of the parameters as they are now, for :restore.
----@return mr.Tensor[]
-function Model:snapshot()
-  local copies = {}
-  for i, parameter in ipairs(self._parameters) do copies[i] = core.snapshot(parameter) end
-  return copies
-end
-
----Puts the numbers of a snapshot back.
----@param snapshot mr.Tensor[]
-function Model:restore(snapshot)
-  for i, parameter in ipairs(self._parameters) do core.restore(parameter, snapshot[i]) end
-end
-
----Number of entries of all parameters.
-function Model:size()
-  local n = 0
-  for _, parameter in ipairs(self._parameters) do n = n + parameter:numel() end
-  return n
-end
-
-function Model:__tostring()
-  local parts = {}
-  for name, value in pairs(self.config) do
-    parts[#parts + 1] = ("%s = %s"):format(name, type(value) == "table" and "{" .. table.concat(value, ", ") .. "}" or tostring(value))
-  end
-  table.sort(parts)
-  return ("%s{%s}, %d parameters"):format(self.kind, table.concat(parts, ", "), self:size())
-end
-
----Writes the parameters and the configuration to a safetensors file, in one piece or not at all.
----@param path string
-function Model:save(path)
-  local names, values = { "kind" }, { self.kind }
-  for name, value in pairs(self.config) do
-    names[#names + 1] = name
-    values[#values + 1] = type(value) == "table" and table.concat(value, ",") or tostring(value)
-  end
-  core.save_tensors(path, self._names, self._parameters, names, values)
-end
-
-local function positive_integers(where, options, names)
-  for _, name in ipairs(names) do
-    local value = options[name]
-    if math.type(value) ~= "integer" or value < 1 then
-      check.fail("%s: %s is %s, expected an integer of at least 1", where, name, value == check.none and "absent" or tostring(value))
-    end
-  end
+local function draw(_, sizes, range, stream, o, centre)
+  local low, high = (centre or 0) - range, (centre or 0) + range
+  return tensors.uniform(sizes, { low = low, high = high, seed = o.seed, stream = stream, dtype = o.dtype })
 end
 
 function kinds.mf(options, source)
   local o = check.options("mr.models.mf", options,
     { users = check.none, items = check.none, factors = 32, init = 0.01, seed = 1, dtype = "float32" })
-  positive_integers("mr.models.mf", o, { "users", "items", "factors" })
+  parts.positive_integers("mr.models.mf", o, { "users", "items", "factors" })
   local function matrix(name, rows) return source(name, { rows, o.factors }, o.init, "mf " .. name, o) end
-  return build("mf", o, { matrix("users", o.users), matrix("items", o.items) }, { "users", "items" }, function(p, batch)
+  return parts.build("mf", o, { matrix("users", o.users), matrix("items", o.items) }, { "users", "items" }, function(p, batch)
     return core.factor_scores(p[1], p[2], batch.users, batch.items, batch.lists)
   end)
 end
@@ -97,20 +32,10 @@ function M.mf(options) return kinds.mf(options, draw) end
 
 local activations = { "relu", "tanh", "sigmoid", "softplus" }
 
--- Weights and bias of one layer, uniform in +-1/sqrt(inputs).
-local function layer(parameters, names, number, inputs, outputs, o, source)
-  local range = 1 / math.sqrt(inputs)
-  for _, part in ipairs{ { "weight", { inputs, outputs } }, { "bias", { 1, outputs } } } do
-    local stream = ("layer %d %s"):format(number, part[1])
-    names[#names + 1] = ("layer%d.%s"):format(number, part[1])
-    parameters[#parameters + 1] = source(names[#names], part[2], range, stream, o)
-  end
-end
-
 function kinds.mlp(options, source)
   local o = check.options("mr.models.mlp", options,
     { inputs = check.none, hidden = {}, activation = "relu", seed = 1, dtype = "float32" })
-  positive_integers("mr.models.mlp", o, { "inputs" })
+  parts.positive_integers("mr.models.mlp", o, { "inputs" })
   check.choice("mr.models.mlp", "activation", o.activation, activations)
   for i, width in ipairs(o.hidden) do
     if math.type(width) ~= "integer" or width < 1 then
@@ -119,11 +44,11 @@ function kinds.mlp(options, source)
   end
   local parameters, names, inputs = {}, {}, o.inputs
   for i, width in ipairs(o.hidden) do
-    layer(parameters, names, i, inputs, width, o, source)
+    parts.layer(parameters, names, "layer " .. i, inputs, width, o, source)
     inputs = width
   end
-  layer(parameters, names, #o.hidden + 1, inputs, 1, o, source)
-  return build("mlp", o, parameters, names, function(p, batch)
+  parts.layer(parameters, names, "layer " .. #o.hidden + 1, inputs, 1, o, source)
+  return parts.build("mlp", o, parameters, names, function(p, batch)
     local x = batch.features
     for i = 1, #p - 2, 2 do
       local z = x:matmul(p[i]) + p[i + 1]
@@ -148,6 +73,17 @@ function M.linear(options)
   return M.mlp{ inputs = o.inputs, hidden = {}, seed = o.seed, dtype = o.dtype }
 end
 
+kinds.self_attention = require "moonrank.models.self_attention"
+
+---Rows of a list that look at each other before they are scored (Pobrotyn et al. 2020, context-aware learning to rank): a fully connected layer from
+---`inputs` to `width`, `blocks` times x + attention(norm(x)) and x + network(norm(x)) with one ReLU layer of `inner` units inside, a last norm, a linear
+---score. The order of rows does not matter, other lists do not either. Dropout acts in batches that carry the number of the training step, as those of
+---mr.fit do, on what is added to x; which entries it drops depends on seed and step.
+---@param options { inputs: integer, width?: integer, heads?: integer, blocks?: integer, inner?: integer, dropout?: number, seed?: integer, dtype?: string }  defaults 64, 2, 2, 2 width, 0, 1, "float32"
+---@return mr.Model
+---Example: `mr.models.self_attention{inputs = 46, width = 16, heads = 2, blocks = 1}:size()   --> 3025`
+function M.self_attention(options) return kinds.self_attention(options, draw) end
+
 local function from_text(text, like)
   if type(like) == "table" then
     local numbers = {}
@@ -166,8 +102,9 @@ function M.load(path)
   for i, name in ipairs(metadata_names) do
     if name == "kind" then kind = metadata[i] else config[name] = metadata[i] end
   end
-  if not kinds[kind] then check.fail("%s: kind of model is '%s', expected 'mf' or 'mlp'", path, tostring(kind)) end
-  local number = { users = 0, items = 0, factors = 0, init = 0, seed = 0, inputs = 0, hidden = {} }
+  if not kinds[kind] then check.fail("%s: kind of model is '%s', expected 'mf', 'mlp' or 'self_attention'", path, tostring(kind)) end
+  local number = { users = 0, items = 0, factors = 0, init = 0, seed = 0, inputs = 0, hidden = {}, width = 0, heads = 0, blocks = 0,
+    inner = 0, dropout = 0 }
   for name, text in pairs(config) do config[name] = from_text(text, number[name]) end
   local by_name = {}
   for i, name in ipairs(names) do by_name[name] = values[i] end

@@ -56,7 +56,7 @@ struct Case {
             k,
             c.data(),
             stride,
-            add ? Real(0.5) : Real(1),
+            Real(0.5),
             add};
   }
   double expected(int64_t i, int64_t j, bool add) const {
@@ -65,7 +65,7 @@ struct Case {
       sum += static_cast<double>(transpose_a ? a[l * stride_a + i] : a[i * stride_a + l]) *
              (transpose_b ? b[j * stride_b + l] : b[l * stride_b + j]);
     }
-    return add ? c[i * stride + j] + 0.5 * sum : sum;
+    return (add ? c[i * stride + j] : 0) + 0.5 * sum;
   }
 };
 

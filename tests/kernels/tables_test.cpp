@@ -7,6 +7,7 @@
 #include "kernels/tables/lambda.h"
 #include "kernels/tables/metrics.h"
 #include "kernels/tables/move.h"
+#include "kernels/tables/network.h"
 #include "kernels/tables/smooth.h"
 #include "kernels/tables/training.h"
 #include "tests/support/devices.h"
@@ -36,14 +37,16 @@ void check_complete(const Table& table) {
 TEMPLATE_TEST_CASE("no kernel is missing on the CPU", "[kernels][tables]", MoveKernels<float>, MoveKernels<double>,
                    MoveKernels<int64_t>, ArithmeticKernels<float>, ArithmeticKernels<double>, TrainingKernels<float>,
                    TrainingKernels<double>, SmoothKernels<float>, SmoothKernels<double>, MetricKernels<float>,
-                   MetricKernels<double>, LambdaKernels<float>, LambdaKernels<double>) {
+                   MetricKernels<double>, LambdaKernels<float>, LambdaKernels<double>, NetworkKernels<float>,
+                   NetworkKernels<double>) {
   check_complete(cpu_table<TestType>());
 }
 
 TEMPLATE_TEST_CASE("no kernel is missing on the GPU", "[kernels][tables]", MoveKernels<float>, MoveKernels<double>,
                    MoveKernels<int64_t>, ArithmeticKernels<float>, ArithmeticKernels<double>, TrainingKernels<float>,
                    TrainingKernels<double>, SmoothKernels<float>, SmoothKernels<double>, MetricKernels<float>,
-                   MetricKernels<double>, LambdaKernels<float>, LambdaKernels<double>) {
+                   MetricKernels<double>, LambdaKernels<float>, LambdaKernels<double>, NetworkKernels<float>,
+                   NetworkKernels<double>) {
   // the table is there wherever CUDA was built in, device or not
   REQUIRE((cuda_table<TestType>() != nullptr) == cuda::built());
   if (cuda::built()) check_complete(*cuda_table<TestType>());

@@ -90,6 +90,57 @@ describe("matrix factorisation", function()
   end)
 end)
 
+describe("self-attention", function()
+  local options = { inputs = 3, width = 8, heads = 2, blocks = 2, inner = 12, dtype = "float64" }
+  local model = mr.models.self_attention(options)
+
+  it("scores a row the same wherever it stands in its list, and whatever the other lists are", function()
+    local scores = model(batch):totable()
+    -- the first list back to front, the others left out
+    local features = batch.features:rows(index{ 3, 2, 1 })
+    near(model{ lists = mr.lists{ { 0, 0, 1 } }, features = features }, { scores[3], scores[2], scores[1] }, 1e-12)
+    -- but not whatever the other rows of its list are
+    local alone = model{ lists = mr.lists{ { 1 } }, features = batch.features:rows(index{ 1 }) }:item()
+    check(math.abs(alone - scores[1]) > 1e-6)
+  end)
+
+  it("has derivatives for all parameters", function()
+    local leaves = model:parameters()
+    for i, parameter in ipairs(leaves) do
+      local worst = mr.gradcheck(function(t)
+        local given = { table.unpack(leaves) }
+        given[i] = t
+        return model._forward(given, batch)
+      end, parameter)
+      check(worst < 1e-6, ("%s: %g"):format(model._names[i], worst))
+    end
+  end)
+
+  it("drops entries in batches of a training step only, others in every step", function()
+    local dropping = mr.models.self_attention{ inputs = 3, width = 8, heads = 2, dropout = 0.5, dtype = "float64" }
+    local function at(step) return dropping{ lists = lists, features = batch.features, step = step } end
+    local function distance(a, b) return (a - b):abs():sum():item() end
+    equal(distance(at(nil), at(nil)), 0.0)
+    equal(distance(at(3), at(3)), 0.0)
+    check(distance(at(3), at(4)) > 1e-3)
+    check(distance(at(3), at(nil)) > 1e-3)
+  end)
+
+  it("comes back from its file", function()
+    with_file(function(path)
+      model:save(path)
+      near(mr.models.load(path)(batch), model(batch):totable(), 0)
+    end)
+  end)
+
+  it("says what does not fit", function()
+    raises(function() mr.models.self_attention{ inputs = 3, width = 8, heads = 3 } end,
+      "heads is 3, expected a divisor of width, which is 8")
+    raises(function() mr.models.self_attention{ inputs = 3, dropout = 1 } end, "dropout is 1, expected a number of at least 0 and below 1")
+    raises(function() mr.models.self_attention{ inputs = 3, blocks = 0 } end, "blocks is 0, expected an integer of at least 1")
+  end)
+end)
+
 describe("a network", function()
   it("is what its layers say", function()
     local functions = { relu = function(v) return math.max(v, 0) end, tanh = function(v) return 1 - 2 / (math.exp(2 * v) + 1) end,
@@ -185,8 +236,9 @@ describe("a model in a file", function()
         { whole:sub(1, 30), "not a safetensors file: a header of " }, { whole:sub(1, -2), "does not fit its bytes" },
         { string.pack("<I8", -1) .. whole, "a header of 18446744073709551615 bytes" },
         { string.pack("<I8", 1 << 40) .. whole, "a header of 1099511627776 bytes" }, { file_of("{", ""), "not a safetensors header" },
-        { file_of("[]", ""), "kind of model is 'nil', expected 'mf' or 'mlp'" }, { file_of("{}", ""), "kind of model is 'nil'" },
-        { changed('"mf"', '"gp"'), "kind of model is 'gp', expected 'mf' or 'mlp'" },
+        { file_of("[]", ""), "kind of model is 'nil', expected 'mf', 'mlp' or 'self_attention'" },
+        { file_of("{}", ""), "kind of model is 'nil'" },
+        { changed('"mf"', '"gp"'), "kind of model is 'gp', expected 'mf', 'mlp' or 'self_attention'" },
         { changed('"items":{', '"other":{'), "no tensor 'items' in the file" },
         { changed('"F32"', '"F16"'), "tensor type 'F16', expected F32, F64 or I64" },
         { changed("%[3,4%]", "[4,3]"), "tensor 'users' is {4, 3} float32, expected {3, 4} float32" },
