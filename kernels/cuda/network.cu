@@ -3,7 +3,7 @@
 
 namespace mr {
 
-MR_CUDA_TABLE(NetworkKernels, float)
-MR_CUDA_TABLE(NetworkKernels, double)
+MR_CUDA_TABLE(NetworkKernels, float, no_overrides)
+MR_CUDA_TABLE(NetworkKernels, double, no_overrides)
 
 }  // namespace mr
