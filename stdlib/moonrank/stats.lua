@@ -156,6 +156,16 @@ function M.kernel_regression(x, y, options)
     n = #a, skipped = skipped }
 end
 
+---A curve of y over x by a cubic smoothing spline, with a band of its standard error: see mr.stats.SplineOptions. The penalty is chosen by
+---generalised cross validation (Craven & Wahba 1979); the band is that of the posterior (Wahba 1983). Pairs of equal x count as their mean with
+---its weight. Pairs with NaN on either side are left out and counted.
+---@param x mr.Tensor|number[]
+---@param y mr.Tensor|number[]
+---@param options? mr.stats.SplineOptions
+---@return { x: mr.Tensor, y: mr.Tensor, low: mr.Tensor, high: mr.Tensor, error: mr.Tensor, lambda: number, at_edge: boolean, df: number, gcv: number, n: integer, skipped: integer }  df: trace of the smoother
+---Example: `mr.stats.spline({1, 2, 3, 4}, {2, 4, 6, 8}, {lambda = 1, points = 2}).y   --> {2, 8}  mr.Tensor {2} float64`
+function M.spline(x, y, options) return require("moonrank.stats.spline")(x, y, options) end
+
 ---The empirical distribution function: the different values in order, and the share of values that are at most as large. NaN is left out and
 ---counted.
 ---@param x mr.Tensor|number[]

@@ -1,0 +1,90 @@
+-- Smoothing splines against SciPy 1.x (make_smoothing_spline), and what they must be at the ends of their penalty.
+-- Golden values: n = 12 pairs; the hat matrix of SciPy's splines of unit vectors gives degrees of freedom and the covariance of the knots'
+-- values, natural splines (CubicSpline) of which give the band between the knots.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local it, equal, check, near, raises = test.it, test.equal, test.check, test.near, test.raises
+
+local x = { 0.856, 0.941, 1.137, 1.597, 2.368, 3.912, 4.331, 4.791, 5.167, 5.822, 7.346, 8.013 }
+local y = { 0.6708, 0.6077, 0.5908, 0.8824, 0.8433, -0.768, -0.6408, -1.0569, -0.8912, 0.0187, 1.0373, 0.8358 }
+local at = { 0.856, 1.5, 3.3, 5.05, 7.0, 8.013 }
+local curves = {
+  [0.01] = { 0.617017046286, 0.812822473461, -0.13954262159, -0.920759188706, 0.969585600102, 0.851110676865 },
+  [1.0] = { 0.772317934949, 0.621815188153, -0.219511739001, -0.609543410389, 0.428409025583, 1.0214815205 },
+  [100.0] = { 0.423462812012, 0.34282940948, 0.13581997547, 0.0251191166032, 0.0410302106339, 0.0746562786272 },
+}
+local by_gcv = { 0.670358696, 0.815699892, -0.386510812, -1.00023183, 1.00464782, 0.83580972 }
+local weights = { 1, 2, 1, 3, 1, 1, 2, 1, 1, 1, 4, 1 }
+local weighted = { 0.783490772912, 0.686890557577, -0.182811116097, -0.582239668074, 0.626162572986, 1.2314920578 }
+local errors = { 0.208076618704, 0.168448609075, 0.211770037733, 0.173897065618, 0.221189939014, 0.292510536704 }
+
+-- The fit at one place: the first of two points.
+local function one(xs, ys, where, options)
+  local last = where == x[#x]
+  local o = { points = 2, range = last and { x[1], where } or { where, x[#x] } }
+  for name, value in pairs(options) do o[name] = value end
+  local found, p = mr.stats.spline(xs, ys, o), last and 2 or 1
+  return found.y[p]:item(), found.error[p]:item(), found
+end
+
+it("is SciPy's spline of the same penalty, at knots and between them", function()
+  for lambda, expected in pairs(curves) do
+    for i, where in ipairs(at) do near(one(x, y, where, { lambda = lambda }), expected[i], 1e-9) end
+  end
+end)
+
+it("chooses the penalty by the least score, which is near SciPy's", function()
+  local found = mr.stats.spline(x, y)
+  for _, factor in ipairs{ 0.5, 0.98, 1.02, 2 } do
+    check(mr.stats.spline(x, y, { lambda = factor * found.lambda }).gcv > found.gcv, "times " .. factor)
+  end
+  for i, where in ipairs(at) do near(one(x, y, where, {}), by_gcv[i], 2e-3) end
+end)
+
+it("has SciPy's degrees of freedom, score and band", function()
+  for i, where in ipairs(at) do
+    local _, err, found = one(x, y, where, { lambda = 1 })
+    near(err, errors[i], 1e-9)
+    near(found.df, 3.848794485275743, 1e-10)
+    near(found.gcv, 0.1879532074400656, 1e-12)
+  end
+  local found = mr.stats.spline(x, y, { lambda = 1, level = 0.9 })
+  near((found.high - found.low)[7]:item(), 2 * 1.6448536269514722 * found.error[7]:item(), 1e-12)
+end)
+
+it("takes pairs of equal x as one with their mean and weight", function()
+  local xs, ys = {}, {}
+  for i, w in ipairs(weights) do
+    for copy = 1, w do  -- spread about the mean, which stays
+      xs[#xs + 1], ys[#ys + 1] = x[i], y[i] + 0.1 * (copy - (w + 1) / 2)
+    end
+  end
+  for i, where in ipairs(at) do near(one(xs, ys, where, { lambda = 1 }), weighted[i], 1e-9) end
+end)
+
+it("is a straight line under a large penalty, and goes through the points under a small one", function()
+  local stiff, loose = mr.stats.spline(x, y, { lambda = 1e12, points = 3 }), one(x, y, x[5], { lambda = 1e-12 })
+  near(stiff.y[2]:item(), (stiff.y[1]:item() + stiff.y[3]:item()) / 2, 1e-9)
+  near(stiff.df, 2, 1e-6)
+  near(loose, y[5], 1e-8)
+  local line = mr.stats.spline({ 1, 2, 4, 7 }, { 2, 4, 8, 14 }, { points = 4 })
+  for i, each in ipairs(line.x:totable()) do near(line.y[i]:item(), 2 * each, 1e-9) end
+end)
+
+it("does not mind the units of x", function()
+  local wide = {}
+  for i, each in ipairs(x) do wide[i] = 1e4 * each + 5 end
+  local a, b = mr.stats.spline(x, y, { points = 9 }), mr.stats.spline(wide, y, { points = 9 })
+  for i = 1, 9 do near(a.y[i]:item(), b.y[i]:item(), 1e-5) end
+  near(b.lambda / a.lambda, 1e12, 1e8)
+end)
+
+it("leaves out NaN, and says what it cannot do", function()
+  local found = mr.stats.spline({ 1, 2, 3, 0 / 0, 4 }, { 1, 0 / 0, 2, 5, 4 }, { lambda = 1 })
+  equal({ found.n, found.skipped }, { 3, 2 })
+  check(#found.y == 100, "a hundred points")
+  raises(function() mr.stats.spline({ 1, 1, 2 }, { 1, 2, 3 }) end, "2 different values, expected at least three")
+  raises(function() mr.stats.spline(x, y, { lambda = 0 }) end, "lambda is 0, expected a number above 0")
+  raises(function() mr.stats.spline(x, y, { range = { 0, 8 } }) end, "range reaches beyond x")
+  raises(function() mr.stats.spline(x, y, { lambda = 1, level = 2 }) end, "level")
+end)
