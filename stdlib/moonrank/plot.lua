@@ -45,6 +45,7 @@ end
 
 ---@class mr.plot.Lines: mr.plot.Line, mr.plot.Axes
 ---@field series? mr.plot.Line[]   several; the fields of one may also stand here themselves
+---@field points? { x?: number[]|mr.Tensor, y: number[]|mr.Tensor }   small grey points behind the lines: what a curve was fitted to
 
 ---Lines through points.
 ---@param options mr.plot.Lines

@@ -122,4 +122,29 @@ function Table:to_latex()
   return table.concat(lines, "\n") .. "\n\\bottomrule\n\\end{tabular}\n"
 end
 
+local html_escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
+
+---Text as it stands in HTML, between tags or in quotes.
+---@param text string
+---@return string
+---Example: `require("moonrank.table").escape_html("p < 0.05 & n > 3")   --> p &lt; 0.05 &amp; n &gt; 3`
+function M.escape_html(text) return (tostring(text):gsub('[&<>"]', html_escapes)) end
+
+---The table in HTML, numbers as printed and in cells of class "number".
+---@return string
+function Table:to_html()
+  local lines, numeric = {}, {}
+  for c = 1, #self.columns do numeric[c] = all_numbers(self, c) and ' class="number"' or "" end
+  local function line(tag, value_of)
+    local parts = {}
+    for c = 1, #self.columns do parts[c] = ("<%s%s>%s</%s>"):format(tag, numeric[c], M.escape_html(value_of(c)), tag) end
+    return "<tr>" .. table.concat(parts) .. "</tr>"
+  end
+  lines[1] = "<table>\n<thead>" .. line("th", function(c) return self.columns[c] end) .. "</thead>\n<tbody>"
+  for _, row in ipairs(self.rows) do
+    lines[#lines + 1] = line("td", function(c) return cell(row[c], self.formats[self.columns[c]]) end)
+  end
+  return table.concat(lines, "\n") .. "\n</tbody>\n</table>\n"
+end
+
 return M

@@ -151,24 +151,6 @@ local function add_line(panel, one)
   if last then entry.last = last end
 end
 
----Lines; see mr.plot.lines.
-function M.lines(given)
-  local where = "mr.plot.lines"
-  local o = check.options(where, given, M.known(with_axes{ x = none, y = none, low = none, high = none, name = none, style = none,
-    color = none }))
-  local panel = M.panel(where, "lines", o)
-  local list = {}
-  for i, each in ipairs(series.list(where, o, { "y", "x", "low", "high", "name", "style", "color" })) do
-    list[i] = series.points(where, each, i, { "low", "high", "style" })
-  end
-  add_axes(panel, o, gather(list, { "x" }), gather(list, { "y", "low", "high" }), 0, 0.05)
-  for _, one in ipairs(list) do add_line(panel, one) end
-  return panel, o
-end
-
--- Filled circle, triangle, square, diamond, down triangle and their open kin, so that shape tells as well as colour.
-local shapes = { 7, 9, 5, 13, 11, 6, 8, 4 }
-
 local function without_gaps(panel, one)
   local rows = {}
   for i = 1, #one.y do
@@ -176,6 +158,30 @@ local function without_gaps(panel, one)
   end
   return rows
 end
+
+---Lines; see mr.plot.lines.
+function M.lines(given)
+  local where = "mr.plot.lines"
+  local o = check.options(where, given, M.known(with_axes{ x = none, y = none, low = none, high = none, name = none, style = none,
+    color = none, points = none }))
+  local panel = M.panel(where, "lines", o)
+  local list, cloud = {}, o.points and series.points(where .. " (points)", o.points, 1, {}) or { x = {}, y = {} }
+  for i, each in ipairs(series.list(where, o, { "y", "x", "low", "high", "name", "style", "color" })) do
+    list[i] = series.points(where, each, i, { "low", "high", "style" })
+  end
+  local xs, ys = gather(list, { "x" }), gather(list, { "y", "low", "high" })
+  table.move(cloud.x, 1, #cloud.x, #xs + 1, xs)
+  table.move(cloud.y, 1, #cloud.y, #ys + 1, ys)
+  add_axes(panel, o, xs, ys, 0, 0.05)
+  if #cloud.y > 0 then
+    panel.layers[1] = { rows = without_gaps(panel, cloud), using = "1:2", with = "points pt 7 ps 0.25 lc rgb '#9A9A9A'" }
+  end
+  for _, one in ipairs(list) do add_line(panel, one) end
+  return panel, o
+end
+
+-- Filled circle, triangle, square, diamond, down triangle and their open kin, so that shape tells as well as colour.
+local shapes = { 7, 9, 5, 13, 11, 6, 8, 4 }
 
 ---Points; see mr.plot.scatter.
 function M.scatter(given)

@@ -362,6 +362,7 @@ describe("mistakes", function()
   mistake("lines", { y = { 1 }, colour = 1 }, "did you mean 'color'?")
   mistake("lines", { y = { 1 }, style = "dahsed" }, "did you mean 'dashed'?")
   mistake("lines", { y = { 1 }, legend = "label" }, "did you mean 'labels'?")
+  mistake("lines", { y = { 1 }, points = { x = { 1 }, y = { 1, 2 } } }, "mr.plot.lines (points): series 1 has")
   mistake("lines", { y = { 1 }, width = 3 }, "expected 120 to 10000 pixels")
   mistake("lines", { y = { 1 }, series = { { y = { 1 } } } }, "not both")
   mistake("lines", { y = { 1 }, vlines = { "x" } }, "entry 1 of vlines")
@@ -377,6 +378,16 @@ describe("mistakes", function()
   mistake("heatmap", { values = { { 1, 2 } }, x = { "a" } }, "x has 1 entries for 2 columns")
   mistake("facets", {}, "no figures")
   mistake("facets", { 3 }, "entry 1 is a number, expected a figure")
+end)
+
+describe("points behind lines", function()
+  draws("are drawn where they lie inside the axes, and widen these", function()
+    local fit = { x = { 1, 2 }, y = { 0, 0 } }
+    local free, bounded = mr.plot.lines{ series = { fit }, points = { x = { 1, 1.5, 4 }, y = { 3, -1, 0 } } },
+      mr.plot.lines{ series = { fit }, points = { x = { 1, 1.5, 4 }, y = { 3, -1, 0 } }, yrange = { -2, 2 } }
+    equal(select(2, svg_of(free):gsub("#gpPt6", "")), 3)
+    equal(select(2, svg_of(bounded):gsub("#gpPt6", "")), 2)
+  end)
 end)
 
 describe("extreme numbers", function()

@@ -28,6 +28,13 @@ it("writes comma separated values that read back exactly", function()
   equal(t:to_csv(), 'name,x\n"say ""a, b""",0.10000000000000001\n,3\n"two\nlines",-0\n')
 end)
 
+it("is HTML in which no text is taken for a tag, numbers in cells of a class", function()
+  local t = mr.table{ columns = { "a<b", "p & q" }, formats = { ["p & q"] = "%.2f" }, rows = { { '"x" > 1', 0.5 }, { nil, 0 / 0 } } }
+  equal(t:to_html(), table.concat({ "<table>", '<thead><tr><th>a&lt;b</th><th class="number">p &amp; q</th></tr></thead>', "<tbody>",
+    '<tr><td>&quot;x&quot; &gt; 1</td><td class="number">0.50</td></tr>', '<tr><td></td><td class="number">-</td></tr>', "</tbody>",
+    "</table>\n" }, "\n"))
+end)
+
 it("refuses what it does not know", function()
   raises(function() mr.table{ rows = {} } end, "columns is missing")
   raises(function() mr.table{ columns = { "a" }, formats = { b = "%d" } } end, "'b'")
