@@ -93,7 +93,7 @@ class Trail {
 
 struct Gpu {
   std::string reason, name;
-  int multiprocessors = 1;
+  int multiprocessors = 1, count = 0;
   cudaStream_t stream = nullptr;
   Staging staging;
   Trail trail;
@@ -108,7 +108,6 @@ struct Gpu {
 
   /// Empty, or why there is no usable device.
   std::string open() {
-    int count = 0;
     if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess || count == 0) {
       return std::string("no CUDA device: ") + cudaGetErrorString(error == cudaSuccess ? cudaErrorNoDevice : error);
     }
@@ -185,6 +184,7 @@ void note_launch(const char* type) { gpu().trail.note(type); }
 
 bool built() { return true; }
 bool available() { return gpu().reason.empty(); }
+int devices() { return available() ? gpu().count : 0; }
 const char* reason() { return gpu().reason.c_str(); }
 
 std::string device_name() {

@@ -9,6 +9,8 @@ namespace mr::cuda {
 /// Whether the program was compiled with CUDA, whether a usable device is there, and why not ("" when it is).
 bool built();
 bool available();
+/// How many GPUs this process may use; it computes on the first.
+int devices();
 const char* reason();
 std::string device_name();
 int64_t memory_bytes();

@@ -38,6 +38,7 @@ namespace {
 
 bool built() { return false; }
 bool available() { return false; }
+int devices() { return 0; }
 const char* reason() { return "this moonrank was built without CUDA"; }
 std::string device_name() { missing(); }
 int64_t memory_bytes() { missing(); }

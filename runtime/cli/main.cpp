@@ -8,6 +8,7 @@
 #include "runtime/cli/options.h"
 #include "runtime/cli/repl.h"
 #include "runtime/cli/run.h"
+#include "runtime/cluster/cluster.h"
 #include "runtime/io/catalogue.h"
 #include "runtime/io/user_folder.h"
 #include "runtime/lua/interrupt.h"
@@ -22,6 +23,13 @@ struct Invocation {
   Command command;
   std::vector<std::string> words;
 };
+
+/// Of processes that were started together and can reach each other, the first one prints.
+void quiet_others() {
+  const std::optional<cluster::Launched> launched = cluster::launched();
+  if (!launched || launched->rank == 0 || !cluster::library()) return;
+  if (std::freopen("/dev/null", "w", stdout) == nullptr) throw std::runtime_error("/dev/null cannot be written");
+}
 
 /// The strings of -e, then the script, then the REPL: as far as each is asked for.
 int run_code(lua_State* L, const Invocation& invocation) {
@@ -113,6 +121,7 @@ int run_fresh(const Invocation& invocation, const std::string& name) {
 int run_command(const Invocation& invocation) {
   const Command& command = invocation.command;
   if (command.threads > 0) cpu::set_threads(command.threads);
+  quiet_others();
   if (command.mode == Command::help) {
     std::fputs(help_text, stdout);
   } else if (command.mode == Command::data_list) {

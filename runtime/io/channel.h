@@ -43,9 +43,11 @@ struct Started {
   pid_t id;
 };
 
-/// Starts this very program again, in a process group of its own, with these words as its command line. It finds the
-/// other end of the channel through `worker_end`; what it prints is added to the file `log`.
-Started start_worker(const std::vector<std::string>& words, const std::string& log);
+/// Starts this very program again, in a process group of its own, with these words as its command line and with these
+/// variables ("NAME=VALUE") beside our own, but for those of an MPI launcher. It finds the other end of the channel
+/// through `worker_end`; what it prints is added to the file `log`.
+Started start_worker(const std::vector<std::string>& words, const std::string& log,
+                     const std::vector<std::string>& added = {});
 /// In a process that `start_worker` started, the channel to the one that did, once; nothing elsewhere. From then on the
 /// process ends with its parent, and what it starts itself does not inherit the channel.
 std::optional<Channel> worker_end();

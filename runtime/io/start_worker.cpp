@@ -1,4 +1,5 @@
 // Workers are this program again: never a fork of a process that has threads, or a CUDA context.
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -9,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "runtime/cluster/cluster.h"
 #include "runtime/io/channel.h"
 
 extern char** environ;
@@ -39,7 +41,7 @@ void set_up(Spawn& spawn, int theirs, const std::string& log) {
   posix_spawnattr_setpgroup(&spawn.attributes, 0);
   sigset_t usual;
   sigemptyset(&usual);
-  for (const int each : {SIGINT, SIGPIPE, SIGXFSZ}) sigaddset(&usual, each);
+  for (const int each : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) sigaddset(&usual, each);
   posix_spawnattr_setsigdefault(&spawn.attributes, &usual);
   posix_spawn_file_actions_addopen(&spawn.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&spawn.actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
@@ -54,17 +56,27 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
+/// Whether one of these sets the same variable.
+bool is_set(std::string_view variable, const std::vector<std::string>& added) {
+  const std::string_view name = variable.substr(0, variable.find('=') + 1);
+  return std::any_of(added.begin(), added.end(),
+                     [&](std::string_view each) { return each.substr(0, name.size()) == name; });
+}
+
 }  // namespace
 
-Started start_worker(const std::vector<std::string>& words, const std::string& log) {
+Started start_worker(const std::vector<std::string>& words, const std::string& log,
+                     const std::vector<std::string>& added) {
   if (words.empty()) throw std::runtime_error("cannot start a worker: its command line is empty");
   std::array<int, 2> ends{-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw std::runtime_error(std::string("cannot make a channel: ") + std::strerror(errno));
   }
   Channel ours(ends[0]), theirs(ends[1]);
-  std::vector<std::string> variables;
-  for (char** each = environ; *each != nullptr; ++each) variables.emplace_back(*each);
+  std::vector<std::string> variables = added;
+  for (char** each = environ; *each != nullptr; ++each) {
+    if (!cluster::is_of_launcher(*each) && !is_set(*each, added)) variables.emplace_back(*each);
+  }
   variables.push_back("MOONRANK_WORKER=" + std::to_string(channel_descriptor) + ":" + std::to_string(getpid()));
   Spawn spawn;
   set_up(spawn, theirs.descriptor(), log);

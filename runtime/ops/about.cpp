@@ -11,6 +11,7 @@ namespace {
 std::string version_of() { return MR_VERSION; }
 std::string simd_of() { return cpu::simd_name(); }
 bool has_cuda_of() { return cuda::available(); }
+int64_t cuda_count_of() { return cuda::devices(); }
 std::string cuda_of() { return cuda::available() ? cuda::device_name() : cuda::reason(); }
 int64_t held_of() { return Storage::held(Device::cpu) + Storage::held(Device::cuda); }
 int64_t threads_of(std::optional<int64_t> n) {
@@ -31,6 +32,7 @@ extern const lua::OpTable about_functions{
         op<&simd_of>("simd", "", "The instruction set of the hot loops: 'scalar', 'avx2' or 'avx512'."),
         op<&has_cuda_of>("has_cuda", "", "Whether a usable GPU is there."),
         op<&cuda_of>("cuda", "", "Name of the GPU, or why there is none."),
+        op<&cuda_count_of>("cuda_count", "", "How many GPUs this process may use; it computes on the first."),
         op<&held_of>("held_bytes", "", "Bytes that live tensors hold."),
         op<&threads_of>("threads", "n?", "Sets, if given, and returns the number of threads."),
         op<&check_interrupt_of>("check_interrupt", "", "Raises 'interrupted' if Ctrl-C was pressed."),

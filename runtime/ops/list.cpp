@@ -50,6 +50,7 @@ namespace mr {
   ROW(worker_functions)      \
   ROW(channel_methods)       \
   ROW(lock_methods)          \
+  ROW(cluster_functions)     \
   ROW(optim_functions)       \
   ROW(optim_operators)       \
   ROW(lists_functions)       \

@@ -20,8 +20,9 @@ inline constexpr const char* class_name<io::FileLock> = "mr.FileLock";
 namespace mr {
 namespace {
 
-std::tuple<io::Channel, int64_t> start_worker_of(const std::vector<std::string>& words, const std::string& log) {
-  io::Started started = io::start_worker(words, log);
+std::tuple<io::Channel, int64_t> start_worker_of(const std::vector<std::string>& words, const std::string& log,
+                                                  const std::vector<std::string>& variables) {
+  io::Started started = io::start_worker(words, log, variables);
   return {std::move(started.channel), started.id};
 }
 
@@ -71,6 +72,7 @@ int64_t peak_memory_of(bool reset) {
 }
 
 int64_t cores_of() { return std::max<int64_t>(1, std::thread::hardware_concurrency()); }
+int64_t machine_cores_of() { return std::max<int64_t>(1, sysconf(_SC_NPROCESSORS_ONLN)); }
 
 }  // namespace
 
@@ -79,7 +81,7 @@ extern const lua::OpTable worker_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&start_worker_of>("start_worker", "words, log",
+        op<&start_worker_of>("start_worker", "words, log, variables",
                              "Starts this program again with a command line; a channel to it and its number."),
         op<&io::worker_end>("worker_end", "",
                             "In a started worker, once, the channel to its parent; from then on it ends with it."),
@@ -89,7 +91,8 @@ extern const lua::OpTable worker_functions{
         op<&lock_file>("lock_file", "path", "Holds a file until collected; nil where another process holds it."),
         op<&pressed_of>("pressed", "", "Whether Ctrl-C came since the program or the line of the REPL began."),
         op<&peak_memory_of>("peak_memory", "reset", "Most bytes that were resident since the last reset."),
-        op<&cores_of>("cores", "", "How many cores the machine has."),
+        op<&cores_of>("cores", "", "How many cores this process may use."),
+        op<&machine_cores_of>("machine_cores", "", "How many cores the machine has."),
     }};
 extern const lua::OpTable channel_methods{
     lua::OpTable::methods,

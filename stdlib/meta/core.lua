@@ -148,6 +148,28 @@ function core.clamp(x, min, max) end
 ---@return number
 function core.clock() end
 
+---Connects all for 'trials' or 'training': rank, how many, and both on this machine.
+---@param purpose string
+---@return integer
+---@return integer
+---@return integer
+---@return integer
+function core.cluster_join(purpose) end
+
+---Notes that a rank does not answer: nobody waits for it.
+---@param rank integer
+function core.cluster_lose(rank) end
+
+---The rank and the string of the next message, or nil; does not wait.
+---@return integer?
+---@return string
+function core.cluster_receive() end
+
+---Hands a string over to a rank; does not wait.
+---@param rank integer
+---@param message string
+function core.cluster_send(rank, message) end
+
 ---The pairs without NaN, and how many have one.
 ---@param a mr.Tensor
 ---@param b mr.Tensor
@@ -156,7 +178,7 @@ function core.clock() end
 ---@return integer
 function core.complete_pairs(a, b) end
 
----How many cores the machine has.
+---How many cores this process may use.
 ---@return integer
 function core.cores() end
 
@@ -174,6 +196,10 @@ function core.counted_lists(metric, lists, device) end
 ---Name of the GPU, or why there is none.
 ---@return string
 function core.cuda() end
+
+---How many GPUs this process may use; it computes on the first.
+---@return integer
+function core.cuda_count() end
 
 ---Where `moonrank data get` keeps data sets; it need not exist.
 ---@return string
@@ -435,6 +461,11 @@ function core.kernel_regression(x, y, at, bandwidth, degree) end
 ---@return mr.Tensor
 function core.lambda_loss(scores, lists, metric, p, gain) end
 
+---This process's rank, from 0, and how many mpirun or srun started together.
+---@return integer
+---@return integer
+function core.launched() end
+
 ---Coefficients, inverse of X'X, sum of squared residuals, rank of X.
 ---@param x mr.Tensor
 ---@param y mr.Tensor
@@ -498,6 +529,10 @@ function core.load_tensors(path) end
 ---@return mr.FileLock?
 function core.lock_file(path) end
 
+---How many cores the machine has.
+---@return integer
+function core.machine_cores() end
+
 ---Lists, users and items of train, valid and test.
 ---@param positives mr.Positives
 ---@param folds integer
@@ -544,6 +579,10 @@ function core.make_queries(queries, features, mean_size, noise, seed) end
 ---@return string[]
 ---@return string[]
 function core.make_ratings(users, items, factors, mean_activity, noise, seed) end
+
+---Version of the MPI library, or nil where none is built in.
+---@return string?
+function core.mpi_library() end
 
 ---Normal random numbers.
 ---@param shape integer[]
@@ -847,9 +886,10 @@ function core.snapshot(parameter) end
 ---Starts this program again with a command line; a channel to it and its number.
 ---@param words string[]
 ---@param log string
+---@param variables string[]
 ---@return mr.Channel
 ---@return integer
-function core.start_worker(words, log) end
+function core.start_worker(words, log, variables) end
 
 ---Two-sided p of Student's t.
 ---@param t number

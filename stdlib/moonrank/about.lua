@@ -10,6 +10,7 @@ function M.text()
   lines[#lines + 1] = ("cpu: %d threads%s"):format(core.threads(), core.simd and ", " .. core.simd() or "")
   if core.has_cuda() then lines[#lines + 1] = "cuda: " .. core.cuda()
   else lines[#lines + 1] = "cuda: not available: " .. core.cuda() end
+  lines[#lines + 1] = "mpi: " .. (core.mpi_library() or "not built in")
   return table.concat(lines, "\n")
 end
 

@@ -2,9 +2,12 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local command = require "moonrank.sweep.command"
+local gpus = require "moonrank.sweep.gpus"
 local live = require "moonrank.sweep.live"
 local pool = require "moonrank.sweep.pool"
+local process = require "moonrank.sweep.process"
 local pruners = require "moonrank.sweep.pruners"
+local ranks = require "moonrank.sweep.ranks"
 local samplers = require "moonrank.sweep.samplers"
 local schedule = require "moonrank.sweep.schedule"
 local space = require "moonrank.sweep.space"
@@ -26,10 +29,11 @@ local M = {}
 ---@field trials? integer           how many; needed but for grids, of which it takes the first
 ---@field seed? integer             of the study (default 1): seeds of trials and suggestions come from it
 ---@field store? string             file (default "results.db")
----@field workers? integer          processes (default: one per core, one with a GPU); 0: in this process
+---@field workers? integer          processes (default: one per core, or per GPU where the device is cuda); 0: in this process
 ---@field retry? integer            how often a trial that failed or was killed is tried again (default 0)
 ---@field settings? table           what results depend on beside the script, e.g. mr.args{...}: a change is noticed
 ---@field data? string|string[]     files that trials read: their checksums are kept, a change is noticed
+---@field silence? number           under mpirun or srun: seconds after which a rank that says nothing is given up (default 60)
 ---@field force? boolean            go on although space, script or settings changed (default false)
 ---@field progress? boolean         show how far it is (default true)
 
@@ -43,7 +47,7 @@ local function checked(options)
   local none = check.none
   local o = check.options("mr.sweep", options, {
     name = none, space = none, run = none, metric = none, direction = "maximize", sampler = none, pruner = none, trials = none, seed = 1,
-    store = "results.db", workers = none, retry = 0, settings = {}, data = none, force = false, progress = true,
+    store = "results.db", workers = none, retry = 0, settings = {}, data = none, silence = 60.0, force = false, progress = true,
   })
   for _, name in ipairs{ "name", "space", "run" } do
     if o[name] == nil then check.fail("mr.sweep: %s is missing", name) end
@@ -55,6 +59,9 @@ local function checked(options)
   at_least("trials", o.trials, 1)
   at_least("workers", o.workers, 0)
   at_least("retry", o.retry, 0)
+  if type(o.silence) ~= "number" or o.silence <= 0 or o.silence ~= o.silence then
+    check.fail("mr.sweep: silence is %s, expected seconds above 0", tostring(o.silence))
+  end
   if math.type(o.seed) ~= "integer" then check.fail("mr.sweep: seed is %s, expected an integer", tostring(o.seed)) end
   o.space = space.new(o.space)
   trials.check_names(o.space:names())
@@ -66,15 +73,14 @@ local function checked(options)
   return o
 end
 
--- How many processes, and their command line; 0 where it has to be this one.
-local function workers_of(o)
-  local wanted = o.workers or core.device() == "cuda" and 1 or core.cores()
-  local words, why = command.words(math.max(1, wanted))
-  if wanted > 0 and not words then
-    if o.workers then check.fail("mr.sweep: workers = %d, but %s; workers = 0 runs trials in this process", wanted, why) end
-    wanted = 0
-  end
-  return wanted, words
+-- Where workers run, and how long to wait between looks at them; nothing where trials have to run in this process.
+local function places_of(o)
+  if ranks.rank() then return ranks.places(o.silence) end
+  local wanted = o.workers or gpus.workers()
+  if wanted == 0 then return nil end
+  local words, why = command.words(math.max(1, core.cores() // wanted))
+  if words then return process.places(wanted, words, gpus.variables) end
+  if o.workers then check.fail("mr.sweep: workers = %d, but %s; workers = 0 runs trials in this process", wanted, why) end
 end
 
 -- A folder beside the store for what is no row: checkpoints, what workers print, the lock.
@@ -108,7 +114,7 @@ local function run_here(o, plan, view, context)
 end
 
 local function run_study(o, call, study, fingerprint, context)
-  local workers, words = workers_of(o)
+  local places, pause = places_of(o)
   local folder = folder_of(o)
   local lock <close> = core.lock_file(folder .. "/lock")
   if not lock then check.fail("mr.sweep: another process runs the study '%s' of %s now", o.name, o.store) end
@@ -119,11 +125,11 @@ local function run_study(o, call, study, fingerprint, context)
   opened:set_planned(row, plan.planned)
   local view = live.new(o.name, plan, { quiet = not o.progress })
   local interrupted
-  if workers == 0 then
-    interrupted = run_here(o, plan, view, context)
-  else
-    interrupted = pool.run{ schedule = plan, live = view, workers = workers, words = words, call = call, fingerprint = fingerprint,
+  if places then
+    interrupted = pool.run{ schedule = plan, live = view, places = places, pause = pause, call = call, fingerprint = fingerprint,
       metric = o.metric or "value" }
+  else
+    interrupted = run_here(o, plan, view, context)
   end
   view:finish()
   if interrupted then error("interrupted", 0) end
@@ -135,11 +141,15 @@ local calls, running = 0, false
 ---what it returned, or why it failed, is written when it ends. Running the same script again goes on where it stopped: a changed space, script,
 ---sampler, seed or setting is an error that names it, unless `force = true`. Trials run in other processes, which start this script anew and
 ---take trials where it calls `mr.sweep`; what is printed there goes to a file beside the store. Results do not depend on how many there are.
+---Under `mpirun` or `srun` each of the processes that were started has one worker. The first one writes the store, goes on with the script and
+---alone prints; the others stay in their first `mr.sweep` until it ends. All need the folder of the script and of the store. What a worker's
+---end does to a trial is the same; a process that ends makes the launcher end all (unless `mpirun --enable-recovery`), to be gone on with later.
 ---@param options mr.SweepOptions
 ---@return mr.Results
 function M.sweep(options)
   local o = checked(options)
   if running then check.fail("mr.sweep: a sweep inside a trial of another one") end
+  if (ranks.rank() or 0) > 0 then ranks.serve(o.silence) end
   calls = calls + 1
   local role = worker.role()
   local study = studies.describe(o, role and true or false)

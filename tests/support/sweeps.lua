@@ -39,10 +39,19 @@ function M.run(folder, script, arguments, before)
   return status, M.read(folder .. "/out"), M.read(folder .. "/err")
 end
 
+---What before a command runs it as several processes under mpirun; nil and why where that cannot be.
+function M.mpirun(count, options)
+  if not require("moonrank.core").mpi_library() then return nil, "MPI is not built in" end
+  if not os.execute "command -v mpirun >/dev/null" then return nil, "mpirun is not there (on Debian: apt install openmpi-bin)" end
+  -- more processes than cores, perhaps as root; what MPI itself leaks is not of interest
+  return ("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS=detect_leaks=0 mpirun --oversubscribe %s -n %d")
+    :format(options or "", count)
+end
+
 ---Starts a script; returns the number of its process. `M.finish` waits for it.
-function M.start(folder, script, arguments)
-  local lines = { "cd " .. folder, ("%s %s %s >out 2>err &"):format(M.moonrank, script, arguments or ""), "echo $! >pid", "wait $!",
-    "echo $? >status" }
+function M.start(folder, script, arguments, before)
+  local command = ("%s %s %s %s >out 2>err &"):format(before or "", M.moonrank, script, arguments or "")
+  local lines = { "cd " .. folder, command, "echo $! >pid", "wait $!", "echo $? >status" }
   M.write(folder .. "/start.sh", table.concat(lines, "\n") .. "\n")
   os.execute(("rm -f %s/pid %s/status; sh %s/start.sh >/dev/null 2>&1 &"):format(folder, folder, folder))
   while M.read(folder .. "/pid") == "" do M.wait(0.01) end

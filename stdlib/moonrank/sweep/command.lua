@@ -4,9 +4,9 @@ local core = require "moonrank.core"
 local M = {}
 
 ---The command line of a worker, or nil and why there is none: the REPL, strings of -e, specs and standard input cannot be run again.
----@param workers integer   how many there will be
+---@param threads integer   of each, unless this command line says how many
 ---@return string[]? words, string? why
-function M.words(workers)
+function M.words(threads)
   local given = rawget(_G, "arg")
   if type(given) ~= "table" or not given[0] or not given[-1] then return nil, "only a script can be started again, this is none" end
   if given[0] == "-" then return nil, "a script from standard input cannot be started again" end
@@ -19,7 +19,7 @@ function M.words(workers)
   end
   if not threads_given then
     words[#words + 1] = "--threads"
-    words[#words + 1] = ("%d"):format(math.max(1, core.cores() // workers))
+    words[#words + 1] = ("%d"):format(threads)
   end
   for i = 0, #given do words[#words + 1] = given[i] end
   return words

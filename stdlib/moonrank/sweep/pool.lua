@@ -11,11 +11,15 @@ local most_false_starts = 5  -- workers in a row that end before they take a tri
 local Pool = {}
 Pool.__index = Pool
 
+---@class mr.sweep.Place        where a worker can run
+---@field start fun(self: mr.sweep.Place, log: string, call: integer): mr.sweep.Process
+---@field lost? boolean         whether none can run there any more
+
 ---@class mr.sweep.Pool.Options
 ---@field schedule mr.sweep.Schedule
 ---@field live mr.sweep.Live
----@field workers integer
----@field words string[]       command line of a worker
+---@field places mr.sweep.Place[]  one for each worker
+---@field pause? number        seconds after which to look at workers that cannot be waited for
 ---@field call integer         which call of mr.sweep this is
 ---@field fingerprint string   what a worker must find its study to be
 ---@field metric string
@@ -35,10 +39,8 @@ end
 
 function Pool:_start(slot)
   local log = ("%s/worker_%d.log"):format(self.schedule.folder, slot)
-  local channel, id = core.start_worker(self.words, log)
-  local worker = { slot = slot, channel = channel, id = id, log = log, known = 0, ready = false }
-  self.workers[slot] = worker
-  channel:send(frame.pack{ call = self.call })
+  local process = self.places[slot]:start(log, self.call)
+  self.workers[slot] = { slot = slot, process = process, log = log, known = 0, ready = false }
 end
 
 function Pool:_assign(worker)
@@ -47,7 +49,7 @@ function Pool:_assign(worker)
   worker.trial, worker.reports, worker.began = trial, {}, core.clock()
   local others = self.schedule:others(trial, worker.known)
   worker.known = worker.known + #others
-  worker.channel:send(frame.pack{ kind = "trial", job = self.schedule:job(trial), others = others })
+  worker.process:send(frame.pack{ kind = "trial", job = self.schedule:job(trial), others = others })
   return true
 end
 
@@ -73,16 +75,7 @@ end
 
 -- What a worker's end means: for its trial, and, where it never took one, for the study.
 function Pool:_lost(worker)
-  local how
-  for _ = 1, 100 do  -- its channel closes a moment before it has ended
-    how = core.how_it_ended(worker.id, false)
-    if how then break end
-    core.wait_for({}, 0.01)
-  end
-  if not how then
-    core.signal_process(worker.id, "kill")
-    how = core.how_it_ended(worker.id, true)
-  end
+  local how = worker.process:how()
   self.workers[worker.slot] = nil
   if worker.trial then
     local state = self.stopping and "interrupted" or "killed"
@@ -99,16 +92,16 @@ end
 
 function Pool:_receive()
   local descriptors = {}
-  for _, worker in pairs(self.workers) do descriptors[#descriptors + 1] = worker.channel:descriptor() end
-  core.wait_for(descriptors, 0.2)
-  for slot = 1, self.most do
+  for _, worker in pairs(self.workers) do descriptors[#descriptors + 1] = worker.process:descriptor() end
+  core.wait_for(descriptors, self.pause)
+  for slot = 1, #self.places do
     local worker = self.workers[slot]
     while worker do
-      local message = worker.channel:receive()
+      local message = worker.process:receive()
       if not message then break end
       self:_take(worker, frame.unpack(message))
     end
-    if worker and worker.channel:ended() then self:_lost(worker) end
+    if worker and worker.process:ended() then self:_lost(worker) end
   end
 end
 
@@ -123,14 +116,14 @@ end
 -- Free workers get trials; missing ones are started where there may be work for them.
 function Pool:_employ()
   local free, unready = 0, 0
-  for slot = 1, self.most do
+  for slot = 1, #self.places do
     local worker = self.workers[slot]
     if worker and not worker.ready then unready = unready + 1 end
     if worker and worker.ready and not worker.trial and not self:_assign(worker) then free = free + 1 end
   end
   local left = self.schedule.planned - self.schedule:ended() - #self:running()
-  for slot = 1, self.most do
-    if not self.workers[slot] and free + unready < left then
+  for slot, place in ipairs(self.places) do
+    if not self.workers[slot] and not place.lost and free + unready < left then
       self:_start(slot)
       unready = unready + 1
     end
@@ -141,7 +134,7 @@ end
 function Pool:_stop()
   self.stopping = true
   self.live:say "Ctrl-C: trials that are running end as they are, to be done again later; a second Ctrl-C stops at once"
-  for _, worker in pairs(self.workers) do core.signal_process(worker.id, worker.trial and "interrupt" or "kill") end
+  for _, worker in pairs(self.workers) do worker.process:signal(worker.trial and "interrupt" or "kill") end
 end
 
 function Pool:_loop()
@@ -159,10 +152,10 @@ end
 -- Nobody stays behind: those that are free leave by themselves, others are ended.
 function Pool:_dismiss()
   for _, worker in pairs(self.workers) do
-    if worker.ready and not worker.trial then worker.channel:send(frame.pack{ kind = "quit" })
-    else core.signal_process(worker.id, "kill") end
+    if worker.ready and not worker.trial then worker.process:send(frame.pack{ kind = "quit" })
+    else worker.process:signal "kill" end
   end
-  for _, worker in pairs(self.workers) do core.how_it_ended(worker.id, true) end
+  for _, worker in pairs(self.workers) do worker.process:how() end
   self.workers = {}
 end
 
@@ -171,10 +164,10 @@ end
 ---@return boolean interrupted
 function M.run(o)
   local self = setmetatable({
-    schedule = o.schedule, live = o.live, most = o.workers, words = o.words, call = o.call, fingerprint = o.fingerprint, metric = o.metric,
-    workers = {}, false_starts = 0, stopping = false,
+    schedule = o.schedule, live = o.live, places = o.places, pause = o.pause or 0.2, call = o.call, fingerprint = o.fingerprint,
+    metric = o.metric, workers = {}, false_starts = 0, stopping = false,
   }, Pool)
-  for slot = 1, self.most do os.remove(("%s/worker_%d.log"):format(o.schedule.folder, slot)) end
+  for slot = 1, #self.places do os.remove(("%s/worker_%d.log"):format(o.schedule.folder, slot)) end
   local was = core.defer_interrupt(true)
   local ok, message = pcall(self._loop, self)
   self:_dismiss()

@@ -93,6 +93,7 @@ namespace cuda {
 
 bool built() { return true; }
 bool available() { return true; }
+int devices() { return 1; }
 const char* reason() { return ""; }
 std::string device_name() { return "emulated GPU"; }
 int64_t memory_bytes() { return static_cast<int64_t>(arena_bytes); }

@@ -150,6 +150,33 @@ it("kill -9 of a worker without retries: its trial is recorded as killed", funct
   end)
 end)
 
+it("kill -9 of a rank: mpirun ends the others; what was done stays done, and is not done again", function()
+  local mpirun, why = sweeps.mpirun(3)
+  if not mpirun then return test.skip(why) end
+  in_folder(function(folder)
+    local before = {}
+    for i = 1, math.max(3, kills // 6) do
+      local id = sweeps.start(folder, "sweep.lua", "--wait 0.05", mpirun)
+      for _ = 1, 1000 do
+        if #sweeps.children(id) == 3 or sweeps.read(folder .. "/status") ~= "" then break end
+        sweeps.wait(0.01)
+      end
+      local ranks = sweeps.children(id)
+      sweeps.wait(0.3 + chance(i))
+      if ranks[i % 3 + 1] then sweeps.signal(ranks[i % 3 + 1], "KILL") end
+      sweeps.finish(folder)
+      local done = done_in(folder)
+      for number in pairs(before) do check(done[number], ("trial %d was lost"):format(number)) end
+      before = done
+    end
+    equal((sweeps.run(folder, "sweep.lua", "--wait 0.05", mpirun)), 0)
+    equal(mr.results(folder .. "/r.db"):counts(), { done = 200 })
+    local count = 0
+    for _ in pairs(done_in(folder)) do count = count + 1 end
+    equal(count, 200)
+  end)
+end)
+
 it("a disk that is full: one error, and what was there stays", function()
   in_folder(function(folder)
     equal((sweeps.run(folder, "sweep.lua", "--trials 5")), 0)

@@ -1,0 +1,55 @@
+// Several processes of this program, started together by mpirun or srun: which of them this is, and what they say to
+// each other. Ranks count from 0. Nothing of MPI is called before `join`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mr::cluster {
+
+struct Launched {
+  int rank;
+  int size;
+};
+
+/// What the launcher's variables say; nothing where this process is alone.
+std::optional<Launched> launched();
+/// Whether a variable is one of those: a process that is started afresh is none of the launcher's.
+bool is_of_launcher(std::string_view variable);
+
+/// Version of the MPI library, or nothing where this program was built without.
+std::optional<std::string> library();
+
+struct Place {
+  int rank, size;
+  int local_rank, local_size;  // among those of the same machine
+};
+
+/// What the processes do together, for as long as they run.
+enum class Purpose { trials, training };
+
+/// Connects all of them; each has to call it. Later calls return the same place; std::runtime_error where there is no
+/// MPI, where it cannot reach the others, or where they were joined for another purpose. SIGTERM, by which launchers
+/// end a job, is Ctrl-C from then on. When the program ends it waits for rank 0.
+Place join(Purpose purpose);
+
+struct Message {
+  int from;
+  std::string bytes;
+};
+
+/// Hands a message over and does not wait. The empty message of rank 0 says that it ends.
+void send(int to, std::string bytes);
+/// The next message from anybody, or nothing where none is there.
+std::optional<Message> receive();
+/// Notes that a rank does not answer: nobody waits for it at the end.
+void lose(int rank);
+
+/// What each rank gives, by rank; all have to call it.
+std::vector<std::string> gather(std::string_view mine);
+/// Each rank gives one piece to each; what each gave to this one, by rank.
+std::vector<std::string> exchange(const std::vector<std::string>& pieces);
+
+}  // namespace mr::cluster

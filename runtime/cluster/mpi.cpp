@@ -1,0 +1,221 @@
+// The processes of an MPI job.
+#include <algorithm>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <list>
+#include <mpi.h>
+#include <numeric>
+#include <stdexcept>
+#include <unistd.h>
+
+#include "runtime/cluster/cluster.h"
+
+namespace mr::cluster {
+namespace {
+
+constexpr int tag = 1;
+
+struct Outgoing {
+  std::string bytes;
+  MPI_Request request = MPI_REQUEST_NULL;
+};
+
+struct State {
+  std::optional<Place> place;
+  Purpose purpose = Purpose::trials;
+  std::list<Outgoing> outbox;
+  std::vector<bool> lost;
+  bool told_to_end = false;
+};
+
+State& state() {
+  static State state;
+  return state;
+}
+
+/// The same, for what needs the others.
+State& connected() {
+  if (!state().place) throw std::runtime_error("this process was not joined with others");
+  return state();
+}
+
+void check(int code, const char* what) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw std::runtime_error(std::string("MPI: ") + what + ": " + std::string(text, static_cast<size_t>(length)));
+}
+
+int size_of(std::string_view bytes) {
+  if (bytes.size() > INT_MAX) {
+    throw std::runtime_error("a message of " + std::to_string(bytes.size()) + " bytes is too large");
+  }
+  return static_cast<int>(bytes.size());
+}
+
+/// What was sent is kept until MPI has let go of it.
+void clear_outbox() {
+  std::erase_if(state().outbox, [](Outgoing& each) {
+    int done = 0;
+    MPI_Test(&each.request, &done, MPI_STATUS_IGNORE);
+    return done != 0;
+  });
+}
+
+void wait_a_moment() { usleep(1000); }
+
+/// Rank 0 says that it ends, and the others wait for that: a process that leaves earlier would end the job. Who fails
+/// while the others train cannot let them wait for its part.
+void leave(int status, void*) {
+  const Place place = *state().place;
+  if (status != 0 && state().purpose == Purpose::training) MPI_Abort(MPI_COMM_WORLD, status);
+  if (place.rank == 0) {
+    for (int to = 1; to < place.size; ++to) send(to, "");
+  } else {
+    while (!state().told_to_end && !state().lost[0]) {
+      if (!receive()) wait_a_moment();
+    }
+  }
+  const auto& lost = state().lost;
+  if (std::find(lost.begin(), lost.end(), true) != lost.end()) {
+    for (int i = 0; i < 100; ++i, wait_a_moment()) clear_outbox();
+    MPI_Abort(MPI_COMM_WORLD, status);
+  }
+  MPI_Finalize();
+}
+
+Place connect() {
+  MPI_Init(nullptr, nullptr);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  Place place{};
+  MPI_Comm_rank(MPI_COMM_WORLD, &place.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &place.size);
+  MPI_Comm local = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, place.rank, MPI_INFO_NULL, &local), "starting");
+  MPI_Comm_rank(local, &place.local_rank);
+  MPI_Comm_size(local, &place.local_size);
+  MPI_Comm_free(&local);
+  return place;
+}
+
+/// A launcher ends a job with SIGTERM: for who does the work that is Ctrl-C. Who runs trials for rank 0 leaves it to
+/// it.
+void take_signals(const Place& place) {
+  struct sigaction action {};
+  sigaction(SIGINT, nullptr, &action);
+  if (place.rank > 0 && state().purpose == Purpose::trials) {
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGINT, &action, nullptr);
+  }
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+/// Sizes to where each piece begins.
+std::vector<int> starts_of(const std::vector<int>& sizes) {
+  if (std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) > INT_MAX) {
+    throw std::runtime_error("what the processes exchange is larger than 2 GiB");
+  }
+  std::vector<int> starts(sizes.size(), 0);
+  std::partial_sum(sizes.begin(), sizes.end() - 1, starts.begin() + 1);
+  return starts;
+}
+
+std::vector<std::string> cut(const std::string& all, const std::vector<int>& sizes, const std::vector<int>& starts) {
+  std::vector<std::string> pieces;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    pieces.push_back(all.substr(static_cast<size_t>(starts[i]), static_cast<size_t>(sizes[i])));
+  }
+  return pieces;
+}
+
+}  // namespace
+
+std::optional<std::string> library() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string whole(text, static_cast<size_t>(length));
+  return whole.substr(0, whole.find_first_of(",\n"));
+}
+
+Place join(Purpose purpose) {
+  if (state().place) {
+    if (state().purpose != purpose) {
+      throw std::runtime_error("the processes that were started together train one model or run trials, not both");
+    }
+    return *state().place;
+  }
+  const std::optional<Launched> expected = launched();
+  if (!expected) throw std::runtime_error("no launcher (mpirun, srun) started this process");
+  const Place place = connect();
+  if (place.size != expected->size) {
+    throw std::runtime_error(std::to_string(expected->size) + " processes were started together, but MPI finds " +
+                             std::to_string(place.size) + " of them (with srun: srun --mpi=pmix)");
+  }
+  state().place = place;
+  state().purpose = purpose;
+  state().lost.resize(static_cast<size_t>(place.size), false);
+  take_signals(place);
+  on_exit(&leave, nullptr);
+  return place;
+}
+
+void send(int to, std::string bytes) {
+  const bool lost = connected().lost.at(static_cast<size_t>(to));
+  clear_outbox();
+  if (lost) return;
+  Outgoing& out = state().outbox.emplace_back(Outgoing{std::move(bytes)});
+  check(MPI_Isend(out.bytes.data(), size_of(out.bytes), MPI_BYTE, to, tag, MPI_COMM_WORLD, &out.request), "sending");
+}
+
+std::optional<Message> receive() {
+  connected();
+  clear_outbox();
+  int there = 0, size = 0;
+  MPI_Status status;
+  check(MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &there, &status), "receiving");
+  if (there == 0) return std::nullopt;
+  MPI_Get_count(&status, MPI_BYTE, &size);
+  Message message{status.MPI_SOURCE, std::string(static_cast<size_t>(size), '\0')};
+  check(MPI_Recv(message.bytes.data(), size, MPI_BYTE, message.from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+        "receiving");
+  if (size == 0) state().told_to_end = true;
+  return message;
+}
+
+void lose(int rank) { connected().lost.at(static_cast<size_t>(rank)) = true; }
+
+std::vector<std::string> gather(std::string_view mine) {
+  const int size = size_of(mine);
+  std::vector<int> sizes(static_cast<size_t>(connected().place->size));
+  check(MPI_Allgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, MPI_COMM_WORLD), "gathering");
+  const std::vector<int> starts = starts_of(sizes);
+  std::string all(static_cast<size_t>(starts.back() + sizes.back()), '\0');
+  check(MPI_Allgatherv(mine.data(), size, MPI_BYTE, all.data(), sizes.data(), starts.data(), MPI_BYTE, MPI_COMM_WORLD),
+        "gathering");
+  return cut(all, sizes, starts);
+}
+
+std::vector<std::string> exchange(const std::vector<std::string>& pieces) {
+  if (pieces.size() != static_cast<size_t>(connected().place->size)) {
+    throw std::runtime_error(std::to_string(pieces.size()) + " pieces for " + std::to_string(state().place->size) +
+                             " processes");
+  }
+  std::vector<int> given, taken(pieces.size());
+  std::string mine;
+  for (const std::string& piece : pieces) {
+    given.push_back(size_of(piece));
+    mine += piece;
+  }
+  check(MPI_Alltoall(given.data(), 1, MPI_INT, taken.data(), 1, MPI_INT, MPI_COMM_WORLD), "exchanging");
+  const std::vector<int> from = starts_of(given), to = starts_of(taken);
+  std::string all(static_cast<size_t>(to.back() + taken.back()), '\0');
+  check(MPI_Alltoallv(mine.data(), given.data(), from.data(), MPI_BYTE, all.data(), taken.data(), to.data(), MPI_BYTE,
+                      MPI_COMM_WORLD),
+        "exchanging");
+  return cut(all, taken, to);
+}
+
+}  // namespace mr::cluster

@@ -1,0 +1,25 @@
+// In place of mpi.cpp where MPI was not found.
+#include <stdexcept>
+
+#include "runtime/cluster/cluster.h"
+
+namespace mr::cluster {
+namespace {
+
+[[noreturn]] void fail() {
+  throw std::runtime_error(
+      "several processes were started together, but this moonrank was built without MPI (on Debian: apt install "
+      "libopenmpi-dev, and build it anew)");
+}
+
+}  // namespace
+
+std::optional<std::string> library() { return std::nullopt; }
+Place join(Purpose) { fail(); }
+void send(int, std::string) { fail(); }
+std::optional<Message> receive() { fail(); }
+void lose(int) { fail(); }
+std::vector<std::string> gather(std::string_view) { fail(); }
+std::vector<std::string> exchange(const std::vector<std::string>&) { fail(); }
+
+}  // namespace mr::cluster

@@ -1,0 +1,58 @@
+// Processes that mpirun or srun started together, as scripts see them.
+#include "runtime/cluster/cluster.h"
+
+#include "runtime/lua/bind.h"
+
+namespace mr {
+namespace {
+
+std::tuple<int64_t, int64_t> launched_of() {
+  const std::optional<cluster::Launched> found = cluster::launched();
+  return found ? std::tuple<int64_t, int64_t>{found->rank, found->size} : std::tuple<int64_t, int64_t>{0, 1};
+}
+
+cluster::Purpose purpose_of(const std::string& purpose) {
+  if (purpose == "trials") return cluster::Purpose::trials;
+  if (purpose == "training") return cluster::Purpose::training;
+  throw ArgumentError("purpose", "'" + purpose + "', expected 'trials' or 'training'");
+}
+
+std::tuple<int64_t, int64_t, int64_t, int64_t> join_of(const std::string& purpose) {
+  const cluster::Place place = cluster::join(purpose_of(purpose));
+  return {place.rank, place.size, place.local_rank, place.local_size};
+}
+
+int rank_of(int64_t rank) {
+  const auto size = std::get<1>(launched_of());
+  if (rank < 0 || rank >= size) {
+    throw ArgumentError("rank", std::to_string(rank) + ", expected 0 to " + std::to_string(size - 1));
+  }
+  return static_cast<int>(rank);
+}
+
+void send_to(int64_t rank, const std::string& message) { cluster::send(rank_of(rank), message); }
+void lose_of(int64_t rank) { cluster::lose(rank_of(rank)); }
+
+std::tuple<std::optional<int64_t>, std::string> receive_of() {
+  std::optional<cluster::Message> message = cluster::receive();
+  if (!message) return {std::nullopt, ""};
+  return {message->from, std::move(message->bytes)};
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable cluster_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&launched_of>("launched", "", "This process's rank, from 0, and how many mpirun or srun started together."),
+        op<&cluster::library>("mpi_library", "", "Version of the MPI library, or nil where none is built in."),
+        op<&join_of>("cluster_join", "purpose",
+                     "Connects all for 'trials' or 'training': rank, how many, and both on this machine."),
+        op<&send_to>("cluster_send", "rank, message", "Hands a string over to a rank; does not wait."),
+        op<&receive_of>("cluster_receive", "", "The rank and the string of the next message, or nil; does not wait."),
+        op<&lose_of>("cluster_lose", "rank", "Notes that a rank does not answer: nobody waits for it."),
+    }};
+
+}  // namespace mr

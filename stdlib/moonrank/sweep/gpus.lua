@@ -1,0 +1,28 @@
+-- Which GPU a worker uses: each its own, in turn where there are more workers than GPUs.
+local core = require "moonrank.core"
+
+local M = {}
+
+-- The names of those that this process may use: what it was given, or all that CUDA finds, by number.
+local function names()
+  local given, found = os.getenv "CUDA_VISIBLE_DEVICES", {}
+  for name in (given or ""):gmatch "[^,%s]+" do found[#found + 1] = name end
+  if given then return found end
+  for i = 1, core.cuda_count() do found[i] = ("%d"):format(i - 1) end
+  return found
+end
+
+---How many workers there are by default: one per GPU where GPUs compute, else one per core.
+---@return integer
+function M.workers() return core.device() == "cuda" and math.max(1, #names()) or core.cores() end
+
+---Variables for a worker's environment.
+---@param worker integer  from 1, among those of this machine
+---@return string[]
+function M.variables(worker)
+  if core.device() ~= "cuda" then return {} end
+  local found = names()
+  return found[1] and { "CUDA_VISIBLE_DEVICES=" .. found[(worker - 1) % #found + 1] } or {}
+end
+
+return M

@@ -1,0 +1,62 @@
+-- A worker on this machine: this program started again, and the channel to it.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local frame = require "moonrank.sweep.frame"
+
+local M = {}
+
+---@class mr.sweep.Process
+local Process = check.class("mr.sweep.Process")
+
+---@param words string[]      its command line
+---@param variables string[]  "NAME=VALUE", added to the environment
+---@param log string          where what it prints goes
+---@param call integer        which call of mr.sweep it is for
+---@return mr.sweep.Process
+function M.start(words, variables, log, call)
+  local channel, id = core.start_worker(words, log, variables)
+  channel:send(frame.pack{ call = call })
+  return setmetatable({ channel = channel, id = id }, Process)
+end
+
+---Sends the bytes of a message.
+function Process:send(bytes) self.channel:send(bytes) end
+
+---The bytes of the next message, or nil.
+function Process:receive() return self.channel:receive() end
+
+---Whether nothing will come any more.
+function Process:ended() return self.channel:ended() end
+
+---For core.wait_for.
+function Process:descriptor() return self.channel:descriptor() end
+
+---"interrupt" or "kill".
+function Process:signal(name) core.signal_process(self.id, name) end
+
+---How it ended; one that does not is ended.
+---@return string
+function Process:how()
+  for _ = 1, 100 do  -- its channel closes a moment before it has ended
+    local how = core.how_it_ended(self.id, false)
+    if how then return how end
+    core.wait_for({}, 0.01)
+  end
+  self:signal "kill"
+  return core.how_it_ended(self.id, true)
+end
+
+---Places of this machine where workers can run.
+---@param count integer
+---@param words string[]
+---@param variables fun(slot: integer): string[]
+---@return mr.sweep.Place[]
+function M.places(count, words, variables)
+  local places = {}
+  for slot = 1, count do
+    places[slot] = { start = function(_, log, call) return M.start(words, variables(slot), log, call) end }
+  end
+  return places
+end
+
+return M

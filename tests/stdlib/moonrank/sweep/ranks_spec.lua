@@ -1,0 +1,183 @@
+-- Sweeps under mpirun: the same tables as without, whatever happens to a rank or to its worker.
+local mr = require "moonrank"
+local sweeps = dofile "tests/support/sweeps.lua"
+local test = require "moonrank.test"
+local it, equal, check = test.it, test.equal, test.check
+
+local mpirun, why = sweeps.mpirun(3)
+if not sweeps.moonrank or not mpirun then
+  it("ranks", function() test.skip(why or "MOONRANK does not name the program") end)
+  return
+end
+
+-- A study whose result depends on earlier results (TPE) and is pruned.
+local script = [[
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local args = mr.args{ workers = 1, trials = 24, wait = 0.0, store = "r.db", retry = 0, silence = 60.0, oops = false }
+local results = mr.sweep{ name = "study", store = args.store, workers = args.workers, trials = args.trials, retry = args.retry, seed = 4,
+  sampler = {"tpe", generation = 8, startup = 8}, pruner = {"median", generation = 8, startup = 4}, silence = args.silence,
+  progress = false, space = { x = mr.uniform(-1, 1, {points = 24}), kind = mr.choice{"p", "q"} }, metric = "ndcg",
+  run = function(trial)
+    if args.oops and trial.number % 5 == 0 then os.exit(3) end
+    local noise = mr.uniform({1}, {seed = trial.seed, stream = "noise"}):item()
+    local value = 1 - trial.x ^ 2 - (trial.kind == "p" and 0.5 or 0) + 0.01 * noise
+    for step = 1, 3 do
+      if args.wait > 0 then core.wait_for({}, args.wait / 3) end
+      trial:report(step, value * step / 3)
+    end
+    return { ndcg = value, seed = trial.seed, per_list = mr.full({20000}, value) }
+  end }
+print(results)
+]]
+
+local function in_folder(body)
+  sweeps.in_folder(function(folder)
+    sweeps.write(folder .. "/sweep.lua", script)
+    body(folder)
+  end)
+end
+
+local function table_of(folder, store) return sweeps.table_of(mr.results(folder .. "/" .. store, "study")) end
+
+-- The processes of the job, in the order of their ranks.
+local function ranks_of(id)
+  for _ = 1, 1000 do
+    local ranks = sweeps.children(id)
+    if #ranks == 3 then return ranks end
+    sweeps.wait(0.01)
+  end
+  error "mpirun starts nothing"
+end
+
+local function first_trial(folder, slot)
+  for _ = 1, 2000 do
+    if sweeps.read(("%s/r.db.files/study/worker_%d.log"):format(folder, slot)):find "-- trial" then return end
+    sweeps.wait(0.01)
+  end
+  error "no trial begins"
+end
+
+it("1, 2 and 4 workers and 3 ranks give the same table, which is printed once", function()
+  in_folder(function(folder)
+    local tables = {}
+    for i, workers in ipairs{ 1, 2, 4 } do
+      equal((sweeps.run(folder, "sweep.lua", ("--workers %d --store %d.db"):format(workers, workers))), 0)
+      tables[i] = table_of(folder, workers .. ".db")
+    end
+    local status, out, err = sweeps.run(folder, "sweep.lua", "--store mpi.db --wait 0.1", mpirun)
+    equal(status, 0, err)
+    equal(select(2, out:gsub("mr.Results", "")), 1)
+    local _, pruned = tables[1]:gsub(",pruned,", "")
+    check(pruned > 0 and pruned < 20, pruned .. " pruned")
+    for i = 2, 3 do equal(tables[i], tables[1]) end
+    equal(table_of(folder, "mpi.db"), tables[1])
+    equal(mr.results(folder .. "/mpi.db"):per_list(1):totable(), mr.results(folder .. "/2.db"):per_list(1):totable())
+    for slot = 1, 3 do
+      check(sweeps.read(("%s/mpi.db.files/study/worker_%d.log"):format(folder, slot)):find "-- trial", "every rank takes part")
+    end
+  end)
+end)
+
+it("a trial that takes its process with it does not end the job", function()
+  in_folder(function(folder)
+    local status, _, err = sweeps.run(folder, "sweep.lua", "--oops", mpirun)
+    equal(status, 0, err)
+    local r = mr.results(folder .. "/r.db")
+    equal(r:counts().killed, 4)
+    equal(r:trials{ columns = { "reason" }, where = { number = 10 } }.rows[1][1], "its process ended: exit status 3")
+  end)
+end)
+
+it("a rank that says nothing is given up, its trial is done by another", function()
+  in_folder(function(folder)
+    local id = sweeps.start(folder, "sweep.lua", "--wait 0.6 --retry 1 --silence 2", mpirun)
+    local ranks = ranks_of(id)
+    first_trial(folder, 3)
+    sweeps.signal(ranks[3], "STOP")
+    local status, err = sweeps.finish(folder)
+    equal(status, 0, err)
+    equal((sweeps.run(folder, "sweep.lua", "--workers 2 --store two.db")), 0)
+    equal(table_of(folder, "r.db"), table_of(folder, "two.db"))
+  end)
+end)
+
+it("with --enable-recovery a rank can be killed", function()
+  in_folder(function(folder)
+    local id = sweeps.start(folder, "sweep.lua", "--wait 0.6 --retry 1 --silence 2", sweeps.mpirun(3, "--enable-recovery"))
+    local ranks = ranks_of(id)
+    first_trial(folder, 2)
+    sweeps.signal(ranks[2], "KILL")
+    local status, err = sweeps.finish(folder)
+    equal(status, 0, err)
+    equal((sweeps.run(folder, "sweep.lua", "--workers 2 --store two.db")), 0)
+    equal(table_of(folder, "r.db"), table_of(folder, "two.db"))
+  end)
+end)
+
+it("Ctrl-C of mpirun: trials end as they are, to be done again later", function()
+  in_folder(function(folder)
+    local id = sweeps.start(folder, "sweep.lua", "--wait 1", mpirun)
+    first_trial(folder, 1)
+    sweeps.signal(id, "TERM")
+    sweeps.finish(folder)
+    local counts = mr.results(folder .. "/r.db"):counts()
+    check(counts.interrupted and not counts.killed and not counts.failed, "interrupted")
+    equal((sweeps.run(folder, "sweep.lua", "--workers 2")), 0)
+    equal((sweeps.run(folder, "sweep.lua", "--workers 2 --store two.db")), 0)
+    equal(table_of(folder, "r.db"), table_of(folder, "two.db"))
+  end)
+end)
+
+it("two sweeps in one script, the second made of the first one's result", function()
+  in_folder(function(folder)
+    sweeps.write(folder .. "/two.lua", [[
+local mr = require "moonrank"
+local first = mr.sweep{ name = "one", store = "t.db", progress = false, space = { a = mr.range(1, 6) },
+  run = function(trial) return trial.a end }
+local best = first:best().value
+local second = mr.sweep{ name = "two", store = "t.db", progress = false, space = { a = mr.range(1, 6) },
+  run = function(trial) return trial.a * best end }
+print(second:best().value)
+]])
+    local status, out, err = sweeps.run(folder, "two.lua", "", mpirun)
+    equal(status, 0, err)
+    equal(out, "36.0\n")
+  end)
+end)
+
+it("an error of the script is one error", function()
+  in_folder(function(folder)
+    sweeps.write(folder .. "/bad.lua", script .. "\nerror 'the end'\n")
+    local status, _, err = sweeps.run(folder, "bad.lua", "", mpirun)
+    equal(status, 1)
+    equal(select(2, err:gsub("bad.lua:%d+: the end", "")), 1)
+  end)
+end)
+
+it("each worker has its own GPU", function()
+  in_folder(function(folder)
+    sweeps.write(folder .. "/gpus.lua", [[
+local mr = require "moonrank"
+local core = require "moonrank.core"
+core.device, core.cuda_count, core.cuda = function() return "cuda" end, function() return 2 end, function() return "made up" end
+local r = mr.sweep{ name = "study", store = arg[1], progress = false, space = { a = mr.range(1, 12) }, metric = "gpu", run = function()
+  core.wait_for({}, 0.1)
+  return { gpu = tonumber(os.getenv "CUDA_VISIBLE_DEVICES") }
+end }
+local seen = {}
+for _, row in ipairs(r:trials{ columns = { "gpu" } }.rows) do seen[row[1] ] = true end
+local names = {}
+for gpu in pairs(seen) do names[#names + 1] = ("%d"):format(gpu) end
+table.sort(names)
+print(table.concat(names, " "))
+]])
+    local _, out, err = sweeps.run(folder, "gpus.lua", "a.db")
+    equal(out, "0 1\n", err)
+    equal(sweeps.read(folder .. "/a.db.files/study/worker_3.log"), "")
+    _, out = sweeps.run(folder, "gpus.lua", "b.db", "CUDA_VISIBLE_DEVICES=5,7,9")
+    equal(out, "5 7 9\n")
+    _, out = sweeps.run(folder, "gpus.lua", "c.db", mpirun)
+    equal(out, "0 1\n")
+  end)
+end)
