@@ -5,14 +5,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <typeinfo>
 
-#include "kernels/cuda/check.h"
+#include "kernels/cuda/grid.cuh"
 
 namespace mr::cuda {
-
-constexpr int warp = 32;
-constexpr unsigned all_lanes = 0xFFFFFFFFU;
 
 /// The lanes of `Warps` warps (4: a block, 1: a warp) on one list. Sums keep 128 strided partial sums, four strands of
 /// 32, and combine them in a fixed order: a butterfly within each strand, then the strands one after another.
@@ -124,39 +120,26 @@ __global__ void __launch_bounds__(128) run_list_per_warp(int64_t count, const Wo
 struct Backend {
   template <class Work>
   static void elements(int64_t count, const Work& work) {
-    if (count <= 0) return;
-    before<Work>();
     constexpr int threads = 256;
-    run_elements<<<grid((count + threads - 1) / threads), threads, 0, stream()>>>(count, work);
-    CUDA_TRY(cudaGetLastError());
+    launch(&run_elements<Work>, at_most((count + threads - 1) / threads), threads, 0, count, work);
   }
 
   template <class Work>
   static void lists(int64_t count, const Work& work) {
-    if (count <= 0) return;
-    before<Work>();
     constexpr int threads = 128;
     // below this every list gets a block of its own at once, so a warp per list would leave lanes idle
     const int64_t few = static_cast<int64_t>(multiprocessors()) * 16;
     if (count <= few) {
-      run_list_per_block<<<grid(count), threads, 0, stream()>>>(count, work);
+      launch(&run_list_per_block<Work>, at_most(count), threads, 0, count, work);
     } else {
-      run_list_per_warp<<<grid((count + 3) / 4), threads, 0, stream()>>>(count, work);
+      launch(&run_list_per_warp<Work>, at_most((count + 3) / 4), threads, 0, count, work);
     }
-    CUDA_TRY(cudaGetLastError());
   }
 
  private:
-  template <class Work>
-  static void before() {
-    static_assert(sizeof(Work) <= 4000, "what a kernel is given must fit into its parameters");
-    require_alive();
-    note_launch(typeid(Work).name());
-  }
-
   /// More blocks than this only wait for each other: each then takes several pieces in turn.
-  static unsigned grid(int64_t blocks) {
-    return static_cast<unsigned>(std::min<int64_t>(blocks, static_cast<int64_t>(multiprocessors()) * 64));
+  static int64_t at_most(int64_t blocks) {
+    return std::min<int64_t>(blocks, static_cast<int64_t>(multiprocessors()) * 64);
   }
 };
 

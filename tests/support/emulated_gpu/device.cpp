@@ -26,7 +26,8 @@ struct Arena {
   char* base = nullptr;
   size_t used = 0;
   int open = 0;
-  bool backward = false;
+  int64_t accesses = 0;
+  bool closed = true, backward = false;
   std::map<char*, Block> live;
   std::map<size_t, std::vector<char*>> free;
 
@@ -39,6 +40,9 @@ struct Arena {
   void protect(int protection) const {
     if (used > 0 && mprotect(base, used, protection) != 0) throw std::runtime_error("the emulated GPU: mprotect");
   }
+
+  /// Closing costs a system call: the first accesses are each followed by it, later ones now and then.
+  bool closes_now() { return ++accesses < 500 || accesses % 64 == 0; }
 
   /// The live block that a pointer is in, or one past its end.
   bool holds(const char* pointer) const {
@@ -65,10 +69,16 @@ size_t room_for(size_t bytes) { return std::bit_ceil(std::max<size_t>(bytes + ca
 namespace test {
 
 DeviceAccess::DeviceAccess() {
-  if (arena().open++ == 0) arena().protect(PROT_READ | PROT_WRITE);
+  if (arena().open++ == 0 && arena().closed) {
+    arena().protect(PROT_READ | PROT_WRITE);
+    arena().closed = false;
+  }
 }
 DeviceAccess::~DeviceAccess() {
-  if (--arena().open == 0) arena().protect(PROT_NONE);
+  if (--arena().open == 0 && arena().closes_now()) {
+    arena().protect(PROT_NONE);
+    arena().closed = true;
+  }
 }
 
 void check_pointers(const void* work, size_t bytes, const char* kernel) {
@@ -113,6 +123,7 @@ void* allocate(int64_t n) {
     if (arena().used + room > arena_bytes) throw std::bad_alloc();
     data = arena().base + arena().used;
     arena().used += room;
+    arena().closed = true;  // this part of it
   }
   arena().live[data] = {bytes, room};
   const test::DeviceAccess access;

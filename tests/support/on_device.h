@@ -1,0 +1,39 @@
+// Memory of the GPU with values from the host, for tests of kernels without tensors.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/core/view.h"
+#include "kernels/cuda/device.h"
+
+namespace mr::test {
+
+template <class T>
+class OnDevice {
+ public:
+  explicit OnDevice(int64_t n) : size_(n), data_(static_cast<T*>(cuda::allocate(bytes()))) {}
+  explicit OnDevice(const std::vector<T>& from) : OnDevice(static_cast<int64_t>(from.size())) {
+    cuda::copy_to_device(data_, from.data(), bytes());
+  }
+  ~OnDevice() { cuda::release(data_); }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+  int64_t size() const { return size_; }
+  T* data() const { return data_; }
+  Span<T> span() const { return {data_, size_}; }
+  std::vector<T> values() const {
+    std::vector<T> out(static_cast<size_t>(size_));
+    cuda::copy_to_host(out.data(), data_, bytes());
+    return out;
+  }
+
+ private:
+  int64_t bytes() const { return size_ * static_cast<int64_t>(sizeof(T)); }
+
+  int64_t size_;
+  T* data_;
+};
+
+}  // namespace mr::test
