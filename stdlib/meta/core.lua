@@ -611,6 +611,11 @@ function core.nrbp_loss(ranking, empty) end
 ---@return number[]
 function core.numbers(x) end
 
+---The numbers that rank 0 gives.
+---@param values number[]
+---@return number[]
+function core.of_first(values) end
+
 ---Opens an SQLite database, 'read' or 'write'; the latter makes it.
 ---@param path string
 ---@param mode string
@@ -787,6 +792,11 @@ function core.reshape(x, sizes) end
 ---@param snapshot mr.Tensor
 function core.restore(parameter, snapshot) end
 
+---Whether all ranks have the same, to the bit.
+---@param parameters mr.Tensor[]
+---@return boolean
+function core.same_parameters(parameters) end
+
 ---Writes all tables of distributions that are kept; how many.
 ---@param path string
 ---@return integer
@@ -822,6 +832,10 @@ function core.sha256_file(path) end
 ---@param x mr.Tensor
 ---@return integer[]
 function core.shape(x) end
+
+---Gives every rank the parameters of rank 0.
+---@param parameters mr.Tensor[]
+function core.share_parameters(parameters) end
 
 ---Sends 'interrupt' or 'kill' to a process.
 ---@param id integer
@@ -902,6 +916,17 @@ function core.student_p(t, df) end
 ---@param df number
 ---@return number
 function core.student_quantile(p, df) end
+
+---Adds up gradients over all ranks; loss, counted lists and whether any wants to stop.
+---@param parameters mr.Tensor[]
+---@param loss number
+---@param counted number
+---@param stop boolean
+---@param mean boolean
+---@return number
+---@return number
+---@return boolean
+function core.sum_gradients(parameters, loss, counted, stop, mean) end
 
 ---Mean, standard deviation, count, left out; NaN is left out.
 ---@param x mr.Tensor

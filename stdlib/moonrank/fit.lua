@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
+local parallel = require "moonrank.parallel"
 local progress = require "moonrank.progress"
 
 local M = {}
@@ -33,6 +34,7 @@ local M = {}
 ---@field recipe? "honest"|"published"  choose on valid (default) or on test
 ---@field each_epoch? fun(epoch: integer, model: mr.Model)  called before training, with 0, and after every epoch
 ---@field progress? boolean          show a progress line (default true)
+---@field parallel? boolean          train over all processes that mpirun or srun started (default false)
 ---@field name? string               what the line is called
 
 -- The whole of a dataset as one batch.
@@ -75,22 +77,29 @@ local function shown(o, run, epoch, loss)
   return values
 end
 
+-- One step of the optimiser; returns the sum of the lists' losses and how many lists count.
+local function train_batch(o, optimizer, batch)
+  optimizer:zero_grad()
+  local value, counted = 0, 0
+  if batch.size > 0 then value, counted = batch_loss(o.loss, o.model(batch), batch.lists, o.group and "sum" or o.reduction) end
+  if counted > 0 then value:backward() end
+  local mean = o.reduction == "mean"
+  if o.group then return o.group:step(optimizer, counted > 0 and value:item() or 0, counted, mean) end
+  if counted == 0 then return 0, 0 end
+  optimizer:step()
+  return value:item() * (mean and counted or 1), counted
+end
+
 -- One pass over the training part; returns the mean loss per counted list.
 local function train_epoch(o, run, optimizer, epoch, line)
   local total, lists, done = 0, 0, 0
   local count = math.ceil(o.train.count / o.batch)
-  for batch in o.train:batches{ size = o.batch, shuffle = o.shuffle, seed = o.seed, epoch = epoch } do
+  local share = o.group and { o.group.rank + 1, o.group.size } or nil
+  for batch in o.train:batches{ size = o.batch, shuffle = o.shuffle, seed = o.seed, epoch = epoch, share = share } do
     core.check_interrupt()
-    optimizer:zero_grad()
     batch.step = (epoch - 1) * count + done + 1
-    local value, counted = batch_loss(o.loss, o.model(batch), batch.lists, o.reduction)
-    if counted > 0 then
-      value:backward()
-      optimizer:step()
-      total = total + value:item() * (o.reduction == "mean" and counted or 1)
-      lists = lists + counted
-    end
-    done = done + 1
+    local loss, counted = train_batch(o, optimizer, batch)
+    total, lists, done = total + loss, lists + counted, done + 1
     if line then line:update((epoch - 1) * count + done, shown(o, run, epoch, lists > 0 and total / lists or 0)) end
   end
   return lists > 0 and total / lists or 0
@@ -101,7 +110,7 @@ local function checked(options)
   local o = check.options("mr.fit", options, {
     model = none, loss = none, train = none, valid = none, test = none, optimizer = none, batch = 32, epochs = 50, metrics = {},
     select = none, patience = none, every = 1, seed = 1, shuffle = true, reduction = "mean", recipe = "honest", progress = true,
-    name = "fit", each_epoch = none,
+    name = "fit", each_epoch = none, parallel = false,
   })
   for _, name in ipairs{ "model", "loss", "train" } do
     if o[name] == nil then check.fail("mr.fit: %s is missing", name) end
@@ -130,8 +139,8 @@ local function judged(o, run, epoch, loss)
     return
   end
   if epoch % o.every ~= 0 and epoch ~= o.epochs then return end
-  local result = M.test(o.model, o.judge, { o.select })
-  entry.metrics[o.select] = result.mean[o.select]
+  local function measure() return M.test(o.model, o.judge, { o.select }).mean[o.select] end
+  if o.group then entry.metrics[o.select] = o.group:of_first(measure) else entry.metrics[o.select] = measure() end
   if not run.best or entry.metrics[o.select] > run.best.metrics[o.select] then
     run.best, run._snapshot = entry, o.model:snapshot()
   end
@@ -143,6 +152,7 @@ local function train(o, run, line)
   each_epoch(0, o.model)
   for epoch = 1, o.epochs do
     judged(o, run, epoch, train_epoch(o, run, optimizer, epoch, line))
+    if o.group then o.group:check() end
     each_epoch(epoch, o.model)
     if o.patience and run.best and epoch - run.best.epoch >= o.patience then break end
   end
@@ -151,15 +161,21 @@ end
 ---Trains a model. Chooses the epoch by `select` (default: the first metric) on the validation part; without one the last epoch stays,
 ---and the run says so. The model has the chosen epoch's parameters afterwards; the test part is looked at once, at the end
 ---(recipe = "published" chooses on test, as the papers did, and says so in `chosen_on`). Ctrl-C stops after the current batch and keeps
----what is there.
+---what is there. With `parallel = true` under `mpirun` or `srun` all processes run the script and train this one model: each takes its share
+---of the lists of every batch, the gradients are added up (those of a GPU go through the host), and all end with the model that one process
+---would have, to rounding (but for what dropout draws). The first process measures validation for all; it alone shows progress and prints.
 ---@param options mr.FitOptions
 ---@return mr.Run
 function M.fit(options)
   local o = checked(options)
   local run = { history = {}, chosen_on = o.chosen_on, interrupted = false }
   local batches = o.epochs * math.ceil(o.train.count / o.batch)
-  local line = o.progress and progress.start{ label = o.name, total = batches, unit = "batch" } or nil
+  o.group = o.parallel and parallel.join(o.model:parameters()) or false
+  local shows = o.progress and (not o.group or o.group.rank == 0)
+  local line = shows and progress.start{ label = o.name, total = batches, unit = "batch" } or nil
+  local deferred = o.group and core.defer_interrupt(true)  -- in processes that wait for each other it is agreed upon
   local ok, message = pcall(train, o, run, line)
+  if o.group then core.defer_interrupt(deferred) end
   run.interrupted = not ok and tostring(message):find("interrupted", 1, true) ~= nil
   if line then line:finish() end
   if not ok and not run.interrupted then error(message, 0) end

@@ -59,9 +59,23 @@ local function whole(self, device)
   return batch
 end
 
+-- A share of some lists: those whose middle is in one of equally long pieces of their rows; which of `order` begin and end it.
+local function share_of(sizes, order, first, count, share)
+  local rows, before = 0, 0
+  for i = first, first + count - 1 do rows = rows + sizes[order[i]] end
+  local from, to = first, first - 1
+  for i = first, first + count - 1 do
+    local piece = math.min(share[2], (2 * before + sizes[order[i]]) * share[2] // math.max(1, 2 * rows) + 1)
+    if piece < share[1] then from = i + 1 end
+    if piece <= share[1] then to = i end
+    before = before + sizes[order[i]]
+  end
+  return from, to - from + 1
+end
+
 ---Iterates over the lists in batches; the last one may be smaller. Shuffling depends on (seed, epoch) only. A batch is on `device`,
----wherever the dataset is.
----@param options? { size?: integer, shuffle?: boolean, seed?: integer, epoch?: integer, device?: string }  defaults 32, false, 1, 1, mr.device()
+---wherever the dataset is. `share = {2, 3}`: of each batch only the second of three shares, of about as many rows each; it may be empty.
+---@param options? { size?: integer, shuffle?: boolean, seed?: integer, epoch?: integer, device?: string, share?: integer[] }  defaults 32, false, 1, 1, mr.device(), all
 ---@return fun(): mr.Batch?
 ---Example:
 ---```lua
@@ -70,11 +84,12 @@ end
 ---table.concat(sizes, " ")   --> 32 32 6
 ---```
 function Dataset:batches(options)
-  local o = check.options("batches", options, { size = 32, shuffle = false, seed = 1, epoch = 1, device = core.device() })
+  local o = check.options("batches", options, { size = 32, shuffle = false, seed = 1, epoch = 1, device = core.device(),
+    share = check.none })
   if math.type(o.size) ~= "integer" or o.size < 1 then
     check.fail("batches: size is %s, expected an integer of at least 1", tostring(o.size))
   end
-  if o.size >= self.count and not o.shuffle then
+  if o.size >= self.count and not o.shuffle and not o.share then
     local once = whole(self, o.device)
     return function()
       local batch = once
@@ -84,13 +99,14 @@ function Dataset:batches(options)
   end
   local order = o.shuffle and core.permutation(self.count, o.seed, "batches", o.epoch)
     or core.arange(1, self.count, 1, "int64", "cpu")
+  local sizes, numbers = o.share and self.lists.sizes:totable(), o.share and order:totable()
   local at = 1
   return function()
     if at > self.count then return nil end
-    local n = math.min(o.size, self.count - at + 1)
-    local batch = batch_of(self, order:narrow(1, at, n), o.device)
+    local from, n = at, math.min(o.size, self.count - at + 1)
     at = at + n
-    return batch
+    if o.share then from, n = share_of(sizes, numbers, from, n, o.share) end
+    return batch_of(self, order:narrow(1, from, n), o.device)
   end
 end
 

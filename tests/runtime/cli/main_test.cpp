@@ -38,8 +38,8 @@ TEST_CASE("a wrong command line is status 2 and offers the nearest option") {
 TEST_CASE("the options --version and --help") {
   const Ran version = run({"--version"});
   CHECK(version.status == 0);
-  CHECK_THAT(version.out,
-             StartsWith("moonrank ") && Contains("\nLua 5.4") && Contains("\ncpu: ") && Contains("\ncuda: "));
+  CHECK_THAT(version.out, StartsWith("moonrank ") && Contains("\nLua 5.4") && Contains("\ncpu: ") &&
+                              Contains("\ncuda: ") && Contains("\nmpi: "));
   const Ran help = run({"--help"});
   CHECK(help.status == 0);
   CHECK_THAT(help.out, Contains("moonrank test SPEC...") && Contains("--threads N") && Contains("130 after Ctrl-C"));

@@ -1,0 +1,161 @@
+-- One model trained by several processes is the model that one process trains, to rounding; and shares of batches.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local dataset = require "moonrank.data.dataset"
+local sweeps = dofile "tests/support/sweeps.lua"
+local test = require "moonrank.test"
+local it, equal, check, raises = test.it, test.equal, test.check, test.raises
+
+-- Lists of these sizes with their rows' numbers as items.
+local function numbered(sizes)
+  local lists, rows = {}, 0
+  for i, size in ipairs(sizes) do
+    lists[i] = {}
+    for j = 1, size do lists[i][j] = j % 2 end
+    rows = rows + size
+  end
+  return dataset.new{ lists = mr.lists(lists), items = mr.arange(1, rows, { dtype = "int64" }),
+    users = mr.arange(1, #sizes, { dtype = "int64" }) }
+end
+
+it("shares of batches are the batches, each list once, in order", function()
+  for _, sizes in ipairs{ { 1 }, { 5, 1, 1, 1, 1, 1 }, { 1, 1, 1, 1, 90 }, { 3, 3, 3, 3, 3, 3, 3 }, { 31, 32, 33, 127, 128, 129, 1000 } } do
+    local data = numbered(sizes)
+    for _, of in ipairs{ 1, 2, 3, 8 } do
+      for _, shuffle in ipairs{ false, true } do
+        local whole, shares = {}, {}
+        for batch in data:batches{ size = 4, shuffle = shuffle } do whole[#whole + 1] = batch.items:totable() end
+        for part = 1, of do
+          local n = 0
+          for batch in data:batches{ size = 4, shuffle = shuffle, share = { part, of } } do
+            n = n + 1
+            shares[n] = shares[n] or {}
+            equal(batch.lists.count, batch.size)
+            equal(#batch.users, batch.size)
+            for _, item in ipairs(batch.items:totable()) do table.insert(shares[n], item) end
+          end
+        end
+        equal(shares, whole)
+      end
+    end
+  end
+end)
+
+it("shares have about as many rows each", function()
+  local sizes = {}
+  for i = 1, 200 do sizes[i] = 1 + (i * i) % 50 end
+  local data = numbered(sizes)
+  for part = 1, 4 do
+    for batch in data:batches{ size = 200, share = { part, 4 } } do
+      check(math.abs(batch.lists.rows - data.lists.rows / 4) <= 50, batch.lists.rows .. " rows")
+    end
+  end
+end)
+
+it("alone, parallel changes nothing; and a process that is alone cannot be joined", function()
+  local data = mr.data.synthetic{ kind = "queries", queries = 20, seed = 1 }
+  local function trained(parallel)
+    local model = mr.models.linear{ inputs = data.features:size(2), seed = 1 }
+    mr.fit{ model = model, loss = mr.losses.ap{}, train = data, epochs = 2, parallel = parallel, progress = false }
+    return model:parameters()[1]:totable()
+  end
+  equal(trained(true), trained(false))
+  raises(function() core.cluster_join "training" end, "no launcher")
+  raises(function() core.sum_gradients({ mr.zeros(2):requires_grad() }, 0, 0, false, true) end, "not joined")
+end)
+
+-- Trains and saves; prints the last loss.
+local script = [[
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local args = mr.args{ kind = "mf", dtype = "float64", batch = 8, reduction = "mean", epochs = 4, out = "model", adam = false, slow = false }
+local data, model
+if args.kind == "mf" then
+  local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 200, seed = 1 }:binarize(4)
+  data = ratings:folds{ k = 3, by = "user", seed = 1, nsr = 1 }[1].train
+  -- every process begins with another model: the first one's counts
+  local seed = 1 + core.launched()
+  model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, init = 0.1, seed = seed, dtype = args.dtype }
+else
+  local queries = mr.data.synthetic{ kind = "queries", queries = 70, seed = 1 }
+  local features = args.dtype == "float64" and queries.features:double() or queries.features
+  data = require("moonrank.data.dataset").new{ lists = queries.lists, features = features }
+  model = mr.models.mlp{ inputs = features:size(2), hidden = {16}, seed = 1, dtype = args.dtype }
+end
+-- where a derivative is 0, as of the last layer's bias, Adam would make steps of what is rounding
+local optimizer = args.adam and mr.optim.adam{ lr = 0.01 } or mr.optim.sgd{ lr = 0.05, momentum = 0.5 }
+local run = mr.fit{ model = model, loss = mr.losses.ndcg{ bound = "minmax" }, train = data, valid = data, batch = args.batch,
+  epochs = args.epochs, metrics = {"ndcg"}, seed = 1, reduction = args.reduction, optimizer = optimizer, parallel = true, progress = false,
+  each_epoch = function() if args.slow then core.wait_for({}, 0.1) end end }
+model:save(args.out .. "_" .. core.launched())
+print(("%.12g %d"):format(run.history[#run.history].loss, #run.history))
+]]
+
+local function parameters_of(folder, name) return mr.models.load(folder .. "/" .. name):parameters() end
+
+local function worst_difference(a, b)
+  local worst = 0
+  for i in ipairs(a) do worst = math.max(worst, (a[i]:detach() - b[i]:detach()):abs():max():item()) end
+  return worst
+end
+
+local function train_as(folder, count, arguments)
+  local before = count > 1 and sweeps.mpirun(count) or ""
+  local status, out, err = sweeps.run(folder, "train.lua", ("%s --out m%d"):format(arguments, count), before)
+  equal(status, 0, err)
+  return out
+end
+
+local mpirun, why = sweeps.mpirun(2)
+if not mpirun or not sweeps.moonrank then
+  it("parallel training", function() test.skip(why or "MOONRANK does not name the program") end)
+  return
+end
+
+local function in_folder(body)
+  sweeps.in_folder(function(folder)
+    sweeps.write(folder .. "/train.lua", script)
+    body(folder)
+  end)
+end
+
+-- the last but one: batches of fewer lists than processes
+for _, arguments in ipairs{ "--kind mf --adam", "--kind mlp --adam", "--kind mf --adam --dtype float32",
+  "--kind mlp --dtype float32", "--kind mf --batch 2 --epochs 2", "--kind mlp --reduction sum" } do
+  it("1, 2 and 3 processes train the same model: " .. arguments, function()
+    in_folder(function(folder)
+      local alone = train_as(folder, 1, arguments)
+      for count = 2, 3 do
+        local out = train_as(folder, count, arguments)
+        equal(select(2, out:gsub("\n", "")), 1)
+        local single = arguments:find "float32" ~= nil
+        check(math.abs(tonumber(out:match "%S+") - tonumber(alone:match "%S+")) < (single and 1e-5 or 1e-10), out)
+        local first = parameters_of(folder, ("m%d_0"):format(count))
+        for rank = 1, count - 1 do equal(worst_difference(parameters_of(folder, ("m%d_%d"):format(count, rank)), first), 0) end
+        local worst = worst_difference(parameters_of(folder, "m1_0"), first)
+        check(worst < (single and 1e-5 or 1e-10), ("%d processes: %g"):format(count, worst))
+      end
+    end)
+  end)
+end
+
+it("Ctrl-C ends all after the same batch", function()
+  in_folder(function(folder)
+    local id = sweeps.start(folder, "train.lua", "--kind mlp --epochs 100000 --slow", mpirun)
+    sweeps.wait(2)
+    -- to one of them, as if only one node had been told
+    sweeps.signal(sweeps.children(id)[2], "TERM")
+    sweeps.finish(folder)
+    equal(worst_difference(parameters_of(folder, "model_0"), parameters_of(folder, "model_1")), 0)
+  end)
+end)
+
+it("a process that fails ends all", function()
+  in_folder(function(folder)
+    local failing = script:gsub("if args.slow", "if core.launched() == 1 then error 'no more' end\n  if args.slow")
+    sweeps.write(folder .. "/train.lua", failing)
+    local status, _, err = sweeps.run(folder, "train.lua", "", mpirun)
+    equal(status, 1)
+    check(err:find("train.lua:%d+: no more"), err)
+  end)
+end)
