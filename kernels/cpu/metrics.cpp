@@ -2,12 +2,22 @@
 #include "kernels/tables/metrics.h"
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "kernels/cpu/launch.h"
+#include "kernels/cpu/pairs.h"
+#include "kernels/cpu/ranks.h"
 
 namespace mr {
 namespace cpu {
+
+const RankLoops& rank_loops() {
+  static const std::string_view simd = simd_name();
+  static const RankLoops loops = simd == "avx512" ? avx512::ranks() : simd == "avx2" ? avx2::ranks() : scalar::ranks();
+  return loops;
+}
+
 namespace {
 
 /// Ascending: two passes over the upper 16 bits, after which few are out of place, then what they share is sorted.
@@ -38,8 +48,6 @@ void radix_sort(std::vector<uint64_t>& keys) {
   }
 }
 
-constexpr size_t radix_from = 48;  // rows, from which passes over them are quicker than comparisons
-
 /// Rows from the first rank to the last; what a row is to its list's metrics is read off its place.
 template <class Real>
 struct SortedRows {
@@ -65,15 +73,19 @@ struct PackedRows {
 
   void sort(int64_t n) {
     keys.resize(static_cast<size_t>(n));
-    for (int64_t i = 0; i < n; ++i) {
-      const uint64_t low = static_cast<uint64_t>(i) << 1 | (precedes.relevance[i] >= threshold ? 1U : 0U);
-      keys[i] = static_cast<uint64_t>(falling_bits(precedes.scores[i])) << 32 | low;
-    }
-    if (keys.size() >= radix_from) {
-      radix_sort(keys);
+    if (n <= rank_loops().most) {
+      thread_local std::vector<int32_t> places;
+      places.resize(keys.size());
+      rank_loops().count(precedes.scores, n, places.data());
+      for (int64_t i = 0; i < n; ++i) keys[places[i]] = packed(i);
     } else {
-      std::sort(keys.begin(), keys.end());
+      for (int64_t i = 0; i < n; ++i) keys[i] = packed(i);
+      radix_sort(keys);
     }
+  }
+  uint64_t packed(int64_t i) const {
+    const uint64_t low = static_cast<uint64_t>(i) << 1 | (precedes.relevance[i] >= threshold ? 1U : 0U);
+    return static_cast<uint64_t>(falling_bits(precedes.scores[i])) << 32 | low;
   }
   int32_t row(int64_t place) const { return static_cast<int32_t>((keys[place] & 0xFFFFFFFFU) >> 1); }
   int32_t relevant(int64_t place) const { return static_cast<int32_t>(keys[place] & 1); }
