@@ -77,28 +77,23 @@ AdamRates<Real> rates_of(const AdamStep<Real>& w) {
   return {w.rate, w.correction, w.beta1, w.beta2, w.epsilon, w.decay};
 }
 
-/// A dense gradient is one long row. Else what the plain form looks up for every entry is looked up once per row.
+/// A piece of a dense gradient is one long row. Else what the plain form looks up for every entry is looked up once per
+/// row.
 template <class Real>
 void adam_step(int64_t count, const AdamStep<Real>& w) {
-  if (w.entries.rows == nullptr && w.gradient.slot == nullptr) {
+  const EntriesOfRows& moved = w.entries;
+  if (moved.rows == nullptr && w.gradient.slot == nullptr) {
     return parallel(count, 8192, [&](int64_t first, int64_t last) {
-      training_loops<Real>().adam(w.parameter + first, w.mean + first, w.square + first, w.gradient.values + first,
-                                  last - first, rates_of(w));
+      training_loops<Real>().adam({w.parameter + first, w.mean + first, w.square + first, w.gradient.values + first,
+                                   nullptr, nullptr, last - first},
+                                  0, 1, rates_of(w));
     });
   }
   if (count == 0) return;
   const int64_t width = w.gradient.width;
-  parallel(count / width, std::max<int64_t>(1, 8192 / width), [&](int64_t first, int64_t last) {
-    const TrainingLoops<Real>& loops = training_loops<Real>();
-    const AdamRates<Real> rates = rates_of(w);
-    const int64_t columns = w.gradient.width;
-    for (int64_t i = first; i < last; ++i) {
-      const int64_t row = w.entries.rows ? w.entries.rows[i] : i, at = row * columns;
-      const int64_t slot = w.gradient.slot ? w.gradient.slot[row] : row;
-      const Real* const gradient = slot < 0 ? nullptr : w.gradient.values + slot * columns;
-      loops.adam(w.parameter + at, w.mean + at, w.square + at, gradient, columns, rates);
-    }
-  });
+  const AdamRows<Real> at{w.parameter, w.mean, w.square, w.gradient.values, moved.rows, w.gradient.slot, width};
+  parallel(count / width, std::max<int64_t>(1, 8192 / width),
+           [&](int64_t first, int64_t last) { training_loops<Real>().adam(at, first, last, rates_of(w)); });
 }
 
 template <class Real>

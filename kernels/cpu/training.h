@@ -13,6 +13,16 @@ struct AdamRates {
   Real rate, correction, beta1, beta2, epsilon, decay;
 };
 
+/// What AdamStep moves, row by row: row rows[i] (counted from 0; all rows where null), whose derivative is row
+/// slot[row] of `gradient` (the row's own where `slot` is null; below 0: zero).
+template <class Real>
+struct AdamRows {
+  Real *parameter, *mean, *square;
+  const Real* gradient;
+  const int64_t *rows, *slot;
+  int64_t width;
+};
+
 /// Row k of n: row index[k] (counted from 1) of a matrix with `width` columns, weighed by weights[order[k]], or by
 /// weights[k] where `order` is null.
 template <class Real>
@@ -26,9 +36,8 @@ struct WeighedRows {
 
 template <class Real>
 struct TrainingLoops {
-  /// AdamStep for n entries; a null gradient is zero.
-  void (*adam)(Real* parameter, Real* mean, Real* square, const Real* gradient, int64_t n,
-               const AdamRates<Real>& rates);
+  /// AdamStep for rows `first` to `last` - 1 of those that are moved.
+  void (*adam)(const AdamRows<Real>& at, int64_t first, int64_t last, const AdamRates<Real>& rates);
   /// products[k] = inner product of `vector` and row index[k] of the matrix; the weights are not looked at.
   void (*inner_products)(const Real* vector, const WeighedRows<Real>& rows, Real* products);
   /// sums = the weighed rows added up, one after the other.

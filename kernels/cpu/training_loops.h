@@ -48,8 +48,10 @@ struct Moments {
   }
 };
 
+/// Entries of one row; a null gradient is zero.
 template <class Real>
-void adam(Real* parameter, Real* mean, Real* square, const Real* gradient, int64_t n, const AdamRates<Real>& rates) {
+void adam_row(Real* parameter, Real* mean, Real* square, const Real* gradient, int64_t n,
+              const AdamRates<Real>& rates) {
   using L = Lanes<Real>;
   int64_t i = 0;
   for (; i + L::count <= n; i += L::count) {
@@ -67,6 +69,17 @@ void adam(Real* parameter, Real* mean, Real* square, const Real* gradient, int64
   put(parameter, at.parameter);
   put(mean, at.mean);
   put(square, at.square);
+}
+
+template <class Real>
+void adam(const AdamRows<Real>& at, int64_t first, int64_t last, const AdamRates<Real>& rates) {
+  const AdamRates<Real> own = rates;  // in registers: what is stored could be part of `rates`
+  const AdamRows<Real> w = at;
+  for (int64_t i = first; i < last; ++i) {
+    const int64_t row = w.rows ? w.rows[i] : i, slot = w.slot ? w.slot[row] : row, from = row * w.width;
+    adam_row(w.parameter + from, w.mean + from, w.square + from, slot < 0 ? nullptr : w.gradient + slot * w.width,
+             w.width, own);
+  }
 }
 
 /// Sum of the lanes, halves first.

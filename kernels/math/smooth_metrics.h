@@ -25,27 +25,29 @@ struct SmoothMetricViews {
   Span<Real> value, g, h;
 };
 
-/// sum_i G_i d(R_i) / IDCG.
+/// sum_i G_i d(R_i) / IDCG. The value pass leaves G_i d'(R_i) in `slope` (unless null), where the derivative pass finds
+/// it: the logarithm is the dear part of both.
 template <class Real>
 struct SmoothNdcg {
   SmoothMetricViews<Real> v;
   Span<const float> relevance;
   Ragged lists;
   Span<const double> ideal;
+  Span<double> slope;
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = v.targets.begin(list), p = v.targets.size(list);
     const float* const y = relevance.data + lists.begin(list);
     if (v.upstream.data == nullptr) {
-      const double dcg =
-          group.sum(p, [&](int64_t i) { return gain_of(y[v.targets(list, i)]) * discount(v.rank[at + i]); });
+      const double dcg = group.sum(p, [&](int64_t i) {
+        const double gain = gain_of(y[v.targets(list, i)]), rank = v.rank[at + i];
+        if (slope.data != nullptr) slope[at + i] = gain * discount_derivative(rank);
+        return gain * discount(rank);
+      });
       group.each(1, [&](int64_t) { v.value[list] = static_cast<Real>(p > 0 ? dcg / ideal[list] : 0); });
       return;
     }
-    group.each(p, [&](int64_t i) {
-      v.g[at + i] = static_cast<Real>(v.upstream[list] * gain_of(y[v.targets(list, i)]) *
-                                      discount_derivative(v.rank[at + i]) / ideal[list]);
-    });
+    group.each(p, [&](int64_t i) { v.g[at + i] = static_cast<Real>(v.upstream[list] * slope[at + i] / ideal[list]); });
   }
 };
 

@@ -58,6 +58,8 @@ int open_core(lua_State* L) {
 }  // namespace
 
 void open(lua_State* L) {
+  // by generations: what a batch leaves is collected soon, and its memory is there for the next ones
+  lua_gc(L, LUA_GCGEN, 0, 0);
   luaL_openlibs(L);
   luaL_requiref(L, "moonrank.core", &open_core, 0);
   // boot.lua installs the searchers; it gets the core

@@ -1,5 +1,6 @@
 #include "runtime/ops/check.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace mr::check {
@@ -55,7 +56,9 @@ void not_nan(const char* name, const Tensor& x) {
       copied = x.to_vector<Real>();
       values = copied.data();
     }
-    for (int64_t i = 0; i < x.entries(); ++i) {
+    bool any = false;
+    for (int64_t i = 0; i < x.entries(); ++i) any |= std::isnan(values[i]);
+    for (int64_t i = 0; any && i < x.entries(); ++i) {
       if (std::isnan(values[i])) fail(name, std::string(name) + " has NaN at entry " + std::to_string(i + 1));
     }
   });
@@ -75,7 +78,12 @@ void index(const char* name, const Tensor& x, int64_t n) {
     copied = x.to_vector<int64_t>();
     values = copied.data();
   }
+  int64_t least = 1, most = 1;
   for (int64_t i = 0; i < x.entries(); ++i) {
+    least = std::min(least, values[i]);
+    most = std::max(most, values[i]);
+  }
+  for (int64_t i = 0; (least < 1 || most > n) && i < x.entries(); ++i) {
     if (values[i] < 1 || values[i] > n) {
       fail(name, std::string(name) + " has " + std::to_string(values[i]) + " at entry " + std::to_string(i + 1) +
                      ", expected 1 to " + std::to_string(n));

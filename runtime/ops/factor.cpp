@@ -72,20 +72,25 @@ ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists,
   int64_t* const next = numbers(counts);
   for (int64_t r = 0; r < rows; ++r) ++next[place(item[r])];
   const int64_t most = std::min(rows, place.count);
-  ByItem grouped{empty_index(most), empty_index(most + 1), empty_index(rows), empty_index(rows)};
+  ByItem grouped{empty_index(most + 1), empty_index(most + 1), empty_index(rows), empty_index(rows)};
+  int64_t *const present = numbers(grouped.items), *const starts = numbers(grouped.starts);
   int64_t *const order = numbers(grouped.order), *const owner = numbers(grouped.user_of), found = 0, at = 0;
+  // without branches, which nothing could predict: an item without rows is written over by the next
   for (int64_t i = 0; i < place.count; ++i) {
-    if (next[i] == 0) continue;
-    numbers(grouped.items)[found] = place.item(i);
-    numbers(grouped.starts)[found++] = at;
-    at += std::exchange(next[i], at);
+    present[found] = place.item(i);
+    starts[found] = at;
+    const int64_t rows_of_item = std::exchange(next[i], at);
+    found += rows_of_item > 0 ? 1 : 0;
+    at += rows_of_item;
   }
-  numbers(grouped.starts)[found] = rows;
-  for (int64_t l = 0; l < lists.count(); ++l) {
-    for (int64_t r = lists.offsets()[l]; r < lists.offsets()[l + 1]; ++r) {
+  starts[found] = rows;
+  const Ragged ragged = lists.view(Device::cpu);
+  for (int64_t l = 0, r = 0; l < ragged.count; ++l) {
+    const int64_t user = numbers(users)[l];
+    for (const int64_t end = ragged.offsets[l + 1]; r < end; ++r) {
       const int64_t k = next[place(item[r])]++;
       order[k] = r;
-      owner[k] = numbers(users)[l];
+      owner[k] = user;
     }
   }
   grouped.items = grouped.items.slice(0, found);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "kernels/tables/training.h"
 #include "runtime/autograd/node.h"
@@ -52,17 +53,14 @@ void place(const Tensor& parameter, OptimizerState& state, const Tensor& rows) {
 
 /// Adds these rows to those that had a gradient before.
 void remember(OptimizerState& state, int64_t all) {
-  state.is_touched.resize(static_cast<size_t>(all), false);
-  bool more = false;
-  for (const int64_t row : state.in_slot) {
-    more = more || !state.is_touched[row];
-    state.is_touched[row] = true;
-  }
-  if (!more) return;
+  state.is_touched.resize(static_cast<size_t>(all), 0);
+  int64_t before = 0;
+  for (const int64_t row : state.in_slot) before += std::exchange(state.is_touched[row], uint8_t{1});
+  if (before == static_cast<int64_t>(state.in_slot.size())) return;
   state.touched_there = Tensor();
   state.touched.clear();
   for (int64_t row = 0; row < all; ++row) {
-    if (state.is_touched[row]) state.touched.push_back(row);
+    if (state.is_touched[row] != 0) state.touched.push_back(row);
   }
 }
 

@@ -14,7 +14,7 @@ struct OptimizerState {
   /// Rows that ever had a gradient, ascending, counted from 0; on the parameter's device where defined.
   std::vector<int64_t> touched;
   Tensor touched_there;
-  std::vector<bool> is_touched;  // by row
+  std::vector<uint8_t> is_touched;  // by row
   /// Of every row: which row of the last gradient belongs to it, or -1. Kept, so that a step writes only what changes.
   Tensor slot;
   std::vector<int64_t> in_slot;  // the rows of the last gradient, counted from 0

@@ -94,11 +94,13 @@ constexpr auto nothing_more = [](auto, const Tensor&, const Tensor&) {};
 Tensor smooth_ndcg(const Tensor& scores, const Lists& lists, double gain) {
   check_scores(scores, lists, gain);
   const Problem p(scores, lists, any_gain(), gain);
-  const auto metric = [p]<class Real>(const SmoothMetricViews<Real>& v) {
+  const int64_t slopes = recording({scores}) ? p.targets->total : 0;
+  const Tensor slope = Tensor::empty({slopes}, Dtype::float64, scores.device());
+  const auto metric = [p, slope]<class Real>(const SmoothMetricViews<Real>& v) {
     const Device device = p.scores.device();
-    kernels<SmoothKernels<Real>>(device).smooth_ndcg(p.lists.count(),
-                                                     {v, p.lists.relevance(device).span<const float>(), p.ragged(),
-                                                      ideal_dcg(p.lists, device).span<const double>()});
+    kernels<SmoothKernels<Real>>(device).smooth_ndcg(
+        p.lists.count(), {v, p.lists.relevance(device).span<const float>(), p.ragged(),
+                          ideal_dcg(p.lists, device).span<const double>(), slope.span<double>()});
   };
   return smooth_metric("smooth_ndcg", scores, p, p.ranks(), Tensor(), metric, nothing_more);
 }

@@ -1,5 +1,6 @@
 #include "runtime/tensor/lists.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -70,12 +71,9 @@ const std::vector<int64_t>& Lists::relevant(float threshold) const {
   char key[40];
   std::snprintf(key, sizeof key, "relevant %a", threshold);
   return cached<std::vector<int64_t>>(key, [&] {
-    std::vector<int64_t> relevant(body_->sizes.size(), 0);
-    for (size_t l = 0; l < relevant.size(); ++l) {
-      for (int64_t i = body_->offsets[l]; i < body_->offsets[l + 1]; ++i)
-        relevant[l] += body_->relevance[i] >= threshold ? 1 : 0;
-    }
-    return relevant;
+    return per_list<int64_t>(key, [&](const float* grades, int64_t n) {
+      return std::count_if(grades, grades + n, [&](float grade) { return grade >= threshold; });
+    });
   });
 }
 
@@ -83,23 +81,24 @@ const ChosenRows& Lists::relevant_rows(float threshold, Device device) const {
   char key[64];
   std::snprintf(key, sizeof key, "rows %a@%s", threshold, name_of(device).data());
   return cached<ChosenRows>(key, [&] {
-    std::vector<int64_t> offsets{0};
-    std::vector<int32_t> rows(body_->relevance.size());  // at most; written without branches, kept where relevant
-    int64_t found = 0;
+    const std::vector<int64_t> offsets = offsets_of(relevant(threshold));
+    const auto bytes = static_cast<int64_t>(offsets.back() * sizeof(int32_t));
+    const auto room = bytes + static_cast<int64_t>(sizeof(int32_t));  // written without branches, kept where relevant
+    auto here = std::make_shared<Storage>(room, Device::cpu);
+    auto* at = static_cast<int32_t*>(here->data());
     for (size_t l = 0; l < body_->sizes.size(); ++l) {
       const float* const grades = body_->relevance.data() + body_->offsets[l];
       for (int64_t i = 0; i < body_->sizes[l]; ++i) {
-        rows[found] = static_cast<int32_t>(i);
-        found += grades[i] >= threshold ? 1 : 0;
+        *at = static_cast<int32_t>(i);
+        at += grades[i] >= threshold ? 1 : 0;
       }
-      offsets.push_back(found);
     }
-    rows.resize(static_cast<size_t>(found));
-    const auto bytes = static_cast<int64_t>(rows.size() * sizeof(int32_t));
-    ChosenRows chosen{Tensor::from(offsets, device), std::make_shared<Storage>(bytes, device), offsets.back(), count()};
-    if (bytes > 0 && device == Device::cpu) std::memcpy(chosen.rows->data(), rows.data(), static_cast<size_t>(bytes));
-    if (bytes > 0 && device == Device::cuda) cuda::copy_to_device(chosen.rows->data(), rows.data(), bytes);
-    return chosen;
+    auto rows = here;
+    if (device == Device::cuda) {
+      rows = std::make_shared<Storage>(bytes, device);
+      if (bytes > 0) cuda::copy_to_device(rows->data(), here->data(), bytes);
+    }
+    return ChosenRows{Tensor::from(offsets, device), std::move(rows), offsets.back(), count()};
   });
 }
 

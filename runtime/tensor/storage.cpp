@@ -17,7 +17,7 @@
 namespace mr {
 namespace {
 
-std::atomic<int64_t> held_bytes[2];
+std::atomic<int64_t> held_bytes[2], fresh_storages;
 constexpr int64_t guarded_size = int64_t{64} << 20;
 
 /// Memory that the machine can still give, from the kernel's own estimate; without one, all is allowed.
@@ -107,6 +107,7 @@ void* allocate_cpu(int64_t bytes) {
   if (bytes >= guarded_size && bytes > available_bytes()) throw OutOfMemory(bytes, Device::cpu);
   const int64_t size = Blocks::rounded(bytes);
   if (void* const kept = blocks().take(size)) return kept;
+  ++fresh_storages;
   const auto fresh = [&] { return std::aligned_alloc(64, static_cast<size_t>(size)); };
   void* data = fresh();
   if (data == nullptr) {
@@ -154,5 +155,6 @@ Storage::~Storage() {
 
 int64_t Storage::held(Device device) { return held_bytes[static_cast<int>(device)]; }
 int64_t Storage::kept() { return blocks().kept(); }
+int64_t Storage::fresh() { return fresh_storages; }
 
 }  // namespace mr

@@ -25,6 +25,8 @@ class Storage {
   static int64_t held(Device device);
   /// Bytes of the CPU that nothing holds, kept for the next storages.
   static int64_t kept();
+  /// How many storages of the CPU so far found nothing kept of their size and took memory from the system.
+  static int64_t fresh();
 
  private:
   void* data_ = nullptr;

@@ -105,6 +105,7 @@ void run_smooth(const Case<Real>& c, Results& results) {
   const auto table = SmoothKernels<Real>::template made_for<Backend>();
   const size_t p = c.targets.size();
   std::vector<Real> rank(p), among(p), terms(p), g(p), h(p), value(4), upstream(4, Real(1.5)), out(c.scores.size());
+  std::vector<double> slope(p);
   const Real gain = 1.25;
   table.smooth_rank(c.count(), {span(c.scores), c.lists(), c.chosen(), {c.lists(), nullptr}, gain, span(rank)});
   table.smooth_rank(c.count(), {span(c.scores), c.lists(), c.chosen(), c.chosen(), gain, span(among)});
@@ -126,7 +127,11 @@ void run_smooth(const Case<Real>& c, Results& results) {
                                       uses_h ? Span<const Real>(span<Real>(h)) : Span<const Real>{}, span(out)});
     results.add(out);
   };
-  both([&](const auto& v) { table.smooth_ndcg(c.count(), {v, span(c.grades), c.lists(), span(c.ideal)}); }, false);
+  both(
+      [&](const auto& v) {
+        table.smooth_ndcg(c.count(), {v, span(c.grades), c.lists(), span(c.ideal), span(slope)});
+      },
+      false);
   both([&](const auto& v) { table.smooth_ap(c.count(), {v}); }, true);
   both([&](const auto& v) { table.smooth_nrbp_loss(c.count(), {v}); }, false);
   both([&](const auto& v) { table.smooth_rr(c.count(), {v, span<Real>(terms)}); }, false);

@@ -89,7 +89,8 @@ TEMPLATE_TEST_CASE("Adam in vectors is the plain step", "[kernels]", float, doub
         INFO(name << ", " << n << " entries, decay " << decay);
         const auto fast = moved<Real>(n, [&, loops = loops](auto& at, int t) {
           const auto w = adam_at(at, t, decay);
-          loops.adam(at[0].data(), at[1].data(), at[2].data(), t == 2 ? nullptr : gradient.data(), n,
+          const int64_t slot = t == 2 ? -1 : 0;
+          loops.adam({at[0].data(), at[1].data(), at[2].data(), gradient.data(), nullptr, &slot, n}, 0, 1,
                      {w.rate, w.correction, w.beta1, w.beta2, w.epsilon, w.decay});
         });
         for (size_t i = 0; i < 3; ++i) near(fast[i], plain[i], 0.1);
