@@ -357,6 +357,10 @@ function core.float64_bytes(values) end
 ---@return mr.Tensor
 function core.float64_tensor(bytes) end
 
+---How many tensors of the CPU so far took their memory from the system.
+---@return integer
+function core.fresh_tensors() end
+
 ---A tensor of one value.
 ---@param shape integer[]
 ---@param value number

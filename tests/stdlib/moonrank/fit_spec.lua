@@ -57,6 +57,20 @@ describe("mr.fit", function()
     check(fit{ seed = 9, epochs = 1 }.history[1].loss ~= fit{ epochs = 1 }.history[1].loss, "another seed, another order")
   end)
 
+  it("takes the memory of its tensors from what earlier ones left", function()
+    local function fresh(f)
+      collectgarbage()
+      local before = core.fresh_tensors()
+      f()
+      return core.fresh_tensors() - before
+    end
+    local function batches() fit{ batch = 4, epochs = 20, valid = false } end
+    local first, again = fresh(batches), fresh(batches)
+    local kept = fresh(function() mr.zeros(1000) end) + fresh(function() mr.zeros(1000) end) < 2
+    if not kept then return end  -- a sanitizer watches memory that was freed, so none is used again
+    check(again < first / 20, ("%d at first, %d in a second run"):format(first, again))
+  end)
+
   it("stops early", function()
     local run = fit{ epochs = 200, patience = 2, optimizer = mr.optim.adam{ lr = 0.5 } }
     check(#run.history < 200, "patience ends it")
