@@ -35,4 +35,17 @@ __device__ T* shared_memory() {
   return reinterpret_cast<T*>(dynamic_shared);
 }
 
+/// 1 / x to about the last digit, for x whose reciprocal is a normal number.
+__device__ inline float reciprocal(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+__device__ inline double reciprocal(double x) {
+  double y;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  y = fma(y, fma(-x, y, 1.0), y);  // 20 digits become 40, then all
+  return fma(y, fma(-x, y, 1.0), y);
+}
+
 }  // namespace mr::cuda

@@ -62,6 +62,11 @@ T* shared_memory() {
   return static_cast<T*>(test::shared_memory());
 }
 
+template <class Real>
+Real reciprocal(Real x) {
+  return 1 / x;
+}
+
 inline void __syncthreads() { test::block_barrier(); }
 inline void __syncwarp(unsigned mask = all_lanes) { test::exchange(test::Exchange::barrier, mask, 0, 0); }
 inline void __threadfence() {}
