@@ -37,9 +37,13 @@ struct Spawn {
 
 /// A group of its own: Ctrl-C in the terminal reaches the parent alone, which decides. Signals as in a fresh program.
 void set_up(Spawn& spawn, int theirs, const std::string& log) {
-  posix_spawnattr_setflags(&spawn.attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setflags(&spawn.attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   posix_spawnattr_setpgroup(&spawn.attributes, 0);
-  sigset_t usual;
+  sigset_t usual, blocked;
+  sigemptyset(&blocked);
+  // a launcher ends a job by telling every process; a worker waits for what its parent makes of that
+  if (cluster::launched()) sigaddset(&blocked, SIGTERM);
+  posix_spawnattr_setsigmask(&spawn.attributes, &blocked);
   sigemptyset(&usual);
   for (const int each : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) sigaddset(&usual, each);
   posix_spawnattr_setsigdefault(&spawn.attributes, &usual);
