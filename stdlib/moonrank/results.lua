@@ -275,27 +275,42 @@ end
 
 function Results:__tostring() return ("mr.Results '%s' in %s: %s"):format(self.name, self.path, counts_text(self:counts())) end
 
----The studies of a store with their best trials, as `moonrank results store.db` prints them.
+-- The best trials as a table.
+local function best_text(results)
+  local data, rows = results:columns(), {}
+  local value, order = data:column("results", "value"), results:order(data, data:rows("results"))
+  for i = 1, math.min(5, #order) do
+    local line = { data:column("results", "number")[order[i]], value[order[i]] }
+    for c, param in ipairs(data.params) do line[c + 2] = data:column("results", param)[order[i]] end
+    rows[i] = line
+  end
+  return tostring(make_table{ columns = { "trial", metric_of(results.study), table.unpack(data.params) }, rows = rows })
+end
+
+-- Why the first of those that failed did.
+local function failures_text(results)
+  local failed = results:trials{ columns = { "number", "state", "reason" }, states = { "failed", "killed" } }.rows
+  local lines = {}
+  for i = 1, math.min(5, #failed) do
+    lines[i] = ("trial %d %s: %s"):format(failed[i][1], failed[i][2], tostring(failed[i][3]):match "[^\n]*")
+  end
+  if #failed > 5 then lines[6] = ("... and %d more"):format(#failed - 5) end
+  return table.concat(lines, "\n")
+end
+
+---The studies of a store with their best trials and why others failed, as `moonrank results store.db` prints them.
 ---@param path string
 ---@return string
 function M.text(path)
   local store = open(path, "read")
   local lines = {}
+  local function add(text) lines[#lines + 1] = "  " .. text:gsub("\n", "\n  ") end
   for _, name in ipairs(names_of(store)) do
     local results = M.results(path, name)
     local counts = results:counts()
     lines[#lines + 1] = ("%s: %s%s"):format(name, counts_text(counts), results.study.planned and " of " .. results.study.planned or "")
-    if counts.done then
-      local data, rows = results:columns(), {}
-      local value, order = data:column("results", "value"), results:order(data, data:rows("results"))
-      for i = 1, math.min(5, #order) do
-        local line = { data:column("results", "number")[order[i]], value[order[i]] }
-        for c, param in ipairs(data.params) do line[c + 2] = data:column("results", param)[order[i]] end
-        rows[i] = line
-      end
-      local body = tostring(make_table{ columns = { "trial", metric_of(results.study), table.unpack(data.params) }, rows = rows })
-      lines[#lines + 1] = "  " .. body:gsub("\n", "\n  ")
-    end
+    if counts.done then add(best_text(results)) end
+    if counts.failed or counts.killed then add(failures_text(results)) end
   end
   return #lines > 0 and table.concat(lines, "\n") or path .. " has no studies"
 end

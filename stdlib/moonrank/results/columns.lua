@@ -8,8 +8,8 @@ local M = {}
 ---@field count integer   of trials
 local Columns = check.class("mr.results.Columns")
 
-local of_trial = { number = true, state = true, attempts = true, seed = true, value = true, reason = true, wall = true, memory = true,
-  device = true, started = true, ended = true }
+local of_trial = { number = true, state = true, attempts = true, seed = true, value = true, reason = true, traceback = true,
+  wall = true, memory = true, device = true, version = true, started = true, ended = true }
 
 ---The trials of a study in some states.
 ---@param store mr.sweep.Store

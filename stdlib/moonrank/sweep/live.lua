@@ -1,6 +1,5 @@
 -- What a running sweep shows: on a terminal a small table that is drawn anew, elsewhere a plain line now and then.
 local core = require "moonrank.core"
-local frame = require "moonrank.sweep.frame"
 
 local M = {}
 
@@ -114,7 +113,7 @@ function Live:finish()
     if trial and (trial.state == "failed" or trial.state == "killed") then
       shown = shown + 1
       if shown <= 5 then
-        self:say(("  trial %d %s: %s  %s"):format(number, trial.state, tostring(trial.reason):match "[^\n]*", frame.to_json(trial.params)))
+        self:say(("  trial %d %s: %s  (%s)"):format(number, trial.state, tostring(trial.reason):match "[^\n]*", params_text(trial.params)))
       end
     end
   end
