@@ -40,9 +40,9 @@ class Blocks {
 #if defined(__SANITIZE_ADDRESS__)
   static constexpr int64_t most_kept = 0;  // a sanitizer watches memory that was freed
 #else
-  static constexpr int64_t most_kept = int64_t{32} << 20;
+  static constexpr int64_t most_kept = int64_t{64} << 20;
 #endif
-  static constexpr int64_t largest = int64_t{8} << 20;
+  static constexpr int64_t largest = int64_t{32} << 20;
 
   /// Bytes rounded up to a size that blocks have: powers of two and three steps between them.
   static int64_t rounded(int64_t bytes) {
