@@ -1,33 +1,24 @@
 -- How long distributions take, side by side in one run: the exact one with its table, 300,000 random rankings (ours, and the NumPy loop that a
 -- Python user would write), and one reading of the table against the sum over 300,000 values; then all tables that real data need.
--- Usage: moonrank tests/bench/distributions.lua [--repeats 5] [--data FOLDER]. NumPy is tried where python3 has it.
+-- Usage: moonrank tests/bench/distributions.lua [--repeats 5] [--csv FILE]. NumPy is tried where python3 has it.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
 local args = mr.args{
   repeats = { default = 5, help = "each is measured so often; the median counts" },
   threads = { default = 1, help = "threads for the comparisons (the tables of real data take all cores)" },
   samples = { default = 300000, help = "random rankings" },
+  csv = { type = "string", help = "a file for the first table, as CSV" },
 }
 
-local function median_seconds(f)
-  local times = {}
-  for i = 1, args.repeats do
-    local start = core.clock()
-    f(i)
-    times[i] = core.clock() - start
-  end
-  table.sort(times)
-  return times[#times // 2 + 1]
-end
+local function median_seconds(f) return bench.spread_of(bench.times_of(f, args.repeats)).median end
 
-local function numpy_seconds(metric, n, p)
-  local here = arg[0]:match("^(.*/)") or "./"
+local function numpy_times(metric, n, p)
   local few = math.min(args.samples, 3000)  -- the loop's time is proportional
-  local pipe = io.popen(("python3 '%speers/sampled_distribution.py' %s %d %d %d 2>/dev/null"):format(here, metric, n, p, few))
-  local seconds = pipe and tonumber(pipe:read("l"))
-  if pipe then pipe:close() end
-  return seconds and seconds * args.samples / few
+  local times = bench.peer_times("sampled_distribution.py", metric, n, p, few)
+  for i, seconds in ipairs(times) do times[i] = seconds * args.samples / few end
+  return times
 end
 
 -- A distribution bound on one list, nothing kept from before: another seed, or a kappa that differs in its last digits
@@ -40,29 +31,22 @@ end
 
 local cores = core.threads()
 core.threads(args.threads)
-local rows, has_numpy = {}, false
+local rows, add = bench.collect()
 for _, shape in ipairs{ { 60, 20 }, { 1000, 250 } } do
   local n, p = table.unpack(shape)
   local list = {}
   for i = 1, n do list[i] = i <= p and 1 or 0 end
   for _, metric in ipairs{ "ndcg", "ap", "nrbp_loss" } do
-    local exact = median_seconds(bounded(metric, list, function(i) return { method = "exact", kappa = 8 + i * 1e-9 } end))
-    local sampled = median_seconds(bounded(metric, list, function(i)
+    local workload = ("distribution of %s, N = %d, P = %d"):format(metric, n, p)
+    local exact = bounded(metric, list, function(i) return { method = "exact", kappa = 8 + i * 1e-9 } end)
+    add(workload, "moonrank, exact", args.threads, bench.times_of(exact, args.repeats))
+    add(workload, ("moonrank, %d samples"):format(args.samples), args.threads, bench.times_of(bounded(metric, list, function(i)
       return { method = "sampled", gain = "samples", samples = args.samples, seed = 1000 + i }
-    end))
-    local numpy = numpy_seconds(metric, n, p)
-    rows[#rows + 1] = {
-      ("(%d, %d)"):format(n, p), metric, exact * 1e3, sampled * 1e3, numpy and numpy * 1e3, sampled / exact,
-      numpy and numpy / exact,
-    }
-    has_numpy = has_numpy or numpy ~= nil
+    end), args.repeats))
+    add(workload, ("NumPy, %d samples"):format(args.samples), args.threads, numpy_times(metric, n, p))
   end
 end
-print(("One distribution, milliseconds, median of %d, threads: %d. Exact with its table; from %d random rankings;"):format(
-  args.repeats, args.threads, args.samples))
-print(has_numpy and "those in a loop of NumPy (timed on 3,000 of them)." or "a loop of NumPy was not timed: python3 has none.")
-print(mr.table{ columns = { "(N, P)", "metric", "exact", "sampled", "NumPy", "sampled : exact", "NumPy : exact" }, rows = rows,
-  formats = { exact = "%.3f", sampled = "%.1f", NumPy = "%.0f", ["sampled : exact"] = "%.0f", ["NumPy : exact"] = "%.0f" } })
+bench.finish("One distribution with its table; of the NumPy loop's samples 3,000 are timed.", rows, args.csv)
 
 -- One reading
 local readings = {}

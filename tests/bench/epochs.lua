@@ -1,13 +1,15 @@
--- How long one epoch takes: matrix factorisation of MovieLens (ratings from 4, users with 25 or more of them), smooth nDCG, AP and nRBP, by negatives
--- per relevant row (NSR) and threads; and the same lists, model and optimiser in PyTorch in the same run (tests/bench/peers/epochs_torch.py says in
--- which forms). Usage: moonrank tests/bench/epochs.lua [--nsr 1,2,3] [--forms padded,lists] [--csv FILE] [--data FOLDER].
+-- How long one epoch takes, batches of 32 lists, Adam: matrix factorisation of MovieLens (ratings from 4, users with 25 or more of them) by negatives
+-- per relevant row (NSR), and of CiteULike-a (the training part of its published fold 0, NSR 1), and a network 46-46-1 on MQ2008; smooth nDCG, AP and
+-- nRBP; and the same lists, model and optimiser in PyTorch in the same run (tests/bench/peers/epochs_torch.py says in which forms).
+-- Usage: moonrank tests/bench/epochs.lua [--sets movielens,mq2008] [--nsr 1,2,3] [--forms padded,lists] [--csv FILE].
 -- PyTorch is tried where python3 has it; `./bootstrap bench --peers` installs it for the purpose.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
 local args = mr.args{
-  data = { type = "string", help = "folder with the data sets" },
-  nsr = { default = { 1, 2, 3 }, help = "negatives per relevant row" },
+  sets = { default = { "movielens", "citeulike", "mq2008" }, help = "which data sets, where they are found" },
+  nsr = { default = { 1, 2, 3, 5 }, help = "negatives per relevant row, of MovieLens" },
   losses = { default = { "ndcg", "ap", "nrbp" }, help = "which losses" },
   threads = { default = { 1, 2 }, help = "numbers of threads" },
   forms = { default = { "padded", "compiled", "lists", "relevant" }, help = "forms of the peer; none: no peer" },
@@ -19,83 +21,118 @@ local args = mr.args{
 
 local factors, rate = 32, 0.01
 
-local function spread_of(times)
-  table.sort(times)
-  local n = #times
-  local median = n % 2 == 1 and times[n // 2 + 1] or (times[n // 2] + times[n // 2 + 1]) / 2
-  return { median = median, least = times[1], most = times[n] }
+-- Lists of a user's positives and as many random items that are not among them.
+local function with_negatives(ratings)
+  local users, items, seen = core.integers(ratings.user), core.integers(ratings.item), {}
+  for i, user in ipairs(users) do
+    seen[user] = seen[user] or {}
+    table.insert(seen[user], items[i])
+  end
+  local draws, drawn = core.uniform({ 3 * #users }, 1, ratings.items + 1, 1, "negatives", "float64", "cpu"):totable(), 0
+  local owners, sizes, rows, relevance = {}, {}, {}, {}
+  for user, positives in pairs(seen) do
+    owners[#owners + 1], sizes[#sizes + 1] = user, 2 * #positives
+    local known = {}
+    for _, item in ipairs(positives) do
+      known[item], rows[#rows + 1], relevance[#relevance + 1] = true, item, 1
+    end
+    for _ = 1, #positives do
+      local item
+      repeat
+        drawn = drawn + 1
+        item = math.floor(draws[drawn])
+      until not known[item]
+      known[item], rows[#rows + 1], relevance[#relevance + 1] = true, item, 0
+    end
+  end
+  return mr.data.dataset{ lists = mr.lists{ relevance = mr.tensor(relevance), sizes = sizes }, users = core.tensor(owners, "int64", "cpu"),
+    items = core.tensor(rows, "int64", "cpu"), name = "train" }
+end
+
+local function factorisation(ratings)
+  return function() return mr.models.mf{ users = ratings.users, items = ratings.items, factors = factors, seed = 1 } end
+end
+
+-- Each gives { name =, train =, model = function() } one after the other.
+local data_sets = {}
+
+function data_sets.movielens(run)
+  local ratings = mr.data.movielens():binarize(4):min_relevant(25)
+  for _, nsr in ipairs(args.nsr) do
+    run{ name = ("MovieLens NSR %d"):format(nsr), model = factorisation(ratings),
+      train = ratings:folds{ k = 5, by = "user", seed = 1, nsr = nsr }[1].train }
+  end
+end
+
+function data_sets.citeulike(run)
+  local ratings = mr.data.interactions("citeulike-a/fold_0/train.csv.gz", { columns = { rating = false } })
+  run{ name = "CiteULike-a NSR 1", model = factorisation(ratings), train = with_negatives(ratings) }
+end
+
+function data_sets.mq2008(run)
+  run{ name = "MQ2008", model = function() return mr.models.mlp{ inputs = 46, hidden = { 46 }, seed = 1 } end,
+    train = mr.data.letor_folds("mq2008")[1].train }
 end
 
 -- Seconds per epoch, the first two left out.
-local function ours(ratings, part, loss)
-  local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = factors, seed = 1 }
+local function ours(set, loss)
   local times, last = {}, nil
-  local run = mr.fit{ model = model, loss = mr.losses[loss](), train = part, optimizer = mr.optim.adam{ lr = rate }, batch = 32,
+  mr.fit{ model = set.model(), loss = mr.losses[loss](), train = set.train, optimizer = mr.optim.adam{ lr = rate }, batch = 32,
     epochs = args.epochs + 2, progress = false, each_epoch = function(epoch)
       local now = core.clock()
       if epoch > 2 then times[#times + 1] = now - last end
       last = core.clock()
     end }
-  return spread_of(times), run.history[#run.history].loss
+  return times
 end
 
--- One line per list: the user, then item:relevance of every row.
+-- One line per list: the user, then item:relevance of every row. Where rows have features, the item is the row's number from 1, and the features are
+-- in a second file, as single precision.
 local function export(part, path)
-  local users, items = part.users:totable(), part.items:totable()
+  local users, items = part.users and part.users:totable(), part.items and part.items:totable()
   local relevance, sizes = part.lists.relevance:totable(), part.lists.sizes:totable()
   local file, row = assert(io.open(path, "w")), 0
   for l, size in ipairs(sizes) do
-    file:write(users[l])
+    file:write(users and users[l] or 1)
     for _ = 1, size do
       row = row + 1
-      file:write((" %d:%g"):format(items[row], relevance[row]))
+      file:write((" %d:%g"):format(items and items[row] or row, relevance[row]))
     end
     file:write("\n")
   end
   file:close()
+  if not part.features then return end
+  file = assert(io.open(path .. ".features", "wb"))
+  for _, x in ipairs(part.features:reshape(part.features:numel()):totable()) do file:write(string.pack("<f", x)) end
+  file:close()
 end
 
-local function torch(path, loss, form, threads)
-  local here = arg[0]:match("^(.*/)") or "./"
-  local pipe = io.popen(("python3 '%speers/epochs_torch.py' '%s' %s %s %d %d %d %d %g 2>/dev/null"):format(
-    here, path, loss, form, threads, args.peer_epochs, args.warm, factors, rate))
-  local times = {}
-  for line in pipe and pipe:lines() or function() end do times[#times + 1] = tonumber(line) end
-  if pipe then pipe:close() end
-  return #times > 0 and spread_of(times) or nil
-end
-
-local columns = { "NSR", "loss", "threads", "program", "ms", "least", "most", "times ours" }
-local rows = {}
-local function add(nsr, loss, threads, program, t, mine)
-  rows[#rows + 1] = t and { nsr, loss, threads, program, t.median * 1e3, t.least * 1e3, t.most * 1e3, t.median / mine.median }
-    or { nsr, loss, threads, program }
-end
-
-local ratings = mr.data.movielens(args.data):binarize(4):min_relevant(25)
+local rows, add = bench.collect()
 local path = os.tmpname()
-for _, nsr in ipairs(args.nsr) do
-  local part = ratings:folds{ k = 5, by = "user", seed = 1, nsr = nsr }[1].train
-  export(part, path)
+
+local function run(set)
+  export(set.train, path)
+  local width = set.train.features and set.train.features:size(2) or 0
   for _, loss in ipairs(args.losses) do
+    local workload = ("%s epoch, %s"):format(set.name, loss)
     for _, threads in ipairs(args.threads) do
       core.threads(threads)
-      local mine = ours(ratings, part, loss)
-      add(nsr, loss, threads, "moonrank", mine, mine)
+      add(workload, "moonrank", threads, ours(set, loss))
       for _, form in ipairs(args.forms) do
-        if form ~= "none" then add(nsr, loss, threads, "PyTorch, " .. form, torch(path, loss, form, threads), mine) end
+        if form ~= "none" then
+          add(workload, "PyTorch, " .. form, threads,
+            bench.peer_times("epochs_torch.py", path, loss, form, threads, args.peer_epochs, args.warm, factors, rate, width))
+        end
       end
     end
   end
 end
-os.remove(path)
-local formats = { ms = "%.1f", least = "%.1f", most = "%.1f", ["times ours"] = "%.1f" }
-local result = mr.table{ columns = columns, rows = rows, formats = formats }
-print(("One epoch of MovieLens, milliseconds, median of %d epochs of ours and %d of the peer (blank: it did not run):"):format(
-  args.epochs, args.peer_epochs))
-print(result)
-if args.csv then
-  local file = assert(io.open(args.csv, "w"))
-  file:write(result:to_csv())
-  file:close()
+
+for _, name in ipairs(args.sets) do
+  local of_name = data_sets[name] or error(("no data set '%s', expected movielens, citeulike or mq2008"):format(name), 0)
+  local found, message = pcall(of_name, run)
+  if not found then print(("%s is left out: %s"):format(name, message)) end
 end
+os.remove(path)
+os.remove(path .. ".features")
+bench.finish(("One epoch, median of %d epochs of ours and %d of the peer."):format(args.epochs, args.peer_epochs), rows, args.csv)

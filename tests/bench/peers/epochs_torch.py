@@ -2,16 +2,19 @@
 # of 32 lists, Adam. FORM: "padded" to the longest list of the batch with a mask, an N x N sigmoid; "compiled", the same through torch.compile;
 # "lists", one N x N sigmoid per list, nothing padded; "relevant", one P x N sigmoid per list, for its relevant rows only. DATA has one list per line:
 # user, then item:relevance for each row, counted from 1. Prints the seconds of every epoch after a warm-up of `WARM` batches, and the last epoch's
-# mean loss. Usage: epochs_torch.py DATA LOSS FORM THREADS EPOCHS WARM FACTORS RATE
+# mean loss. With WIDTH > 0 a row has features, WIDTH numbers of single precision in DATA.features, and the model is a network WIDTH-WIDTH-1.
+# Usage: epochs_torch.py DATA LOSS FORM THREADS EPOCHS WARM FACTORS RATE WIDTH
 import sys
 import time
 
+import numpy
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
 path, loss_name, form = sys.argv[1:4]
 threads, epochs, warm, width = map(int, sys.argv[4:8])
 rate = float(sys.argv[8])
+inputs = int(sys.argv[9])
 torch.set_num_threads(threads)
 torch.manual_seed(1)
 
@@ -22,20 +25,32 @@ with open(path) as file:
         pairs = [row.split(":") for row in rows]
         lists.append((int(user) - 1, torch.tensor([int(i) - 1 for i, _ in pairs]), torch.tensor([float(y) for _, y in pairs])))
 
-users = torch.nn.Embedding(1 + max(u for u, _, _ in lists), width)
-items = torch.nn.Embedding(1 + max(int(i.max()) for _, i, _ in lists), width)
-for table in (users, items):
-    torch.nn.init.uniform_(table.weight, -0.01, 0.01)
-optimizer = torch.optim.Adam([users.weight, items.weight], lr=rate)
+if inputs > 0:
+    features = torch.from_numpy(numpy.fromfile(path + ".features", dtype=numpy.float32).reshape(-1, inputs))
+    network = torch.nn.Sequential(torch.nn.Linear(inputs, inputs), torch.nn.ReLU(), torch.nn.Linear(inputs, 1))
+    optimizer = torch.optim.Adam(network.parameters(), lr=rate)
+else:
+    users = torch.nn.Embedding(1 + max(u for u, _, _ in lists), width)
+    items = torch.nn.Embedding(1 + max(int(i.max()) for _, i, _ in lists), width)
+    for table in (users, items):
+        torch.nn.init.uniform_(table.weight, -0.01, 0.01)
+    optimizer = torch.optim.Adam([users.weight, items.weight], lr=rate)
+
+
+def scores_of(user, chosen):
+    """Scores of rows, which may be many users' (one more dimension)."""
+    if inputs > 0:
+        return network(features[chosen]).squeeze(-1)
+    return torch.matmul(items(chosen), users(user).unsqueeze(-1)).squeeze(-1)
 
 
 def smooth_metric(ranks, among, relevance, relevant, ideal):
     """One loss per list; the last dimension holds rows, and rows that are not there have relevance 0."""
     if loss_name == "ndcg":
-        return -((torch.exp2(relevance) - 1) / torch.log2(ranks + 1)).sum(-1) / ideal
+        return -((torch.exp2(relevance) - 1) / torch.log2(ranks + 1)).sum(-1) / ideal.clamp(min=1e-9)
     count = relevant.sum(-1)
     if loss_name == "ap":
-        return -(relevant * among / ranks).sum(-1) / count
+        return -(relevant * among / ranks).sum(-1) / count.clamp(min=1)
     return (relevant * (ranks - 1)).sum(-1) - count * (count - 1) / 2
 
 
@@ -61,13 +76,12 @@ def padded_step(batch):
     chosen = pad_sequence([i for _, i, _ in batch], batch_first=True)
     relevance = pad_sequence([y for _, _, y in batch], batch_first=True)
     mask = pad_sequence([torch.ones(len(y)) for _, _, y in batch], batch_first=True)
-    factors = users(torch.tensor([u for u, _, _ in batch]))
-    scores = torch.bmm(items(chosen), factors.unsqueeze(2)).squeeze(2)
+    scores = scores_of(torch.tensor([u for u, _, _ in batch]), chosen)
     return padded_loss(scores, mask, relevance, ideal_dcg(relevance))
 
 
 def list_loss(user, chosen, relevance):
-    scores = items(chosen) @ users.weight[user]
+    scores = scores_of(torch.tensor(user), chosen)
     relevant = (relevance >= 1).to(scores.dtype)
     of = torch.nonzero(relevance > 0).squeeze(1) if form == "relevant" else torch.arange(len(scores))
     sigmoids = torch.sigmoid(scores.unsqueeze(0) - scores[of].unsqueeze(1))

@@ -1,5 +1,5 @@
-# nDCG, AP, RR and (where it has it) RBP of lists of random scores by ranx or pytrec_eval: seconds of the evaluation, input already in the library's
-# own form. Usage: metrics.py ranx|pytrec_eval LISTS ROWS REPEATS
+# nDCG, AP, RR and (where it has it) RBP of lists of random scores by ranx or pytrec_eval: seconds of every evaluation, input already in the
+# library's own form. Usage: metrics.py ranx|pytrec_eval LISTS ROWS REPEATS
 import sys
 import time
 
@@ -33,9 +33,7 @@ else:
 
 
 evaluate()  # compiles, warms up
-times = []
 for _ in range(repeats):
     start = time.perf_counter()
     evaluate()
-    times.append(time.perf_counter() - start)
-print(sorted(times)[len(times) // 2])
+    print(time.perf_counter() - start, flush=True)

@@ -1,0 +1,110 @@
+-- All benchmarks one after the other, peers in the same run, and at the end one table: results/bench/bench.txt and bench.csv, and the time of smooth AP
+-- against the number of rows with what the machine can do at most, results/bench/time_against_n.svg and .png. Says how far it is.
+-- Usage: moonrank tests/bench/all.lua [--quick] [--no-peers] [--limits PROGRAM]. `--quick` takes few sizes and repeats: about two minutes.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
+
+local args = mr.args{
+  quick = { default = false, help = "few sizes, data sets and repeats" },
+  peers = { default = true, help = "the libraries that python3 has; --no-peers: ours alone" },
+  limits = { default = "build/release/moonrank_bench", help = "the program that measures what the machine can do" },
+  out = { default = "results/bench", help = "the folder for the results" },
+}
+
+-- Name, options for a quick run, and about how many seconds a full and a quick one take: for saying how long is left.
+local parts = {
+  { "kernels", "--rows 32,512,8192,222472 --shapes normal,spread --forms padded,approxndcg --most 512 --repeats 3", 600, 40 },
+  { "epochs", "--sets movielens,mq2008 --nsr 1 --losses ap --epochs 5 --forms relevant --peer_epochs 1 --warm 1", 2400, 45 },
+  { "metrics", "--repeats 3", 120, 40 },
+  { "letor", "--megabytes 20 --repeats 2 --peer_repeats 1", 60, 15 },
+  { "distributions", "--repeats 1", 60, 15 },
+}
+
+local function time_left(from)
+  local left = 0
+  for i = from, #parts do left = left + parts[i][args.quick and 4 or 3] end
+  return left < 100 and left .. " s" or math.ceil(left / 60) .. " min"
+end
+
+-- Runs one part, whose own output goes to a file, and returns its rows.
+local function run(number)
+  local name, quick = table.unpack(parts[number])
+  print(("[%d/%d] %s; about %s left"):format(number, #parts, name, time_left(number)))
+  local path = ("%s/%s"):format(args.out, name)
+  local command = ("%s'%s' '%s%s.lua' %s --csv '%s.csv' >'%s.log' 2>&1"):format(
+    args.peers and "" or "MOONRANK_PEERS=none ", arg[-1], bench.folder, name, args.quick and quick or "", path, path)
+  if not os.execute(command) then
+    print(("  it failed: %s.log says why"):format(path))
+    return {}
+  end
+  local rows = bench.read(io.lines(path .. ".csv"))
+  for _, row in ipairs(rows) do
+    for c = 3, #bench.columns do row[c] = tonumber(row[c]) end
+  end
+  return rows
+end
+
+-- What one core can do at most: bytes copied, divisions and multiply-adds per second; empty without the program.
+local function limits()
+  local found = {}
+  local pipe = io.popen(("'%s' --benchmark_filter=limit_ --benchmark_format=csv 2>/dev/null"):format(args.limits))
+  for _, row in ipairs(bench.read(pipe:lines())) do
+    local name = row[1]:match "limit_([%a_]+)"
+    if name then found[name] = tonumber(row[6]) or tonumber(row[7]) end
+  end
+  pipe:close()
+  return found
+end
+
+-- Time against rows: {x, y} of the programs, for normal scores.
+local function series_of(rows)
+  local programs, order = {}, {}
+  for _, row in ipairs(rows) do
+    local n = row[1]:match "^AP step of (%d+) rows, normal"
+    if n and row[4] then
+      local name = ("%s, %d thread%s"):format(row[2], row[3], row[3] == 1 and "" or "s")
+      if not programs[name] then
+        programs[name] = { name = name, x = {}, y = {} }
+        if row[2] == "moonrank" or row[3] == 1 then order[#order + 1] = programs[name] end
+      end
+      table.insert(programs[name].x, tonumber(n))
+      table.insert(programs[name].y, row[4])
+    end
+  end
+  return order
+end
+
+local function plot(rows, most)
+  local series = series_of(rows)
+  if #series == 0 then return end
+  local sizes = series[1].x
+  local function line(name, rate, work)
+    if not rate then return end
+    local y = {}
+    for i, n in ipairs(sizes) do y[i] = work(n) / rate * 1e3 end
+    series[#series + 1] = { name = name, x = sizes, y = y, style = "dotted" }
+  end
+  line("limit: a division per pair", most.division, function(n) return n * n / 2 end)
+  line("limit: 9 multiply-adds per row", most.multiply_add, function(n) return 9 * n end)
+  line("limit: scores read, derivatives written", most.copy, function(n) return 8 * n end)
+  local figure = mr.plot.lines{ series = series, xlog = true, ylog = true, xlabel = "rows of the list", ylabel = "milliseconds",
+    title = "One step of smooth AP of one list, normal scores", width = 860, height = 520,
+    caption = "Limits of one core, measured in the same run: of the sums over pairs, of the sums over boxes, of memory." }
+  for _, kind in ipairs{ "svg", "png" } do figure:save(("%s/time_against_n.%s"):format(args.out, kind)) end
+end
+
+core.make_folder(args.out .. "/x")
+local rows = {}
+for number = 1, #parts do
+  local found = run(number)
+  table.move(found, 1, #found, #rows + 1, rows)
+end
+local most = limits()
+plot(rows, most)
+bench.finish("All benchmarks.", rows, args.out .. "/bench.csv")
+if most.copy then
+  print(("Limits of one core: %.1f GB/s copied, %.2f divisions and %.2f multiply-adds per ns, single precision."):format(
+    most.copy / 1e9, most.division / 1e9, most.multiply_add / 1e9))
+end
+print(mr.has_cuda() and "A GPU is at hand: tests/bench/devices.lua has its numbers." or "No GPU is at hand, so no GPU number is here.")

@@ -1,0 +1,99 @@
+-- What the benchmarks share: clocks, peers, and rows of one form, (workload, program, threads, times). A script loads it with
+-- `dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")`; it is no benchmark itself.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+
+local M = { folder = arg[0]:match("^(.*/)") or "./" }
+
+M.columns = { "workload", "program", "threads", "ms", "least", "most", "times ours" }
+M.formats = { ms = "%.4g", least = "%.4g", most = "%.4g", ["times ours"] = "%.3g" }
+
+---Median, least and most of some times.
+function M.spread_of(times)
+  table.sort(times)
+  local n = #times
+  return { median = (times[(n + 1) // 2] + times[n // 2 + 1]) / 2, least = times[1], most = times[n] }
+end
+
+---Seconds of f(i), `repeats` times after once to warm up; no more are begun after `budget` seconds (default 10).
+function M.times_of(f, repeats, budget)
+  local times, began = {}, core.clock()
+  f(0)
+  for i = 1, repeats do
+    local start = core.clock()
+    f(i)
+    times[i] = core.clock() - start
+    if core.clock() - began > (budget or 10) then break end
+  end
+  return times
+end
+
+---The lines that a script of peers/ prints; none where python3, or a library that it needs, is missing, or MOONRANK_PEERS is "none".
+function M.peer_lines(script, ...)
+  if os.getenv "MOONRANK_PEERS" == "none" then return {} end
+  local words = { ("python3 '%speers/%s'"):format(M.folder, script) }
+  for _, word in ipairs{ ... } do words[#words + 1] = ("'%s'"):format(word) end
+  local pipe = io.popen(table.concat(words, " ") .. " 2>/dev/null")
+  local lines = {}
+  for line in pipe and pipe:lines() or function() end do lines[#lines + 1] = line end
+  if pipe then pipe:close() end
+  return lines
+end
+
+---The numbers among them: seconds of every run.
+function M.peer_times(script, ...)
+  local times = {}
+  for _, line in ipairs(M.peer_lines(script, ...)) do times[#times + 1] = tonumber(line) end
+  return times
+end
+
+---Collects rows. Ours come first: what follows for the same workload and threads is compared with them.
+function M.collect()
+  local rows, mine = {}, {}
+  local function add(workload, program, threads, times)
+    local key = workload .. "/" .. threads
+    local t = #times > 0 and M.spread_of(times) or nil
+    mine[key] = mine[key] or t and t.median
+    rows[#rows + 1] = t and { workload, program, threads, t.median * 1e3, t.least * 1e3, t.most * 1e3, t.median / mine[key] }
+      or { workload, program, threads }
+  end
+  return rows, add
+end
+
+local function write(path, text)
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+end
+
+---Prints the rows, and where a file is named writes them to it, and as they are printed to one beside it that ends in .txt.
+function M.finish(title, rows, csv)
+  local result = mr.table{ columns = M.columns, rows = rows, formats = M.formats }
+  local text = ("%s Milliseconds: median, least and most (blank: it did not run).\n%s\n"):format(title, tostring(result))
+  io.write(text)
+  if not csv then return end
+  write(csv, result:to_csv())
+  write(csv:gsub("%.csv$", "") .. ".txt", text)
+end
+
+-- The fields of a line of comma separated values without quotes inside.
+local function fields(line)
+  local found, at = {}, 1
+  while at <= #line + 1 do
+    local text, past = line:match('^"([^"]*)",?()', at)
+    if not text then text, past = line:match("^([^,]*),?()", at) end
+    found[#found + 1] = text
+    at = past > at and past or #line + 2
+  end
+  return found
+end
+
+---The fields of the lines of a CSV file, the first line left out.
+function M.read(lines)
+  local rows = {}
+  for line in lines do rows[#rows + 1] = fields(line) end
+  table.remove(rows, 1)
+  return rows
+end
+
+return M

@@ -1,0 +1,54 @@
+# One step (value and derivative by the scores) of smooth AP of lists of N rows, every second relevant, as PyTorch users write it: "padded", an N x N
+# sigmoid for all lists at once; "compiled", the same through torch.compile; "lists", one list after the other; or of allRank's losses: "approxndcg",
+# "neuralndcg" (of which only the loss functions are used: what the package imports around them is not needed). Prints N and the seconds per list of
+# every run. Usage: kernels_torch.py FORM THREADS REPEATS N,N,...
+import sys
+import time
+import types
+
+import torch
+
+form, threads, repeats = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+sizes = [int(n) for n in sys.argv[4].split(",")]
+torch.set_num_threads(threads)
+torch.manual_seed(1)
+longest = 20.0  # seconds after which no further run is begun
+
+if form in ("approxndcg", "neuralndcg"):
+    for name, parts in (("data.dataset_loading", {"PADDED_Y_VALUE": -1}), ("utils.file_utils", {"is_gs_path": None, "copy_file_to_local": None})):
+        module = types.ModuleType("allrank." + name)
+        module.__dict__.update(parts)
+        sys.modules["allrank." + name] = module
+    from allrank.models import losses
+
+    loss = losses.approxNDCGLoss if form == "approxndcg" else losses.neuralNDCG
+else:
+
+    def smooth_ap(scores, relevance):
+        sigmoids = torch.sigmoid(scores.unsqueeze(-2) - scores.unsqueeze(-1))
+        ranks = sigmoids.sum(-1) + 0.5
+        among = torch.matmul(sigmoids, relevance.unsqueeze(-1)).squeeze(-1) + 1 - 0.5 * relevance
+        return -(relevance * among / ranks).sum(-1) / relevance.sum(-1)
+
+    if form == "compiled":
+        smooth_ap = torch.compile(smooth_ap, dynamic=True)
+
+    def loss(scores, relevance):
+        if form == "lists":
+            return torch.stack([smooth_ap(s, y) for s, y in zip(scores, relevance)]).mean()
+        return smooth_ap(scores, relevance).mean()
+
+
+for n in sizes:
+    lists = max(1, 4096 // n)
+    scores = torch.randn(lists, n, requires_grad=True)
+    relevance = (torch.arange(n) % 2 == 0).float().repeat(lists, 1)
+    began = time.perf_counter()
+    for run in range(repeats + 1):
+        start = time.perf_counter()
+        scores.grad = None
+        loss(scores, relevance).backward()
+        if run > 0:  # the first one warms up
+            print(n, (time.perf_counter() - start) / lists, flush=True)
+        if run > 0 and time.perf_counter() - began > longest:
+            break
