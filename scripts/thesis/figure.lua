@@ -209,14 +209,19 @@ function M.table_of_ends(rows, bound)
     formats = { best = "%.4f", worst = "%.4f", ["bounded best"] = "%.4f", ["bounded worst"] = "%.4f" } }
 end
 
----Prints tables and caption, saves the figure, shows it where asked.
+---Prints tables and caption, saves the figure (where there is one), shows it where asked; returns all of it, for the report.
+---@return { figure: string?, text: string, tables: mr.Table[] }
 function M.finish(args, fig, caption, ...)
-  for _, each in ipairs{ ... } do print(tostring(each) .. "\n") end
+  local tables = { ... }
+  for _, each in ipairs(tables) do print(tostring(each) .. "\n") end
   print(caption)
-  core.make_folder(args.out)
-  fig:save(args.out)
-  print("Saved as " .. args.out)
-  if args.show then fig:show() end
+  if fig then
+    core.make_folder(args.out)
+    fig:save(args.out)
+    print("Saved as " .. args.out)
+    if args.show then fig:show() end
+  end
+  return { figure = fig and args.out, text = caption, tables = tables }
 end
 
 return M

@@ -50,7 +50,7 @@ local table_1_1 = mr.table{ columns = { "Table 1.1", "nDCG", "printed" }, format
   { "B: all 5 relevant items of 6 at the bottom", worst, 0.78 },
 } }
 
-figure.finish(args, fig, [[
+return figure.finish(args, fig, [[
 Lower bounds of nDCG and AP. Both rise with the fraction of relevant items, from near zero to 1: the worst ranking of an
 easy instance beats a fair ranking of a hard one (Table 1.1). The bound of nDCG depends on the size of the instance too:
 the larger it is, the higher the bound, since the logarithmic discount flattens; that of AP hardly does.

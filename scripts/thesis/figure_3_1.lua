@@ -26,7 +26,7 @@ local tied = mr.table{ columns = { "smooth nDCG, tied at the bottom", "instance"
   formats = { loss = "%.4f", ["bounded loss"] = "%+.4f" } }
 
 local ratios = figure.slope_ratios(rows[1], "minmax")
-figure.finish(args, fig, ([[
+return figure.finish(args, fig, ([[
 Min-max bounding gives every instance the same range: -1 to 0 for nDCG and AP, 0 to 1 for nRBP. Largest slope as a multiple
 of the least, at NSR 2: %s. Where that is near 1, as for AP, the bound changes little in training.
 Differences from the thesis: the bound of nDCG is Eq. 3.2 divided by the ideal DCG, which the printed formula lacks. And the

@@ -33,7 +33,7 @@ local most = ("P = %d"):format(args.most)
 local numbers = mr.table{ columns = { "expected loss", "NSR", "P = 1", "P = 5", most, "highest at P" }, rows = lines,
   formats = { ["P = 1"] = "%.4f", ["P = 5"] = "%.4f", [most] = "%.4f" } }
 
-figure.finish(args, figure.facets(panels), [[
+return figure.finish(args, figure.facets(panels), [[
 Expected loss of a random ranking. More negatives make every loss larger. At a constant NSR the expected AP and nRBP losses grow
 with the number of relevant items, AP towards -1/(1 + NSR), nRBP as NSR P^2 / 2; the expected nDCG loss rises at first, then
 falls: large instances are easier.

@@ -10,7 +10,7 @@ local rows = figure.rows(args.relevant)
 local fig = figure.bounded_losses(rows, "expectation", { title = "Expectation based bounding" })
 
 local ratios = figure.slope_ratios(rows[1], "expectation")
-figure.finish(args, fig, ([[
+return figure.finish(args, fig, ([[
 Expectation based bounding: a random ranking gets -1 (nDCG, AP) or 1 (nRBP). nRBP runs from 0 to 2 for every instance, while the
 ends of nDCG and AP depend on the instance: the best ranking reaches -1/E, so that AP and nDCG are the steeper the higher the NSR.
 Largest slope as a multiple of the least, at NSR 2: %s.

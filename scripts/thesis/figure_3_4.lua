@@ -18,7 +18,7 @@ figure.each(rows, function(base, instance)
 end)
 local slopes = mr.table{ columns = { "slopes", "instance", "minmax", "expectation", "expectation_max" }, rows = lines }
 
-figure.finish(args, fig, [[
+return figure.finish(args, fig, [[
 Expectation-max bounding: the best ranking gets -1, a random one 0, for every instance and loss. The worst ranking of nDCG and AP
 lands above 0, the higher the lower the NSR; that of nRBP on 1.
 Difference from the thesis: at a constant NSR it sees "a similar impact as expectation based bounding". For nRBP the two are the

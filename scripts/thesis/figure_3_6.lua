@@ -56,7 +56,7 @@ for _, shape in ipairs{ { 2, 1 }, { 3, 1 }, { 5, 2 }, { 8, 4 }, { 15, 5 } } do
 end
 local ends = mr.table{ columns = { "F at both ends", "nDCG", "AP", "nRBP" }, rows = lines }
 
-figure.finish(args, figure.facets(panels), [[
+return figure.finish(args, figure.facets(panels), [[
 Algorithm 2 with the gain of Eq. 3.13 follows every distribution; at a constant NSR larger instances have the narrower ones (nDCG, AP).
 But that gain grows with the number of values sampled, for nDCG and AP to thousands of steps within a standard deviation ("gain x sd"):
 so steep, the curve is a staircase again, and its derivative, which training uses, is noise around the density.

@@ -46,7 +46,7 @@ end
 local starts = mr.table{ columns = { "all scores equal", "instance", "loss", "random", "in sd above it", "bounded" }, rows = lines,
   formats = { loss = "%.4f", random = "%.4f", ["in sd above it"] = "%.2f", bounded = "%.4g" } }
 
-figure.finish(args, fig, [[
+return figure.finish(args, fig, [[
 Distribution based bounding is an S: flat at both ends, steep around what a random ranking gets. All instances share its range.
 Before training, with all scores equal (vertical line; second table), AP and nRBP stand near the middle of the S, but smooth nDCG stands on
 its flat end at 0, by more standard deviations the larger the instance: its gradient vanishes where training begins.

@@ -1,0 +1,234 @@
+-- What Figures 5.1 to 5.10 share: their columns (MovieLens at NSR 1, 2, 3 and MQ2008), their rows, and the four shapes that they have.
+local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+
+local M = {}
+
+-- Bounds that are held against none; of the logarithm, which comes out between, there is no row.
+local rows = { "minmax", "expectation", "expectation_max", "distribution", "distribution_logit" }
+
+local function args_of(number)
+  return runs.args{
+    label = { default = 2, choices = { 1, 2 }, help = "MQ2008: least label of a relevant document" },
+    out = { default = ("results/thesis/figure_%s.svg"):format(number), help = "file of the figure: .svg, .png or .pdf" },
+    show = { default = false, help = "draw it in the terminal as well" },
+  }
+end
+
+-- One column per data set: title, results, and which of their trials.
+local function columns_of(args)
+  local columns, ratings = {}, runs.of(args, "movielens", 1)
+  for _, nsr in ipairs(runs.set(args, "movielens").values) do
+    columns[#columns + 1] = { title = ("MovieLens, NSR %d"):format(nsr), results = ratings, setting = "nsr", value = nsr }
+  end
+  local label = args.smoke and 2 or args.label
+  columns[#columns + 1] = { title = ("MQ2008, label %d"):format(label), results = runs.of(args, "mq2008", 1), setting = "label",
+    value = label }
+  return columns
+end
+
+local function where(column, loss, bound) return { [column.setting] = column.value, loss = loss, bound = bound } end
+
+local function lists(column, loss, bound, metric) return scores.lists(column.results, where(column, loss, bound), metric or "own") end
+
+-- Means by user or query, which are independent of each other, as lists of a user in several folds are not.
+local function by_list(column, loss, bound, metric)
+  return scores.by_list({ column.results }, where(column, loss, bound), metric or "own")
+end
+
+local function sorted(values)
+  local kept = {}
+  for _, x in ipairs(values) do
+    if x == x then kept[#kept + 1] = x end
+  end
+  table.sort(kept)
+  return kept
+end
+
+local function quantile(ordered, q) return ordered[math.max(1, math.ceil(q * #ordered))] end
+
+local function mean(values) return mr.stats.mean(values) end
+
+local function count(lines, holds)
+  local n = 0
+  for _, line in ipairs(lines) do n = n + (holds(line) and 1 or 0) end
+  return n
+end
+
+-- The entry of a column that is farthest from 0, with its data and bound.
+local function largest(lines, c)
+  local most = lines[1]
+  for _, line in ipairs(lines) do
+    if math.abs(line[c]) > math.abs(most[c]) then most = line end
+  end
+  return most[c], most[1], most[2]
+end
+
+-- Panels, one per row and column: draw(column, bound, labels) returns a figure and adds lines to the table.
+local function grid(columns, draw)
+  local panels = { columns = #columns, width = 250 * #columns, height = 165 * #rows + 70 }
+  for r, bound in ipairs(rows) do
+    for _, column in ipairs(columns) do
+      panels[#panels + 1] = draw(column, bound, r == 1 and column.title or nil)
+    end
+  end
+  return panels
+end
+
+local function finish(args, panels, caption, columns, lines, formats)
+  return figure.finish(args, mr.plot.facets(panels), caption, mr.table{ columns = columns, rows = lines, formats = formats })
+end
+
+---Figure 5.1: nDCG@k against k; rows are losses.
+function M.curves(number)
+  local args = args_of(number)
+  local columns, lines = columns_of(args), {}
+  local panels = { columns = #columns, width = 250 * #columns, height = 620 }
+  for _, loss in ipairs(runs.losses) do
+    for _, column in ipairs(columns) do
+      local series, lo, hi = {}, math.huge, -math.huge
+      for i, bound in ipairs(runs.bounds) do
+        local x, y = {}, {}
+        for k = 1, runs.deepest do x[k], y[k] = k, mean(scores.folds(column.results, where(column, loss, bound), "ndcg@" .. k)) end
+        series[i] = { name = bound, x = x, y = y, color = i == 1 and 7 or i - 1 }
+        lines[#lines + 1] = { column.title, runs.title_of[loss], bound, y[1], y[5], y[10], y[50] }
+        if bound ~= "distribution" then lo, hi = math.min(lo, table.unpack(y)), math.max(hi, table.unpack(y)) end
+      end
+      panels[#panels + 1] = mr.plot.lines{ series = series, title = loss == "ndcg" and column.title or nil, xlabel = "k", xlog = true,
+        ylabel = ("nDCG@k, %s loss"):format(runs.title_of[loss]), yrange = { lo - 0.06 * (hi - lo), hi + 0.06 * (hi - lo) } }
+    end
+  end
+  local ends = {}
+  for _, line in ipairs(lines) do
+    if line[2] == "nDCG" and line[3] == "none" then ends[#ends + 1] = ("%s %.3f to %.3f"):format(line[1], line[4], line[6]) end
+  end
+  return finish(args, panels, ([[
+Test nDCG@k, mean over lists and folds. Axes fit all bounds but the thesis' distribution bound, which may lie below (its numbers are in
+the table). The unbounded nDCG loss from k = 1 to k = 10: %s.
+In the thesis nDCG@k falls with k on MovieLens and grows on MQ2008.]]):format(
+      table.concat(ends, "; ")),
+    { "data", "loss", "bound", "nDCG@1", "nDCG@5", "nDCG@10", "nDCG@50" }, lines,
+    { ["nDCG@1"] = "%.4f", ["nDCG@5"] = "%.4f", ["nDCG@10"] = "%.4f", ["nDCG@50"] = "%.4f" })
+end
+
+-- The regions where the bounded one's scores are better distributed, as those of a plot.
+local function shaded(a, b)
+  local shade = {}
+  for _, region in ipairs(mr.stats.ecdf_compare(a, b).regions) do
+    if region.better == "a" then shade[#shade + 1] = { from = region.from, to = region.to } end
+  end
+  return shade
+end
+
+---Figures 5.2 to 5.4: distributions of the scores of all test lists, bounded against unbounded.
+function M.distributions(number, loss)
+  local args = args_of(number)
+  local columns, lines, name = columns_of(args), {}, runs.title_of[loss]
+  local panels = grid(columns, function(column, bound, title)
+    local free, bounded = lists(column, loss, "none"), lists(column, loss, bound)
+    local a, b, found = sorted(bounded), sorted(free), mr.stats.ecdf_compare(bounded, free)
+    lines[#lines + 1] = { column.title, bound, quantile(b, 0.1), quantile(a, 0.1), quantile(b, 0.5), quantile(a, 0.5),
+      mean(bounded) - mean(free), found.ks, #a, found.skipped[1] }
+    return mr.plot.ecdf{ series = { { name = "unbounded", values = b, color = 7 }, { name = "bounded", values = a, color = 1 } },
+      shade = shaded(bounded, free), title = title, xlabel = name, ylabel = bound, xrange = { math.min(quantile(b, 0.01), 0.9), 1 } }
+  end)
+  return finish(args, panels, ([[
+Distribution of %s over all test lists, trained on %s without a bound and under one: the share of lists with at most this score.
+Grey: where the bounded loss leaves fewer lists with so low a score, which is better. Axes begin at the first percentile of the
+unbounded loss. The lowest tenth is higher than without a bound in %d of %d panels, the mean in %d; the largest change of the mean is
+%+.4f (%s, %s).]]):format(name, name, count(lines, function(l) return l[4] > l[3] end), #lines,
+      count(lines, function(l) return l[7] > 0 end), largest(lines, 7)),
+    { "data", "bound", "10 %, none", "10 %", "median, none", "median", "change of mean", "largest distance", "lists", "skipped" }, lines,
+    { ["10 %, none"] = "%.4f", ["10 %"] = "%.4f", ["median, none"] = "%.4f", median = "%.4f", ["change of mean"] = "%+.4f",
+      ["largest distance"] = "%.3f" })
+end
+
+-- Least and largest entry of a column, and the spreads of the change under expectation-max bounding.
+local function least_and_most(lines, c)
+  local low, high, spreads = math.huge, -math.huge, {}
+  for _, line in ipairs(lines) do
+    low, high = math.min(low, line[c]), math.max(high, line[c])
+    if line[2] == "expectation_max" then spreads[#spreads + 1] = ("%s %.4f"):format(line[1], line[5]) end
+  end
+  return low, high, table.concat(spreads, ", ")
+end
+
+-- Pearson's correlation over pairs without NaN.
+local function correlation(x, y)
+  local n, sx, sy, sxx, syy, sxy = 0, 0, 0, 0, 0, 0
+  local mx, my = mean(x), mean(y)
+  for i = 1, #x do
+    local a, b = x[i] - mx, y[i] - my
+    if a == a and b == b then n, sx, sy, sxx, syy, sxy = n + 1, sx + a, sy + b, sxx + a * a, syy + b * b, sxy + a * b end
+  end
+  return (sxy - sx * sy / n) / math.sqrt((sxx - sx * sx / n) * (syy - sy * sy / n))
+end
+
+local function differences(a, b)
+  local found = {}
+  for i = 1, #a do found[i] = a[i] - b[i] end
+  return found
+end
+
+---Figures 5.5 to 5.7: every user's or query's score under a bound against that without.
+function M.instances(number, loss)
+  local args = args_of(number)
+  local columns, lines, name = columns_of(args), {}, runs.title_of[loss]
+  local panels = grid(columns, function(column, bound, title)
+    local free, bounded = by_list(column, loss, "none"), by_list(column, loss, bound)
+    local spread, effect = mr.stats.summary(differences(bounded, free)), mr.stats.effect_size(bounded, free)
+    lines[#lines + 1] = { column.title, bound, correlation(free, bounded), spread.mean, spread.sd, effect.wins, effect.losses, spread.n }
+    return mr.plot.scatter{ x = free, y = bounded, size = 0.25, diagonal = true, title = title, xlabel = name .. ", unbounded",
+      ylabel = bound }
+  end)
+  panels.legend = "none"
+  return finish(args, panels, ([[
+%s of every user (mean over the folds) or query under a bound, against the same without one; above the dashed line the bound is
+better. Correlations are from %.3f to %.3f. Standard deviation of the change under expectation-max bounding:
+%s (in the thesis it grows with the NSR).]]):format(name, least_and_most(lines, 3)),
+    { "data", "bound", "correlation", "change", "sd of change", "better", "worse", "users or queries" }, lines,
+    { correlation = "%.3f", change = "%+.4f", ["sd of change"] = "%.4f", better = "%.3f", worse = "%.3f" })
+end
+
+-- The fit at a number of relevant items, with its interval, as text; counts on which side of 0 the interval lies.
+local function fit_text(fit, at, sides)
+  local x, best = fit.x:totable(), 1
+  for i = 2, #x do
+    if math.abs(x[i] - at) < math.abs(x[best] - at) then best = i end
+  end
+  local low, high = fit.low[best]:item(), fit.high[best]:item()
+  local side = low > 0 and 1 or high < 0 and -1 or 0
+  sides[side] = sides[side] + 1
+  return ("%+.4f (%+.4f to %+.4f)"):format(fit.y[best]:item(), low, high)
+end
+
+---Figures 5.8 to 5.10: the change that a bound makes against the number of relevant items.
+function M.gains(number, loss)
+  local args = args_of(number)
+  local columns, lines, name = columns_of(args), {}, runs.title_of[loss]
+  local sure = { { [-1] = 0, [0] = 0, [1] = 0 }, { [-1] = 0, [0] = 0, [1] = 0 } }
+  local panels = grid(columns, function(column, bound, title)
+    local relevant, x, y = by_list(column, loss, "none", "relevant"), {}, {}
+    for i, change in ipairs(differences(by_list(column, loss, bound), by_list(column, loss, "none"))) do
+      if change == change then x[#x + 1], y[#y + 1] = math.log(relevant[i], 2), change end
+    end
+    local fit, ordered = mr.stats.kernel_regression(x, y), sorted(x)
+    local few, many, inner = quantile(ordered, 0.1), quantile(ordered, 0.9), sorted(y)
+    lines[#lines + 1] = { column.title, bound, ("%.0f"):format(2 ^ few), fit_text(fit, few, sure[1]), ("%.0f"):format(2 ^ many),
+      fit_text(fit, many, sure[2]), #y }
+    for i = 1, #x do x[i] = 2 ^ x[i] end
+    return mr.plot.lines{ series = { { x = (fit.x * math.log(2)):exp(), y = fit.y, low = fit.low, high = fit.high } },
+      points = { x = x, y = y }, hlines = { 0 }, xlog = true, title = title, xlabel = "relevant items", ylabel = bound, legend = "none",
+      yrange = { math.min(-0.01, quantile(inner, 0.02)), math.max(0.01, quantile(inner, 0.98)) } }
+  end)
+  return finish(args, panels, ([[
+Change of %s by a bound (above 0 the bound is better) against the number of relevant test items of a user (both means over the five
+folds) or query; the line is a kernel regression over the logarithm of that number, its band the interval of 95 %%. Axes leave out the
+outermost 2 %% of points on either side. The table has the fit where users have few and many relevant items (the tenth and ninetieth
+percentile): the interval lies above 0 in %d of %d panels for few and %d for many, below in %d and %d.]]):format(name,
+      sure[1][1], #lines, sure[2][1], sure[1][-1], sure[2][-1]),
+    { "data", "bound", "few", "change there (95 %)", "many", "change there", "users or queries" }, lines, {})
+end
+
+return M

@@ -1,0 +1,31 @@
+-- Which learning rate suits which loss under which bound? The choice that all other scripts beside this one use (rates.lua).
+-- Every loss under every bound at every rate, on the first folds with the first seed; chosen by the loss's own metric on validation, mean over
+-- settings and folds. The test parts are not looked at.
+local mr = require "moonrank"
+local runs = dofile((arg[0]:match("^(.*/)") or "./") .. "runs.lua")
+
+local args = runs.args{
+  sets = { default = { "movielens", "mq2008" }, help = "which data sets" },
+}
+
+for _, name in ipairs(args.sets) do
+  local set = runs.set(args, name)
+  local study = runs.sweep(args, name, { name = "rates of " .. name, folds = set.tuning,
+    space = { rate = mr.choice(set.rates) }, rate = function(trial) return trial.rate end })
+  print(("\n%s: own metric on validation, mean over settings and folds"):format(set.title))
+  local means = study:pivot{ rows = { "loss", "bound" }, columns = "rate", format = "%.4f" }
+  print(means)
+  print(("\nFor rates.lua:\nM.%s = {"):format(name))
+  for first = 1, #means.rows, #runs.bounds do
+    local parts = {}
+    for r = first, first + #runs.bounds - 1 do
+      local row, best = means.rows[r], 3
+      for c = 4, #row do
+        if row[c] > row[best] then best = c end
+      end
+      parts[#parts + 1] = ("%s = %s"):format(row[2], means.columns[best])
+    end
+    print(("  %s = {\n    %s,\n    %s,\n  },"):format(means.rows[first][1], table.concat(parts, ", ", 1, 3), table.concat(parts, ", ", 4)))
+  end
+  print("}")
+end

@@ -1,0 +1,44 @@
+-- Westerborg (2022), future work: does it help to train with more negatives than the test has? Matrix factorisation on MovieLens, trained at
+-- NSR 1, 2 and 3, each model tested at NSR 1, 2 and 3, with nested negatives; data, rates and protocol otherwise those of Table 5.1.
+local mr = require "moonrank"
+local here = arg[0]:match("^(.*/)") or "./"
+local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local thinning = dofile(here .. "thinning.lua")
+
+local args = runs.args{ seed = { default = 1, help = "seed of splits, negatives and models" } }
+local levels, study = thinning.levels(args), thinning.study(args)
+local most = levels[#levels]
+
+-- A row per loss, bound and test NSR: the mean for every training NSR, and the change from training at the test's own to training at the most.
+local rows, better, worse, ps = {}, 0, 0, {}
+for _, loss in ipairs(runs.losses) do
+  for _, bound in ipairs(thinning.bounds) do
+    for _, tested in ipairs(levels) do
+      local row, of = { runs.title_of[loss], bound, tested }, {}
+      for i, trained in ipairs(levels) do
+        of[i] = scores.by_list({ study }, { nsr = trained, loss = loss, bound = bound }, "test_" .. tested)
+        row[#row + 1] = mr.stats.mean(of[i])
+      end
+      if tested < most then
+        local test = mr.stats.permutation(of[#levels], of[tested], { orders = 100000 })
+        row[#levels + 4], row[#levels + 5] = test.mean_difference, test.p
+        ps[#rows + 1] = test.p
+      end
+      rows[#rows + 1] = row
+    end
+  end
+end
+for i, p in pairs(mr.stats.holm(ps)) do
+  rows[i][#levels + 6] = p
+  if p < 0.05 and rows[i][#levels + 4] > 0 then better = better + 1 elseif p < 0.05 then worse = worse + 1 end
+end
+local columns, formats = { "loss", "bound", "test NSR" }, { change = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" }
+for _, nsr in ipairs(levels) do
+  columns[#columns + 1] = "trained at " .. nsr
+  formats[columns[#columns]] = "%.4f"
+end
+table.move({ "change", "p", "p, Holm" }, 1, 3, #columns + 1, columns)
+return figure.finish(args, nil, ([[
+Test metric of the matching loss by NSR in training and in test. Change: training at NSR %d in place of the test's own NSR, paired by user;
+significantly better in %d, worse in %d cases.]]):format(most, better, worse),
+  mr.table{ columns = columns, rows = rows, formats = formats })

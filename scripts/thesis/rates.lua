@@ -1,0 +1,37 @@
+-- Learning rates of Adam by data set, loss and bound, as chosen on validation: the last lines of what
+-- `moonrank scripts/thesis/learning_rates.lua --sets movielens` and `... --sets mq2008 --samples 30000` print.
+local M = {}
+
+M.movielens = {
+  ap = {
+    distribution = 0.01, distribution_log = 0.01, distribution_logit = 0.01,
+    expectation = 0.01, expectation_max = 0.01, minmax = 0.01, none = 0.01,
+  },
+  ndcg = {
+    distribution = 0.01, distribution_log = 0.01, distribution_logit = 0.01,
+    expectation = 0.01, expectation_max = 0.01, minmax = 0.01, none = 0.01,
+  },
+  nrbp = {
+    distribution = 0.003, distribution_log = 0.003, distribution_logit = 0.01,
+    expectation = 0.01, expectation_max = 0.01, minmax = 0.01, none = 0.01,
+  },
+}
+M.mq2008 = {
+  ap = {
+    distribution = 0.01, distribution_log = 0.003, distribution_logit = 0.01,
+    expectation = 0.01, expectation_max = 0.01, minmax = 0.01, none = 0.01,
+  },
+  ndcg = {
+    distribution = 0.01, distribution_log = 0.01, distribution_logit = 0.01,
+    expectation = 0.01, expectation_max = 0.01, minmax = 0.01, none = 0.01,
+  },
+  nrbp = {
+    distribution = 0.003, distribution_log = 0.003, distribution_logit = 0.001,
+    expectation = 0.003, expectation_max = 0.003, minmax = 0.01, none = 0.003,
+  },
+}
+
+-- Not chosen by a sweep of its own: CiteULike-a has the rates of MovieLens, which has the same model.
+M.citeulike = M.movielens
+
+return M

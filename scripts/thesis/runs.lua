@@ -1,0 +1,138 @@
+-- Every training run of the thesis' experiments, kept in one store: one study per data set and seed, one trial per setting, loss, bound and
+-- fold, with the test scores of every list. Who needs runs that are not there runs them; all scripts beside this one read from here.
+local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local data = dofile(here .. "data.lua")
+local rates = dofile(here .. "rates.lua")
+
+local M = { data = data, rates = rates }
+
+M.losses = { "ndcg", "ap", "nrbp" }
+M.metric_of = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp(0.95)" }
+M.title_of = { ndcg = "nDCG", ap = "AP", nrbp = "nRBP" }
+-- The five of the thesis (distribution: sampled, with the gain of Eq. 3.13), and the logarithm and logit of the exact distribution.
+M.published = { "none", "minmax", "expectation", "expectation_max", "distribution" }
+M.bounds = { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log", "distribution_logit" }
+M.deepest = 50  -- nDCG@1 to nDCG@50
+
+local every_metric = { "ndcg", "ap", "nrbp(0.95)", "rr" }
+
+---The options of a script that reads runs: its own, and where runs are and how missing ones are made.
+function M.args(own)
+  own.store = { default = "results/thesis/runs.db", help = "where runs are kept; those that are missing are made" }
+  own.workers = { type = "integer", help = "processes for runs that are missing (default: one per core); 0: this one" }
+  own.data = { default = "", help = "folder of ml-latest-small, mq2008 and citeulike-a (default: where the program looks for data)" }
+  own.recipe = { default = "honest", choices = { "honest", "published" }, help = "choose the epoch on validation, or on test" }
+  own.samples = { default = 300000, help = "random orders per list shape for the thesis' distribution bound" }
+  own.force = { default = false, help = "go on with kept runs although scripts have changed" }
+  own.smoke = { default = false, help = "made-up data, one fold, two epochs: to see that it runs" }
+  local args = mr.args(own)
+  if args.smoke then
+    args.samples = 1000
+    if args.store == own.store.default then args.store = "results/thesis/smoke.db" end
+  end
+  return args
+end
+
+---The options of `M.args` as words, for another script; those that are as always are left out.
+function M.words(args)
+  local words, usual = { "--store", args.store }, { data = "", recipe = "honest", samples = args.smoke and 1000 or 300000 }
+  for _, name in ipairs{ "data", "recipe", "samples", "workers" } do
+    if args[name] ~= usual[name] then table.move({ "--" .. name, tostring(args[name]) }, 1, 2, #words + 1, words) end
+  end
+  for _, name in ipairs{ "force", "smoke" } do
+    if args[name] then words[#words + 1] = "--" .. name end
+  end
+  return words
+end
+
+---The bound of a name: "distribution" is the thesis' own.
+function M.bound(args, name)
+  if name ~= "distribution" then return name end
+  return mr.bounds.distribution_bound{ method = "sampled", gain = "samples", samples = args.samples }
+end
+
+---"NSR 2" or "label 1".
+function M.setting_text(set, value) return ("%s %d"):format(set.setting == "nsr" and "NSR" or set.setting, value) end
+
+-- Means over lists by metric, the epoch and what chose it, and the scores of every list with its rows, relevant rows and number.
+local function result_of(run, test, number, own)
+  local result = { epoch = run.best.epoch, valid = run.best.metrics[own], own = run.test.mean[own], lists = run.test.counted[own],
+    skipped = run.test.skipped[own] }
+  for _, name in ipairs(run.test.names) do result[name] = run.test.mean[name] end
+  local lists = { rows = test.lists.sizes, relevant = test.lists.relevant, own = run.scores[own] }
+  for _, name in ipairs(every_metric) do lists[name] = run.scores[name] end
+  lists.list = test.users and test.users:double() or mr.arange(1, test.count) + 1000 * number
+  result.per_list = lists
+  return result
+end
+
+---One run. `o`: data set (opened), value of its setting, loss, bound, fold, seed, rate, and the model's size if not the usual one.
+function M.train(args, o)
+  local own = M.metric_of[o.loss]
+  local metrics = { table.unpack(every_metric) }
+  for k = 1, o.curve and M.deepest or 0 do metrics[#metrics + 1] = "ndcg@" .. k end
+  local fold = o.set.fold(o.value, o.fold, o.seed)
+  local run = mr.fit{
+    model = o.set.model(o.size or o.set.size, o.seed), loss = mr.losses[o.loss]{ bound = M.bound(args, o.bound) },
+    train = fold.train, valid = fold.valid, test = fold.test, optimizer = mr.optim.adam{ lr = o.rate }, batch = 32,
+    epochs = o.set.epochs, patience = o.set.patience, metrics = metrics, select = own, seed = o.seed, recipe = args.recipe,
+    progress = false,
+  }
+  return result_of(run, fold.test, o.fold, own)
+end
+
+---"ap none 0.01, ...": settings by which other rates are noticed.
+function M.rates_text(name)
+  local parts, of = {}, rates[name]
+  for _, loss in ipairs(M.losses) do
+    for _, bound in ipairs(M.bounds) do parts[#parts + 1] = ("%s %s %g"):format(loss, bound, of[loss][bound]) end
+  end
+  return table.concat(parts, ", ")
+end
+
+local opened = {}
+
+---A data set by its name, read once.
+function M.set(args, name)
+  opened[name] = opened[name] or data.open(name, args.data, args.smoke)
+  return opened[name]
+end
+
+---A study over a space that has a loss, a bound, a fold (called split, so that it changes fastest: the tables of sampled distributions are kept
+---from one fold to the next) and the data set's setting; `rate(trial)` and `size(trial)` say the rest.
+function M.sweep(args, name, o)
+  local set = M.set(args, name)
+  local space = { loss = mr.choice(M.losses), bound = mr.choice(o.bounds or M.bounds), split = mr.range(1, o.folds or set.folds),
+    [set.setting] = mr.choice(o.values or set.values) }
+  for key, part in pairs(o.space or {}) do space[key] = part end
+  local settings = { epochs = set.epochs, patience = set.patience, samples = args.samples, recipe = args.recipe }
+  for key, value in pairs(o.settings or {}) do settings[key] = value end
+  return mr.sweep{
+    name = o.name .. (args.recipe == "published" and ", published" or "") .. (args.smoke and ", smoke" or ""),
+    store = args.store, workers = args.workers, force = args.force, settings = settings, space = space, metric = "valid",
+    run = function(trial)
+      return M.train(args, { set = set, value = trial[set.setting], loss = trial.loss, bound = trial.bound, fold = trial.split,
+        seed = o.seed or 1, rate = o.rate(trial), size = o.size and o.size(trial), curve = o.curve })
+    end,
+  }
+end
+
+---The runs of a data set with one seed: all settings, losses, bounds and folds at the chosen learning rates.
+---@return mr.Results
+function M.of(args, name, seed)
+  return M.sweep(args, name, { name = ("%s, seed %d"):format(name, seed), seed = seed, curve = seed == 1,
+    settings = { rates = M.rates_text(name) }, rate = function(trial) return rates[name][trial.loss][trial.bound] end })
+end
+
+---The losses unbounded and under three bounds, for models of several sizes (section 4.1.1), on the folds that rates were chosen on.
+---@return mr.Results
+function M.sizes(args, name)
+  local set = M.set(args, name)
+  return M.sweep(args, name, { name = "sizes of " .. name, folds = set.tuning, values = name == "mq2008" and { 2 } or nil,
+    bounds = { "none", "minmax", "expectation_max", "distribution_logit" }, settings = { rates = M.rates_text(name) },
+    space = { size = mr.choice(set.sizes) }, size = function(trial) return trial.size end,
+    rate = function(trial) return rates[name][trial.loss][trial.bound] end })
+end
+
+return M

@@ -1,0 +1,72 @@
+-- Test scores from the runs (runs.lua): list by list, fold by fold, and comparisons of bounds.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+
+local M = {}
+
+---The trials in question by fold: their numbers and rows.
+---@return { fold: integer, number: integer, row: integer }[]
+function M.trials(results, where)
+  local columns = results:columns()
+  local rows, number = columns:rows("runs", where), columns:column("runs", "number")
+  local fold, found = columns:column("runs", "split"), {}
+  for _, row in ipairs(rows) do found[#found + 1] = { fold = fold[row], number = number[row], row = row } end
+  table.sort(found, function(a, b) return a.fold < b.fold end)
+  return found
+end
+
+---What every test list of all folds got: a metric, or "own", "rows", "relevant", "list"; NaN where the metric is not defined.
+---@param where table<string, any>  e.g. {nsr = 1, loss = "ap", bound = "none"}
+---@return number[]
+function M.lists(results, where, metric)
+  local all = {}
+  for _, trial in ipairs(M.trials(results, where)) do
+    local values = core.numbers(results:per_list(trial.number, metric))
+    table.move(values, 1, #values, #all + 1, all)
+  end
+  return all
+end
+
+---A number of every fold's trial.
+---@return number[]
+function M.folds(results, where, name)
+  local column, values = results:columns():column("runs", name), {}
+  for i, trial in ipairs(M.trials(results, where)) do values[i] = column[trial.row] end
+  return values
+end
+
+---What a user or query got, over all folds and seeds in which it was tested: means by its number, in order.
+---@param all mr.Results[]  one for each seed
+---@return number[]
+function M.by_list(all, where, metric)
+  local sum, count, ids = {}, {}, {}
+  for _, results in ipairs(all) do
+    local names = M.lists(results, where, "list")
+    for i, value in ipairs(M.lists(results, where, metric)) do
+      local id = names[i]
+      if not sum[id] then
+        sum[id], count[id], ids[#ids + 1] = 0.0, 0, id
+      end
+      sum[id], count[id] = sum[id] + value, count[id] + 1
+    end
+  end
+  table.sort(ids)
+  local means = {}
+  for i, id in ipairs(ids) do means[i] = sum[id] / count[id] end
+  return means
+end
+
+---One bound against another, paired by user or query: change, p of a permutation test, effect size.
+---@return { change: number, p: number, d: number, n: integer, wins: number }
+function M.compare(all, where, bound, other, metric)
+  local function values(name)
+    local at = { bound = name }
+    for key, value in pairs(where) do at[key] = value end
+    return M.by_list(all, at, metric or "own")
+  end
+  local a, b = values(bound), values(other)
+  local test, effect = mr.stats.permutation(a, b, { orders = 100000 }), mr.stats.effect_size(a, b)
+  return { change = test.mean_difference, p = test.p, d = effect.d, n = test.n, wins = effect.wins }
+end
+
+return M

@@ -1,0 +1,81 @@
+-- The runs behind why_distribution_fails.lua: the nDCG loss on MovieLens under the thesis' distribution bound and its cures, with the share of
+-- training lists that have no gradient before and after every epoch, and where lists start.
+local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local runs = dofile(here .. "runs.lua")
+
+local M = {}
+
+-- The thesis' own bound is sampled, with the gain of Eq. 3.13; "exact" is the exact distribution with kappa = 8.
+M.bounds = { "none", "thesis", "exact", "distribution_log", "distribution_logit" }
+
+local function bound_of(args, name)
+  return name == "thesis" and runs.bound(args, "distribution") or name == "exact" and "distribution" or name
+end
+
+local function whole(dataset)
+  local next_batch = dataset:batches{ size = dataset.count }
+  return next_batch()
+end
+
+-- Where lists start: the probability that a random ranking is no better than one whose scores are all alike
+local function starts(lists, metric, smooth)
+  local alike = mr.zeros({ lists.rows }, { dtype = "float64" })
+  local value, n, p = smooth(alike, lists):totable(), lists.sizes:totable(), lists.relevant:totable()
+  local known, below = {}, {}
+  for l, s in ipairs(value) do
+    if p[l] > 0 and p[l] < n[l] then
+      local shape = n[l] .. " " .. p[l]
+      known[shape] = known[shape] or mr.bounds.distribution(metric, { n = math.tointeger(n[l]), p = math.tointeger(p[l]) }):cdf(s)
+      below[#below + 1] = known[shape]
+    end
+  end
+  return mr.tensor(below, { dtype = "float64" })
+end
+
+-- The share of lists whose bounded nDCG has no slope at the model's scores
+local function share_without_gradient(bound, model, batch)
+  local found = mr.no_grad(function() return model(batch) end)
+  local value = mr.smooth.ndcg(found:double(), batch.lists):requires_grad()
+  mr.bounds.resolve(bound).apply(value, "ndcg", batch.lists):sum():backward()
+  local without, counted = 0, 0
+  local weights = mr.bounds.weights("ndcg", batch.lists):totable()
+  for l, slope in ipairs(value.grad:totable()) do
+    counted = counted + weights[l]
+    if weights[l] == 1 and math.abs(slope) < 1e-12 then without = without + 1 end
+  end
+  return without / counted
+end
+
+-- One run; where lists start is the same for all bounds.
+local function run(args, set, trial)
+  local fold, bound = set.fold(trial.nsr, trial.split, args.seed), bound_of(args, trial.bound)
+  local rates, batch = runs.rates.movielens.ndcg, whole(fold.train)
+  local fitted = mr.fit{
+    model = set.model(set.size, args.seed), loss = mr.losses.ndcg{ bound = bound }, train = fold.train, valid = fold.valid,
+    test = fold.test, optimizer = mr.optim.adam{ lr = rates[trial.bound] or rates.distribution }, batch = 32, epochs = set.epochs,
+    metrics = { "ndcg" }, seed = args.seed, progress = false,
+    each_epoch = function(epoch, model) trial:report(epoch, { silent = share_without_gradient(bound, model, batch) }) end,
+  }
+  local per_list = { own = fitted.scores.ndcg, list = fold.test.users:double() }
+  if trial.bound == "none" then
+    per_list.start_ndcg = starts(batch.lists, "ndcg", mr.smooth.ndcg)
+    per_list.start_ap = starts(batch.lists, "ap", mr.smooth.ap)
+    per_list.start_nrbp = starts(batch.lists, "nrbp_loss", mr.smooth.nrbp_loss)
+  end
+  return { valid = fitted.best.metrics.ndcg, own = fitted.test.mean.ndcg, per_list = per_list }
+end
+
+---The study, one trial per NSR, bound and fold; `args` are those of runs.args, and a seed.
+---@return mr.Results
+function M.study(args)
+  local set = runs.set(args, "movielens")
+  return mr.sweep{
+    name = ("silent lists, seed %d%s"):format(args.seed, args.smoke and ", smoke" or ""), store = args.store, workers = args.workers,
+    force = args.force, metric = "valid", settings = { epochs = set.epochs, rates = runs.rates_text("movielens") },
+    space = { nsr = mr.choice(set.values), bound = mr.choice(M.bounds), split = mr.range(1, set.folds) },
+    run = function(trial) return run(args, set, trial) end,
+  }
+end
+
+return M

@@ -1,0 +1,37 @@
+-- Westerborg (2022), section 4.1.1: how large should the models be, and does their size decide which bound is best? Factors {16, 32, 64} on
+-- MovieLens, hidden units {6, 12, 23, 46, 69, 92} on MQ2008 (label 2), by the loss's own metric on validation; the test parts are not looked
+-- at. Learning rates are those chosen for the thesis' sizes.
+local here = arg[0]:match("^(.*/)") or "./"
+local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "figure.lua")
+
+local args = runs.args{ set = { default = "movielens", choices = { "movielens", "mq2008" }, help = "which data set" } }
+local set, study = runs.set(args, args.set), runs.sizes(args, args.set)
+
+local means = study:pivot{ rows = { "loss", "bound" }, columns = "size", format = "%.4f" }
+
+-- Of every loss: the best size without a bound, what it gains over the thesis' own, and the best bound at every size.
+local said = {}
+for _, loss in ipairs(runs.losses) do
+  local best_bound, size, gain = {}, nil, nil
+  for c = 3, #means.columns do
+    local best
+    for _, row in ipairs(means.rows) do
+      if row[1] == loss and (not best or row[c] > best[c]) then best = row end
+    end
+    best_bound[#best_bound + 1] = ("%s: %s"):format(means.columns[c], best[2])
+  end
+  for _, row in ipairs(means.rows) do
+    if row[1] == loss and row[2] == "none" then
+      local at, usual = 3, nil
+      for c = 3, #row do
+        if row[c] > row[at] then at = c end
+        if tonumber(means.columns[c]) == set.size then usual = c end
+      end
+      size, gain = means.columns[at], row[at] - row[usual]
+    end
+  end
+  said[#said + 1] = ("%s without a bound is best at size %s, by %.4f over the thesis' %d; best bounds by size: %s."):format(
+    runs.title_of[loss], size, gain, set.size, table.concat(best_bound, ", "))
+end
+return figure.finish(args, nil, ("Own metric on validation by size of the model, mean over settings and %d fold(s).\n%s"):format(set.tuning,
+  table.concat(said, "\n")), means)

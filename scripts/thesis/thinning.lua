@@ -1,0 +1,65 @@
+-- The runs behind nsr_shift.lua: matrix factorisation on MovieLens, trained at NSR 1, 2 and 3, each model tested at NSR 1, 2 and 3. The
+-- negatives are nested: those of NSR 1 are among those of NSR 2, these among those of NSR 3, drawn once per fold and disjoint between parts,
+-- so that models differ by their training lists alone.
+local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local runs = dofile(here .. "runs.lua")
+
+local M = {}
+
+-- The same lists with `nsr` of their negatives for each relevant row, always the same ones and more for more.
+local function thinned(part, nsr, seed)
+  math.randomseed(seed, part.lists.rows)
+  local grades, items, sizes = part.lists.relevance:totable(), part.items:totable(), part.lists.sizes:totable()
+  local lists, kept, at = {}, {}, 0
+  for l, n in ipairs(sizes) do
+    local own, others = {}, {}
+    for i = at + 1, at + n do table.insert(grades[i] > 0 and own or others, i) end
+    for i = #others, 2, -1 do
+      local j = math.random(i)
+      others[i], others[j] = others[j], others[i]
+    end
+    local rows = table.move(others, 1, math.min(nsr * #own, #others), #own + 1, own)
+    lists[l] = {}
+    for i, row in ipairs(rows) do lists[l][i], kept[#kept + 1] = grades[row], items[row] end
+    at = at + n
+  end
+  return mr.data.dataset{ lists = mr.lists(lists), users = part.users, items = mr.tensor(kept, { dtype = "int64" }), name = part.name }
+end
+
+-- One run, and what each test list gets at every NSR.
+local function run(args, set, levels, trial)
+  local fold, own = set.fold(levels[#levels], trial.split, args.seed), runs.metric_of[trial.loss]
+  local model = set.model(set.size, args.seed)
+  local fitted = mr.fit{
+    model = model, loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) }, train = thinned(fold.train, trial.nsr, args.seed),
+    valid = thinned(fold.valid, trial.nsr, args.seed), optimizer = mr.optim.adam{ lr = runs.rates.movielens[trial.loss][trial.bound] },
+    batch = 32, epochs = set.epochs, metrics = { own }, seed = args.seed, progress = false,
+  }
+  local result = { valid = fitted.best.metrics[own], per_list = { list = fold.test.users:double() } }
+  for _, nsr in ipairs(levels) do
+    local batch = thinned(fold.test, nsr, args.seed):batches{ size = fold.test.count }()
+    local found = mr.evaluate(mr.no_grad(function() return model(batch) end), batch.lists, { own })
+    result["test_" .. nsr], result.per_list["test_" .. nsr] = found.mean[own], found[own]
+  end
+  return result
+end
+
+M.bounds = { "none", "distribution_logit" }
+
+---The NSR of training and test.
+function M.levels(args) return args.smoke and { 1, 2 } or { 1, 2, 3 } end
+
+---The study, one trial per training NSR, loss, bound and fold; `args` are those of runs.args, and a seed.
+---@return mr.Results
+function M.study(args)
+  local set, levels = runs.set(args, "movielens"), M.levels(args)
+  return mr.sweep{
+    name = ("NSR shift, seed %d%s"):format(args.seed, args.smoke and ", smoke" or ""), store = args.store, workers = args.workers,
+    force = args.force, metric = "valid", settings = { epochs = set.epochs, rates = runs.rates_text("movielens") },
+    space = { nsr = mr.choice(levels), loss = mr.choice(runs.losses), bound = mr.choice(M.bounds), split = mr.range(1, set.folds) },
+    run = function(trial) return run(args, set, levels, trial) end,
+  }
+end
+
+return M

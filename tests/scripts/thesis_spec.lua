@@ -1,0 +1,157 @@
+-- The thesis in one command: all runs, tables and figures and the report with --smoke, on made-up data; what it shows is what the store holds.
+local mr = require "moonrank"
+local sweeps = dofile "tests/support/sweeps.lua"
+local program = dofile "tests/support/program.lua"
+local test = require "moonrank.test"
+local it, equal, check, near = test.it, test.equal, test.check, test.near
+
+local here = sweeps.capture("pwd"):match "[^\n]+"
+
+-- Rows of the table that follows these words in the report, as lists of cells.
+local function rows_after(html, words)
+  local at = assert(html:find(words, 1, true), words)
+  local body, rows = html:match("<tbody>(.-)</tbody>", at), {}
+  for line in body:gmatch "<tr>(.-)</tr>" do
+    local cells = {}
+    for cell in line:gmatch "<td[^>]*>(.-)</td>" do cells[#cells + 1] = cell end
+    rows[#rows + 1] = cells
+  end
+  return rows
+end
+
+local function mean_without_nan(values)
+  local sum, count = 0, 0
+  for _, x in ipairs(values) do
+    if x == x then sum, count = sum + x, count + 1 end
+  end
+  return sum / count, count
+end
+
+it("all.lua --smoke: a report of its own, the same when it runs again, with the numbers of the store", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  if not program.has_gnuplot() then return test.skip "no gnuplot" end
+  sweeps.in_folder(function(folder)
+    local status, out, err = sweeps.run(folder, here .. "/scripts/thesis/all.lua", "--smoke --workers 1")
+    equal(status, 0, err .. out)
+    local html = sweeps.read(folder .. "/results/thesis/report.html")
+    for _, words in ipairs{ "Table 5.1, MovieLens", "Figure 1.1", "Figure 5.10", "0.9659", "0.7940", "--smoke", "Holm" } do
+      check(html:find(words, 1, true), words)
+    end
+    check(not html:find "%ssrc=" and not html:find "<link" and not html:find "@import", "nothing is loaded from elsewhere")
+    local _, figures = html:gsub("<svg", "")
+    equal(figures, 19)  -- 1.1, seven of chapter 3, ten of chapter 5, and where lists start
+    local _, opened = html:gsub("<section", "")
+    local _, closed = html:gsub("</section>", "")
+    equal({ opened, closed }, { 26, 26 })
+
+    -- one row of the first table, worked out from the store
+    local results = mr.results(folder .. "/results/thesis/smoke.db", "movielens, seed 1, smoke")
+    equal(results:counts(), { done = 21 })
+    local function scores(bound)
+      local columns = results:columns()
+      local row = columns:rows("spec", { loss = "ap", bound = bound })[1]
+      return results:per_list(columns:column("spec", "number")[row], "ap"):totable()
+    end
+    local free, bounded = scores "none", scores "expectation"
+    for _, cells in ipairs(rows_after(html, "Table 5.1, MovieLens</h2>")) do
+      if cells[2] == "AP" and cells[3] == "expectation" then
+        local mean, count = mean_without_nan(bounded)
+        near(tonumber(cells[4]), mean, 5e-5)
+        near(tonumber(cells[8]), mean - mean_without_nan(free), 1e-4)
+        equal({ cells[6], tonumber(cells[13]), tonumber(cells[14]) }, { "0.8960", count, #bounded - count })
+      end
+    end
+
+    local before = sweeps.read(folder .. "/results/thesis/report.html")
+    status, out, err = sweeps.run(folder, here .. "/scripts/thesis/all.lua", "--smoke --workers 1")
+    equal(status, 0, err .. out)
+    check(sweeps.read(folder .. "/results/thesis/report.html") == before, "the same report from the same store")
+  end)
+end)
+
+it("learning_rates.lua --smoke: the best rate of every loss and bound, as rates.lua wants it", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  sweeps.in_folder(function(folder)
+    local status, out, err = sweeps.run(folder, here .. "/scripts/thesis/learning_rates.lua", "--smoke --workers 0 --sets mq2008")
+    equal(status, 0, err)
+    local results = mr.results(folder .. "/results/thesis/smoke.db")
+    local best = results:best({ "loss", "bound" })
+    local rate = 0
+    for c, name in ipairs(best.columns) do
+      if name == "rate" then rate = c end
+    end
+    for _, row in ipairs(best.rows) do
+      local block = out:match("\n  " .. row[1] .. " = {(.-)\n  }")
+      near(tonumber(block:match("%f[%w_]" .. row[2] .. " = ([%d.]+)")), row[rate], 0)
+    end
+    equal(#best.rows, 21)
+  end)
+end)
+
+it("table_5_1_mq2008.lua: what a query without relevant documents counts as moves the mean as it should", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  sweeps.in_folder(function(folder)
+    local function mean_of(convention)
+      local script = here .. "/scripts/thesis/table_5_1_mq2008.lua"
+      local status, out, err = sweeps.run(folder, script, "--smoke --workers 0 --empty " .. convention)
+      equal(status, 0, err)
+      local mean, skipped = out:match "nDCG +none +([%d.]+)[^\n]- (%d+)\n"
+      return tonumber(mean), tonumber(skipped)
+    end
+    local skip, skipped = mean_of "skip"
+    check(skipped > 0, "some queries have nothing relevant")
+    local share = 1 - skipped / 30
+    near(mean_of "zero", skip * share, 2e-4)
+    near(mean_of "one", skip * share + 1 - share, 2e-4)
+  end)
+end)
+
+it("scores.lua: means of a user over folds and seeds, and comparisons of them", function()
+  sweeps.in_folder(function(folder)
+    local scores = dofile "scripts/thesis/scores.lua"
+    -- user u in fold f under seed s: 10 u + f + 100 s, and under the bound 1 or 3 more; user 3 is in the second fold only and has none once
+    local function study(seed)
+      return mr.sweep{ name = "seed " .. seed, store = folder .. "/toy.db", workers = 0, progress = false, metric = "valid",
+        space = { bound = mr.choice{ "none", "more" }, split = mr.range(1, 2) },
+        run = function(trial)
+          local users, own = trial.split == 1 and { 2, 1 } or { 1, 2, 3 }, {}
+          for i, u in ipairs(users) do
+            own[i] = 10 * u + trial.split + 100 * seed + (trial.bound == "more" and (u == 1 and 1 or 3) or 0)
+            if u == 3 and seed == 2 then own[i] = 0 / 0 end
+          end
+          return { valid = 1, per_list = { own = own, list = users } }
+        end }
+    end
+    local all = { study(1), study(2) }
+    equal(scores.lists(all[1], { bound = "none" }, "own"), { 121, 111, 112, 122, 132 })
+    local means = scores.by_list(all, { bound = "none" }, "own")
+    equal({ means[1], means[2], means[3] ~= means[3] }, { 161.5, 171.5, true })
+    local found = scores.compare(all, {}, "more", "none")
+    equal({ found.change, found.n, found.wins }, { 2.0, 2, 1.0 })
+    near(found.p, 0.5, 1e-12)  -- two of the four choices of signs are as far from 0
+    near(found.d, 2 / math.sqrt(2), 1e-12)
+  end)
+end)
+
+it("data.lua: the published split of CiteULike-a, with negatives that are nowhere else", function()
+  if not program.has_data "citeulike-a" then return test.skip "no CiteULike-a in MOONRANK_DATA or ../shared/data" end
+  local fold = dofile("scripts/thesis/data.lua").open("citeulike", "", false).fold(1, 1, 1)
+  local seen, rows, relevant = {}, {}, {}
+  for name, part in pairs(fold) do
+    local sizes, grades, items = part.lists.sizes:totable(), part.lists.relevance:totable(), part.items:totable()
+    equal(part.lists.count, 2465)
+    local at = 0
+    rows[name], relevant[name] = part.lists.rows, 0
+    for user, n in ipairs(sizes) do
+      seen[user] = seen[user] or {}
+      for i = at + 1, at + n do
+        if seen[user][items[i]] then error("item twice") end
+        seen[user][items[i]] = true
+        relevant[name] = relevant[name] + grades[i]
+      end
+      at = at + n
+    end
+    equal(rows[name], 2 * relevant[name])
+  end
+  equal({ relevant.test, relevant.train + relevant.valid }, { 31457, 126070 })
+end)
