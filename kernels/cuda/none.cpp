@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/sort.h"
 #include "kernels/tables/arithmetic.h"
 #include "kernels/tables/bounds.h"
 #include "kernels/tables/lambda.h"
@@ -50,6 +51,8 @@ void copy_to_host(void*, const void*, int64_t) { missing(); }
 void copy_on_device(void*, const void*, int64_t) { missing(); }
 void fill_zero(void*, int64_t) { missing(); }
 void synchronize() { missing(); }
+void sort_pairs(int64_t, uint64_t*, int64_t*, int) { missing(); }
+void exclusive_scan(int64_t, const int64_t*, int64_t*) { missing(); }
 void matmul(bool, bool, int64_t, int64_t, int64_t, const float*, const float*, float*) { missing(); }
 void matmul(bool, bool, int64_t, int64_t, int64_t, const double*, const double*, double*) { missing(); }
 
