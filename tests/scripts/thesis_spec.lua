@@ -88,6 +88,33 @@ it("learning_rates.lua --smoke: the best rate of every loss and bound, as rates.
   end)
 end)
 
+it("stronger_models.lua --smoke: means, changes and rates are those of the store", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  sweeps.in_folder(function(folder)
+    local script = here .. "/scripts/thesis/stronger_models.lua"
+    local status, out, err = sweeps.run(folder, script, "--smoke --workers 0 --losses ndcg")
+    equal(status, 0, err)
+    local path = folder .. "/results/thesis/smoke.db"
+    local results, tuned = mr.results(path, "stronger models, smoke"), mr.results(path, "rates of stronger models, smoke")
+    equal({ results:counts(), tuned:counts() }, { { done = 16 }, { done = 12 } })
+    local function mean_of(model, bound)
+      local columns = results:columns()
+      local row = columns:rows("spec", { model = model, bound = bound })[1]
+      return (mean_without_nan(results:per_list(columns:column("spec", "number")[row], "own"):totable()))
+    end
+    for model, rate, mean, _, change in out:gmatch "nDCG +(%S+) +([%d.]+) +([%d.]+) +([+-][%d.]+) +([+-][%d.]+)" do
+      near(tonumber(mean), mean_of(model, "none"), 5e-5)
+      near(tonumber(change), mean_of(model, "minmax") - mean_of(model, "none"), 1e-4)
+      local columns, best, best_rate = tuned:columns(), -1, nil
+      for _, row in ipairs(columns:rows("spec", { model = model })) do
+        local valid = columns:column("spec", "valid")[row]
+        if valid > best then best, best_rate = valid, columns:column("spec", "rate")[row] end
+      end
+      near(tonumber(rate), best_rate, 0)
+    end
+  end)
+end)
+
 it("table_5_1_mq2008.lua: what a query without relevant documents counts as moves the mean as it should", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
   sweeps.in_folder(function(folder)
