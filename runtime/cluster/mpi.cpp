@@ -66,17 +66,27 @@ void clear_outbox() {
 
 void wait_a_moment() { usleep(1000); }
 
-/// Rank 0 says that it ends, and the others wait for that: a process that leaves earlier would end the job. Who fails
-/// while the others train cannot let them wait for its part.
+/// Rank 0 says that it ends, and the others wait for that: a process that leaves earlier would end the job.
+void part() {
+  const int size = state().place->size;
+  if (state().place->rank == 0) {
+    for (int to = 1; to < size; ++to) send(to, "");
+    return;
+  }
+  while (!state().told_to_end && !state().lost[0]) {
+    if (!receive()) wait_a_moment();
+  }
+}
+
+constexpr int interrupted = 130;  // exit status after Ctrl-C, which is agreed upon
+
+/// Who fails while the others train cannot let them wait for its part; nor can anybody wait for who is lost.
 void leave(int status, void*) {
-  const Place place = *state().place;
-  if (status != 0 && state().purpose == Purpose::training) MPI_Abort(MPI_COMM_WORLD, status);
-  if (place.rank == 0) {
-    for (int to = 1; to < place.size; ++to) send(to, "");
-  } else {
-    while (!state().told_to_end && !state().lost[0]) {
-      if (!receive()) wait_a_moment();
-    }
+  if (status != 0 && status != interrupted && state().purpose == Purpose::training) MPI_Abort(MPI_COMM_WORLD, status);
+  try {
+    part();
+  } catch (const std::exception&) {
+    MPI_Abort(MPI_COMM_WORLD, std::max(status, 1));
   }
   const auto& lost = state().lost;
   if (std::find(lost.begin(), lost.end(), true) != lost.end()) {

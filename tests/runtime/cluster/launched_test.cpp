@@ -1,0 +1,69 @@
+// What launchers' variables say about this process.
+#include <cstdlib>
+
+#include <catch2/catch.hpp>
+
+#include "runtime/cluster/cluster.h"
+
+namespace mr::cluster {
+namespace {
+
+/// A variable that is there for one test.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+}  // namespace
+
+TEST_CASE("a process alone is not launched, also by a launcher") {
+  CHECK(!launched());
+  const Variable rank("OMPI_COMM_WORLD_RANK", "0"), size("OMPI_COMM_WORLD_SIZE", "1");
+  CHECK(!launched());
+}
+
+TEST_CASE("mpirun, srun and MPICH's launcher say which process this is") {
+  using Names = std::pair<const char*, const char*>;
+  for (const auto& [rank_name, size_name] :
+       {Names{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, Names{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
+        Names{"PMI_RANK", "PMI_SIZE"}}) {
+    const Variable rank(rank_name, "2"), size(size_name, "3");
+    const std::optional<Launched> found = launched();
+    REQUIRE(found);
+    CHECK(found->rank == 2);
+    CHECK(found->size == 3);
+  }
+  // a batch script of Slurm is no task of a step
+  const Variable task("SLURM_PROCID", "0"), tasks("SLURM_NTASKS", "8");
+  CHECK(!launched());
+}
+
+TEST_CASE("variables that are no numbers say nothing") {
+  const Variable rank("OMPI_COMM_WORLD_RANK", "x"), size("OMPI_COMM_WORLD_SIZE", "3");
+  CHECK(!launched());
+}
+
+TEST_CASE("a process that is started afresh has no launcher's variables") {
+  CHECK(is_of_launcher("OMPI_COMM_WORLD_RANK=1"));
+  CHECK(is_of_launcher("PMIX_RANK=1"));
+  CHECK(is_of_launcher("SLURM_STEP_NUM_TASKS=3"));
+  CHECK(!is_of_launcher("SLURM_JOB_ID=3"));
+  CHECK(!is_of_launcher("PATH=/bin"));
+}
+
+TEST_CASE("who is not joined cannot send, receive or leave anybody out") {
+  CHECK_THROWS(join(Purpose::trials));
+  CHECK_THROWS(send(0, "x"));
+  CHECK_THROWS(receive());
+  CHECK_THROWS(lose(0));
+  CHECK_THROWS(gather("x"));
+  CHECK_THROWS(exchange({"x"}));
+}
+
+}  // namespace mr::cluster
