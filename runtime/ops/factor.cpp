@@ -1,5 +1,6 @@
 // Scores of a factor model.
 #include <algorithm>
+#include <bit>
 #include <utility>
 #include <vector>
 
@@ -70,18 +71,23 @@ ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists,
   const ItemPlaces place(item, rows, items);
   const Tensor counts = Tensor::zeros({place.count}, Dtype::int64);
   int64_t* const next = numbers(counts);
-  for (int64_t r = 0; r < rows; ++r) ++next[place(item[r])];
+  std::vector<uint64_t> occurs(static_cast<size_t>(place.count + 63) / 64);  // a bit per item
+  for (int64_t r = 0; r < rows; ++r) {
+    const int64_t at = place(item[r]);
+    ++next[at];
+    occurs[at / 64] |= uint64_t{1} << (at % 64);
+  }
   const int64_t most = std::min(rows, place.count);
-  ByItem grouped{empty_index(most + 1), empty_index(most + 1), empty_index(rows), empty_index(rows)};
+  ByItem grouped{empty_index(most), empty_index(most + 1), empty_index(rows), empty_index(rows)};
   int64_t *const present = numbers(grouped.items), *const starts = numbers(grouped.starts);
   int64_t *const order = numbers(grouped.order), *const owner = numbers(grouped.user_of), found = 0, at = 0;
-  // without branches, which nothing could predict: an item without rows is written over by the next
-  for (int64_t i = 0; i < place.count; ++i) {
-    present[found] = place.item(i);
-    starts[found] = at;
-    const int64_t rows_of_item = std::exchange(next[i], at);
-    found += rows_of_item > 0 ? 1 : 0;
-    at += rows_of_item;
+  for (size_t word = 0; word < occurs.size(); ++word) {
+    for (uint64_t left = occurs[word]; left != 0; left &= left - 1) {
+      const int64_t i = static_cast<int64_t>(word) * 64 + std::countr_zero(left);
+      present[found] = place.item(i);
+      starts[found++] = at;
+      at += std::exchange(next[i], at);
+    }
   }
   starts[found] = rows;
   const Ragged ragged = lists.view(Device::cpu);
