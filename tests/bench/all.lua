@@ -1,6 +1,7 @@
 -- All benchmarks one after the other, peers in the same run, and at the end one table: results/bench/bench.txt and bench.csv, and the time of smooth AP
 -- against the number of rows with what the machine can do at most, results/bench/time_against_n.svg and .png. Says how far it is.
--- Usage: moonrank tests/bench/all.lua [--quick] [--no-peers] [--limits PROGRAM]. `--quick` takes few sizes and repeats: about two minutes.
+-- Usage: moonrank tests/bench/all.lua [--quick] [--no-peers] [--cpu] [--limits PROGRAM]. `--quick` takes few sizes and repeats: about two minutes.
+-- `--cpu` is for a machine that others use too: one thread, and the time that it computed.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -8,6 +9,7 @@ local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 local args = mr.args{
   quick = { default = false, help = "few sizes, data sets and repeats" },
   peers = { default = true, help = "the libraries that python3 has; --no-peers: ours alone" },
+  cpu = { default = false, help = "one thread and its CPU time, instead of one and two and the clock" },
   limits = { default = "build/release/moonrank_bench", help = "the program that measures what the machine can do" },
   out = { default = "results/bench", help = "the folder for the results" },
 }
@@ -32,8 +34,10 @@ local function run(number)
   local name, quick = table.unpack(parts[number])
   print(("[%d/%d] %s; about %s left"):format(number, #parts, name, time_left(number)))
   local path = ("%s/%s"):format(args.out, name)
+  local variables = (args.peers and "" or "MOONRANK_PEERS=none ") .. (args.cpu and "MOONRANK_CLOCK=cpu " or "")
+  local options = (args.quick and quick or "") .. (args.cpu and " --threads 1" or "")
   local command = ("%s'%s' '%s%s.lua' %s --csv '%s.csv' >'%s.log' 2>&1"):format(
-    args.peers and "" or "MOONRANK_PEERS=none ", arg[-1], bench.folder, name, args.quick and quick or "", path, path)
+    variables, arg[-1], bench.folder, name, options, path, path)
   if not os.execute(command) then
     print(("  it failed: %s.log says why"):format(path))
     return {}

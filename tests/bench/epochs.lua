@@ -79,9 +79,9 @@ local function ours(set, loss)
   local times, last = {}, nil
   mr.fit{ model = set.model(), loss = mr.losses[loss](), train = set.train, optimizer = mr.optim.adam{ lr = rate }, batch = 32,
     epochs = args.epochs + 2, progress = false, each_epoch = function(epoch)
-      local now = core.clock()
+      local now = bench.clock()
       if epoch > 2 then times[#times + 1] = now - last end
-      last = core.clock()
+      last = bench.clock()
     end }
   return times
 end

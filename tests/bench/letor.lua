@@ -8,6 +8,7 @@ local args = mr.args{
   megabytes = { default = 100, help = "size of the files" },
   repeats = { default = 5, help = "ours is measured so often; the median counts" },
   peer_repeats = { default = 3, help = "the same for scikit-learn" },
+  threads = { default = { 1, 2 }, help = "numbers of threads" },
   csv = { type = "string", help = "a file for the table, as CSV" },
 }
 
@@ -32,7 +33,7 @@ for _, name in ipairs{ "mslr-web-slice/train.txt.gz", "mq2008/S1.txt.gz" } do
   local found, source = pcall(require("moonrank.data.find").path, name)
   if found then
     local workload = ("%.0f MB of LETOR text, %s"):format(repeated(source, path) / 1e6, name:match("^[^/]*"))
-    for _, threads in ipairs{ 1, 2 } do
+    for _, threads in ipairs(args.threads) do
       core.threads(threads)
       add(workload, "moonrank", threads, bench.times_of(function() mr.data.letor(path) end, args.repeats))
       if threads == 1 then add(workload, "scikit-learn", 1, bench.peer_times("letor_peer.py", path, args.peer_repeats)) end

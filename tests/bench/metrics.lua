@@ -9,6 +9,7 @@ local args = mr.args{
   lists = { default = 10000, help = "how many lists" },
   rows = { default = 120, help = "rows of each" },
   repeats = { default = 5, help = "each is measured so often; the median counts" },
+  threads = { default = { 1, 2 }, help = "numbers of threads" },
   csv = { type = "string", help = "a file for the table, as CSV" },
 }
 
@@ -20,7 +21,7 @@ local lists, scores = mr.lists{ relevance = mr.tensor(relevance), sizes = sizes 
 
 local rows, add = bench.collect()
 local workload = ("nDCG, AP, RR, RBP of %d lists of %d rows"):format(args.lists, args.rows)
-for _, threads in ipairs{ 1, 2 } do
+for _, threads in ipairs(args.threads) do
   core.threads(threads)
   local function evaluate() mr.evaluate(scores, lists, { "ndcg", "ap", "rr", "rbp(0.95)" }) end
   add(workload, "moonrank", threads, bench.times_of(evaluate, args.repeats))
