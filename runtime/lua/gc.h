@@ -1,5 +1,6 @@
-// Lua sees a tensor as a few dozen bytes. So the bytes that tensors hold decide when a collection is due: at a soft
-// limit, which grows where collecting freed little (the rule of torch7).
+// Lua sees a tensor as a few dozen bytes. So the bytes that tensors hold decide when a collection is due: of the young
+// whenever some megabytes came, and of all at a soft limit, which grows where collecting freed little (the rule of
+// torch7).
 #pragma once
 
 #include "runtime/lua/failure.h"
@@ -7,7 +8,7 @@
 
 namespace mr::lua {
 
-/// A full collection if tensors hold more than the soft limit. May raise (a finaliser's error); no C++ object may be
+/// A collection of the young, or of all, if one is due. May raise (a finaliser's error); no C++ object may be
 /// alive.
 void collect_if_due(lua_State* L);
 int raise_extra_arguments(lua_State* L, const OpRow& row, int expected, int got);
