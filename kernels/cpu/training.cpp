@@ -97,11 +97,17 @@ void adam_step(int64_t count, const AdamStep<Real>& w) {
 }
 
 template <class Real>
+void adam_steps(int64_t count, const AdamSteps<Real>& w) {
+  for (int k = 0; w.first[k] < count; ++k) adam_step(w.first[k + 1] - w.first[k], w.step[k]);
+}
+
+template <class Real>
 void with_fast_forms(TrainingKernels<Real>& table) {
   table.factor_scores = &factor_scores<Real>;
   table.factor_user_gradients = &factor_user_gradients<Real>;
   table.factor_item_gradients = &factor_item_gradients<Real>;
   table.adam_step = &adam_step<Real>;
+  table.adam_steps = &adam_steps<Real>;
 }
 
 }  // namespace

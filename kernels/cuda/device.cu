@@ -2,6 +2,7 @@
 // wait.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <cxxabi.h>
@@ -12,6 +13,8 @@
 
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/pool.h"
+#include "kernels/cuda/capture.h"
 
 namespace mr::cuda {
 namespace {
@@ -97,6 +100,7 @@ struct Gpu {
   cudaStream_t stream = nullptr;
   Staging staging;
   Trail trail;
+  std::atomic<int64_t> waits = 0;
   std::mutex lost_mutex;
   bool lost = false;
   std::string cause;
@@ -113,14 +117,9 @@ struct Gpu {
     }
     cudaDeviceProp properties{};
     cudaFuncAttributes attributes{};
-    cudaMemPool_t pool = nullptr;
     cudaError_t error = cudaSetDevice(0);
     if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, 0);
     if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, probe);
-    if (error == cudaSuccess) error = cudaDeviceGetDefaultMemPool(&pool, 0);
-    // freed memory stays with us: giving it back at every synchronisation costs more than the work between
-    uint64_t keep = UINT64_MAX;
-    if (error == cudaSuccess) error = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
     if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     name = properties.name;
     multiprocessors = std::max(1, properties.multiProcessorCount);
@@ -155,7 +154,28 @@ bool still_works() {
 
 size_t bytes_of(int64_t n) { return static_cast<size_t>(n); }
 
+/// Null for lack of memory; other errors are thrown.
+void* take_from_device(int64_t bytes) {
+  void* data = nullptr;
+  const cudaError_t error = cudaMalloc(&data, bytes_of(bytes));
+  if (error == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());
+    return nullptr;
+  }
+  CUDA_TRY(error);
+  return data;
+}
+
+/// Waits for what may still use it; an error here is one of an earlier kernel, and the next call that can throw reports
+/// it.
+void give_to_device(void* data) { static_cast<void>(cudaFree(data)); }
+
 }  // namespace
+
+Pool& device_pool() {
+  static Pool* const the_pool = std::make_unique<Pool>(&take_from_device, &give_to_device).release();
+  return *the_pool;
+}
 
 void require_alive() {
   if (!available()) throw std::runtime_error(reason());
@@ -205,24 +225,26 @@ int64_t free_bytes() {
 }
 
 void* allocate(int64_t bytes) {
+  require_alive();
   if (bytes <= 0) return nullptr;
-  void* data = nullptr;
-  CUDA_TRY(cudaMallocAsync(&data, bytes_of(bytes), stream()));
-  return data;
+  return device_pool().allocate(bytes);
 }
 
 void release(void* data) noexcept {
-  // an error here is one of an earlier kernel, and the next call that can throw reports it
-  if (data != nullptr) static_cast<void>(cudaFreeAsync(data, stream()));
+  if (data != nullptr) device_pool().release(data);
 }
+
+int64_t kept_bytes() { return available() ? device_pool().kept() : 0; }
 
 void copy_to_device(void* to, const void* from, int64_t bytes) {
   if (bytes <= 0) return;
   require_alive();
+  if (is_capturing()) return upload_captured(to, from, bytes);
   gpu().staging.upload(static_cast<char*>(to), static_cast<const char*>(from), bytes, stream());
 }
 
 void copy_to_host(void* to, const void* from, int64_t bytes) {
+  refuse_while_capturing();
   if (bytes > 0) CUDA_TRY(cudaMemcpyAsync(to, from, bytes_of(bytes), cudaMemcpyDeviceToHost, stream()));
   synchronize();
 }
@@ -236,8 +258,12 @@ void fill_zero(void* data, int64_t bytes) {
 }
 
 void synchronize() {
+  refuse_while_capturing();
+  ++gpu().waits;
   CUDA_TRY(cudaStreamSynchronize(stream()));
   gpu().trail.clear();
 }
+
+int64_t waits() { return available() ? gpu().waits.load() : 0; }
 
 }  // namespace mr::cuda

@@ -11,6 +11,11 @@ cublasHandle_t blas() {
     cublasHandle_t made = nullptr;
     CUBLAS_TRY(cublasCreate(&made));
     CUBLAS_TRY(cublasSetStream(made, stream()));
+    // memory of its own, so that a recording finds it where it was
+    constexpr size_t workspace_bytes = size_t{32} << 20;
+    void* workspace = nullptr;
+    CUDA_TRY(cudaMalloc(&workspace, workspace_bytes));
+    CUBLAS_TRY(cublasSetWorkspace(made, workspace, workspace_bytes));
     return made;
   }();
   return handle;

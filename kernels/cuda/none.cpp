@@ -46,6 +46,7 @@ int64_t memory_bytes() { missing(); }
 int64_t free_bytes() { missing(); }
 void* allocate(int64_t) { missing(); }
 void release(void*) noexcept {}
+int64_t kept_bytes() { return 0; }
 void copy_to_device(void*, const void*, int64_t) { missing(); }
 void copy_to_host(void*, const void*, int64_t) { missing(); }
 void copy_on_device(void*, const void*, int64_t) { missing(); }
@@ -53,6 +54,9 @@ void fill_zero(void*, int64_t) { missing(); }
 void synchronize() { missing(); }
 void sort_pairs(int64_t, uint64_t*, int64_t*, int) { missing(); }
 void exclusive_scan(int64_t, const int64_t*, int64_t*) { missing(); }
+int64_t waits() { return 0; }
+void begin_capture() { missing(); }
+std::unique_ptr<Capture> end_capture() { missing(); }
 void matmul(bool, bool, int64_t, int64_t, int64_t, const float*, const float*, float*) { missing(); }
 void matmul(bool, bool, int64_t, int64_t, int64_t, const double*, const double*, double*) { missing(); }
 

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/list_of.h"
 #include "kernels/cuda/scratch.h"
 #include "kernels/cuda/sort.h"
 #include "kernels/math/order.h"
@@ -14,16 +15,6 @@ namespace mr::cuda {
 
 /// From this many rows in the longest list on, a batch is sorted; counting is quadratic. No device has measured it.
 constexpr int64_t sorted_from = 256;
-
-/// The list that a row is in.
-MR_HD inline int64_t list_of(Ragged lists, int64_t row) {
-  int64_t low = 0, high = lists.count;
-  while (high - low > 1) {
-    const int64_t middle = low + (high - low) / 2;
-    (lists.begin(middle) <= row ? low : high) = middle;
-  }
-  return low;
-}
 
 /// The row numbers 0 .. n - 1, and as keys what orders equal scores under `worst` and `trec`.
 template <class Real>

@@ -50,4 +50,12 @@ struct CharacteristicFunction {
   MR_HD double& at(int64_t c, int64_t part, int64_t f) const { return state[((c + 1) * 2 + part) * frequencies + f]; }
 };
 
+/// The same of many shapes in one launch, as many frequencies of each.
+template <class Real>
+struct CharacteristicFunctions {
+  Span<const CharacteristicFunction<Real>> shapes;
+  int64_t frequencies;
+  MR_HD void operator()(int64_t i) const { shapes[i / frequencies](i % frequencies); }
+};
+
 }  // namespace mr

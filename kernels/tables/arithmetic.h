@@ -5,6 +5,7 @@
 #include "kernels/math/elementwise.h"
 #include "kernels/math/list_reduce.h"
 #include "kernels/math/reduce.h"
+#include "kernels/math/sample_rankings.h"
 
 namespace mr {
 
@@ -48,6 +49,7 @@ MR_COMPARISONS(MR_ALIAS_BINARY)
   ELEMENTS(gt, Binary_gt) ELEMENTS(ge, Binary_ge) ELEMENTS(eq, Binary_eq)     \
   ELEMENTS(select, Select)                                                    \
   ELEMENTS(random_uniform, RandomUniform) ELEMENTS(random_normal, RandomNormal) \
+  ELEMENTS(sample_rankings, SampleRankings)                                   \
   LISTS(reduce_sum, ReduceSum)                                                \
   LISTS(reduce_max, ReduceMax) ELEMENTS(reduce_max_vjp, ReduceMaxVjp)         \
   LISTS(softmax, Softmax) LISTS(softmax_vjp, SoftmaxVjp)                      \

@@ -9,7 +9,7 @@ namespace mr {
 
 #define MR_BOUND_ROWS(LISTS, ELEMENTS)            \
   ELEMENTS(distribution_bound, DistributionBound) \
-  ELEMENTS(characteristic, CharacteristicFunction)
+  ELEMENTS(characteristic, CharacteristicFunctions)
 
 MR_KERNEL_TABLE(BoundKernels, MR_BOUND_ROWS)
 

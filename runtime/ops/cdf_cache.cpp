@@ -86,16 +86,45 @@ bool is_exact(const BoundedMetric& metric, const ListShape& shape, const Finding
          (has_spectrum(metric, shape) || has_atoms(metric, shape) || finding.method == Method::exact);
 }
 
+bool has_series(const BoundedMetric& metric, const ListShape& shape, const Finding& finding, const Smoothing& how) {
+  return how.kind != Smoothing::by_samples && is_exact(metric, shape, finding) && has_spectrum(metric, shape);
+}
+
+double series_gain(const BoundedMetric& metric, const ListShape& shape, const Smoothing& how) {
+  return how.gain(std::sqrt(bound_stats(metric, shape, true).variance));
+}
+
 SmoothCdf made(const BoundedMetric& metric, const ListShape& shape, const Finding& finding, const Smoothing& how,
                Device device) {
-  if (how.kind != Smoothing::by_samples && is_exact(metric, shape, finding) && has_spectrum(metric, shape)) {
-    // without the list of values that a RankingDistribution would make
-    const double a = how.gain(std::sqrt(bound_stats(metric, shape, true).variance));
-    return std::make_shared<const LogitTable>(Spectrum(metric, shape, a, device));
-  }
-  const RankingDistribution distribution(metric, shape, finding);
+  // a table without the list of values that a RankingDistribution would make
+  if (has_series(metric, shape, finding, how))
+    return std::make_shared<const LogitTable>(Spectrum(metric, shape, series_gain(metric, shape, how)));
+  const RankingDistribution distribution(metric, shape, {finding.method, finding.samples, finding.seed, device});
   if (how.kind == Smoothing::by_samples) return std::make_shared<const Distribution>(distribution.listed());
   return distribution.table(how);
+}
+
+/// Those that the GPU finds, all characteristic functions together.
+std::vector<SmoothCdf> made_there(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
+                                  const Finding& finding, const Smoothing& how, Device device) {
+  std::vector<SmoothCdf> out(shapes.size());
+  std::vector<ListShape> in_series;
+  std::vector<double> gains;
+  std::vector<size_t> place;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    if (!has_series(metric, shapes[i], finding, how)) {
+      out[i] = made(metric, shapes[i], finding, how, device);
+      continue;
+    }
+    in_series.push_back(shapes[i]);
+    gains.push_back(series_gain(metric, shapes[i], how));
+    place.push_back(i);
+  }
+  const std::vector<Spectrum> series = Spectrum::of(metric, in_series, gains, device);
+  cpu::parallel_each(static_cast<int64_t>(series.size()), 1, [&](int64_t i) {
+    out[place[static_cast<size_t>(i)]] = std::make_shared<const LogitTable>(series[static_cast<size_t>(i)]);
+  });
+  return out;
 }
 
 }  // namespace
@@ -118,16 +147,18 @@ std::vector<std::optional<SmoothCdf>> smooth_cdfs(const BoundedMetric& metric, c
   }
   // the costly ones first, so that no thread is left alone with one at the end
   std::stable_sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.n > b.n; });
-  std::vector<std::optional<SmoothCdf>> fresh(missing.size());
+  std::vector<SmoothCdf> fresh(missing.size());
   const auto count = static_cast<int64_t>(missing.size());
   const auto make = [&](int64_t i) { fresh[i] = made(metric, missing[i], finding, how, device); };
-  if (device == Device::cpu && count >= cpu::threads()) {
+  if (device == Device::cuda) {
+    fresh = made_there(metric, missing, finding, how, device);
+  } else if (count >= cpu::threads()) {
     cpu::parallel_each(count, 1, make);
   } else {
     for (int64_t i = 0; i < count; ++i) make(i);
   }
   for (size_t i = 0; i < missing.size(); ++i) {
-    cache().put(key_of(missing[i]), *fresh[i]);
+    cache().put(key_of(missing[i]), fresh[i]);
     known[missing[i]] = fresh[i];
   }
   std::vector<std::optional<SmoothCdf>> out;

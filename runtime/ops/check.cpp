@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/ops/tally.h"
+
 namespace mr::check {
 namespace {
 
@@ -48,14 +50,11 @@ void same_kind(const char* name, const Tensor& x, const char* other_name, const 
   }
 }
 
-void not_nan(const char* name, const Tensor& x) {
+void not_nan(const char* operation, const char* name, const Tensor& x) {
+  if (x.device() == Device::cuda && Tally::note_nan(operation, name, x)) return;
   with_real(x.dtype(), [&]<class Real>() {
-    std::vector<Real> copied;
-    const Real* values = static_cast<const Real*>(x.raw());
-    if (x.device() != Device::cpu) {
-      copied = x.to_vector<Real>();
-      values = copied.data();
-    }
+    const Tensor here = x.device() == Device::cpu ? x : x.to(Device::cpu);
+    const auto* const values = here.span<const Real>().data;
     bool any = false;
     for (int64_t i = 0; i < x.entries(); ++i) any |= std::isnan(values[i]);
     for (int64_t i = 0; any && i < x.entries(); ++i) {
@@ -72,12 +71,8 @@ void positive(const char* name, double value) {
 void index(const char* name, const Tensor& x, int64_t n) {
   if (x.dtype() != Dtype::int64)
     fail(name, std::string(name) + " is " + std::string(name_of(x.dtype())) + ", expected int64");
-  std::vector<int64_t> copied;
-  const int64_t* values = static_cast<const int64_t*>(x.raw());
-  if (x.device() != Device::cpu) {
-    copied = x.to_vector<int64_t>();
-    values = copied.data();
-  }
+  const Tensor here = x.host_bytes() == nullptr ? x.to(Device::cpu) : x;
+  const auto* const values = static_cast<const int64_t*>(here.host_bytes());
   int64_t least = 1, most = 1;
   for (int64_t i = 0; i < x.entries(); ++i) {
     least = std::min(least, values[i]);

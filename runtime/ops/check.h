@@ -18,8 +18,9 @@ void per_list(const char* name, const Tensor& x, const Lists& lists);
 void same_shape(const char* name, const Tensor& x, const char* other_name, const Tensor& other);
 /// Same type and same device; the message names both, and :double() / :float() or :to().
 void same_kind(const char* name, const Tensor& x, const char* other_name, const Tensor& other);
-/// No NaN; names the first such row. Reads the entries, so it waits for the device.
-void not_nan(const char* name, const Tensor& x);
+/// No NaN; names the first such entry. Waits for the GPU, but while a tally is open (ops/tally.h): then what it finds
+/// is said when the tally is read, with the operation.
+void not_nan(const char* operation, const char* name, const Tensor& x);
 void positive(const char* name, double value);
 /// Integers from 1 to n.
 void index(const char* name, const Tensor& x, int64_t n);

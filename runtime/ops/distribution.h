@@ -47,7 +47,9 @@ class Distribution {
   double mean_ = 0, sd_ = 0;
 };
 
-/// Random rankings of a shape: `samples` values of the metric that depend on (seed, n, p, sample) only.
-std::vector<double> sample_metric(const BoundedMetric& metric, const ListShape& shape, int64_t samples, int64_t seed);
+/// Random rankings of a shape: `samples` values of the metric that depend on (seed, n, p, sample) only, drawn on
+/// `device`.
+std::vector<double> sample_metric(const BoundedMetric& metric, const ListShape& shape, int64_t samples, int64_t seed,
+                                  Device device = Device::cpu);
 
 }  // namespace mr

@@ -88,7 +88,7 @@ Tensor distribution_bound(const Tensor& score, const Lists& lists, const std::st
   if (how.kind == Smoothing::by_samples) {
     if (which != DistributionForm::cdf)
       throw ArgumentError("gain", "'samples' has no " + form + ": beyond the samples F~ is 0 or 1");
-    return by_values(score, smooth_cdfs(what, list_shapes(lists, what), finding, how));
+    return by_values(score, smooth_cdfs(what, list_shapes(lists, what), finding, how, score.device()));
   }
   char key[200];
   std::snprintf(key, sizeof key, "cdf %s %s %lld %lld %s %a %s", what.name.c_str(), method.c_str(),

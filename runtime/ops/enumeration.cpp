@@ -60,7 +60,7 @@ class Arrangements {
  private:
   double added(size_t level, int64_t rank, int64_t relevant) const {
     if (gains_[level] == 0) return 0;
-    const bool cumulative = add_.kind == cpu::Increment::average_precision;
+    const bool cumulative = add_.kind == Increment::average_precision;
     return (cumulative ? static_cast<double>(relevant + 1) : gains_[level]) * add_.d[rank];
   }
 

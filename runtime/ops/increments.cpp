@@ -43,15 +43,15 @@ Increments increments_of(const BoundedMetric& metric, const ListShape& shape) {
   for (int64_t r = 1; r <= shape.n; ++r) out.d.push_back(increment(metric, r));
   switch (metric.family) {
     case BoundedMetric::ndcg:
-      if (!shape.grades.empty()) out.kind = cpu::Increment::graded;
+      if (!shape.grades.empty()) out.kind = Increment::graded;
       out.scale = 1 / ideal_of(shape, out.d);
       break;
     case BoundedMetric::ap:
-      out.kind = cpu::Increment::average_precision;
+      out.kind = Increment::average_precision;
       out.scale = 1 / p;
       break;
     case BoundedMetric::rr:
-      out.kind = cpu::Increment::first;
+      out.kind = Increment::first;
       break;
     case BoundedMetric::nrbp_loss:
       out.shift = p * (p - 1) / 2;

@@ -3,14 +3,14 @@
 
 #include <vector>
 
-#include "kernels/cpu/sample_rankings.h"
+#include "kernels/math/sample_rankings.h"
 #include "runtime/ops/bound_stats.h"
 
 namespace mr {
 
-/// value = scale * sum over rows - shift. `kind` says what a row at rank r adds (cpu::Increment), with d[0] for rank 1.
+/// value = scale * sum over rows - shift. `kind` says what a row at rank r adds (Increment), with d[0] for rank 1.
 struct Increments {
-  cpu::Increment kind = cpu::Increment::linear;
+  Increment kind = Increment::linear;
   std::vector<double> d;
   double scale = 1, shift = 0;
 };

@@ -21,6 +21,12 @@ namespace mr {
   ROW(shape_functions)       \
   ROW(shape_getters)         \
   ROW(matmul_methods)        \
+  ROW(layer_functions)       \
+  ROW(capture_functions)   \
+  ROW(capture_methods)     \
+  ROW(tally_functions)       \
+  ROW(tally_methods)         \
+  ROW(tally_getters)         \
   ROW(gradient_functions)    \
   ROW(gradient_methods)      \
   ROW(gradient_getters)      \

@@ -1,6 +1,7 @@
-// Product of two matrices: Eigen on the CPU, cuBLAS on the GPU.
-#include "kernels/cpu/matmul.h"
+// Product of two matrices: on the CPU by its own loops, on the GPU by cuBLAS.
+#include "runtime/ops/matmul.h"
 
+#include "kernels/cpu/matmul.h"
 #include "kernels/cuda/device.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
@@ -12,7 +13,8 @@ namespace {
 template <class Real>
 using Multiply = void (*)(bool, bool, int64_t, int64_t, int64_t, const Real*, const Real*, Real*);
 
-/// op(a) op(b), where op transposes if told to.
+}  // namespace
+
 Tensor product(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b) {
   const int64_t m = a.size(transpose_a ? 1 : 0), k = a.size(transpose_a ? 0 : 1), n = b.size(transpose_b ? 0 : 1);
   Tensor out = Tensor::empty({m, n}, a.dtype(), a.device());
@@ -25,6 +27,8 @@ Tensor product(const Tensor& a, bool transpose_a, const Tensor& b, bool transpos
   });
   return out;
 }
+
+namespace {
 
 Tensor matmul_of(const Tensor& a, const Tensor& b) {
   check::floating("self", a);

@@ -1,4 +1,4 @@
-// What an optimiser remembers of one parameter.
+// What an optimiser remembers of the parameters that it moves.
 #pragma once
 
 #include <vector>
@@ -7,17 +7,24 @@
 
 namespace mr {
 
-struct OptimizerState {
-  Tensor mean, square;
-  int64_t steps = 0;
+struct ParameterState {
+  Tensor parameter, mean, square;
+  int64_t steps = 0;  // of a parameter on the CPU
   bool all_touched = false;
-  /// Rows that ever had a gradient, ascending, counted from 0; on the parameter's device where defined.
+  /// Rows that ever had a gradient, ascending, counted from 0.
   std::vector<int64_t> touched;
   Tensor touched_there;
   std::vector<uint8_t> is_touched;  // by row
-  /// Of every row: which row of the last gradient belongs to it, or -1. Kept, so that a step writes only what changes.
+  /// Of every row: which row of the last gradient belongs to it, or -1. Kept, so that a step writes only what changes;
+  /// on the GPU all -1 between steps.
   Tensor slot;
   std::vector<int64_t> in_slot;  // the rows of the last gradient, counted from 0
+};
+
+struct OptimizerState {
+  std::vector<ParameterState> parameters;
+  /// On the GPU, where launches that are run again must go on counting: steps of every parameter, and their AdamRate.
+  Tensor steps, rates;
 };
 
 template <>

@@ -55,7 +55,7 @@ Ties to_ties(const std::string& name) {
 
 Ranking rank_rows(const Tensor& scores, const Lists& lists, Ties ties, float threshold) {
   check::per_row("scores", scores, lists);
-  check::not_nan("scores", scores);
+  check::not_nan("ranking", "scores", scores);
   const Device device = scores.device();
   Ranking out{lists,     ties,
               threshold, scores.dtype(),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "kernels/tables/bounds.h"
 
@@ -9,8 +10,7 @@ namespace mr {
 namespace {
 
 constexpr int64_t lanes = cpu::frequency_lanes;
-constexpr double unlikely = 1e-19;     // counts of relevant rows that are less likely are left out
-constexpr int64_t device_block = 256;  // frequencies per launch
+constexpr double unlikely = 1e-19;  // counts of relevant rows that are less likely are left out
 
 /// For every rank the counts of p relevant rows among n that are likely enough to count.
 void likely_counts(int64_t n, int64_t p, std::vector<int32_t>& low, std::vector<int32_t>& high) {
@@ -49,7 +49,7 @@ Increase increase_of(const ListShape& shape) {
 }
 
 RankingRecursion::RankingRecursion(const Increments& add, const ListShape& shape, Device device) : device_(device) {
-  const bool cumulative = add.kind == cpu::Increment::average_precision;
+  const bool cumulative = add.kind == Increment::average_precision;
   const Increase increase = cumulative ? Increase{{1}, {shape.p}} : increase_of(shape);
   for (const double d : add.d) {
     always_ += add.scale * increase.base * d;
@@ -74,6 +74,7 @@ RankingRecursion::RankingRecursion(const Increments& add, const ListShape& shape
 void RankingRecursion::set_step(double step) {
   step_ = step;
   taken_ = 0;
+  ready_.clear();
   for (size_t at = 0; at < angle_.size(); ++at) {
     start_[2 * at] = 1;
     start_[2 * at + 1] = 0;
@@ -100,11 +101,12 @@ void RankingRecursion::log_moments(double mean, const double* tilt, double* out)
 }
 
 void RankingRecursion::next(double* re, double* im) {
-  if (device_ == Device::cuda && one_level()) {
-    const int64_t at = taken_ % device_block;
-    if (at == 0) fill_from_device();
-    std::copy_n(ready_[0].begin() + at, lanes, re);
-    std::copy_n(ready_[1].begin() + at, lanes, im);
+  if (runs_on_device()) {
+    const int64_t at = taken_ % block;
+    if (at == 0 && ready_.empty()) launch({this});
+    std::copy_n(ready_.begin() + at, lanes, re);
+    std::copy_n(ready_.begin() + block + at, lanes, im);
+    if (at + lanes == block) ready_.clear();
   } else {
     cpu::characteristic(transform_, scratch_.data(), re, im);
     for (size_t at = 0; at < start_.size() / 2; ++at) turn(at);
@@ -122,31 +124,43 @@ void RankingRecursion::turn(size_t at) {
   im = was * s + im * c;
 }
 
-void RankingRecursion::fill_from_device() {
-  std::vector<double> angle = angle_;
-  for (double& x : angle) x *= step_;
-  const auto on_device = [&](const void* from, int64_t count, Dtype dtype) {
-    return Tensor::from_bytes(from, {count}, dtype, device_);
+void RankingRecursion::launch(const std::vector<RankingRecursion*>& all) {
+  const auto count = static_cast<int64_t>(all.size());
+  const Device device = Device::cuda;
+  std::vector<Tensor> held;  // until the launch is queued
+  const auto there = [&]<class T>(const std::vector<T>& values) {
+    const auto words = static_cast<int64_t>((values.size() * sizeof(T) + sizeof(double) - 1) / sizeof(double));
+    std::vector<double> padded(static_cast<size_t>(words));
+    std::memcpy(padded.data(), values.data(), values.size() * sizeof(T));
+    held.push_back(Tensor::from(padded, device));
+    return Span<const T>{static_cast<const T*>(held.back().raw()), static_cast<int64_t>(values.size())};
   };
-  // two counts fit into an entry of a tensor of int64
-  std::vector<int32_t> low = low_, high = high_;
-  low.resize((low.size() + 1) / 2 * 2);
-  high.resize(low.size());
-  const auto words = static_cast<int64_t>(low.size() / 2);
-  const Tensor lows = on_device(low.data(), words, Dtype::int64), highs = on_device(high.data(), words, Dtype::int64);
-  const Tensor angles = Tensor::from(angle, device_);
-  const Tensor state = Tensor::empty({(rows_[0] + 2) * 2 * device_block}, Dtype::float64, device_);
-  const Tensor re = Tensor::empty({device_block}, Dtype::float64, device_);
-  const Tensor im = Tensor::empty({device_block}, Dtype::float64, device_);
-  const auto counts = [&](const Tensor& x) {
-    return Span<const int32_t>{static_cast<int32_t*>(x.raw()), transform_.n};
-  };
-  kernels<BoundKernels<double>>(device_).characteristic(
-      device_block,
-      {transform_.n, rows_[0], transform_.cumulative, counts(lows), counts(highs), angles.span<const double>(),
-       taken_ + 1, device_block, state.span<double>(), re.span<double>(), im.span<double>()});
-  ready_[0] = re.to_vector<double>();
-  ready_[1] = im.to_vector<double>();
+  const Tensor out = Tensor::empty({count, 2, block}, Dtype::float64, device);
+  std::vector<CharacteristicFunction<double>> shapes;
+  for (const RankingRecursion* r : all) {
+    std::vector<double> angle = r->angle_;
+    for (double& x : angle) x *= r->step_;
+    const Tensor& state = held.emplace_back(Tensor::empty({(r->rows_[0] + 2) * 2 * block}, Dtype::float64, device));
+    const Span<double> states = state.span<double>();
+    double* const parts = out.span<double>().data + 2 * block * static_cast<int64_t>(shapes.size());
+    shapes.push_back({r->transform_.n,
+                      r->rows_[0],
+                      r->transform_.cumulative,
+                      there(r->low_),
+                      there(r->high_),
+                      there(angle),
+                      r->taken_ + 1,
+                      block,
+                      states,
+                      {parts, block},
+                      {parts + block, block}});
+  }
+  kernels<BoundKernels<double>>(device).characteristic(count * block, {there(shapes), block});
+  const auto values = out.to_vector<double>();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto first = values.begin() + 2 * block * static_cast<int64_t>(i);
+    all[i]->ready_.assign(first, first + 2 * block);
+  }
 }
 
 }  // namespace mr

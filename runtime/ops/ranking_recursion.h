@@ -34,9 +34,15 @@ class RankingRecursion {
   /// E exp(i t X) at the next cpu::frequency_lanes of them.
   void next(double* re, double* im);
 
+  /// So many calls of `next` are answered by one launch on the GPU.
+  static constexpr int64_t calls_per_launch = 16;
+  bool runs_on_device() const { return device_ == Device::cuda && one_level(); }
+  /// One launch for the next calls of all these, which run on the GPU and have none left.
+  static void launch(const std::vector<RankingRecursion*>& all);
+
  private:
+  static constexpr int64_t block = calls_per_launch * cpu::frequency_lanes;  // frequencies
   void turn(size_t at);
-  void fill_from_device();
 
   Device device_;
   cpu::RankingTransform transform_;
@@ -44,8 +50,8 @@ class RankingRecursion {
   std::vector<int64_t> rows_;
   std::vector<int32_t> low_, high_;
   std::vector<double> angle_, start_, powers_, scratch_;
-  int64_t taken_ = 0;             // frequencies handed out
-  std::vector<double> ready_[2];  // from the device: those of the block that taken_ lies in
+  int64_t taken_ = 0;          // frequencies handed out
+  std::vector<double> ready_;  // from the device: real and imaginary parts of the block that taken_ lies in
 };
 
 }  // namespace mr

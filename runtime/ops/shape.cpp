@@ -85,8 +85,11 @@ Tensor rows_of(const Tensor& x, const Tensor& index) {
   check::index("index", index, x.size(0));
   Shape shape = x.shape();
   shape.set(0, index.entries());
-  Tensor out = Tensor::empty(shape, x.dtype(), x.device());
   const int64_t width = x.shape().stride(0);
+  // indices that the host knows stay known to it
+  if (x.device() == Device::cuda && x.host_bytes() != nullptr && index.host_bytes() != nullptr)
+    return rows_of(x.to(Device::cpu), index.to(Device::cpu)).to(Device::cuda);
+  Tensor out = Tensor::empty(shape, x.dtype(), x.device());
   with_any(x.dtype(), [&]<class T>() {
     kernels<MoveKernels<T>>(x.device())
         .gather_rows(out.entries(), {x.span<const T>(), {index.span<const int64_t>().data}, out.span<T>(), width});

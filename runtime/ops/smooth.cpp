@@ -48,9 +48,9 @@ struct Problem {
   }
 };
 
-void check_scores(const Tensor& scores, const Lists& lists, double gain) {
+void check_scores(const char* operation, const Tensor& scores, const Lists& lists, double gain) {
   check::per_row("scores", scores, lists);
-  check::not_nan("scores", scores);
+  check::not_nan(operation, "scores", scores);
   check::positive("gain", gain);
 }
 
@@ -92,7 +92,7 @@ Tensor smooth_metric(const char* name, const Tensor& scores, const Problem& p, c
 constexpr auto nothing_more = [](auto, const Tensor&, const Tensor&) {};
 
 Tensor smooth_ndcg(const Tensor& scores, const Lists& lists, double gain) {
-  check_scores(scores, lists, gain);
+  check_scores("smooth_ndcg", scores, lists, gain);
   const Problem p(scores, lists, any_gain(), gain);
   const int64_t slopes = recording({scores}) ? p.targets->total : 0;
   const Tensor slope = Tensor::empty({slopes}, Dtype::float64, scores.device());
@@ -106,7 +106,7 @@ Tensor smooth_ndcg(const Tensor& scores, const Lists& lists, double gain) {
 }
 
 Tensor smooth_ap(const Tensor& scores, const Lists& lists, double gain, double relevant) {
-  check_scores(scores, lists, gain);
+  check_scores("smooth_ap", scores, lists, gain);
   const Problem p(scores, lists, checked_threshold(relevant), gain);
   const auto metric = [p]<class Real>(const SmoothMetricViews<Real>& v) {
     kernels<SmoothKernels<Real>>(p.scores.device()).smooth_ap(p.lists.count(), {v});
@@ -117,7 +117,7 @@ Tensor smooth_ap(const Tensor& scores, const Lists& lists, double gain, double r
 }
 
 Tensor smooth_nrbp_loss(const Tensor& scores, const Lists& lists, double gain, double relevant) {
-  check_scores(scores, lists, gain);
+  check_scores("smooth_nrbp_loss", scores, lists, gain);
   const Problem p(scores, lists, checked_threshold(relevant), gain);
   const auto metric = [p]<class Real>(const SmoothMetricViews<Real>& v) {
     kernels<SmoothKernels<Real>>(p.scores.device()).smooth_nrbp_loss(p.lists.count(), {v});
@@ -126,7 +126,7 @@ Tensor smooth_nrbp_loss(const Tensor& scores, const Lists& lists, double gain, d
 }
 
 Tensor smooth_rr(const Tensor& scores, const Lists& lists, double gain, double relevant) {
-  check_scores(scores, lists, gain);
+  check_scores("smooth_rr", scores, lists, gain);
   const Problem p(scores, lists, checked_threshold(relevant), gain);
   const Tensor rank = p.ranks();
   const Tensor terms = Tensor::empty(rank.shape(), rank.dtype(), rank.device());
@@ -149,7 +149,7 @@ Tensor smooth_rr(const Tensor& scores, const Lists& lists, double gain, double r
 }
 
 Tensor smooth_rank(const Tensor& scores, const Lists& lists, double gain) {
-  check_scores(scores, lists, gain);
+  check_scores("smooth_rank", scores, lists, gain);
   const Problem p(scores, lists, -1, gain);  // every row has relevance of at least -1
   const Tensor out = p.ranks();
   return record("smooth_rank", out, {scores}, [p](const Tensor& g) -> Gradients {
@@ -161,7 +161,7 @@ Tensor smooth_rank(const Tensor& scores, const Lists& lists, double gain) {
 
 /// A_i of every row; a value for looking at, without derivative.
 Tensor smooth_rank_among_relevant(const Tensor& scores, const Lists& lists, double gain, double relevant) {
-  check_scores(scores, lists, gain);
+  check_scores("smooth_rank_among_relevant", scores, lists, gain);
   const Problem p(scores, lists, checked_threshold(relevant), gain);
   return p.ranks(p.all_rows(), lists.rows(), p.targets->view(), Tensor());
 }

@@ -27,7 +27,7 @@ RankingDistribution::RankingDistribution(const BoundedMetric& metric, const List
                                       " rows with so many grades; 'auto' or 'sampled' are not");
   }
   if (finding.method == Method::sampled || !within_reach) {
-    listed_.emplace(sample_metric(metric, shape, finding.samples, finding.seed));
+    listed_.emplace(sample_metric(metric, shape, finding.samples, finding.seed, finding.device));
     return;
   }
   method_ = listable ? "enumerated" : "characteristic function";

@@ -27,6 +27,7 @@ struct Smoothing {
 struct Finding {
   Method method = Method::automatic;
   int64_t samples = 300'000, seed = 1;
+  Device device = Device::cpu;  // that draws the samples
 };
 
 /// The distribution of a metric over random rankings of one shape, or of given values.

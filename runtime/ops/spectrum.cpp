@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numbers>
 
 #include "runtime/lua/failure.h"
@@ -16,7 +17,7 @@ constexpr int64_t most_terms = 1 << 17;      // a steeper kernel has no business
 constexpr double most_work = 4e6;            // states times ranks per frequency
 constexpr int64_t closed_form_pairs = 2000;  // of relevant and other rows, from which nRBP takes the closed form
 constexpr double wide = 25;                  // deviations, from which it is worth to see whether the range is needed
-constexpr int64_t most_levels = 8;           // besides the one that adds nothing
+constexpr int64_t most_grades = 8;           // besides the one that adds nothing
 
 /// The nRBP loss is a Mann-Whitney statistic: a product of sines, about its mean (Mann & Whitney 1947).
 double mann_whitney(int64_t n, int64_t p, double t) {
@@ -56,38 +57,84 @@ bool has_spectrum(const BoundedMetric& metric, const ListShape& shape) {
   if (metric.family == BoundedMetric::ap) return static_cast<double>(shape.p) < most_work;
   const Increase increase = increase_of(shape);
   if (increase.rows.size() == 1) return increase.states < most_work;
-  return increase.rows.size() <= most_levels && increase.states * static_cast<double>(shape.n) <= most_work;
+  return increase.rows.size() <= most_grades && increase.states * static_cast<double>(shape.n) <= most_work;
 }
 
-Spectrum::Spectrum(const BoundedMetric& metric, const ListShape& shape, double gain, Device device) : gain_(gain) {
+struct Spectrum::Source {
+  ListShape shape;
+  std::unique_ptr<RankingRecursion> recursion;  // null: the closed form of Mann and Whitney
+  double centre = 0;
+  int64_t k = 0;
+
+  void next(double step, double* re, double* im) {
+    if (recursion == nullptr) {
+      for (int64_t j = 0; j < lanes; ++j) re[j] = mann_whitney(shape.n, shape.p, step * static_cast<double>(++k));
+      std::fill(im, im + lanes, 0.0);
+      return;
+    }
+    recursion->next(re, im);
+    for (int64_t j = 0; j < lanes; ++j) {
+      const double t = step * static_cast<double>(++k) * centre, c = std::cos(t), s = std::sin(t), x = re[j];
+      re[j] = x * c + im[j] * s;
+      im[j] = im[j] * c - x * s;
+    }
+  }
+};
+
+Spectrum::Spectrum(const BoundedMetric& metric, const ListShape& shape, double gain, Device device, Source& source)
+    : gain_(gain) {
   const BoundStats stats = bound_stats(metric, shape, true);
   low_ = stats.min;
   high_ = stats.max;
   mean_ = stats.expectation;
-  int64_t k = 0;
+  source.shape = shape;
   if (metric.family == BoundedMetric::nrbp_loss && shape.p * (shape.n - shape.p) > closed_form_pairs) {
     set_period();
-    add_terms([&](double* re, double* im) {
-      for (int64_t j = 0; j < lanes; ++j) re[j] = mann_whitney(shape.n, shape.p, step_ * static_cast<double>(++k));
-      std::fill(im, im + lanes, 0.0);
-    });
-  } else {
-    const Increments add = increments_of(metric, shape);
-    RankingRecursion recursion(add, shape, device);
-    const double centre = mean_ + add.shift - recursion.always(), sd = std::sqrt(stats.variance);
-    if (recursion.one_level() && high_ - low_ > wide * sd) narrow(recursion, centre, mean_, sd, low_, high_);
-    set_period();
-    recursion.set_step(step_);
-    add_terms([&](double* re, double* im) {
-      recursion.next(re, im);
-      for (int64_t j = 0; j < lanes; ++j) {
-        const double t = step_ * static_cast<double>(++k) * centre, c = std::cos(t), s = std::sin(t), x = re[j];
-        re[j] = x * c + im[j] * s;
-        im[j] = im[j] * c - x * s;
-      }
-    });
+    return;
   }
-  constant_ = -at(low_ - reach()).value;
+  const Increments add = increments_of(metric, shape);
+  source.recursion = std::make_unique<RankingRecursion>(add, shape, device);
+  source.centre = mean_ + add.shift - source.recursion->always();
+  const double sd = std::sqrt(stats.variance);
+  if (source.recursion->one_level() && high_ - low_ > wide * sd)
+    narrow(*source.recursion, source.centre, mean_, sd, low_, high_);
+  set_period();
+  source.recursion->set_step(step_);
+}
+
+Spectrum::Spectrum(const BoundedMetric& metric, const ListShape& shape, double gain, Device device) : gain_(gain) {
+  Source source;
+  *this = Spectrum(metric, shape, gain, device, source);
+  while (!add_terms(source, most_terms)) {
+  }
+  finish();
+}
+
+std::vector<Spectrum> Spectrum::of(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
+                                   const std::vector<double>& gains, Device device) {
+  constexpr int64_t blocks = RankingRecursion::calls_per_launch;
+  constexpr size_t most_at_once = 256;  // shapes per launch, whose states are in memory together
+  std::vector<Spectrum> out;
+  std::vector<Source> sources(shapes.size());
+  std::vector<size_t> growing;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    out.push_back(Spectrum(metric, shapes[i], gains[i], device, sources[i]));
+    growing.push_back(i);
+  }
+  while (!growing.empty()) {
+    std::vector<RankingRecursion*> waiting;
+    const size_t now = std::min(growing.size(), most_at_once);
+    for (size_t g = 0; g < now; ++g) {
+      RankingRecursion* const recursion = sources[growing[g]].recursion.get();
+      if (recursion != nullptr && recursion->runs_on_device()) waiting.push_back(recursion);
+    }
+    if (!waiting.empty()) RankingRecursion::launch(waiting);
+    const auto done = [&](size_t i) { return out[i].add_terms(sources[i], blocks); };
+    growing.erase(std::remove_if(growing.begin(), growing.begin() + static_cast<int64_t>(now), done),
+                  growing.begin() + static_cast<int64_t>(now));
+  }
+  for (Spectrum& spectrum : out) spectrum.finish();
+  return out;
 }
 
 void Spectrum::set_period() {
@@ -95,22 +142,22 @@ void Spectrum::set_period() {
   step_ = 2 * std::numbers::pi / period_;
 }
 
-template <class Blocks>
-void Spectrum::add_terms(Blocks next) {
+bool Spectrum::add_terms(Source& source, int64_t blocks) {
   double re[lanes], im[lanes];
-  while (true) {
+  for (int64_t block = 0; block < blocks; ++block) {
     if (terms() >= most_terms)
       throw ArgumentError("kappa", "too steep for the characteristic function: more than " +
                                        std::to_string(most_terms) + " frequencies");
-    next(re, im);
+    source.next(step_, re, im);
     double last = 0;
     for (int64_t j = 0; j < lanes; ++j) {
       const double t = step_ * static_cast<double>(terms() + 1), psi = kernel(std::numbers::pi * t / gain_);
       if (j >= lanes / 2) last = std::max(last, std::hypot(re[j], im[j]) * psi);
       coefficients_.insert(coefficients_.end(), {re[j] * psi, im[j] * psi, re[j] * psi / t, im[j] * psi / t});
     }
-    if (last < negligible) return;
+    if (last < negligible) return true;
   }
+  return false;
 }
 
 void Spectrum::at(const double* s, Smoothed* out) const {

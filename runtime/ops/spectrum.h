@@ -24,6 +24,10 @@ class Spectrum {
   /// `gain` is a; throws where that takes too many frequencies. The recursion over ranks runs on `device`.
   Spectrum(const BoundedMetric& metric, const ListShape& shape, double gain, Device device = Device::cpu);
 
+  /// Those of many shapes, each with its gain; on the GPU the recursions of all run in the same launches.
+  static std::vector<Spectrum> of(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
+                                  const std::vector<double>& gains, Device device);
+
   /// F~ and its derivative, to about 1e-12.
   Smoothed at(double s) const;
   /// The same at cpu::frequency_lanes points.
@@ -35,9 +39,12 @@ class Spectrum {
   int64_t terms() const { return static_cast<int64_t>(coefficients_.size()) / 4; }
 
  private:
-  /// phi(k dt) for k = 1, 2, ..., each with the kernel's transform, until they are too small to matter.
-  template <class Blocks>
-  void add_terms(Blocks next);
+  /// What makes the terms of one series.
+  struct Source;
+  Spectrum(const BoundedMetric& metric, const ListShape& shape, double gain, Device device, Source& source);
+  /// phi(k dt) for the next `blocks` of k, each with the kernel's transform; whether they are too small to matter now.
+  bool add_terms(Source& source, int64_t blocks);
+  void finish() { constant_ = -at(low_ - reach()).value; }
 
   void set_period();
   /// How far the kernel's tails reach beyond the values.

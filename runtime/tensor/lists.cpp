@@ -139,16 +139,17 @@ Tensor Lists::take_rows(const Tensor& x, const std::vector<int64_t>& lists) cons
   for (const int64_t l : lists) rows += body_->sizes[l];
   Shape shape = x.shape();
   shape.set(0, rows);
-  const Tensor out = Tensor::empty(shape, x.dtype(), x.device());
-  if (x.device() == Device::cpu) {
+  const bool by_host = x.host_bytes() != nullptr;
+  const Tensor out = Tensor::empty(shape, x.dtype(), by_host ? Device::cpu : x.device());
+  if (by_host) {
     const int64_t row_bytes = x.shape().stride(0) * size_of(x.dtype());
     char* to = static_cast<char*>(out.raw());
     for (const int64_t l : lists) {
       const int64_t bytes = body_->sizes[l] * row_bytes;
-      if (bytes > 0) std::memcpy(to, static_cast<const char*>(x.raw()) + body_->offsets[l] * row_bytes, bytes);
+      if (bytes > 0) std::memcpy(to, static_cast<const char*>(x.host_bytes()) + body_->offsets[l] * row_bytes, bytes);
       to += bytes;
     }
-    return out;
+    return out.to(x.device());
   }
   const Tensor index = Tensor::from(rows_of(lists), x.device());
   with_any(x.dtype(), [&]<class T>() {

@@ -1,7 +1,6 @@
 #include "runtime/tensor/storage.h"
 
 #include <atomic>
-#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "kernels/core/block_size.h"
 #include "kernels/cuda/device.h"
 
 namespace mr {
@@ -44,14 +44,7 @@ class Blocks {
 #endif
   static constexpr int64_t largest = int64_t{32} << 20;
 
-  /// Bytes rounded up to a size that blocks have: powers of two and three steps between them.
-  static int64_t rounded(int64_t bytes) {
-    if (bytes <= 256) return (bytes + 63) / 64 * 64;
-    const auto step = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(bytes - 1)) / 4);
-    return (bytes + step - 1) / step * step;
-  }
-
-  /// A block of that rounded size, or null.
+  /// A block of that size, or null.
   void* take(int64_t size) noexcept {
     const std::lock_guard lock(mutex_);
     const auto found = free_.find(size);
@@ -105,7 +98,7 @@ void* allocate_cpu(int64_t bytes) {
   // Linux promises more than it has: a large request is compared with what is there, so that it fails here and not
   // later by a signal.
   if (bytes >= guarded_size && bytes > available_bytes()) throw OutOfMemory(bytes, Device::cpu);
-  const int64_t size = Blocks::rounded(bytes);
+  const int64_t size = block_size(bytes);
   if (void* const kept = blocks().take(size)) return kept;
   ++fresh_storages;
   const auto fresh = [&] { return std::aligned_alloc(64, static_cast<size_t>(size)); };
@@ -119,7 +112,7 @@ void* allocate_cpu(int64_t bytes) {
 }
 
 void release_cpu(void* data, int64_t bytes) noexcept {
-  if (!blocks().keep(data, Blocks::rounded(bytes))) std::free(data);
+  if (!blocks().keep(data, block_size(bytes))) std::free(data);
 }
 
 void* allocate_cuda(int64_t bytes) {
@@ -154,7 +147,7 @@ Storage::~Storage() {
 }
 
 int64_t Storage::held(Device device) { return held_bytes[static_cast<int>(device)]; }
-int64_t Storage::kept() { return blocks().kept(); }
+int64_t Storage::kept(Device device) { return device == Device::cpu ? blocks().kept() : cuda::kept_bytes(); }
 int64_t Storage::fresh() { return fresh_storages; }
 
 }  // namespace mr

@@ -23,8 +23,8 @@ class Storage {
 
   /// Bytes held by all live storages of a device.
   static int64_t held(Device device);
-  /// Bytes of the CPU that nothing holds, kept for the next storages.
-  static int64_t kept();
+  /// Bytes that nothing holds, kept for the next storages of a device.
+  static int64_t kept(Device device);
   /// How many storages of the CPU so far found nothing kept of their size and took memory from the system.
   static int64_t fresh();
 

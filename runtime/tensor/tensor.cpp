@@ -26,7 +26,7 @@ void copy_bytes(void* to, Device to_device, const void* from, Device from_device
 Tensor Tensor::empty(const Shape& shape, Dtype dtype, Device device) {
   const int64_t entries = shape.entries();
   auto storage = std::make_shared<Storage>(entries * size_of(dtype), device);
-  return Tensor(Body{std::move(storage), 0, shape, entries, dtype, nullptr});
+  return Tensor(Body{std::move(storage), 0, nullptr, 0, shape, entries, dtype, nullptr});
 }
 
 Tensor Tensor::zeros(const Shape& shape, Dtype dtype, Device device) {
@@ -49,12 +49,22 @@ Tensor Tensor::full(const Shape& shape, double value, Dtype dtype, Device device
 }
 
 Tensor Tensor::from_bytes(const void* values, const Shape& shape, Dtype dtype, Device device) {
-  Tensor out = empty(shape, dtype, device);
-  copy_bytes(out.raw(), device, values, Device::cpu, out.bytes());
-  return out;
+  // indices by way of the host, where their bytes stay too
+  Tensor out = empty(shape, dtype, dtype == Dtype::int64 ? Device::cpu : device);
+  copy_bytes(out.raw(), out.device(), values, Device::cpu, out.bytes());
+  return out.to(device);
 }
 
-void Tensor::copy_to_host(void* target) const { copy_bytes(target, Device::cpu, raw(), device(), bytes()); }
+const void* Tensor::host_bytes() const {
+  if (device() == Device::cpu) return raw();
+  if (body_->here == nullptr) return nullptr;
+  return static_cast<const char*>(body_->here->data()) + body_->offset + body_->here_shift;
+}
+
+void Tensor::copy_to_host(void* target) const {
+  const void* const here = host_bytes();
+  copy_bytes(target, Device::cpu, here != nullptr ? here : raw(), here != nullptr ? Device::cpu : device(), bytes());
+}
 
 double Tensor::item() const {
   if (entries() != 1)
@@ -65,8 +75,16 @@ double Tensor::item() const {
 Tensor Tensor::to(Device device) const {
   if (device == this->device()) return data();
   Tensor out = empty(shape(), dtype(), device);
-  copy_bytes(out.raw(), device, raw(), this->device(), bytes());
-  return out;
+  if (device == Device::cpu) {
+    copy_to_host(out.raw());
+    return out;
+  }
+  copy_bytes(out.raw(), device, raw(), Device::cpu, bytes());
+  if (dtype() != Dtype::int64) return out;
+  Body body = *out.body_;
+  body.here = body_->storage;
+  body.here_shift = body_->offset;
+  return Tensor(std::move(body));
 }
 
 Tensor Tensor::to(Dtype dtype) const {

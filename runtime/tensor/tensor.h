@@ -45,6 +45,8 @@ class Tensor {
   Span<T> span() const {
     return {static_cast<T*>(raw()), entries()};
   }
+  /// The bytes where the host can read them without waiting, or null.
+  const void* host_bytes() const;
   void* raw() const { return static_cast<char*>(body_->storage->data()) + body_->offset; }
   int64_t bytes() const { return entries() * size_of(dtype()); }
 
@@ -84,6 +86,11 @@ class Tensor {
   struct Body {
     std::shared_ptr<Storage> storage;
     int64_t offset = 0;
+    /// Of indices that were copied to the GPU: the bytes that they were copied from, which begin `here_shift` after
+    /// those of `storage`. Nothing changes indices, so what the host wants to know of them it reads here, and does not
+    /// wait.
+    std::shared_ptr<Storage> here;
+    int64_t here_shift = 0;
     Shape shape;
     int64_t entries = 0;
     Dtype dtype = Dtype::float32;

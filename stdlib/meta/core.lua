@@ -6,7 +6,6 @@ error("stdlib/meta/core.lua describes the core to editors; it cannot be required
 local core = {}
 
 ---One step of Adam; sparse: only of rows with a gradient.
----@param parameter mr.Tensor
 ---@param state mr.OptimizerState
 ---@param lr number
 ---@param beta1 number
@@ -14,7 +13,7 @@ local core = {}
 ---@param epsilon number
 ---@param weight_decay number
 ---@param sparse boolean
-function core.adam_step(parameter, state, lr, beta1, beta2, epsilon, weight_decay, sparse) end
+function core.adam_step(state, lr, beta1, beta2, epsilon, weight_decay, sparse) end
 
 ---Slope and offset of an affine bound per list.
 ---@param metric string
@@ -71,6 +70,9 @@ function core.average_precision(ranking, k, denominator, empty) end
 ---@param seed? mr.Tensor
 ---@param keep? boolean
 function core.backward(loss, seed, keep) end
+
+---From here on the GPU's work is recorded, not done.
+function core.begin_capture() end
 
 ---A statistic of the values, of samples with replacement, and without each value.
 ---@param x mr.Tensor
@@ -201,6 +203,10 @@ function core.cuda() end
 ---@return integer
 function core.cuda_count() end
 
+---How often the program waited for the GPU.
+---@return integer
+function core.cuda_waits() end
+
 ---Where `moonrank data get` keeps data sets; it need not exist.
 ---@return string
 function core.data_folder() end
@@ -316,6 +322,10 @@ function core.ecdf_compare(a, b) end
 ---@return integer
 ---@return integer
 function core.effect_size(a, b) end
+
+---What was recorded; nil where it cannot be run again.
+---@return mr.Capture?
+function core.end_capture() end
 
 ---ERR per list.
 ---@param ranking mr.Ranking
@@ -445,6 +455,10 @@ function core.kde(x, at, bandwidth) end
 ---@return boolean
 function core.kde_bandwidth(x, rule) end
 
+---Bytes that are kept for the next tensors.
+---@return integer
+function core.kept_bytes() end
+
 ---Kernel regression at the points, its standard error, the cross validation error.
 ---@param x mr.Tensor
 ---@param y mr.Tensor
@@ -469,6 +483,14 @@ function core.lambda_loss(scores, lists, metric, p, gain) end
 ---@return integer
 ---@return integer
 function core.launched() end
+
+---x weight + bias, through 'none', 'relu', 'tanh', 'sigmoid' or 'softplus'.
+---@param x mr.Tensor
+---@param weight mr.Tensor
+---@param bias mr.Tensor
+---@param activation string
+---@return mr.Tensor
+function core.layer(x, weight, bias, activation) end
 
 ---Coefficients, inverse of X'X, sum of squared residuals, rank of X.
 ---@param x mr.Tensor
@@ -626,10 +648,10 @@ function core.of_first(values) end
 ---@return mr.Database
 function core.open_database(path, mode) end
 
----What an optimiser remembers of a parameter.
----@param parameter mr.Tensor
+---What an optimiser remembers of the parameters that it moves.
+---@param parameters mr.Tensor[]
 ---@return mr.OptimizerState
-function core.optimizer_state(parameter) end
+function core.optimizer_state(parameters) end
 
 ---Row numbers of each list from first to last; of tied rows the lower first.
 ---@param ranking mr.Ranking
@@ -815,12 +837,11 @@ function core.save_tables(path) end
 function core.save_tensors(path, names, tensors, keys, values) end
 
 ---One step of stochastic gradient descent.
----@param parameter mr.Tensor
 ---@param state mr.OptimizerState
 ---@param lr number
 ---@param momentum number
 ---@param weight_decay number
-function core.sgd_step(parameter, state, lr, momentum, weight_decay) end
+function core.sgd_step(state, lr, momentum, weight_decay) end
 
 ---SHA-256 of a string, in hexadecimal.
 ---@param bytes string
@@ -940,6 +961,11 @@ function core.sum_gradients(parameters, loss, counted, stop, mean) end
 ---@return integer
 function core.summary(x) end
 
+---Notes of one pass over the data, read with one wait at its end.
+---@param device string
+---@return mr.Tally
+function core.tally(device) end
+
 ---A tensor from a nested table of numbers.
 ---@param values table
 ---@param dtype string
@@ -1003,6 +1029,12 @@ function core.without_nan(x) end
 ---In a started worker, once, the channel to its parent; from then on it ends with it.
 ---@return mr.Channel?
 function core.worker_end() end
+
+---@class mr.Capture
+local mr_Capture = {}
+
+---Does the recorded work.
+function mr_Capture:run() end
 
 ---@class mr.Channel
 local mr_Channel = {}
@@ -1165,6 +1197,22 @@ local mr_OptimizerState = {}
 ---@field rows integer Number of relevant items of all users.
 ---@field users mr.Tensor The users; int64.
 local mr_Positives = {}
+
+---@class mr.Tally
+---@field so_far number? The sum so far; nil on the GPU, which would have to be waited for.
+local mr_Tally = {}
+
+---Adds factor times a number, or a tensor of one, to the sum.
+---@param value mr.Tensor|number
+---@param factor number
+function mr_Tally:add(value, factor) end
+
+---The sum; an error if a check found NaN.
+---@return number
+function mr_Tally:finish() end
+
+---All is zero again, and checks of the GPU's numbers report here and do not wait.
+function mr_Tally:open() end
 
 ---@class mr.Tensor
 ---@field device string 'cpu' or 'cuda'.

@@ -17,6 +17,7 @@ local Bound = check.class("mr.Bound")
 local function bound(name, apply) return setmetatable({ name = name, apply = apply }, Bound) end
 
 Bound.user = false
+Bound.repeats = true  -- whether it does the same with a batch each time, as a script's function need not
 
 function Bound:__tostring() return self.name end
 
@@ -253,6 +254,7 @@ local function from_function(name, f)
     return core.put_rows(value, counted, lists.count)
   end)
   rawset(made, "raw", f)
+  rawset(made, "repeats", false)
   return made
 end
 
@@ -308,10 +310,12 @@ function M.weighted(what, options)
   local notes = {}
   if o.cap then notes[1] = ("cap %g"):format(o.cap) end
   if o.normalize then notes[#notes + 1] = "mean 1" end
-  return bound(("%s (%s)"):format(inner.name, table.concat(notes, ", ")), function(score, metric, lists)
+  local weighted = bound(("%s (%s)"):format(inner.name, table.concat(notes, ", ")), function(score, metric, lists)
     local slopes, weights = capped(metric, lists, { dtype = score.dtype, device = score.device })
     return inner.apply(score, metric, lists) * (weights / slopes:maximum(1e-300) / mean_of(metric))
   end)
+  rawset(weighted, "repeats", inner.repeats)
+  return weighted
 end
 
 ---A bound of your own: a function of the score (one smooth metric value per list) and what is known of the lists; its gradient comes from the
@@ -328,6 +332,7 @@ function M.define(name, f)
   if known[name] and not known[name].user then check.fail("mr.bounds.define: '%s' is a built-in bound, choose another name", name) end
   known[name] = is_bound and bound(name, f.apply) or from_function(name, f)
   rawset(known[name], "user", true)
+  rawset(known[name], "repeats", false)
   return known[name]
 end
 

@@ -1,6 +1,7 @@
 -- The training loop: batches, validation, the best epoch, early stopping, progress, Ctrl-C.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local epochs = require "moonrank.epochs"
 local evaluate = require "moonrank.evaluate"
 local parallel = require "moonrank.parallel"
 local progress = require "moonrank.progress"
@@ -14,6 +15,7 @@ local M = {}
 ---@field test mr.Evaluation?               the same with means and counts
 ---@field interrupted boolean               whether Ctrl-C ended it
 ---@field chosen_on string                  "valid", "test" or "last epoch"
+---@field replayed integer                  epochs that the GPU ran from a recording of an earlier one
 
 ---@class mr.FitOptions
 ---@field model mr.Model
@@ -62,47 +64,14 @@ function M.test(model, dataset, metrics)
   return evaluate.evaluate(scores_of(model, batch), batch.lists, metrics)
 end
 
--- Loss of a batch: the mean (or sum) over its lists that an ordering can matter to, and how many they are.
-local function batch_loss(loss, scores, lists, reduction)
-  local total, counted = loss(scores, lists):sum(), loss:count(lists)
-  if reduction == "mean" and counted > 0 then return total / counted, counted end
-  return total, counted
-end
-
--- What the progress line shows beside the time left.
-local function shown(o, run, epoch, loss)
+-- What the progress line shows beside the time left. The GPU's loss is read at the end of an epoch: until then the last one is shown.
+local function shown(o, run, epoch, total, lists)
+  local before = run.history[#run.history]
+  local loss = total and (lists > 0 and total / lists or 0) or before and before.loss or 0
   local values = { { "epoch", tostring(epoch) }, { "loss", loss } }
   local last = run.best
   if last and o.judge then values[3] = { "best " .. o.select, last.metrics[o.select] } end
   return values
-end
-
--- One step of the optimiser; returns the sum of the lists' losses and how many lists count.
-local function train_batch(o, optimizer, batch)
-  optimizer:zero_grad()
-  local value, counted = 0, 0
-  if batch.size > 0 then value, counted = batch_loss(o.loss, o.model(batch), batch.lists, o.group and "sum" or o.reduction) end
-  if counted > 0 then value:backward() end
-  local mean = o.reduction == "mean"
-  if o.group then return o.group:step(optimizer, counted > 0 and value:item() or 0, counted, mean) end
-  if counted == 0 then return 0, 0 end
-  optimizer:step()
-  return value:item() * (mean and counted or 1), counted
-end
-
--- One pass over the training part; returns the mean loss per counted list.
-local function train_epoch(o, run, optimizer, epoch, line)
-  local total, lists, done = 0, 0, 0
-  local count = math.ceil(o.train.count / o.batch)
-  local share = o.group and { o.group.rank + 1, o.group.size } or nil
-  for batch in o.train:batches{ size = o.batch, shuffle = o.shuffle, seed = o.seed, epoch = epoch, share = share } do
-    core.check_interrupt()
-    batch.step = (epoch - 1) * count + done + 1
-    local loss, counted = train_batch(o, optimizer, batch)
-    total, lists, done = total + loss, lists + counted, done + 1
-    if line then line:update((epoch - 1) * count + done, shown(o, run, epoch, lists > 0 and total / lists or 0)) end
-  end
-  return lists > 0 and total / lists or 0
 end
 
 local function checked(options)
@@ -147,11 +116,15 @@ local function judged(o, run, epoch, loss)
 end
 
 local function train(o, run, line)
-  local optimizer = o.optimizer:bind(o.model:parameters())
+  local passes <close> = epochs.start(o)
   local each_epoch = o.each_epoch or function() end
   each_epoch(0, o.model)
   for epoch = 1, o.epochs do
-    judged(o, run, epoch, train_epoch(o, run, optimizer, epoch, line))
+    local after = line and function(done, lists, total)
+      line:update((epoch - 1) * passes.count + done, shown(o, run, epoch, total, lists))
+    end
+    judged(o, run, epoch, passes:run(epoch, after))
+    run.replayed = passes.replayed
     if o.group then o.group:check() end
     each_epoch(epoch, o.model)
     if o.patience and run.best and epoch - run.best.epoch >= o.patience then break end
@@ -168,7 +141,7 @@ end
 ---@return mr.Run
 function M.fit(options)
   local o = checked(options)
-  local run = { history = {}, chosen_on = o.chosen_on, interrupted = false }
+  local run = { history = {}, chosen_on = o.chosen_on, interrupted = false, replayed = 0 }
   local batches = o.epochs * math.ceil(o.train.count / o.batch)
   o.group = o.parallel and parallel.join(o.model:parameters()) or false
   local shows = o.progress and (not o.group or o.group.rank == 0)

@@ -11,7 +11,9 @@ local defined = {}  -- names that scripts gave, which they may define anew
 ---@field name string        "ndcg", "ap", "rr", "nrbp", "lambdarank", "ranknet", or what mr.losses.define was told
 ---@field bound_name string  how it is bounded
 ---@field metric string      the metric that goes with it, for mr.evaluate
+---@field repeats boolean    whether it does the same with a batch each time
 local Loss = check.class("mr.Loss")
+Loss.repeats = false
 
 ---One value per list, to be minimised.
 ---@param scores mr.Tensor  [rows]
@@ -49,7 +51,7 @@ local function new(name, metric, bounds_metric, maximize, smooth_metric, options
   local o = check.options("mr.losses." .. name, options, { bound = check.none, gain = 1 })
   local bound = bounds.resolve(o.bound or "none")
   return setmetatable({
-    name = name, bound_name = bound.name, metric = metric, _bounds_metric = bounds_metric, _maximize = maximize,
+    name = name, bound_name = bound.name, metric = metric, _bounds_metric = bounds_metric, _maximize = maximize, repeats = bound.repeats,
     _smooth = smooth_metric, _options = { gain = o.gain }, _apply = bound.apply, _weights = bounds.weights,
   }, Loss)
 end
@@ -89,6 +91,7 @@ local function pairwise(name, metric, bounds_metric, bound, pairs_metric, p, gai
   local bounds = require "moonrank.bounds"
   return setmetatable({
     name = name, bound_name = bound.name, metric = metric, _bounds_metric = bounds_metric, _maximize = false, _options = {},
+    repeats = bound.repeats,
     _smooth = function(scores, lists) return core.lambda_loss(scores, lists, pairs_metric, p, gain) end,
     _apply = function(value, of, lists)
       if bound == bounds.resolve("none") then return value end

@@ -50,11 +50,8 @@ function kinds.mlp(options, source)
   parts.layer(parameters, names, "layer " .. #o.hidden + 1, inputs, 1, o, source)
   return parts.build("mlp", o, parameters, names, function(p, batch)
     local x = batch.features
-    for i = 1, #p - 2, 2 do
-      local z = x:matmul(p[i]) + p[i + 1]
-      x = z[o.activation](z)
-    end
-    return (x:matmul(p[#p - 1]) + p[#p]):reshape(#x)
+    for i = 1, #p - 2, 2 do x = core.layer(x, p[i], p[i + 1], o.activation) end
+    return core.layer(x, p[#p - 1], p[#p], "none"):reshape(#x)
   end)
 end
 

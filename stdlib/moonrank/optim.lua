@@ -10,7 +10,7 @@ local M = {}
 local Optimizer = check.class("mr.Optimizer")
 
 local function optimizer(name, options, step)
-  return setmetatable({ name = name, options = options, _step = step, _parameters = false, _states = false }, Optimizer)
+  return setmetatable({ name = name, options = options, _step = step, _parameters = false, _state = false }, Optimizer)
 end
 
 ---The same optimiser at work on these tensors, with nothing remembered yet.
@@ -18,15 +18,14 @@ end
 ---@return mr.Optimizer
 function Optimizer:bind(parameters)
   local bound = optimizer(self.name, self.options, self._step)
-  bound._parameters, bound._states = parameters, {}
-  for i, parameter in ipairs(parameters) do bound._states[i] = core.optimizer_state(parameter) end
+  bound._parameters, bound._state = parameters, core.optimizer_state(parameters)
   return bound
 end
 
 ---Moves every parameter along its gradient. Parameters without one stay.
 function Optimizer:step()
-  if not self._parameters then check.fail("optimizer:step: bind the optimizer to parameters first") end
-  for i, parameter in ipairs(self._parameters) do self._step(parameter, self._states[i], self.options) end
+  if not self._state then check.fail("optimizer:step: bind the optimizer to parameters first") end
+  self._step(self._state, self.options)
 end
 
 ---Forgets the gradients of all parameters.
@@ -43,7 +42,7 @@ function Optimizer:__tostring()
   return ("%s{%s}"):format(self.name, table.concat(parts, ", "))
 end
 
-local function sgd_step(parameter, state, o) core.sgd_step(parameter, state, o.lr, o.momentum, o.weight_decay) end
+local function sgd_step(state, o) core.sgd_step(state, o.lr, o.momentum, o.weight_decay) end
 
 ---Stochastic gradient descent: p = p - lr (g + weight_decay p), or with momentum v = momentum v + g, p = p - lr v.
 ---Rows without gradient are not touched where neither momentum nor decay moves them.
@@ -54,8 +53,8 @@ function M.sgd(options)
   return optimizer("sgd", check.options("mr.optim.sgd", options, { lr = 0.01, momentum = 0, weight_decay = 0 }), sgd_step)
 end
 
-local function adam_step(parameter, state, o)
-  core.adam_step(parameter, state, o.lr, o.beta1, o.beta2, o.epsilon, o.weight_decay, o.sparse)
+local function adam_step(state, o)
+  core.adam_step(state, o.lr, o.beta1, o.beta2, o.epsilon, o.weight_decay, o.sparse)
 end
 
 ---Adam (Kingma & Ba 2015, algorithm 1). Rows that never had a gradient are skipped, which changes nothing: their step is 0.

@@ -9,8 +9,6 @@
 #include <catch2/catch.hpp>
 
 using namespace mr;
-using cpu::Increment;
-using cpu::RankingSampler;
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "kernels/core/rng.h"
-#include "runtime/tensor/tensor.h"
 #include "tests/support/devices.h"
+#include "tests/support/on_device.h"
 
 namespace mr {
 namespace {
@@ -28,11 +28,10 @@ TEST_CASE("pairs are sorted by the lowest bits of their keys, equal keys in orde
   std::stable_sort(expected.begin(), expected.end(), [&](int64_t a, int64_t b) {
     return (static_cast<uint64_t>(keys[a]) & read) < (static_cast<uint64_t>(keys[b]) & read);
   });
-  const Tensor keys_there = Tensor::from(keys, Device::cuda), values_there = Tensor::from(values, Device::cuda);
-  cuda::sort_pairs(n, reinterpret_cast<uint64_t*>(keys_there.span<int64_t>().data), values_there.span<int64_t>().data,
-                   bits);
-  CHECK(values_there.to_vector<int64_t>() == expected);
-  const std::vector<int64_t> sorted = keys_there.to_vector<int64_t>();
+  const test::OnDevice<int64_t> keys_there(keys), values_there(values);
+  cuda::sort_pairs(n, reinterpret_cast<uint64_t*>(keys_there.data()), values_there.data(), bits);
+  CHECK((values_there.values() == expected));
+  const std::vector<int64_t> sorted = keys_there.values();
   int64_t wrong = 0;
   for (int64_t i = 0; i < n; ++i) wrong += sorted[i] != keys[expected[i]] ? 1 : 0;
   CHECK(wrong == 0);
@@ -47,10 +46,10 @@ TEST_CASE("sums of all that came before, also in place", "[kernels][gpu][sort]")
   std::vector<int64_t> expected(values.size());
   int64_t total = 0;
   for (int64_t i = 0; i < n; total += values[i++]) expected[i] = total;
-  const Tensor there = Tensor::from(values, Device::cuda);
-  const Tensor out = in_place ? there : Tensor::empty({n}, Dtype::int64, Device::cuda);
-  cuda::exclusive_scan(n, there.span<int64_t>().data, out.span<int64_t>().data);
-  CHECK(out.to_vector<int64_t>() == expected);
+  const test::OnDevice<int64_t> there(values), other(n);
+  const test::OnDevice<int64_t>& out = in_place ? there : other;
+  cuda::exclusive_scan(n, there.data(), out.data());
+  CHECK((out.values() == expected));
 }
 
 }  // namespace

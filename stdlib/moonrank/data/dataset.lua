@@ -37,6 +37,9 @@ function M.new(parts)
   return setmetatable(absent_as_false(o, { "features", "users", "items" }), Dataset)
 end
 
+---Whether it is a dataset made here, whose batches depend on nothing but their options.
+function M.is(dataset) return getmetatable(dataset) == Dataset end
+
 ---@class mr.Batch
 ---@field lists mr.Lists
 ---@field size integer         number of lists

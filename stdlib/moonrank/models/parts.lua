@@ -7,7 +7,9 @@ local M = {}
 ---@class mr.Model
 ---@field kind string
 ---@field config table  what it was made with
+---@field repeats boolean   whether it does the same with a batch each time
 local Model = check.class("mr.Model")
+Model.repeats = true
 
 ---A model from its parameters, their names in files, and a function of them and of a batch.
 function M.build(kind, config, parameters, names, forward)

@@ -52,7 +52,7 @@ return function(options, source)
   end
   local last, score = normed("norm"), layer("score", o.width, 1)
 
-  return parts.build("self_attention", o, parameters, names, function(p, batch)
+  local model = parts.build("self_attention", o, parameters, names, function(p, batch)
     local count = 0
     local function dropped(x)
       if o.dropout == 0 or not batch.step then return x end
@@ -63,4 +63,6 @@ return function(options, source)
     for _, block in ipairs(blocks) do x = run_block(x, p, block, batch.lists, o.heads, dropped) end
     return linear(norm(x, p, last), p, score):reshape(#x)
   end)
+  model.repeats = o.dropout == 0
+  return model
 end

@@ -11,6 +11,7 @@
 #include "kernels/math/discount.h"
 #include "runtime/ops/ranking_recursion.h"
 #include "runtime/ops/smooth_cdf.h"
+#include "tests/support/devices.h"
 #include "tests/support/smoothed_sum.h"
 
 using namespace mr;
@@ -130,6 +131,35 @@ TEST_CASE("the fast recursion agrees with the plain one, which a GPU runs") {
     INFO(name << " N=" << shape.n << " P=" << shape.p);
     CHECK(worst < 1e-12);
   }
+}
+
+TEST_CASE("the series of many shapes at once on the GPU are those of one at a time on the CPU", "[gpu]") {
+  if (!test::has(Device::cuda)) return;
+  const auto* const name = GENERATE("ap", "ndcg", "nrbp(0.9)", "nrbp_loss");
+  const double kappa = GENERATE(2, 60);  // one launch, and several
+  const BoundedMetric metric = to_bounded_metric(name);
+  std::vector<ListShape> shapes;
+  std::vector<double> gains;
+  for (const int64_t n : {2, 3, 20, 33, 60}) {
+    for (const int64_t p : {1, 2, 19, 31}) {
+      if (p >= n) continue;
+      shapes.push_back({n, p, {}});
+      gains.push_back(kappa / std::sqrt(bound_stats(metric, shapes.back(), true).variance));
+    }
+  }
+  const std::vector<Spectrum> together = Spectrum::of(metric, shapes, gains, Device::cuda);
+  REQUIRE(together.size() == shapes.size());
+  double worst = 0;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const Spectrum alone(metric, shapes[i], gains[i]);
+    CHECK(together[i].terms() == alone.terms());
+    const BoundStats stats = bound_stats(metric, shapes[i], true);
+    for (int k = 0; k <= 10; ++k) {
+      const double s = stats.min + (stats.max - stats.min) * k / 10;
+      worst = std::max(worst, std::fabs(together[i].at(s).value - alone.at(s).value));
+    }
+  }
+  CHECK(worst < 1e-11);
 }
 
 TEST_CASE("tables over lists of all kinds stay within two millionths of the sum over all values") {

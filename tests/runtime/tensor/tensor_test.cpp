@@ -78,10 +78,10 @@ TEST_CASE("freed memory serves again, never two tensors at once, and stays littl
     std::vector<Tensor> held;
     for (int i = 0; i < 256; ++i) held.push_back(Tensor::full({1 << 17}, i, Dtype::float64));
   }
-  CHECK(Storage::kept() <= int64_t{64} << 20);
-  const int64_t kept = Storage::kept();
+  CHECK(Storage::kept(Device::cpu) <= int64_t{64} << 20);
+  const int64_t kept = Storage::kept(Device::cpu);
   const Tensor again = Tensor::empty({1 << 17}, Dtype::float64);
-  CHECK(Storage::kept() == std::max<int64_t>(0, kept - (1 << 20)));
+  CHECK(Storage::kept(Device::cpu) == std::max<int64_t>(0, kept - (1 << 20)));
 }
 
 TEST_CASE("memory is aligned for every vector unit", "[tensor]") {

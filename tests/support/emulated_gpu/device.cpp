@@ -4,11 +4,14 @@
 #include <bit>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <sys/mman.h>
 #include <vector>
 
+#include "kernels/cuda/capture.h"
+#include "kernels/cuda/pool.h"
 #include "tests/support/emulated_gpu/memory.h"
 
 namespace mr {
@@ -18,17 +21,20 @@ constexpr size_t arena_bytes = size_t{16} << 30;
 constexpr size_t canary_bytes = 64;
 constexpr unsigned char canary = 0xA5, fresh = 0xFF;  // fresh floating memory is NaN
 
+/// Bytes asked for; memory of a recording serves several tensors in turn, each time that it is run.
 struct Block {
-  size_t bytes, room;
+  size_t bytes;
+  bool shared;
 };
 
 struct Arena {
   char* base = nullptr;
   size_t used = 0;
   int open = 0;
-  int64_t accesses = 0;
+  int64_t accesses = 0, waits = 0;
   bool closed = true, backward = false;
   std::map<char*, Block> live;
+  std::map<char*, size_t> rooms;  // bytes of address space
   std::map<size_t, std::vector<char*>> free;
 
   Arena() {
@@ -62,7 +68,7 @@ Arena& arena() {
 
 bool mapped(uint64_t address) { return msync(reinterpret_cast<void*>(address & ~uint64_t{4095}), 4096, MS_ASYNC) == 0; }
 
-size_t room_for(size_t bytes) { return std::bit_ceil(std::max<size_t>(bytes + canary_bytes, 4096)); }
+size_t room_for(int64_t bytes) { return std::bit_ceil(std::max<size_t>(static_cast<size_t>(bytes), 4096)); }
 
 }  // namespace
 
@@ -109,23 +115,40 @@ std::string device_name() { return "emulated GPU"; }
 int64_t memory_bytes() { return static_cast<int64_t>(arena_bytes); }
 int64_t free_bytes() { return static_cast<int64_t>(arena_bytes - arena().used); }
 
+namespace {
+void* take(int64_t bytes) {
+  Arena& a = arena();
+  std::vector<char*>& reusable = a.free[room_for(bytes)];
+  if (!reusable.empty()) {
+    char* const data = reusable.back();
+    reusable.pop_back();
+    return data;
+  }
+  if (a.used + room_for(bytes) > arena_bytes) return nullptr;
+  char* const data = a.base + a.used;
+  a.used += room_for(bytes);
+  a.closed = true;  // this part of it
+  a.rooms[data] = room_for(bytes);
+  return data;
+}
+
+void give_back(void* data) {
+  arena().free[arena().rooms.at(static_cast<char*>(data))].push_back(static_cast<char*>(data));
+}
+
+}  // namespace
+
+Pool& device_pool() {
+  static Pool* const the_pool = std::make_unique<Pool>(&take, &give_back).release();
+  return *the_pool;
+}
+
 void* allocate(int64_t n) {
   if (n <= 0) return nullptr;
   const auto bytes = static_cast<size_t>(n);
   if (bytes >= arena_bytes / 2) throw std::bad_alloc();
-  const size_t room = room_for(bytes);
-  char* data = nullptr;
-  std::vector<char*>& reusable = arena().free[room];
-  if (!reusable.empty()) {
-    data = reusable.back();
-    reusable.pop_back();
-  } else {
-    if (arena().used + room > arena_bytes) throw std::bad_alloc();
-    data = arena().base + arena().used;
-    arena().used += room;
-    arena().closed = true;  // this part of it
-  }
-  arena().live[data] = {bytes, room};
+  auto* const data = static_cast<char*>(device_pool().allocate(n + static_cast<int64_t>(canary_bytes)));
+  arena().live[data] = {bytes, is_capturing()};
   const test::DeviceAccess access;
   std::memset(data, fresh, bytes);
   std::memset(data + bytes, canary, canary_bytes);
@@ -137,41 +160,48 @@ void release(void* data) noexcept {
   const auto at = arena().live.find(static_cast<char*>(data));
   if (at == arena().live.end()) std::terminate();
   const Block block = at->second;
-  {
+  if (!block.shared) {
     const test::DeviceAccess access;
     for (size_t i = 0; i < canary_bytes; ++i) {
       if (static_cast<unsigned char>(at->first[block.bytes + i]) != canary) std::terminate();  // written past the end
     }
   }
-  arena().free[block.room].push_back(at->first);
   arena().live.erase(at);
+  device_pool().release(data);
 }
 
-namespace {
-void copy(void* to, const void* from, int64_t bytes) {
+int64_t kept_bytes() { return device_pool().kept(); }
+
+void copy_to_device(void* to, const void* from, int64_t bytes) {
   if (bytes <= 0) return;
-  const test::DeviceAccess access;
-  std::memcpy(to, from, static_cast<size_t>(bytes));
+  const auto* const first = static_cast<const char*>(from);
+  test::queue([to, sent = std::vector<char>(first, first + bytes)] { std::memcpy(to, sent.data(), sent.size()); });
 }
-}  // namespace
 
-void copy_to_device(void* to, const void* from, int64_t bytes) { copy(to, from, bytes); }
-void copy_to_host(void* to, const void* from, int64_t bytes) { copy(to, from, bytes); }
-void copy_on_device(void* to, const void* from, int64_t bytes) { copy(to, from, bytes); }
+void copy_to_host(void* to, const void* from, int64_t bytes) {
+  synchronize();
+  const test::DeviceAccess access;
+  if (bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
+}
+
+void copy_on_device(void* to, const void* from, int64_t bytes) {
+  if (bytes > 0) test::queue([=] { std::memcpy(to, from, static_cast<size_t>(bytes)); });
+}
 
 void fill_zero(void* data, int64_t bytes) {
-  if (bytes <= 0) return;
-  const test::DeviceAccess access;
-  std::memset(data, 0, static_cast<size_t>(bytes));
+  if (bytes > 0) test::queue([=] { std::memset(data, 0, static_cast<size_t>(bytes)); });
 }
 
-void synchronize() {}
+void synchronize() {
+  refuse_while_capturing();
+  ++arena().waits;
+}
+int64_t waits() { return arena().waits; }
 
 namespace {
 template <class Real>
 void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const Real* a, const Real* b,
              Real* c) {
-  const test::DeviceAccess access;
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
       double total = 0;
@@ -187,11 +217,11 @@ void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k
 
 void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a, const float* b,
             float* c) {
-  product(transpose_a, transpose_b, m, n, k, a, b, c);
+  test::queue([=] { product(transpose_a, transpose_b, m, n, k, a, b, c); });
 }
 void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const double* a, const double* b,
             double* c) {
-  product(transpose_a, transpose_b, m, n, k, a, b, c);
+  test::queue([=] { product(transpose_a, transpose_b, m, n, k, a, b, c); });
 }
 
 }  // namespace cuda

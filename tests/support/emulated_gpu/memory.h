@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 namespace mr::test {
 
@@ -19,6 +20,9 @@ class DeviceAccess {
 /// Throws std::logic_error unless every pointer among the words of a kernel's functor is null or points into a live
 /// allocation of the device.
 void check_pointers(const void* work, size_t bytes, const char* kernel);
+
+/// What the device is to do: now, or, while it records, when the recording is run. Device memory is open meanwhile.
+void queue(std::function<void()> work);
 
 /// Whether this launch runs its lanes backward: every other one does.
 bool next_launch_is_backward();

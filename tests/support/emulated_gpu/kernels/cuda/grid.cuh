@@ -52,9 +52,10 @@ void launch(void (*kernel)(Parameters...), int64_t blocks, int lanes, size_t sha
   if (blocks <= 0) return;
   const char* const name = typeid(std::tuple_element_t<sizeof...(Parameters) - 1, std::tuple<Parameters...>>).name();
   const std::tuple<Parameters...> got{received<Parameters>(arguments, name)...};
-  const test::DeviceAccess access;
-  test::run_blocks(name, static_cast<unsigned>(blocks), static_cast<unsigned>(lanes), shared_bytes,
-                   test::next_launch_is_backward(), [&] { std::apply(kernel, got); });
+  test::queue([=] {
+    test::run_blocks(name, static_cast<unsigned>(blocks), static_cast<unsigned>(lanes), shared_bytes,
+                     test::next_launch_is_backward(), [&] { std::apply(kernel, got); });
+  });
 }
 
 template <class T>

@@ -1,0 +1,24 @@
+// Integers that many lanes or threads write at once; the result does not depend on their order.
+#pragma once
+
+#ifndef __CUDA_ARCH__
+#include <atomic>
+#endif
+#include <cstdint>
+
+#include "kernels/core/hd.h"
+
+namespace mr {
+
+/// *at = max(*at, value).
+MR_HD inline void raise_to(int64_t* at, int64_t value) {
+#ifdef __CUDA_ARCH__
+  atomicMax(reinterpret_cast<long long*>(at), static_cast<long long>(value));
+#else
+  std::atomic_ref<int64_t> shared(*at);
+  for (int64_t seen = shared.load(); seen < value && !shared.compare_exchange_weak(seen, value);) {
+  }
+#endif
+}
+
+}  // namespace mr

@@ -1,0 +1,112 @@
+#include "runtime/ops/tally.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+#include <variant>
+
+#include "kernels/cuda/device.h"
+#include "kernels/tables/training.h"
+#include "runtime/lua/bind.h"
+#include "runtime/ops/check.h"
+
+namespace mr {
+namespace {
+
+Tally* the_open = nullptr;
+
+}  // namespace
+
+Tally::Tally(Device device) : words_(Tensor::zeros({1 + most_checks}, Dtype::float64, device)) {}
+
+Tally::~Tally() {
+  if (the_open == this) the_open = nullptr;
+}
+
+void Tally::open() {
+  if (words_.device() == Device::cpu) {
+    std::memset(words_.raw(), 0, static_cast<size_t>(words_.bytes()));
+  } else {
+    cuda::fill_zero(words_.raw(), words_.bytes());
+  }
+  the_open = this;
+}
+
+void Tally::add(const Tensor& value, double factor) {
+  const Tensor here = value.to(words_.device());
+  with_real(value.dtype(), [&]<class Real>() {
+    kernels<TrainingKernels<Real>>(here.device())
+        .add_loss(1, {here.span<const Real>(), factor, words_.span<double>().data});
+  });
+}
+
+double Tally::close() {
+  if (the_open == this) the_open = nullptr;
+  const auto words = words_.to_vector<double>();
+  for (size_t i = 0; i < checks_.size(); ++i) {
+    const auto found = std::bit_cast<int64_t>(words[1 + i]);
+    if (found == 0) continue;
+    throw std::runtime_error(checks_[i] + " has NaN at entry " + std::to_string(NoteNan<float>::most - found + 1) +
+                             " in a batch of this epoch");
+  }
+  return words[0];
+}
+
+std::optional<double> Tally::so_far() const {
+  return words_.device() == Device::cpu ? std::optional(words_.span<double>()[0]) : std::nullopt;
+}
+
+bool Tally::note_nan(const char* operation, const char* name, const Tensor& x) {
+  if (the_open == nullptr || the_open->words_.device() != x.device()) return false;
+  const std::string what = std::string(operation) + ": " + name;
+  std::vector<std::string>& known = the_open->checks_;
+  const auto at = std::find(known.begin(), known.end(), what) - known.begin();
+  if (at == most_checks) return false;
+  if (at == static_cast<int64_t>(known.size())) known.push_back(what);
+  auto* const found = static_cast<int64_t*>(the_open->words_.raw()) + 1 + at;
+  with_real(x.dtype(), [&]<class Real>() {
+    kernels<TrainingKernels<Real>>(x.device()).note_nan(x.entries(), {x.span<const Real>(), found});
+  });
+  return true;
+}
+
+namespace {
+
+using SharedTally = std::shared_ptr<Tally>;
+
+SharedTally tally_of(const std::string& device) { return std::make_shared<Tally>(to_device(device)); }
+void open_of(SharedTally& tally) { tally->open(); }
+void add_of(SharedTally& tally, const std::variant<Tensor, double>& given, double factor) {
+  const auto* const number = std::get_if<double>(&given);
+  const Tensor value = number != nullptr ? Tensor::full({1}, *number, Dtype::float64) : std::get<Tensor>(given);
+  check::floating("value", value);
+  if (value.entries() != 1)
+    throw ArgumentError("value", "value has shape " + value.shape().text() + ", expected one entry");
+  tally->add(value, factor);
+}
+double close_of(SharedTally& tally) { return tally->close(); }
+std::optional<double> so_far_of(const SharedTally& tally) { return tally->so_far(); }
+
+}  // namespace
+
+template <>
+inline constexpr const char* lua::class_name<SharedTally> = "mr.Tally";
+
+using lua::op;
+extern const lua::OpTable tally_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {op<&tally_of>("tally", "device", "Notes of one pass over the data, read with one wait at its end.")}};
+extern const lua::OpTable tally_methods{
+    lua::OpTable::methods,
+    &lua::push_metatable<SharedTally>,
+    {op<&open_of>("open", "self", "All is zero again, and checks of the GPU's numbers report here and do not wait."),
+     op<&add_of>("add", "self, value, factor", "Adds factor times a number, or a tensor of one, to the sum."),
+     op<&close_of>("finish", "self", "The sum; an error if a check found NaN.")}};
+extern const lua::OpTable tally_getters{
+    lua::OpTable::getters,
+    &lua::push_metatable<SharedTally>,
+    {op<&so_far_of>("so_far", "self", "The sum so far; nil on the GPU, which would have to be waited for.")}};
+
+}  // namespace mr

@@ -1,0 +1,39 @@
+// Notes of one pass over the data, read with one wait at its end: the sum of a loss; and, on the GPU, what checks of
+// numbers find while the tally is open, because a check that waited would cost more than the operation it is of.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/tensor/tensor.h"
+
+namespace mr {
+
+class Tally {
+ public:
+  explicit Tally(Device device);
+  ~Tally();
+  Tally(const Tally&) = delete;
+  Tally& operator=(const Tally&) = delete;
+
+  /// All is zero again, and the checks report here.
+  void open();
+  void add(const Tensor& value, double factor);
+  /// The sum; throws, with the operation, if a check found NaN. Checks wait again from here on.
+  double close();
+  /// The sum so far; on the GPU nothing, since it would have to wait.
+  std::optional<double> so_far() const;
+
+  /// Whether a tally is open and notes what NaN there is.
+  static bool note_nan(const char* operation, const char* name, const Tensor& x);
+
+ private:
+  static constexpr int64_t most_checks = 64;
+
+  Tensor words_;                     // the sum, then what every check found (NoteNan)
+  std::vector<std::string> checks_;  // "smooth_ap: scores"
+};
+
+}  // namespace mr

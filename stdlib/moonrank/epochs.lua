@@ -1,0 +1,140 @@
+-- The epochs of mr.fit. On the GPU an epoch waits only at its end, and where every epoch queues the same work, it is recorded once and run
+-- again: the same numbers with fewer launches.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local dataset = require "moonrank.data.dataset"
+
+local M = {}
+
+---@class mr.Epochs
+local Epochs = check.class("mr.Epochs")
+
+-- Loss of a batch: the mean (or sum) over its lists that an ordering can matter to, and how many they are.
+local function batch_loss(loss, scores, lists, reduction)
+  local total, counted = loss(scores, lists):sum(), loss:count(lists)
+  if reduction == "mean" and counted > 0 then return total / counted, counted end
+  return total, counted
+end
+
+-- A field of what may be a script's own object, which need not have it.
+local function field(of, name)
+  local ok, value = pcall(function() return of[name] end)
+  return ok and value or nil
+end
+
+-- Whether every epoch does the same: the same batches, and neither chance nor a script's function in between.
+local function repeats(o, device)
+  return device == "cuda" and not o.group and (not o.shuffle or o.batch >= o.train.count) and dataset.is(o.train)
+    and field(o.model, "repeats") and field(o.loss, "repeats")
+end
+
+---@param o table  the options of mr.fit, checked
+---@return mr.Epochs
+function M.start(o)
+  local parameters = o.model:parameters()
+  local device = parameters[1] and parameters[1].device or "cpu"
+  return setmetatable({
+    _o = o, _optimizer = o.optimizer:bind(parameters), _tally = core.tally(device), _repeats = repeats(o, device) and true or false,
+    _batches = false, _recording = false, _rates = false, _lists = 0, replayed = 0, count = math.ceil(o.train.count / o.batch),
+  }, Epochs)
+end
+
+-- The batches of an epoch, those of the first one again where all are the same.
+function Epochs:batches(epoch)
+  local o = self._o
+  local share = o.group and { o.group.rank + 1, o.group.size } or nil
+  if not self._repeats then
+    return o.train:batches{ size = o.batch, shuffle = o.shuffle, seed = o.seed, epoch = epoch, share = share }
+  end
+  if not self._batches then
+    self._batches = {}
+    for batch in o.train:batches{ size = o.batch } do table.insert(self._batches, batch) end
+  end
+  local at = 0
+  return function()
+    at = at + 1
+    return self._batches[at]
+  end
+end
+
+-- One step of the optimiser, whose loss the tally takes; returns how many lists count.
+function Epochs:step(batch)
+  local o, value, counted = self._o, 0, 0
+  self._optimizer:zero_grad()
+  if batch.size > 0 then value, counted = batch_loss(o.loss, o.model(batch), batch.lists, o.group and "sum" or o.reduction) end
+  if counted > 0 then value:backward() end
+  local mean = o.reduction == "mean"
+  if o.group then
+    local loss, all = o.group:step(self._optimizer, counted > 0 and value:item() or 0, counted, mean)
+    self._tally:add(loss, 1)
+    return all
+  end
+  if counted > 0 then
+    self._optimizer:step()
+    self._tally:add(value, mean and counted or 1)
+  end
+  return counted
+end
+
+-- Steps through all batches; returns how many lists counted. `after(done, lists, total)` is called after each.
+function Epochs:pass(epoch, after)
+  local lists, done = 0, 0
+  for batch in self:batches(epoch) do
+    core.check_interrupt()
+    batch.step = (epoch - 1) * self.count + done + 1
+    lists, done = lists + self:step(batch), done + 1
+    if after then after(done, lists, self._tally.so_far) end
+  end
+  return lists
+end
+
+-- What the optimiser's steps depend on beside the parameters: a recording made with other options is of no use.
+local function rates(optimizer)
+  local parts = {}
+  for name, value in pairs(optimizer.options) do
+    parts[#parts + 1] = name .. "=" .. (type(value) == "number" and ("%a"):format(value) or tostring(value))
+  end
+  table.sort(parts)
+  return table.concat(parts, " ")
+end
+
+-- Records an epoch; what cannot be recorded is not tried again.
+function Epochs:record(epoch)
+  self._recording = false
+  core.begin_capture()
+  local ok, message = pcall(self.pass, self, epoch)
+  local recording = core.end_capture()
+  if not ok and tostring(message):find("interrupted", 1, true) then error(message, 0) end
+  self._recording, self._rates = ok and recording or false, rates(self._optimizer)
+  self._repeats = self._recording and true or false
+end
+
+---One pass over the training part.
+---@param epoch integer
+---@param after? fun(done: integer, lists: integer, total: number?)  called after every batch; without a total on the GPU
+---@return number loss  mean per list that counts
+function Epochs:run(epoch, after)
+  self._tally:open()
+  -- the first epoch makes what is kept; a recording of it would make it each time
+  if self._repeats and epoch > 1 and self._rates ~= rates(self._optimizer) then self:record(epoch) end
+  if self._recording then
+    self._recording:run()
+    self.replayed = self.replayed + 1
+  else
+    self._lists = self:pass(epoch, after)
+  end
+  local total = self._tally:finish()
+  if self._recording and after then after(self.count, self._lists, total) end
+  return self._lists > 0 and total / self._lists or 0
+end
+
+---Nothing is noted or recorded any more; the memory of a recording is free again.
+function Epochs:close()
+  local _ <close> = self._tally
+  local _ <close> = self._recording
+  self._recording = false
+end
+
+Epochs.__close = Epochs.close
+
+return M

@@ -1,0 +1,108 @@
+-- What the GPU's kernels reach: time, bandwidth and arithmetic of each, as shares of what a plain copy and a large product of matrices reach on the same
+-- device in the same run; beside compiled PyTorch (tests/bench/peers/devices_torch.py) where python3 has it. Without a GPU one line says so.
+-- Usage: moonrank tests/bench/devices.lua [--repeats 20] [--csv FILE].
+local mr = require "moonrank"
+local core = require "moonrank.core"
+
+local args = mr.args{
+  repeats = { default = 20, help = "every work is measured so often, after three to warm up; the median counts" },
+  csv = { type = "string", help = "a file for the table, as CSV" },
+}
+
+if not mr.has_cuda() or core.cuda() == "emulated GPU" then
+  print("devices.lua: no GPU number exists yet, this machine has none (" .. core.cuda() .. ")")
+  return
+end
+mr.device("cuda")
+
+local marker = mr.zeros(1)
+
+-- Median seconds of `work`, each time with the wait for what it queued.
+local function seconds(work)
+  local times = {}
+  for i = 1, args.repeats + 3 do
+    local started = core.clock()
+    work()
+    marker:item()
+    if i > 3 then times[#times + 1] = core.clock() - started end
+  end
+  table.sort(times)
+  return times[#times // 2 + 1]
+end
+
+local lists, rows = 4096, 256
+local function judged(n)
+  local relevance = {}
+  for l = 1, lists do
+    local list = {}
+    for r = 1, n do list[r] = r % 8 == 0 and 1 or 0 end
+    relevance[l] = list
+  end
+  return mr.lists(relevance)
+end
+
+-- Each: name, what is done, bytes that must move, operations that must be done (0: bound by memory).
+local works = {}
+
+local function plain(name, bytes, operations, work) works[#works + 1] = { name, work, bytes, operations } end
+
+do
+  local x = mr.zeros(1 << 28)
+  plain("copy 1 GiB", 2 * 4 * #x, 0, function() return x:clone() end)
+  local n = 8192
+  local a = mr.normal({ n, n }, { seed = 1 })
+  plain("product 8192", 3 * 4 * n * n, 2 * n ^ 3, function() return a:matmul(a) end)
+  local judgements, width = judged(rows), 32
+  local total = judgements.rows
+  local users, items = mr.normal({ lists, width }, { seed = 2 }), mr.normal({ 20000, width }, { seed = 3 })
+  local user_of, item_of = mr.arange(1, lists, { dtype = "int64" }), (mr.uniform({ total }, { high = 19999, seed = 4 }) + 1):long()
+  plain("factor scores", total * (4 * width + 12), 0, function() return core.factor_scores(users, items, user_of, item_of, judgements) end)
+  local features, weight, bias = mr.normal({ 1 << 18, 64 }, { seed = 5 }), mr.normal({ 64, 64 }, { seed = 6 }), mr.zeros(1, 64)
+  plain("layer 262144 x 64", 4 * 4 * (1 << 18) * 64, 2 * (1 << 18) * 64 * 64, function()
+    return core.layer(features, weight, bias, "relu")
+  end)
+  local parameter = mr.zeros(1 << 26):requires_grad();
+  (parameter * 1):sum():backward()
+  local adam = mr.optim.adam{}:bind{ parameter }
+  plain("Adam 67 million", 7 * 4 * (1 << 26), 0, function() adam:step() end)
+  local scores = mr.normal({ total }, { seed = 7 })
+  plain("smooth nDCG 4096 x 256", 0, 6 * lists * (rows // 8) * rows, function() return mr.smooth.ndcg(scores, judgements) end)
+  local leaf, loss = mr.normal({ total }, { seed = 7 }):requires_grad(), mr.losses.ap()
+  plain("smooth AP, step 4096 x 256", 0, 18 * lists * (rows // 8) * rows, function()
+    leaf:zero_grad()
+    loss(leaf, judgements):sum():backward()
+  end)
+  local long, long_judgements = mr.normal({ lists * 1024 }, { seed = 8 }), judged(1024)
+  plain("exact order 4096 x 1024", lists * 1024 * 24, 0, function() return long_judgements:order(long) end)
+end
+
+-- Names and seconds of what compiled PyTorch does of the same.
+local function torch()
+  local here = arg[0]:match("^(.*/)") or "./"
+  local found, pipe = {}, io.popen(("python3 '%speers/devices_torch.py' %d 2>/dev/null"):format(here, args.repeats))
+  for line in pipe:lines() do
+    local name, time = line:match("^(.-)\t(%S+)$")
+    if name then found[name] = tonumber(time) end
+  end
+  pipe:close()
+  return found
+end
+
+local function share(rate, limit) return rate > 0 and ("%7.1f (%3.0f %%)"):format(rate / 1e9, 100 * rate / limit) or "              " end
+
+local peers, bandwidth, arithmetic, lines = torch(), nil, nil, { "work,seconds,bytes,operations,torch" }
+print(core.cuda())
+print(("%-28s %10s %16s %16s %12s %6s"):format("", "ms", "GB/s", "Gop/s", "PyTorch, ms", "ratio"))
+for _, each in ipairs(works) do
+  local name, work, bytes, operations = table.unpack(each)
+  local time, peer = seconds(work), peers[name]
+  bandwidth, arithmetic = bandwidth or bytes / time, arithmetic or operations > 0 and operations / time or nil
+  print(("%-28s %10.3f %s %s %12s %6s"):format(name, 1e3 * time, share(bytes / time, bandwidth), share(operations / time, arithmetic or 1),
+    peer and ("%.3f"):format(1e3 * peer) or "-", peer and ("%.1f"):format(peer / time) or "-"))
+  lines[#lines + 1] = ("%s,%g,%d,%d,%s"):format(name:gsub(",", ""), time, bytes, operations, peer or "")
+end
+if args.csv then
+  local file = assert(io.open(args.csv, "w"))
+  file:write(table.concat(lines, "\n"), "\n")
+  file:close()
+end

@@ -1,0 +1,134 @@
+-- Epochs on the GPU, or the emulated one: they wait once, tell of NaN at their end, and run from a recording with the same numbers.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local describe, it, near, equal, check, raises = test.describe, test.it, test.near, test.equal, test.check, test.raises
+
+local was = mr.device()
+
+-- Runs `body` with the GPU as the default device, if there is one.
+local function on_cuda(body)
+  return function()
+    if not mr.has_cuda() then return test.skip("no CUDA device") end
+    mr.device("cuda")
+    local ok, message = pcall(body)
+    mr.device(was)
+    if not ok then error(message, 0) end
+  end
+end
+
+local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 80, seed = 1 }
+local fold = ratings:binarize(4):min_relevant(5):folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1]
+local queries = mr.data.synthetic{ kind = "queries", queries = 12, features = 5, seed = 1 }
+
+local kinds = {
+  mf = { data = fold.train,
+    model = function() return mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, seed = 1 } end },
+  mlp = { data = queries, model = function() return mr.models.mlp{ inputs = 5, hidden = { 7, 3 }, activation = "tanh", seed = 1 } end },
+}
+
+local function fit(kind, options)
+  local all = { model = kind.model(), loss = mr.losses.ndcg(), train = kind.data, batch = 8, epochs = 5, progress = false,
+    optimizer = mr.optim.adam{ lr = 0.01 } }
+  for name, value in pairs(options or {}) do all[name] = value end
+  return mr.fit(all), all.model
+end
+
+-- A script's own loss, which is never recorded: it might do something else each time.
+local function plain(loss)
+  return setmetatable({ count = function(_, lists) return loss:count(lists) end }, { __call = function(_, ...) return loss(...) end })
+end
+
+describe("an epoch on the GPU", function()
+  it("waits once, at its end", on_cuda(function()
+    for name, kind in pairs(kinds) do
+      for _, data in ipairs{ kind.data, kind.data:to("cuda") } do
+        for _, loss in ipairs{ mr.losses.ndcg(), mr.losses.ap{ bound = "minmax" }, mr.losses.rr{ bound = "zscore" }, mr.losses.nrbp(),
+          mr.losses.lambdarank{ metric = "ap" }, mr.losses.ap{ bound = "distribution" } } do
+          local waits = {}
+          fit({ model = kind.model, data = data }, { loss = loss, each_epoch = function() waits[#waits + 1] = core.cuda_waits() end })
+          for epoch = 2, 5 do equal(waits[epoch + 1] - waits[epoch], 1, ("%s, %s, epoch %d"):format(name, loss, epoch)) end
+        end
+      end
+    end
+  end))
+
+  it("tells of NaN at its end, with the operation, and checks wait again afterwards", on_cuda(function()
+    for _, case in ipairs{ { mr.losses.ndcg(), "smooth_ndcg: scores has NaN at entry 1 in a batch of this epoch" },
+      { mr.losses.rr(), "smooth_rr: scores has NaN" }, { mr.losses.ranknet(), "ranking: scores has NaN" } } do
+      local loss, expected = table.unpack(case)
+      local model = kinds.mlp.model()
+      local weights = model:parameters()[1]
+      core.restore(weights, weights:detach() / 0 * 0)
+      raises(function()
+        mr.fit{ model = model, loss = loss, train = queries, epochs = 2, progress = false }
+      end, expected)
+      raises(function() return mr.smooth.ap(mr.tensor{ 1, 0 / 0 }, mr.lists{ { 1, 0 } }) end, "scores has NaN at entry 2")
+    end
+  end))
+
+  it("goes as on the CPU", on_cuda(function()
+    for name, kind in pairs(kinds) do
+      local runs = {}
+      for _, device in ipairs{ "cpu", "cuda" } do
+        mr.device(device)
+        local run, model = fit(kind, { optimizer = mr.optim.adam{ lr = 0.01, sparse = name == "mf" } })
+        runs[device] = { loss = run.history[5].loss, parameter = model:parameters()[1]:to("cpu") }
+      end
+      near(runs.cuda.loss, runs.cpu.loss, 1e-4, name)
+      near(runs.cuda.parameter, runs.cpu.parameter, 2e-3, name)
+    end
+  end))
+end)
+
+describe("an epoch that repeats", function()
+  it("runs from a recording, with the same numbers", on_cuda(function()
+    for name, kind in pairs(kinds) do
+      for _, optimizer in ipairs{ mr.optim.adam{ lr = 0.02 }, mr.optim.adam{ lr = 0.02, sparse = name == "mf" },
+        mr.optim.sgd{ lr = 0.05, momentum = 0.9 } } do
+        for _, loss in ipairs{ mr.losses.ap{ bound = "minmax" }, mr.losses.ndcg() } do
+          local options = { shuffle = false, optimizer = optimizer, valid = kind.data, metrics = { "ap" } }
+          options.loss = loss
+          local recorded, model = fit(kind, options)
+          options.loss = plain(loss)
+          local launched, other = fit(kind, options)
+          equal({ recorded.replayed, launched.replayed }, { 4, 0 })
+          for epoch = 1, 5 do
+            equal(recorded.history[epoch].loss, launched.history[epoch].loss)
+            equal(recorded.history[epoch].metrics.ap, launched.history[epoch].metrics.ap)
+          end
+          for i, parameter in ipairs(model:parameters()) do equal(parameter:totable(), other:parameters()[i]:totable()) end
+        end
+      end
+    end
+  end))
+
+  it("is one batch, or unshuffled; chance and scripts are launched anew", on_cuda(function()
+    equal(fit(kinds.mf, { batch = 1000 }).replayed, 4)
+    equal(fit(kinds.mf).replayed, 0)
+    local function twice(score) return score * 2 end
+    equal(fit(kinds.mlp, { shuffle = false, loss = mr.losses.ap{ bound = twice } }).replayed, 0)
+    equal(fit(kinds.mlp, { shuffle = false, loss = mr.losses.ap{ bound = mr.bounds.weighted(twice, { cap = 3 }) } }).replayed, 0)
+  end))
+
+  it("is recorded anew when the optimiser's options change", on_cuda(function()
+    local function options(loss)
+      local optimizer = mr.optim.adam{ lr = 0.1 }
+      return { shuffle = false, loss = loss, optimizer = optimizer,
+        each_epoch = function(epoch) optimizer.options.lr = epoch < 3 and 0.1 or 0.01 end }
+    end
+    local recorded, model = fit(kinds.mlp, options(mr.losses.ndcg()))
+    local _, other = fit(kinds.mlp, options(plain(mr.losses.ndcg())))
+    equal(recorded.replayed, 4)
+    for i, parameter in ipairs(model:parameters()) do equal(parameter:totable(), other:parameters()[i]:totable()) end
+  end))
+
+  it("gives its memory back", on_cuda(function()
+    fit(kinds.mlp, { shuffle = false })
+    collectgarbage()
+    local held = core.held_bytes()
+    fit(kinds.mlp, { shuffle = false })
+    collectgarbage()
+    check(core.held_bytes() <= held)
+  end))
+end)

@@ -1,0 +1,54 @@
+-- A fully connected layer against product, sum and function one after the other, on every device that is there.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local describe, it, near, raises = test.describe, test.it, test.near, test.raises
+
+local functions = { none = function(z) return z end }
+for _, name in ipairs{ "relu", "tanh", "sigmoid", "softplus" } do functions[name] = function(z) return z[name](z) end end
+
+-- Result and derivatives of a layer made by `layer` from the same numbers.
+local function run(layer, rows, inputs, outputs, device)
+  local function drawn(sizes, seed) return mr.normal(sizes, { seed = seed, dtype = "float64", device = device }):requires_grad() end
+  local x, weight, bias = drawn({ rows, inputs }, 1), drawn({ inputs, outputs }, 2), drawn({ 1, outputs }, 3)
+  local y = layer(x, weight, bias)
+  y:backward(mr.uniform(y:shape(), { seed = 4, dtype = "float64", device = device }))
+  return { y:detach(), x.grad, weight.grad, bias.grad }
+end
+
+describe("core.layer", function()
+  it("is f(x weight + bias), with its derivatives, at every size", function()
+    for _, device in ipairs(mr.has_cuda() and { "cpu", "cuda" } or { "cpu" }) do
+      for name, f in pairs(functions) do
+        for _, sizes in ipairs{ { 0, 3, 2 }, { 1, 1, 1 }, { 31, 2, 33 }, { 32, 3, 1 }, { 33, 5, 7 }, { 129, 4, 127 }, { 1000, 2, 3 } } do
+          local rows, inputs, outputs = table.unpack(sizes)
+          local found = run(function(x, w, b) return core.layer(x, w, b, name) end, rows, inputs, outputs, device)
+          local expected = run(function(x, w, b) return f(x:matmul(w) + b) end, rows, inputs, outputs, device)
+          for i, part in ipairs{ "value", "by x", "by weight", "by bias" } do
+            local what = ("%s %s %dx%dx%d %s"):format(device, name, rows, inputs, outputs, part)
+            near(found[i], expected[i], { atol = 1e-11, rtol = 1e-11 }, what)
+          end
+        end
+      end
+    end
+  end)
+
+  it("has derivatives where values are large: no overflow, and a relu stops at 0", function()
+    local one = mr.ones(1, 1, { dtype = "float64" })
+    for name, slopes in pairs{ relu = { 0, 0, 1 }, tanh = { 0, 1, 0 }, sigmoid = { 0, 0.25, 0 }, softplus = { 0, 0.5, 1 } } do
+      for i, z in ipairs{ -1000, 0, 1000 } do
+        local bias = mr.tensor({ { z } }, { dtype = "float64" }):requires_grad()
+        core.layer(one * 0, one, bias, name):sum():backward()
+        near(bias.grad:item(), slopes[i], 1e-12, name)
+      end
+    end
+  end)
+
+  it("refuses shapes that do not fit, and functions that it does not know", function()
+    local x, w, b = mr.ones(2, 3), mr.ones(3, 4), mr.ones(1, 4)
+    raises(function() return core.layer(x, mr.ones(2, 4), b, "relu") end, "shapes {2, 3} and {2, 4} cannot be multiplied")
+    raises(function() return core.layer(x, w, mr.ones(3), "relu") end, "bias has 3 entries, expected one for each of 4 outputs")
+    raises(function() return core.layer(x, w, b:double(), "relu") end, "convert one with")
+    raises(function() return core.layer(x, w, b, "gelu") end, "no activation 'gelu'")
+  end)
+end)
