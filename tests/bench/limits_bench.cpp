@@ -15,7 +15,7 @@ void limit_copy(benchmark::State& state) {
   }
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(2 * from.size()));
 }
-BENCHMARK(limit_copy)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(limit_copy)->Unit(benchmark::kMillisecond);
 
 #if defined(__x86_64__)
 typedef float Lanes __attribute__((vector_size(32)));  // NOLINT: the attribute needs typedef
@@ -49,8 +49,8 @@ void run(benchmark::State& state, void (*work)(Lanes*)) {
   state.SetItemsProcessed(state.iterations() * rounds * chains * 8);
 }
 
-BENCHMARK_CAPTURE(run, limit_division, &divide)->UseRealTime();
-BENCHMARK_CAPTURE(run, limit_multiply_add, &multiply_add)->UseRealTime();
+BENCHMARK_CAPTURE(run, limit_division, &divide);
+BENCHMARK_CAPTURE(run, limit_multiply_add, &multiply_add);
 #endif
 
 }  // namespace
