@@ -5,10 +5,10 @@ local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
 -- "MovieLens NSR 1 epoch, ap" and "MovieLens NSR 1 epoch, ndcg" are one kind: what follows the comma or of the list's size is left out.
 local function kind_of(workload)
-  if workload:find "^AP step" then return (workload:gsub(", .*$", "")) end
+  if workload:find "^AP step" then return "a step of smooth AP of one list, by its rows" end
   if workload:find "^distribution" then return (workload:gsub(" of [%w_]+,", ",")) end
   if workload:find " LETOR " then return "LETOR text" end
-  return (workload:gsub(" epoch, .*$", ", one epoch"))
+  return (workload:gsub(" epoch, .*$", ", one epoch, by the loss"))
 end
 
 local rows, places = {}, {}
