@@ -1,5 +1,5 @@
+#include "kernels/cuda/box_ranks.cuh"
 #include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/pairs.cuh"
 #include "kernels/tables/smooth.h"
 
 namespace mr {
@@ -8,8 +8,10 @@ namespace {
 
 template <class Real>
 void with_fast_forms(SmoothKernels<Real>& table) {
-  table.smooth_rank = &ranks_by_pairs<Real>;
-  table.smooth_rank_vjp = &vjp_by_pairs<Real>;
+  table.smooth_rank = [](int64_t count, const SmoothRank<Real>& work) { smooth_rank(count, work, box_pairs); };
+  table.smooth_rank_vjp = [](int64_t count, const SmoothRankVjp<Real>& work) {
+    smooth_rank_vjp(count, work, box_pairs);
+  };
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ MR_HD Real logistic_kernel(Real t) {
 }
 
 /// ranks[slot] for every target slot, and, where it is asked for, among[slot]: A, over the targets as sources.
-/// O(targets x sources) per list.
+/// O(targets x sources) per list. `longest`: rows of the longest list or more, from which a backend chooses its form.
 template <class Real>
 struct SmoothRank {
   Span<const Real> scores;
@@ -35,6 +35,7 @@ struct SmoothRank {
   Chosen targets, sources;
   Real gain;
   Span<Real> ranks, among = {};
+  int64_t longest = 0;
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t first = targets.begin(list);
@@ -67,6 +68,7 @@ struct SmoothRankVjp {
   Real gain;
   Span<const Real> g, h;
   Span<Real> out;
+  int64_t longest = 0;
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = lists.begin(list), n = lists.size(list), first = targets.begin(list), p = targets.size(list);

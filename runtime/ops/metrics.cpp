@@ -56,7 +56,7 @@ Tensor dcg(const Ranking& r, std::optional<int64_t> k, const std::string& gain, 
            const std::string& empty) {
   const Gain kind = to_gain(gain);
   const Tensor ideal = ideal_dcg(r.lists, r.device, kind, to_cutoff(k)),
-               discounts = discount_sums(r.longest(), r.device);
+               discounts = discount_sums(r.lists.longest(), r.device);
   // where grade 0 gains something every row counts
   const Chosen gaining = kind == Gain::exp2_plus_one
                              ? Chosen{r.lists.view(r.device), nullptr}
@@ -72,7 +72,7 @@ Tensor average_precision(const Ranking& r, std::optional<int64_t> k, const std::
   if (denominator != "relevant" && denominator != "cutoff") {
     throw ArgumentError("denominator", "'" + denominator + "', expected 'relevant' or 'cutoff'");
   }
-  const Tensor harmonic = harmonic_sums(r.longest(), r.device);
+  const Tensor harmonic = harmonic_sums(r.lists.longest(), r.device);
   return run(r, relevant_rows(r), to_cutoff(k), empty,
              [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
                table.average_precision(r.lists.count(), {v, harmonic.span<const double>(), denominator == "cutoff"});

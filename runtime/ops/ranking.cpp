@@ -40,11 +40,6 @@ Tensor ranks_of(const Ranking& ranking) {
 
 }  // namespace
 
-int64_t Ranking::longest() const {
-  const auto& sizes = lists.sizes();
-  return sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
-}
-
 Ties to_ties(const std::string& name) {
   if (name == "mean") return Ties::mean;
   if (name == "stable") return Ties::stable;
@@ -71,7 +66,7 @@ Ranking rank_rows(const Tensor& scores, const Lists& lists, Ties ties, float thr
                                                 threshold,
                                                 ties,
                                                 {static_cast<Placement*>(out.places->data()), lists.rows()},
-                                                out.longest()});
+                                                out.lists.longest()});
   });
   return out;
 }

@@ -17,7 +17,6 @@ struct Ranking {
   std::shared_ptr<Storage> places;
 
   Span<const Placement> placements() const { return {static_cast<const Placement*>(places->data()), lists.rows()}; }
-  int64_t longest() const;
 };
 
 /// "mean", "stable", "worst" or "trec".

@@ -30,8 +30,9 @@ struct Problem {
     Tensor out = Tensor::empty({total}, scores.dtype(), scores.device());
     with_real(scores.dtype(), [&]<class Real>() {
       kernels<SmoothKernels<Real>>(scores.device())
-          .smooth_rank(lists.count(), {scores.span<const Real>(), ragged(), at, sources, static_cast<Real>(gain),
-                                       out.span<Real>(), among.defined() ? among.span<Real>() : Span<Real>{}});
+          .smooth_rank(lists.count(),
+                       {scores.span<const Real>(), ragged(), at, sources, static_cast<Real>(gain), out.span<Real>(),
+                        among.defined() ? among.span<Real>() : Span<Real>{}, lists.longest()});
     });
     return out;
   }
@@ -44,7 +45,7 @@ struct Problem {
     kernels<SmoothKernels<Real>>(scores.device())
         .smooth_rank_vjp(lists.count(), {scores.span<const Real>(), ragged(), targets->view(), static_cast<Real>(gain),
                                          g.span<const Real>(), h.defined() ? h.span<const Real>() : Span<const Real>{},
-                                         out.span<Real>()});
+                                         out.span<Real>(), lists.longest()});
   }
 };
 

@@ -56,6 +56,10 @@ Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vect
   body_->shared->count = count();
 }
 
+int64_t Lists::longest() const {
+  return body_->sizes.empty() ? 0 : *std::max_element(body_->sizes.begin(), body_->sizes.end());
+}
+
 Ragged Lists::view(Device device) const {
   if (device == Device::cpu) return {body_->offsets.data(), count()};
   const Tensor& there =

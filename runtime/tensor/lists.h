@@ -37,6 +37,8 @@ class Lists {
 
   int64_t count() const { return static_cast<int64_t>(body_->sizes.size()); }
   int64_t rows() const { return static_cast<int64_t>(body_->relevance.size()); }
+  /// Rows of the longest list.
+  int64_t longest() const;
   const std::vector<int64_t>& sizes() const { return body_->sizes; }
   const std::vector<int64_t>& offsets() const { return body_->offsets; }
   const std::vector<float>& relevance() const { return body_->relevance; }

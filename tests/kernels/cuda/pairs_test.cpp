@@ -191,6 +191,11 @@ TEMPLATE_TEST_CASE("targets too few for a list's blocks share its sources among 
   check_same(on_device(batch), found);
 }
 
+TEMPLATE_TEST_CASE("where nothing is relevant derivatives are 0", "", float, double) {
+  const Batch<TestType> batch("normal", {40, 3, 200}, {0});
+  check_all<TestType>(on_device(batch), plain(batch));
+}
+
 TEMPLATE_TEST_CASE("what a list gets does not depend on its batch", "", float, double) {
   for (const int64_t n : {20, 100, 500, 2600}) {
     const Batch<TestType> alone("normal", {n}, {30}), among("normal", {77, 3, 1200, n, 260, 9}, {30});
