@@ -83,5 +83,5 @@ return figure.finish(args, mr.plot.facets(panels), [[
 Test nDCG of the nDCG loss. Silent: the share of training lists whose bounded nDCG has no gradient, at the start, after one epoch, at
 the end; change and p: against no bound, paired by user. Second table, upper panels: where lists start on their distribution function,
 all scores alike: the probability that a random ranking is no better. nDCG starts at its foot, AP and nRBP near the middle. Lower panels:
-so most lists have no gradient under the thesis' bound (later also those at its top); with the logarithm and the logit all have.]],
+so most lists have no gradient under the thesis' bound (later also those at its top); with the logarithm and the logit nearly all have.]],
   learning, places)
