@@ -1,4 +1,5 @@
 -- The network of mr.models.self_attention.
+local core = require "moonrank.core"
 local check = require "moonrank.check"
 local parts = require "moonrank.models.parts"
 
@@ -17,7 +18,7 @@ local function checked(options)
 end
 
 -- The parameters of a layer, from the place of its weights on.
-local function linear(x, p, at) return x:matmul(p[at]) + p[at + 1] end
+local function linear(x, p, at, activation) return core.layer(x, p[at], p[at + 1], activation or "none") end
 local function norm(x, p, at) return x:layer_norm(p[at], p[at + 1]) end
 
 -- What a block adds to x: by attention, then by a network of one hidden layer. `dropped` drops entries of what is added.
@@ -25,7 +26,7 @@ local function run_block(x, p, block, lists, heads, dropped)
   local seen = norm(x, p, block.norm1)
   local mixed = lists:attention(linear(seen, p, block.query), linear(seen, p, block.key), linear(seen, p, block.value), heads)
   x = x + dropped(linear(mixed, p, block.out))
-  local inner = linear(norm(x, p, block.norm2), p, block.inner):relu()
+  local inner = linear(norm(x, p, block.norm2), p, block.inner, "relu")
   return x + dropped(linear(inner, p, block.outer))
 end
 

@@ -256,7 +256,7 @@ describe("distributions", function()
         local d = mr.bounds.distribution(name, { n = shape[1], p = shape[2] })
         local s = d:mean() + 0.3 * d:sd()
         local value = mr.bounds.resolve("distribution").apply(mr.tensor({ s }, f64), name, mr.lists{ relevance })
-        equal((d:smooth(s, { tabled = true })), value:item(), name)
+        near((d:smooth(s, { tabled = true })), value:item(), 1e-12, name)  -- a table itself is off by up to 2e-6
       end
     end
   end)

@@ -1,0 +1,53 @@
+-- The studies of stronger_models.lua: MQ2008 (relevant = label 1 or 2) ranked by a linear model, the thesis' network, a deeper one, and one
+-- whose documents look at each other. The rate of each model and loss is the one that validation likes best on the first fold, unbounded.
+local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local runs = dofile(here .. "runs.lua")
+
+local M = { names = { "linear", "46", "92-46-23", "self-attention" }, bounds = { "none", "minmax", "expectation", "distribution_logit" } }
+
+local label = 1
+local models = {
+  linear = function(seed) return mr.models.linear{ inputs = 46, seed = seed } end,
+  ["46"] = function(seed) return mr.models.mlp{ inputs = 46, hidden = { 46 }, seed = seed } end,
+  ["92-46-23"] = function(seed) return mr.models.mlp{ inputs = 46, hidden = { 92, 46, 23 }, seed = seed } end,
+  ["self-attention"] = function(seed)
+    return mr.models.self_attention{ inputs = 46, width = 32, heads = 2, blocks = 2, dropout = 0.1, seed = seed }
+  end,
+}
+
+---How long and on how many folds they are trained.
+function M.extent(args) return args.smoke and 2 or 60, args.smoke and 1 or runs.set(args, "mq2008").folds end
+
+local function study(args, name, space, rate_of)
+  local data, epochs = runs.set(args, "mq2008"), (M.extent(args))
+  space.loss = mr.choice(runs.losses)
+  return mr.sweep{
+    name = ("%s, seed %d%s"):format(name, args.seed, args.smoke and ", smoke" or ""), store = args.store, workers = args.workers,
+    force = args.force, metric = "valid", settings = { epochs = epochs, recipe = args.recipe }, space = space,
+    run = function(trial)
+      local set = setmetatable({ epochs = epochs, model = function(_, seed) return models[trial.model](seed) end }, { __index = data })
+      return runs.train(args, { set = set, value = label, loss = trial.loss, bound = trial.bound, fold = trial.split, seed = args.seed,
+        rate = rate_of(trial) })
+    end,
+  }
+end
+
+---Runs what is missing. Returns the results and the rates by "model loss".
+---@return mr.Results results, table<string, { rate: number, valid: number }> rates
+function M.study(args)
+  local tuned = study(args, "rates of stronger models", { model = mr.choice(M.names), bound = mr.choice{ "none" },
+    split = mr.range(1, 1), rate = mr.choice{ 0.001, 0.003, 0.01 } }, function(trial) return trial.rate end)
+  local columns, best = tuned:columns(), {}
+  for _, row in ipairs(columns:rows("runs", {})) do
+    local key = columns:column("runs", "model")[row] .. " " .. columns:column("runs", "loss")[row]
+    local valid, rate = columns:column("runs", "valid")[row], columns:column("runs", "rate")[row]
+    if not best[key] or valid > best[key].valid then best[key] = { valid = valid, rate = rate } end
+  end
+  local _, folds = M.extent(args)
+  local results = study(args, "stronger models", { model = mr.choice(M.names), bound = mr.choice(M.bounds),
+    split = mr.range(1, folds) }, function(trial) return best[trial.model .. " " .. trial.loss].rate end)
+  return results, best
+end
+
+return M
