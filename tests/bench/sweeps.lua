@@ -2,11 +2,13 @@
 -- One thread each, so that one worker is one core. Usage: moonrank tests/bench/sweeps.lua (a minute; the numbers want an idle machine)
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local large_store = dofile((arg[0]:match("^(.*/)") or "./") .. "../support/large_store.lua")
 
 local args = mr.args{
   part = { default = "", help = "which sweep a worker runs; for the script's own use" },
   trials = { default = 10000, help = "empty trials" },
   real = { default = 48, help = "trials that train" },
+  large = { default = 100000, help = "trials of the store that is read" },
 }
 local folder = os.getenv "MOONRANK_BENCH" or os.tmpname() .. "_bench"
 core.make_folder(folder .. "/x")
@@ -44,5 +46,15 @@ else
       rows[2] and rows[2][4] / real }
   end
   print(mr.table{ columns = { "workers", "empty trials, s", "each, us", "real trials, s", "times 1 worker" }, rows = rows })
+  local path, seconds = folder .. "/large.db", {}
+  large_store(path, args.large)
+  for i = 1, 5 do
+    local began = core.clock()
+    mr.results(path):pivot{ rows = { "loss", "bound" }, columns = "fold", value = "ndcg" }
+    seconds[i] = core.clock() - began
+  end
+  table.sort(seconds)
+  print(("A store of %d trials, opened and pivoted: %.2f s, median of 5 (%.2f to %.2f)"):format(args.large, seconds[3], seconds[1],
+    seconds[5]))
   os.execute("rm -rf " .. folder)
 end

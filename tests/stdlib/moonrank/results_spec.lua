@@ -1,7 +1,7 @@
 -- Reading results: every table against plain loops over what the trials returned.
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local store = require "moonrank.sweep.store"
+local large_store = dofile "tests/support/large_store.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local describe, it, equal, near, check, raises = test.describe, test.it, test.equal, test.near, test.check, test.raises
@@ -242,17 +242,8 @@ describe("stores", function()
 
   it("of 100,000 trials are opened and pivoted", function()
     local path = folder .. "/large.db"
-    local opened = store.open(path, "write")
-    local row = opened:set_study{ name = "large", space = "", sampler = "grid", seed = 1, direction = "maximize", script = "",
-      script_name = "", settings = "", data = "", version = "" }
     local count = 100000
-    opened:transaction(function()
-      opened:columns([[WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
-        INSERT INTO trials (study, number, state, attempts, seed, params, value) SELECT ?1, i, 'done', 1, i,
-        json_object('bound', 'b' || (i % 3), 'fold', i % 5, 'loss', 'l' || (i % 7), 'lr', i / 7.0), i % 1000 FROM n]], row.id, count)
-      opened:columns("INSERT INTO numbers SELECT id, 'ndcg', number * 0.5 FROM trials")
-    end)
-    opened:close()
+    large_store(path, count)
     for _, name in ipairs{ "value", "ndcg" } do
       local t = mr.results(path):pivot{ rows = { "loss", "bound" }, columns = "fold", value = name }
       equal({ #t.rows, #t.columns }, { 21, 7 })
