@@ -89,4 +89,13 @@ function M.table_of(results)
   return results:trials{ columns = columns }:to_csv()
 end
 
+---How many of so many workers began a trial, by what they printed into a study's folder. On a busy machine one may come too late for all.
+function M.took_part(folder, workers)
+  local count = 0
+  for slot = 1, workers do
+    if M.read(("%s/worker_%d.log"):format(folder, slot)):find "-- trial" then count = count + 1 end
+  end
+  return count
+end
+
 return M

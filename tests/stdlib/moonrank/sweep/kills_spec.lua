@@ -60,9 +60,20 @@ end
 -- A number in [0, 1) that is the same in every run of the spec, unless the spec is asked for more.
 local function chance(i) return mr.uniform({ 1 }, { seed = kills, stream = "kill " .. i }):item() end
 
--- Starts the study and kills its parent after a while; returns whether it had ended before.
-local function kill_parent(folder, seconds)
+-- Waits until so many more trials were noted than `log` has, or the sweep has ended.
+local function wait_for_trials(folder, log, count)
+  for _ = 1, 3000 do
+    local _, found = sweeps.read(folder .. "/ran.log"):sub(log + 1):gsub("\n", "")
+    if found >= count or sweeps.read(folder .. "/status") ~= "" then return end
+    sweeps.wait(0.01)
+  end
+end
+
+-- Starts the study and kills its parent after a while, counted from its start or from its third trial, before which the first one was
+-- stored; returns whether it had ended before.
+local function kill_parent(folder, seconds, log)
   local id = sweeps.start(folder, "sweep.lua")
+  if log then wait_for_trials(folder, log, 3) end
   sweeps.wait(seconds)
   local workers = sweeps.children(id)
   sweeps.signal(id, "KILL")
@@ -84,7 +95,7 @@ it("kill -9 of the parent: what was done stays done, and is not done again", fun
     local before, finished, went_on = {}, 0, 0
     for i = 1, kills do
       local log = #sweeps.read(folder .. "/ran.log")
-      if kill_parent(folder, 0.01 + 0.25 * chance(i)) then finished = finished + 1 end
+      if kill_parent(folder, 0.01 + 0.25 * chance(i), i % 2 == 0 and log or nil) then finished = finished + 1 end
       local ran = sweeps.read(folder .. "/ran.log"):sub(log + 1)
       for number in ran:gmatch "%d+" do check(not before[math.tointeger(tonumber(number))], "trial " .. number .. " was done already") end
       local done, count = done_in(folder), 0
