@@ -87,31 +87,28 @@ it("a trial that takes its process with it does not end the job", function()
   end)
 end)
 
-it("a rank that says nothing is given up, its trial is done by another", function()
-  in_folder(function(folder)
-    local id = sweeps.start(folder, "sweep.lua", "--wait 0.6 --retry 1 --silence 5", mpirun)
-    local ranks = ranks_of(id)
-    first_trial(folder, 3)
-    sweeps.signal(ranks[3], "STOP")
-    local status, err = sweeps.finish(folder)
-    equal(status, 0, err)
-    equal((sweeps.run(folder, "sweep.lua", "--workers 2 --store two.db")), 0)
-    equal(table_of(folder, "r.db"), table_of(folder, "two.db"))
-  end)
-end)
+-- What is left is what two workers make.
+local function as_with_workers(folder)
+  equal((sweeps.run(folder, "sweep.lua", "--workers 2 --store two.db")), 0)
+  equal(table_of(folder, "r.db"), table_of(folder, "two.db"))
+end
 
-it("with --enable-recovery a rank can be killed", function()
+-- A signal to a rank that runs a trial: the others do it.
+local function lose_rank(number, signal, launcher)
   in_folder(function(folder)
-    local id = sweeps.start(folder, "sweep.lua", "--wait 0.6 --retry 1 --silence 5", sweeps.mpirun(3, "--enable-recovery"))
+    local id = sweeps.start(folder, "sweep.lua", "--wait 0.6 --retry 1 --silence 5", launcher)
     local ranks = ranks_of(id)
-    first_trial(folder, 2)
-    sweeps.signal(ranks[2], "KILL")
+    first_trial(folder, number)
+    sweeps.signal(ranks[number], signal)
     local status, err = sweeps.finish(folder)
     equal(status, 0, err)
-    equal((sweeps.run(folder, "sweep.lua", "--workers 2 --store two.db")), 0)
-    equal(table_of(folder, "r.db"), table_of(folder, "two.db"))
+    as_with_workers(folder)
   end)
-end)
+end
+
+it("a rank that says nothing is given up, its trial is done by another", function() lose_rank(3, "STOP", mpirun) end)
+
+it("with --enable-recovery a rank can be killed", function() lose_rank(2, "KILL", sweeps.mpirun(3, "--enable-recovery")) end)
 
 it("Ctrl-C of mpirun: trials end as they are, to be done again later", function()
   in_folder(function(folder)
@@ -122,8 +119,7 @@ it("Ctrl-C of mpirun: trials end as they are, to be done again later", function(
     local counts = mr.results(folder .. "/r.db"):counts()
     check(counts.interrupted and not counts.killed and not counts.failed, "interrupted")
     equal((sweeps.run(folder, "sweep.lua", "--workers 2")), 0)
-    equal((sweeps.run(folder, "sweep.lua", "--workers 2 --store two.db")), 0)
-    equal(table_of(folder, "r.db"), table_of(folder, "two.db"))
+    as_with_workers(folder)
   end)
 end)
 
