@@ -1,11 +1,10 @@
 // The coefficients of box.h, by sums over Chebyshev nodes in long double, and the choice of the loops.
 #include <cmath>
 #include <numbers>
-#include <string_view>
 #include <vector>
 
 #include "kernels/cpu/box_ranks.h"
-#include "kernels/cpu/pairs.h"
+#include "kernels/cpu/simd.h"
 
 namespace mr::cpu {
 namespace {
@@ -78,10 +77,7 @@ template class BoxTable<double>;
 
 template <class Real>
 const BoxLoops<Real>& box_loops() {
-  static const std::string_view simd = simd_name();
-  static const BoxLoops<Real> loops = simd == "avx512" ? avx512::boxes<Real>()
-                                      : simd == "avx2" ? avx2::boxes<Real>()
-                                                       : scalar::boxes<Real>();
+  static const BoxLoops<Real> loops = for_this_simd(&scalar::boxes<Real>, &avx2::boxes<Real>, &avx512::boxes<Real>)();
   return loops;
 }
 template const BoxLoops<float>& box_loops<float>();

@@ -1,8 +1,6 @@
 #include "kernels/cpu/characteristic.h"
 
-#include <string_view>
-
-#include "kernels/cpu/pairs.h"
+#include "kernels/cpu/simd.h"
 
 namespace mr::cpu {
 
@@ -13,18 +11,13 @@ int64_t characteristic_scratch(const RankingTransform& transform) {
 }
 
 void characteristic(const RankingTransform& transform, double* scratch, double* re, double* im) {
-  static const std::string_view simd = simd_name();
-  (simd == "avx512" ? avx512::characteristic
-   : simd == "avx2" ? avx2::characteristic
-                    : scalar::characteristic)(transform, scratch, re, im);
+  for_this_simd(&scalar::characteristic, &avx2::characteristic, &avx512::characteristic)(transform, scratch, re, im);
 }
 
 void fourier_sums(const double* coefficients, int64_t terms, const double* w_re, const double* w_im, double* first,
                   double* second) {
-  static const std::string_view simd = simd_name();
-  (simd == "avx512" ? avx512::fourier_sums
-   : simd == "avx2" ? avx2::fourier_sums
-                    : scalar::fourier_sums)(coefficients, terms, w_re, w_im, first, second);
+  for_this_simd(&scalar::fourier_sums, &avx2::fourier_sums, &avx512::fourier_sums)(coefficients, terms, w_re, w_im,
+                                                                                   first, second);
 }
 
 }  // namespace mr::cpu

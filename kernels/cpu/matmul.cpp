@@ -1,10 +1,9 @@
 #include "kernels/cpu/matmul.h"
 
 #include <algorithm>
-#include <string_view>
 
-#include "kernels/cpu/pairs.h"
 #include "kernels/cpu/pool.h"
+#include "kernels/cpu/simd.h"
 
 namespace mr::cpu {
 namespace {
@@ -18,12 +17,8 @@ constexpr int64_t least_rows = 16, pieces = 8;
 
 template <class Real>
 void multiply(const Product<Real>& product) {
-  static void (*const chosen)(const Product<Real>&) = [] {
-    const std::string_view simd = simd_name();
-    return simd == "avx512" ? &avx512::multiply<Real>
-           : simd == "avx2" ? &avx2::multiply<Real>
-                            : &scalar::multiply<Real>;
-  }();
+  static void (*const chosen)(const Product<Real>&) =
+      for_this_simd(&scalar::multiply<Real>, &avx2::multiply<Real>, &avx512::multiply<Real>);
   chosen(product);
 }
 

@@ -2,19 +2,17 @@
 #include "kernels/tables/metrics.h"
 
 #include <algorithm>
-#include <string_view>
 #include <vector>
 
 #include "kernels/cpu/launch.h"
-#include "kernels/cpu/pairs.h"
 #include "kernels/cpu/ranks.h"
+#include "kernels/cpu/simd.h"
 
 namespace mr {
 namespace cpu {
 
 const RankLoops& rank_loops() {
-  static const std::string_view simd = simd_name();
-  static const RankLoops loops = simd == "avx512" ? avx512::ranks() : simd == "avx2" ? avx2::ranks() : scalar::ranks();
+  static const RankLoops loops = for_this_simd(&scalar::ranks, &avx2::ranks, &avx512::ranks)();
   return loops;
 }
 

@@ -2,25 +2,21 @@
 #include "kernels/tables/network.h"
 
 #include <algorithm>
-#include <string_view>
 #include <vector>
 
 #include "kernels/cpu/launch.h"
 #include "kernels/cpu/matmul.h"
 #include "kernels/cpu/network.h"
 #include "kernels/cpu/pairs.h"
+#include "kernels/cpu/simd.h"
 
 namespace mr {
 namespace cpu {
 
 template <class Real>
 const NetworkLoops<Real>& network_loops() {
-  static const NetworkLoops<Real> loops = [] {
-    const std::string_view simd = simd_name();
-    return simd == "avx512" ? avx512::network<Real>()
-           : simd == "avx2" ? avx2::network<Real>()
-                            : scalar::network<Real>();
-  }();
+  static const NetworkLoops<Real> loops =
+      for_this_simd(&scalar::network<Real>, &avx2::network<Real>, &avx512::network<Real>)();
   return loops;
 }
 template const NetworkLoops<float>& network_loops<float>();

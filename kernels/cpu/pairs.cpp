@@ -1,55 +1,15 @@
 #include "kernels/cpu/pairs.h"
 
-#include <cstdlib>
-#include <stdexcept>
-#include <string>
+#include "kernels/cpu/simd.h"
 
 namespace mr::cpu {
-namespace {
-
-enum class Simd { scalar, avx2, avx512 };
-
-#if defined(__x86_64__)
-bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-bool has_avx512() {
-  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-}
-#else
-bool has_avx2() { return false; }
-bool has_avx512() { return false; }
-#endif
-
-Simd chosen() {
-  const char* const wish = std::getenv("MOONRANK_SIMD");
-  if (wish == nullptr || *wish == '\0') return has_avx512() ? Simd::avx512 : has_avx2() ? Simd::avx2 : Simd::scalar;
-  const std::string name = wish;
-  if (name == "scalar") return Simd::scalar;
-  if (name != "avx2" && name != "avx512") {
-    throw std::invalid_argument("MOONRANK_SIMD is '" + name + "', expected 'scalar', 'avx2' or 'avx512'");
-  }
-  if (name == "avx2" ? !has_avx2() : !has_avx512())
-    throw std::invalid_argument("MOONRANK_SIMD is '" + name + "', which this processor lacks");
-  return name == "avx2" ? Simd::avx2 : Simd::avx512;
-}
-
-Simd simd() {
-  static const Simd the_choice = chosen();
-  return the_choice;
-}
-
-}  // namespace
 
 template <class Real>
 const PairLoops<Real>& pair_loops() {
-  static const PairLoops<Real> loops = simd() == Simd::avx512 ? avx512::loops<Real>()
-                                       : simd() == Simd::avx2 ? avx2::loops<Real>()
-                                                              : scalar::loops<Real>();
+  static const PairLoops<Real> loops = for_this_simd(&scalar::loops<Real>, &avx2::loops<Real>, &avx512::loops<Real>)();
   return loops;
 }
 template const PairLoops<float>& pair_loops<float>();
 template const PairLoops<double>& pair_loops<double>();
-
-const char* simd_name() { return simd() == Simd::avx512 ? "avx512" : simd() == Simd::avx2 ? "avx2" : "scalar"; }
 
 }  // namespace mr::cpu

@@ -39,13 +39,9 @@ struct PairLoops {
                      double* value);
 };
 
-/// The loops for this processor, or for what MOONRANK_SIMD asks ("scalar", "avx2", "avx512"); throws where that is not
-/// there.
+/// The loops for this processor (simd.h).
 template <class Real>
 const PairLoops<Real>& pair_loops();
-
-/// The instruction set in use: "scalar", "avx2" or "avx512".
-const char* simd_name();
 
 namespace scalar {
 template <class Real>

@@ -1,10 +1,9 @@
 #include "kernels/tables/training.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "kernels/cpu/launch.h"
-#include "kernels/cpu/pairs.h"
+#include "kernels/cpu/simd.h"
 #include "kernels/cpu/training.h"
 
 namespace mr {
@@ -12,12 +11,8 @@ namespace cpu {
 
 template <class Real>
 const TrainingLoops<Real>& training_loops() {
-  static const TrainingLoops<Real> loops = [] {
-    const std::string_view simd = simd_name();
-    return simd == "avx512" ? avx512::training<Real>()
-           : simd == "avx2" ? avx2::training<Real>()
-                            : scalar::training<Real>();
-  }();
+  static const TrainingLoops<Real> loops =
+      for_this_simd(&scalar::training<Real>, &avx2::training<Real>, &avx512::training<Real>)();
   return loops;
 }
 template const TrainingLoops<float>& training_loops<float>();

@@ -1,5 +1,5 @@
 // What this program is and what it can use.
-#include "kernels/cpu/pairs.h"
+#include "kernels/cpu/simd.h"
 #include "kernels/cpu/pool.h"
 #include "kernels/cuda/device.h"
 #include "runtime/lua/bind.h"

@@ -7,8 +7,8 @@
 
 #include "kernels/cpu/box_ranks.h"
 #include "kernels/cpu/characteristic.h"
-#include "kernels/cpu/pairs.h"
 #include "kernels/cpu/pool.h"
+#include "kernels/cpu/simd.h"
 #include "kernels/cpu/smooth_pairs.h"
 #include "kernels/tables/metrics.h"
 #include "kernels/tables/training.h"
