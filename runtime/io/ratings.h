@@ -1,4 +1,4 @@
-// Who rated what: interactions of users and items from a table.
+// Who rated what: interactions of users and items from a table, or from lines of libraries.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,10 @@ struct Ratings {
 /// Throws with file, line and column: a missing column, a word for a number, an empty id, a line of another width, a
 /// pair that was there before, no rows.
 Ratings read_ratings(const std::string& path, const RatingColumns& columns);
+
+/// Lines "count item item ..." of whole numbers, one for each user, who is called by its place from 0; all ratings
+/// are 1. Throws with file, line and column: a word for a number, another count, an item twice in a line, no items.
+Ratings read_libraries(const std::string& path);
 
 /// The fields of column `value` by those of column `key`, e.g. titles by movie id.
 std::vector<std::pair<std::string, std::string>> read_pairs(const std::string& path, const std::string& key,

@@ -33,6 +33,8 @@ RatingTensors read_ratings_of(const std::string& path, const std::string& user, 
   return as_tensors(read_ratings(path, {user, item, rating, rating_required, header, delimiter[0]}));
 }
 
+RatingTensors read_libraries_of(const std::string& path) { return as_tensors(read_libraries(path)); }
+
 std::tuple<std::vector<std::string>, std::vector<std::string>> read_pairs_of(const std::string& path,
                                                                              const std::string& key,
                                                                              const std::string& value) {
@@ -167,6 +169,7 @@ extern const lua::OpTable data_functions{
     {
         op<&read_ratings_of>("read_ratings", "path, user, item, rating, rating_required, header, delimiter",
                              "Users, items, ratings and both ids of a table."),
+        op<&read_libraries_of>("read_libraries", "path", "The same of lines of libraries; all ratings are 1."),
         op<&read_pairs_of>("read_pairs", "path, key, value", "Two columns of a table."),
         op<&make_ratings_of>("make_ratings", "users, items, factors, mean_activity, noise, seed", "Made-up ratings."),
         op<&read_letor_of>("read_letor", "path, features, any_order, null_is_zero, qid_optional",

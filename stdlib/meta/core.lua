@@ -771,6 +771,15 @@ function core.read_letor(path, features, any_order, null_is_zero, qid_optional) 
 ---@return string?
 function core.read_letor_cached(path, features, any_order, null_is_zero, qid_optional, folder) end
 
+---The same of lines of libraries; all ratings are 1.
+---@param path string
+---@return mr.Tensor
+---@return mr.Tensor
+---@return mr.Tensor
+---@return string[]
+---@return string[]
+function core.read_libraries(path) end
+
 ---Two columns of a table.
 ---@param path string
 ---@param key string

@@ -8,14 +8,14 @@ local ratings = require "moonrank.data.ratings"
 
 local M = { dataset = dataset.new }
 
--- The folder or file of the ratings: `place` itself, or its subfolder ml-latest-small.
-local function movielens_file(place)
+-- The path of file `name` (`place` itself, or in this folder or its subfolder `own`), and its folder.
+local function file_in(place, own, name)
   if not find.is_folder(place) then return place, place:match "^(.*)/[^/]*$" or "." end
-  for _, folder in ipairs{ place, place .. "/ml-latest-small" } do
-    local file = find.file(folder, { "ratings.csv" })
+  for _, folder in ipairs{ place, place .. "/" .. own } do
+    local file = find.file(folder, { name })
     if file then return file, folder end
   end
-  check.fail("%s: no ratings.csv or ratings.csv.gz in this folder or in its ml-latest-small", place)
+  check.fail("%s: no %s or %s.gz in this folder or in its %s", place, name, name, own)
 end
 
 ---MovieLens: `ratings.csv` (userId, movieId, rating), plain or .gz, the file itself or the folder that has it (or has it in its subfolder
@@ -24,7 +24,7 @@ end
 ---@return mr.Ratings
 function M.movielens(path)
   local name = (path == nil or path == "movielens") and "ml-latest-small" or path
-  local file, folder = movielens_file(find.path(name, "`moonrank data get movielens` fetches it"))
+  local file, folder = file_in(find.path(name, "`moonrank data get movielens` fetches it"), "ml-latest-small", "ratings.csv")
   local read = ratings.new("MovieLens", core.read_ratings(file, "userId", "movieId", "rating", true, true, ","))
   function read:titles()
     local movies = find.file(folder, { "movies.csv" })
@@ -37,6 +37,15 @@ function M.movielens(path)
     return titles
   end
   return read
+end
+
+---CiteULike-a (Wang, Chen, Li 2013): which user has which article in his library, from `users.dat`, plain or .gz, the file itself or the
+---folder that has it (or has it in its subfolder citeulike-a). Line u is user u: how many articles, then their numbers, blanks between. All
+---ratings are 1, so `binarize(1)` says what is relevant. An article twice in a line, or a count that is not theirs, is an error.
+---@param path? string  default: citeulike-a, in MOONRANK_DATA, ../shared/data or the user's data folder
+---@return mr.Ratings
+function M.citeulike(path)
+  return ratings.new("CiteULike-a", core.read_libraries((file_in(find.path(path or "citeulike-a"), "citeulike-a", "users.dat"))))
 end
 
 ---@class mr.data.InteractionsOptions

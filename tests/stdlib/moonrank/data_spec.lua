@@ -167,6 +167,73 @@ test.describe("movielens", function()
   end)
 end)
 
+test.describe("citeulike", function()
+  it("reads a line for each user: how many items, then the items", function()
+    with_folder(function(folder)
+      assert(os.execute("mkdir " .. quoted(folder .. "/citeulike-a")))
+      local path = folder .. "/citeulike-a/users.dat"
+      write(path, "2 30 7\r\n0\n3  7\t900 8 ")  -- no line end at the last one
+      for _, place in ipairs{ folder, folder .. "/citeulike-a", path } do
+        local r = mr.data.citeulike(place)
+        equal({ r.users, r.items, r.rows }, { 3, 4, 5 })
+        equal(r.user:totable(), { 1, 1, 3, 3, 3 })
+        equal(r.item:totable(), { 3, 1, 1, 4, 2 })
+        equal({ r.user_ids, r.item_ids }, { { "0", "1", "2" }, { "7", "8", "30", "900" } })
+        equal(r.value:totable(), { 1.0, 1.0, 1.0, 1.0, 1.0 })
+        equal({ r.user.dtype, r.item.dtype, r.value.dtype }, { "int64", "int64", "float32" })
+      end
+      assert(os.execute("gzip " .. quoted(path)))
+      equal(mr.data.citeulike(folder).rows, 5)
+      os.remove(path .. ".gz")
+      raises(function() mr.data.citeulike(folder) end, ": no users.dat or users.dat.gz in this folder or in its citeulike-a")
+    end)
+  end)
+
+  local bad = {
+    { "too few items", "1 5\n3 1 2\n", ":2:1: found 2 items, expected 3 as the line begins with" },
+    { "too many items", "1 5 6\n", ":1:1: found 2 items, expected 1" },
+    { "a word for an item", "1 5\n2 5 six\n", ":2:5: found 'six', expected a whole number of at least 0 for an item" },
+    { "a number that is not whole", "1 5.5\n", ":1:3: found '5.5'" },
+    { "a negative item", "1 -5\n", ":1:3: found '-5'" },
+    { "a number too large", "1 99999999999999999999\n", ":1:3: found '99999999999999999999'" },
+    { "an item twice", "3 5 4 5\n", ":1:7: found item '5' a second time, expected each once" },
+    { "an empty line", "1 5\n\n1 5\n", ":2:1: found '', expected a whole number of at least 0 for the count of items" },
+    { "an empty file", "", ":1:1: found no items, expected a line 'count item item ...' for each user" },
+    { "users without items only", "0\n0\n", ":1:1: found no items" },
+  }
+  for _, case in ipairs(bad) do
+    it("says where there is " .. case[1], function()
+      with_file(".dat", case[2], function(path) raises(function() mr.data.citeulike(path) end, path .. case[3]) end)
+    end)
+  end
+
+  it("has the counts of the real set, and negatives from all items that a user does not have", function()
+    local folder = data_folder "citeulike-a/users.dat.gz"
+    if not folder then return end
+    local r = mr.data.citeulike(folder .. "/citeulike-a")
+    equal({ r.users, r.items, r.rows }, { 5551, 16980, 204986 })
+    local fold = r:binarize(1):min_relevant(25):folds{ k = 5, seed = 1, nsr = 2 }[1]
+    equal({ fold.test.count, fold.short_users }, { 2465, 0 })
+    local owned, drawn, relevant = {}, {}, 0
+    local users, items = r.user:totable(), r.item:totable()
+    for i, u in ipairs(users) do owned[u * r.items + items[i]] = true end
+    for _, part in ipairs{ fold.train, fold.valid, fold.test } do
+      local at, rows, grades, of = 0, part.items:totable(), part.lists.relevance:totable(), part.users:totable()
+      for list, n in ipairs(part.lists.sizes:totable()) do
+        for i = at + 1, at + n do
+          local pair = of[list] * r.items + rows[i]
+          if (grades[i] == 1) ~= (owned[pair] == true) then error("item " .. rows[i] .. " of user " .. of[list]) end
+          if drawn[pair] then error "an item twice" end
+          drawn[pair], relevant = true, relevant + grades[i]
+        end
+        at = at + n
+      end
+      equal(part.lists.rows, 3 * math.tointeger(part.lists.relevance:sum():item()))
+    end
+    equal(relevant, 157527.0)
+  end)
+end)
+
 test.describe("letor", function()
   it("reads judged queries", function()
     with_file(".txt", "2 qid:7 1:0.5 3:2 #docid = A\r\n0 qid:7 2:1 #docid = B\r\n1 qid:9\t1:4\r\n", function(path)
