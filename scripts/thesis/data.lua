@@ -1,7 +1,7 @@
--- The data sets of the thesis' experiments, each with the model that ranks it (Westerborg 2022, chapter 4), and CiteULike-a beside them:
--- mr.Fold by setting, number of the fold and seed.
+-- The data sets of the thesis' experiments, each with the model that ranks it (Westerborg 2022, chapter 4), and others beside them: mr.Fold by
+-- setting, number of the fold and seed.
 local mr = require "moonrank"
-local find = require "moonrank.data.find"
+local fold = require "moonrank.data.fold"
 
 local M = {}
 
@@ -12,22 +12,23 @@ local M = {}
 ---@field folds integer
 ---@field epochs integer
 ---@field patience? integer   epochs without a better one on validation after which training ends
+---@field batch? integer      lists per batch (default 32)
 ---@field sizes integer[]     of the model, for the search of section 4.1.1
 ---@field size integer        which one the thesis takes
 ---@field rates number[]      learning rates to choose from
 ---@field tuning integer      on how many folds they and the sizes are chosen
+---@field tuning_values? integer[]  for which of the values rates are chosen (default all)
 ---@field fold fun(value: integer, number: integer, seed: integer): mr.Fold
 ---@field model fun(size: integer, seed: integer): mr.Model
 
-local function place(folder, name) return folder ~= "" and folder .. "/" .. name or nil end
+local function place(folder, name) return folder ~= "" and folder .. "/" .. name or name end
 
--- Ratings of 4 and more are relevant; users with 25 of them or more; five folds by user, negatives drawn once per fold and seed.
-local function movielens(folder, smoke)
-  local ratings = smoke and mr.data.synthetic{ kind = "ratings", users = 60, items = 400 }
-    or mr.data.movielens(place(folder, "ml-latest-small"))
-  ratings = ratings:binarize(4):min_relevant(25)
+-- Users with 25 relevant items or more, by matrix factorisation; five folds by user, negatives drawn once per fold and seed among all items
+-- that are not relevant to the user.
+local function of_users(title, relevance)
+  local ratings = relevance:min_relevant(25)
   return {
-    title = "MovieLens", setting = "nsr", values = { 1, 2, 3 }, folds = 5, epochs = 40, size = 32, sizes = { 16, 32, 64 },
+    title = title, setting = "nsr", values = { 1, 2, 3 }, folds = 5, epochs = 40, size = 32, sizes = { 16, 32, 64 },
     rates = { 0.001, 0.003, 0.01, 0.03 }, tuning = 1,
     fold = function(nsr, number, seed) return ratings:folds{ k = 5, by = "user", seed = seed, nsr = nsr }[number] end,
     model = function(size, seed)
@@ -36,104 +37,66 @@ local function movielens(folder, smoke)
   }
 end
 
-local function made_up_queries()
-  local all = mr.data.synthetic{ kind = "queries", queries = 120, features = 46, mean_size = 12 }
+local function made_up_ratings() return mr.data.synthetic{ kind = "ratings", users = 60, items = 400 }:binarize(4) end
+
+-- Ratings of 4 and more are relevant; 412 users.
+local function movielens(folder, smoke)
+  return of_users("MovieLens", smoke and made_up_ratings() or mr.data.movielens(place(folder, "ml-latest-small")):binarize(4))
+end
+
+-- What is in a user's library is relevant; 2465 users. Rates are chosen at NSR 1 alone, to save time.
+local function citeulike(folder, smoke)
+  local set = of_users("CiteULike-a", smoke and made_up_ratings() or mr.data.citeulike(place(folder, "citeulike-a")):binarize(1))
+  set.tuning_values = { 1 }
+  return set
+end
+
+local function made_up_queries(features)
+  local all = mr.data.synthetic{ kind = "queries", queries = 120, features = features, mean_size = 12 }
   local train, test = all:split{ share = 0.25 }
   local rest, valid = train:split{ share = 0.25 }
-  return { { train = rest, valid = valid, test = test } }
+  return { fold.new{ train = rest, valid = valid, test = test, number = 1, k = 1, title = "made-up queries" } }
 end
 
--- Its own five folds; relevant from label 2 as the text says, or from label 1, which is what its Table 5.1 seems to show. No query is left
--- out; where none is relevant there is nothing to rank, and the metrics are not defined.
-local function mq2008(folder, smoke)
-  local folds = smoke and made_up_queries() or mr.data.letor_folds(place(folder, "mq2008") or "mq2008")
-  local function change(part, train, label) return part:binarize(label):standardize(train:scaling()) end
+-- Judged queries by a network of one hidden layer, features standardised by the training part; relevant from label 2 as the thesis says, or
+-- from label 1, which is what its Table 5.1 seems to show. No query is left out; where none is relevant there is nothing to rank, and the
+-- metrics are not defined.
+local function of_queries(title, features, folds)
   return {
-    title = "MQ2008", setting = "label", values = { 2, 1 }, folds = 5, epochs = 100, patience = 20, size = 46,
+    title = title, setting = "label", values = { 2, 1 }, folds = #folds, epochs = 100, patience = 20, size = 46,
     sizes = { 6, 12, 23, 46, 69, 92 }, rates = { 0.001, 0.003, 0.01 }, tuning = 1,
-    fold = function(label, number)
-      local fold = folds[number]
-      return { train = change(fold.train, fold.train, label), valid = change(fold.valid, fold.train, label),
-        test = change(fold.test, fold.train, label) }
-    end,
-    model = function(size, seed) return mr.models.mlp{ inputs = 46, hidden = { size }, activation = "relu", seed = seed } end,
+    fold = function(label, number) return folds[number]:binarize(label):standardize() end,
+    model = function(size, seed) return mr.models.mlp{ inputs = features, hidden = { size }, activation = "relu", seed = seed } end,
   }
 end
 
--- `count` different numbers from 1 to `most`, none of `taken`, which they join.
-local function draw(count, most, taken)
-  local found = {}
-  while #found < count do
-    local item = math.random(most)
-    if not taken[item] then
-      taken[item] = true
-      found[#found + 1] = item
-    end
-  end
-  return found
+-- Its own five folds.
+local function mq2008(folder, smoke)
+  return of_queries("MQ2008", 46, smoke and made_up_queries(46) or mr.data.letor_folds(place(folder, "mq2008")))
 end
 
--- Items by user of one part of a published split.
-local function read_part(folder, number, part)
-  local path = assert(find.file(("%s/fold_%d"):format(folder, number - 1), { part .. ".csv" }), part .. ".csv is missing")
-  local read = mr.data.interactions(path, { columns = { user = "user_id", item = "item_id", rating = false } })
-  local users, items, by_user = read.user:totable(), read.item:totable(), {}
-  for row, user in ipairs(users) do
-    local id = math.tointeger(tonumber(read.user_ids[user])) + 1
-    by_user[id] = by_user[id] or {}
-    table.insert(by_user[id], math.tointeger(tonumber(read.item_ids[items[row]])) + 1)
-  end
-  return by_user
+-- The sets with few and long lists, in smaller batches: an epoch has about as many steps as on MQ2008.
+local function of_long_lists(...)
+  local set = of_queries(...)
+  set.batch = 4
+  return set
 end
 
--- Judged lists of users: their relevant items, and `nsr` for each of items that they have nowhere.
-local function judged(positives, nsr, items, taken, name)
-  local grades, users, rows = {}, {}, {}
-  for user, own in ipairs(positives) do
-    local all = table.move(draw(nsr * #own, items, taken[user]), 1, nsr * #own, #own + 1, { table.unpack(own) })
-    local grade = {}
-    for i, item in ipairs(all) do grade[i], rows[#rows + 1] = i <= #own and 1 or 0, item end
-    grades[user], users[user] = grade, user
-  end
-  return mr.data.dataset{ lists = mr.lists(grades), users = mr.tensor(users, { dtype = "int64" }),
-    items = mr.tensor(rows, { dtype = "int64" }), name = name }
+-- 102 queries of MSLR-WEB30K in its first fold's parts, with 93 documents at the median.
+local function mslr(folder, smoke)
+  return of_long_lists("MSLR slice", 136, smoke and made_up_queries(136) or mr.data.letor_folds(place(folder, "mslr-web-slice")))
 end
 
--- A published split, with a tenth of each user's training items for validation.
-local function split_fold(folder, items, nsr, number, seed)
-  math.randomseed(seed, number)
-  local train, test, valid, taken = read_part(folder, number, "train"), read_part(folder, number, "test"), {}, {}
-  for user, own in ipairs(train) do
-    taken[user], valid[user] = {}, {}
-    for _, part in ipairs{ own, test[user] } do
-      for _, item in ipairs(part) do taken[user][item] = true end
-    end
-    for _ = 1, math.max(1, #own // 10) do table.insert(valid[user], table.remove(own, math.random(#own))) end
-  end
-  return { train = judged(train, nsr, items, taken, "train"), valid = judged(valid, nsr, items, taken, "valid"),
-    test = judged(test, nsr, items, taken, "test") }
+-- Its five published folds, 61 queries of 230 to 728 documents; a fifth of the training queries is for validation.
+local function clueweb(folder, smoke)
+  return of_long_lists("ClueWeb09", 42,
+    smoke and made_up_queries(42) or mr.data.letor_folds(place(folder, "clueweb09-ltr"), { valid = 0.2 }))
 end
 
--- CiteULike-a on the two splits that Li et al. (2021) published: 2465 users with 25 articles or more, one negative per article.
-local function citeulike(folder)
-  local users, items, kept = 2465, 16702, {}
-  local place_of = place(folder, "citeulike-a") or find.path "citeulike-a"
-  return {
-    title = "CiteULike-a", setting = "nsr", values = { 1 }, folds = 2, epochs = 40, size = 32, sizes = { 16, 32, 64 },
-    rates = { 0.003, 0.01, 0.03 }, tuning = 1,
-    fold = function(nsr, number, seed)
-      local key = ("%d %d %d"):format(nsr, number, seed)
-      if kept.key ~= key then kept = { key = key, fold = split_fold(place_of, items, nsr, number, seed) } end
-      return kept.fold
-    end,
-    model = function(size, seed) return mr.models.mf{ users = users, items = items, factors = size, init = 0.01, seed = seed } end,
-  }
-end
+local sets = { movielens = movielens, mq2008 = mq2008, citeulike = citeulike, mslr = mslr, clueweb = clueweb }
 
-local sets = { movielens = movielens, mq2008 = mq2008, citeulike = citeulike }
-
----@param name "movielens"|"mq2008"|"citeulike"
----@param folder string  that has ml-latest-small, mq2008 and citeulike-a; "": where the program looks for data
+---@param name "movielens"|"mq2008"|"citeulike"|"mslr"|"clueweb"
+---@param folder string  that has ml-latest-small, mq2008, citeulike-a, mslr-web-slice, clueweb09-ltr; "": where the program looks for data
 ---@param smoke boolean  a few made-up lists in place of the data
 ---@return thesis.Data
 function M.open(name, folder, smoke)

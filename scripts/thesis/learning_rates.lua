@@ -10,7 +10,7 @@ local args = runs.args{
 
 for _, name in ipairs(args.sets) do
   local set = runs.set(args, name)
-  local study = runs.sweep(args, name, { name = "rates of " .. name, folds = set.tuning,
+  local study = runs.sweep(args, name, { name = "rates of " .. name, folds = set.tuning, values = set.tuning_values,
     space = { rate = mr.choice(set.rates) }, rate = function(trial) return trial.rate end })
   print(("\n%s: own metric on validation, mean over settings and folds"):format(set.title))
   local means = study:pivot{ rows = { "loss", "bound" }, columns = "rate", format = "%.4f" }

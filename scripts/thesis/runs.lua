@@ -21,7 +21,7 @@ local every_metric = { "ndcg", "ap", "nrbp(0.95)", "rr" }
 function M.args(own)
   own.store = { default = "results/thesis/runs.db", help = "where runs are kept; those that are missing are made" }
   own.workers = { type = "integer", help = "processes for runs that are missing (default: one per core); 0: this one" }
-  own.data = { default = "", help = "folder of ml-latest-small, mq2008 and citeulike-a (default: where the program looks for data)" }
+  own.data = { default = "", help = "folder of ml-latest-small, mq2008 and others (default: where the program looks for data)" }
   own.recipe = { default = "honest", choices = { "honest", "published" }, help = "choose the epoch on validation, or on test" }
   own.samples = { default = 300000, help = "random orders per list shape for the thesis' distribution bound" }
   own.force = { default = false, help = "go on with kept runs although scripts have changed" }
@@ -75,7 +75,7 @@ function M.train(args, o)
   local fold = o.set.fold(o.value, o.fold, o.seed)
   local run = mr.fit{
     model = o.set.model(o.size or o.set.size, o.seed), loss = mr.losses[o.loss]{ bound = M.bound(args, o.bound) },
-    train = fold.train, valid = fold.valid, test = fold.test, optimizer = mr.optim.adam{ lr = o.rate }, batch = 32,
+    train = fold.train, valid = fold.valid, test = fold.test, optimizer = mr.optim.adam{ lr = o.rate }, batch = o.set.batch or 32,
     epochs = o.set.epochs, patience = o.set.patience, metrics = metrics, select = own, seed = o.seed, recipe = args.recipe,
     progress = false,
   }
@@ -106,7 +106,7 @@ function M.sweep(args, name, o)
   local space = { loss = mr.choice(M.losses), bound = mr.choice(o.bounds or M.bounds), split = mr.range(1, o.folds or set.folds),
     [set.setting] = mr.choice(o.values or set.values) }
   for key, part in pairs(o.space or {}) do space[key] = part end
-  local settings = { epochs = set.epochs, patience = set.patience, samples = args.samples, recipe = args.recipe }
+  local settings = { epochs = set.epochs, patience = set.patience, batch = set.batch, samples = args.samples, recipe = args.recipe }
   for key, value in pairs(o.settings or {}) do settings[key] = value end
   return mr.sweep{
     name = o.name .. (args.recipe == "published" and ", published" or "") .. (args.smoke and ", smoke" or ""),

@@ -161,25 +161,63 @@ it("scores.lua: means of a user over folds and seeds, and comparisons of them", 
   end)
 end)
 
-it("data.lua: the published split of CiteULike-a, with negatives that are nowhere else", function()
+-- Rows of a part by what a list is called, which is `name(part, l)`.
+local function sizes_by(part, name)
+  local sizes, by = part.lists.sizes:totable(), {}
+  for l, n in ipairs(sizes) do by[name(part, l)] = n end
+  return by
+end
+
+it("data.lua: each user of CiteULike-a is in every fold, each of his articles in one test part", function()
   if not program.has_data "citeulike-a" then return test.skip "no CiteULike-a in MOONRANK_DATA or ../shared/data" end
-  local fold = dofile("scripts/thesis/data.lua").open("citeulike", "", false).fold(1, 1, 1)
-  local seen, rows, relevant = {}, {}, {}
-  for name, part in pairs(fold) do
-    local sizes, grades, items = part.lists.sizes:totable(), part.lists.relevance:totable(), part.items:totable()
+  local set = dofile("scripts/thesis/data.lua").open("citeulike", "", false)
+  equal({ set.setting, set.values, set.folds }, { "nsr", { 1, 2, 3 }, 5 })
+  local tested, rows, relevant = {}, 0, 0
+  for number = 1, set.folds do
+    local part = set.fold(2, number, 1).test
+    local users, items, grades, at = part.users:totable(), part.items:totable(), part.lists.relevance:totable(), 0
     equal(part.lists.count, 2465)
-    local at = 0
-    rows[name], relevant[name] = part.lists.rows, 0
-    for user, n in ipairs(sizes) do
-      seen[user] = seen[user] or {}
+    for l, n in ipairs(part.lists.sizes:totable()) do
       for i = at + 1, at + n do
-        if seen[user][items[i]] then error("item twice") end
-        seen[user][items[i]] = true
-        relevant[name] = relevant[name] + grades[i]
+        local pair = users[l] .. " " .. items[i]
+        if grades[i] == 1 and tested[pair] then error(pair .. " is tested twice") end
+        tested[pair] = tested[pair] or grades[i] == 1
+        rows, relevant = rows + 1, relevant + grades[i]
       end
       at = at + n
     end
-    equal(rows[name], 2 * relevant[name])
   end
-  equal({ relevant.test, relevant.train + relevant.valid }, { 31457, 126070 })
+  equal({ rows, relevant }, { 3 * 157527, 157527.0 })
+end)
+
+it("data.lua: folds of the MSLR slice and of ClueWeb09, relevance from a label, scaled by the training part", function()
+  if not (program.has_data "mslr-web-slice" and program.has_data "clueweb09-ltr") then
+    return test.skip "no MSLR slice or ClueWeb09 in MOONRANK_DATA or ../shared/data"
+  end
+  local open = dofile("scripts/thesis/data.lua").open
+  local function name(part, l) return part.lists.ids[l] end
+  local function relevant(part) return part.lists.relevance:sum():item() end
+  local mslr = open("mslr", "", false)
+  local fold = mslr.fold(2, 1, 1)
+  equal({ mslr.folds, fold.train.count, fold.valid.count, fold.test.count }, { 1, 54, 18, 30 })
+  equal({ relevant(fold.train), relevant(fold.valid), relevant(fold.test) }, { 825.0, 262.0, 471.0 })
+  equal(relevant(mslr.fold(1, 1, 1).test), 1563.0)
+  near(fold.train.features:double():mean(1):abs():max():item(), 0, { atol = 1e-5 })
+
+  local clueweb, tested, count = open("clueweb", "", false), {}, 0
+  equal(clueweb.folds, 5)
+  for number = 1, 5 do
+    fold = clueweb.fold(1, number, 1)
+    equal(fold.train.count + fold.valid.count + fold.test.count, 61)
+    equal(fold.valid.count, 10)  -- a fifth of 48 or 49
+    equal(relevant(fold.train) + relevant(fold.valid) + relevant(fold.test), 4838.0)
+    local own = sizes_by(fold.test, name)
+    for _, part in ipairs{ fold.train, fold.valid } do
+      for id in pairs(sizes_by(part, name)) do check(not own[id], "query " .. id .. " is trained and tested") end
+    end
+    for id in pairs(own) do tested[id], count = true, count + 1 end
+  end
+  local different = 0
+  for _ in pairs(tested) do different = different + 1 end
+  equal({ count, different }, { 61, 61 })
 end)
