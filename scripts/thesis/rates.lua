@@ -1,5 +1,5 @@
 -- Learning rates of Adam by data set, loss and bound, as chosen on validation: the last lines of what
--- `moonrank scripts/thesis/learning_rates.lua --sets movielens` and `... --sets mq2008 --samples 30000` print.
+-- `moonrank scripts/thesis/learning_rates.lua --sets movielens` and `... --sets mq2008,citeulike --samples 30000` print.
 local M = {}
 
 M.movielens = {
@@ -30,8 +30,19 @@ M.mq2008 = {
     expectation = 0.003, expectation_max = 0.003, minmax = 0.01, none = 0.003,
   },
 }
-
--- Not chosen by a sweep of its own: CiteULike-a has the rates of MovieLens, which has the same model.
-M.citeulike = M.movielens
+M.citeulike = {
+  ap = {
+    distribution = 0.003, distribution_log = 0.003, distribution_logit = 0.003,
+    expectation = 0.003, expectation_max = 0.003, minmax = 0.003, none = 0.003,
+  },
+  ndcg = {
+    distribution = 0.03, distribution_log = 0.003, distribution_logit = 0.003,
+    expectation = 0.003, expectation_max = 0.003, minmax = 0.003, none = 0.003,
+  },
+  nrbp = {
+    distribution = 0.003, distribution_log = 0.003, distribution_logit = 0.003,
+    expectation = 0.003, expectation_max = 0.003, minmax = 0.003, none = 0.003,
+  },
+}
 
 return M
