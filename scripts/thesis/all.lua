@@ -9,12 +9,20 @@ local silence, thinning, stronger = dofile(here .. "silence.lua"), dofile(here .
 local args = runs.args{
   seeds = { default = { 1, 2, 3 }, help = "seeds of splits, negatives and models; tables and figures take the first" },
   sets = { default = { "movielens", "mq2008" }, help = "data sets of the claim (citeulike is the third); the thesis' own are always run" },
+  others = { default = { "mslr", "clueweb" }, help = "data sets of other_data.lua (citeulike is the third)" },
   out = { default = "results/thesis", help = "folder of the report and the figures" },
 }
 if args.smoke then args.seeds = { 1 } end
 
+-- What data is missing is said at once
+for _, names in ipairs{ args.sets, args.others } do
+  for _, name in ipairs(names) do runs.set(args, name) end
+end
+
 -- All runs first, so that the scripts below find them
-for _, name in ipairs{ "movielens", "mq2008" } do runs.of(args, name, args.seeds[1]) end
+for _, names in ipairs{ { "movielens", "mq2008" }, args.others } do
+  for _, name in ipairs(names) do runs.of(args, name, args.seeds[1]) end
+end
 args.seed = args.seeds[1]
 silence.study(args)
 thinning.study(args)
@@ -39,6 +47,7 @@ local scripts = {
     { "--out", args.out .. "/why_distribution_fails.svg", table.unpack(seed) } },
   { "all_pairs", "Trained on one metric, measured by another", seed },
   { "nsr_shift", "More negatives in training than in test", seed }, { "stronger_models", "Stronger models", seed },
+  { "other_data", "Other data", { "--sets", joined(args.others), table.unpack(seed) } },
   { "sizes", "Sizes of models, MovieLens", { "--set", "movielens" } }, { "sizes", "Sizes of models, MQ2008", { "--set", "mq2008" } },
 }
 local figures = { "1_1", "3_1", "3_2", "3_3", "3_4", "3_5", "3_6", "3_7" }

@@ -1,5 +1,5 @@
--- Bounds held against no bound: what the two halves of Table 5.1 share. The test metric of the matching loss, its spread over folds, the
--- printed number, and the change, paired by user or query, with its p-value and effect size.
+-- Bounds held against no bound: what both halves of Table 5.1 and other data share. The test metric of the matching loss, its spread over folds,
+-- the printed number where there is one, and the change, paired by user or query, with its p-value and effect size.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -16,15 +16,21 @@ local function counted(values, empty)
   return mr.stats.summary(filled)
 end
 
--- One row: setting, loss and bound, with the comparison against no bound (nil for no bound itself).
-local function row_of(results, o, value, loss, bound)
-  local where = { [o.setting] = value, loss = loss, bound = bound }
+-- Whom values are paired by.
+local function unit_of(set) return set.setting == "nsr" and "user" or "query" end
+
+-- One row: setting, loss and bound, with the comparison against no bound (for all but no bound itself), by column.
+local function row_of(results, o, set, value, loss, bound)
+  local at = { [set.setting] = value, loss = loss }
+  local where = { [set.setting] = value, loss = loss, bound = bound }
   local own = scores.lists(results, where, "own")
-  local all, printed = counted(own, o.empty), o.published(loss, bound, value)
-  local row = { value, runs.title_of[loss], bound, all.mean, mr.stats.summary(scores.folds(results, where, "own")).sd, printed,
-    printed and all.mean - printed, lists = all.n, skipped = counted(own, "skip").skipped }
+  local all, printed = counted(own, o.empty), o.published and o.published(loss, bound, value)
+  local row = { value = value, loss = runs.title_of[loss], bound = bound, mean = all.mean, published = printed,
+    ["sd of folds"] = mr.stats.summary(scores.folds(results, where, "own")).sd, difference = printed and all.mean - printed,
+    lists = all.n, skipped = counted(own, "skip").skipped }
   if bound ~= "none" then
-    row.against = scores.compare({ results }, { [o.setting] = value, loss = loss }, bound, "none")
+    local against = scores.compare({ results }, at, bound, "none")
+    row.change, row.p, row.d, row.n = against.change, against.p, against.d, against.n
   end
   return row
 end
@@ -32,55 +38,67 @@ end
 -- Holm's correction over all comparisons of the table, into the rows.
 local function correct(rows)
   local ps = {}
-  for i, row in ipairs(rows) do ps[i] = row.against and row.against.p or 0 / 0 end
+  for i, row in ipairs(rows) do ps[i] = row.p or 0 / 0 end
   local corrected = mr.stats.holm(ps)
-  for i, row in ipairs(rows) do
-    local a = row.against
-    if a then row[8], row[9], row[10], row[11], row[12] = a.change, a.p, corrected[i], a.d, a.n end
-    row[13], row[14] = row.lists, row.skipped
-  end
+  for i, row in ipairs(rows) do row["p, Holm"] = row.p and corrected[i] end
 end
 
-local function name_of(o, row) return ("%s loss, %s, %s"):format(row[2], runs.setting_text(o, row[1]), row[3]) end
+local function name_of(set, row) return ("%s loss, %s, %s"):format(row.loss, runs.setting_text(set, row.value), row.bound) end
 
--- What the table shows, from its numbers.
-local function findings(o, rows)
-  local count, better, worse, most, least, distance, far, printed = 0, 0, 0, nil, nil, 0, nil, 0
+-- What the comparisons show, and how far the means are from the printed numbers.
+local function findings(set, rows)
+  local count, better, worse, most, least = 0, 0, 0, nil, nil
+  local distance, far, printed = 0, nil, 0
   for _, row in ipairs(rows) do
-    if row.against then
+    if row.change then
       count = count + 1
-      if row[10] < 0.05 and row[8] > 0 then better = better + 1 elseif row[10] < 0.05 then worse = worse + 1 end
-      if not most or row[8] > most[8] then most = row end
-      if not least or row[8] < least[8] then least = row end
+      if row["p, Holm"] < 0.05 and row.change > 0 then better = better + 1 elseif row["p, Holm"] < 0.05 then worse = worse + 1 end
+      if not most or row.change > most.change then most = row end
+      if not least or row.change < least.change then least = row end
     end
-    if row[7] then
-      printed, distance = printed + 1, distance + math.abs(row[7])
-      if not far or math.abs(row[7]) > math.abs(far[7]) then far = row end
+    if row.difference then
+      printed, distance = printed + 1, distance + math.abs(row.difference)
+      if not far or math.abs(row.difference) > math.abs(far.difference) then far = row end
     end
   end
-  return ([[
+  local text = ([[
 Of %d comparisons with no bound %d are better and %d worse, significantly at 5 %% after Holm's correction over all of them (permutation test
-of the mean change, paired by %s). Most is gained by %s (%+.4f), most lost by %s (%+.4f).
-From the %d printed numbers ours differ by %.4f in the mean, most for %s (%+.4f).]]):format(count, better, worse, o.unit, name_of(o, most),
-    most[8], name_of(o, least), least[8], printed, distance / printed, name_of(o, far), far[7])
+of the mean change, paired by %s). Most is gained by %s (%+.4f), most lost by %s (%+.4f).]]):format(count, better, worse, unit_of(set),
+    name_of(set, most), most.change, name_of(set, least), least.change)
+  if not far then return text end
+  return text .. ("\nFrom the %d printed numbers ours differ by %.4f in the mean, most for %s (%+.4f)."):format(printed,
+    distance / printed, name_of(set, far), far.difference)
+end
+
+local function as_table(set, rows, with_printed)
+  local keys = { "value", "loss", "bound", "mean", "sd of folds", "change", "p", "p, Holm", "d", "n", "lists", "skipped" }
+  if with_printed then
+    table.insert(keys, 6, "published")
+    table.insert(keys, 7, "difference")
+  end
+  local heads = { value = set.setting == "nsr" and "NSR" or set.setting, n = unit_of(set) == "user" and "users" or "queries" }
+  local lines, shown = {}, {}
+  for r, row in ipairs(rows) do
+    lines[r] = {}
+    for c, key in ipairs(keys) do lines[r][c] = row[key] end
+  end
+  for c, key in ipairs(keys) do keys[c], shown[key] = heads[key] or key, formats[key] end
+  return mr.table{ columns = keys, rows = lines, formats = shown }
 end
 
 ---The table of a data set with one seed.
----@param o { set: string, seed: integer, setting: string, unit: string, empty: string, published: fun(loss: string, bound: string, value: integer): number? }
+---@param o { set: string, seed: integer, empty: string, published?: fun(loss: string, bound: string, value: integer): number? }
 function M.table(args, o)
-  local results, rows = runs.of(args, o.set, o.seed), {}
-  for _, value in ipairs(runs.set(args, o.set).values) do
+  local set, results, rows = runs.set(args, o.set), runs.of(args, o.set, o.seed), {}
+  for _, value in ipairs(set.values) do
     for _, loss in ipairs(runs.losses) do
-      for _, bound in ipairs(runs.bounds) do rows[#rows + 1] = row_of(results, o, value, loss, bound) end
+      for _, bound in ipairs(runs.bounds) do rows[#rows + 1] = row_of(results, o, set, value, loss, bound) end
     end
   end
   correct(rows)
-  local set = runs.set(args, o.set)
-  local protocol = ("Seed %d, %d folds, %d epochs of Adam; epoch chosen on %s; learning rates by loss and bound from rates.lua."):format(
+  local protocol = ("Seed %d, %d fold(s), %d epochs of Adam; epoch chosen on %s; learning rates by loss and bound from rates.lua."):format(
     o.seed, set.folds, set.epochs, args.recipe == "published" and "TEST" or "validation")
-  return figure.finish(args, nil, findings(o, rows) .. "\n" .. protocol, mr.table{
-    columns = { o.setting == "nsr" and "NSR" or "label", "loss", "bound", "mean", "sd of folds", "published", "difference", "change", "p",
-      "p, Holm", "d", o.unit == "user" and "users" or "queries", "lists", "skipped" }, formats = formats, rows = rows })
+  return figure.finish(args, nil, findings(set, rows) .. "\n" .. protocol, as_table(set, rows, o.published ~= nil))
 end
 
 return M

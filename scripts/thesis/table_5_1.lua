@@ -6,5 +6,5 @@ local here = arg[0]:match("^(.*/)") or "./"
 local compared, published = dofile(here .. "compared.lua"), dofile(here .. "published.lua").table_5_1
 
 local args = compared.runs.args{ seed = { default = 1, help = "seed of splits, negatives and models" } }
-return compared.table(args, { set = "movielens", seed = args.seed, setting = "nsr", unit = "user", empty = "skip",
+return compared.table(args, { set = "movielens", seed = args.seed, empty = "skip",
   published = function(loss, bound, nsr) return published[loss][bound] and published[loss][bound][nsr] end })

@@ -42,7 +42,7 @@ it("all.lua --smoke: a report of its own, the same when it runs again, with the 
     equal(figures, 19)  -- 1.1, seven of chapter 3, ten of chapter 5, and where lists start
     local _, opened = html:gsub("<section", "")
     local _, closed = html:gsub("</section>", "")
-    equal({ opened, closed }, { 27, 27 })
+    equal({ opened, closed }, { 28, 28 })
 
     -- one row of the first table, worked out from the store
     local results = mr.results(folder .. "/results/thesis/smoke.db", "movielens, seed 1, smoke")
@@ -112,6 +112,29 @@ it("stronger_models.lua --smoke: means, changes and rates are those of the store
         if valid > best then best, best_rate = valid, columns:column("spec", "rate")[row] end
       end
       near(tonumber(rate), best_rate, 0)
+    end
+  end)
+end)
+
+it("other_data.lua --smoke: a table for each data set, without printed numbers, from the store", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  sweeps.in_folder(function(folder)
+    local status, out, err = sweeps.run(folder, here .. "/scripts/thesis/other_data.lua", "--smoke --workers 0 --sets clueweb,citeulike")
+    equal(status, 0, err)
+    check(not out:find("published", 1, true) and not out:find("printed", 1, true), out)
+    local store = folder .. "/results/thesis/smoke.db"
+    for _, case in ipairs{ { "ClueWeb09", "clueweb", "label", "query" }, { "CiteULike-a", "citeulike", "NSR", "user" } } do
+      local at = assert(out:find(case[1] .. "\n\n" .. case[3] .. "  loss", 1, true), case[1])
+      local results = mr.results(store, case[2] .. ", seed 1, smoke")
+      local columns = results:columns()
+      local function mean_of(bound)
+        local row = columns:rows("spec", { loss = "nrbp", bound = bound })[1]
+        return (mean_without_nan(results:per_list(columns:column("spec", "number")[row], "nrbp(0.95)"):totable()))
+      end
+      local mean, change = out:match("nRBP +minmax +([%d.]+) +%S+ +([+-][%d.]+)", at)
+      near(tonumber(mean), mean_of "minmax", 5e-5)
+      near(tonumber(change), mean_of "minmax" - mean_of "none", 1e-4)
+      check(out:find("Of 18 comparisons", at, true) and out:find("paired by " .. case[4], at, true), case[4])
     end
   end)
 end)
