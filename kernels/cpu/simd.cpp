@@ -20,18 +20,20 @@ bool has_avx512() { return false; }
 
 Simd chosen() {
   const char* const wish = std::getenv("MOONRANK_SIMD");
-  if (wish == nullptr || *wish == '\0') return has_avx512() ? Simd::avx512 : has_avx2() ? Simd::avx2 : Simd::scalar;
+  if (wish == nullptr || *wish == '\0') return best_simd();
   const std::string name = wish;
   if (name == "scalar") return Simd::scalar;
   if (name != "avx2" && name != "avx512") {
     throw std::invalid_argument("MOONRANK_SIMD is '" + name + "', expected 'scalar', 'avx2' or 'avx512'");
   }
-  if (name == "avx2" ? !has_avx2() : !has_avx512())
-    throw std::invalid_argument("MOONRANK_SIMD is '" + name + "', which this processor lacks");
-  return name == "avx2" ? Simd::avx2 : Simd::avx512;
+  const Simd wanted = name == "avx2" ? Simd::avx2 : Simd::avx512;
+  if (wanted > best_simd()) throw std::invalid_argument("MOONRANK_SIMD is '" + name + "', which this processor lacks");
+  return wanted;
 }
 
 }  // namespace
+
+Simd best_simd() { return has_avx512() ? Simd::avx512 : has_avx2() ? Simd::avx2 : Simd::scalar; }
 
 Simd simd() {
   static const Simd the_choice = chosen();

@@ -6,7 +6,10 @@ namespace mr::cpu {
 
 enum class Simd { scalar, avx2, avx512 };
 
-/// The best that the processor has, or what MOONRANK_SIMD asks for ("scalar", "avx2", "avx512"); throws where that is
+/// The best that the processor has.
+Simd best_simd();
+
+/// That, or what MOONRANK_SIMD asks for ("scalar", "avx2", "avx512"); throws where that is
 /// not there.
 Simd simd();
 const char* simd_name();

@@ -14,22 +14,15 @@
 #include "kernels/cpu/pool.h"
 #include "kernels/math/normal.h"
 #include "kernels/tables/smooth.h"
+#include "tests/support/simd_forms.h"
 
 using namespace mr;
 
 namespace {
 
 template <class Real>
-std::vector<std::pair<std::string, cpu::BoxLoops<Real>>> all_loops() {
-  std::vector<std::pair<std::string, cpu::BoxLoops<Real>>> found{{"scalar", cpu::scalar::boxes<Real>()}};
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    found.emplace_back("avx2", cpu::avx2::boxes<Real>());
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw"))
-    found.emplace_back("avx512", cpu::avx512::boxes<Real>());
-#endif
-  return found;
+auto all_loops() {
+  return simd_forms(cpu::scalar::boxes<Real>(), cpu::avx2::boxes<Real>(), cpu::avx512::boxes<Real>());
 }
 
 const char* const shapes[] = {"equal", "normal", "wide", "cauchy", "spread", "clusters"};

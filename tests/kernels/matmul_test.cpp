@@ -9,6 +9,7 @@
 
 #include "kernels/core/rng.h"
 #include "kernels/cpu/pool.h"
+#include "tests/support/simd_forms.h"
 
 using namespace mr;
 
@@ -18,16 +19,8 @@ template <class Real>
 using Multiply = void (*)(const cpu::Product<Real>&);
 
 template <class Real>
-std::vector<std::pair<std::string, Multiply<Real>>> all_forms() {
-  std::vector<std::pair<std::string, Multiply<Real>>> found{{"scalar", &cpu::scalar::multiply<Real>}};
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    found.emplace_back("avx2", &cpu::avx2::multiply<Real>);
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw"))
-    found.emplace_back("avx512", &cpu::avx512::multiply<Real>);
-#endif
-  return found;
+auto all_forms() {
+  return simd_forms(&cpu::scalar::multiply<Real>, &cpu::avx2::multiply<Real>, &cpu::avx512::multiply<Real>);
 }
 
 template <class Real>

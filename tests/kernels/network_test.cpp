@@ -12,22 +12,15 @@
 #include "kernels/core/rng.h"
 #include "kernels/tables/network.h"
 #include "tests/support/emulated_group.h"
+#include "tests/support/simd_forms.h"
 
 using namespace mr;
 
 namespace {
 
 template <class Real>
-std::vector<std::pair<std::string, cpu::NetworkLoops<Real>>> all_loops() {
-  std::vector<std::pair<std::string, cpu::NetworkLoops<Real>>> found{{"scalar", cpu::scalar::network<Real>()}};
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    found.emplace_back("avx2", cpu::avx2::network<Real>());
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw"))
-    found.emplace_back("avx512", cpu::avx512::network<Real>());
-#endif
-  return found;
+auto all_loops() {
+  return simd_forms(cpu::scalar::network<Real>(), cpu::avx2::network<Real>(), cpu::avx512::network<Real>());
 }
 
 template <class Real>

@@ -10,22 +10,15 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/core/rng.h"
+#include "tests/support/simd_forms.h"
 
 using namespace mr;
 
 namespace {
 
 template <class Real>
-std::vector<std::pair<std::string, cpu::PairLoops<Real>>> all_loops() {
-  std::vector<std::pair<std::string, cpu::PairLoops<Real>>> found{{"scalar", cpu::scalar::loops<Real>()}};
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    found.emplace_back("avx2", cpu::avx2::loops<Real>());
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw"))
-    found.emplace_back("avx512", cpu::avx512::loops<Real>());
-#endif
-  return found;
+auto all_loops() {
+  return simd_forms(cpu::scalar::loops<Real>(), cpu::avx2::loops<Real>(), cpu::avx512::loops<Real>());
 }
 
 /// Scores in (-span/2, span/2), both ends among them, as what they are rounded to in Real.

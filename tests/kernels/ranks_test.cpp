@@ -10,21 +10,13 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/core/rng.h"
+#include "tests/support/simd_forms.h"
 
 using namespace mr;
 
 namespace {
 
-std::vector<std::pair<std::string, cpu::RankLoops>> all_loops() {
-  std::vector<std::pair<std::string, cpu::RankLoops>> found{{"scalar", cpu::scalar::ranks()}};
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found.emplace_back("avx2", cpu::avx2::ranks());
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw"))
-    found.emplace_back("avx512", cpu::avx512::ranks());
-#endif
-  return found;
-}
+auto all_loops() { return simd_forms(cpu::scalar::ranks(), cpu::avx2::ranks(), cpu::avx512::ranks()); }
 
 std::vector<int32_t> by_sorting(const std::vector<float>& scores) {
   std::vector<int32_t> order(scores.size()), places(scores.size());

@@ -8,22 +8,13 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/support/simd_forms.h"
+
 using namespace mr;
 
 namespace {
 
-using Sample = void (*)(const RankingSampler&, int64_t, int64_t, double*);
-
-std::vector<std::pair<std::string, Sample>> all_forms() {
-  std::vector<std::pair<std::string, Sample>> found{{"scalar", &cpu::scalar::sample}};
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found.emplace_back("avx2", &cpu::avx2::sample);
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw"))
-    found.emplace_back("avx512", &cpu::avx512::sample);
-#endif
-  return found;
-}
+auto all_forms() { return simd_forms(&cpu::scalar::sample, &cpu::avx2::sample, &cpu::avx512::sample); }
 
 /// One sample, rank by rank.
 double plain(const RankingSampler& s, uint64_t sample) {
