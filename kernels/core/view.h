@@ -37,6 +37,9 @@ struct Chosen {
   MR_HD int64_t size(int64_t list) const { return lists.size(list); }
   MR_HD int64_t begin(int64_t list) const { return lists.begin(list); }
   MR_HD int64_t operator()(int64_t list, int64_t slot) const { return rows ? rows[lists.begin(list) + slot] : slot; }
+  MR_HD bool operator==(const Chosen& other) const {
+    return rows == other.rows && lists.offsets == other.lists.offsets;
+  }
 };
 
 /// Index tensors hold what scripts see, counted from 1; kernels read positions counted from 0.

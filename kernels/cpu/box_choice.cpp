@@ -89,8 +89,7 @@ bool fits(const Request<Real>& r) {
 template <class Real>
 bool covered(const SmoothRank<Real>& w) {
   if (w.sources.rows == nullptr) return true;
-  return w.among.data == nullptr && (w.targets.rows == nullptr || (w.targets.rows == w.sources.rows &&
-                                                                   w.targets.lists.offsets == w.sources.lists.offsets));
+  return w.among.data == nullptr && (w.targets.rows == nullptr || w.targets == w.sources);
 }
 
 template <class Real>

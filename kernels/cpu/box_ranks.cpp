@@ -132,8 +132,6 @@ void BoxSums<Real>::evaluate(const BoxChunk& chunk, int32_t first, int32_t last,
   }
 }
 
-bool same(const Chosen& a, const Chosen& b) { return a.rows == b.rows && a.lists.offsets == b.lists.offsets; }
-
 /// The rows that matter: all of the list, or only the marked ones.
 template <class Real>
 BoxRows<Real> gather(BoxSums<Real>& sums, const Real* scores, const Chosen& marked, int64_t list, double gain) {
@@ -158,7 +156,7 @@ template <class Real>
 void box_ranks(const SmoothRank<Real>& w, int64_t list, const BoxLoops<Real>& loops) {
   BoxSums<Real>& my = box_sums<Real>();
   const Real* const s = w.scores.data + w.lists.begin(list);
-  const bool alike = same(w.targets, w.sources) && w.among.data == nullptr, all_sources = w.sources.rows == nullptr;
+  const bool alike = w.targets == w.sources && w.among.data == nullptr, all_sources = w.sources.rows == nullptr;
   const Chosen& marked = all_sources ? w.targets : w.sources;
   my.plan.make(alike ? gather(my, s, marked, list, w.gain) : all_of(s, w.lists, marked, list, w.gain), loops);
   my.add_up(nullptr, nullptr);

@@ -6,10 +6,6 @@
 
 namespace mr::cuda {
 
-MR_HD inline bool same_rows(const Chosen& a, const Chosen& b) {
-  return a.rows == b.rows && a.lists.offsets == b.lists.offsets;
-}
-
 /// Ranks over the sources and, with two weights, among the targets. The marked rows are those of the two that are not
 /// every row.
 template <class Real, int Weights>
@@ -24,7 +20,7 @@ struct BoxedRanks {
   int64_t rows() const { return of.scores.size; }
   MR_HD const Chosen& marked() const { return of.sources.rows == nullptr ? of.targets : of.sources; }
   MR_HD bool boxes_can(int64_t) const {
-    return of.sources.rows == nullptr || same_rows(of.sources, of.targets) ||
+    return of.sources.rows == nullptr || of.sources == of.targets ||
            (of.targets.rows == nullptr && of.among.data == nullptr);
   }
   MR_HD int64_t pairs(int64_t list) const {

@@ -59,8 +59,7 @@ struct ListRanks {
   }
 
   __device__ void finish(int64_t slot, const PairValues& sums) const {
-    const bool same = w.sources.rows == w.targets.rows && w.sources.lists.offsets == w.targets.lists.offsets;
-    const bool own = same || slot_of(w.sources, list, w.targets(list, slot)) >= 0;  // its own sigma(0) is 1/2
+    const bool own = w.sources == w.targets || slot_of(w.sources, list, w.targets(list, slot)) >= 0;  // its own sigma(0) is 1/2
     const int64_t at = w.targets.begin(list) + slot;
     w.ranks[at] = static_cast<Real>((own ? 0.5 : 1) + sums.first);
     if (w.among.data != nullptr) w.among[at] = static_cast<Real>(0.5 + sums.second);
