@@ -213,7 +213,7 @@ function M.gains(number, loss)
     for i, change in ipairs(differences(by_list(column, loss, bound), by_list(column, loss, "none"))) do
       if change == change then x[#x + 1], y[#y + 1] = math.log(relevant[i], 2), change end
     end
-    local fit, ordered = mr.stats.kernel_regression(x, y), sorted(x)
+    local fit, ordered = mr.stats.kernel_regression(x, y, { bandwidth = "aicc" }), sorted(x)
     local few, many, inner = quantile(ordered, 0.1), quantile(ordered, 0.9), sorted(y)
     lines[#lines + 1] = { column.title, bound, ("%.0f"):format(2 ^ few), fit_text(fit, few, sure[1]), ("%.0f"):format(2 ^ many),
       fit_text(fit, many, sure[2]), #y }

@@ -812,9 +812,10 @@ function core.recording(on) end
 ---@param x mr.Tensor
 ---@param y mr.Tensor
 ---@param degree integer
+---@param rule string
 ---@return number
 ---@return boolean
-function core.regression_bandwidth(x, y, degree) end
+function core.regression_bandwidth(x, y, degree, rule) end
 
 ---The same entries in another shape.
 ---@param x mr.Tensor

@@ -126,7 +126,7 @@ function M.kde(x, options)
 end
 
 ---@class mr.stats.KernelRegressionOptions
----@field bandwidth? "cv"|number   by leave-one-out cross validation (default), or itself
+---@field bandwidth? "cv"|"aicc"|number   by leave-one-out cross validation (default); by Akaike's corrected criterion, smoother where noise is strong (Hurvich, Simonoff & Tsai 1998); or itself
 ---@field points? integer   default 100
 ---@field range? number[]   {lowest, highest} point (default: those of x)
 ---@field degree? 0|1       of the local polynomial: 0 (default) is the estimator of Nadaraya and Watson, 1 is local linear
@@ -147,8 +147,8 @@ function M.kernel_regression(x, y, options)
   input.share(where, "level", o.level)
   local a, b, skipped = core.complete_pairs(tensor(where, x), tensor(where, y))
   if #a < 2 then check.fail("%s: %d pairs, expected at least two", where, #a) end
-  local h, at_edge = input.bandwidth(where, o.bandwidth or "cv", { "cv" },
-    function() return core.regression_bandwidth(a, b, o.degree) end)
+  local h, at_edge = input.bandwidth(where, o.bandwidth or "cv", { "cv", "aicc" },
+    function(rule) return core.regression_bandwidth(a, b, o.degree, rule) end)
   local at = input.points(where, o, -(-a):max():item(), a:max():item())
   local curve, err, cv = core.kernel_regression(a, b, at, h, o.degree)
   local half = err * core.normal_quantile(0.5 + 0.5 * o.level)

@@ -174,19 +174,30 @@ def left_out(x, y, h, degree):
     return np.array([y[i] - smooth(np.delete(x, i), np.delete(y, i), x[i], h, degree)[0] for i in range(len(x))])
 
 
+def corrected_information(x, y, h, degree):
+    """AICc of Hurvich, Simonoff and Tsai (1998), from the smoother's matrix."""
+    H = np.stack([smooth(x, y, at, h, degree)[1] for at in x])
+    n, trace = len(x), np.trace(H)
+    return np.log(np.mean((y - H @ y) ** 2)) + 1 + 2 * (trace + 1) / (n - trace - 2)
+
+
+def least(error):
+    grid = np.geomspace(0.12, 5, 40)
+    at = int(np.argmin([error(h) for h in grid]))
+    return optimize.minimize_scalar(error, bounds=(grid[at - 1], grid[at + 1]), method="bounded", options={"xatol": 1e-8}).x
+
+
 def regression_cases(rng):
     x = rng.uniform(0, 10, 60)
     y = np.sin(x) + rng.normal(0, 0.1 + 0.05 * x)
     cases, points = [], np.linspace(x.min(), x.max(), 17)
     for degree in (0, 1):
         error = lambda h: np.mean(left_out(x, y, h, degree) ** 2)
-        grid = np.geomspace(0.12, 5, 40)
-        at = int(np.argmin([error(h) for h in grid]))
-        best = optimize.minimize_scalar(error, bounds=(grid[at - 1], grid[at + 1]), method="bounded",
-                                        options={"xatol": 1e-8}).x
+        best = least(error)
         fits = [smooth(x, y, p, 0.8, degree) for p in points]
         residuals = left_out(x, y, 0.8, degree)
         cases.append({"degree": degree, "cv_bandwidth": best, "cv": error(best), "bandwidth": 0.8,
+                      "aicc_bandwidth": least(lambda h: corrected_information(x, y, h, degree)),
                       "y": numbers([f[0] for f in fits]),
                       "error": numbers([math.sqrt(np.sum(f[1] ** 2 * residuals ** 2)) for f in fits])})
     return {"x": numbers(x), "y": numbers(y), "points": 17, "level": 0.9, "z": stats.norm.ppf(0.95), "cases": cases}

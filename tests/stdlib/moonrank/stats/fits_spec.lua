@@ -55,6 +55,8 @@ it("curves, their errors and bandwidths are those of weighted least squares", fu
     near(chosen.bandwidth, case.cv_bandwidth, { rtol = 1e-4 })
     near(chosen.cv, case.cv, { rtol = 1e-8 })
     check(not chosen.at_edge)
+    o.bandwidth = "aicc"
+    near(mr.stats.kernel_regression(g.x, g.y, o).bandwidth, case.aicc_bandwidth, { rtol = 1e-4 })
   end
 end)
 
