@@ -53,7 +53,7 @@ function M.bound(args, name)
 end
 
 ---"NSR 2" or "label 1".
-function M.setting_text(set, value) return ("%s %d"):format(set.setting == "nsr" and "NSR" or set.setting, value) end
+function M.setting_text(set, value) return ("%s %s"):format(set.setting == "nsr" and "NSR" or set.setting, value) end
 
 -- Means over lists by metric, the epoch and what chose it, and the scores of every list with its rows, relevant rows and number.
 local function result_of(run, test, number, own)

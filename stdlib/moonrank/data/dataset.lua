@@ -122,13 +122,20 @@ function Dataset:to(device)
   return M.new(parts)
 end
 
----The same lists with binary relevance: 1 where the grade is at least `threshold` ("top": the highest grade of the dataset).
----@param threshold number|"top"
+---The same lists with binary relevance: 1 where the grade is at least `threshold` ("top": the highest grade of the dataset; "top_of_list": the
+---highest of the row's own list, so that of a list without differences all rows are relevant).
+---@param threshold number|"top"|"top_of_list"
 ---@return mr.Dataset
 function Dataset:binarize(threshold)
-  if threshold == "top" then threshold = self.lists.rows > 0 and self.lists.relevance:max():item() or 1 end
-  if type(threshold) ~= "number" then check.fail("binarize: threshold is %s, expected a number or 'top'", tostring(threshold)) end
-  local parts = { lists = self.lists:with_relevance(self.lists.relevance:ge(threshold)), name = self.name }
+  local lists = self.lists
+  if threshold == "top" then
+    threshold = lists.rows > 0 and lists.relevance:max():item() or 1
+  elseif threshold == "top_of_list" then
+    threshold = lists:spread(lists:max(lists.relevance))
+  elseif type(threshold) ~= "number" then
+    check.fail("binarize: threshold is %s, expected a number, 'top' or 'top_of_list'", tostring(threshold))
+  end
+  local parts = { lists = lists:with_relevance(lists.relevance:ge(threshold)), name = self.name }
   for _, name in ipairs{ "features", "users", "items" } do parts[name] = self[name] or nil end
   return M.new(parts)
 end

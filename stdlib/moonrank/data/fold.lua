@@ -55,8 +55,9 @@ function Fold:summary()
 end
 Fold.__tostring = Fold.summary
 
----The same fold with binary relevance: 1 where the grade is at least `threshold` ("top": the highest grade of all three parts).
----@param threshold number|"top"
+---The same fold with binary relevance: 1 where the grade is at least `threshold` ("top": the highest grade of all three parts;
+---"top_of_list": the highest of the row's own list).
+---@param threshold number|"top"|"top_of_list"
 ---@return mr.Fold
 function Fold:binarize(threshold)
   if threshold == "top" then

@@ -104,10 +104,13 @@ it("binarize keeps everything but the grades", function()
   local set = dataset{ 3, 2 }
   equal(set:binarize "top".lists.relevance:totable(), { 0.0, 1.0, 0.0, 0.0, 1.0 })
   equal(set:binarize(1).lists.relevance:totable(), { 1.0, 1.0, 0.0, 1.0, 1.0 })
+  local lists = mr.lists{ { 1, 2, 2 }, {}, { 0, 1 }, { 0, 0 }, { 3 } }
+  equal(mr.data.dataset{ lists = lists, items = mr.arange(1, 8, { dtype = "int64" }) }:binarize "top_of_list".lists.relevance:totable(),
+    { 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0 })
   equal(set.lists.relevance:totable(), { 1.0, 2.0, 0.0, 1.0, 2.0 })
   equal(set:binarize(1).items:totable(), set.items:totable())
   equal(#set, 2)
-  raises(function() set:binarize "best" end, "threshold is best, expected a number or 'top'")
+  raises(function() set:binarize "best" end, "threshold is best, expected a number, 'top' or 'top_of_list'")
 end)
 
 it("standardize gives mean 0 and deviation 1, by this dataset or another", function()
