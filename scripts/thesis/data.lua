@@ -80,7 +80,7 @@ end
 -- The sets with few and long lists, in smaller batches: an epoch has about as many steps as on MQ2008.
 local function of_long_lists(...)
   local set = of_queries(...)
-  set.batch = 4
+  set.batch, set.rates = 4, { 0.001, 0.003, 0.01, 0.03 }
   return set
 end
 
@@ -105,7 +105,8 @@ local sets = { movielens = movielens, mq2008 = mq2008, citeulike = citeulike, ms
 ---@param smoke boolean  a few made-up lists in place of the data
 ---@return thesis.Data
 function M.open(name, folder, smoke)
-  local data = sets[name](folder, smoke)
+  local make = sets[name] or error(("no data set '%s'; there are citeulike, clueweb, movielens, mq2008, mslr"):format(name), 0)
+  local data = make(folder, smoke)
   if smoke then
     data.values, data.folds, data.tuning, data.epochs, data.sizes = { data.values[1] }, 1, 1, 2, { data.sizes[1], data.size }
   end
