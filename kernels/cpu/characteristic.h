@@ -1,6 +1,7 @@
 // The characteristic function of a metric over random rankings (exact; O(ranks x relevant rows) per frequency), and
 // Fourier series that come of it. Rank by rank a row is relevant with probability (relevant rows left) / (rows left);
 // state c holds the sum over all ways to have c relevant rows so far of probability times exp(i t (what they added)).
+// With weights, drawn without replacement (Plackett 1975, Luce 1959), both counts are times their rows' weight.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@ struct RankingTransform {
   int64_t n = 0;
   int64_t levels = 1;
   const int64_t* rows_of = nullptr;  // [levels]: rows of level 1, 2, ...
+  const double* weights = nullptr;   // [levels]: of their rows, where one of level 0 has 1; null: all have
   bool cumulative = false;           // the c-th relevant row adds c times the angle (average precision); one level only
   const int32_t* low = nullptr;      // [n]: with one level, the least and the most relevant rows among the first r + 1
   const int32_t* high = nullptr;     // ranks that are worth counting

@@ -74,26 +74,31 @@ inline Complex rotation(const RankingTransform& t, int64_t at, int64_t lane) {
 }
 
 /// One level: state c for the counts that are worth it. Counts outside hold 0.
-template <bool Cumulative>
+template <bool Cumulative, bool Weighted>
 void one_level(const RankingTransform& t, int64_t lane, double* state) {
   constexpr int64_t size = 2 * width;
   const int64_t p = t.rows_of[0];
+  const double weight = Weighted ? t.weights[0] : 1;
   fill(state, (p + 2) * size, 0.0);
   fill(state + size, width, 1.0);  // no relevant row yet; before it a count of -1, always 0
   int64_t before = 0;
   for (int64_t r = 0; r < t.n; ++r) {
-    const double left = 1 / static_cast<double>(t.n - r);
     const Complex turn = rotation(t, r, lane);
     const int64_t low = t.low[r], high = t.high[r];
     Complex angle = Cumulative ? power(turn, low) : turn;
     Complex above = Complex::load(state + low * size, width);
+    const auto others = [&](int64_t c) { return static_cast<double>(t.n - r - (p - c)); };
+    // over the weight of all rows that are left after c relevant ones
+    const auto share = [&](int64_t c) { return 1 / (static_cast<double>(p - c) * weight + others(c)); };
+    double above_share = share(low - 1);
     for (int64_t c = low; c <= high; ++c) {
       double* const own = state + (c + 1) * size;
       const Complex here = Complex::load(own, width);
-      const double hit = static_cast<double>(p - c + 1) * left;
-      const double miss = static_cast<double>(t.n - r - (p - c)) * left;
-      mixed(miss, here, hit, angle * above).store(own, width);
+      const double own_share = Weighted ? share(c) : above_share;
+      const double hit = static_cast<double>(p - c + 1) * (Weighted ? weight * above_share : above_share);
+      mixed(others(c) * own_share, here, hit, angle * above).store(own, width);
       above = here;
+      above_share = own_share;
       if constexpr (Cumulative) angle = angle * turn;
     }
     if (low > before) fill(state + (before + 1) * size, (low - before) * size, 0.0);
@@ -132,15 +137,26 @@ struct Levels {
     }
   }
 
+  /// The weight of the rows that the state at hand leaves, without level 0.
+  double weight_left() const {
+    double total = 0;
+    for (int64_t l = 0; l < t.levels; ++l) total += static_cast<double>(t.rows_of[l] - count[l]) * t.weights[l];
+    return total;
+  }
+
   /// The state at hand after rank r, from itself and those with a row less; `others` rows of level 0 are left.
+  template <bool Weighted>
   Complex after(int64_t r, double others, const Complex* turn, const double* own) const {
     constexpr int64_t size = 2 * width;
-    const double left = 1 / static_cast<double>(t.n - r);
+    const double weight = Weighted ? weight_left() : 0;
+    const double left = 1 / (Weighted ? weight + others : static_cast<double>(t.n - r));
     const Complex here = Complex::load(own, width);
     Complex z = mixed(sum <= r ? others * left : 0, here, 0, here);
     for (int64_t l = 0; l < t.levels; ++l) {
       if (count[l] == 0) continue;
-      const double hit = static_cast<double>(t.rows_of[l] - count[l] + 1) * left;
+      // before it one row more of level l was left, and one less of level 0
+      const double share = Weighted ? t.weights[l] / (weight + t.weights[l] + (others > 0 ? others - 1 : 0)) : left;
+      const double hit = static_cast<double>(t.rows_of[l] - count[l] + 1) * share;
       z = mixed(1, z, hit, turn[l] * Complex::load(own - stride[l] * size, width));
     }
     return z;
@@ -148,6 +164,7 @@ struct Levels {
 };
 
 /// Several levels, from the largest state down, so that what a state comes from is still of the rank before.
+template <bool Weighted>
 void many_levels(const RankingTransform& t, int64_t lane, double* state) {
   constexpr int64_t size = 2 * width;
   Levels at(t);
@@ -159,7 +176,9 @@ void many_levels(const RankingTransform& t, int64_t lane, double* state) {
     at.to_last();
     for (int64_t s = at.states - 1; s >= 0; --s) {
       const auto others = static_cast<double>(t.n - at.all - (r - at.sum));
-      if (at.sum <= r + 1 && others >= 0) at.after(r, others, turn, state + s * size).store(state + s * size, width);
+      if (at.sum <= r + 1 && others >= 0) {
+        at.after<Weighted>(r, others, turn, state + s * size).store(state + s * size, width);
+      }
       at.one_down();
     }
   }
@@ -168,15 +187,19 @@ void many_levels(const RankingTransform& t, int64_t lane, double* state) {
 }  // namespace
 
 void characteristic(const RankingTransform& t, double* scratch, double* re, double* im) {
+  const bool weighted = t.weights != nullptr;
+  const auto one = t.cumulative ? (weighted ? one_level<true, true> : one_level<true, false>)
+                                : (weighted ? one_level<false, true> : one_level<false, false>);
+  const auto many = weighted ? many_levels<true> : many_levels<false>;
   for (int64_t lane = 0; lane < frequency_lanes; lane += width) {
     int64_t last = 0;
     if (t.levels > 1) {
-      many_levels(t, lane, scratch);
+      many(t, lane, scratch);
       last = 1;
       for (int64_t l = 0; l < t.levels; ++l) last *= t.rows_of[l] + 1;
       --last;
     } else {
-      (t.cumulative ? one_level<true> : one_level<false>)(t, lane, scratch);
+      one(t, lane, scratch);
       last = t.rows_of[0] + 1;
     }
     for (int64_t i = 0; i < width; ++i) {

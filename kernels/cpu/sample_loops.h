@@ -73,21 +73,58 @@ struct Walk {
   Whole below(int64_t v, int64_t r, Bits left) const {
     return reinterpret_cast<Whole>(multiply(words[v][r % 4], left) >> 32);
   }
+
+  /// Uniform in (0, 1), for rank r: the word behind the point of a number from 1 to 2, and half a bit.
+  Reals share(int64_t v, int64_t r) const {
+    const Bits one_and = (words[v][r % 4] << 32 >> 12) | 0x3FF0000000000000ULL;
+    return reinterpret_cast<Reals>(one_and) - (1 - 0x1p-33);
+  }
 };
 
-template <Increment Kind>
+/// The relevant rows that are still to be placed.
+template <bool Weighted>
+struct Wanted;
+
+template <>
+struct Wanted<false> {
+  Whole rows[vectors];
+
+  explicit Wanted(const RankingSampler& s) {
+    for (Whole& of : rows) of = s.p - Whole{};
+  }
+  /// Where the row at rank r is one of them.
+  Whole take(const RankingSampler& s, const Walk& walk, int64_t v, int64_t r) {
+    const Whole hit = walk.below(v, r, static_cast<uint64_t>(s.n - r) - Bits{}) < rows[v];
+    rows[v] += hit;
+    return hit;
+  }
+};
+
+template <>
+struct Wanted<true> {
+  Reals rows[vectors];
+
+  explicit Wanted(const RankingSampler& s) {
+    for (Reals& of : rows) of = static_cast<double>(s.p) - Reals{};
+  }
+  Whole take(const RankingSampler& s, const Walk& walk, int64_t v, int64_t r) {
+    const Reals weight = rows[v] * s.weight[0];
+    const Whole hit = walk.share(v, r) * (weight + (static_cast<double>(s.n - r) - rows[v])) < weight;
+    rows[v] -= masked(hit, 1.0 - Reals{});
+    return hit;
+  }
+};
+
+template <Increment Kind, bool Weighted>
 void sample_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
   Walk walk(first);
-  Whole wanted[vectors];
+  Wanted<Weighted> wanted(s);
   Reals found[vectors] = {}, total[vectors] = {};
-  for (int64_t v = 0; v < vectors; ++v) wanted[v] = s.p - Whole{};
   for (int64_t r = 0; r < s.n; ++r) {
     if (r % 4 == 0) walk.refill(s.key, r);
-    const Bits left = static_cast<uint64_t>(s.n - r) - Bits{};
     const Reals d = s.d[r] - Reals{};
     for (int64_t v = 0; v < vectors; ++v) {
-      const Whole hit = walk.below(v, r, left) < wanted[v];
-      wanted[v] += hit;
+      const Whole hit = wanted.take(s, walk, v, r);
       if constexpr (Kind == Increment::linear) {
         total[v] += masked(hit, d);
       } else {
@@ -100,8 +137,7 @@ void sample_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
   for (int64_t v = 0; v < vectors; ++v) std::memcpy(values + v * lanes, &total[v], sizeof total[v]);
 }
 
-template <>
-void sample_lanes_at<Increment::graded>(const RankingSampler& s, uint64_t first, double* values) {
+void graded_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
   Walk walk(first);
   Whole wanted[most_levels][vectors];
   Reals total[vectors] = {};
@@ -125,24 +161,57 @@ void sample_lanes_at<Increment::graded>(const RankingSampler& s, uint64_t first,
   for (int64_t v = 0; v < vectors; ++v) std::memcpy(values + v * lanes, &total[v], sizeof total[v]);
 }
 
+/// Rows that gain nothing are the `others`.
+void graded_weighted_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
+  Walk walk(first);
+  Reals left[most_levels][vectors], others[vectors], total[vectors] = {};
+  for (int64_t v = 0; v < vectors; ++v) {
+    others[v] = static_cast<double>(s.n) - Reals{};
+    for (int64_t c = 0; c < s.levels; ++c) {
+      left[c][v] = static_cast<double>(s.at_least[c] - (c > 0 ? s.at_least[c - 1] : 0)) - Reals{};
+      others[v] -= left[c][v];
+    }
+  }
+  for (int64_t r = 0; r < s.n; ++r) {
+    if (r % 4 == 0) walk.refill(s.key, r);
+    for (int64_t v = 0; v < vectors; ++v) {
+      Reals weight = {}, reached = {}, gain = {};
+      for (int64_t c = 0; c < s.levels; ++c) weight += left[c][v] * s.weight[c];
+      const Reals place = walk.share(v, r) * (weight + others[v]);
+      Whole drawn = {};
+      for (int64_t c = 0; c < s.levels; ++c) {
+        reached += left[c][v] * s.weight[c];
+        const Whole hit = place < reached;
+        gain += masked(hit, s.step[c] - Reals{});
+        left[c][v] -= masked(hit & ~drawn, 1.0 - Reals{});
+        drawn |= hit;
+      }
+      others[v] -= masked(~drawn, 1.0 - Reals{});
+      total[v] += gain * s.d[r];
+    }
+  }
+  for (int64_t v = 0; v < vectors; ++v) std::memcpy(values + v * lanes, &total[v], sizeof total[v]);
+}
+
 /// The loop for a kind of increment.
+template <bool Weighted>
 auto loop_of(Increment kind) {
   switch (kind) {
     case Increment::average_precision:
-      return &sample_lanes_at<Increment::average_precision>;
+      return &sample_lanes_at<Increment::average_precision, Weighted>;
     case Increment::first:
-      return &sample_lanes_at<Increment::first>;
+      return &sample_lanes_at<Increment::first, Weighted>;
     case Increment::graded:
-      return &sample_lanes_at<Increment::graded>;
+      return Weighted ? &graded_weighted_lanes_at : &graded_lanes_at;
     default:
-      return &sample_lanes_at<Increment::linear>;
+      return &sample_lanes_at<Increment::linear, Weighted>;
   }
 }
 
 }  // namespace
 
 void sample(const RankingSampler& s, int64_t first, int64_t count, double* values) {
-  const auto run = loop_of(s.increment);
+  const auto run = s.weighted ? loop_of<true>(s.increment) : loop_of<false>(s.increment);
   for (int64_t i = 0; i < count; i += sample_lanes) run(s, static_cast<uint64_t>(first + i), values + i);
 }
 

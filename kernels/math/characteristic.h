@@ -1,7 +1,8 @@
 // The characteristic function of a metric over random rankings, one frequency at a time: the plain form of
 // kernels/cpu/characteristic.h, and what a GPU runs. Rank by rank a row is relevant with probability (relevant rows
 // left) / (rows left); state c holds the sum over all ways to have c relevant rows so far of probability times
-// exp(i t (what they added)).
+// exp(i t (what they added)). With weights, drawn without replacement (Plackett 1975, Luce 1959), both counts are times
+// their rows' weight.
 #pragma once
 
 #include <cmath>
@@ -14,6 +15,7 @@ namespace mr {
 template <class Real>
 struct CharacteristicFunction {
   int64_t n = 0, p = 0;
+  double weight = 1;              // of a relevant row, where another one has 1
   bool cumulative = false;        // the c-th relevant row adds c times the angle (average precision)
   Span<const int32_t> low, high;  // [n]: counts of relevant rows among the first r + 1 ranks that are worth it
   Span<const double> angle;       // [n]: what a relevant row at rank r adds, times the step of t
@@ -27,12 +29,12 @@ struct CharacteristicFunction {
     at(0, 0, f) = 1;
     int64_t before = 0;
     for (int64_t r = 0; r < n; ++r) {
-      const double left = static_cast<double>(n - r);
       double above_re = at(low[r] - 1, 0, f), above_im = at(low[r] - 1, 1, f);
       for (int64_t c = low[r]; c <= high[r]; ++c) {
         const double turn = t * angle[r] * (cumulative ? static_cast<double>(c) : 1.0);
         const double cosine = std::cos(turn), sine = std::sin(turn);
-        const double hit = static_cast<double>(p - c + 1) / left, miss = static_cast<double>(n - r - (p - c)) / left;
+        const double hit = wanted(c - 1) / (wanted(c - 1) + others(r, c - 1));
+        const double miss = others(r, c) / (wanted(c) + others(r, c));
         const double x = at(c, 0, f), y = at(c, 1, f);
         at(c, 0, f) = miss * x + hit * (cosine * above_re - sine * above_im);
         at(c, 1, f) = miss * y + hit * (cosine * above_im + sine * above_re);
@@ -47,6 +49,9 @@ struct CharacteristicFunction {
   }
 
  private:
+  /// The weight that is left of relevant rows after c of them, and of the others at rank r.
+  MR_HD double wanted(int64_t c) const { return static_cast<double>(p - c) * weight; }
+  MR_HD double others(int64_t r, int64_t c) const { return static_cast<double>(n - r - (p - c)); }
   MR_HD double& at(int64_t c, int64_t part, int64_t f) const { return state[((c + 1) * 2 + part) * frequencies + f]; }
 };
 

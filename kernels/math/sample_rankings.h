@@ -1,6 +1,7 @@
 // Values of a metric for random rankings of n rows of which p are relevant. Rank by rank a row is relevant with
 // probability (relevant rows left) / (rows left): integers compared with random bits, so that every set of ranks is
-// equally likely. The random numbers depend on (key, sample) only: every device draws the same.
+// equally likely. With weights, drawn without replacement (Plackett 1975, Luce 1959), the weights that are left are
+// compared instead. The random numbers depend on (key, sample) only: every device draws the same.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,9 @@ struct RankingSampler {
   int64_t levels = 0;
   int64_t at_least[most_levels] = {};
   double step[most_levels] = {};
+  /// Of the rows of each level (of relevant ones: weight[0]), where one that gains nothing has 1.
+  bool weighted = false;
+  double weight[most_levels] = {};
 };
 
 /// values[s] for every sample s: the plain form of kernels/cpu/sample_loops.h, and what a GPU runs.
@@ -36,27 +40,44 @@ struct SampleRankings {
   RankingSampler sampler;
   Span<double> values;
   MR_HD void operator()(int64_t sample) const {
-    values[sample] = sampler.increment == Increment::graded ? graded(sample) : binary(sample);
+    if (sampler.increment == Increment::graded) {
+      values[sample] = sampler.weighted ? graded_weighted(sample) : graded(sample);
+    } else {
+      values[sample] = binary(sample);
+    }
   }
 
  private:
-  /// Uniform in 0 .. rows left - 1, for rank r.
   struct Walk {
     RandomKey key;
     uint64_t sample;
     Random128 bits{};
-    MR_HD int64_t below(int64_t r, int64_t left) {
+    /// For rank r: ranks are asked for in turn.
+    MR_HD uint32_t word(int64_t r) {
       if (r % 4 == 0) bits = philox(key, sample, static_cast<uint64_t>(r / 4));
-      return static_cast<int64_t>(bits.word[r % 4] * static_cast<uint64_t>(left) >> 32);
+      return bits.word[r % 4];
     }
+    /// Uniform in 0 .. rows left - 1.
+    MR_HD int64_t below(int64_t r, int64_t left) {
+      return static_cast<int64_t>(word(r) * static_cast<uint64_t>(left) >> 32);
+    }
+    /// Uniform in (0, 1).
+    MR_HD double share(int64_t r) { return (static_cast<double>(word(r)) + 0.5) * 0x1p-32; }
   };
+
+  /// Whether the row at rank r is relevant, where `wanted` of the rows that are left are.
+  MR_HD bool hits(Walk& walk, int64_t r, int64_t wanted) const {
+    if (!sampler.weighted) return walk.below(r, sampler.n - r) < wanted;
+    const double weight = static_cast<double>(wanted) * sampler.weight[0];
+    return walk.share(r) * (weight + static_cast<double>(sampler.n - r - wanted)) < weight;
+  }
 
   MR_HD double binary(int64_t sample) const {
     Walk walk{sampler.key, static_cast<uint64_t>(sample)};
     int64_t wanted = sampler.p, found = 0;
     double total = 0;
     for (int64_t r = 0; r < sampler.n; ++r) {
-      if (walk.below(r, sampler.n - r) >= wanted) continue;
+      if (!hits(walk, r, wanted)) continue;
       --wanted;
       ++found;
       if (sampler.increment == Increment::average_precision) {
@@ -81,6 +102,33 @@ struct SampleRankings {
         --wanted[c];
         gain += sampler.step[c];
       }
+      total += gain * sampler.d[r];
+    }
+    return total;
+  }
+
+  /// Level by level from the highest, the row is of the first one below whose weight, added up, the random share lies.
+  MR_HD double graded_weighted(int64_t sample) const {
+    Walk walk{sampler.key, static_cast<uint64_t>(sample)};
+    double left[most_levels], others = static_cast<double>(sampler.n), total = 0;
+    for (int64_t c = 0; c < sampler.levels; ++c) {
+      left[c] = static_cast<double>(sampler.at_least[c] - (c > 0 ? sampler.at_least[c - 1] : 0));
+      others -= left[c];
+    }
+    for (int64_t r = 0; r < sampler.n; ++r) {
+      double weight = 0;
+      for (int64_t c = 0; c < sampler.levels; ++c) weight += left[c] * sampler.weight[c];
+      const double place = walk.share(r) * (weight + others);
+      double reached = 0, gain = 0;
+      bool drawn = false;
+      for (int64_t c = 0; c < sampler.levels; ++c) {
+        reached += left[c] * sampler.weight[c];
+        const bool hit = place < reached;
+        if (hit) gain += sampler.step[c];
+        if (hit && !drawn) left[c] -= 1;
+        drawn = drawn || hit;
+      }
+      if (!drawn) others -= 1;
       total += gain * sampler.d[r];
     }
     return total;

@@ -117,24 +117,26 @@ BoundedMetric to_bounded_metric(const std::string& name) {
   return metric;
 }
 
-ListShape shape_of(const BoundedMetric& metric, const float* grades, int64_t n) {
+ListShape shape_of(const BoundedMetric& metric, const float* grades, int64_t n, double beta) {
   // smaller grades have a gain of 0
   const float threshold = metric.graded() ? static_cast<float>(std::numeric_limits<double>::epsilon()) : 1.0F;
   const float* const end = grades + n;
-  ListShape shape{n, std::count_if(grades, end, [threshold](float y) { return y >= threshold; }), {}};
+  ListShape shape{n, std::count_if(grades, end, [threshold](float y) { return y >= threshold; }), {}, beta};
   const float top = n == 0 ? 0 : *std::max_element(grades, end);
   const bool differ = metric.graded() && std::any_of(grades, end, [=](float y) { return y >= threshold && y != top; });
-  if (differ) {
+  // the metric of one grade is that of grade 1, the weights are not
+  const bool weighted = metric.graded() && beta != 0 && top != 1 && shape.p > 0;
+  if (differ || weighted) {
     shape.grades.assign(grades, end);
     std::sort(shape.grades.begin(), shape.grades.end(), std::greater<>());
-    // with every row graded the ends still differ; p < n keeps the shape from counting as degenerate
-    shape.p = std::min(shape.p, n - 1);
   }
+  // with every row graded the ends still differ; p < n keeps the shape from counting as degenerate
+  if (differ) shape.p = std::min(shape.p, n - 1);
   return shape;
 }
 
 ListShape shape_of(const BoundedMetric& metric, std::optional<int64_t> n, std::optional<int64_t> p,
-                   const std::vector<double>& grades) {
+                   const std::vector<double>& grades, double beta) {
   if (grades.empty()) {
     if (!n) throw ArgumentError("n", "is missing: n and p are needed, or grades");
     if (!p) throw ArgumentError("p", "is missing: n and p are needed, or grades");
@@ -142,7 +144,7 @@ ListShape shape_of(const BoundedMetric& metric, std::optional<int64_t> n, std::o
       throw ArgumentError("n", std::to_string(*n) + ", expected 1 to " + std::to_string(most_rows));
     if (*p < 0 || *p > *n)
       throw ArgumentError("p", std::to_string(*p) + " of " + std::to_string(*n) + ", expected 0 to n");
-    return {*n, *p, {}};
+    return {*n, *p, {}, beta};
   }
   const auto rows = static_cast<int64_t>(grades.size());
   if (n.value_or(rows) != rows)
@@ -152,13 +154,15 @@ ListShape shape_of(const BoundedMetric& metric, std::optional<int64_t> n, std::o
     if (!(y >= 0 && y <= 1000)) throw ArgumentError("grades", std::to_string(y) + ", expected 0 to 1000");
   }
   const std::vector<float> as_in_lists(grades.begin(), grades.end());
-  return shape_of(metric, as_in_lists.data(), rows);
+  return shape_of(metric, as_in_lists.data(), rows, beta);
 }
 
-const std::vector<ListShape>& list_shapes(const Lists& lists, const BoundedMetric& metric) {
-  const char* const key = metric.graded() ? "graded shapes" : "binary shapes";
+const std::vector<ListShape>& list_shapes(const Lists& lists, const BoundedMetric& metric, double beta) {
+  char key[64];
+  std::snprintf(key, sizeof key, "%s shapes %a", metric.graded() ? "graded" : "binary", beta);
   return lists.cached<std::vector<ListShape>>(key, [&] {
-    return lists.per_list<ListShape>(key, [&](const float* grades, int64_t n) { return shape_of(metric, grades, n); });
+    const auto shape = [&](const float* grades, int64_t n) { return shape_of(metric, grades, n, beta); };
+    return lists.per_list<ListShape>(key, shape);
   });
 }
 

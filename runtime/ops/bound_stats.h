@@ -23,24 +23,29 @@ BoundedMetric to_bounded_metric(const std::string& name);
 /// Whether there is one of this name, without k and p.
 bool is_bounded_metric(const std::string& base);
 
-/// N rows of which P are relevant, or the grades where they matter: what decides a list's statistics.
+/// N rows of which P are relevant, or the grades where they matter: what decides a list's statistics. And what decides
+/// its random rankings: rows are drawn without replacement with weights e^(beta grade) (Plackett 1975, Luce 1959),
+/// where relevant rows have grade 1 unless there are grades.
 struct ListShape {
   int64_t n = 0, p = 0;
   std::vector<float> grades;  // descending; empty where n and p say all
+  double beta = 0;            // 0: all rankings are equally likely
   bool degenerate() const { return p == 0 || p == n; }
-  bool operator<(const ListShape& o) const { return std::tie(n, p, grades) < std::tie(o.n, o.p, o.grades); }
+  bool operator<(const ListShape& o) const {
+    return std::tie(n, p, grades, beta) < std::tie(o.n, o.p, o.grades, o.beta);
+  }
 };
 /// The shape of a list of n rows with these grades.
-ListShape shape_of(const BoundedMetric& metric, const float* grades, int64_t n);
+ListShape shape_of(const BoundedMetric& metric, const float* grades, int64_t n, double beta = 0);
 /// The shape that a script names: n and p, or grades (in any order) which say both.
 ListShape shape_of(const BoundedMetric& metric, std::optional<int64_t> n, std::optional<int64_t> p,
-                   const std::vector<double>& grades);
+                   const std::vector<double>& grades, double beta = 0);
 /// Shapes of all lists for a metric. A list whose grades are all equal is degenerate: p = n. They live
 /// as long as the lists.
-const std::vector<ListShape>& list_shapes(const Lists& lists, const BoundedMetric& metric);
+const std::vector<ListShape>& list_shapes(const Lists& lists, const BoundedMetric& metric, double beta = 0);
 
-/// Where every row is relevant, the one value there is; where none is, NaN (the nRBP loss: 0). Kept per process; the
-/// variance of AP, O(N P), only where asked.
+/// Over all rankings, equally likely, whatever beta is. Where every row is relevant, the one value there is; where none
+/// is, NaN (the nRBP loss: 0). Kept per process; the variance of AP, O(N P), only where asked.
 BoundStats bound_stats(const BoundedMetric& metric, const ListShape& shape, bool variance);
 
 }  // namespace mr

@@ -19,9 +19,9 @@ constexpr int64_t most_bytes = int64_t{1} << 30;
 std::string key_text(const BoundedMetric& metric, const ListShape& shape, int64_t samples, int64_t seed,
                      const Smoothing& how) {
   char text[128];
-  std::snprintf(text, sizeof text, " %lld %lld %lld %lld %d %a", static_cast<long long>(shape.n),
+  std::snprintf(text, sizeof text, " %lld %lld %lld %lld %d %a %a", static_cast<long long>(shape.n),
                 static_cast<long long>(shape.p), static_cast<long long>(samples), static_cast<long long>(seed),
-                static_cast<int>(how.kind), how.amount);
+                static_cast<int>(how.kind), how.amount, shape.beta);
   std::string key = metric.name + text;
   for (const float grade : shape.grades) {
     std::snprintf(text, sizeof text, " %a", static_cast<double>(grade));
@@ -91,7 +91,9 @@ bool has_series(const BoundedMetric& metric, const ListShape& shape, const Findi
 }
 
 double series_gain(const BoundedMetric& metric, const ListShape& shape, const Smoothing& how) {
-  return how.gain(std::sqrt(bound_stats(metric, shape, true).variance));
+  const double sd = moments_of(metric, shape).sd;
+  check_spread(metric, shape, sd);
+  return how.gain(sd);
 }
 
 SmoothCdf made(const BoundedMetric& metric, const ListShape& shape, const Finding& finding, const Smoothing& how,

@@ -68,6 +68,11 @@ void positive(const char* name, double value) {
     fail(name, std::string(name) + " is " + std::to_string(value) + ", expected a positive number");
 }
 
+void finite(const char* name, double value) {
+  if (!std::isfinite(value))
+    fail(name, std::string(name) + " is " + std::to_string(value) + ", expected a finite number");
+}
+
 void index(const char* name, const Tensor& x, int64_t n) {
   if (x.dtype() != Dtype::int64)
     fail(name, std::string(name) + " is " + std::string(name_of(x.dtype())) + ", expected int64");

@@ -22,6 +22,7 @@ void same_kind(const char* name, const Tensor& x, const char* other_name, const 
 /// is said when the tally is read, with the operation.
 void not_nan(const char* operation, const char* name, const Tensor& x);
 void positive(const char* name, double value);
+void finite(const char* name, double value);
 /// Integers from 1 to n.
 void index(const char* name, const Tensor& x, int64_t n);
 /// A dimension of x counted from 1; returns it counted from 0.

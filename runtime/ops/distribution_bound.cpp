@@ -79,8 +79,9 @@ Tensor by_values(const Tensor& score, const std::vector<std::optional<SmoothCdf>
 /// lists. The tables of a batch are made once per lists.
 Tensor distribution_bound(const Tensor& score, const Lists& lists, const std::string& metric, const std::string& form,
                           const std::string& method, int64_t samples, int64_t seed, const std::string& gain,
-                          double amount) {
+                          double amount, double beta) {
   check::per_list("score", score, lists);
+  check::finite("beta", beta);
   const BoundedMetric what = to_bounded_metric(metric);
   const Smoothing how = to_smoothing(gain, amount);
   const Finding finding = to_finding(method, samples, seed);
@@ -88,14 +89,14 @@ Tensor distribution_bound(const Tensor& score, const Lists& lists, const std::st
   if (how.kind == Smoothing::by_samples) {
     if (which != DistributionForm::cdf)
       throw ArgumentError("gain", "'samples' has no " + form + ": beyond the samples F~ is 0 or 1");
-    return by_values(score, smooth_cdfs(what, list_shapes(lists, what), finding, how, score.device()));
+    return by_values(score, smooth_cdfs(what, list_shapes(lists, what, beta), finding, how, score.device()));
   }
   char key[200];
-  std::snprintf(key, sizeof key, "cdf %s %s %lld %lld %s %a %s", what.name.c_str(), method.c_str(),
-                static_cast<long long>(samples), static_cast<long long>(seed), gain.c_str(), amount,
+  std::snprintf(key, sizeof key, "cdf %s %s %lld %lld %s %a %a %s", what.name.c_str(), method.c_str(),
+                static_cast<long long>(samples), static_cast<long long>(seed), gain.c_str(), amount, beta,
                 std::string(name_of(score.device())).c_str());
   const ListTables& tables = lists.cached<ListTables>(key, [&] {
-    return tables_on(score.device(), smooth_cdfs(what, list_shapes(lists, what), finding, how, score.device()));
+    return tables_on(score.device(), smooth_cdfs(what, list_shapes(lists, what, beta), finding, how, score.device()));
   });
   return by_tables(score, tables, which, what.family == BoundedMetric::nrbp_loss);
 }
@@ -122,7 +123,8 @@ extern const lua::OpTable distribution_bound_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&distribution_bound>("distribution_bound", "score, lists, metric, form, method, samples, seed, gain, amount",
+        op<&distribution_bound>("distribution_bound",
+                                "score, lists, metric, form, method, samples, seed, gain, amount, beta",
                                 "F~ of the score of every list, its logarithm or logit."),
         op<&distribution_bound_of>("distribution_bound_of", "score, distribution, form, minimize, gain, amount",
                                    "The same under one distribution for all entries."),

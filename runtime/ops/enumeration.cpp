@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "runtime/ops/increments.h"
+#include "runtime/ops/relevant_counts.h"
 
 namespace mr {
 namespace {
@@ -14,8 +15,9 @@ double log_choose(int64_t n, int64_t k) {
   return std::lgamma(a + 1) - std::lgamma(b + 1) - std::lgamma(a - b + 1);
 }
 
-/// The subtractions of `mann_whitney_pmf` lose their digits beyond.
-bool pmf_is_stable(const ListShape& shape) {
+/// Where the loss has a generating function of which `mann_whitney_pmf` does not lose the digits in its subtractions.
+bool has_pmf(const BoundedMetric& metric, const ListShape& shape) {
+  if (metric.family != BoundedMetric::nrbp_loss || shape.beta != 0) return false;
   return shape.n <= 600 || (shape.n <= 1000 && shape.p * (shape.n - shape.p) <= shape.n * shape.n / 5);
 }
 
@@ -42,15 +44,17 @@ class Arrangements {
  public:
   Arrangements(const BoundedMetric& metric, const ListShape& shape)
       : add_(increments_of(metric, shape)), ranks_(counted_ranks(metric, shape)), rows_(shape.n) {
-    for (const Level& level : levels_of(shape)) {
+    const std::vector<Level> levels = levels_of(shape);
+    for (const Level& level : levels) {
       gains_.push_back(level.gain);
       left_.push_back(level.rows);
+      if (shape.beta != 0) weights_.push_back(level.weight_against(levels.back()));
     }
     all_ = left_;
   }
 
   Atoms listed() {
-    visit(0, 0, 0);
+    visit(0, 0, 0, 1);
     double total = 0;
     for (const double w : out_.weights) total += w;
     for (double& w : out_.weights) w /= total;
@@ -64,20 +68,24 @@ class Arrangements {
     return (cumulative ? static_cast<double>(relevant + 1) : gains_[level]) * add_.d[rank];
   }
 
-  void visit(int64_t rank, int64_t relevant, double sum) {
+  void visit(int64_t rank, int64_t relevant, double sum, double chance) {
     const auto has_rows = [](int64_t rows) { return rows > 0; };
     const auto first = std::find_if(left_.begin(), left_.end(), has_rows);
-    if (rank == ranks_ || std::none_of(first + 1, left_.end(), has_rows)) return finish(first, rank, relevant, sum);
+    if (rank == ranks_ || std::none_of(first + 1, left_.end(), has_rows))
+      return finish(first, rank, relevant, sum, chance);
+    double weight = 0;
+    for (size_t l = 0; l < weights_.size(); ++l) weight += static_cast<double>(left_[l]) * weights_[l];
     for (size_t l = 0; l < left_.size(); ++l) {
       if (left_[l] == 0) continue;
+      const double own = weights_.empty() ? 1 : chance * (static_cast<double>(left_[l]) * weights_[l] / weight);
       --left_[l];
-      visit(rank + 1, relevant + (gains_[l] > 0 ? 1 : 0), sum + added(l, rank, relevant));
+      visit(rank + 1, relevant + (gains_[l] > 0 ? 1 : 0), sum + added(l, rank, relevant), own);
       ++left_[l];
     }
   }
 
   /// The ranks that are left all have rows of one level.
-  void finish(std::vector<int64_t>::iterator level, int64_t rank, int64_t relevant, double sum) {
+  void finish(std::vector<int64_t>::iterator level, int64_t rank, int64_t relevant, double sum, double chance) {
     const int64_t placed = ranks_ - rank;
     if (placed > 0) {
       const auto l = static_cast<size_t>(level - left_.begin());
@@ -85,7 +93,7 @@ class Arrangements {
       *level -= placed;
     }
     out_.values.push_back(add_.scale * sum - add_.shift);
-    out_.weights.push_back(std::exp(log_ways()));
+    out_.weights.push_back(weights_.empty() ? std::exp(log_ways()) : chance);
     if (placed > 0) *level += placed;
   }
 
@@ -101,27 +109,47 @@ class Arrangements {
 
   Increments add_;
   int64_t ranks_, rows_;
-  std::vector<double> gains_;
+  std::vector<double> gains_, weights_;  // weights only where they differ
   std::vector<int64_t> left_, all_;
   Atoms out_;
 };
 
+/// The weight of a relevant row where the others have 1.
+double relevant_weight(const ListShape& shape) {
+  return shape.degenerate() ? 1 : levels_of(shape).front().weight_against(levels_of(shape).back());
+}
+
 /// The first relevant row is at rank r.
 Atoms rr_atoms(const ListShape& shape) {
   Atoms out;
-  double at = static_cast<double>(shape.p) / static_cast<double>(shape.n);
+  const double wanted = static_cast<double>(shape.p) * relevant_weight(shape);
+  double at = wanted / (wanted + static_cast<double>(shape.n - shape.p));
   for (int64_t r = 1; r <= shape.n - shape.p + 1; ++r) {
     out.values.push_back(1 / static_cast<double>(r));
     out.weights.push_back(at);
-    if (r < shape.n) at *= static_cast<double>(shape.n - shape.p - r + 1) / static_cast<double>(shape.n - r);
+    const auto others = static_cast<double>(shape.n - shape.p - r);
+    if (r < shape.n) at *= (others + 1) / (wanted + others);
   }
   return out;
 }
 
-/// j relevant rows among the first k: hypergeometric.
+/// j relevant rows among the first k, rank by rank.
+Atoms weighted_hits_atoms(const ListShape& shape, int64_t k, double scale) {
+  RelevantCounts counts(shape.n, shape.p, relevant_weight(shape));
+  for (int64_t r = 0; r < k; ++r) counts.next();
+  Atoms out;
+  for (int64_t j = counts.least(); j <= counts.most(); ++j) {
+    out.values.push_back(scale * static_cast<double>(j));
+    out.weights.push_back(counts.probability(j));
+  }
+  return out;
+}
+
+/// j relevant rows among the first k: hypergeometric where all rankings are equally likely.
 Atoms hits_atoms(const BoundedMetric& metric, const ListShape& shape) {
   const int64_t k = counted_ranks(metric, shape);
   const double scale = increments_of(metric, shape).scale;
+  if (shape.beta != 0) return weighted_hits_atoms(shape, k, scale);
   Atoms out;
   double total = 0;
   for (int64_t j = std::max<int64_t>(0, k - (shape.n - shape.p)); j <= std::min(k, shape.p); ++j) {
@@ -161,7 +189,7 @@ std::vector<double> mann_whitney_pmf(int64_t n, int64_t p) {
 
 bool has_atoms(const BoundedMetric& metric, const ListShape& shape) {
   if (metric.family == BoundedMetric::rr || counts_hits(metric) || shape.p == shape.n) return true;
-  if (metric.family == BoundedMetric::nrbp_loss && pmf_is_stable(shape)) return true;
+  if (has_pmf(metric, shape)) return true;
   return arrangements(metric, shape) <= most_arrangements * (1 + 1e-9);
 }
 
@@ -169,7 +197,7 @@ Atoms atoms_of(const BoundedMetric& metric, const ListShape& shape) {
   if (shape.p == shape.n) return {{bound_stats(metric, shape, false).best}, {1.0}};
   if (metric.family == BoundedMetric::rr) return rr_atoms(shape);
   if (counts_hits(metric)) return hits_atoms(metric, shape);
-  if (metric.family == BoundedMetric::nrbp_loss && pmf_is_stable(shape)) {
+  if (has_pmf(metric, shape)) {
     Atoms out{{}, mann_whitney_pmf(shape.n, shape.p)};
     for (size_t u = 0; u < out.weights.size(); ++u) out.values.push_back(static_cast<double>(u));
     return out;

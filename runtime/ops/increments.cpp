@@ -85,13 +85,14 @@ std::vector<double> gains_of(const ListShape& shape) {
 std::vector<Level> levels_of(const ListShape& shape) {
   if (shape.grades.empty()) {
     std::vector<Level> levels;
-    if (shape.p > 0) levels.push_back({1, shape.p});
-    if (shape.p < shape.n) levels.push_back({0, shape.n - shape.p});
+    if (shape.p > 0) levels.push_back({1, shape.p, shape.beta});
+    if (shape.p < shape.n) levels.push_back({0, shape.n - shape.p, 0});
     return levels;
   }
   std::vector<Level> levels;
-  for (const double gain : gains_of(shape)) {
-    if (levels.empty() || levels.back().gain != gain) levels.push_back({gain, 0});
+  for (const float grade : shape.grades) {
+    const double gain = gain_of(grade);
+    if (levels.empty() || levels.back().gain != gain) levels.push_back({gain, 0, shape.beta * grade});
     ++levels.back().rows;
   }
   return levels;

@@ -1,6 +1,8 @@
 // What a metric adds up over the rows of a random ranking, for sampling and for exact distributions alike.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "kernels/math/sample_rankings.h"
@@ -19,10 +21,14 @@ Increments increments_of(const BoundedMetric& metric, const ListShape& shape);
 /// The gains of a shape's rows, highest first: 1 and 0 where only relevance counts.
 std::vector<double> gains_of(const ListShape& shape);
 
-/// Rows that gain the same.
+/// Rows that gain the same, and are drawn with the same weight e^pull.
 struct Level {
   double gain;
   int64_t rows;
+  double pull;
+
+  /// The weight of a row where one of the other level has 1; within what can be added up.
+  double weight_against(const Level& other) const { return std::exp(std::clamp(pull - other.pull, -300.0, 300.0)); }
 };
 /// From the highest gain down, that of 0 included where it occurs.
 std::vector<Level> levels_of(const ListShape& shape);

@@ -8,6 +8,7 @@
 #include "kernels/cpu/pool.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/lists.h"
+#include "runtime/ops/random_order.h"
 
 namespace mr {
 namespace {
@@ -33,6 +34,22 @@ Tensor random_ranks(int64_t rows, int64_t first, int64_t count, int64_t seed) {
     for (int64_t r = 0; r + 1 < rows; ++r) {  // Fisher-Yates
       const uint64_t bits = philox(key, static_cast<uint64_t>(first + s), static_cast<uint64_t>(r)).low();
       std::swap(own[r], own[r + static_cast<int64_t>(bounded(bits, static_cast<uint64_t>(rows - r)))]);
+    }
+  });
+  return out;
+}
+
+/// The same of rows that are drawn without replacement with weights e^pull.
+Tensor drawn_ranks(const std::vector<double>& pulls, int64_t first, int64_t count, int64_t seed) {
+  const auto rows = static_cast<int64_t>(pulls.size());
+  Tensor out = Tensor::empty({checked_entries(rows, count)}, Dtype::float64);
+  double* const ranks = out.span<double>().data;
+  const RandomKey key = random_key(static_cast<uint64_t>(seed), ("orders " + std::to_string(rows)).c_str());
+  cpu::parallel(count, 64, [&](int64_t from, int64_t to) {
+    RandomOrder order(pulls, key);
+    for (int64_t s = from; s < to; ++s) {
+      const std::vector<int64_t>& row_at = order.next(static_cast<uint64_t>(first + s));
+      for (int64_t r = 0; r < rows; ++r) ranks[s * rows + row_at[r]] = static_cast<double>(r + 1);
     }
   });
   return out;
@@ -80,6 +97,8 @@ extern const lua::OpTable order_functions{
     {
         op<&random_ranks>("random_ranks", "rows, first, count, seed",
                           "Ranks of random orders, one order after another."),
+        op<&drawn_ranks>("drawn_ranks", "pulls, first, count, seed",
+                         "The same of rows that are drawn with weights e^pull, without replacement."),
         op<&arrangement_ranks>("arrangement_ranks", "grades, most",
                                "Ranks of all orders of the grades, or nil where there are more than `most`."),
         op<&copies>("list_copies", "grades, count", "So many copies of one list."),

@@ -25,9 +25,10 @@ namespace {
 
 SharedDistribution distribution(const std::string& metric, std::optional<int64_t> n, std::optional<int64_t> p,
                                 const std::vector<double>& grades, const std::string& method, int64_t samples,
-                                int64_t seed) {
+                                int64_t seed, double beta) {
   const BoundedMetric what = to_bounded_metric(metric);
-  const ListShape shape = shape_of(what, n, p, grades);
+  check::finite("beta", beta);
+  const ListShape shape = shape_of(what, n, p, grades, beta);
   if (shape.p == 0) throw ArgumentError("p", "0: without a relevant row there is no distribution");
   return std::make_shared<const RankingDistribution>(what, shape, to_finding(method, samples, seed));
 }
@@ -90,7 +91,7 @@ extern const lua::OpTable distribution_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&distribution>("distribution", "metric, n, p, grades, method, samples, seed",
+        op<&distribution>("distribution", "metric, n, p, grades, method, samples, seed, beta",
                           "The distribution of a metric over random rankings."),
         op<&distribution_of>("distribution_of", "values", "The distribution of values that are equally likely."),
         op<&smooth_of>("distribution_smooth", "distribution, s, gain, amount",

@@ -5,43 +5,37 @@
 #include <cstring>
 
 #include "kernels/tables/bounds.h"
+#include "runtime/ops/relevant_counts.h"
 
 namespace mr {
 namespace {
 
 constexpr int64_t lanes = cpu::frequency_lanes;
-constexpr double unlikely = 1e-19;  // counts of relevant rows that are less likely are left out
 
-/// For every rank the counts of p relevant rows among n that are likely enough to count.
-void likely_counts(int64_t n, int64_t p, std::vector<int32_t>& low, std::vector<int32_t>& high) {
-  std::vector<double> mass(static_cast<size_t>(p) + 2, 0.0);
-  mass[0] = 1;
-  int64_t least = 0, most = 0;
+/// For every rank the counts of relevant rows that are likely enough to count.
+void likely_counts(int64_t n, int64_t p, double weight, std::vector<int32_t>& low, std::vector<int32_t>& high) {
+  RelevantCounts counts(n, p, weight);
   for (int64_t r = 0; r < n; ++r) {
-    const auto left = static_cast<double>(n - r);
-    most = std::min(most + 1, p);
-    for (int64_t c = most; c >= least; --c) {
-      const double from = c > least ? mass[c - 1] * static_cast<double>(p - c + 1) : 0;
-      mass[c] = (mass[c] * static_cast<double>(n - r - (p - c)) + from) / left;
-    }
-    while (least < most && mass[least] < unlikely) mass[least++] = 0;
-    while (most > least && mass[most] < unlikely) mass[most--] = 0;
-    low.push_back(static_cast<int32_t>(least));
-    high.push_back(static_cast<int32_t>(most));
+    counts.next();
+    low.push_back(static_cast<int32_t>(counts.least()));
+    high.push_back(static_cast<int32_t>(counts.most()));
   }
 }
 
 }  // namespace
 
-Increase increase_of(const ListShape& shape) {
+Increase increase_of(const ListShape& shape, Increment kind) {
   const std::vector<Level> levels = levels_of(shape);
-  const auto base =
-      std::max_element(levels.begin(), levels.end(), [](const Level& a, const Level& b) { return a.rows < b.rows; });
+  const bool counted = kind == Increment::average_precision || kind == Increment::first;
+  const auto base = counted ? levels.end() - 1
+                            : std::max_element(levels.begin(), levels.end(),
+                                               [](const Level& a, const Level& b) { return a.rows < b.rows; });
   Increase out;
   out.base = base->gain;
   for (const Level& level : levels) {
     if (&level == &*base) continue;
     out.gain.push_back(level.gain - base->gain);
+    out.weight.push_back(level.weight_against(*base));
     out.rows.push_back(level.rows);
     out.states *= static_cast<double>(level.rows + 1);
   }
@@ -50,17 +44,19 @@ Increase increase_of(const ListShape& shape) {
 
 RankingRecursion::RankingRecursion(const Increments& add, const ListShape& shape, Device device) : device_(device) {
   const bool cumulative = add.kind == Increment::average_precision;
-  const Increase increase = cumulative ? Increase{{1}, {shape.p}} : increase_of(shape);
+  const Increase increase = increase_of(shape, add.kind);
   for (const double d : add.d) {
     always_ += add.scale * increase.base * d;
     for (const double gain : increase.gain) angle_.push_back(add.scale * gain * d);
   }
   rows_ = increase.rows;
+  weights_ = increase.weight;
   transform_.n = shape.n;
   transform_.levels = static_cast<int64_t>(rows_.size());
   transform_.rows_of = rows_.data();
+  transform_.weights = shape.beta == 0 ? nullptr : weights_.data();
   transform_.cumulative = cumulative;
-  if (one_level()) likely_counts(shape.n, rows_[0], low_, high_);
+  if (one_level()) likely_counts(shape.n, rows_[0], weights_[0], low_, high_);
   transform_.low = low_.data();
   transform_.high = high_.data();
   start_.resize(2 * angle_.size());
@@ -145,6 +141,7 @@ void RankingRecursion::launch(const std::vector<RankingRecursion*>& all) {
     double* const parts = out.span<double>().data + 2 * block * static_cast<int64_t>(shapes.size());
     shapes.push_back({r->transform_.n,
                       r->rows_[0],
+                      r->weights_[0],
                       r->transform_.cumulative,
                       there(r->low_),
                       there(r->high_),

@@ -9,14 +9,15 @@
 
 namespace mr {
 
-/// Levels as the recursion takes them: the one with the most rows adds nothing, the others what they gain more.
+/// Levels as the recursion takes them: the one with the most rows (where relevant rows are counted: the other rows)
+/// adds nothing and has weight 1, the others what they gain more.
 struct Increase {
-  std::vector<double> gain;
+  std::vector<double> gain, weight;
   std::vector<int64_t> rows;
   double base = 0;  // the gain of the level left out
   double states = 1;
 };
-Increase increase_of(const ListShape& shape);
+Increase increase_of(const ListShape& shape, Increment kind = Increment::linear);
 
 class RankingRecursion {
  public:
@@ -48,6 +49,7 @@ class RankingRecursion {
   cpu::RankingTransform transform_;
   double always_ = 0, step_ = 0;
   std::vector<int64_t> rows_;
+  std::vector<double> weights_;
   std::vector<int32_t> low_, high_;
   std::vector<double> angle_, start_, powers_, scratch_;
   int64_t taken_ = 0;          // frequencies handed out

@@ -7,9 +7,10 @@
 
 #include "kernels/cpu/pool.h"
 #include "kernels/cpu/sample_rankings.h"
-#include "kernels/math/discount.h"
 #include "kernels/tables/arithmetic.h"
 #include "runtime/ops/distribution.h"
+#include "runtime/ops/increments.h"
+#include "runtime/ops/random_order.h"
 
 namespace mr {
 namespace {
@@ -25,15 +26,26 @@ void for_samples(int64_t samples, const F& f) {
   cpu::parallel(samples, 64 * cpu::sample_lanes, f);
 }
 
+/// With what weight relevant rows, or those of each level, are drawn; 1 for rows that gain nothing.
+void set_weights(const ListShape& shape, RankingSampler& sampler) {
+  const Level nothing{0, 0, 0};
+  sampler.weighted = shape.beta != 0;
+  int64_t l = 0;
+  for (const Level& level : levels_of(shape)) {
+    if (level.gain > 0 && l < most_levels) sampler.weight[l++] = level.weight_against(nothing);
+  }
+}
+
 /// A sampler that draws every level of the gains; its `levels` is 0 where there are too many for that.
-RankingSampler level_sampler(const std::vector<double>& gains, const std::vector<double>& d, RandomKey key) {
-  RankingSampler sampler{static_cast<int64_t>(gains.size()), 0, Increment::graded, d.data(), key};
-  for (size_t r = 0; r < gains.size() && gains[r] > 0; ++r) {
-    const double next = r + 1 < gains.size() ? gains[r + 1] : 0;
-    if (next == gains[r]) continue;
+RankingSampler level_sampler(const ListShape& shape, const std::vector<double>& d, RandomKey key) {
+  RankingSampler sampler{shape.n, 0, Increment::graded, d.data(), key};
+  const std::vector<Level> levels = levels_of(shape);
+  int64_t rows = 0;
+  for (size_t l = 0; l < levels.size() && levels[l].gain > 0; ++l) {
     if (sampler.levels == most_levels) return {};
-    sampler.at_least[sampler.levels] = static_cast<int64_t>(r) + 1;
-    sampler.step[sampler.levels++] = gains[r] - next;
+    rows += levels[l].rows;
+    sampler.at_least[sampler.levels] = rows;
+    sampler.step[sampler.levels++] = levels[l].gain - (l + 1 < levels.size() ? levels[l + 1].gain : 0);
   }
   return sampler;
 }
@@ -59,36 +71,19 @@ void fill_samples(const RankingSampler& sampler, std::vector<double>& values, De
   values.resize(static_cast<size_t>(samples));
 }
 
-/// A shuffle per sample, for gains that are all different or nearly so.
-void fill_shuffled(const std::vector<double>& gains, const std::vector<double>& d, RandomKey key,
-                   std::vector<double>& values) {
-  const auto n = static_cast<int64_t>(gains.size());
+/// An order per sample, for gains that are all different or nearly so.
+void fill_ordered(const ListShape& shape, const std::vector<double>& d, RandomKey key, std::vector<double>& values) {
+  const std::vector<double> gains = gains_of(shape);
+  std::vector<double> pulls;
+  for (const float grade : shape.grades) pulls.push_back(shape.beta * grade);
   for_samples(static_cast<int64_t>(values.size()), [&](int64_t first, int64_t last) {
-    std::vector<double> order;
+    RandomOrder order(pulls, key);
     for (int64_t s = first; s < last; ++s) {
-      order = gains;
+      const std::vector<int64_t>& rows = order.next(static_cast<uint64_t>(s));
       values[s] = 0;
-      for (int64_t r = 0; r < n; ++r) {
-        const uint64_t bits = philox(key, static_cast<uint64_t>(s), static_cast<uint64_t>(r)).low();
-        std::swap(order[r], order[r + static_cast<int64_t>(bounded(bits, static_cast<uint64_t>(n - r)))]);
-        values[s] += order[r] * d[r];
-      }
+      for (size_t r = 0; r < rows.size(); ++r) values[s] += gains[static_cast<size_t>(rows[r])] * d[r];
     }
   });
-}
-
-/// Sums of random orders of the grades.
-std::vector<double> sample_graded(const std::vector<double>& d, const ListShape& shape, int64_t samples, RandomKey key,
-                                  Device device) {
-  const std::vector<double> gains = gains_of(shape);
-  std::vector<double> values(static_cast<size_t>(samples));
-  const RankingSampler sampler = level_sampler(gains, d, key);
-  if (sampler.levels > 0) {
-    fill_samples(sampler, values, device);
-  } else {
-    fill_shuffled(gains, d, key, values);
-  }
-  return values;
 }
 
 }  // namespace
@@ -99,11 +94,15 @@ std::vector<double> sample_metric(const BoundedMetric& metric, const ListShape& 
     throw ArgumentError("samples", std::to_string(samples) + ", expected 1 to 100000000");
   const Increments increments = increments_of(metric, shape);
   const RandomKey key = key_of(shape, seed);
+  RankingSampler sampler = increments.kind == Increment::graded
+                               ? level_sampler(shape, increments.d, key)
+                               : RankingSampler{shape.n, shape.p, increments.kind, increments.d.data(), key};
+  set_weights(shape, sampler);
   std::vector<double> values(static_cast<size_t>(samples));
-  if (increments.kind == Increment::graded) {
-    values = sample_graded(increments.d, shape, samples, key, device);
+  if (sampler.n > 0) {
+    fill_samples(sampler, values, device);
   } else {
-    fill_samples({shape.n, shape.p, increments.kind, increments.d.data(), key}, values, device);
+    fill_ordered(shape, increments.d, key, values);
   }
   for (double& value : values) value = increments.scale * value - increments.shift;
   return values;

@@ -12,6 +12,8 @@ namespace {
 constexpr size_t most_summed = 2048;
 /// An unsmoothed distribution function that cannot be listed is taken at this many gains per deviation.
 constexpr double fine_kappa = 1000;
+/// But of rankings that weights make nearly the same at no more than this over the range, where the series still ends.
+constexpr double most_fine = 6e4;
 
 }  // namespace
 
@@ -28,21 +30,24 @@ RankingDistribution::RankingDistribution(const BoundedMetric& metric, const List
   }
   if (finding.method == Method::sampled || !within_reach) {
     listed_.emplace(sample_metric(metric, shape, finding.samples, finding.seed, finding.device));
+    check_spread(metric, shape, listed_->sd());
     return;
   }
   method_ = listable ? "enumerated" : "characteristic function";
-  exact_ = Exact{metric, shape, bound_stats(metric, shape, true)};
+  exact_ = Exact{metric, shape, bound_stats(metric, shape, false), moments_of(metric, shape)};
+  check_spread(metric, shape, exact_->moments.sd);
   if (listable) listed_.emplace(atoms_of(metric, shape));
 }
 
 double RankingDistribution::min() const { return exact_ ? exact_->stats.min : listed_->min(); }
 double RankingDistribution::max() const { return exact_ ? exact_->stats.max : listed_->max(); }
-double RankingDistribution::mean() const { return exact_ ? exact_->stats.expectation : listed_->mean(); }
-double RankingDistribution::sd() const { return exact_ ? std::sqrt(exact_->stats.variance) : listed_->sd(); }
+double RankingDistribution::mean() const { return exact_ ? exact_->moments.mean : listed_->mean(); }
+double RankingDistribution::sd() const { return exact_ ? exact_->moments.sd : listed_->sd(); }
 
 const Spectrum& RankingDistribution::fine() const {
   const std::lock_guard lock(mutex_);
-  if (!fine_) fine_.emplace(exact_->metric, exact_->shape, fine_kappa / sd());
+  const double steepest = exact_->shape.beta == 0 ? fine_kappa / sd() : most_fine / (max() - min());
+  if (!fine_) fine_.emplace(exact_->metric, exact_->shape, std::min(fine_kappa / sd(), steepest));
   return *fine_;
 }
 

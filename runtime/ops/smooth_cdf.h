@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "runtime/ops/distribution.h"
+#include "runtime/ops/moments.h"
 
 namespace mr {
 
@@ -57,6 +58,7 @@ class RankingDistribution {
     BoundedMetric metric;
     ListShape shape;
     BoundStats stats;
+    Moments moments;
   };
   const Spectrum& fine() const;
 

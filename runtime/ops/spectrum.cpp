@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "runtime/lua/failure.h"
+#include "runtime/ops/moments.h"
 #include "runtime/ops/ranking_recursion.h"
 
 namespace mr {
@@ -83,21 +84,22 @@ struct Spectrum::Source {
 
 Spectrum::Spectrum(const BoundedMetric& metric, const ListShape& shape, double gain, Device device, Source& source)
     : gain_(gain) {
-  const BoundStats stats = bound_stats(metric, shape, true);
+  const BoundStats stats = bound_stats(metric, shape, false);
   low_ = stats.min;
   high_ = stats.max;
-  mean_ = stats.expectation;
+  const Moments moments = moments_of(metric, shape);
+  mean_ = moments.mean;
   source.shape = shape;
-  if (metric.family == BoundedMetric::nrbp_loss && shape.p * (shape.n - shape.p) > closed_form_pairs) {
+  if (metric.family == BoundedMetric::nrbp_loss && shape.beta == 0 &&
+      shape.p * (shape.n - shape.p) > closed_form_pairs) {
     set_period();
     return;
   }
   const Increments add = increments_of(metric, shape);
   source.recursion = std::make_unique<RankingRecursion>(add, shape, device);
   source.centre = mean_ + add.shift - source.recursion->always();
-  const double sd = std::sqrt(stats.variance);
-  if (source.recursion->one_level() && high_ - low_ > wide * sd)
-    narrow(*source.recursion, source.centre, mean_, sd, low_, high_);
+  if (source.recursion->one_level() && high_ - low_ > wide * moments.sd)
+    narrow(*source.recursion, source.centre, mean_, moments.sd, low_, high_);
   set_period();
   source.recursion->set_step(step_);
 }

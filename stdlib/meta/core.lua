@@ -238,8 +238,9 @@ function core.device(name) end
 ---@param method string
 ---@param samples integer
 ---@param seed integer
+---@param beta number
 ---@return mr.Distribution
-function core.distribution(metric, n, p, grades, method, samples, seed) end
+function core.distribution(metric, n, p, grades, method, samples, seed, beta) end
 
 ---F~ of the score of every list, its logarithm or logit.
 ---@param score mr.Tensor
@@ -251,8 +252,9 @@ function core.distribution(metric, n, p, grades, method, samples, seed) end
 ---@param seed integer
 ---@param gain string
 ---@param amount number
+---@param beta number
 ---@return mr.Tensor
-function core.distribution_bound(score, lists, metric, form, method, samples, seed, gain, amount) end
+function core.distribution_bound(score, lists, metric, form, method, samples, seed, gain, amount, beta) end
 
 ---The same under one distribution for all entries.
 ---@param score mr.Tensor
@@ -286,6 +288,14 @@ function core.distribution_smooth(distribution, s, gain, amount) end
 ---@return mr.Tensor
 ---@return mr.Tensor
 function core.distribution_tabled(distribution, s, gain, amount) end
+
+---The same of rows that are drawn with weights e^pull, without replacement.
+---@param pulls number[]
+---@param first integer
+---@param count integer
+---@param seed integer
+---@return mr.Tensor
+function core.drawn_ranks(pulls, first, count, seed) end
 
 ---Different values in order, shares at most as large, values, left out.
 ---@param x mr.Tensor

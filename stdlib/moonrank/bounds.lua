@@ -44,6 +44,7 @@ for _, kind in ipairs{ "none", "minmax", "expectation", "expectation_max", "zsco
 ---@field gain? "kappa"|"samples"|number  how it is smoothed: a = kappa / sd (default), a = distinct values / range (Eq. 3.13, the thesis' own), or a itself
 ---@field kappa? number                   default 8
 ---@field seed? integer                   default 1
+---@field beta? number                    how much better than random the ranker is that F~ is the distribution of: see mr.bounds.distribution (default 0)
 
 -- The two arguments by which the core knows a steepness.
 local function steepness(where, o)
@@ -57,30 +58,40 @@ local function distribution_options(where, options, defaults)
   return check.options(where, options, defaults)
 end
 
+local function check_beta(where, beta)
+  if type(beta) ~= "number" or beta ~= beta or math.abs(beta) == math.huge then
+    check.fail("%s: beta is %s, expected a finite number", where, tostring(beta))
+  end
+end
+
 local form_names = { cdf = "distribution", log = "distribution_log", logit = "distribution_logit" }
 
 ---Distribution-based bounding: the smoothed probability F~ that a random ranking is no better (Eq. 3.12), its logarithm (where less is better
 ---that of 1 - F~, negated), or its logit, whose gradient never fades. The thesis' own variant is
 ---`mr.bounds.distribution_bound{method = "sampled", gain = "samples"}`; the names "distribution", "distribution_log" and
----"distribution_logit" stand for the exact ones with kappa = 8.
+---"distribution_logit" stand for the exact ones with kappa = 8. With `beta` in place of a random ranking stands one of a ranker that is better
+---(or, below 0, worse) than random.
 ---@param options? mr.bounds.DistributionOptions
 ---@return mr.Bound
 ---Example: `mr.bounds.distribution_bound{form = "logit", kappa = 4}.name   --> distribution_logit`
+---Example: `mr.bounds.distribution_bound{form = "logit", beta = 0.5}.name   --> distribution_logit (beta 0.5)`
 function M.distribution_bound(options)
   local where = "mr.bounds.distribution_bound"
   -- Eq. 3.13 counts the samples
   local method = options and options.gain == "samples" and "sampled" or "auto"
   local o = distribution_options(where, options,
-    { form = "cdf", method = method, samples = 300000, gain = "kappa", kappa = 8, seed = 1 })
+    { form = "cdf", method = method, samples = 300000, gain = "kappa", kappa = 8, seed = 1, beta = 0 })
+  check_beta(where, o.beta)
   check.choice(where, "form", o.form, { "cdf", "log", "logit" })
   check.choice(where, "method", o.method, { "auto", "exact", "sampled" })
   local gain, amount = steepness(where, o)
   if gain == "samples" and o.form ~= "cdf" then
     check.fail("%s: gain = 'samples' has no %s, beyond the samples F~ is 0 or 1; kappa has one", where, o.form)
   end
-  return bound(form_names[o.form], function(score, metric, lists)
-    if estimate.handles(metric) then return estimate.distribution_bound(score, metric, lists, o.form, gain, amount) end
-    return core.distribution_bound(score, lists, metric, o.form, o.method, o.samples, o.seed, gain, amount)
+  local name = form_names[o.form] .. (o.beta ~= 0 and (" (beta %g)"):format(o.beta) or "")
+  return bound(name, function(score, metric, lists)
+    if estimate.handles(metric) then return estimate.distribution_bound(score, metric, lists, o.form, gain, amount, { beta = o.beta }) end
+    return core.distribution_bound(score, lists, metric, o.form, o.method, o.samples, o.seed, gain, amount, o.beta)
   end)
 end
 for form, name in pairs(form_names) do known[name] = M.distribution_bound{ form = form } end
@@ -195,24 +206,32 @@ end
 
 ---The distribution of a metric over random rankings of N rows of which P are relevant, or of rows with these grades (Westerborg 2022,
 ---Algorithm 1): exactly, by enumeration of up to a million arrangements and by the characteristic function beyond, or from samples.
+---
+---Random: rows are drawn from the top rank down, without replacement, each with probability proportional to e^(beta * grade) among those that are
+---left (Plackett 1975, Luce 1959); where grades are not given, relevant rows have grade 1 and the others 0. beta = 0: all rankings are equally
+---likely; above: a ranker that is better than random. So far from 0 that the standard deviation is below a thousandth of the metric's range,
+---for 20 relevant rows among 60 from about 12 on, is an error.
+---
 ---Methods: :cdf(s) :pmf() :mean() :sd() :min() :max() :quantile(q) :method() :smooth(s, {kappa = 8}, {gain = "samples"} or {gain = a}).
 ---@param metric string
----@param options { n?: integer, p?: integer, grades?: number[], method?: "auto"|"exact"|"sampled", samples?: integer, seed?: integer }
+---@param options { n?: integer, p?: integer, grades?: number[], method?: "auto"|"exact"|"sampled", samples?: integer, seed?: integer, beta?: number }
 ---   "auto" (default) samples what is out of reach of exact methods: lists of many different grades
 ---@return mr.Distribution
 ---Example: `mr.bounds.distribution("ndcg", {n = 60, p = 20}):method()   --> characteristic function`
+---Example: `mr.bounds.distribution("precision@1", {n = 2, p = 1, beta = math.log(3)}):mean()   --> 0.75`
 function M.distribution(metric, options)
   local o = check.options("mr.bounds.distribution", options,
-    { n = check.none, p = check.none, grades = {}, method = "auto", samples = 300000, seed = 1 })
+    { n = check.none, p = check.none, grades = {}, method = "auto", samples = 300000, seed = 1, beta = 0 })
   check.choice("mr.bounds.distribution", "method", o.method, { "auto", "exact", "sampled" })
+  check_beta("mr.bounds.distribution", o.beta)
   if estimate.handles(metric) then
-    local found = estimate.of(metric, grades_of("mr.bounds.distribution", o), { samples = options.samples, seed = o.seed })
+    local found = estimate.of(metric, grades_of("mr.bounds.distribution", o), { samples = options.samples, seed = o.seed, beta = o.beta })
     if o.method == "exact" and found.method ~= "enumerated" then
-      check.fail("mr.bounds.distribution: '%s' has too many orders for method 'exact'; 'auto' or 'sampled' sample them", metric)
+      check.fail("mr.bounds.distribution: '%s' has too many orders for method 'exact', or beta is not 0; others sample it", metric)
     end
     return found.distribution
   end
-  return core.distribution(metric, o.n, o.p, o.grades, o.method, o.samples, o.seed)
+  return core.distribution(metric, o.n, o.p, o.grades, o.method, o.samples, o.seed, o.beta)
 end
 
 ---The distribution of values that are equally likely, with the same methods.

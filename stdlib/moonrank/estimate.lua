@@ -33,20 +33,28 @@ local function on_default_device(f)
   return function(ranks, lists) return f(ranks:to(core.device()), lists) end
 end
 
+-- Ranks of random orders: f(first, count). With beta, rows are drawn without replacement with weights e^(beta * grade).
+local function random_orders(grades, seed, beta)
+  if beta == 0 then return function(first, count) return core.random_ranks(#grades, first, count, seed) end end
+  local pulls = {}
+  for i, y in ipairs(grades) do pulls[i] = beta * y end
+  return function(first, count) return core.drawn_ranks(pulls, first, count, seed) end
+end
+
 -- The metric's values for all or many orders of rows with these grades, as one tensor, and how they were found.
-local function values_of(name, grades, samples, seed)
+local function values_of(name, grades, samples, seed, beta)
   local exact = on_default_device(metric.on_ranks(name))
-  local ranks = core.arrangement_ranks(grades, most_enumerated)
+  local ranks = beta == 0 and core.arrangement_ranks(grades, most_enumerated)
   if ranks then
     local count = #ranks // math.max(1, #grades)
     return exact(ranks, core.list_copies(grades, count)), "enumerated", count
   end
   local all, done = {}, 0
-  local at_once = math.max(1, block // #grades)
+  local at_once, orders = math.max(1, block // #grades), random_orders(grades, seed, beta)
   while done < samples do
     core.check_interrupt()
     local count = math.min(at_once, samples - done)
-    local values = exact(core.random_ranks(#grades, done, count, seed), core.list_copies(grades, count)):totable()
+    local values = exact(orders(done, count), core.list_copies(grades, count)):totable()
     table.move(values, 1, count, done + 1, all)
     done = done + count
   end
@@ -76,16 +84,17 @@ function M.forget(name) known[name] = nil end
 
 ---@param name string
 ---@param grades number[]
----@param options? { samples?: integer, seed?: integer }  random orders where there are more than 20,000 (default 20000), and their seed (1)
+---@param options? { samples?: integer, seed?: integer, beta?: number }  random orders where there are more than 20,000, or beta is not 0 (default
+---   20000), their seed (1), and beta of mr.bounds.distribution (0)
 ---@return mr.Estimate
 function M.of(name, grades, options)
-  local o = check.options("estimate", options, { samples = 20000, seed = 1 })
+  local o = check.options("estimate", options, { samples = 20000, seed = 1, beta = 0 })
   local sorted = { table.unpack(grades) }
   table.sort(sorted, function(a, b) return a > b end)
-  local key = ("%s %d %d"):format(table.concat(sorted, " "), o.samples, o.seed)
+  local key = ("%s %d %d %a"):format(table.concat(sorted, " "), o.samples, o.seed, o.beta)
   known[name] = known[name] or {}
   if known[name][key] then return known[name][key] end
-  local values, method, orders = values_of(name, sorted, o.samples, o.seed)
+  local values, method, orders = values_of(name, sorted, o.samples, o.seed, o.beta)
   local distribution = core.distribution_of(values:to("float64"):to("cpu"))
   local best, worst = sorted_ends(name, sorted)
   local estimate = {
@@ -116,7 +125,7 @@ end
 ---Estimates for all lists that count; false for the others.
 ---@param name string
 ---@param lists mr.Lists
----@param options? { samples?: integer, seed?: integer }
+---@param options? { samples?: integer, seed?: integer, beta?: number }
 ---@return (mr.Estimate|false)[]
 function M.per_list(name, lists, options)
   local out = {}
@@ -131,7 +140,7 @@ end
 ---@param form string
 ---@param gain string
 ---@param amount number
----@param options? { samples?: integer, seed?: integer }
+---@param options? { samples?: integer, seed?: integer, beta?: number }
 ---@return mr.Tensor
 function M.distribution_bound(score, name, lists, form, gain, amount, options)
   local groups, order = {}, {}

@@ -14,8 +14,9 @@ namespace {
 TEST_CASE("random rankings on the GPU are those of the CPU", "[kernels][gpu]") {
   const auto kind = GENERATE(Increment::linear, Increment::average_precision, Increment::first, Increment::graded);
   const int64_t n = GENERATE(1, 2, 3, 31, 32, 33, 200), p = GENERATE(0, 1, 2, 30);
+  const double weight = GENERATE(1.0, 7.4);
   if (p > n) return;
-  CAPTURE(static_cast<int>(kind), n, p);
+  CAPTURE(static_cast<int>(kind), n, p, weight);
   std::vector<double> d;
   for (int64_t r = 0; r < n; ++r) d.push_back(1 / (1 + 0.1 * static_cast<double>(r)));
   RankingSampler sampler{n, p, kind, d.data(), random_key(3, "rankings")};
@@ -26,6 +27,9 @@ TEST_CASE("random rankings on the GPU are those of the CPU", "[kernels][gpu]") {
     sampler.step[0] = 0.7;
     sampler.step[1] = 0.1;
   }
+  sampler.weighted = weight != 1;
+  sampler.weight[0] = weight;
+  sampler.weight[1] = 0.3;
   const int64_t samples = 16 * cpu::sample_lanes;
   std::vector<double> expected(static_cast<size_t>(samples));
   cpu::sample_rankings(sampler, 0, samples, expected.data());

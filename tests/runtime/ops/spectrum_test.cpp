@@ -9,6 +9,7 @@
 
 #include "kernels/math/characteristic.h"
 #include "kernels/math/discount.h"
+#include "runtime/ops/moments.h"
 #include "runtime/ops/ranking_recursion.h"
 #include "runtime/ops/smooth_cdf.h"
 #include "tests/support/devices.h"
@@ -88,28 +89,34 @@ TEST_CASE("the fast recursion agrees with the plain one, which a GPU runs") {
                                                      {"ap", {33, 32, {}}},
                                                      {"ap", {1000, 250, {}}},
                                                      {"rbp(0.8)", {129, 31, {}}},
-                                                     {"nrbp_loss", {30, 12, {}}}}) {
+                                                     {"nrbp_loss", {30, 12, {}}},
+                                                     {"ndcg", {60, 20, {}, 2}},
+                                                     {"ndcg", {40, 37, {}, 0.5}},
+                                                     {"ap", {33, 32, {}, -1}},
+                                                     {"ap", {1000, 250, {}, 1}},
+                                                     {"nrbp_loss", {129, 31, {}, -1}}}) {
     const BoundedMetric metric = to_bounded_metric(name);
     const double gain = 8 / std::sqrt(bound_stats(metric, shape, true).variance);
     const Increments add = increments_of(metric, shape);
     RankingRecursion fast(add, shape, Device::cpu);
     const double step = gain / 40;
     fast.set_step(step);
-    const Increase increase = increase_of(shape);
     const bool cumulative = name == "ap";
-    const int64_t p = cumulative ? shape.p : increase.rows[0];
+    const Increase increase = increase_of(shape, add.kind);
+    const int64_t p = increase.rows[0];
     // every count that there can be, likely or not
     std::vector<int32_t> low, high;
     std::vector<double> angle;
     for (int64_t r = 0; r < shape.n; ++r) {
       low.push_back(static_cast<int32_t>(std::max<int64_t>(0, p - (shape.n - 1 - r))));
       high.push_back(static_cast<int32_t>(std::min(r + 1, p)));
-      angle.push_back(step * add.scale * (cumulative ? 1 : increase.gain[0]) * add.d[static_cast<size_t>(r)]);
+      angle.push_back(step * add.scale * increase.gain[0] * add.d[static_cast<size_t>(r)]);
     }
     constexpr int64_t count = 48;
     std::vector<double> state(static_cast<size_t>((p + 2) * 2 * count)), re(count), im(count);
     const CharacteristicFunction<double> plain{shape.n,
                                                p,
+                                               increase.weight[0],
                                                cumulative,
                                                {low.data(), shape.n},
                                                {high.data(), shape.n},
@@ -128,7 +135,7 @@ TEST_CASE("the fast recursion agrees with the plain one, which a GPU runs") {
         worst = std::max({worst, std::fabs(x[j] - re[k + j]), std::fabs(y[j] - im[k + j])});
       }
     }
-    INFO(name << " N=" << shape.n << " P=" << shape.p);
+    INFO(name << " N=" << shape.n << " P=" << shape.p << " beta=" << shape.beta);
     CHECK(worst < 1e-12);
   }
 }
@@ -137,14 +144,15 @@ TEST_CASE("the series of many shapes at once on the GPU are those of one at a ti
   if (!test::has(Device::cuda)) return;
   const auto* const name = GENERATE("ap", "ndcg", "nrbp(0.9)", "nrbp_loss");
   const double kappa = GENERATE(2, 60);  // one launch, and several
+  const double beta = GENERATE(0.0, 1.5);
   const BoundedMetric metric = to_bounded_metric(name);
   std::vector<ListShape> shapes;
   std::vector<double> gains;
   for (const int64_t n : {2, 3, 20, 33, 60}) {
     for (const int64_t p : {1, 2, 19, 31}) {
       if (p >= n) continue;
-      shapes.push_back({n, p, {}});
-      gains.push_back(kappa / std::sqrt(bound_stats(metric, shapes.back(), true).variance));
+      shapes.push_back({n, p, {}, beta});
+      gains.push_back(kappa / moments_of(metric, shapes.back()).sd);
     }
   }
   const std::vector<Spectrum> together = Spectrum::of(metric, shapes, gains, Device::cuda);

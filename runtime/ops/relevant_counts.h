@@ -1,0 +1,45 @@
+// How many relevant rows have come by a rank of a random ranking, rank by rank.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace mr {
+
+class RelevantCounts {
+ public:
+  /// Of n rows p are relevant, with so much weight each where the others have 1. No ranks yet.
+  RelevantCounts(int64_t n, int64_t p, double weight)
+      : n_(n), p_(p), weight_(weight), mass_(static_cast<size_t>(p) + 1, 0.0) {
+    mass_[0] = 1;
+  }
+
+  /// One rank further. Counts that are less likely than 1e-19 are left out.
+  void next() {
+    constexpr double unlikely = 1e-19;
+    most_ = std::min(most_ + 1, p_);
+    for (int64_t c = most_; c >= least_; --c) {
+      mass_[c] *= others(c) / (wanted(c) + others(c));
+      if (c > least_) mass_[c] += mass_[c - 1] * (wanted(c - 1) / (wanted(c - 1) + others(c - 1)));
+    }
+    ++rank_;
+    while (least_ < most_ && mass_[least_] < unlikely) mass_[least_++] = 0;
+    while (most_ > least_ && mass_[most_] < unlikely) mass_[most_--] = 0;
+  }
+
+  int64_t least() const { return least_; }
+  int64_t most() const { return most_; }
+  double probability(int64_t c) const { return mass_[c]; }
+
+ private:
+  /// What is left after c relevant rows: their weight, and that of the others.
+  double wanted(int64_t c) const { return static_cast<double>(p_ - c) * weight_; }
+  double others(int64_t c) const { return static_cast<double>(n_ - rank_ - (p_ - c)); }
+
+  int64_t n_, p_, rank_ = 0, least_ = 0, most_ = 0;
+  double weight_;
+  std::vector<double> mass_;
+};
+
+}  // namespace mr

@@ -1,0 +1,136 @@
+-- Distributions of a ranker that is better or worse than random (beta), and bounds that refer to it.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local describe, it, equal, near, check, raises = test.describe, test.it, test.equal, test.near, test.check, test.raises
+
+local f64 = { dtype = "float64" }
+local forms = { "cdf", "log", "logit" }
+
+local lists = mr.lists{ { 2, 0, 0, 1, 0 }, { 0, 0 }, { 0, 1, 0 }, { 1, 1 }, { 2, 0, 0, 2, 0, 2, 0, 0 } }
+
+-- Wrong pairs of ranks: the built-in nrbp_loss, defined by a script.
+local function wrong_pairs(ranks, of)
+  local relevant = of.relevance:ge(1):to(ranks.dtype)
+  local p = of:sum(relevant)
+  return of:sum(ranks * relevant) - p * (p + 1) / 2
+end
+
+describe("distributions of a better ranker", function()
+  it("are those of drawing with weights: two rows, and grades that weigh more", function()
+    for _, beta in ipairs{ -2, -0.5, 0, 1, 3 } do
+      local w = math.exp(beta)
+      for _, name in ipairs{ "ndcg", "ap", "rr", "precision@1" } do
+        local d = mr.bounds.distribution(name, { n = 2, p = 1, beta = beta })
+        near(1 - d:cdf(0.99), w / (1 + w), 1e-12, name)
+      end
+      local graded = mr.bounds.distribution("ndcg", { grades = { 2, 0, 0 }, beta = beta })
+      near(1 - graded:cdf(0.99), w ^ 2 / (w ^ 2 + 2), 1e-12)
+    end
+  end)
+
+  it("rise with beta, and beta = 0 is uniform", function()
+    for _, name in ipairs{ "ndcg", "ap", "nrbp(0.95)", "rr", "ndcg@10" } do
+      local before = -1
+      for _, beta in ipairs{ -1, -0.1, 0, 0.1, 1, 4 } do
+        local mean = mr.bounds.distribution(name, { n = 60, p = 20, beta = beta }):mean()
+        check(mean > before, ("%s at beta %g"):format(name, beta))
+        before = mean
+      end
+      local d = mr.bounds.distribution(name, { n = 60, p = 20, beta = 1e-12 })
+      near({ d:mean(), d:sd() }, { mr.bounds.of(name, { n = 60, p = 20 }).expectation, mr.bounds.of(name, { n = 60, p = 20 }).sd }, 1e-9)
+    end
+  end)
+
+  it("are smoothed and sampled like others, and do not depend on the number of threads", function()
+    local threads = core.threads()
+    for _, name in ipairs{ "ndcg", "ap", "nrbp_loss" } do
+      local shape = { n = 100, p = 25, beta = 1.5 }
+      local d = mr.bounds.distribution(name, shape)
+      equal(d:method(), "characteristic function")
+      for z = -3, 3 do
+        local s = d:mean() + z * d:sd()
+        near((d:smooth(s, { tabled = true })), (d:smooth(s)), { atol = 2e-6 }, name)
+      end
+      shape.method, shape.samples = "sampled", 5000
+      local all = mr.bounds.distribution(name, shape):pmf()
+      core.threads(1)
+      equal(mr.bounds.distribution(name, shape):pmf():totable(), all:totable())
+      core.threads(threads)
+    end
+  end)
+
+  it("of a script's metric are sampled, and those of its twin", function()
+    mr.metrics.define("spec_wrong_pairs_beta", wrong_pairs, { minimize = true })
+    for _, shape in ipairs{ { n = 9, p = 3, beta = 1 }, { n = 60, p = 20, beta = -0.5 } } do
+      local found, twin = mr.bounds.distribution("spec_wrong_pairs_beta", shape), mr.bounds.distribution("nrbp_loss", shape)
+      near(found:mean(), twin:mean(), { atol = 4 * twin:sd() / math.sqrt(20000) })
+      near(found:sd(), twin:sd(), { rtol = 0.03 })
+    end
+    raises(function() mr.bounds.distribution("spec_wrong_pairs_beta", { n = 4, p = 1, beta = 1, method = "exact" }) end, "beta is not 0")
+  end)
+
+  it("that is no number, or hardly ever wrong, are refused by name", function()
+    for _, beta in ipairs{ 0 / 0, math.huge, -math.huge, "1" } do
+      raises(function() mr.bounds.distribution("ap", { n = 3, p = 1, beta = beta }) end, "beta")
+      raises(function() mr.bounds.distribution_bound{ beta = beta } end, "beta")
+    end
+    for _, beta in ipairs{ 13, 50, -50, 1e9 } do
+      raises(function() mr.bounds.distribution("ndcg", { n = 60, p = 20, beta = beta }) end, "too far from 0 for ndcg of 60 rows")
+      local bounded = mr.losses.ndcg{ bound = mr.bounds.distribution_bound{ beta = 2 * beta } }
+      raises(function() bounded(mr.zeros({ 2 }, f64), mr.lists{ { 1, 0 } }) end, "too far from 0 for ndcg of 2 rows")
+    end
+    check(mr.bounds.distribution("ndcg", { n = 60, p = 20, beta = 11 }):sd() > 0)
+    raises(function() mr.bounds.distribution("ndcg", { n = 60, p = 0, beta = 1 }) end, "without a relevant row")
+    near(mr.bounds.distribution("ndcg", { n = 3, p = 3, beta = 50 }):mean(), 1, 1e-15)
+    near(mr.bounds.distribution("ndcg", { n = 1, p = 1, beta = 1 }):mean(), 1, 1e-15)
+  end)
+end)
+
+describe("bounds that refer to a better ranker", function()
+  it("say so in their name", function()
+    equal(mr.bounds.distribution_bound{ beta = 1 }.name, "distribution (beta 1)")
+    equal(mr.bounds.distribution_bound{ form = "log", beta = -0.25 }.name, "distribution_log (beta -0.25)")
+    equal(mr.bounds.distribution_bound{ form = "logit", beta = 0 }.name, "distribution_logit")
+  end)
+
+  it("have gradients that differences confirm, in every loss and form", function()
+    local scores = mr.normal({ lists.rows }, { seed = 4, dtype = "float64" })
+    for _, loss in ipairs{ "ndcg", "ap", "nrbp", "rr" } do
+      for _, form in ipairs(forms) do
+        for _, beta in ipairs{ -1, 0.5, 2 } do
+          local bounded = mr.losses[loss]{ bound = mr.bounds.distribution_bound{ form = form, beta = beta } }
+          check(mr.gradcheck(function(x) return bounded(x, lists) end, scores) < 1e-6, ("%s %s %g"):format(loss, form, beta))
+        end
+      end
+    end
+  end)
+
+  it("read the distribution of each list's own grades", function()
+    local bound = mr.bounds.distribution_bound{ beta = 0.7 }
+    local score = mr.tensor({ 0.8, 0, 0.6, 0, 0.9 }, f64)
+    local found = bound.apply(score, "ndcg", lists):totable()
+    for l, grades in pairs{ [1] = { 2, 0, 0, 1, 0 }, [3] = { 0, 1, 0 }, [5] = { 2, 0, 0, 2, 0, 2, 0, 0 } } do
+      local d = mr.bounds.distribution("ndcg", { grades = grades, beta = 0.7 })
+      near(found[l], (d:smooth(score:totable()[l], { tabled = true })), 1e-12)
+    end
+    equal({ found[2], found[4] }, { 0.0, 0.0 })
+    local ap = bound.apply(score, "ap", lists):totable()
+    near(ap[5], (mr.bounds.distribution("ap", { n = 8, p = 3, beta = 0.7 }):smooth(0.9, { tabled = true })), 1e-12)
+  end)
+
+  it("of two betas on the same lists are two bounds, and the thesis' gain has one too", function()
+    local score = mr.tensor({ 0.8, 0, 0.6, 0, 0.9 }, f64)
+    local function value(options) return mr.bounds.distribution_bound(options).apply(score, "ndcg", lists):totable()[5] end
+    check(value{ beta = 1 } < value{} and value{ beta = -1 } > value{})
+    check(value{ beta = 1, gain = "samples", samples = 2000 } < value{ gain = "samples", samples = 2000 })
+  end)
+
+  it("pass the check of bounds, and are drawn beside the others", function()
+    local logit = mr.bounds.distribution_bound{ form = "logit", beta = 1 }
+    local report = mr.bounds.check(logit, { nsr = { 1, 3 }, relevant = { 1, 5, 20 }, quiet = true })
+    check(report.ok, tostring(report))
+    local figure = mr.bounds.plot({ "distribution_logit", logit }, { metric = "ap" })
+    check(tostring(figure) ~= "")
+  end)
+end)
