@@ -5,6 +5,7 @@ local here = arg[0]:match("^(.*/)") or "./"
 local core = require "moonrank.core"
 local runs, report = dofile(here .. "runs.lua"), dofile(here .. "report.lua")
 local silence, thinning, stronger = dofile(here .. "silence.lua"), dofile(here .. "thinning.lua"), dofile(here .. "stronger.lua")
+local better = dofile(here .. "better.lua")
 
 local args = runs.args{
   seeds = { default = { 1, 2, 3 }, help = "seeds of splits, negatives and models; tables and figures take the first" },
@@ -27,6 +28,7 @@ args.seed = args.seeds[1]
 silence.study(args)
 thinning.study(args)
 stronger.study(args)
+better.studies(args)
 for _, name in ipairs{ "movielens", "mq2008" } do runs.sizes(args, name) end
 for _, name in ipairs(args.sets) do
   for _, seed in ipairs(args.seeds) do runs.of(args, name, seed) end
@@ -48,6 +50,8 @@ local scripts = {
   { "all_pairs", "Trained on one metric, measured by another", seed },
   { "nsr_shift", "More negatives in training than in test", seed }, { "stronger_models", "Stronger models", seed },
   { "other_data", "Other data", { "--sets", joined(args.others), table.unpack(seed) } },
+  { "better_reference", "Bounds that compare with a ranker better than random",
+    { "--out", args.out .. "/better_reference.svg", table.unpack(seed) } },
   { "sizes", "Sizes of models, MovieLens", { "--set", "movielens" } }, { "sizes", "Sizes of models, MQ2008", { "--set", "mq2008" } },
 }
 local figures = { "1_1", "3_1", "3_2", "3_3", "3_4", "3_5", "3_6", "3_7" }

@@ -46,8 +46,10 @@ function M.words(args)
   return words
 end
 
----The bound of a name: "distribution" is the thesis' own.
+---The bound of a name: "distribution" is the thesis' own, "distribution_logit (beta 1)" an exact one that refers to a better ranker.
 function M.bound(args, name)
+  local form, beta = name:match "^distribution_?(%a*) %(beta (.+)%)$"
+  if form then return mr.bounds.distribution_bound{ form = form == "" and "cdf" or form, beta = tonumber(beta) } end
   if name ~= "distribution" then return name end
   return mr.bounds.distribution_bound{ method = "sampled", gain = "samples", samples = args.samples }
 end

@@ -39,10 +39,10 @@ it("all.lua --smoke: a report of its own, the same when it runs again, with the 
     end
     check(not html:find "%ssrc=" and not html:find "<link" and not html:find "@import", "nothing is loaded from elsewhere")
     local _, figures = html:gsub("<svg", "")
-    equal(figures, 19)  -- 1.1, seven of chapter 3, ten of chapter 5, and where lists start
+    equal(figures, 20)  -- 1.1, seven of chapter 3, ten of chapter 5, where lists start, and better references
     local _, opened = html:gsub("<section", "")
     local _, closed = html:gsub("</section>", "")
-    equal({ opened, closed }, { 28, 28 })
+    equal({ opened, closed }, { 29, 29 })
 
     -- one row of the first table, worked out from the store
     local results = mr.results(folder .. "/results/thesis/smoke.db", "movielens, seed 1, smoke")
@@ -136,6 +136,32 @@ it("other_data.lua --smoke: a table for each data set, without printed numbers, 
       near(tonumber(change), mean_of "minmax" - mean_of "none", 1e-4)
       check(out:find("Of 18 comparisons", at, true) and out:find("paired by " .. case[4], at, true), case[4])
     end
+  end)
+end)
+
+it("better_reference.lua --smoke: means and changes by beta are those of the store", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  if not program.has_gnuplot() then return test.skip "no gnuplot" end
+  sweeps.in_folder(function(folder)
+    local status, out, err = sweeps.run(folder, here .. "/scripts/thesis/better_reference.lua", "--smoke --workers 0")
+    equal(status, 0, err)
+    local results, seen = mr.results(folder .. "/results/thesis/smoke.db", "better reference, mq2008 label 1, seed 1, smoke"), 0
+    equal(results:counts(), { done = 27 })
+    local function mean_of(bound)
+      local columns = results:columns()
+      local row = columns:rows("spec", { loss = "ap", bound = bound })[1]
+      return (mean_without_nan(results:per_list(columns:column("spec", "number")[row], "own"):totable()))
+    end
+    for form, beta, mean, rest in out:gmatch "MQ2008 +label 1 +AP +(%S+) +([%d.]+) +([%d.]+)([^\n]*)" do
+      local own, base = mean_of(("%s (beta %g)"):format(form, tonumber(beta))), mean_of(form .. " (beta 0)")
+      near(tonumber(mean), own, 5e-5)
+      local changes = {}
+      for change in rest:gmatch "[+-]%d[%d.]*" do changes[#changes + 1] = tonumber(change) end
+      near(changes[#changes], own - mean_of "none", 1e-4)
+      if tonumber(beta) > 0 then near(changes[1], own - base, 1e-4) end
+      seen = seen + 1
+    end
+    equal(seen, 8)
   end)
 end)
 

@@ -1,0 +1,37 @@
+-- The studies of better_reference.lua: losses under distribution bounds whose reference is a ranker that draws rows with weights
+-- e^(beta grade), on MovieLens by matrix factorisation and on MQ2008 (relevant = label 1 or 2) by the thesis' network; rates are those of the
+-- form of bound.
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local runs = dofile(here .. "runs.lua")
+
+local M = { forms = { "distribution", "distribution_logit" }, betas = { 0, 0.5, 1, 2 } }
+
+---The name by which runs.lua knows a bound.
+function M.bound(form, beta) return ("%s (beta %g)"):format(form, beta) end
+
+local bounds, form_of = { "none" }, { none = "none" }
+for _, form in ipairs(M.forms) do
+  for _, beta in ipairs(M.betas) do
+    bounds[#bounds + 1] = M.bound(form, beta)
+    form_of[bounds[#bounds]] = form
+  end
+end
+
+---The studies, one per value of a data set's setting; `args` are those of runs.args, a seed, and which NSR.
+---@return { set: thesis.Data, value: integer, results: mr.Results }[]
+function M.studies(args)
+  local found = {}
+  local function add(name, value)
+    local set, rates = runs.set(args, name), runs.rates[name]
+    found[#found + 1] = { set = set, value = value, results = runs.sweep(args, name, {
+      name = ("better reference, %s %s, seed %d"):format(name, runs.setting_text(set, value), args.seed), seed = args.seed,
+      values = { value }, bounds = bounds, settings = { rates = runs.rates_text(name) },
+      rate = function(trial) return rates[trial.loss][form_of[trial.bound]] end,
+    }) }
+  end
+  for _, nsr in ipairs(args.smoke and { 1 } or args.nsr or { 1, 2, 3 }) do add("movielens", nsr) end
+  add("mq2008", 1)
+  return found
+end
+
+return M

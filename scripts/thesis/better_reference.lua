@@ -1,0 +1,70 @@
+-- Westerborg (2022), future work: what if a distribution bound compares a list not with random rankings, but with those of a ranker that is
+-- better than random? It draws rows without replacement with weights e^(beta grade) (Plackett 1975, Luce 1959); beta = 0 is random. Exact
+-- distributions, kappa = 8, the bound itself and its logit, on MovieLens and on MQ2008 (label 1); changes are paired by user or query.
+local mr = require "moonrank"
+local here = arg[0]:match("^(.*/)") or "./"
+local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local better = dofile(here .. "better.lua")
+
+local args = runs.args{
+  seed = { default = 1, help = "seed of splits, negatives and models" },
+  nsr = { default = { 1, 2, 3 }, help = "negatives per relevant item, MovieLens" },
+  out = { default = "results/thesis/better_reference.svg", help = "file of the figure: .svg, .png or .pdf" },
+  show = { default = false, help = "draw it in the terminal as well" },
+}
+
+-- The references of one shape of list
+local shape = { n = 60, p = 20 }
+local panels = {}
+for _, base in ipairs(figure.losses) do
+  local stats, series = mr.bounds.of(base.metric, shape), {}
+  local x = figure.range(stats.min, stats.max, args.smoke and 40 or 200)
+  for i, beta in ipairs(better.betas) do
+    local d = mr.bounds.distribution(base.metric, { n = shape.n, p = shape.p, beta = beta })
+    series[i] = { name = ("beta %g"):format(beta), x = x, y = d:smooth(mr.tensor(x, { dtype = "float64" })):totable(), color = i }
+  end
+  panels[#panels + 1] = mr.plot.lines{ series = series, title = base.title, xlabel = base.metric, ylabel = "smoothed distribution function",
+    legend = "legend" }
+end
+local fig = figure.facets(panels, ("Rankings of %d rows of which %d are relevant"):format(shape.n, shape.p))
+
+-- A row per setting, loss, form and beta: the change against beta = 0, and against no bound
+local changes = { { "against beta 0", "p, beta 0" }, { "against no bound", "p, no bound" } }
+local columns, formats = { "data", "setting", "loss", "bound", "beta", "mean" }, { mean = "%.4f" }
+for _, names in ipairs(changes) do
+  table.move(names, 1, 2, #columns + 1, columns)
+  formats[names[1]], formats[names[2]] = "%+.4f", "%.2g"
+end
+local rows, tests = {}, { {}, {} }
+for _, study in ipairs(better.studies(args)) do
+  for _, loss in ipairs(runs.losses) do
+    for _, form in ipairs(better.forms) do
+      for _, beta in ipairs(better.betas) do
+        local bound, all, where = better.bound(form, beta), { study.results }, { loss = loss }
+        local mean = mr.stats.mean(scores.by_list(all, { loss = loss, bound = bound }, "own"))
+        local row = { study.set.title, runs.setting_text(study.set, study.value), runs.title_of[loss], form, beta, mean, "", "", "", "" }
+        for i, other in ipairs{ better.bound(form, 0), "none" } do
+          if other ~= bound then table.insert(tests[i], { row = row, found = scores.compare(all, where, bound, other) }) end
+        end
+        rows[#rows + 1] = row
+      end
+    end
+  end
+end
+
+-- Holm's correction over all comparisons of one kind; how many are significant, by their direction
+local words = {}
+for i, each in ipairs(tests) do
+  local ps, up, down = {}, 0, 0
+  for t, test in ipairs(each) do ps[t] = test.found.p end
+  for t, p in ipairs(mr.stats.holm(ps)) do
+    local change, row = each[t].found.change, each[t].row
+    row[5 + 2 * i], row[6 + 2 * i] = change, p
+    if p < 0.05 and change > 0 then up = up + 1 elseif p < 0.05 then down = down + 1 end
+  end
+  words[i] = ("%s significantly better in %d of %d cases, worse in %d"):format(changes[i][1], up, #each, down)
+end
+return figure.finish(args, fig, ([[
+Test metric of the matching loss by the beta of the ranker that is the reference of the bound (figure: its smoothed distribution functions).
+Changes are paired by user or query; p of permutation tests after Holm's correction over each column: %s; %s. Seed %d.]]):format(words[1],
+  words[2], args.seed), mr.table{ columns = columns, rows = rows, formats = formats })
