@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/ops/distribution.h"
 #include "runtime/ops/ranking_recursion.h"
 
 namespace mr {
@@ -81,7 +82,6 @@ class Walk {
   /// What the count-th row of a level adds at rank r.
   double added(int64_t r, size_t level, int64_t count) const {
     if (add_.kind == Increment::average_precision) return static_cast<double>(count) * add_.d[r];
-    if (add_.kind == Increment::first && count > 1) return 0;
     return (increase_.base + increase_.gain[level]) * add_.d[r];
   }
 
@@ -98,6 +98,10 @@ Moments moments_of(const BoundedMetric& metric, const ListShape& shape) {
   if (shape.beta == 0 || shape.degenerate()) {
     const BoundStats stats = bound_stats(metric, shape, true);
     return {stats.expectation, std::sqrt(stats.variance)};
+  }
+  if (!has_spectrum(metric, shape)) {
+    const Distribution listed(atoms_of(metric, shape));
+    return {listed.mean(), listed.sd()};
   }
   const Increments add = increments_of(metric, shape);
   const Part end = Walk(add, shape).at_the_end();

@@ -9,7 +9,8 @@ struct Moments {
   double mean = 0, sd = 0;
 };
 
-/// In closed form where all rankings are equally likely, else rank by rank, O(N) times the counts that there can be.
+/// In closed form where all rankings are equally likely, else rank by rank, O(N) times the counts that there can be, or
+/// from all values: of a shape that has a spectrum or atoms.
 Moments moments_of(const BoundedMetric& metric, const ListShape& shape);
 
 /// Throws where weights make nearly all rankings the same: `sd` is below a thousandth of the metric's range.

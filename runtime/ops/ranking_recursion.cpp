@@ -26,7 +26,7 @@ void likely_counts(int64_t n, int64_t p, double weight, std::vector<int32_t>& lo
 
 Increase increase_of(const ListShape& shape, Increment kind) {
   const std::vector<Level> levels = levels_of(shape);
-  const bool counted = kind == Increment::average_precision || kind == Increment::first;
+  const bool counted = kind == Increment::average_precision;
   const auto base = counted ? levels.end() - 1
                             : std::max_element(levels.begin(), levels.end(),
                                                [](const Level& a, const Level& b) { return a.rows < b.rows; });
