@@ -2,6 +2,7 @@
 -- Interrupted, it goes on where it was. The runs of the thesis alone, one seed on MovieLens and MQ2008, are --seeds 1; the claim that a bound
 -- of our own is better takes three.
 local here = arg[0]:match("^(.*/)") or "./"
+local mr = require "moonrank"
 local core = require "moonrank.core"
 local runs, report = dofile(here .. "runs.lua"), dofile(here .. "report.lua")
 local silence, thinning, stronger = dofile(here .. "silence.lua"), dofile(here .. "thinning.lua"), dofile(here .. "stronger.lua")
@@ -77,8 +78,27 @@ local function run(script)
   return section
 end
 
+-- The learning rates of all runs.
+local function rates_section()
+  local columns, lines, seen = { "data", "loss", table.unpack(runs.bounds) }, {}, {}
+  for _, names in ipairs{ { "movielens", "mq2008" }, args.sets, args.others } do
+    for _, name in ipairs(names) do
+      for _, loss in ipairs(seen[name] and {} or runs.losses) do
+        local line = { runs.set(args, name).title, runs.title_of[loss] }
+        for _, bound in ipairs(runs.bounds) do line[#line + 1] = runs.rates[name][loss][bound] end
+        lines[#lines + 1] = line
+      end
+      seen[name] = true
+    end
+  end
+  return { title = "Learning rates", command = "moonrank " .. here .. "learning_rates.lua",
+    tables = { mr.table{ columns = columns, rows = lines } },
+    text = "Of Adam, by the loss's own metric on validation: the best of a few (the grid of each data set is in data.lua)." }
+end
+
 local sections = {}
 for i, script in ipairs(scripts) do sections[i] = run(script) end
+sections[#sections + 1] = rates_section()
 
 local path = args.out .. "/report.html"
 core.make_folder(path)
