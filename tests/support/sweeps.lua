@@ -1,4 +1,6 @@
 -- Sweeps for specs: folders of their own, and scripts that run as programs.
+local mr = require "moonrank"
+
 local M = {}
 
 M.moonrank = os.getenv "MOONRANK"
@@ -11,18 +13,20 @@ local function capture(command)
 end
 M.capture = capture
 
----A folder that `body` gets, gone afterwards.
-function M.in_folder(body)
-  local folder = capture("mktemp -d"):match "%S+"
-  local ok, message = xpcall(body, debug.traceback, folder)
-  os.execute("rm -rf " .. folder)
-  if not ok then error(message, 0) end
-end
-
-function M.write(path, text)
+local function write(path, text)
   local file = assert(io.open(path, "w"))
   file:write(text)
   file:close()
+end
+M.write = write
+
+---A folder that `body` gets, with a script sweep.lua where a text is given; gone afterwards.
+function M.in_folder(body, script)
+  local folder = capture("mktemp -d"):match "%S+"
+  if script then write(folder .. "/sweep.lua", script) end
+  local ok, message = xpcall(body, debug.traceback, folder)
+  os.execute("rm -rf " .. folder)
+  if not ok then error(message, 0) end
 end
 
 function M.read(path)
@@ -88,6 +92,9 @@ function M.table_of(results)
   table.move(data:numbers(), 1, #data:numbers(), #columns + 1, columns)
   return results:trials{ columns = columns }:to_csv()
 end
+
+---That of a store (default r.db) in a folder.
+function M.table_at(folder, store) return M.table_of(mr.results(folder .. "/" .. (store or "r.db"), "study")) end
 
 ---How many of so many workers began a trial, by what they printed into a study's folder. On a busy machine one may come too late for all.
 function M.took_part(folder, workers)

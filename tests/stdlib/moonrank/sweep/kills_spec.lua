@@ -30,12 +30,7 @@ mr.sweep{ name = "study", store = "r.db", workers = args.workers, retry = args.r
   end }
 ]]
 
-local function in_folder(body)
-  sweeps.in_folder(function(folder)
-    sweeps.write(folder .. "/sweep.lua", script)
-    body(folder)
-  end)
-end
+local function in_folder(body) sweeps.in_folder(body, script) end
 
 -- Trials that are done, by number; what is stored of each is whole.
 local function done_in(folder)

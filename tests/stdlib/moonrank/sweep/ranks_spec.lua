@@ -10,35 +10,8 @@ if not sweeps.moonrank or not mpirun then
   return
 end
 
--- A study whose result depends on earlier results (TPE) and is pruned.
-local script = [[
-local mr = require "moonrank"
-local core = require "moonrank.core"
-local args = mr.args{ workers = 1, trials = 24, wait = 0.0, store = "r.db", retry = 0, silence = 60.0, oops = false }
-local results = mr.sweep{ name = "study", store = args.store, workers = args.workers, trials = args.trials, retry = args.retry, seed = 4,
-  sampler = {"tpe", generation = 8, startup = 8}, pruner = {"median", generation = 8, startup = 4}, silence = args.silence,
-  progress = false, space = { x = mr.uniform(-1, 1, {points = 24}), kind = mr.choice{"p", "q"} }, metric = "ndcg",
-  run = function(trial)
-    if args.oops and trial.number % 5 == 0 then os.exit(3) end
-    local noise = mr.uniform({1}, {seed = trial.seed, stream = "noise"}):item()
-    local value = 1 - trial.x ^ 2 - (trial.kind == "p" and 0.5 or 0) + 0.01 * noise
-    for step = 1, 3 do
-      if args.wait > 0 then core.wait_for({}, args.wait / 3) end
-      trial:report(step, value * step / 3)
-    end
-    return { ndcg = value, seed = trial.seed, per_list = mr.full({20000}, value) }
-  end }
-print(results)
-]]
-
-local function in_folder(body)
-  sweeps.in_folder(function(folder)
-    sweeps.write(folder .. "/sweep.lua", script)
-    body(folder)
-  end)
-end
-
-local function table_of(folder, store) return sweeps.table_of(mr.results(folder .. "/" .. store, "study")) end
+local script = sweeps.read "tests/support/pruned_study.lua"
+local function in_folder(body) sweeps.in_folder(body, script) end
 
 -- The processes of the job, in the order of their ranks.
 local function ranks_of(id)
@@ -63,7 +36,7 @@ it("1, 2 and 4 workers and 3 ranks give the same table, which is printed once", 
     local tables = {}
     for i, workers in ipairs{ 1, 2, 4 } do
       equal((sweeps.run(folder, "sweep.lua", ("--workers %d --store %d.db"):format(workers, workers))), 0)
-      tables[i] = table_of(folder, workers .. ".db")
+      tables[i] = sweeps.table_at(folder, workers .. ".db")
     end
     local status, out, err = sweeps.run(folder, "sweep.lua", "--store mpi.db --wait 0.1", mpirun)
     equal(status, 0, err)
@@ -71,7 +44,7 @@ it("1, 2 and 4 workers and 3 ranks give the same table, which is printed once", 
     local _, pruned = tables[1]:gsub(",pruned,", "")
     check(pruned > 0 and pruned < 20, pruned .. " pruned")
     for i = 2, 3 do equal(tables[i], tables[1]) end
-    equal(table_of(folder, "mpi.db"), tables[1])
+    equal(sweeps.table_at(folder, "mpi.db"), tables[1])
     equal(mr.results(folder .. "/mpi.db"):per_list(1):totable(), mr.results(folder .. "/2.db"):per_list(1):totable())
     check(sweeps.took_part(folder .. "/mpi.db.files/study", 3) > 1, "other ranks take part")
   end)
@@ -79,7 +52,7 @@ end)
 
 it("a trial that takes its process with it does not end the job", function()
   in_folder(function(folder)
-    local status, _, err = sweeps.run(folder, "sweep.lua", "--oops", mpirun)
+    local status, _, err = sweeps.run(folder, "sweep.lua", "--oops exit", mpirun)
     equal(status, 0, err)
     local r = mr.results(folder .. "/r.db")
     equal(r:counts().killed, 4)
@@ -90,7 +63,7 @@ end)
 -- What is left is what two workers make.
 local function as_with_workers(folder)
   equal((sweeps.run(folder, "sweep.lua", "--workers 2 --store two.db")), 0)
-  equal(table_of(folder, "r.db"), table_of(folder, "two.db"))
+  equal(sweeps.table_at(folder, "r.db"), sweeps.table_at(folder, "two.db"))
 end
 
 -- A signal to a rank that runs a trial: the others do it.

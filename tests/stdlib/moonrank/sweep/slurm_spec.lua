@@ -45,23 +45,21 @@ local results = mr.sweep{ name = "study", store = args.store, workers = args.wor
 print(results)
 ]]
 
-local function table_of(folder, store) return sweeps.table_of(mr.results(folder .. "/" .. store, "study")) end
+local function in_folder(body) sweeps.in_folder(body, script) end
 
 it("srun -n 3 gives the table of two workers, printed once", function()
-  sweeps.in_folder(function(folder)
-    sweeps.write(folder .. "/sweep.lua", script)
+  in_folder(function(folder)
     equal((sweeps.run(folder, "sweep.lua", "--store two.db")), 0)
     local status, out, err = sweeps.run(folder, "sweep.lua", "--wait 0.2", environment .. " srun -n 3")
     equal(status, 0, err)
     equal(select(2, out:gsub("mr.Results", "")), 1)
-    equal(table_of(folder, "r.db"), table_of(folder, "two.db"))
+    equal(sweeps.table_at(folder, "r.db"), sweeps.table_at(folder, "two.db"))
     check(sweeps.took_part(folder .. "/r.db.files/study", 3) > 1, "other tasks take part")
   end)
 end)
 
 it("scancel: trials end as they are, the same command goes on", function()
-  sweeps.in_folder(function(folder)
-    sweeps.write(folder .. "/sweep.lua", script)
+  in_folder(function(folder)
     sweeps.start(folder, "sweep.lua", "--wait 1", environment .. " srun -n 3")
     for _ = 1, 2000 do
       if sweeps.read(folder .. "/r.db.files/study/worker_1.log"):find "-- trial" then break end
@@ -73,6 +71,6 @@ it("scancel: trials end as they are, the same command goes on", function()
     check(counts.interrupted and not counts.killed and not counts.failed, "interrupted")
     equal((sweeps.run(folder, "sweep.lua", "", environment .. " srun -n 3")), 0)
     equal((sweeps.run(folder, "sweep.lua", "--store two.db")), 0)
-    equal(table_of(folder, "r.db"), table_of(folder, "two.db"))
+    equal(sweeps.table_at(folder, "r.db"), sweeps.table_at(folder, "two.db"))
   end)
 end)

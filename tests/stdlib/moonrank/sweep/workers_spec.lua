@@ -10,39 +10,8 @@ if not sweeps.moonrank then
   return
 end
 
--- A study whose result depends on earlier results (TPE) and is pruned; every trial notes that it ran.
-local script = [[
-local mr = require "moonrank"
-local core = require "moonrank.core"
-local args = mr.args{ workers = 1, trials = 24, wait = 0.0, store = "r.db", retry = 0, sampler = "tpe", oops = "", progress = false }
-local results = mr.sweep{ name = "study", store = args.store, workers = args.workers, trials = args.trials, retry = args.retry, seed = 4,
-  sampler = args.sampler == "tpe" and {"tpe", generation = 8, startup = 8} or args.sampler,
-  pruner = args.sampler == "tpe" and {"median", generation = 8, startup = 4} or nil, progress = args.progress,
-  space = { x = mr.uniform(-1, 1, {points = 24}), kind = mr.choice{"p", "q"} }, metric = "ndcg",
-  run = function(trial)
-    if args.oops == "exit" and trial.number % 5 == 0 then os.exit(3) end
-    if args.oops == "memory" and trial.number == 2 then local s = ("x"):rep(1 << 60) return #s end
-    local noise = mr.uniform({1}, {seed = trial.seed, stream = "noise"}):item()
-    local value = 1 - trial.x ^ 2 - (trial.kind == "p" and 0.5 or 0) + 0.01 * noise
-    for step = 1, 3 do
-      if args.wait > 0 then core.wait_for({}, args.wait / 3) end
-      trial:report(step, value * step / 3)
-    end
-    local log <close> = io.open("ran.log", "a")
-    log:write(trial.number, "\n")
-    return { ndcg = value, seed = trial.seed, per_list = { value, noise } }
-  end }
-print(results)
-]]
-
-local function in_folder(body)
-  sweeps.in_folder(function(folder)
-    sweeps.write(folder .. "/sweep.lua", script)
-    body(folder)
-  end)
-end
-
-local function table_of(folder, store) return sweeps.table_of(mr.results(folder .. "/" .. (store or "r.db"), "study")) end
+local script = sweeps.read "tests/support/pruned_study.lua"
+local function in_folder(body) sweeps.in_folder(body, script) end
 
 it("1, 2 and 4 workers and none give the same table, with TPE and a pruner", function()
   in_folder(function(folder)
@@ -50,7 +19,7 @@ it("1, 2 and 4 workers and none give the same table, with TPE and a pruner", fun
     for i, workers in ipairs{ 0, 1, 2, 4 } do
       local status, _, err = sweeps.run(folder, "sweep.lua", ("--workers %d --store %d.db"):format(workers, workers))
       equal(status, 0, err)
-      tables[i] = table_of(folder, workers .. ".db")
+      tables[i] = sweeps.table_at(folder, workers .. ".db")
     end
     local _, pruned = tables[1]:gsub(",pruned,", "")
     check(pruned > 0 and pruned < 20, pruned .. " pruned")
