@@ -85,7 +85,8 @@ it("with --enable-recovery a rank can be killed", function() lose_rank(2, "KILL"
 
 it("Ctrl-C of mpirun: trials end as they are, to be done again later", function()
   in_folder(function(folder)
-    local id = sweeps.start(folder, "sweep.lua", "--wait 1", mpirun)
+    -- It wakes the ranks, asks them to end and kills them, so many seconds apart: one, its default, is short on a busy machine
+    local id = sweeps.start(folder, "sweep.lua", "--wait 2", sweeps.mpirun(3, "--mca odls_base_sigkill_timeout 4"))
     first_trial(folder, 1)
     sweeps.signal(id, "TERM")
     sweeps.finish(folder)
