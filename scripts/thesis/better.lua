@@ -17,7 +17,7 @@ for _, form in ipairs(M.forms) do
   end
 end
 
----The studies, one per value of a data set's setting; `args` are those of runs.args, a seed, and which NSR.
+---The studies, one per value of a data set's setting; `args` are those of runs.args, and a seed.
 ---@return { set: thesis.Data, value: integer, results: mr.Results }[]
 function M.studies(args)
   local found = {}
@@ -29,7 +29,7 @@ function M.studies(args)
       rate = function(trial) return rates[trial.loss][form_of[trial.bound]] end,
     }) }
   end
-  for _, nsr in ipairs(args.smoke and { 1 } or args.nsr or { 1, 2, 3 }) do add("movielens", nsr) end
+  for _, nsr in ipairs(runs.set(args, "movielens").values) do add("movielens", nsr) end
   add("mq2008", 1)
   return found
 end

@@ -8,7 +8,6 @@ local better = dofile(here .. "better.lua")
 
 local args = runs.args{
   seed = { default = 1, help = "seed of splits, negatives and models" },
-  nsr = { default = { 1, 2, 3 }, help = "negatives per relevant item, MovieLens" },
   out = { default = "results/thesis/better_reference.svg", help = "file of the figure: .svg, .png or .pdf" },
   show = { default = false, help = "draw it in the terminal as well" },
 }
