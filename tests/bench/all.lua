@@ -94,7 +94,8 @@ local function plot(rows, most)
   line("limit: scores read, derivatives written", most.copy, function(n) return 8 * n end)
   local figure = mr.plot.lines{ series = series, xlog = true, ylog = true, xlabel = "rows of the list", ylabel = "milliseconds",
     title = "One step of smooth AP of one list, normal scores", width = 860, height = 520,
-    caption = "Limits of one core, measured in the same run: of the sums over pairs, of the sums over boxes, of memory." }
+    caption = most.copy and "Limits of one core, measured in the same run: of the sums over pairs, of the sums over boxes, of memory."
+      or args.limits .. " is not there, which would measure the machine's limits." }
   for _, kind in ipairs{ "svg", "png" } do figure:save(("%s/time_against_n.%s"):format(args.out, kind)) end
 end
 
