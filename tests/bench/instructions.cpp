@@ -107,7 +107,7 @@ void characteristic() {
     for (int64_t j = 0; j < lanes; ++j) powers.push_back(std::cos(angle(j)));
     for (int64_t j = 0; j < lanes; ++j) powers.push_back(std::sin(angle(j)));
   }
-  const cpu::RankingTransform transform{n, 1, &p, false, low.data(), high.data(), start.data(), powers.data()};
+  const cpu::RankingTransform transform{n, 1, &p, nullptr, false, low.data(), high.data(), start.data(), powers.data()};
   std::vector<double> scratch(static_cast<size_t>(cpu::characteristic_scratch(transform)));
   const auto round = [&] { cpu::characteristic(transform, scratch.data(), re.data(), im.data()); };
   round();
