@@ -18,4 +18,13 @@ std::vector<std::pair<std::string, Form>> simd_forms(Form scalar, Form avx2, For
   return found;
 }
 
+/// The same of what the forms return. Those beyond the processor are not called: they may be compiled with its
+/// instructions.
+template <class Loops>
+std::vector<std::pair<std::string, Loops>> simd_loops(Loops (*scalar)(), Loops (*avx2)(), Loops (*avx512)()) {
+  std::vector<std::pair<std::string, Loops>> found;
+  for (const auto& [name, make] : simd_forms(scalar, avx2, avx512)) found.emplace_back(name, make());
+  return found;
+}
+
 }  // namespace mr
