@@ -140,9 +140,10 @@ end)
 
 it("Ctrl-C in a trial of this process is the same", function()
   in_folder(function(folder)
-    local id = sweeps.start(folder, "sweep.lua", "--sampler random --workers 0 --wait 0.3")
-    for _ = 1, 500 do
-      if sweeps.read(folder .. "/ran.log") ~= "" then break end
+    local id = sweeps.start(folder, "sweep.lua", "--sampler random --workers 0 --wait 1")
+    for _ = 1, 1000 do
+      local counts = sweeps.read(folder .. "/ran.log") ~= "" and mr.results(folder .. "/r.db"):counts()
+      if counts and counts.done and counts.running then break end
       sweeps.wait(0.01)
     end
     sweeps.signal(id, "INT")
