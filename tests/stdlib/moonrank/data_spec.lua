@@ -214,8 +214,7 @@ test.describe("citeulike", function()
     equal({ r.users, r.items, r.rows }, { 5551, 16980, 204986 })
     local fold = r:binarize(1):min_relevant(25):folds{ k = 5, seed = 1, nsr = 2 }[1]
     equal({ fold.test.count, fold.short_users }, { 2465, 0 })
-    local owned, drawn, relevant = {}, {}, 0
-    local users, items = r.user:totable(), r.item:totable()
+    local users, items, owned, drawn, relevant = r.user:totable(), r.item:totable(), {}, {}, 0
     for i, u in ipairs(users) do owned[u * r.items + items[i]] = true end
     for _, part in ipairs{ fold.train, fold.valid, fold.test } do
       local at, rows, grades, of = 0, part.items:totable(), part.lists.relevance:totable(), part.users:totable()
