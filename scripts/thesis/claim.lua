@@ -1,7 +1,7 @@
 -- Does the logit of the exact distribution rank better than no bound and than all four bounds of the thesis, for every loss at every NSR?
 -- A simulation with epochs chosen on test said so (MovieLens, three seeds, one rate for all). Here: five folds, three seeds of splits,
 -- negatives and models, epoch and learning rate chosen on validation for every bound, tests paired by user or query (means over folds and
--- seeds) with Holm's correction over each data set; MQ2008 under both label rules as well, and CiteULike-a.
+-- seeds) with Holm's correction over each data set; MQ2008 under three readings of "relevant" as well, and CiteULike-a.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")

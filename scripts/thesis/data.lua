@@ -17,7 +17,7 @@ local M = {}
 ---@field size integer        which one the thesis takes
 ---@field rates number[]      learning rates to choose from
 ---@field tuning integer      on how many folds they and the sizes are chosen
----@field tuning_values? integer[]  for which of the values rates are chosen (default all)
+---@field tuning_values? (integer|string)[]  for which of the values rates are chosen (default all)
 ---@field fold fun(value: integer|string, number: integer, seed: integer): mr.Fold
 ---@field model fun(size: integer, seed: integer): mr.Model
 
@@ -73,7 +73,7 @@ end
 -- which no query is without; its Table 5.1 is nearer to the latter, and to label 1.
 local function mq2008(folder, smoke)
   local set = of_queries("MQ2008", 46, smoke and made_up_queries(46) or mr.data.letor_folds(place(folder, "mq2008")))
-  set.values = { 2, 1, "top_of_list" }
+  set.values, set.tuning_values = { 2, 1, "top_of_list" }, { 2, 1 }
   return set
 end
 
