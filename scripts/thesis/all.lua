@@ -35,14 +35,8 @@ for _, name in ipairs(args.sets) do
   for _, seed in ipairs(args.seeds) do runs.of(args, name, seed) end
 end
 
-local function joined(list)
-  local parts = {}
-  for i, each in ipairs(list) do parts[i] = tostring(each) end
-  return table.concat(parts, ",")
-end
-
 local seed = { "--seed", tostring(args.seeds[1]) }
-local claim = { "--seeds", joined(args.seeds), "--sets", joined(args.sets) }
+local claim = { "--seeds", table.concat(args.seeds, ","), "--sets", table.concat(args.sets, ",") }
 local scripts = {
   { "table_5_1", "Table 5.1, MovieLens", seed }, { "table_5_1_mq2008", "Table 5.1, MQ2008", seed },
   { "claim", "Is the logit of the distribution better than all?", claim },
@@ -50,7 +44,7 @@ local scripts = {
     { "--out", args.out .. "/why_distribution_fails.svg", table.unpack(seed) } },
   { "all_pairs", "Trained on one metric, measured by another", seed },
   { "nsr_shift", "More negatives in training than in test", seed }, { "stronger_models", "Stronger models", seed },
-  { "other_data", "Other data", { "--sets", joined(args.others), table.unpack(seed) } },
+  { "other_data", "Other data", { "--sets", table.concat(args.others, ","), table.unpack(seed) } },
   { "better_reference", "Bounds that compare with a ranker better than random",
     { "--out", args.out .. "/better_reference.svg", table.unpack(seed) } },
   { "sizes", "Sizes of models, MovieLens", { "--set", "movielens" } }, { "sizes", "Sizes of models, MQ2008", { "--set", "mq2008" } },

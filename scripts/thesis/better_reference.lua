@@ -6,11 +6,7 @@ local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
 local better = dofile(here .. "better.lua")
 
-local args = runs.args{
-  seed = { default = 1, help = "seed of splits, negatives and models" },
-  out = { default = "results/thesis/better_reference.svg", help = "file of the figure: .svg, .png or .pdf" },
-  show = { default = false, help = "draw it in the terminal as well" },
-}
+local args = runs.args(figure.options("better_reference", { seed = { default = 1, help = "seed of splits, negatives and models" } }))
 
 -- The references of one shape of list
 local shape = { n = 60, p = 20 }

@@ -13,22 +13,13 @@ local args = runs.args{
 }
 if args.smoke then args.seeds = { 1 } end
 
-local function with(where, bound)
-  local at = { bound = bound }
-  for key, value in pairs(where) do at[key] = value end
-  return at
-end
-
--- The mean over all users or queries of one bound.
-local function mean(all, where, bound) return mr.stats.mean(scores.by_list(all, with(where, bound), "own")) end
-
 -- In how many runs, a fold under a seed each, the claimed bound is better. Tests by user or query take the trained models as given; how much
 -- another split and start change shows here.
 local function runs_better(all, where, other)
   local better, count = 0, 0
   for _, results in ipairs(all) do
-    local theirs = scores.folds(results, with(where, other), "own")
-    for i, own in ipairs(scores.folds(results, with(where, args.bound), "own")) do
+    local theirs = scores.folds(results, scores.with(where, other), "own")
+    for i, own in ipairs(scores.folds(results, scores.with(where, args.bound), "own")) do
       better, count = better + (own > theirs[i] and 1 or 0), count + 1
     end
   end
@@ -38,8 +29,6 @@ end
 ---@class thesis.Comparison
 ---@field head any[]       data set, setting, loss
 ---@field other string     the bound that it is held against
----@field own number       mean of the claimed bound
----@field mean number      of the other one
 ---@field found table      from scores.compare
 ---@field p number         corrected
 ---@field runs string      in how many runs it is better
@@ -50,12 +39,11 @@ local function comparisons(set, all)
   for _, value in ipairs(set.values) do
     for _, loss in ipairs(runs.losses) do
       local where = { [set.setting] = value, loss = loss }
-      local own = mean(all, where, args.bound)
       for _, other in ipairs(runs.published) do
         local each = scores.compare(all, where, args.bound, other)
         ps[#ps + 1] = each.p
-        found[#found + 1] = { head = { set.title, runs.setting_text(set, value), runs.title_of[loss] }, other = other, own = own,
-          mean = mean(all, where, other), found = each, runs = runs_better(all, where, other) }
+        found[#found + 1] = { head = { set.title, runs.setting_text(set, value), runs.title_of[loss] }, other = other,
+          found = each, runs = runs_better(all, where, other) }
       end
     end
   end
@@ -101,7 +89,7 @@ for _, name in ipairs(args.sets) do
   local found = comparisons(set, all)
   for _, each in ipairs(found) do
     local a = each.found
-    rows[#rows + 1] = { each.head[1], each.head[2], each.head[3], each.other, each.own, each.mean, a.change, a.p, each.p, a.d, a.wins,
+    rows[#rows + 1] = { each.head[1], each.head[2], each.head[3], each.other, a.mean, a.other_mean, a.change, a.p, each.p, a.d, a.wins,
       each.runs, a.n }
   end
   for _, line in ipairs(verdicts(found)) do

@@ -25,10 +25,17 @@ local function check_numbers(args, own)
   end
 end
 
+---A script's own options, and --out, --show.
+---@param name string  of the figure's file
+function M.options(name, own)
+  own.out = { default = ("results/thesis/%s.svg"):format(name), help = "file of the figure: .svg, .png or .pdf" }
+  own.show = { default = false, help = "draw it in the terminal as well" }
+  return own
+end
+
 ---The options of a figure's script: its own, and --out, --show, --smoke.
 function M.args(number, own)
-  own.out = { default = ("results/thesis/figure_%s.svg"):format(number), help = "file of the figure: .svg, .png or .pdf" }
-  own.show = { default = false, help = "draw it in the terminal as well" }
+  M.options("figure_" .. number, own)
   own.smoke = { default = false, help = "few points, to see that it runs" }
   local args = mr.args(own)
   check_numbers(args, own)

@@ -9,11 +9,9 @@ local M = {}
 local rows = { "minmax", "expectation", "expectation_max", "distribution", "distribution_logit" }
 
 local function args_of(number)
-  return runs.args{
+  return runs.args(figure.options("figure_" .. number, {
     label = { default = 2, choices = { 1, 2 }, help = "MQ2008: least label of a relevant document" },
-    out = { default = ("results/thesis/figure_%s.svg"):format(number), help = "file of the figure: .svg, .png or .pdf" },
-    show = { default = false, help = "draw it in the terminal as well" },
-  }
+  }))
 end
 
 -- One column per data set: title, results, and which of their trials.

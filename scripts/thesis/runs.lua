@@ -101,6 +101,15 @@ function M.set(args, name)
   return opened[name]
 end
 
+---A study in the store of the runs, of made-up data under a name of its own; `o` has mr.sweep's name, settings, space and run.
+---@return mr.Results
+function M.study(args, o)
+  return mr.sweep{
+    name = o.name .. (args.smoke and ", smoke" or ""), store = args.store, workers = args.workers, force = args.force, metric = "valid",
+    settings = o.settings, space = o.space, run = o.run,
+  }
+end
+
 ---A study over a space that has a loss, a bound, a fold (called split, so that it changes fastest: the tables of sampled distributions are kept
 ---from one fold to the next) and the data set's setting; `rate(trial)` and `size(trial)` say the rest.
 function M.sweep(args, name, o)
@@ -110,14 +119,13 @@ function M.sweep(args, name, o)
   for key, part in pairs(o.space or {}) do space[key] = part end
   local settings = { epochs = set.epochs, patience = set.patience, batch = set.batch, samples = args.samples, recipe = args.recipe }
   for key, value in pairs(o.settings or {}) do settings[key] = value end
-  return mr.sweep{
-    name = o.name .. (args.recipe == "published" and ", published" or "") .. (args.smoke and ", smoke" or ""),
-    store = args.store, workers = args.workers, force = args.force, settings = settings, space = space, metric = "valid",
+  return M.study(args, {
+    name = o.name .. (args.recipe == "published" and ", published" or ""), settings = settings, space = space,
     run = function(trial)
       return M.train(args, { set = set, value = trial[set.setting], loss = trial.loss, bound = trial.bound, fold = trial.split,
         seed = o.seed or 1, rate = o.rate(trial), size = o.size and o.size(trial), curve = o.curve })
     end,
-  }
+  })
 end
 
 ---The runs of a data set with one seed: all settings, losses, bounds and folds at the chosen learning rates.

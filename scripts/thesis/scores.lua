@@ -56,17 +56,23 @@ function M.by_list(all, where, metric)
   return means
 end
 
----One bound against another, paired by user or query: change, p of a permutation test, effect size.
----@return { change: number, p: number, d: number, n: integer, wins: number }
+---The same trials under this bound.
+---@param where table<string, any>
+---@return table<string, any>
+function M.with(where, bound)
+  local at = { bound = bound }
+  for key, value in pairs(where) do at[key] = value end
+  return at
+end
+
+---One bound against another, paired by user or query: both means, change, p of a permutation test, effect size.
+---@return { mean: number, other_mean: number, change: number, p: number, d: number, n: integer, wins: number }
 function M.compare(all, where, bound, other, metric)
-  local function values(name)
-    local at = { bound = name }
-    for key, value in pairs(where) do at[key] = value end
-    return M.by_list(all, at, metric or "own")
-  end
+  local function values(name) return M.by_list(all, M.with(where, name), metric or "own") end
   local a, b = values(bound), values(other)
   local test, effect = mr.stats.permutation(a, b, { orders = 100000 }), mr.stats.effect_size(a, b)
-  return { change = test.mean_difference, p = test.p, d = effect.d, n = test.n, wins = effect.wins }
+  return { mean = mr.stats.mean(a), other_mean = mr.stats.mean(b), change = test.mean_difference, p = test.p, d = effect.d, n = test.n,
+    wins = effect.wins }
 end
 
 return M

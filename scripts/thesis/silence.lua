@@ -70,12 +70,11 @@ end
 ---@return mr.Results
 function M.study(args)
   local set = runs.set(args, "movielens")
-  return mr.sweep{
-    name = ("silent lists, seed %d%s"):format(args.seed, args.smoke and ", smoke" or ""), store = args.store, workers = args.workers,
-    force = args.force, metric = "valid", settings = { epochs = set.epochs, rates = runs.rates_text("movielens") },
+  return runs.study(args, {
+    name = ("silent lists, seed %d"):format(args.seed), settings = { epochs = set.epochs, rates = runs.rates_text("movielens") },
     space = { nsr = mr.choice(set.values), bound = mr.choice(M.bounds), split = mr.range(1, set.folds) },
     run = function(trial) return run(args, set, trial) end,
-  }
+  })
 end
 
 return M

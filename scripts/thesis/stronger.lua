@@ -22,15 +22,14 @@ function M.extent(args) return args.smoke and 2 or 60, args.smoke and 1 or runs.
 local function study(args, name, space, rate_of)
   local data, epochs = runs.set(args, "mq2008"), (M.extent(args))
   space.loss = mr.choice(runs.losses)
-  return mr.sweep{
-    name = ("%s, seed %d%s"):format(name, args.seed, args.smoke and ", smoke" or ""), store = args.store, workers = args.workers,
-    force = args.force, metric = "valid", settings = { epochs = epochs, recipe = args.recipe }, space = space,
+  return runs.study(args, {
+    name = ("%s, seed %d"):format(name, args.seed), settings = { epochs = epochs, recipe = args.recipe }, space = space,
     run = function(trial)
       local set = setmetatable({ epochs = epochs, model = function(_, seed) return models[trial.model](seed) end }, { __index = data })
       return runs.train(args, { set = set, value = label, loss = trial.loss, bound = trial.bound, fold = trial.split, seed = args.seed,
         rate = rate_of(trial) })
     end,
-  }
+  })
 end
 
 ---Runs what is missing. Returns the results and the rates by "model loss".

@@ -54,12 +54,11 @@ function M.levels(args) return args.smoke and { 1, 2 } or { 1, 2, 3 } end
 ---@return mr.Results
 function M.study(args)
   local set, levels = runs.set(args, "movielens"), M.levels(args)
-  return mr.sweep{
-    name = ("NSR shift, seed %d%s"):format(args.seed, args.smoke and ", smoke" or ""), store = args.store, workers = args.workers,
-    force = args.force, metric = "valid", settings = { epochs = set.epochs, rates = runs.rates_text("movielens") },
+  return runs.study(args, {
+    name = ("NSR shift, seed %d"):format(args.seed), settings = { epochs = set.epochs, rates = runs.rates_text("movielens") },
     space = { nsr = mr.choice(levels), loss = mr.choice(runs.losses), bound = mr.choice(M.bounds), split = mr.range(1, set.folds) },
     run = function(trial) return run(args, set, levels, trial) end,
-  }
+  })
 end
 
 return M

@@ -8,11 +8,7 @@ local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
 local silence = dofile(here .. "silence.lua")
 
-local args = runs.args{
-  seed = { default = 1, help = "seed of splits, negatives and models" },
-  out = { default = "results/thesis/why_distribution_fails.svg", help = "file of the figure: .svg, .png or .pdf" },
-  show = { default = false, help = "draw it in the terminal as well" },
-}
+local args = runs.args(figure.options("why_distribution_fails", { seed = { default = 1, help = "seed of splits, negatives and models" } }))
 local set, study = runs.set(args, "movielens"), silence.study(args)
 local title = { thesis = "distribution (thesis)", exact = "distribution, exact" }
 local function title_of(bound) return title[bound] or bound end
