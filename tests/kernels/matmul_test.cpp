@@ -7,11 +7,12 @@
 
 #include <catch2/catch.hpp>
 
-#include "kernels/core/rng.h"
 #include "kernels/cpu/pool.h"
+#include "tests/support/random_entries.h"
 #include "tests/support/simd_forms.h"
 
 using namespace mr;
+using test::random;
 
 namespace {
 
@@ -21,14 +22,6 @@ using Multiply = void (*)(const cpu::Product<Real>&);
 template <class Real>
 auto all_forms() {
   return simd_forms(&cpu::scalar::multiply<Real>, &cpu::avx2::multiply<Real>, &cpu::avx512::multiply<Real>);
-}
-
-template <class Real>
-std::vector<Real> random(int64_t n, const char* stream) {
-  std::vector<Real> out;
-  for (int64_t i = 0; i < n; ++i)
-    out.push_back(static_cast<Real>(2 * uniform(random_key(5, stream), static_cast<uint64_t>(i)) - 1));
-  return out;
 }
 
 /// Matrices of one product, each stored as asked with `gap` entries between its rows.

@@ -9,26 +9,19 @@
 
 #include <catch2/catch.hpp>
 
-#include "kernels/core/rng.h"
 #include "kernels/tables/network.h"
 #include "tests/support/emulated_group.h"
+#include "tests/support/random_entries.h"
 #include "tests/support/simd_forms.h"
 
 using namespace mr;
+using test::random;
 
 namespace {
 
 template <class Real>
 auto all_loops() {
   return simd_loops(&cpu::scalar::network<Real>, &cpu::avx2::network<Real>, &cpu::avx512::network<Real>);
-}
-
-template <class Real>
-std::vector<Real> random(int64_t n, const char* stream, double size = 1) {
-  std::vector<Real> out;
-  for (int64_t i = 0; i < n; ++i)
-    out.push_back(static_cast<Real>(size * (2 * uniform(random_key(7, stream), static_cast<uint64_t>(i)) - 1)));
-  return out;
 }
 
 template <class T>
@@ -46,8 +39,8 @@ struct Case {
   Case(int64_t n, int64_t heads_, int64_t columns_, double size)
       : heads(heads_), columns(columns_), offsets{0, n, n, n + 1, 2 * n + 2} {
     const int64_t entries = offsets.back() * heads * columns;
-    q = random<Real>(entries, "q", size);
-    k = random<Real>(entries, "k", size);
+    q = random<Real>(entries, "q", -size, size);
+    k = random<Real>(entries, "k", -size, size);
     v = random<Real>(entries, "v");
     upstream = random<Real>(entries, "u");
     log_sums.resize(static_cast<size_t>(offsets.back() * heads));
@@ -106,7 +99,7 @@ TEMPLATE_TEST_CASE("attention by tiles agrees with the plain form in float64", "
 TEMPLATE_TEST_CASE("attention: weights of a row on every instruction set", "", float, double) {
   const int64_t n = GENERATE(1, 2, 15, 16, 17, 33, 1000);
   const double size = GENERATE(0.0, 3.0, 80.0, 1e4);
-  const auto x = random<TestType>(n, "x", size);
+  const auto x = random<TestType>(n, "x", -size, size);
   double top = -INFINITY, total = 0;
   for (const double each : x) top = std::fmax(top, each);
   for (const double each : x) total += std::exp(each - top);

@@ -9,25 +9,18 @@
 
 #include <catch2/catch.hpp>
 
-#include "kernels/core/rng.h"
 #include "kernels/tables/training.h"
+#include "tests/support/random_entries.h"
 #include "tests/support/simd_forms.h"
 
 using namespace mr;
+using test::random;
 
 namespace {
 
 template <class Real>
 auto all_loops() {
   return simd_loops(&cpu::scalar::training<Real>, &cpu::avx2::training<Real>, &cpu::avx512::training<Real>);
-}
-
-template <class Real>
-std::vector<Real> random(int64_t n, const char* stream, double low = -1) {
-  std::vector<Real> out;
-  for (int64_t i = 0; i < n; ++i)
-    out.push_back(static_cast<Real>(low + (1 - low) * uniform(random_key(3, stream), static_cast<uint64_t>(i))));
-  return out;
 }
 
 /// Within a few roundings of numbers of that size.

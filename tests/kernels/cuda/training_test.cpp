@@ -7,21 +7,14 @@
 
 #include <catch2/catch.hpp>
 
-#include "kernels/core/rng.h"
 #include "tests/support/on_device.h"
+#include "tests/support/random_entries.h"
 
 namespace mr {
 namespace {
 
 using test::OnDevice;
-
-template <class Real>
-std::vector<Real> random(int64_t n, const char* stream) {
-  std::vector<Real> out;
-  for (int64_t i = 0; i < n; ++i)
-    out.push_back(static_cast<Real>(2 * uniform(random_key(7, stream), static_cast<uint64_t>(i)) - 1));
-  return out;
-}
+using test::random;
 
 template <class T>
 Span<const T> here(const std::vector<T>& v) {
