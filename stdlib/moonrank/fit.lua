@@ -3,6 +3,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local epochs = require "moonrank.epochs"
 local evaluate = require "moonrank.evaluate"
+local metric = require "moonrank.metric"
 local parallel = require "moonrank.parallel"
 local progress = require "moonrank.progress"
 
@@ -14,6 +15,7 @@ local M = {}
 ---@field scores table<string, mr.Tensor>?  per metric one value per test list
 ---@field test mr.Evaluation?               the same with means and counts
 ---@field interrupted boolean               whether Ctrl-C ended it
+---@field metrics table<string, mr.Metric>  what was measured, by name
 ---@field chosen_on string                  "valid", "test" or "last epoch"
 ---@field replayed integer                  epochs that the GPU ran from a recording of an earlier one
 
@@ -26,8 +28,8 @@ local M = {}
 ---@field optimizer? mr.Optimizer    default mr.optim.adam{}
 ---@field batch? integer             lists per step (default 32)
 ---@field epochs? integer            default 50
----@field metrics? string[]          what is measured on test, e.g. {"ndcg", "nrbp(0.95)"}
----@field select? string             by which metric the epoch is chosen (default: the first of metrics)
+---@field metrics? (string|mr.Metric)[]  what is measured on test, e.g. {"ndcg", "nrbp(0.95)"}
+---@field select? string|mr.Metric   by which metric the epoch is chosen, in its direction (default: the first of metrics)
 ---@field patience? integer          stop after so many epochs without a better one (default: never)
 ---@field every? integer             validate every so many epochs (default 1)
 ---@field seed? integer              seed of the order of lists (default 1)
@@ -57,7 +59,7 @@ end
 ---Scores a dataset with a model and evaluates them.
 ---@param model mr.Model
 ---@param dataset mr.Dataset
----@param metrics string[]
+---@param metrics (string|mr.Metric)[]
 ---@return mr.Evaluation
 function M.test(model, dataset, metrics)
   local batch = whole(dataset)
@@ -70,8 +72,27 @@ local function shown(o, run, epoch, total, lists)
   local loss = total and (lists > 0 and total / lists or 0) or before and before.loss or 0
   local values = { { "epoch", tostring(epoch) }, { "loss", loss } }
   local last = run.best
-  if last and o.judge then values[3] = { "best " .. o.select, last.metrics[o.select] } end
+  if last and o.judge then values[3] = { "best " .. o.select.name, last.metrics[o.select.name] } end
   return values
+end
+
+-- The metrics of these names, each once.
+local function metrics_of(names)
+  local metrics, seen = {}, {}
+  for i, name in ipairs(names) do
+    metrics[i] = metric.parse(name)
+    if seen[metrics[i].name] then check.fail("mr.fit: metrics has '%s' twice", metrics[i].name) end
+    seen[metrics[i].name] = true
+  end
+  return metrics
+end
+
+-- What is measured, by name.
+local function by_name(o)
+  local named = {}
+  for _, each in ipairs(o.metrics) do named[each.name] = each end
+  if o.select then named[o.select.name] = o.select end
+  return named
 end
 
 local function checked(options)
@@ -92,7 +113,8 @@ local function checked(options)
     check.fail("mr.fit: each_epoch is a %s, expected a function of the epoch and the model", type(o.each_epoch))
   end
   o.optimizer = o.optimizer or require("moonrank.optim").adam{}
-  o.select = o.select or o.metrics[1]
+  o.metrics = metrics_of(o.metrics)
+  o.select = o.select and metric.parse(o.select) or o.metrics[1]
   o.judge = o.recipe == "published" and o.test or o.valid
   if o.judge and not o.select then check.fail("mr.fit: metrics is empty, and nothing says by which metric to choose the epoch") end
   o.chosen_on = not o.judge and "last epoch" or o.recipe == "published" and "test" or "valid"
@@ -108,10 +130,27 @@ local function judged(o, run, epoch, loss)
     return
   end
   if epoch % o.every ~= 0 and epoch ~= o.epochs then return end
-  local function measure() return M.test(o.model, o.judge, { o.select }).mean[o.select] end
-  if o.group then entry.metrics[o.select] = o.group:of_first(measure) else entry.metrics[o.select] = measure() end
-  if not run.best or entry.metrics[o.select] > run.best.metrics[o.select] then
+  local name = o.select.name
+  local function measure() return M.test(o.model, o.judge, { o.select }).mean[name] end
+  if o.group then entry.metrics[name] = o.group:of_first(measure) else entry.metrics[name] = measure() end
+  run._measured = run._measured or epoch
+  if o.select:better(entry.metrics[name], run.best and run.best.metrics[name]) then
     run.best, run._snapshot = entry, o.model:snapshot()
+  end
+end
+
+-- How many epochs have passed since the best one, or, where none has a value, since the first that was measured.
+local function since_best(run, epoch)
+  local from = run.best and run.best.epoch or run._measured
+  return from and epoch - from or 0
+end
+
+-- Nothing could be chosen: the last epoch is what there is.
+local function keep_last(o, run)
+  run.best, run.chosen_on = run.history[#run.history], "last epoch"
+  if run._measured then
+    io.stderr:write(("mr.fit: %s was NaN in every epoch on %s, so that none is best: the model is that of the last epoch\n"):format(
+      o.select.name, o.chosen_on))
   end
 end
 
@@ -127,12 +166,12 @@ local function train(o, run, line)
     run.replayed = passes.replayed
     if o.group then o.group:check() end
     each_epoch(epoch, o.model)
-    if o.patience and run.best and epoch - run.best.epoch >= o.patience then break end
+    if o.patience and since_best(run, epoch) >= o.patience then break end
   end
 end
 
----Trains a model. Chooses the epoch by `select` (default: the first metric) on the validation part; without one the last epoch stays,
----and the run says so. The model has the chosen epoch's parameters afterwards; the test part is looked at once, at the end
+---Trains a model. Chooses the epoch by `select` (default: the first metric; least where that is to be minimised, and never one whose value is
+---NaN) on the validation part; without one, or where every value is NaN, the last epoch stays, and the run says so. The model has the chosen epoch's parameters afterwards; the test part is looked at once, at the end
 ---(recipe = "published" chooses on test, as the papers did, and says so in `chosen_on`). Ctrl-C stops after the current batch and keeps
 ---what is there. With `parallel = true` under `mpirun` or `srun` all processes run the script and train this one model: each takes its share
 ---of the lists of every batch, the gradients are added up (those of a GPU go through the host), and all end with the model that one process
@@ -141,7 +180,7 @@ end
 ---@return mr.Run
 function M.fit(options)
   local o = checked(options)
-  local run = { history = {}, chosen_on = o.chosen_on, interrupted = false, replayed = 0 }
+  local run = { history = {}, metrics = by_name(o), chosen_on = o.chosen_on, interrupted = false, replayed = 0 }
   local batches = o.epochs * math.ceil(o.train.count / o.batch)
   o.group = o.parallel and parallel.join(o.model:parameters()) or false
   local shows = o.progress and (not o.group or o.group.rank == 0)
@@ -153,11 +192,12 @@ function M.fit(options)
   if line then line:finish() end
   if not ok and not run.interrupted then error(message, 0) end
   if run._snapshot then o.model:restore(run._snapshot) end
-  run._snapshot = nil
+  if not run.best and #run.history > 0 then keep_last(o, run) end
+  run._snapshot, run._measured = nil, nil
   if o.test and #o.metrics > 0 then
     run.test = M.test(o.model, o.test, o.metrics)
     run.scores = {}
-    for _, name in ipairs(o.metrics) do run.scores[name] = run.test[name] end
+    for _, name in ipairs(run.test.names) do run.scores[name] = run.test[name] end
   end
   return run
 end

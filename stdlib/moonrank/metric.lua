@@ -52,6 +52,19 @@ end
 ---@return mr.Tensor        [lists]
 function Metric:__call(scores, lists) return self:_values(self:_rank(scores, lists), lists) end
 
+---Whether one value is better than another: less where the metric is to be minimised. NaN, or no value, is never better, and anything is
+---better than it.
+---@param a? number
+---@param b? number
+---@return boolean
+---Example: `mr.metrics.parse("nrbp_loss"):better(0.2, 0.3)   --> true`
+function Metric:better(a, b)
+  if a == nil or a ~= a then return false end
+  if b == nil or b ~= b then return true end
+  if self.minimize then return a < b end
+  return a > b
+end
+
 function Metric:__tostring() return self.name end
 
 ---Names of all metrics, sorted.
@@ -156,6 +169,29 @@ function M.known(base) return definitions[base] ~= nil end
 ---@return boolean
 ---Example: `require "moonrank.metric".minimizes("nrbp_loss")   --> true`
 function M.minimizes(text) return definitions[taken_apart(text)].minimize or false end
+
+-- Whether a name is that of a metric, with k and p or without: its definition.
+local function definition_of(name)
+  local base, rest = name:match "^([%a_][%w_]*)(.*)$"
+  local plain = rest and rest:gsub("^%([%d.]+%)", ""):gsub("^@%d+$", "")
+  return plain == "" and definitions[base] or nil
+end
+
+---In which direction the metric of this name is better, also as "valid_..." or "test_...", as trials call their numbers; nil where it is none.
+---@param name string
+---@return "maximize"|"minimize"|nil
+---Example: `require "moonrank.metric".direction("valid_nrbp_loss")   --> minimize`
+---Example: `require "moonrank.metric".direction("seconds")   --> nil`
+function M.direction(name)
+  local found = definition_of(name) or definition_of(name:match "^valid_(.+)$" or "") or definition_of(name:match "^test_(.+)$" or "")
+  return found and (found.minimize and "minimize" or "maximize") or nil
+end
+
+---The same, and "minimize" for what is called a loss.
+---@param name string
+---@return "maximize"|"minimize"|nil
+---Example: `require "moonrank.metric".usual_direction("pair_loss")   --> minimize`
+function M.usual_direction(name) return M.direction(name) or name:find "loss$" and "minimize" or nil end
 
 ---The metric as a function of exact ranks (all different) and lists.
 ---@param text string

@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local columns = require "moonrank.results.columns"
+local metrics = require "moonrank.metric"
 local make_table = require("moonrank.table").new
 local open = require("moonrank.sweep.store").open
 local pivot = require "moonrank.results.pivot"
@@ -15,6 +16,9 @@ local M = {}
 local Results = check.class("mr.Results")
 
 local function names_of(store) return store:columns("SELECT name FROM studies ORDER BY name").name end
+
+-- Of these less is better.
+local costs = { wall = true, memory = true, attempts = true }
 
 -- The name that counts, for people.
 local function metric_of(study) return study.metric or "value" end
@@ -120,7 +124,8 @@ local function trial_at(data, row)
 end
 
 ---The best trial; or, with parameters to group by, a table with the best trial of each group and every number it returned. Trials are chosen
----on the number that counts, or on `on`: with `on = "valid_ndcg"` the table shows the test value of what validation chose. With `over = "fold"`
+---on the number that counts, or on `on`, in the direction that is its own: with `on = "valid_ndcg"` the table shows the test value of what
+---validation chose. With `over = "fold"`
 ---combinations of the other parameters are chosen by their mean over folds, among those that were completed most often, and shown with means.
 ---@param by? string|string[]
 ---@param options? { on?: string, over?: string|string[], where?: table<string, any> }
@@ -136,8 +141,7 @@ function Results:best(by, options)
   end
   local names, seen = pivot.names_of("results:best", "by", by), {}
   if o.over then
-    local sign = self.study.direction == "minimize" and -1 or 1
-    return require("moonrank.results.choose").make(data, names, pivot.names_of("results:best", "over", o.over), rows, o.on, sign)
+    return require("moonrank.results.choose").make(data, names, pivot.names_of("results:best", "over", o.over), rows, o.on, self:sign(o.on))
   end
   local heads = { table.unpack(names) }
   for _, name in ipairs(heads) do seen[name] = true end
@@ -185,13 +189,23 @@ function Results:reports(number)
   return curves
 end
 
+---1 where more of a column is better, -1 where less is: a metric's own direction, the study's for what it counts by and what has none.
+---@param name string
+---@return integer
+function Results:sign(name)
+  local counts = name == "value" or name == metric_of(self.study)
+  local own = metrics.direction(name == "value" and metric_of(self.study) or name)
+    or not counts and (costs[name] and "minimize" or metrics.usual_direction(name)) or self.study.direction
+  return own == "minimize" and -1 or 1
+end
+
 ---Rows of trials, the best first; those without a value are left out.
 ---@param data mr.results.Columns
 ---@param rows integer[]
 ---@param value? string
 ---@return integer[]
 function Results:order(data, rows, value)
-  local column, sign = data:column("results", value or "value"), self.study.direction == "minimize" and -1 or 1
+  local column, sign = data:column("results", value or "value"), self:sign(value or "value")
   local order = {}
   for _, row in ipairs(rows) do
     if column[row] then order[#order + 1] = row end

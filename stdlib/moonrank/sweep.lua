@@ -4,6 +4,7 @@ local check = require "moonrank.check"
 local command = require "moonrank.sweep.command"
 local gpus = require "moonrank.sweep.gpus"
 local live = require "moonrank.sweep.live"
+local metrics = require "moonrank.metric"
 local pool = require "moonrank.sweep.pool"
 local process = require "moonrank.sweep.process"
 local pruners = require "moonrank.sweep.pruners"
@@ -23,7 +24,7 @@ local M = {}
 ---@field space table               parameters by name: mr.choice, mr.range, mr.uniform, mr.loguniform, mr.integer; and mr.when
 ---@field run fun(trial: mr.Trial): any  one trial: a number, {ndcg = 0.5, per_list = ...}, or what mr.fit returned
 ---@field metric? string            which of the numbers counts (default: the only one)
----@field direction? string         "maximize" (default) or "minimize"
+---@field direction? string         "maximize" or "minimize" (default: the metric's own; "minimize" for what is called a loss, else "maximize")
 ---@field sampler? string|table     "grid" (default), "random", "sobol", "tpe", or with options {"tpe", generation = 20}
 ---@field pruner? string|table      "median", "asha", "wilcoxon", or with options; asked by trial:report
 ---@field trials? integer           how many; needed but for grids, of which it takes the first
@@ -43,10 +44,23 @@ local function at_least(name, value, least)
   end
 end
 
+-- Sets the direction, which is the metric's own where `metric` names one ("valid_nrbp_loss").
+local function set_direction(o)
+  o.assumed = not o.direction and not o.metric  -- nothing says which number it will be
+  local own = o.metric and metrics.direction(o.metric)
+  if not o.direction then
+    o.direction = o.metric and metrics.usual_direction(o.metric) or "maximize"
+  end
+  check.choice("mr.sweep", "direction", o.direction, { "maximize", "minimize" })
+  if own and own ~= o.direction then
+    check.fail("mr.sweep: direction is '%s', but of %s %s is better", o.direction, o.metric, own == "minimize" and "less" or "more")
+  end
+end
+
 local function checked(options)
   local none = check.none
   local o = check.options("mr.sweep", options, {
-    name = none, space = none, run = none, metric = none, direction = "maximize", sampler = none, pruner = none, trials = none, seed = 1,
+    name = none, space = none, run = none, metric = none, direction = none, sampler = none, pruner = none, trials = none, seed = 1,
     store = "results.db", workers = none, retry = 0, settings = {}, data = none, silence = 60.0, force = false, progress = true,
   })
   for _, name in ipairs{ "name", "space", "run" } do
@@ -55,7 +69,7 @@ local function checked(options)
   if type(o.name) ~= "string" or o.name == "" then check.fail("mr.sweep: name is %s, expected a text", tostring(o.name)) end
   if type(o.run) ~= "function" then check.fail("mr.sweep: run is a %s, expected a function of a trial", type(o.run)) end
   if o.metric ~= nil and type(o.metric) ~= "string" then check.fail("mr.sweep: metric is a %s, expected a name", type(o.metric)) end
-  check.choice("mr.sweep", "direction", o.direction, { "maximize", "minimize" })
+  set_direction(o)
   at_least("trials", o.trials, 1)
   at_least("workers", o.workers, 0)
   at_least("retry", o.retry, 0)
@@ -154,7 +168,8 @@ function M.sweep(options)
   local role = worker.role()
   local study = studies.describe(o, role and true or false)
   local fingerprint = studies.fingerprint(study)
-  local context = { run = o.run, space = o.space, metric = o.metric, pruner = o.pruner, others = {} }
+  local context = { run = o.run, space = o.space, metric = o.metric, direction = o.direction, assumed = o.assumed, pruner = o.pruner,
+    others = {} }
   running = true
   if role and role.call == calls then worker.serve(role.channel, context, fingerprint) end
   local ok, message = true, nil

@@ -30,7 +30,7 @@ local function by_others(results, data, o, rows)
   local found, names = {}, data.params
   if o.over then
     names = pivot.names_of("results:compare", "over", o.over)
-    rows = choose.rows(data, { o.by }, names, rows, "value", results.study.direction == "minimize" and -1 or 1) or {}
+    rows = choose.rows(data, { o.by }, names, rows, "value", results:sign "value") or {}
   end
   for _, row in ipairs(rows) do
     local others = {}

@@ -1,9 +1,11 @@
 -- What a trial's function returned, as what the store keeps: numbers by name, scores per list, the value that counts.
 local core = require "moonrank.core"
+local metrics = require "moonrank.metric"
 
 local M = {}
 
--- What mr.fit returned: the means on test, the chosen epoch and its metrics on what chose it, the history as reports.
+-- What mr.fit returned: the means on test, the chosen epoch and its metrics on what chose it, the history as reports; and where its metrics
+-- are better, since they may have names of their own.
 local function of_run(run)
   local result, reports = { best_epoch = run.best and run.best.epoch, per_list = run.scores }, {}
   for name, value in pairs(run.best and run.best.metrics or {}) do result["valid_" .. name] = value end
@@ -13,7 +15,12 @@ local function of_run(run)
     for name, value in pairs(entry.metrics) do values["valid_" .. name] = value end
     reports[i] = { step = entry.epoch, values = values }
   end
-  return result, reports
+  local directions = {}
+  for name, each in pairs(run.metrics or {}) do
+    local direction = each.minimize and "minimize" or "maximize"
+    directions[name], directions["valid_" .. name] = direction, direction
+  end
+  return result, reports, directions
 end
 
 local function is_run(result) return type(result.history) == "table" and result.chosen_on ~= nil end
@@ -59,17 +66,28 @@ local function metric_of(numbers, metric)
   return first
 end
 
+-- Raises where the number that counts is better in the other direction than the sweep goes.
+local function check_direction(name, o, directions)
+  local own = directions[name] or (o.assumed and metrics.usual_direction(name) or metrics.direction(name))
+  if o.direction and own and own ~= o.direction then
+    error(("of %s %s is better, but the sweep's direction is '%s': mr.sweep{%s} says so"):format(name,
+      own == "minimize" and "less" or "more", o.direction,
+      o.assumed and ("metric = '%s'"):format(name) or ("direction = '%s'"):format(own)), 0)
+  end
+end
+
 ---The outcome of a finished trial; raises where the result is nothing that can be kept.
 ---@param result any       what the trial's function returned
----@param metric? string   which number counts
+---@param o? { metric?: string, direction?: string, assumed?: boolean }  which number counts, and in which direction
 ---@return { state: string, value: number?, reason: string?, numbers: table<string, number>, lists: table<string, string>, reports: table? }
-function M.of(result, metric)
-  local reports
+function M.of(result, o)
+  o = o or {}
+  local metric, reports, directions = o.metric, nil, {}
   if type(result) == "number" then result = { [metric or "value"] = result } end
   if type(result) ~= "table" then
     error(("the trial returned a %s, expected a number or a table of numbers"):format(type(result)), 0)
   end
-  if is_run(result) then result, reports = of_run(result) end
+  if is_run(result) then result, reports, directions = of_run(result) end
   local numbers = {}
   for name, value in pairs(result) do
     if type(name) ~= "string" then error("the trial returned a list, expected numbers by name", 0) end
@@ -79,6 +97,7 @@ function M.of(result, metric)
     end
   end
   local name = metric_of(numbers, metric)
+  check_direction(name, o, directions)
   local value = numbers[name]
   local outcome = { state = "done", value = value, numbers = numbers, lists = lists_of(result.per_list, name), reports = reports }
   if value ~= value or value - value ~= 0 then

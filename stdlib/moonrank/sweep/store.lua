@@ -175,7 +175,7 @@ function Store:reports(study, name)
   for _, row in ipairs(self:rows([[SELECT t.number, r.step, r.value FROM reports r JOIN trials t ON t.id = r.trial
       WHERE t.study = ?1 AND r.name = ?2 ORDER BY t.number, r.step]], study.id, name)) do
     by_number[row.number] = by_number[row.number] or {}
-    table.insert(by_number[row.number], { step = row.step, value = row.value })
+    table.insert(by_number[row.number], { step = row.step, value = row.value or 0 / 0 })  -- SQLite keeps NaN as NULL
   end
   return by_number
 end

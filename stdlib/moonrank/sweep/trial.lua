@@ -92,8 +92,8 @@ local function failure(problem)
   return { state = "failed", reason = problem.text, traceback = problem.traceback }
 end
 
-local function finished(result, metric)
-  local ok, outcome = pcall(outcome_of, result, metric)
+local function finished(result, context)
+  local ok, outcome = pcall(outcome_of, result, context)
   return ok and outcome or { state = "failed", reason = outcome }
 end
 
@@ -108,6 +108,8 @@ end
 ---@field run fun(trial: mr.Trial): any
 ---@field space mr.sweep.Space
 ---@field metric? string
+---@field direction string
+---@field assumed boolean   whether neither the metric nor a direction was given
 ---@field pruner? mr.sweep.Pruner
 ---@field others mr.sweep.Progress[]
 ---@field on_report? fun(report: table)
@@ -125,7 +127,7 @@ function M.run(context, job)
   core.peak_memory(true)
   local began = core.clock()
   local ok, result = xpcall(context.run, script_traceback, trial)
-  local outcome = ok and finished(result, context.metric) or failure(result)
+  local outcome = ok and finished(result, context) or failure(result)
   outcome.wall, outcome.memory = core.clock() - began, core.peak_memory(false)
   -- work that ends early on Ctrl-C by itself (mr.fit does) has a result, but not that of the whole trial
   if core.pressed() then outcome = { state = "interrupted", reason = "Ctrl-C", wall = outcome.wall, memory = outcome.memory } end

@@ -39,6 +39,44 @@ describe("mr.fit", function()
     equal(#run.scores.ndcg, fold.test.count)
   end)
 
+  -- A metric that has these values, epoch by epoch; it is measured once in each.
+  local function with_values(name, values, options)
+    local at = 0
+    mr.metrics.define(name, function(_, lists)
+      at = at + 1
+      return mr.zeros({ lists.count }, { dtype = "float64" }) + values[at]
+    end, options)
+    return { metrics = {}, select = name, epochs = #values, test = fold.test }
+  end
+
+  it("keeps the epoch that is least by a metric to be minimised, and waits for a lower one", function()
+    local falling = with_values("spec_falling", { 9, 7, 8, 3, 5, 5, 4 }, { minimize = true })
+    local run = fit(falling)
+    equal({ run.best.epoch, run.best.metrics.spec_falling }, { 4, 3.0 })
+    local patient = with_values("spec_patient", { 9, 7, 8, 8, 3, 5, 5 }, { minimize = true })
+    patient.patience = 2
+    run = fit(patient)
+    equal({ run.best.epoch, #run.history }, { 2, 4 })
+    local loss, least = fit{ metrics = { "nrbp_loss" }, select = mr.metrics.parse("nrbp_loss", { name = "pairs" }) }, math.huge
+    for _, entry in ipairs(loss.history) do least = math.min(least, entry.metrics.pairs) end
+    equal(loss.best.metrics.pairs, least)
+    check(loss.history[1].metrics.pairs > least and #loss.scores.nrbp_loss == fold.test.count)
+  end)
+
+  it("never takes an epoch whose value is NaN for the best; where all are, the last stays and the run says so", function()
+    local nan = 0 / 0
+    local run = fit(with_values("spec_nan_first", { nan, nan, 2, 3, nan, 1 }))
+    equal({ run.best.epoch, run.chosen_on }, { 4, "valid" })
+    run = fit(with_values("spec_nan_between", { 5, nan, 4, nan }, { minimize = true }))
+    equal(run.best.epoch, 3)
+    local all = with_values("spec_nan_always", { nan, nan, nan, nan, nan, nan })
+    run = fit(all)
+    equal({ run.best.epoch, run.chosen_on }, { 6, "last epoch" })
+    local patient = with_values("spec_nan_patient", { nan, nan, nan, nan, nan, nan })
+    patient.patience = 2
+    equal(#fit(patient).history, 3)
+  end)
+
   it("keeps the last epoch without validation, and says so; chooses on test only when told", function()
     local run = fit{ valid = false }
     equal({ run.chosen_on, run.best.epoch }, { "last epoch", 6 })
@@ -105,6 +143,9 @@ describe("mr.fit", function()
     raises(function() fit{ epoch = 3 } end, "did you mean 'epochs'?")
     raises(function() fit{ reduction = "median" } end, "there are: mean, sum")
     raises(function() fit{ metrics = { "ndgc" } } end, "did you mean 'ndcg'?")
+    local function before_training(_) error "training began" end
+    raises(function() fit{ metrics = { "ap", "ndcg", "ap" }, each_epoch = before_training } end, "metrics has 'ap' twice")
+    raises(function() fit{ metrics = { "ap", "precision" }, each_epoch = before_training } end, "needs k")
     raises(function() fit{ metrics = {} } end, "metrics is empty")
   end)
 end)

@@ -101,6 +101,36 @@ describe("best", function()
   end)
 end)
 
+describe("direction", function()
+  it("is that of the number that chooses, whichever counts in the study", function()
+    local two = mr.sweep{ name = "two directions", store = folder .. "/d.db", progress = false, metric = "valid_ndcg",
+      space = { a = mr.range(1, 5), fold = mr.range(1, 2) },
+      run = function(trial)
+        local value = (trial.a * 2) % 5 + trial.fold / 10
+        return { valid_ndcg = value, valid_nrbp_loss = -value, ["test_nrbp(0.95)"] = value, pair_loss = value, own = value }
+      end }
+    -- (2 a) % 5 is 4 for a = 2 and 0 for a = 5
+    local most, least = { valid_ndcg = 2, ["test_nrbp(0.95)"] = 2, own = 2, valid_nrbp_loss = 2 }, { pair_loss = 5 }
+    for _, wanted in ipairs{ most, least } do
+      for name, a in pairs(wanted) do
+        equal(two:best(nil, { on = name }).params.a, a, name)
+        equal(two:best("fold", { on = name }).rows[1][3], a, name)
+        equal(two:best({}, { over = "fold", on = name }).rows[1][1], a, name)
+        equal(two:columns():column("spec", "a")[two:order(two:columns(), { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }, name)[1]], a, name)
+      end
+    end
+    equal({ two:sign "wall", two:sign "value", two:sign "memory", two:sign "valid_nrbp_loss" }, { -1, 1, -1, -1 })
+  end)
+
+  it("of a metric is its own, also where an older store says otherwise", function()
+    local before = mr.sweep{ name = "older", store = folder .. "/d.db", progress = false, metric = "valid_nrbp_loss",
+      space = { a = mr.range(1, 3) }, run = function(trial) return { valid_nrbp_loss = trial.a } end }
+    local opened <close> = require("moonrank.sweep.store").open(folder .. "/d.db", "write")
+    opened:columns "UPDATE studies SET direction = 'maximize' WHERE name = 'older'"
+    equal({ before:best().value, mr.results(folder .. "/d.db", "older"):best().value }, { 1.0, 1.0 })
+  end)
+end)
+
 describe("best over folds", function()
   it("is chosen by means, and shown with them", function()
     local t = r:best("loss", { over = "fold", on = "test" })

@@ -232,6 +232,70 @@ it("shows a table that is drawn anew on a terminal", function()
   check(view:summary(0):find("9 s, 14 s left", 1, true), view:summary(0))
 end)
 
+it("goes in the direction of the metric that counts; another one is an error before anything runs", function()
+  sweeps.in_folder(function(folder)
+    local space = { a = mr.choice{ 3, 1, 2 } }
+    local function best(name, metric, more)
+      local o = { name = name, metric = metric, space = space, run = function(trial)
+        return { [metric or more.number] = trial.a }
+      end }
+      for key, value in pairs(more or {}) do if key ~= "number" then o[key] = value end end
+      local r = sweep(folder, o)
+      return r:counts().done and r:best().value
+    end
+    for _, metric in ipairs{ "nrbp_loss", "valid_nrbp_loss", "test_nrbp_loss", "loss", "hinge_loss" } do
+      equal(best(metric, metric), 1.0, metric)
+    end
+    for _, metric in ipairs{ "ndcg", "valid_nrbp(0.95)", "test_rbp(0.8)@5", "seconds", "ndcg_of_mine" } do
+      equal(best(metric, metric), 3.0, metric)
+    end
+    mr.metrics.define("spec_first_rank", function(ranks, lists) return -lists:max(-ranks) end, { minimize = true })
+    equal(best("own", "valid_spec_first_rank"), 1.0)
+    equal({ best("asked", "hinge_loss", { direction = "maximize" }), best("least", "seconds", { direction = "minimize" }) }, { 3.0, 1.0 })
+    local function never() error "it ran" end
+    raises(function() sweep(folder, { name = "no", metric = "valid_nrbp_loss", direction = "maximize", run = never }) end,
+      "direction is 'maximize', but of valid_nrbp_loss less is better")
+    raises(function() sweep(folder, { name = "no", metric = "ap", direction = "minimize", run = never }) end, "of ap more is better")
+    -- where nothing says which number it will be, the first trial shows it
+    equal(best("unnamed", nil, { number = "ap" }), 3.0)
+    equal(best("least, unnamed", nil, { number = "nrbp_loss", direction = "minimize" }), 1.0)
+    equal(best("wrong", nil, { number = "nrbp_loss" }), nil)
+    local reason = mr.results(folder .. "/r.db", "wrong"):trials{ columns = { "reason" } }.rows[1][1]
+    local said = "of nrbp_loss less is better, but the sweep's direction is 'maximize': mr.sweep{metric = 'nrbp_loss'}"
+    check(reason:find(said, 1, true), reason)
+  end)
+end)
+
+it("a metric under a name of the script's own is not chosen by in the wrong direction", function()
+  sweeps.in_folder(function(folder)
+    local pairs_lost = mr.metrics.parse("nrbp_loss", { name = "pairs" })
+    local function run(trial)
+      return { history = {}, chosen_on = "valid", best = { epoch = 1, metrics = { pairs = trial.a } }, metrics = { pairs = pairs_lost } }
+    end
+    local wrong = sweep(folder, { metric = "valid_pairs", space = { a = mr.range(1, 2) }, run = run })
+    local reason = wrong:trials{ columns = { "reason" } }.rows[1][1]
+    check(tostring(reason):find("mr.sweep{direction = 'minimize'} says so", 1, true), tostring(reason))
+    local right = sweep(folder, { name = "right", metric = "valid_pairs", direction = "minimize", run = run,
+      space = { a = mr.range(1, 2) } })
+    equal(right:best().value, 1.0)
+  end)
+end)
+
+it("a report of NaN in an earlier trial does not stop pruners when the study goes on", function()
+  sweeps.in_folder(function(folder)
+    local function run(trial)
+      if trial.a > 2 then for step = 1, 2 do trial:report(step, trial.a) end end
+      return { history = { { epoch = 1, loss = 1, metrics = { ap = 0 / 0 } }, { epoch = 2, loss = 1, metrics = { ap = 0.5 } } },
+        chosen_on = "valid", best = { epoch = 2, metrics = { ap = 0.5 } } }
+    end
+    local o = { metric = "valid_ap", space = { a = mr.range(1, 4) }, run = run, trials = 2,
+      pruner = { "median", startup = 1, generation = 2 } }
+    sweep(folder, o)
+    o.trials = 4
+    equal(sweep(folder, o):counts(), { done = 4 })
+  end)
+end)
+
 it("refuses what it does not know", function()
   local run = function() return 1 end
   local space = { a = mr.range(1, 2) }
