@@ -11,7 +11,7 @@ local args = mr.args{
   lr = { default = 0.01, help = "learning rate of Adam" },
   samples = { default = 30000, help = "random orders per list shape for the distribution bound (the thesis: 300000)" },
   seed = { default = 1, help = "seed of splits, negatives and models" },
-  smoke = { default = false, help = "made-up ratings and two epochs, to see that it runs" },
+  smoke = { default = false, sets = { epochs = 2 }, help = "made-up ratings, to see that it runs" },
 }
 
 -- Data
@@ -20,8 +20,8 @@ if not found then print("No MovieLens: " .. ratings) end
 if args.smoke or not found then
   ratings = mr.data.synthetic{ kind = "ratings", users = args.smoke and 60 or 400, items = args.smoke and 400 or 4000, seed = args.seed }
 end
-local made_up = "made-up ratings; `moonrank data get movielens` fetches real ones"
-print("Data: " .. (found and not args.smoke and "MovieLens ml-latest-small" or made_up))
+local data = found and not args.smoke and "MovieLens ml-latest-small" or "made-up ratings"
+print(("Data: %s%s"):format(data, found and "" or "; `moonrank data get movielens` fetches real ones"))
 local fold = ratings:binarize(4):min_relevant(25):folds{ k = 5, by = "user", seed = args.seed, nsr = args.nsr }[args.fold]
 print(fold:summary())
 
@@ -35,7 +35,7 @@ local function train(loss, bound, metric)
   local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 32, init = 0.01, seed = args.seed }
   local run = mr.fit{ name = ("%s %s"):format(loss, bound.name or bound), model = model, loss = mr.losses[loss]{ bound = bound },
     train = fold.train, valid = fold.valid, test = fold.test, optimizer = mr.optim.adam{ lr = args.lr }, batch = 32,
-    epochs = args.smoke and 2 or args.epochs, metrics = { metric }, seed = args.seed }
+    epochs = args.epochs, metrics = { metric }, seed = args.seed }
   if run.interrupted then error("interrupted", 0) end
   return run
 end
@@ -54,6 +54,7 @@ for _, pair in ipairs(losses) do
       not is_none and paired.mean_difference or nil, not is_none and paired.p or nil }
   end
 end
+print(("Test metrics on %s:"):format(data))
 print(mr.table{
   columns = { "loss", "bound", "test metric", "mean", "lists", "epoch", "change", "p" },
   formats = { mean = "%.4f", change = "%+.4f", p = "%.2g" }, rows = rows,

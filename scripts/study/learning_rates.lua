@@ -16,9 +16,9 @@ local args = mr.args{
   workers = { type = "integer", help = "processes (default: one per core)" },
   force = { default = false, help = "go on although this script has changed" },
   out = { default = "results/learning_rates.svg", help = "figure: .svg, .png or .pdf" },
-  smoke = { default = false, help = "two losses, two rates, one fold, two epochs" },
+  smoke = { default = false, sets = { rates = { 0.01, 0.1 }, losses = { "ap", "ranknet" }, folds = 1, epochs = 2 },
+    help = "few trials, to see that it runs" },
 }
-if args.smoke then args.rates, args.losses, args.folds, args.epochs = { 0.01, 0.1 }, { "ap", "ranknet" }, 1, 2 end
 
 -- Data and space
 local ratings = mr.data.movielens(args.data):binarize(4):min_relevant(25)

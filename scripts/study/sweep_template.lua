@@ -12,32 +12,31 @@ local args = mr.args{
   workers = { type = "integer", help = "processes (default: one per core); 0: this one" },
   store = { default = "results/sweep_template.db", help = "where results are kept" },
   force = { default = false, help = "go on with a study although this script has changed" },
-  smoke = { default = false, help = "two epochs and two folds, to see that it runs" },
+  smoke = { default = false, sets = { epochs = 2, folds = 2 }, help = "to see that it runs" },
 }
-local epochs, folds = args.smoke and 2 or args.epochs, args.smoke and 2 or args.folds
 
 -- Data: made once in every process, before the first trial
 local ratings = mr.data.synthetic{ kind = "ratings", users = args.users, items = 400, seed = args.seed }
-local parts = ratings:binarize(4):folds{ k = folds, by = "user", seed = args.seed, nsr = 1 }
+local parts = ratings:binarize(4):folds{ k = args.folds, by = "user", seed = args.seed, nsr = 1 }
 
 local study = mr.sweep{
   name = "sweep_template", store = args.store, workers = args.workers, seed = args.seed, force = args.force,
-  settings = { epochs = epochs, users = args.users },
+  settings = { epochs = args.epochs, users = args.users },
   space = {
     loss = mr.choice{ "ndcg", "ap", "rr" },
     lr = mr.loguniform(1e-3, 1e-1, { points = 3 }),
-    fold = mr.range(1, folds),
+    fold = mr.range(1, args.folds),
   },
   metric = "valid_ndcg",  -- what mr.fit measured on validation at the epoch it chose
   run = function(trial)
     local fold = parts[trial.fold]
     local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, init = 0.1, seed = trial.seed }
-    return mr.fit{ model = model, loss = mr.losses[trial.loss]{}, optimizer = mr.optim.adam{ lr = trial.lr }, epochs = epochs,
+    return mr.fit{ model = model, loss = mr.losses[trial.loss]{}, optimizer = mr.optim.adam{ lr = trial.lr }, epochs = args.epochs,
       train = fold.train, valid = fold.valid, test = fold.test, metrics = { "ndcg", "ap" }, seed = trial.seed, progress = false }
   end,
 }
 
-print "Validation nDCG, mean over folds:"
+print "Made-up ratings. Validation nDCG, mean over folds:"
 print(study:pivot{ rows = "loss", columns = "lr", format = "%.4f" })
 print "\nTest values at the learning rate that validation chose, mean over folds:"
 print(study:best("loss", { over = "fold" }))

@@ -4,17 +4,16 @@
 local here = arg[0]:match("^(.*/)") or "./"
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local runs, report = dofile(here .. "runs.lua"), dofile(here .. "report.lua")
+local runs, report, figure = dofile(here .. "runs.lua"), dofile(here .. "report.lua"), dofile(here .. "figure.lua")
 local silence, thinning, stronger = dofile(here .. "silence.lua"), dofile(here .. "thinning.lua"), dofile(here .. "stronger.lua")
 local better = dofile(here .. "better.lua")
 
-local args = runs.args{
+local args = runs.args({
   seeds = { default = { 1, 2, 3 }, help = "seeds of splits, negatives and models; tables and figures take the first" },
   sets = { default = { "movielens", "mq2008" }, help = "data sets of the claim (citeulike is the third); the thesis' own are always run" },
   others = { default = { "mslr", "clueweb" }, help = "data sets of other_data.lua (citeulike is the third)" },
   out = { default = "results/thesis", help = "folder of the report and the figures" },
-}
-if args.smoke then args.seeds = { 1 } end
+}, { smoke = { seeds = { 1 } } })
 
 -- What data is missing is said at once
 for _, names in ipairs{ args.sets, args.others } do
@@ -36,18 +35,21 @@ for _, name in ipairs(args.sets) do
 end
 
 local seed = { "--seed", tostring(args.seeds[1]) }
-local claim = { "--seeds", table.concat(args.seeds, ","), "--sets", table.concat(args.sets, ",") }
+local claim = { "--sets", table.concat(args.sets, ",") }
+if not args.smoke then table.move({ "--seeds", table.concat(args.seeds, ",") }, 1, 2, 3, claim) end
 local scripts = {
-  { "table_5_1", "Table 5.1, MovieLens", seed }, { "table_5_1_mq2008", "Table 5.1, MQ2008", seed },
+  { "table_5_1", "Table 5.1, %s", seed, of = "movielens" }, { "table_5_1_mq2008", "Table 5.1, %s", seed, of = "mq2008" },
   { "claim", "Is the logit of the distribution better than all?", claim },
   { "why_distribution_fails", "Why the distribution bound ruins nDCG, and what cures it",
-    { "--out", args.out .. "/why_distribution_fails.svg", table.unpack(seed) } },
+    { "--out", args.out .. "/why_distribution_fails.svg", table.unpack(seed) }, without = { "recipe" } },
   { "all_pairs", "Trained on one metric, measured by another", seed },
-  { "nsr_shift", "More negatives in training than in test", seed }, { "stronger_models", "Stronger models", seed },
+  { "nsr_shift", "More negatives in training than in test", seed, without = { "recipe", "samples" } },
+  { "stronger_models", "Stronger models", seed, without = { "samples" } },
   { "other_data", "Other data", { "--sets", table.concat(args.others, ","), table.unpack(seed) } },
   { "better_reference", "Bounds that compare with a ranker better than random",
-    { "--out", args.out .. "/better_reference.svg", table.unpack(seed) } },
-  { "sizes", "Sizes of models, MovieLens", { "--set", "movielens" } }, { "sizes", "Sizes of models, MQ2008", { "--set", "mq2008" } },
+    { "--out", args.out .. "/better_reference.svg", table.unpack(seed) }, without = { "samples" } },
+  { "sizes", "Sizes of models, %s", { "--set", "movielens" }, of = "movielens", without = { "samples" } },
+  { "sizes", "Sizes of models, %s", { "--set", "mq2008" }, of = "mq2008", without = { "samples" } },
 }
 local figures = { "1_1", "3_1", "3_2", "3_3", "3_4", "3_5", "3_6", "3_7" }
 for i = 1, 10 do figures[#figures + 1] = "5_" .. i end
@@ -56,19 +58,24 @@ for _, number in ipairs(figures) do
   scripts[#scripts + 1] = { "figure_" .. number, "Figure " .. number:gsub("_", "."), words, plain = number:sub(1, 1) ~= "5" }
 end
 
+local function title_of(script)
+  if script.of then return script[2]:format(runs.set(args, script.of).title) end
+  return script.plain and script[2] or figure.title(args, script[2])
+end
+
 -- What a script beside this one hands over when it runs with these words.
 local function run(script)
   local words, was = { [0] = here .. script[1] .. ".lua" }, arg
   for i = -1, -16, -1 do words[i] = arg[i] end
-  for _, list in ipairs{ script[3], script.plain and (args.smoke and { "--smoke" } or {}) or runs.words(args) } do
+  for _, list in ipairs{ script[3], script.plain and (args.smoke and { "--smoke" } or {}) or runs.words(args, script.without) } do
     table.move(list, 1, #list, #words + 1, words)
   end
-  print(("\n== %s\n"):format(script[2]))
+  print(("\n== %s\n"):format(title_of(script)))
   rawset(_G, "arg", words)
   local ok, section = xpcall(dofile, debug.traceback, words[0])
   rawset(_G, "arg", was)
   if not ok then error(section, 0) end
-  section.title, section.command = script[2], "moonrank " .. words[0] .. " " .. table.concat(words, " ")
+  section.title, section.command = title_of(script), "moonrank " .. words[0] .. " " .. table.concat(words, " ")
   return section
 end
 
@@ -78,7 +85,7 @@ local function rates_section()
   for _, names in ipairs{ { "movielens", "mq2008" }, args.sets, args.others } do
     for _, name in ipairs(names) do
       for _, loss in ipairs(seen[name] and {} or runs.losses) do
-        local line = { runs.set(args, name).title, runs.title_of[loss] }
+        local line = { args.made_up and "as for " .. name or runs.set(args, name).title, runs.title_of[loss] }
         for _, bound in ipairs(runs.bounds) do line[#line + 1] = runs.rates[name][loss][bound] end
         lines[#lines + 1] = line
       end
@@ -87,7 +94,8 @@ local function rates_section()
   end
   return { title = "Learning rates", command = "moonrank " .. here .. "learning_rates.lua",
     tables = { mr.table{ columns = columns, rows = lines } },
-    text = "Of Adam, by the loss's own metric on validation: the best of a few (the grid of each data set is in data.lua)." }
+    text = args.made_up and "Of Adam, as they were chosen on the data whose place made-up data take here."
+      or "Of Adam, by the loss's own metric on validation: the best of a few (the grid of each data set is in data.lua)." }
 end
 
 local sections = {}
@@ -96,11 +104,18 @@ sections[#sections + 1] = rates_section()
 
 local path = args.out .. "/report.html"
 core.make_folder(path)
-report.write(path, { title = "User- and query-wise metric bounding, reproduced", sections = sections, text = ([[
-Tables and figures of R. Westerborg, User/query-wise metric bounding in learning to rank (TU Delft, 2022), made anew, with the printed
-numbers beside them; then what it leaves open. Losses are smooth nDCG, AP and nRBP; "distribution" is the thesis' own bound (300,000 random
-orders, gain of Eq. 3.13), "distribution_log" and "distribution_logit" are those of the exact distribution, with kappa = 8. Epoch and
-learning rate are chosen on validation, the test part is looked at once; p-values are of permutation tests of paired changes, corrected
-by Holm over each table; d is the mean change in its standard deviations. Lists without relevant rows have no metric and are skipped.
-Made by: moonrank %s %s (version %s).]]):format(arg[0], table.concat(arg, " "), core.version()) })
+local title, text = figure.title(args, "User- and query-wise metric bounding, reproduced"), [[
+%s of R. Westerborg, User/query-wise metric bounding in learning to rank (TU Delft, 2022), made anew%s; then what it leaves open.
+Losses are smooth nDCG, AP and nRBP; "distribution" is the thesis' own bound (%d random orders, gain of Eq. 3.13), "distribution_log"
+and "distribution_logit" are those of the exact distribution, with kappa = 8. Epoch and learning rate are chosen on validation, the test
+part is looked at once; p-values are of permutation tests of paired changes, corrected by Holm over each table; d is the mean change in
+its standard deviations. Lists without relevant rows have no metric and are skipped. Made by: moonrank %s %s (version %s).]]
+local what, beside = "Tables and figures", ", with the printed numbers beside them"
+if args.made_up then
+  what, beside = [[
+Made-up data in place of all data sets, to see that everything runs (--smoke): no number that comes of training is a result.
+Tables and figures as those]], ""
+end
+report.write(path, { title = title, sections = sections,
+  text = text:format(what, beside, args.samples, arg[0], table.concat(arg, " "), core.version()) })
 print("\nReport: " .. path)

@@ -6,7 +6,8 @@ local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
 local better = dofile(here .. "better.lua")
 
-local args = runs.args(figure.options("better_reference", { seed = { default = 1, help = "seed of splits, negatives and models" } }))
+local args = runs.args(figure.options("better_reference", { seed = { default = 1, help = "seed of splits, negatives and models" } }),
+  { without = { "samples" } })
 
 -- The references of one shape of list
 local shape = { n = 60, p = 20 }

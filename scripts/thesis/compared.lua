@@ -94,10 +94,11 @@ local function as_table(set, rows, with_printed)
   return mr.table{ columns = keys, rows = lines, formats = shown }
 end
 
----The table of a data set with one seed.
+---The table of a data set with one seed. No printed numbers stand beside those of made-up data.
 ---@param o { set: string, seed: integer, empty: string, published?: fun(loss: string, bound: string, value: integer): number? }
 function M.table(args, o)
   local set, results, rows = runs.set(args, o.set), runs.of(args, o.set, o.seed), {}
+  if args.made_up then o.published = nil end
   for _, value in ipairs(set.values) do
     for _, loss in ipairs(runs.losses) do
       for _, bound in ipairs(runs.bounds) do rows[#rows + 1] = row_of(results, o, set, value, loss, bound) end

@@ -6,7 +6,8 @@ local fold = require "moonrank.data.fold"
 local M = {}
 
 ---@class thesis.Data
----@field title string
+---@field title string        its name; of made-up data what they are
+---@field features? integer   of queries
 ---@field setting string      the parameter of which it has several values: negatives per relevant item, or which labels are relevant
 ---@field values (integer|string)[]
 ---@field folds integer
@@ -62,7 +63,7 @@ end
 -- query is left out; where none is relevant there is nothing to rank, and the metrics are not defined.
 local function of_queries(title, features, folds)
   return {
-    title = title, setting = "label", values = { 2, 1 }, folds = #folds, epochs = 100, patience = 20, size = 46,
+    title = title, features = features, setting = "label", values = { 2, 1 }, folds = #folds, epochs = 100, patience = 20, size = 46,
     sizes = { 6, 12, 23, 46, 69, 92 }, rates = { 0.001, 0.003, 0.01 }, tuning = 1,
     fold = function(label, number) return folds[number]:binarize(label):standardize() end,
     model = function(size, seed) return mr.models.mlp{ inputs = features, hidden = { size }, activation = "relu", seed = seed } end,
@@ -102,12 +103,13 @@ local sets = { movielens = movielens, mq2008 = mq2008, citeulike = citeulike, ms
 
 ---@param name "movielens"|"mq2008"|"citeulike"|"mslr"|"clueweb"
 ---@param folder string  that has ml-latest-small, mq2008, citeulike-a, mslr-web-slice, clueweb09-ltr; "": where the program looks for data
----@param smoke boolean  a few made-up lists in place of the data
+---@param smoke boolean  a few made-up lists in place of the data, and under a title that says so
 ---@return thesis.Data
 function M.open(name, folder, smoke)
   local make = sets[name] or error(("no data set '%s'; there are citeulike, clueweb, movielens, mq2008, mslr"):format(name), 0)
   local data = make(folder, smoke)
   if smoke then
+    data.title = data.setting == "nsr" and "made-up ratings" or ("made-up queries of %d features"):format(data.features)
     data.values, data.folds, data.tuning, data.epochs, data.sizes = { data.values[1] }, 1, 1, 2, { data.sizes[1], data.size }
   end
   return data

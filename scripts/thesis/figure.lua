@@ -33,10 +33,10 @@ function M.options(name, own)
   return own
 end
 
----The options of a figure's script: its own, and --out, --show, --smoke.
-function M.args(number, own)
+---The options of the script of a figure that needs no data: its own, and --out, --show, --smoke, which sets some of them.
+function M.args(number, own, smoke)
   M.options("figure_" .. number, own)
-  own.smoke = { default = false, help = "few points, to see that it runs" }
+  own.smoke = { default = false, sets = smoke, help = "few points, to see that it runs" }
   local args = mr.args(own)
   check_numbers(args, own)
   return args
@@ -216,10 +216,22 @@ function M.table_of_ends(rows, bound)
     formats = { best = "%.4f", worst = "%.4f", ["bounded best"] = "%.4f", ["bounded worst"] = "%.4f" } }
 end
 
+---A title that says so where the data are made up.
+function M.title(args, title)
+  if not rawget(args, "made_up") then return title end
+  return title and title .. ", made-up data" or "Made-up data"
+end
+
+local made_up = "Made-up data, to see that the script runs (--smoke): none of the numbers is a result."
+
 ---Prints tables and caption, saves the figure (where there is one), shows it where asked; returns all of it, for the report.
 ---@return { figure: string?, text: string, tables: mr.Table[] }
 function M.finish(args, fig, caption, ...)
   local tables = { ... }
+  if rawget(args, "made_up") then
+    caption = made_up .. "\n" .. caption
+    print(made_up)
+  end
   for _, each in ipairs(tables) do print(tostring(each) .. "\n") end
   print(caption)
   if fig then

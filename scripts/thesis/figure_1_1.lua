@@ -6,8 +6,7 @@ local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
 local args = figure.args("1_1", {
   sizes = { default = { 25, 50, 100, 200 }, help = "items in an instance" },
-})
-if args.smoke then args.sizes = { 25, 50 } end
+}, { sizes = { 25, 50 } })
 
 -- Lower bound at every fraction P/N
 local function lower_bounds(metric, n)

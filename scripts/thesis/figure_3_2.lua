@@ -6,8 +6,7 @@ local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 local args = figure.args("3_2", {
   most = { default = 50, help = "relevant items, at most" },
   nsr = { default = { 1, 2, 3 }, help = "negatives per relevant item" },
-})
-if args.smoke then args.most = 10 end
+}, { most = 10 })
 
 local function expected(base, nsr, p)
   return base.sign * mr.bounds.of(base.metric, { n = p * (1 + nsr), p = p }).expectation

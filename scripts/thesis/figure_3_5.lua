@@ -6,8 +6,7 @@ local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 local args = figure.args("3_5", {
   gains = { default = { 1, 4, 16, 64 }, help = "steepness of the sigmoids" },
   points = { default = 400, help = "points of a curve" },
-})
-if args.smoke then args.points = 40 end
+}, { points = 40 })
 local instances = { figure.instance(8, 4), figure.instance(15, 5) }
 
 -- The distribution function as a staircase, from one range's fringe to the other

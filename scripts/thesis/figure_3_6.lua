@@ -9,8 +9,7 @@ local args = figure.args("3_6", {
   samples = { default = 300000, help = "random rankings of an instance" },
   points = { default = 400, help = "points of a curve" },
   seed = { default = 1, help = "seed of the random rankings" },
-})
-if args.smoke then args.samples, args.points = 2000, 40 end
+}, { samples = 2000, points = 40 })
 local rows = figure.rows(args.relevant)
 
 local function sampled(base, instance)

@@ -10,8 +10,7 @@ local args = figure.args("3_7", {
   samples = { default = 300000, help = "random rankings of an instance" },
   points = { default = 200, help = "points of a curve" },
   seed = { default = 1, help = "seed of the random rankings" },
-})
-if args.smoke then args.samples, args.points, args.start = 2000, 40, { 5, 20 } end
+}, { samples = 2000, points = 40, start = { 5, 20 } })
 local rows = figure.rows(args.relevant)
 local bound = mr.bounds.distribution_bound{ method = "sampled", gain = "samples", samples = args.samples, seed = args.seed }
 

@@ -11,18 +11,17 @@ local rows = { "minmax", "expectation", "expectation_max", "distribution", "dist
 local function args_of(number)
   return runs.args(figure.options("figure_" .. number, {
     label = { default = 2, choices = { 1, 2 }, help = "MQ2008: least label of a relevant document" },
-  }))
+  }), { smoke = { label = 2 } })
 end
 
 -- One column per data set: title, results, and which of their trials.
 local function columns_of(args)
-  local columns, ratings = {}, runs.of(args, "movielens", 1)
-  for _, nsr in ipairs(runs.set(args, "movielens").values) do
-    columns[#columns + 1] = { title = ("MovieLens, NSR %d"):format(nsr), results = ratings, setting = "nsr", value = nsr }
+  local columns, ratings, movielens = {}, runs.of(args, "movielens", 1), runs.set(args, "movielens")
+  for _, nsr in ipairs(movielens.values) do
+    columns[#columns + 1] = { title = ("%s, NSR %d"):format(movielens.title, nsr), results = ratings, setting = "nsr", value = nsr }
   end
-  local label = args.smoke and 2 or args.label
-  columns[#columns + 1] = { title = ("MQ2008, label %d"):format(label), results = runs.of(args, "mq2008", 1), setting = "label",
-    value = label }
+  columns[#columns + 1] = { title = ("%s, label %d"):format(runs.set(args, "mq2008").title, args.label),
+    results = runs.of(args, "mq2008", 1), setting = "label", value = args.label }
   return columns
 end
 
@@ -75,6 +74,7 @@ local function grid(columns, draw)
 end
 
 local function finish(args, panels, caption, columns, lines, formats)
+  panels.title = figure.title(args)
   return figure.finish(args, mr.plot.facets(panels), caption, mr.table{ columns = columns, rows = lines, formats = formats })
 end
 
@@ -103,9 +103,8 @@ function M.curves(number)
   end
   return finish(args, panels, ([[
 Test nDCG@k, mean over lists and folds. Axes fit all bounds but the thesis' distribution bound, which may lie below (its numbers are in
-the table). The unbounded nDCG loss from k = 1 to k = 10: %s.
-In the thesis nDCG@k falls with k on MovieLens and grows on MQ2008.]]):format(
-      table.concat(ends, "; ")),
+the table). The unbounded nDCG loss from k = 1 to k = 10: %s.%s]]):format(table.concat(ends, "; "),
+      args.made_up and "" or "\nIn the thesis nDCG@k falls with k on MovieLens and grows on MQ2008."),
     { "data", "loss", "bound", "nDCG@1", "nDCG@5", "nDCG@10", "nDCG@50" }, lines,
     { ["nDCG@1"] = "%.4f", ["nDCG@5"] = "%.4f", ["nDCG@10"] = "%.4f", ["nDCG@50"] = "%.4f" })
 end
@@ -181,10 +180,11 @@ function M.instances(number, loss)
       ylabel = bound }
   end)
   panels.legend = "none"
+  local low, high, spreads = least_and_most(lines, 3)
   return finish(args, panels, ([[
 %s of every user (mean over the folds) or query under a bound, against the same without one; above the dashed line the bound is
 better. Correlations are from %.3f to %.3f. Standard deviation of the change under expectation-max bounding:
-%s (in the thesis it grows with the NSR).]]):format(name, least_and_most(lines, 3)),
+%s%s.]]):format(name, low, high, spreads, args.made_up and "" or " (in the thesis it grows with the NSR)"),
     { "data", "bound", "correlation", "change", "sd of change", "better", "worse", "users or queries" }, lines,
     { correlation = "%.3f", change = "%+.4f", ["sd of change"] = "%.4f", better = "%.3f", worse = "%.3f" })
 end

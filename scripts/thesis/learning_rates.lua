@@ -15,7 +15,7 @@ for _, name in ipairs(args.sets) do
   print(("\n%s: own metric on validation, mean over settings and folds"):format(set.title))
   local means = study:pivot{ rows = { "loss", "bound" }, columns = "rate", format = "%.4f" }
   print(means)
-  print(("\nFor rates.lua:\nM.%s = {"):format(name))
+  print(("\n%s:\nM.%s = {"):format(args.made_up and "Made-up data, not for rates.lua" or "For rates.lua", name))
   for first = 1, #means.rows, #runs.bounds do
     local parts = {}
     for r = first, first + #runs.bounds - 1 do

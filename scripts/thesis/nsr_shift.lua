@@ -5,7 +5,7 @@ local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
 local thinning = dofile(here .. "thinning.lua")
 
-local args = runs.args{ seed = { default = 1, help = "seed of splits, negatives and models" } }
+local args = runs.args({ seed = { default = 1, help = "seed of splits, negatives and models" } }, { without = { "recipe", "samples" } })
 local levels, study = thinning.levels(args), thinning.study(args)
 local most = levels[#levels]
 

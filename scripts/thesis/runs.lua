@@ -19,28 +19,41 @@ M.deepest = 50  -- nDCG@1 to nDCG@50
 
 local every_metric = { "ndcg", "ap", "nrbp(0.95)", "rr" }
 
----The options of a script that reads runs: its own, and where runs are and how missing ones are made.
-function M.args(own)
-  own.store = { default = "results/thesis/runs.db", help = "where runs are kept; those that are missing are made" }
+local usual = { samples = 300000, recipe = "honest" }
+
+---The options of a script that reads runs: its own, and where runs are and how missing ones are made. `more.smoke`: which of its own --smoke
+---sets; `more.without`: which of samples and recipe its runs do not depend on, so that it does not take them.
+---@param own table
+---@param more? { smoke?: table<string, any>, without?: string[] }
+function M.args(own, more)
+  local smoke, without = { samples = 1000 }, more and more.without or {}
+  for name, value in pairs(more and more.smoke or {}) do smoke[name] = value end
+  own.store = { type = "string",
+    help = "where runs are kept; those that are missing are made (default results/thesis/runs.db; smoke.db there with --smoke)" }
   own.workers = { type = "integer", help = "processes for runs that are missing (default: one per core); 0: this one" }
   own.data = { default = "", help = "folder of ml-latest-small, mq2008 and others (default: where the program looks for data)" }
-  own.recipe = { default = "honest", choices = { "honest", "published" }, help = "choose the epoch on validation, or on test" }
-  own.samples = { default = 300000, help = "random orders per list shape for the thesis' distribution bound" }
+  own.recipe = { default = usual.recipe, choices = { "honest", "published" }, help = "choose the epoch on validation, or on test" }
+  own.samples = { default = usual.samples, help = "random orders per list shape for the thesis' distribution bound" }
   own.force = { default = false, help = "go on with kept runs although scripts have changed" }
-  own.smoke = { default = false, help = "made-up data, one fold, two epochs: to see that it runs" }
+  for _, name in ipairs(without) do own[name], smoke[name] = nil, nil end
+  own.smoke = { default = false, sets = smoke, ignores = { "data" },
+    help = "made-up data, one fold, two epochs: to see that it runs" }
   local args = mr.args(own)
-  if args.smoke then
-    args.samples = 1000
-    if args.store == own.store.default then args.store = "results/thesis/smoke.db" end
-  end
+  args.store = args.store or args.smoke and "results/thesis/smoke.db" or "results/thesis/runs.db"
+  args.made_up = args.smoke
   return args
 end
 
----The options of `M.args` as words, for another script; those that are as always are left out.
-function M.words(args)
-  local words, usual = { "--store", args.store }, { data = "", recipe = "honest", samples = args.smoke and 1000 or 300000 }
+---The options of `M.args` as words, for another script; those that are as always, and those that it is `without`, are left out.
+function M.words(args, without)
+  local words, asked = { "--store", args.store }, { workers = args.workers, recipe = args.recipe ~= usual.recipe and args.recipe or nil }
+  if not args.smoke then
+    asked.data = args.data ~= "" and args.data or nil
+    asked.samples = args.samples ~= usual.samples and args.samples or nil
+  end
+  for _, name in ipairs(without or {}) do asked[name] = nil end
   for _, name in ipairs{ "data", "recipe", "samples", "workers" } do
-    if args[name] ~= usual[name] then table.move({ "--" .. name, tostring(args[name]) }, 1, 2, #words + 1, words) end
+    if asked[name] then table.move({ "--" .. name, tostring(asked[name]) }, 1, 2, #words + 1, words) end
   end
   for _, name in ipairs{ "force", "smoke" } do
     if args[name] then words[#words + 1] = "--" .. name end
@@ -103,12 +116,12 @@ function M.set(args, name)
   return opened[name]
 end
 
----A study in the store of the runs, of made-up data under a name of its own; `o` has mr.sweep's name, settings, space and run.
+---A study in the store of the runs, of made-up data under a name that says so; `o` has mr.sweep's name, settings, space and run.
 ---@return mr.Results
 function M.study(args, o)
   return mr.sweep{
-    name = o.name .. (args.smoke and ", smoke" or ""), store = args.store, workers = args.workers, force = args.force, metric = "valid",
-    settings = o.settings, space = o.space, run = o.run,
+    name = o.name .. (args.made_up and ", made-up data" or ""), store = args.store, workers = args.workers, force = args.force,
+    metric = "valid", settings = o.settings, space = o.space, run = o.run,
   }
 end
 
@@ -119,7 +132,10 @@ function M.sweep(args, name, o)
   local space = { loss = mr.choice(M.losses), bound = mr.choice(o.bounds or M.bounds), split = mr.range(1, o.folds or set.folds),
     [set.setting] = mr.choice(o.values or set.values) }
   for key, part in pairs(o.space or {}) do space[key] = part end
-  local settings = { epochs = set.epochs, patience = set.patience, batch = set.batch, samples = args.samples, recipe = args.recipe }
+  local sampled = false  -- whether a bound that is drawn by samples takes part
+  for _, bound in ipairs(o.bounds or M.bounds) do sampled = sampled or bound == "distribution" end
+  local settings = { epochs = set.epochs, patience = set.patience, batch = set.batch, recipe = args.recipe,
+    samples = sampled and args.samples or usual.samples }
   for key, value in pairs(o.settings or {}) do settings[key] = value end
   return M.study(args, {
     name = o.name .. (args.recipe == "published" and ", published" or ""), settings = settings, space = space,

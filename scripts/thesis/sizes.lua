@@ -4,7 +4,8 @@
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "figure.lua")
 
-local args = runs.args{ set = { default = "movielens", choices = { "movielens", "mq2008" }, help = "which data set" } }
+local args = runs.args({ set = { default = "movielens", choices = { "movielens", "mq2008" }, help = "which data set" } },
+  { without = { "samples" } })
 local set, study = runs.set(args, args.set), runs.sizes(args, args.set)
 
 local means = study:pivot{ rows = { "loss", "bound" }, columns = "size", format = "%.4f" }

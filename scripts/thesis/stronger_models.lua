@@ -6,7 +6,7 @@ local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
 local stronger = dofile(here .. "stronger.lua")
 
-local args = runs.args{ seed = { default = 1, help = "seed of models, dropout and the order of queries" } }
+local args = runs.args({ seed = { default = 1, help = "seed of models, dropout and the order of queries" } }, { without = { "samples" } })
 local results, best = stronger.study(args)
 local names, bounds = stronger.names, stronger.bounds
 

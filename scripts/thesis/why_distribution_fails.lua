@@ -8,7 +8,8 @@ local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
 local silence = dofile(here .. "silence.lua")
 
-local args = runs.args(figure.options("why_distribution_fails", { seed = { default = 1, help = "seed of splits, negatives and models" } }))
+local args = runs.args(figure.options("why_distribution_fails", { seed = { default = 1, help = "seed of splits, negatives and models" } }),
+  { without = { "recipe" } })
 local set, study = runs.set(args, "movielens"), silence.study(args)
 local title = { thesis = "distribution (thesis)", exact = "distribution, exact" }
 local function title_of(bound) return title[bound] or bound end
@@ -55,7 +56,7 @@ local places = mr.table{ columns = { "NSR", "metric", "10 %", "median", "90 %", 
   formats = { ["share below 1e-6"] = "%.3f" } }
 
 -- Figure: where lists start, and how many have no gradient
-local panels = { columns = #set.values, width = math.max(500, 330 * #set.values), height = 560 }
+local panels = { columns = #set.values, title = figure.title(args), width = math.max(500, 330 * #set.values), height = 560 }
 for _, nsr in ipairs(set.values) do
   local series = {}
   for i, loss in ipairs(runs.losses) do

@@ -8,6 +8,8 @@ local M = {}
 ---@field help? string      one line for --help
 ---@field choices? any[]    the only values allowed
 ---@field required? boolean an error when the option is not given
+---@field sets? table<string, any>  of a flag: what other options are where it is given; to give them beside it is an error
+---@field ignores? string[]         of a flag: options that it makes useless; to give them beside it is an error
 
 -- What `error` raises to end the program: the command writes `message` and exits with `exit_status`.
 local Exit = { __tostring = function(self) return self.message end, __name = "mr.Exit" }
@@ -28,7 +30,7 @@ local function kind_of(value)
   return type(value)
 end
 
-local known_keys = { default = true, type = true, help = true, choices = true, required = true }
+local known_keys = { default = true, type = true, help = true, choices = true, required = true, sets = true, ignores = true }
 
 -- A table is a full declaration when it has names for keys, a list of values otherwise.
 local function declare(name, value)
@@ -37,7 +39,8 @@ local function declare(name, value)
     declared = {}
     for key, entry in pairs(value) do
       if not known_keys[key] then
-        error(("mr.args: option '%s' has an unknown field '%s'; known: choices, default, help, required, type"):format(name, key), 3)
+        error(("mr.args: option '%s' has an unknown field '%s'; known: %s"):format(name, key,
+          table.concat(check.names(known_keys), ", ")), 3)
       end
       declared[key] = entry
     end
@@ -133,6 +136,7 @@ local function help(script, declarations)
     local notes = {}
     if d.choices then notes[#notes + 1] = "one of " .. written(d.choices):gsub(",", ", ") end
     if d.required then notes[#notes + 1] = "required" end
+    for _, other in ipairs(check.names(d.sets or {})) do notes[#notes + 1] = ("%s is %s"):format(other, written(d.sets[other])) end
     if d.default ~= nil and d.type ~= "boolean" then notes[#notes + 1] = "default " .. written(d.default) end
     local right = d.help or ""
     if #notes > 0 then right = right .. (right ~= "" and " " or "") .. "(" .. table.concat(notes, "; ") .. ")" end
@@ -181,8 +185,39 @@ local function parse(declarations, words, script)
   return values
 end
 
+-- What flags that are given make of other options.
+local function apply_flags(declared, values)
+  local made = {}
+  for _, flag in ipairs(sorted_names(declared)) do
+    local d = declared[flag]
+    for _, other in ipairs(values[flag] == true and d.ignores or {}) do
+      if values[other] ~= nil then leave(2, ("--%s: has no effect beside --%s"):format(other, flag)) end
+    end
+    for other, value in pairs(values[flag] == true and d.sets or {}) do
+      if values[other] ~= nil then leave(2, ("--%s: --%s sets it, to %s"):format(other, flag, written(value))) end
+      made[other] = value
+    end
+  end
+  for other, value in pairs(made) do values[other] = value end
+end
+
+-- Flags alone speak of other options, and of options that there are.
+local function check_flags(declared)
+  for name, d in pairs(declared) do
+    local others = { table.unpack(d.ignores or {}) }
+    for other in pairs(d.sets or {}) do others[#others + 1] = other end
+    if #others > 0 and d.type ~= "boolean" then error(("mr.args: option '%s' is no flag, it sets and ignores none"):format(name), 3) end
+    for _, other in ipairs(others) do
+      if not declared[other] then
+        error(("mr.args: option '%s' speaks of '%s', which was not declared"):format(name, other), 3)
+      end
+    end
+  end
+end
+
 ---Declares the options of a script and reads them from its command line. `--name value`, `--name=value`, `--flag`, `--no-flag`,
----lists with commas; `-` and `_` in names are the same. A wrong command line ends the script with status 2, `--help` with 0.
+---lists with commas; `-` and `_` in names are the same. A flag may set others, `smoke = {default = false, sets = {epochs = 2}, ignores =
+---{"data"}}`: to give these beside it is an error. A wrong command line ends the script with status 2, `--help` with 0.
 ---Reading an option that was not declared is an error.
 ---@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
 ---@param words? string[]                   default: the script's own `arg`
@@ -195,7 +230,9 @@ function M.args(declarations, words)
     if type(name) ~= "string" then error("mr.args: options are declared by name: mr.args{nsr = 1}", 2) end
     declared[name] = declare(name, value)
   end
+  check_flags(declared)
   local values = parse(declared, words or own, own[0])
+  apply_flags(declared, values)
   for name, d in pairs(declared) do
     if values[name] == nil then values[name] = d.default end
     if values[name] == nil and d.required then leave(2, ("option '--%s' is required (%s)"):format(name, articles[d.type])) end

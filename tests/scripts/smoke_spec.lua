@@ -9,7 +9,8 @@ it("quickstart.lua --smoke", function()
   if not moonrank then return skip("MOONRANK does not name the program") end
   local ok, text = run(moonrank .. " scripts/quickstart.lua --smoke")
   check(ok, text)
-  check(text:find("made%-up ratings"), "says which data: " .. text)
+  check(text:find("\nTest metrics on made%-up ratings:\n"), "says which data: " .. text)
+  check(not text:find("on MovieLens", 1, true), text)
   check(text:find("distribution bound draws %d+ random orders"), "says how many orders")
   for _, word in ipairs{ "ndcg", "ap", "nrbp", "minmax", "expectation_max", "distribution" } do check(text:find(word, 1, true), word) end
 end)
@@ -20,7 +21,51 @@ it("the tutorial runs top to bottom", function()
   local folder = os.tmpname() .. "_pictures"
   local ok, text = run(("%s scripts/tutorial/a_new_bound.lua --smoke --out %s"):format(moonrank, folder))
   check(ok, text)
+  check(text:find("trained on made%-up ratings"), text)
   check(text:find("slope short : long, NSR 1 .- 25\n") and text:find("is a part detached?", 1, true), text)
+  local file <close> = assert(io.open(folder .. "/comparison.svg"))
+  check(file:read("a"):find("made%-up ratings"), "the figure says so too")
   for _, name in ipairs{ "sqrt_range.svg", "comparison.svg" } do check(os.remove(folder .. "/" .. name), name) end
   os.remove(folder)
+end)
+
+-- Options of every script that its other options make useless: they end it at once, with a message, in place of being passed over.
+local useless = {
+  ["quickstart.lua"] = { "--smoke --epochs 3" },
+  ["tutorial/a_new_bound.lua"] = { "--smoke --epochs 3" },
+  ["study/sweep_template.lua"] = { "--smoke --epochs 3", "--smoke --folds 3" },
+  ["study/learning_rates.lua"] = { "--smoke --losses ap", "--smoke --rates 0.1", "--smoke --folds 2", "--smoke --epochs 3" },
+  ["thesis/all.lua"] = { "--smoke --samples 10", "--smoke --seeds 2", "--smoke --data ." },
+  ["thesis/table_5_1.lua"] = { "--smoke --samples 10", "--smoke --data ." },
+  ["thesis/table_5_1_mq2008.lua"] = { "--smoke --samples 10", "--smoke --data ." },
+  ["thesis/claim.lua"] = { "--smoke --samples 10", "--smoke --seeds 2", "--smoke --data ." },
+  ["thesis/all_pairs.lua"] = { "--smoke --samples 10" },
+  ["thesis/other_data.lua"] = { "--smoke --samples 10" },
+  ["thesis/learning_rates.lua"] = { "--smoke --samples 10" },
+  ["thesis/why_distribution_fails.lua"] = { "--smoke --samples 10", "--recipe published" },
+  ["thesis/nsr_shift.lua"] = { "--samples 10", "--recipe published", "--smoke --data ." },
+  ["thesis/stronger_models.lua"] = { "--samples 10", "--smoke --data ." },
+  ["thesis/better_reference.lua"] = { "--samples 10", "--smoke --data ." },
+  ["thesis/sizes.lua"] = { "--samples 10", "--smoke --data ." },
+  ["thesis/figure_1_1.lua"] = { "--smoke --sizes 5" },
+  ["thesis/figure_3_2.lua"] = { "--smoke --most 5" },
+  ["thesis/figure_3_5.lua"] = { "--smoke --points 5" },
+  ["thesis/figure_3_6.lua"] = { "--smoke --points 5", "--smoke --samples 10" },
+  ["thesis/figure_3_7.lua"] = { "--smoke --points 5", "--smoke --samples 10", "--smoke --start 5" },
+  ["thesis/figure_5_1.lua"] = { "--smoke --label 1", "--smoke --samples 10", "--smoke --data ." },
+}
+
+it("options that others make useless are errors", function()
+  if not moonrank then return skip("MOONRANK does not name the program") end
+  for script, cases in pairs(useless) do
+    for _, words in ipairs(cases) do
+      local ok, text = run(("%s scripts/%s %s"):format(moonrank, script, words))
+      local name = words:match "(%-%-%S+) %S+$"
+      local refused = text:find("moonrank: " .. name .. ": --smoke sets it", 1, true)
+        or text:find("moonrank: " .. name .. ": has no effect beside --smoke", 1, true)
+        or text:find("moonrank: unknown option '" .. name .. "'", 1, true)
+      check(not ok and refused,
+        ("%s %s: %s"):format(script, words, text))
+    end
+  end
 end)
