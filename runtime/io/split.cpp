@@ -78,8 +78,8 @@ void append(Part& part, int64_t user, const std::vector<int64_t>& relevant, cons
   }
 }
 
-// 12 bits: user, nsr and fold name one sequence of random numbers together
-constexpr int64_t largest_nsr = 4095;
+// 40, 12 and 12 bits: user, nsr and fold name one sequence of random numbers together
+constexpr int64_t most_users = (int64_t{1} << 40) - 1, largest_nsr = 4095;
 
 void check(const FoldOptions& o) {
   const auto fail = [](const std::string& text) { throw std::invalid_argument(text); };
@@ -143,6 +143,25 @@ void add_user(Fold& fold, const FoldOptions& o, int64_t user, const std::vector<
   }
 }
 
+struct Rated {
+  int64_t item;
+  bool relevant;
+};
+
+/// The user's relevant items, ascending; each item may be there once.
+std::vector<int64_t> relevant_items(int64_t user, std::vector<Rated>& rated) {
+  std::sort(rated.begin(), rated.end(), [](const Rated& a, const Rated& b) { return a.item < b.item; });
+  std::vector<int64_t> items;
+  for (size_t i = 0; i < rated.size(); ++i) {
+    if (i > 0 && rated[i].item == rated[i - 1].item) {
+      throw std::invalid_argument("user " + std::to_string(user) + " has item " + std::to_string(rated[i].item) +
+                                  " more than once, expected each pair once");
+    }
+    if (rated[i].relevant) items.push_back(rated[i].item);
+  }
+  return items;
+}
+
 }  // namespace
 
 Positives positives_of(const std::vector<int64_t>& user, const std::vector<int64_t>& item,
@@ -152,22 +171,24 @@ Positives positives_of(const std::vector<int64_t>& user, const std::vector<int64
     throw std::invalid_argument(std::to_string(user.size()) + " users, " + std::to_string(item.size()) + " items and " +
                                 std::to_string(value.size()) + " ratings, expected one of each per row");
   }
-  std::vector<std::vector<int64_t>> by_user(static_cast<size_t>(all_users));
+  if (all_users < 0 || all_users > most_users) {
+    throw std::invalid_argument(std::to_string(all_users) + " users, expected 0 to " + std::to_string(most_users));
+  }
+  std::vector<std::vector<Rated>> by_user(static_cast<size_t>(all_users));
   for (size_t i = 0; i < user.size(); ++i) {
     if (user[i] < 1 || user[i] > all_users || item[i] < 1 || item[i] > all_items) {
       throw std::invalid_argument("row " + std::to_string(i + 1) + " has user " + std::to_string(user[i]) +
                                   " and item " + std::to_string(item[i]) + ", expected users 1 to " +
                                   std::to_string(all_users) + " and items 1 to " + std::to_string(all_items));
     }
-    if (value[i] >= threshold) by_user[user[i] - 1].push_back(item[i]);
+    by_user[user[i] - 1].push_back({item[i], value[i] >= threshold});
   }
   Positives out;
   out.all_items = all_items;
   out.offsets.push_back(0);
   for (int64_t u = 0; u < all_users; ++u) {
-    std::vector<int64_t>& items = by_user[u];
+    const std::vector<int64_t> items = relevant_items(u + 1, by_user[u]);
     if (static_cast<int64_t>(items.size()) < std::max<int64_t>(min_relevant, 1)) continue;
-    std::sort(items.begin(), items.end());
     out.users.push_back(u + 1);
     out.items.insert(out.items.end(), items.begin(), items.end());
     out.offsets.push_back(static_cast<int64_t>(out.items.size()));

@@ -21,6 +21,12 @@ void floating(const char* name, const Tensor& x) {
     fail(name, "int64 tensors hold indices and take no arithmetic: convert with :double() or :float()");
 }
 
+void type(const char* name, const Tensor& x, Dtype expected) {
+  if (x.dtype() == expected) return;
+  fail(name,
+       std::string(name) + " is " + std::string(name_of(x.dtype())) + ", expected " + std::string(name_of(expected)));
+}
+
 void per_row(const char* name, const Tensor& x, const Lists& lists) {
   floating(name, x);
   if (x.entries() != lists.rows())
@@ -74,8 +80,7 @@ void finite(const char* name, double value) {
 }
 
 void index(const char* name, const Tensor& x, int64_t n) {
-  if (x.dtype() != Dtype::int64)
-    fail(name, std::string(name) + " is " + std::string(name_of(x.dtype())) + ", expected int64");
+  type(name, x, Dtype::int64);
   const Tensor here = x.host_bytes() == nullptr ? x.to(Device::cpu) : x;
   const auto* const values = static_cast<const int64_t*>(here.host_bytes());
   int64_t least = 1, most = 1;

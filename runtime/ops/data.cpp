@@ -8,6 +8,7 @@
 #include "runtime/io/ratings.h"
 #include "runtime/io/split.h"
 #include "runtime/io/synthetic.h"
+#include "runtime/ops/check.h"
 #include "runtime/ops/lists.h"
 
 namespace mr {
@@ -128,6 +129,9 @@ std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::
 
 KeptUsers positives(const Tensor& user, const Tensor& item, const Tensor& value, int64_t users, int64_t items,
                     double threshold, int64_t min_relevant) {
+  check::type("user", user, Dtype::int64);
+  check::type("item", item, Dtype::int64);
+  check::type("value", value, Dtype::float32);
   return std::make_shared<const Positives>(positives_of(user.to_vector<int64_t>(), item.to_vector<int64_t>(),
                                                         value.to_vector<float>(), users, items, threshold,
                                                         min_relevant));

@@ -1,9 +1,11 @@
 // Types of tensor entries. Scores and parameters are floating; int64 holds indices and counts, and takes no arithmetic.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <stdexcept>
 #include <string_view>
+#include <type_traits>
 
 namespace mr {
 
@@ -23,10 +25,15 @@ constexpr std::string_view name_of(Dtype type) {
 
 constexpr int64_t size_of(Dtype type) { return type == Dtype::float32 ? 4 : 8; }
 
+/// What a tensor can hold, const or not; nothing else has a `dtype_of`.
 template <class T>
-constexpr Dtype dtype_of = sizeof(T) == 4 ? Dtype::float32 : Dtype::float64;
-template <>
-inline constexpr Dtype dtype_of<int64_t> = Dtype::int64;
+concept Entry = std::same_as < std::remove_const_t<T>,
+float > || std::same_as<std::remove_const_t<T>, double> || std::same_as<std::remove_const_t<T>, int64_t>;
+
+template <Entry T>
+constexpr Dtype dtype_of = std::is_integral_v<T> ? Dtype::int64
+                           : sizeof(T) == 4      ? Dtype::float32
+                                                 : Dtype::float64;
 
 /// Calls f.operator()<Real>() for the floating type.
 template <class F>

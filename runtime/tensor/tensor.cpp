@@ -68,7 +68,7 @@ void Tensor::copy_to_host(void* target) const {
 
 double Tensor::item() const {
   if (entries() != 1)
-    throw std::invalid_argument("item() needs a tensor of one entry, this one has shape " + shape().text());
+    throw std::invalid_argument("a tensor of one entry is needed, this one has shape " + shape().text());
   return with_any(dtype(), [&]<class T>() { return static_cast<double>(to_vector<T>()[0]); });
 }
 
@@ -97,6 +97,11 @@ Tensor Tensor::to(Dtype dtype) const {
     kernels<MoveKernels<T>>(device()).convert(entries(), work);
   });
   return out;
+}
+
+void Tensor::wrong_type(Dtype expected) const {
+  throw std::invalid_argument("a tensor of shape " + shape().text() + " is " + std::string(name_of(dtype())) +
+                              ", expected " + std::string(name_of(expected)));
 }
 
 Tensor Tensor::clone() const {

@@ -40,9 +40,10 @@ class Tensor {
   Dtype dtype() const { return body_->dtype; }
   Device device() const { return body_->storage->device(); }
 
-  /// The entries where they lie; T must be the type of the tensor.
-  template <class T>
+  /// The entries where they lie; throws where T is not the type of the tensor, as `to_vector` does.
+  template <Entry T>
   Span<T> span() const {
+    expect(dtype_of<T>);
     return {static_cast<T*>(raw()), entries()};
   }
   /// The bytes where the host can read them without waiting, or null.
@@ -51,8 +52,9 @@ class Tensor {
   int64_t bytes() const { return entries() * size_of(dtype()); }
 
   /// The entries as host values.
-  template <class T>
+  template <Entry T>
   std::vector<T> to_vector() const {
+    expect(dtype_of<T>);
     std::vector<T> values(static_cast<size_t>(entries()));
     copy_to_host(values.data());
     return values;
@@ -96,6 +98,12 @@ class Tensor {
     Dtype dtype = Dtype::float32;
     std::shared_ptr<Node> node;
   };
+
+  void expect(Dtype type) const {
+    if (dtype() != type) [[unlikely]]
+      wrong_type(type);
+  }
+  [[noreturn]] void wrong_type(Dtype expected) const;
 
   explicit Tensor(Body body) : body_(std::make_shared<Body>(std::move(body))) {}
   std::shared_ptr<const Body> body_;

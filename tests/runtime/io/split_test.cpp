@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -91,6 +92,23 @@ TEST_CASE("relevant items of users with enough of them") {
                     Contains("row 2 has user 6 and item 1, expected users 1 to 5"));
   CHECK_THROWS_WITH(mr::positives_of({1}, {0}, {5}, 5, 3, 4, 0), Contains("row 1 has user 1 and item 0"));
   CHECK_THROWS_WITH(mr::positives_of({1}, {1, 2}, {5}, 5, 3, 4, 0), Contains("1 users, 2 items and 1 ratings"));
+}
+
+TEST_CASE("a user has an item once") {
+  const std::vector<float> ones(4, 1.0F);
+  // two of three items, each twice: a third of -1 unseen items would be shared out
+  CHECK_THROWS_WITH(mr::positives_of({1, 2, 2, 2}, {1, 2, 3, 2}, ones, 2, 3, 1, 1),
+                    "user 2 has item 2 more than once, expected each pair once");
+  // also where only one of them is relevant
+  CHECK_THROWS_WITH(mr::positives_of({1, 1, 1, 1}, {3, 1, 2, 3}, {1, 1, 0, 0}, 1, 3, 1, 1),
+                    "user 1 has item 3 more than once, expected each pair once");
+  CHECK(mr::positives_of({1, 2, 1, 2}, {1, 1, 2, 2}, ones, 2, 2, 1, 1).items == Ints{1, 2, 1, 2});
+}
+
+TEST_CASE("numbers of users that nobody has are refused") {
+  for (const int64_t users : {int64_t{-1}, std::numeric_limits<int64_t>::min(), int64_t{1} << 60}) {
+    CHECK_THROWS_WITH(mr::positives_of({}, {}, {}, users, 1, 1, 1), Contains("users, expected 0 to"));
+  }
 }
 
 TEST_CASE("folds deal every relevant item to test once") {

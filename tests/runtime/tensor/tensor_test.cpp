@@ -37,6 +37,29 @@ TEST_CASE("types convert by value", "[tensor]") {
   CHECK(x.to(Dtype::int64).to(Dtype::float64).to_vector<double>() == std::vector<double>{-2, 0, 16777217});
 }
 
+TEST_CASE("entries are read as the type that they have, and as no other", "[tensor]") {
+  const Device device = GENERATE(from_range(test::devices()));
+  const auto reads = [&](const Tensor& x, auto like) {
+    using T = decltype(like);
+    if (x.dtype() == dtype_of<T>) {
+      CHECK(x.to_vector<T>() == std::vector<T>(3, 1));
+      CHECK((x.span<T>().size == 3 && x.span<const T>().size == 3));
+      return;
+    }
+    const std::string text = "a tensor of shape {3} is " + std::string(name_of(x.dtype())) + ", expected " +
+                             std::string(name_of(dtype_of<T>));
+    CHECK_THROWS_WITH(x.to_vector<T>(), text);
+    CHECK_THROWS_WITH(x.span<T>(), text);
+    CHECK_THROWS_WITH(x.span<const T>(), text);
+  };
+  for (const Dtype type : {Dtype::float32, Dtype::float64, Dtype::int64}) {
+    const Tensor x = Tensor::full({3}, 1, type, device);
+    reads(x, float());
+    reads(x, double());
+    reads(x, int64_t());
+  }
+}
+
 TEST_CASE("sizes at the edges of vectors and warps", "[tensor]") {
   const Device device = GENERATE(from_range(test::devices()));
   const auto n = GENERATE(as<int64_t>(), 0, 1, 31, 32, 33, 127, 128, 129, 1000);
@@ -94,7 +117,7 @@ TEST_CASE("one number is read from one number only", "[tensor]") {
   CHECK(Tensor::full({1, 1}, 2.5, Dtype::float32).item() == 2.5);
   CHECK(Tensor::full({}, 7, Dtype::int64).item() == 7);
   CHECK_THROWS_WITH(Tensor::full({2}, 1, Dtype::float32).item(),
-                    "item() needs a tensor of one entry, this one has shape {2}");
+                    "a tensor of one entry is needed, this one has shape {2}");
   CHECK_THROWS(Tensor::full({0}, 1, Dtype::float32).item());
 }
 

@@ -119,6 +119,36 @@ it("options of folds are checked before a fold is made", function()
   raises(function() return binary:folds{ k = 3 }[5] end, "no fold 5, expected 1 to 3")
 end)
 
+-- Ratings with one field replaced by hand.
+local function with(field, value)
+  local changed = ratings:binarize(4)
+  changed[field] = value
+  return changed
+end
+
+it("ratings that a script made say which part is of the wrong type", function()
+  local expected = { user = "int64", item = "int64", value = "float32" }
+  for field, right in pairs(expected) do
+    for _, type in ipairs{ "float32", "float64", "int64" } do
+      local changed = with(field, binary[field]:to(type))
+      if type == right then
+        check(changed:folds{ k = 2 }[1].train.count > 0)
+      else
+        local message = ("bad argument '%s' to 'folds' (%s is %s, expected %s)"):format(field, field, type, right)
+        raises(function() changed:folds{ k = 2 } end, message)
+      end
+    end
+  end
+end)
+
+it("a pair that is there twice is refused by name", function()
+  local user, item = ratings.user:totable(), ratings.item:totable()
+  user[2], item[2] = user[1], item[1]
+  local twice = with("user", mr.tensor(user, { dtype = "int64" }))
+  twice.item = mr.tensor(item, { dtype = "int64" })
+  raises(function() twice:folds{ k = 2 } end, ("user %d has item %d more than once, expected each pair once"):format(user[1], item[1]))
+end)
+
 it("a summary counts lists, rows and users without enough items", function()
   local path = os.tmpname()
   local file <close> = assert(io.open(path, "w"))
