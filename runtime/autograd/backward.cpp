@@ -46,18 +46,17 @@ class Agenda {
 
 Tensor seed_of(const Tensor& root, const Tensor& seed) {
   if (root.node() == nullptr) {
-    throw std::invalid_argument("backward: nothing that this tensor was computed from requires gradients");
+    throw std::invalid_argument("nothing that this tensor was computed from requires gradients");
   }
   if (!seed.defined()) {
     if (root.entries() != 1) {
-      throw std::invalid_argument("backward: a tensor of shape " + root.shape().text() +
-                                  " needs a seed of the same shape");
+      throw std::invalid_argument("a tensor of shape " + root.shape().text() + " needs a seed of the same shape");
     }
     return Tensor::full(root.shape(), 1, root.dtype(), root.device());
   }
   if (!(seed.shape() == root.shape()) || seed.dtype() != root.dtype() || seed.device() != root.device()) {
-    throw std::invalid_argument("backward: the seed has shape " + seed.shape().text() +
-                                ", expected that of the tensor, " + root.shape().text() + ", and its type and device");
+    throw std::invalid_argument("the seed has shape " + seed.shape().text() + ", expected that of the tensor, " +
+                                root.shape().text() + ", and its type and device");
   }
   return seed.data();
 }
@@ -83,7 +82,7 @@ void backward(const Tensor& root, const Tensor& seed, bool keep) {
       continue;
     }
     if (node->freed) {
-      throw std::invalid_argument(std::string("backward: '") + node->name +
+      throw std::invalid_argument("'" + std::string(node->name) +
                                   "' was walked before and freed what it saved; pass {keep = true} the first time");
     }
     Gradients gradients = node->vjp(to_dense(upstream, node->shape));

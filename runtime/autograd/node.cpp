@@ -51,7 +51,7 @@ Tensor requires_grad(const Tensor& x) {
   if (x.node() != nullptr) {
     if (x.node()->leaf) return x;
     throw std::invalid_argument(
-        "requires_grad: the tensor was computed from others that have gradients; detach it first");
+        "the tensor was computed from others that have gradients; detach it first");
   }
   auto node = std::make_shared<Node>();
   node->name = "leaf";

@@ -6,7 +6,8 @@
 namespace mr {
 namespace {
 
-Tensor requires_grad_of(const Tensor& x) { return requires_grad(x); }
+/// This handle becomes a leaf; others that share its bytes stay what they are.
+void track_of(Tensor& x) { x = requires_grad(x); }
 
 void backward_of(const Tensor& loss, std::optional<Tensor> seed, std::optional<bool> keep) {
   backward(loss, seed.value_or(Tensor()), keep.value_or(false));
@@ -34,13 +35,13 @@ extern const lua::OpTable gradient_functions{
     {
         op<&backward_of>("backward", "loss, seed?, keep?",
                          "Adds the derivatives of loss to the leaves it was computed from."),
+        op<&track_of>("track", "x", "Makes the tensor a leaf that collects gradients."),
         op<&recording_of>("recording", "on", "Turns recording of operations on or off; returns what it was."),
     }};
 extern const lua::OpTable gradient_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Tensor>,
     {
-        op<&requires_grad_of>("requires_grad", "self", "The same tensor as a leaf that collects gradients."),
         op<&detach_of>("detach", "self", "The same numbers without their history."),
         op<&zero_grad_of>("zero_grad", "self", "Forgets the gradient collected so far."),
     }};

@@ -150,6 +150,15 @@ function tensor:clamp(options)
   return core.clamp(self, options.min, options.max)
 end
 
+---Makes this tensor a leaf that collects gradients: from now on operations on it are recorded (x.tracked says so), and `backward` adds to
+---its `grad`. Other tensors that share its numbers, as those of detach(), stay as they are. int64 has no gradients.
+---@return mr.Tensor  itself
+---Example: `(function(x) x:requires_grad(); (x * x):sum():backward(); return x.grad:totable()[2] end)(mr.tensor{1, 3})   --> 6.0`
+function tensor:requires_grad()
+  core.track(self)
+  return self
+end
+
 ---Adds the derivatives of this number to the leaves it was computed from. Frees what the operations saved unless keep = true.
 ---@param seed? mr.Tensor  needed where this is not a single number
 ---@param options? { keep?: boolean }

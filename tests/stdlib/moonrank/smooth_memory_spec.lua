@@ -40,7 +40,7 @@ describe("smooth AP", function()
     local scores = mr.normal({ rows }, { seed = 2, dtype = "float64" })
     local lists = mr.lists{ relevance = relevance, sizes = sizes }
     local options = { relevant = 0.9 }
-    local leaf = scores:requires_grad()
+    local leaf = scores:detach():requires_grad()
     local values = mr.smooth.ap(leaf, lists, options)
     values:sum():backward()
     local value, grad = values:totable(), leaf.grad

@@ -100,7 +100,7 @@ describe("smooth metrics", function()
     for i, from in ipairs(order) do shuffled_y[i] = y[from] end
     local index = mr.tensor(order, { dtype = "int64" })
     local function both(name, x, l)
-      local leaf = x:requires_grad()
+      local leaf = x:detach():requires_grad()
       local value = mr.smooth[name](leaf, l)
       value:sum():backward()
       local grad = leaf.grad

@@ -450,6 +450,42 @@ describe("gradients", function()
     equal(x.grad:item(), 12.0)
   end)
 
+  it("are asked for of the tensor itself, and not of others that share its numbers", function()
+    local x = mr.tensor({ 1, 3 }, f64)
+    local alias, other = x, x:detach()
+    check(not x.tracked)
+    x:requires_grad()
+    check(x.tracked and alias.tracked and not other.tracked)
+    check(rawequal(x:requires_grad(), x), "it returns the tensor itself");
+    (x * x):sum():backward()
+    x:requires_grad()
+    equal(x.grad:totable(), { 2, 6 }, "asked again, it keeps what it collected")
+    equal({ other.grad, x:detach().tracked, x:double().tracked }, { nil, false, true })
+    other:requires_grad()
+    equal({ other.tracked, other.grad }, { true, nil }, "two leaves of the same numbers collect apart")
+    mr.no_grad(function() check(mr.ones(1):requires_grad().tracked) end)
+  end)
+
+  it("say their operation's name once when they cannot be", function()
+    local function message(f) return select(2, pcall(f)):gsub("^.-:%d+: ", "") end
+    local x = mr.tensor({ 1, 2 }, f64):requires_grad()
+    local walked = (x * x):sum()
+    walked:backward()
+    for name, f in pairs{
+      backward = function() mr.ones(1):backward() end, requires_grad = function() mr.tensor({ 1 }, { dtype = "int64" }):requires_grad() end,
+      item = function() mr.ones(2):item() end, lists = function() core.lists({ 1 }, mr.ones(2), {}, {}) end,
+    } do
+      local found, times = message(f):gsub("%f[%w_]" .. name .. "[:(]", "%0")
+      equal(times, 1, found)
+    end
+    for _, f in ipairs{ function() walked:backward() end, function() (x * 2):backward() end, function() (x * 2):backward(mr.ones(1)) end,
+      function() (x * 2):requires_grad() end, function() core.lists({ -1 }, mr.ones(1), {}, {}) end,
+      function() core.lists({ 1 }, mr.ones(1) * -1, {}, {}) end } do
+      local name, rest = message(f):match "^([%w_]+): (.*)$"
+      check(name and not rest:find("^" .. name), message(f))
+    end
+  end)
+
   it("are not asked for by nothing", function()
     raises(function() mr.ones(1):backward() end, "nothing that this tensor was computed from requires gradients")
     raises(function() return index{ 1 }:requires_grad() end, "int64 tensors hold indices and have no gradient")
@@ -555,7 +591,7 @@ describe("mistakes", function()
     { function() return x:sum(3) end, "dimension 3 of a tensor of shape {2, 3}, expected 1 to 2" },
     { function() return x:softmax(0) end, "dimension 0 of a tensor of shape {2, 3}, expected 1 to 2" },
     { function() return x:size(7) end, "expected 1 to 2" },
-    { function() return x:item() end, "item() needs a tensor of one entry, this one has shape {2, 3}" },
+    { function() return x:item() end, "a tensor of one entry is needed, this one has shape {2, 3}" },
     { function() return x:matmul(x) end, "shapes {2, 3} and {2, 3} cannot be multiplied" },
     { function() return mr.ones(3):t() end, "t() needs 2 dimensions, the tensor has shape {3}" },
     { function() return x:reshape(4) end, "shape {4} has 4 entries, the tensor of shape {2, 3} has 6" },
