@@ -85,9 +85,21 @@ const std::map<std::string, BoundedMetric::Family>& families() {
   return all;
 }
 
+bool counts_hits(BoundedMetric::Family family) {
+  return family == BoundedMetric::precision || family == BoundedMetric::recall;
+}
+bool takes_k(BoundedMetric::Family family) { return family == BoundedMetric::ndcg || counts_hits(family); }
+bool takes_p(BoundedMetric::Family family) { return family == BoundedMetric::rbp || family == BoundedMetric::nrbp; }
+
 }  // namespace
 
-bool is_bounded_metric(const std::string& base) { return families().count(base) != 0; }
+bool is_bounded_metric(const std::string& name) {
+  const auto found = families().find(name.substr(0, name.find_first_of("@(")));
+  if (found == families().end()) return false;
+  const size_t k = name.find('@'), p = name.find('(');
+  const bool has_k = k != std::string::npos, has_p = p != std::string::npos;
+  return (!has_k || takes_k(found->second)) && (!has_p || takes_p(found->second));
+}
 
 BoundedMetric to_bounded_metric(const std::string& name) {
   const size_t mark = std::min(name.find_first_of("@("), name.size());
@@ -99,22 +111,25 @@ BoundedMetric to_bounded_metric(const std::string& name) {
                             "'; there are: ap, ndcg, ndcg@k, nrbp(p), nrbp_loss, precision@k, rbp(p), recall@k, rr");
   }
   BoundedMetric metric{found->second, no_cutoff, 0.95, name};
-  const bool takes_k = metric.family == BoundedMetric::ndcg || metric.family == BoundedMetric::precision ||
-                       metric.family == BoundedMetric::recall;
-  const bool takes_p = metric.family == BoundedMetric::rbp || metric.family == BoundedMetric::nrbp;
-  if (takes_k && !rest.empty()) {
+  const bool has_k = takes_k(metric.family), has_p = takes_p(metric.family);
+  if (has_k && !rest.empty()) {
     const double k = to_number(name, suffix_number(name, rest, '@', ""));
     if (!(k >= 1 && k <= static_cast<double>(most_rows) && k == std::floor(k)))
       throw ArgumentError("metric", "'" + name + "': k must be a whole number from 1");
     metric.k = static_cast<int64_t>(k);
   }
-  if (takes_p && !rest.empty()) metric.p = to_number(name, suffix_number(name, rest, '(', ")"));
-  if (!takes_k && !takes_p && !rest.empty())
+  if (has_p && !rest.empty()) metric.p = to_number(name, suffix_number(name, rest, '(', ")"));
+  if (!has_k && !has_p && !rest.empty())
     throw ArgumentError("metric", "'" + base + "' takes nothing after its name, found '" + rest + "'");
   if (!(metric.p > 0 && metric.p < 1)) throw ArgumentError("metric", "'" + name + "': p must be between 0 and 1");
   if (metric.family == BoundedMetric::precision && metric.k == no_cutoff)
     throw ArgumentError("metric", "'precision' needs k, as in 'precision@10'");
   return metric;
+}
+
+bool degenerate(const BoundedMetric& metric, const ListShape& shape) {
+  // nDCG with a cut-off still tells which grade is first
+  return shape.of_one_kind() || (counts_hits(metric.family) && metric.k >= shape.n);
 }
 
 ListShape shape_of(const BoundedMetric& metric, const float* grades, int64_t n, double beta) {
@@ -130,7 +145,7 @@ ListShape shape_of(const BoundedMetric& metric, const float* grades, int64_t n, 
     shape.grades.assign(grades, end);
     std::sort(shape.grades.begin(), shape.grades.end(), std::greater<>());
   }
-  // with every row graded the ends still differ; p < n keeps the shape from counting as degenerate
+  // with every row graded the ends still differ; p < n keeps the rows from counting as all alike
   if (differ) shape.p = std::min(shape.p, n - 1);
   return shape;
 }

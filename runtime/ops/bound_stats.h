@@ -20,8 +20,8 @@ struct BoundedMetric {
   bool graded() const { return family == ndcg; }
 };
 BoundedMetric to_bounded_metric(const std::string& name);
-/// Whether there is one of this name, without k and p.
-bool is_bounded_metric(const std::string& base);
+/// Whether a name is that of one, be its k or p right or not.
+bool is_bounded_metric(const std::string& name);
 
 /// N rows of which P are relevant, or the grades where they matter: what decides a list's statistics. And what decides
 /// its random rankings: rows are drawn without replacement with weights e^(beta grade) (Plackett 1975, Luce 1959),
@@ -30,17 +30,20 @@ struct ListShape {
   int64_t n = 0, p = 0;
   std::vector<float> grades;  // descending; empty where n and p say all
   double beta = 0;            // 0: all rankings are equally likely
-  bool degenerate() const { return p == 0 || p == n; }
+  /// All rows are relevant, or none is.
+  bool of_one_kind() const { return p == 0 || p == n; }
   bool operator<(const ListShape& o) const {
     return std::tie(n, p, grades, beta) < std::tie(o.n, o.p, o.grades, o.beta);
   }
 };
+/// Whether the metric has one value over all rankings: also where its cut-off takes in the whole list.
+bool degenerate(const BoundedMetric& metric, const ListShape& shape);
 /// The shape of a list of n rows with these grades.
 ListShape shape_of(const BoundedMetric& metric, const float* grades, int64_t n, double beta = 0);
 /// The shape that a script names: n and p, or grades (in any order) which say both.
 ListShape shape_of(const BoundedMetric& metric, std::optional<int64_t> n, std::optional<int64_t> p,
                    const std::vector<double>& grades, double beta = 0);
-/// Shapes of all lists for a metric. A list whose grades are all equal is degenerate: p = n. They live
+/// Shapes of all lists for a metric. A list whose grades are all equal has p = n. They live
 /// as long as the lists.
 const std::vector<ListShape>& list_shapes(const Lists& lists, const BoundedMetric& metric, double beta = 0);
 

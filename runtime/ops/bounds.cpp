@@ -39,17 +39,18 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> bound_table(const std::string
 Tensor list_weights(const std::string& metric, const Lists& lists, const std::string& dtype,
                     const std::string& device) {
   std::vector<double> weights;
-  for (const ListShape& shape : list_shapes(lists, to_bounded_metric(metric)))
-    weights.push_back(shape.degenerate() ? 0 : 1);
+  const BoundedMetric what = to_bounded_metric(metric);
+  for (const ListShape& shape : list_shapes(lists, what)) weights.push_back(degenerate(what, shape) ? 0 : 1);
   return per_list(weights, dtype, to_device(device));
 }
 
 /// 1-based numbers of the lists on which an ordering can matter.
 Tensor counted_lists(const std::string& metric, const Lists& lists, const std::string& device) {
   std::vector<int64_t> numbers;
-  const auto& shapes = list_shapes(lists, to_bounded_metric(metric));
+  const BoundedMetric what = to_bounded_metric(metric);
+  const auto& shapes = list_shapes(lists, what);
   for (size_t l = 0; l < shapes.size(); ++l) {
-    if (!shapes[l].degenerate()) numbers.push_back(static_cast<int64_t>(l) + 1);
+    if (!degenerate(what, shapes[l])) numbers.push_back(static_cast<int64_t>(l) + 1);
   }
   return Tensor::from(numbers, to_device(device));
 }
@@ -78,9 +79,9 @@ std::tuple<Tensor, Tensor> affine_bound(const std::string& metric, const Lists& 
   const BoundedMetric what = to_bounded_metric(metric);
   std::vector<double> slope, offset;
   for (const ListShape& shape : list_shapes(lists, what)) {
-    const auto [a, b] = shape.degenerate() ? std::pair<double, double>{0, 0}
-                        : kind == "none"   ? std::pair<double, double>{1, 0}
-                                           : affine(kind, bound_stats(what, shape, kind == "zscore"));
+    const auto [a, b] = degenerate(what, shape) ? std::pair<double, double>{0, 0}
+                        : kind == "none"        ? std::pair<double, double>{1, 0}
+                                                : affine(kind, bound_stats(what, shape, kind == "zscore"));
     slope.push_back(a);
     offset.push_back(b);
   }
@@ -111,7 +112,7 @@ extern const lua::OpTable bound_functions{
                            "Numbers of the lists on which an ordering can matter."),
         op<&affine_bound>("affine_bound", "metric, lists, kind, dtype, device",
                           "Slope and offset of an affine bound per list."),
-        op<&is_bounded_metric>("has_closed_forms", "base", "Whether a metric's statistics are known without trying."),
+        op<&is_bounded_metric>("has_closed_forms", "name", "Whether a metric's statistics are known without trying."),
         op<&affine_numbers>("affine_numbers", "kind, min, max, best, expectation, sd",
                             "Slope and offset of an affine bound from the statistics of one list."),
         op<&bound_numbers>("bound_numbers", "metric, n, p, grades", "min, max, best, expectation, sd of one shape."),

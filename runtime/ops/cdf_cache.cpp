@@ -144,7 +144,7 @@ std::vector<std::optional<SmoothCdf>> smooth_cdfs(const BoundedMetric& metric, c
   std::map<ListShape, std::optional<SmoothCdf>> known;
   std::vector<ListShape> missing;
   for (const ListShape& shape : shapes) {
-    if (shape.degenerate() || known.count(shape) != 0) continue;
+    if (degenerate(metric, shape) || known.count(shape) != 0) continue;
     if (!(known[shape] = cache().find(key_of(shape)))) missing.push_back(shape);
   }
   // the costly ones first, so that no thread is left alone with one at the end
@@ -164,7 +164,7 @@ std::vector<std::optional<SmoothCdf>> smooth_cdfs(const BoundedMetric& metric, c
     known[missing[i]] = fresh[i];
   }
   std::vector<std::optional<SmoothCdf>> out;
-  for (const ListShape& shape : shapes) out.push_back(shape.degenerate() ? std::nullopt : known[shape]);
+  for (const ListShape& shape : shapes) out.push_back(degenerate(metric, shape) ? std::nullopt : known[shape]);
   return out;
 }
 

@@ -116,7 +116,7 @@ class Arrangements {
 
 /// The weight of a relevant row where the others have 1.
 double relevant_weight(const ListShape& shape) {
-  return shape.degenerate() ? 1 : levels_of(shape).front().weight_against(levels_of(shape).back());
+  return shape.of_one_kind() ? 1 : levels_of(shape).front().weight_against(levels_of(shape).back());
 }
 
 /// The first relevant row is at rank r.

@@ -58,6 +58,13 @@ Lists with_relevance_of(const Lists& lists, const Tensor& relevance) {
   return lists.with_relevance(relevance.to(Dtype::float32).to_vector<float>());
 }
 
+/// The same lists, whose relevance scripts read in the type of what they calculate with.
+Lists to_of(const Lists& lists, const std::string& dtype) {
+  if (dtype != "float32" && dtype != "float64")
+    throw ArgumentError("dtype", "'" + dtype + "', expected 'float32' or 'float64'");
+  return lists.shown_in(dtype == "float32" ? Dtype::float32 : Dtype::float64);
+}
+
 Tensor spread(const Tensor& v, const Lists& lists, bool mean) {
   Tensor out = Tensor::empty({lists.rows()}, v.dtype(), v.device());
   with_real(v.dtype(), [&]<class Real>() {
@@ -133,7 +140,7 @@ Tensor softmax_of(const Lists& lists, const Tensor& x) {
 int64_t count_of(const Lists& lists) { return lists.count(); }
 int64_t all_rows_of(const Lists& lists) { return lists.rows(); }
 Tensor sizes_of(const Lists& lists) { return Tensor::from(lists.sizes(), default_device()); }
-Tensor relevance_of(const Lists& lists) { return lists.relevance(default_device()); }
+Tensor relevance_of(const Lists& lists) { return lists.relevance(default_device(), lists.shown()); }
 Tensor relevant_of(const Lists& lists) { return Tensor::from(lists.relevant(), default_device()); }
 std::vector<std::string> ids_of(const Lists& lists) { return lists.ids(); }
 std::vector<std::string> documents_of(const Lists& lists) { return lists.documents(); }
@@ -162,6 +169,7 @@ extern const lua::OpTable lists_methods{
         op<&rows_of>("rows_of", "self, index", "Numbers of the rows of these lists, in the order of `select`."),
         op<&take_rows_of>("take_rows", "self, x, index",
                           "Rows of x that belong to these lists, in the order of `select`; not differentiable."),
+        op<&to_of>("to", "self, dtype", "The same lists; their relevance reads as 'float32' or 'float64'."),
         op<&with_relevance_of>("with_relevance", "self, relevance", "The same lists, judged otherwise."),
     }};
 extern const lua::OpTable lists_getters{
@@ -171,7 +179,7 @@ extern const lua::OpTable lists_getters{
         op<&count_of>("count", "self", "Number of lists."),
         op<&all_rows_of>("rows", "self", "Number of rows of all lists."),
         op<&sizes_of>("sizes", "self", "Rows per list; int64."),
-        op<&relevance_of>("relevance", "self", "Relevance per row; float32."),
+        op<&relevance_of>("relevance", "self", "Relevance per row; float32 unless to() says otherwise."),
         op<&relevant_of>("relevant", "self", "Rows per list with relevance of at least 1; int64."),
         op<&ids_of>("ids", "self", "Names of the lists; empty where they have none."),
         op<&documents_of>("documents", "self", "Names of the rows; empty where they have none."),

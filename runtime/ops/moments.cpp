@@ -95,7 +95,7 @@ class Walk {
 }  // namespace
 
 Moments moments_of(const BoundedMetric& metric, const ListShape& shape) {
-  if (shape.beta == 0 || shape.degenerate()) {
+  if (shape.beta == 0 || degenerate(metric, shape)) {
     const BoundStats stats = bound_stats(metric, shape, true);
     return {stats.expectation, std::sqrt(stats.variance)};
   }
@@ -109,7 +109,7 @@ Moments moments_of(const BoundedMetric& metric, const ListShape& shape) {
 }
 
 void check_spread(const BoundedMetric& metric, const ListShape& shape, double sd) {
-  if (shape.beta == 0 || shape.degenerate()) return;
+  if (shape.beta == 0 || degenerate(metric, shape)) return;
   const BoundStats stats = bound_stats(metric, shape, false);
   if (sd >= least_spread * (stats.max - stats.min)) return;
   char text[300];

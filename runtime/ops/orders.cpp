@@ -2,6 +2,9 @@
 // metric of theirs can be.
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <numeric>
 
 #include "kernels/core/rng.h"
@@ -88,6 +91,46 @@ Lists copies(const std::vector<double>& grades, int64_t count) {
   return {std::vector<int64_t>(static_cast<size_t>(count), static_cast<int64_t>(grades.size())), std::move(relevance)};
 }
 
+/// Numbers for collections of grades: those of two lists are the same where the one is the other in another order, and
+/// then so is what any metric can be.
+class GradeClasses {
+ public:
+  int64_t number(std::vector<float> grades) {
+    std::sort(grades.begin(), grades.end(), std::greater<>());
+    const std::lock_guard lock(mutex_);
+    const auto [at, is_new] = numbers_.try_emplace(std::move(grades), static_cast<int64_t>(of_.size()) + 1);
+    if (is_new) of_.push_back(&at->first);
+    return at->second;
+  }
+
+  std::vector<double> grades(int64_t number) {
+    const std::lock_guard lock(mutex_);
+    if (number < 1 || number > static_cast<int64_t>(of_.size()))
+      throw ArgumentError("number", std::to_string(number) + ", expected a number of grade_classes");
+    const std::vector<float>& found = *of_[static_cast<size_t>(number - 1)];
+    return {found.begin(), found.end()};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::vector<float>, int64_t> numbers_;
+  std::vector<const std::vector<float>*> of_;
+};
+
+GradeClasses& classes() {
+  static GradeClasses the_classes;
+  return the_classes;
+}
+
+std::vector<int64_t> grade_classes(const Lists& lists) {
+  return lists.per_list<int64_t>("grade class", [](const float* grades, int64_t n) {
+    return classes().number({grades, grades + n});
+  });
+}
+
+int64_t grade_class(const std::vector<double>& grades) { return classes().number({grades.begin(), grades.end()}); }
+std::vector<double> grades_of_class(int64_t number) { return classes().grades(number); }
+
 }  // namespace
 
 using lua::op;
@@ -101,6 +144,9 @@ extern const lua::OpTable order_functions{
                          "The same of rows that are drawn with weights e^pull, without replacement."),
         op<&arrangement_ranks>("arrangement_ranks", "grades, most",
                                "Ranks of all orders of the grades, or nil where there are more than `most`."),
+        op<&grade_classes>("grade_classes", "lists", "A number per list: the same where the grades are, in any order."),
+        op<&grade_class>("grade_class", "grades", "The number of lists with these grades."),
+        op<&grades_of_class>("grades_of_class", "number", "The grades of such a number, descending."),
         op<&copies>("list_copies", "grades, count", "So many copies of one list."),
     }};
 

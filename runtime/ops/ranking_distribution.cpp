@@ -1,5 +1,7 @@
 #include "runtime/ops/ranking_distribution.h"
 
+#include <cmath>
+
 #include "runtime/ops/check.h"
 
 namespace mr {
@@ -33,8 +35,22 @@ SharedDistribution distribution(const std::string& metric, std::optional<int64_t
   return std::make_shared<const RankingDistribution>(what, shape, to_finding(method, samples, seed));
 }
 
-SharedDistribution distribution_of(const Tensor& values) {
-  return std::make_shared<const RankingDistribution>(values.to(Dtype::float64).to_vector<double>());
+/// Values that scripts give: finite, and no farther apart than a float64 can say.
+SharedDistribution distribution_of(const Tensor& values, std::optional<std::string> method) {
+  const std::vector<double> numbers = values.to(Dtype::float64).to_vector<double>();
+  constexpr double largest = 1e150;  // squares of differences stay finite
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (std::fabs(numbers[i]) <= largest) continue;
+    char text[120];
+    std::snprintf(text, sizeof text, "entry %zu is %g, expected numbers of at most %g in size", i + 1, numbers[i],
+                  largest);
+    throw ArgumentError("values", text);
+  }
+  const std::string how = method.value_or("values");
+  for (const char* const known : {"values", "enumerated", "sampled"}) {
+    if (how == known) return std::make_shared<const RankingDistribution>(numbers, known);
+  }
+  throw ArgumentError("method", "'" + how + "', expected 'values', 'enumerated' or 'sampled'");
 }
 
 double cdf_of(const SharedDistribution& d, double s) { return d->cdf(s); }
@@ -93,7 +109,8 @@ extern const lua::OpTable distribution_functions{
     {
         op<&distribution>("distribution", "metric, n, p, grades, method, samples, seed, beta",
                           "The distribution of a metric over random rankings."),
-        op<&distribution_of>("distribution_of", "values", "The distribution of values that are equally likely."),
+        op<&distribution_of>("distribution_of", "values, method?",
+                             "The distribution of values that are equally likely."),
         op<&smooth_of>("distribution_smooth", "distribution, s, gain, amount",
                        "F~ and its derivative at every entry of s."),
         op<&tabled_of>("distribution_tabled", "distribution, s, gain, amount",

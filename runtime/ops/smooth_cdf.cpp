@@ -17,8 +17,8 @@ constexpr double most_fine = 6e4;
 
 }  // namespace
 
-RankingDistribution::RankingDistribution(const std::vector<double>& values)
-    : method_("values"), listed_(Distribution(values)) {}
+RankingDistribution::RankingDistribution(const std::vector<double>& values, const char* method)
+    : method_(method), listed_(Distribution(values)) {}
 
 RankingDistribution::RankingDistribution(const BoundedMetric& metric, const ListShape& shape, const Finding& finding)
     : method_("sampled") {

@@ -35,7 +35,8 @@ struct Finding {
 class RankingDistribution {
  public:
   RankingDistribution(const BoundedMetric& metric, const ListShape& shape, const Finding& finding);
-  explicit RankingDistribution(const std::vector<double>& values);
+  /// `method` says how they were found.
+  RankingDistribution(const std::vector<double>& values, const char* method);
 
   /// "values", "sampled", "enumerated" or "characteristic function".
   const char* method() const { return method_; }

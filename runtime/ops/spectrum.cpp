@@ -54,7 +54,7 @@ double kernel(double z) { return z > 300 ? 0 : z / std::sinh(z); }
 }  // namespace
 
 bool has_spectrum(const BoundedMetric& metric, const ListShape& shape) {
-  if (shape.degenerate() || metric.family == BoundedMetric::rr) return false;
+  if (shape.of_one_kind() || metric.family == BoundedMetric::rr) return false;
   if (metric.family == BoundedMetric::ap) return static_cast<double>(shape.p) < most_work;
   const Increase increase = increase_of(shape);
   if (increase.rows.size() == 1) return increase.states < most_work;

@@ -16,7 +16,7 @@ std::vector<int64_t> offsets_of(const std::vector<int64_t>& sizes) {
   offsets.reserve(sizes.size() + 1);
   for (size_t l = 0; l < sizes.size(); ++l) {
     if (sizes[l] < 0 || sizes[l] > std::numeric_limits<int32_t>::max()) {
-      throw std::invalid_argument("lists: size " + std::to_string(l + 1) + " is " + std::to_string(sizes[l]) +
+      throw std::invalid_argument("size " + std::to_string(l + 1) + " is " + std::to_string(sizes[l]) +
                                   ", expected 0 to 2147483647");
     }
     offsets.push_back(offsets.back() + sizes[l]);
@@ -39,12 +39,12 @@ Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vect
   body_->offsets = offsets_of(sizes);
   const auto rows = static_cast<int64_t>(relevance.size());
   if (body_->offsets.back() != rows) {
-    throw std::invalid_argument("lists: the sizes add up to " + std::to_string(body_->offsets.back()) +
+    throw std::invalid_argument("the sizes add up to " + std::to_string(body_->offsets.back()) +
                                 " rows, but there are " + std::to_string(rows) + " relevances");
   }
   for (int64_t i = 0; i < rows; ++i) {
     if (!(relevance[i] >= 0) || std::isinf(relevance[i])) {
-      throw std::invalid_argument("lists: relevance " + std::to_string(i + 1) + " is " + std::to_string(relevance[i]) +
+      throw std::invalid_argument("relevance " + std::to_string(i + 1) + " is " + std::to_string(relevance[i]) +
                                   ", expected a finite number, 0 or more");
     }
   }
@@ -67,8 +67,15 @@ Ragged Lists::view(Device device) const {
   return {static_cast<const int64_t*>(there.raw()), count()};
 }
 
-const Tensor& Lists::relevance(Device device) const {
-  return cached<Tensor>(per_device("relevance", device), [&] { return Tensor::from(body_->relevance, device); });
+const Tensor& Lists::relevance(Device device, Dtype dtype) const {
+  const char* const key = dtype == Dtype::float32 ? "relevance" : "relevance float64";
+  return cached<Tensor>(per_device(key, device), [&] { return Tensor::from(body_->relevance, device).to(dtype); });
+}
+
+Lists Lists::shown_in(Dtype dtype) const {
+  Lists same = *this;
+  same.shown_ = dtype;
+  return same;
 }
 
 const std::vector<int64_t>& Lists::relevant(float threshold) const {
@@ -127,6 +134,7 @@ Lists Lists::select(const std::vector<int64_t>& lists) const {
   Lists selected(std::move(sizes), std::move(relevance), std::move(ids), std::move(documents));
   selected.body_->shared = body_->shared;
   selected.body_->origin = std::move(origin);
+  selected.shown_ = shown_;
   return selected;
 }
 
@@ -165,7 +173,7 @@ Tensor Lists::take_rows(const Tensor& x, const std::vector<int64_t>& lists) cons
 }
 
 Lists Lists::with_relevance(std::vector<float> relevance) const {
-  return {body_->sizes, std::move(relevance), body_->ids, body_->documents};
+  return Lists(body_->sizes, std::move(relevance), body_->ids, body_->documents).shown_in(shown_);
 }
 
 }  // namespace mr

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <typeindex>
 #include <vector>
 
 #include "runtime/tensor/tensor.h"
@@ -47,8 +48,11 @@ class Lists {
 
   /// Offsets as kernels want them; the memory belongs to these lists.
   Ragged view(Device device) const;
-  /// float32, one entry per row.
-  const Tensor& relevance(Device device) const;
+  /// float32, one entry per row; or in a type that it is converted to once.
+  const Tensor& relevance(Device device, Dtype dtype = Dtype::float32) const;
+  /// In what type scripts read the relevance.
+  Dtype shown() const { return shown_; }
+  Lists shown_in(Dtype dtype) const;
   /// Number of rows per list with relevance >= threshold.
   const std::vector<int64_t>& relevant(float threshold = 1) const;
   /// Rows with relevance >= threshold, per list and ascending.
@@ -63,13 +67,13 @@ class Lists {
   /// The same lists with other relevance.
   Lists with_relevance(std::vector<float> relevance) const;
 
-  /// One value per list, make(its grades, how many). What selections share is made once for each list, whichever of
-  /// them asks first: the batches of every epoch are new lists of the same rows.
+  /// One value per list, make(its grades, how many), kept per key and type. What selections share is made once for each
+  /// list, whichever of them asks first: the batches of every epoch are new lists of the same rows.
   template <class T>
   std::vector<T> per_list(const std::string& key, const std::function<T(const float* grades, int64_t n)>& make) const {
     using Values = std::vector<std::optional<T>>;
     const std::lock_guard lock(body_->shared->mutex);
-    std::shared_ptr<void>& slot = body_->shared->values[key];
+    std::shared_ptr<void>& slot = body_->shared->values[typeid(T)][key];
     if (slot == nullptr) slot = std::make_shared<Values>(static_cast<size_t>(body_->shared->count));
     Values& known = *static_cast<Values*>(slot.get());
     std::vector<T> values;
@@ -82,21 +86,23 @@ class Lists {
     return values;
   }
 
-  /// What `make` returns, made once per key and kept as long as the lists live.
+  /// What `make` returns, made once per key and type and kept as long as the lists live.
   template <class T>
   const T& cached(const std::string& key, const std::function<T()>& make) const {
     const std::lock_guard lock(body_->mutex);
-    std::shared_ptr<void>& slot = body_->cache[key];
+    std::shared_ptr<void>& slot = body_->cache[typeid(T)][key];
     if (slot == nullptr) slot = std::make_shared<T>(make());
     return *static_cast<const T*>(slot.get());
   }
 
  private:
+  using Kept = std::map<std::type_index, std::map<std::string, std::shared_ptr<void>>>;
+
   /// What is known of each list by itself; shared by all that `select` takes from the same lists.
   struct PerList {
     int64_t count = 0;
     std::mutex mutex;
-    std::map<std::string, std::shared_ptr<void>> values;
+    Kept values;
   };
 
   struct Body {
@@ -106,11 +112,12 @@ class Lists {
     std::vector<std::string> ids;
     std::vector<std::string> documents;
     std::recursive_mutex mutex;
-    std::map<std::string, std::shared_ptr<void>> cache;
+    Kept cache;
     std::shared_ptr<PerList> shared;
     std::vector<int64_t> origin;  // numbers of these lists in `shared`; empty: in order
   };
   std::shared_ptr<Body> body_;
+  Dtype shown_ = Dtype::float32;
 };
 
 }  // namespace mr

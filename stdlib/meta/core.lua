@@ -268,8 +268,9 @@ function core.distribution_bound_of(score, distribution, form, minimize, gain, a
 
 ---The distribution of values that are equally likely.
 ---@param values mr.Tensor
+---@param method? string
 ---@return mr.Distribution
-function core.distribution_of(values) end
+function core.distribution_of(values, method) end
 
 ---F~ and its derivative at every entry of s.
 ---@param distribution mr.Distribution
@@ -394,10 +395,25 @@ function core.full(shape, value, dtype, device) end
 ---@return string
 function core.gnuplot(script) end
 
+---The number of lists with these grades.
+---@param grades number[]
+---@return integer
+function core.grade_class(grades) end
+
+---A number per list: the same where the grades are, in any order.
+---@param lists mr.Lists
+---@return integer[]
+function core.grade_classes(lists) end
+
+---The grades of such a number, descending.
+---@param number integer
+---@return number[]
+function core.grades_of_class(number) end
+
 ---Whether a metric's statistics are known without trying.
----@param base string
+---@param name string
 ---@return boolean
-function core.has_closed_forms(base) end
+function core.has_closed_forms(name) end
 
 ---Whether a usable GPU is there.
 ---@return boolean
@@ -1002,6 +1018,10 @@ function core.terminal_width() end
 ---@return integer
 function core.threads(n) end
 
+---Makes the tensor a leaf that collects gradients.
+---@param x mr.Tensor
+function core.track(x) end
+
 ---Uniform random numbers in [low, high).
 ---@param shape integer[]
 ---@param low number
@@ -1144,7 +1164,7 @@ local mr_FileLock = {}
 ---@field count integer Number of lists.
 ---@field documents string[] Names of the rows; empty where they have none.
 ---@field ids string[] Names of the lists; empty where they have none.
----@field relevance mr.Tensor Relevance per row; float32.
+---@field relevance mr.Tensor Relevance per row; float32 unless to() says otherwise.
 ---@field relevant mr.Tensor Rows per list with relevance of at least 1; int64.
 ---@field rows integer Number of rows of all lists.
 ---@field sizes mr.Tensor Rows per list; int64.
@@ -1203,6 +1223,11 @@ function mr_Lists:sum(x) end
 ---@param index mr.Tensor
 ---@return mr.Tensor
 function mr_Lists:take_rows(x, index) end
+
+---The same lists; their relevance reads as 'float32' or 'float64'.
+---@param dtype string
+---@return mr.Lists
+function mr_Lists:to(dtype) end
 
 ---The same lists, judged otherwise.
 ---@param relevance mr.Tensor
@@ -1352,10 +1377,6 @@ function mr_Tensor:narrow(dim, first, count) end
 ---The larger of each entry and 0; its derivative at 0 is 0.
 ---@return mr.Tensor
 function mr_Tensor:relu() end
-
----The same tensor as a leaf that collects gradients.
----@return mr.Tensor
-function mr_Tensor:requires_grad() end
 
 ---Inner product of each row with the same row of other.
 ---@param other mr.Tensor

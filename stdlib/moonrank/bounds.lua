@@ -178,11 +178,14 @@ function M.stats(metric, lists, options)
   return setmetatable({ _metric = metric, _lists = lists, _options = o }, Stats)
 end
 
+local most_rows = 100000000
+
 -- The grades that a script gives, or 1 p times and 0.
 local function grades_of(where, o)
   if #o.grades > 0 then return o.grades end
-  if math.type(o.n) ~= "integer" or math.type(o.p) ~= "integer" or o.p < 0 or o.p > o.n then
-    check.fail("%s: n = %s and p = %s, expected integers with 0 <= p <= n, or grades", where, tostring(o.n), tostring(o.p))
+  if math.type(o.n) ~= "integer" or math.type(o.p) ~= "integer" or o.p < 0 or o.p > o.n or o.n < 1 or o.n > most_rows then
+    check.fail("%s: n = %s and p = %s, expected integers with 0 <= p <= n and n from 1 to %d, or grades", where, tostring(o.n),
+      tostring(o.p), most_rows)
   end
   local grades = {}
   for i = 1, o.n do grades[i] = i <= o.p and 1 or 0 end
@@ -226,6 +229,7 @@ function M.distribution(metric, options)
   check_beta("mr.bounds.distribution", o.beta)
   if estimate.handles(metric) then
     local found = estimate.of(metric, grades_of("mr.bounds.distribution", o), { samples = options.samples, seed = o.seed, beta = o.beta })
+    if not found.distribution then check.fail("mr.bounds.distribution: '%s' is undefined for every order of such a list", metric) end
     if o.method == "exact" and found.method ~= "enumerated" then
       check.fail("mr.bounds.distribution: '%s' has too many orders for method 'exact', or beta is not 0; others sample it", metric)
     end
@@ -262,15 +266,14 @@ end
 -- A function of (score, stats) is called on the lists that count only, so that 0/0 never meets a gradient.
 local function from_function(name, f)
   local made = bound(name, function(score, metric, lists)
-    local counted = list_stats.counted(metric, lists, score.device)
-    if #counted == 0 then return score * 0 end
-    local part = lists:select(counted:to("cpu"))
-    local value = f(score:rows(counted), M.stats(metric, part, { dtype = score.dtype, device = score.device }))
-    if type(value) ~= "userdata" or value.dims ~= 1 or #value ~= #counted then
-      check.fail("bound '%s': the function returned %s, expected one value per list (%d)", name,
-        type(value) == "userdata" and "a tensor of another shape" or type(value), #counted)
-    end
-    return core.put_rows(value, counted, lists.count)
+    return list_stats.where_counted(metric, lists, score, function(of_counted, part)
+      local value = f(of_counted, M.stats(metric, part, { dtype = score.dtype, device = score.device }))
+      if type(value) ~= "userdata" or value.dims ~= 1 or #value ~= part.count then
+        check.fail("bound '%s': the function returned %s, expected one value per list (%d)", name,
+          type(value) == "userdata" and "a tensor of another shape" or type(value), part.count)
+      end
+      return value
+    end)
   end)
   rawset(made, "raw", f)
   rawset(made, "repeats", false)
@@ -331,7 +334,8 @@ function M.weighted(what, options)
   if o.normalize then notes[#notes + 1] = "mean 1" end
   local weighted = bound(("%s (%s)"):format(inner.name, table.concat(notes, ", ")), function(score, metric, lists)
     local slopes, weights = capped(metric, lists, { dtype = score.dtype, device = score.device })
-    return inner.apply(score, metric, lists) * (weights / slopes:maximum(1e-300) / mean_of(metric))
+    -- where there is no slope there is no weight: 0/1
+    return inner.apply(score, metric, lists) * (weights / slopes:gt(0):where(slopes, 1) / mean_of(metric))
   end)
   rawset(weighted, "repeats", inner.repeats)
   return weighted

@@ -8,17 +8,18 @@ local M = {}
 
 local most_enumerated = 20000  -- orders
 local block = 1 << 20          -- ranks per call of the metric
+local nan = 0 / 0
 
 ---Whether a metric's values over all rankings have to be estimated: it is known, and has no closed forms.
 ---@param name string
 ---@return boolean
 function M.handles(name)
   local base = type(name) == "string" and name:match("^[%a_][%w_]*")
-  return base and not core.has_closed_forms(base) and metric.known(base) or false
+  return base and not core.has_closed_forms(name) and metric.known(base) or false
 end
 
 ---@class mr.Estimate
----@field min number
+---@field min number           NaN, as all others, where the metric is undefined
 ---@field max number
 ---@field best number
 ---@field expectation number
@@ -26,11 +27,13 @@ end
 ---@field error number         standard error of the expectation; 0 where all orders were seen
 ---@field method string        "enumerated" or "sampled"
 ---@field orders integer       how many were seen
----@field distribution mr.Distribution
+---@field degenerate boolean   whether the metric has one value over all of them, to rounding
+---@field distribution? mr.Distribution  nil where the metric is undefined
 
--- Where a list's own tensors are, which the metric's function may mix with the ranks.
-local function on_default_device(f)
-  return function(ranks, lists) return f(ranks:to(core.device()), lists) end
+-- The metric of ranks, where a list's own tensors are.
+local function ranked(name)
+  local exact = metric.on_ranks(name)
+  return function(ranks, lists) return exact(ranks:to(core.device()), lists) end
 end
 
 -- Ranks of random orders: f(first, count). With beta, rows are drawn without replacement with weights e^(beta * grade).
@@ -42,95 +45,139 @@ local function random_orders(grades, seed, beta)
 end
 
 -- The metric's values for all or many orders of rows with these grades, as one tensor, and how they were found.
-local function values_of(name, grades, samples, seed, beta)
-  local exact = on_default_device(metric.on_ranks(name))
-  local ranks = beta == 0 and core.arrangement_ranks(grades, most_enumerated)
+local function values_of(name, grades, o)
+  local exact = ranked(name)
+  local ranks = o.beta == 0 and core.arrangement_ranks(grades, most_enumerated)
   if ranks then
-    local count = #ranks // math.max(1, #grades)
+    local count = #ranks // #grades
     return exact(ranks, core.list_copies(grades, count)), "enumerated", count
   end
   local all, done = {}, 0
-  local at_once, orders = math.max(1, block // #grades), random_orders(grades, seed, beta)
-  while done < samples do
+  local at_once, orders = math.max(1, block // #grades), random_orders(grades, o.seed, o.beta)
+  while done < o.samples do
     core.check_interrupt()
-    local count = math.min(at_once, samples - done)
+    local count = math.min(at_once, o.samples - done)
     local values = exact(orders(done, count), core.list_copies(grades, count)):totable()
     table.move(values, 1, count, done + 1, all)
     done = done + count
   end
-  return core.tensor(all, "float64", "cpu"), "sampled", samples
+  return core.tensor(all, "float64", "cpu"), "sampled", o.samples
 end
 
--- The best and the worst that sorting by grade gives: what few random orders come near.
+-- The values that sorting by grade gives, downwards and upwards: what few random orders come near. And what share of a value may be rounding.
 local function sorted_ends(name, grades)
-  local exact, n = on_default_device(metric.on_ranks(name)), #grades
-  local order = {}
-  for i = 1, n do order[i] = i end
-  table.sort(order, function(a, b)
-    if grades[a] ~= grades[b] then return grades[a] > grades[b] end
-    return a < b
-  end)
-  local down, up = {}, {}
-  for rank, i in ipairs(order) do down[i], up[i] = rank, n + 1 - rank end
-  local function value(ranks) return exact(core.tensor(ranks, "float64", "cpu"), core.list_copies(grades, 1)):item() end
-  return value(down), value(up)
+  local exact, n = ranked(name), #grades
+  local both = {}
+  for rank = 1, n do both[rank], both[n + rank] = rank, n + 1 - rank end
+  local values = exact(core.tensor(both, "float64", "cpu"), core.list_copies(grades, 2))
+  local first, last = table.unpack(values:totable())
+  return first, last, values.dtype == "float64" and 1e-12 or 1e-6
 end
 
-local known = {}  -- estimates by metric, grades, samples and seed
+local function differ(a, b, rounding) return math.abs(a - b) > rounding * math.max(math.abs(a), math.abs(b)) end
+
+local known = {}  -- estimates by metric, class of grades, and options
+local ends = {}   -- whether the values at the sorted ends differ, by metric and class of grades
 
 ---Forgets what is known of a metric that is defined anew.
 ---@param name string
-function M.forget(name) known[name] = nil end
+function M.forget(name) known[name], ends[name] = nil, nil end
+
+-- What values say; refuses a metric that is a number for some orders only.
+local function summarised(name, values, method, orders, first, last, rounding)
+  local mean, _, counted, missing = core.summary(values:to("float64"):to("cpu"))
+  if counted == 0 then
+    return { min = nan, max = nan, best = nan, expectation = nan, sd = nan, error = nan, method = method, orders = orders,
+      degenerate = true }
+  end
+  if missing > 0 or mean - mean ~= 0 or first - first ~= 0 or last - last ~= 0 then
+    check.fail("metric '%s' is NaN or infinite for some orders of a list, expected a finite number for each", name)
+  end
+  local distribution = core.distribution_of(values:to("float64"):to("cpu"), method)
+  local e = {
+    min = math.min(distribution:min(), first, last), max = math.max(distribution:max(), first, last), expectation = distribution:mean(),
+    sd = distribution:sd(), method = method, orders = orders, distribution = distribution,
+    error = method == "enumerated" and 0 or distribution:sd() / math.sqrt(orders),
+  }
+  e.best = metric.minimizes(name) and e.min or e.max
+  e.degenerate = not differ(e.min, e.max, rounding)
+  return e
+end
+
+local function of_class(name, class, options)
+  local o = check.options("estimate", options, { samples = 20000, seed = 1, beta = 0 })
+  local key = ("%d %d %d %a"):format(class, o.samples, o.seed, o.beta)
+  known[name] = known[name] or {}
+  if not known[name][key] then
+    local grades = core.grades_of_class(class)
+    if #grades == 0 then check.fail("metric '%s': a list without rows has no orders", name) end
+    local values, method, orders = values_of(name, grades, o)
+    known[name][key] = summarised(name, values, method, orders, sorted_ends(name, grades))
+  end
+  return known[name][key]
+end
 
 ---@param name string
 ---@param grades number[]
 ---@param options? { samples?: integer, seed?: integer, beta?: number }  random orders where there are more than 20,000, or beta is not 0 (default
 ---   20000), their seed (1), and beta of mr.bounds.distribution (0)
 ---@return mr.Estimate
-function M.of(name, grades, options)
-  local o = check.options("estimate", options, { samples = 20000, seed = 1, beta = 0 })
-  local sorted = { table.unpack(grades) }
-  table.sort(sorted, function(a, b) return a > b end)
-  local key = ("%s %d %d %a"):format(table.concat(sorted, " "), o.samples, o.seed, o.beta)
-  known[name] = known[name] or {}
-  if known[name][key] then return known[name][key] end
-  local values, method, orders = values_of(name, sorted, o.samples, o.seed, o.beta)
-  local distribution = core.distribution_of(values:to("float64"):to("cpu"))
-  local best, worst = sorted_ends(name, sorted)
-  local estimate = {
-    min = math.min(distribution:min(), best, worst), max = math.max(distribution:max(), best, worst), expectation = distribution:mean(),
-    sd = distribution:sd(), method = method, orders = orders, distribution = distribution,
-    error = method == "enumerated" and 0 or distribution:sd() / math.sqrt(orders),
-  }
-  estimate.best = metric.minimizes(name) and estimate.min or estimate.max
-  known[name][key] = estimate
-  return estimate
+function M.of(name, grades, options) return of_class(name, core.grade_class(grades), options) end
+
+-- Whether an ordering of such a list can matter. The sorted ends say so of nearly every list, and take two orders.
+local function matters(name, class)
+  ends[name] = ends[name] or {}
+  if ends[name][class] == nil then
+    local grades = core.grades_of_class(class)
+    local first, last = grades[1], grades[#grades]
+    ends[name][class] = first ~= last and (differ(sorted_ends(name, grades)) or not of_class(name, class).degenerate)
+  end
+  return ends[name][class]
 end
 
--- Grades of every list, and whether an ordering can matter.
-local function grades_of(lists)
-  local all, sizes, at, out = lists.relevance:to("cpu"):totable(), lists.sizes:totable(), 0, {}
-  for l, n in ipairs(sizes) do
-    local grades, differ = {}, false
-    for i = 1, math.tointeger(n) do
-      grades[i] = all[at + i]
-      differ = differ or grades[i] ~= grades[1]
+---Whether an ordering can matter, list by list.
+---@param name string
+---@param lists mr.Lists
+---@return boolean[]
+function M.counts(name, lists)
+  local out = {}
+  for l, class in ipairs(core.grade_classes(lists)) do out[l] = matters(name, class) end
+  return out
+end
+
+---Estimates for all lists with rows, or with `counting` for those that count; false for the others.
+---@param name string
+---@param lists mr.Lists
+---@param counting? boolean
+---@param options? { samples?: integer, seed?: integer, beta?: number }
+---@return (mr.Estimate|false)[]
+function M.per_list(name, lists, counting, options)
+  local out, found = {}, {}
+  for l, class in ipairs(core.grade_classes(lists)) do
+    if found[class] == nil then
+      local wanted = counting and matters(name, class) or not counting and #core.grades_of_class(class) > 0
+      found[class] = wanted and of_class(name, class, options)
     end
-    at = at + math.tointeger(n)
-    out[l] = { grades = grades, counts = differ }
+    out[l] = found[class]
   end
   return out
 end
 
----Estimates for all lists that count; false for the others.
+-- A bound that divides by what random orders did not show has no value.
+local function seen_spread(name, estimate)
+  if estimate.sd > 0 then return estimate end
+  check.fail("metric '%s': %d random orders of a list all gave %g, though not all orders do; too few to learn its distribution from", name,
+    estimate.orders, estimate.expectation)
+end
+
+---Slope and offset of an affine bound for a list that counts.
 ---@param name string
----@param lists mr.Lists
----@param options? { samples?: integer, seed?: integer, beta?: number }
----@return (mr.Estimate|false)[]
-function M.per_list(name, lists, options)
-  local out = {}
-  for l, list in ipairs(grades_of(lists)) do out[l] = list.counts and M.of(name, list.grades, options) end
-  return out
+---@param kind string
+---@param estimate mr.Estimate
+---@return number slope, number offset
+function M.affine(name, kind, estimate)
+  local e = (kind == "none" or kind == "minmax") and estimate or seen_spread(name, estimate)
+  return core.affine_numbers(kind, e.min, e.max, e.best, e.expectation, e.sd)
 end
 
 ---The bounded value of every list under its estimated distribution, as mr.bounds.distribution_bound.
@@ -144,16 +191,16 @@ end
 ---@return mr.Tensor
 function M.distribution_bound(score, name, lists, form, gain, amount, options)
   local groups, order = {}, {}
-  for l, estimate in ipairs(M.per_list(name, lists, options)) do
+  for l, estimate in ipairs(M.per_list(name, lists, true, options)) do
     if estimate then
       if not groups[estimate] then
         groups[estimate] = {}
-        order[#order + 1] = estimate
+        order[#order + 1] = seen_spread(name, estimate)
       end
       table.insert(groups[estimate], l)
     end
   end
-  local value = core.full({ #score }, 0, score.dtype, score.device)
+  local value = score * 0
   for _, estimate in ipairs(order) do
     local rows = core.tensor(groups[estimate], "int64", "cpu"):to(score.device)
     local part = core.distribution_bound_of(score:rows(rows), estimate.distribution, form, metric.minimizes(name), gain, amount)

@@ -4,9 +4,6 @@ local estimate = require "moonrank.estimate"
 
 local M = {}
 
--- The metric whose rule says which lists count: all grades of an estimated one may matter, as those of nDCG do.
-local function counting(metric) return estimate.handles(metric) and "ndcg" or metric end
-
 ---1 for every list on which an ordering can matter, 0 for the others.
 ---@param metric string
 ---@param lists mr.Lists
@@ -14,7 +11,10 @@ local function counting(metric) return estimate.handles(metric) and "ndcg" or me
 ---@param device string
 ---@return mr.Tensor
 function M.weights(metric, lists, dtype, device)
-  return core.list_weights(counting(metric), lists, dtype, device)
+  if not estimate.handles(metric) then return core.list_weights(metric, lists, dtype, device) end
+  local weights = estimate.counts(metric, lists)
+  for l, counts in ipairs(weights) do weights[l] = counts and 1 or 0 end
+  return core.tensor(weights, dtype, device)
 end
 
 ---Numbers of the lists on which an ordering can matter.
@@ -23,7 +23,25 @@ end
 ---@param device string
 ---@return mr.Tensor
 function M.counted(metric, lists, device)
-  return core.counted_lists(counting(metric), lists, device)
+  if not estimate.handles(metric) then return core.counted_lists(metric, lists, device) end
+  local numbers = {}
+  for l, counts in ipairs(estimate.counts(metric, lists)) do
+    if counts then numbers[#numbers + 1] = l end
+  end
+  return core.tensor(numbers, "int64", device)
+end
+
+---One value per list: f(the entries of `score` for the lists that count, these lists), so that 0/0 on the others never meets a gradient, and 0
+---for the others. Where none counts f is not called, and the 0 is still one of the score.
+---@param metric string
+---@param lists mr.Lists
+---@param score mr.Tensor  [lists]
+---@param f fun(score: mr.Tensor, lists: mr.Lists): mr.Tensor
+---@return mr.Tensor
+function M.where_counted(metric, lists, score, f)
+  local counted = M.counted(metric, lists, score.device)
+  if #counted == 0 then return score * 0 end
+  return core.put_rows(f(score:rows(counted), lists:select(counted:to("cpu"))), counted, lists.count)
 end
 
 ---min, max, best, expectation and, where asked for, sd of every list; NaN where undefined.
@@ -54,9 +72,9 @@ end
 function M.affine(metric, lists, kind, dtype, device)
   if not estimate.handles(metric) then return core.affine_bound(metric, lists, kind, dtype, device) end
   local slope, offset = {}, {}
-  for l, e in ipairs(estimate.per_list(metric, lists)) do
+  for l, e in ipairs(estimate.per_list(metric, lists, true)) do
     slope[l], offset[l] = 0, 0
-    if e and e.min < e.max then slope[l], offset[l] = core.affine_numbers(kind, e.min, e.max, e.best, e.expectation, e.sd) end
+    if e then slope[l], offset[l] = estimate.affine(metric, kind, e) end
   end
   return core.tensor(slope, dtype, device), core.tensor(offset, dtype, device)
 end

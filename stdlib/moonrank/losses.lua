@@ -1,7 +1,8 @@
 -- Losses: a smooth metric, bounded, turned so that less is better; and losses over pairs of rows. A loss gives one value per list; lists on
--- which no ordering can matter (no relevant row, only relevant rows, all gains equal) give 0 and no gradient and are not counted in the mean.
+-- which no ordering can matter (no relevant row, only relevant rows, all gains equal, a cut-off that takes in all rows) give 0 and no gradient and are not counted in the mean.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local list_stats = require "moonrank.list_stats"
 local smooth = require "moonrank.smooth"
 
 local M = {}
@@ -157,10 +158,11 @@ local function one_per_list(name, value, lists)
   return value
 end
 
--- The script's function, called only with lists whose grades differ, so that 0/0 on the others never meets a gradient.
-local function on_counted_lists(name, f)
+-- The script's function, called only with lists that count, so that 0/0 on the others never meets a gradient; they read as the scores' type.
+local function on_counted_lists(name, f, metric)
   return function(scores, lists)
-    local counted = core.counted_lists("ndcg", lists, scores.device)
+    lists = lists:to(scores.dtype)
+    local counted = list_stats.counted(metric, lists, scores.device)
     if #counted == lists.count then return one_per_list(name, f(scores, lists), lists) end
     if #counted == 0 then return smooth.nrbp_loss(scores, lists) * 0 end
     local numbers = counted:to("cpu")
@@ -186,20 +188,23 @@ local function unknown_bound(name, bound)
     check.fail("mr.losses.%s: bound is %s, expected 'none' or a function of the score; with `exact` it takes every bound", name,
       tostring(bound))
   end
-  return { name = "function", apply = function(score, _, lists) return one_per_list(name, bound(score), lists) end }
+  return { name = "function", apply = function(score, metric, lists)
+    return list_stats.where_counted(metric, lists, score, function(of_counted, part) return one_per_list(name, bound(of_counted), part) end)
+  end }
 end
 
 -- The constructor of a loss that a script defined.
 local function constructor(name, definition)
-  local value, maximize = on_counted_lists(name, definition.smooth), definition.direction == "maximize"
   local bounds_metric = bounds_metric_of(name, definition)
+  local counting = bounds_metric or "ndcg"  -- where nothing is known of it, lists whose grades differ
+  local value, maximize = on_counted_lists(name, definition.smooth, counting), definition.direction == "maximize"
   return function(options)
     local bounds = require "moonrank.bounds"
     local given = check.options("mr.losses." .. name, options, { bound = check.none }).bound or "none"
     local bound = bounds_metric and bounds.resolve(given) or unknown_bound(name, given)
     return setmetatable({
       name = name, bound_name = bound.name, metric = definition.metric or definition.exact and name or false,
-      _bounds_metric = bounds_metric or "ndcg", _maximize = maximize, _smooth = value, _options = {}, _apply = bound.apply,
+      _bounds_metric = counting, _maximize = maximize, _smooth = value, _options = {}, _apply = bound.apply,
       _weights = bounds.weights,
     }, Loss)
   end
@@ -225,9 +230,10 @@ local function checked_definition(name, definition)
   return definition
 end
 
----Makes a new loss from a smooth metric: afterwards `mr.losses[name]{bound =}` builds it. Lists whose grades are all equal give 0,
----do not count, and are left out before the function is called. With `exact`, or a `metric` of the same direction, it takes every bound; what
----has no closed form is found from all orders of a list where they are few, else from 20,000 random ones (see mr.bounds.of).
+---Makes a new loss from a smooth metric: afterwards `mr.losses[name]{bound =}` builds it. Lists on which no ordering changes the metric
+---(where none is known: whose grades are all equal) give 0, do not count, and are left out before the function is called. The lists that the
+---functions get read as the type of the scores or ranks beside them. With `exact`, or a `metric` of the same direction, it takes every bound;
+---what has no closed form is found from all orders of a list where they are few, else from 20,000 random ones (see mr.bounds.of).
 ---@param name string
 ---@param definition mr.losses.Definition
 ---@return fun(options?: mr.losses.Options): mr.Loss

@@ -147,15 +147,30 @@ function M.taken(text, options)
   return taken
 end
 
----Adds a metric of exact ranks.
+---Adds a metric of exact ranks; the lists that its function gets read as the ranks' type.
 ---@param name string
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@param minimize boolean  whether less is better
 function M.define(name, f, minimize)
   definitions[name] = { own = {}, minimize = minimize, on_ranks = f, values = function(ranking, o, lists)
-    return core.with_empty(f(core.ranks(ranking), lists), ranking, o.empty)
+    return core.with_empty(M.of_ranks(name, f, core.ranks(ranking), lists), ranking, o.empty)
   end }
   require("moonrank.estimate").forget(name)
+end
+
+---What a function of ranks gives: one value per list of the ranks' type, as the relevance that it reads is.
+---@param name string
+---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
+---@param ranks mr.Tensor
+---@param lists mr.Lists
+---@return mr.Tensor
+function M.of_ranks(name, f, ranks, lists)
+  local values = f(ranks, lists:to(ranks.dtype))
+  if type(values) ~= "userdata" or values.dims ~= 1 or #values ~= lists.count then
+    check.fail("metric '%s': its function of ranks returned %s, expected one value per list (%d)", name,
+      type(values) == "userdata" and "a tensor of another shape" or "a " .. type(values), lists.count)
+  end
+  return values
 end
 
 ---Whether there is a metric of this name, without k and p.
@@ -203,14 +218,7 @@ function M.on_ranks(text)
     local parsed = M.parse(text)
     return function(ranks, lists) return parsed(-ranks, lists) end
   end
-  return function(ranks, lists)
-    local values = definition.on_ranks(ranks, lists)
-    if type(values) ~= "userdata" or values.dims ~= 1 or #values ~= lists.count then
-      check.fail("metric '%s': its function of ranks returned %s, expected one value per list (%d)", text,
-        type(values) == "userdata" and "a tensor of another shape" or "a " .. type(values), lists.count)
-    end
-    return values
-  end
+  return function(ranks, lists) return M.of_ranks(text, definition.on_ranks, ranks, lists) end
 end
 
 return M

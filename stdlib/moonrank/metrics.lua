@@ -152,7 +152,8 @@ function M.bpref(scores, lists, options) return given("bpref", scores, lists, op
 function M.parse(text, options) return metric.parse(text, options) end
 
 ---A metric of your own, known by its name from then on: a function of exact ranks (one per row; under ties = "mean" tied rows share the middle
----of their ranks) and lists that gives one value per list. `empty` is applied to what it gives.
+---of their ranks) and lists that gives one value per list. The lists' relevance reads as the ranks' type, that of the scores. `empty` is applied
+---to what it gives.
 ---@param name string
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@param options? { minimize?: boolean }  whether less is better (default false)

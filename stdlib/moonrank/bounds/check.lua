@@ -19,7 +19,7 @@ local faded = 1e-2      -- next to nothing
 ---@class mr.BoundReport
 ---@field name string
 ---@field ok boolean          no problem was found
----@field problems { kind: string, metric: string, text: string }[]   kind: "gradient", "monotone", "finite", "batch" or "direction"
+---@field problems { kind: string, metric: string, text: string }[]   kind: "gradient", "monotone", "finite", "flat", "batch" or "direction"
 ---@field cautions { kind: string, metric: string, text: string }[]   kind: "degenerate", "vanishing" or "flat"
 ---@field metrics table<string, table>   per metric what was measured: gradient_error, worst, best, slope_ratio, equal, at_best, at_worst
 local Report = check.class("mr.BoundReport")
@@ -34,9 +34,14 @@ local function subject(bound, metric, o)
   local relevant = o.relevant or estimate.handles(metric) and { 1, 2, 5, 20 } or { 1, 2, 5, 20, 100, 500 }
   local sizes = grid.sizes(relevant, o.nsr)
   for _, tiny in ipairs{ { 2, 1 }, { 3, 1 }, { 3, 2 }, { 5, 4 } } do sizes[#sizes + 1] = { n = tiny[1], p = tiny[2] } end
-  local lists = grid.lists(sizes)
+  local counted, degenerate = {}, { { n = 1, p = 1 }, { n = 4, p = 4 }, { n = 3, p = 0 } }
+  for l, weight in ipairs(bounds.weights(metric, grid.lists(sizes)):totable()) do
+    table.insert(weight > 0 and counted or degenerate, sizes[l])
+  end
+  if #counted == 0 then check.fail("mr.bounds.check: no ordering of lists of these sizes changes %s", metric) end
+  local lists = grid.lists(counted)
   local stats = bounds.stats(metric, lists, { dtype = "float64", device = "cpu" })
-  local s = { bound = bound, metric = metric, sizes = sizes, lists = lists, relevant = relevant, nsr = o.nsr }
+  local s = { bound = bound, metric = metric, sizes = counted, degenerate = degenerate, lists = lists, relevant = relevant, nsr = o.nsr }
   for _, name in ipairs{ "min", "max", "best", "expectation" } do s[name] = stats[name]:totable() end
   return s
 end
@@ -98,6 +103,7 @@ local function check_gradient(s, report)
 end
 
 local function check_monotone(s, report)
+  local flat = {}
   for l, size in ipairs(s.sizes) do
     local least, largest, rises, falls = math.huge, -math.huge, 0, 0
     local fall_at
@@ -109,8 +115,7 @@ local function check_monotone(s, report)
     end
     local tolerance = 1e-9 * math.max(1e-300, largest - least)
     if largest - least <= 1e-12 * math.max(1, math.abs(largest)) then
-      add(report.cautions, "flat", s.metric, "the same value at every score for a list of %s", grid.name(size))
-      return "flat"
+      flat[#flat + 1] = grid.name(size)
     elseif falls > tolerance and rises <= tolerance then
       add(report.problems, "direction", s.metric, "falls as the score grows for a list of %s: a bound keeps the metric's direction",
         grid.name(size))
@@ -121,7 +126,13 @@ local function check_monotone(s, report)
       return "NOT MONOTONE"
     end
   end
-  return "rising"
+  if #flat == 0 then return "rising" end
+  if #flat < #s.sizes then
+    add(report.cautions, "flat", s.metric, "the same value at every score for a list of %s", flat[1])
+    return "partly flat"
+  end
+  add(report.problems, "flat", s.metric, "the same value at every score for every list: nothing can be learned from it")
+  return "FLAT"
 end
 
 -- A list must not see the others of its batch.
@@ -140,8 +151,9 @@ end
 
 -- Lists on which no ordering can matter: as training sees them, and as the bound's own function would.
 local function check_degenerate(s, report)
-  local sizes = { { n = 1, p = 1 }, { n = 4, p = 4 }, { n = 3, p = 0 } }
-  local value, slope = grid.evaluated(s.bound, s.metric, grid.lists(sizes), { 1, 1, 0 })
+  local sizes, score = s.degenerate, {}
+  for l, size in ipairs(sizes) do score[l] = size.p > 0 and 1 or 0 end
+  local value, slope = grid.evaluated(s.bound, s.metric, grid.lists(sizes), score)
   for l, size in ipairs(sizes) do
     if value[l] ~= 0 or slope[l] ~= 0 then
       add(report.problems, "finite", s.metric, "value %g with slope %g for a list of %s, on which no ordering can matter: expected 0 and 0",
@@ -255,7 +267,10 @@ local function rows_of(report)
   row("at the best", function(m) return range_text(m.best) end)
   row("at the worst", function(m) return range_text(m.worst) end)
   for i, ratio in ipairs(report.nsr) do
-    row(("slope short : long, NSR %g"):format(ratio), function(m) return ("%.4g"):format(m.slope_ratio[i]) end)
+    row(("slope short : long, NSR %g"):format(ratio), function(m)
+      local slopes = m.slope_ratio[i]
+      return slopes == slopes and ("%.4g"):format(slopes) or "no slope"
+    end)
   end
   row("least slope, equal scores", function(m) return ("%.2g of peak"):format(m.equal) end)
   row("least slope, at the best", function(m) return ("%.2g of peak"):format(m.at_best) end)

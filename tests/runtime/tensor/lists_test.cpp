@@ -22,6 +22,18 @@ TEST_CASE("lists lie end to end", "[tensor]") {
   CHECK(Lists({}, {}).view(Device::cpu).count == 0);
 }
 
+TEST_CASE("a key names one thing of each type", "[tensor]") {
+  const Lists own({2, 1}, {1, 0, 3});
+  CHECK(own.cached<int64_t>("key", [] { return int64_t{7}; }) == 7);
+  CHECK(own.cached<double>("key", [] { return 2.5; }) == 2.5);
+  CHECK(own.cached<int64_t>("key", [] { return int64_t{8}; }) == 7);
+  const auto size = [](const float*, int64_t n) { return n; };
+  const auto top = [](const float* grades, int64_t) { return static_cast<double>(grades[0]); };
+  CHECK(own.per_list<int64_t>("key", size) == std::vector<int64_t>{2, 1});
+  CHECK(own.per_list<double>("key", top) == std::vector<double>{1, 3});
+  CHECK(own.select({1}).per_list<double>("key", size) == std::vector<double>{3});
+}
+
 TEST_CASE("relevant rows are chosen by a threshold, on every device", "[tensor]") {
   const Device device = GENERATE(from_range(test::devices()));
   CHECK(lists.relevant() == std::vector<int64_t>{2, 0, 0, 1});

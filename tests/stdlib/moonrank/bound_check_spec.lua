@@ -52,6 +52,23 @@ describe("mr.bounds.check", function()
     check(kinds(tiny.problems).finite, tostring(tiny))
   end)
 
+  it("names a bound from which nothing can be learned, and says that it has no slope", function()
+    local zero = report_of("spec_zero", function(score) return score * 0 end)
+    equal(kinds(zero.problems), { flat = true })
+    check(tostring(zero):find("WRONG   flat, ndcg: the same value at every score for every list", 1, true), tostring(zero))
+    check(tostring(zero):find("no slope", 1, true) and not tostring(zero):find("nan", 1, true), tostring(zero))
+    local large = report_of("spec_large_only", function(score, stats) return score * stats.n:gt(5) end)
+    check(kinds(large.cautions).flat and not kinds(large.problems).flat, tostring(large))
+    check(not tostring(large):find("nan", 1, true), tostring(large))
+  end)
+
+  it("tries metrics with a cut-off on lists that it tells apart", function()
+    local report = report_of("minmax", nil, { metrics = { "precision@5", "hit@3" }, nsr = { 1, 3 } })
+    check(report.ok and not kinds(report.cautions).flat, tostring(report))
+    raises(function() mr.bounds.check("minmax", { metrics = { "precision@5000" }, quiet = true }) end,
+      "no ordering of lists of these sizes changes precision@5000")
+  end)
+
   it("names a bound that looks at the other lists of its batch", function()
     check(kinds(report_of("spec_batch", function(score) return score - score:mean() end).problems).batch)
   end)

@@ -83,7 +83,7 @@ describe("statistics", function()
       raises(function() mr.bounds.of(name, { n = 3, p = 1 }) end, "k must be a whole number from 1")
     end
     for name, message in pairs{
-      ["ndcg@"] = "no metric", ["nrbp(2)"] = "between 0 and 1", ["ap@3"] = "takes nothing", precision = "needs k",
+      ["ndcg@"] = "no metric", ["nrbp(2)"] = "between 0 and 1", ["ap(3)"] = "takes no p", precision = "needs k",
     } do
       raises(function() mr.bounds.of(name, { n = 3, p = 1 }) end, message)
     end

@@ -96,6 +96,54 @@ describe("a metric that a script defines", function()
     check(report.ok, tostring(report))
   end)
 
+  it("needs no conversion: ranks, scores and the relevance beside them are of one type, also under every bound", function()
+    local types = {}
+    local function seen(x, lists)
+      types[#types + 1] = x.dtype == lists.relevance.dtype and lists:with_relevance(lists.relevance).relevance.dtype
+    end
+    local exact = function(ranks, lists)
+      seen(ranks, lists)
+      return lists:mean(lists.relevance / ranks)
+    end
+    local smooth = function(scores, lists)
+      seen(scores, lists)
+      return lists:mean(lists.relevance / mr.smooth.rank(scores, lists))
+    end
+    mr.losses.define("spec_plain", { direction = "maximize", smooth = smooth, exact = exact })
+    mr.metrics.define("spec_plain_too", exact)
+    local lists = mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 0 }, { 0, 2, 0, 1 }, { 1, 1 } }
+    for _, dtype in ipairs{ "float32", "float64" } do
+      types = {}
+      local scores = mr.normal({ lists.rows }, { seed = 4, dtype = dtype })
+      equal(mr.metrics.spec_plain_too(scores, lists).dtype, dtype)
+      for _, bound in ipairs{ "none", "minmax", "expectation", "expectation_max", "zscore", "distribution", "distribution_log",
+        "distribution_logit", function(score, stats) return score / stats.max end } do
+        local loss = mr.losses.spec_plain{ bound = bound }
+        local value = loss(scores, lists)
+        equal({ value.dtype, loss:count(lists) }, { dtype, 2 })
+        check(value:sum():item() == value:sum():item())
+      end
+      check(#types > 9)
+      for _, each in ipairs(types) do check(each == "float64" or each == dtype, tostring(each)) end
+    end
+    equal(lists.relevance.dtype, "float32", "other lists stay what they are")
+    near(mr.bounds.of("spec_plain", { n = 3, p = 1 }).expectation, (1 + 1 / 2 + 1 / 3) / 9, 1e-15)
+    raises(function() lists:to("int64") end, "expected 'float32' or 'float64'")
+  end)
+
+  it("has a distribution that says how it was found", function()
+    equal(mr.bounds.distribution("spec_rr", { n = 5, p = 2 }):method(), "enumerated")
+    equal(mr.bounds.distribution("spec_rr", { n = 60, p = 20 }):method(), "sampled")
+    equal(mr.bounds.distribution("err", { n = 5, p = 2, beta = 0.5 }):method(), "sampled")
+    equal(mr.bounds.distribution_of({ 1, 2 }):method(), "values")
+  end)
+
+  it("takes cut-offs of metrics that have closed forms without them", function()
+    near(mr.bounds.of("rr@2", { n = 4, p = 1 }).expectation, (1 + 1 / 2) / 4, 1e-15)
+    near(mr.bounds.of("rbp(0.5)@1", { n = 4, p = 1 }).max, 0.5, 1e-15)
+    equal(mr.bounds.of("ap@3", { n = 5, p = 2 }).method, "enumerated")
+  end)
+
   it("is found anew where it is defined anew", function()
     mr.losses.define("spec_again", { direction = "maximize", smooth = mr.smooth.rr, exact = reciprocal })
     local before = mr.bounds.of("spec_again", { n = 4, p = 1 }).expectation
@@ -108,6 +156,8 @@ describe("a metric that a script defines", function()
     mr.metrics.define("spec_shapeless", function(ranks) return ranks end)
     raises(function() mr.bounds.of("spec_shapeless", { n = 4, p = 1 }) end, "a tensor of another shape, expected one value per list (4)")
     raises(function() mr.bounds.of("spec_rr", { n = 4 }) end, "n = 4 and p = nil")
+    raises(function() mr.bounds.of("spec_rr", { n = 0, p = 0 }) end, "n = 0 and p = 0")
+    raises(function() mr.bounds.distribution("auc", { n = 3, p = 3 }) end, "'auc' is undefined for every order of such a list")
     raises(function() mr.bounds.distribution("spec_rr", { n = 60, p = 20, method = "exact" }) end, "too many orders")
   end)
 end)
