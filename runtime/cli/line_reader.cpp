@@ -6,14 +6,27 @@
 #include <cwchar>
 #include <poll.h>
 #include <signal.h>
+#include <stdexcept>
+#include <string_view>
 #include <unistd.h>
 
 #include <histedit.h>
 
+#include "runtime/io/new_file.h"
+#include "runtime/io/regular_file.h"
 #include "runtime/lua/interrupt.h"
 
 namespace mr::cli {
 namespace {
+
+/// A file that is no history of libedit's is not replaced by one.
+std::string no_history(const std::string& path) {
+  constexpr std::string_view mark = "_HiStOrY_V2_\n";
+  std::string found(mark.size(), '\0');
+  const io::RegularFile file(path);
+  file.read(0, found.data(), std::min(file.size(), static_cast<int64_t>(mark.size())));
+  return found == mark ? "" : "it is no history of moonrank's, and is not replaced";
+}
 
 class PlainReader : public LineReader {
  public:
@@ -117,7 +130,15 @@ class EditedReader : public LineReader {
     HistEvent event;
     history(history_, &event, H_ENTER, chunk.c_str());
     // one file for all sessions: written whole after each chunk, so that a crash loses nothing
-    if (!history_file_.empty()) history(history_, &event, H_SAVE, history_file_.c_str());
+    if (history_file_.empty()) return;
+    try {
+      io::NewFile file(history_file_, &no_history);
+      history(history_, &event, H_SAVE, file.temporary().c_str());
+      file.keep();
+    } catch (const std::runtime_error& error) {
+      std::fprintf(stderr, "moonrank: no history is kept: %s\n", error.what());
+      history_file_.clear();
+    }
   }
 
  private:

@@ -7,6 +7,7 @@
 
 #include "runtime/cli/line_reader.h"
 #include "runtime/cli/run.h"
+#include "runtime/io/regular_file.h"
 #include "runtime/io/user_folder.h"
 #include "runtime/lua/interrupt.h"
 
@@ -19,9 +20,10 @@ std::string history_file() {
   try {
     const std::filesystem::path folder = io::user_state_folder();
     std::filesystem::create_directories(folder);
+    io::need_regular((folder / "history").string());
     return (folder / "history").string();
   } catch (const std::exception&) {
-    return "";  // no home, no history
+    return "";  // no home, or no file there: no history
   }
 }
 

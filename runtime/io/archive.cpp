@@ -7,10 +7,14 @@
 #include <stdexcept>
 #include <string>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 #include <archive.h>
 #include <archive_entry.h>
+
+#include "runtime/io/regular_file.h"
+#include "runtime/io/unpack_limit.h"
 
 namespace mr::io {
 namespace {
@@ -28,7 +32,10 @@ using Reader = std::unique_ptr<::archive, CloseArchive>;
 class Unpacking {
  public:
   Unpacking(const std::filesystem::path& archive, const std::filesystem::path& folder, int64_t max_bytes)
-      : name_(archive.string()), folder_(folder), max_bytes_(max_bytes), reader_(archive_read_new()) {
+      : name_(archive.string()),
+        folder_(folder),
+        limit_(RegularFile(archive.string()).size(), max_bytes),
+        reader_(archive_read_new()) {
     if (!reader_) throw std::bad_alloc();
     // the seeking reader demands the directory at the end, so a truncated file is refused before anything is written
     archive_read_support_format_zip_seekable(reader_.get());
@@ -89,16 +96,16 @@ class Unpacking {
       if (count < 0) fail(path, "damaged (" + reason() + ")");
       if (count == 0) break;
       bytes_ += count;
-      if (bytes_ > max_bytes_) fail(path, "unpacks to more than " + std::to_string(max_bytes_) + " bytes");
+      if (bytes_ > limit_.bytes()) fail(path, limit_.text());
       const auto wanted = static_cast<size_t>(count);
       if (std::fwrite(buffer_.data(), 1, wanted, file.get()) != wanted) fail(path, std::strerror(errno));
     }
-    if (std::fflush(file.get()) != 0) fail(path, std::strerror(errno));
+    if (std::fflush(file.get()) != 0 || fsync(fileno(file.get())) != 0) fail(path, std::strerror(errno));
   }
 
   std::string name_;
   std::filesystem::path folder_;
-  int64_t max_bytes_;
+  UnpackLimit limit_;
   Reader reader_;
   int64_t bytes_ = 0;
   std::vector<char> buffer_ = std::vector<char>(1 << 16);

@@ -3,18 +3,22 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <ostream>
+#include <sstream>
 #include <stdexcept>
 
 #include "runtime/io/archive.h"
 #include "runtime/io/fetch.h"
+#include "runtime/io/new_file.h"
 #include "runtime/io/sha256.h"
+#include "runtime/io/text_file.h"
 
 namespace mr::io {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int64_t most_terms = 1 << 20;
 
 /// A folder of our own inside another; gone with everything in it at the end.
 class TemporaryFolder {
@@ -65,7 +69,7 @@ void write_terms(const DataSet& set, const fs::path& folder, std::ostream& out) 
   out << "Terms of use: " << set.terms << "\n";
   if (set.terms_file.empty()) return;
   out << "From " << (folder / set.terms_file).string() << ":\n\n";
-  std::ifstream text(folder / set.terms_file);
+  std::istringstream text(read_text_file((folder / set.terms_file).string(), most_terms));
   write_sections(text, set.headings, out);
 }
 
@@ -125,6 +129,7 @@ void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out
     throw std::runtime_error("what " + set.url + " holds is not what was expected: " + wrong + "; nothing was kept");
   }
   fs::rename(unpacked / set.folder, target);
+  sync_folder(data_folder.string());
   out << set.name << " is now in " << target.string() << "\n";
   write_terms(set, target, out);
 }

@@ -12,14 +12,18 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
+
+#include "runtime/io/regular_file.h"
 
 namespace mr::io {
 namespace {
 
 constexpr uint64_t largest = uint64_t{1} << 31;  // bytes of a message; more is no message of ours
+constexpr int64_t most_lock_bytes = 32;          // a lock has a process's number in it
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + ": " + std::strerror(errno)); }
 
@@ -130,9 +134,14 @@ std::optional<std::string> how_it_ended(pid_t id, bool wait) {
 }
 
 std::optional<FileLock> FileLock::take(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  need_regular(path);
+  const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   if (descriptor < 0) fail(path + " cannot be written");
   FileLock lock(descriptor);
+  struct stat there {};
+  if (fstat(descriptor, &there) != 0 || there.st_size > most_lock_bytes)
+    throw std::runtime_error(path + " has " + std::to_string(there.st_size) +
+                             " bytes, so it is no lock; it is left alone");
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
   const std::string id = std::to_string(getpid()) + "\n";
   // the number is for people: a full disk does not matter here

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "kernels/cpu/pool.h"
-#include "runtime/io/checksum.h"
 #include "runtime/io/letor_cache_file.h"
 #include "runtime/io/sha256.h"
 #include "runtime/io/text_file.h"
@@ -49,7 +48,7 @@ class Reader {
     const int64_t read_at = now();
     const TextFile text(path_);
     LetorFile file = parse_letor(text, path_, options_);
-    const LetorSource source{key_, text.file().stamp(), io::checksum(text.file().bytes()), read_at};
+    const LetorSource source{key_, text.file().stamp(), text.file().checksum(), read_at};
     if (text.file().unchanged()) write(source, file);
     return file;
   }
@@ -61,11 +60,11 @@ class Reader {
     if (!cache) return std::nullopt;
     const LetorSource& made_from = cache->source();
     const int64_t read_at = now();
-    const io::MappedFile text(path_, largest_text);
+    const io::RegularFile text(path_, largest_text);
     if (text.stamp() == made_from.stamp && text.stamp().changed < made_from.read_at - coarsest_clock) {
       return cache->load();
     }
-    if (text.stamp().size != made_from.stamp.size || io::checksum(text.bytes()) != made_from.checksum) {
+    if (text.stamp().size != made_from.stamp.size || text.checksum() != made_from.checksum) {
       return std::nullopt;
     }
     LetorFile file = cache->load();

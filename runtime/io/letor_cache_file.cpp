@@ -1,20 +1,15 @@
 #include "runtime/io/letor_cache_file.h"
 
 #include <bit>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <numeric>
-#include <sys/stat.h>
 #include <type_traits>
-#include <unistd.h>
 
 #include "kernels/cpu/pool.h"
 #include "runtime/io/checksum.h"
+#include "runtime/io/new_file.h"
 
 namespace mr {
 namespace {
@@ -51,75 +46,56 @@ void append(const std::vector<std::string>& texts, std::vector<uint32_t>& length
   }
 }
 
-/// Removes the temporary file unless it was renamed.
-struct Temporary {
-  std::string path;
-  ~Temporary() {
-    if (!path.empty()) std::remove(path.c_str());
-  }
-};
-
-void write_parts(const std::string& path, const std::vector<std::string_view>& parts) {
-  std::error_code unmade;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), unmade);
-  Temporary temporary{path + ".tmp" + std::to_string(getpid())};
-  errno = 0;
-  std::ofstream out(temporary.path, std::ios::binary);
-  for (const std::string_view part : parts) out.write(part.data(), static_cast<std::streamsize>(part.size()));
-  out.close();
-  if (!out || std::rename(temporary.path.c_str(), path.c_str()) != 0)
-    throw std::runtime_error(path + ": cannot write: " + (unmade ? unmade.message() : std::strerror(errno)));
-  temporary.path.clear();
+std::string foreign(const std::string& path) {
+  char found[sizeof magic] = {};
+  const io::RegularFile file(path);
+  file.read(0, found, std::min<int64_t>(sizeof found, file.size()));
+  return std::memcmp(found, magic, sizeof magic) == 0 ? "" : "is not a cache of a LETOR file, and is not replaced";
 }
 
 }  // namespace
 
 std::optional<LetorCacheFile> LetorCacheFile::open(const std::string& path, const std::string& key) {
-  // not waiting: somebody may have put a pipe there
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // NOLINT: open is variadic
-  if (descriptor < 0 && errno == ENOENT) return std::nullopt;
-  if (descriptor < 0) throw BadCache(path + ": cannot read: " + std::strerror(errno));
-  LetorCacheFile file(path, descriptor);
-  file.read_header();
-  file.read_key(key);
-  return file;
+  std::error_code unknown;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, unknown))) return std::nullopt;
+  try {
+    LetorCacheFile file(path);
+    file.read_header();
+    file.read_key(key);
+    return file;
+  } catch (const BadCache&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    throw BadCache(error.what());
+  }
 }
 
-LetorCacheFile::Descriptor::~Descriptor() {
-  if (number >= 0) close(number);
-}
-
-void LetorCacheFile::bad(const std::string& text) const { throw BadCache(path_ + ": " + text); }
+void LetorCacheFile::bad(const std::string& text) const { throw BadCache(file_.path() + ": " + text); }
 
 void LetorCacheFile::read(int64_t at, void* target, int64_t bytes) const {
-  for (int64_t done = 0; done < bytes;) {
-    const ssize_t n =
-        pread(descriptor_.number, static_cast<char*>(target) + done, static_cast<size_t>(bytes - done), at + done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) bad(std::string("cannot read: ") + std::strerror(errno));
-    if (n == 0) bad("ends after " + std::to_string(at + done) + " bytes");
-    done += n;
+  try {
+    file_.read(at, target, bytes);
+  } catch (const std::runtime_error& error) {
+    throw BadCache(error.what());
   }
 }
 
 void LetorCacheFile::read_header() {
-  struct stat now {};
-  if (fstat(descriptor_.number, &now) != 0 || !S_ISREG(now.st_mode)) bad("is not a file");
-  const int64_t size = now.st_size;
   Header& h = header_;
-  read(0, &h, std::min(size, header_bytes));
+  read(0, &h, std::min(file_.size(), header_bytes));
   if (std::memcmp(h.magic, magic, sizeof magic) != 0) bad("is not a cache of a LETOR file");
   if (h.version != version) bad("is of version " + std::to_string(h.version) + ", not " + std::to_string(version));
-  if (size < header_bytes) bad("ends within its header");
+  if (file_.size() < header_bytes) bad("ends within its header");
   if (h.byte_order != byte_order) bad("was written on a machine with another order of bytes");
   if (h.header_checksum != checksum_of(h)) bad("its header does not have its checksum");
-  need_sizes(size);
+  need_sizes();
   source_ = {{}, {h.size, h.modified, h.changed}, h.source_checksum, h.read_at};
 }
 
 /// Nothing is allocated by a number of the header before it was compared with what the file has.
-void LetorCacheFile::need_sizes(int64_t size) const {
+void LetorCacheFile::need_sizes() const {
   const Header& h = header_;
+  const int64_t size = file_.size();
   if (h.rows < 1 || h.width < 0 || h.width > size || (h.documents != 0 && h.documents != h.rows))
     bad("its header has " + std::to_string(h.rows) + " rows of " + std::to_string(h.width) + " features and " +
         std::to_string(h.documents) + " documents");
@@ -208,7 +184,9 @@ void write_letor_cache(const std::string& path, const LetorSource& source, const
   h.header_checksum = checksum_of(h);
   std::vector<std::string_view> all = {{reinterpret_cast<const char*>(&h), sizeof h}, source.key};
   all.insert(all.end(), parts.begin(), parts.end());
-  write_parts(path, all);
+  std::error_code unmade;  // then there is no file to write either, and why is said there
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), unmade);
+  io::write_file(path, all, &foreign);
 }
 
 }  // namespace mr

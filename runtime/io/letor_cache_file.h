@@ -5,10 +5,9 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "runtime/io/letor.h"
-#include "runtime/io/mapped_file.h"
+#include "runtime/io/regular_file.h"
 
 namespace mr {
 
@@ -48,29 +47,20 @@ class LetorCacheFile {
   LetorFile load() const;
 
  private:
-  struct Descriptor {
-    int number = -1;
-    explicit Descriptor(int n) : number(n) {}
-    Descriptor(Descriptor&& other) noexcept : number(std::exchange(other.number, -1)) {}
-    Descriptor& operator=(Descriptor&&) = delete;
-    ~Descriptor();
-  };
-
-  LetorCacheFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  explicit LetorCacheFile(const std::string& path) : file_(path) {}
   void read_header();
-  void need_sizes(int64_t size) const;
+  void need_sizes() const;
   void read_key(const std::string& key);
   [[noreturn]] void bad(const std::string& text) const;
   void read(int64_t at, void* target, int64_t bytes) const;
   uint64_t read_section(int64_t& at, void* target, int64_t bytes) const;
 
-  std::string path_;
-  Descriptor descriptor_;
+  io::RegularFile file_;
   LetorCacheHeader header_{};
   LetorSource source_;
 };
 
-/// To a temporary file beside it first; folders are made. Throws std::runtime_error with the path.
+/// Replaces such caches only, by io::NewFile; folders are made. Throws std::runtime_error with the path.
 void write_letor_cache(const std::string& path, const LetorSource& source, const LetorFile& file);
 
 }  // namespace mr

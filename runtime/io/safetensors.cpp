@@ -1,31 +1,27 @@
 #include "runtime/io/safetensors.h"
 
-#include <cstdio>
+#include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
+
+#include "runtime/io/json.h"
+#include "runtime/io/new_file.h"
+#include "runtime/io/regular_file.h"
+#include "runtime/io/text_file.h"
 
 namespace mr {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr uint64_t largest_header = uint64_t{100} << 20;
+constexpr int64_t largest_header = int64_t{100} << 20;
 
 [[noreturn]] void fail(const std::string& path, const std::string& text) {
   throw std::runtime_error(path + ": " + text);
 }
 
 const char* type_name(Dtype type) { return type == Dtype::float32 ? "F32" : type == Dtype::float64 ? "F64" : "I64"; }
-
-Dtype type_of(const std::string& path, const std::string& name) {
-  if (name == "F32") return Dtype::float32;
-  if (name == "F64") return Dtype::float64;
-  if (name == "I64") return Dtype::int64;
-  fail(path, "tensor type '" + name + "', expected F32, F64 or I64");
-}
 
 std::string header_of(const TensorFile& file) {
   Json header = Json::object();
@@ -43,85 +39,161 @@ std::string header_of(const TensorFile& file) {
   return text;
 }
 
-/// Removes the temporary file unless it was renamed.
-struct Temporary {
-  std::string path;
-  ~Temporary() {
-    if (!path.empty()) std::remove(path.c_str());
-  }
+/// What a header says of one tensor.
+struct TensorPlace {
+  std::string name;
+  Dtype type;
+  Shape shape;
+  int64_t first, last;  // bytes of the data
 };
 
-Tensor read_tensor(const std::string& path, const std::string& name, const Json& entry, std::ifstream& in,
-                   int64_t data_start, int64_t data_bytes) {
-  Shape shape;
-  for (const Json& n : entry.at("shape")) {
-    if (!n.is_number_integer()) fail(path, "tensor '" + name + "' has a size of " + n.dump() + ", expected an integer");
-    shape.append(n.get<int64_t>());
+using Metadata = std::map<std::string, std::string>;
+
+struct HeaderText {
+  Json json;
+  int64_t data_start;
+};
+
+HeaderText header_text(const io::RegularFile& file) {
+  uint64_t length = 0;
+  if (file.size() < 8) fail(file.path(), "not a safetensors file: shorter than 8 bytes");
+  file.read(0, &length, sizeof length);
+  if (length > largest_header || length > static_cast<uint64_t>(file.size()) - 8) {
+    fail(file.path(), "not a safetensors file: a header of " + std::to_string(length) + " bytes in a file of " +
+                          std::to_string(file.size()));
   }
-  const Dtype type = type_of(path, entry.at("dtype").get<std::string>());
-  const auto first = entry.at("data_offsets").at(0).get<int64_t>(),
-             last = entry.at("data_offsets").at(1).get<int64_t>();
-  if (first < 0 || last < first || last > data_bytes || last - first != shape.entries() * size_of(type)) {
-    fail(path, "tensor '" + name + "' of shape " + shape.text() + " does not fit its bytes " + std::to_string(first) +
-                   " to " + std::to_string(last) + " of " + std::to_string(data_bytes));
+  std::string text(length, ' ');
+  file.read(8, text.data(), static_cast<int64_t>(length));
+  try {
+    return {io::parse_json(text), 8 + static_cast<int64_t>(length)};
+  } catch (const std::runtime_error& error) {
+    fail(file.path(), std::string("not a safetensors header: it ") + error.what());
   }
-  Tensor out = Tensor::empty(shape, type);
-  in.seekg(data_start + first);
-  if (out.bytes() > 0 && !in.read(static_cast<char*>(out.raw()), out.bytes()))
-    fail(path, "cannot read tensor '" + name + "'");
-  return out;
+}
+
+Metadata metadata_of(const Json& header) {
+  return header.contains("__metadata__") ? header.at("__metadata__").get<Metadata>() : Metadata();
+}
+
+/// The header of a file, checked against the size of its data before anything of it is read.
+class Header {
+ public:
+  Header(const io::RegularFile& file, const HeaderText& text)
+      : path_(file.path()), data_start_(text.data_start), data_bytes_(file.size() - text.data_start) {
+    if (!text.json.is_object()) fail(path_, "not a safetensors header: expected a JSON object");
+    for (const auto& [name, value] : text.json.items()) {
+      if (name != "__metadata__") entries.push_back(entry(name, value));
+    }
+    need_one_after_another();
+  }
+
+  Tensor read(const io::RegularFile& file, const TensorPlace& entry) const {
+    Tensor out = Tensor::empty(entry.shape, entry.type);
+    file.read(data_start_ + entry.first, out.raw(), out.bytes());
+    return out;
+  }
+
+  std::vector<TensorPlace> entries;  // by name
+
+ private:
+  int64_t integer(const std::string& name, const Json& value, const char* what) const {
+    // beyond int64 the parser makes an unsigned number or a float
+    if (value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX))
+      return value.get<int64_t>();
+    fail(path_, "tensor " + mr::quoted(name) + " has " + what + " that is no integer of 64 bits");
+  }
+
+  Dtype type_of(const std::string& name) const {
+    if (name == "F32") return Dtype::float32;
+    if (name == "F64") return Dtype::float64;
+    if (name == "I64") return Dtype::int64;
+    fail(path_, "tensor type " + mr::quoted(name) + ", expected F32, F64 or I64");
+  }
+
+  TensorPlace entry(const std::string& name, const Json& value) const {
+    TensorPlace out{name, type_of(value.at("dtype").get<std::string>()), {}, 0, 0};
+    if (!value.at("shape").is_array()) fail(path_, "tensor " + mr::quoted(name) + " has a shape that is no array");
+    for (const Json& n : value.at("shape")) out.shape.append(integer(name, n, "a size"));
+    const Json& offsets = value.at("data_offsets");
+    out.first = integer(name, offsets.at(0), "an offset"), out.last = integer(name, offsets.at(1), "an offset");
+    if (out.first < 0 || out.last < out.first || out.last > data_bytes_ ||
+        out.last - out.first != out.shape.entries() * size_of(out.type)) {
+      fail(path_, "tensor " + mr::quoted(name) + " of shape " + out.shape.text() + " does not fit its bytes " +
+                      std::to_string(out.first) + " to " + std::to_string(out.last) + " of " +
+                      std::to_string(data_bytes_));
+    }
+    return out;
+  }
+
+  /// As the format demands: every byte of the data belongs to one tensor.
+  void need_one_after_another() const {
+    std::vector<const TensorPlace*> order;
+    for (const TensorPlace& each : entries) order.push_back(&each);
+    std::sort(order.begin(), order.end(), [](const TensorPlace* a, const TensorPlace* b) {
+      return std::pair(a->first, a->last) < std::pair(b->first, b->last);
+    });
+    int64_t at = 0;
+    for (const TensorPlace* each : order) {
+      if (each->first != at) {
+        fail(path_, "tensor " + mr::quoted(each->name) + " begins at byte " + std::to_string(each->first) +
+                        " of the data, expected " + std::to_string(at) + ", where the one before it ends");
+      }
+      at = each->last;
+    }
+    if (at != data_bytes_) fail(path_, std::to_string(data_bytes_ - at) + " bytes of the data belong to no tensor");
+  }
+
+  const std::string& path_;
+  const int64_t data_start_, data_bytes_;
+};
+
+/// "moonrank model" of "moonrank model 1": a writer replaces what it wrote in other versions.
+std::string writer_of(const std::string& format) { return format.substr(0, format.rfind(' ')); }
+
+/// What is known of who wrote a file, damaged or not; "" where nothing is.
+std::string format_of_file(const std::string& path) {
+  try {
+    const Metadata metadata = metadata_of(header_text(io::RegularFile(path)).json);
+    const auto found = metadata.find(format_key);
+    return found == metadata.end() ? "" : found->second;
+  } catch (const std::exception&) {
+    return "";
+  }
 }
 
 }  // namespace
 
+std::string foreign_to(const std::string& format, const std::string& path) {
+  const std::string found = format_of_file(path);
+  if (writer_of(found) == writer_of(format)) return "";
+  return "the file that is there is no '" + writer_of(format) + "'" +
+         (found.empty() ? "" : " but has the format " + mr::quoted(found)) + "; another one is never replaced";
+}
+
 void write_safetensors(const std::string& path, const TensorFile& file) {
-  Temporary temporary{path + ".tmp" + std::to_string(getpid())};
-  {
-    std::ofstream out(temporary.path, std::ios::binary);
-    if (!out) fail(path, std::string("cannot write: ") + std::strerror(errno));
-    const std::string header = header_of(file);
-    const uint64_t length = header.size();
-    out.write(reinterpret_cast<const char*>(&length), sizeof length);
-    out << header;
-    for (const Tensor& x : file.tensors) {
-      const Tensor here = x.to(Device::cpu);
-      out.write(static_cast<const char*>(here.raw()), here.bytes());
-    }
-    out.close();
-    if (!out) fail(path, std::string("cannot write: ") + std::strerror(errno));
+  const std::string header = header_of(file);
+  const uint64_t length = header.size();
+  io::NewFile out(path, [&](const std::string& there) { return foreign_to(file.metadata.at(format_key), there); });
+  out.write({reinterpret_cast<const char*>(&length), sizeof length});
+  out.write(header);
+  for (const Tensor& x : file.tensors) {
+    const Tensor here = x.to(Device::cpu);
+    out.write({static_cast<const char*>(here.raw()), static_cast<size_t>(here.bytes())});
   }
-  if (std::rename(temporary.path.c_str(), path.c_str()) != 0)
-    fail(path, std::string("cannot write: ") + std::strerror(errno));
-  temporary.path.clear();
+  out.keep();
 }
 
 TensorFile read_safetensors(const std::string& path) {
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in) fail(path, std::string("cannot read: ") + std::strerror(errno));
-  const auto bytes = static_cast<int64_t>(in.tellg());
-  uint64_t length = 0;
-  in.seekg(0);
-  if (bytes < 8 || !in.read(reinterpret_cast<char*>(&length), sizeof length))
-    fail(path, "not a safetensors file: shorter than 8 bytes");
-  if (length > largest_header || static_cast<int64_t>(length) > bytes - 8) {
-    fail(path, "not a safetensors file: a header of " + std::to_string(length) + " bytes in a file of " +
-                   std::to_string(bytes));
-  }
-  std::string text(length, ' ');
-  in.read(text.data(), static_cast<std::streamsize>(length));
+  const io::RegularFile file(path);
   try {
-    const Json header = Json::parse(text);
-    TensorFile file;
-    const int64_t start = 8 + static_cast<int64_t>(length);
-    for (const auto& [name, entry] : header.items()) {
-      if (name == "__metadata__") {
-        file.metadata = entry.get<std::map<std::string, std::string>>();
-        continue;
-      }
-      file.tensors.push_back(read_tensor(path, name, entry, in, start, bytes - start));
-      file.names.push_back(name);
+    const HeaderText text = header_text(file);
+    const Header header(file, text);
+    TensorFile out{{}, {}, metadata_of(text.json)};
+    for (const TensorPlace& entry : header.entries) {
+      out.tensors.push_back(header.read(file, entry));
+      out.names.push_back(entry.name);
     }
-    return file;
+    return out;
   } catch (const Json::exception& e) {
     fail(path, std::string("not a safetensors header: ") + e.what());
   } catch (const std::invalid_argument& e) {

@@ -1,13 +1,11 @@
 #include "runtime/io/sha256.h"
 
+#include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
 #include <nettle/sha2.h>
-#include <stdexcept>
 #include <vector>
+
+#include "runtime/io/regular_file.h"
 
 namespace mr::io {
 namespace {
@@ -31,10 +29,6 @@ class Digest {
   sha256_ctx state_;
 };
 
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
 }  // namespace
 
 std::string sha256(std::string_view bytes) {
@@ -44,12 +38,14 @@ std::string sha256(std::string_view bytes) {
 }
 
 std::string sha256_of_file(const std::filesystem::path& path) {
-  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
-  if (!file) throw std::runtime_error(path.string() + ": " + std::strerror(errno));
+  const RegularFile file(path.string());
   Digest digest;
   std::vector<char> buffer(1 << 16);
-  while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get())) digest.add(buffer.data(), count);
-  if (std::ferror(file.get()) != 0) throw std::runtime_error(path.string() + ": " + std::strerror(errno));
+  for (int64_t at = 0; at < file.size(); at += static_cast<int64_t>(buffer.size())) {
+    const int64_t count = std::min(file.size() - at, static_cast<int64_t>(buffer.size()));
+    file.read(at, buffer.data(), count);
+    digest.add(buffer.data(), static_cast<size_t>(count));
+  }
   return digest.hex();
 }
 

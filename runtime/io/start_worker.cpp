@@ -12,6 +12,7 @@
 
 #include "runtime/cluster/cluster.h"
 #include "runtime/io/channel.h"
+#include "runtime/io/regular_file.h"
 
 extern char** environ;
 
@@ -48,7 +49,8 @@ void set_up(Spawn& spawn, int theirs, const std::string& log) {
   for (const int each : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) sigaddset(&usual, each);
   posix_spawnattr_setsigdefault(&spawn.attributes, &usual);
   posix_spawn_file_actions_addopen(&spawn.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&spawn.actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
+  posix_spawn_file_actions_addopen(&spawn.actions, STDOUT_FILENO, log.c_str(),
+                                   O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0666);
   posix_spawn_file_actions_adddup2(&spawn.actions, STDOUT_FILENO, STDERR_FILENO);
   posix_spawn_file_actions_adddup2(&spawn.actions, theirs, channel_descriptor);
 }
@@ -72,6 +74,7 @@ bool is_set(std::string_view variable, const std::vector<std::string>& added) {
 Started start_worker(const std::vector<std::string>& words, const std::string& log,
                      const std::vector<std::string>& added) {
   if (words.empty()) throw std::runtime_error("cannot start a worker: its command line is empty");
+  need_regular(log);
   std::array<int, 2> ends{-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw std::runtime_error(std::string("cannot make a channel: ") + std::strerror(errno));

@@ -1,10 +1,15 @@
 #include "runtime/io/text_file.h"
 
+#include <algorithm>
 #include <cmath>
 #include <new>
+#include <sys/mman.h>
 
 #include <fast_float/fast_float.h>
 #include <zlib.h>
+
+#include "kernels/cpu/pool.h"
+#include "runtime/io/unpack_limit.h"
 
 namespace mr {
 namespace {
@@ -30,6 +35,7 @@ std::string unpacked(const std::string& path, std::string_view packed, int64_t m
   z.next_in =
       reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));  // NOLINT: zlib's old signature; it only reads
   size_t left = packed.size();
+  const io::UnpackLimit limit(static_cast<int64_t>(packed.size()), max_bytes);
   std::string out;
   size_t filled = 0;
   for (;;) {
@@ -41,8 +47,7 @@ std::string unpacked(const std::string& path, std::string_view packed, int64_t m
     const int status = inflate(&z, Z_NO_FLUSH);
     filled += room - z.avail_out;
     left -= given - z.avail_in;
-    if (static_cast<int64_t>(filled) > max_bytes)
-      fail(path, "unpacks to more than the limit of " + std::to_string(max_bytes) + " bytes");
+    if (static_cast<int64_t>(filled) > limit.bytes()) fail(path, limit.text());
     if (status == Z_STREAM_END) {
       if (left == 0) break;
       inflateReset(&z);  // another member follows
@@ -59,10 +64,27 @@ std::string unpacked(const std::string& path, std::string_view packed, int64_t m
 
 }  // namespace
 
-TextFile::TextFile(const std::string& path, int64_t max_bytes) : file_(path, max_bytes), text_(file_.bytes()) {
-  file_.read_soon();
-  if (text_.substr(0, 2) == "\x1f\x8b") text_ = unpacked_ = unpacked(path, file_.bytes(), max_bytes);
+TextFile::TextFile(const std::string& path, int64_t max_bytes) : file_(path, max_bytes), text_(read_all()) {
+  if (text_.substr(0, 2) == "\x1f\x8b") {
+    text_ = unpacked_ = unpacked(path, text_, max_bytes);
+    bytes_.reset();
+  }
   if (text_.substr(0, 3) == "\xEF\xBB\xBF") text_.remove_prefix(3);
+}
+
+/// Large pages make the memory of large files as cheap as that of mapped ones.
+std::string_view TextFile::read_all() {
+  constexpr int64_t large = int64_t{2} << 20, block = int64_t{1} << 20;
+  const int64_t size = file_.size(), page = size < large ? 64 : large;
+  const auto room = static_cast<size_t>((size / page + 1) * page);
+  bytes_.reset(static_cast<char*>(std::aligned_alloc(static_cast<size_t>(page), room)));
+  if (bytes_ == nullptr) throw std::bad_alloc();
+  if (page == large) madvise(bytes_.get(), room, MADV_HUGEPAGE);
+  file_.read_soon();
+  cpu::parallel_each((size + block - 1) / block, 1, [&](int64_t i) {
+    file_.read(i * block, bytes_.get() + i * block, std::min(block, size - i * block));
+  });
+  return {bytes_.get(), static_cast<size_t>(size)};
 }
 
 std::string read_text_file(const std::string& path, int64_t max_bytes) {

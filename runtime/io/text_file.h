@@ -1,28 +1,36 @@
-// Text files, plain (mapped) or gzipped (unpacked in memory); and errors that say where in a file something is wrong.
+// Text files in memory, plain or gzipped; and errors that say where in a file something is wrong.
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
-#include "runtime/io/mapped_file.h"
+#include "runtime/io/regular_file.h"
 
 namespace mr {
 
 constexpr int64_t largest_text = int64_t{8} << 30;
 
-/// The text of a file, unpacked where it starts like gzip. Throws with the path: missing, a folder, truncated or
-/// damaged gzip, more than max_bytes. A byte order mark at the start is left out.
+/// The text of a file, unpacked where it starts like gzip. Throws with the path: missing, not a regular file, truncated
+/// or damaged gzip, more than max_bytes or than io::unpack_limit. A byte order mark at the start is left out.
 class TextFile {
  public:
   explicit TextFile(const std::string& path, int64_t max_bytes = largest_text);
   std::string_view text() const { return text_; }
   /// As it is on disk.
-  const io::MappedFile& file() const { return file_; }
+  const io::RegularFile& file() const { return file_; }
 
  private:
-  io::MappedFile file_;
+  struct Free {
+    void operator()(char* bytes) const { std::free(bytes); }
+  };
+  std::string_view read_all();
+
+  io::RegularFile file_;
+  std::unique_ptr<char, Free> bytes_;
   std::string unpacked_;
   std::string_view text_;
 };

@@ -1,24 +1,37 @@
-// Models in files.
+// Models and other files.
 #include <filesystem>
 
+#include "runtime/io/new_file.h"
 #include "runtime/io/safetensors.h"
+#include "runtime/io/text_file.h"
 #include "runtime/lua/bind.h"
 
 namespace mr {
 namespace {
 
-void save_tensors(const std::string& path, const std::vector<std::string>& names, const std::vector<Tensor>& tensors,
-                  const std::vector<std::string>& keys, const std::vector<std::string>& values) {
+void save_tensors(const std::string& path, const std::string& format, const std::vector<std::string>& names,
+                  const std::vector<Tensor>& tensors, const std::vector<std::string>& keys,
+                  const std::vector<std::string>& values) {
   if (names.size() != tensors.size()) throw ArgumentError("names", "as many names as tensors expected");
   if (keys.size() != values.size()) throw ArgumentError("keys", "as many keys as values expected");
-  TensorFile file{names, tensors, {}};
-  for (size_t i = 0; i < keys.size(); ++i) file.metadata[keys[i]] = values[i];
+  TensorFile file{names, tensors, {{format_key, format}}};
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i] == format_key) throw ArgumentError("keys", "'format' is the name of what the file says of its writer");
+    file.metadata[keys[i]] = values[i];
+  }
   write_safetensors(path, file);
 }
 
 std::tuple<std::vector<std::string>, std::vector<Tensor>, std::vector<std::string>, std::vector<std::string>>
-load_tensors(const std::string& path) {
+load_tensors(const std::string& path, const std::string& writer) {
   TensorFile file = read_safetensors(path);
+  // files of versions before say nothing
+  const auto format = file.metadata.find(format_key);
+  if (format != file.metadata.end()) {
+    if (format->second.rfind(writer + " ", 0) != 0)
+      throw std::runtime_error(path + ": holds " + mr::quoted(format->second) + ", expected '" + writer + "'");
+    file.metadata.erase(format);
+  }
   std::vector<std::string> keys, values;
   for (auto& [key, value] : file.metadata) {
     keys.push_back(key);
@@ -28,10 +41,20 @@ load_tensors(const std::string& path) {
 }
 
 bool file_exists(const std::string& path) { return std::filesystem::exists(path); }
+bool is_file(const std::string& path) {
+  std::error_code unknown;
+  return std::filesystem::is_regular_file(path, unknown);
+}
+
+void write_file_of(const std::string& path, const std::string& bytes) {
+  io::write_file(path, {bytes}, &io::replace_any);
+}
 
 void make_folder(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty()) std::filesystem::create_directories(folder);
+  std::error_code unmade;
+  if (!folder.empty()) std::filesystem::create_directories(folder, unmade);
+  if (unmade) throw std::runtime_error(path + ": cannot write: its folder cannot be made: " + unmade.message());
 }
 
 }  // namespace
@@ -40,12 +63,18 @@ extern const lua::OpTable model_file_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        lua::op<&save_tensors>("save_tensors", "path, names, tensors, keys, values",
-                               "Writes a safetensors file with metadata."),
+        lua::op<&save_tensors>(
+            "save_tensors", "path, format, names, tensors, keys, values",
+            "Writes a safetensors file with metadata, among them the format, 'moonrank WHAT VERSION'; "
+            "replaces a file of this format, in any version, alone."),
+        lua::op<&write_file_of>("write_file", "path, bytes",
+                                "Writes a file, whole or not at all; any regular file is replaced, nothing else is."),
+        lua::op<&is_file>("is_file", "path", "Whether there is a regular file of this name."),
         lua::op<&file_exists>("file_exists", "path", "Whether there is a file or folder of this name."),
         lua::op<&make_folder>("make_folder", "path", "Makes the folder that the file would be in, and those above it."),
-        lua::op<&load_tensors>("load_tensors", "path",
-                               "Names and tensors, metadata keys and values of a safetensors file."),
+        lua::op<&load_tensors>("load_tensors", "path, writer",
+                               "Names and tensors, metadata keys and values (but the format) of a safetensors file; an "
+                               "error where its format is another writer's than 'moonrank WHAT'."),
     }};
 
 }  // namespace mr

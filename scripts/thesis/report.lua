@@ -1,5 +1,6 @@
 -- One HTML file of what scripts handed over: words, tables, figures (inline, as SVG), and the command that makes each. It needs nothing else,
 -- on the screen or on paper.
+local core = require "moonrank.core"
 local escape = require("moonrank.table").escape_html
 
 local M = {}
@@ -67,10 +68,8 @@ function M.write(path, o)
   end
   local head = '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>%s</title>\n'
     .. "<style>\n%s</style></head>\n<body><h1>%s</h1>\n"
-  local file = assert(io.open(path, "wb"))
-  file:write(head:format(escape(o.title), style, escape(o.title)), paragraphs(o.text), "<nav>", table.concat(links, "\n"), "</nav>\n",
-    table.concat(parts), "</body></html>\n")
-  assert(file:close())
+  core.write_file(path, table.concat{ head:format(escape(o.title), style, escape(o.title)), paragraphs(o.text), "<nav>",
+    table.concat(links, "\n"), "</nav>\n", table.concat(parts), "</body></html>\n" })
 end
 
 return M

@@ -446,6 +446,11 @@ function core.integers(x) end
 ---@return boolean
 function core.interrupted() end
 
+---Whether there is a regular file of this name.
+---@param path string
+---@return boolean
+function core.is_file(path) end
+
 ---Whether a file descriptor (1 output, 2 errors) is a terminal.
 ---@param descriptor integer
 ---@return boolean
@@ -562,19 +567,20 @@ function core.list_weights(metric, lists, dtype, device) end
 ---@return mr.Lists
 function core.lists(sizes, relevance, ids, documents) end
 
----Reads such a file: how many tables, or 0 and why.
+---Reads such a file: how many tables, or 0 and why; an error where it is another's.
 ---@param path string
 ---@return integer
 ---@return string?
 function core.load_tables(path) end
 
----Names and tensors, metadata keys and values of a safetensors file.
+---Names and tensors, metadata keys and values (but the format) of a safetensors file; an error where its format is another writer's than 'moonrank WHAT'.
 ---@param path string
+---@param writer string
 ---@return string[]
 ---@return mr.Tensor[]
 ---@return string[]
 ---@return string[]
-function core.load_tensors(path) end
+function core.load_tensors(path, writer) end
 
 ---Holds a file until collected; nil where another process holds it.
 ---@param path string
@@ -668,7 +674,7 @@ function core.numbers(x) end
 ---@return number[]
 function core.of_first(values) end
 
----Opens an SQLite database, 'read' or 'write'; the latter makes it.
+---Opens an SQLite database, 'read' or 'write' (which makes it), or makes one in 'memory'.
 ---@param path string
 ---@param mode string
 ---@return mr.Database
@@ -864,13 +870,14 @@ function core.same_parameters(parameters) end
 ---@return integer
 function core.save_tables(path) end
 
----Writes a safetensors file with metadata.
+---Writes a safetensors file with metadata, among them the format, 'moonrank WHAT VERSION'; replaces a file of this format, in any version, alone.
 ---@param path string
+---@param format string
 ---@param names string[]
 ---@param tensors mr.Tensor[]
 ---@param keys string[]
 ---@param values string[]
-function core.save_tensors(path, names, tensors, keys, values) end
+function core.save_tensors(path, format, names, tensors, keys, values) end
 
 ---One step of stochastic gradient descent.
 ---@param state mr.OptimizerState
@@ -1069,6 +1076,11 @@ function core.without_nan(x) end
 ---In a started worker, once, the channel to its parent; from then on it ends with it.
 ---@return mr.Channel?
 function core.worker_end() end
+
+---Writes a file, whole or not at all; any regular file is replaced, nothing else is.
+---@param path string
+---@param bytes string
+function core.write_file(path, bytes) end
 
 ---@class mr.Capture
 local mr_Capture = {}

@@ -1,4 +1,5 @@
 -- The options of a script: declared once with their defaults, which give them their types; --help is written from that.
+local core = require "moonrank.core"
 local check = require "moonrank.check"
 local M = {}
 
@@ -111,7 +112,7 @@ end
 
 -- The comment that a script starts with.
 local function description(script)
-  local file = script and io.open(script, "r")
+  local file = script and core.is_file(script) and io.open(script, "r")
   if not file then return "" end
   local lines = {}
   for line in file:lines() do

@@ -107,8 +107,8 @@ local function save_cache()
 end
 cache_file.at_the_end = setmetatable({}, { __gc = save_cache })
 
----Keeps the tables of distributions in a file from one run to the next: reads it now, and writes it when the program ends. A file that is
----damaged, of another version or no such file at all is told on the terminal and made anew, never trusted.
+---Keeps the tables of distributions in a file from one run to the next: reads it now, and writes it when the program ends. One that is
+---damaged or of another version is told on the terminal and made anew, never trusted; a file that is no such one is left alone, and an error.
 ---@param path string|false  false: no more
 ---@return integer  how many tables were read
 function M.cache(path)
@@ -117,12 +117,13 @@ function M.cache(path)
     return 0
   end
   if type(path) ~= "string" then check.fail("mr.bounds.cache: path is a %s, expected a string or false", type(path)) end
-  cache_file.path = path
   if not core.file_exists(path) then
     core.make_folder(path)
+    cache_file.path = path
     return 0
   end
   local count, problem = core.load_tables(path)
+  cache_file.path = path
   if problem then io.stderr:write("mr.bounds.cache: ", problem, "; its tables are made anew\n") end
   cache_file.tables = not problem and core.count_tables() or nil
   return count

@@ -7,7 +7,7 @@ local M = {}
 -- The stored tensors, or nil where there is no file; an error where they belong to other settings.
 local function stored(path, settings)
   if not core.file_exists(path) then return nil end
-  local names, tensors, keys, values = core.load_tensors(path)
+  local names, tensors, keys, values = core.load_tensors(path, "moonrank checkpoint")
   local was = {}
   for i, key in ipairs(keys) do was[key] = values[i] end
   for name, value in pairs(settings) do
@@ -22,8 +22,8 @@ local function stored(path, settings)
 end
 
 ---The tensors that `compute` returns, by name: computed the first time and kept in the file `path` (safetensors; missing folders are made),
----read from there afterwards. The file is written in one piece, so an interrupted run leaves none. Settings are kept beside them; a file
----with other settings is an error.
+---read from there afterwards. The file is written in one piece, so an interrupted run leaves none. Settings (any name but `format`) are kept
+---beside them; a file with other settings, or that is something else than results, is an error, and left alone.
 ---@param path string
 ---@param settings table<string, any>   what the results depend on
 ---@param compute fun(): table<string, mr.Tensor>
@@ -36,7 +36,7 @@ function M.checkpoint(path, settings, compute)
   for i, name in ipairs(names) do tensors[i] = results[name] end
   for i, key in ipairs(keys) do values[i] = tostring(settings[key]) end
   core.make_folder(path)
-  core.save_tensors(path, names, tensors, keys, values)
+  core.save_tensors(path, "moonrank checkpoint 1", names, tensors, keys, values)
   return results, false
 end
 

@@ -125,8 +125,8 @@ local function letor_file(path, o, name)
 end
 
 ---Judged queries with features in LETOR, SVMlight or RankLib format, plain or .gz. Features that a line does not name are 0.
----A cache is for this path and these options, and made anew where the file is another than it was made from, or the cache is damaged, of
----another version or not one at all (which the terminal is told).
+---A cache is for this path and these options, and made anew where the file is another than it was made from, or the cache is damaged or of
+---another version (which the terminal is told). A file in its place that is none is told, too, and left alone.
 ---@param path string
 ---@param options? mr.data.LetorOptions
 ---@return mr.Dataset

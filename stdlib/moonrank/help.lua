@@ -11,7 +11,7 @@ local parsed = {}
 local function docs_of(source)
   if parsed[source] == nil then
     local text = source:match "^stdlib/" and core.stdlib_text(source)
-    local file = not text and io.open(source, "r")
+    local file = not text and core.is_file(source) and io.open(source, "r")
     if file then
       text = file:read "a"
       file:close()

@@ -94,7 +94,7 @@ end
 ---@param path string
 ---@return mr.Model
 function M.load(path)
-  local names, values, metadata_names, metadata = core.load_tensors(path)
+  local names, values, metadata_names, metadata = core.load_tensors(path, "moonrank model")
   local config, kind = {}, nil
   for i, name in ipairs(metadata_names) do
     if name == "kind" then kind = metadata[i] else config[name] = metadata[i] end

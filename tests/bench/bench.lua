@@ -64,20 +64,14 @@ function M.collect()
   return rows, add
 end
 
-local function write(path, text)
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
-end
-
 ---Prints the rows, and where a file is named writes them to it, and as they are printed to one beside it that ends in .txt.
 function M.finish(title, rows, csv)
   local result = mr.table{ columns = M.columns, rows = rows, formats = M.formats }
   local text = ("%s Milliseconds: median, least and most (blank: it did not run).\n%s\n"):format(title, tostring(result))
   io.write(text)
   if not csv then return end
-  write(csv, result:to_csv())
-  write(csv:gsub("%.csv$", "") .. ".txt", text)
+  core.write_file(csv, result:to_csv())
+  core.write_file(csv:gsub("%.csv$", "") .. ".txt", text)
 end
 
 -- The fields of a line of comma separated values without quotes inside.

@@ -101,8 +101,4 @@ for _, each in ipairs(works) do
     peer and ("%.3f"):format(1e3 * peer) or "-", peer and ("%.1f"):format(peer / time) or "-"))
   lines[#lines + 1] = ("%s,%g,%d,%d,%s"):format(name:gsub(",", ""), time, bytes, operations, peer or "")
 end
-if args.csv then
-  local file = assert(io.open(args.csv, "w"))
-  file:write(table.concat(lines, "\n"), "\n")
-  file:close()
-end
+if args.csv then core.write_file(args.csv, table.concat(lines, "\n") .. "\n") end

@@ -54,7 +54,8 @@ function Model:__tostring()
   return ("%s{%s}, %d parameters"):format(self.kind, table.concat(parts, ", "), self:size())
 end
 
----Writes the parameters and the configuration to a safetensors file, in one piece or not at all.
+---Writes the parameters and the configuration to a safetensors file, in one piece or not at all. A file that is there already is replaced
+---where it is a model, too; anything else is left alone, and an error. Where `path` is a link, this goes for the file that it leads to.
 ---@param path string
 function Model:save(path)
   local names, values = { "kind" }, { self.kind }
@@ -62,7 +63,7 @@ function Model:save(path)
     names[#names + 1] = name
     values[#values + 1] = type(value) == "table" and table.concat(value, ",") or tostring(value)
   end
-  core.save_tensors(path, self._names, self._parameters, names, values)
+  core.save_tensors(path, "moonrank model 1", self._names, self._parameters, names, values)
 end
 
 ---Refuses options that are not integers of at least 1.

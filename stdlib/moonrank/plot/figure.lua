@@ -155,7 +155,8 @@ function Figure:text_script(columns, rows)
   return table.concat(page.lines, "\n") .. "\n"
 end
 
----Writes the figure into a file, which appears only when it is whole: .svg, .png or .pdf. Missing folders are made.
+---Writes the figure into a file, which appears only when it is whole: .svg, .png or .pdf. Missing folders are made. A regular file that is
+---there already is replaced (where `path` is a link, the file that it leads to); a folder, a pipe or a device never is.
 ---@param path string
 ---@return mr.Figure
 function Figure:save(path)
@@ -164,24 +165,11 @@ function Figure:save(path)
   if not extension then check.fail("save: '%s' has no extension, expected .svg, .png or .pdf", path) end
   local kind = check.choice("save", "extension", extension:lower(), { "svg", "png", "pdf" })
   local script = self:script(kind)
-  local made, why = pcall(core.make_folder, path)
-  if not made then check.fail("save: cannot write '%s': %s", path, why) end
-  local partial = ("%s.partial-%s"):format(path, tostring({}):match("0x(%x+)"))
-  local file, reason = io.open(partial, "wb")
-  if not file then check.fail("save: cannot write '%s': %s", path, (reason:gsub("^.*: ", ""))) end
-  local drawn, picture = pcall(core.gnuplot, script)
-  if drawn and kind == "svg" then picture = with_web_fonts(picture) end
-  local written
-  if drawn then written, reason = file:write(picture) end
-  local closed, close_reason = file:close()
-  if drawn and written and closed then
-    local renamed, rename_reason = os.rename(partial, path)
-    if renamed then return self end
-    reason = rename_reason:gsub("^.*: ", "")
-  end
-  os.remove(partial)
-  if not drawn then error(picture, 0) end
-  check.fail("save: cannot write '%s': %s", path, reason or close_reason)
+  local picture = core.gnuplot(script)
+  if kind == "svg" then picture = with_web_fonts(picture) end
+  core.make_folder(path)
+  core.write_file(path, picture)
+  return self
 end
 
 ---Prints the figure with letters, as wide as the terminal.

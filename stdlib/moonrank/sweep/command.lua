@@ -32,7 +32,7 @@ function M.script_of(f)
   local source = debug.getinfo(f, "S").source
   local path = source:match "^@(.*)"
   if path then
-    local file = io.open(path, "rb")
+    local file = core.is_file(path) and io.open(path, "rb")
     if file then
       local text = file:read "a"
       file:close()

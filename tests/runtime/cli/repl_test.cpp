@@ -1,4 +1,6 @@
 // Sessions as text, without a terminal and on one.
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 
 #include "tests/support/command.h"
@@ -92,4 +94,27 @@ TEST_CASE("on a terminal: prompt, completion, multi-line input, Ctrl-C, history"
   again.type("\x1b[A\n");  // the arrow up: the last line of the session before
   again.expect("still here");
   CHECK(again.finish() == 0);
+}
+
+TEST_CASE("what is in the place of the history is left alone") {
+  const mr::test::TemporaryFolder home;
+  const mr::test::ScopedVariable state("XDG_STATE_HOME", home.path().string());
+  const mr::test::ScopedVariable term("TERM", "xterm");
+  const std::filesystem::path path = home.path() / "moonrank" / "history";
+  std::filesystem::create_directories(path.parent_path());
+  const auto session_says = [](const std::string& text) {
+    Terminal session;
+    session.expect("> ");
+    session.type("print('run' .. 'ning')\n");
+    session.expect(text);
+    session.expect("> ");
+    CHECK(session.finish() == 0);
+  };
+  std::ofstream(path) << "a thesis";
+  session_says("no history is kept: " + path.string());
+  CHECK(mr::test::read_text(path) == "a thesis");
+  std::filesystem::remove(path);
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  session_says("running");
+  CHECK(std::filesystem::is_fifo(path));
 }

@@ -54,10 +54,16 @@ TEST_CASE("a zip file cannot write outside its folder") {
 
 TEST_CASE("unpacking stops at the limit") {
   const Place place(mr::test::make_zip({{"a", std::string(600, 'x')}, {"b", std::string(600, 'y')}}));
-  CHECK_THROWS_WITH(place.unpack(1199), Contains("entry 'b': unpacks to more than 1199 bytes"));
+  CHECK_THROWS_WITH(place.unpack(1199), Contains("entry 'b': unpacks to more than the limit of 1199 bytes"));
   fs::remove_all(place.target);
   fs::create_directories(place.target);
   CHECK_NOTHROW(place.unpack(1200));
+}
+
+TEST_CASE("a zip file that unpacks to a hundred times itself is refused") {
+  const Place place(mr::test::make_zip({{"a", std::string(70'000'000, 'x')}}));
+  CHECK_THROWS_WITH(place.unpack(int64_t{1} << 40), Contains("entry 'a': unpacks to more than 67108864 bytes") &&
+                                                        Contains("packed bytes (100 times as many)"));
 }
 
 TEST_CASE("a truncated, damaged or foreign file is refused") {

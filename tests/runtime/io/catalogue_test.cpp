@@ -75,7 +75,7 @@ TEST_CASE("data get leaves nothing behind when something is wrong") {
       {"/missing.zip", "ratings.csv is missing"},
       {"/evil.zip", "leaves the folder"},
       {"/short.zip", "archive.zip: "},
-      {"/large.zip", "more than 100000 bytes"},
+      {"/large.zip", "more than the limit of 100000 bytes"},
       {"/page.zip", "archive.zip: "},
       {"/nothing.zip", "/nothing.zip: The requested URL returned error: 404"}};
   for (const auto& [path, words] : cases) {

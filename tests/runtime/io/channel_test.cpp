@@ -4,7 +4,10 @@
 #include <array>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 
@@ -100,6 +103,21 @@ TEST_CASE("a lock is held by one, and let go of at its end") {
   }
   CHECK(FileLock::take(path));
   CHECK_THROWS_WITH(FileLock::take((folder.path() / "no" / "lock").string()), Contains("cannot be written"));
+}
+
+TEST_CASE("a lock takes the place of nothing else, and writes through no link") {
+  const test::TemporaryFolder folder;
+  const std::string thesis = (folder.path() / "thesis").string(), link = (folder.path() / "link").string(),
+                    pipe = (folder.path() / "pipe").string(), text = "what nobody wants to lose, and no lock";
+  std::ofstream(thesis) << text;
+  std::ofstream((folder.path() / "short").string()) << "12345\n";
+  std::filesystem::create_symlink(folder.path() / "short", link);
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(FileLock::take(thesis), Contains("thesis has 38 bytes, so it is no lock; it is left alone"));
+  CHECK_THROWS_WITH(FileLock::take(link), Contains("link cannot be written"));
+  CHECK_THROWS_WITH(FileLock::take(pipe), Contains("pipe: is not a regular file"));
+  CHECK(std::filesystem::file_size(thesis) == text.size());
+  CHECK(FileLock::take((folder.path() / "short").string()));
 }
 
 }  // namespace

@@ -57,8 +57,8 @@ struct Place {
   }
   /// What the cache must have been made from to be taken.
   LetorSource source() const {
-    const mr::io::MappedFile text(text_path, 1 << 20);
-    return {key(), text.stamp(), mr::io::checksum(text.bytes()), far_future};
+    const mr::io::RegularFile text(text_path, 1 << 20);
+    return {key(), text.stamp(), text.checksum(), far_future};
   }
   /// Content that the text does not have: who gets it got it from the cache.
   LetorFile other() const {
@@ -71,6 +71,12 @@ struct Place {
     check_same(now.file, expected);
     CHECK_THAT(now.problem, Contains(path() + ": ") && Contains(why) && Contains("; written anew"));
     CHECK(read().problem.empty());
+  }
+  void check_left_alone(const std::string& bytes) const {
+    const Cached now = read();
+    check_same(now.file, expected);
+    CHECK_THAT(now.problem, Contains(path() + ": ") && Contains("is not a cache of a LETOR file, and is not replaced"));
+    CHECK(bytes_of(path()) == bytes);
   }
 };
 
@@ -170,21 +176,22 @@ TEST_CASE("options have caches of their own") {
   }
 }
 
-TEST_CASE("a cache with any byte changed or missing is written anew") {
+TEST_CASE("a cache with any byte changed or missing is written anew, while it says that it is one") {
   const Place place;
   place.read();
+  constexpr size_t mark = sizeof(LetorCacheHeader::magic);
   const std::string good = bytes_of(place.path());
   for (size_t at = 0; at < good.size(); ++at) {
     CAPTURE(at);
     std::string bad = good;
     bad[at] ^= 16;
     overwrite(place.path(), bad);
-    place.check_rebuilt("");
+    at < mark ? place.check_left_alone(bad) : place.check_rebuilt("");
   }
   for (size_t size = 0; size < good.size(); ++size) {
     CAPTURE(size);
     overwrite(place.path(), good.substr(0, size));
-    place.check_rebuilt("");
+    size > 0 && size < mark ? place.check_left_alone(good.substr(0, size)) : place.check_rebuilt("");
   }
   overwrite(place.path(), good + "x");
   place.check_rebuilt("has 1 bytes more than its header says");
@@ -202,7 +209,6 @@ TEST_CASE("a cache that says what it is not is written anew") {
   refused("is of version 0, not 1", [](auto& h) { h.version = 0; });
   refused("is of version 2, not 1", [](auto& h) { h.version = 2; });
   refused("another order of bytes", [](auto& h) { h.byte_order = 0x04030201; });
-  refused("is not a cache of a LETOR file", [](auto& h) { h.magic[0] = 'x'; });
   constexpr int64_t huge = std::numeric_limits<int64_t>::max();
   for (const int64_t n : {int64_t{1} << 40, huge, int64_t{-1}, huge / 4 + 2}) {
     refused("", [n](auto& h) { h.rows = n; });
@@ -220,7 +226,7 @@ TEST_CASE("a cache that says what it is not is written anew") {
   refused("is of another text file or other options", [](auto& h) { --h.key_bytes, ++h.text_bytes; });
 }
 
-TEST_CASE("a foreign file in the place of a cache is written anew") {
+TEST_CASE("a cache of other options is written anew, a file that is none is left alone") {
   Place place;
   place.read();
   const std::string good = bytes_of(place.path()), own = place.path();
@@ -231,7 +237,7 @@ TEST_CASE("a foreign file in the place of a cache is written anew") {
   overwrite(own, of_others);
   place.check_rebuilt("is of another text file or other options");
   overwrite(own, "1 qid:1 1:1\n");
-  place.check_rebuilt("is not a cache of a LETOR file");
+  place.check_left_alone("1 qid:1 1:1\n");
 }
 
 TEST_CASE("lists that do not add up are refused even with right checksums") {

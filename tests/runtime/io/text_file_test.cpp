@@ -79,6 +79,25 @@ TEST_CASE("reading stops at the limit") {
                     Contains("has 2000000 bytes, the limit is 1999999"));
 }
 
+TEST_CASE("what unpacks to a hundred times itself is refused before it fills memory") {
+  const Files files;
+  const std::string packed = gzip(std::string(80'000'000, 'x'));
+  REQUIRE(packed.size() < 100'000);
+  CHECK_THROWS_WITH(read_text_file(files.file("bomb.gz", packed)),
+                    Contains("bomb.gz: unpacks to more than 67108864 bytes, the limit for " +
+                             std::to_string(packed.size()) + " packed bytes (100 times as many)"));
+  const std::string text = noise(1'000'000) + std::string(80'000'000, 'x');
+  CHECK(read_text_file(files.file("text.gz", gzip(text))).size() == text.size());
+}
+
+TEST_CASE("a file that is cut short after it was read is the text that it was") {
+  const Files files;
+  const std::string text = noise(3'000'000), path = files.file("a", text);
+  const mr::TextFile file(path);
+  std::filesystem::resize_file(path, 0);
+  CHECK(file.text() == text);
+}
+
 TEST_CASE("what is no file is an error that says what it is") {
   const Files files;
   CHECK_THROWS_WITH(read_text_file(files.folder()), Contains("is a folder, expected a file"));

@@ -1,4 +1,6 @@
 -- Tables of distributions on disk: read back bit for bit, and never trusted where anything is odd about the file.
+local mr = require "moonrank"
+local core = require "moonrank.core"
 local test = require "moonrank.test"
 local describe, it, equal, check, skip = test.describe, test.it, test.equal, test.check, test.skip
 
@@ -25,11 +27,11 @@ local function run()
   handle:close()
   local pipe = assert(io.popen(("%s %s %s 2>%s"):format(moonrank, file, path, errors)))
   local count, values = pipe:read("l"), pipe:read("a")
-  pipe:close()
+  local ended = pipe:close()
   local said = assert(io.open(errors)):read("a")
   os.remove(file)
   os.remove(errors)
-  return tonumber(count), values, said
+  return tonumber(count), values, said, ended
 end
 
 local function content()
@@ -59,12 +61,12 @@ describe("mr.bounds.cache", function()
     check(content() == whole, "nothing new, nothing written")
   end)
 
-  it("makes damaged, foreign, older and cut files anew, with a warning", function()
+  it("makes damaged, older and cut files anew, with a warning", function()
     local middle = #whole // 2
     local kinds = {
       flipped = whole:sub(1, middle) .. string.char(whole:byte(middle + 1) ~ 1) .. whole:sub(middle + 2), cut = whole:sub(1, middle),
-      foreign = "not a table\n", empty = "", older = whole:gsub("moonrank tables 2", "moonrank tables 1"),
-      renamed = whole:gsub("ndcg 7 2", "ndcg 7 3"), huge = ("\255"):rep(8) .. whole:sub(9),
+      older = whole:gsub("moonrank tables 2", "moonrank tables 1"), newer = whole:gsub("moonrank tables 2", "moonrank tables 3"),
+      renamed = whole:gsub("ndcg 7 2", "ndcg 7 3"),
     }
     for kind, bytes in pairs(kinds) do
       check(bytes ~= whole, kind)
@@ -75,6 +77,59 @@ describe("mr.bounds.cache", function()
       check(found == values, kind)
       equal((run()), 27, kind)
     end
+  end)
+
+  it("leaves every other file alone, and says so before work begins", function()
+    local deep = '{"a":' .. ("["):rep(1000000) .. ("]"):rep(1000000) .. "}"
+    for _, bytes in ipairs{ "not a table\n", ("\255"):rep(8) .. whole:sub(9), ("<s8"):pack(deep), ("<s8"):pack("{}"), whole:sub(1, 100),
+      (whole:gsub("moonrank tables 2", "somebody tables 2")) } do
+      overwrite(bytes)
+      local count_read, said_out, said_err, ended = run()
+      equal({ count_read, said_out, ended }, { nil, "", nil })
+      check(said_err:find("cache: " .. path .. ": the file that is there is no 'moonrank tables'", 1, true), said_err)
+      check(content() == bytes, "as it was")
+    end
+    os.remove(path)
+    os.execute("mkfifo " .. path)
+    check(select(3, run()):find("is not a regular file", 1, true), "a pipe")
+    os.remove(path)
+    overwrite ""
+    equal({ run() }, { 0, values, "", true })
+    equal((run()), 27)
+  end)
+
+  it("keeps no table of a file before all of it was checked", function()
+    local names, tensors, keys, texts = core.load_tensors(path, "moonrank tables")
+    local found = {}
+    for i, name in ipairs(names) do found[name] = tensors[i] end
+    local lines, counts = {}, found.counts:totable()
+    for line in texts[1]:gmatch "[^\n]+" do lines[#lines + 1] = "crafted " .. line end
+    local function crafted(change)
+      local text, knots, places = table.concat(lines, "\n") .. "\n", found.knots:totable(), found.places:totable()
+      local own = table.move(counts, 1, #counts, 1, {})
+      text = change(own, knots, places, text) or text
+      local function float64(numbers) return mr.tensor(numbers, { dtype = "float64" }) end
+      local all = { mr.tensor(own, { dtype = "int64" }), float64(knots), float64(places) }
+      local bytes = text .. ("<i8"):rep(#own):pack(table.unpack(own)) .. core.float64_bytes(all[2]) .. core.float64_bytes(all[3])
+      core.save_tensors(path, "moonrank tables 2", { "counts", "knots", "places" }, all, keys, { text, core.sha256(bytes) })
+      local before = core.count_tables()
+      local count_read, problem = core.load_tables(path)
+      return count_read, problem, core.count_tables() - before
+    end
+    local changes = {
+      ["is damaged: table 27"] = function(_, knots) knots[#knots] = -1 end,
+      ["is damaged: sizes do not fit"] = function(own) own[#own] = own[#own] - 2 end,
+      ["is damaged: numbers of tables differ"] = function(_, _, _, text) return text .. "one more\n" end,
+      ["is damaged: a table is there twice"] = function(_, _, _, text) return (text:gsub("[^\n]+\n$", lines[1] .. "\n")) end,
+      ["is damaged: table 1"] = function(_, _, places) places[2] = math.huge end,
+    }
+    for why, change in pairs(changes) do
+      local count_read, problem, kept = crafted(change)
+      equal({ count_read, kept }, { 0, 0 }, why)
+      check(problem:find(why, 1, true), problem)
+    end
+    local count_read, problem, kept = crafted(function() end)
+    equal({ count_read, problem, kept }, { 27, nil, 27 })
     os.remove(path)
   end)
 end)

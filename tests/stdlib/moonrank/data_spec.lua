@@ -296,10 +296,20 @@ test.describe("letor", function()
       local list <close> = assert(io.popen("ls " .. quoted(folder .. "/user/moonrank/letor")))
       local name = list:read "l"
       check(name and name:match "^letor%-%x+$" and not list:read "l", "one cache, found " .. tostring(name))
-      write(folder .. "/user/moonrank/letor/" .. name, "damage")
+      local own = folder .. "/user/moonrank/letor/" .. name
+      local kept = assert(io.open(own, "rb"))
+      local bytes = kept:read "a"
+      kept:close()
+      write(own, bytes:sub(1, 200))
       local told = again()
-      check(told:find("mr.data.letor: cache " .. folder .. "/user/moonrank/letor/" .. name, 1, true), told)
-      check(told:find("is not a cache of a LETOR file; written anew\n3\n", 1, true), told)
+      check(told:find("mr.data.letor: cache " .. own .. ":", 1, true) and told:find("; written anew\n3\n", 1, true), told)
+      equal(again(), "3\n")
+      write(own, "a thesis")
+      for _ = 1, 2 do
+        told = again()
+        check(told:find("is not a cache of a LETOR file, and is not replaced\n3\n", 1, true), told)
+      end
+      os.remove(own)
       equal(again(), "3\n")
       write(path, "1 qid:7 1:1\n")
       equal(again(), "1\n")

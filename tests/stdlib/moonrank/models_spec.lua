@@ -237,7 +237,7 @@ describe("a model in a file", function()
         { whole:sub(1, 30), "not a safetensors file: a header of " }, { whole:sub(1, -2), "does not fit its bytes" },
         { string.pack("<I8", -1) .. whole, "a header of 18446744073709551615 bytes" },
         { string.pack("<I8", 1 << 40) .. whole, "a header of 1099511627776 bytes" }, { file_of("{", ""), "not a safetensors header" },
-        { file_of("[]", ""), "kind of model is 'nil', expected 'mf', 'mlp' or 'self_attention'" },
+        { file_of("[]", ""), "not a safetensors header: expected a JSON object" },
         { file_of("{}", ""), "kind of model is 'nil'" },
         { changed('"mf"', '"gp"'), "kind of model is 'gp', expected 'mf', 'mlp' or 'self_attention'" },
         { changed('"items":{', '"other":{'), "no tensor 'items' in the file" },
@@ -245,7 +245,8 @@ describe("a model in a file", function()
         { changed("%[3,4%]", "[4,3]"), "tensor 'users' is {4, 3} float32, expected {3, 4} float32" },
         { changed("%[3,4%]", "[3,5]"), "of shape {3, 5} does not fit its bytes" },
         { changed("%[3,4%]", "[-3,-4]"), "a size is -3" }, { changed("%[3,4%]", "[1,1,1,1,1,3,4]"), "at most 6 dimensions" },
-        { changed("%[3,4%]", "[1e300,4]"), "a size of 1e+300, expected an integer" }, { changed("%[3,4%]", "3"), "tensor 'users'" },
+        { changed("%[3,4%]", "[1e300,4]"), "a size that is no integer of 64 bits" },
+        { changed("%[3,4%]", "3"), "tensor 'users' has a shape that is no array" },
         { changed("%[3,4%]", "[4611686018427387904,4]"), "too large" },
         { changed('"data_offsets":%[0', '"data_offsets":[-9223372036854775808'), "does not fit its bytes" },
         { changed(",128%]", ",-9223372036854775808]"), "does not fit its bytes" },
@@ -291,10 +292,48 @@ describe("a model in a file", function()
     with_file(function(path)
       models[1]:save(path)
       local whole = read(path)
-      raises(function() core.save_tensors(path, { "a" }, { models[1]:parameters()[1] }, { "bad" }, { "\xff" }) end, "UTF-8")
+      raises(function()
+        core.save_tensors(path, "moonrank model 1", { "a" }, { models[1]:parameters()[1] }, { "bad" }, { "\xff" })
+      end, "UTF-8")
       equal(read(path), whole)
       models[2]:save(path)
       check(read(path) ~= whole)
+    end)
+  end)
+
+  it("is never put in the place of anything but a model", function()
+    with_file(function(path)
+      local tensors = { scores = mr.ones(2) }
+      os.remove(path)
+      mr.checkpoint(path, {}, function() return tensors end)
+      local checkpoint, foreign = read(path), file_of('{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}', "1234")
+      raises(function() mr.models.load(path) end, "holds 'moonrank checkpoint 1', expected 'moonrank model'")
+      for _, text in ipairs{ checkpoint, foreign, "a thesis", "SQLite format 3\0" } do
+        write(path, text)
+        raises(function() models[1]:save(path) end, path .. ": cannot write: the file that is there is no 'moonrank model'")
+        equal(read(path), text)
+      end
+      write(path, "")
+      models[1]:save(path)
+      local model = read(path)
+      raises(function() mr.checkpoint(path, {}, function() return tensors end) end, "holds 'moonrank model 1', expected")
+      raises(function() core.save_tensors(path, "moonrank checkpoint 1", {}, {}, {}, {}) end, "is no 'moonrank checkpoint'")
+      raises(function() mr.bounds.cache(path) end, "is no 'moonrank tables'")
+      equal(read(path), model)
+      raises(function() core.save_tensors(path, "moonrank model 1", {}, {}, { "format" }, { "x" }) end, "'format' is the name of")
+    end)
+  end)
+
+  it("is not cut short without a word where files may not be as large", function()
+    if not os.getenv "MOONRANK" then return test.skip "MOONRANK does not name the program" end
+    with_file(function(folder)
+      os.remove(folder)
+      core.make_folder(folder .. "/x")
+      local code = ([[require("moonrank").models.mf{users = 100, items = 100}:save("%s/model")]]):format(folder)
+      local pipe = io.popen(("ulimit -f 4; %s -e '%s' 2>&1; echo status $?; ls -A %s"):format(os.getenv "MOONRANK", code, folder))
+      local said = pipe:read "a"
+      pipe:close()
+      check(said:find("model: cannot write: File too large", 1, true) and said:find "status 1\n$", said)
     end)
   end)
 

@@ -640,6 +640,6 @@ describe("mistakes", function()
     do local _ <close> = y end
     raises(function() return y + 1 end, "mr.Tensor used after it was closed")
     raises(function() return tostring(y) end, "used after it was closed")
-    raises(function() core.save_tensors("x", { "a" }, { y }, {}, {}) end, "bad argument #3 'tensors'")
+    raises(function() core.save_tensors("x", "moonrank model 1", { "a" }, { y }, {}, {}) end, "bad argument #4 'tensors'")
   end)
 end)

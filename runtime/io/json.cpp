@@ -1,0 +1,43 @@
+#include "runtime/io/json.h"
+
+#include <stdexcept>
+
+#include <nlohmann/json.hpp>
+
+namespace mr::io {
+namespace {
+
+/// Brackets outside of strings; as the parser sees them, up to the first place where the text is not JSON.
+bool is_too_deep(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > deepest_json) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+nlohmann::json parse_json(std::string_view text) {
+  if (is_too_deep(text)) throw std::runtime_error("is JSON deeper than " + std::to_string(deepest_json) + " levels");
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    throw std::runtime_error("is not JSON from byte " + std::to_string(error.byte) + " on");
+  } catch (const nlohmann::json::out_of_range&) {
+    throw std::runtime_error("has a number beyond float64");
+  }
+}
+
+}  // namespace mr::io

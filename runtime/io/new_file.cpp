@@ -1,0 +1,105 @@
+#include "runtime/io/new_file.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <stdexcept>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace mr::io {
+namespace {
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+std::string random_name() {
+  uint64_t number = 0;
+  if (getrandom(&number, sizeof number, 0) != sizeof number) throw std::runtime_error("no random numbers");
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), ".moonrank-%016llx.tmp", static_cast<unsigned long long>(number));
+  return text.data();
+}
+
+}  // namespace
+
+std::string replace_any(const std::string&) { return ""; }
+
+void sync_folder(const std::string& path) {
+  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // NOLINT: open is variadic
+  if (folder < 0) return;
+  fsync(folder);
+  close(folder);
+}
+
+void NewFile::fail(const std::string& why) const { throw std::runtime_error(path_ + ": cannot write: " + why); }
+void NewFile::fail_by_errno() const { fail(std::strerror(errno)); }
+
+NewFile::NewFile(std::string path, const Objection& objection) : path_(std::move(path)), target_(path_) {
+  struct stat there {};
+  if (stat(path_.c_str(), &there) == 0) {
+    if (S_ISDIR(there.st_mode)) fail("it is a folder");
+    if (!S_ISREG(there.st_mode)) fail("it is not a regular file");
+    if (const std::string why = there.st_size > 0 ? objection(path_) : ""; !why.empty()) fail(why);
+    std::error_code unknown;
+    target_ = std::filesystem::canonical(path_, unknown).string();
+    if (unknown) fail(unknown.message());
+    mode_ = there.st_mode & 0777U;
+  } else if (errno != ENOENT) {
+    fail_by_errno();
+  } else if (lstat(path_.c_str(), &there) == 0) {
+    fail("it is a link to a file that is not there");
+  }
+  open_temporary();
+}
+
+void NewFile::open_temporary() {
+  const std::string folder = folder_of(target_);
+  const bool replaces = target_ != path_ || access(target_.c_str(), F_OK) == 0;
+  for (int tries = 0; descriptor_ < 0; ++tries) {
+    temporary_ = folder + "/" + random_name();
+    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    descriptor_ = open(temporary_.c_str(), flags, 0666);  // NOLINT: open is variadic
+    if (descriptor_ >= 0 || (errno == EEXIST && tries < 10)) continue;
+    temporary_.clear();
+    fail_by_errno();
+  }
+  if (replaces) fchmod(descriptor_, mode_);  // as open as what it replaces
+}
+
+NewFile::~NewFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+  if (!temporary_.empty()) std::remove(temporary_.c_str());
+}
+
+void NewFile::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(descriptor_, bytes.data(), bytes.size());
+    if (n < 0 && errno != EINTR) fail_by_errno();
+    if (n > 0) bytes.remove_prefix(static_cast<size_t>(n));
+  }
+}
+
+void NewFile::keep() {
+  if (fsync(descriptor_) != 0 && errno != EINVAL) fail_by_errno();
+  const bool closed = close(std::exchange(descriptor_, -1)) == 0;
+  if (!closed || std::rename(temporary_.c_str(), target_.c_str()) != 0) fail_by_errno();
+  temporary_.clear();
+  sync_folder(folder_of(target_));
+}
+
+void write_file(const std::string& path, const std::vector<std::string_view>& parts, const Objection& objection) {
+  NewFile file(path, objection);
+  for (const std::string_view part : parts) file.write(part);
+  file.keep();
+}
+
+}  // namespace mr::io

@@ -1,0 +1,30 @@
+// How much a packed file may unpack to.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace mr::io {
+
+/// At most `max_bytes`, and, beyond what is harmless, at most a hundred times the packed bytes: text of features packs
+/// to a tenth or a thirtieth, a file made to fill memory to a thousandth.
+class UnpackLimit {
+ public:
+  UnpackLimit(int64_t packed_bytes, int64_t max_bytes)
+      : packed_(packed_bytes), max_bytes_(max_bytes), by_ratio_(std::max(harmless, most_ratio * packed_bytes)) {}
+
+  int64_t bytes() const { return std::min(max_bytes_, by_ratio_); }
+  /// What is wrong with a file that unpacks to more.
+  std::string text() const {
+    if (max_bytes_ <= by_ratio_) return "unpacks to more than the limit of " + std::to_string(max_bytes_) + " bytes";
+    return "unpacks to more than " + std::to_string(by_ratio_) + " bytes, the limit for " + std::to_string(packed_) +
+           " packed bytes (" + std::to_string(most_ratio) + " times as many)";
+  }
+
+ private:
+  static constexpr int64_t harmless = int64_t{64} << 20, most_ratio = 100;
+  int64_t packed_, max_bytes_, by_ratio_;
+};
+
+}  // namespace mr::io

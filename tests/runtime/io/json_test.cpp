@@ -1,0 +1,44 @@
+// JSON of others: nothing deep is built, and errors show little of it.
+#include "runtime/io/json.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using mr::io::parse_json;
+
+namespace {
+
+std::string nested(size_t levels, const std::string& open, const std::string& shut, const std::string& inside) {
+  std::string text;
+  for (size_t i = 0; i < levels; ++i) text += open;
+  text += inside;
+  for (size_t i = 0; i < levels; ++i) text += shut;
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("JSON as deep as the limit is read, deeper is not") {
+  const std::string deep = "is JSON deeper than 64 levels";
+  CHECK(parse_json(nested(64, "[", "]", "1")).is_array());
+  CHECK_THROWS_WITH(parse_json(nested(65, "[", "]", "1")), deep);
+  CHECK_THROWS_WITH(parse_json(nested(1'000'000, "[", "]", "")), deep);
+  CHECK_THROWS_WITH(parse_json(nested(500'000, "{\"a\":[", "]}", "1")), deep);
+  CHECK_THROWS_WITH(parse_json(nested(1'000'000, "[", "", "")), deep);
+  // many beside each other are not deep
+  CHECK(parse_json("[" + nested(10'000, "[],", "", "0") + "]").size() == 10'001);
+}
+
+TEST_CASE("brackets in strings are text") {
+  const std::string brackets(1000, '[');
+  CHECK(parse_json("[\"" + brackets + "\"]").at(0).get<std::string>() == brackets);
+  CHECK(parse_json(R"(["\"[", "\\", "\"]"])").at(2).get<std::string>() == "\"]");
+  CHECK_THROWS_WITH(parse_json(R"(["\\")" + nested(100, ",[", "]", "1")), "is JSON deeper than 64 levels");
+}
+
+TEST_CASE("what is not JSON is an error that says where") {
+  CHECK_THROWS_WITH(parse_json(""), "is not JSON from byte 1 on");
+  CHECK_THROWS_WITH(parse_json("[1, \x1b[31m]"), "is not JSON from byte 5 on");
+  CHECK_THROWS_WITH(parse_json("\"\xff\""), "is not JSON from byte 2 on");
+  CHECK_THROWS_WITH(parse_json("1e999"), "has a number beyond float64");
+}

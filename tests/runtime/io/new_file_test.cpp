@@ -1,0 +1,130 @@
+// Files that are written: whole or not at all, never in the place of what is somebody else's, never through a link.
+#include "runtime/io/new_file.h"
+
+#include <csignal>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "tests/support/command.h"
+#include "tests/support/data_files.h"
+
+using Catch::Contains;
+using mr::io::NewFile;
+using mr::io::replace_any;
+using mr::io::write_file;
+using mr::test::Files;
+using mr::test::read_text;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a new file appears when it is whole") {
+  const Files files;
+  const std::string path = files.folder() + "/a";
+  {
+    NewFile file(path, &replace_any);
+    file.write("one ");
+    CHECK(!fs::exists(path));
+    CHECK(names_in(files.folder()).size() == 1);
+    file.write("two");
+    file.keep();
+  }
+  CHECK(read_text(path) == "one two");
+  CHECK(names_in(files.folder()) == Names{"a"});
+  { NewFile(path, &replace_any).write("lost"); }
+  CHECK(read_text(path) == "one two");
+  CHECK(names_in(files.folder()) == Names{"a"});
+}
+
+TEST_CASE("a regular file is replaced, with its permissions, and old readers keep the old one") {
+  const Files files;
+  const std::string path = files.file("a", "old");
+  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
+  std::ifstream reader(path);
+  write_file(path, {"n", "ew"}, &replace_any);
+  CHECK(read_text(path) == "new");
+  CHECK(std::string(std::istreambuf_iterator<char>(reader), {}) == "old");
+  CHECK(fs::status(path).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+}
+
+TEST_CASE("pipes, devices, folders and links to nothing are never replaced") {
+  const Files files;
+  const std::string pipe = files.folder() + "/pipe", to_pipe = files.folder() + "/to_pipe",
+                    lost = files.folder() + "/lost";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  fs::create_symlink(pipe, to_pipe);
+  fs::create_symlink(files.folder() + "/none", lost);
+  const Names before = names_in(files.folder());
+  for (const std::string& path : {pipe, to_pipe, std::string("/dev/null"), std::string("/dev/full")})
+    CHECK_THROWS_WITH(write_file(path, {"x"}, &replace_any), path + ": cannot write: it is not a regular file");
+  CHECK_THROWS_WITH(write_file(files.folder(), {"x"}, &replace_any), Contains("cannot write: it is a folder"));
+  CHECK_THROWS_WITH(write_file(lost, {"x"}, &replace_any), Contains("link to a file that is not there"));
+  CHECK_THROWS_WITH(write_file(files.folder() + "/no/a", {"x"}, &replace_any), Contains("No such file or directory"));
+  CHECK(names_in(files.folder()) == before);
+  CHECK(fs::is_fifo(pipe));
+  CHECK(fs::is_character_file("/dev/null"));
+}
+
+TEST_CASE("an objection is heard before anything is written, and an empty file is as good as none") {
+  const Files files;
+  const std::string path = files.file("a", "mine"), empty = files.file("empty", "");
+  const auto never = [](const std::string& there) { return "it is " + there; };
+  CHECK_THROWS_WITH(write_file(path, {"x"}, never), path + ": cannot write: it is " + path);
+  CHECK(read_text(path) == "mine");
+  CHECK(names_in(files.folder()) == Names{"a", "empty"});
+  write_file(empty, {"x"}, never);
+  CHECK(read_text(empty) == "x");
+}
+
+TEST_CASE("by way of a link the file is replaced that it leads to") {
+  const Files files;
+  const std::string path = files.file("there/a", "old"), link = files.folder() + "/link";
+  fs::create_symlink("there/a", link);
+  write_file(link, {"new"}, &replace_any);
+  CHECK(fs::is_symlink(link));
+  CHECK(read_text(path) == "new");
+  CHECK(names_in(files.folder() + "/there") == Names{"a"});
+}
+
+TEST_CASE("temporary files have names that nobody can lay a link at") {
+  const Files files;
+  const std::string victim = files.file("victim", "precious"), path = files.folder() + "/a";
+  fs::create_symlink(victim, path + ".tmp" + std::to_string(getpid()));
+  NewFile first(path, &replace_any), second(path, &replace_any);
+  CHECK(first.temporary() != second.temporary());
+  first.write("x");
+  first.keep();
+  CHECK(read_text(victim) == "precious");
+  CHECK(read_text(path) == "x");
+}
+
+TEST_CASE("beyond a limit on the size of files writing is an error that leaves nothing behind") {
+  const Files files;
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);  // as the program does
+  rlimit was{};
+  getrlimit(RLIMIT_FSIZE, &was);
+  const rlimit small{1000, was.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  std::string said;
+  try {
+    write_file(files.folder() + "/a", {std::string(5000, 'x')}, &replace_any);
+  } catch (const std::runtime_error& error) {
+    said = error.what();
+  }
+  setrlimit(RLIMIT_FSIZE, &was);
+  std::signal(SIGXFSZ, before);
+  CHECK_THAT(said, Contains("/a: cannot write: File too large"));
+  CHECK(names_in(files.folder()).empty());
+}

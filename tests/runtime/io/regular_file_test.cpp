@@ -1,0 +1,64 @@
+// Files that are read: nothing but regular files is opened, and a file that is cut short is an error.
+#include "runtime/io/regular_file.h"
+
+#include <string_view>
+#include <sys/stat.h>
+
+#include "runtime/io/checksum.h"
+#include "tests/support/data_files.h"
+
+using Catch::Contains;
+using mr::io::RegularFile;
+using mr::test::Files;
+
+TEST_CASE("pipes, devices, folders and links to nothing are refused at once") {
+  const Files files;
+  const std::string pipe = files.folder() + "/pipe", link = files.folder() + "/link", lost = files.folder() + "/lost";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  std::filesystem::create_symlink(pipe, link);
+  std::filesystem::create_symlink(files.folder() + "/none", lost);
+  for (const std::string& path : {pipe, link, std::string("/dev/zero"), std::string("/dev/full")}) {
+    CHECK_THROWS_WITH(RegularFile(path), path + ": is not a regular file (its size is not known), expected one");
+    CHECK_THROWS_WITH(mr::io::need_regular(path), Contains("is not a regular file"));
+  }
+  CHECK_THROWS_WITH(RegularFile(files.folder()), files.folder() + ": is a folder, expected a file");
+  CHECK_THROWS_WITH(RegularFile(lost), lost + ": is a link to a file that is not there");
+  CHECK_THROWS_WITH(mr::io::need_regular(lost), Contains("link to a file that is not there"));
+  CHECK_THROWS_WITH(RegularFile(files.folder() + "/none"), Contains("/none: cannot read: No such file"));
+  CHECK_NOTHROW(mr::io::need_regular(files.folder() + "/none"));
+}
+
+TEST_CASE("a file is read where and as far as it is asked for, also by way of a link") {
+  const Files files;
+  const std::string path = files.file("a", "0123456789"), link = files.folder() + "/link";
+  std::filesystem::create_symlink(path, link);
+  const RegularFile file(link, 10);
+  CHECK(file.size() == 10);
+  CHECK(file.unchanged());
+  std::string part(4, ' ');
+  file.read(3, part.data(), 4);
+  CHECK(part == "3456");
+  CHECK_THROWS_WITH(RegularFile(path, 9), Contains("has 10 bytes, the limit is 9"));
+  CHECK_THROWS_WITH(file.read(8, part.data(), 4), link + ": ends after 10 bytes, expected 12");
+}
+
+TEST_CASE("a file that is cut short while it is read is an error") {
+  const Files files;
+  const std::string path = files.file("a", std::string(3'000'000, 'x'));
+  const RegularFile file(path);
+  std::filesystem::resize_file(path, 1'000'001);
+  std::string all(3'000'000, ' ');
+  CHECK_THROWS_WITH(file.read(0, all.data(), 3'000'000),
+                    path + ": was cut short while it was read: it had 3000000 bytes");
+  CHECK_THROWS_WITH(file.checksum(), Contains("was cut short while it was read"));
+  CHECK(!file.unchanged());
+}
+
+TEST_CASE("the checksum of a file is that of its bytes") {
+  const Files files;
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{1} << 20, (size_t{2} << 20) + 7}) {
+    std::string bytes(size, ' ');
+    for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 2654435761U >> 24);
+    CHECK(RegularFile(files.file("a", bytes)).checksum() == mr::io::checksum(bytes));
+  }
+}

@@ -1,0 +1,110 @@
+// Files of tensors: what a header says is checked whole, and only files of the same writer are replaced.
+#include "runtime/io/safetensors.h"
+
+#include "tests/support/command.h"
+#include "tests/support/data_files.h"
+
+using Catch::Contains;
+using mr::read_safetensors;
+using mr::TensorFile;
+using mr::test::Files;
+using mr::test::read_text;
+
+namespace {
+
+std::string with_header(const std::string& header, const std::string& data) {
+  const uint64_t length = header.size();
+  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + header + data;
+}
+
+std::string entry(const std::string& name, const std::string& offsets, const std::string& shape = "[1]") {
+  return "\"" + name + R"(":{"dtype":"F32","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}";
+}
+
+TensorFile file_of(const char* format, std::vector<float> values) {
+  return {{"x"}, {mr::Tensor::from(values)}, {{mr::format_key, format}}};
+}
+
+}  // namespace
+
+TEST_CASE("tensors in a file follow each other without overlap or gap") {
+  const Files files;
+  const std::string data(12, '\0');
+  const auto refused = [&](const std::string& entries, const std::string& why) {
+    CAPTURE(entries);
+    const std::string path = files.file("a", with_header("{" + entries + "}", data));
+    CHECK_THROWS_WITH(read_safetensors(path), Contains(path + ": ") && Contains(why));
+  };
+  const std::string third = "," + entry("c", "[8,12]");
+  CHECK(read_safetensors(
+            files.file("a", with_header("{" + entry("b", "[4,8]") + "," + entry("a", "[0,4]") + third + "}", data)))
+            .names == std::vector<std::string>{"a", "b", "c"});
+  refused(entry("a", "[0,4]") + "," + entry("b", "[0,4]") + third, "begins at byte 0 of the data, expected 4");
+  refused(entry("a", "[0,8]", "[2]") + "," + entry("b", "[4,8]") + third,
+          "tensor 'b' begins at byte 4 of the data, expected 8");
+  refused(entry("a", "[0,4]") + third, "tensor 'c' begins at byte 8 of the data, expected 4");
+  refused(entry("b", "[4,8]") + third, "tensor 'b' begins at byte 4 of the data, expected 0");
+  refused(entry("a", "[0,4]"), "8 bytes of the data belong to no tensor");
+  refused("", "12 bytes of the data belong to no tensor");
+}
+
+TEST_CASE("numbers of a header are integers of 64 bits") {
+  const Files files;
+  const auto refused = [&](const std::string& offsets, const std::string& shape, const std::string& why) {
+    CAPTURE(offsets, shape);
+    const std::string path = files.file("a", with_header("{" + entry("a", offsets, shape) + "}", "1234"));
+    CHECK_THROWS_WITH(read_safetensors(path), Contains(path + ": ") && Contains(why));
+  };
+  for (const char* const number :
+       {"1e300", "0.5", "18446744073709551615", "9223372036854775808", "\"0\"", "null", "[]"}) {
+    refused("[" + std::string(number) + ",4]", "[1]", "tensor 'a' has an offset that is no integer of 64 bits");
+    refused("[0," + std::string(number) + "]", "[1]", "tensor 'a' has an offset that is no integer of 64 bits");
+    refused("[0,4]", "[" + std::string(number) + "]", "tensor 'a' has a size that is no integer of 64 bits");
+  }
+  refused("[0]", "[1]", "not a safetensors header");
+  refused("4", "[1]", "not a safetensors header");
+  refused("[0,4]", "{\"a\":1}", "has a shape that is no array");
+}
+
+TEST_CASE("a header that nests deeply is refused") {
+  const Files files;
+  const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  for (const std::string& header : {"{" + entry("a", "[0,4]", deep) + "}", "{" + entry("a", deep) + "}",
+                                    R"({"__metadata__":)" + deep + "}", deep}) {
+    CHECK_THROWS_WITH(read_safetensors(files.file("a", with_header(header, "1234"))),
+                      Contains("not a safetensors header: it is JSON deeper than 64 levels"));
+  }
+  CHECK_THROWS_WITH(read_safetensors(files.file("a", with_header("[]", ""))), Contains("expected a JSON object"));
+  CHECK_THROWS_WITH(read_safetensors(files.file("a", with_header(R"({"__metadata__":{"a":[1]}})", ""))),
+                    Contains("not a safetensors header"));
+}
+
+TEST_CASE("a writer replaces what it wrote, in any version and cut short, and nothing else") {
+  const Files files;
+  const std::string path = files.folder() + "/a";
+  write_safetensors(path, file_of("moonrank model 1", {1, 2}));
+  write_safetensors(path, file_of("moonrank model 2", {3}));
+  CHECK(read_safetensors(path).tensors[0].to_vector<float>() == std::vector<float>{3});
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 2);
+  write_safetensors(path, file_of("moonrank model 1", {4}));
+  const std::string model = read_text(path);
+  const auto refused = [&](const std::string& why) {
+    const std::string before = read_text(path);
+    CHECK_THROWS_WITH(write_safetensors(path, file_of("moonrank tables 2", {5})),
+                      Contains(path + ": cannot write: the file that is there is no 'moonrank tables'") &&
+                          Contains(why) && Contains("another one is never replaced"));
+    CHECK(read_text(path) == before);
+  };
+  refused("but has the format 'moonrank model 1'");
+  files.file("a", "a thesis");
+  refused("");
+  files.file("a", with_header("{" + entry("x", "[0,4]") + "}", "1234"));  // somebody else's tensors
+  refused("");
+  files.file("a", with_header(R"({"__metadata__":{"format":"pt"}})", ""));
+  refused("but has the format 'pt'");
+  files.file("a", with_header(std::string(100'000, '['), ""));
+  refused("");
+  files.file("a", "");
+  write_safetensors(path, file_of("moonrank model 1", {4}));
+  CHECK(read_text(path) == model);
+}
