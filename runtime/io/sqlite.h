@@ -1,4 +1,4 @@
-// SQLite databases: opened with the settings of a store, read and written through bound parameters only.
+// SQLite databases: opened with distrust and with the settings of a store, read and written through bound parameters.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,11 @@ class Database {
  public:
   enum Mode { read, write };
   /// Write-ahead log, foreign keys on, and some seconds of patience with other programs' locks. Reading never creates a
-  /// file; a file that is no database, or cannot be read or written, is a std::runtime_error that names it.
+  /// file; one that is not regular, is no database, or cannot be read or written, is a std::runtime_error that names
+  /// it. Triggers and views in it are never run.
   Database(const std::string& path, Mode mode);
+  /// One in memory.
+  Database();
 
   /// Runs one statement to its end and returns its rows, by column. `?1`, `?2`, ... stand for the parameters. Failures
   /// are std::runtime_error: "PATH: what SQLite says".

@@ -4,8 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/io/json.h"
 #include "runtime/io/sha256.h"
 #include "runtime/io/sqlite.h"
+#include "runtime/io/text_file.h"
 #include "runtime/lua/bind.h"
 
 namespace mr::io {
@@ -38,7 +40,9 @@ namespace {
 using Columns = std::vector<std::vector<io::Cell>>;
 
 io::Database open_database(const std::string& path, const std::string& mode) {
-  if (mode != "read" && mode != "write") throw ArgumentError("mode", "'" + mode + "', expected 'read' or 'write'");
+  if (mode == "memory") return {};
+  if (mode != "read" && mode != "write")
+    throw ArgumentError("mode", "'" + mode + "', expected 'read', 'write' or 'memory'");
   return {path, mode == "read" ? io::Database::read : io::Database::write};
 }
 
@@ -77,25 +81,32 @@ std::tuple<std::vector<std::string>, Columns, int64_t> run_sql(io::Database& dat
 void close_of(io::Database& database) { database.close(); }
 int64_t changed_of(const io::Database& database) { return database.changed(); }
 
-io::Cell cell_of(const nlohmann::json& value) {
+io::Cell cell_of(const std::string& name, const nlohmann::json& value) {
   if (value.is_boolean()) return {value.get<bool>()};
-  if (value.is_number_integer()) return {value.get<int64_t>()};
+  // what is beyond int64 the parser takes for an unsigned number
+  if (value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX))
+    return {value.get<int64_t>()};
   if (value.is_number()) return {value.get<double>()};
   if (value.is_string()) return {value.get<std::string>()};
   if (value.is_null()) return {};
-  return {value.dump()};
+  throw std::runtime_error("has an " + std::string(value.type_name()) + " as " + mr::quoted(name) +
+                           ", expected a number, a string or a truth value");
 }
 
 /// Objects as columns, by name; what an object does not have is nil.
 std::tuple<std::vector<std::string>, Columns> json_columns(const std::vector<std::string>& texts) {
   std::map<std::string, std::vector<io::Cell>> columns;
   for (size_t i = 0; i < texts.size(); ++i) {
-    const nlohmann::json object = nlohmann::json::parse(texts[i], nullptr, false);
-    if (!object.is_object()) throw ArgumentError("texts", "entry " + std::to_string(i + 1) + " is no JSON object");
-    for (const auto& [name, value] : object.items()) {
-      std::vector<io::Cell>& column = columns[name];
-      column.resize(texts.size());
-      column[i] = cell_of(value);
+    try {
+      const nlohmann::json object = io::parse_json(texts[i]);
+      if (!object.is_object()) throw std::runtime_error("is no JSON object");
+      for (const auto& [name, value] : object.items()) {
+        std::vector<io::Cell>& column = columns[name];
+        column.resize(texts.size());
+        column[i] = cell_of(name, value);
+      }
+    } catch (const std::runtime_error& error) {
+      throw ArgumentError("texts", "entry " + std::to_string(i + 1) + " " + error.what());
     }
   }
   std::tuple<std::vector<std::string>, Columns> out;
@@ -133,7 +144,7 @@ extern const lua::OpTable store_functions{
     nullptr,
     {
         op<&open_database>("open_database", "path, mode",
-                           "Opens an SQLite database, 'read' or 'write'; the latter makes it."),
+                           "Opens an SQLite database, 'read' or 'write' (which makes it), or makes one in 'memory'."),
         op<&json_columns>("json_columns", "texts", "JSON objects as columns: the names, and the values by name."),
         op<&sha256_of>("sha256", "bytes", "SHA-256 of a string, in hexadecimal."),
         op<&sha256_file>("sha256_file", "path", "SHA-256 of a file, in hexadecimal."),

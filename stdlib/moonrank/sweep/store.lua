@@ -58,44 +58,103 @@ function Store:transaction(f, ...)
   return result
 end
 
-local function version_of(database)
-  local _, columns = database:run("PRAGMA user_version", {}, 0)
+-- What a file says of its maker in 4 bytes: "MRst". Stores of versions before have 0.
+local application = 0x4D527374
+
+local function pragma(database, name)
+  local _, columns = database:run("PRAGMA " .. name, {}, 0)
   return columns[1][1]
 end
+
+local function version_of(database) return pragma(database, "user_version") end
 
 local function migrate(store, versions)
   for i = version_of(store._database) + 1, #versions do
     store:transaction(function()
       if version_of(store._database) >= i then return end  -- another process was faster
       for _, statement in ipairs(versions[i]) do store._database:run(statement, {}, 0) end
+      store._database:run(("PRAGMA application_id = %d"):format(application), {}, 0)
       store._database:run(("PRAGMA user_version = %d"):format(i), {}, 0)
     end)
   end
 end
 
+-- Tables, indices, triggers and views by name: {type, the statement that made it}; nothing that SQLite makes for itself.
+local function schema_of(database)
+  local _, columns, count = database:run("SELECT name, type, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'", {}, 0)
+  local schema = {}
+  for i = 1, count do schema[columns[1][i]] = { type = columns[2][i], sql = columns[3][i] } end
+  return schema
+end
+
+-- The schema of a store of some version, as its statements make it.
+local function schema_at(versions, version)
+  local memory = core.open_database("", "memory")
+  for i = 1, version do
+    for _, statement in ipairs(versions[i]) do memory:run(statement, {}, 0) end
+  end
+  local schema = schema_of(memory)
+  memory:close()
+  return schema
+end
+
+-- Why a database is no store that this program may read or write, or nil; as of one moment, whatever others write.
+local function objection(database, versions)
+  database:run("BEGIN", {}, 0)
+  local version, id, found = version_of(database), pragma(database, "application_id"), schema_of(database)
+  database:run("COMMIT", {}, 0)
+  if id ~= 0 and id ~= application or version < 0 or version == 0 and next(found) then
+    return "is an SQLite database, but no store of results"
+  end
+  if version > #versions then
+    return ("is a store of version %d, which a newer moonrank made; this one knows %d"):format(version, #versions)
+  end
+  local expected = schema_at(versions, version)
+  for name, object in pairs(found) do
+    local like = expected[name]
+    if not like or like.type ~= object.type or like.sql ~= object.sql then
+      local shown = name:sub(1, 40):gsub("[^%g ]", "?")
+      return ("is no store of results as moonrank makes them: its %s '%s' is not one of a store"):format(object.type, shown)
+    end
+  end
+  for _, name in ipairs(check.names(expected)) do
+    if not found[name] then return ("is no store of results as moonrank makes them: it has no table '%s'"):format(name) end
+  end
+end
+
+-- A database that may be read, or written, as a store.
+local function opened(path, mode, versions)
+  local ok, database = pcall(core.open_database, path, mode)
+  if not ok then check.fail("%s", database:sub(database:find(path, 1, true) or 1)) end
+  local why = objection(database, versions)
+  if not why then return database end
+  database:close()
+  check.fail("%s %s", path, why)
+end
+
 function Store:close() self._database:close() end
 Store.__close = Store.close
 
----Opens a store. Writing makes it where it is not there and brings an older one up to date; a newer one is an error.
+---Opens a store. Writing makes it where it is not there and brings an older one up to date; a newer one is an error, and so is a file that
+---holds anything but a store's tables, which is left as it was.
 ---@param path string
 ---@param mode "read"|"write"
 ---@param versions? string[][]
 ---@return mr.sweep.Store
 function M.open(path, mode, versions)
   versions = versions or M.versions
-  if mode == "write" then core.make_folder(path) end
-  local ok, database = pcall(core.open_database, path, mode)
-  if not ok then check.fail("%s", database:sub(database:find(path, 1, true) or 1)) end
-  local store = setmetatable({ path = path, _database = database }, Store)
+  if mode == "write" then
+    core.make_folder(path)
+    -- opening for writing changes a file: so look before
+    if core.is_file(path) then opened(path, "read", versions):close() end
+  end
+  local store = setmetatable({ path = path, _database = opened(path, mode, versions) }, Store)
+  if mode == "write" then
+    migrate(store, versions)
+    return store
+  end
   local version = version_of(store._database)
-  if version > #versions then
-    check.fail("%s is a store of version %d, which a newer moonrank made; this one knows %d", path, version, #versions)
-  end
-  if version == 0 and #store:rows "SELECT name FROM sqlite_master LIMIT 1" > 0 then
-    check.fail("%s is an SQLite database, but no store of results", path)
-  end
-  if mode == "write" then migrate(store, versions)
-  elseif version < #versions then
+  if version < #versions then
     check.fail("%s is a store of version %d, expected %d; running a sweep on it brings it up to date", path, version, #versions)
   end
   return store

@@ -2,9 +2,11 @@
 #include "runtime/io/sqlite.h"
 
 #include <cmath>
+#include <csignal>
 #include <fstream>
 #include <limits>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <catch2/catch.hpp>
 
@@ -79,6 +81,53 @@ TEST_CASE("files that are none, that are not there, with names that mean somethi
   CHECK_THROWS_WITH(reader.run("INSERT INTO t VALUES (1)", {}), Contains("cannot be written"));
 }
 
+TEST_CASE("pipes, devices and folders are refused at once, beside a database too") {
+  const test::TemporaryFolder folder;
+  for (const Database::Mode mode : {Database::read, Database::write}) {
+    const std::string pipe = in(folder, "pipe");
+    mkfifo(pipe.c_str(), 0600);
+    CHECK_THROWS_WITH(Database(pipe, mode), Contains("pipe: is not a regular file"));
+    CHECK_THROWS_WITH(Database("/dev/zero", mode), Contains("/dev/zero: is not a regular file"));
+    CHECK_THROWS_WITH(Database(folder.path().string(), mode), Contains(": is a folder, expected a file"));
+    for (const char* const ending : {"-wal", "-shm", "-journal"}) {
+      const std::string path = in(folder, "a.db"), beside = path + ending;
+      mkfifo(beside.c_str(), 0600);
+      CHECK_THROWS_WITH(Database(path, mode), Contains("is not "));
+      std::filesystem::remove(beside);
+    }
+  }
+}
+
+TEST_CASE("nothing in a database runs, and its insides cannot be changed") {
+  const test::TemporaryFolder folder;
+  {
+    Database database(in(folder, "a.db"), Database::write);
+    database.run("CREATE TABLE t (x)", {});
+    database.run("CREATE TABLE gone (x)", {});
+    database.run("INSERT INTO gone VALUES (1)", {});
+    database.run("CREATE TRIGGER sly AFTER INSERT ON t BEGIN DELETE FROM gone; END", {});
+    database.run("CREATE VIEW v AS SELECT x FROM gone", {});
+  }
+  Database database(in(folder, "a.db"), Database::write);
+  database.run("INSERT INTO t VALUES (1)", {});
+  CHECK(database.run("SELECT x FROM gone", {}).columns[0].size() == 1);
+  CHECK_THROWS_WITH(database.run("SELECT x FROM v", {}), Contains("access to view \"v\" prohibited"));
+  CHECK_THROWS_WITH(database.run("SELECT load_extension('x')", {}), Contains("not authorized"));
+  database.run("PRAGMA writable_schema = ON", {});
+  CHECK_THROWS_WITH(database.run("UPDATE sqlite_master SET sql = 'CREATE TABLE t (y)' WHERE name = 't'", {}),
+                    Contains("table sqlite_master may not be modified"));
+  CHECK_THROWS_WITH(database.run("SELECT \"no column\" FROM t", {}), Contains("no such column"));
+  CHECK(database.run("PRAGMA cell_size_check", {}).columns[0][0].value == whole(1).value);
+  CHECK(database.run("PRAGMA trusted_schema", {}).columns[0][0].value == whole(0).value);
+  CHECK_THROWS_WITH(database.run("SELECT zeroblob(300000000)", {}), Contains("too big"));
+}
+
+TEST_CASE("a database in memory has no file") {
+  Database database;
+  database.run("CREATE TABLE t (x)", {});
+  CHECK(database.run("SELECT x FROM t", {}).columns[0].empty());
+}
+
 TEST_CASE("a reader sees what was committed, while a writer writes") {
   const test::TemporaryFolder folder;
   Database writer(in(folder, "a.db"), Database::write);
@@ -95,6 +144,7 @@ TEST_CASE("a limit on files is an error, no signal, and nothing is damaged") {
   const test::TemporaryFolder folder;
   Database database(in(folder, "a.db"), Database::write);
   database.run("CREATE TABLE t (x)", {});
+  std::signal(SIGXFSZ, SIG_IGN);  // as the program does
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const rlimit small{100'000, before.rlim_max};
@@ -107,6 +157,7 @@ TEST_CASE("a limit on files is an error, no signal, and nothing is damaged") {
     said = error.what();
   }
   setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, SIG_DFL);
   CHECK_THAT(said, Contains("a.db: "));
   CHECK(written < 100);
   CHECK(database.run("SELECT count(*) FROM t", {}).columns[0][0].value == whole(written).value);

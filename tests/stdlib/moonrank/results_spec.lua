@@ -299,6 +299,17 @@ describe("the store as it is written", function()
   end)
 end)
 
+it("refuses pipes, devices and folders at once", function()
+  os.execute("mkfifo " .. folder .. "/pipe")
+  raises(function() mr.results(folder .. "/pipe") end, folder .. "/pipe: is not a regular file")
+  raises(function() mr.results "/dev/zero" end, "/dev/zero: is not a regular file")
+  raises(function() mr.results(folder) end, folder .. ": is a folder, expected a file")
+  raises(function() core.open_database(folder .. "/pipe", "write") end, "is not a regular file")
+  os.execute(("touch %s/empty && mkfifo %s/empty-wal"):format(folder, folder))
+  raises(function() mr.results(folder .. "/empty") end, "empty-wal: is not a regular file")
+  raises(function() core.sha256_file(folder .. "/pipe") end, "is not a regular file")
+end)
+
 it("leaves nothing behind", function()
   r = nil
   collectgarbage()

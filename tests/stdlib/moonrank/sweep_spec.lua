@@ -354,12 +354,65 @@ it("migrates older stores and refuses newer ones and other files", function()
     raises(function() store.open(folder .. "/none.db", "read") end, "none.db is not there")
     sweeps.write(folder .. "/text", ("no database at all "):rep(100))
     raises(function() store.open(folder .. "/text", "write") end, "text is no SQLite database")
-    local foreign = core.open_database(folder .. "/foreign", "write")
-    foreign:run("CREATE TABLE other (x)", {}, 0)
-    foreign:close()
-    raises(function() store.open(folder .. "/foreign", "write") end, "no store of results")
     raises(function() opened:rows "SELECT 1" end, "was closed")
   end)
+end)
+
+-- A database in a file, made by these statements by SQLite's own program or by ours.
+local function database(path, statements)
+  local made = core.open_database(path, "write")
+  for _, statement in ipairs(statements) do made:run(statement, {}, 0) end
+  made:run("PRAGMA journal_mode = DELETE", {}, 0)
+  made:close()
+end
+
+it("refuses databases that are no stores, and leaves them as they were", function()
+  sweeps.in_folder(function(folder)
+    local path = folder .. "/r.db"
+    local cases = {
+      ["but no store of results"] = { { "CREATE TABLE other (x)" }, { "PRAGMA application_id = 1" }, { "PRAGMA user_version = -1" } },
+      ["which a newer moonrank made"] = { { ("PRAGMA user_version = %d"):format(#store.versions + 1) } },
+      ["its table 'other' is not one of a store"] = { { "CREATE TABLE other (x)", "PRAGMA user_version = 1" } },
+      ["it has no table 'lists'"] = { { "PRAGMA user_version = 1" } },
+    }
+    for why, files in pairs(cases) do
+      for _, statements in ipairs(files) do
+        os.remove(path)
+        database(path, statements)
+        local before = sweeps.read(path)
+        for _, mode in ipairs{ "write", "read" } do
+          raises(function() store.open(path, mode) end, why)
+          check(sweeps.read(path) == before, why)
+        end
+      end
+    end
+    local changes = {
+      "CREATE TRIGGER t AFTER INSERT ON trials BEGIN DELETE FROM numbers; END", "CREATE VIEW v AS SELECT 1 AS x",
+      "CREATE INDEX i ON trials (value)", "DROP TABLE lists", "ALTER TABLE trials ADD COLUMN more",
+    }
+    for _, change in ipairs(changes) do
+      os.execute("rm -f " .. path .. "*")
+      store.open(path, "write"):close()
+      database(path, { change })
+      local before = sweeps.read(path)
+      raises(function() store.open(path, "write") end, "is no store of results as moonrank makes them")
+      check(sweeps.read(path) == before, change)
+    end
+    os.execute("rm -f " .. path .. "*")
+    store.open(path, "write"):close()
+    database(path, { "PRAGMA application_id = 0", "ANALYZE" })  -- as versions before made them; what SQLite made for itself
+    store.open(path, "write"):close()
+  end)
+end)
+
+it("reads parameters of a store with distrust", function()
+  local names, columns = core.json_columns{ '{"a":1,"b":9223372036854775807}', '{"a":18446744073709551615}' }
+  equal({ names, columns[1], columns[2][1] }, { { "a", "b" }, { 1, 18446744073709551615.0 }, math.maxinteger })
+  local deep = '{"a":' .. ("["):rep(1000000) .. ("]"):rep(1000000) .. "}"
+  raises(function() core.json_columns{ "{}", deep } end, "entry 2 is JSON deeper than 64 levels")
+  raises(function() core.json_columns{ '{"a":[1]}' } end, "entry 1 has an array as 'a', expected a number, a string or a truth value")
+  raises(function() core.json_columns{ '{"a":{}}' } end, "entry 1 has an object as 'a'")
+  raises(function() core.json_columns{ '{"a":' } end, "entry 1 is not JSON from byte 6 on")
 end)
 
 it("a broken migration leaves the store as it was", function()
