@@ -15,7 +15,8 @@ namespace mr::cpu {
 namespace {
 
 std::atomic<bool> interrupt_requested{false};
-thread_local bool inside_task = false;
+struct Job;
+thread_local Job* inside_task = nullptr;
 
 struct Job {
   Job(int64_t n, int64_t piece, void (*f)(const void*, int64_t, int64_t), const void* with)
@@ -30,9 +31,8 @@ struct Job {
   std::exception_ptr error;
 
   void work() noexcept {
-    inside_task = true;
-    while (!stop.load(std::memory_order_relaxed)) {
-      if (interrupt_requested.load(std::memory_order_relaxed)) interrupted = stop = true;
+    inside_task = this;
+    while (!asked_to_stop()) {
       const int64_t first = next.fetch_add(grain, std::memory_order_relaxed);
       if (stop.load(std::memory_order_relaxed) || first >= count) break;
       try {
@@ -43,7 +43,12 @@ struct Job {
         stop = true;
       }
     }
-    inside_task = false;
+    inside_task = nullptr;
+  }
+
+  bool asked_to_stop() {
+    if (interrupt_requested.load(std::memory_order_relaxed)) interrupted = stop = true;
+    return stop.load(std::memory_order_relaxed);
   }
 };
 
@@ -166,7 +171,7 @@ void run_serially(int64_t count, int64_t grain, void (*task)(const void*, int64_
 void parallel(int64_t count, int64_t grain, void (*task)(const void*, int64_t, int64_t), const void* context) {
   check_interrupt();
   if (count <= 0) return;
-  if (inside_task) return run_serially(count, grain, task, context);
+  if (inside_task != nullptr) return run_serially(count, grain, task, context);
   Job job(count, grain, task, context);
   std::unique_lock lock(owner, std::defer_lock);
   if (count > grain && lock.try_lock() && pool().size() > 1) {
@@ -174,18 +179,18 @@ void parallel(int64_t count, int64_t grain, void (*task)(const void*, int64_t, i
   } else {
     job.work();
   }
-  if (job.error) std::rethrow_exception(job.error);
   if (job.interrupted) {
     static_cast<void>(take_interrupt());
     throw Interrupted();
   }
+  if (job.error) std::rethrow_exception(job.error);
 }
 
 int threads() { return pool().size(); }
 
 void set_threads(int n) {
   if (n < 1) throw std::invalid_argument("threads: got " + std::to_string(n) + ", expected 1 or more");
-  if (inside_task) throw std::logic_error("the number of threads cannot change while they work");
+  if (inside_task != nullptr) throw std::logic_error("the number of threads cannot change while they work");
   const std::lock_guard lock(owner);
   pool().resize(n);
 }
@@ -193,7 +198,8 @@ void set_threads(int n) {
 void interrupt() noexcept { interrupt_requested = true; }
 bool take_interrupt() noexcept { return interrupt_requested.exchange(false); }
 void check_interrupt() {
-  if (take_interrupt()) throw Interrupted();
+  // in a task all threads must see it: the flag is cleared when the last of them has ended
+  if (inside_task != nullptr ? inside_task->asked_to_stop() : take_interrupt()) throw Interrupted();
 }
 
 }  // namespace mr::cpu

@@ -37,8 +37,8 @@ void parallel_each(int64_t count, int64_t grain, const Task& task) {
 int threads();
 void set_threads(int n);
 
-/// Ctrl-C: safe to call from a signal handler. `check_interrupt` throws Interrupted if it happened; both it and the
-/// throw clear the flag.
+/// Ctrl-C: safe to call from a signal handler. `check_interrupt` throws Interrupted if it happened, which clears the
+/// flag; a task whose pieces take long calls it too, and then also ends when another task has failed.
 void interrupt() noexcept;
 void check_interrupt();
 /// Reads and clears the flag without throwing.

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "kernels/core/rng.h"
+#include "kernels/cpu/pool.h"
 #include "runtime/io/letor.h"
 #include "runtime/io/letor_cache.h"
 #include "runtime/io/ratings.h"
@@ -158,6 +159,7 @@ Tensor permutation(int64_t n, int64_t seed, const std::string& stream, int64_t l
   for (int64_t i = 0; i < n; ++i) order[i] = i + 1;
   const RandomKey key = random_key(static_cast<uint64_t>(seed), stream.c_str());
   for (int64_t i = n - 1; i > 0; --i) {
+    if ((i & 0xFFFFF) == 0) cpu::check_interrupt();
     const uint64_t bits = philox(key, static_cast<uint64_t>(i), static_cast<uint64_t>(lane)).low();
     std::swap(order[i], order[bounded(bits, static_cast<uint64_t>(i) + 1)]);
   }

@@ -56,7 +56,7 @@ std::pair<double, bool> least(double low, double high, const F& f) {
 /// The smaller of the standard deviation and the quartiles' distance over 1.34; the first where the quartiles meet.
 double spread(const std::vector<double>& x) {
   std::vector<double> sorted = x;
-  std::sort(sorted.begin(), sorted.end());
+  stats::sort(sorted);
   const double quartiles = (stats::sorted_quantile(sorted, 0.75) - stats::sorted_quantile(sorted, 0.25)) / 1.34;
   const double sd = stats::standard_deviation(x);
   return quartiles > 0 ? std::min(sd, quartiles) : sd;
@@ -69,11 +69,11 @@ double density_error(const std::vector<double>& x, double h) {
   std::vector<double> rows(x.size());
   cpu::parallel_each(n, 16, [&](int64_t i) {
     double squares = 0, left_out = 0;
-    for (int64_t j = 0; j < i; ++j) {
+    stats::each(i, [&](int64_t j) {
       const double wide = std::exp(-0.25 * (x[i] - x[j]) * (x[i] - x[j]) / (h * h));
       squares += wide;
       left_out += wide * wide;
-    }
+    });
     const auto count = static_cast<double>(n);
     const double share = 0.5 * std::numbers::sqrt2;
     rows[i] = (share * (2 * squares + 1)) / (count * count) - 4 * left_out / (count * (count - 1));
@@ -95,7 +95,7 @@ std::pair<double, bool> density_bandwidth(const std::vector<double>& x, const st
 std::tuple<double, bool> kde_bandwidth(const Tensor& x, const std::string& rule) {
   const stats::Sample sample("x", x);
   const double sd = stats::standard_deviation(sample.values);
-  if (!(sd > 0))
+  if (!(sd > stats::least_spread))
     throw ArgumentError("x", std::to_string(sample.count()) +
                                  " values without spread, expected values that differ "
                                  "or a bandwidth that is a number");
@@ -109,7 +109,7 @@ Tensor kde(const Tensor& x, const Tensor& at, double h) {
   const auto out = density.span<double>();
   cpu::parallel_each(static_cast<int64_t>(points.size()), 8, [&](int64_t k) {
     double sum = 0;
-    for (const double v : sample.values) sum += gaussian((points[k] - v) / h);
+    stats::each(sample.count(), [&](int64_t i) { sum += gaussian((points[k] - sample.values[i]) / h); });
     out[k] = sum / (static_cast<double>(sample.count()) * h);
   });
   return density;
@@ -128,14 +128,14 @@ struct KernelFit {
     double nearest = std::numeric_limits<double>::infinity();
     for (int64_t j = 0; j < n; ++j) nearest = j == without ? nearest : std::min(nearest, std::fabs(x[j] - at));
     double s0 = 0, s1 = 0, s2 = 0;
-    for (int64_t j = 0; j < n; ++j) {
+    stats::each(n, [&](int64_t j) {
       const double u = x[j] - at;
       // relative to the nearest pair, so that a gap in x leaves weights
       w[j] = j == without ? 0 : std::exp(-0.5 * (u - nearest) * (u + nearest) / (h * h));
       s0 += w[j];
       s1 += w[j] * u;
       s2 += w[j] * u * u;
-    }
+    });
     const double determinant = s0 * s2 - s1 * s1;
     // all weight at one x: no slope to be had
     const bool line = degree == 1 && determinant > 1e-10 * s0 * s2;
@@ -189,7 +189,7 @@ std::tuple<double, bool> regression_bandwidth(const Tensor& x, const Tensor& y, 
   if (rule != "cv" && rule != "aicc") throw ArgumentError("rule", "'" + rule + "', expected cv or aicc");
   const stats::Pairs pairs("x", x, "y", y);
   const auto ends = std::minmax_element(pairs.a.begin(), pairs.a.end());
-  if (pairs.a.empty() || *ends.first == *ends.second)
+  if (pairs.a.empty() || !(*ends.second - *ends.first > stats::least_spread))
     throw ArgumentError("x", std::to_string(pairs.a.size()) +
                                  " pairs without spread in x, expected values that differ or a bandwidth that is a "
                                  "number");
@@ -226,7 +226,7 @@ std::tuple<Tensor, Tensor, double> kernel_regression(const Tensor& x, const Tens
 std::tuple<Tensor, Tensor, int64_t, int64_t> ecdf(const Tensor& x) {
   stats::Sample sample("x", x);
   std::vector<double>&sorted = sample.values, places, shares;
-  std::sort(sorted.begin(), sorted.end());
+  stats::sort(sorted);
   for (size_t i = 0; i < sorted.size(); ++i) {
     if (i + 1 < sorted.size() && sorted[i + 1] == sorted[i]) continue;
     places.push_back(sorted[i]);
@@ -263,8 +263,8 @@ struct EcdfDifference {
 };
 
 EcdfDifference ecdf_difference(std::vector<double> a, std::vector<double> b) {
-  std::sort(a.begin(), a.end());
-  std::sort(b.begin(), b.end());
+  stats::sort(a);
+  stats::sort(b);
   EcdfDifference found;
   const auto n = static_cast<int64_t>(a.size()), m = static_cast<int64_t>(b.size());
   int64_t i = 0, j = 0;

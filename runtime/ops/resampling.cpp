@@ -4,7 +4,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <optional>
 
 #include <boost/math/distributions/normal.hpp>
 
@@ -59,13 +61,15 @@ constexpr int64_t sign_lanes = 8;
 std::array<double, sign_lanes> signed_sums(const std::vector<double>& d, RandomKey key, int64_t first) {
   std::array<double, sign_lanes> sums{};
   std::array<uint64_t, sign_lanes> signs{};
-  for (size_t start = 0; start < d.size(); start += 64) {
-    for (int64_t k = 0; k < sign_lanes; ++k) signs[k] = philox(key, static_cast<uint64_t>(first + k), start / 64).low();
-    const size_t end = std::min(d.size(), start + 64);
+  const auto words = static_cast<int64_t>((d.size() + 63) / 64);
+  stats::each(words, [&](int64_t word) {
+    for (int64_t k = 0; k < sign_lanes; ++k)
+      signs[k] = philox(key, static_cast<uint64_t>(first + k), static_cast<uint64_t>(word)).low();
+    const size_t start = 64 * static_cast<size_t>(word), end = std::min(d.size(), start + 64);
     for (size_t i = start; i < end; ++i) {
       for (int64_t k = 0; k < sign_lanes; ++k) sums[k] += with_sign(d[i], (signs[k] >> (i - start)) & 1);
     }
-  }
+  });
   return sums;
 }
 
@@ -87,8 +91,8 @@ std::tuple<double, double, double, bool, int64_t, int64_t, int64_t> permutation(
   check_draws("orders", orders);
   stats::Differences d(a, b);
   const int64_t pairs = d.count(), most_enumerated = 20;
-  if (pairs == 0) return {undefined, undefined, undefined, true, 0, 0, d.skipped};
-  const double mean = stats::mean(d.values);
+  if (pairs == 0 || d.infinite > 0) return {undefined, undefined, undefined, true, 0, pairs, d.skipped};
+  const double mean = stats::mean(d.values) * d.unit;
   std::erase(d.values, 0.0);  // has no sign
   if (d.values.empty()) return {mean, 1, 0, true, 1, pairs, d.skipped};
   double sum = 0, size = 0;
@@ -117,17 +121,18 @@ struct Resampler {
   Resampler(int64_t seed, size_t count) : key(random_key(static_cast<uint64_t>(seed), "bootstrap")), n(count) {}
   template <class Take>
   void draw(int64_t sample, const Take& take) const {
-    for (uint64_t i = 0; i < n; i += 2) {
-      const Random128 bits = philox(key, static_cast<uint64_t>(sample), i / 2);
+    stats::each(static_cast<int64_t>((n + 1) / 2), [&](int64_t pair) {
+      const auto i = 2 * static_cast<uint64_t>(pair);
+      const Random128 bits = philox(key, static_cast<uint64_t>(sample), static_cast<uint64_t>(pair));
       take(i, bounded(bits.low(), n));
       if (i + 1 < n) take(i + 1, bounded(bits.high(), n));
-    }
+    });
   }
 };
 
 double median_of(std::vector<double>& x) {
   const auto middle = x.begin() + static_cast<int64_t>(x.size() / 2);
-  std::nth_element(x.begin(), middle, x.end());
+  std::nth_element(x.begin(), middle, x.end(), stats::patient(std::less<>()));
   return x.size() % 2 == 1 ? *middle : 0.5 * (*std::max_element(x.begin(), middle) + *middle);
 }
 
@@ -138,31 +143,40 @@ double statistic_of(const std::string& name, std::vector<double>& x) {
   throw ArgumentError("statistic", "'" + name + "', expected mean or median");
 }
 
+/// The statistic of x without each of its values.
+void leave_each_out(const std::string& statistic, const std::vector<double>& x, double estimate, Span<double> out) {
+  const auto n = static_cast<int64_t>(x.size());
+  std::vector<double> sorted;
+  if (statistic == "median") stats::sort(sorted = x);
+  cpu::parallel_each(n, 4096, [&](int64_t i) {
+    if (statistic == "mean") {
+      out[i] = (static_cast<double>(n) * estimate - x[i]) / static_cast<double>(n - 1);
+      return;
+    }
+    const int64_t gone = std::lower_bound(sorted.begin(), sorted.end(), x[i]) - sorted.begin();
+    const auto rest = [&](int64_t k) { return sorted[static_cast<size_t>(k < gone ? k : k + 1)]; };
+    const int64_t left = n - 1;
+    out[i] = left == 0 ? undefined : left % 2 == 1 ? rest(left / 2) : 0.5 * (rest(left / 2 - 1) + rest(left / 2));
+  });
+}
+
 /// The statistic of x, of samples of x with replacement, and of x without each of its values.
 std::tuple<double, Tensor, Tensor> bootstrap(const Tensor& x, const std::string& statistic, int64_t samples,
                                              int64_t seed) {
   check_draws("samples", samples);
   const std::vector<double> values = stats::Sample("x", x).values;
-  const auto n = static_cast<int64_t>(values.size());
   std::vector<double> copy = values;
   const double estimate = statistic_of(statistic, copy);
-  Tensor drawn = Tensor::empty({samples}, Dtype::float64), without = Tensor::empty({n}, Dtype::float64);
-  const auto of_samples = drawn.span<double>(), of_rest = without.span<double>();
+  Tensor drawn = Tensor::empty({samples}, Dtype::float64),
+         without = Tensor::empty({std::ssize(values)}, Dtype::float64);
+  const auto of_samples = drawn.span<double>();
   const Resampler resampler(seed, values.size());
   cpu::parallel_each(samples, 16, [&](int64_t s) {
     std::vector<double> sample(values.size());
     resampler.draw(s, [&](uint64_t place, uint64_t which) { sample[place] = values[which]; });
     of_samples[s] = statistic_of(statistic, sample);
   });
-  cpu::parallel_each(n, 64, [&](int64_t i) {
-    if (statistic == "mean") {
-      of_rest[i] = (static_cast<double>(n) * estimate - values[i]) / static_cast<double>(n - 1);
-      return;
-    }
-    std::vector<double> rest = values;
-    rest.erase(rest.begin() + i);
-    of_rest[i] = statistic_of(statistic, rest);
-  });
+  leave_each_out(statistic, values, estimate, without.span<double>());
   return {estimate, drawn, without};
 }
 
@@ -196,7 +210,7 @@ double acceleration(const std::vector<double>& jackknife) {
 /// The share of the samples below which an interval's end lies, corrected for bias and acceleration (Efron 1987).
 double corrected(double share, double below, double a) {
   const boost::math::normal standard;
-  if (!(below > 0 && below < 1)) return undefined;
+  if (!(below > 0 && below < 1) || std::isnan(a)) return undefined;
   const double z0 = boost::math::quantile(standard, below), z = z0 + boost::math::quantile(standard, share);
   return boost::math::cdf(standard, z0 + z / (1 - a * z));
 }
@@ -207,9 +221,9 @@ std::tuple<double, double, double> bootstrap_interval(const Tensor& samples, dou
   if (!(level > 0 && level < 1)) throw ArgumentError("level", std::to_string(level) + ", expected between 0 and 1");
   std::vector<double> sorted = samples.to(Dtype::float64).to_vector<double>();
   const double error = stats::standard_deviation(sorted);
-  if (std::any_of(sorted.begin(), sorted.end(), [](double v) { return std::isnan(v); }))
+  if (std::isnan(estimate) || std::any_of(sorted.begin(), sorted.end(), [](double v) { return std::isnan(v); }))
     return {undefined, undefined, undefined};
-  std::sort(sorted.begin(), sorted.end());
+  stats::sort(sorted);
   double low = 0.5 * (1 - level), high = 1 - low;
   if (jackknife.entries() > 0) {
     const auto equal = std::equal_range(sorted.begin(), sorted.end(), estimate);
@@ -227,6 +241,14 @@ std::tuple<double, double, double> bootstrap_interval(const Tensor& samples, dou
 std::tuple<Tensor, int64_t> without_nan(const Tensor& x) {
   const stats::Sample sample("x", x);
   return {Tensor::from(sample.values), sample.skipped};
+}
+
+/// Place, counted from 1, and value of the first that is larger in size than `size`.
+std::tuple<std::optional<int64_t>, std::optional<double>> first_beyond(const Tensor& x, double size) {
+  const std::vector<double> values = x.to(Dtype::float64).to_vector<double>();
+  const auto found = std::find_if(values.begin(), values.end(), [&](double v) { return std::fabs(v) > size; });
+  if (found == values.end()) return {std::nullopt, std::nullopt};
+  return {found - values.begin() + 1, *found};
 }
 
 std::tuple<Tensor, Tensor, int64_t> complete_pairs(const Tensor& a, const Tensor& b) {
@@ -251,6 +273,7 @@ extern const lua::OpTable resampling_functions{
         lua::op<&bootstrap_interval>("bootstrap_interval", "samples, estimate, jackknife, level",
                                      "Low and high end, standard error; percentiles where the jackknife is empty."),
         lua::op<&without_nan>("without_nan", "x", "The values that are not NaN, and how many are."),
+        lua::op<&first_beyond>("first_beyond", "x, size", "Place and value of the first entry larger in size, or nil."),
         lua::op<&complete_pairs>("complete_pairs", "a, b", "The pairs without NaN, and how many have one."),
     }};
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -30,6 +31,19 @@ void refuse_other_count(const char* name, int64_t found, int64_t expected) {
                         std::to_string(found) + " values against " + std::to_string(expected) + ", expected as many");
 }
 
+/// Of the finite values.
+double largest(const std::vector<double>& values) {
+  double most = 0;
+  for (const double v : values) most = std::isfinite(v) ? std::max(most, std::fabs(v)) : most;
+  return most;
+}
+
+/// 1, or the power of two below `size` where squares of such numbers are not to be had.
+double unit_of(double size) {
+  const bool usual = size == 0 || (size > 1e-100 && size < 1e100);
+  return usual ? 1 : std::ldexp(1, std::max(std::ilogb(size), std::numeric_limits<double>::min_exponent));
+}
+
 }  // namespace
 
 Sample::Sample(const char* name, const Tensor& x) : values(numbers(x)) {
@@ -55,11 +69,16 @@ Pairs::Pairs(const char* name_a, const Tensor& x, const char* name_b, const Tens
 Differences::Differences(const Tensor& a, const Tensor& b) {
   refuse_other_count("b", b.entries(), a.entries());
   const auto x = numbers(a), y = numbers(b);
+  unit = unit_of(std::max(largest(x), largest(y)));
   for (size_t i = 0; i < x.size(); ++i) {
-    if (!std::isnan(x[i]) && !std::isnan(y[i])) values.push_back(x[i] - y[i]);
+    if (std::isnan(x[i]) || std::isnan(y[i])) continue;
+    if (std::isinf(x[i]) || std::isinf(y[i])) ++infinite;
+    values.push_back(x[i] == y[i] ? 0 : x[i] / unit - y[i] / unit);
   }
   skipped = static_cast<int64_t>(x.size() - values.size());
 }
+
+void sort(std::vector<double>& x) { std::sort(x.begin(), x.end(), patient(std::less<>())); }
 
 double mean(const std::vector<double>& x) {
   double total = 0;
@@ -96,15 +115,16 @@ std::tuple<double, double, double, double, double, int64_t, int64_t> paired_t(co
   double mean = 0, square = 0;
   for (const double x : d.values) mean += x / n;
   for (const double x : d.values) square += (x - mean) * (x - mean);
-  if (n < 2) return {undefined, n - 1, undefined, n == 1 ? mean : undefined, undefined, d.count(), d.skipped};
+  if (d.infinite > 0) return {undefined, n - 1, undefined, undefined, undefined, d.count(), d.skipped};
+  if (n < 2) return {undefined, n - 1, undefined, n == 1 ? mean * d.unit : undefined, undefined, d.count(), d.skipped};
   const double error = std::sqrt(square / (n - 1) / n);
   if (error == 0) {
     const double t = mean == 0 ? 0 : std::copysign(std::numeric_limits<double>::infinity(), mean);
-    return {t, n - 1, mean == 0 ? 1 : 0, mean, 0, d.count(), d.skipped};
+    return {t, n - 1, mean == 0 ? 1 : 0, mean * d.unit, 0, d.count(), d.skipped};
   }
   const double t = mean / error;
   const double p = 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(n - 1), std::fabs(t)));
-  return {t, n - 1, p, mean, error, d.count(), d.skipped};
+  return {t, n - 1, p, mean * d.unit, error * d.unit, d.count(), d.skipped};
 }
 
 /// Twice the mid-ranks of the sizes of the differences, so that they are whole, in the order of the differences.
@@ -113,7 +133,7 @@ std::vector<int64_t> doubled_ranks(const std::vector<double>& differences) {
   std::vector<size_t> order(n);
   for (size_t i = 0; i < n; ++i) order[i] = i;
   const auto size = [&](size_t i) { return std::fabs(differences[i]); };
-  std::sort(order.begin(), order.end(), [&](size_t i, size_t j) { return size(i) < size(j); });
+  std::sort(order.begin(), order.end(), stats::patient([&](size_t i, size_t j) { return size(i) < size(j); }));
   std::vector<int64_t> ranks(n);
   for (size_t first = 0, last = 0; first < n; first = last) {
     while (last < n && size(order[last]) == size(order[first])) ++last;
@@ -195,7 +215,7 @@ std::tuple<double, double, double, double, double, int64_t, int64_t> effect_size
   const double wins = share([](double v) { return v > 0; }), ties = share([](double v) { return v == 0; });
   const double losses = share([](double v) { return v < 0; });
   const double centre = stats::mean(d.values), sd = stats::standard_deviation(d.values);
-  const double dz = centre == 0 && sd == 0 ? 0 : centre / sd;
+  const double dz = d.infinite > 0 ? undefined : centre == 0 && sd == 0 ? 0 : centre / sd;
   const double half = 0.5 * static_cast<double>(d.count() - 1);
   const double factor =
       half > 0.5 ? 1 / (boost::math::tgamma_delta_ratio(half - 0.5, 0.5) * std::sqrt(half)) : undefined;

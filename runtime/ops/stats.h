@@ -2,6 +2,7 @@
 // always told.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -12,6 +13,8 @@
 namespace mr::stats {
 
 inline constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
+/// Values nearer to each other have no spread: squares of bandwidths for them would vanish.
+inline constexpr double least_spread = 1e-100;
 
 /// The values of x that are not NaN; infinite ones are refused.
 struct Sample {
@@ -30,14 +33,36 @@ struct Pairs {
   Pairs(const char* name_a, const Tensor& a, const char* name_b, const Tensor& b);
 };
 
-/// a - b of the pairs without NaN.
+/// a - b of the pairs without NaN, 0 where both are the same infinity. Very large and very small ones are in a unit, a
+/// power of two, so that their squares can be added.
 struct Differences {
   std::vector<double> values;
-  int64_t skipped = 0;
+  double unit = 1;
+  int64_t skipped = 0, infinite = 0;  ///< pairs with NaN, pairs with an infinite value
 
   Differences(const Tensor& a, const Tensor& b);
   int64_t count() const { return static_cast<int64_t>(values.size()); }
 };
+
+/// Calls f(i) for all i below count in order; between pieces it asks for Ctrl-C, also within a task of the pool.
+template <class F>
+void each(int64_t count, const F& f) {
+  constexpr int64_t piece = int64_t{1} << 16;
+  for (int64_t first = 0; first < count; first += piece) {
+    if (first > 0) cpu::check_interrupt();
+    for (int64_t i = first, last = std::min(count, first + piece); i < last; ++i) f(i);
+  }
+}
+
+/// An order that asks for Ctrl-C now and then: 10^8 values are sorted for seconds.
+template <class Less>
+auto patient(Less less) {
+  return [less, calls = uint32_t{0}](const auto& a, const auto& b) mutable {
+    if ((++calls & 0xFFFFF) == 0) cpu::check_interrupt();
+    return less(a, b);
+  };
+}
+void sort(std::vector<double>& x);
 
 double mean(const std::vector<double>& x);
 /// With n - 1 in the denominator; NaN of fewer than two values.

@@ -360,6 +360,13 @@ function core.factor_scores(users, items, user_of, item_of, lists) end
 ---@return boolean
 function core.file_exists(path) end
 
+---Place and value of the first entry larger in size, or nil.
+---@param x mr.Tensor
+---@param size number
+---@return integer?
+---@return number?
+function core.first_beyond(x, size) end
+
 ---Reciprocal rank of the first relevant row, or whether it is within k.
 ---@param ranking mr.Ranking
 ---@param k? integer

@@ -6,7 +6,8 @@ local tensor = input.tensor
 
 local M = {}
 
----Student's t-test of paired values, two-sided. Pairs with NaN on either side are left out and counted.
+---Student's t-test of paired values, two-sided. Pairs with NaN on either side are left out and counted. All but the counts is NaN where a
+---value is infinite; t and p are NaN of fewer than two pairs; where all differences are alike t is 0 (p = 1) or infinite (p = 0).
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@return { t: number, df: number, p: number, mean_difference: number, standard_error: number, n: integer, skipped: integer }
@@ -18,7 +19,8 @@ end
 
 ---Wilcoxon's signed-rank test of paired values (Wilcoxon 1945), two-sided. Equal pairs are dropped, equal differences share their mean rank.
 ---Up to 200 unequal pairs p is exact (every sign a fair coin, ties included), beyond by the normal distribution with a correction for continuity.
----Pairs with NaN on either side are left out and counted.
+---Pairs with NaN on either side are left out and counted. Infinite differences are alike and larger than all others, the same infinity on
+---both sides is an equal pair. p is NaN without pairs, and 1 where all are equal.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@return { statistic: number, p: number, exact: boolean, n: integer, equal: integer, skipped: integer }  statistic: sum of the ranks of a > b
@@ -30,7 +32,8 @@ end
 
 ---Permutation test of paired values, two-sided: how often the mean difference is as far from 0 when every pair may have been the other way
 ---round (Fisher 1935, section 21). Every choice of signs up to 20 unequal pairs; beyond, `orders` random ones, of which that which was found
----counts as one (Phipson & Smyth 2010), so that p is never 0. Pairs with NaN on either side are left out and counted.
+---counts as one (Phipson & Smyth 2010), so that p is never 0. Pairs with NaN on either side are left out and counted. Without pairs, and where a value is infinite, all but the
+---counts is NaN.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@param options? { orders?: integer, seed?: integer }  random choices of signs (default 10000), seed (default 1)
@@ -39,7 +42,7 @@ end
 function M.permutation(a, b, options)
   local where = "mr.stats.permutation"
   local o = check.options(where, options, { orders = 10000, seed = 1 })
-  input.whole(where, "orders", o.orders, 1)
+  input.whole(where, "orders", o.orders, 1, input.most_draws)
   local difference, p, err, exact, orders, n, skipped = core.permutation_test(tensor(where, a), tensor(where, b), o.orders, o.seed)
   return { mean_difference = difference, p = p, error = err, exact = exact, orders = orders, n = n, skipped = skipped }
 end
@@ -52,7 +55,8 @@ end
 ---@field seed? integer      default 1
 
 ---Interval of a statistic by samples with replacement (Efron 1979; "bca": Efron 1987). Of pairs whole pairs are drawn. NaN, and pairs with NaN
----on either side, are left out and counted. "bca" has no interval, NaN, where the estimate lies outside of all samples.
+---on either side, are left out and counted; of no values all is NaN. Values beyond 1e100 in size, also infinite ones, are errors. "bca" has no
+---interval, NaN, where the estimate lies outside of all samples. Nor has a function that returned NaN.
 ---@param x mr.Tensor|number[]|{ [1]: mr.Tensor|number[], [2]: mr.Tensor|number[] }  values, or pairs as {a, b}
 ---@param options? mr.stats.BootstrapOptions
 ---@return { estimate: number, low: number, high: number, error: number, n: integer, skipped: integer }  error: standard deviation of the samples
@@ -73,12 +77,12 @@ local function keys_by_p(ps)
 end
 
 ---Holm's correction of several p-values for being several (Holm 1979): what to hold against the level so that among all of them the chance of
----a false finding stays below it. NaN stays NaN and does not count as a test.
+---a false finding stays below it. NaN stays NaN and does not count as a test; what is no number from 0 to 1 is an error.
 ---@param ps mr.Tensor|number[]|table<any, number>  in order, or by name
 ---@return table<any, number>  adjusted, in the same order or by the same names
 ---Example: `mr.stats.holm({minmax = 0.01, zscore = 0.04}).minmax   --> 0.02`
 function M.holm(ps)
-  if type(ps) == "userdata" then ps = ps:totable() end
+  if type(ps) == "userdata" then ps = core.numbers(ps) end
   if type(ps) ~= "table" then check.fail("mr.stats.holm: a tensor or a table of p-values expected, got a %s", type(ps)) end
   local adjusted, largest = {}, 0
   for key, p in pairs(ps) do adjusted[key] = p end
@@ -91,7 +95,8 @@ function M.holm(ps)
 end
 
 ---How large a paired difference is: its mean in standard deviations of the differences (d_z; Cohen 1988, 2.3.5), the same without its bias
----in small samples (Hedges 1981), and the shares of pairs where a is larger, equal and smaller. NaN as in the tests.
+---in small samples (Hedges 1981), and the shares of pairs where a is larger, equal and smaller. NaN is left out as in the tests; where a value
+---is infinite d and hedges are NaN. They are infinite where all differences are alike, but 0 where these are 0.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@return { d: number, hedges: number, wins: number, ties: number, losses: number, n: integer, skipped: integer }
@@ -108,7 +113,8 @@ end
 ---@field range? number[]     {lowest, highest} point (default: three bandwidths beyond the values)
 ---@field kernel? "gaussian"
 
----Kernel density of values (Silverman 1986; the rules are his 3.31 and 3.30, "lscv" searches as R's bw.ucv does). NaN is left out and counted.
+---Kernel density of values (Silverman 1986; the rules are his 3.31 and 3.30, "lscv" searches as R's bw.ucv does). NaN is left out and counted. Values
+---beyond 1e100 in size, also infinite ones, are errors; so are no values, and for a rule also values that are all alike.
 ---@param x mr.Tensor|number[]
 ---@param options? mr.stats.KdeOptions
 ---@return { x: mr.Tensor, density: mr.Tensor, bandwidth: number, at_edge: boolean, n: integer, skipped: integer }  at_edge: "lscv" found no least error inside of what it searched, as with many equal values
@@ -117,7 +123,7 @@ function M.kde(x, options)
   local where = "mr.stats.kde"
   local o = check.options(where, options, { bandwidth = check.none, points = 200, range = check.none, kernel = "gaussian" })
   check.choice(where, "kernel", o.kernel, { "gaussian" })
-  local values, skipped = core.without_nan(tensor(where, x))
+  local values, skipped = core.without_nan(input.moderate(where, "x", x))
   if #values == 0 then check.fail("%s: x has no values, expected at least one", where) end
   local h, at_edge = input.bandwidth(where, o.bandwidth or "silverman", { "silverman", "scott", "lscv" },
     function(rule) return core.kde_bandwidth(values, rule) end)
@@ -134,7 +140,8 @@ end
 
 ---A curve of y over x by Gaussian kernels (Nadaraya 1964, Watson 1964; local linear: Cleveland 1979, Fan 1992), with a normal band of its
 ---standard error, which takes each pair's residual from the curve through the others, so that the spread may differ along x (MacKinnon &
----White 1985, HC3). The band says nothing of the curve's bias. Pairs with NaN on either side are left out and counted.
+---White 1985, HC3). The band says nothing of the curve's bias. Pairs with NaN on either side are left out and counted. Values beyond 1e100 in
+---size, also infinite ones, are errors; so are fewer than two pairs, and for a rule also an x that is all alike.
 ---@param x mr.Tensor|number[]
 ---@param y mr.Tensor|number[]
 ---@param options? mr.stats.KernelRegressionOptions
@@ -145,7 +152,7 @@ function M.kernel_regression(x, y, options)
   local o = check.options(where, options, { bandwidth = check.none, points = 100, range = check.none, degree = 0, level = 0.95 })
   if o.degree ~= 0 and o.degree ~= 1 then check.fail("%s: degree is %s, expected 0 or 1", where, tostring(o.degree)) end
   input.share(where, "level", o.level)
-  local a, b, skipped = core.complete_pairs(tensor(where, x), tensor(where, y))
+  local a, b, skipped = core.complete_pairs(input.moderate(where, "x", x), input.moderate(where, "y", y))
   if #a < 2 then check.fail("%s: %d pairs, expected at least two", where, #a) end
   local h, at_edge = input.bandwidth(where, o.bandwidth or "cv", { "cv", "aicc" },
     function(rule) return core.regression_bandwidth(a, b, o.degree, rule) end)
@@ -158,7 +165,8 @@ end
 
 ---A curve of y over x by a cubic smoothing spline, with a band of its standard error: see mr.stats.SplineOptions. The penalty is chosen by
 ---generalised cross validation (Craven & Wahba 1979); the band is that of the posterior (Wahba 1983). Pairs of equal x count as their mean with
----its weight. Pairs with NaN on either side are left out and counted.
+---its weight. Pairs with NaN on either side are left out and counted. Values beyond 1e100 in size, also infinite ones, are errors; so are fewer
+---than three different x. The band is NaN where the spline leaves no freedom to tell the spread from.
 ---@param x mr.Tensor|number[]
 ---@param y mr.Tensor|number[]
 ---@param options? mr.stats.SplineOptions
@@ -167,7 +175,7 @@ end
 function M.spline(x, y, options) return require("moonrank.stats.spline")(x, y, options) end
 
 ---The empirical distribution function: the different values in order, and the share of values that are at most as large. NaN is left out and
----counted.
+---counted; infinite values are errors; no values have no places.
 ---@param x mr.Tensor|number[]
 ---@return { x: mr.Tensor, p: mr.Tensor, n: integer, skipped: integer }
 ---Example: `mr.stats.ecdf({3, 1, 1, 2}).p   --> {0.5, 0.75, 1}  mr.Tensor {3} float64`
@@ -183,7 +191,8 @@ end
 
 ---Where one sample's distribution function is better than the other's: below it where larger values are better, above it where smaller ones
 ---are. The regions can be handed to a plot's `shade`; areas are those between the two, so that area_a - area_b is by how much the mean of a
----is better; ks is their largest distance (Kolmogorov-Smirnov), first reached at `at`. NaN is left out and counted, in each on its own.
+---is better; ks is their largest distance (Kolmogorov-Smirnov), first reached at `at`. NaN is left out and counted, in each on its own; infinite values, and no
+---values, are errors.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@param options? { better?: "higher"|"lower" }  default "higher"
@@ -207,14 +216,15 @@ end
 ---@field interactions? string[][]                        e.g. {{"loss", "bound"}}; every name stands for itself without being told
 
 ---A linear model by least squares, over factors and numbers; `:emmeans("loss")` are the marginal means of a factor, `:contrasts("loss")` their
----differences. Rows with NaN are left out and counted. All rows are taken for independent: of values that are paired by list or fold, make the
+---differences. Rows with NaN are left out and counted; values beyond 1e100 in size, also infinite ones, are errors. All rows are taken for independent: of values that are paired by list or fold, make the
 ---pairing a factor.
 ---@param options mr.stats.LinearModelOptions
 ---@return mr.LinearModel
 ---Example: `mr.stats.linear_model{y = {1, 2, 3, 6}, factors = {loss = {"ap", "ap", "ndcg", "ndcg"}}}:emmeans("loss")[2].mean   --> 4.5`
 function M.linear_model(options) return require("moonrank.stats.linear_model")(options) end
 
----Mean, sample standard deviation, how many values, how many NaN left out.
+---Mean, sample standard deviation, how many values, how many NaN left out. Infinite values, and finite ones whose sum or squares leave the
+---range of the type, give what adding them gives: inf or NaN.
 ---@param x mr.Tensor|number[]
 ---@return { mean: number, sd: number, n: integer, skipped: integer }
 ---Example: `mr.stats.summary({1, 2, 3}).sd   --> 1.0`
@@ -223,7 +233,7 @@ function M.summary(x)
   return { mean = mean, sd = sd, n = n, skipped = skipped }
 end
 
----Mean of the values that are not NaN.
+---Mean of the values that are not NaN; NaN where there are none.
 ---@param x mr.Tensor|number[]
 ---@return number
 ---Example: `mr.stats.mean({1, 2, 3})   --> 2.0`

@@ -144,6 +144,32 @@ TEST_CASE("an interruption stops the work, is thrown once, and is gone", "[kerne
   CHECK_NOTHROW(check_interrupt());
 }
 
+TEST_CASE("long pieces on all threads see an interruption, and the failure of another", "[kernels][pool]") {
+  const Threads with(3);
+  const auto fails = GENERATE(false, true);
+  std::atomic<int> begun{0}, ended_early{0};
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  const auto wait = [&](int64_t first, int64_t) {
+    ++begun;
+    while (begun < 3 && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+    if (first == 0 && fails) throw std::runtime_error("out of paper");
+    if (first == 0) interrupt();
+    try {
+      while (std::chrono::steady_clock::now() < give_up) check_interrupt();
+    } catch (const Interrupted&) {
+      ++ended_early;
+      throw;
+    }
+  };
+  if (fails) {
+    CHECK_THROWS_WITH(pieces(3, 1, wait), "out of paper");
+  } else {
+    CHECK_THROWS_AS(pieces(3, 1, wait), Interrupted);
+  }
+  CHECK(ended_early == (fails ? 2 : 3));
+  CHECK_FALSE(take_interrupt());
+}
+
 TEST_CASE("threads outside the pool may call at the same time", "[kernels][pool]") {
   const Threads with(3);
   std::atomic<int64_t> sum{0};

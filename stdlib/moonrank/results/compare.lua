@@ -13,8 +13,9 @@ local corrections = {}
 function corrections.none(p) return p end
 
 function corrections.bonferroni(p)
-  local out = {}
-  for i, each in ipairs(p) do out[i] = math.min(1, each * #p) end
+  local out, tests_made = {}, 0
+  for _, each in ipairs(p) do tests_made = tests_made + (each == each and 1 or 0) end
+  for i, each in ipairs(p) do out[i] = each == each and math.min(1, each * tests_made) or each end
   return out
 end
 

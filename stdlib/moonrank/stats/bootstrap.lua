@@ -8,11 +8,11 @@ local where = "mr.stats.bootstrap"
 -- One tensor of values, or two of pairs, without NaN.
 local function values_of(x)
   if type(x) ~= "table" or type(x[1]) == "number" or #x == 0 then
-    local values, skipped = core.without_nan(input.tensor(where, x))
+    local values, skipped = core.without_nan(input.moderate(where, "x", x))
     return { values }, skipped
   end
   if #x ~= 2 then check.fail("%s: a table of %d, expected numbers, a tensor or a pair {a, b}", where, #x) end
-  local a, b, skipped = core.complete_pairs(input.tensor(where, x[1]), input.tensor(where, x[2]))
+  local a, b, skipped = core.complete_pairs(input.moderate(where, "a", x[1]), input.moderate(where, "b", x[2]))
   return { a, b }, skipped
 end
 
@@ -21,7 +21,11 @@ local function value_of(f, columns, draw)
   local drawn = {}
   for i, column in ipairs(columns) do drawn[i] = draw and draw(column) or column end
   local value = f(table.unpack(drawn))
-  if type(value) == "userdata" then value = value:item() end
+  if type(value) == "userdata" then
+    local entries = core.numbers(value)
+    if #entries ~= 1 then check.fail("%s: the statistic returned a tensor of %d entries, expected a number", where, #entries) end
+    value = entries[1]
+  end
   if type(value) ~= "number" then check.fail("%s: the statistic returned a %s, expected a number", where, type(value)) end
   return value
 end
@@ -43,7 +47,7 @@ return function(x, options)
   local o = check.options(where, options,
     { statistic = check.none, samples = 10000, level = 0.95, method = "percentile", seed = 1 })
   check.choice(where, "method", o.method, { "percentile", "bca" })
-  input.whole(where, "samples", o.samples, 2)
+  input.whole(where, "samples", o.samples, 2, input.most_draws)
   input.share(where, "level", o.level)
   local statistic = o.statistic or "mean"
   if type(statistic) ~= "function" then check.choice(where, "statistic", statistic, { "mean", "median" }) end

@@ -4,6 +4,11 @@ local check = require "moonrank.check"
 
 local M = {}
 
+-- Larger numbers, and bandwidths that are smaller than its inverse, leave the range of their type when they are squared.
+M.largest = 1e100
+-- Points of a curve, and random draws.
+M.most_points, M.most_draws = 1000000, 100000000
+
 ---A tensor on the CPU, of a tensor or a table of numbers.
 ---@param where string
 ---@param x mr.Tensor|number[]
@@ -14,40 +19,61 @@ function M.tensor(where, x)
   return x
 end
 
+---A tensor that fits can be computed with: squares and cubes of its values can be added up.
+---@param where string
+---@param name string  of the argument
+---@param x mr.Tensor|number[]
+---@return mr.Tensor
+function M.moderate(where, name, x)
+  local values = M.tensor(where, x)
+  local at, value = core.first_beyond(values, M.largest)
+  if at then check.fail("%s: entry %d of %s is %g, expected numbers up to %g in size", where, at, name, value, M.largest) end
+  return values
+end
+
 ---A table of numbers, of a tensor or a table of numbers.
 ---@param where string
 ---@param name string  of the argument
 ---@param x mr.Tensor|number[]
 ---@return number[]
 function M.numbers(where, name, x)
-  if type(x) == "userdata" then return x:double():to("cpu"):totable() end
+  if type(x) == "userdata" then x = core.numbers(x) end
   if type(x) ~= "table" then check.fail("%s: %s is a %s, expected a tensor or a table of numbers", where, name, type(x)) end
-  for i, each in ipairs(x) do
+  for i = 1, #x do
+    local each = x[i]
     if type(each) ~= "number" then check.fail("%s: row %d of %s is a %s, expected a number", where, i, name, type(each)) end
+    if math.abs(each) > M.largest then
+      check.fail("%s: row %d of %s is %g, expected numbers up to %g in size", where, i, name, each, M.largest)
+    end
   end
   return x
 end
 
----Raises unless `value` is an integer from `least` on.
-function M.whole(where, name, value, least)
-  if math.type(value) ~= "integer" or value < least then
-    check.fail("%s: %s is %s, expected an integer from %d", where, name, tostring(value), least)
+---Raises unless `value` is an integer from `least` to `most`.
+function M.whole(where, name, value, least, most)
+  if math.type(value) ~= "integer" or value < least or value > most then
+    check.fail("%s: %s is %s, expected an integer from %d to %d", where, name, tostring(value), least, most)
   end
   return value
 end
 
 ---Raises unless `value` lies between 0 and 1.
 function M.share(where, name, value)
-  if not (value > 0 and value < 1) then check.fail("%s: %s is %g, expected between 0 and 1", where, name, value) end
+  if type(value) ~= "number" or not (value > 0 and value < 1) then
+    check.fail("%s: %s is %s, expected between 0 and 1", where, name, tostring(value))
+  end
   return value
 end
+
+local function moderate(value) return type(value) == "number" and value >= -M.largest and value <= M.largest end
 
 ---The points of a curve: `count` of them, from `low` to `high`.
 ---@return mr.Tensor
 function M.points(where, o, low, high)
   local range = o.range or { low, high }
-  M.whole(where, "points", o.points, 2)
-  if #range ~= 2 or type(range[1]) ~= "number" or type(range[2]) ~= "number" or range[1] >= range[2] then
+  M.whole(where, "points", o.points, 2, M.most_points)
+  if type(range) ~= "table" then check.fail("%s: range is a %s, expected {lowest, highest}", where, type(range)) end
+  if #range ~= 2 or not moderate(range[1]) or not moderate(range[2]) or range[1] >= range[2] then
     check.fail("%s: range is {%s, %s}, expected {lowest, highest}", where, tostring(range[1]), tostring(range[2]))
   end
   local points, step = {}, (range[2] - range[1]) / (o.points - 1)
@@ -64,7 +90,9 @@ function M.bandwidth(where, value, rules, find)
     if type(value) ~= "string" then check.fail("%s: bandwidth is a %s, expected a number or a string", where, type(value)) end
     return find(check.choice(where, "bandwidth", value, rules))
   end
-  if not (value > 0 and value < math.huge) then check.fail("%s: bandwidth is %g, expected a number above 0", where, value) end
+  if not (value >= 1 / M.largest and value <= M.largest) then
+    check.fail("%s: bandwidth is %g, expected a number above 0, from %g to %g", where, value, 1 / M.largest, M.largest)
+  end
   return value, false
 end
 

@@ -20,12 +20,14 @@ local function levels_of(name, values, count)
   if type(values) ~= "table" then check.fail("%s: factor %s is a %s, expected a table of names", where, name, type(values)) end
   if #values ~= count then check.fail("%s: factor %s has %d rows, y has %d", where, name, #values, count) end
   local levels, at, rows = {}, {}, {}
-  for i, value in ipairs(values) do
-    if not at[value] then
+  for i = 1, count do
+    local value = values[i]
+    if value == nil then check.fail("%s: row %d of factor %s is nil, expected a name", where, i, name) end
+    if value == value and not at[value] then
       levels[#levels + 1] = value
       at[value] = #levels
     end
-    rows[i] = at[value]
+    rows[i] = at[value] or value
   end
   if #levels < 2 then check.fail("%s: factor %s has the level %s only, expected at least two", where, name, tostring(levels[1])) end
   return levels, rows

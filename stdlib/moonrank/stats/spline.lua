@@ -186,12 +186,13 @@ return function(x, y, options)
   if o.lambda ~= nil and not (type(o.lambda) == "number" and o.lambda > 0 and o.lambda < math.huge) then
     check.fail("%s: lambda is %s, expected a number above 0", where, tostring(o.lambda))
   end
-  local a, b, skipped = core.complete_pairs(input.tensor(where, x), input.tensor(where, y))
+  local a, b, skipped = core.complete_pairs(input.moderate(where, "x", x), input.moderate(where, "y", y))
   local k = knots_of(core.numbers(a), core.numbers(b))
   if #k.x < 3 then check.fail("%s: x has %d different values, expected at least three", where, #k.x) end
   local lambda, at_edge = o.lambda, false
   if not lambda then lambda, at_edge = chosen(k) end
   local one, plain = fit(k, lambda), factorise(k, 0)
+  if one.df ~= one.df then check.fail("%s: x has values too near to each other for a curve between %g and %g", where, k.x[1], k.x[#k.x]) end
   local at, curve, err = input.points(where, o, k.x[1], k.x[#k.x]), {}, {}
   local sd = math.sqrt(one.rss / (k.n - one.df))
   for p, each in ipairs(core.numbers(at)) do

@@ -225,6 +225,26 @@ describe("compare", function()
     near(r:compare{ by = "loss", correction = "bonferroni" }.rows[1][8], math.min(1, 3 * r:compare{ by = "loss" }.rows[1][7]), 1e-12)
   end)
 
+  it("ends where values are infinite, and counts as a test what was one", function()
+    local value = { ap = { 1, 2, 3, 4, 5 }, ndcg = { 2, 4, 6, 8, 11 }, rr = { math.huge, 1, 1, 2, math.huge } }
+    local infinite = study("infinite", { store = folder .. "/i.db", space = { loss = mr.choice(losses), fold = mr.range(1, 2) },
+      run = function(trial) return { valid = 1, per_list = { valid = trial.fold == 1 and value[trial.loss] or { 0 } } } end })
+    local function table_of(name, correction)
+      return infinite:compare{ by = "loss", value = "valid", lists = true, where = { fold = 1 }, test = name, correction = correction }
+    end
+    for _, name in ipairs{ "wilcoxon", "paired_t" } do
+      local plain, made = table_of(name, "none"), name == "wilcoxon" and 3 or 1
+      for i, row in ipairs(table_of(name, "bonferroni").rows) do
+        local p = mr.stats[name](value[row[1]], value[row[2]]).p
+        near(plain.rows[i][7], p, 1e-12)
+        near(row[8], p == p and math.min(1, made * p) or 0 / 0, 1e-12, name .. " " .. i)
+      end
+    end
+    -- both infinite at the same folds: the test of ranks once did not end there
+    local test_of_same = mr.stats.wilcoxon(value.rr, { math.huge, 2, 2, 1, math.huge })
+    equal({ test_of_same.n, test_of_same.equal }, { 3, 2 })
+  end)
+
   it("gives every value the best of all else, over folds", function()
     local t = r:compare{ by = "loss", value = "test", over = "fold", test = "paired_t" }
     local a, b = {}, {}

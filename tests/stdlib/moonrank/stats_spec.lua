@@ -68,6 +68,20 @@ it("wilcoxon counts every choice of signs, ties included", function()
   equal({ result.n, result.equal, result.skipped }, { 8, 1, 1 })
 end)
 
+it("wilcoxon of as much on either side", function()
+  -- the sum is in the middle of its distribution: p is 1, by counting and by the normal distribution with its correction
+  for _, n in ipairs{ 3, 4, 200, 203, 204 } do
+    local a, b, left, found = {}, {}, n * (n + 1) // 4, 0
+    for i = n, 1, -1 do
+      local positive = i <= left
+      if positive then left, found = left - i, found + i end
+      a[i], b[i] = positive and i or -i, 0
+    end
+    local result = mr.stats.wilcoxon(a, b)
+    equal({ result.statistic, result.p }, { found + 0.0, 1.0 }, n .. " pairs")
+  end
+end)
+
 it("wilcoxon goes over into the normal distribution", function()
   local function of(n)
     local a, b = {}, {}

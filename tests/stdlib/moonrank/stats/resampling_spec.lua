@@ -47,6 +47,38 @@ it("random signs come near the p of all signs", function()
   check(squares > 2.2 and squares < 32.9, "sum of squares is " .. squares)
 end)
 
+it("signs whose sum is as far from 0 count, whether all are tried or random ones", function()
+  -- differences of 1 and -1: the sum under random signs is binomial, and one equal to what was found has a large part of p
+  for _, count in ipairs{ 10, 16, 24, 70 } do
+    local up = count // 2 + 2
+    local a = numbers(count, function(i) return i <= up and 1 or -1 end)
+    local result = mr.stats.permutation(a, numbers(count, function() return 0 end), { orders = 20001 })
+    local chance, as_far, further = 0.5 ^ count, 0, 0
+    for positive = 0, count do
+      local apart = math.abs(2 * positive - count)
+      as_far = as_far + (apart >= 2 * up - count and chance or 0)
+      further = further + (apart > 2 * up - count and chance or 0)
+      chance = chance * (count - positive) / (positive + 1)
+    end
+    equal(result.exact, count <= 20)
+    near(result.p, as_far, { atol = count <= 20 and 1e-14 or 4 * result.error }, count .. " pairs")
+    check(as_far - further > 20 * result.error, "the test could not tell")
+  end
+end)
+
+it("the last draws count like the others", function()
+  -- draws are made eight at a time: any number of them is the beginning of a longer series
+  local a, b = numbers(24, function(i) return i <= 14 and 1 or -1 end), numbers(24, function() return 0 end)
+  local before = 0
+  for orders = 1, 20 do
+    local extreme = mr.stats.permutation(a, b, { orders = orders }).p * (orders + 1) - 1
+    near(extreme, math.floor(extreme + 0.5), { atol = 1e-9 })
+    check(extreme - before > -1e-9 and extreme - before < 1 + 1e-9, orders .. " draws")
+    before = extreme
+  end
+  check(before > 4 and before < 16, "every other draw is as far")
+end)
+
 it("random signs never say that it is impossible", function()
   local a, b = numbers(300, function(i) return i end), numbers(300, function() return 0 end)
   equal(mr.stats.permutation(a, b, { orders = 999 }).p, 0.001)
@@ -138,6 +170,10 @@ it("Holm's correction keeps to its definition", function()
   near({ by_name.minmax, by_name.zscore, by_name.none }, { 0.03, 0.02, nan }, 1e-15)
   near(mr.stats.holm(mr.tensor({ 0.25, 0.5 }, { dtype = "float64" })), { 0.5, 0.5 }, 1e-15)
   equal(mr.stats.holm{}, {})
+  -- equal ones are adjusted alike, and nothing is adjusted to less than what is smaller
+  near(mr.stats.holm{ 0.02, 0.01, 0.02, 0.01 }, { 0.04, 0.04, 0.04, 0.04 }, 1e-15)
+  near(mr.stats.holm{ 0.012, 0.01, 0.01 }, { 0.03, 0.03, 0.03 }, 1e-15)
+  near(mr.stats.holm{ 0.6, 0.7, 0, 1 }, { 1, 1, 0, 1 }, 1e-15)
 end)
 
 it("effect sizes", function()
@@ -165,7 +201,7 @@ it("refuses what it does not know", function()
   raises(function() s.bootstrap({ 1 }, { samples = 1 }) end, "samples is 1, expected an integer from 2")
   raises(function() s.bootstrap({ { 1 }, { 1 }, { 1 } }) end, "a table of 3, expected numbers, a tensor or a pair {a, b}")
   raises(function() s.bootstrap({ { 1 }, { 1, 2 } }) end, "2 values against 1")
-  raises(function() s.bootstrap({ 1, 1 / 0 }) end, "entry 2 is infinite")
+  raises(function() s.bootstrap({ 1, 1 / 0 }) end, "entry 2 of x is inf, expected numbers up to 1e+100 in size")
   raises(function() s.bootstrap({ 1 }, { statistic = function() return "x" end }) end, "the statistic returned a string")
   raises(function() s.holm{ a = 1.5 } end, "p-value a is 1.5, expected a number from 0 to 1")
   raises(function() s.holm(0.5) end, "a tensor or a table of p-values expected, got a number")
