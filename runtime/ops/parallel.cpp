@@ -24,7 +24,7 @@ std::string_view bytes_of(const std::vector<T>& values) {
 template <class T>
 std::vector<T> values_of(std::string_view bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
   return values;
 }
 
