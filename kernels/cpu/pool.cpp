@@ -20,23 +20,28 @@ thread_local Job* inside_task = nullptr;
 
 struct Job {
   Job(int64_t n, int64_t piece, void (*f)(const void*, int64_t, int64_t), const void* with)
-      : count(n), grain(piece), task(f), context(with) {}
+      : count(n), grain(piece), pieces(n / piece + (n % piece != 0 ? 1 : 0)), task(f), context(with) {}
 
-  const int64_t count, grain;
+  const int64_t count, grain, pieces;
   void (*const task)(const void*, int64_t, int64_t);
   const void* const context;
-  std::atomic<int64_t> next{0};
+  std::atomic<int64_t> next{0};  // piece; places near 2^63 would overflow
   std::atomic<bool> stop{false}, interrupted{false};
   std::mutex error_mutex;
   std::exception_ptr error;
 
+  void run(int64_t piece) const {
+    const int64_t first = piece * grain;
+    task(context, first, first + std::min(grain, count - first));
+  }
+
   void work() noexcept {
     inside_task = this;
     while (!asked_to_stop()) {
-      const int64_t first = next.fetch_add(grain, std::memory_order_relaxed);
-      if (stop.load(std::memory_order_relaxed) || first >= count) break;
+      const int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
+      if (stop.load(std::memory_order_relaxed) || piece >= pieces) break;
       try {
-        task(context, first, std::min(count, first + grain));
+        run(piece);
       } catch (...) {
         const std::lock_guard lock(error_mutex);
         if (!error) error = std::current_exception();
@@ -109,7 +114,7 @@ class Pool {
     job_ = &job;
     inside_.store(open, std::memory_order_release);
     calls_.fetch_add(1, std::memory_order_release);
-    const int64_t helpers = (job.count + job.grain - 1) / job.grain - 1;
+    const int64_t helpers = job.pieces - 1;
     if (helpers < static_cast<int64_t>(workers_.size())) {
       for (int64_t i = 0; i < helpers; ++i) calls_.notify_one();
     } else {
@@ -162,17 +167,16 @@ Pool& pool() {
   return the_pool;
 }
 
-void run_serially(int64_t count, int64_t grain, void (*task)(const void*, int64_t, int64_t), const void* context) {
-  for (int64_t first = 0; first < count; first += grain) task(context, first, std::min(count, first + grain));
-}
-
 }  // namespace
 
 void parallel(int64_t count, int64_t grain, void (*task)(const void*, int64_t, int64_t), const void* context) {
   check_interrupt();
   if (count <= 0) return;
-  if (inside_task != nullptr) return run_serially(count, grain, task, context);
   Job job(count, grain, task, context);
+  if (inside_task != nullptr) {
+    for (int64_t piece = 0; piece < job.pieces; ++piece) job.run(piece);
+    return;
+  }
   std::unique_lock lock(owner, std::defer_lock);
   if (count > grain && lock.try_lock() && pool().size() > 1) {
     pool().run(job);

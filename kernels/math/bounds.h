@@ -34,7 +34,10 @@ inline BoundStats linear_stats(const std::vector<double>& gains, const std::vect
     gain_square += (gains[r] - gain_mean) * (gains[r] - gain_mean);
     discount_square += (discounts[r] - discount_mean) * (discounts[r] - discount_mean);
   }
-  const double variance = n > 1 ? static_cast<double>(gain_square * discount_square / (n - 1)) / (norm * norm) : 0;
+  const long double square = n > 1 ? gain_square * discount_square / (n - 1) : 0;
+  // of gains near the largest double squares are none
+  const double variance = std::isfinite(norm * norm) ? static_cast<double>(square) / (norm * norm)
+                                                     : static_cast<double>(square / norm / norm);
   const auto max = static_cast<double>(most) / norm;
   return {static_cast<double>(least) / norm, max, max, static_cast<double>(gain_mean * discount_sum / norm), variance};
 }

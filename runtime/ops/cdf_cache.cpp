@@ -93,7 +93,8 @@ bool has_series(const BoundedMetric& metric, const ListShape& shape, const Findi
 double series_gain(const BoundedMetric& metric, const ListShape& shape, const Smoothing& how) {
   const double sd = moments_of(metric, shape).sd;
   check_spread(metric, shape, sd);
-  return how.gain(sd);
+  const BoundStats stats = bound_stats(metric, shape, false);
+  return how.gain(sd, stats.max - stats.min);
 }
 
 SmoothCdf made(const BoundedMetric& metric, const ListShape& shape, const Finding& finding, const Smoothing& how,

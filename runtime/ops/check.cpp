@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "runtime/ops/tally.h"
 
@@ -19,6 +20,21 @@ std::string entries(const char* name, const Tensor& x) {
 void floating(const char* name, const Tensor& x) {
   if (x.dtype() == Dtype::int64)
     fail(name, "int64 tensors hold indices and take no arithmetic: convert with :double() or :float()");
+}
+
+void fits_int64(const char* name, const Tensor& x) {
+  if (x.dtype() == Dtype::int64) return;
+  with_real(x.dtype(), [&]<class Real>() {
+    const Tensor here = x.to(Device::cpu);
+    const auto values = here.span<const Real>();
+    for (int64_t i = 0; i < values.size; ++i) {
+      if (values[i] >= Real(-0x1p63) && values[i] < Real(0x1p63)) continue;
+      char text[120];
+      std::snprintf(text, sizeof text, "%s has %g at entry %lld, which int64 does not hold", name,
+                    static_cast<double>(values[i]), static_cast<long long>(i + 1));
+      fail(name, text);
+    }
+  });
 }
 
 void type(const char* name, const Tensor& x, Dtype expected) {

@@ -11,6 +11,8 @@ namespace mr::check {
 
 /// float32 or float64.
 void floating(const char* name, const Tensor& x);
+/// Numbers that int64 holds when they are cut to whole ones.
+void fits_int64(const char* name, const Tensor& x);
 void type(const char* name, const Tensor& x, Dtype expected);
 /// One entry per row of the lists, floating; "scores has 12 entries but lists have 10 rows".
 void per_row(const char* name, const Tensor& x, const Lists& lists);

@@ -109,6 +109,7 @@ Tensor arange_of(double first, double last, double step, const std::string& dtyp
   for (const double x : {first, step}) fits("step", x, to_dtype(dtype));
   const double steps = std::floor((last - first) / step + 1e-9);
   if (steps > 1e15) throw ArgumentError("last", "too many entries");
+  if (steps > 0) fits("last", first + steps * step, to_dtype(dtype));
   Tensor out =
       Tensor::empty({steps < 0 ? 0 : static_cast<int64_t>(steps) + 1}, to_dtype(dtype), device_or_default(device));
   with_any(out.dtype(), [&]<class T>() {
@@ -143,6 +144,7 @@ Tensor normal_of(const std::vector<int64_t>& shape, double mean, double sd, int6
 
 Tensor to_of(const Tensor& x, const std::string& where) {
   const bool is_device = where == "cpu" || where == "cuda";
+  if (where == "int64") check::fits_int64("self", x);
   const Tensor out = is_device ? x.to(to_device(where)) : x.to(to_dtype(where));
   if (out.dtype() == Dtype::int64) return out;
   return record("to", out, {x}, [device = x.device(), dtype = x.dtype()](const Tensor& g) -> Gradients {
@@ -155,7 +157,10 @@ Tensor float_of(const Tensor& x) { return to_of(x, "float32"); }
 Tensor long_of(const Tensor& x) { return to_of(x, "int64"); }
 
 std::vector<double> numbers_of(const Tensor& x) { return x.to(Dtype::float64).to_vector<double>(); }
-std::vector<int64_t> integers_of(const Tensor& x) { return x.to(Dtype::int64).to_vector<int64_t>(); }
+std::vector<int64_t> integers_of(const Tensor& x) {
+  check::fits_int64("x", x);
+  return x.to(Dtype::int64).to_vector<int64_t>();
+}
 std::vector<int64_t> shape_of(const Tensor& x) {
   std::vector<int64_t> sizes;
   for (int d = 0; d < x.dims(); ++d) sizes.push_back(x.size(d));

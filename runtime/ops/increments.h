@@ -21,6 +21,9 @@ Increments increments_of(const BoundedMetric& metric, const ListShape& shape);
 /// The gains of a shape's rows, highest first: 1 and 0 where only relevance counts.
 std::vector<double> gains_of(const ListShape& shape);
 
+/// How far apart pulls may be for their weights to be added up.
+constexpr double most_pull = 300;
+
 /// Rows that gain the same, and are drawn with the same weight e^pull.
 struct Level {
   double gain;
@@ -28,7 +31,9 @@ struct Level {
   double pull;
 
   /// The weight of a row where one of the other level has 1; within what can be added up.
-  double weight_against(const Level& other) const { return std::exp(std::clamp(pull - other.pull, -300.0, 300.0)); }
+  double weight_against(const Level& other) const {
+    return std::exp(std::clamp(pull - other.pull, -most_pull, most_pull));
+  }
 };
 /// From the highest gain down, that of 0 included where it occurs.
 std::vector<Level> levels_of(const ListShape& shape);

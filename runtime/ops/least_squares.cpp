@@ -20,6 +20,7 @@ std::tuple<Tensor, Tensor, double, int64_t> least_squares(const Tensor& x, const
     throw ArgumentError("x", "shape " + x.shape().text() + " against " + std::to_string(y.entries()) +
                                  " values, expected a row for each");
   const auto n = x.size(0), p = x.size(1);
+  if (p == 0) throw ArgumentError("x", "shape " + x.shape().text() + ", expected a column at least");
   const std::vector<double> rows = x.to(Dtype::float64).to_vector<double>();
   const std::vector<double> values = y.to(Dtype::float64).to_vector<double>();
   const Eigen::Map<const Matrix> design(rows.data(), n, p);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/ops/distribution.h"
+#include "runtime/ops/increments.h"
 #include "runtime/ops/ranking_recursion.h"
 
 namespace mr {
@@ -110,9 +111,16 @@ Moments moments_of(const BoundedMetric& metric, const ListShape& shape) {
 
 void check_spread(const BoundedMetric& metric, const ListShape& shape, double sd) {
   if (shape.beta == 0 || degenerate(metric, shape)) return;
+  char text[300];
+  // weights e^(beta grade) are taken within e^300 of each other
+  const double pulls = shape.grades.empty() ? 0 : std::fabs(shape.beta) * (shape.grades.front() - shape.grades.back());
+  if (pulls > most_pull) {
+    std::snprintf(text, sizeof text, "%g times the range of the grades, %g, is beyond %g", shape.beta,
+                  static_cast<double>(shape.grades.front() - shape.grades.back()), most_pull);
+    throw ArgumentError("beta", text);
+  }
   const BoundStats stats = bound_stats(metric, shape, false);
   if (sd >= least_spread * (stats.max - stats.min)) return;
-  char text[300];
   std::snprintf(
       text, sizeof text,
       "%g is too far from 0 for %s of %lld rows of which %lld are relevant: nearly all rankings are worth the "

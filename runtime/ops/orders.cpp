@@ -20,14 +20,28 @@ constexpr int64_t most_entries = 1'000'000'000;
 
 int64_t checked_entries(int64_t rows, int64_t count) {
   if (rows < 0) throw ArgumentError("rows", std::to_string(rows) + ", expected 0 or more");
-  if (count < 0 || (rows > 0 && count > most_entries / rows))
+  if (count < 0 || count > most_entries / std::max<int64_t>(rows, 1))
     throw ArgumentError("count", std::to_string(count) + " orders of " + std::to_string(rows) +
                                      " rows, expected up to " + std::to_string(most_entries) + " ranks in all");
   return rows * count;
 }
 
+void check_first(int64_t first) {
+  constexpr int64_t most = int64_t{1} << 53;
+  if (first < 0 || first > most)
+    throw ArgumentError("first", std::to_string(first) + ", expected 0 to " + std::to_string(most));
+}
+
+/// What sorting needs.
+void check_numbers(const char* name, const std::vector<double>& values) {
+  for (const double v : values) {
+    if (std::isnan(v)) throw ArgumentError(name, "NaN is among them, expected numbers");
+  }
+}
+
 /// float64 ranks of random orders number first, first + 1, ... (from 1); order s depends on (seed, rows, s) only.
 Tensor random_ranks(int64_t rows, int64_t first, int64_t count, int64_t seed) {
+  check_first(first);
   Tensor out = Tensor::empty({checked_entries(rows, count)}, Dtype::float64);
   double* const ranks = out.span<double>().data;
   const RandomKey key = random_key(static_cast<uint64_t>(seed), ("orders " + std::to_string(rows)).c_str());
@@ -45,6 +59,8 @@ Tensor random_ranks(int64_t rows, int64_t first, int64_t count, int64_t seed) {
 /// The same of rows that are drawn without replacement with weights e^pull.
 Tensor drawn_ranks(const std::vector<double>& pulls, int64_t first, int64_t count, int64_t seed) {
   const auto rows = static_cast<int64_t>(pulls.size());
+  check_first(first);
+  check_numbers("pulls", pulls);
   Tensor out = Tensor::empty({checked_entries(rows, count)}, Dtype::float64);
   double* const ranks = out.span<double>().data;
   const RandomKey key = random_key(static_cast<uint64_t>(seed), ("orders " + std::to_string(rows)).c_str());
@@ -62,6 +78,7 @@ Tensor drawn_ranks(const std::vector<double>& pulls, int64_t first, int64_t coun
 /// are more than `most`.
 std::optional<Tensor> arrangement_ranks(const std::vector<double>& grades, int64_t most) {
   const auto rows = static_cast<int64_t>(grades.size());
+  check_numbers("grades", grades);
   std::vector<int64_t> order(grades.size());
   std::iota(order.begin(), order.end(), int64_t{0});
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return grades[a] < grades[b]; });
@@ -128,7 +145,13 @@ std::vector<int64_t> grade_classes(const Lists& lists) {
   });
 }
 
-int64_t grade_class(const std::vector<double>& grades) { return classes().number({grades.begin(), grades.end()}); }
+int64_t grade_class(const std::vector<double>& grades) {
+  for (const double y : grades) {
+    if (!(y >= 0) || std::isinf(static_cast<float>(y)))
+      throw ArgumentError("grades", std::to_string(y) + ", expected finite numbers, 0 or more");
+  }
+  return classes().number({grades.begin(), grades.end()});
+}
 std::vector<double> grades_of_class(int64_t number) { return classes().grades(number); }
 
 }  // namespace

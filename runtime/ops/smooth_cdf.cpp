@@ -1,6 +1,7 @@
 #include "runtime/ops/smooth_cdf.h"
 
 #include <cmath>
+#include <cstdio>
 #include <stdexcept>
 
 #include "runtime/lua/failure.h"
@@ -16,6 +17,16 @@ constexpr double fine_kappa = 1000;
 constexpr double most_fine = 6e4;
 
 }  // namespace
+
+double Smoothing::gain(double sd, double range) const {
+  const double a = kind == by_gain ? amount : amount / sd;
+  if (range <= 0 || (a * range >= 1e-9 && a * range <= 1e150)) return a;
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "%g smooths values over a range of %g by a = %g, expected a times the range from 1e-9 to 1e150", amount,
+                range, a);
+  throw ArgumentError(kind == by_gain ? "gain" : "kappa", text);
+}
 
 RankingDistribution::RankingDistribution(const std::vector<double>& values, const char* method)
     : method_(method), listed_(Distribution(values)) {}
@@ -71,7 +82,7 @@ const Distribution& RankingDistribution::listed() const {
 }
 
 double RankingDistribution::gain(const Smoothing& how) const {
-  return how.kind == Smoothing::by_samples ? listed().sample_gain() : how.gain(sd());
+  return how.kind == Smoothing::by_samples ? listed().sample_gain() : how.gain(sd(), max() - min());
 }
 
 std::vector<Smoothed> RankingDistribution::smooth(const std::vector<double>& s, const Smoothing& how) const {

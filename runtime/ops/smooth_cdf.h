@@ -20,8 +20,9 @@ struct Smoothing {
   enum Kind : int8_t { by_kappa, by_gain, by_samples } kind = by_kappa;
   double amount = 8;
 
-  /// a by kappa or as given, for a distribution of this standard deviation.
-  double gain(double sd) const { return kind == by_gain ? amount : amount / sd; }
+  /// a by kappa or as given, for a distribution of this standard deviation and range. Throws where a is so small that
+  /// F~ is 1/2 throughout, or so large that it cannot be calculated with.
+  double gain(double sd, double range) const;
 };
 
 /// How a distribution is found. `automatic`: exactly where that is within reach, else from samples.

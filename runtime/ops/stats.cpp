@@ -200,7 +200,8 @@ std::tuple<double, double, int64_t, int64_t> summary(const Tensor& x) {
   for (const double v : values) {
     if (!std::isnan(v)) square += (v - mean) * (v - mean);
   }
-  return {mean, std::sqrt(square / static_cast<double>(n - 1)), n, static_cast<int64_t>(values.size()) - n};
+  return {mean, n > 1 ? std::sqrt(square / static_cast<double>(n - 1)) : undefined, n,
+          static_cast<int64_t>(values.size()) - n};
 }
 
 /// Mean of the differences in their standard deviations (Cohen's d_z), the same without its bias (Hedges 1981, its

@@ -10,22 +10,18 @@ namespace {
 constexpr int64_t shown_whole = 8;  // entries of a dimension; of longer ones three at each end
 constexpr int64_t shown_end = 3;
 
-std::string number(double x, Dtype type) {
+std::string number(const Tensor& values, int64_t at) {
+  if (values.dtype() == Dtype::int64) return std::to_string(values.span<int64_t>()[at]);
   char text[40];
-  if (type == Dtype::int64) {
-    std::snprintf(text, sizeof text, "%lld", static_cast<long long>(x));
-  } else {
-    std::snprintf(text, sizeof text, "%.5g", x);
-  }
+  with_real(values.dtype(), [&]<class Real>() {
+    std::snprintf(text, sizeof text, "%.5g", static_cast<double>(values.span<Real>()[at]));
+  });
   return text;
 }
 
 class Printer {
  public:
-  explicit Printer(const Tensor& x)
-      : shape_(x.shape()), type_(x.dtype()), values_(x.to(Device::cpu).to(Dtype::float64)) {
-    measure(0, 0);
-  }
+  explicit Printer(const Tensor& x) : shape_(x.shape()), values_(x.to(Device::cpu)) { measure(0, 0); }
 
   std::string text() { return part(0, 0, 1); }
 
@@ -43,7 +39,7 @@ class Printer {
 
   void measure(int d, int64_t at) {
     if (d == shape_.dims()) {
-      width_ = std::max(width_, number(values_.span<double>()[at], type_).size());
+      width_ = std::max(width_, number(values_, at).size());
       return;
     }
     each_shown(shape_[d], [&](int64_t i) {
@@ -53,7 +49,7 @@ class Printer {
 
   std::string part(int d, int64_t at, int indent) const {
     if (d == shape_.dims()) {
-      const std::string digits = number(values_.span<double>()[at], type_);
+      const std::string digits = number(values_, at);
       return std::string(shape_.dims() > 1 ? width_ - digits.size() : 0, ' ') + digits;
     }
     std::string out = "{";
@@ -68,7 +64,6 @@ class Printer {
   }
 
   Shape shape_;
-  Dtype type_;
   Tensor values_;
   size_t width_ = 0;
 };

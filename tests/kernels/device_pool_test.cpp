@@ -1,16 +1,29 @@
 // The pool of device memory over a made-up device with little of it, and over the one that is there.
+#include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <new>
 #include <set>
 #include <vector>
 
+#include "kernels/core/block_size.h"
 #include "kernels/cuda/pool.h"
 #include "runtime/tensor/storage.h"
 #include "tests/support/devices.h"
 
 namespace mr {
 namespace {
+
+TEST_CASE("blocks are no smaller than what is asked for, up to the largest sizes there are", "[pool]") {
+  for (int bit = 0; bit < 63; ++bit) {
+    for (const int64_t bytes : {(int64_t{1} << bit) - 1, int64_t{1} << bit, (int64_t{1} << bit) + 1}) {
+      CHECK(block_size(bytes) >= bytes);
+      CHECK(block_size(bytes) - bytes <= std::max<int64_t>(63, bytes / 4));
+    }
+  }
+  CHECK(block_size(std::numeric_limits<int64_t>::max()) == std::numeric_limits<int64_t>::max());
+}
 
 /// A device of 4096 bytes.
 struct Device4K {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -121,6 +122,26 @@ TEST_CASE("a call from inside a task runs there, in the same pieces", "[kernels]
   CHECK(elsewhere == 0);
   CHECK(wrong == 0);
   CHECK(visits == 200);
+}
+
+TEST_CASE("counts near 2^63 are cut where they are, and end", "[kernels][pool]") {
+  const Threads with(GENERATE(1, 3));
+  constexpr int64_t most = std::numeric_limits<int64_t>::max(), half = int64_t{1} << 62;
+  const auto cut = [](int64_t count, int64_t grain) {
+    std::mutex mutex;
+    std::set<Piece> seen;
+    pieces(count, grain, [&](int64_t first, int64_t last) {
+      const std::lock_guard lock(mutex);
+      if (!seen.emplace(first, last).second || seen.size() > 4) throw std::runtime_error("too many pieces");
+    });
+    return seen;
+  };
+  CHECK(cut(most, half) == std::set<Piece>{{0, half}, {half, most}});
+  CHECK(cut(most, most) == std::set<Piece>{{0, most}});
+  CHECK(cut(most - 1, most) == std::set<Piece>{{0, most - 1}});
+  CHECK(cut(half, most) == std::set<Piece>{{0, half}});
+  CHECK(cut(most, most - 1) == std::set<Piece>{{0, most - 1}, {most - 1, most}});
+  pieces(1, 1, [&](int64_t, int64_t) { CHECK(cut(most, half).size() == 2); });  // within a task
 }
 
 TEST_CASE("an interruption stops the work, is thrown once, and is gone", "[kernels][pool]") {

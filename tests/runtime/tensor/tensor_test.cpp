@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <unistd.h>
 #include <vector>
 
@@ -111,6 +112,12 @@ TEST_CASE("memory is aligned for every vector unit", "[tensor]") {
   for (const int64_t n : {1, 3, 17, 1000}) {
     CHECK(reinterpret_cast<uintptr_t>(Tensor::empty({n}, Dtype::float32).raw()) % 64 == 0);
   }
+}
+
+TEST_CASE("integers are shown digit by digit, also where float64 does not hold them", "[tensor]") {
+  constexpr int64_t most = std::numeric_limits<int64_t>::max();
+  const Tensor x = Tensor::from(std::vector<int64_t>{most, -most - 1, (int64_t{1} << 53) + 1});
+  CHECK(x.text() == "{9223372036854775807, -9223372036854775808, 9007199254740993}  mr.Tensor {3} int64");
 }
 
 TEST_CASE("one number is read from one number only", "[tensor]") {

@@ -21,6 +21,10 @@ it("leaves out NaN, pair by pair", function()
 end)
 
 it("summaries", function()
+  for _, few in ipairs{ {}, { 3 }, { 0 / 0 } } do
+    local sd = mr.stats.summary(few).sd
+    check(sd ~= sd, ("the deviation of %d values is %g"):format(#few, sd))
+  end
   local s = mr.stats.summary{ 2, 4, 4, 4, 5, 5, 7, 9, 0 / 0 }
   near(s.mean, 5)
   near(s.sd, math.sqrt(32 / 7), 1e-12)

@@ -1,0 +1,137 @@
+-- Numbers and sizes at the edges of their types: an error that names them, or what is right; nothing undefined.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local describe, it, near, equal, check, raises = test.describe, test.it, test.near, test.equal, test.check, test.raises
+
+local inf, nan = math.huge, 0 / 0
+local least, most = math.mininteger, math.maxinteger
+
+describe("distributions", function()
+  it("are made of numbers that can be calculated with, and of no others", function()
+    for _, bad in ipairs{ nan, inf, -inf, 1e308, -1e308, 1e151 } do
+      raises(function() mr.bounds.distribution_of{ 0.5, bad } end, "bad argument 'values' to 'distribution_of' (entry 2 is")
+    end
+    raises(function() mr.bounds.distribution_of{} end, "a distribution needs at least one value")
+    local wide = mr.bounds.distribution_of{ -1e150, 1e150 }
+    near({ wide:mean() / 1e150, wide:sd() / 1e150, wide:cdf(0) }, { 0, 1, 0.5 }, 1e-12)
+    for _, tabled in ipairs{ false, true } do near((wide:smooth(0, { tabled = tabled })), 0.5, 1e-9) end
+    near({ mr.bounds.distribution_of{ 0, 5e-324 }:smooth(0) }, { 0.5, 0 }, 0)
+  end)
+
+  it("are smoothed by any steepness that changes them, and by no other", function()
+    local listed, long = mr.bounds.distribution_of{ 0, 1 }, mr.bounds.distribution("ndcg", { n = 60, p = 20 })
+    for _, d in ipairs{ listed, long } do
+      for _, tabled in ipairs{ false, true } do
+        for _, o in ipairs{ { kappa = 1e-300 }, { kappa = 1e300 }, { gain = 5e-324 }, { gain = 1e308 }, { gain = 1e-12 } } do
+          o.tabled = tabled
+          raises(function() d:smooth(0.5, o) end, "expected a times the range from 1e-9 to 1e150")
+        end
+        for _, kappa in ipairs{ 1e-5, 0.1, 50 } do
+          local value, slope = d:smooth(0.9, { kappa = kappa, tabled = tabled })
+          check(value >= 0.4 and value <= 1 and slope >= 0 and slope < inf, ("%g: %g, %g"):format(kappa, value, slope))
+        end
+      end
+    end
+    near((listed:smooth(0.5, { gain = 1e120 })), 0.5, 0)
+  end)
+
+  it("of grades as large as they may be have all their statistics", function()
+    for _, grades in ipairs{ { 1000, 1000, 1, 0 }, { 1000, 0, 0 }, { 600, 500, 0 } } do
+      local found, low, high, square = mr.bounds.of("ndcg", { grades = grades }), inf, -inf, 0
+      -- all orders by hand, gains over the largest
+      local sums, count = {}, 0
+      local function place(left, rank, sum)
+        if #left == 0 then sums[#sums + 1] = sum end
+        for i = 1, #left do
+          local rest = { table.unpack(left) }
+          local grade = table.remove(rest, i)
+          place(rest, rank + 1, sum + (grade > 0 and 2.0 ^ (grade - grades[1]) or 0) / math.log(rank + 1, 2))
+        end
+      end
+      place(grades, 1, 0)
+      for _, s in ipairs(sums) do low, high, count = math.min(low, s), math.max(high, s), count + s / #sums end
+      for _, s in ipairs(sums) do square = square + (s - count) ^ 2 / #sums end
+      near({ found.min, found.max, found.expectation, found.sd }, { low / high, 1, count / high, math.sqrt(square) / high }, 1e-9)
+    end
+  end)
+
+  it("of rankers whose weights cannot be added up are refused, not made of other weights", function()
+    for _, beta in ipairs{ 1, -1, 700, 1e308, -1e308 } do
+      for _, method in ipairs{ "auto", "sampled" } do
+        raises(function() mr.bounds.distribution("ndcg", { grades = { 1000, 3, 2, 0 }, beta = beta, method = method, samples = 100 }) end,
+          "times the range of the grades, 1000, is beyond 300")
+      end
+    end
+    for _, beta in ipairs{ 1e308, -1e308 } do
+      raises(function() mr.bounds.distribution("ap", { n = 20, p = 5, beta = beta }) end, "too far from 0")
+    end
+  end)
+end)
+
+describe("sizes near 2^63", function()
+  it("of orders are refused by name", function()
+    for _, n in ipairs{ least, -1, 1 << 62, most } do
+      raises(function() core.random_ranks(3, n, 2, 1) end, "bad argument #2 'first'")
+      raises(function() core.drawn_ranks({ 1, 2 }, n, 2, 1) end, "bad argument #2 'first'")
+      raises(function() core.random_ranks(n, 0, 2, 1) end, n < 0 and "bad argument #1 'rows'" or "'count' to 'random_ranks'")
+      for _, rows in ipairs{ 0, 1, 3 } do raises(function() core.random_ranks(rows, 0, n, 1) end, "'count' to 'random_ranks'") end
+      raises(function() core.drawn_ranks({}, 0, n, 1) end, "'count' to 'drawn_ranks'")
+      raises(function() core.list_copies({}, n) end, "'count' to 'list_copies'")
+    end
+    equal(#core.random_ranks(2, 1 << 53, 3, 1), 6)
+    for _, f in ipairs{ function() core.drawn_ranks({ nan, 1 }, 0, 1, 1) end, function() core.arrangement_ranks({ nan, nan, 1 }, 5) end } do
+      raises(f, "NaN is among them, expected numbers")
+    end
+    for _, bad in ipairs{ nan, -1, 1e39, inf } do
+      raises(function() mr.bounds.of("err", { grades = { 1, bad } }) end, "expected finite numbers, 0 or more")
+    end
+  end)
+
+  it("of tensors, parts and lists are refused by name", function()
+    for _, n in ipairs{ least, -1, 1 << 62, most } do
+      for _, f in ipairs{ function() mr.zeros(n, n) end, function() mr.ones(4):reshape(n, n) end, function() mr.ones(4):narrow(1, n, n) end,
+        function() mr.ones(4):narrow(1, 1, n) end, function() mr.ones(4):sum(n) end, function() mr.ones(4):size(n) end,
+        function() return mr.ones(4)[n] end, function() core.lists({ n }, mr.ones(1), {}, {}) end,
+        function() core.positives(mr.tensor({ 1 }, { dtype = "int64" }), mr.tensor({ 1 }, { dtype = "int64" }), mr.ones(1), n, n, 1, 0) end,
+      } do
+        local ok, message = pcall(f)
+        check(not ok and not message:find("vector", 1, true), tostring(message))
+      end
+    end
+    for _, k in ipairs{ 4, 1 << 40, 1 << 62, most } do
+      for _, name in ipairs{ "ndcg", "ap", "rr", "err", "rbp", "nrbp", "dcg", "recall", "hit" } do
+        for _, ties in ipairs{ "mean", "stable", "worst" } do
+          local function value(cutoff)
+            return mr.metrics[name](mr.tensor{ 1, 1, 2, 0 }, mr.lists{ { 1, 0, 1, 0 } }, { k = cutoff, ties = ties }):item()
+          end
+          equal(value(k), value(4), name)
+        end
+      end
+    end
+  end)
+end)
+
+describe("numbers that integers do not hold", function()
+  it("are no integers", function()
+    for _, dtype in ipairs{ "float32", "float64" } do
+      for _, bad in ipairs{ nan, inf, -inf, 0x1p63, -0x1p64, 1e38 } do
+        local x = mr.tensor({ 7, bad }, { dtype = dtype })
+        raises(function() x:long() end, "at entry 2, which int64 does not hold")
+        raises(function() x:to "int64" end, "at entry 2, which int64 does not hold")
+        raises(function() core.integers(x) end, "at entry 2, which int64 does not hold")
+      end
+      equal(mr.tensor({ -0x1p63, -0.5, 2.9 }, { dtype = dtype }):long():totable(), { least, 0, 2 })
+    end
+    raises(function() core.arange(0, 0x1p53 * 2000, 0x1p53, "int64") end, "bad argument #2 'last' to 'arange'")
+    equal(core.arange(0x1p53 - 1, 0x1p53, 1, "int64"):totable(), { (1 << 53) - 1, 1 << 53 })
+  end)
+end)
+
+it("least squares need a column", function()
+  for _, rows in ipairs{ 0, 3 } do
+    raises(function() core.least_squares(mr.zeros(rows, 0), mr.ones(rows)) end, ("shape {%d, 0}, expected a column at least"):format(rows))
+  end
+  local _, _, squares, rank = core.least_squares(mr.zeros(0, 2), mr.ones(0))
+  check(squares ~= squares and rank == 0)
+end)
