@@ -15,7 +15,7 @@ local function one(kind, build, options)
 end
 
 ---@class mr.plot.Common
----@field title? string
+---@field title? string   like all words it is drawn as it is; line breaks stay in titles, captions and categories, elsewhere they become spaces
 ---@field xlabel? string
 ---@field ylabel? string
 ---@field caption? string   set small below the figure

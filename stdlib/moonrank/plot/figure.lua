@@ -16,7 +16,10 @@ local M = { Figure = Figure }
 ---A figure of these panels, row by row.
 ---@param o { kind: string, panels: table[], columns?: integer, title?: string, caption?: string, width: integer, height: integer, legend?: string }
 ---@return mr.Figure
-function M.new(o) return setmetatable({ kind = o.kind, width = o.width, height = o.height, _ = o }, Figure) end
+function M.new(o)
+  for _, words in ipairs{ o.title or "", o.caption or "", o.panels[1].title or "" } do text.plain(words) end
+  return setmetatable({ kind = o.kind, width = o.width, height = o.height, _ = o }, Figure)
+end
 
 local terminals = {
   svg = "set terminal svg size %d,%d fixed noenhanced font 'sans,13' background rgb 'white'",

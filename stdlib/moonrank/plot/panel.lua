@@ -5,7 +5,7 @@ local text = require "moonrank.plot.text"
 
 local M = {}
 
-local quote, number = text.quote, text.number
+local quote, quote_line, number = text.quote, text.quote_line, text.number
 
 ---A writer of script lines for a page of this size; pixels count from the top left corner.
 ---@param width number
@@ -17,7 +17,7 @@ function M.page(width, height)
   function page.at(x, y) return ("screen %.5f, screen %.5f"):format(x / width, 1 - y / height) end
   -- Words at a place: justified left, center or right, centred on their height.
   function page.words(words, x, y, o)
-    page.add("set label %s at %s %s%s font 'sans%s,%d' tc rgb '%s' front", quote(words), page.at(x, y), o.justify or "left",
+    page.add("set label %s at %s %s%s font 'sans%s,%d' tc rgb '%s' front", quote_line(words), page.at(x, y), o.justify or "left",
       o.rotate and " rotate" or "", o.bold and ":Bold" or "", o.size or layout.font, o.color or "#222222")
   end
   return page
@@ -39,10 +39,27 @@ local function data_block(page, rows)
   return "$d" .. page.blocks
 end
 
+-- gnuplot reads the label of a tick as a format if there is a percent sign in it, and cuts what it makes of that after 49 bytes.
+local function is_cut(words) return #words > 45 and words:find("%", 1, true) ~= nil end
+
 local function tick_list(ticks)
   local parts = {}
-  for i, tick in ipairs(ticks) do parts[i] = quote(tick.text) .. " " .. number(tick.at) end
+  for i, tick in ipairs(ticks) do
+    parts[i] = quote(is_cut(tick.text) and "" or (tick.text:gsub("%%", "%%%%"))) .. " " .. number(tick.at)
+  end
   return "(" .. table.concat(parts, ", ") .. ")"
+end
+
+-- Labels of ticks that gnuplot would cut, as words beside the axis.
+local function long_labels(page, name, ticks, turned)
+  local where = name == "x" and "first %s, graph 0 %s offset 0,-0.7" or "graph 0, first %s %s offset -1,0"
+  for _, tick in ipairs(ticks) do
+    if is_cut(tick.text) then
+      local style = (name == "y" or turned) and "right" or "center"
+      page.add("set label %s at %s%s tc rgb '#222222'", quote(tick.text), where:format(number(tick.at), style),
+        turned and " rotate by 35" or "")
+    end
+  end
 end
 
 local function axis(page, name, it, ticks, style)
@@ -52,6 +69,7 @@ local function axis(page, name, it, ticks, style)
   page.add("set %srange [%s:%s]", name, number(it.down and hi or lo), number(it.down and lo or hi))
   page.add("%s logscale %s", it.log and "set" or "unset", name)
   page.add("set %stics %s %s", name, style, tick_list(ticks))
+  long_labels(page, name, ticks, style:find("rotate by 35", 1, true))
 end
 
 ---A line, point or box that stands for a series.
@@ -163,7 +181,7 @@ local function plot_command(page, panel, box)
     if style and #layer.rows > 0 then
       local title = as_text and layer.entry and layer.entry.name
       parts[#parts + 1] = ("%s using %s with %s %s"):format(data_block(page, layer.rows), using, style,
-        title and "title " .. quote(title) or "notitle")
+        title and "title " .. quote_line(title) or "notitle")
     end
   end
   if #parts == 0 then
@@ -210,8 +228,8 @@ end
 function M.draw_text(page, panel)
   page.add("reset")
   if panel.title then page.add("set title %s", quote(panel.title)) end
-  if panel.x.label then page.add("set xlabel %s", quote(panel.x.label)) end
-  if panel.y.label then page.add("set ylabel %s", quote(panel.y.label)) end
+  if panel.x.label then page.add("set xlabel %s", quote_line(panel.x.label)) end
+  if panel.y.label then page.add("set ylabel %s", quote_line(panel.y.label)) end
   page.add("set key outside top left horizontal")
   axis(page, "x", panel.x, scale.ticks(panel.x, page.width // 12), "nomirror")
   axis(page, "y", panel.y, scale.ticks(panel.y, page.height // 4), "nomirror")

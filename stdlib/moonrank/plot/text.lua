@@ -3,18 +3,34 @@ local check = require "moonrank.check"
 
 local M = {}
 
----A string for gnuplot that means exactly these characters. Single quotes, because gnuplot runs commands in backticks within double quotes;
----a line break is the one thing that must stand in double quotes.
----@param text string
+---A text that can be shown as it is, with line breaks in one form; raises where it is no text, as with bytes that move a terminal's cursor.
+---@param text any
 ---@return string
----Example: `require("moonrank.plot.text").quote("it's `ls`")   --> 'it''s `ls`'`
-function M.quote(text)
+---Example: `#require("moonrank.plot.text").plain("two\r\nlines")   --> 9`
+function M.plain(text)
   text = tostring(text)
   if not utf8.len(text) then check.fail("mr.plot: the text '%s' is not UTF-8", (text:gsub("[^%g ]", "?"))) end
   text = text:gsub("\r?\n", "\n"):gsub("\t", " ")
-  if text:find("[\0-\9\11-\31\127]") then check.fail("mr.plot: the text '%s' has a control character in it", (text:gsub("%c", "?"))) end
-  return "'" .. text:gsub("'", "''"):gsub("\n", "'.\"\\n\".'") .. "'"
+  if text:find("[\0-\9\11-\31\127]") or text:find("\xC2[\x80-\x9F]") then
+    check.fail("mr.plot: the text '%s' has a control character in it", (text:gsub("\xC2[\x80-\x9F]", "?"):gsub("%c", "?")))
+  end
+  return text
 end
+
+-- What must stand in double quotes: a line break, which single quotes cannot hold, and a single quote, which gnuplot does not see doubled at
+-- the beginning of a string.
+local double = { ["\n"] = "'.\"\\n\".'", ["'"] = "'.\"'\".'" }
+
+---A string for gnuplot that means exactly these characters. Single quotes, because gnuplot runs commands in backticks within double quotes.
+---@param text string
+---@return string
+---Example: `require("moonrank.plot.text").quote("it's `ls`")   --> 'it'."'".'s `ls`'`
+function M.quote(text) return "'" .. M.plain(text):gsub("[\n']", double) .. "'" end
+
+---The same on one line, for places that have only one: the label of an axis, the name of a series.
+---@param text string
+---@return string
+function M.quote_line(text) return M.quote((tostring(text):gsub("\r?\n", " "))) end
 
 ---A number for gnuplot, in full.
 ---@param x number
@@ -51,6 +67,7 @@ function M.wrap(text, size, pixels)
   if not text then return lines end
   for paragraph in (text .. "\n"):gmatch("(.-)\r?\n") do
     local line
+    if M.width(paragraph, size) <= pixels then line, paragraph = paragraph, "" end
     for word in paragraph:gmatch("%S+") do
       local longer = line and line .. " " .. word or word
       if line and M.width(longer, size) > pixels then

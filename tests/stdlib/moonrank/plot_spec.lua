@@ -87,7 +87,7 @@ end
 describe("words in a script", function()
   test.it("stand in single quotes, where gnuplot evaluates nothing", function()
     equal(text.quote("plain"), "'plain'")
-    equal(text.quote("it's `ls` \"$HOME\" \\n"), "'it''s `ls` \"$HOME\" \\n'")
+    equal(text.quote("it's `ls` \"$HOME\" \\n"), "'it'.\"'\".'s `ls` \"$HOME\" \\n'")
     equal(text.quote("two\nlines"), "'two'.\"\\n\".'lines'")
     raises(function() text.quote("a\0b") end, "control character")
     raises(function() text.quote("\xff") end, "not UTF-8")
