@@ -51,6 +51,7 @@ namespace mr {
   ROW(attention_methods)     \
   ROW(network_methods)       \
   ROW(model_file_functions)  \
+  ROW(fingerprint_functions) \
   ROW(store_functions)       \
   ROW(store_methods)         \
   ROW(worker_functions)      \

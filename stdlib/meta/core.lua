@@ -360,6 +360,21 @@ function core.factor_scores(users, items, user_of, item_of, lists) end
 ---@return boolean
 function core.file_exists(path) end
 
+---SHA-256 of sizes, grades and names, in hexadecimal.
+---@param lists mr.Lists
+---@return string
+function core.fingerprint_of_lists(lists) end
+
+---SHA-256 of type, shape and entries, in hexadecimal.
+---@param tensor mr.Tensor
+---@return string
+function core.fingerprint_of_tensor(tensor) end
+
+---SHA-256 of texts, in hexadecimal.
+---@param texts string[]
+---@return string
+function core.fingerprint_of_texts(texts) end
+
 ---Place and value of the first entry larger in size, or nil.
 ---@param x mr.Tensor
 ---@param size number

@@ -1,6 +1,7 @@
 -- Long experiments resume: what a part computed is kept in a file and read back when the script runs again.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local fingerprint = require "moonrank.data.fingerprint"
 
 local M = {}
 
@@ -11,9 +12,8 @@ local function stored(path, settings)
   local was = {}
   for i, key in ipairs(keys) do was[key] = values[i] end
   for name, value in pairs(settings) do
-    if was[name] ~= tostring(value) then
-      check.fail("%s holds results for %s = %s, not %s: move it away or name another folder", path, name, tostring(was[name]),
-        tostring(value))
+    if was[name] ~= value then
+      check.fail("%s holds results for %s = %s, not %s: move it away or name another folder", path, name, tostring(was[name]), value)
     end
   end
   local results = {}
@@ -21,20 +21,29 @@ local function stored(path, settings)
   return results
 end
 
+-- Settings as texts.
+local function texts_of(settings)
+  local texts = {}
+  for name, value in pairs(settings) do texts[name] = fingerprint.of(value) or tostring(value) end
+  return texts
+end
+
 ---The tensors that `compute` returns, by name: computed the first time and kept in the file `path` (safetensors; missing folders are made),
 ---read from there afterwards. The file is written in one piece, so an interrupted run leaves none. Settings (any name but `format`) are kept
----beside them; a file with other settings, or that is something else than results, is an error, and left alone.
+---beside them; a file with other settings, or that is something else than results, is an error, and left alone. Of a dataset, a fold or
+---ratings among them it is the fingerprint that counts: `{seed = 1, data = fold}`.
 ---@param path string
 ---@param settings table<string, any>   what the results depend on
 ---@param compute fun(): table<string, mr.Tensor>
 ---@return table<string, mr.Tensor> results, boolean was_there
 function M.checkpoint(path, settings, compute)
+  settings = texts_of(settings)
   local results = stored(path, settings)
   if results then return results, true end
   results = compute()
   local names, tensors, keys, values = check.names(results), {}, check.names(settings), {}
   for i, name in ipairs(names) do tensors[i] = results[name] end
-  for i, key in ipairs(keys) do values[i] = tostring(settings[key]) end
+  for i, key in ipairs(keys) do values[i] = settings[key] end
   core.make_folder(path)
   core.save_tensors(path, "moonrank checkpoint 1", names, tensors, keys, values)
   return results, false

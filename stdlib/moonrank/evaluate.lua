@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local metric = require "moonrank.metric"
+local seen = require "moonrank.data.seen"
 local tables = require "moonrank.table"
 
 local M = {}
@@ -51,6 +52,12 @@ end
 ---@return mr.Evaluation
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {"rr"}).mean.rr   --> 0.5`
 function M.evaluate(scores, lists, names, options)
+  seen.note("other", lists)
+  return M.measure(scores, lists, names, options)
+end
+
+---The same of data that a trial has noted already.
+function M.measure(scores, lists, names, options)
   local metrics = metrics_of(names, options)
   local result = { mean = {}, counted = {}, skipped = {}, count = lists.count, names = {}, metrics = metrics }
   local rankings = {}

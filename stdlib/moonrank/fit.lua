@@ -6,6 +6,7 @@ local evaluate = require "moonrank.evaluate"
 local metric = require "moonrank.metric"
 local parallel = require "moonrank.parallel"
 local progress = require "moonrank.progress"
+local seen = require "moonrank.data.seen"
 
 local M = {}
 
@@ -16,6 +17,7 @@ local M = {}
 ---@field test mr.Evaluation?               the same with means and counts
 ---@field interrupted boolean               whether Ctrl-C ended it
 ---@field metrics table<string, mr.Metric>  what was measured, by name
+---@field data table<string, string>        fingerprints of train, valid and test
 ---@field chosen_on string                  "valid", "test" or "last epoch"
 ---@field replayed integer                  epochs that the GPU ran from a recording of an earlier one
 
@@ -56,14 +58,19 @@ local function scores_of(model, batch)
   return scores
 end
 
+local function measured(model, dataset, metrics)
+  local batch = whole(dataset)
+  return evaluate.measure(scores_of(model, batch), batch.lists, metrics)
+end
+
 ---Scores a dataset with a model and evaluates them.
 ---@param model mr.Model
 ---@param dataset mr.Dataset
 ---@param metrics (string|mr.Metric)[]
 ---@return mr.Evaluation
 function M.test(model, dataset, metrics)
-  local batch = whole(dataset)
-  return evaluate.evaluate(scores_of(model, batch), batch.lists, metrics)
+  seen.note("other", dataset)
+  return measured(model, dataset, metrics)
 end
 
 -- What the progress line shows beside the time left. The GPU's loss is read at the end of an epoch: until then the last one is shown.
@@ -78,11 +85,11 @@ end
 
 -- The metrics of these names, each once.
 local function metrics_of(names)
-  local metrics, seen = {}, {}
+  local metrics, known = {}, {}
   for i, name in ipairs(names) do
     metrics[i] = metric.parse(name)
-    if seen[metrics[i].name] then check.fail("mr.fit: metrics has '%s' twice", metrics[i].name) end
-    seen[metrics[i].name] = true
+    if known[metrics[i].name] then check.fail("mr.fit: metrics has '%s' twice", metrics[i].name) end
+    known[metrics[i].name] = true
   end
   return metrics
 end
@@ -131,7 +138,7 @@ local function judged(o, run, epoch, loss)
   end
   if epoch % o.every ~= 0 and epoch ~= o.epochs then return end
   local name = o.select.name
-  local function measure() return M.test(o.model, o.judge, { o.select }).mean[name] end
+  local function measure() return measured(o.model, o.judge, { o.select }).mean[name] end
   if o.group then entry.metrics[name] = o.group:of_first(measure) else entry.metrics[name] = measure() end
   run._measured = run._measured or epoch
   if o.select:better(entry.metrics[name], run.best and run.best.metrics[name]) then
@@ -180,7 +187,7 @@ end
 ---@return mr.Run
 function M.fit(options)
   local o = checked(options)
-  local run = { history = {}, metrics = by_name(o), chosen_on = o.chosen_on, interrupted = false, replayed = 0 }
+  local run = { history = {}, metrics = by_name(o), data = seen.note_fit(o), chosen_on = o.chosen_on, interrupted = false, replayed = 0 }
   local batches = o.epochs * math.ceil(o.train.count / o.batch)
   o.group = o.parallel and parallel.join(o.model:parameters()) or false
   local shows = o.progress and (not o.group or o.group.rank == 0)
@@ -195,7 +202,7 @@ function M.fit(options)
   if not run.best and #run.history > 0 then keep_last(o, run) end
   run._snapshot, run._measured = nil, nil
   if o.test and #o.metrics > 0 then
-    run.test = M.test(o.model, o.test, o.metrics)
+    run.test = measured(o.model, o.test, o.metrics)
     run.scores = {}
     for _, name in ipairs(run.test.names) do run.scores[name] = run.test[name] end
   end

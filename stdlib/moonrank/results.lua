@@ -199,6 +199,15 @@ function Results:sign(name)
   return own == "minimize" and -1 or 1
 end
 
+---Which data a trial looked at: the fingerprints of what mr.fit had as train, valid and test, and of what else was read or evaluated. Nothing
+---where the trial is from before this was kept.
+---@param number integer
+---@return mr.data.Entry[]
+function Results:data(number)
+  local found = self._store:data(self.study, number)[number]
+  return found and found.entries or {}
+end
+
 ---Rows of trials, the best first; those without a value are left out.
 ---@param data mr.results.Columns
 ---@param rows integer[]

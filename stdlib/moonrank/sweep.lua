@@ -7,6 +7,7 @@ local live = require "moonrank.sweep.live"
 local metrics = require "moonrank.metric"
 local pool = require "moonrank.sweep.pool"
 local process = require "moonrank.sweep.process"
+local provenance = require "moonrank.sweep.provenance"
 local pruners = require "moonrank.sweep.pruners"
 local ranks = require "moonrank.sweep.ranks"
 local samplers = require "moonrank.sweep.samplers"
@@ -33,9 +34,10 @@ local M = {}
 ---@field workers? integer          processes (default: one per core, or per GPU where the device is cuda); 0: in this process
 ---@field retry? integer            how often a trial that failed or was killed is tried again (default 0)
 ---@field settings? table           what results depend on beside the script, e.g. mr.args{...}: a change is noticed
----@field data? string|string[]     files that trials read: their checksums are kept, a change is noticed
+---@field data? any                 files that trials read, datasets, folds or ratings, or a list of them, beside those that mr.fit and
+---   mr.evaluate see: a change is noticed
 ---@field silence? number           under mpirun or srun: seconds after which a rank that says nothing is given up (default 60)
----@field force? boolean            go on although space, script or settings changed (default false)
+---@field force? boolean            go on although space, script, settings or data changed (default false)
 ---@field progress? boolean         show how far it is (default true)
 
 local function at_least(name, value, least)
@@ -136,6 +138,7 @@ local function run_study(o, call, study, fingerprint, context)
   local row = studies.enter(opened, study, o.force)
   local plan = schedule.new{ store = opened, study = row, space = o.space, sampler = o.sampler, pruner = o.pruner, retry = o.retry,
     trials = o.trials, metric = o.metric or "value", folder = folder }
+  if not o.force then provenance.check(opened, row, context, function(number) return plan:job(plan.trials[number]) end) end
   opened:set_planned(row, plan.planned)
   local view = live.new(o.name, plan, { quiet = not o.progress })
   local interrupted
@@ -153,7 +156,8 @@ local calls, running = 0, false
 
 ---Runs every trial of a study that has not ended yet, and returns the study's results. Each trial is a row of the store as soon as it begins;
 ---what it returned, or why it failed, is written when it ends. Running the same script again goes on where it stopped: a changed space, script,
----sampler, seed or setting is an error that names it, unless `force = true`. Trials run in other processes, which start this script anew and
+---sampler, seed or setting is an error that names it, unless `force = true`. So are other data: a trial keeps the fingerprints of what it gave to
+---mr.fit, mr.test and mr.evaluate, and is begun once more, up to there, before its results are returned to a later run. Trials run in other processes, which start this script anew and
 ---take trials where it calls `mr.sweep`; what is printed there goes to a file beside the store. Results do not depend on how many there are.
 ---Under `mpirun` or `srun` each of the processes that were started has one worker. The first one writes the store, goes on with the script and
 ---alone prints; the others stay in their first `mr.sweep` until it ends. All need the folder of the script and of the store. What a worker's

@@ -83,6 +83,44 @@ it("all.lua --smoke: a report of its own, the same when it runs again, with the 
   end)
 end)
 
+-- Made-up ratings in a file and a folder of MovieLens' names.
+local function like_movielens(folder, seed)
+  local r = mr.data.synthetic{ kind = "ratings", users = 30, items = 120, mean_activity = 60, seed = seed }
+  local lines = { "userId,movieId,rating" }
+  local users, items, values = r.user:totable(), r.item:totable(), r.value:totable()
+  for i = 1, #users do lines[i + 1] = ("%d,%d,%g"):format(users[i], items[i], values[i]) end
+  os.execute(("mkdir -p %s/ml-latest-small"):format(folder))
+  sweeps.write(folder .. "/ml-latest-small/ratings.csv", table.concat(lines, "\n") .. "\n")
+end
+
+-- Table 5.1 with fewer runs.
+local few_runs = ([[
+local compared = dofile "%s/scripts/thesis/compared.lua"
+local args = compared.runs.args{ seed = 1 }
+local set = compared.runs.set(args, "movielens")
+set.epochs, set.folds, set.values = 1, 2, { 1 }
+compared.table(args, { set = "movielens", seed = args.seed, empty = "skip" })
+]]):format(here)
+
+it("Table 5.1 on other data than its runs are of: an error that has both, and no table", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  sweeps.in_folder(function(folder)
+    for i, name in ipairs{ "a", "b" } do like_movielens(folder .. "/" .. name, i) end
+    like_movielens(folder .. "/c", 1)
+    local function run(data) return sweeps.run(folder, "sweep.lua", "--store s.db --samples 100 --workers 0 --data " .. data) end
+    local status, first, err = run "a"
+    equal(status, 0, err)
+    check(first:find "nDCG  none", first)
+    local other
+    status, other, err = run "b"
+    equal({ status, other }, { 1, "" })
+    check(err:find("s.db has a study 'movielens, seed 1' already, of other data", 1, true), err)
+    check(err:find "then: train %x+ %(%d+ lists, %d+ rows%)" and err:find "now:  train %x+ %(%d+ lists, %d+ rows%)", err)
+    local _, same = run "c"
+    equal(same, first, "the same ratings in another folder")
+  end, few_runs)
+end)
+
 it("learning_rates.lua --smoke: the best rate of every loss and bound, as rates.lua wants it", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
   sweeps.in_folder(function(folder)

@@ -1,6 +1,8 @@
 -- Judged lists with what a model sees of their rows: features, or users and items.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local fingerprint = require "moonrank.data.fingerprint"
+local seen = require "moonrank.data.seen"
 
 local M = {}
 
@@ -10,6 +12,7 @@ local M = {}
 ---@field features? mr.Tensor      [rows, width] float32
 ---@field users? mr.Tensor         [lists] int64
 ---@field items? mr.Tensor         [rows] int64
+---@field fingerprint string        of its content: lists, features, users, items
 local Dataset = check.class("mr.Dataset")
 
 local function absent_as_false(t, names)
@@ -36,6 +39,8 @@ function M.new(parts)
   o.count = o.lists.count
   return setmetatable(absent_as_false(o, { "features", "users", "items" }), Dataset)
 end
+
+function Dataset:get_fingerprint() return fingerprint.combined("dataset", self.lists, self.features, self.users, self.items) end
 
 ---Whether it is a dataset made here, whose batches depend on nothing but their options.
 function M.is(dataset) return getmetatable(dataset) == Dataset end
@@ -87,6 +92,7 @@ end
 ---table.concat(sizes, " ")   --> 32 32 6
 ---```
 function Dataset:batches(options)
+  seen.note("other", self)
   local o = check.options("batches", options, { size = 32, shuffle = false, seed = 1, epoch = 1, device = core.device(),
     share = check.none })
   if math.type(o.size) ~= "integer" or o.size < 1 then
@@ -119,6 +125,7 @@ end
 function Dataset:to(device)
   local parts = whole(self, device)
   parts.size, parts.name = nil, self.name
+  for _, name in ipairs{ "features", "users", "items" } do fingerprint.carry(self[name], parts[name]) end
   return M.new(parts)
 end
 

@@ -1,6 +1,7 @@
 -- One fold: what a model learns from, what its epoch is chosen on, and what is looked at once.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local fingerprint = require "moonrank.data.fingerprint"
 
 local M = {}
 
@@ -10,6 +11,7 @@ local M = {}
 ---@field test mr.Dataset
 ---@field number integer       which fold, from 1
 ---@field k integer            of how many
+---@field fingerprint string   of the content of the three
 ---@field short_users integer  users with fewer unseen items than negatives wanted
 local Fold = check.class("mr.Fold")
 
@@ -21,6 +23,10 @@ local names = { "train", "valid", "test" }
 function M.new(parts)
   parts.short_users = parts.short_users or 0
   return setmetatable(parts, Fold)
+end
+
+function Fold:get_fingerprint()
+  return fingerprint.combined("fold", self.train.fingerprint, self.valid.fingerprint, self.test.fingerprint)
 end
 
 local function mapped(self, change)

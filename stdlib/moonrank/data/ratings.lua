@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local fingerprint = require "moonrank.data.fingerprint"
 local folds = require "moonrank.data.fold"
 
 local M = {}
@@ -15,11 +16,16 @@ local M = {}
 ---@field value mr.Tensor      [rows] float32
 ---@field user_ids string[]    what the file calls user 1, 2, ...
 ---@field item_ids string[]    what the file calls item 1, 2, ...
+---@field fingerprint string    of the content, and of which users count
 local Ratings = check.class("mr.Ratings")
 
 function M.new(name, user, item, value, user_ids, item_ids)
   return setmetatable({ name = name, user = user, item = item, value = value, user_ids = user_ids, item_ids = item_ids,
     users = #user_ids, items = #item_ids, rows = #user, binary = false, least = 0, _kept = false }, Ratings)
+end
+
+function Ratings:get_fingerprint()
+  return fingerprint.combined("ratings", self.user, self.item, self.value, self.user_ids, self.item_ids, self.least)
 end
 
 local function changed(self, fields)

@@ -21,7 +21,15 @@ M.versions = {
     [[CREATE TABLE lists (trial INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, scores BLOB NOT NULL,
       PRIMARY KEY (trial, name)) WITHOUT ROWID]],
   },
+  {  -- which data trials looked at; of those from before it is not known
+    [[CREATE TABLE data (trial INTEGER NOT NULL REFERENCES trials(id), role TEXT NOT NULL, fingerprint TEXT NOT NULL, what TEXT NOT NULL,
+      PRIMARY KEY (trial, role, fingerprint)) WITHOUT ROWID]],
+    "ALTER TABLE trials ADD COLUMN noted INTEGER NOT NULL DEFAULT 0",
+  },
 }
+
+-- The oldest version that can be read as it is.
+local readable = 1
 
 ---@class mr.sweep.Store
 ---@field path string
@@ -139,9 +147,10 @@ Store.__close = Store.close
 ---holds anything but a store's tables, which is left as it was.
 ---@param path string
 ---@param mode "read"|"write"
----@param versions? string[][]
+---@param versions? string[][]  for tests, which read none that is older
 ---@return mr.sweep.Store
 function M.open(path, mode, versions)
+  local oldest = versions and #versions or readable
   versions = versions or M.versions
   if mode == "write" then
     core.make_folder(path)
@@ -154,7 +163,7 @@ function M.open(path, mode, versions)
     return store
   end
   local version = version_of(store._database)
-  if version < #versions then
+  if version < oldest then
     check.fail("%s is a store of version %d, expected %d; running a sweep on it brings it up to date", path, version, #versions)
   end
   return store
@@ -213,11 +222,16 @@ function Store:finish(study, trial, outcome)
   self:transaction(function()
     local id = self:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", study.id, trial.number).id[1]
     self:columns([[UPDATE trials SET state = ?2, attempts = ?3, value = ?4, reason = ?5, traceback = ?6, wall = ?7, memory = ?8,
-      device = ?9, version = ?10, data = ?11, ended = datetime('now') WHERE id = ?1]], id, outcome.state, trial.attempts, outcome.value,
-      outcome.reason, outcome.traceback, outcome.wall, outcome.memory, outcome.device, core.version(), study.data)
+      device = ?9, version = ?10, data = ?11, noted = ?12, ended = datetime('now') WHERE id = ?1]], id, outcome.state, trial.attempts,
+      outcome.value, outcome.reason, outcome.traceback, outcome.wall, outcome.memory, outcome.device, core.version(), study.data,
+      outcome.data and 1 or 0)
     for name, insert in pairs(parts) do
       self:columns(("DELETE FROM %s WHERE trial = ?1"):format(name), id)
       for key, value in pairs(outcome[name] or {}) do self:columns(insert, id, key, value) end
+    end
+    self:columns("DELETE FROM data WHERE trial = ?1", id)
+    for _, each in ipairs(outcome.data or {}) do
+      self:columns("INSERT INTO data (trial, role, fingerprint, what) VALUES (?1, ?2, ?3, ?4)", id, each.role, each.fingerprint, each.what)
     end
     self:columns("DELETE FROM reports WHERE trial = ?1", id)
     for _, report in ipairs(outcome.reports or {}) do
@@ -226,6 +240,22 @@ function Store:finish(study, trial, outcome)
       end
     end
   end)
+end
+
+---Which data trials looked at, by number: those that were finished or pruned, or the one of a number. `noted` is false where that was not kept.
+---@return table<integer, { noted: boolean, entries: mr.data.Entry[] }>
+function Store:data(study, number)
+  local by_number = {}
+  if version_of(self._database) < 2 then return by_number end
+  for _, row in ipairs(self:rows([[SELECT t.number, t.noted, d.role, d.fingerprint, d.what FROM trials t LEFT JOIN data d ON d.trial = t.id
+      WHERE t.study = ?1 AND (t.number = ?2 OR ?2 IS NULL AND t.state IN ('done', 'pruned')) ORDER BY t.number, d.role, d.fingerprint]],
+      study.id, number)) do
+    by_number[row.number] = by_number[row.number] or { noted = row.noted == 1, entries = {} }
+    if row.role then
+      table.insert(by_number[row.number].entries, { role = row.role, fingerprint = row.fingerprint, what = row.what })
+    end
+  end
+  return by_number
 end
 
 ---Values of the metric that trials reported, by number: {{step =, value =}, ...} in order. For what pruners look at on resuming.

@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local command = require "moonrank.sweep.command"
+local fingerprint = require "moonrank.data.fingerprint"
 
 local M = {}
 
@@ -9,7 +10,7 @@ local M = {}
 local function settings_text(settings)
   local lines = {}
   for _, name in ipairs(check.names(settings)) do
-    local value = settings[name]
+    local value = fingerprint.of(settings[name]) or settings[name]
     if type(value) == "table" and not getmetatable(value) then
       local parts = {}
       for i, each in ipairs(value) do parts[i] = tostring(each) end
@@ -20,11 +21,15 @@ local function settings_text(settings)
   return table.concat(lines, "\n")
 end
 
--- SHA-256 of the files that trials read.
+-- SHA-256 of the files that trials read, fingerprints of datasets, folds and ratings.
 local function data_text(data)
   local lines = {}
-  for i, path in ipairs(type(data) == "string" and { data } or data or {}) do
-    lines[i] = ("%s %s"):format(core.sha256_file(path), path:match "[^/]*$")
+  for i, each in ipairs((type(data) == "string" or fingerprint.of(data)) and { data } or data or {}) do
+    local sum = fingerprint.of(each)
+    if not sum and type(each) ~= "string" then
+      check.fail("mr.sweep: data holds a %s, expected paths of files, datasets, folds or ratings", type(each))
+    end
+    lines[i] = sum and ("%s %s"):format(sum, tostring(each):match "[^\n]*") or ("%s %s"):format(core.sha256_file(each), each:match "[^/]*$")
   end
   return table.concat(lines, "\n")
 end

@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local outcome_of = require("moonrank.sweep.outcome").of
+local seen = require "moonrank.data.seen"
 
 local M = {}
 
@@ -114,19 +115,45 @@ end
 ---@field others mr.sweep.Progress[]
 ---@field on_report? fun(report: table)
 
+-- What the trial's function gets.
+local function trial_of(context, job)
+  local state = {
+    values = context.space:values(job.params), names = context.space:names(), metric = context.metric, pruner = context.pruner,
+    others = context.others, folder = job.folder, on_report = context.on_report, reports = {}, so_far = {},
+  }
+  return setmetatable({ number = job.number, seed = job.seed, attempt = job.attempt, params = job.params, _state = state }, Trial), state
+end
+
+---The data that a trial would look at now: runs it to where mr.fit begins, or, where it did without, to the first data. What it prints is dropped.
+---@param context mr.sweep.Context
+---@param job mr.sweep.Job
+---@param stop "fit"|"any"
+---@return mr.data.Entry[] data, string? problem  why it did not come so far
+function M.data_of(context, job, stop)
+  local quiet = { run = context.run, space = context.space, metric = context.metric, others = {} }
+  local was_print, was_write = print, io.write
+  rawset(_G, "print", function() end)
+  rawset(io, "write", function() return io.stdout end)
+  seen.begin(stop)
+  local ok, message = pcall(function() context.run((trial_of(quiet, job))) end)
+  local entries = seen.finish()
+  rawset(_G, "print", was_print)
+  rawset(io, "write", was_write)
+  if not ok and tostring(message) == "interrupted" then error(message, 0) end
+  return entries, not ok and not seen.is_enough(message) and tostring(message) or nil
+end
+
 ---Runs one trial to its end, whatever that is.
 ---@param context mr.sweep.Context
 ---@param job mr.sweep.Job
 ---@return table outcome
 function M.run(context, job)
-  local state = {
-    values = context.space:values(job.params), names = context.space:names(), metric = context.metric, pruner = context.pruner,
-    others = context.others, folder = job.folder, on_report = context.on_report, reports = {}, so_far = {},
-  }
-  local trial = setmetatable({ number = job.number, seed = job.seed, attempt = job.attempt, params = job.params, _state = state }, Trial)
+  local trial, state = trial_of(context, job)
   core.peak_memory(true)
   local began = core.clock()
+  seen.begin()
   local ok, result = xpcall(context.run, script_traceback, trial)
+  local data = seen.finish()
   local outcome = ok and finished(result, context) or failure(result)
   outcome.wall, outcome.memory = core.clock() - began, core.peak_memory(false)
   -- work that ends early on Ctrl-C by itself (mr.fit does) has a result, but not that of the whole trial
@@ -135,6 +162,7 @@ function M.run(context, job)
     outcome.value = state.so_far[#state.so_far].value
     outcome.reason = ("pruned at step %d"):format(state.so_far[#state.so_far].step)
   end
+  outcome.data = data
   outcome.reports = #state.reports > 0 and state.reports or outcome.reports or {}
   local device = core.device()
   outcome.device = device == "cuda" and core.cuda() or device

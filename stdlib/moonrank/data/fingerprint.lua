@@ -1,0 +1,50 @@
+-- Fingerprints of data: what has the same content has the same, wherever it was read from and however it was made; sixteen digits of SHA-256.
+local core = require "moonrank.core"
+
+local M = {}
+
+-- By tensor, lists or list of texts: nothing changes these once they are there, so each is read once, and what datasets share is read once for all.
+local known = setmetatable({}, { __mode = "k" })
+
+local function of_value(value)
+  if not value then return "none" end
+  if not known[value] then
+    local class = type(value) == "table" and "texts" or debug.getmetatable(value).__name
+    known[value] = (class == "texts" and core.fingerprint_of_texts or class == "mr.Lists" and core.fingerprint_of_lists
+      or core.fingerprint_of_tensor)(value)
+  end
+  return known[value]
+end
+
+---One fingerprint of several things, in their order: tensors, lists, lists of texts, numbers, texts and flags; false for what is not there.
+---@param ... any
+---@return string
+---Example: `#require("moonrank.data.fingerprint").combined(mr.tensor{1, 2}, "test", 3)   --> 16`
+function M.combined(...)
+  local parts = table.pack(...)
+  for i = 1, parts.n do
+    local kind = type(parts[i])
+    if kind == "userdata" or kind == "table" or not parts[i] then parts[i] = of_value(parts[i])
+    else parts[i] = ("%s %q"):format(kind, kind == "boolean" and "true" or parts[i]) end
+  end
+  return core.sha256(table.concat(parts, "\n")):sub(1, 16)
+end
+
+---What another tensor or lists have, where these are the same on another device.
+---@param from any
+---@param to any
+function M.carry(from, to)
+  if from and to then known[to] = known[to] or of_value(from) end
+end
+
+---The fingerprint of a dataset, a fold, ratings or lists; nil for anything else.
+---@param thing any
+---@return string?
+function M.of(thing)
+  if type(thing) == "userdata" and debug.getmetatable(thing).__name == "mr.Lists" then return M.combined("lists", thing) end
+  if type(thing) ~= "table" then return nil end
+  local ok, found = pcall(function() return thing.fingerprint end)
+  return ok and type(found) == "string" and found or nil
+end
+
+return M

@@ -1,0 +1,78 @@
+-- Which data a trial of a sweep looked at: mr.fit, mr.test, mr.evaluate and batches say so here, and nobody else has to.
+local fingerprint = require "moonrank.data.fingerprint"
+
+local M = {}
+
+local most = 64  -- others than those of mr.fit that are noted: a script may evaluate every batch
+
+---@class mr.data.Entry
+---@field role string         "train", "valid", "test" of mr.fit; "other"
+---@field fingerprint string  "unknown" where the script has data of a kind of its own
+---@field what string         for people: how many lists and rows
+
+local record = false
+
+local function words_of(data)
+  local lists = type(data) == "userdata" and data or data.lists
+  local ok, words = pcall(function() return ("%d lists, %d rows"):format(lists.count, lists.rows) end)
+  return ok and words or "data of the script's own"
+end
+
+-- What ends a trial that is run to see its data only.
+local Enough = setmetatable({}, { __name = "mr.data.Enough", __tostring = function() return "its data were seen" end })
+
+---Begins to note. `stop`: "fit" ends the trial where mr.fit begins, "any" at the first data that it looks at, by an error.
+---@param stop? "fit"|"any"
+function M.begin(stop) record = { entries = {}, by_key = {}, others = 0, stop = stop or false } end
+
+---Whether an error is what `begin` asked for.
+function M.is_enough(message) return message == Enough end
+
+---Whether anybody listens.
+function M.listening() return record ~= false end
+
+---Notes data under a role.
+---@param role string
+---@param data any  mr.Dataset or mr.Lists
+function M.note(role, data)
+  if not record or not data then return end
+  local sum = fingerprint.of(data) or "unknown"
+  local key = role .. " " .. sum
+  if not record.by_key[key] and (role ~= "other" or record.others < most) then
+    record.by_key[key] = true
+    if role == "other" then record.others = record.others + 1 end
+    record.entries[#record.entries + 1] = { role = role, fingerprint = sum, what = words_of(data) }
+  end
+  if record.stop == "any" and role == "other" then error(Enough, 0) end
+end
+
+---Notes what mr.fit is given.
+---@param parts table<string, any>  train, valid and test
+---@return table<string, string> data  fingerprints by role
+function M.note_fit(parts)
+  local data = {}
+  for _, role in ipairs{ "train", "valid", "test" } do
+    if parts[role] then
+      M.note(role, parts[role])
+      data[role] = fingerprint.of(parts[role])
+    end
+  end
+  if record and record.stop then error(Enough, 0) end
+  return data
+end
+
+---Ends noting; returns what was noted. What mr.fit had is not "other" beside it.
+---@return mr.data.Entry[]
+function M.finish()
+  local named, entries = {}, {}
+  for _, each in ipairs(record.entries) do
+    if each.role ~= "other" then named[each.fingerprint] = true end
+  end
+  for _, each in ipairs(record.entries) do
+    if each.role ~= "other" or not named[each.fingerprint] then entries[#entries + 1] = each end
+  end
+  record = false
+  return entries
+end
+
+return M

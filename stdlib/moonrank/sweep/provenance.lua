@@ -1,0 +1,120 @@
+-- Whether the trials that a study has are of the data that the script has now. A trial keeps the fingerprints of the data that it looked at; to
+-- compare them it is begun once more, to where mr.fit begins, with what is loaded and made of it now.
+local check = require "moonrank.check"
+local trials = require "moonrank.sweep.trial"
+
+local M = {}
+
+local most_lines = 6
+local most = 20  -- different data of a study that are looked at, evenly spread over those that it has
+
+local function text_of(entry) return ("%s %s (%s)"):format(entry.role, entry.fingerprint, entry.what) end
+
+-- One trial for each of the different data that trials are of, by number; and how many are of data that nobody noted.
+local function different(kept)
+  local numbers, seen, first, unknown = {}, {}, {}, 0
+  for number in pairs(kept) do numbers[#numbers + 1] = number end
+  table.sort(numbers)
+  for _, number in ipairs(numbers) do
+    local parts = {}
+    for i, each in ipairs(kept[number].entries) do parts[i] = each.role .. " " .. each.fingerprint end
+    local key = table.concat(parts, "\n")
+    if not kept[number].noted then unknown = unknown + 1
+    elseif key ~= "" and not seen[key] then
+      seen[key] = true
+      first[#first + 1] = number
+    end
+  end
+  return first, unknown
+end
+
+local function spread(numbers)
+  if #numbers <= most then return numbers end
+  local chosen = {}
+  for i = 1, most do chosen[i] = numbers[(i - 1) * (#numbers - 1) // (most - 1) + 1] end
+  return chosen
+end
+
+local order = { train = 1, valid = 2, test = 3, other = 4 }
+
+-- The entries of one list that another one has not, in the order of their roles.
+local function missing(entries, from)
+  local there, out = {}, {}
+  for _, each in ipairs(from) do there[each.role .. each.fingerprint] = true end
+  for _, each in ipairs(entries) do
+    if not there[each.role .. each.fingerprint] then out[#out + 1] = each end
+  end
+  table.sort(out, function(a, b)
+    if a.role ~= b.role then return order[a.role] < order[b.role] end
+    return a.fingerprint < b.fingerprint
+  end)
+  return out
+end
+
+-- Those that the trial would see before it ends: all of mr.fit's, or whichever came first.
+local function of_fit(entries)
+  local out = {}
+  for _, each in ipairs(entries) do
+    if each.role ~= "other" then out[#out + 1] = each end
+  end
+  return out
+end
+
+-- What differs between the data of a trial then and now, as text; nil where nothing does.
+local function difference(kept, now)
+  local roles, lines, gone = {}, {}, missing(of_fit(kept), now)
+  local new = missing(now, kept)
+  if #new == 0 and #now > 0 then return nil end
+  for _, each in ipairs(new) do roles[each.role] = true end
+  for _, each in ipairs(#of_fit(kept) > 0 and gone or kept) do
+    if #lines < most_lines and (roles[each.role] or #now == 0) then lines[#lines + 1] = "then: " .. text_of(each) end
+  end
+  for _, each in ipairs(new) do lines[#lines + 1] = "now:  " .. text_of(each) end
+  if #now == 0 then lines[#lines + 1] = "now:  none" end
+  return table.concat(lines, "\n  ")
+end
+
+-- Says where data are of a kind that has no fingerprint.
+local function tell_unknown(store, study, kept, numbers)
+  for _, number in ipairs(numbers) do
+    for _, each in ipairs(kept[number].entries) do
+      if each.fingerprint == "unknown" then
+        io.stderr:write(("mr.sweep: %s: trial %d of '%s' looked at data without a fingerprint (%s): whether they are the same is not "
+          .. "known\n"):format(store.path, number, study.name, each.role))
+        return
+      end
+    end
+  end
+end
+
+local go_on = "another name or store begins another study; force = true goes on with this one"
+
+---Raises where trials of a study are of other data than the script has now, or of data that nobody noted.
+---@param store mr.sweep.Store
+---@param study table                what the store has
+---@param context mr.sweep.Context
+---@param job fun(number: integer): mr.sweep.Job
+function M.check(store, study, context, job)
+  local kept = store:data(study)
+  local numbers, unknown = different(kept)
+  if unknown > 0 then
+    check.fail("mr.sweep: %s has %d trials of '%s' from before data had fingerprints, so that nothing says of which data they are\n(%s)",
+      store.path, unknown, study.name, go_on)
+  end
+  tell_unknown(store, study, kept, numbers)
+  for _, number in ipairs(spread(numbers)) do
+    local entries = kept[number].entries
+    local now, problem = trials.data_of(context, job(number), #of_fit(entries) > 0 and "fit" or "any")
+    if problem then
+      check.fail("mr.sweep: the data of trial %d of '%s' in %s cannot be made again, to see whether they are the same: %s\n(%s)", number,
+        study.name, store.path, problem, go_on)
+    end
+    local differs = difference(entries, now)
+    if differs then
+      check.fail("mr.sweep: %s has a study '%s' already, of other data; trial %d:\n  %s\n(%s)", store.path, study.name, number, differs,
+        go_on)
+    end
+  end
+end
+
+return M

@@ -1,0 +1,242 @@
+-- Trials keep which data they had, without being asked; a later run gets none that were made from other data.
+local mr = require "moonrank"
+local fingerprint = require "moonrank.data.fingerprint"
+local store = require "moonrank.sweep.store"
+local sweeps = dofile "tests/support/sweeps.lua"
+local test = require "moonrank.test"
+local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
+
+local function ratings_of(seed) return mr.data.synthetic{ kind = "ratings", users = 24, items = 100, mean_activity = 40, seed = seed } end
+local function folds_of(seed) return ratings_of(seed):binarize(4):min_relevant(5):folds{ k = 3, seed = 1 } end
+
+-- What trials do with a fold; `trained` counts those that came to the end.
+local trained
+local function fit(fold, more)
+  local run = mr.fit{ model = mr.models.mf{ users = 24, items = 100, factors = 2, seed = 1 }, loss = mr.losses.ap(), train = fold.train,
+    valid = fold.valid, test = not (more and more.without_test) and fold.test or nil, epochs = 1, metrics = { "ap" }, progress = false }
+  trained = trained + 1
+  return run
+end
+
+-- A sweep over folds whose function is `run(trial)`.
+local function sweep(folder, run, options)
+  local o = { name = "s", space = { fold = mr.range(1, 3) }, metric = "valid_ap", store = folder .. "/r.db", workers = 0, progress = false,
+    run = run }
+  for name, value in pairs(options or {}) do o[name] = value end
+  return mr.sweep(o)
+end
+
+local function roles(entries)
+  local found = {}
+  for _, each in ipairs(entries) do found[each.role] = each.fingerprint end
+  return found
+end
+
+local function in_folder(body)
+  trained = 0
+  sweeps.in_folder(body)
+end
+
+describe("a trial", function()
+  it("keeps the fingerprints of what mr.fit had", function()
+    in_folder(function(folder)
+      local folds = folds_of(1)
+      local r = sweep(folder, function(trial) return fit(folds[trial.fold]) end)
+      for number = 1, 3 do
+        local fold = folds[number]
+        equal(roles(r:data(number)), { train = fold.train.fingerprint, valid = fold.valid.fingerprint, test = fold.test.fingerprint })
+      end
+      check(r:data(1)[1].what:find "^%d+ lists, %d+ rows$" ~= nil, r:data(1)[1].what)
+    end)
+  end)
+
+  it("keeps those of what it read and evaluated besides, and of nothing where it did neither", function()
+    in_folder(function(folder)
+      local fold, lists = folds_of(1)[1], mr.lists{ { 1, 0 }, { 0, 1, 1 } }
+      local r = sweep(folder, function(trial)
+        if trial.fold == 1 then return { valid_ap = mr.evaluate(mr.zeros(5), lists, { "ap" }).mean.ap } end
+        if trial.fold == 2 then fold.test:batches{}() end
+        return { valid_ap = 1 }
+      end)
+      equal({ roles(r:data(1)), roles(r:data(2)), r:data(3) }, { { other = fingerprint.of(lists) }, { other = fold.test.fingerprint }, {} })
+    end)
+  end)
+end)
+
+describe("a finished study", function()
+  -- Two runs on one store: with the first data, then with what `second` makes of it; the error of the second.
+  local function again(folder, first, second)
+    sweep(folder, first)
+    local was = trained
+    local ok, message = pcall(sweep, folder, second)
+    equal(trained, was, "nothing is trained to find out")
+    return ok, tostring(message)
+  end
+
+  it("is returned where the data are the same, made anew", function()
+    in_folder(function(folder)
+      local a, b = folds_of(1), folds_of(1)
+      check(again(folder, function(trial) return fit(a[trial.fold]) end, function(trial) return fit(b[trial.fold]) end))
+      equal(trained, 3)
+    end)
+  end)
+
+  it("is not returned for other data, wherever they are loaded; the error has both", function()
+    in_folder(function(folder)
+      local a, b = folds_of(1), folds_of(2)
+      local ok, message = again(folder, function(trial) return fit(a[trial.fold]) end, function(trial) return fit(b[trial.fold]) end)
+      check(not ok, "the first data's results were returned")
+      for _, words in ipairs{ "a study 's' already, of other data; trial 1", "then: train " .. a[1].train.fingerprint,
+        "now:  train " .. b[1].train.fingerprint, "force = true" } do check(message:find(words, 1, true), message) end
+      local seed = 2
+      raises(function() sweep(folder, function(trial) return fit(folds_of(seed)[trial.fold]) end) end, "of other data")
+      seed = 1
+      equal(sweep(folder, function(trial) return fit(folds_of(seed)[trial.fold]) end):counts(), { done = 3 })
+      equal(sweep(folder, function(trial) return fit(b[trial.fold]) end, { force = true }):counts(), { done = 3 })
+      equal(trained, 3)
+    end)
+  end)
+
+  it("is not returned where one part of one fold differs, or there is one more or none", function()
+    in_folder(function(folder)
+      local a, b = folds_of(1), folds_of(2)
+      local function mixed(part)
+        return function(trial)
+          local fold = { train = a[trial.fold].train, valid = a[trial.fold].valid, test = a[trial.fold].test }
+          if trial.fold == 3 then fold[part] = b[3][part] end
+          return fit(fold)
+        end
+      end
+      local function plain(trial) return fit(a[trial.fold]) end
+      for i, part in ipairs{ "train", "valid", "test" } do
+        os.remove(folder .. "/r.db")
+        local ok, message = again(folder, plain, mixed(part))
+        check(not ok and message:find("trial 3:\n  then: " .. part, 1, true), i .. message)
+      end
+      raises(function() sweep(folder, function() return { valid_ap = 1 } end) end, "now:  none")
+      raises(function() sweep(folder, function() error "no such file" end) end, "cannot be made again, to see whether they are the same")
+      os.remove(folder .. "/r.db")
+      local ok, message = again(folder, function(trial) return fit(a[trial.fold], { without_test = true }) end, plain)
+      check(not ok and message:find("now:  test", 1, true), message)
+    end)
+  end)
+
+  it("is held against its data where trials train without mr.fit, up to the first that they read", function()
+    in_folder(function(folder)
+      local a, b, steps = folds_of(1), folds_of(2), 0
+      local function own(folds)
+        return function(trial)
+          for batch in folds[trial.fold].train:batches{ size = 4 } do
+            steps = steps + batch.size
+          end
+          return { valid_ap = 1 }
+        end
+      end
+      sweep(folder, own(a))
+      local was = steps
+      raises(function() sweep(folder, own(b)) end, "then: other " .. a[1].train.fingerprint)
+      sweep(folder, own(folds_of(1)))
+      equal(steps, was)
+    end)
+  end)
+
+  it("is looked at without a word, and goes on with what it lacks", function()
+    in_folder(function(folder)
+      local a, said, was_print = folds_of(1), 0, print
+      local function run(trial)
+        print "a word"
+        return fit(a[trial.fold])
+      end
+      rawset(_G, "print", function() said = said + 1 end)
+      sweep(folder, run, { trials = 2 })
+      equal({ said, trained }, { 2, 2 })
+      sweep(folder, run)
+      rawset(_G, "print", was_print)
+      equal({ said, trained }, { 3, 3 })
+      raises(function() sweep(folder, run, { data = { a[1].train } }) end, "the data changed:\n  now:  " .. a[1].train.fingerprint)
+      raises(function() sweep(folder, run, { settings = { on = ratings_of(3) } }) end, "now:  on = " .. ratings_of(3).fingerprint)
+    end)
+  end)
+
+  it("of many different data has twenty looked at, the first and the last among them", function()
+    in_folder(function(folder)
+      local looked = {}
+      local function run(trial)
+        looked[#looked + 1] = trial.i
+        local relevance = { 1 }
+        for i = 1, trial.i do relevance[i + 1] = 0 end
+        return { valid_ap = mr.evaluate(mr.zeros(#relevance), mr.lists{ relevance }, { "ap" }).mean.ap }
+      end
+      local o = { space = { i = mr.range(1, 45) } }
+      sweep(folder, run, o)
+      looked = {}
+      sweep(folder, run, o)
+      equal({ #looked, looked[1], looked[20] }, { 20, 1, 45 })
+    end)
+  end)
+end)
+
+it("an older store opens; its trials, of unknown data, are read, but gone on with only when forced", function()
+  in_folder(function(folder)
+    local a = folds_of(1)
+    local function run(trial) return fit(a[trial.fold]) end
+    local path = folder .. "/r.db"
+    sweep(folder, run, { trials = 2 })
+    do  -- as it was before data had fingerprints
+      local opened <close> = store.open(path, "write")
+      opened:columns "DROP TABLE data"
+      opened:columns "ALTER TABLE trials DROP COLUMN noted"
+      opened:columns "PRAGMA user_version = 1"
+    end
+    local r = mr.results(path, "s")
+    equal({ r:counts(), r:data(1) }, { { done = 2 }, {} })
+    raises(function() sweep(folder, run) end, "has 2 trials of 's' from before data had fingerprints")
+    r = sweep(folder, run, { force = true })
+    equal({ r:counts(), r:data(1), #r:data(3), trained }, { { done = 3 }, {}, 3, 3 })
+  end)
+end)
+
+-- A script whose data come from a file, read by every process.
+local script = [[
+local mr = require "moonrank"
+local args = mr.args{ data = "a.csv", workers = 2, inside = false }
+local function load() return mr.data.interactions(args.data):binarize(4):min_relevant(2):folds{ k = 2, seed = 1 } end
+local folds = not args.inside and load()
+local study = mr.sweep{ name = "study", store = "r.db", workers = args.workers, metric = "valid_ap", progress = false,
+  space = { fold = mr.range(1, 2), lr = mr.choice{ 0.01, 0.1 } },
+  run = function(trial)
+    local fold = (folds or load())[trial.fold]
+    return mr.fit{ model = mr.models.mf{ users = 99, items = 99, factors = 2, seed = 1 }, loss = mr.losses.ap(), train = fold.train,
+      valid = fold.valid, test = fold.test, epochs = 1, metrics = { "ap" }, optimizer = mr.optim.adam{ lr = trial.lr }, progress = false }
+  end }
+print(study:pivot{ rows = "fold", columns = "lr" })
+]]
+
+local function table_of(seed)
+  local lines, r = { "user,item,rating" }, mr.data.synthetic{ kind = "ratings", users = 20, items = 60, mean_activity = 30, seed = seed }
+  local users, items, values = r.user:totable(), r.item:totable(), r.value:totable()
+  for i = 1, #users do lines[i + 1] = ("%d,%d,%g"):format(users[i], items[i], values[i]) end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+it("a script run again on other data ends with an error, from workers and with data loaded in the trial, too", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  for _, where in ipairs{ "--no-inside", "--inside" } do
+    sweeps.in_folder(function(folder)
+      sweeps.write(folder .. "/a.csv", table_of(1))
+      sweeps.write(folder .. "/copy.csv", table_of(1))
+      sweeps.write(folder .. "/b.csv", table_of(2))
+      local status, first, err = sweeps.run(folder, "sweep.lua", where)
+      equal(status, 0, err)
+      local _, again = sweeps.run(folder, "sweep.lua", where .. " --data copy.csv")
+      equal(again, first, "the same content at another path")
+      local printed
+      status, printed, err = sweeps.run(folder, "sweep.lua", where .. " --data b.csv")
+      equal({ status, printed }, { 1, "" })
+      check(err:find("of other data", 1, true) and err:find("now:  train ", 1, true), err)
+      sweeps.write(folder .. "/a.csv", table_of(2))
+      status = sweeps.run(folder, "sweep.lua", where)
+      equal(status, 1, "other content at the same path")
+    end, script)
+  end
+end)
