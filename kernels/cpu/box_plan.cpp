@@ -7,6 +7,7 @@
 
 #include "kernels/cpu/pairs.h"
 #include "kernels/cpu/pool.h"
+#include "kernels/cpu/scratch.h"
 
 namespace mr::cpu {
 namespace {
@@ -50,6 +51,7 @@ class FarScores {
     return the_values;
   }
 
+  Kept<double> kept_{values()};
   double sign_;
   int64_t apart_;
 };
@@ -92,6 +94,7 @@ int64_t count_boxes(const Real* scores, int64_t n, double gain, const BoxSpread&
   const auto bins = static_cast<int64_t>(spread.last - spread.first) + 1;
   if (bins <= 2) return bins;
   thread_local std::vector<uint8_t> seen;
+  const Kept kept(seen);
   uint8_t* const at = room(seen, bins);
   std::fill_n(at, bins, uint8_t{0});
   for (int64_t i = 0; i < n; ++i) {
@@ -205,6 +208,7 @@ template <class Real>
 void BoxPlan<Real>::by_sorting(const BoxRows<Real>& rows, const BoxSpread& spread) {
   thread_local std::vector<std::pair<int64_t, int32_t>> sorted;
   thread_local std::vector<int64_t> numbers;
+  const Kept kept(sorted, numbers);
   sorted.clear();
   numbers.clear();
   const FarScores far(rows, spread.shift);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/cpu/box.h"
+#include "kernels/cpu/scratch.h"
 
 namespace mr::cpu {
 
@@ -52,7 +53,7 @@ struct BoxChunk {
 };
 constexpr int64_t box_chunk = 8192;
 
-/// One thread's plan, whose arrays grow and stay.
+/// One thread's plan.
 template <class Real>
 struct BoxPlan {
   int64_t reach = 0;  // boxes further away than that count as infinitely far
@@ -66,6 +67,9 @@ struct BoxPlan {
   const BoxLoops<Real>* loops = nullptr;  // for whoever works on the plan
 
   void make(const BoxRows<Real>& rows, const BoxLoops<Real>& by);
+  int64_t bytes() const {
+    return bytes_of(boxes, index, near_first, near_last, chunks, u, item, keys_, counts_, unsorted_);
+  }
 
  private:
   std::vector<int32_t> keys_, counts_;

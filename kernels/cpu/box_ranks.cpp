@@ -21,7 +21,7 @@ struct Sums {
   double of[count][BoxShape<float>::padded];
 };
 
-/// One list's sums by boxes; arrays grow and stay.
+/// One list's sums by boxes.
 template <class Real>
 struct BoxSums {
   static constexpr int padded = BoxShape<Real>::padded;
@@ -34,6 +34,7 @@ struct BoxSums {
   std::vector<double> above;
   int weights = 0;
 
+  int64_t bytes() const { return plan.bytes() + bytes_of(scores, g, h, sums, q, expansion, above); }
   /// Sums of every chunk; g and h (null: not wanted) are by marked row.
   void add_up(const Real* by_g, const Real* by_h);
   /// q of every box: entry w of it is the sum of what choose(w, sums) returns, over the chunks of the box.
@@ -44,11 +45,22 @@ struct BoxSums {
   void evaluate(const BoxChunk& chunk, int32_t first, int32_t last, const int (&chosen)[count], const auto& write);
 };
 
+/// The thread's sums while a list is worked on. Those of a long list do not stay.
 template <class Real>
-BoxSums<Real>& box_sums() {
-  thread_local BoxSums<Real> the_sums;
-  return the_sums;
-}
+class BoxSumsInUse {
+ public:
+  BoxSumsInUse() = default;
+  ~BoxSumsInUse() {
+    if (of().bytes() > most_kept) of() = BoxSums<Real>();
+  }
+  BoxSumsInUse(const BoxSumsInUse&) = delete;
+  BoxSumsInUse& operator=(const BoxSumsInUse&) = delete;
+
+  static BoxSums<Real>& of() {
+    thread_local BoxSums<Real> the_sums;
+    return the_sums;
+  }
+};
 
 template <class Real>
 void BoxSums<Real>::add_up(const Real* by_g, const Real* by_h) {
@@ -154,7 +166,8 @@ constexpr double own_if(bool source) { return source ? 0.5 : 1; }
 
 template <class Real>
 void box_ranks(const SmoothRank<Real>& w, int64_t list, const BoxLoops<Real>& loops) {
-  BoxSums<Real>& my = box_sums<Real>();
+  const BoxSumsInUse<Real> in_use;
+  BoxSums<Real>& my = in_use.of();
   const Real* const s = w.scores.data + w.lists.begin(list);
   const bool alike = w.targets == w.sources && w.among.data == nullptr, all_sources = w.sources.rows == nullptr;
   const Chosen& marked = all_sources ? w.targets : w.sources;
@@ -190,7 +203,8 @@ void box_ranks(const SmoothRank<Real>& w, int64_t list, const BoxLoops<Real>& lo
 
 template <class Real>
 void box_vjp(const SmoothRankVjp<Real>& w, int64_t list, const BoxLoops<Real>& loops) {
-  BoxSums<Real>& my = box_sums<Real>();
+  const BoxSumsInUse<Real> in_use;
+  BoxSums<Real>& my = in_use.of();
   const int64_t at = w.lists.begin(list), first = w.targets.begin(list);
   const Real *const g = w.g.data + first, *const h = w.h.data ? w.h.data + first : nullptr;
   my.plan.make(all_of(w.scores.data + at, w.lists, w.targets, list, w.gain), loops);

@@ -11,12 +11,13 @@ namespace mr {
 namespace cpu {
 namespace {
 
-/// One thread's arrays, which grow and stay: the rows of a list that are worse than another one.
+/// One thread's arrays: the rows of a list that are worse than another one.
 struct Worse {
   std::vector<int64_t> at;
   std::vector<LambdaRow> rows;
   std::vector<double> scores, weights, slopes;
 
+  auto in_use() { return Kept(at, rows, scores, weights, slopes); }
   void clear() {
     for (auto* each : {&scores, &weights, &slopes}) each->clear();
     at.clear();
@@ -31,6 +32,7 @@ class LambdaLossByTarget {
 
   void operator()(const SerialGroup& group, int64_t list) const {
     thread_local Worse worse;
+    const auto kept = worse.in_use();
     w_.of.fill(group, list);
     gather(list, worse);
     w_.of.with_delta(group, list, [&](auto delta) { w_.value[list] = static_cast<Real>(add_up(list, worse, delta)); });

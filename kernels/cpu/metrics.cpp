@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/launch.h"
 #include "kernels/cpu/ranks.h"
+#include "kernels/cpu/scratch.h"
 #include "kernels/cpu/simd.h"
 
 namespace mr {
@@ -21,6 +22,7 @@ namespace {
 /// Ascending: two passes over the upper 16 bits, after which few are out of place, then what they share is sorted.
 void radix_sort(std::vector<uint64_t>& keys) {
   thread_local std::vector<uint64_t> other;
+  const Kept kept(other);
   other.resize(keys.size());
   uint32_t counts[2][256] = {};
   for (const uint64_t key : keys) {
@@ -72,7 +74,7 @@ struct PackedRows {
   void sort(int64_t n) {
     keys.resize(static_cast<size_t>(n));
     if (n <= rank_loops().most) {
-      thread_local std::vector<int32_t> places;
+      thread_local std::vector<int32_t> places;  // of a short list
       places.resize(keys.size());
       rank_loops().count(precedes.scores, n, places.data());
       for (int64_t i = 0; i < n; ++i) keys[places[i]] = packed(i);
@@ -101,10 +103,12 @@ struct PlaceBySorting : Place<Real> {
     if constexpr (sizeof(Real) == 4) {
       if (w.ties == Ties::mean || w.ties == Ties::stable) {
         thread_local std::vector<uint64_t> keys;
+        const Kept kept(keys);
         return place(PackedRows{precedes, w.threshold, keys}, list);
       }
     }
     thread_local std::vector<int32_t> order;
+    const Kept kept(order);
     place(SortedRows<Real>{precedes, w.threshold, order}, list);
   }
 

@@ -8,6 +8,7 @@
 #include "kernels/cpu/matmul.h"
 #include "kernels/cpu/network.h"
 #include "kernels/cpu/pairs.h"
+#include "kernels/cpu/scratch.h"
 #include "kernels/cpu/simd.h"
 
 namespace mr {
@@ -33,14 +34,20 @@ struct Tile {
   AttentionHead head;
   int64_t first, rows, stride;
   Real *scores, *slopes;
+  Kept<Real> kept{of_thread()};
 
   Tile(const AttentionInputs<Real>& inputs, const AttentionHead& of)
       : in(inputs), head(of), first(0), rows(0), stride((of.rows + pair_padding - 1) / pair_padding * pair_padding) {
-    thread_local std::vector<Real> memory;
+    std::vector<Real>& memory = of_thread();
     const int64_t size = tile_rows * stride;
     if (static_cast<int64_t>(memory.size()) < 2 * size) memory.resize(static_cast<size_t>(2 * size));
     scores = memory.data();
     slopes = scores + size;
+  }
+
+  static std::vector<Real>& of_thread() {
+    thread_local std::vector<Real> memory;
+    return memory;
   }
 
   template <class F>

@@ -10,6 +10,7 @@
 #include "kernels/core/view.h"
 #include "kernels/cpu/pairs.h"
 #include "kernels/cpu/pool.h"
+#include "kernels/cpu/scratch.h"
 
 namespace mr::cpu {
 
@@ -43,11 +44,13 @@ inline const std::vector<Piece>& cut(const Chosen& targets, int64_t count, const
   return pieces;
 }
 
-/// One thread's arrays, which grow and stay.
+/// One thread's arrays.
 template <class Real>
 struct Scratch {
   std::vector<Real> sources, targets, weights;
   std::vector<double> sums, totals;
+
+  auto in_use() { return Kept(sources, targets, weights, sums, totals); }
 };
 template <class Real>
 Scratch<Real>& scratch() {

@@ -68,6 +68,7 @@ void ranks_over(const SmoothRank<Real>& w, const Piece& piece, const Exponential
 
 template <class Real>
 void rank_piece(const SmoothRank<Real>& w, const Piece& piece) {
+  const auto kept = scratch<Real>().in_use();
   const Exponentials<Real> e(w.scores.data + w.lists.begin(piece.list), w.lists.size(piece.list), w.gain);
   if (e.valid) e.fill(scratch<Real>().targets, w.targets, piece);
   ranks_over(w, piece, e, w.sources, w.ranks);
@@ -97,6 +98,7 @@ void vjp_rows(const SmoothRankVjp<Real>& w, const Piece& piece, double* partial)
   const Exponentials<Real> e(w.scores.data + w.lists.begin(list), w.lists.size(list), w.gain);
   if (!e.valid) return exact_vjp_rows(w, piece, partial);
   Scratch<Real>& my = scratch<Real>();
+  const auto kept = my.in_use();
   const int64_t n = e.fill(my.sources, piece.size(), [&](int64_t k) { return piece.first + k; });
   e.fill(my.targets, w.targets, list);
   my.totals.assign(static_cast<size_t>(n), 0.0);
@@ -136,6 +138,7 @@ void among_targets(const SmoothRankVjp<Real>& w, const Piece& piece, std::vector
 template <class Real>
 void vjp_targets(const SmoothRankVjp<Real>& w, const Piece& piece, const double* partial, int64_t parts) {
   const int64_t list = piece.list, p = w.targets.size(list);
+  const auto kept = scratch<Real>().in_use();
   std::vector<double>& sums = scratch<Real>().sums;
   sums.assign(static_cast<size_t>(piece.size()), 0.0);
   if (w.h.data != nullptr) among_targets(w, piece, sums);
@@ -154,6 +157,7 @@ void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t
   thread_local std::vector<Piece> pieces;
   thread_local std::vector<int64_t> offsets;  // of each list's partial sums (pieces x targets)
   thread_local std::vector<double> partials;
+  const Kept kept(pieces, offsets, partials);
   pieces.clear();
   offsets.assign(1, 0);
   for (int64_t list = 0; list < count; ++list) {
@@ -195,6 +199,7 @@ void rr_terms_piece(const SmoothRrTerms<Real>& w, const Piece& piece) {
     return;
   }
   Scratch<double>& my = scratch<double>();
+  const auto kept = my.in_use();
   const int64_t n = e.fill(my.sources, w.targets, list), at = w.targets.begin(list) + piece.first;
   e.fill(my.targets, w.targets, piece);
   my.sums.resize(static_cast<size_t>(piece.size()));
@@ -217,6 +222,7 @@ void rr_product_piece(const SmoothRrProductVjp<Real>& w, const Piece& piece) {
     return;
   }
   Scratch<double>& my = scratch<double>();
+  const auto kept = my.in_use();
   const int64_t n = e.fill(my.sources, w.targets, list);
   e.fill(my.targets, w.targets, piece);
   my.weights.assign(static_cast<size_t>(n), 0.0);

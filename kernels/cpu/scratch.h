@@ -1,0 +1,40 @@
+// Arrays that a thread keeps from one list to the next, so that short lists ask for no memory. What a long one made
+// them grow to goes when it is done.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+namespace mr::cpu {
+
+/// Bytes that arrays which are used together may keep.
+constexpr int64_t most_kept = int64_t{16} << 20;
+
+template <class... T>
+int64_t bytes_of(const std::vector<T>&... arrays) {
+  return static_cast<int64_t>((size_t{0} + ... + (arrays.capacity() * sizeof(T))));
+}
+
+/// Held by whoever works on the arrays; gives them back at the end where they are more than `most_kept`.
+template <class... T>
+class Kept {
+ public:
+  explicit Kept(std::vector<T>&... arrays) : arrays_(arrays...) {}
+  ~Kept() {
+    std::apply(
+        [](auto&... each) {
+          if (bytes_of(each...) > most_kept) (std::remove_reference_t<decltype(each)>().swap(each), ...);
+        },
+        arrays_);
+  }
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+
+ private:
+  std::tuple<std::vector<T>&...> arrays_;
+};
+
+}  // namespace mr::cpu

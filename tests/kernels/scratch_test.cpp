@@ -1,0 +1,64 @@
+// What threads keep of the arrays that they work with: those of short lists, not what a long list needed.
+#include "kernels/cpu/scratch.h"
+
+#include <malloc.h>
+
+#include "kernels/cpu/pool.h"
+#include "tests/support/lua_state.h"
+
+namespace mr::cpu {
+namespace {
+
+TEST_CASE("arrays stay up to a number of bytes together, and go beyond it", "[kernels][memory]") {
+  const auto half = static_cast<size_t>(most_kept / 2);
+  std::vector<char> a, b;
+  {
+    const Kept kept(a, b);
+    a.resize(half);
+    b.resize(half);
+  }
+  CHECK((a.size() == half && b.size() == half));
+  {
+    const Kept kept(a, b);
+    b.push_back('x');
+  }
+  CHECK((a.capacity() == 0 && b.capacity() == 0));
+}
+
+/// Bytes in use that are no tensor's. A sanitizer's allocator says 0.
+int64_t other_bytes() {
+  const auto info = mallinfo2();
+  return static_cast<int64_t>(info.uordblks + info.hblkhd) - Storage::held(Device::cpu) - Storage::kept(Device::cpu);
+}
+
+TEST_CASE("a list of a million rows leaves little behind, in any operation on lists", "[kernels][memory]") {
+  const int before_threads = threads();
+  set_threads(1);
+  test::LuaState L;
+  const auto run = [&](int64_t rows) {
+    const std::string n = std::to_string(rows);
+    CHECK(L.error_of("local n = " + n + R"(
+      local lists = mr.lists{ sizes = { n }, relevance = mr.arange(1, n):ge(n - n / 4) }
+      local few = mr.lists{ sizes = { n }, relevance = mr.arange(1, n):ge(n - 2) }
+      for _, dtype in ipairs{ "float32", "float64" } do
+        for _, sd in ipairs{ 1, 1e6 } do
+          local scores = mr.normal({ n }, { sd = sd, dtype = dtype }):requires_grad()
+          mr.smooth.ap(scores, lists):sum():backward()
+          mr.smooth.rr(scores, few):sum():backward()
+          mr.losses.lambdarank()(scores, few):sum():backward()
+        end
+        for _, ties in ipairs{ "mean", "worst" } do
+          mr.metrics.ap(mr.normal({ n }, { dtype = dtype }), lists, { ties = ties })
+        end
+      end)") == "");
+    L.collect();
+  };
+  run(100);
+  const int64_t before = other_bytes();
+  run(1000000);
+  CHECK(other_bytes() - before < 3 * most_kept);
+  set_threads(before_threads);
+}
+
+}  // namespace
+}  // namespace mr::cpu
