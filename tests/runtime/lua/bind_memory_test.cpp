@@ -47,7 +47,7 @@ const char* const script = R"lua(
   local y = ((x * 2 + 1):matmul(x:t()) / 7):sum(1)
   y:sum():backward()
   local shape, text = x:shape(), tostring(y) .. core.numbers(x.grad)[4]
-  local names, tensors, keys, values = core.load_tensors(path)
+  local names, tensors, keys, values = core.load_tensors(path, "moonrank model")
   local lists = mr.lists{ relevance = { 1, 0, 2 }, ids = { "a", "a", "b" }, documents = { "p", "q", "r" } }
   local scores = lists:softmax(mr.tensor{ 1, 2, 3 })
   local messages = {}
@@ -88,7 +88,8 @@ void every_request(bool once) {
   Budget budget;
   {
     LuaState L(&allocate, &budget);
-    L.run("core.save_tensors('" + path + "', {'a', 'b'}, {mr.ones(2), mr.ones(3)}, {'key'}, {'value'})");
+    L.run("core.save_tensors('" + path +
+          "', 'moonrank model 1', {'a', 'b'}, {mr.ones(2), mr.ones(3)}, {'key'}, {'value'})");
     REQUIRE(outcome(L, budget, path, never, false) == 1);
     L.collect();
     const int64_t held = Storage::held(Device::cpu);

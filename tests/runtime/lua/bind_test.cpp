@@ -202,8 +202,8 @@ TEST_CASE("what was closed is not used, and not freed twice", "[lua]") {
   CHECK_THAT(L.error_of("return 1 + closed_tensor"), Contains("mr.Tensor used after it was closed"));
   CHECK_THAT(L.error_of("return closed_tensor.grad"), Contains("used after it was closed"));
   CHECK_THAT(L.error_of("return tostring(closed_tensor)"), Contains("used after it was closed"));
-  CHECK_THAT(L.error_of("core.save_tensors('/nowhere/x', {'a'}, {closed_tensor}, {}, {})"),
-             Contains("bad argument #3 'tensors'") && Contains("used after it was closed"));
+  CHECK_THAT(L.error_of("core.save_tensors('/nowhere/x', 'moonrank model 1', {'a'}, {closed_tensor}, {}, {})"),
+             Contains("bad argument #4 'tensors'") && Contains("used after it was closed"));
   CHECK(L.error_of("do local _ <close> = closed_tensor end").empty());
   const int64_t held = Storage::held(Device::cpu);
   CHECK(L.error_of("local x = mr.ones(1000) do local _ <close> = x end").empty());
