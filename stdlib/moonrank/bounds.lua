@@ -5,6 +5,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local estimate = require "moonrank.estimate"
 local list_stats = require "moonrank.list_stats"
+local registry = require "moonrank.bounds.registry"
 
 local M = {}
 
@@ -16,7 +17,6 @@ local Bound = check.class("mr.Bound")
 -- apply(score, metric, lists) -> one bounded value per list.
 local function bound(name, apply) return setmetatable({ name = name, apply = apply }, Bound) end
 
-Bound.user = false
 Bound.repeats = true  -- whether it does the same with a batch each time, as a script's function need not
 
 function Bound:__tostring() return self.name end
@@ -34,8 +34,7 @@ local function affine(kind)
   end)
 end
 
-local known = {}
-for _, kind in ipairs{ "none", "minmax", "expectation", "expectation_max", "zscore" } do known[kind] = affine(kind) end
+for _, kind in ipairs{ "none", "minmax", "expectation", "expectation_max", "zscore" } do registry.add(kind, affine(kind)) end
 
 ---@class mr.bounds.DistributionOptions
 ---@field form? "cdf"|"log"|"logit"       F~ itself (default), its logarithm, its logit
@@ -94,7 +93,7 @@ function M.distribution_bound(options)
     return core.distribution_bound(score, lists, metric, o.form, o.method, o.samples, o.seed, gain, amount, o.beta)
   end)
 end
-for form, name in pairs(form_names) do known[name] = M.distribution_bound{ form = form } end
+for form, name in pairs(form_names) do registry.add(name, M.distribution_bound{ form = form }) end
 
 local cache_file = {}
 
@@ -155,7 +154,7 @@ Stats.__index = function(self, name)
   elseif name == "sd" then
     value = select(5, list_stats.table(self._metric, lists, o.dtype, o.device, true))
   elseif name == "cdf" then
-    value = function(score) return known.distribution.apply(score, self._metric, lists) end
+    value = function(score) return registry.get("distribution").apply(score, self._metric, lists) end
   elseif name == "min" or name == "max" or name == "best" or name == "expectation" then
     self.min, self.max, self.best, self.expectation = list_stats.table(self._metric, lists, o.dtype, o.device, false)
     return rawget(self, name)
@@ -347,17 +346,19 @@ end
 ---that was made of others. From then on the name stands wherever a built-in one may.
 ---@param name string
 ---@param f mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
+---@param about? mr.bounds.About  what `help(name)` prints of it
 ---@return mr.Bound
 ---Example: `mr.bounds.define("sqrt_range", function(score, stats) return (score - stats.min) / (stats.max - stats.min):sqrt() end).name   --> sqrt_range`
-function M.define(name, f)
+function M.define(name, f, about)
   if type(name) ~= "string" then check.fail("mr.bounds.define: name is a %s, expected a string", type(name)) end
   local is_bound = getmetatable(f) == Bound
   if type(f) ~= "function" and not is_bound then check.fail("mr.bounds.define: a function or a bound expected, got a %s", type(f)) end
-  if known[name] and not known[name].user then check.fail("mr.bounds.define: '%s' is a built-in bound, choose another name", name) end
-  known[name] = is_bound and bound(name, f.apply) or from_function(name, f)
-  rawset(known[name], "user", true)
-  rawset(known[name], "repeats", false)
-  return known[name]
+  if registry.builtin(name) then check.fail("mr.bounds.define: '%s' is a built-in bound, choose another name", name) end
+  about = about and check.options("mr.bounds.define", about, { formula = name, source = "-", text = "" })
+  local defined = is_bound and bound(name, f.apply) or from_function(name, f)
+  rawset(defined, "repeats", false)
+  registry.add(name, defined, about)
+  return defined
 end
 
 ---Whether a gradient is right, what a bound does to every size of list, and where it stops teaching: see mr.BoundReport.
@@ -374,7 +375,7 @@ function M.plot(what, options) return require("moonrank.bounds.plot").plot(what,
 
 ---Names of all bounds.
 ---@return string[]
-function M.names() return check.names(known) end
+function M.names() return registry.names() end
 
 ---A bound from its name, from a bound, or from a function of (score, stats).
 ---@param what? string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor  default "none"
@@ -384,7 +385,8 @@ function M.resolve(what)
   if what == nil then what = "none" end
   if getmetatable(what) == Bound then return what end
   if type(what) == "function" then return from_function("function", what) end
-  if type(what) == "string" and known[what] then return known[what] end
+  local named = type(what) == "string" and registry.get(what)
+  if named then return named end
   check.unknown("bound", what, M.names())
 end
 

@@ -1,6 +1,7 @@
 -- Documentation in the terminal, read from the comments above the functions (LuaCATS) and, for functions of the core, from the
 -- tables that bind them. A function is found by the file and line where it was defined, so docs cannot drift from what they describe.
 local core = require "moonrank.core"
+local bounds = require "moonrank.bounds.registry"
 local luacats = require "moonrank.luacats"
 local check = require "moonrank.check"
 local M = {}
@@ -259,8 +260,8 @@ local function means(path, topic)
   return path:sub(-#topic) == topic and (before == "." or before == ":")
 end
 
----The documentation of everything that a name means.
----@param topic string   `ndcg`, `metrics.ndcg`, `mr.Tensor:sum`
+---The documentation of everything that a name means: functions, classes, methods, and bounds.
+---@param topic string   `ndcg`, `metrics.ndcg`, `mr.Tensor:sum`, `minmax`
 ---@return string        raises where nothing has that name, and offers the nearest
 ---Example: `(require "moonrank.help".about("mr.has_cuda"):match "^[^\n]*")   --> mr.has_cuda()`
 function M.about(topic)
@@ -278,7 +279,10 @@ function M.about(topic)
       end
     end
   end
+  local _ = root.bounds  -- fills the registry
+  add(parts, bounds.written(topic))
   if #parts == 0 then
+    table.move(bounds.names(), 1, #bounds.names(), #names + 1, names)
     local near = check.nearest(topic, names)
     error(("nothing is called '%s'%s"):format(topic, near and (", did you mean '%s'?"):format(near) or ""), 0)
   end

@@ -1,0 +1,103 @@
+-- The bounds that have names, each with what `moonrank doc NAME` prints: its formula, where it is from, and when it helps.
+local check = require "moonrank.check"
+
+local M = {}
+
+---@class mr.bounds.About
+---@field formula string  of the bounded value
+---@field source string   paper and equation
+---@field text string     what it does to a list, and when it helps
+
+local distribution_text = [[How likely a random ranking of the list is to be no better than M, smoothed:
+F~(M) = E sigma(a (M - X)), X the metric of a random ranking and a = kappa / sd.
+`mr.bounds.distribution_bound` has the options (kappa, samples, a ranker better than random).
+]]
+
+-- What is said of results is what the named scripts print.
+local builtin = {
+  none = {
+    formula = "M", source = "-",
+    text = "The smooth metric as it is: lists with a wide range of values weigh more, and the nRBP loss of a long list most of all.",
+  },
+  minmax = {
+    formula = "(M - min) / (max - min)", source = "Westerborg 2022, Eq. 3.1; min by Eqs. 3.2 to 3.4 (3.2 divided by the ideal DCG)",
+    text = [[Every list's values fill [0, 1]; a list weighs 1 / (max - min). At one ratio of relevant and other rows only the nRBP loss
+is much re-weighted, by 1 / (P (N - P)): there it helps on MovieLens, and not on MQ2008 or CiteULike-a (scripts/thesis/table_5_1.lua,
+scripts/thesis/claim.lua).]],
+  },
+  expectation = {
+    formula = "M / E", source = "Westerborg 2022, Eq. 3.6; E by Eqs. 3.7 to 3.10",
+    text = "1 is what a random ranking reaches. Of the nRBP loss it is 2 L / (P (N - P)): min-max with twice the slope.",
+  },
+  expectation_max = {
+    formula = "(M - E) / |best - E|", source = "Westerborg 2022, Eq. 3.11, with the best end in place of the largest value",
+    text = [[0 is a random ranking; the best is 1, or -1 where less is better. Of the nRBP loss it has the gradient of `expectation`.
+Where few rows are not relevant weights grow without limit: `mr.bounds.weighted(name, {cap = ...})`.]],
+  },
+  zscore = {
+    formula = "(M - E) / sd", source = "ours; closed forms of the variance, else of random orders",
+    text = [[0 is a random ranking, 1 a standard deviation above it: lists weigh alike by how far chance spreads their values. An
+affine bound, so its gradient never fades.]],
+  },
+  distribution = {
+    formula = "F~(M)", source = "Westerborg 2022, Eq. 3.12 and Algorithm 2; exact by the characteristic function",
+    text = distribution_text .. [[Where a ranking is already better than nearly all random ones its gradient fades, and
+learning stops: nDCG loses much by it (scripts/thesis/why_distribution_fails.lua).
+For reproduction: the thesis' own is {method = "sampled", gain = "samples"}.]],
+  },
+  distribution_log = {
+    formula = "log F~(M); where less is better -log(1 - F~(M))", source = "ours, from Eq. 3.12",
+    text = distribution_text .. "The logarithm keeps a gradient below the median and lets it fade above.",
+  },
+  distribution_logit = {
+    formula = "log(F~(M) / (1 - F~(M)))", source = "ours, from Eq. 3.12",
+    text = distribution_text .. [[Its gradient never fades, and is at most kappa / sd. Of the bounds by distribution the one to try first:
+scripts/thesis/claim.lua says where it gains and where it loses.]],
+  },
+}
+
+local entries = {}  -- name -> { bound =, about = }
+
+---Adds a bound, or replaces one of that name.
+---@param name string
+---@param bound mr.Bound
+---@param about? mr.bounds.About  of a bound that a script defined
+function M.add(name, bound, about) entries[name] = { bound = bound, about = about or builtin[name] } end
+
+---@param name string
+---@return mr.Bound?
+---Example: `require "moonrank.bounds.registry".get("minmax").name   --> minmax`
+function M.get(name) return entries[name] and entries[name].bound end
+
+---Whether a bound of this name comes with the library.
+---@param name string
+---@return boolean
+---Example: `require "moonrank.bounds.registry".builtin("zscore")   --> true`
+function M.builtin(name) return builtin[name] ~= nil end
+
+---Names of all bounds, sorted.
+---@return string[]
+---Example: `require "moonrank.bounds.registry".names()[1]   --> distribution`
+function M.names() return check.names(entries) end
+
+---What there is to read of a bound, or nil where none has that name.
+---@param name string
+---@return string?
+---Example: `require "moonrank.bounds.registry".written("zscore"):match "bounded value: ([^\n]*)"   --> (M - E) / sd`
+function M.written(name)
+  local entry = entries[name]
+  if not entry then return nil end
+  local lines, about = { ('bound "%s"'):format(name) }, entry.about
+  if not about then return lines[1] .. "\n\nDefined by a script, without documentation (see mr.bounds.define)." end
+  lines[2] = ""
+  lines[3] = "  bounded value: " .. about.formula
+  lines[4] = "  source:        " .. about.source
+  lines[5] = ""
+  lines[6] = about.text
+  lines[7] = ""
+  lines[8] = "M: the list's smooth metric. min, max, E, sd: of the metric over all rankings of the list; best: the end to be reached."
+  lines[9] = ('Lists on which no ordering can matter give 0. mr.losses.ap{bound = "%s"}; mr.bounds.plot("%s") draws it.'):format(name, name)
+  return table.concat(lines, "\n")
+end
+
+return M
