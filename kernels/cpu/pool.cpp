@@ -202,8 +202,12 @@ void set_threads(int n) {
 void interrupt() noexcept { interrupt_requested = true; }
 bool take_interrupt() noexcept { return interrupt_requested.exchange(false); }
 void check_interrupt() {
-  // in a task all threads must see it: the flag is cleared when the last of them has ended
-  if (inside_task != nullptr ? inside_task->asked_to_stop() : take_interrupt()) throw Interrupted();
+  // in a task all threads must see it: the flag is cleared when the last of them has ended; elsewhere the first look
+  // costs nothing, so that inner loops may ask
+  if (inside_task != nullptr ? inside_task->asked_to_stop()
+                             : interrupt_requested.load(std::memory_order_relaxed) && take_interrupt()) {
+    throw Interrupted();
+  }
 }
 
 }  // namespace mr::cpu

@@ -9,6 +9,7 @@
 #include "runtime/cli/options.h"
 #include "runtime/cli/repl.h"
 #include "runtime/cli/run.h"
+#include "runtime/cli/surroundings.h"
 #include "runtime/cluster/cluster.h"
 #include "runtime/io/catalogue.h"
 #include "runtime/io/user_folder.h"
@@ -66,7 +67,8 @@ int run_spec(lua_State* L, const std::string& spec) {
 
 int run_module_text(lua_State* L, const char* module, const char* function, const char* argument) {
   if (const int status = call_module(L, module, function, argument, 1); status != 0) return status;
-  std::printf("%s\n", lua_tostring(L, -1));
+  const char* const text = lua_tostring(L, -1);
+  std::printf("%s\n", text != nullptr ? text : "");
   return 0;
 }
 
@@ -112,7 +114,7 @@ int run_fresh(const Invocation& invocation, const std::string& name) {
   if (lua_pcall(L, 1, 1, 0) == LUA_OK) {
     status = static_cast<int>(lua_tointeger(L, -1));
   } else {
-    std::fprintf(stderr, "moonrank: %s\n", lua_tostring(L, -1));
+    print_error(error_at_top(L));
   }
   lua::ignore_interrupts();
   lua_close(L);
@@ -121,11 +123,14 @@ int run_fresh(const Invocation& invocation, const std::string& name) {
 
 int run_command(const Invocation& invocation) {
   const Command& command = invocation.command;
-  if (command.threads > 0) cpu::set_threads(command.threads);
-  quiet_others();
   if (command.mode == Command::help) {
     std::fputs(help_text, stdout);
-  } else if (command.mode == Command::data_list) {
+    return 0;
+  }
+  check_variables(command.mode == Command::repl || command.mode == Command::script || command.mode == Command::test);
+  if (command.threads > 0) cpu::set_threads(command.threads);
+  quiet_others();
+  if (command.mode == Command::data_list) {
     io::data_list(io::catalogue(), io::user_data_folder(), std::cout);
   } else if (command.mode == Command::data_get) {
     io::data_get(io::catalogue_entry(command.names.front()), io::user_data_folder(), std::cout);
@@ -152,18 +157,17 @@ int main(int argc, char** argv) {
   // beyond a limit on the size of files a write is to fail, not to end the program
   std::signal(SIGXFSZ, SIG_IGN);
   std::setlocale(LC_CTYPE, "");  // what is typed may be UTF-8; numbers stay as they are
+  mr::cli::watch_standard_streams();
   try {
     mr::cli::Invocation invocation{{}, {argv, argv + argc}};
     invocation.command = mr::cli::parse(invocation.words);
-    const int status = mr::cli::run_command(invocation);
-    std::fflush(stdout);
-    return status;
+    return mr::cli::run_command(invocation);
   } catch (const mr::cli::UsageError& error) {
-    std::fprintf(stderr, "moonrank: %s\n", error.what());
+    mr::cli::print_error(error.what());
     return 2;
   } catch (const std::exception& error) {
     std::cout.flush();
-    std::fprintf(stderr, "moonrank: %s\n", error.what());
+    mr::cli::print_error(error.what());
     return 1;
   }
 }

@@ -22,7 +22,10 @@ const char* const help_text =
     "  --dump-api     the core's functions as a LuaCATS file\n"
     "  --help         show this\n"
     "\n"
-    "MOONRANK_STDLIB names a folder whose files take precedence over the standard library in the program.\n"
+    "MOONRANK_STDLIB names a folder whose files take precedence over the standard library in the program, "
+    "MOONRANK_DATA\n"
+    "one of data sets, MOONRANK_DEVICE the device ('cpu', 'cuda'), MOONRANK_SIMD the instructions ('scalar', 'avx2',\n"
+    "'avx512').\n"
     "Exit status: 0; 1 error; 2 wrong command line; 130 after Ctrl-C.\n";
 
 namespace {
@@ -43,6 +46,9 @@ size_t edit_distance(const std::string& a, const std::string& b) {
   }
   return row[b.size()];
 }
+
+/// Whether a word is meant as an option; a file that is called so is written ./-x.
+bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 
 [[noreturn]] void unknown(const std::string& what, const std::string& word, const std::vector<std::string>& known) {
   const auto nearest = std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
@@ -104,29 +110,47 @@ void read_data(const std::vector<std::string>& words, size_t at, Command* comman
   }
 }
 
+/// What follows `data`, `test`, `doc` or `results`: --help, or no option at all.
+void read_subcommand(const std::vector<std::string>& words, size_t at, Command* command) {
+  const std::string& name = words[at];
+  const std::vector<std::string> rest(words.begin() + static_cast<ptrdiff_t>(at) + 1, words.end());
+  for (const std::string& word : rest) {
+    if (word == "--help" || word == "-h") {
+      command->mode = Command::help;
+      return;
+    }
+    if (!is_option(word)) continue;
+    if (std::find(known_options.begin(), known_options.end(), word) != known_options.end()) {
+      throw UsageError(name + ": option '" + word + "' stands before '" + name + "'");
+    }
+    unknown("option of " + name, word, {"--help", "-h"});
+  }
+  if (name == "data") return read_data(words, at + 1, command);
+  command->mode = name == "test" ? Command::test : name == "doc" ? Command::doc : Command::results;
+  command->names = rest;
+  if (name == "test" && rest.empty()) throw UsageError("test: name one spec at least");
+  if (name == "results" && rest.size() != 1) {
+    throw UsageError("results: expected the name of one store, got " + std::to_string(rest.size()));
+  }
+  if (name == "doc" && rest.size() > 1) {
+    throw UsageError("doc: expected one name, got " + std::to_string(rest.size()));
+  }
+}
+
 }  // namespace
 
 Command parse(const std::vector<std::string>& words) {
   Command command;
   size_t i = 1;
-  for (; i < words.size() && words[i].size() > 1 && words[i][0] == '-'; ++i) read_option(words, &i, &command);
+  for (; i < words.size() && is_option(words[i]); ++i) read_option(words, &i, &command);
   if (i >= words.size()) {
     if (command.mode == Command::repl && !command.code.empty() && !command.stay) command.mode = Command::script;
     return command;
   }
   if (command.mode != Command::repl) throw UsageError("unexpected argument '" + words[i] + "'");
   const std::string& word = words[i];
-  if (word == "data") {
-    read_data(words, i + 1, &command);
-  } else if (word == "test" || word == "doc" || word == "results") {
-    command.mode = word == "test" ? Command::test : word == "doc" ? Command::doc : Command::results;
-    command.names.assign(words.begin() + static_cast<ptrdiff_t>(i) + 1, words.end());
-    if (word == "test" && command.names.empty()) throw UsageError("test: name one spec at least");
-    if (word == "results" && command.names.size() != 1) {
-      throw UsageError("results: expected the name of one store, got " + std::to_string(command.names.size()));
-    }
-    if (word == "doc" && command.names.size() > 1)
-      throw UsageError("doc: expected one name, got " + std::to_string(command.names.size()));
+  if (word == "data" || word == "test" || word == "doc" || word == "results") {
+    read_subcommand(words, i, &command);
   } else {
     command.mode = Command::script;
     command.script_at = static_cast<int>(i);

@@ -1,5 +1,6 @@
 #include "runtime/cli/repl.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -27,21 +28,29 @@ std::string history_file() {
   }
 }
 
-/// moonrank.repl's complete(before) -> start, words. An error in there must not disturb the line being typed.
-Completions complete(lua_State* L, const std::string& before) {
-  Completions found;
-  const int top = lua_gettop(L);
+/// Lua: moonrank.repl's complete(before) -> start, words. The argument is the address of the text.
+int call_complete(lua_State* L) {
+  const std::string& before = *static_cast<const std::string*>(lua_touserdata(L, 1));
   lua_getglobal(L, "require");
   lua_pushliteral(L, "moonrank.repl");
-  if (lua_pcall(L, 1, 1, 0) == LUA_OK) {
-    lua_getfield(L, -1, "complete");
-    lua_pushlstring(L, before.data(), before.size());
-    if (lua_pcall(L, 1, 2, 0) == LUA_OK) {
-      found.start = static_cast<size_t>(lua_tointeger(L, -2) - 1);
-      for (lua_Integer i = 1; lua_rawgeti(L, -1, i) == LUA_TSTRING; ++i) {
-        found.words.emplace_back(lua_tostring(L, -1));
-        lua_pop(L, 1);
-      }
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "complete");
+  lua_pushlstring(L, before.data(), before.size());
+  lua_call(L, 1, 2);
+  return 2;
+}
+
+/// What may follow the text left of the cursor. An error in there must not disturb the line being typed.
+Completions complete(lua_State* L, std::string before) {
+  Completions found;
+  const int top = lua_gettop(L);
+  lua_pushcfunction(L, &call_complete);
+  lua_pushlightuserdata(L, &before);
+  if (lua_pcall(L, 1, 2, 0) == LUA_OK && lua_type(L, -2) == LUA_TNUMBER && lua_type(L, -1) == LUA_TTABLE) {
+    found.start = static_cast<size_t>(std::clamp<lua_Integer>(lua_tointeger(L, -2), 1, before.size() + 1) - 1);
+    for (lua_Integer i = 1; lua_rawgeti(L, -1, i) == LUA_TSTRING; ++i) {
+      found.words.emplace_back(lua_tostring(L, -1));
+      lua_pop(L, 1);
     }
   }
   lua_settop(L, top);
@@ -104,12 +113,8 @@ class Session {
   /// Prints the values on the stack.
   void show() {
     const int count = lua_gettop(L_);
-    luaL_checkstack(L_, count + 10, nullptr);
-    lua_getglobal(L_, "require");
-    lua_pushliteral(L_, "moonrank.repl");
-    if (call(L_, 1, 1) != 0) return;
-    lua_getfield(L_, -1, "print");
-    lua_remove(L_, -2);
+    if (lua_checkstack(L_, count + 10) == 0) return print_error(std::to_string(count) + " values are too many to show");
+    if (push_function(L_, "moonrank.repl", "print") != 0) return;
     lua_insert(L_, 1);
     call(L_, count, 0);
   }

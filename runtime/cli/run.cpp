@@ -2,7 +2,11 @@
 
 #include <cstdio>
 #include <cstring>
+#include <new>
 
+#include "runtime/io/safe_text.h"
+#include "runtime/lua/error_text.h"
+#include "runtime/lua/exit.h"
 #include "runtime/lua/interrupt.h"
 
 namespace mr::cli {
@@ -53,27 +57,20 @@ bool has_script_frame(lua_State* L) {
   return false;
 }
 
-/// Message handler: strings get the traceback; objects that say how to exit stay as they are.
+/// Message handler: errors become their text and the traceback; what says how to exit stays as it is.
 int explain(lua_State* L) {
-  if (lua_type(L, 1) == LUA_TTABLE && luaL_getmetafield(L, 1, "__name") != LUA_TNIL) {
-    const bool leaves = std::strcmp(lua_tostring(L, -1), "mr.Exit") == 0;
-    lua_pop(L, 1);
-    if (leaves) return 1;
-  }
-  const char* message = lua_tostring(L, 1);
-  if (message == nullptr) {
-    const bool has_text = luaL_callmeta(L, 1, "__tostring") != 0 && lua_type(L, -1) == LUA_TSTRING;
-    message = has_text ? lua_tostring(L, -1) : lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
-  }
+  if (lua::box_at<lua::Exit>(L, 1) != nullptr) return 1;
+  lua::push_error_text(L, 1);
+  const char* const message = lua_tostring(L, -1);
   if (std::strcmp(message, "interrupted") == 0) return 1;
   // an error without a position, raised where no script is running, concerns what was typed: its text says all
   if (!has_script_frame(L) && std::strncmp(message, "stdlib/", 7) != 0) {
-    lua_pushstring(L, message);
     return 1;
   }
   luaL_Buffer out;
   luaL_buffinit(L, &out);
-  luaL_addstring(&out, message);
+  lua_pushvalue(L, 2);
+  luaL_addvalue(&out);
   lua_Debug frame;
   const int frames = count_frames(L);
   for (int level = 1, shown = 0; lua_getstack(L, level, &frame) != 0; ++level) {
@@ -91,28 +88,51 @@ int explain(lua_State* L) {
 
 /// Prints the error on top of the stack, pops it, and returns the exit status.
 int report(lua_State* L) {
-  int status = 1;
+  int status = lua::interrupted() ? 130 : 1;
   std::fflush(stdout);
-  if (lua_type(L, -1) == LUA_TTABLE) {
-    lua_getfield(L, -1, "exit_status");
-    status = static_cast<int>(lua_tointeger(L, -1));
-    lua_getfield(L, -2, "message");
+  const lua::Box<lua::Exit>* const box = lua::box_at<lua::Exit>(L, -1);
+  if (box != nullptr && box->alive) {
+    const lua::Exit& leaves = *box->get();
+    status = static_cast<int>(leaves.status);
     if (status == 0) {
-      std::printf("%s\n", lua_tostring(L, -1));
+      std::printf("%s\n", leaves.message.c_str());
     } else {
-      std::fprintf(stderr, "moonrank: %s\n", lua_tostring(L, -1));
+      print_error(leaves.message);
     }
-    lua_pop(L, 2);
   } else {
-    const char* const text = lua_tostring(L, -1);
-    std::fprintf(stderr, "moonrank: %s\n", text != nullptr ? text : "(error without a text)");
-    if (lua::interrupted()) status = 130;
+    print_error(error_at_top(L));
   }
   lua_pop(L, 1);
   return status;
 }
 
+/// Lua: require(module)[name]
+int find_function(lua_State* L) {
+  lua_getglobal(L, "require");
+  lua_pushvalue(L, 1);
+  lua_call(L, 1, 1);
+  lua_pushvalue(L, 2);
+  lua_gettable(L, -2);
+  return 1;
+}
+
 }  // namespace
+
+void print_error(std::string_view text) noexcept {
+  try {
+    const std::string safe = io::safe_text(text, io::Breaks::kept);
+    std::fprintf(stderr, "moonrank: %s\n", safe.c_str());
+  } catch (const std::bad_alloc&) {
+    std::fputs("moonrank: out of memory\n", stderr);
+  }
+}
+
+std::string_view error_at_top(lua_State* L) noexcept {
+  if (lua_type(L, -1) != LUA_TSTRING) return "(error without a text)";
+  size_t length = 0;
+  const char* const text = lua_tolstring(L, -1, &length);
+  return {text, length};
+}
 
 int call(lua_State* L, int arguments, int results) {
   const int base = lua_gettop(L) - arguments;
@@ -127,12 +147,15 @@ int call_loaded(lua_State* L, int load_status, int results) {
   return load_status == LUA_OK ? call(L, 0, results) : report(L);
 }
 
-int call_module(lua_State* L, const char* module, const char* name, const char* argument, int results) {
-  lua_getglobal(L, "require");
+int push_function(lua_State* L, const char* module, const char* name) {
+  lua_pushcfunction(L, &find_function);
   lua_pushstring(L, module);
-  if (const int status = call(L, 1, 1); status != 0) return status;
-  lua_getfield(L, -1, name);
-  lua_remove(L, -2);
+  lua_pushstring(L, name);
+  return call(L, 2, 1);
+}
+
+int call_module(lua_State* L, const char* module, const char* name, const char* argument, int results) {
+  if (const int status = push_function(L, module, name); status != 0) return status;
   if (argument != nullptr) lua_pushstring(L, argument);
   return call(L, argument != nullptr ? 1 : 0, results);
 }

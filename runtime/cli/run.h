@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/lua/lua.h"
@@ -13,9 +14,16 @@ namespace mr::cli {
 int call(lua_State* L, int arguments, int results);
 /// As `call`, for a chunk that luaL_load* just put on the stack with this status: a syntax error is printed.
 int call_loaded(lua_State* L, int load_status, int results);
+/// Pushes function `name` of a module of the standard library; on an error as `call`.
+int push_function(lua_State* L, const char* module, const char* name);
 /// Calls function `name` of a module of the standard library with one string, or nothing for null; results as in
 /// `call`.
 int call_module(lua_State* L, const char* module, const char* name, const char* argument, int results);
+
+/// "moonrank: " and the text on standard error, as it may be shown.
+void print_error(std::string_view text) noexcept;
+/// The text of an error on top of the stack that no handler has seen; valid while it is there.
+std::string_view error_at_top(lua_State* L) noexcept;
 
 /// Sets the global `arg` as Lua's own command does: the script is 0, what follows it 1, 2, ...
 void set_arguments(lua_State* L, const std::vector<std::string>& words, int script_at);

@@ -10,6 +10,7 @@
 #include "runtime/io/archive.h"
 #include "runtime/io/fetch.h"
 #include "runtime/io/new_file.h"
+#include "runtime/io/safe_text.h"
 #include "runtime/io/sha256.h"
 #include "runtime/io/text_file.h"
 
@@ -61,7 +62,7 @@ void write_sections(std::istream& text, const std::vector<std::string>& headings
       wanted = false;
       for (const std::string& heading : headings) wanted = wanted || line.compare(0, heading.size(), heading) == 0;
     }
-    if (wanted) out << line << '\n';
+    if (wanted) out << safe_text(line, Breaks::kept) << '\n';
   }
 }
 

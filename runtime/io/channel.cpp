@@ -24,8 +24,17 @@ namespace {
 
 constexpr uint64_t largest = uint64_t{1} << 31;  // bytes of a message; more is no message of ours
 constexpr int64_t most_lock_bytes = 32;          // a lock has a process's number in it
+constexpr int patience = 100;                    // milliseconds to wait for room before the rest is kept for later
+
+/// What comes before the bytes of a message. The mark tells it from what else may be written into a socket.
+struct Header {
+  std::array<char, 8> mark{'m', 'r', ' ', 'f', 'r', 'a', 'm', 'e'};
+  uint64_t size = 0;
+};
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + ": " + std::strerror(errno)); }
+
+int to_parent = -1;  // of a worker; below zero elsewhere, and once it was asked for
 
 bool wait_until(int descriptor, short what, int milliseconds) {
   pollfd one{descriptor, what, 0};
@@ -40,47 +49,71 @@ void close_one(int descriptor) {
 
 Channel::~Channel() { close_one(descriptor_); }
 Channel::Channel(Channel&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), received_(std::move(other.received_)), ended_(other.ended_) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      received_(std::move(other.received_)),
+      unsent_(std::move(other.unsent_)),
+      ended_(other.ended_),
+      broken_(other.broken_) {}
 Channel& Channel::operator=(Channel&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(received_, other.received_);
+  std::swap(unsent_, other.unsent_);
   std::swap(ended_, other.ended_);
+  std::swap(broken_, other.broken_);
   return *this;
 }
 
 bool Channel::send(std::string_view message) {
-  const uint64_t size = message.size();
-  if (size > largest) throw std::runtime_error("a message of " + std::to_string(size) + " bytes is too large");
-  std::string bytes(sizeof size, '\0');
-  std::memcpy(bytes.data(), &size, sizeof size);
-  bytes += message;
-  std::string_view rest = bytes;
-  while (!rest.empty()) {
-    const ssize_t count = ::send(descriptor_, rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  Header header;
+  header.size = message.size();
+  if (header.size > largest) {
+    throw std::runtime_error("a message of " + std::to_string(header.size) + " bytes is too large");
+  }
+  const size_t before = unsent_.size();
+  unsent_.resize(before + sizeof header);
+  std::memcpy(unsent_.data() + before, &header, sizeof header);
+  unsent_ += message;
+  return send_rest(patience);
+}
+
+bool Channel::send_rest(int milliseconds) {
+  size_t done = 0;
+  bool reachable = true;
+  while (reachable && done < unsent_.size()) {
+    const ssize_t count =
+        ::send(descriptor_, unsent_.data() + done, unsent_.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count > 0) {
-      rest.remove_prefix(static_cast<size_t>(count));
+      done += static_cast<size_t>(count);
     } else if (errno == EAGAIN) {
-      wait_until(descriptor_, POLLOUT, 100);
-    } else if (errno != EINTR) {
-      return false;
+      // the other end may have been stopped: who waits for that is not stopped with it
+      if (!wait_until(descriptor_, POLLOUT, milliseconds)) break;
+    } else {
+      reachable = errno == EINTR;
     }
   }
-  return true;
+  unsent_.erase(0, reachable ? done : unsent_.size());
+  return reachable;
 }
 
 std::optional<std::string> Channel::take() {
-  uint64_t size = 0;
-  if (received_.size() < sizeof size) return std::nullopt;
-  std::memcpy(&size, received_.data(), sizeof size);
-  if (size > largest) throw std::runtime_error("what came from the other process is no message");
-  if (received_.size() - sizeof size < size) return std::nullopt;
-  std::string message = received_.substr(sizeof size, size);
-  received_.erase(0, sizeof size + size);
+  Header header;
+  const Header expected;
+  if (received_.size() < sizeof header) return std::nullopt;
+  std::memcpy(&header, received_.data(), sizeof header);
+  if (header.mark != expected.mark || header.size > largest) {
+    broken_ = ended_ = true;
+    received_.clear();
+    return std::nullopt;
+  }
+  if (received_.size() - sizeof header < header.size) return std::nullopt;
+  std::string message = received_.substr(sizeof header, header.size);
+  received_.erase(0, sizeof header + header.size);
   return message;
 }
 
 std::optional<std::string> Channel::receive() {
-  while (true) {
+  if (!unsent_.empty()) send_rest(0);
+  while (!broken_) {
     if (std::optional<std::string> message = take()) return message;
     if (ended_) return std::nullopt;
     std::array<char, 65536> buffer;
@@ -93,6 +126,7 @@ std::optional<std::string> Channel::receive() {
       ended_ = true;
     }
   }
+  return std::nullopt;
 }
 
 void wait_for(const std::vector<int>& descriptors, double seconds) {
@@ -101,21 +135,27 @@ void wait_for(const std::vector<int>& descriptors, double seconds) {
   poll(all.data(), all.size(), static_cast<int>(seconds * 1000));
 }
 
-std::optional<Channel> worker_end() {
+void become_worker() {
   const char* const text = std::getenv("MOONRANK_WORKER");
-  if (text == nullptr) return std::nullopt;
+  if (text == nullptr) return;
   int descriptor = -1, parent = -1;
   const char* const end = text + std::strlen(text);
   const auto [colon, error] = std::from_chars(text, end, descriptor);
-  if (error != std::errc() || colon == end || std::from_chars(colon + 1, end, parent).ec != std::errc()) {
+  const bool readable = error == std::errc() && colon != end && *colon == ':';
+  if (!readable || std::from_chars(colon + 1, end, parent).ptr != end || parent <= 0 ||
+      fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0) {
     throw std::runtime_error("the variable MOONRANK_WORKER is '" + std::string(text) +
                              "'; it is for the program's own use");
   }
   unsetenv("MOONRANK_WORKER");
-  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // it ended before we asked
-  return Channel(descriptor);
+  to_parent = descriptor;
+}
+
+std::optional<Channel> worker_end() {
+  if (to_parent < 0) return std::nullopt;
+  return Channel(std::exchange(to_parent, -1));
 }
 
 std::optional<std::string> how_it_ended(pid_t id, bool wait) {

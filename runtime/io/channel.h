@@ -1,5 +1,5 @@
-// Two processes that talk: messages of bytes over a socket, each with its length before it; and the programs at its
-// other end, started afresh and without a shell.
+// Two processes that talk: messages of bytes over a socket, each with a mark and its length before it; and the programs
+// at its other end, started afresh and without a shell.
 #pragma once
 
 #include <optional>
@@ -20,19 +20,22 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  /// Waits until it is written; false where the other end is gone.
+  /// Writes it as far as the other end takes it; `receive` goes on with the rest. False where the other end is gone.
   bool send(std::string_view message);
   /// The next message, or nothing where none is whole yet. Does not wait.
   std::optional<std::string> receive();
-  /// Whether the other end is gone and every message of it was received.
+  /// Whether the other end is gone and every message of it was received, or what came is no message.
   bool ended() const { return ended_; }
+  /// Whether what came is no message: nothing that follows can be understood.
+  bool broken() const { return broken_; }
   int descriptor() const { return descriptor_; }
 
  private:
   std::optional<std::string> take();
+  bool send_rest(int milliseconds);
   int descriptor_;
-  std::string received_;
-  bool ended_ = false;
+  std::string received_, unsent_;
+  bool ended_ = false, broken_ = false;
 };
 
 /// Waits until a message may have come on one of the sockets, or for so long; Ctrl-C ends the wait.
@@ -48,8 +51,11 @@ struct Started {
 /// through `worker_end`; what it prints is added to the file `log`.
 Started start_worker(const std::vector<std::string>& words, const std::string& log,
                      const std::vector<std::string>& added = {});
-/// In a process that `start_worker` started, the channel to the one that did, once; nothing elsewhere. From then on the
-/// process ends with its parent, and what it starts itself does not inherit the channel.
+/// Takes the variable MOONRANK_WORKER, by which `start_worker` tells a process that it is one, out of the environment:
+/// the process then ends with its parent, and what it starts itself does not inherit the channel. A std::runtime_error
+/// where the variable was set by somebody else.
+void become_worker();
+/// In a worker, the channel to its parent, once; nothing elsewhere.
 std::optional<Channel> worker_end();
 
 /// How a process ended ("exit status 1", "signal 9 (Killed)"), or nothing while it runs.

@@ -1,5 +1,6 @@
 #include "runtime/io/csv.h"
 
+#include "kernels/cpu/pool.h"
 #include "runtime/io/text_file.h"
 
 namespace mr {
@@ -8,6 +9,7 @@ CsvReader::CsvReader(std::string path, char delimiter)
     : path_(std::move(path)), delimiter_(delimiter), text_(read_text_file(path_)) {}
 
 bool CsvReader::next(CsvRecord& record) {
+  cpu::check_interrupt();
   while (at_ < text_.size() && (text_[at_] == '\n' || text_[at_] == '\r')) {
     if (text_[at_++] == '\n') {
       ++line_;

@@ -5,6 +5,7 @@
 #include <nettle/sha2.h>
 #include <vector>
 
+#include "kernels/cpu/pool.h"
 #include "runtime/io/regular_file.h"
 
 namespace mr::io {
@@ -33,7 +34,12 @@ class Digest {
 
 std::string sha256(std::string_view bytes) {
   Digest digest;
-  digest.add(bytes.data(), bytes.size());
+  constexpr size_t piece = size_t{1} << 24;
+  for (size_t at = 0; at < bytes.size(); at += piece) {
+    cpu::check_interrupt();
+    const std::string_view next = bytes.substr(at, piece);
+    digest.add(next.data(), next.size());
+  }
   return digest.hex();
 }
 
@@ -42,6 +48,7 @@ std::string sha256_of_file(const std::filesystem::path& path) {
   Digest digest;
   std::vector<char> buffer(1 << 16);
   for (int64_t at = 0; at < file.size(); at += static_cast<int64_t>(buffer.size())) {
+    cpu::check_interrupt();
     const int64_t count = std::min(file.size() - at, static_cast<int64_t>(buffer.size()));
     file.read(at, buffer.data(), count);
     digest.add(buffer.data(), static_cast<size_t>(count));

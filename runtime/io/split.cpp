@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "kernels/core/rng.h"
+#include "kernels/cpu/pool.h"
 
 namespace mr {
 namespace {
@@ -176,6 +177,7 @@ Positives positives_of(const std::vector<int64_t>& user, const std::vector<int64
   }
   std::vector<std::vector<Rated>> by_user(static_cast<size_t>(all_users));
   for (size_t i = 0; i < user.size(); ++i) {
+    cpu::check_interrupt();
     if (user[i] < 1 || user[i] > all_users || item[i] < 1 || item[i] > all_items) {
       throw std::invalid_argument("row " + std::to_string(i + 1) + " has user " + std::to_string(user[i]) +
                                   " and item " + std::to_string(item[i]) + ", expected users 1 to " +
@@ -187,6 +189,7 @@ Positives positives_of(const std::vector<int64_t>& user, const std::vector<int64
   out.all_items = all_items;
   out.offsets.push_back(0);
   for (int64_t u = 0; u < all_users; ++u) {
+    cpu::check_interrupt();
     const std::vector<int64_t> items = relevant_items(u + 1, by_user[u]);
     if (static_cast<int64_t>(items.size()) < std::max<int64_t>(min_relevant, 1)) continue;
     out.users.push_back(u + 1);
@@ -200,6 +203,7 @@ Fold make_fold(const Positives& positives, const FoldOptions& options) {
   check(options);
   Fold fold;
   for (size_t u = 0; u < positives.users.size(); ++u) {
+    cpu::check_interrupt();
     const std::vector<int64_t> known(positives.items.begin() + positives.offsets[u],
                                      positives.items.begin() + positives.offsets[u + 1]);
     add_user(fold, options, positives.users[u], known, positives.all_items);

@@ -1,17 +1,21 @@
 #include "runtime/io/sqlite.h"
 
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <sqlite3.h>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
+#include "kernels/cpu/pool.h"
 #include "runtime/io/regular_file.h"
 
 namespace mr::io {
 namespace {
 
 constexpr int patience = 10'000;  // milliseconds that another program may hold the file
+constexpr int look = 50;          // milliseconds between looks whether it still does
 
 /// A path as SQLite's URI, which takes `immutable`: what has a meaning in a URI is escaped.
 std::string uri_of(const std::string& path) {
@@ -67,6 +71,22 @@ Cell field(sqlite3_stmt* statement, int i) {
   }
 }
 
+/// Whether to look once more for a file that another program holds: for so long, and until Ctrl-C.
+int wait_for_other(void* interrupted, int looks) {
+  auto& stop = *static_cast<bool*>(interrupted);
+  stop = cpu::take_interrupt();
+  if (stop || looks * look >= patience) return 0;
+  std::this_thread::sleep_for(std::chrono::milliseconds(look));
+  return 1;
+}
+
+/// Ends a long question after Ctrl-C.
+int ends_question(void* interrupted) {
+  auto& stop = *static_cast<bool*>(interrupted);
+  stop = stop || cpu::take_interrupt();
+  return stop ? 1 : 0;
+}
+
 /// The statement waits for new parameters again, however it ended.
 struct Reset {
   sqlite3_stmt* statement;
@@ -82,6 +102,7 @@ void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(dat
 void Database::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
 void Database::fail() const {
+  if (std::exchange(*interrupted_, false)) throw cpu::Interrupted();
   const int code = sqlite3_errcode(database_.get());
   if (code == SQLITE_READONLY || code == SQLITE_PERM) throw std::runtime_error(path_ + " cannot be written");
   if (code == SQLITE_CANTOPEN) throw std::runtime_error(path_ + " cannot be opened");
@@ -97,7 +118,9 @@ void Database::connect(const std::string& name, Mode mode) {
   if (made == nullptr) throw std::bad_alloc();
   if (code != SQLITE_OK) fail();
   defend(made);
-  sqlite3_busy_timeout(made, patience);
+  sqlite3_busy_handler(made, &wait_for_other, interrupted_.get());
+  // what changes the file is short, and is not left half done
+  if (mode == read) sqlite3_progress_handler(made, 10'000, &ends_question, interrupted_.get());
   run("PRAGMA cell_size_check = ON", {});
 }
 

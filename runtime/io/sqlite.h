@@ -54,6 +54,7 @@ class Database {
   void connect(const std::string& name, Mode mode);
 
   std::string path_;
+  std::unique_ptr<bool> interrupted_ = std::make_unique<bool>(false);  // what ended a statement was Ctrl-C
   std::unique_ptr<sqlite3, Close> database_;
   std::unordered_map<std::string, std::unique_ptr<sqlite3_stmt, Finalize>> statements_;
 };

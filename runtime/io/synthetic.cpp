@@ -2,18 +2,44 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <initializer_list>
 #include <stdexcept>
+#include <string>
+#include <unistd.h>
 #include <unordered_set>
 
 #include "kernels/core/rng.h"
+#include "kernels/cpu/pool.h"
 #include "kernels/math/normal.h"
 
 namespace mr {
 namespace {
 
-void at_least_one(const char* name, int64_t value) {
-  if (value < 1)
-    throw std::invalid_argument(std::string(name) + " is " + std::to_string(value) + ", expected at least 1");
+struct Size {
+  const char* name;
+  int64_t value;
+};
+
+constexpr int64_t most_factors = 1'000'000;
+
+void at_least_one(std::initializer_list<Size> sizes) {
+  for (const auto& [name, value] : sizes) {
+    if (value < 1)
+      throw std::invalid_argument(std::string(name) + " is " + std::to_string(value) + ", expected at least 1");
+  }
+}
+
+/// Refuses what this machine cannot hold before anything is made of it; sizes near 2^63 also overflow further down.
+void fits(std::initializer_list<Size> sizes, double bytes) {
+  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (bytes <= memory) return;
+  const auto [name, value] =
+      *std::max_element(sizes.begin(), sizes.end(), [](const Size& a, const Size& b) { return a.value < b.value; });
+  char text[160];
+  std::snprintf(text, sizeof text, " is %lld: the data would take about %.3g GB, and this machine has %.3g",
+                static_cast<long long>(value), bytes / 1e9, memory / 1e9);
+  throw std::invalid_argument(name + std::string(text));
 }
 
 /// A Zipf-like draw from 1 .. n with weight 1 / rank^0.8, by inversion of its continuous form.
@@ -25,10 +51,16 @@ int64_t popular(double u, int64_t n) {
 }  // namespace
 
 Ratings make_ratings(const SyntheticRatings& o) {
-  at_least_one("users", o.users);
-  at_least_one("items", o.items);
-  at_least_one("factors", o.factors);
-  at_least_one("mean_activity", o.mean_activity);
+  const std::initializer_list<Size> sizes{
+      {"users", o.users}, {"items", o.items}, {"mean_activity", o.mean_activity}, {"factors", o.factors}};
+  at_least_one(sizes);
+  if (o.factors > most_factors) {
+    throw std::invalid_argument("factors is " + std::to_string(o.factors) + ", expected at most " +
+                                std::to_string(most_factors));
+  }
+  const auto users = static_cast<double>(o.users), items = static_cast<double>(o.items);
+  // a rating is two integers and a value, and a while all of these in a growing vector; a name is a string
+  fits(sizes, users * std::min(1.0 + static_cast<double>(o.mean_activity), items / 2) * 20 + (users + items) * 32);
   const RandomKey activity = random_key(o.seed, "activity"), choice = random_key(o.seed, "choice"),
                   noise = random_key(o.seed, "noise");
   const RandomKey user_factors = random_key(o.seed, "user factors"), item_factors = random_key(o.seed, "item factors");
@@ -42,6 +74,7 @@ Ratings make_ratings(const SyntheticRatings& o) {
     std::unordered_set<int64_t> seen;
     while (static_cast<int64_t>(seen.size()) < wanted) {
       const int64_t item = popular(uniform(choice, draws++), o.items);
+      cpu::check_interrupt();
       if (!seen.insert(item).second) continue;
       double taste = 0;
       for (int64_t f = 0; f < o.factors; ++f) {
@@ -60,9 +93,10 @@ Ratings make_ratings(const SyntheticRatings& o) {
 }
 
 LetorFile make_queries(const SyntheticQueries& o) {
-  at_least_one("queries", o.queries);
-  at_least_one("features", o.features);
-  at_least_one("mean_size", o.mean_size);
+  const std::initializer_list<Size> given{{"queries", o.queries}, {"features", o.features}, {"mean_size", o.mean_size}};
+  at_least_one(given);
+  const double rows = static_cast<double>(o.queries) * std::max(2.0, static_cast<double>(o.mean_size));
+  fits(given, rows * 4 * (static_cast<double>(o.features) + 1) + static_cast<double>(o.queries) * 40);
   const RandomKey sizes = random_key(o.seed, "sizes"), values = random_key(o.seed, "features"),
                   weights = random_key(o.seed, "weights");
   const RandomKey noise = random_key(o.seed, "query noise");
@@ -76,6 +110,7 @@ LetorFile make_queries(const SyntheticQueries& o) {
     out.sizes.push_back(n);
     out.qids.push_back(std::to_string(q + 1));
     for (int64_t d = 0; d < n; ++d) {
+      cpu::check_interrupt();
       const auto row = static_cast<uint64_t>(out.labels.size());
       double merit = 0;
       for (int64_t f = 0; f < o.features; ++f) {

@@ -40,7 +40,8 @@ std::string unpacked(const std::string& path, std::string_view packed, int64_t m
   size_t filled = 0;
   for (;;) {
     if (out.size() - filled < (size_t{1} << 16)) out.resize(out.size() + out.size() / 2 + (size_t{1} << 20));
-    const size_t room = std::min(out.size() - filled, size_t{1} << 30), given = std::min(left, size_t{1} << 30);
+    cpu::check_interrupt();
+    const size_t room = std::min(out.size() - filled, size_t{1} << 26), given = std::min(left, size_t{1} << 30);
     z.next_out = reinterpret_cast<Bytef*>(out.data() + filled);
     z.avail_out = static_cast<uInt>(room);
     z.avail_in = static_cast<uInt>(given);

@@ -18,6 +18,7 @@ struct Box {
   alignas(T) unsigned char raw[sizeof(T)];
 
   T* get() { return std::launder(reinterpret_cast<T*>(raw)); }
+  const T* get() const { return std::launder(reinterpret_cast<const T*>(raw)); }
   void fill(T&& value) noexcept {
     new (raw) T(std::move(value));
     alive = true;
@@ -61,6 +62,9 @@ void push_metatable(lua_State* L) {
   lua_createtable(L, 0, 8);
   lua_pushstring(L, class_name<T>);
   lua_setfield(L, -2, "__name");
+  // the same under a key that describe_type_error reads without allocating
+  lua_pushlightuserdata(L, const_cast<char*>(class_name<T>));  // NOLINT: only read
+  lua_rawsetp(L, -2, &class_key<void>);
   lua_pushcfunction(L, &drop_box<T>);
   lua_setfield(L, -2, "__gc");
   lua_pushboolean(L, 0);

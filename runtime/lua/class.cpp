@@ -44,10 +44,7 @@ void ensure_index(lua_State* L) {
   lua_newtable(L);
   lua_pushvalue(L, -1);
   lua_setfield(L, -4, "getters");
-  const char* const name = (lua_getfield(L, -3, "__name"), lua_tostring(L, -1));
-  // the address of the name under a key that describe_type_error reads without allocating
-  lua_pushlightuserdata(L, const_cast<char*>(name));  // NOLINT: the metatable keeps the string
-  lua_rawsetp(L, -5, &class_key<void>);
+  lua_getfield(L, -3, "__name");
   lua_pushcclosure(L, &index, 3);
   lua_setfield(L, -2, "__index");
   lua_getfield(L, -1, "__gc");

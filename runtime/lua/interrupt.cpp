@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "kernels/cpu/pool.h"
@@ -10,27 +11,46 @@
 namespace mr {
 namespace {
 
-std::atomic<int> presses{0};
+std::atomic<int> presses{0}, raises{0};
 std::atomic<int> deadly{0};
 std::atomic<bool> deferred{false}, asked{false};
-std::atomic<lua_State*> watched{nullptr};
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<lua_State*>::is_always_lock_free,
+// the main state of the scripts, and the one of its coroutines whose code is running
+std::atomic<lua_State*> watched{nullptr}, running{nullptr};
+std::atomic<bool> pending{false};  // a Ctrl-C that nobody has seen yet
+std::atomic<pthread_t> owner{};    // the thread that runs Lua
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<lua_State*>::is_always_lock_free &&
+                  std::atomic<pthread_t>::is_always_lock_free,
               "a signal handler needs them");
 
-void hook(lua_State* L, lua_Debug*) { lua::raise_interrupted(L); }
+/// A hook may be left on a coroutine that was not running any more when it was set: it means nothing later.
+void hook(lua_State* L, lua_Debug*) {
+  if (pending) lua::raise_interrupted(L);
+  lua_sethook(L, nullptr, 0, 0);
+}
 
-void on_sigint(int) {
-  const int count = ++presses;
+void set_hook(lua_State* L) {
+  // the one function of Lua's API that a signal handler may call
+  lua_sethook(L, &hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
+}
+
+void on_sigint(int signal) {
   lua_State* const L = watched;
+  if (L != nullptr && pthread_equal(pthread_self(), owner) == 0) {
+    // coroutines come and go: only their own thread may touch them
+    pthread_kill(owner, signal);
+    return;
+  }
+  const int count = ++presses;
   if (L == nullptr) return;
   if (count >= deadly) _exit(130);
   if (deferred && count == 1) {
     asked = true;
     return;
   }
+  ++raises;
+  pending = true;
   cpu::interrupt();
-  // the one function of Lua's API that a signal handler may call
-  lua_sethook(L, &hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
+  set_hook(running);
 }
 
 bool defer_of(bool on) {
@@ -39,12 +59,18 @@ bool defer_of(bool on) {
 }
 bool asked_of() { return asked.exchange(false); }
 
+void forget() noexcept {
+  presses = raises = 0;
+  deferred = asked = pending = false;
+}
+
 }  // namespace
 
 void lua::watch_interrupts(lua_State* L, int kill_at) noexcept {
-  presses = 0;
+  forget();
   deadly = kill_at;
-  deferred = asked = false;
+  owner = pthread_self();
+  running = L;
   watched = L;
   struct sigaction action {};
   action.sa_handler = &on_sigint;  // without SA_RESTART: a wait for input must end
@@ -55,13 +81,19 @@ void lua::ignore_interrupts() noexcept {
   lua_State* const L = watched.exchange(nullptr);
   if (L != nullptr) lua_sethook(L, nullptr, 0, 0);
   cpu::take_interrupt();
-  presses = 0;
+  forget();
+}
+
+void lua::now_running(lua_State* L) noexcept {
+  running = L;
+  if (pending && watched != nullptr) set_hook(L);
 }
 
 int lua::raise_interrupted(lua_State* L) {
-  lua_sethook(L, nullptr, 0, 0);
-  if (lua_State* const main = watched) lua_sethook(main, nullptr, 0, 0);
   cpu::take_interrupt();
+  // asked for again after a script caught it and went on: every function ends until nothing runs
+  pending = raises > 1;
+  lua_sethook(L, pending ? &hook : nullptr, pending ? LUA_MASKCOUNT : 0, pending ? 1 : 0);
   lua_pushliteral(L, "interrupted");
   return lua_error(L);
 }

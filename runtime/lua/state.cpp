@@ -5,7 +5,10 @@
 
 #include "runtime/lua/bind.h"
 #include "runtime/lua/class.h"
+#include "runtime/lua/coroutines.h"
 #include "runtime/lua/describe.h"
+#include "runtime/lua/error_text.h"
+#include "runtime/lua/interrupt.h"
 
 namespace mr::lua {
 namespace {
@@ -47,6 +50,8 @@ int open_core(lua_State* L) {
   lua_setfield(L, -2, "embedded_names");
   lua_pushcfunction(L, &describe);
   lua_setfield(L, -2, "describe");
+  lua_pushcfunction(L, &error_text);
+  lua_setfield(L, -2, "error_text");
   lua_newtable(L);
   for (const OpTable* const table : op_tables()) {
     if (table->kind != OpTable::functions) add_to_class(L, *table);
@@ -55,12 +60,30 @@ int open_core(lua_State* L) {
   return 1;
 }
 
+int stop_watching(lua_State*) {
+  ignore_interrupts();
+  return 0;
+}
+
+/// Made before all else, so collected after all else: a script may close the state (os.exit(0, true)), and no Ctrl-C
+/// may touch it afterwards.
+void stop_watching_at_end(lua_State* L) {
+  lua_newuserdatauv(L, 0, 0);
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, &stop_watching);
+  lua_setfield(L, -2, "__gc");
+  lua_setmetatable(L, -2);
+  luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
 }  // namespace
 
 void open(lua_State* L) {
+  stop_watching_at_end(L);
   // by generations: what a batch leaves is collected soon, and its memory is there for the next ones
   lua_gc(L, LUA_GCGEN, 0, 0);
   luaL_openlibs(L);
+  watch_coroutines(L);
   luaL_requiref(L, "moonrank.core", &open_core, 0);
   // boot.lua installs the searchers; it gets the core
   lua_pushcfunction(L, &find_embedded);

@@ -8,6 +8,9 @@ namespace mr {
   ROW(about_functions)       \
   ROW(system_functions)      \
   ROW(interrupt_functions)   \
+  ROW(exit_functions)        \
+  ROW(exit_getters)          \
+  ROW(exit_operators)        \
   ROW(gnuplot_functions)     \
   ROW(create_functions)      \
   ROW(create_methods)        \

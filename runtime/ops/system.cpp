@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "runtime/io/safe_text.h"
 #include "runtime/io/user_folder.h"
 #include "runtime/lua/bind.h"
 
@@ -17,6 +18,9 @@ int64_t terminal_width_of() {
 }
 std::string cache_folder_of() { return io::user_cache_folder().string(); }
 std::string data_folder_of() { return io::user_data_folder().string(); }
+std::string safe_text_of(const std::string& text, std::optional<bool> lines) {
+  return io::safe_text(text, lines.value_or(false) ? io::Breaks::kept : io::Breaks::escaped);
+}
 
 }  // namespace
 
@@ -31,6 +35,9 @@ extern const lua::OpTable system_functions{
         op<&terminal_width_of>("terminal_width", "",
                                "Columns of the terminal that errors go to; 80 where it does not say."),
         op<&cache_folder_of>("cache_folder", "", "Where caches are kept by default; it need not exist."),
+        op<&safe_text_of>("safe_text", "text, lines?",
+                          "Text from a file as it may be shown: control characters and bytes that are no UTF-8 written "
+                          "out; with `lines` ends of lines stay."),
         op<&data_folder_of>("data_folder", "", "Where `moonrank data get` keeps data sets; it need not exist."),
     }};
 

@@ -21,7 +21,7 @@ namespace mr {
 namespace {
 
 std::tuple<io::Channel, int64_t> start_worker_of(const std::vector<std::string>& words, const std::string& log,
-                                                  const std::vector<std::string>& variables) {
+                                                 const std::vector<std::string>& variables) {
   io::Started started = io::start_worker(words, log, variables);
   return {std::move(started.channel), started.id};
 }
@@ -38,6 +38,8 @@ void signal_process(int64_t id, const std::string& name) {
     throw ArgumentError("name", "'" + name + "', expected 'interrupt' or 'kill'");
   }
   kill(static_cast<pid_t>(id), name == "kill" ? SIGKILL : SIGINT);
+  // one that was stopped goes on, to hear of it
+  kill(static_cast<pid_t>(id), SIGCONT);
 }
 
 void wait_for_of(const std::vector<int64_t>& descriptors, double seconds) {
@@ -49,6 +51,7 @@ void wait_for_of(const std::vector<int64_t>& descriptors, double seconds) {
 
 bool send_of(io::Channel& channel, const std::string& message) { return channel.send(message); }
 std::optional<std::string> receive_of(io::Channel& channel) { return channel.receive(); }
+bool broken_of(const io::Channel& channel) { return channel.broken(); }
 bool ended_of(const io::Channel& channel) { return channel.ended(); }
 int64_t descriptor_of(const io::Channel& channel) { return channel.descriptor(); }
 
@@ -83,8 +86,7 @@ extern const lua::OpTable worker_functions{
     {
         op<&start_worker_of>("start_worker", "words, log, variables",
                              "Starts this program again with a command line; a channel to it and its number."),
-        op<&io::worker_end>("worker_end", "",
-                            "In a started worker, once, the channel to its parent; from then on it ends with it."),
+        op<&io::worker_end>("worker_end", "", "In a started worker, once, the channel to its parent."),
         op<&how_it_ended_of>("how_it_ended", "id, wait", "How a process ended, or nil while it runs."),
         op<&signal_process>("signal_process", "id, name", "Sends 'interrupt' or 'kill' to a process."),
         op<&wait_for_of>("wait_for", "descriptors, seconds", "Waits until something came on a channel, or so long."),
@@ -98,8 +100,10 @@ extern const lua::OpTable channel_methods{
     lua::OpTable::methods,
     &lua::push_metatable<io::Channel>,
     {
-        op<&send_of>("send", "channel, message", "Sends a string; false where nobody is there any more."),
+        op<&send_of>("send", "channel, message",
+                     "Sends a string, in pieces where need be; false where nobody is there any more."),
         op<&receive_of>("receive", "channel", "The next string that came, or nil; does not wait."),
+        op<&broken_of>("broken", "channel", "Whether what came is no message; nothing more is received."),
         op<&ended_of>("ended", "channel", "Whether the other end is gone and all it sent was received."),
         op<&descriptor_of>("descriptor", "channel", "For `wait_for`."),
     }};

@@ -338,6 +338,12 @@ function core.effect_size(a, b) end
 ---@return mr.Capture?
 function core.end_capture() end
 
+---What `error` takes to end the program: it writes the message.
+---@param status integer
+---@param message string
+---@return mr.Exit
+function core.exit(status, message) end
+
 ---ERR per list.
 ---@param ranking mr.Ranking
 ---@param k? integer
@@ -882,6 +888,12 @@ function core.reshape(x, sizes) end
 ---@param snapshot mr.Tensor
 function core.restore(parameter, snapshot) end
 
+---Text from a file as it may be shown: control characters and bytes that are no UTF-8 written out; with `lines` ends of lines stay.
+---@param text string
+---@param lines? boolean
+---@return string
+function core.safe_text(text, lines) end
+
 ---Whether all ranks have the same, to the bit.
 ---@param parameters mr.Tensor[]
 ---@return boolean
@@ -1095,7 +1107,7 @@ function core.with_empty(values, ranking, empty) end
 ---@return integer
 function core.without_nan(x) end
 
----In a started worker, once, the channel to its parent; from then on it ends with it.
+---In a started worker, once, the channel to its parent.
 ---@return mr.Channel?
 function core.worker_end() end
 
@@ -1113,6 +1125,10 @@ function mr_Capture:run() end
 ---@class mr.Channel
 local mr_Channel = {}
 
+---Whether what came is no message; nothing more is received.
+---@return boolean
+function mr_Channel:broken() end
+
 ---For `wait_for`.
 ---@return integer
 function mr_Channel:descriptor() end
@@ -1125,7 +1141,7 @@ function mr_Channel:ended() end
 ---@return string?
 function mr_Channel:receive() end
 
----Sends a string; false where nobody is there any more.
+---Sends a string, in pieces where need be; false where nobody is there any more.
 ---@param message string
 ---@return boolean
 function mr_Channel:send(message) end
@@ -1190,6 +1206,11 @@ function mr_Distribution:sample_gain() end
 ---Standard deviation.
 ---@return number
 function mr_Distribution:sd() end
+
+---@class mr.Exit
+---@field exit_status integer What the program will end with.
+---@field message string What it will say.
+local mr_Exit = {}
 
 ---@class mr.FileLock
 local mr_FileLock = {}

@@ -12,18 +12,13 @@ local M = {}
 ---@field sets? table<string, any>  of a flag: what other options are where it is given; to give them beside it is an error
 ---@field ignores? string[]         of a flag: options that it makes useless; to give them beside it is an error
 
--- What `error` raises to end the program: the command writes `message` and exits with `exit_status`.
-local Exit = { __tostring = function(self) return self.message end, __name = "mr.Exit" }
-
 -- ", did you mean '--epochs'?", or nothing.
 local function hint(name, names, prefix)
   local near = check.nearest(name, names)
   return near and (", did you mean '%s%s'?"):format(prefix, near) or ""
 end
 
-local function leave(status, message)
-  error(setmetatable({ exit_status = status, message = message }, Exit), 0)
-end
+local function leave(status, message) error(core.exit(status, message), 0) end
 
 local function kind_of(value)
   if math.type(value) == "integer" then return "integer" end

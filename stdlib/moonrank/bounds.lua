@@ -101,7 +101,7 @@ local cache_file = {}
 local function save_cache()
   if not cache_file.path or core.count_tables() == cache_file.tables then return end
   local ok, message = pcall(core.save_tables, cache_file.path)
-  if not ok then io.stderr:write("mr.bounds.cache: ", tostring(message), "\n") end
+  if not ok then check.warn("mr.bounds.cache: " .. core.error_text(message)) end
   cache_file.tables = core.count_tables()
 end
 cache_file.at_the_end = setmetatable({}, { __gc = save_cache })
@@ -123,7 +123,7 @@ function M.cache(path)
   end
   local count, problem = core.load_tables(path)
   cache_file.path = path
-  if problem then io.stderr:write("mr.bounds.cache: ", problem, "; its tables are made anew\n") end
+  if problem then check.warn("mr.bounds.cache: " .. problem .. "; its tables are made anew") end
   cache_file.tables = not problem and core.count_tables() or nil
   return count
 end

@@ -1,4 +1,5 @@
 -- Checks of arguments and options, one wording per mistake. Errors point at the script's line, not at the library's.
+local core = require "moonrank.core"
 local M = {}
 
 -- The level at which `error`, called by the caller of this, blames the first function outside the standard library.
@@ -19,6 +20,10 @@ function M.fail(message, ...)
   local text = select("#", ...) > 0 and message:format(...) or message
   error(text, script_level())
 end
+
+---A line on the terminal about what does not stop the work.
+---@param text string
+function M.warn(text) io.stderr:write(core.safe_text(text, true), "\n") end
 
 -- Edit distance, for "did you mean"; swapped neighbours are one edit (Damerau 1964).
 local function distance(a, b)

@@ -120,7 +120,7 @@ local function letor_file(path, o, name)
   else
     lists, features = core.read_letor(path, o.features, any_order, null, optional)
   end
-  if problem then io.stderr:write("mr.data.letor: cache ", problem, "\n") end
+  if problem then check.warn("mr.data.letor: cache " .. problem) end
   return dataset.new{ lists = lists, features = features, name = name }
 end
 

@@ -104,7 +104,7 @@ function Epochs:record(epoch)
   core.begin_capture()
   local ok, message = pcall(self.pass, self, epoch)
   local recording = core.end_capture()
-  if not ok and tostring(message):find("interrupted", 1, true) then error(message, 0) end
+  if not ok and message == "interrupted" then error(message, 0) end
   self._recording, self._rates = ok and recording or false, rates(self._optimizer)
   self._repeats = self._recording and true or false
 end

@@ -195,7 +195,7 @@ function M.fit(options)
   local deferred = o.group and core.defer_interrupt(true)  -- in processes that wait for each other it is agreed upon
   local ok, message = pcall(train, o, run, line)
   if o.group then core.defer_interrupt(deferred) end
-  run.interrupted = not ok and tostring(message):find("interrupted", 1, true) ~= nil
+  run.interrupted = not ok and message == "interrupted"
   if line then line:finish() end
   if not ok and not run.interrupted then error(message, 0) end
   if run._snapshot then o.model:restore(run._snapshot) end

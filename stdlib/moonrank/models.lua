@@ -116,6 +116,7 @@ function M.load(path)
     return x:to(tensors.device())
   end
   local ok, model = pcall(kinds[kind], config, stored)
+  if model == "interrupted" then error(model, 0) end
   if not ok then check.fail("%s: %s", path, (tostring(model):gsub("^[^\n]-:%d+: ", ""))) end
   return model
 end

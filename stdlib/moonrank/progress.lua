@@ -80,7 +80,7 @@ function Progress:update(done, values)
 end
 
 function Progress:_write(now)
-  local text = self:_text(self.done, self.values, now)
+  local text = core.safe_text(self:_text(self.done, self.values, now))
   if self.terminal then
     self.out:write("\r", text:sub(1, self.width - 1), "\27[K")
   else

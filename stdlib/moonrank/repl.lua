@@ -4,17 +4,20 @@ local M = {}
 
 local longest = 40  -- entries of a table that are shown
 
+-- A string as it would be typed, on one line.
+local function quoted(text) return core.safe_text((("%q"):format(text):gsub("\\\n", "\\n"))) end
+
 local function key_text(key)
   if type(key) == "string" and key:match "^[%a_][%w_]*$" then return key end
-  return "[" .. (type(key) == "string" and ("%q"):format(key) or tostring(key)) .. "]"
+  return "[" .. (type(key) == "string" and quoted(key) or core.safe_text(tostring(key))) .. "]"
 end
 
 local function entry_text(value)
-  if type(value) == "string" then return (("%q"):format(value):gsub("\\\n", "\\n")) end
+  if type(value) == "string" then return quoted(value) end
   if type(value) == "table" and not getmetatable(value) then
     return next(value) == nil and "{}" or #value > 0 and ("{... %d entries}"):format(#value) or "{...}"
   end
-  return (tostring(value):gsub("\n%s*", " "))
+  return core.safe_text((tostring(value):gsub("\n%s*", " ")))
 end
 
 -- By kind, then by value: numbers before names.
@@ -55,10 +58,8 @@ function M.text(value)
     local meta = getmetatable(value)
     if meta == nil then return table_text(value) end
     if type(meta) == "table" and rawget(meta, "__tostring") == nil and rawget(meta, "__name") == nil then return table_text(value) end
-  elseif type(value) == "string" then
-    return value
   end
-  return tostring(value)
+  return core.safe_text(tostring(value), true)
 end
 
 ---Prints the results of what was typed.

@@ -296,7 +296,9 @@ local function counts_text(counts)
   return #parts > 0 and table.concat(parts, ", ") or "no trials"
 end
 
-function Results:__tostring() return ("mr.Results '%s' in %s: %s"):format(self.name, self.path, counts_text(self:counts())) end
+function Results:__tostring()
+  return core.safe_text(("mr.Results '%s' in %s: %s"):format(self.name, self.path, counts_text(self:counts())))
+end
 
 -- The best trials as a table.
 local function best_text(results)
@@ -315,7 +317,7 @@ local function failures_text(results)
   local failed = results:trials{ columns = { "number", "state", "reason" }, states = { "failed", "killed" } }.rows
   local lines = {}
   for i = 1, math.min(5, #failed) do
-    lines[i] = ("trial %d %s: %s"):format(failed[i][1], failed[i][2], tostring(failed[i][3]):match "[^\n]*")
+    lines[i] = core.safe_text(("trial %s %s: %s"):format(failed[i][1], failed[i][2], tostring(failed[i][3]):match "[^\n]*"))
   end
   if #failed > 5 then lines[6] = ("... and %d more"):format(#failed - 5) end
   return table.concat(lines, "\n")
@@ -331,7 +333,8 @@ function M.text(path)
   for _, name in ipairs(names_of(store)) do
     local results = M.results(path, name)
     local counts = results:counts()
-    lines[#lines + 1] = ("%s: %s%s"):format(name, counts_text(counts), results.study.planned and " of " .. results.study.planned or "")
+    local planned = results.study.planned and " of " .. results.study.planned or ""
+    lines[#lines + 1] = core.safe_text(("%s: %s%s"):format(name, counts_text(counts), planned))
     if counts.done then add(best_text(results)) end
     if counts.failed or counts.killed then add(failures_text(results)) end
   end

@@ -1,4 +1,5 @@
 -- Tables for people: aligned columns, numbers to the right.
+local core = require "moonrank.core"
 local check = require "moonrank.check"
 
 local M = {}
@@ -36,11 +37,13 @@ local function padded(text, width, right)
 end
 
 function Table:__tostring()
-  local widths, numeric, lines = {}, {}, {}
+  local heads, cells, widths, numeric, lines = {}, {}, {}, {}, {}
   for c, name in ipairs(self.columns) do
-    widths[c], numeric[c] = utf8.len(name), true
-    for _, row in ipairs(self.rows) do
-      widths[c] = math.max(widths[c], utf8.len(cell(row[c], self.formats[name])))
+    heads[c] = core.safe_text(name)
+    cells[c], widths[c], numeric[c] = {}, utf8.len(heads[c]), true
+    for r, row in ipairs(self.rows) do
+      cells[c][r] = core.safe_text(cell(row[c], self.formats[name]))
+      widths[c] = math.max(widths[c], utf8.len(cells[c][r]))
       if row[c] ~= nil and type(row[c]) ~= "number" then numeric[c] = false end
     end
   end
@@ -49,10 +52,10 @@ function Table:__tostring()
     for c = 1, #self.columns do parts[c] = padded(value_of(c), widths[c], numeric[c]) end
     lines[#lines + 1] = (table.concat(parts, "  "):gsub("%s+$", ""))
   end
-  line(function(c) return self.columns[c] end)
+  line(function(c) return heads[c] end)
   line(function(c) return ("-"):rep(widths[c]) end)
-  for _, row in ipairs(self.rows) do
-    line(function(c) return cell(row[c], self.formats[self.columns[c]]) end)
+  for r = 1, #self.rows do
+    line(function(c) return cells[c][r] end)
   end
   return table.concat(lines, "\n")
 end

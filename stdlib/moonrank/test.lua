@@ -1,4 +1,5 @@
 -- The spec harness: `moonrank test spec.lua` runs a file of `describe` and `it` blocks; a spec without checks fails.
+local core = require "moonrank.core"
 local M = {}
 
 local state = { checks = 0, failures = 0, tests = 0, skipped = 0, names = {}, reasons = {} }
@@ -16,14 +17,14 @@ end
 function M.it(name, body)
   state.tests = state.tests + 1
   local before = state.checks
-  local ok, message = xpcall(body, function(m) return debug.traceback(tostring(m), 2) end)
+  local ok, message = xpcall(body, function(m) return debug.traceback(core.error_text(m), 2) end)
   if ok and state.checks == before and not state.skip then
     ok, message = false, "no check in this test"
   end
   state.skip = false
   if not ok then
     state.failures = state.failures + 1
-    io.stderr:write("FAILED: ", full_name(name), "\n  ", (message:gsub("\n", "\n  ")), "\n")
+    io.stderr:write("FAILED: ", full_name(name), "\n  ", (core.safe_text(core.error_text(message), true):gsub("\n", "\n  ")), "\n")
   end
 end
 
@@ -86,8 +87,9 @@ function M.raises(f, part)
   state.checks = state.checks + 1
   local ok, message = pcall(f)
   if ok then fail("no error, expected one with '%s'", part) end
-  if not tostring(message):find(part, 1, true) then fail("the error is '%s', expected one with '%s'", tostring(message), part) end
-  return tostring(message)
+  message = core.error_text(message)
+  if not message:find(part, 1, true) then fail("the error is '%s', expected one with '%s'", message, part) end
+  return message
 end
 
 ---Ends a spec file: prints the summary; returns whether all went well.

@@ -180,9 +180,9 @@ function Figure:show()
   local columns = tonumber(os.getenv("COLUMNS")) or core.is_terminal(1) and core.is_terminal(2) and core.terminal_width() or 100
   columns = math.max(40, math.min(columns // 1, 400))
   local picture = core.gnuplot(self:text_script(columns, math.max(15, columns * 3 // 10)))
-  if self._.title then print(self._.title) end
-  print((picture:gsub("\f", ""):gsub("[ \n]+$", "")))
-  if self._.caption then print(self._.caption) end
+  if self._.title then print(core.safe_text(self._.title)) end
+  print((core.safe_text((picture:gsub("\f", "")), true):gsub("[ \n]+$", "")))
+  if self._.caption then print(core.safe_text(self._.caption)) end
 end
 
 function Figure:__tostring()

@@ -36,7 +36,9 @@ function M.pack(value)
   return table.concat(parts)
 end
 
-local function read(bytes, at)
+local deepest = 64  -- tables in tables; what was packed here has a few
+
+local function read(bytes, at, depth)
   local kind = bytes:sub(at, at)
   at = at + 1
   if kind == "n" then return nil, at end
@@ -44,20 +46,24 @@ local function read(bytes, at)
   if kind == "i" then return ("<i8"):unpack(bytes, at) end
   if kind == "d" then return ("<d"):unpack(bytes, at) end
   if kind == "s" then return ("<s8"):unpack(bytes, at) end
-  if kind ~= "T" then error("what came from the other process is no message", 0) end
+  if kind ~= "T" or depth == deepest then error("what came from the other process is no message", 0) end
   local out, count, next_at = {}, ("<i8"):unpack(bytes, at)
   for _ = 1, count do
-    local key, value_at = read(bytes, next_at)
-    out[key], next_at = read(bytes, value_at)
+    local key, value_at = read(bytes, next_at, depth + 1)
+    out[key], next_at = read(bytes, value_at, depth + 1)
   end
   return out, next_at
 end
 
----The value of such bytes.
+---The value of such bytes; an error where they are none.
 ---@param bytes string
 ---@return any
 ---Example: `require("moonrank.sweep.frame").unpack(require("moonrank.sweep.frame").pack{a = 1}).a   --> 1`
-function M.unpack(bytes) return (read(bytes, 1)) end
+function M.unpack(bytes)
+  local value, at = read(bytes, 1, 0)
+  if at ~= #bytes + 1 then error("what came from the other process is no message", 0) end
+  return value
+end
 
 local escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t" }
 

@@ -87,13 +87,13 @@ function Live:update(running)
   if self.quiet or now - self.last < (self.terminal and 0.2 or self.interval) then return end
   self.last = now
   if not self.terminal then
-    self.out:write(self:summary(#running), "\n")
+    self.out:write(core.safe_text(self:summary(#running)), "\n")
     return
   end
   local lines = running_lines(running)
   table.insert(lines, 1, self:summary(#running))
   self:_clear()
-  for _, line in ipairs(lines) do self.out:write(line:sub(1, self.width - 1), "\n") end
+  for _, line in ipairs(lines) do self.out:write(core.safe_text(line):sub(1, self.width - 1), "\n") end
   self.lines = #lines
 end
 
@@ -101,7 +101,7 @@ end
 function Live:say(text)
   if self.quiet then return end
   self:_clear()
-  self.out:write(text, "\n")
+  self.out:write(core.safe_text(text, true), "\n")
 end
 
 ---The last word: what was done, and what failed why.

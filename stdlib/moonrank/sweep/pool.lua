@@ -2,10 +2,12 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local frame = require "moonrank.sweep.frame"
+local read = require("moonrank.sweep.message").read
 
 local M = {}
 
 local most_false_starts = 5  -- workers in a row that end before they take a trial
+local grace = 10  -- seconds after Ctrl-C in which trials that are running may end by themselves
 
 ---@class mr.sweep.Pool
 local Pool = {}
@@ -76,6 +78,7 @@ end
 -- What a worker's end means: for its trial, and, where it never took one, for the study.
 function Pool:_lost(worker)
   local how = worker.process:how()
+  if worker.refused then how = "what it sent is no message, so it was ended" end
   self.workers[worker.slot] = nil
   if worker.trial then
     local state = self.stopping and "interrupted" or "killed"
@@ -90,6 +93,15 @@ function Pool:_lost(worker)
   end
 end
 
+-- A worker that sends what is no message is ended; what else it sends is not looked at.
+function Pool:_hear(worker, bytes)
+  if worker.refused then return end
+  local message = read(bytes, worker.trial ~= nil)
+  if message then return self:_take(worker, message) end
+  worker.refused = true
+  worker.process:signal "kill"
+end
+
 function Pool:_receive()
   local descriptors = {}
   for _, worker in pairs(self.workers) do descriptors[#descriptors + 1] = worker.process:descriptor() end
@@ -99,7 +111,7 @@ function Pool:_receive()
     while worker do
       local message = worker.process:receive()
       if not message then break end
-      self:_take(worker, frame.unpack(message))
+      self:_hear(worker, message)
     end
     if worker and worker.process:ended() then self:_lost(worker) end
   end
@@ -132,9 +144,16 @@ end
 
 -- The first Ctrl-C: trials that run are told to end where they are, nothing new begins.
 function Pool:_stop()
-  self.stopping = true
-  self.live:say "Ctrl-C: trials that are running end as they are, to be done again later; a second Ctrl-C stops at once"
+  self.stopping = core.clock()
+  self.live:say(("Ctrl-C: trials that are running end as they are, within %d s, to be done again later; a second Ctrl-C stops at once")
+    :format(grace))
   for _, worker in pairs(self.workers) do worker.process:signal(worker.trial and "interrupt" or "kill") end
+end
+
+-- Ends those that do not.
+function Pool:_stop_late()
+  if core.clock() - self.stopping < grace then return end
+  for _, worker in pairs(self.workers) do worker.process:signal "kill" end
 end
 
 function Pool:_loop()
@@ -145,7 +164,8 @@ function Pool:_loop()
     self.live:update(running)
     if #running == 0 and (self.stopping or schedule:ended() >= schedule.planned) then return end
     self:_receive()
-    if core.interrupted() and not self.stopping then self:_stop() end
+    if self.stopping then self:_stop_late()
+    elseif core.interrupted() then self:_stop() end
   end
 end
 
@@ -173,7 +193,7 @@ function M.run(o)
   self:_dismiss()
   core.defer_interrupt(was)
   if not ok then error(message, 0) end
-  return self.stopping
+  return self.stopping ~= false
 end
 
 return M

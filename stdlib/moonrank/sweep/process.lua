@@ -34,9 +34,14 @@ function Process:descriptor() return self.channel:descriptor() end
 ---"interrupt" or "kill".
 function Process:signal(name) core.signal_process(self.id, name) end
 
----How it ended; one that does not is ended.
+---How it ended; one that does not is ended, and one that sends what is no message at once.
 ---@return string
 function Process:how()
+  if self.channel:broken() then
+    self:signal "kill"
+    core.how_it_ended(self.id, true)
+    return "what it sent is no message, so it was ended"
+  end
   for _ = 1, 100 do  -- its channel closes a moment before it has ended
     local how = core.how_it_ended(self.id, false)
     if how then return how end

@@ -133,6 +133,7 @@ end
 -- A database that may be read, or written, as a store.
 local function opened(path, mode, versions)
   local ok, database = pcall(core.open_database, path, mode)
+  if database == "interrupted" then error(database, 0) end
   if not ok then check.fail("%s", database:sub(database:find(path, 1, true) or 1)) end
   local why = objection(database, versions)
   if not why then return database end

@@ -84,10 +84,13 @@ local function script_traceback(message)
     local ours = line:find "^%s*stdlib/" or line:find("[C]", 1, true) or line == "stack traceback:"
     if not ours then lines[#lines + 1] = line:match "^%s*(.*)$" end
   end
-  return { text = tostring(message), traceback = table.concat(lines, "\n") }
+  return { text = core.error_text(message), traceback = table.concat(lines, "\n") }
 end
 
 local function failure(problem)
+  -- where memory ran out, or the handler itself failed, it is not our record
+  local ours = type(problem) == "table" and (problem.pruned == true or type(problem.text) == "string")
+  if not ours then problem = { text = core.error_text(problem) } end
   if problem.pruned then return { state = "pruned" } end
   if problem.text == "interrupted" then return { state = "interrupted", reason = "Ctrl-C" } end
   return { state = "failed", reason = problem.text, traceback = problem.traceback }
@@ -95,7 +98,7 @@ end
 
 local function finished(result, context)
   local ok, outcome = pcall(outcome_of, result, context)
-  return ok and outcome or { state = "failed", reason = outcome }
+  return ok and outcome or { state = "failed", reason = core.error_text(outcome) }
 end
 
 ---@class mr.sweep.Job

@@ -51,6 +51,140 @@ TEST_CASE("one Ctrl-C is one error, also when it stops an operation") {
   CHECK(ran.out == "ready\nfalse\tinterrupted\ngoes on\n");
 }
 
+namespace {
+
+/// What may take long, after what it needs; everything runs for a minute or more.
+struct Long {
+  const char* what;
+  std::string before, during;
+};
+
+const std::vector<Long>& long_work() {
+  static const std::vector<Long> all = {
+      {"a loop in a coroutine", "", "coroutine.wrap(function() while true do end end)()"},
+      {"a loop in a resumed coroutine", "local co = coroutine.create(function() while true do end end)",
+       "assert(coroutine.resume(co))"},
+      {"a coroutine in a coroutine", "",
+       "coroutine.wrap(function() coroutine.wrap(function() while true do end end)() end)()"},
+      {"coroutines that yield", "local w = coroutine.wrap(function() while true do coroutine.yield() end end)",
+       "while true do w() end"},
+      {"coroutines without end", "", "while true do coroutine.wrap(function() coroutine.yield() end)() end"},
+      {"what is closed in a coroutine",
+       "local x = setmetatable({}, {__close = function() while true do end end}) "
+       "local co = coroutine.create(function() local y <close> = x coroutine.yield() end) coroutine.resume(co)",
+       "assert(coroutine.close(co))"},
+      {"an operation in a coroutine", "local x = mr.uniform({400, 400})",
+       "coroutine.wrap(function() while true do x = x:matmul(x):tanh() end end)()"},
+      {"a protected loop", "", "assert(pcall(function() while true do end end))"},
+      {"replacing", "local s = ('x'):rep(1000)", "while true do s:gsub('.', string.upper) end"},
+      {"sorting", "local t = {} for i = 1, 1000 do t[i] = i end",
+       "while true do table.sort(t, function(a, b) return a > b end) end"},
+      {"waiting", "", "require 'moonrank.core'.wait_for({}, 600)"},
+      {"another program", "", "require 'moonrank.core'.gnuplot('pause 600')"},
+      {"made-up queries", "", "mr.data.synthetic{kind = 'queries', queries = 2000000, features = 300, mean_size = 2}"},
+      {"made-up ratings", "", "mr.data.synthetic{users = 1000000, items = 100000}"},
+      {"one user of many ratings", "", "mr.data.synthetic{users = 1, items = 100000000, mean_activity = 50000000}"},
+      {"folds", "local r = mr.data.synthetic{users = 2000, items = 2000}:binarize(3)",
+       "while true do r:folds{k = 2, by = 'user', seed = 1, nsr = 100} end"},
+      {"a fold", "local r = mr.data.synthetic{users = 300, items = 30000, mean_activity = 3000}:binarize(1)",
+       "for i = 1, 1000 do local f = r:folds{k = 2, by = 'user', seed = i, nsr = 4000}[1].train end"},
+      {"a distribution by samples", "",
+       "mr.bounds.distribution('ap', {n = 20000, p = 9000, method = 'sampled', samples = 300000})"},
+      {"distributions", "",
+       "for i = 1, 100000 do mr.bounds.distribution('ap', {n = 300, p = 10 + i % 200, method = 'exact'}) end"},
+      {"bounds", "", "for i = 1, 100000 do mr.bounds.of('ap', {n = 20000 + i, p = 3000 + i}) end"},
+      {"products", "local x = mr.normal({3000, 3000})", "for i = 1, 100 do x:matmul(x) end"},
+      {"a smooth metric of a long list",
+       "local l = mr.lists{sizes = {100000}, relevance = mr.uniform({100000}):gt(0.5):float()} "
+       "local x = mr.normal({100000}, {sd = 1e6})",
+       "for i = 1, 1000 do mr.smooth.ndcg(x, l) end"},
+      {"metrics",
+       "local l = mr.lists{sizes = {1000000}, relevance = mr.uniform({1000000}):gt(0.5):float()} "
+       "local x = mr.normal({1000000})",
+       "for i = 1, 10000 do mr.evaluate(x, l, {'ndcg', 'ap', 'nrbp'}) end"},
+      {"a kernel regression", "local core = require 'moonrank.core' local x = mr.normal({200000}, {dtype = 'float64'})",
+       "core.kernel_regression(x, x, x, 3.0, 1)"},
+      {"an estimated density",
+       "local core = require 'moonrank.core' local x = mr.normal({400000}, {dtype = 'float64'})",
+       "core.kde(x, x, 9.0)"},
+      {"a digest", "local core, s = require 'moonrank.core', ('x'):rep(100000000)",
+       "for i = 1, 1000 do core.sha256(s) end"},
+      {"training",
+       "local r = mr.data.synthetic{users = 300, items = 2000} local f = r:binarize(3):folds{k = 2, by = 'user', seed "
+       "= 1, "
+       "nsr = 1}[1] local m = mr.models.mf{users = r.users, items = r.items, factors = 32}",
+       "local run = mr.fit{model = m, loss = mr.losses.ndcg{}, train = f.train, optimizer = mr.optim.adam{lr = 0.01}, "
+       "epochs = 1000000, progress = false} assert(not run.interrupted, 'in order')"},
+  };
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("one Ctrl-C ends whatever takes long") {
+  for (const Long& each : long_work()) {
+    INFO(each.what);
+    Command command({"-e", each.before + " " + ready + each.during});
+    command.wait_for("ready");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    command.send(SIGINT);
+    const auto began = std::chrono::steady_clock::now();
+    const Ran ran = command.finish();
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(30));
+    CHECK(ran.status == 130);
+  }
+}
+
+TEST_CASE("long reading ends with Ctrl-C as well") {
+  const mr::test::TemporaryFolder folder;
+  const std::string csv = (folder.path() / "r.csv").string(), gz = (folder.path() / "r.csv.gz").string();
+  {
+    std::ofstream file(csv);
+    file << "userId,movieId,rating\n";
+    for (int i = 0; i < 1'000'000; ++i) file << i / 100 << "," << i % 997 << ",4.5\n";
+  }
+  REQUIRE(std::system(("gzip -1 -c '" + csv + "' > '" + gz + "'").c_str()) == 0);
+  for (const std::string& path : {csv, gz}) {
+    const std::string core = "local core = require 'moonrank.core' " + ready + "while true do core.";
+    CHECK(interrupted(core + "read_pairs('" + path + "', 'userId', 'movieId') end").status == 130);
+    CHECK(
+        interrupted(core + "read_ratings('" + path + "', 'userId', 'movieId', 'rating', true, true, ',') end").status ==
+        130);
+    CHECK(interrupted(core + "sha256_file('" + path + "') end").status == 130);
+  }
+}
+
+TEST_CASE("sizes that no machine has are refused at once") {
+  for (const char* const options : {"kind = 'queries', queries = 2^53|0", "kind = 'queries', features = 2^62|0",
+                                    "kind = 'queries', mean_size = 2^62|0", "users = 2^53|0", "items = 2^62|0",
+                                    "users = 2^40|0, items = 2^62|0, mean_activity = 2^62|0", "factors = 2^62|0"}) {
+    INFO(options);
+    const Ran ran = mr::test::run({"-e", std::string("mr.data.synthetic{") + options + "}"});
+    CHECK(ran.status == 1);
+    CHECK_THAT(ran.err, Contains("the data would take about") || Contains("expected at most"));
+  }
+}
+
+TEST_CASE("a script that catches one Ctrl-C and goes on ends with the second, in a session without the session") {
+  const std::string stubborn = "while true do pcall(function() while true do end end) end";
+  Command session({}, ready + stubborn + "\nprint 'lives on'\n");
+  session.wait_for("ready");
+  session.send(SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  session.send(SIGINT);
+  const Ran ran = session.finish();
+  CHECK(ran.status == 0);
+  CHECK(ran.out == "ready\nlives on\n");
+  CHECK(ran.err == "moonrank: interrupted\n");
+}
+
+TEST_CASE("a state that a script closes is not touched by a late Ctrl-C") {
+  const Ran ran = interrupted("setmetatable({}, {__gc = function() " + ready +
+                              "local t = os.clock() + 1 while os.clock() < t do end end}) "
+                              "os.exit(0, true)");
+  CHECK(ran.status == 0);
+}
+
 TEST_CASE("deferred, the first Ctrl-C is only asked for") {
   const Ran ran = interrupted("local core = require 'moonrank.core' core.defer_interrupt(true) " + ready +
                               "while not core.interrupted() do end core.defer_interrupt(false) print('in order')");

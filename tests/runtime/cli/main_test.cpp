@@ -26,6 +26,18 @@ TEST_CASE("a wrong command line is status 2 and offers the nearest option") {
       {{"results"}, "moonrank: results: expected the name of one store, got 0\n"},
       {{"results", "a", "b"}, "moonrank: results: expected the name of one store, got 2\n"},
       {{"data", "get"}, "moonrank: data get: expected one name after it\n"},
+      {{"results", "--hlep"},
+       "moonrank: unknown option of results '--hlep', did you mean '--help'? (moonrank --help lists all)\n"},
+      {{"results", "r.db", "--hlep"},
+       "moonrank: unknown option of results '--hlep', did you mean '--help'? (moonrank --help lists all)\n"},
+      {{"doc", "-x", "y"}, "moonrank: unknown option of doc '-x', did you mean '-h'? (moonrank --help lists all)\n"},
+      {{"test", "--halp"},
+       "moonrank: unknown option of test '--halp', did you mean '--help'? (moonrank --help lists all)\n"},
+      {{"data", "--hepl"},
+       "moonrank: unknown option of data '--hepl', did you mean '--help'? (moonrank --help lists all)\n"},
+      {{"data", "get", "--everything"},
+       "moonrank: unknown option of data '--everything' (moonrank --help lists all)\n"},
+      {{"test", "--threads", "2"}, "moonrank: test: option '--threads' stands before 'test'\n"},
       {{"--version", "x"}, "moonrank: unexpected argument 'x'\n"}};
   for (const auto& [words, said] : cases) {
     const Ran ran = run(words);
@@ -42,6 +54,10 @@ TEST_CASE("the options --version and --help") {
                               Contains("\ncuda: ") && Contains("\nmpi: "));
   const Ran help = run({"--help"});
   CHECK(help.status == 0);
+  for (const char* const command : {"test", "doc", "results", "data"}) {
+    CHECK(run({command, "--help"}).out == help.out);
+    CHECK(run({command, "-h"}).status == 0);
+  }
   CHECK_THAT(help.out, Contains("moonrank test SPEC...") && Contains("--threads N") && Contains("130 after Ctrl-C"));
 }
 

@@ -10,7 +10,7 @@ local declared = { nsr = 1, lr = 1e-3, loss = "ndcg", smoke = false, cache = tru
 -- The exit status and the text that a wrong command line ends with.
 local function fails(words, declarations)
   local ok, e = pcall(read, declarations or declared, words)
-  test.check(not ok and type(e) == "table", "no exit was asked for")
+  test.check(not ok and type(e) == "userdata", "no exit was asked for")
   return e.exit_status, e.message
 end
 

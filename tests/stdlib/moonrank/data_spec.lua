@@ -123,7 +123,7 @@ test.describe("movielens", function()
         for i = 1, rows do text = text .. "1," .. i .. ",4\n" end
         write(folder .. place .. "/ml-latest-small/ratings.csv", text)
       end
-      put("/desk/here", 1)  -- a folder to run in
+      put("/desk/here", 1) put("/own/other", 1)  -- a folder to run in, and one that has other data
       local variables = ("MOONRANK_DATA=%s XDG_DATA_HOME=%s"):format(quoted(folder .. "/own"), quoted(folder .. "/xdg"))
       local here = folder .. "/desk"
       local none = run(variables, here, code)

@@ -93,7 +93,8 @@ it("records NaN, errors and results of no use with their reasons, and goes on", 
     }
     local r = sweep(folder, { space = { i = mr.range(1, #results) }, run = function(trial) return results[trial.i](trial) end })
     local found = r:trials{ columns = { "state", "reason" } }.rows
-    local expected = { "value is NaN", "value is inf", "so it is", "table: ", "returned a string", "several numbers (a, b)", "no number",
+    local expected = { "value is NaN", "value is inf", "so it is", "a table value", "returned a string", "several numbers (a, b)",
+      "no number",
       "the result a is a string", "per_list is a string", "no parameter or field of this trial 'nothing'", false, "value is NaN at step 1",
       "step 1 after step 2" }
     for i, reason in ipairs(expected) do

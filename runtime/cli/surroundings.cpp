@@ -1,0 +1,80 @@
+#include "runtime/cli/surroundings.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <unistd.h>
+
+#include "kernels/cpu/simd.h"
+#include "runtime/cli/run.h"
+#include "runtime/io/channel.h"
+#include "runtime/tensor/device.h"
+
+namespace mr::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// At the very end, also of scripts that call os.exit.
+void check_output() {
+  const bool failed = std::ferror(stdout) != 0;
+  errno = 0;
+  if (std::fflush(stdout) == 0 && !failed) return;
+  const std::string why = errno != 0 ? std::string(": ") + std::strerror(errno) : "";
+  print_error("standard output cannot be written" + why);
+  _exit(1);
+}
+
+std::string value_of(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr ? text : "";
+}
+
+[[noreturn]] void refuse(const char* variable, const std::string& why) {
+  throw std::runtime_error(std::string(variable) + " is '" + value_of(variable) + "', " + why);
+}
+
+void check_folder(const char* variable, const char* what, const char* inside) {
+  const std::string folder = value_of(variable);
+  std::error_code ignored;
+  if (!folder.empty() && !fs::is_directory(fs::path(folder) / inside, ignored)) refuse(variable, what);
+}
+
+void check_device(bool computes) {
+  const std::string device = value_of("MOONRANK_DEVICE");
+  if (!device.empty() && device != "cpu" && device != "cuda") {
+    refuse("MOONRANK_DEVICE", "expected 'cpu' or 'cuda'");
+  }
+  if (!computes) return;
+  try {
+    default_device();
+  } catch (const std::invalid_argument& error) {
+    refuse("MOONRANK_DEVICE", std::string("but ") + error.what());
+  }
+}
+
+}  // namespace
+
+void watch_standard_streams() {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
+    // the wrong way round: reading and writing fail, as they did before
+    open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+  std::atexit(&check_output);
+}
+
+void check_variables(bool computes) {
+  cpu::simd();  // reads MOONRANK_SIMD
+  check_device(computes);
+  check_folder("MOONRANK_DATA", "expected a folder of data sets", "");
+  check_folder("MOONRANK_STDLIB", "expected a folder with moonrank/ in it, as stdlib/ of the sources", "moonrank");
+  io::become_worker();
+}
+
+}  // namespace mr::cli

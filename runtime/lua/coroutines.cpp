@@ -1,0 +1,112 @@
+#include "runtime/lua/coroutines.h"
+
+#include <cstring>
+
+#include "runtime/lua/interrupt.h"
+
+namespace mr::lua {
+namespace {
+
+/// Runs a coroutine with the arguments on top of the stack, in whose place are then its results, so many, or, for -1,
+/// its error.
+int run(lua_State* L, lua_State* coroutine, int arguments) {
+  if (lua_checkstack(coroutine, arguments) == 0) {
+    lua_pushliteral(L, "too many arguments to resume");
+    return -1;
+  }
+  lua_xmove(L, coroutine, arguments);
+  int results = 0;
+  now_running(coroutine);
+  const int status = lua_resume(coroutine, L, arguments, &results);
+  now_running(L);
+  if (status != LUA_OK && status != LUA_YIELD) {
+    lua_xmove(coroutine, L, 1);
+    return -1;
+  }
+  if (lua_checkstack(L, results + 1) == 0) {
+    lua_pop(coroutine, results);
+    lua_pushliteral(L, "too many results to resume");
+    return -1;
+  }
+  lua_xmove(coroutine, L, results);
+  return results;
+}
+
+lua_State* coroutine_at(lua_State* L, int index) {
+  lua_State* const coroutine = lua_tothread(L, index);
+  luaL_argexpected(L, coroutine != nullptr, index, "thread");
+  return coroutine;
+}
+
+int resume(lua_State* L) {
+  lua_State* const coroutine = coroutine_at(L, 1);
+  const int results = run(L, coroutine, lua_gettop(L) - 1);
+  lua_pushboolean(L, results >= 0 ? 1 : 0);
+  const int given = results >= 0 ? results : 1;
+  lua_insert(L, -given - 1);
+  return given + 1;
+}
+
+int reset(lua_State* L, lua_State* coroutine) {
+  now_running(coroutine);  // what is to be closed in it runs
+  const int status = lua_resetthread(coroutine);
+  now_running(L);
+  return status;
+}
+
+/// What `wrap` returns; upvalue 1 is the coroutine.
+int call_wrapped(lua_State* L) {
+  lua_State* const coroutine = lua_tothread(L, lua_upvalueindex(1));
+  const int results = run(L, coroutine, lua_gettop(L));
+  if (results >= 0) return results;
+  int status = lua_status(coroutine);
+  if (status != LUA_OK && status != LUA_YIELD) {
+    status = reset(L, coroutine);
+    lua_xmove(coroutine, L, 1);  // the error that ended it, or one of what was closed
+  }
+  const bool is_text = lua_type(L, -1) == LUA_TSTRING;
+  if (is_text && status != LUA_ERRMEM && std::strcmp(lua_tostring(L, -1), "interrupted") != 0) {
+    luaL_where(L, 1);
+    lua_insert(L, -2);
+    lua_concat(L, 2);
+  }
+  return lua_error(L);
+}
+
+int wrap(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_State* const coroutine = lua_newthread(L);
+  lua_pushvalue(L, 1);
+  lua_xmove(L, coroutine, 1);
+  lua_pushcclosure(L, &call_wrapped, 1);
+  return 1;
+}
+
+/// Whether it has begun, and waits for one that it resumed.
+bool is_normal(lua_State* coroutine) {
+  lua_Debug frame;
+  return lua_status(coroutine) == LUA_OK && lua_getstack(coroutine, 0, &frame) != 0;
+}
+
+int close(lua_State* L) {
+  lua_State* const coroutine = coroutine_at(L, 1);
+  if (coroutine == L || is_normal(coroutine)) {
+    return luaL_error(L, "cannot close a %s coroutine", coroutine == L ? "running" : "normal");
+  }
+  const bool good = reset(L, coroutine) == LUA_OK;
+  lua_pushboolean(L, good ? 1 : 0);
+  if (good) return 1;
+  lua_xmove(coroutine, L, 1);
+  return 2;
+}
+
+}  // namespace
+
+void watch_coroutines(lua_State* L) {
+  lua_getglobal(L, "coroutine");
+  constexpr luaL_Reg functions[] = {{"resume", &resume}, {"wrap", &wrap}, {"close", &close}, {nullptr, nullptr}};
+  luaL_setfuncs(L, functions, 0);
+  lua_pop(L, 1);
+}
+
+}  // namespace mr::lua

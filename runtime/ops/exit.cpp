@@ -1,0 +1,33 @@
+// The end of the program as scripts raise it.
+#include "runtime/lua/exit.h"
+
+#include "runtime/lua/bind.h"
+
+namespace mr {
+namespace {
+
+lua::Exit exit_of(int64_t status, const std::string& message) {
+  if (status < 0 || status > 255) throw ArgumentError("status", std::to_string(status) + ", expected 0 to 255");
+  return {status, message};
+}
+int64_t status_of(const lua::Exit& exit) { return exit.status; }
+std::string message_of(const lua::Exit& exit) { return exit.message; }
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable exit_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {op<&exit_of>("exit", "status, message", "What `error` takes to end the program: it writes the message.")}};
+extern const lua::OpTable exit_getters{lua::OpTable::getters,
+                                       &lua::push_metatable<lua::Exit>,
+                                       {
+                                           op<&status_of>("exit_status", "self", "What the program will end with."),
+                                           op<&message_of>("message", "self", "What it will say."),
+                                       }};
+extern const lua::OpTable exit_operators{lua::OpTable::metamethods,
+                                         &lua::push_metatable<lua::Exit>,
+                                         {op<&message_of>("__tostring", "self", "What it will say.")}};
+
+}  // namespace mr
