@@ -178,7 +178,7 @@ function M.stats(metric, lists, options)
   return setmetatable({ _metric = metric, _lists = lists, _options = o }, Stats)
 end
 
-local most_rows = 100000000
+local most_rows = 1000000  -- of a list whose orders are tried out
 
 -- The grades that a script gives, or 1 p times and 0.
 local function grades_of(where, o)

@@ -170,13 +170,13 @@ local function seen_spread(name, estimate)
     estimate.orders, estimate.expectation)
 end
 
----Slope and offset of an affine bound for a list that counts.
+---Slope and offset of an affine bound other than "none" for a list that counts.
 ---@param name string
 ---@param kind string
 ---@param estimate mr.Estimate
 ---@return number slope, number offset
 function M.affine(name, kind, estimate)
-  local e = (kind == "none" or kind == "minmax") and estimate or seen_spread(name, estimate)
+  local e = kind == "minmax" and estimate or seen_spread(name, estimate)
   return core.affine_numbers(kind, e.min, e.max, e.best, e.expectation, e.sd)
 end
 

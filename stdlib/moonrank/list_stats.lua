@@ -71,6 +71,7 @@ end
 ---@return mr.Tensor slope, mr.Tensor offset
 function M.affine(metric, lists, kind, dtype, device)
   if not estimate.handles(metric) then return core.affine_bound(metric, lists, kind, dtype, device) end
+  if kind == "none" then return M.weights(metric, lists, dtype, device), core.full({ lists.count }, 0, dtype, device) end
   local slope, offset = {}, {}
   for l, e in ipairs(estimate.per_list(metric, lists, true)) do
     slope[l], offset[l] = 0, 0

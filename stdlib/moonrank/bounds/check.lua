@@ -139,7 +139,7 @@ end
 local function check_alone(s, report)
   local score = scores_at(s, 0.4)
   local together = grid.evaluated(s.bound, s.metric, s.lists, score)
-  for _, l in ipairs{ 1, #s.sizes // 2, #s.sizes } do
+  for _, l in ipairs{ 1, math.max(1, #s.sizes // 2), #s.sizes } do
     local alone = grid.evaluated(s.bound, s.metric, grid.lists{ s.sizes[l] }, { score[l] })[1]
     if math.abs(alone - together[l]) > 1e-9 * math.max(1, math.abs(alone)) then
       add(report.problems, "batch", s.metric, "%.6g for a list of %s alone, %.6g among others: it must not depend on the batch", alone,

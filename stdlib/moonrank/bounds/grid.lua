@@ -1,8 +1,11 @@
 -- Lists of many sizes on which bounds are tried out and drawn.
 local core = require "moonrank.core"
+local check = require "moonrank.check"
 local tensor = require "moonrank.tensor"
 
 local M = {}
+
+local most_rows = 1000000  -- of a list that is tried out
 
 ---@class mr.bounds.Size
 ---@field n integer
@@ -27,6 +30,16 @@ end
 ---@return mr.bounds.Size[]
 function M.sizes(relevant, nsr)
   local sizes = {}
+  for _, p in ipairs(relevant) do
+    if math.type(p) ~= "integer" or p < 1 or p > most_rows then
+      check.fail("bounds of lists: relevant has %s, expected integers from 1 to %d", tostring(p), most_rows)
+    end
+    for _, ratio in ipairs(nsr) do
+      if type(ratio) ~= "number" or not (ratio >= 0 and p * ratio <= most_rows) then
+        check.fail("bounds of lists: nsr has %s, expected numbers from 0 to %d for %d relevant rows", tostring(ratio), most_rows // p, p)
+      end
+    end
+  end
   for _, ratio in ipairs(nsr) do
     for _, p in ipairs(relevant) do sizes[#sizes + 1] = { n = p + math.max(1, math.floor(p * ratio + 0.5)), p = p, nsr = ratio } end
   end
