@@ -129,6 +129,7 @@ void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out
   if (const std::string wrong = difference(set, unpacked / set.folder); !wrong.empty()) {
     throw std::runtime_error("what " + set.url + " holds is not what was expected: " + wrong + "; nothing was kept");
   }
+  sync_folder((unpacked / set.folder).string());
   fs::rename(unpacked / set.folder, target);
   sync_folder(data_folder.string());
   out << set.name << " is now in " << target.string() << "\n";

@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/pool.h"
 #include "runtime/io/letor_rows.h"
+#include "runtime/io/letor_text.h"
 #include "runtime/io/text_file.h"
 
 namespace mr {
@@ -13,25 +14,14 @@ namespace {
 
 using Pieces = std::vector<LetorRows>;
 
-/// Where the pieces begin, and the end of the text: the first starts of lines at or after multiples of `piece_bytes`.
-std::vector<size_t> piece_starts(std::string_view text, size_t piece_bytes) {
-  std::vector<size_t> starts{0};
-  while (starts.back() < text.size()) {
-    const size_t target = starts.back() + piece_bytes;
-    const size_t end = target < text.size() ? text.find('\n', target - 1) : std::string_view::npos;
-    starts.push_back(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return starts;
-}
-
 /// Reads the pieces; those after a bad line may be left out.
-Pieces read_pieces(std::string_view text, const std::string& path, const LetorOptions& options, int64_t piece_bytes) {
-  const std::vector<size_t> starts = piece_starts(text, static_cast<size_t>(piece_bytes));
-  Pieces pieces(starts.size() - 1);
+Pieces read_pieces(const LetorText& text, const std::string& path, const LetorOptions& options) {
+  Pieces pieces(static_cast<size_t>(text.pieces()));
   std::atomic<size_t> first_bad{pieces.size()};
   cpu::parallel_each(static_cast<int64_t>(pieces.size()), 1, [&](size_t i) {
     if (i > first_bad.load(std::memory_order_relaxed)) return;
-    pieces[i] = letor_rows(text.substr(starts[i], starts[i + 1] - starts[i]), text, path, options);
+    const LetorText::Piece piece = text.piece(static_cast<int64_t>(i));
+    pieces[i] = letor_rows(piece.lines, piece.readable, path, options);
     if (!pieces[i].bad) return;
     size_t before = first_bad.load(std::memory_order_relaxed);
     while (i < before && !first_bad.compare_exchange_weak(before, i, std::memory_order_relaxed)) {
@@ -98,7 +88,7 @@ class Joiner {
 
   void fill(LetorRows& piece, int64_t first_row) {
     std::copy(piece.labels.begin(), piece.labels.end(), out_.labels.begin() + first_row);
-    if (named_) std::copy(piece.documents.begin(), piece.documents.end(), out_.documents.begin() + first_row);
+    if (named_) std::move(piece.documents.begin(), piece.documents.end(), out_.documents.begin() + first_row);
     float* row = out_.features.span<float>().data + first_row * out_.width;
     const float* value = piece.values.get();
     const int32_t* id = piece.ids.data();
@@ -128,12 +118,13 @@ class Joiner {
 
 }  // namespace
 
-LetorFile parse_letor(const TextFile& text, const std::string& path, const LetorOptions& options, int64_t piece_bytes) {
-  return Joiner(read_pieces(text.text(), path, options, piece_bytes), path, options).join();
+LetorFile parse_letor(const LetorText& text, const LetorOptions& options) {
+  const std::string& path = text.file().path();
+  return Joiner(read_pieces(text, path, options), path, options).join();
 }
 
 LetorFile read_letor(const std::string& path, const LetorOptions& options, int64_t piece_bytes) {
-  return parse_letor(TextFile(path), path, options, piece_bytes);
+  return parse_letor(LetorText(path, piece_bytes), options);
 }
 
 }  // namespace mr

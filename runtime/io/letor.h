@@ -33,10 +33,9 @@ constexpr int64_t letor_piece = int64_t{1} << 20;
 /// not depend on them.
 LetorFile read_letor(const std::string& path, const LetorOptions& options, int64_t piece_bytes = letor_piece);
 
-/// The same, of a text that was read before.
-class TextFile;
-LetorFile parse_letor(const TextFile& text, const std::string& path, const LetorOptions& options,
-                      int64_t piece_bytes = letor_piece);
+/// The same, of a file that is open already.
+class LetorText;
+LetorFile parse_letor(const LetorText& text, const LetorOptions& options);
 
 /// Files of each fold: from "folds.tsv" (header fold, train, vali, test; partitions separated by commas); from folders
 /// Fold1, Fold2, ... with train.txt, test.txt and perhaps vali.txt; from these files in the folder itself (one fold);

@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/pool.h"
 #include "runtime/io/letor_cache_file.h"
+#include "runtime/io/letor_text.h"
 #include "runtime/io/sha256.h"
 #include "runtime/io/text_file.h"
 
@@ -46,8 +47,8 @@ class Reader {
       problem_ = bad.what() + std::string("; written anew");
     }
     const int64_t read_at = now();
-    const TextFile text(path_);
-    LetorFile file = parse_letor(text, path_, options_);
+    const LetorText text(path_, letor_piece);
+    LetorFile file = parse_letor(text, options_);
     const LetorSource source{key_, text.file().stamp(), text.file().checksum(), read_at};
     if (text.file().unchanged()) write(source, file);
     return file;

@@ -31,11 +31,11 @@ constexpr int64_t largest_feature = 1'000'000;
 
 class Parser {
  public:
-  Parser(std::string_view text, const std::string& path, const LetorOptions& options)
+  Parser(std::string_view readable, const std::string& path, const LetorOptions& options)
       : path_(path),
         options_(options),
         limit_(options.features > 0 ? std::min(options.features, largest_feature) : largest_feature),
-        near_end_(text.data() + text.size() - std::min<size_t>(text.size(), plain_number_reach)) {}
+        near_end_(readable.data() + readable.size() - std::min<size_t>(readable.size(), plain_number_reach)) {}
 
   LetorRows parse(std::string_view piece, int64_t lines_before) {
     line_ = lines_before;
@@ -82,7 +82,7 @@ class Parser {
     if (named) next_word();
     features();
     out_.labels.push_back(label);
-    out_.documents.push_back(document_of(comment));
+    out_.documents.emplace_back(document_of(comment));
     out_.named = out_.named || !out_.documents.back().empty();
   }
 
@@ -102,7 +102,8 @@ class Parser {
     }
     if (given && qid.empty()) fail(word_at_, "found 'qid:' without an id, expected one");
     if (!out_.queries.empty() && out_.queries.back().id == qid) return;
-    out_.queries.push_back({qid, static_cast<int64_t>(out_.labels.size()), line_, static_cast<int64_t>(word_at_) + 1});
+    out_.queries.push_back(
+        {std::string(qid), static_cast<int64_t>(out_.labels.size()), line_, static_cast<int64_t>(word_at_) + 1});
   }
 
   void features() {
@@ -190,7 +191,7 @@ class Parser {
   const std::string& path_;
   const LetorOptions& options_;
   const int64_t limit_;
-  const char* const near_end_;  // from here on a look ahead might leave the file
+  const char* const near_end_;  // from here on a look ahead might leave the memory
   LetorRows out_;
   LetorRows::Row row_;
   float* next_value_ = nullptr;
@@ -201,9 +202,9 @@ class Parser {
 
 }  // namespace
 
-LetorRows letor_rows(std::string_view piece, std::string_view text, const std::string& path,
+LetorRows letor_rows(std::string_view piece, std::string_view readable, const std::string& path,
                      const LetorOptions& options) {
-  Parser parser(text, path, options);
+  Parser parser(readable, path, options);
   try {
     return parser.parse(piece, 0);
   } catch (const ParseError&) {

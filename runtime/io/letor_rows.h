@@ -11,30 +11,29 @@
 
 namespace mr {
 
-/// Texts are views of the file's.
 struct LetorRows {
   struct Row {
     int64_t count = 0;    // of its values
     bool listed = false;  // its features are in `ids`; otherwise they are 1 to `count`
   };
   struct Query {
-    std::string_view id;
+    std::string id;
     int64_t first_row, line, column;
   };
   std::vector<float> labels;
   std::vector<Row> rows;
   std::vector<Query> queries;  // where the qid changes
-  std::vector<std::string_view> documents;
+  std::vector<std::string> documents;
   std::unique_ptr<float[]> values;
   std::vector<int32_t> ids;
   int64_t width = 0, widest_line = 0;  // the largest feature and the first line that has it
   int64_t lines = 0;                   // counted from 1 at the start of the piece, as all lines here
-  std::string_view bad_line;           // the first that cannot be read, if `bad`; nothing after it is here
+  std::string bad_line;                // the first that cannot be read, if `bad`; nothing after it is here
   bool named = false, bad = false;
 };
 
-/// The rows of `piece`, whole lines of `text`.
-LetorRows letor_rows(std::string_view piece, std::string_view text, const std::string& path,
+/// The rows of a piece, in memory that begins with it: `readable` behind it may be looked at.
+LetorRows letor_rows(std::string_view piece, std::string_view readable, const std::string& path,
                      const LetorOptions& options);
 
 /// Throws what is wrong with this line.

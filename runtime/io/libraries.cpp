@@ -86,8 +86,8 @@ void number_items(Ratings& out) {
 }  // namespace
 
 Ratings read_libraries(const std::string& path) {
-  const TextFile file(path);
-  std::string_view text = file.text();
+  const std::string all = read_text_file(path);
+  std::string_view text = all;
   Ratings out;
   LibraryReader reader(path, out);
   while (!text.empty()) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
-#include <sys/mman.h>
 
 #include <fast_float/fast_float.h>
 #include <zlib.h>
@@ -65,31 +64,16 @@ std::string unpacked(const std::string& path, std::string_view packed, int64_t m
 
 }  // namespace
 
-TextFile::TextFile(const std::string& path, int64_t max_bytes) : file_(path, max_bytes), text_(read_all()) {
-  if (text_.substr(0, 2) == "\x1f\x8b") {
-    text_ = unpacked_ = unpacked(path, text_, max_bytes);
-    bytes_.reset();
-  }
-  if (text_.substr(0, 3) == "\xEF\xBB\xBF") text_.remove_prefix(3);
-}
-
-/// Large pages make the memory of large files as cheap as that of mapped ones.
-std::string_view TextFile::read_all() {
-  constexpr int64_t large = int64_t{2} << 20, block = int64_t{1} << 20;
-  const int64_t size = file_.size(), page = size < large ? 64 : large;
-  const auto room = static_cast<size_t>((size / page + 1) * page);
-  bytes_.reset(static_cast<char*>(std::aligned_alloc(static_cast<size_t>(page), room)));
-  if (bytes_ == nullptr) throw std::bad_alloc();
-  if (page == large) madvise(bytes_.get(), room, MADV_HUGEPAGE);
-  file_.read_soon();
-  cpu::parallel_each((size + block - 1) / block, 1, [&](int64_t i) {
-    file_.read(i * block, bytes_.get() + i * block, std::min(block, size - i * block));
-  });
-  return {bytes_.get(), static_cast<size_t>(size)};
+std::string read_text(const io::RegularFile& file, int64_t max_bytes) {
+  std::string text(static_cast<size_t>(file.size()), '\0');
+  file.read(0, text.data(), file.size());
+  if (is_packed(text)) text = unpacked(file.path(), text, max_bytes);
+  if (text.compare(0, byte_order_mark.size(), byte_order_mark) == 0) text.erase(0, byte_order_mark.size());
+  return text;
 }
 
 std::string read_text_file(const std::string& path, int64_t max_bytes) {
-  return std::string(TextFile(path, max_bytes).text());
+  return read_text(io::RegularFile(path, max_bytes), max_bytes);
 }
 
 std::string quoted(std::string_view word) {

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -15,28 +13,13 @@ namespace mr {
 constexpr int64_t largest_text = int64_t{8} << 30;
 
 /// The text of a file, unpacked where it starts like gzip. Throws with the path: missing, not a regular file, truncated
-/// or damaged gzip, more than max_bytes or than io::unpack_limit. A byte order mark at the start is left out.
-class TextFile {
- public:
-  explicit TextFile(const std::string& path, int64_t max_bytes = largest_text);
-  std::string_view text() const { return text_; }
-  /// As it is on disk.
-  const io::RegularFile& file() const { return file_; }
-
- private:
-  struct Free {
-    void operator()(char* bytes) const { std::free(bytes); }
-  };
-  std::string_view read_all();
-
-  io::RegularFile file_;
-  std::unique_ptr<char, Free> bytes_;
-  std::string unpacked_;
-  std::string_view text_;
-};
-
-/// A copy of the text.
+/// or damaged gzip, more than max_bytes or than io::UnpackLimit has. A byte order mark at the start is left out.
 std::string read_text_file(const std::string& path, int64_t max_bytes = largest_text);
+std::string read_text(const io::RegularFile& file, int64_t max_bytes);
+
+/// Whether bytes start like gzip.
+inline bool is_packed(std::string_view bytes) { return bytes.substr(0, 2) == "\x1f\x8b"; }
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// Something in a file is not as expected; the text is "path:line:column: found, expected".
 class ParseError : public std::runtime_error {

@@ -90,14 +90,6 @@ TEST_CASE("what unpacks to a hundred times itself is refused before it fills mem
   CHECK(read_text_file(files.file("text.gz", gzip(text))).size() == text.size());
 }
 
-TEST_CASE("a file that is cut short after it was read is the text that it was") {
-  const Files files;
-  const std::string text = noise(3'000'000), path = files.file("a", text);
-  const mr::TextFile file(path);
-  std::filesystem::resize_file(path, 0);
-  CHECK(file.text() == text);
-}
-
 TEST_CASE("what is no file is an error that says what it is") {
   const Files files;
   CHECK_THROWS_WITH(read_text_file(files.folder()), Contains("is a folder, expected a file"));
