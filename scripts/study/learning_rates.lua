@@ -14,7 +14,7 @@ local args = mr.args{
   data = { default = "movielens", help = "MovieLens: a name or a folder" },
   store = { default = "results/learning_rates.db", help = "where results are kept" },
   workers = { type = "integer", help = "processes (default: one per core)" },
-  force = { default = false, help = "go on although this script has changed" },
+  force = { default = false, help = "go on although this script or the data have changed" },
   out = { default = "results/learning_rates.svg", help = "figure: .svg, .png or .pdf" },
   smoke = { default = false, sets = { rates = { 0.01, 0.1 }, losses = { "ap", "ranknet" }, folds = 1, epochs = 2 },
     help = "few trials, to see that it runs" },

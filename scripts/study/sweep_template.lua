@@ -11,7 +11,7 @@ local args = mr.args{
   seed = { default = 1, help = "seed of the study: ratings, folds, and the trials' own seeds" },
   workers = { type = "integer", help = "processes (default: one per core); 0: this one" },
   store = { default = "results/sweep_template.db", help = "where results are kept" },
-  force = { default = false, help = "go on with a study although this script has changed" },
+  force = { default = false, help = "go on with a study although this script or the data have changed" },
   smoke = { default = false, sets = { epochs = 2, folds = 2 }, help = "to see that it runs" },
 }
 

@@ -34,7 +34,7 @@ function M.args(own, more)
   own.data = { default = "", help = "folder of ml-latest-small, mq2008 and others (default: where the program looks for data)" }
   own.recipe = { default = usual.recipe, choices = { "honest", "published" }, help = "choose the epoch on validation, or on test" }
   own.samples = { default = usual.samples, help = "random orders per list shape for the thesis' distribution bound" }
-  own.force = { default = false, help = "go on with kept runs although scripts have changed" }
+  own.force = { default = false, help = "go on with kept runs although scripts or data have changed" }
   for _, name in ipairs(without) do own[name], smoke[name] = nil, nil end
   own.smoke = { default = false, sets = smoke, ignores = { "data" },
     help = "made-up data, one fold, two epochs: to see that it runs" }
