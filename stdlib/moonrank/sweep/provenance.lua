@@ -10,9 +10,9 @@ local most = 20  -- different data of a study that are looked at, evenly spread 
 
 local function text_of(entry) return ("%s %s (%s)"):format(entry.role, entry.fingerprint, entry.what) end
 
--- One trial for each of the different data that trials are of, by number; and how many are of data that nobody noted.
+-- The first and the last trial for each of the different data that trials are of; and how many are of data that nobody noted.
 local function different(kept)
-  local numbers, seen, first, unknown = {}, {}, {}, 0
+  local numbers, known, groups, unknown = {}, {}, {}, 0
   for number in pairs(kept) do numbers[#numbers + 1] = number end
   table.sort(numbers)
   for _, number in ipairs(numbers) do
@@ -20,18 +20,21 @@ local function different(kept)
     for i, each in ipairs(kept[number].entries) do parts[i] = each.role .. " " .. each.fingerprint end
     local key = table.concat(parts, "\n")
     if not kept[number].noted then unknown = unknown + 1
-    elseif key ~= "" and not seen[key] then
-      seen[key] = true
-      first[#first + 1] = number
+    elseif key ~= "" then
+      if not known[key] then
+        known[key] = { first = number }
+        groups[#groups + 1] = known[key]
+      end
+      known[key].last = number
     end
   end
-  return first, unknown
+  return groups, unknown
 end
 
-local function spread(numbers)
-  if #numbers <= most then return numbers end
+local function spread(groups)
+  if #groups <= most then return groups end
   local chosen = {}
-  for i = 1, most do chosen[i] = numbers[(i - 1) * (#numbers - 1) // (most - 1) + 1] end
+  for i = 1, most do chosen[i] = groups[(i - 1) * (#groups - 1) // (most - 1) + 1] end
   return chosen
 end
 
@@ -75,12 +78,12 @@ local function difference(kept, now)
 end
 
 -- Says where data are of a kind that has no fingerprint.
-local function tell_unknown(store, study, kept, numbers)
-  for _, number in ipairs(numbers) do
-    for _, each in ipairs(kept[number].entries) do
+local function tell_unknown(store, study, kept, groups)
+  for _, group in ipairs(groups) do
+    for _, each in ipairs(kept[group.first].entries) do
       if each.fingerprint == "unknown" then
         io.stderr:write(("mr.sweep: %s: trial %d of '%s' looked at data without a fingerprint (%s): whether they are the same is not "
-          .. "known\n"):format(store.path, number, study.name, each.role))
+          .. "known\n"):format(store.path, group.first, study.name, each.role))
         return
       end
     end
@@ -96,20 +99,25 @@ local go_on = "another name or store begins another study; force = true goes on 
 ---@param job fun(number: integer): mr.sweep.Job
 function M.check(store, study, context, job)
   local kept = store:data(study)
-  local numbers, unknown = different(kept)
+  local groups, unknown = different(kept)
   if unknown > 0 then
     check.fail("mr.sweep: %s has %d trials of '%s' from before data had fingerprints, so that nothing says of which data they are\n(%s)",
       store.path, unknown, study.name, go_on)
   end
-  tell_unknown(store, study, kept, numbers)
-  for _, number in ipairs(spread(numbers)) do
-    local entries = kept[number].entries
-    local now, problem = trials.data_of(context, job(number), #of_fit(entries) > 0 and "fit" or "any")
-    if problem then
+  tell_unknown(store, study, kept, groups)
+  for _, group in ipairs(spread(groups)) do
+    local number, entries = group.first, kept[group.first].entries
+    local stop = #of_fit(entries) > 0 and "fit" or "any"
+    local now, problem = trials.data_of(context, job(number), stop)
+    if problem and study.forced == 1 then  -- what older trials of a space that was changed by force had may be gone
+      number = group.last
+      now, problem = trials.data_of(context, job(number), stop)
+    end
+    if problem and study.forced ~= 1 then
       check.fail("mr.sweep: the data of trial %d of '%s' in %s cannot be made again, to see whether they are the same: %s\n(%s)", number,
         study.name, store.path, problem, go_on)
     end
-    local differs = difference(entries, now)
+    local differs = not problem and difference(entries, now)
     if differs then
       check.fail("mr.sweep: %s has a study '%s' already, of other data; trial %d:\n  %s\n(%s)", store.path, study.name, number, differs,
         go_on)

@@ -243,6 +243,15 @@ function Store:finish(study, trial, outcome)
   end)
 end
 
+local roles = { train = true, valid = true, test = true, other = true }
+
+-- What a file says of data, as what it may be.
+local function entry_of(row)
+  local sum, what = tostring(row.fingerprint), tostring(row.what)
+  return { role = roles[row.role] and row.role or "other", fingerprint = sum:find "^%x+$" and sum:sub(1, 16) or "unknown",
+    what = what:sub(1, 60):gsub("[^%g ]", "?") .. "" }
+end
+
 ---Which data trials looked at, by number: those that were finished or pruned, or the one of a number. `noted` is false where that was not kept.
 ---@return table<integer, { noted: boolean, entries: mr.data.Entry[] }>
 function Store:data(study, number)
@@ -252,9 +261,7 @@ function Store:data(study, number)
       WHERE t.study = ?1 AND (t.number = ?2 OR ?2 IS NULL AND t.state IN ('done', 'pruned')) ORDER BY t.number, d.role, d.fingerprint]],
       study.id, number)) do
     by_number[row.number] = by_number[row.number] or { noted = row.noted == 1, entries = {} }
-    if row.role then
-      table.insert(by_number[row.number].entries, { role = row.role, fingerprint = row.fingerprint, what = row.what })
-    end
+    if row.role then table.insert(by_number[row.number].entries, entry_of(row)) end
   end
   return by_number
 end

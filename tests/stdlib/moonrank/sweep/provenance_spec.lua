@@ -158,6 +158,21 @@ describe("a finished study", function()
     end)
   end)
 
+  it("whose space was changed by force is gone on with, though trials lack what they had", function()
+    in_folder(function(folder)
+      local a = folds_of(1)
+      local function run(trial) return fit(a[trial.fold]) end
+      local function other(trial) return fit(a[trial.part]) end
+      sweep(folder, run, { trials = 2 })
+      local space = { part = mr.range(1, 2) }
+      raises(function() sweep(folder, other, { space = space }) end, "the space changed")
+      equal(sweep(folder, other, { space = space, force = true }):counts(), { done = 4 })
+      equal(sweep(folder, other, { space = space }):counts(), { done = 4 })
+      local function of_another(trial) return fit(folds_of(2)[trial.part]) end
+      raises(function() sweep(folder, of_another, { space = space }) end, "of other data; trial 3")
+    end)
+  end)
+
   it("of many different data has twenty looked at, the first and the last among them", function()
     in_folder(function(folder)
       local looked = {}
@@ -193,6 +208,22 @@ it("an older store opens; its trials, of unknown data, are read, but gone on wit
     raises(function() sweep(folder, run) end, "has 2 trials of 's' from before data had fingerprints")
     r = sweep(folder, run, { force = true })
     equal({ r:counts(), r:data(1), #r:data(3), trained }, { { done = 3 }, {}, 3, 3 })
+  end)
+end)
+
+it("what a store says of data is shown as plain text, whatever it is", function()
+  in_folder(function(folder)
+    local a = folds_of(1)
+    local function run(trial) return fit(a[trial.fold]) end
+    sweep(folder, run)
+    do
+      local opened <close> = store.open(folder .. "/r.db", "write")
+      opened:columns "UPDATE data SET what = char(27) || '[2J' || what, role = char(27) WHERE role = 'train'"
+      opened:columns "UPDATE data SET fingerprint = char(27, 10) WHERE role = 'valid'"
+    end
+    local message = raises(function() sweep(folder, run) end, "of other data")
+    check(not message:find "[\27\r]" and message:find("then: valid unknown (", 1, true), message)
+    equal(mr.results(folder .. "/r.db"):data(1)[1].role, "other")
   end)
 end)
 
