@@ -49,12 +49,15 @@ end
 ---@return string?
 ---Example: `require("moonrank.check").nearest("minmx", {"none", "minmax"})   --> minmax`
 function M.nearest(name, known)
+  name = tostring(name)
   local best, best_distance
   for _, candidate in ipairs(known) do
-    local d = distance(tostring(name), candidate)
-    if not best or d < best_distance then best, best_distance = candidate, d end
+    local most = math.max(2, #candidate // 2)
+    -- names that differ more in length are not compared: one may be as long as a file
+    local d = math.abs(#name - #candidate) <= most and distance(name, candidate)
+    if d and d <= most and d < #name and (not best or d < best_distance) then best, best_distance = candidate, d end
   end
-  if best and best_distance <= math.max(2, #best // 2) and best_distance < #tostring(name) then return best end
+  return best
 end
 
 ---Raises that there is no `what` of this name, offers the nearest and lists all.
