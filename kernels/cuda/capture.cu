@@ -86,6 +86,7 @@ std::unique_ptr<Capture> end_capture() {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
   cudaError_t error = cudaStreamEndCapture(stream(), &graph);
+  free_retired();
   if (error == cudaSuccess) error = cudaGraphInstantiate(&executable, graph, 0);
   if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
   if (error != cudaSuccess) {
@@ -93,7 +94,7 @@ std::unique_ptr<Capture> end_capture() {
     device_pool().forget(memory);
     return nullptr;
   }
-  return std::make_unique<Graph>(executable, memory, std::move(sent));
+  return hand_out(std::make_unique<Graph>(executable, memory, std::move(sent)));
 }
 
 }  // namespace mr::cuda

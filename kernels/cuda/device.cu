@@ -11,52 +11,62 @@
 #include <new>
 #include <stdexcept>
 
+#include "kernels/cuda/capture.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/lost.h"
 #include "kernels/cuda/pool.h"
-#include "kernels/cuda/capture.h"
+#include "kernels/cuda/staging.h"
 
 namespace mr::cuda {
 namespace {
 
 __global__ void probe() {}
 
-/// Pinned memory that uploads pass through: the caller's bytes may change as soon as the call returns, and the copy to
-/// the device still waits for its turn. A slot is used again when the copy that it fed is done.
+/// The memory that uploads pass through, and when its pieces are free again.
 class Staging {
  public:
-  static constexpr int slots = 16;
-  static constexpr int64_t slot_bytes = int64_t{256} << 10;
-
-  void upload(char* to, const char* from, int64_t bytes, cudaStream_t on) {
+  /// How often it had to wait.
+  int64_t upload(char* to, const char* from, int64_t bytes, cudaStream_t on) {
     const std::lock_guard lock(mutex_);
     prepare();
-    for (int64_t done = 0; done < bytes; done += slot_bytes) {
-      const auto piece = static_cast<size_t>(std::min(slot_bytes, bytes - done));
-      char* const slot = memory_ + next_ * slot_bytes;
-      CUDA_TRY(cudaEventSynchronize(free_[next_]));
-      std::memcpy(slot, from + done, piece);
-      CUDA_TRY(cudaMemcpyAsync(to + done, slot, piece, cudaMemcpyHostToDevice, on));
-      CUDA_TRY(cudaEventRecord(free_[next_], on));
-      next_ = (next_ + 1) % slots;
+    int64_t waits = 0;
+    for (int64_t done = 0; done < bytes;) {
+      const StagingPlaces::Place place = places_.next(bytes - done);
+      const auto count = static_cast<size_t>(place.bytes);
+      if (place.left >= 0) CUDA_TRY(cudaEventRecord(free_[place.left], on));
+      if (place.entered >= 0) waits += wait_for(free_[place.entered]);
+      std::memcpy(memory_ + place.at, from + done, count);
+      CUDA_TRY(cudaMemcpyAsync(to + done, memory_ + place.at, count, cudaMemcpyHostToDevice, on));
+      done += place.bytes;
     }
+    return waits;
   }
 
  private:
+  static int wait_for(cudaEvent_t event) {
+    const cudaError_t state = cudaEventQuery(event);
+    if (state == cudaSuccess) return 0;
+    if (state != cudaErrorNotReady) CUDA_TRY(state);
+    static_cast<void>(cudaGetLastError());
+    CUDA_TRY(cudaEventSynchronize(event));
+    return 1;
+  }
+
   void prepare() {
     if (memory_ != nullptr) return;
     for (cudaEvent_t& event : free_) {
       if (event == nullptr) CUDA_TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     }
     void* made = nullptr;
-    CUDA_TRY(cudaMallocHost(&made, slots * slot_bytes));
+    CUDA_TRY(cudaMallocHost(&made, StagingPlaces::all_bytes));
     memory_ = static_cast<char*>(made);
   }
 
   std::mutex mutex_;
   char* memory_ = nullptr;
-  std::array<cudaEvent_t, slots> free_{};
-  int next_ = 0;
+  StagingPlaces places_;
+  std::array<cudaEvent_t, StagingPlaces::pieces> free_{};
 };
 
 /// The names of the last kernels since somebody waited: one of them is to blame for an error that is found late.
@@ -101,9 +111,6 @@ struct Gpu {
   Staging staging;
   Trail trail;
   std::atomic<int64_t> waits = 0;
-  std::mutex lost_mutex;
-  bool lost = false;
-  std::string cause;
 
   Gpu() {
     reason = open();
@@ -134,21 +141,10 @@ Gpu& gpu() {
   return *the_gpu;
 }
 
-/// After an error: whether the context still works.
-bool still_works() {
-  static_cast<void>(cudaGetLastError());
-  const cudaError_t state = cudaStreamQuery(gpu().stream);
-  return state == cudaSuccess || state == cudaErrorNotReady;
-}
-
 [[noreturn]] void fail(const std::string& what, const char* expression, const char* file, int line) {
   std::string text = "CUDA: " + what + " in " + expression + " (" + file + ":" + std::to_string(line) + ")";
   text += gpu().trail.text();
-  if (!still_works()) {
-    const std::lock_guard lock(gpu().lost_mutex);
-    if (!gpu().lost) gpu().cause = text;
-    gpu().lost = true;
-  }
+  note_failure(text);
   throw std::runtime_error(text);
 }
 
@@ -179,8 +175,19 @@ Pool& device_pool() {
 
 void require_alive() {
   if (!available()) throw std::runtime_error(reason());
-  const std::lock_guard lock(gpu().lost_mutex);
-  if (gpu().lost) throw std::runtime_error("the CUDA device was lost earlier; restart to use it again. " + gpu().cause);
+  require_not_lost();
+}
+
+bool queue_works() {
+  static_cast<void>(cudaGetLastError());
+  const cudaError_t state = cudaStreamQuery(stream());
+  return state == cudaSuccess || state == cudaErrorNotReady;
+}
+
+bool recording_works() {
+  static_cast<void>(cudaGetLastError());
+  cudaStreamCaptureStatus status{};
+  return cudaStreamIsCapturing(stream(), &status) == cudaSuccess;
 }
 
 void check(cudaError_t error, const char* expression, const char* file, int line) {
@@ -240,7 +247,7 @@ void copy_to_device(void* to, const void* from, int64_t bytes) {
   if (bytes <= 0) return;
   require_alive();
   if (is_capturing()) return upload_captured(to, from, bytes);
-  gpu().staging.upload(static_cast<char*>(to), static_cast<const char*>(from), bytes, stream());
+  gpu().waits += gpu().staging.upload(static_cast<char*>(to), static_cast<const char*>(from), bytes, stream());
 }
 
 void copy_to_host(void* to, const void* from, int64_t bytes) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "kernels/tables/move.h"
 #include "kernels/tables/training.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/check.h"
@@ -76,13 +77,23 @@ void prepare_there(ParameterState& state, const Gradient& once, bool all_rows, P
   const Device device = state.parameter.device();
   const int64_t count = once.rows.entries();
   if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64, device);
+  const Span<int64_t> slots = state.slot.span<int64_t>();
+  // not by the rows that were placed: a recording that was given up never placed them
+  if (state.slots_set) kernels<MoveKernels<int64_t>>(device).fill(slots.size, {.out = slots, .value = -1});
   ready.slot = state.slot;
   ready.placed = once.rows;
   if (!all_rows) {
     ready.rows = Tensor::empty({count}, Dtype::int64, device);
     ready.entries = count * state.parameter.shape().stride(0);
   }
+  state.slots_set = true;
   ready.place_slots(false);
+}
+
+/// After the step.
+void clear_slots(ParameterState& state, const Prepared& ready) {
+  ready.place_slots(true);
+  state.slots_set = false;
 }
 
 /// `with_history`: rows that had a gradient earlier still move (momentum).
@@ -142,7 +153,7 @@ void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
                                     ready.gradient<Real>(width), ready.chosen(width), static_cast<Real>(lr),
                                     static_cast<Real>(momentum), static_cast<Real>(decay)});
     });
-    ready.place_slots(true);
+    clear_slots(*state, ready);
   }
 }
 
@@ -235,7 +246,7 @@ void adam_step(OptimizerState& all, double lr, double beta1, double beta2, doubl
     const auto [device, dtype] = kind;
     for (const auto& [number, ready] : moving) ++all.parameters[static_cast<size_t>(number)].steps;
     with_real(dtype, [&, device = device]<class Real>() { move<Real>(all, moving, adam, device); });
-    for (const auto& [number, ready] : moving) ready.place_slots(true);
+    for (const auto& [number, ready] : moving) clear_slots(all.parameters[static_cast<size_t>(number)], ready);
   }
 }
 

@@ -16,8 +16,9 @@ struct ParameterState {
   Tensor touched_there;
   std::vector<uint8_t> is_touched;  // by row
   /// Of every row: which row of the last gradient belongs to it, or -1. Kept, so that a step writes only what changes;
-  /// on the GPU all -1 between steps.
+  /// on the GPU all -1 between steps, unless one ran out of memory: then `slots_set` stays true.
   Tensor slot;
+  bool slots_set = false;
   std::vector<int64_t> in_slot;  // the rows of the last gradient, counted from 0
 };
 

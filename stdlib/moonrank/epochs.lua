@@ -98,9 +98,15 @@ local function rates(optimizer)
   return table.concat(parts, " ")
 end
 
+-- Frees the recording, if there is one.
+function Epochs:forget()
+  local _ <close> = self._recording
+  self._recording = false
+end
+
 -- Records an epoch; what cannot be recorded is not tried again.
 function Epochs:record(epoch)
-  self._recording = false
+  self:forget()
   core.begin_capture()
   local ok, message = pcall(self.pass, self, epoch)
   local recording = core.end_capture()
@@ -131,8 +137,7 @@ end
 ---Nothing is noted or recorded any more; the memory of a recording is free again.
 function Epochs:close()
   local _ <close> = self._tally
-  local _ <close> = self._recording
-  self._recording = false
+  self:forget()
 end
 
 Epochs.__close = Epochs.close

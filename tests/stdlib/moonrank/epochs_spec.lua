@@ -53,6 +53,14 @@ describe("an epoch on the GPU", function()
     end
   end))
 
+  it("waits once however many uploads it has", on_cuda(function()
+    for name, kind in pairs(kinds) do
+      local waits = {}
+      fit(kind, { batch = 1, epochs = 3, each_epoch = function() waits[#waits + 1] = core.cuda_waits() end })
+      equal({ waits[3] - waits[2], waits[4] and waits[4] - waits[3] or 1 }, { 1, 1 }, name)
+    end
+  end))
+
   it("tells of NaN at its end, with the operation, and checks wait again afterwards", on_cuda(function()
     for _, case in ipairs{ { mr.losses.ndcg(), "smooth_ndcg: scores has NaN at entry 1 in a batch of this epoch" },
       { mr.losses.rr(), "smooth_rr: scores has NaN" }, { mr.losses.ranknet(), "ranking: scores has NaN" } } do

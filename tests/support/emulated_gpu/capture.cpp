@@ -1,18 +1,21 @@
-// Recordings of the emulated GPU: the work, kept as functions.
+// Recordings of the emulated GPU: the work, kept as functions. As on a real one, whoever asks the stream while it
+// records gets an error and spoils the recording, and to free a recording asks it.
 #include "kernels/cuda/capture.h"
 
+#include <cstring>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/lost.h"
 #include "kernels/cuda/pool.h"
 #include "tests/support/emulated_gpu/memory.h"
 
 namespace mr {
 namespace {
 
-bool recording_is_on = false;
+bool recording_is_on = false, recording_is_spoilt = false;
 std::vector<std::function<void()>> recorded;
 
 void run_now(const std::function<void()>& work) {
@@ -23,7 +26,10 @@ void run_now(const std::function<void()>& work) {
 class Functions : public cuda::Capture {
  public:
   Functions(std::vector<std::function<void()>> work, uint64_t memory) : work_(std::move(work)), memory_(memory) {}
-  ~Functions() override { cuda::device_pool().forget(memory_); }
+  ~Functions() override {
+    cuda::queue_works();
+    cuda::device_pool().forget(memory_);
+  }
   Functions(const Functions&) = delete;
   Functions& operator=(const Functions&) = delete;
 
@@ -58,19 +64,32 @@ void refuse_while_capturing() {
   if (recording_is_on) throw std::runtime_error("work that waits for the GPU cannot be recorded");
 }
 
-void upload_captured(void* to, const void* from, int64_t bytes) { copy_to_device(to, from, bytes); }
+bool queue_works() {
+  recording_is_spoilt = recording_is_on;
+  return !recording_is_on;
+}
+bool recording_works() { return true; }
+
+void upload_captured(void* to, const void* from, int64_t bytes) {
+  const auto* const first = static_cast<const char*>(from);
+  test::queue([to, sent = std::vector<char>(first, first + bytes)] { std::memcpy(to, sent.data(), sent.size()); });
+}
 
 void begin_capture() {
   refuse_while_capturing();
   synchronize();
   device_pool().begin_capture();
   recording_is_on = true;
+  recording_is_spoilt = false;
 }
 
 std::unique_ptr<Capture> end_capture() {
   if (!recording_is_on) throw std::runtime_error("nothing is being recorded");
   recording_is_on = false;
-  return std::make_unique<Functions>(std::exchange(recorded, {}), device_pool().end_capture());
+  auto recording = std::make_unique<Functions>(std::exchange(recorded, {}), device_pool().end_capture());
+  const bool spoilt = recording_is_spoilt;
+  free_retired();
+  return spoilt ? nullptr : hand_out(std::move(recording));
 }
 
 }  // namespace cuda

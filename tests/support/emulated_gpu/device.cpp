@@ -1,6 +1,7 @@
 // The emulated GPU behind kernels/cuda/device.h: an arena of memory that is closed to the host between operations.
 #include "kernels/cuda/device.h"
 
+#include <array>
 #include <bit>
 #include <cstring>
 #include <map>
@@ -8,10 +9,13 @@
 #include <new>
 #include <stdexcept>
 #include <sys/mman.h>
+#include <utility>
 #include <vector>
 
 #include "kernels/cuda/capture.h"
+#include "kernels/cuda/lost.h"
 #include "kernels/cuda/pool.h"
+#include "kernels/cuda/staging.h"
 #include "tests/support/emulated_gpu/memory.h"
 
 namespace mr {
@@ -33,6 +37,10 @@ struct Arena {
   int open = 0;
   int64_t accesses = 0, waits = 0;
   bool closed = true, backward = false;
+  int64_t allocations_left = -1;  // below 0: as many as there is memory for
+  cuda::StagingPlaces places;
+  std::array<bool, cuda::StagingPlaces::pieces> in_flight{};  // the host is always ahead: copies are done when it waits
+  std::vector<char> staging = std::vector<char>(cuda::StagingPlaces::all_bytes);
   std::map<char*, Block> live;
   std::map<char*, size_t> rooms;  // bytes of address space
   std::map<size_t, std::vector<char*>> free;
@@ -101,6 +109,8 @@ void check_pointers(const void* work, size_t bytes, const char* kernel) {
   }
 }
 
+void run_out_of_memory_after(int64_t allocations) { arena().allocations_left = allocations; }
+
 bool next_launch_is_backward() { return arena().backward = !arena().backward; }
 
 }  // namespace test
@@ -144,7 +154,10 @@ Pool& device_pool() {
 }
 
 void* allocate(int64_t n) {
+  require_not_lost();
   if (n <= 0) return nullptr;
+  if (arena().allocations_left == 0) throw std::bad_alloc();
+  if (arena().allocations_left > 0) --arena().allocations_left;
   const auto bytes = static_cast<size_t>(n);
   if (bytes >= arena_bytes / 2) throw std::bad_alloc();
   auto* const data = static_cast<char*>(device_pool().allocate(n + static_cast<int64_t>(canary_bytes)));
@@ -175,7 +188,17 @@ int64_t kept_bytes() { return device_pool().kept(); }
 void copy_to_device(void* to, const void* from, int64_t bytes) {
   if (bytes <= 0) return;
   const auto* const first = static_cast<const char*>(from);
-  test::queue([to, sent = std::vector<char>(first, first + bytes)] { std::memcpy(to, sent.data(), sent.size()); });
+  if (is_capturing()) return upload_captured(to, from, bytes);
+  Arena& a = arena();
+  for (int64_t done = 0; done < bytes;) {
+    const StagingPlaces::Place place = a.places.next(bytes - done);
+    if (place.left >= 0) a.in_flight[place.left] = true;
+    if (place.entered >= 0) a.waits += std::exchange(a.in_flight[place.entered], false) ? 1 : 0;
+    char* const stop = a.staging.data() + place.at;
+    std::memcpy(stop, first + done, static_cast<size_t>(place.bytes));
+    test::queue([=, there = static_cast<char*>(to) + done] { std::memcpy(there, stop, place.bytes); });
+    done += place.bytes;
+  }
 }
 
 void copy_to_host(void* to, const void* from, int64_t bytes) {
@@ -195,6 +218,7 @@ void fill_zero(void* data, int64_t bytes) {
 void synchronize() {
   refuse_while_capturing();
   ++arena().waits;
+  arena().in_flight.fill(false);
 }
 int64_t waits() { return arena().waits; }
 

@@ -24,6 +24,9 @@ void check_pointers(const void* work, size_t bytes, const char* kernel);
 /// What the device is to do: now, or, while it records, when the recording is run. Device memory is open meanwhile.
 void queue(std::function<void()> work);
 
+/// From now on there is memory for so many tensors more; below 0: for as many as there is room for.
+void run_out_of_memory_after(int64_t allocations);
+
 /// Whether this launch runs its lanes backward: every other one does.
 bool next_launch_is_backward();
 
