@@ -20,10 +20,12 @@ RandomKey key_of(const ListShape& shape, int64_t seed) {
   return random_key(static_cast<uint64_t>(seed), stream.c_str());
 }
 
-/// f(first, last) over pieces of the samples, on all threads.
+/// f(first, last) over pieces of the samples of n rows, on all threads; short enough for Ctrl-C to be seen between
+/// them.
 template <class F>
-void for_samples(int64_t samples, const F& f) {
-  cpu::parallel(samples, 64 * cpu::sample_lanes, f);
+void for_samples(int64_t samples, int64_t n, const F& f) {
+  constexpr int64_t rows = int64_t{1} << 20;
+  cpu::parallel(samples, std::clamp<int64_t>(rows / std::max<int64_t>(n, 1), 1, 64) * cpu::sample_lanes, f);
 }
 
 /// With what weight relevant rows, or those of each level, are drawn; 1 for rows that gain nothing.
@@ -65,7 +67,7 @@ void fill_samples(const RankingSampler& sampler, std::vector<double>& values, De
   const auto samples = static_cast<int64_t>(values.size());
   // the last vector of lanes may go beyond the samples
   values.resize((values.size() + cpu::sample_lanes - 1) / cpu::sample_lanes * cpu::sample_lanes);
-  for_samples(static_cast<int64_t>(values.size()), [&](int64_t first, int64_t last) {
+  for_samples(static_cast<int64_t>(values.size()), sampler.n, [&](int64_t first, int64_t last) {
     cpu::sample_rankings(sampler, first, last - first, values.data() + first);
   });
   values.resize(static_cast<size_t>(samples));
@@ -76,7 +78,7 @@ void fill_ordered(const ListShape& shape, const std::vector<double>& d, RandomKe
   const std::vector<double> gains = gains_of(shape);
   std::vector<double> pulls;
   for (const float grade : shape.grades) pulls.push_back(shape.beta * grade);
-  for_samples(static_cast<int64_t>(values.size()), [&](int64_t first, int64_t last) {
+  for_samples(static_cast<int64_t>(values.size()), shape.n, [&](int64_t first, int64_t last) {
     RandomOrder order(pulls, key);
     for (int64_t s = first; s < last; ++s) {
       const std::vector<int64_t>& rows = order.next(static_cast<uint64_t>(s));

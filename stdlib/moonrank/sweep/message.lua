@@ -26,6 +26,17 @@ local function are_reports(reports)
   return true
 end
 
+-- The data that a trial looked at (data/seen).
+local function are_data(data)
+  if not holds(data, "integer", "table") then return false end
+  for _, each in next, data or {} do
+    for _, field in ipairs{ "role", "fingerprint", "what" } do
+      if type(each[field]) ~= "string" then return false end
+    end
+  end
+  return true
+end
+
 local states = { done = true, failed = true, pruned = true, interrupted = true }
 local outcome_fields = { value = "number", reason = "string", traceback = "string", wall = "number", memory = "number", device = "string" }
 
@@ -35,7 +46,8 @@ local function is_outcome(outcome)
     if outcome[field] ~= nil and type(outcome[field]) ~= kind then return false end
   end
   if outcome.state == "done" and outcome.value == nil then return false end
-  return holds(outcome.numbers, "string", "number") and holds(outcome.lists, "string", "string") and are_reports(outcome.reports)
+  if not holds(outcome.numbers, "string", "number") or not holds(outcome.lists, "string", "string") then return false end
+  return are_reports(outcome.reports) and are_data(outcome.data)
 end
 
 -- By kind: whether the rest is as it should be, from a worker that has a trial or has none.

@@ -89,7 +89,7 @@ const std::vector<Long>& long_work() {
       {"a fold", "local r = mr.data.synthetic{users = 300, items = 30000, mean_activity = 3000}:binarize(1)",
        "for i = 1, 1000 do local f = r:folds{k = 2, by = 'user', seed = i, nsr = 4000}[1].train end"},
       {"a distribution by samples", "",
-       "mr.bounds.distribution('ap', {n = 20000, p = 9000, method = 'sampled', samples = 300000})"},
+       "mr.bounds.distribution('ap', {n = 100000, p = 30000, method = 'sampled', samples = 300000})"},
       {"distributions", "",
        "for i = 1, 100000 do mr.bounds.distribution('ap', {n = 300, p = 10 + i % 200, method = 'exact'}) end"},
       {"bounds", "", "for i = 1, 100000 do mr.bounds.of('ap', {n = 20000 + i, p = 3000 + i}) end"},

@@ -30,6 +30,7 @@ local garbage = {
   value = frame.pack{ kind = "end", outcome = { state = "done" } },
   numbers = frame.pack{ kind = "end", outcome = { state = "done", value = 1.0, numbers = { a = "x" } } },
   lists = frame.pack{ kind = "end", outcome = { state = "done", value = 1.0, lists = { a = 7 } } },
+  data = frame.pack{ kind = "end", outcome = { state = "done", value = 1.0, data = { { role = "train", fingerprint = {} } } } },
   reason = frame.pack{ kind = "end", outcome = { state = "failed", reason = {} } },
 }
 local oops = {
@@ -66,7 +67,7 @@ local function third(folder)
 end
 
 local kinds = { "text", "nothing", "number", "kind", "count", "more", "deep", "report", "reported", "again", "outcome", "state", "value",
-  "numbers", "lists", "reason" }
+  "numbers", "lists", "data", "reason" }
 
 it("a worker that sends what is no message costs its trial", function()
   for _, kind in ipairs(kinds) do
