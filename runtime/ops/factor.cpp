@@ -43,7 +43,7 @@ struct ByItem {
   Tensor user_of;  // of the list of row order[k]
 };
 
-int64_t* numbers(const Tensor& x) { return static_cast<int64_t*>(x.raw()); }
+int64_t* numbers(const Tensor& x) { return x.span<int64_t>().data; }
 Tensor empty_index(int64_t n) { return Tensor::empty({n}, Dtype::int64); }
 
 /// Where items are counted: all of them, or where they are many more than the rows, those that occur.

@@ -50,7 +50,7 @@ struct Prepared {
 /// Notes which rows have a gradient now.
 void place(ParameterState& state, const Tensor& rows) {
   if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64);
-  auto* const slot = static_cast<int64_t*>(state.slot.raw());
+  int64_t* const slot = state.slot.span<int64_t>().data;
   for (const int64_t row : state.in_slot) slot[row] = -1;
   state.in_slot.clear();
   state.in_slot.resize(static_cast<size_t>(rows.entries()), 0);
