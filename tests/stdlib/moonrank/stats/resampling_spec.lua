@@ -66,6 +66,22 @@ it("signs whose sum is as far from 0 count, whether all are tried or random ones
   end
 end)
 
+it("a sum exactly at the limit counts", function()
+  -- sums may be smaller by 1e-13 of all sizes, which is what rounding does; a small difference t is made that comes to just that
+  for _, case in ipairs{ { ones = 7, up = 5, t = 197 * 2.0 ^ -49 }, { ones = 27, up = 16, t = 95 * 2.0 ^ -46 } } do
+    local ones, t, sum = case.ones, case.t, 2 * case.up - case.ones
+    equal(sum + t - 1e-13 * (ones + t), sum - t)
+    local a = numbers(ones + 1, function(i) return i > ones and t or i <= case.up and 1 or -1 end)
+    local result = mr.stats.permutation(a, numbers(ones + 1, function() return 0 end), { orders = 20001 })
+    local chance, as_far = 0.5 ^ ones, 0
+    for positive = 0, ones do
+      as_far = as_far + (math.abs(2 * positive - ones) >= sum and chance or 0)
+      chance = chance * (ones - positive) / (positive + 1)
+    end
+    near(result.p, as_far, { atol = result.exact and 1e-14 or 4 * result.error }, ones .. " ones")
+  end
+end)
+
 it("the last draws count like the others", function()
   -- draws are made eight at a time: any number of them is the beginning of a longer series
   local a, b = numbers(24, function(i) return i <= 14 and 1 or -1 end), numbers(24, function() return 0 end)
