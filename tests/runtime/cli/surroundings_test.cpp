@@ -60,8 +60,7 @@ TEST_CASE("what a script opens does not take the place of a closed stream") {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "mine").string();
   shell("\"$M\" -e 'local f = io.open(\"" + path +
-        "\", \"w\") print(\"not for the file\") io.stderr:write(\"nor this\") " +
-        "f:write(\"mine\") f:close()' <&- >&-");
+        "\", \"w\") print(\"not for the file\") io.stderr:write(\"nor this\") " + "f:write(\"mine\") f:close()' >&-");
   CHECK(read_text(path) == "mine");
 }
 
