@@ -11,7 +11,7 @@
 namespace mr::cpu {
 
 /// Bytes that arrays which are used together may keep.
-constexpr int64_t most_kept = int64_t{16} << 20;
+constexpr int64_t most_kept = int64_t{4} << 20;
 
 template <class... T>
 int64_t bytes_of(const std::vector<T>&... arrays) {
