@@ -1,7 +1,7 @@
 // A group is the set of lanes that work on one list together. Kernels see a list through the group's collective
 // operations only: every lane calls them, never from inside another one's function, and no function reads what
 // another lane writes in the same operation. SerialGroup is the CPU's: one lane, plain loops.
-// BlockGroup (kernels/cuda/launch.cuh) has the same shape; tests/support/emulated_group.h imitates it without a GPU.
+// BlockGroup (kernels/device/launch.cuh) has the same shape; tests/support/emulated_group.h imitates it without a GPU.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Counter-based random numbers (Philox 4x32-10; Salmon et al., SC 2011): the value depends on (seed, stream, index) only,
-// so it is the same on every device and for every number of threads. Nothing here uses a library function whose last
-// digit may differ between processors; build with contraction off.
+// Counter-based random numbers (Philox 4x32-10; Salmon et al., SC 2011): the value depends on (seed, stream, index)
+// only, so it is the same on every device and for every number of threads. Nothing here uses a library function whose
+// last digit may differ between processors; build with contraction off.
 #pragma once
 
 #include <cstdint>

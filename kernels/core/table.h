@@ -1,4 +1,4 @@
-// One row per kernel. A family of kernels lists its rows once (kernels/tables/<family>.h); the rows declare the fields of
+// One row per kernel. A family of kernels lists its rows once (`rows.h` of its folder); the rows declare the fields of
 // its table and fill it for each backend, so no backend can lack a kernel that the other has.
 // LISTS rows are functors called with (group, list); ELEMENTS rows are functors called with (index).
 #pragma once
@@ -20,16 +20,16 @@ const Table* cuda_table();
 #define MR_KERNEL_ELEMENTS(name, Functor) table.name = &Backend::template elements<Functor<Real>>;
 
 /// Declares `template <class Real> struct Table` from ROWS(LISTS, ELEMENTS), and how a backend fills it.
-#define MR_KERNEL_TABLE(Table, ROWS)                      \
-  template <class Real>                                   \
-  struct Table {                                          \
-    ROWS(MR_KERNEL_FIELD, MR_KERNEL_FIELD)                \
-    template <class Backend>                              \
-    static Table made_for() {                             \
-      Table table;                                        \
-      ROWS(MR_KERNEL_LISTS, MR_KERNEL_ELEMENTS)           \
-      return table;                                       \
-    }                                                     \
+#define MR_KERNEL_TABLE(Table, ROWS)            \
+  template <class Real>                         \
+  struct Table {                                \
+    ROWS(MR_KERNEL_FIELD, MR_KERNEL_FIELD)      \
+    template <class Backend>                    \
+    static Table made_for() {                   \
+      Table table;                              \
+      ROWS(MR_KERNEL_LISTS, MR_KERNEL_ELEMENTS) \
+      return table;                             \
+    }                                           \
   };
 
 namespace mr {
@@ -37,19 +37,19 @@ namespace mr {
 inline void no_overrides(const auto&) {}
 }  // namespace mr
 
-/// Defines the CPU table of a family for one type, in kernels/cpu/<family>.cpp. OVERRIDES(table) puts in hand-made forms.
-#define MR_CPU_TABLE(Table, Real, OVERRIDES)                       \
-  template <>                                                      \
-  const Table<Real>& cpu_table<Table<Real>>() {                    \
-    static const Table<Real> table = [] {                          \
-      auto made = Table<Real>::template made_for<cpu::Backend>();  \
-      OVERRIDES(made);                                             \
-      return made;                                                 \
-    }();                                                           \
-    return table;                                                  \
+/// Defines the CPU table of a family for one type, in its <family>_cpu.cpp. OVERRIDES(table) puts in hand-made forms.
+#define MR_CPU_TABLE(Table, Real, OVERRIDES)                      \
+  template <>                                                     \
+  const Table<Real>& cpu_table<Table<Real>>() {                   \
+    static const Table<Real> table = [] {                         \
+      auto made = Table<Real>::template made_for<cpu::Backend>(); \
+      OVERRIDES(made);                                            \
+      return made;                                                \
+    }();                                                          \
+    return table;                                                 \
   }
 
-/// Defines the GPU table of a family for one type, in kernels/cuda/<family>.cu; and its absence, in kernels/cuda/none.cpp.
+/// Defines the GPU table of a family for one type, in its <family>.cu; and its absence, in kernels/device/none.cpp.
 #define MR_CUDA_TABLE(Table, Real, OVERRIDES)                      \
   template <>                                                      \
   const Table<Real>* cuda_table<Table<Real>>() {                   \
@@ -60,8 +60,8 @@ inline void no_overrides(const auto&) {}
     }();                                                           \
     return &table;                                                 \
   }
-#define MR_NO_CUDA_TABLE(Table, Real)              \
-  template <>                                      \
-  const Table<Real>* cuda_table<Table<Real>>() {   \
-    return nullptr;                                \
+#define MR_NO_CUDA_TABLE(Table, Real)            \
+  template <>                                    \
+  const Table<Real>* cuda_table<Table<Real>>() { \
+    return nullptr;                              \
   }

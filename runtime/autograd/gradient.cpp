@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernels/tables/arithmetic.h"
-#include "kernels/tables/move.h"
+#include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 
 namespace mr {

@@ -5,7 +5,7 @@
 #include <exception>
 #include <iostream>
 
-#include "kernels/cpu/pool.h"
+#include "kernels/core/threads.h"
 #include "runtime/cli/options.h"
 #include "runtime/cli/repl.h"
 #include "runtime/cli/run.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <unistd.h>
 
-#include "kernels/cpu/simd.h"
+#include "kernels/core/simd.h"
 #include "runtime/cli/run.h"
 #include "runtime/io/channel.h"
 #include "runtime/tensor/device.h"

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-#include "kernels/cpu/pool.h"
+#include "kernels/core/threads.h"
 
 namespace mr::io {
 namespace {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "kernels/cpu/pool.h"
+#include "kernels/core/threads.h"
 
 extern char** environ;
 

@@ -5,7 +5,7 @@
 #include <nettle/sha2.h>
 #include <vector>
 
-#include "kernels/cpu/pool.h"
+#include "kernels/core/threads.h"
 #include "runtime/io/regular_file.h"
 
 namespace mr::io {

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "kernels/cpu/pool.h"
+#include "kernels/core/threads.h"
 #include "runtime/io/regular_file.h"
 
 namespace mr::io {

@@ -7,7 +7,7 @@
 #include <fast_float/fast_float.h>
 #include <zlib.h>
 
-#include "kernels/cpu/pool.h"
+#include "kernels/core/threads.h"
 #include "runtime/io/unpack_limit.h"
 
 namespace mr {

@@ -25,7 +25,7 @@ struct OpTable {
   std::vector<OpRow> rows;
 };
 
-/// All of them, listed in runtime/ops/list.cpp.
+/// All of them, listed in runtime/lua/op_tables.cpp.
 const std::vector<const OpTable*>& op_tables();
 
 template <class F>

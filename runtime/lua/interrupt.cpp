@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "kernels/cpu/pool.h"
+#include "kernels/core/threads.h"
 #include "runtime/lua/bind.h"
 
 namespace mr {

@@ -1,8 +1,7 @@
 // Making tensors from numbers, tables and random numbers; taking them apart again.
 #include <cmath>
 
-#include "kernels/tables/arithmetic.h"
-#include "kernels/tables/move.h"
+#include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"

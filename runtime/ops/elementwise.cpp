@@ -1,5 +1,5 @@
 // Elementwise operations: one entry, two broadcast operands, a choice between two.
-#include "kernels/tables/arithmetic.h"
+#include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"

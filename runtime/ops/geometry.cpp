@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/tables/arithmetic.h"
+#include "kernels/tensor/rows.h"
 #include "runtime/lua/failure.h"
 
 namespace mr {

@@ -1,7 +1,7 @@
 // How shapes line up: broadcasting of two operands, and the runs of entries that a reduction over a dimension walks.
 #pragma once
 
-#include "kernels/math/reduce.h"
+#include "kernels/tensor/reduce.h"
 #include "runtime/tensor/tensor.h"
 
 namespace mr {

@@ -1,7 +1,7 @@
 // Judged lists as scripts see them, and reductions over the rows of each list.
 #include "runtime/ops/lists.h"
 
-#include "kernels/tables/arithmetic.h"
+#include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/check.h"
 

@@ -1,8 +1,8 @@
 // Product of two matrices: on the CPU by its own loops, on the GPU by cuBLAS.
 #include "runtime/ops/matmul.h"
 
-#include "kernels/cpu/matmul.h"
-#include "kernels/cuda/device.h"
+#include "kernels/device/device.h"
+#include "kernels/tensor/matmul.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"

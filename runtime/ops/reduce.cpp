@@ -1,5 +1,5 @@
 // Sums, means, maxima and softmax over all entries or along a dimension.
-#include "kernels/tables/arithmetic.h"
+#include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"

@@ -1,6 +1,5 @@
 // Other shapes, parts and rows of tensors.
-#include "kernels/tables/arithmetic.h"
-#include "kernels/tables/move.h"
+#include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <variant>
 
-#include "kernels/cuda/device.h"
-#include "kernels/tables/training.h"
+#include "kernels/device/device.h"
+#include "kernels/tensor/rows.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"
 
@@ -36,7 +36,7 @@ void Tally::open() {
 void Tally::add(const Tensor& value, double factor) {
   const Tensor here = value.to(words_.device());
   with_real(value.dtype(), [&]<class Real>() {
-    kernels<TrainingKernels<Real>>(here.device())
+    kernels<ArithmeticKernels<Real>>(here.device())
         .add_loss(1, {here.span<const Real>(), factor, words_.span<double>().data});
   });
 }
@@ -66,7 +66,7 @@ bool Tally::note_nan(const char* operation, const char* name, const Tensor& x) {
   if (at == static_cast<int64_t>(known.size())) known.push_back(what);
   auto* const found = static_cast<int64_t*>(the_open->words_.raw()) + 1 + at;
   with_real(x.dtype(), [&]<class Real>() {
-    kernels<TrainingKernels<Real>>(x.device()).note_nan(x.entries(), {x.span<const Real>(), found});
+    kernels<ArithmeticKernels<Real>>(x.device()).note_nan(x.entries(), {x.span<const Real>(), found});
   });
   return true;
 }

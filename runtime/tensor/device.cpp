@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/cuda/device.h"
+#include "kernels/device/device.h"
 
 namespace mr {
 namespace {

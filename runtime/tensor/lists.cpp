@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/cuda/device.h"
-#include "kernels/tables/move.h"
+#include "kernels/device/device.h"
+#include "kernels/tensor/rows.h"
 
 namespace mr {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kernels/core/block_size.h"
-#include "kernels/cuda/device.h"
+#include "kernels/device/device.h"
 
 namespace mr {
 namespace {

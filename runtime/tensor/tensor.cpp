@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "kernels/cuda/device.h"
-#include "kernels/tables/move.h"
+#include "kernels/device/device.h"
+#include "kernels/tensor/rows.h"
 
 namespace mr {
 namespace {

@@ -5,13 +5,13 @@
 #include <map>
 #include <string>
 
-#include "kernels/cpu/box_ranks.h"
-#include "kernels/cpu/characteristic.h"
-#include "kernels/cpu/pool.h"
-#include "kernels/cpu/simd.h"
-#include "kernels/cpu/smooth_pairs.h"
-#include "kernels/tables/metrics.h"
-#include "kernels/tables/training.h"
+#include "kernels/bounds/characteristic_cpu.h"
+#include "kernels/core/simd.h"
+#include "kernels/core/threads.h"
+#include "kernels/models/rows.h"
+#include "kernels/ranking/rows.h"
+#include "kernels/smooth/box_ranks.h"
+#include "kernels/smooth/smooth_pairs.h"
 #include "tests/bench/one_list.h"
 
 using namespace mr;

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "kernels/cpu/pool.h"
-#include "runtime/io/letor_cache.h"
+#include "kernels/core/threads.h"
+#include "runtime/data/letor_cache.h"
 #include "runtime/io/text_file.h"
 #include "tests/support/temporary_folder.h"
 

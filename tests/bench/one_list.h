@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "kernels/core/rng.h"
-#include "kernels/math/normal.h"
-#include "kernels/math/smooth_rank.h"
+#include "kernels/smooth/smooth_rank.h"
+#include "kernels/tensor/normal.h"
 
 namespace mr::bench {
 

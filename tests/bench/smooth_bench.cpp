@@ -4,9 +4,9 @@
 // the scores; per_pair is the time over relevant rows x N.
 #include <benchmark/benchmark.h>
 
-#include "kernels/cpu/box_ranks.h"
-#include "kernels/cpu/pool.h"
-#include "kernels/cpu/smooth_pairs.h"
+#include "kernels/core/threads.h"
+#include "kernels/smooth/box_ranks.h"
+#include "kernels/smooth/smooth_pairs.h"
 #include "tests/bench/one_list.h"
 
 using namespace mr;

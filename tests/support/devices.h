@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "kernels/cuda/device.h"
+#include "kernels/device/device.h"
 #include "runtime/tensor/device.h"
 
 namespace mr::test {

@@ -1,6 +1,6 @@
-// The group of the GPU (kernels/cuda/launch.cuh) on the CPU, lane after lane: the same 128 strided partial sums and the
-// same order of adding them up. Lanes run forward or backward; a kernel whose lanes read what others write in the same
-// operation gives different results, so demand identical bits of both. Nested operations throw.
+// The group of the GPU (kernels/device/launch.cuh) on the CPU, lane after lane: the same 128 strided partial sums and
+// the same order of adding them up. Lanes run forward or backward; a kernel whose lanes read what others write in the
+// same operation gives different results, so demand identical bits of both. Nested operations throw.
 #pragma once
 
 #include <array>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/core/view.h"
-#include "kernels/cuda/device.h"
+#include "kernels/device/device.h"
 
 namespace mr::test {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/cpu/simd.h"
+#include "kernels/core/simd.h"
 
 namespace mr {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "runtime/ops/spectrum.h"
+#include "runtime/bounds/spectrum.h"
 
 namespace mr::test {
 

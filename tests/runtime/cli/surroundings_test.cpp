@@ -1,8 +1,8 @@
 // What the program is started in: output that cannot be written, closed streams, variables.
 #include <catch2/catch.hpp>
 
-#include "kernels/cpu/simd.h"
-#include "kernels/cuda/device.h"
+#include "kernels/core/simd.h"
+#include "kernels/device/device.h"
 #include "tests/support/command.h"
 
 using Catch::Contains;

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "kernels/cpu/pool.h"
+#include "kernels/core/threads.h"
 
 using mr::io::checksum;
 using mr::io::xxh64;

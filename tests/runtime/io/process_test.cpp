@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "kernels/cpu/pool.h"
+#include "kernels/core/threads.h"
 
 using mr::io::Errors;
 using mr::io::Finished;

@@ -1,15 +1,15 @@
 // Recordings of the emulated GPU: the work, kept as functions. As on a real one, whoever asks the stream while it
 // records gets an error and spoils the recording, and to free a recording asks it.
-#include "kernels/cuda/capture.h"
+#include "kernels/device/capture.h"
 
 #include <cstring>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
-#include "kernels/cuda/device.h"
-#include "kernels/cuda/lost.h"
-#include "kernels/cuda/pool.h"
+#include "kernels/device/device.h"
+#include "kernels/device/lost.h"
+#include "kernels/device/memory_pool.h"
 #include "tests/support/emulated_gpu/memory.h"
 
 namespace mr {

@@ -1,5 +1,5 @@
-// The emulated GPU behind kernels/cuda/device.h: an arena of memory that is closed to the host between operations.
-#include "kernels/cuda/device.h"
+// The emulated GPU behind kernels/device/device.h: an arena of memory that is closed to the host between operations.
+#include "kernels/device/device.h"
 
 #include <array>
 #include <bit>
@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/cuda/capture.h"
-#include "kernels/cuda/lost.h"
-#include "kernels/cuda/pool.h"
-#include "kernels/cuda/staging.h"
+#include "kernels/device/capture.h"
+#include "kernels/device/lost.h"
+#include "kernels/device/memory_pool.h"
+#include "kernels/device/staging.h"
 #include "tests/support/emulated_gpu/memory.h"
 
 namespace mr {

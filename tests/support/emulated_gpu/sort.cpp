@@ -1,5 +1,5 @@
-// kernels/cuda/sort.h on the emulated GPU.
-#include "kernels/cuda/sort.h"
+// kernels/device/sort.h on the emulated GPU.
+#include "kernels/device/sort.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,0 +1,66 @@
+// The characteristic function of a metric over random rankings, one frequency at a time: the plain form of
+// kernels/bounds/characteristic_cpu.h, and what a GPU runs. Rank by rank a row is relevant with probability (relevant
+// rows left) / (rows left); state c holds the sum over all ways to have c relevant rows so far of probability times
+// exp(i t (what they added)). With weights, drawn without replacement (Plackett 1975, Luce 1959), both counts are times
+// their rows' weight.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/core/view.h"
+
+namespace mr {
+
+/// E exp(i t X) at t = first + f, first + f + 1, ... times a step, which is in the angles.
+template <class Real>
+struct CharacteristicFunction {
+  int64_t n = 0, p = 0;
+  double weight = 1;              // of a relevant row, where another one has 1
+  bool cumulative = false;        // the c-th relevant row adds c times the angle (average precision)
+  Span<const int32_t> low, high;  // [n]: counts of relevant rows among the first r + 1 ranks that are worth it
+  Span<const double> angle;       // [n]: what a relevant row at rank r adds, times the step of t
+  int64_t first = 1, frequencies = 0;
+  Span<double> state;  // [p + 2][2][frequencies]
+  Span<double> re, im;
+
+  MR_HD void operator()(int64_t f) const {
+    const auto t = static_cast<double>(first + f);
+    for (int64_t c = -1; c <= p; ++c) at(c, 0, f) = at(c, 1, f) = 0;
+    at(0, 0, f) = 1;
+    int64_t before = 0;
+    for (int64_t r = 0; r < n; ++r) {
+      double above_re = at(low[r] - 1, 0, f), above_im = at(low[r] - 1, 1, f);
+      for (int64_t c = low[r]; c <= high[r]; ++c) {
+        const double turn = t * angle[r] * (cumulative ? static_cast<double>(c) : 1.0);
+        const double cosine = std::cos(turn), sine = std::sin(turn);
+        const double hit = wanted(c - 1) / (wanted(c - 1) + others(r, c - 1));
+        const double miss = others(r, c) / (wanted(c) + others(r, c));
+        const double x = at(c, 0, f), y = at(c, 1, f);
+        at(c, 0, f) = miss * x + hit * (cosine * above_re - sine * above_im);
+        at(c, 1, f) = miss * y + hit * (cosine * above_im + sine * above_re);
+        above_re = x;
+        above_im = y;
+      }
+      for (int64_t c = before; c < low[r]; ++c) at(c, 0, f) = at(c, 1, f) = 0;
+      before = low[r];
+    }
+    re[f] = at(p, 0, f);
+    im[f] = at(p, 1, f);
+  }
+
+ private:
+  /// The weight that is left of relevant rows after c of them, and of the others at rank r.
+  MR_HD double wanted(int64_t c) const { return static_cast<double>(p - c) * weight; }
+  MR_HD double others(int64_t r, int64_t c) const { return static_cast<double>(n - r - (p - c)); }
+  MR_HD double& at(int64_t c, int64_t part, int64_t f) const { return state[((c + 1) * 2 + part) * frequencies + f]; }
+};
+
+/// The same of many shapes in one launch, as many frequencies of each.
+template <class Real>
+struct CharacteristicFunctions {
+  Span<const CharacteristicFunction<Real>> shapes;
+  int64_t frequencies;
+  MR_HD void operator()(int64_t i) const { shapes[i / frequencies](i % frequencies); }
+};
+
+}  // namespace mr

@@ -1,0 +1,138 @@
+// Values of a metric for random rankings of n rows of which p are relevant. Rank by rank a row is relevant with
+// probability (relevant rows left) / (rows left): integers compared with random bits, so that every set of ranks is
+// equally likely. With weights, drawn without replacement (Plackett 1975, Luce 1959), the weights that are left are
+// compared instead. The random numbers depend on (key, sample) only: every device draws the same.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/rng.h"
+#include "kernels/core/view.h"
+
+namespace mr {
+
+/// What a relevant row at rank r adds, given that it is the c-th: linear d[r], average_precision c d[r], or only the
+/// first one's d[r]. graded: every row adds d[r] times its gain.
+enum class Increment : int8_t { linear, average_precision, first, graded };
+
+/// So many different gains besides 0 are drawn level by level.
+constexpr int64_t most_levels = 8;
+
+struct RankingSampler {
+  int64_t n = 0, p = 0;
+  Increment increment = Increment::linear;
+  const double* d = nullptr;  // d[0] for rank 1
+  RandomKey key;
+  /// For graded only, from the highest gain down: at_least[c] rows gain as much as level c, and step[c] is what level c
+  /// gains more than the next one (the last: more than 0). So the sum over c of step[c] where a row is of level c or
+  /// above is its gain, and every level is drawn as relevant rows are, from the same random number.
+  int64_t levels = 0;
+  int64_t at_least[most_levels] = {};
+  double step[most_levels] = {};
+  /// Of the rows of each level (of relevant ones: weight[0]), where one that gains nothing has 1.
+  bool weighted = false;
+  double weight[most_levels] = {};
+};
+
+/// values[s] for every sample s: the plain form of kernels/bounds/sample_rankings_loops.h, and what a GPU runs.
+template <class Real>
+struct SampleRankings {
+  RankingSampler sampler;
+  Span<double> values;
+  MR_HD void operator()(int64_t sample) const {
+    if (sampler.increment == Increment::graded) {
+      values[sample] = sampler.weighted ? graded_weighted(sample) : graded(sample);
+    } else {
+      values[sample] = binary(sample);
+    }
+  }
+
+ private:
+  struct Walk {
+    RandomKey key;
+    uint64_t sample;
+    Random128 bits{};
+    /// For rank r: ranks are asked for in turn.
+    MR_HD uint32_t word(int64_t r) {
+      if (r % 4 == 0) bits = philox(key, sample, static_cast<uint64_t>(r / 4));
+      return bits.word[r % 4];
+    }
+    /// Uniform in 0 .. rows left - 1.
+    MR_HD int64_t below(int64_t r, int64_t left) {
+      return static_cast<int64_t>(word(r) * static_cast<uint64_t>(left) >> 32);
+    }
+    /// Uniform in (0, 1).
+    MR_HD double share(int64_t r) { return (static_cast<double>(word(r)) + 0.5) * 0x1p-32; }
+  };
+
+  /// Whether the row at rank r is relevant, where `wanted` of the rows that are left are.
+  MR_HD bool hits(Walk& walk, int64_t r, int64_t wanted) const {
+    if (!sampler.weighted) return walk.below(r, sampler.n - r) < wanted;
+    const double weight = static_cast<double>(wanted) * sampler.weight[0];
+    return walk.share(r) * (weight + static_cast<double>(sampler.n - r - wanted)) < weight;
+  }
+
+  MR_HD double binary(int64_t sample) const {
+    Walk walk{sampler.key, static_cast<uint64_t>(sample)};
+    int64_t wanted = sampler.p, found = 0;
+    double total = 0;
+    for (int64_t r = 0; r < sampler.n; ++r) {
+      if (!hits(walk, r, wanted)) continue;
+      --wanted;
+      ++found;
+      if (sampler.increment == Increment::average_precision) {
+        total += static_cast<double>(found) * sampler.d[r];
+      } else if (sampler.increment == Increment::linear || found == 1) {
+        total += sampler.d[r];
+      }
+    }
+    return total;
+  }
+
+  MR_HD double graded(int64_t sample) const {
+    Walk walk{sampler.key, static_cast<uint64_t>(sample)};
+    int64_t wanted[most_levels];
+    for (int64_t c = 0; c < sampler.levels; ++c) wanted[c] = sampler.at_least[c];
+    double total = 0;
+    for (int64_t r = 0; r < sampler.n; ++r) {
+      const int64_t place = walk.below(r, sampler.n - r);
+      double gain = 0;
+      for (int64_t c = 0; c < sampler.levels; ++c) {
+        if (place >= wanted[c]) continue;
+        --wanted[c];
+        gain += sampler.step[c];
+      }
+      total += gain * sampler.d[r];
+    }
+    return total;
+  }
+
+  /// Level by level from the highest, the row is of the first one below whose weight, added up, the random share lies.
+  MR_HD double graded_weighted(int64_t sample) const {
+    Walk walk{sampler.key, static_cast<uint64_t>(sample)};
+    double left[most_levels], others = static_cast<double>(sampler.n), total = 0;
+    for (int64_t c = 0; c < sampler.levels; ++c) {
+      left[c] = static_cast<double>(sampler.at_least[c] - (c > 0 ? sampler.at_least[c - 1] : 0));
+      others -= left[c];
+    }
+    for (int64_t r = 0; r < sampler.n; ++r) {
+      double weight = 0;
+      for (int64_t c = 0; c < sampler.levels; ++c) weight += left[c] * sampler.weight[c];
+      const double place = walk.share(r) * (weight + others);
+      double reached = 0, gain = 0;
+      bool drawn = false;
+      for (int64_t c = 0; c < sampler.levels; ++c) {
+        reached += left[c] * sampler.weight[c];
+        const bool hit = place < reached;
+        if (hit) gain += sampler.step[c];
+        if (hit && !drawn) left[c] -= 1;
+        drawn = drawn || hit;
+      }
+      if (!drawn) others -= 1;
+      total += gain * sampler.d[r];
+    }
+    return total;
+  }
+};
+
+}  // namespace mr

@@ -1,0 +1,218 @@
+// The sampling loop over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by sample_*.cpp only. Every
+// lane is one sample and holds its 32-bit words in 64 bits, so that a multiplication keeps its high half.
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "kernels/bounds/sample_rankings_cpu.h"
+
+namespace mr::cpu::MR_SIMD {
+namespace {
+
+typedef uint64_t Bits __attribute__((vector_size(MR_VECTOR_BYTES)));  // NOLINT: the attribute needs typedef
+typedef int64_t Whole __attribute__((vector_size(MR_VECTOR_BYTES)));  // NOLINT
+typedef double Reals __attribute__((vector_size(MR_VECTOR_BYTES)));   // NOLINT
+constexpr int64_t lanes = MR_VECTOR_BYTES / 8;
+constexpr int64_t vectors = sample_lanes / lanes;
+constexpr uint64_t low_half = 0xFFFFFFFFULL;
+
+/// Product of the low halves, in full.
+inline Bits multiply(Bits a, Bits b) {
+#if !defined(__x86_64__)
+  return (a & low_half) * (b & low_half);
+#elif MR_VECTOR_BYTES == 64
+  return reinterpret_cast<Bits>(_mm512_mul_epu32(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+#elif MR_VECTOR_BYTES == 32
+  return reinterpret_cast<Bits>(_mm256_mul_epu32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+#else
+  return reinterpret_cast<Bits>(_mm_mul_epu32(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
+#endif
+}
+
+/// philox(key, block = sample, lane = step) of core/rng.h for one vector of samples. Only the low halves hold it: what
+/// products leave in the high ones is in nobody's way, since `multiply` does not look there.
+inline void draw(RandomKey key, Bits sample, uint64_t step, Bits (&out)[4]) {
+  const Bits m0 = 0xD2511F53ULL - Bits{}, m1 = 0xCD9E8D57ULL - Bits{};
+  Bits c0 = sample, c1 = sample >> 32, c2 = step - Bits{}, c3 = (step >> 32) - Bits{};
+  auto k0 = static_cast<uint32_t>(key.value), k1 = static_cast<uint32_t>(key.value >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const Bits p0 = multiply(m0, c0), p1 = multiply(m1, c2);
+    c0 = (p1 >> 32) ^ (c1 ^ static_cast<uint64_t>(k0));
+    c2 = (p0 >> 32) ^ (c3 ^ static_cast<uint64_t>(k1));
+    c1 = p1;
+    c3 = p0;
+    k0 += 0x9E3779B9U;
+    k1 += 0xBB67AE85U;
+  }
+  out[0] = c0;
+  out[1] = c1;
+  out[2] = c2;
+  out[3] = c3;
+}
+
+inline Reals masked(Whole mask, Reals x) { return reinterpret_cast<Reals>(mask & reinterpret_cast<Whole>(x)); }
+
+/// The samples first .. first + sample_lanes - 1 on their way down the ranks.
+struct Walk {
+  Bits sample[vectors], words[vectors][4];
+
+  explicit Walk(uint64_t first) {
+    for (int64_t v = 0; v < vectors; ++v) {
+      for (int64_t l = 0; l < lanes; ++l) sample[v][l] = first + static_cast<uint64_t>(v * lanes + l);
+    }
+  }
+
+  /// Random bits for the four ranks from r on.
+  void refill(RandomKey key, int64_t r) {
+    for (int64_t v = 0; v < vectors; ++v) draw(key, sample[v], static_cast<uint64_t>(r / 4), words[v]);
+  }
+
+  /// Uniform in 0 .. left - 1, for rank r.
+  Whole below(int64_t v, int64_t r, Bits left) const {
+    return reinterpret_cast<Whole>(multiply(words[v][r % 4], left) >> 32);
+  }
+
+  /// Uniform in (0, 1), for rank r: the word behind the point of a number from 1 to 2, and half a bit.
+  Reals share(int64_t v, int64_t r) const {
+    const Bits one_and = (words[v][r % 4] << 32 >> 12) | 0x3FF0000000000000ULL;
+    return reinterpret_cast<Reals>(one_and) - (1 - 0x1p-33);
+  }
+};
+
+/// The relevant rows that are still to be placed.
+template <bool Weighted>
+struct Wanted;
+
+template <>
+struct Wanted<false> {
+  Whole rows[vectors];
+
+  explicit Wanted(const RankingSampler& s) {
+    for (Whole& of : rows) of = s.p - Whole{};
+  }
+  /// Where the row at rank r is one of them.
+  Whole take(const RankingSampler& s, const Walk& walk, int64_t v, int64_t r) {
+    const Whole hit = walk.below(v, r, static_cast<uint64_t>(s.n - r) - Bits{}) < rows[v];
+    rows[v] += hit;
+    return hit;
+  }
+};
+
+template <>
+struct Wanted<true> {
+  Reals rows[vectors];
+
+  explicit Wanted(const RankingSampler& s) {
+    for (Reals& of : rows) of = static_cast<double>(s.p) - Reals{};
+  }
+  Whole take(const RankingSampler& s, const Walk& walk, int64_t v, int64_t r) {
+    const Reals weight = rows[v] * s.weight[0];
+    const Whole hit = walk.share(v, r) * (weight + (static_cast<double>(s.n - r) - rows[v])) < weight;
+    rows[v] -= masked(hit, 1.0 - Reals{});
+    return hit;
+  }
+};
+
+template <Increment Kind, bool Weighted>
+void sample_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
+  Walk walk(first);
+  Wanted<Weighted> wanted(s);
+  Reals found[vectors] = {}, total[vectors] = {};
+  for (int64_t r = 0; r < s.n; ++r) {
+    if (r % 4 == 0) walk.refill(s.key, r);
+    const Reals d = s.d[r] - Reals{};
+    for (int64_t v = 0; v < vectors; ++v) {
+      const Whole hit = wanted.take(s, walk, v, r);
+      if constexpr (Kind == Increment::linear) {
+        total[v] += masked(hit, d);
+      } else {
+        found[v] += masked(hit, 1.0 - Reals{});
+        if constexpr (Kind == Increment::average_precision) total[v] += masked(hit, found[v] * d);
+        if constexpr (Kind == Increment::first) total[v] += masked(hit & (found[v] == 1.0), d);
+      }
+    }
+  }
+  for (int64_t v = 0; v < vectors; ++v) std::memcpy(values + v * lanes, &total[v], sizeof total[v]);
+}
+
+void graded_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
+  Walk walk(first);
+  Whole wanted[most_levels][vectors];
+  Reals total[vectors] = {};
+  for (int64_t c = 0; c < s.levels; ++c) {
+    for (int64_t v = 0; v < vectors; ++v) wanted[c][v] = s.at_least[c] - Whole{};
+  }
+  for (int64_t r = 0; r < s.n; ++r) {
+    if (r % 4 == 0) walk.refill(s.key, r);
+    const Bits left = static_cast<uint64_t>(s.n - r) - Bits{};
+    for (int64_t v = 0; v < vectors; ++v) {
+      const Whole place = walk.below(v, r, left);
+      Reals gain = {};
+      for (int64_t c = 0; c < s.levels; ++c) {
+        const Whole hit = place < wanted[c][v];
+        wanted[c][v] += hit;
+        gain += masked(hit, s.step[c] - Reals{});
+      }
+      total[v] += gain * s.d[r];
+    }
+  }
+  for (int64_t v = 0; v < vectors; ++v) std::memcpy(values + v * lanes, &total[v], sizeof total[v]);
+}
+
+/// Rows that gain nothing are the `others`.
+void graded_weighted_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
+  Walk walk(first);
+  Reals left[most_levels][vectors], others[vectors], total[vectors] = {};
+  for (int64_t v = 0; v < vectors; ++v) {
+    others[v] = static_cast<double>(s.n) - Reals{};
+    for (int64_t c = 0; c < s.levels; ++c) {
+      left[c][v] = static_cast<double>(s.at_least[c] - (c > 0 ? s.at_least[c - 1] : 0)) - Reals{};
+      others[v] -= left[c][v];
+    }
+  }
+  for (int64_t r = 0; r < s.n; ++r) {
+    if (r % 4 == 0) walk.refill(s.key, r);
+    for (int64_t v = 0; v < vectors; ++v) {
+      Reals weight = {}, reached = {}, gain = {};
+      for (int64_t c = 0; c < s.levels; ++c) weight += left[c][v] * s.weight[c];
+      const Reals place = walk.share(v, r) * (weight + others[v]);
+      Whole drawn = {};
+      for (int64_t c = 0; c < s.levels; ++c) {
+        reached += left[c][v] * s.weight[c];
+        const Whole hit = place < reached;
+        gain += masked(hit, s.step[c] - Reals{});
+        left[c][v] -= masked(hit & ~drawn, 1.0 - Reals{});
+        drawn |= hit;
+      }
+      others[v] -= masked(~drawn, 1.0 - Reals{});
+      total[v] += gain * s.d[r];
+    }
+  }
+  for (int64_t v = 0; v < vectors; ++v) std::memcpy(values + v * lanes, &total[v], sizeof total[v]);
+}
+
+/// The loop for a kind of increment.
+template <bool Weighted>
+auto loop_of(Increment kind) {
+  switch (kind) {
+    case Increment::average_precision:
+      return &sample_lanes_at<Increment::average_precision, Weighted>;
+    case Increment::first:
+      return &sample_lanes_at<Increment::first, Weighted>;
+    case Increment::graded:
+      return Weighted ? &graded_weighted_lanes_at : &graded_lanes_at;
+    default:
+      return &sample_lanes_at<Increment::linear, Weighted>;
+  }
+}
+
+}  // namespace
+
+void sample(const RankingSampler& s, int64_t first, int64_t count, double* values) {
+  const auto run = s.weighted ? loop_of<true>(s.increment) : loop_of<false>(s.increment);
+  for (int64_t i = 0; i < count; i += sample_lanes) run(s, static_cast<uint64_t>(first + i), values + i);
+}
+
+}  // namespace mr::cpu::MR_SIMD

@@ -1,0 +1,213 @@
+#include "kernels/core/threads.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <sched.h>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace mr::cpu {
+namespace {
+
+std::atomic<bool> interrupt_requested{false};
+struct Job;
+thread_local Job* inside_task = nullptr;
+
+struct Job {
+  Job(int64_t n, int64_t piece, void (*f)(const void*, int64_t, int64_t), const void* with)
+      : count(n), grain(piece), pieces(n / piece + (n % piece != 0 ? 1 : 0)), task(f), context(with) {}
+
+  const int64_t count, grain, pieces;
+  void (*const task)(const void*, int64_t, int64_t);
+  const void* const context;
+  std::atomic<int64_t> next{0};  // piece; places near 2^63 would overflow
+  std::atomic<bool> stop{false}, interrupted{false};
+  std::mutex error_mutex;
+  std::exception_ptr error;
+
+  void run(int64_t piece) const {
+    const int64_t first = piece * grain;
+    task(context, first, first + std::min(grain, count - first));
+  }
+
+  void work() noexcept {
+    inside_task = this;
+    while (!asked_to_stop()) {
+      const int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
+      if (stop.load(std::memory_order_relaxed) || piece >= pieces) break;
+      try {
+        run(piece);
+      } catch (...) {
+        const std::lock_guard lock(error_mutex);
+        if (!error) error = std::current_exception();
+        stop = true;
+      }
+    }
+    inside_task = nullptr;
+  }
+
+  bool asked_to_stop() {
+    if (interrupt_requested.load(std::memory_order_relaxed)) interrupted = stop = true;
+    return stop.load(std::memory_order_relaxed);
+  }
+};
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Waits for `value` to be another than `old`. Batches follow each other within microseconds, and waking a sleeper
+/// costs more than that: so look for a while before sleeping.
+void await_change(const std::atomic<uint32_t>& value, uint32_t old, bool spin) {
+  using namespace std::chrono_literals;
+  if (spin) {
+    const auto end = std::chrono::steady_clock::now() + 50us;
+    do {
+      for (int i = 0; i < 32; ++i) {
+        if (value.load(std::memory_order_acquire) != old) return;
+        relax();
+      }
+    } while (std::chrono::steady_clock::now() < end);
+  }
+  value.wait(old, std::memory_order_acquire);
+}
+
+int cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+/// Workers enter a job while it is open. Its owner works too, closes it when no piece is left, and waits only for those
+/// who are inside: a worker that is still waking up delays nobody.
+class Pool {
+ public:
+  explicit Pool(int n) { resize(n); }
+  ~Pool() { resize(1); }
+
+  int size() const { return size_.load(std::memory_order_relaxed); }
+
+  void resize(int n) {
+    closing_ = true;
+    calls_.fetch_add(1, std::memory_order_release);
+    calls_.notify_all();
+    workers_.clear();
+    closing_ = false;
+    spin_ = n <= cores();
+    try {
+      for (int i = 1; i < n; ++i) workers_.emplace_back([this, seen = calls_.load()] { serve(seen); });
+    } catch (const std::system_error&) {
+      // no more threads to be had: those that were made do the work
+    }
+    size_ = static_cast<int>(workers_.size()) + 1;
+  }
+
+  void run(Job& job) {
+    job_ = &job;
+    inside_.store(open, std::memory_order_release);
+    calls_.fetch_add(1, std::memory_order_release);
+    const int64_t helpers = job.pieces - 1;
+    if (helpers < static_cast<int64_t>(workers_.size())) {
+      for (int64_t i = 0; i < helpers; ++i) calls_.notify_one();
+    } else {
+      calls_.notify_all();
+    }
+    job.work();
+    uint32_t now = inside_.fetch_and(~open, std::memory_order_acq_rel) & ~open;
+    while (now != 0) {
+      await_change(inside_, now, spin_);
+      now = inside_.load(std::memory_order_acquire);
+    }
+  }
+
+ private:
+  static constexpr uint32_t open = uint32_t{1} << 31;
+
+  void serve(uint32_t seen) {
+    for (;;) {
+      await_change(calls_, seen, spin_);
+      seen = calls_.load(std::memory_order_acquire);
+      if (closing_) return;
+      if (!enter()) continue;
+      job_->work();
+      if (inside_.fetch_sub(1, std::memory_order_acq_rel) == 1) inside_.notify_one();
+    }
+  }
+
+  bool enter() {
+    uint32_t now = inside_.load(std::memory_order_relaxed);
+    do {
+      if ((now & open) == 0) return false;
+    } while (!inside_.compare_exchange_weak(now, now + 1, std::memory_order_acq_rel, std::memory_order_relaxed));
+    return true;
+  }
+
+  std::atomic<uint32_t> calls_{0};   // changes whenever there is something to look at
+  std::atomic<uint32_t> inside_{0};  // workers in the job, and whether more may enter
+  Job* job_ = nullptr;               // valid for those inside
+  std::atomic<bool> closing_{false};
+  std::atomic<int> size_{1};
+  bool spin_ = false;  // never with more threads than cores: the spinning would take the time of those who work
+  std::vector<std::jthread> workers_;
+};
+
+/// One at a time may use the pool; held while it is resized.
+std::mutex owner;
+
+Pool& pool() {
+  static Pool the_pool(cores());
+  return the_pool;
+}
+
+}  // namespace
+
+void parallel(int64_t count, int64_t grain, void (*task)(const void*, int64_t, int64_t), const void* context) {
+  check_interrupt();
+  if (count <= 0) return;
+  Job job(count, grain, task, context);
+  if (inside_task != nullptr) {
+    for (int64_t piece = 0; piece < job.pieces; ++piece) job.run(piece);
+    return;
+  }
+  std::unique_lock lock(owner, std::defer_lock);
+  if (count > grain && lock.try_lock() && pool().size() > 1) {
+    pool().run(job);
+  } else {
+    job.work();
+  }
+  if (job.interrupted) {
+    static_cast<void>(take_interrupt());
+    throw Interrupted();
+  }
+  if (job.error) std::rethrow_exception(job.error);
+}
+
+int threads() { return pool().size(); }
+
+void set_threads(int n) {
+  if (n < 1) throw std::invalid_argument("threads: got " + std::to_string(n) + ", expected 1 or more");
+  if (inside_task != nullptr) throw std::logic_error("the number of threads cannot change while they work");
+  const std::lock_guard lock(owner);
+  pool().resize(n);
+}
+
+void interrupt() noexcept { interrupt_requested = true; }
+bool take_interrupt() noexcept { return interrupt_requested.exchange(false); }
+void check_interrupt() {
+  // in a task all threads must see it: the flag is cleared when the last of them has ended; elsewhere the first look
+  // costs nothing, so that inner loops may ask
+  if (inside_task != nullptr ? inside_task->asked_to_stop()
+                             : interrupt_requested.load(std::memory_order_relaxed) && take_interrupt()) {
+    throw Interrupted();
+  }
+}
+
+}  // namespace mr::cpu

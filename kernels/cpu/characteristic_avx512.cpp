@@ -1,3 +1,0 @@
-#define MR_SIMD avx512
-#define MR_VECTOR_BYTES 64
-#include "kernels/cpu/characteristic_loops.h"

@@ -1,2 +1,0 @@
-#define MR_SIMD avx2
-#include "kernels/cpu/matmul_loops.h"

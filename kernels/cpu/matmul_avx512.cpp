@@ -1,2 +1,0 @@
-#define MR_SIMD avx512
-#include "kernels/cpu/matmul_loops.h"

@@ -1,2 +1,0 @@
-#define MR_SIMD scalar
-#include "kernels/cpu/matmul_loops.h"

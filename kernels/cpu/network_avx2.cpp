@@ -1,3 +1,0 @@
-#define MR_SIMD avx2
-#define MR_VECTOR_BYTES 32
-#include "kernels/cpu/network_loops.h"

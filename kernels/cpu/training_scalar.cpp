@@ -1,3 +1,0 @@
-#define MR_SIMD scalar
-#define MR_VECTOR_BYTES 16
-#include "kernels/cpu/training_loops.h"

@@ -1,9 +1,0 @@
-#include "kernels/cuda/launch.cuh"
-#include "kernels/tables/arithmetic.h"
-
-namespace mr {
-
-MR_CUDA_TABLE(ArithmeticKernels, float, no_overrides)
-MR_CUDA_TABLE(ArithmeticKernels, double, no_overrides)
-
-}  // namespace mr

@@ -1,0 +1,48 @@
+// Matrix products through cuBLAS. cuBLAS thinks in columns: what it calls b^T a^T is c^T, which is our c in rows.
+#include "kernels/device/check.h"
+#include "kernels/device/device.h"
+
+namespace mr::cuda {
+namespace {
+
+/// Made on first use and never destroyed: at exit the driver may be gone before us.
+cublasHandle_t blas() {
+  static const cublasHandle_t handle = [] {
+    cublasHandle_t made = nullptr;
+    CUBLAS_TRY(cublasCreate(&made));
+    CUBLAS_TRY(cublasSetStream(made, stream()));
+    // memory of its own, so that a recording finds it where it was
+    constexpr size_t workspace_bytes = size_t{32} << 20;
+    void* workspace = nullptr;
+    CUDA_TRY(cudaMalloc(&workspace, workspace_bytes));
+    CUBLAS_TRY(cublasSetWorkspace(made, workspace, workspace_bytes));
+    return made;
+  }();
+  return handle;
+}
+
+template <class Real, class Gemm>
+void product(Gemm gemm, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const Real* a,
+             const Real* b, Real* c) {
+  if (m == 0 || n == 0) return;
+  if (k == 0) return fill_zero(c, m * n * static_cast<int64_t>(sizeof(Real)));
+  require_alive();
+  note_launch("matmul");
+  const Real one = 1, zero = 0;
+  CUBLAS_TRY(gemm(blas(), transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, n, m, k,
+                  &one, b, transpose_b ? k : n, a, transpose_a ? m : k, &zero, c, n));
+}
+
+}  // namespace
+
+void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a, const float* b,
+            float* c) {
+  product(cublasSgemm_64, transpose_a, transpose_b, m, n, k, a, b, c);
+}
+
+void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const double* a, const double* b,
+            double* c) {
+  product(cublasDgemm_64, transpose_a, transpose_b, m, n, k, a, b, c);
+}
+
+}  // namespace mr::cuda

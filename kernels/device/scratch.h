@@ -1,0 +1,29 @@
+// Device memory for the time of one operation, in the order of the stream.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/view.h"
+#include "kernels/device/device.h"
+
+namespace mr::cuda {
+
+template <class T>
+class Scratch {
+ public:
+  explicit Scratch(int64_t count)
+      : data_(static_cast<T*>(allocate(count * static_cast<int64_t>(sizeof(T))))), count_(count) {}
+  ~Scratch() { release(data_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  T* data() const { return data_; }
+  Span<T> span() const { return {data_, count_}; }
+  Span<const T> view() const { return {data_, count_}; }
+
+ private:
+  T* data_;
+  int64_t count_;
+};
+
+}  // namespace mr::cuda

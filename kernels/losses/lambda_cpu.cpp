@@ -1,0 +1,107 @@
+// The CPU's pairwise losses: every pair is met once, and one target's pairs go through the vector loop together.
+#include <algorithm>
+#include <vector>
+
+#include "kernels/core/launch_cpu.h"
+#include "kernels/losses/rows.h"
+#include "kernels/smooth/pair_pieces.h"
+
+namespace mr {
+namespace cpu {
+namespace {
+
+/// One thread's arrays: the rows of a list that are worse than another one.
+struct Worse {
+  std::vector<int64_t> at;
+  std::vector<LambdaRow> rows;
+  std::vector<double> scores, weights, slopes;
+
+  auto in_use() { return Kept(at, rows, scores, weights, slopes); }
+  void clear() {
+    for (auto* each : {&scores, &weights, &slopes}) each->clear();
+    at.clear();
+    rows.clear();
+  }
+};
+
+template <class Real>
+class LambdaLossByTarget {
+ public:
+  explicit LambdaLossByTarget(const LambdaLoss<Real>& work) : w_(work) {}
+
+  void operator()(const SerialGroup& group, int64_t list) const {
+    thread_local Worse worse;
+    const auto kept = worse.in_use();
+    w_.of.fill(group, list);
+    gather(list, worse);
+    w_.of.with_delta(group, list, [&](auto delta) { w_.value[list] = static_cast<Real>(add_up(list, worse, delta)); });
+  }
+
+ private:
+  void gather(int64_t list, Worse& worse) const {
+    const int64_t at = w_.of.lists.begin(list), end = at + w_.of.lists.size(list);
+    double best = 0;
+    for (int64_t k = at; k < end; ++k) best = std::max(best, w_.of.rows[k].level);
+    worse.clear();
+    for (int64_t k = at; k < end; ++k) {
+      if (w_.of.rows[k].level == best) continue;
+      worse.at.push_back(k);
+      worse.rows.push_back(w_.of.rows[k]);
+      worse.scores.push_back(w_.scores[k]);
+    }
+    const auto size = static_cast<size_t>(filled_up(static_cast<int64_t>(worse.at.size())));
+    for (auto* each : {&worse.scores, &worse.weights, &worse.slopes}) each->resize(size, 0.0);
+    for (int64_t k = at; w_.derivative.data != nullptr && k < end; ++k) w_.derivative[k] = 0;
+  }
+
+  /// The value. A row that is better than some and worse than others gets its derivative in two parts.
+  template <class Delta>
+  double add_up(int64_t list, Worse& worse, const Delta& delta) const {
+    double value = 0;
+    for (int64_t slot = 0; slot < w_.of.targets.size(list); ++slot) {
+      const int64_t i = w_.of.lists.begin(list) + w_.of.targets(list, slot);
+      if (!weigh(w_.of.rows[i], worse, delta)) continue;
+      const double slope = pair_loops<double>().logistic(worse.scores.data(), worse.weights.data(), filled(worse),
+                                                         w_.scores[i], w_.gain, worse.slopes.data(), &value);
+      if (w_.derivative.data != nullptr) w_.derivative[i] = static_cast<Real>(-w_.gain * slope);
+    }
+    for (size_t j = 0; w_.derivative.data != nullptr && j < worse.at.size(); ++j) {
+      w_.derivative[worse.at[j]] += static_cast<Real>(w_.gain * worse.slopes[j]);
+    }
+    return value;
+  }
+
+  static int64_t filled(const Worse& worse) { return static_cast<int64_t>(worse.scores.size()); }
+
+  /// Fills in what the pairs of row i weigh; whether any weighs something.
+  template <class Delta>
+  static bool weigh(const LambdaRow& i, Worse& worse, const Delta& delta) {
+    double heaviest = 0;
+    for (size_t j = 0; j < worse.rows.size(); ++j) {
+      const LambdaRow& row = worse.rows[j];
+      worse.weights[j] = row.level < i.level ? delta(i, row) : 0;
+      heaviest = std::max(heaviest, worse.weights[j]);
+    }
+    return heaviest > 0;
+  }
+
+  const LambdaLoss<Real>& w_;
+};
+
+template <class Real>
+void lambda_loss(int64_t count, const LambdaLoss<Real>& work) {
+  Backend::lists(count, LambdaLossByTarget<Real>(work));
+}
+
+template <class Real>
+void with_fast_forms(LambdaKernels<Real>& table) {
+  table.lambda_loss = &lambda_loss<Real>;
+}
+
+}  // namespace
+}  // namespace cpu
+
+MR_CPU_TABLE(LambdaKernels, float, cpu::with_fast_forms)
+MR_CPU_TABLE(LambdaKernels, double, cpu::with_fast_forms)
+
+}  // namespace mr

@@ -1,0 +1,58 @@
+// The loops of network.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by network_*.cpp only.
+#include "kernels/core/lanes.h"
+#include "kernels/models/attention_cpu.h"
+
+namespace mr::cpu::MR_SIMD {
+namespace {
+
+constexpr int64_t room = 16;
+
+/// Fills the row up to a multiple of `room`, and lifts what the exponential function would not take.
+template <class Real>
+int64_t prepared(Real* x, int64_t n, Real shift) {
+  const int64_t end = (n + room - 1) / room * room;
+  const Real least = shift - 345;  // e^-345 is nothing beside the 1 that the sum holds at least
+  for (int64_t j = 0; j < n; ++j) x[j] = x[j] < least ? least : x[j];
+  for (int64_t j = n; j < end; ++j) x[j] = least;
+  return end;
+}
+
+template <class Real>
+void weights(Real* x, int64_t n, Real log_sum) {
+  exponentials(x, prepared(x, n, log_sum), 1.0, static_cast<double>(log_sum));
+}
+
+template <class Real>
+Real softmax(Real* x, int64_t n) {
+  Real top = x[0], any = 0;
+  for (int64_t j = 0; j < n; ++j) {
+    top = x[j] > top ? x[j] : top;
+    any += x[j] - x[j];  // NaN where an entry is not finite
+  }
+  if (any != 0) {
+    fill(x, n, any);
+    return any;
+  }
+  weights(x, n, top);
+  double total = 0;
+  for (int64_t j = 0; j < n; ++j) total += x[j];
+  const Real share = static_cast<Real>(1 / total);
+  for (int64_t j = 0; j < n; ++j) x[j] *= share;
+  return top + static_cast<Real>(__builtin_log(total));
+}
+
+template <class Real>
+void score_slopes(const Real* of, Real* slopes, int64_t n, Real shift, Real scale) {
+  for (int64_t j = 0; j < n; ++j) slopes[j] = scale * of[j] * (slopes[j] - shift);
+}
+
+}  // namespace
+
+template <class Real>
+NetworkLoops<Real> network() {
+  return {&softmax<Real>, &weights<Real>, &score_slopes<Real>};
+}
+template NetworkLoops<float> network<float>();
+template NetworkLoops<double> network<double>();
+
+}  // namespace mr::cpu::MR_SIMD

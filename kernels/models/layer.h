@@ -1,0 +1,102 @@
+// What a fully connected layer does beside its two products: y = f(z + bias) in one pass over z, and backward in one
+// pass dz = g f'(z), its sums over pieces of the rows, from which the bias gradient is added up in order. f'(z) is
+// written by y, so z need not be kept.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/core/group.h"
+#include "kernels/core/view.h"
+#include "kernels/tensor/elementwise.h"
+
+namespace mr {
+
+enum class Activation : int8_t { none, relu, tanh, sigmoid, softplus };
+
+/// Value by z, derivative by y = value(z).
+#define MR_ACTIVATION(Name, value_of_z, derivative_of_y)                              \
+  template <class Real>                                                               \
+  struct Name {                                                                       \
+    static MR_HD Real value(Real z) { return value_of_z; }                            \
+    static MR_HD Real derivative([[maybe_unused]] Real y) { return derivative_of_y; } \
+  };
+MR_ACTIVATION(NoActivation, z, Real(1))
+MR_ACTIVATION(ReluActivation, ReluOf<Real>::value(z), ReluOf<Real>::derivative(y))
+MR_ACTIVATION(TanhActivation, std::tanh(z), 1 - y * y)
+MR_ACTIVATION(SigmoidActivation, sigmoid(z), y*(1 - y))
+MR_ACTIVATION(SoftplusActivation, softplus(z), -std::expm1(-y))
+#undef MR_ACTIVATION
+
+/// run(activation), compiled for each of them.
+template <class Real, class Run>
+MR_HD void with_activation(Activation kind, Run run) {
+  switch (kind) {
+    case Activation::none:
+      return run(NoActivation<Real>{});
+    case Activation::relu:
+      return run(ReluActivation<Real>{});
+    case Activation::tanh:
+      return run(TanhActivation<Real>{});
+    case Activation::sigmoid:
+      return run(SigmoidActivation<Real>{});
+    case Activation::softplus:
+      return run(SoftplusActivation<Real>{});
+  }
+}
+
+/// y = f(z + bias) in the place of z, row by row.
+template <class Real>
+struct LayerForward {
+  Span<Real> z;
+  Span<const Real> bias;
+  Activation activation;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t row) const {
+    Real* const at = z.data + row * bias.size;
+    with_activation<Real>(activation, [&](auto f) {
+      group.each(bias.size, [&](int64_t c) { at[c] = decltype(f)::value(at[c] + bias[c]); });
+    });
+  }
+};
+
+/// dz, and sums[piece] of it over the rows of the piece.
+template <class Real>
+struct LayerVjp {
+  static constexpr int64_t piece_rows = 32;
+  Span<const Real> y, upstream;
+  Span<Real> dz;
+  Span<double> sums;
+  int64_t rows, width;
+  Activation activation;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t piece) const {
+    const int64_t first = piece * piece_rows, left = rows - first, n = left < piece_rows ? left : piece_rows;
+    with_activation<Real>(activation, [&](auto f) {
+      group.each(width, [&](int64_t c) {
+        double total = 0;
+        for (int64_t r = first; r < first + n; ++r) {
+          const int64_t i = r * width + c;
+          const Real d = upstream[i] * decltype(f)::derivative(y[i]);
+          dz[i] = d;
+          total += d;
+        }
+        sums[piece * width + c] = total;
+      });
+    });
+  }
+};
+
+/// The bias gradient from the sums of the pieces.
+template <class Real>
+struct LayerBiasGradient {
+  Span<const double> sums;
+  Span<Real> out;
+  MR_HD void operator()(int64_t c) const {
+    double total = 0;
+    for (int64_t i = c; i < sums.size; i += out.size) total += sums[i];
+    out[c] = static_cast<Real>(total);
+  }
+};
+
+}  // namespace mr

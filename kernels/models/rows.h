@@ -1,0 +1,38 @@
+// The kernels of models and optimisers, and of networks whose rows see each other.
+#pragma once
+
+#include "kernels/core/table.h"
+#include "kernels/models/attention.h"
+#include "kernels/models/factor.h"
+#include "kernels/models/layer.h"
+#include "kernels/models/network.h"
+#include "kernels/models/optim.h"
+
+namespace mr {
+
+#define MR_TRAINING_ROWS(LISTS, ELEMENTS)              \
+  LISTS(factor_scores, FactorScores)                   \
+  LISTS(factor_user_gradients, FactorUserGradients)    \
+  ELEMENTS(factor_item_gradients, FactorItemGradients) \
+  LISTS(layer_forward, LayerForward)                   \
+  LISTS(layer_vjp, LayerVjp)                           \
+  ELEMENTS(layer_bias, LayerBiasGradient)              \
+  ELEMENTS(place_slots, PlaceSlots)                    \
+  ELEMENTS(sgd_step, SgdStep)                          \
+  ELEMENTS(adam_step, AdamStep)                        \
+  ELEMENTS(adam_steps, AdamSteps)                      \
+  ELEMENTS(adam_clock, AdamClock)
+
+MR_KERNEL_TABLE(TrainingKernels, MR_TRAINING_ROWS)
+
+#define MR_NETWORK_ROWS(LISTS, ELEMENTS) \
+  LISTS(attention, Attention)            \
+  LISTS(attention_vjp, AttentionVjp)     \
+  LISTS(layer_norm, LayerNorm)           \
+  LISTS(layer_norm_vjp, LayerNormVjp)    \
+  LISTS(layer_norm_sums, LayerNormSums)  \
+  ELEMENTS(dropout, Dropout)
+
+MR_KERNEL_TABLE(NetworkKernels, MR_NETWORK_ROWS)
+
+}  // namespace mr

@@ -1,0 +1,151 @@
+// Factor models on the GPU: eight lanes per row with loads of 16 bytes each. Sums have an order of their own that
+// depends on nothing but the list.
+#include <algorithm>
+#include <type_traits>
+
+#include "kernels/device/launch.cuh"
+#include "kernels/device/list_of.h"
+#include "kernels/models/rows.h"
+
+namespace mr {
+namespace cuda {
+namespace {
+
+constexpr int lanes_per_row = 8;
+
+/// V neighbouring numbers, moved in one access.
+template <class Real, int V>
+struct alignas(V * sizeof(Real)) Pack {
+  Real at[V];
+};
+
+template <class Real, int V>
+MR_HD Pack<Real, V>& pack(Real* from) {
+  return *reinterpret_cast<Pack<Real, V>*>(from);
+}
+template <class Real, int V>
+MR_HD const Pack<Real, V>& pack(const Real* from) {
+  return *reinterpret_cast<const Pack<Real, V>*>(from);
+}
+
+/// run(V) with as many numbers as 16 bytes hold, where rows begin and end at such places, else with 1.
+template <class Real, class Run>
+void with_pack(const Real* matrix, const Real* other, int64_t width, Run run) {
+  constexpr int most = 16 / sizeof(Real);
+  const bool aligned = (reinterpret_cast<uintptr_t>(matrix) | reinterpret_cast<uintptr_t>(other)) % 16 == 0;
+  if (aligned && width % most == 0) {
+    run(std::integral_constant<int, most>{});
+  } else {
+    run(std::integral_constant<int, 1>{});
+  }
+}
+
+int64_t blocks_for(int64_t blocks) { return std::min<int64_t>(blocks, static_cast<int64_t>(multiprocessors()) * 64); }
+
+/// A warp takes 32 neighbouring rows, four at a time.
+template <class Real, int V>
+__global__ void __launch_bounds__(128) run_factor_scores(const FactorScores<Real> w) {
+  constexpr int rows_at_once = warp / lanes_per_row;
+  const int lane = static_cast<int>(threadIdx.x) % warp, part = lane % lanes_per_row;
+  const int64_t per_block = blockDim.x / warp, step = gridDim.x * per_block, rows = w.scores.size;
+  for (int64_t first = (blockIdx.x * per_block + threadIdx.x / warp) * warp; first < rows; first += step * warp) {
+    int64_t list = list_of(w.lists, first);
+    for (int64_t row = first + lane / lanes_per_row, end = row + warp; row < end; row += rows_at_once) {
+      Real total = 0;
+      if (row < rows) {
+        while (row >= w.lists.offsets[list + 1]) ++list;
+        const Real* const p = w.users.data + w.user_of[list] * w.width;
+        const Real* const q = w.items.data + w.item_of[row] * w.width;
+        for (int64_t c = part * V; c < w.width; c += lanes_per_row * V) {
+          const Pack<Real, V> a = pack<Real, V>(p + c), b = pack<Real, V>(q + c);
+          for (int v = 0; v < V; ++v) total += a.at[v] * b.at[v];
+        }
+      }
+      for (int apart = lanes_per_row / 2; apart > 0; apart /= 2) total += __shfl_xor_sync(all_lanes, total, apart);
+      if (part == 0 && row < rows) w.scores[row] = total;
+    }
+  }
+}
+
+template <class Real>
+void factor_scores(int64_t, const FactorScores<Real>& w) {
+  with_pack(w.users.data, w.items.data, w.width, [&](auto v) {
+    launch(&run_factor_scores<Real, decltype(v)::value>, blocks_for((w.scores.size + 127) / 128), 128, 0, w);
+  });
+}
+
+/// A block per list: 32 strands of rows, each added up in order, then the strands one after another.
+template <class Real, int V>
+__global__ void __launch_bounds__(256) run_user_gradients(int64_t count, const FactorUserGradients<Real> w) {
+  constexpr int strands = 256 / lanes_per_row, columns = lanes_per_row * V;
+  __shared__ Real sums[strands][columns];
+  const int part = static_cast<int>(threadIdx.x) % lanes_per_row,
+            strand = static_cast<int>(threadIdx.x) / lanes_per_row;
+  for (int64_t list = blockIdx.x; list < count; list += gridDim.x) {
+    const int64_t at = w.lists.begin(list), n = w.lists.size(list);
+    for (int64_t from = 0; from < w.width; from += columns) {
+      const int64_t c = from + part * V;
+      Real total[V] = {};
+      for (int64_t r = strand; r < n && c < w.width; r += strands) {
+        const Real g = w.upstream[at + r];
+        const Pack<Real, V> q = pack<Real, V>(w.items.data + w.item_of[at + r] * w.width + c);
+        for (int v = 0; v < V; ++v) total[v] += g * q.at[v];
+      }
+      for (int v = 0; v < V; ++v) sums[strand][part * V + v] = total[v];
+      __syncthreads();
+      const int mine = static_cast<int>(threadIdx.x);
+      if (mine < columns && from + mine < w.width) {
+        Real all = 0;
+        for (int s = 0; s < strands; ++s) all += sums[s][mine];
+        w.out[list * w.width + from + mine] = all;
+      }
+      __syncthreads();
+    }
+  }
+}
+
+template <class Real>
+void factor_user_gradients(int64_t count, const FactorUserGradients<Real>& w) {
+  with_pack(w.items.data, w.out.data, w.width, [&](auto v) {
+    launch(&run_user_gradients<Real, decltype(v)::value>, blocks_for(count), 256, 0, count, w);
+  });
+}
+
+/// V columns of an item's row; the rows that it adds up are few, one per list at most.
+template <class Real, int V>
+struct ItemGradientParts {
+  FactorItemGradients<Real> w;
+  MR_HD void operator()(int64_t i) const {
+    const int64_t parts = w.width / V, item = i / parts, c = i % parts * V;
+    Pack<Real, V> total{};
+    for (int64_t k = w.starts[item]; k < w.starts[item + 1]; ++k) {
+      const Real g = w.upstream[w.order[k]];
+      const Pack<Real, V> p = pack<Real, V>(w.users.data + w.user_of[k] * w.width + c);
+      for (int v = 0; v < V; ++v) total.at[v] += g * p.at[v];
+    }
+    pack<Real, V>(w.out.data + item * w.width + c) = total;
+  }
+};
+
+template <class Real>
+void factor_item_gradients(int64_t count, const FactorItemGradients<Real>& w) {
+  with_pack(w.users.data, w.out.data, w.width, [&](auto v) {
+    constexpr int width = decltype(v)::value;
+    Backend::elements(count / width, ItemGradientParts<Real, width>{w});
+  });
+}
+
+template <class Real>
+void with_fast_forms(TrainingKernels<Real>& table) {
+  table.factor_scores = &factor_scores<Real>;
+  table.factor_user_gradients = &factor_user_gradients<Real>;
+  table.factor_item_gradients = &factor_item_gradients<Real>;
+}
+
+}  // namespace
+}  // namespace cuda
+
+MR_CUDA_TABLE(TrainingKernels, float, cuda::with_fast_forms)
+MR_CUDA_TABLE(TrainingKernels, double, cuda::with_fast_forms)
+
+}  // namespace mr

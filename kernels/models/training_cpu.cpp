@@ -1,0 +1,114 @@
+#include "kernels/models/training_cpu.h"
+
+#include <algorithm>
+
+#include "kernels/core/launch_cpu.h"
+#include "kernels/core/simd.h"
+#include "kernels/models/rows.h"
+
+namespace mr {
+namespace cpu {
+
+template <class Real>
+const TrainingLoops<Real>& training_loops() {
+  static const TrainingLoops<Real> loops =
+      for_this_simd(&scalar::training<Real>, &avx2::training<Real>, &avx512::training<Real>)();
+  return loops;
+}
+template const TrainingLoops<float>& training_loops<float>();
+template const TrainingLoops<double>& training_loops<double>();
+
+namespace {
+
+template <class Real>
+struct FactorScoresByRow : FactorScores<Real> {
+  template <class Group>
+  void operator()(const Group&, int64_t list) const {
+    const auto& w = *this;
+    const int64_t at = w.lists.begin(list);
+    training_loops<Real>().inner_products(
+        w.users.data + w.user_of[list] * w.width,
+        {w.items.data, w.item_of.data + at, nullptr, nullptr, w.lists.size(list), w.width}, w.scores.data + at);
+  }
+};
+
+template <class Real>
+struct FactorUserGradientsByRow : FactorUserGradients<Real> {
+  template <class Group>
+  void operator()(const Group&, int64_t list) const {
+    const auto& w = *this;
+    const int64_t at = w.lists.begin(list);
+    training_loops<Real>().sum_rows(
+        {w.items.data, w.item_of.data + at, w.upstream.data + at, nullptr, w.lists.size(list), w.width},
+        w.out.data + list * w.width);
+  }
+};
+
+template <class Real>
+void factor_scores(int64_t count, const FactorScores<Real>& work) {
+  Backend::lists(count, FactorScoresByRow<Real>{work});
+}
+
+template <class Real>
+void factor_user_gradients(int64_t count, const FactorUserGradients<Real>& work) {
+  Backend::lists(count, FactorUserGradientsByRow<Real>{work});
+}
+
+template <class Real>
+void factor_item_gradients(int64_t count, const FactorItemGradients<Real>& w) {
+  if (count == 0) return;
+  parallel(count / w.width, 128, [&](int64_t first, int64_t last) {
+    const TrainingLoops<Real>& loops = training_loops<Real>();
+    for (int64_t item = first; item < last; ++item) {
+      const int64_t at = w.starts[item], n = w.starts[item + 1] - at;
+      loops.sum_rows({w.users.data, w.user_of.data + at, w.upstream.data, w.order.data + at, n, w.width},
+                     w.out.data + item * w.width);
+    }
+  });
+}
+
+template <class Real>
+AdamRates<Real> rates_of(const AdamStep<Real>& w) {
+  return {w.rate, w.correction, w.beta1, w.beta2, w.epsilon, w.decay};
+}
+
+/// A piece of a dense gradient is one long row. Else what the plain form looks up for every entry is looked up once per
+/// row.
+template <class Real>
+void adam_step(int64_t count, const AdamStep<Real>& w) {
+  const EntriesOfRows& moved = w.entries;
+  if (moved.rows == nullptr && w.gradient.slot == nullptr) {
+    return parallel(count, 8192, [&](int64_t first, int64_t last) {
+      training_loops<Real>().adam({w.parameter + first, w.mean + first, w.square + first, w.gradient.values + first,
+                                   nullptr, nullptr, last - first},
+                                  0, 1, rates_of(w));
+    });
+  }
+  if (count == 0) return;
+  const int64_t width = w.gradient.width;
+  const AdamRows<Real> at{w.parameter, w.mean, w.square, w.gradient.values, moved.rows, w.gradient.slot, width};
+  parallel(count / width, std::max<int64_t>(1, 8192 / width),
+           [&](int64_t first, int64_t last) { training_loops<Real>().adam(at, first, last, rates_of(w)); });
+}
+
+template <class Real>
+void adam_steps(int64_t count, const AdamSteps<Real>& w) {
+  for (int k = 0; w.first[k] < count; ++k) adam_step(w.first[k + 1] - w.first[k], w.step[k]);
+}
+
+template <class Real>
+void with_fast_forms(TrainingKernels<Real>& table) {
+  table.factor_scores = &factor_scores<Real>;
+  table.factor_user_gradients = &factor_user_gradients<Real>;
+  table.factor_item_gradients = &factor_item_gradients<Real>;
+  table.adam_step = &adam_step<Real>;
+  table.adam_steps = &adam_steps<Real>;
+}
+
+}  // namespace
+}  // namespace cpu
+
+MR_CPU_TABLE(TrainingKernels, float, cpu::with_fast_forms)
+MR_CPU_TABLE(TrainingKernels, double, cpu::with_fast_forms)
+
+}  // namespace mr

@@ -1,0 +1,152 @@
+// The loops of training.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by training_*.cpp only.
+#include "kernels/core/lanes.h"
+#include "kernels/models/training_cpu.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace mr::cpu::MR_SIMD {
+namespace {
+
+/// Square roots of all lanes: there is no operator for them.
+template <class Real>
+typename Lanes<Real>::Vector root(typename Lanes<Real>::Vector v) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Real) == 4)
+    return reinterpret_cast<typename Lanes<Real>::Vector>(_mm512_sqrt_ps(v));
+  else
+    return reinterpret_cast<typename Lanes<Real>::Vector>(_mm512_sqrt_pd(v));
+#elif defined(__AVX2__)
+  if constexpr (sizeof(Real) == 4)
+    return reinterpret_cast<typename Lanes<Real>::Vector>(_mm256_sqrt_ps(v));
+  else
+    return reinterpret_cast<typename Lanes<Real>::Vector>(_mm256_sqrt_pd(v));
+#else
+  for (int64_t i = 0; i < Lanes<Real>::count; ++i)
+    v[i] = sizeof(Real) == 4 ? static_cast<Real>(__builtin_sqrtf(static_cast<float>(v[i])))
+                             : static_cast<Real>(__builtin_sqrt(static_cast<double>(v[i])));
+  return v;
+#endif
+}
+
+/// The last entries, fewer than a vector, in a vector of their own, and back.
+template <class Real>
+struct Tail {
+  Real lanes[Lanes<Real>::count] = {};
+  Tail(const Real* from, int64_t n) { std::memcpy(lanes, from, n * sizeof(Real)); }
+};
+
+template <class Real>
+struct Moments {
+  typename Lanes<Real>::Vector parameter, mean, square;
+  void step(typename Lanes<Real>::Vector gradient, const AdamRates<Real>& r) {
+    const auto g = gradient + r.decay * parameter;
+    mean = r.beta1 * mean + (1 - r.beta1) * g;
+    square = r.beta2 * square + (1 - r.beta2) * g * g;
+    parameter -= r.rate * mean / (root<Real>(square * r.correction) + r.epsilon);
+  }
+};
+
+/// Entries of one row; a null gradient is zero.
+template <class Real>
+void adam_row(Real* parameter, Real* mean, Real* square, const Real* gradient, int64_t n,
+              const AdamRates<Real>& rates) {
+  using L = Lanes<Real>;
+  int64_t i = 0;
+  for (; i + L::count <= n; i += L::count) {
+    Moments<Real> at{L::load(parameter + i), L::load(mean + i), L::load(square + i)};
+    at.step(gradient ? L::load(gradient + i) : typename L::Vector{}, rates);
+    L::store(parameter + i, at.parameter);
+    L::store(mean + i, at.mean);
+    L::store(square + i, at.square);
+  }
+  if (i == n) return;
+  const auto part = [&](const Real* from) { return L::load(Tail<Real>(from + i, n - i).lanes); };
+  const auto put = [&](Real* to, const typename L::Vector& v) { std::memcpy(to + i, &v, (n - i) * sizeof(Real)); };
+  Moments<Real> at{part(parameter), part(mean), part(square)};
+  at.step(gradient ? part(gradient) : typename L::Vector{}, rates);
+  put(parameter, at.parameter);
+  put(mean, at.mean);
+  put(square, at.square);
+}
+
+template <class Real>
+void adam(const AdamRows<Real>& at, int64_t first, int64_t last, const AdamRates<Real>& rates) {
+  const AdamRates<Real> own = rates;  // in registers: what is stored could be part of `rates`
+  const AdamRows<Real> w = at;
+  for (int64_t i = first; i < last; ++i) {
+    const int64_t row = w.rows ? w.rows[i] : i, slot = w.slot ? w.slot[row] : row, from = row * w.width;
+    adam_row(w.parameter + from, w.mean + from, w.square + from, slot < 0 ? nullptr : w.gradient + slot * w.width,
+             w.width, own);
+  }
+}
+
+/// Sum of the lanes, halves first.
+template <class Real>
+Real total_of(typename Lanes<Real>::Vector v) {
+  Real lanes[Lanes<Real>::count];
+  Lanes<Real>::store(lanes, v);
+  for (int64_t half = Lanes<Real>::count / 2; half > 0; half /= 2) {
+    for (int64_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  }
+  return lanes[0];
+}
+
+template <class Real>
+void inner_products(const Real* vector, const WeighedRows<Real>& rows, Real* products) {
+  using L = Lanes<Real>;
+  const int64_t width = rows.width;
+  for (int64_t k = 0; k < rows.n; ++k) {
+    const Real* const row = rows.matrix + (rows.index[k] - 1) * width;
+    typename L::Vector a{}, b{};
+    int64_t c = 0;
+    for (; c + 2 * L::count <= width; c += 2 * L::count) {
+      a += L::load(vector + c) * L::load(row + c);
+      b += L::load(vector + c + L::count) * L::load(row + c + L::count);
+    }
+    for (; c + L::count <= width; c += L::count) a += L::load(vector + c) * L::load(row + c);
+    Real total = total_of<Real>(a + b);
+    for (; c < width; ++c) total += vector[c] * row[c];
+    products[k] = total;
+  }
+}
+
+/// Columns c to c + vectors * lanes - 1 of the sum.
+template <int vectors, class Real>
+void sum_columns(const WeighedRows<Real>& rows, int64_t c, Real* sums) {
+  using L = Lanes<Real>;
+  typename L::Vector total[vectors] = {};
+  for (int64_t k = 0; k < rows.n; ++k) {
+    const Real* const row = rows.matrix + (rows.index[k] - 1) * rows.width + c;
+    const Real weight = rows.weights[rows.order ? rows.order[k] : k];
+    for (int v = 0; v < vectors; ++v) total[v] += weight * L::load(row + v * L::count);
+  }
+  for (int v = 0; v < vectors; ++v) L::store(sums + c + v * L::count, total[v]);
+}
+
+template <class Real>
+void sum_rows(const WeighedRows<Real>& rows, Real* sums) {
+  using L = Lanes<Real>;
+  int64_t c = 0;
+  for (; c + 8 * L::count <= rows.width; c += 8 * L::count) sum_columns<8>(rows, c, sums);
+  for (; c + 4 * L::count <= rows.width; c += 4 * L::count) sum_columns<4>(rows, c, sums);
+  for (; c + L::count <= rows.width; c += L::count) sum_columns<1>(rows, c, sums);
+  for (; c < rows.width; ++c) {
+    Real total = 0;
+    for (int64_t k = 0; k < rows.n; ++k)
+      total += rows.weights[rows.order ? rows.order[k] : k] * rows.matrix[(rows.index[k] - 1) * rows.width + c];
+    sums[c] = total;
+  }
+}
+
+}  // namespace
+
+template <class Real>
+TrainingLoops<Real> training() {
+  return {&adam<Real>, &inner_products<Real>, &sum_rows<Real>};
+}
+template TrainingLoops<float> training<float>();
+template TrainingLoops<double> training<double>();
+
+}  // namespace mr::cpu::MR_SIMD

@@ -1,0 +1,102 @@
+// Exact metrics of binary relevance from placements, as expectations over the orders of tied rows. In a run of t rows
+// below a others, a row is at each of the ranks a + 1 .. a + t with probability 1/t; given that a relevant row is at
+// the j-th of them, each other of the run's rt - 1 relevant rows is above it with probability (j - 1) / (t - 1). H are
+// sums of 1/r over the first ranks.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/ranking/metric_views.h"
+
+namespace mr {
+
+/// (1/P) sum over relevant rows of precision at their rank; over min(P, k) where `by_cutoff`.
+template <class Real>
+struct AveragePrecision {
+  MetricViews<Real> v;
+  Span<const double> harmonic;
+  bool by_cutoff;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const double total = v.sum_counted(group, list, [&](const Placement& p, int64_t) {
+      const int64_t within = MetricViews<Real>::within(p, v.k);
+      if (within == 0) return 0.0;
+      const double share = p.tied > 1 ? (p.relevant_tied - 1.0) / (p.tied - 1.0) : 0;
+      const double rest = p.relevant_above + 1 - share * (p.above + 1.0);
+      return (share * static_cast<double>(within) + rest * (harmonic[p.above + within] - harmonic[p.above])) / p.tied;
+    });
+    const double relevant = v.count(list);
+    const double most = by_cutoff && relevant > static_cast<double>(v.k) ? static_cast<double>(v.k) : relevant;
+    v.put(group, list, relevant == 0 ? v.empty : total / most);
+  }
+};
+
+/// (1 - p) sum over relevant rows of p^(r - 1), over 1 - p^P where normalized.
+template <class Real>
+struct RankBiasedPrecision {
+  MetricViews<Real> v;
+  double persistence;
+  bool normalized;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const double total = v.sum_counted(group, list, [&](const Placement& p, int64_t) {
+      const int64_t within = MetricViews<Real>::within(p, v.k);
+      const double after = within == 1 ? persistence : std::pow(persistence, static_cast<double>(within));
+      return std::pow(persistence, static_cast<double>(p.above)) * (1 - after) / p.tied;
+    });
+    const double relevant = v.count(list);
+    v.put(group, list, relevant == 0 ? v.empty : normalized ? total / (1 - std::pow(persistence, relevant)) : total);
+  }
+};
+
+/// Relevant rows within the first k, over k (precision), over P (recall) or over their mean (F1, the harmonic mean of
+/// the two); k = 0 stands for P.
+template <class Real>
+struct HitsAt {
+  MetricViews<Real> v;
+  enum Over : int8_t { cutoff, relevant_rows, both } over;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const double relevant = v.count(list);
+    const int64_t k = v.k == 0 ? static_cast<int64_t>(relevant) : v.k;
+    const double hits = v.sum_counted(group, list, [&](const Placement& p, int64_t) {
+      return static_cast<double>(MetricViews<Real>::within(p, k)) / p.tied;
+    });
+    const double cut = static_cast<double>(k), most = over == cutoff ? cut
+                                                      : over == both ? 0.5 * (cut + relevant)
+                                                                     : relevant;
+    v.put(group, list, relevant == 0 ? v.empty : hits / most);
+  }
+};
+
+/// The first relevant row: 1 / its rank if within k (reciprocal), or 1 if within k (hit). In its run of t rows with rt
+/// relevant, the first of those is at the j-th place with probability q_1 = rt / t, q_{j+1} = q_j (t - rt - j + 1) / (t
+/// - j).
+template <class Real>
+struct FirstRelevant {
+  MetricViews<Real> v;
+  bool reciprocal;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t at = v.lists.begin(list);
+    // of relevant rows with none above: at most one run; packed so that one maximum finds it
+    const int64_t found = group.max(v.counted.size(list), int64_t{-1}, [&](int64_t slot) {
+      const int64_t i = v.counted(list, slot);
+      return v.places[at + i].relevant_above == 0 ? i : int64_t{-1};
+    });
+    double value = v.empty;
+    if (found >= 0) {
+      const Placement p = v.places[at + found];
+      value = 0;
+      double q = static_cast<double>(p.relevant_tied) / p.tied;
+      for (int64_t j = 1; j <= MetricViews<Real>::within(p, v.k); ++j) {
+        value += reciprocal ? q / static_cast<double>(p.above + j) : q;
+        const double left = static_cast<double>(p.tied - j);
+        q = left > 0 ? q * static_cast<double>(p.tied - p.relevant_tied - j + 1) / left : 0;
+      }
+    }
+    v.put(group, list, value);
+  }
+};
+
+}  // namespace mr

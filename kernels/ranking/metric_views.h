@@ -1,0 +1,47 @@
+// What every exact metric reads: placements, made once for all of them, and relevance.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/group.h"
+#include "kernels/core/view.h"
+#include "kernels/ranking/order.h"
+
+namespace mr {
+
+/// What every metric reads and writes. `counted`: the rows that count, which are the relevant ones, or for DCG those
+/// that gain. k: ranks that count (the whole list: a number that no list reaches). `empty`: value without relevant
+/// rows.
+template <class Real>
+struct MetricViews {
+  Span<const Placement> places;
+  Ragged lists;
+  Span<const float> relevance;
+  Chosen counted;
+  int64_t k;
+  double empty;
+  Span<Real> out;
+
+  /// Sum of f(placement, row) over the rows that count.
+  template <class Group, class F>
+  MR_HD double sum_counted(const Group& group, int64_t list, F f) const {
+    const int64_t at = lists.begin(list);
+    return group.sum(counted.size(list), [&](int64_t slot) {
+      const int64_t row = at + counted(list, slot);
+      return f(places[row], row);
+    });
+  }
+  MR_HD double count(int64_t list) const { return static_cast<double>(counted.size(list)); }
+  template <class Group>
+  MR_HD void put(const Group& group, int64_t list, double value) const {
+    group.each(1, [&](int64_t) { out[list] = static_cast<Real>(value); });
+  }
+
+  /// How many of the row's run lie within the first `ranks` ranks.
+  MR_HD static int64_t within(const Placement& p, int64_t ranks) {
+    const int64_t room = ranks - p.above;
+    return room < 0 ? 0 : room < p.tied ? room : p.tied;
+  }
+};
+
+}  // namespace mr

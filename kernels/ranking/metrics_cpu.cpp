@@ -1,0 +1,149 @@
+// The CPU's tables of exact metrics; placements by sorting.
+#include <algorithm>
+#include <vector>
+
+#include "kernels/core/launch_cpu.h"
+#include "kernels/core/scratch.h"
+#include "kernels/core/simd.h"
+#include "kernels/ranking/ranks.h"
+#include "kernels/ranking/rows.h"
+
+namespace mr {
+namespace cpu {
+
+const RankLoops& rank_loops() {
+  static const RankLoops loops = for_this_simd(&scalar::ranks, &avx2::ranks, &avx512::ranks)();
+  return loops;
+}
+
+namespace {
+
+/// Ascending: two passes over the upper 16 bits, after which few are out of place, then what they share is sorted.
+void radix_sort(std::vector<uint64_t>& keys) {
+  thread_local std::vector<uint64_t> other;
+  const Kept kept(other);
+  other.resize(keys.size());
+  uint32_t counts[2][256] = {};
+  for (const uint64_t key : keys) {
+    ++counts[0][(key >> 48) & 255];
+    ++counts[1][key >> 56];
+  }
+  for (int byte = 0; byte < 2; ++byte) {
+    const int shift = 48 + 8 * byte;
+    uint32_t at = 0;
+    for (uint32_t& count : counts[byte]) {
+      const uint32_t here = count;
+      count = at;
+      at += here;
+    }
+    for (const uint64_t key : keys) other[counts[byte][(key >> shift) & 255]++] = key;
+    keys.swap(other);
+  }
+  for (auto first = keys.begin(); first != keys.end();) {
+    auto last = first + 1;
+    while (last != keys.end() && *last >> 48 == *first >> 48) ++last;
+    if (last - first > 1) std::sort(first, last);
+    first = last;
+  }
+}
+
+/// Rows from the first rank to the last; what a row is to its list's metrics is read off its place.
+template <class Real>
+struct SortedRows {
+  const Precedes<Real>& precedes;
+  float threshold;
+  std::vector<int32_t>& order;
+
+  void sort(int64_t n) {
+    order.resize(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i) order[i] = static_cast<int32_t>(i);
+    std::sort(order.begin(), order.end(), precedes);
+  }
+  int32_t row(int64_t place) const { return order[place]; }
+  int32_t relevant(int64_t place) const { return precedes.relevance[order[place]] >= threshold ? 1 : 0; }
+  bool tied(int64_t a, int64_t b) const { return precedes.scores[order[a]] == precedes.scores[order[b]]; }
+};
+
+/// The same in one word per row: the score's bits, the row and whether it is relevant. For rules that need no more.
+struct PackedRows {
+  const Precedes<float>& precedes;
+  float threshold;
+  std::vector<uint64_t>& keys;
+
+  void sort(int64_t n) {
+    keys.resize(static_cast<size_t>(n));
+    if (n <= rank_loops().most) {
+      thread_local std::vector<int32_t> places;  // of a short list
+      places.resize(keys.size());
+      rank_loops().count(precedes.scores, n, places.data());
+      for (int64_t i = 0; i < n; ++i) keys[places[i]] = packed(i);
+    } else {
+      for (int64_t i = 0; i < n; ++i) keys[i] = packed(i);
+      radix_sort(keys);
+    }
+  }
+  uint64_t packed(int64_t i) const {
+    const uint64_t low = static_cast<uint64_t>(i) << 1 | (precedes.relevance[i] >= threshold ? 1U : 0U);
+    return static_cast<uint64_t>(falling_bits(precedes.scores[i])) << 32 | low;
+  }
+  int32_t row(int64_t place) const { return static_cast<int32_t>((keys[place] & 0xFFFFFFFFU) >> 1); }
+  int32_t relevant(int64_t place) const { return static_cast<int32_t>(keys[place] & 1); }
+  bool tied(int64_t a, int64_t b) const { return keys[a] >> 32 == keys[b] >> 32; }
+};
+
+template <class Real>
+struct PlaceBySorting : Place<Real> {
+  template <class Group>
+  void operator()(const Group&, int64_t list) const {
+    const Place<Real>& w = *this;
+    const int64_t at = w.lists.begin(list);
+    const Precedes<Real> precedes{w.scores.data + at, w.relevance.data + at,
+                                  w.keys.data + (w.keys.data != nullptr ? at : 0), w.ties};
+    if constexpr (sizeof(Real) == 4) {
+      if (w.ties == Ties::mean || w.ties == Ties::stable) {
+        thread_local std::vector<uint64_t> keys;
+        const Kept kept(keys);
+        return place(PackedRows{precedes, w.threshold, keys}, list);
+      }
+    }
+    thread_local std::vector<int32_t> order;
+    const Kept kept(order);
+    place(SortedRows<Real>{precedes, w.threshold, order}, list);
+  }
+
+ private:
+  template <class Rows>
+  void place(Rows rows, int64_t list) const {
+    const int64_t n = this->lists.size(list);
+    Placement* const out = this->out.data + this->lists.begin(list);
+    rows.sort(n);
+    int32_t relevant_above = 0;
+    for (int64_t first = 0, last = 0; first < n; first = last) {
+      int32_t relevant = 0;
+      do {
+        relevant += rows.relevant(last++);
+      } while (this->ties == Ties::mean && last < n && rows.tied(first, last));
+      Placement place{static_cast<int32_t>(first), static_cast<int32_t>(last - first), relevant_above, relevant, 0};
+      for (int64_t r = first; r < last; ++r, ++place.before) out[rows.row(r)] = place;
+      relevant_above += relevant;
+    }
+  }
+};
+
+template <class Real>
+void place(int64_t count, const Place<Real>& work) {
+  Backend::lists(count, PlaceBySorting<Real>{work});
+}
+
+template <class Real>
+void with_fast_forms(MetricKernels<Real>& table) {
+  table.place = &place<Real>;
+}
+
+}  // namespace
+}  // namespace cpu
+
+MR_CPU_TABLE(MetricKernels, float, cpu::with_fast_forms)
+MR_CPU_TABLE(MetricKernels, double, cpu::with_fast_forms)
+
+}  // namespace mr

@@ -1,0 +1,30 @@
+// The kernels of exact ranking and its metrics.
+#pragma once
+
+#include "kernels/core/table.h"
+#include "kernels/ranking/binary_metrics.h"
+#include "kernels/ranking/graded_metrics.h"
+#include "kernels/ranking/order.h"
+#include "kernels/ranking/pair_metrics.h"
+
+namespace mr {
+
+// clang-format off
+#define MR_METRIC_ROWS(LISTS, ELEMENTS)          \
+  LISTS(place, Place)                            \
+  ELEMENTS(rank_of, RankOf)                      \
+  LISTS(order_of, OrderOf)                       \
+  LISTS(dcg, Dcg)                                \
+  LISTS(average_precision, AveragePrecision)     \
+  LISTS(rank_biased_precision, RankBiasedPrecision) \
+  LISTS(nrbp_loss, NrbpLoss)                     \
+  LISTS(hits_at, HitsAt)                         \
+  LISTS(first_relevant, FirstRelevant)           \
+  LISTS(auc, Auc)                                \
+  LISTS(bpref, Bpref)                            \
+  LISTS(expected_reciprocal_rank, ExpectedReciprocalRank)
+// clang-format on
+
+MR_KERNEL_TABLE(MetricKernels, MR_METRIC_ROWS)
+
+}  // namespace mr

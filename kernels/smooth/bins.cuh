@@ -1,0 +1,134 @@
+// Bins of scores on the GPU, one box wide, for boxes.cuh: which lists have them, which rows lie in which.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/core/view.h"
+#include "kernels/device/launch.cuh"
+#include "kernels/ranking/order.cuh"
+#include "kernels/smooth/box.h"
+#include "kernels/smooth/list_pairs.cuh"
+
+namespace mr::cuda {
+
+/// Rows that a list has at least for each of its bins, so that their number is bounded.
+constexpr int64_t rows_per_bin = 8;
+
+MR_HD inline int64_t first_bin(const Ragged& lists, int64_t list) { return lists.begin(list) / rows_per_bin + list; }
+
+/// Where a list's bins are: x = gain (s - shift) is in bin round(x / width) - first. None: it goes by pairs.
+struct BinSpread {
+  double shift = 0, first = 0;
+  int64_t bins = 0;
+};
+
+/// A score's bin and its place within, in [-1, 1].
+template <class Real>
+struct BinPlace {
+  int64_t bin;
+  Real u;
+
+  MR_HD BinPlace(const BinSpread& spread, Real score, double gain) {
+    constexpr double width = cpu::BoxShape<Real>::width;
+    const double x = gain * (static_cast<double>(score) - spread.shift), box = std::rint(x / width);
+    bin = static_cast<int64_t>(box - spread.first);
+    u = static_cast<Real>((x - box * width) * (2 / width));
+  }
+};
+
+/// The spread of every list that boxes do: with pairs enough, finite scores, and rows enough for its bins.
+template <class Work>
+struct FindSpreads {
+  Work work;
+  int64_t least_pairs;
+  BinSpread* spreads;
+  uint8_t* done;
+
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t n = work.lists.size(list);
+    BinSpread found;
+    if (work.boxes_can(list) && work.pairs(list) >= least_pairs && n >= rows_per_bin) {
+      const auto* const s = work.scores() + work.lists.begin(list);
+      const double high = group.max(n, -HUGE_VAL, [&](int64_t i) { return static_cast<double>(s[i]); });
+      const double low = -group.max(n, -HUGE_VAL, [&](int64_t i) { return -static_cast<double>(s[i]); });
+      found = spread(low, high, n);
+    }
+    group.each(1, [&](int64_t) {
+      spreads[list] = found;
+      done[list] = found.bins > 0 ? 1 : 0;
+    });
+  }
+
+  MR_HD BinSpread spread(double low, double high, int64_t n) const {
+    constexpr double width = cpu::BoxShape<typename Work::Number>::width;
+    const double middle = 0.5 * (low + high), span = std::fabs(work.gain()) * (high - low);
+    BinSpread out;
+    if (!(span <= width * static_cast<double>(n))) return out;  // infinities, too
+    if (span <= width || std::fabs(middle) > high - low) out.shift = middle;
+    const double one = std::rint(work.gain() * (low - out.shift) / width),
+                 other = std::rint(work.gain() * (high - out.shift) / width);
+    const double bins = std::fabs(other - one) + 1;
+    if (bins * static_cast<double>(rows_per_bin) > static_cast<double>(n)) return out;
+    out.first = one < other ? one : other;
+    out.bins = static_cast<int64_t>(bins);
+    return out;
+  }
+};
+
+/// What boxes know of a batch, on the device: keys are bins and `none` for rows of other lists, in order once sorted;
+/// rows are in that order, slots (among the marked, or -1) by row; bin b has places starts[b] .. starts[b + 1] - 1.
+template <class Real>
+struct Bins {
+  Ragged lists;
+  const BinSpread* spreads;
+  uint64_t* keys;
+  int64_t* rows;
+  int32_t* slots;
+  int64_t* starts;
+  int64_t none;
+
+  MR_HD int64_t size(int64_t bin) const { return starts[bin + 1] - starts[bin]; }
+  MR_HD int64_t list_in(int64_t bin) const { return list_of(lists, rows[starts[bin]]); }
+};
+
+template <class Work>
+struct FillKeys {
+  Work work;
+  Bins<typename Work::Number> bins;
+
+  MR_HD void operator()(int64_t row) const {
+    using Real = typename Work::Number;
+    const int64_t list = list_of(work.lists, row);
+    const BinSpread spread = bins.spreads[list];
+    bins.rows[row] = row;
+    bins.keys[row] = static_cast<uint64_t>(bins.none);
+    if (spread.bins == 0) return;
+    const BinPlace<Real> place(spread, work.scores()[row], work.gain());
+    const int64_t bin = place.bin < 0 ? 0 : place.bin < spread.bins ? place.bin : spread.bins - 1;
+    bins.keys[row] = static_cast<uint64_t>(first_bin(work.lists, list) + bin);
+    bins.slots[row] = static_cast<int32_t>(slot_of(work.marked(), list, row - work.lists.begin(list)));
+  }
+};
+
+/// The first place whose key is not below a bin's, for one bin more than there are.
+template <class Real>
+struct FillStarts {
+  Bins<Real> bins;
+  int64_t places;
+
+  MR_HD void operator()(int64_t bin) const {
+    int64_t low = 0, high = places;
+    while (low < high) {
+      const int64_t middle = low + (high - low) / 2;
+      if (bins.keys[middle] < static_cast<uint64_t>(bin)) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    bins.starts[bin] = low;
+  }
+};
+
+}  // namespace mr::cuda

@@ -1,0 +1,147 @@
+// What a list costs by pairs and by boxes, in ns, and so which of the two is taken. Constants: least squares through
+// what tests/bench/smooth_bench.cpp measured on one core of an AMD EPYC (Zen 3, AVX2) for lists of 32 to 16384 rows of
+// six score shapes; they give those times back within a factor of 2.
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/smooth/box_plan.h"
+#include "kernels/smooth/box_ranks.h"
+#include "kernels/smooth/pairs.h"
+
+namespace mr::cpu {
+namespace {
+
+/// Of sums over pairs: per list, per exponential of a row, per pair with ratios and per pair with exponentials.
+struct PairCosts {
+  double list, row, pair, exponential;
+};
+
+/// Of boxes: per list, per row if there is one box or several, per box, and per pair of boxes.
+struct BoxCosts {
+  double list, row_of_one, row, box, boxes;
+};
+
+struct Costs {
+  PairCosts pairs;
+  BoxCosts boxes[2];  // without and with the weights for the ranks among the relevant
+};
+
+template <class Real>
+constexpr bool single = sizeof(Real) == 4;
+template <class Real>
+constexpr Costs forward_costs =
+    single<Real> ? Costs{{50, 4.1, 0.07, 7}, {{270, 2.1, 4.9, 125, 3}, {280, 2.3, 4.9, 143, 7}}}
+                 : Costs{{50, 3, 0.18, 10}, {{400, 3.7, 6.4, 142, 18}, {400, 4.5, 6.8, 196, 26}}};
+template <class Real>
+constexpr Costs backward_costs =
+    single<Real> ? Costs{{100, 3.7, 0.16, 6.5}, {{310, 4.9, 8.1, 176, 5}, {410, 5.5, 9.1, 219, 8}}}
+                 : Costs{{90, 3, 0.33, 9}, {{390, 8.8, 11.4, 250, 30}, {440, 10.2, 13, 229, 50}}};
+
+/// What a list asks for.
+template <class Real>
+struct Request {
+  const Real* scores;
+  int64_t rows, targets, sources;
+  bool among;
+  double gain;
+
+  double pairs() const { return static_cast<double>(targets) * static_cast<double>(sources + (among ? targets : 0)); }
+};
+
+template <class Real>
+double by_pairs(const PairCosts& cost, const Request<Real>& r, bool ratios) {
+  const auto exponentials = static_cast<double>(r.sources + r.targets) * (r.among ? 2 : 1);
+  return ratios ? cost.list + cost.row * exponentials + cost.pair * r.pairs() : cost.exponential * r.pairs();
+}
+
+/// With so many boxes among the `bins` that scores span; those with few rows have few neighbours.
+template <class Real>
+double by_boxes(const BoxCosts& cost, const Request<Real>& r, double boxes, double bins) {
+  const auto n = static_cast<double>(r.rows);
+  const double within_reach = 2 * (BoxShape<Real>::cutoff + std::log(n)) / BoxShape<Real>::width + 3,
+               near = std::min(boxes, 1 + within_reach * boxes / bins);
+  return cost.list + (boxes == 1 ? cost.row_of_one : cost.row) * n + boxes * (cost.box + near * cost.boxes);
+}
+
+template <class Real>
+bool prefer(const Costs& costs, const Request<Real>& r) {
+  const BoxCosts& cost = costs.boxes[r.among ? 1 : 0];
+  if (r.pairs() * costs.pairs.exponential <= by_boxes(cost, r, 1, 1)) return false;
+  const BoxSpread spread = box_spread(r.scores, r.rows, r.gain);
+  if (!spread.fits) return false;
+  const double bins = spread.last - spread.first + 1;
+  const bool ratios = spread.one_box || (spread.counted && bins * BoxShape<Real>::width <= ratio_span<Real>);
+  const double pairs = by_pairs(costs.pairs, r, ratios);
+  const double most = spread.counted ? std::min(static_cast<double>(r.rows), bins) : static_cast<double>(r.rows);
+  const double across = std::max(bins, most);  // no numbers are known where some scores are infinite
+  if (by_boxes(cost, r, most, across) <= pairs) return true;
+  if (by_boxes(cost, r, 1, 1) > pairs) return false;
+  const auto boxes = static_cast<double>(count_boxes(r.scores, r.rows, r.gain, spread));
+  return by_boxes(cost, r, boxes, across) <= pairs;
+}
+
+template <class Real>
+bool fits(const Request<Real>& r) {
+  return box_spread(r.scores, r.rows, r.gain).fits;
+}
+
+/// False where neither sources nor targets are every row, and they differ.
+template <class Real>
+bool covered(const SmoothRank<Real>& w) {
+  if (w.sources.rows == nullptr) return true;
+  return w.among.data == nullptr && (w.targets.rows == nullptr || w.targets == w.sources);
+}
+
+template <class Real>
+Request<Real> request(const SmoothRank<Real>& w, int64_t list) {
+  return {w.scores.data + w.lists.begin(list),
+          w.lists.size(list),
+          w.targets.size(list),
+          w.sources.size(list),
+          w.among.data != nullptr,
+          w.gain};
+}
+
+template <class Real>
+Request<Real> request(const SmoothRankVjp<Real>& w, int64_t list) {
+  return {w.scores.data + w.lists.begin(list),
+          w.lists.size(list),
+          w.targets.size(list),
+          w.lists.size(list),
+          w.h.data != nullptr,
+          w.gain};
+}
+
+}  // namespace
+
+template <class Real>
+bool box_fits(const SmoothRank<Real>& w, int64_t list) {
+  return w.targets.size(list) > 0 && w.sources.size(list) > 0 && covered(w) && fits(request(w, list));
+}
+
+template <class Real>
+bool box_fits(const SmoothRankVjp<Real>& w, int64_t list) {
+  return w.targets.size(list) > 0 && fits(request(w, list));
+}
+
+template <class Real>
+bool prefer_boxes(const SmoothRank<Real>& w, int64_t list) {
+  return w.targets.size(list) > 0 && w.sources.size(list) > 0 && covered(w) &&
+         prefer(forward_costs<Real>, request(w, list));
+}
+
+template <class Real>
+bool prefer_boxes(const SmoothRankVjp<Real>& w, int64_t list) {
+  return w.targets.size(list) > 0 && prefer(backward_costs<Real>, request(w, list));
+}
+
+template bool box_fits<float>(const SmoothRank<float>&, int64_t);
+template bool box_fits<double>(const SmoothRank<double>&, int64_t);
+template bool box_fits<float>(const SmoothRankVjp<float>&, int64_t);
+template bool box_fits<double>(const SmoothRankVjp<double>&, int64_t);
+template bool prefer_boxes<float>(const SmoothRank<float>&, int64_t);
+template bool prefer_boxes<double>(const SmoothRank<double>&, int64_t);
+template bool prefer_boxes<float>(const SmoothRankVjp<float>&, int64_t);
+template bool prefer_boxes<double>(const SmoothRankVjp<double>&, int64_t);
+
+}  // namespace mr::cpu

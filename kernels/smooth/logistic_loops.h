@@ -1,0 +1,56 @@
+// The loop of pairwise losses over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by pairs_loops.h
+// only.
+#include "kernels/core/lanes.h"
+
+namespace mr::cpu::MR_SIMD {
+namespace {
+
+/// w log(1 + e^t) and w sigma(t), for any t but NaN.
+struct Logistic {
+  Lanes<double>::Vector value, slope;
+  Logistic(Lanes<double>::Vector t, Lanes<double>::Vector w) {
+    using V = Lanes<double>::Vector;
+    constexpr double odd_reciprocals[16] = {1.,      1. / 3,  1. / 5,  1. / 7,  1. / 9,  1. / 11, 1. / 13, 1. / 15,
+                                            1. / 17, 1. / 19, 1. / 21, 1. / 23, 1. / 25, 1. / 27, 1. / 29};
+    constexpr double beyond = 350;  // e to minus this adds nothing to 1, and is as far as `exponential` goes
+    const V far = t < 0 ? -t : t, y = far > beyond ? V{} : exponential(far > beyond ? V{} : -far);
+    // with z = y / (2 + y), at most 1/3, log(1 + y) = 2 (z + z^3/3 + z^5/5 + ...), to rounding also where y is small
+    const V one = 1 + y, two = 2 + y, both = 1 / (one * two), z = y * (one * both);
+    value = w * ((t > 0 ? t : V{}) + 2 * (z * polynomial(odd_reciprocals, z * z)));
+    slope = w * ((t < 0 ? y : Lanes<double>::all(1)) * (two * both));
+  }
+};
+
+/// Whether all of these weights, which are not negative, are 0.
+inline bool all_zero(const double* w, int64_t n) {
+  uint64_t bits = 0, each;
+  for (int64_t j = 0; j < n; ++j) {
+    std::memcpy(&each, w + j, sizeof each);
+    bits |= each;
+  }
+  return bits == 0;
+}
+
+/// See PairLoops::logistic.
+inline double logistic(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
+                       double* value) {
+  using L = Lanes<double>;
+  constexpr int64_t step = 2 * L::count;  // two at a time, because each is a long chain
+  L::Vector total{}, total_slope{};
+  for (int64_t j = 0; j < n; j += step) {
+    if (all_zero(w + j, step)) continue;
+    for (int64_t k = j; k < j + step; k += L::count) {
+      const auto source = L::load(s + k), weight = L::load(w + k), t = gain * (source - s_i);
+      // infinite scores may be equal, or weigh nothing
+      const Logistic of(source == s_i || weight == 0 ? L::Vector{} : t, weight);
+      total += of.value;
+      total_slope += of.slope;
+      L::store(slopes + k, L::load(slopes + k) + of.slope);
+    }
+  }
+  *value += L::sum(total);
+  return L::sum(total_slope);
+}
+
+}  // namespace
+}  // namespace mr::cpu::MR_SIMD

@@ -1,0 +1,97 @@
+// How the CPU cuts lists into pieces of fixed size, so that one long list keeps every thread busy and the sums do not
+// depend on how many there are; and the exponentials of a list's scores that the loops of pairs.h work on.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/core/scratch.h"
+#include "kernels/core/threads.h"
+#include "kernels/core/view.h"
+#include "kernels/smooth/pairs.h"
+
+namespace mr::cpu {
+
+constexpr int64_t target_piece = 512;
+constexpr int64_t row_piece = 2048;
+
+/// Part of a list: targets or rows first .. last - 1, and where its partial sums lie.
+struct Piece {
+  int64_t list, first, last, slot;
+
+  int64_t size() const { return last - first; }
+};
+
+/// Calls f(piece) on all threads.
+void for_each_piece(const std::vector<Piece>& pieces, const auto& f) {
+  const auto count = static_cast<int64_t>(pieces.size());
+  parallel_each(count, count <= 256 ? 1 : 8, [&](int64_t i) { f(pieces[static_cast<size_t>(i)]); });
+}
+
+/// The targets of all lists, `target_piece` at a time, but of those that are `done` (null: none is). Valid until the
+/// thread's next call.
+inline const std::vector<Piece>& cut(const Chosen& targets, int64_t count, const uint8_t* done = nullptr) {
+  thread_local std::vector<Piece> pieces;
+  pieces.clear();
+  for (int64_t list = 0; list < count; ++list) {
+    if (done != nullptr && done[list] != 0) continue;
+    for (int64_t first = 0; first < targets.size(list); first += target_piece) {
+      pieces.push_back({list, first, std::min(first + target_piece, targets.size(list)), 0});
+    }
+  }
+  return pieces;
+}
+
+/// One thread's arrays.
+template <class Real>
+struct Scratch {
+  std::vector<Real> sources, targets, weights;
+  std::vector<double> sums, totals;
+
+  auto in_use() { return Kept(sources, targets, weights, sums, totals); }
+};
+template <class Real>
+Scratch<Real>& scratch() {
+  thread_local Scratch<Real> the_scratch;
+  return the_scratch;
+}
+
+inline int64_t filled_up(int64_t n) { return (n + pair_padding - 1) / pair_padding * pair_padding; }
+
+/// exp(a (s - centre)) relative to the middle of a list's scores, as Real; `valid` where they do not span too much.
+template <class Score, class Real = Score>
+struct Exponentials {
+  const Score* scores;
+  double centre = 0, gain = 1;
+  bool valid = false;
+
+  Exponentials(const Score* s, int64_t n, double a) : scores(s), gain(a) {
+    if (n == 0) return;
+    Score low, high;
+    pair_loops<Score>().range(s, n, &low, &high);
+    const double span = std::fabs(gain) * (static_cast<double>(high) - low);
+    valid = span <= ratio_span<Real>;  // not so with infinities, where it is infinite or NaN
+    centre = 0.5 * (static_cast<double>(low) + high);
+  }
+
+  /// Those of rows row_of(0) .. row_of(n - 1), filled up with zeros; returns how many that makes.
+  int64_t fill(std::vector<Real>& to, int64_t n, const auto& row_of) const {
+    const int64_t size = filled_up(n);
+    to.resize(static_cast<size_t>(size));
+    for (int64_t j = 0; j < n; ++j) to[j] = scores[row_of(j)];
+    std::fill(to.begin() + n, to.end(), static_cast<Real>(centre));
+    pair_loops<Real>().exponentials(to.data(), size, gain, centre);
+    std::fill(to.begin() + n, to.end(), Real(0));
+    return size;
+  }
+  int64_t fill(std::vector<Real>& to, const Chosen& chosen, int64_t list) const {
+    return fill(to, chosen.size(list), [&](int64_t slot) { return chosen(list, slot); });
+  }
+  int64_t fill(std::vector<Real>& to, const Chosen& chosen, const Piece& piece) const {
+    return fill(to, piece.size(), [&](int64_t slot) { return chosen(piece.list, piece.first + slot); });
+  }
+};
+
+}  // namespace mr::cpu

@@ -1,0 +1,187 @@
+// Sums over the sources of a list at its targets, tile by tile through shared memory. With e = exp(x - c), sigma and k
+// of a difference of scores are ratios (kernels/smooth/pairs.h); two sources share a division.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/core/view.h"
+#include "kernels/smooth/pair_lanes.cuh"
+#include "kernels/smooth/pairs.h"
+#include "kernels/smooth/smooth_rank.h"
+
+namespace mr::cuda {
+
+constexpr int sources_per_lane = 8;  // kept in shared memory at once
+
+/// Entries of two sources.
+template <class Real>
+struct alignas(2 * sizeof(Real)) Two {
+  Real a, b;
+};
+
+/// A group's part of shared memory: exponentials (or scores) of sources, and up to two weights of each.
+template <class Real, int Weights>
+struct SourceTile {
+  Two<Real>* of[1 + Weights];
+
+  template <int Lanes>
+  __device__ SourceTile(const PairLanes<Lanes>& lanes, Two<Real>* memory) {
+    constexpr int apart = pair_lanes * sources_per_lane / 2;
+    for (int i = 0; i <= Weights; ++i) of[i] = memory + i * apart + lanes.group() * Lanes * sources_per_lane / 2;
+  }
+  static constexpr size_t bytes = (1 + Weights) * pair_lanes * sources_per_lane * sizeof(Real);
+};
+
+/// Rows of a list as sources, with up to two weights by slot; w null: every w is 1.
+template <class Real>
+struct PairSources {
+  const Real* scores;
+  Chosen rows;
+  int64_t list;
+  const Real *w = nullptr, *h = nullptr;
+
+  __device__ Real score(int64_t slot) const { return scores[rows(list, slot)]; }
+  __device__ Real weight(int which, int64_t slot) const {
+    return which == 2 ? h[rows.begin(list) + slot] : w == nullptr ? Real(1) : w[rows.begin(list) + slot];
+  }
+};
+
+/// The target of a lane; v is taken from the second weight of its sources.
+template <class Real>
+struct PairTarget {
+  Real score, v;
+  bool there;
+};
+
+/// exp(gain (s - centre)) of the scores in a range, where they do not span too much for ratios.
+template <class Real>
+struct RatioScale {
+  double centre, gain;
+  bool valid;
+
+  __device__ RatioScale(const ScoreRange& range, double a)
+      : centre(0.5 * (range.low + range.high)),
+        gain(a),
+        valid(std::fabs(a) * (range.high - range.low) <= cpu::ratio_span<Real>) {}
+
+  __device__ Real operator()(Real score) const {
+    const double x = gain * (static_cast<double>(score) - centre);
+    if constexpr (sizeof(Real) == 8) {
+      return std::exp(x);
+    } else {
+      // whole and broken powers of 2 apart, so that no digits of x are lost in float
+      const double power = x * 1.4426950408889634, whole = std::rint(power);
+      return std::exp2(static_cast<float>(power - whole)) * std::exp2(static_cast<float>(whole));
+    }
+  }
+};
+
+/// sigma(x_j - x_i).
+template <class Real>
+struct RankTerms {
+  static constexpr int weights = 0;
+
+  static __device__ Real two(Real t, Real, const Two<Real>* e) {
+    const Real sum = e[0].a + e[0].b, product = e[0].a * e[0].b;
+    return (t * sum + 2 * product) * reciprocal(t * (t + sum) + product);
+  }
+  static __device__ Real one(Real difference, Real) { return sigmoid(difference); }
+};
+
+/// w_j k(x_j - x_i), or (w_j + h_j - v_i) k(x_j - x_i).
+template <class Real, int Weights>
+struct KernelTerms {
+  static constexpr int weights = Weights;
+
+  static __device__ Real two(Real t, Real v, const Two<Real>* e) {
+    const Real ta = t + e[0].a, tb = t + e[0].b, inverse = reciprocal(ta * tb), a = inverse * tb, b = inverse * ta;
+    Real wa = e[1].a, wb = e[1].b;
+    if constexpr (Weights == 2) {
+      wa += e[2].a - v;
+      wb += e[2].b - v;
+    }
+    return wa * ((t * a) * (e[0].a * a)) + wb * ((t * b) * (e[0].b * b));
+  }
+  static __device__ Real one(Real difference, Real weight) { return weight * logistic_kernel(difference); }
+};
+
+/// The sum over sources first .. last - 1 of a group's targets, of which each has `together` lanes; on all of those.
+template <class Terms, class Real, int Lanes>
+class PairSum {
+ public:
+  __device__ PairSum(const PairLanes<Lanes>& lanes, Two<Real>* memory, const PairSources<Real>& sources, Real gain)
+      : lanes_(lanes), tile_(lanes, memory), sources_(sources), gain_(gain) {}
+
+  __device__ double operator()(int64_t first, int64_t last, const PairTarget<Real>& target, int together) const {
+    const RatioScale<Real> scale(range(first, last, target), gain_);
+    const Real t = scale.valid ? scale(target.score) : target.score;
+    double total = 0;
+    for (int64_t from = first; from < last; from += most) {
+      const int n = static_cast<int>(last - from < most ? last - from : most);
+      fill(from, n, scale);
+      lanes_.sync();
+      const int strand = lanes_.lane() % together;
+      total += scale.valid ? by_ratios(n, t, target.v, strand, together) : exactly(n, target, strand, together);
+      lanes_.sync();
+    }
+    return lanes_.sum(total, together);
+  }
+
+ private:
+  static constexpr int most = Lanes * sources_per_lane, flush = 32;
+
+  __device__ ScoreRange range(int64_t first, int64_t last, const PairTarget<Real>& target) const {
+    ScoreRange own{HUGE_VAL, -HUGE_VAL};
+    for (int64_t slot = first + lanes_.lane(); slot < last; slot += Lanes) own.add(sources_.score(slot));
+    if (target.there) own.add(target.score);
+    return lanes_.covered(own);
+  }
+
+  /// What is missing in the last two adds nothing: its exponential is 0.
+  __device__ void fill(int64_t from, int n, const RatioScale<Real>& scale) const {
+    for (int i = lanes_.lane(); i < (n + 1) / 2; i += Lanes) {
+      const bool both = 2 * i + 1 < n;
+      const Real a = sources_.score(from + 2 * i), b = both ? sources_.score(from + 2 * i + 1) : a;
+      tile_.of[0][i] = {scale.valid ? scale(a) : a, scale.valid ? (both ? scale(b) : 0) : b};
+      for (int w = 1; w <= Terms::weights; ++w) {
+        tile_.of[w][i] = {sources_.weight(w, from + 2 * i), both ? sources_.weight(w, from + 2 * i + 1) : 0};
+      }
+    }
+  }
+
+  __device__ double by_ratios(int n, Real t, Real v, int strand, int together) const {
+    double total = 0;
+    const int pairs = (n + 1) / 2;
+    for (int i = strand; i < pairs;) {
+      Real part = 0;  // short, so that it keeps its digits in float
+      const int stop = i + flush * together < pairs ? i + flush * together : pairs;
+      for (; i < stop; i += together) {
+        Two<Real> e[1 + Terms::weights];
+        for (int w = 0; w <= Terms::weights; ++w) e[w] = tile_.of[w][i];
+        part += Terms::two(t, v, e);
+      }
+      total += part;
+    }
+    return total;
+  }
+
+  __device__ double exactly(int n, const PairTarget<Real>& target, int strand, int together) const {
+    double total = 0;
+    for (int j = strand; j < n; j += together) {
+      const auto entry = [&](int w) { return j % 2 == 0 ? tile_.of[w][j / 2].a : tile_.of[w][j / 2].b; };
+      Real weight = 1;
+      if constexpr (Terms::weights > 0) weight = entry(1);
+      if constexpr (Terms::weights > 1) weight += entry(2) - target.v;
+      total += Terms::one(score_difference(entry(0), target.score, gain_), weight);
+    }
+    return total;
+  }
+
+  const PairLanes<Lanes>& lanes_;
+  SourceTile<Real, Terms::weights> tile_;
+  PairSources<Real> sources_;
+  Real gain_;
+};
+
+}  // namespace mr::cuda

@@ -1,0 +1,24 @@
+// The kernels of smoothed ranking.
+#pragma once
+
+#include "kernels/core/table.h"
+#include "kernels/smooth/smooth_metrics.h"
+#include "kernels/smooth/smooth_rank.h"
+
+namespace mr {
+
+// clang-format off
+#define MR_SMOOTH_ROWS(LISTS, ELEMENTS)           \
+  LISTS(smooth_rank, SmoothRank)                  \
+  LISTS(smooth_rank_vjp, SmoothRankVjp)           \
+  LISTS(smooth_ndcg, SmoothNdcg)                  \
+  LISTS(smooth_ap, SmoothAp)                      \
+  LISTS(smooth_nrbp_loss, SmoothNrbpLoss)         \
+  LISTS(smooth_rr_terms, SmoothRrTerms)           \
+  LISTS(smooth_rr, SmoothRr)                      \
+  LISTS(smooth_rr_product_vjp, SmoothRrProductVjp)
+// clang-format on
+
+MR_KERNEL_TABLE(SmoothKernels, MR_SMOOTH_ROWS)
+
+}  // namespace mr

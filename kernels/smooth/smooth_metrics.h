@@ -1,0 +1,163 @@
+// Smooth nDCG, AP, RR and nRBP loss from smooth ranks R and ranks among the relevant A (Westerborg 2022, Eqs. 2.10
+// to 2.12; Li et al. 2021, Eq. 16), and their derivatives by them: g_i = dM/dR_i, h_i = dM/dA_i, times the derivative
+// by the list's value. Targets are the relevant rows (for nDCG the rows with gain). A list without targets has value 0
+// and derivative 0.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/core/group.h"
+#include "kernels/core/view.h"
+#include "kernels/ranking/discount.h"
+#include "kernels/smooth/smooth_rank.h"
+#include "kernels/tensor/elementwise.h"
+
+namespace mr {
+
+/// What all of them read and write. `upstream` null: the value per list goes to `value`; else the derivatives go to g
+/// and h.
+template <class Real>
+struct SmoothMetricViews {
+  Chosen targets;
+  Span<const Real> rank, rank_among_relevant;
+  Span<const Real> upstream;
+  Span<Real> value, g, h;
+};
+
+/// sum_i G_i d(R_i) / IDCG. The value pass leaves G_i d'(R_i) in `slope` (unless null), where the derivative pass finds
+/// it: the logarithm is the dear part of both.
+template <class Real>
+struct SmoothNdcg {
+  SmoothMetricViews<Real> v;
+  Span<const float> relevance;
+  Ragged lists;
+  Span<const double> ideal;
+  Span<double> slope;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t at = v.targets.begin(list), p = v.targets.size(list);
+    const float* const y = relevance.data + lists.begin(list);
+    if (v.upstream.data == nullptr) {
+      const double dcg = group.sum(p, [&](int64_t i) {
+        const double gain = gain_of(y[v.targets(list, i)]), rank = v.rank[at + i];
+        if (slope.data != nullptr) slope[at + i] = gain * discount_derivative(rank);
+        return gain * discount(rank);
+      });
+      group.each(1, [&](int64_t) { v.value[list] = static_cast<Real>(p > 0 ? dcg / ideal[list] : 0); });
+      return;
+    }
+    group.each(p, [&](int64_t i) { v.g[at + i] = static_cast<Real>(v.upstream[list] * slope[at + i] / ideal[list]); });
+  }
+};
+
+/// (1/P) sum_i A_i / R_i.
+template <class Real>
+struct SmoothAp {
+  SmoothMetricViews<Real> v;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t at = v.targets.begin(list), p = v.targets.size(list);
+    if (v.upstream.data == nullptr) {
+      const double total =
+          group.sum(p, [&](int64_t i) { return static_cast<double>(v.rank_among_relevant[at + i]) / v.rank[at + i]; });
+      group.each(1, [&](int64_t) { v.value[list] = static_cast<Real>(p > 0 ? total / static_cast<double>(p) : 0); });
+      return;
+    }
+    group.each(p, [&](int64_t i) {
+      const double r = v.rank[at + i], a = v.rank_among_relevant[at + i],
+                   share = v.upstream[list] / static_cast<double>(p);
+      v.g[at + i] = static_cast<Real>(-share * a / (r * r));
+      v.h[at + i] = static_cast<Real>(share / r);
+    });
+  }
+};
+
+/// sum_i (R_i - 1) - P (P - 1) / 2: a loss.
+template <class Real>
+struct SmoothNrbpLoss {
+  SmoothMetricViews<Real> v;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t at = v.targets.begin(list), p = v.targets.size(list);
+    if (v.upstream.data == nullptr) {
+      const double total = group.sum(p, [&](int64_t i) { return static_cast<double>(v.rank[at + i]) - 1; });
+      const double pairs = 0.5 * static_cast<double>(p) * static_cast<double>(p - 1);
+      group.each(1, [&](int64_t) { v.value[list] = static_cast<Real>(total - pairs); });
+      return;
+    }
+    group.each(p, [&](int64_t i) { v.g[at + i] = v.upstream[list]; });
+  }
+};
+
+/// T_i = 1/R_i prod over relevant j != i of (1 - sigma(a (s_j - s_i))), each factor being sigma(a (s_i - s_j)), which
+/// keeps its digits where it is small. Below the least double a product is 0.
+template <class Real>
+struct SmoothRrTerms {
+  Span<const Real> scores;
+  Ragged lists;
+  Chosen targets;
+  Real gain;
+  Span<const Real> rank;
+  Span<Real> terms;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t at = targets.begin(list), p = targets.size(list);
+    const Real* const s = scores.data + lists.begin(list);
+    group.each(p, [&](int64_t i) {
+      double term = 1 / static_cast<double>(rank[at + i]);
+      for (int64_t j = 0; j < p; ++j) {
+        if (j != i) {
+          term *= sigmoid(static_cast<double>(score_difference(s[targets(list, i)], s[targets(list, j)], gain)));
+        }
+      }
+      terms[at + i] = static_cast<Real>(term);
+    });
+  }
+};
+
+/// sum_i T_i, with g_i = -T_i / R_i.
+template <class Real>
+struct SmoothRr {
+  SmoothMetricViews<Real> v;
+  Span<const Real> terms;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t at = v.targets.begin(list), p = v.targets.size(list);
+    if (v.upstream.data == nullptr) {
+      const double total = group.sum(p, [&](int64_t i) { return terms[at + i]; });
+      group.each(1, [&](int64_t) { v.value[list] = static_cast<Real>(total); });
+      return;
+    }
+    group.each(p, [&](int64_t i) { v.g[at + i] = -v.upstream[list] * terms[at + i] / v.rank[at + i]; });
+  }
+};
+
+/// What the products of RR add to the derivative: a [ T_k sum_j sigma(s_j - s_k) - sum_i T_i sigma(s_k - s_i) ] over
+/// relevant j, i != k.
+template <class Real>
+struct SmoothRrProductVjp {
+  Span<const Real> scores;
+  Ragged lists;
+  Chosen targets;
+  Real gain;
+  Span<const Real> terms, upstream;
+  Span<Real> out;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t at = targets.begin(list), p = targets.size(list), row = lists.begin(list);
+    const Real* const s = scores.data + row;
+    group.each(p, [&](int64_t k) {
+      double total = 0;
+      for (int64_t j = 0; j < p; ++j) {
+        if (j == k) continue;
+        const double sigma =
+            sigmoid(static_cast<double>(score_difference(s[targets(list, j)], s[targets(list, k)], gain)));
+        total += terms[at + k] * sigma - terms[at + j] * (1 - sigma);
+      }
+      out[row + targets(list, k)] += static_cast<Real>(upstream[list] * gain * total);
+    });
+  }
+};
+
+}  // namespace mr

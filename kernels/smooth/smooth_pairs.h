@@ -1,0 +1,14 @@
+// The CPU's smooth ranks and their derivative by sums over all pairs, whatever boxes would cost: the reference for
+// them.
+#pragma once
+
+#include "kernels/smooth/smooth_rank.h"
+
+namespace mr::cpu {
+
+template <class Real>
+void ranks_by_pairs(int64_t count, const SmoothRank<Real>& work);
+template <class Real>
+void vjp_by_pairs(int64_t count, const SmoothRankVjp<Real>& work);
+
+}  // namespace mr::cpu

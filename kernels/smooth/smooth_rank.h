@@ -1,0 +1,96 @@
+// Smooth ranks (Westerborg 2022, Eq. 2.9): R_i = 1 + sum over j != i of sigma(a (s_j - s_i)), for target rows i over
+// source rows j. With all rows as sources this is the rank, with the relevant rows as sources the rank among the
+// relevant, A_i. Letters: s score, a gain of the sigmoid, k(t) = sigma(t) sigma(-t) its derivative, g_i = dM/dR_i, h_i
+// = dM/dA_i.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/core/group.h"
+#include "kernels/core/view.h"
+#include "kernels/tensor/elementwise.h"
+
+namespace mr {
+
+/// a (s_j - s_i), where equal scores differ by 0 even when both are infinite.
+template <class Real>
+MR_HD Real score_difference(Real s_j, Real s_i, Real gain) {
+  return s_j == s_i ? Real(0) : gain * (s_j - s_i);
+}
+
+/// k(t) = sigma(t) sigma(-t).
+template <class Real>
+MR_HD Real logistic_kernel(Real t) {
+  const Real e = std::exp(-std::fabs(t));
+  return e / ((1 + e) * (1 + e));
+}
+
+/// ranks[slot] for every target slot, and, where it is asked for, among[slot]: A, over the targets as sources.
+/// O(targets x sources) per list. `longest`: rows of the longest list or more, from which a backend chooses its form.
+template <class Real>
+struct SmoothRank {
+  Span<const Real> scores;
+  Ragged lists;
+  Chosen targets, sources;
+  Real gain;
+  Span<Real> ranks, among = {};
+  int64_t longest = 0;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t first = targets.begin(list);
+    group.each(targets.size(list), [&](int64_t slot) {
+      ranks[first + slot] = static_cast<Real>(rank_over(sources, list, targets(list, slot)));
+      if (among.data != nullptr) among[first + slot] = static_cast<Real>(rank_over(targets, list, targets(list, slot)));
+    });
+  }
+
+  MR_HD double rank_over(const Chosen& rows, int64_t list, int64_t i) const {
+    const Real* const s = scores.data + lists.begin(list);
+    const int64_t n = rows.size(list);
+    double rank = 1;
+    for (int64_t row = 0; row < n; ++row) {
+      const int64_t j = rows(list, row);
+      if (j != i) rank += sigmoid(score_difference(s[j], s[i], gain));
+    }
+    return rank;
+  }
+};
+
+/// Derivative by every score, given g and h at the targets (h null: the metric does not use A, whose sources are the
+/// targets). dM/ds_k = a [ sum_i g_i k(s_k - s_i) - g_k sum_j k(s_j - s_k) + b_k sum_i h_i k(s_k - s_i) - h_k sum_j b_j
+/// k(s_j - s_k) ].
+template <class Real>
+struct SmoothRankVjp {
+  Span<const Real> scores;
+  Ragged lists;
+  Chosen targets;
+  Real gain;
+  Span<const Real> g, h;
+  Span<Real> out;
+  int64_t longest = 0;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t at = lists.begin(list), n = lists.size(list), first = targets.begin(list), p = targets.size(list);
+    const Real* const s = scores.data + at;
+    group.each(n, [&](int64_t k) {
+      double total = 0;
+      for (int64_t slot = 0; slot < p; ++slot) {
+        total += g[first + slot] * logistic_kernel(score_difference(s[k], s[targets(list, slot)], gain));
+      }
+      out[at + k] = static_cast<Real>(gain * total);
+    });
+    group.each(p, [&](int64_t slot) {
+      const int64_t k = targets(list, slot);
+      double total = 0;
+      for (int64_t j = 0; j < n; ++j) total -= g[first + slot] * logistic_kernel(score_difference(s[j], s[k], gain));
+      for (int64_t other = 0; h.data != nullptr && other < p; ++other) {
+        const Real kernel = logistic_kernel(score_difference(s[targets(list, other)], s[k], gain));
+        total += (h[first + other] - h[first + slot]) * kernel;
+      }
+      out[at + k] += static_cast<Real>(gain * total);
+    });
+  }
+};
+
+}  // namespace mr

@@ -1,0 +1,43 @@
+#include <algorithm>
+
+#include "kernels/core/simd.h"
+#include "kernels/core/threads.h"
+#include "kernels/tensor/matmul.h"
+
+namespace mr::cpu {
+namespace {
+
+/// Below this many multiplications other threads would come too late.
+constexpr int64_t worth_sharing = 500'000;
+/// Rows of a piece: enough for Eigen's blocks to be full.
+constexpr int64_t least_rows = 16, pieces = 8;
+
+}  // namespace
+
+template <class Real>
+void multiply(const Product<Real>& product) {
+  static void (*const chosen)(const Product<Real>&) =
+      for_this_simd(&scalar::multiply<Real>, &avx2::multiply<Real>, &avx512::multiply<Real>);
+  chosen(product);
+}
+
+template <class Real>
+void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const Real* a, const Real* b,
+            Real* c) {
+  if (m == 0 || n == 0) return;
+  const int64_t stride_a = transpose_a ? m : k;
+  const Factor<Real> right{b, transpose_b ? k : n, transpose_b};
+  const int64_t share = (m + pieces - 1) / pieces;
+  const int64_t grain = m * n * k < worth_sharing ? m : std::max(least_rows, share);
+  parallel(m, grain, [&](int64_t first, int64_t last) {
+    const Factor<Real> left{a + first * (transpose_a ? 1 : stride_a), stride_a, transpose_a};
+    multiply(Product<Real>{left, right, last - first, n, k, c + first * n, n});
+  });
+}
+
+template void multiply<float>(const Product<float>&);
+template void multiply<double>(const Product<double>&);
+template void matmul<float>(bool, bool, int64_t, int64_t, int64_t, const float*, const float*, float*);
+template void matmul<double>(bool, bool, int64_t, int64_t, int64_t, const double*, const double*, double*);
+
+}  // namespace mr::cpu

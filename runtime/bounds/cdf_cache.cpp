@@ -1,0 +1,172 @@
+// Smoothed distribution functions, made once per shape and kept.
+#include <algorithm>
+#include <cmath>
+#include <list>
+#include <map>
+#include <mutex>
+
+#include "kernels/core/threads.h"
+#include "runtime/bounds/smooth_cdf.h"
+
+namespace mr {
+namespace {
+
+// MovieLens with 300,000 samples by the thesis' gain takes half of this per metric; where all of a pass over the data
+// does not fit, every batch would be sampled anew
+constexpr int64_t most_bytes = int64_t{1} << 30;
+
+/// Says all that a smoothed distribution depends on: samples and seed are 0 and 0 where it is exact.
+std::string key_text(const BoundedMetric& metric, const ListShape& shape, int64_t samples, int64_t seed,
+                     const Smoothing& how) {
+  char text[128];
+  std::snprintf(text, sizeof text, " %lld %lld %lld %lld %d %a %a", static_cast<long long>(shape.n),
+                static_cast<long long>(shape.p), static_cast<long long>(samples), static_cast<long long>(seed),
+                static_cast<int>(how.kind), how.amount, shape.beta);
+  std::string key = metric.name + text;
+  for (const float grade : shape.grades) {
+    std::snprintf(text, sizeof text, " %a", static_cast<double>(grade));
+    key += text;
+  }
+  return key;
+}
+
+int64_t bytes_of(const SmoothCdf& cdf) {
+  return std::visit([](const auto& form) { return form->bytes() + static_cast<int64_t>(sizeof *form); }, cdf);
+}
+
+/// The most recently used in front.
+class Cache {
+ public:
+  std::optional<SmoothCdf> find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto at = places_.find(key);
+    if (at == places_.end()) return std::nullopt;
+    order_.splice(order_.begin(), order_, at->second);
+    return at->second->second;
+  }
+
+  void put(const std::string& key, const SmoothCdf& value) {
+    const std::lock_guard lock(mutex_);
+    if (places_.count(key) != 0) return;
+    order_.emplace_front(key, value);
+    places_[key] = order_.begin();
+    bytes_ += bytes_of(value);
+    while (bytes_ > most_bytes && order_.size() > 1) {
+      bytes_ -= bytes_of(order_.back().second);
+      places_.erase(order_.back().first);
+      order_.pop_back();
+    }
+  }
+
+  std::map<std::string, std::shared_ptr<const LogitTable>> tables() {
+    const std::lock_guard lock(mutex_);
+    std::map<std::string, std::shared_ptr<const LogitTable>> found;
+    for (const auto& [key, cdf] : order_) {
+      const auto* table = std::get_if<std::shared_ptr<const LogitTable>>(&cdf);
+      if (table != nullptr) found[key] = *table;
+    }
+    return found;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::list<std::pair<std::string, SmoothCdf>> order_;
+  std::map<std::string, std::list<std::pair<std::string, SmoothCdf>>::iterator> places_;
+  int64_t bytes_ = 0;
+};
+
+Cache& cache() {
+  static Cache the_cache;
+  return the_cache;
+}
+
+/// Whether this shape is found exactly; throws where it has to be and cannot.
+bool is_exact(const BoundedMetric& metric, const ListShape& shape, const Finding& finding) {
+  return finding.method != Method::sampled &&
+         (has_spectrum(metric, shape) || has_atoms(metric, shape) || finding.method == Method::exact);
+}
+
+bool has_series(const BoundedMetric& metric, const ListShape& shape, const Finding& finding, const Smoothing& how) {
+  return how.kind != Smoothing::by_samples && is_exact(metric, shape, finding) && has_spectrum(metric, shape);
+}
+
+double series_gain(const BoundedMetric& metric, const ListShape& shape, const Smoothing& how) {
+  const double sd = moments_of(metric, shape).sd;
+  check_spread(metric, shape, sd);
+  const BoundStats stats = bound_stats(metric, shape, false);
+  return how.gain(sd, stats.max - stats.min);
+}
+
+SmoothCdf made(const BoundedMetric& metric, const ListShape& shape, const Finding& finding, const Smoothing& how,
+               Device device) {
+  // a table without the list of values that a RankingDistribution would make
+  if (has_series(metric, shape, finding, how))
+    return std::make_shared<const LogitTable>(Spectrum(metric, shape, series_gain(metric, shape, how)));
+  const RankingDistribution distribution(metric, shape, {finding.method, finding.samples, finding.seed, device});
+  if (how.kind == Smoothing::by_samples) return std::make_shared<const Distribution>(distribution.listed());
+  return distribution.table(how);
+}
+
+/// Those that the GPU finds, all characteristic functions together.
+std::vector<SmoothCdf> made_there(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
+                                  const Finding& finding, const Smoothing& how, Device device) {
+  std::vector<SmoothCdf> out(shapes.size());
+  std::vector<ListShape> in_series;
+  std::vector<double> gains;
+  std::vector<size_t> place;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    if (!has_series(metric, shapes[i], finding, how)) {
+      out[i] = made(metric, shapes[i], finding, how, device);
+      continue;
+    }
+    in_series.push_back(shapes[i]);
+    gains.push_back(series_gain(metric, shapes[i], how));
+    place.push_back(i);
+  }
+  const std::vector<Spectrum> series = Spectrum::of(metric, in_series, gains, device);
+  cpu::parallel_each(static_cast<int64_t>(series.size()), 1, [&](int64_t i) {
+    out[place[static_cast<size_t>(i)]] = std::make_shared<const LogitTable>(series[static_cast<size_t>(i)]);
+  });
+  return out;
+}
+
+}  // namespace
+
+std::map<std::string, std::shared_ptr<const LogitTable>> kept_tables() { return cache().tables(); }
+
+void keep_table(const std::string& key, const std::shared_ptr<const LogitTable>& table) { cache().put(key, table); }
+
+std::vector<std::optional<SmoothCdf>> smooth_cdfs(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
+                                                  const Finding& finding, const Smoothing& how, Device device) {
+  const auto key_of = [&](const ListShape& shape) {
+    const bool exact = is_exact(metric, shape, finding);
+    return key_text(metric, shape, exact ? 0 : finding.samples, exact ? 0 : finding.seed, how);
+  };
+  std::map<ListShape, std::optional<SmoothCdf>> known;
+  std::vector<ListShape> missing;
+  for (const ListShape& shape : shapes) {
+    if (degenerate(metric, shape) || known.count(shape) != 0) continue;
+    if (!(known[shape] = cache().find(key_of(shape)))) missing.push_back(shape);
+  }
+  // the costly ones first, so that no thread is left alone with one at the end
+  std::stable_sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.n > b.n; });
+  std::vector<SmoothCdf> fresh(missing.size());
+  const auto count = static_cast<int64_t>(missing.size());
+  const auto make = [&](int64_t i) { fresh[i] = made(metric, missing[i], finding, how, device); };
+  if (device == Device::cuda) {
+    fresh = made_there(metric, missing, finding, how, device);
+  } else if (count >= cpu::threads()) {
+    cpu::parallel_each(count, 1, make);
+  } else {
+    for (int64_t i = 0; i < count; ++i) make(i);
+  }
+  for (size_t i = 0; i < missing.size(); ++i) {
+    cache().put(key_of(missing[i]), fresh[i]);
+    known[missing[i]] = fresh[i];
+  }
+  std::vector<std::optional<SmoothCdf>> out;
+  for (const ListShape& shape : shapes) out.push_back(degenerate(metric, shape) ? std::nullopt : known[shape]);
+  return out;
+}
+
+}  // namespace mr

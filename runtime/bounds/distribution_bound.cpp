@@ -1,0 +1,133 @@
+// Distribution-based bounding (Westerborg 2022, Eq. 3.12).
+#include "kernels/bounds/rows.h"
+#include "kernels/tensor/rows.h"
+#include "runtime/autograd/node.h"
+#include "runtime/bounds/ranking_distribution.h"
+#include "runtime/ops/check.h"
+
+namespace mr {
+namespace {
+
+DistributionForm to_form(const std::string& form) {
+  if (form == "cdf") return DistributionForm::cdf;
+  if (form == "log") return DistributionForm::log;
+  if (form == "logit") return DistributionForm::logit;
+  throw ArgumentError("form", "'" + form + "', expected 'cdf', 'log' or 'logit'");
+}
+
+/// What the bound of every list reads. The tables themselves belong to `owned`.
+struct ListTables {
+  std::vector<std::optional<SmoothCdf>> owned;
+  Tensor views;
+
+  Span<const LogitView> span() const {
+    return {static_cast<const LogitView*>(views.raw()), static_cast<int64_t>(owned.size())};
+  }
+};
+
+ListTables tables_on(Device device, std::vector<std::optional<SmoothCdf>> owned) {
+  std::vector<LogitView> views(owned.size());
+  for (size_t l = 0; l < owned.size(); ++l) {
+    if (owned[l]) views[l] = std::get<std::shared_ptr<const LogitTable>>(*owned[l])->view(device);
+  }
+  static_assert(sizeof(LogitView) % sizeof(int64_t) == 0);
+  const auto words = static_cast<int64_t>(views.size() * sizeof(LogitView) / sizeof(int64_t));
+  return {std::move(owned), Tensor::from_bytes(views.data(), {words}, Dtype::int64, device)};
+}
+
+/// Remembers that the derivative of `value` by the score is `derivative`, list by list.
+Tensor recorded(const Tensor& score, const Tensor& value, const Tensor& derivative) {
+  return record("distribution_bound", value, {score}, [derivative](const Tensor& g) -> Gradients {
+    Tensor out = Tensor::empty(g.shape(), g.dtype(), g.device());
+    with_real(g.dtype(), [&]<class Real>() {
+      kernels<ArithmeticKernels<Real>>(g.device())
+          .mul(g.entries(), {g.span<const Real>(), derivative.span<const Real>(), out.span<Real>(), {}, {}});
+    });
+    return {out};
+  });
+}
+
+Tensor by_tables(const Tensor& score, const ListTables& tables, DistributionForm form, bool minimize) {
+  const Tensor value = Tensor::empty(score.shape(), score.dtype(), score.device());
+  const Tensor derivative = Tensor::empty(score.shape(), score.dtype(), score.device());
+  with_real(score.dtype(), [&]<class Real>() {
+    kernels<BoundKernels<Real>>(score.device())
+        .distribution_bound(score.entries(), {tables.span(), score.span<const Real>(), form, minimize,
+                                              value.span<Real>(), derivative.span<Real>()});
+  });
+  return recorded(score, value, derivative);
+}
+
+/// By Eq. 3.13 the values themselves are summed, on the host: one number per list.
+Tensor by_values(const Tensor& score, const std::vector<std::optional<SmoothCdf>>& cdfs) {
+  const auto s = score.to(Dtype::float64).to_vector<double>();
+  std::vector<double> value(s.size(), 0.0), derivative(s.size(), 0.0);
+  for (size_t l = 0; l < s.size(); ++l) {
+    if (!cdfs[l]) continue;
+    const Distribution& d = *std::get<std::shared_ptr<const Distribution>>(*cdfs[l]);
+    const Smoothed smoothed = d.smooth(s[l], d.sample_gain());
+    value[l] = smoothed.value;
+    derivative[l] = smoothed.derivative;
+  }
+  const auto tensor = [&](const std::vector<double>& v) {
+    return Tensor::from(v).to(score.dtype()).to(score.device());
+  };
+  return recorded(score, tensor(value), tensor(derivative));
+}
+
+/// F~(score) of every list under its own distribution, or its logarithm or logit; 0 without gradient for degenerate
+/// lists. The tables of a batch are made once per lists.
+Tensor distribution_bound(const Tensor& score, const Lists& lists, const std::string& metric, const std::string& form,
+                          const std::string& method, int64_t samples, int64_t seed, const std::string& gain,
+                          double amount, double beta) {
+  check::per_list("score", score, lists);
+  check::finite("beta", beta);
+  const BoundedMetric what = to_bounded_metric(metric);
+  const Smoothing how = to_smoothing(gain, amount);
+  const Finding finding = to_finding(method, samples, seed);
+  const DistributionForm which = to_form(form);
+  if (how.kind == Smoothing::by_samples) {
+    if (which != DistributionForm::cdf)
+      throw ArgumentError("gain", "'samples' has no " + form + ": beyond the samples F~ is 0 or 1");
+    return by_values(score, smooth_cdfs(what, list_shapes(lists, what, beta), finding, how, score.device()));
+  }
+  char key[200];
+  std::snprintf(key, sizeof key, "cdf %s %s %lld %lld %s %a %a %s", what.name.c_str(), method.c_str(),
+                static_cast<long long>(samples), static_cast<long long>(seed), gain.c_str(), amount, beta,
+                std::string(name_of(score.device())).c_str());
+  const ListTables& tables = lists.cached<ListTables>(key, [&] {
+    return tables_on(score.device(), smooth_cdfs(what, list_shapes(lists, what, beta), finding, how, score.device()));
+  });
+  return by_tables(score, tables, which, what.family == BoundedMetric::nrbp_loss);
+}
+
+/// The same where all lists have one distribution, e.g. of a metric that a script defined.
+Tensor distribution_bound_of(const Tensor& score, const SharedDistribution& distribution, const std::string& form,
+                             bool minimize, const std::string& gain, double amount) {
+  check::floating("score", score);
+  const Smoothing how = to_smoothing(gain, amount);
+  const auto count = static_cast<size_t>(score.entries());
+  if (how.kind == Smoothing::by_samples) {
+    const auto values = std::make_shared<const Distribution>(distribution->listed());
+    return by_values(score, std::vector<std::optional<SmoothCdf>>(count, values));
+  }
+  const ListTables tables =
+      tables_on(score.device(), std::vector<std::optional<SmoothCdf>>(count, distribution->table(how)));
+  return by_tables(score, tables, to_form(form), minimize);
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable distribution_bound_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&distribution_bound>("distribution_bound",
+                                "score, lists, metric, form, method, samples, seed, gain, amount, beta",
+                                "F~ of the score of every list, its logarithm or logit."),
+        op<&distribution_bound_of>("distribution_bound_of", "score, distribution, form, minimize, gain, amount",
+                                   "The same under one distribution for all entries."),
+    }};
+
+}  // namespace mr

@@ -1,0 +1,208 @@
+#include "runtime/bounds/enumeration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "runtime/bounds/increments.h"
+#include "runtime/bounds/relevant_counts.h"
+
+namespace mr {
+namespace {
+
+double log_choose(int64_t n, int64_t k) {
+  const auto a = static_cast<double>(n), b = static_cast<double>(k);
+  return std::lgamma(a + 1) - std::lgamma(b + 1) - std::lgamma(a - b + 1);
+}
+
+/// Where the loss has a generating function of which `mann_whitney_pmf` does not lose the digits in its subtractions.
+bool has_pmf(const BoundedMetric& metric, const ListShape& shape) {
+  if (metric.family != BoundedMetric::nrbp_loss || shape.beta != 0) return false;
+  return shape.n <= 600 || (shape.n <= 1000 && shape.p * (shape.n - shape.p) <= shape.n * shape.n / 5);
+}
+
+/// How many of the first `ranks` ranks can matter.
+int64_t counted_ranks(const BoundedMetric& metric, const ListShape& shape) { return std::min(shape.n, metric.k); }
+
+/// Ways to fill the counted ranks, no fewer than there are.
+double arrangements(const BoundedMetric& metric, const ListShape& shape) {
+  const int64_t ranks = counted_ranks(metric, shape);
+  const std::vector<Level> levels = levels_of(shape);
+  double whole = std::lgamma(static_cast<double>(shape.n) + 1);
+  for (const Level& level : levels) whole -= std::lgamma(static_cast<double>(level.rows) + 1);
+  if (ranks == shape.n) return std::exp(whole);
+  if (levels.size() > 2) return std::exp(std::min(whole, static_cast<double>(ranks) * std::log(levels.size())));
+  double ways = 0;
+  for (int64_t j = std::max<int64_t>(0, ranks - (shape.n - shape.p)); j <= std::min(ranks, shape.p); ++j) {
+    ways += std::exp(log_choose(ranks, j));
+  }
+  return ways;
+}
+
+/// All ways to fill the counted ranks, depth first.
+class Arrangements {
+ public:
+  Arrangements(const BoundedMetric& metric, const ListShape& shape)
+      : add_(increments_of(metric, shape)), ranks_(counted_ranks(metric, shape)), rows_(shape.n) {
+    const std::vector<Level> levels = levels_of(shape);
+    for (const Level& level : levels) {
+      gains_.push_back(level.gain);
+      left_.push_back(level.rows);
+      if (shape.beta != 0) weights_.push_back(level.weight_against(levels.back()));
+    }
+    all_ = left_;
+  }
+
+  Atoms listed() {
+    visit(0, 0, 0, 1);
+    double total = 0;
+    for (const double w : out_.weights) total += w;
+    for (double& w : out_.weights) w /= total;
+    return std::move(out_);
+  }
+
+ private:
+  double added(size_t level, int64_t rank, int64_t relevant) const {
+    if (gains_[level] == 0) return 0;
+    const bool cumulative = add_.kind == Increment::average_precision;
+    return (cumulative ? static_cast<double>(relevant + 1) : gains_[level]) * add_.d[rank];
+  }
+
+  void visit(int64_t rank, int64_t relevant, double sum, double chance) {
+    const auto has_rows = [](int64_t rows) { return rows > 0; };
+    const auto first = std::find_if(left_.begin(), left_.end(), has_rows);
+    if (rank == ranks_ || std::none_of(first + 1, left_.end(), has_rows))
+      return finish(first, rank, relevant, sum, chance);
+    double weight = 0;
+    for (size_t l = 0; l < weights_.size(); ++l) weight += static_cast<double>(left_[l]) * weights_[l];
+    for (size_t l = 0; l < left_.size(); ++l) {
+      if (left_[l] == 0) continue;
+      const double own = weights_.empty() ? 1 : chance * (static_cast<double>(left_[l]) * weights_[l] / weight);
+      --left_[l];
+      visit(rank + 1, relevant + (gains_[l] > 0 ? 1 : 0), sum + added(l, rank, relevant), own);
+      ++left_[l];
+    }
+  }
+
+  /// The ranks that are left all have rows of one level.
+  void finish(std::vector<int64_t>::iterator level, int64_t rank, int64_t relevant, double sum, double chance) {
+    const int64_t placed = ranks_ - rank;
+    if (placed > 0) {
+      const auto l = static_cast<size_t>(level - left_.begin());
+      for (; gains_[l] > 0 && rank < ranks_; ++rank) sum += added(l, rank, relevant++);
+      *level -= placed;
+    }
+    out_.values.push_back(add_.scale * sum - add_.shift);
+    out_.weights.push_back(weights_.empty() ? std::exp(log_ways()) : chance);
+    if (placed > 0) *level += placed;
+  }
+
+  /// Of the ways to fill the ranks below, relative to all.
+  double log_ways() const {
+    if (ranks_ == rows_) return 0;
+    double log = std::lgamma(static_cast<double>(rows_ - ranks_) + 1) - std::lgamma(static_cast<double>(rows_) + 1);
+    for (size_t l = 0; l < left_.size(); ++l) {
+      log += std::lgamma(static_cast<double>(all_[l]) + 1) - std::lgamma(static_cast<double>(left_[l]) + 1);
+    }
+    return log;
+  }
+
+  Increments add_;
+  int64_t ranks_, rows_;
+  std::vector<double> gains_, weights_;  // weights only where they differ
+  std::vector<int64_t> left_, all_;
+  Atoms out_;
+};
+
+/// The weight of a relevant row where the others have 1.
+double relevant_weight(const ListShape& shape) {
+  return shape.of_one_kind() ? 1 : levels_of(shape).front().weight_against(levels_of(shape).back());
+}
+
+/// The first relevant row is at rank r.
+Atoms rr_atoms(const ListShape& shape) {
+  Atoms out;
+  const double wanted = static_cast<double>(shape.p) * relevant_weight(shape);
+  double at = wanted / (wanted + static_cast<double>(shape.n - shape.p));
+  for (int64_t r = 1; r <= shape.n - shape.p + 1; ++r) {
+    out.values.push_back(1 / static_cast<double>(r));
+    out.weights.push_back(at);
+    const auto others = static_cast<double>(shape.n - shape.p - r);
+    if (r < shape.n) at *= (others + 1) / (wanted + others);
+  }
+  return out;
+}
+
+/// j relevant rows among the first k, rank by rank.
+Atoms weighted_hits_atoms(const ListShape& shape, int64_t k, double scale) {
+  RelevantCounts counts(shape.n, shape.p, relevant_weight(shape));
+  for (int64_t r = 0; r < k; ++r) counts.next();
+  Atoms out;
+  for (int64_t j = counts.least(); j <= counts.most(); ++j) {
+    out.values.push_back(scale * static_cast<double>(j));
+    out.weights.push_back(counts.probability(j));
+  }
+  return out;
+}
+
+/// j relevant rows among the first k: hypergeometric where all rankings are equally likely.
+Atoms hits_atoms(const BoundedMetric& metric, const ListShape& shape) {
+  const int64_t k = counted_ranks(metric, shape);
+  const double scale = increments_of(metric, shape).scale;
+  if (shape.beta != 0) return weighted_hits_atoms(shape, k, scale);
+  Atoms out;
+  double total = 0;
+  for (int64_t j = std::max<int64_t>(0, k - (shape.n - shape.p)); j <= std::min(k, shape.p); ++j) {
+    out.values.push_back(scale * static_cast<double>(j));
+    out.weights.push_back(
+        std::exp(log_choose(shape.p, j) + log_choose(shape.n - shape.p, k - j) - log_choose(shape.n, k)));
+    total += out.weights.back();
+  }
+  for (double& w : out.weights) w /= total;
+  return out;
+}
+
+bool counts_hits(const BoundedMetric& metric) {
+  return metric.family == BoundedMetric::precision || metric.family == BoundedMetric::recall;
+}
+
+}  // namespace
+
+std::vector<double> mann_whitney_pmf(int64_t n, int64_t p) {
+  const int64_t a = std::min(p, n - p), b = n - a, last = a * b, half = last / 2;
+  std::vector<double> c(static_cast<size_t>(half) + 1, 0.0);
+  c[0] = 1;
+  for (int64_t i = 1; i <= a; ++i) {
+    const int64_t m = b + i, top = std::min(half, i * b);
+    for (int64_t u = top; u >= m; --u) c[u] -= c[u - m];  // times 1 - q^m
+    const double share = static_cast<double>(i) / static_cast<double>(m);
+    for (int64_t u = 0; u <= top; ++u) c[u] = c[u] * share + (u >= i ? c[u - i] : 0);  // divided by 1 - q^i, normalised
+  }
+  std::vector<double> pmf(static_cast<size_t>(last) + 1);
+  for (int64_t u = 0; u <= half; ++u) pmf[u] = pmf[last - u] = c[u];
+  double total = 0;
+  for (const double x : pmf) total += x;
+  if (!(std::fabs(total - 1) < 1e-9)) throw std::runtime_error("the probabilities of the nRBP loss do not add up to 1");
+  for (double& x : pmf) x /= total;
+  return pmf;
+}
+
+bool has_atoms(const BoundedMetric& metric, const ListShape& shape) {
+  if (metric.family == BoundedMetric::rr || counts_hits(metric) || shape.p == shape.n) return true;
+  if (has_pmf(metric, shape)) return true;
+  return arrangements(metric, shape) <= most_arrangements * (1 + 1e-9);
+}
+
+Atoms atoms_of(const BoundedMetric& metric, const ListShape& shape) {
+  if (shape.p == shape.n) return {{bound_stats(metric, shape, false).best}, {1.0}};
+  if (metric.family == BoundedMetric::rr) return rr_atoms(shape);
+  if (counts_hits(metric)) return hits_atoms(metric, shape);
+  if (has_pmf(metric, shape)) {
+    Atoms out{{}, mann_whitney_pmf(shape.n, shape.p)};
+    for (size_t u = 0; u < out.weights.size(); ++u) out.values.push_back(static_cast<double>(u));
+    return out;
+  }
+  return Arrangements(metric, shape).listed();
+}
+
+}  // namespace mr

@@ -1,0 +1,123 @@
+#include "runtime/bounds/logit_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <utility>
+
+namespace mr {
+namespace {
+
+constexpr double reach = 40;   // beyond so many 1 / gain a sigmoid is 0 or 1 next to what is nearer
+constexpr double margin = 8;   // the table ends so many 1 / gain outside the values, where the logit is a line
+constexpr double density = 2;  // knots per 1 / gain ...
+constexpr double fewest_knots = 512, most_knots = 4096;  // ... within these limits
+constexpr double tail = 1e-10;                           // a Fourier series has no more digits than this needs
+
+int64_t knots_for(double gain, double span, double fewest) {
+  return static_cast<int64_t>(std::clamp(std::ceil(density * gain * span), fewest, most_knots));
+}
+
+/// logit F~ and its derivative, from F~ and 1 - F~ summed separately so that neither loses its digits where it is
+/// small.
+class Sums {
+ public:
+  Sums(const std::vector<double>& at, const std::vector<double>& weights, double gain)
+      : at_(at), weights_(weights), gain_(gain), below_(at.size() + 1, 0.0), above_(at.size() + 1, 0.0) {
+    const size_t n = at.size();
+    for (size_t i = 0; i < n; ++i) below_[i + 1] = below_[i] + weights[i];
+    for (size_t i = n; i > 0; --i) above_[i - 1] = above_[i] + weights[i - 1];
+  }
+
+  std::pair<double, double> logit(double s) const {
+    const auto index = [&](double x) { return std::lower_bound(at_.begin(), at_.end(), x) - at_.begin(); };
+    const auto first = static_cast<size_t>(index(s - reach / gain_)),
+               last = static_cast<size_t>(index(s + reach / gain_));
+    double lower = below_[first], upper = above_[last], slope = 0;
+    for (size_t i = first; i < last; ++i) {
+      const double t = gain_ * (s - at_[i]), e = std::exp(-std::fabs(t)), small = e / (1 + e), large = 1 / (1 + e);
+      lower += weights_[i] * (t >= 0 ? large : small);
+      upper += weights_[i] * (t >= 0 ? small : large);
+      slope += weights_[i] * small * large;
+    }
+    return {std::log(lower) - std::log(upper), gain_ * slope / (lower * upper)};
+  }
+
+ private:
+  const std::vector<double>&at_, &weights_;
+  double gain_;
+  std::vector<double> below_, above_;
+};
+
+}  // namespace
+
+LogitTable::LogitTable(double first, double step, std::vector<double> knots)
+    : first_(first), step_(step), knots_(std::move(knots)) {}
+
+LogitTable::LogitTable(const std::vector<double>& at, const std::vector<double>& weights, double gain) {
+  if (at.size() < 2) {
+    add(0, 0, 0);
+    return;
+  }
+  const Sums sums(at, weights, gain);
+  const double span = at.back() - at.front() + 2 * margin / gain;
+  const int64_t knots = knots_for(gain, span, fewest_knots);
+  first_ = at.front() - margin / gain;
+  step_ = span / static_cast<double>(knots - 1);
+  for (int64_t k = 0; k < knots; ++k) {
+    const auto [logit, slope] = sums.logit(first_ + static_cast<double>(k) * step_);
+    add(logit, slope, gain);
+  }
+  cap_slopes();
+}
+
+LogitTable::LogitTable(const Spectrum& spectrum) {
+  constexpr int64_t lanes = cpu::frequency_lanes;
+  first_ = spectrum.quantile(tail);
+  const double span = spectrum.quantile(1 - tail) - first_;
+  const int64_t knots = (knots_for(spectrum.gain(), span, fewest_knots / 2) + lanes - 1) / lanes * lanes;
+  step_ = span / static_cast<double>(knots - 1);
+  double points[lanes];
+  Smoothed out[lanes];
+  for (int64_t k = 0; k < knots; k += lanes) {
+    for (int64_t j = 0; j < lanes; ++j) points[j] = first_ + static_cast<double>(k + j) * step_;
+    spectrum.at(points, out);
+    for (const auto& [value, derivative] : out) {
+      const double inside = std::clamp(value, tail / 2, 1 - tail / 2);
+      add(std::log(inside / (1 - inside)), std::max(0.0, derivative) / (inside * (1 - inside)), spectrum.gain());
+    }
+  }
+  cap_slopes();
+}
+
+void LogitTable::add(double logit, double slope, double gain) {
+  if (!knots_.empty()) logit = std::max(logit, knots_[knots_.size() - 2]);
+  knots_.push_back(logit);
+  knots_.push_back(std::min(slope, gain));
+}
+
+/// A cubic between rising knots rises where neither slope is above three secants (Fritsch & Carlson 1980).
+void LogitTable::cap_slopes() {
+  for (size_t k = 0; k + 2 < knots_.size(); k += 2) {
+    const double most = 3 * (knots_[k + 2] - knots_[k]) / step_;
+    knots_[k + 1] = std::min(knots_[k + 1], most);
+    knots_[k + 3] = std::min(knots_[k + 3], most);
+  }
+}
+
+Smoothed LogitTable::at(double s) const {
+  const auto [logit, slope] = logit_at(view(Device::cpu), s);
+  const double value = logistic(logit);
+  return {value, slope * value * logistic(-logit)};
+}
+
+LogitView LogitTable::view(Device device) const {
+  const auto count = static_cast<int64_t>(knots_.size()) / 2;
+  if (device == Device::cpu) return {knots_.data(), count, first_, step_};
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (!on_cuda_.defined()) on_cuda_ = Tensor::from(knots_, device);
+  return {on_cuda_.span<const double>().data, count, first_, step_};
+}
+
+}  // namespace mr

@@ -1,0 +1,134 @@
+#include "runtime/bounds/moments.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/bounds/distribution.h"
+#include "runtime/bounds/increments.h"
+#include "runtime/bounds/ranking_recursion.h"
+
+namespace mr {
+namespace {
+
+constexpr double unlikely = 1e-24;
+constexpr double least_spread = 1e-3;  // of the range
+
+/// Probability, mean and variance of what was added up on the way to a state.
+struct Part {
+  double mass = 0, mean = 0, variance = 0;
+
+  /// And what `was` holds, plus x, with a probability.
+  void add(double probability, const Part& was, double x) {
+    const double more = probability * was.mass;
+    if (more == 0) return;
+    const double all = mass + more, away = was.mean + x - mean;
+    variance = (mass * variance + more * was.variance) / all + mass * more / (all * all) * away * away;
+    mean += away * more / all;
+    mass = all;
+  }
+};
+
+/// The recursion of kernels/bounds/characteristic_cpu.h on parts: a state for every choice of counts of the levels'
+/// rows.
+class Walk {
+ public:
+  Walk(const Increments& add, const ListShape& shape)
+      : add_(add), increase_(increase_of(shape, add.kind)), n_(shape.n), others_(shape.n) {
+    for (size_t l = increase_.rows.size(); l-- > 0;) {
+      strides_.insert(strides_.begin(), states_);
+      states_ *= increase_.rows[l] + 1;
+      others_ -= increase_.rows[l];
+    }
+    parts_.resize(static_cast<size_t>(states_));
+    parts_[0].mass = 1;
+  }
+
+  Part at_the_end() {
+    int64_t low = 0, high = 0;  // states beyond are empty
+    for (int64_t r = 0; r < n_; ++r) {
+      high = std::min(states_ - 1, high + strides_[0]);
+      for (int64_t s = high; s >= low; --s) {
+        const Part now = after(r, s);
+        parts_[s] = now.mass < unlikely ? Part{} : now;
+      }
+      while (low < high && parts_[low].mass == 0) ++low;
+      while (high > low && parts_[high].mass == 0) --high;
+    }
+    return parts_.back();
+  }
+
+ private:
+  int64_t count(int64_t state, size_t level) const { return state / strides_[level] % (increase_.rows[level] + 1); }
+
+  /// State s after rank r, from itself and those with a row less.
+  Part after(int64_t r, int64_t s) const {
+    int64_t sum = 0;
+    double weight = 0;
+    for (size_t l = 0; l < strides_.size(); ++l) {
+      sum += count(s, l);
+      weight += static_cast<double>(increase_.rows[l] - count(s, l)) * increase_.weight[l];
+    }
+    Part now;
+    const auto others = static_cast<double>(others_ - (r - sum));
+    if (sum > r + 1 || others < 1) return now;
+    if (sum <= r) now.add(others / (weight + others), parts_[s], increase_.base * add_.d[r]);
+    for (size_t l = 0; l < strides_.size(); ++l) {
+      if (count(s, l) == 0) continue;
+      const double own = increase_.weight[l];
+      const double wanted = static_cast<double>(increase_.rows[l] - count(s, l) + 1) * own;
+      now.add(wanted / (weight + own + (others - 1)), parts_[s - strides_[l]], added(r, l, count(s, l)));
+    }
+    return now;
+  }
+
+  /// What the count-th row of a level adds at rank r.
+  double added(int64_t r, size_t level, int64_t count) const {
+    if (add_.kind == Increment::average_precision) return static_cast<double>(count) * add_.d[r];
+    return (increase_.base + increase_.gain[level]) * add_.d[r];
+  }
+
+  const Increments& add_;
+  Increase increase_;
+  int64_t n_, others_, states_ = 1;
+  std::vector<int64_t> strides_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+Moments moments_of(const BoundedMetric& metric, const ListShape& shape) {
+  if (shape.beta == 0 || degenerate(metric, shape)) {
+    const BoundStats stats = bound_stats(metric, shape, true);
+    return {stats.expectation, std::sqrt(stats.variance)};
+  }
+  if (!has_spectrum(metric, shape)) {
+    const Distribution listed(atoms_of(metric, shape));
+    return {listed.mean(), listed.sd()};
+  }
+  const Increments add = increments_of(metric, shape);
+  const Part end = Walk(add, shape).at_the_end();
+  return {add.scale * end.mean - add.shift, add.scale * std::sqrt(end.variance)};
+}
+
+void check_spread(const BoundedMetric& metric, const ListShape& shape, double sd) {
+  if (shape.beta == 0 || degenerate(metric, shape)) return;
+  char text[300];
+  // weights e^(beta grade) are taken within e^300 of each other
+  const double pulls = shape.grades.empty() ? 0 : std::fabs(shape.beta) * (shape.grades.front() - shape.grades.back());
+  if (pulls > most_pull) {
+    std::snprintf(text, sizeof text, "%g times the range of the grades, %g, is beyond %g", shape.beta,
+                  static_cast<double>(shape.grades.front() - shape.grades.back()), most_pull);
+    throw ArgumentError("beta", text);
+  }
+  const BoundStats stats = bound_stats(metric, shape, false);
+  if (sd >= least_spread * (stats.max - stats.min)) return;
+  std::snprintf(
+      text, sizeof text,
+      "%g is too far from 0 for %s of %lld rows of which %lld are relevant: nearly all rankings are worth the "
+      "same (standard deviation %.3g, range %.3g)",
+      shape.beta, metric.name.c_str(), static_cast<long long>(shape.n), static_cast<long long>(shape.p), sd,
+      stats.max - stats.min);
+  throw ArgumentError("beta", text);
+}
+
+}  // namespace mr

@@ -1,0 +1,140 @@
+#include "runtime/bounds/ranking_distribution.h"
+
+#include <cmath>
+
+#include "runtime/ops/check.h"
+
+namespace mr {
+
+Smoothing to_smoothing(const std::string& gain, double amount) {
+  if (gain != "samples" && gain != "kappa" && gain != "gain")
+    throw ArgumentError("gain", "'" + gain + "', expected 'kappa', 'samples' or a number");
+  check::positive(gain == "gain" ? "gain" : "kappa", amount);
+  return {gain == "samples" ? Smoothing::by_samples
+          : gain == "gain"  ? Smoothing::by_gain
+                            : Smoothing::by_kappa,
+          amount};
+}
+
+Finding to_finding(const std::string& method, int64_t samples, int64_t seed) {
+  if (method == "exact") return {Method::exact, samples, seed};
+  if (method == "sampled") return {Method::sampled, samples, seed};
+  if (method == "auto") return {Method::automatic, samples, seed};
+  throw ArgumentError("method", "'" + method + "', expected 'exact', 'sampled' or 'auto'");
+}
+
+namespace {
+
+SharedDistribution distribution(const std::string& metric, std::optional<int64_t> n, std::optional<int64_t> p,
+                                const std::vector<double>& grades, const std::string& method, int64_t samples,
+                                int64_t seed, double beta) {
+  const BoundedMetric what = to_bounded_metric(metric);
+  check::finite("beta", beta);
+  const ListShape shape = shape_of(what, n, p, grades, beta);
+  if (shape.p == 0) throw ArgumentError("p", "0: without a relevant row there is no distribution");
+  return std::make_shared<const RankingDistribution>(what, shape, to_finding(method, samples, seed));
+}
+
+/// Values that scripts give: finite, and no farther apart than a float64 can say.
+SharedDistribution distribution_of(const Tensor& values, std::optional<std::string> method) {
+  const std::vector<double> numbers = values.to(Dtype::float64).to_vector<double>();
+  constexpr double largest = 1e150;  // squares of differences stay finite
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (std::fabs(numbers[i]) <= largest) continue;
+    char text[120];
+    std::snprintf(text, sizeof text, "entry %zu is %g, expected numbers of at most %g in size", i + 1, numbers[i],
+                  largest);
+    throw ArgumentError("values", text);
+  }
+  const std::string how = method.value_or("values");
+  for (const char* const known : {"values", "enumerated", "sampled"}) {
+    if (how == known) return std::make_shared<const RankingDistribution>(numbers, known);
+  }
+  throw ArgumentError("method", "'" + how + "', expected 'values', 'enumerated' or 'sampled'");
+}
+
+double cdf_of(const SharedDistribution& d, double s) { return d->cdf(s); }
+double quantile_of(const SharedDistribution& d, double q) { return d->quantile(q); }
+double mean_of(const SharedDistribution& d) { return d->mean(); }
+double sd_of(const SharedDistribution& d) { return d->sd(); }
+double min_of(const SharedDistribution& d) { return d->min(); }
+double max_of(const SharedDistribution& d) { return d->max(); }
+std::string method_of(const SharedDistribution& d) { return d->method(); }
+double sample_gain_of(const SharedDistribution& d) { return d->listed().sample_gain(); }
+int64_t value_count(const SharedDistribution& d) { return static_cast<int64_t>(d->listed().values().size()); }
+
+std::tuple<Tensor, Tensor> pmf_of(const SharedDistribution& d) {
+  const Distribution& listed = d->listed();
+  std::vector<double> probability;
+  for (size_t i = 0; i < listed.values().size(); ++i) probability.push_back(listed.probability(i));
+  return {Tensor::from(listed.values()), Tensor::from(probability)};
+}
+
+/// F~ and its derivative at every entry of s.
+std::tuple<Tensor, Tensor> smooth_of(const SharedDistribution& d, const Tensor& s, const std::string& gain,
+                                     double amount) {
+  std::vector<double> value, derivative;
+  for (const Smoothed& at : d->smooth(s.to(Dtype::float64).to_vector<double>(), to_smoothing(gain, amount))) {
+    value.push_back(at.value);
+    derivative.push_back(at.derivative);
+  }
+  return {Tensor::from(value).viewed(s.shape()), Tensor::from(derivative).viewed(s.shape())};
+}
+
+/// The same from the table that bounds read.
+std::tuple<Tensor, Tensor> tabled_of(const SharedDistribution& d, const Tensor& s, const std::string& gain,
+                                     double amount) {
+  const auto table = d->table(to_smoothing(gain, amount));
+  std::vector<double> value, derivative;
+  for (const double x : s.to(Dtype::float64).to_vector<double>()) {
+    value.push_back(table->at(x).value);
+    derivative.push_back(table->at(x).derivative);
+  }
+  return {Tensor::from(value).viewed(s.shape()), Tensor::from(derivative).viewed(s.shape())};
+}
+
+std::string text_of(const SharedDistribution& d) {
+  char text[200];
+  std::snprintf(text, sizeof text, "mr.Distribution (%s): from %.6g to %.6g, mean %.6g, sd %.6g", d->method(), d->min(),
+                d->max(), d->mean(), d->sd());
+  return text;
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable distribution_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&distribution>("distribution", "metric, n, p, grades, method, samples, seed, beta",
+                          "The distribution of a metric over random rankings."),
+        op<&distribution_of>("distribution_of", "values, method?",
+                             "The distribution of values that are equally likely."),
+        op<&smooth_of>("distribution_smooth", "distribution, s, gain, amount",
+                       "F~ and its derivative at every entry of s."),
+        op<&tabled_of>("distribution_tabled", "distribution, s, gain, amount",
+                       "The same from the table that bounds read."),
+    }};
+extern const lua::OpTable distribution_methods{
+    lua::OpTable::methods,
+    &lua::push_metatable<SharedDistribution>,
+    {
+        op<&cdf_of>("cdf", "self, s", "Probability of at most s."),
+        op<&quantile_of>("quantile", "self, q", "The least value with cdf of at least q."),
+        op<&mean_of>("mean", "self", "Mean."),
+        op<&sd_of>("sd", "self", "Standard deviation."),
+        op<&min_of>("min", "self", "Least value."),
+        op<&max_of>("max", "self", "Largest value."),
+        op<&method_of>("method", "self", "How it was found: enumerated, characteristic function, sampled or values."),
+        op<&sample_gain_of>("sample_gain", "self", "Distinct values over range (Eq. 3.13)."),
+        op<&pmf_of>("pmf", "self", "Distinct values and their probabilities."),
+    }};
+extern const lua::OpTable distribution_operators{lua::OpTable::metamethods,
+                                                 &lua::push_metatable<SharedDistribution>,
+                                                 {
+                                                     op<&value_count>("__len", "self", "Number of distinct values."),
+                                                     op<&text_of>("__tostring", "self", "Range, mean and sd."),
+                                                 }};
+
+}  // namespace mr

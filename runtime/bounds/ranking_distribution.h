@@ -1,0 +1,21 @@
+// Distributions as arguments and results of what scripts call.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/bounds/smooth_cdf.h"
+#include "runtime/ops/lists.h"
+
+namespace mr {
+
+using SharedDistribution = std::shared_ptr<const RankingDistribution>;
+template <>
+inline constexpr const char* lua::class_name<SharedDistribution> = "mr.Distribution";
+
+/// gain: "kappa", "samples" (the amount is of no use), or "gain" for a itself.
+Smoothing to_smoothing(const std::string& gain, double amount);
+/// "exact", "sampled" or "auto".
+Finding to_finding(const std::string& method, int64_t samples, int64_t seed);
+
+}  // namespace mr

@@ -1,0 +1,163 @@
+#include "runtime/bounds/ranking_recursion.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "kernels/bounds/rows.h"
+#include "runtime/bounds/relevant_counts.h"
+
+namespace mr {
+namespace {
+
+constexpr int64_t lanes = cpu::frequency_lanes;
+
+/// For every rank the counts of relevant rows that are likely enough to count.
+void likely_counts(int64_t n, int64_t p, double weight, std::vector<int32_t>& low, std::vector<int32_t>& high) {
+  RelevantCounts counts(n, p, weight);
+  for (int64_t r = 0; r < n; ++r) {
+    counts.next();
+    low.push_back(static_cast<int32_t>(counts.least()));
+    high.push_back(static_cast<int32_t>(counts.most()));
+  }
+}
+
+}  // namespace
+
+Increase increase_of(const ListShape& shape, Increment kind) {
+  const std::vector<Level> levels = levels_of(shape);
+  const bool counted = kind == Increment::average_precision;
+  const auto base = counted ? levels.end() - 1
+                            : std::max_element(levels.begin(), levels.end(),
+                                               [](const Level& a, const Level& b) { return a.rows < b.rows; });
+  Increase out;
+  out.base = base->gain;
+  for (const Level& level : levels) {
+    if (&level == &*base) continue;
+    out.gain.push_back(level.gain - base->gain);
+    out.weight.push_back(level.weight_against(*base));
+    out.rows.push_back(level.rows);
+    out.states *= static_cast<double>(level.rows + 1);
+  }
+  return out;
+}
+
+RankingRecursion::RankingRecursion(const Increments& add, const ListShape& shape, Device device) : device_(device) {
+  const bool cumulative = add.kind == Increment::average_precision;
+  const Increase increase = increase_of(shape, add.kind);
+  for (const double d : add.d) {
+    always_ += add.scale * increase.base * d;
+    for (const double gain : increase.gain) angle_.push_back(add.scale * gain * d);
+  }
+  rows_ = increase.rows;
+  weights_ = increase.weight;
+  transform_.n = shape.n;
+  transform_.levels = static_cast<int64_t>(rows_.size());
+  transform_.rows_of = rows_.data();
+  transform_.weights = shape.beta == 0 ? nullptr : weights_.data();
+  transform_.cumulative = cumulative;
+  if (one_level()) likely_counts(shape.n, rows_[0], weights_[0], low_, high_);
+  transform_.low = low_.data();
+  transform_.high = high_.data();
+  start_.resize(2 * angle_.size());
+  powers_.resize(2 * lanes * angle_.size());
+  set_step(0);
+  transform_.start = start_.data();
+  transform_.powers = powers_.data();
+  scratch_.resize(static_cast<size_t>(cpu::characteristic_scratch(transform_)));
+}
+
+void RankingRecursion::set_step(double step) {
+  step_ = step;
+  taken_ = 0;
+  ready_.clear();
+  for (size_t at = 0; at < angle_.size(); ++at) {
+    start_[2 * at] = 1;
+    start_[2 * at + 1] = 0;
+    for (int64_t j = 0; j < lanes; ++j) {
+      const double t = step * angle_[at] * static_cast<double>(j + 1);
+      powers_[2 * lanes * at + j] = std::cos(t);
+      powers_[2 * lanes * at + lanes + j] = std::sin(t);
+    }
+  }
+}
+
+void RankingRecursion::log_moments(double mean, const double* tilt, double* out) {
+  const auto p = static_cast<double>(rows_[0]);
+  const double per_angle = mean / (transform_.cumulative ? p * (p + 1) / 2 : p);
+  std::vector<double> powers(powers_.size(), 0.0);
+  for (int64_t r = 0; r < transform_.n; ++r) {
+    for (int64_t j = 0; j < lanes; ++j) powers[2 * lanes * r + j] = std::exp(tilt[j] * (angle_[r] - per_angle));
+  }
+  cpu::RankingTransform tilted = transform_;
+  tilted.powers = powers.data();
+  double none[lanes];
+  cpu::characteristic(tilted, scratch_.data(), out, none);
+  for (int64_t j = 0; j < lanes; ++j) out[j] = std::log(out[j]);
+}
+
+void RankingRecursion::next(double* re, double* im) {
+  if (runs_on_device()) {
+    const int64_t at = taken_ % block;
+    if (at == 0 && ready_.empty()) launch({this});
+    std::copy_n(ready_.begin() + at, lanes, re);
+    std::copy_n(ready_.begin() + block + at, lanes, im);
+    if (at + lanes == block) ready_.clear();
+  } else {
+    cpu::characteristic(transform_, scratch_.data(), re, im);
+    for (size_t at = 0; at < start_.size() / 2; ++at) turn(at);
+  }
+  taken_ += lanes;
+}
+
+/// On to the next block of frequencies.
+void RankingRecursion::turn(size_t at) {
+  double& re = start_[2 * at];
+  double& im = start_[2 * at + 1];
+  const double c = powers_[2 * lanes * at + lanes - 1], s = powers_[2 * lanes * at + 2 * lanes - 1];
+  const double was = re;
+  re = was * c - im * s;
+  im = was * s + im * c;
+}
+
+void RankingRecursion::launch(const std::vector<RankingRecursion*>& all) {
+  const auto count = static_cast<int64_t>(all.size());
+  const Device device = Device::cuda;
+  std::vector<Tensor> held;  // until the launch is queued
+  const auto there = [&]<class T>(const std::vector<T>& values) {
+    const auto words = static_cast<int64_t>((values.size() * sizeof(T) + sizeof(double) - 1) / sizeof(double));
+    std::vector<double> padded(static_cast<size_t>(words));
+    std::memcpy(padded.data(), values.data(), values.size() * sizeof(T));
+    held.push_back(Tensor::from(padded, device));
+    return Span<const T>{static_cast<const T*>(held.back().raw()), static_cast<int64_t>(values.size())};
+  };
+  const Tensor out = Tensor::empty({count, 2, block}, Dtype::float64, device);
+  std::vector<CharacteristicFunction<double>> shapes;
+  for (const RankingRecursion* r : all) {
+    std::vector<double> angle = r->angle_;
+    for (double& x : angle) x *= r->step_;
+    const Tensor& state = held.emplace_back(Tensor::empty({(r->rows_[0] + 2) * 2 * block}, Dtype::float64, device));
+    const Span<double> states = state.span<double>();
+    double* const parts = out.span<double>().data + 2 * block * static_cast<int64_t>(shapes.size());
+    shapes.push_back({r->transform_.n,
+                      r->rows_[0],
+                      r->weights_[0],
+                      r->transform_.cumulative,
+                      there(r->low_),
+                      there(r->high_),
+                      there(angle),
+                      r->taken_ + 1,
+                      block,
+                      states,
+                      {parts, block},
+                      {parts + block, block}});
+  }
+  kernels<BoundKernels<double>>(device).characteristic(count * block, {there(shapes), block});
+  const auto values = out.to_vector<double>();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto first = values.begin() + 2 * block * static_cast<int64_t>(i);
+    all[i]->ready_.assign(first, first + 2 * block);
+  }
+}
+
+}  // namespace mr

@@ -1,0 +1,59 @@
+// Blocks of a metric's characteristic function over random rankings, from the recursion over ranks, on either device.
+#pragma once
+
+#include <vector>
+
+#include "kernels/bounds/characteristic_cpu.h"
+#include "runtime/bounds/increments.h"
+#include "runtime/tensor/tensor.h"
+
+namespace mr {
+
+/// Levels as the recursion takes them: the one with the most rows (where relevant rows are counted: the other rows)
+/// adds nothing and has weight 1, the others what they gain more.
+struct Increase {
+  std::vector<double> gain, weight;
+  std::vector<int64_t> rows;
+  double base = 0;  // the gain of the level left out
+  double states = 1;
+};
+Increase increase_of(const ListShape& shape, Increment kind = Increment::linear);
+
+class RankingRecursion {
+ public:
+  /// Lists of one level besides the base may run on a GPU; others run on the CPU.
+  RankingRecursion(const Increments& add, const ListShape& shape, Device device);
+
+  bool one_level() const { return transform_.levels == 1; }
+  /// What every ranking has and the recursion leaves out.
+  double always() const { return always_; }
+  /// log E exp(tilt[j] (X - mean)) for the sum X of one level's increments, at cpu::frequency_lanes tilts.
+  void log_moments(double mean, const double* tilt, double* out);
+
+  /// The frequencies to come are step, 2 step, ...
+  void set_step(double step);
+  /// E exp(i t X) at the next cpu::frequency_lanes of them.
+  void next(double* re, double* im);
+
+  /// So many calls of `next` are answered by one launch on the GPU.
+  static constexpr int64_t calls_per_launch = 16;
+  bool runs_on_device() const { return device_ == Device::cuda && one_level(); }
+  /// One launch for the next calls of all these, which run on the GPU and have none left.
+  static void launch(const std::vector<RankingRecursion*>& all);
+
+ private:
+  static constexpr int64_t block = calls_per_launch * cpu::frequency_lanes;  // frequencies
+  void turn(size_t at);
+
+  Device device_;
+  cpu::RankingTransform transform_;
+  double always_ = 0, step_ = 0;
+  std::vector<int64_t> rows_;
+  std::vector<double> weights_;
+  std::vector<int32_t> low_, high_;
+  std::vector<double> angle_, start_, powers_, scratch_;
+  int64_t taken_ = 0;          // frequencies handed out
+  std::vector<double> ready_;  // from the device: real and imaginary parts of the block that taken_ lies in
+};
+
+}  // namespace mr

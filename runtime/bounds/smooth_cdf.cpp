@@ -1,0 +1,119 @@
+#include "runtime/bounds/smooth_cdf.h"
+
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+
+#include "runtime/lua/failure.h"
+
+namespace mr {
+namespace {
+
+/// With more values than this a Fourier series or a table is quicker than the sum over them.
+constexpr size_t most_summed = 2048;
+/// An unsmoothed distribution function that cannot be listed is taken at this many gains per deviation.
+constexpr double fine_kappa = 1000;
+/// But of rankings that weights make nearly the same at no more than this over the range, where the series still ends.
+constexpr double most_fine = 6e4;
+
+}  // namespace
+
+double Smoothing::gain(double sd, double range) const {
+  const double a = kind == by_gain ? amount : amount / sd;
+  if (range <= 0 || (a * range >= 1e-9 && a * range <= 1e150)) return a;
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "%g smooths values over a range of %g by a = %g, expected a times the range from 1e-9 to 1e150", amount,
+                range, a);
+  throw ArgumentError(kind == by_gain ? "gain" : "kappa", text);
+}
+
+RankingDistribution::RankingDistribution(const std::vector<double>& values, const char* method)
+    : method_(method), listed_(Distribution(values)) {}
+
+RankingDistribution::RankingDistribution(const BoundedMetric& metric, const ListShape& shape, const Finding& finding)
+    : method_("sampled") {
+  const bool listable = has_atoms(metric, shape);
+  const bool within_reach = listable || has_spectrum(metric, shape);
+  if (finding.method == Method::exact && !within_reach) {
+    throw ArgumentError("method", "'exact' is out of reach for " + metric.name + " of " + std::to_string(shape.n) +
+                                      " rows with so many grades; 'auto' or 'sampled' are not");
+  }
+  if (finding.method == Method::sampled || !within_reach) {
+    listed_.emplace(sample_metric(metric, shape, finding.samples, finding.seed, finding.device));
+    check_spread(metric, shape, listed_->sd());
+    return;
+  }
+  method_ = listable ? "enumerated" : "characteristic function";
+  exact_ = Exact{metric, shape, bound_stats(metric, shape, false), moments_of(metric, shape)};
+  check_spread(metric, shape, exact_->moments.sd);
+  if (listable) listed_.emplace(atoms_of(metric, shape));
+}
+
+double RankingDistribution::min() const { return exact_ ? exact_->stats.min : listed_->min(); }
+double RankingDistribution::max() const { return exact_ ? exact_->stats.max : listed_->max(); }
+double RankingDistribution::mean() const { return exact_ ? exact_->moments.mean : listed_->mean(); }
+double RankingDistribution::sd() const { return exact_ ? exact_->moments.sd : listed_->sd(); }
+
+const Spectrum& RankingDistribution::fine() const {
+  const std::lock_guard lock(mutex_);
+  const double steepest = exact_->shape.beta == 0 ? fine_kappa / sd() : most_fine / (max() - min());
+  if (!fine_) fine_.emplace(exact_->metric, exact_->shape, std::min(fine_kappa / sd(), steepest));
+  return *fine_;
+}
+
+double RankingDistribution::cdf(double s) const {
+  if (listed_) return listed_->cdf(s);
+  if (s < min()) return 0;
+  return s >= max() ? 1 : std::clamp(fine().at(s).value, 0.0, 1.0);
+}
+
+double RankingDistribution::quantile(double q) const {
+  if (listed_) return listed_->quantile(q);
+  if (!(q >= 0 && q <= 1)) throw ArgumentError("q", std::to_string(q) + ", expected 0 to 1");
+  return std::clamp(fine().quantile(q), min(), max());
+}
+
+const Distribution& RankingDistribution::listed() const {
+  if (listed_) return *listed_;
+  throw std::runtime_error("there are too many values of " + exact_->metric.name +
+                           " to list; :cdf, :quantile and :smooth " +
+                           "know them all, and method = \"sampled\" lists some");
+}
+
+double RankingDistribution::gain(const Smoothing& how) const {
+  return how.kind == Smoothing::by_samples ? listed().sample_gain() : how.gain(sd(), max() - min());
+}
+
+std::vector<Smoothed> RankingDistribution::smooth(const std::vector<double>& s, const Smoothing& how) const {
+  std::vector<Smoothed> out;
+  const bool summed = listed_ && (how.kind == Smoothing::by_samples || listed_->values().size() <= most_summed);
+  if (summed) {
+    const double a = gain(how);
+    for (const double x : s) out.push_back(listed_->smooth(x, a));
+  } else if (exact_ && has_spectrum(exact_->metric, exact_->shape)) {
+    const Spectrum spectrum(exact_->metric, exact_->shape, gain(how));
+    for (const double x : s) out.push_back(spectrum.at(x));
+  } else {
+    const auto read = table(how);
+    for (const double x : s) out.push_back(read->at(x));
+  }
+  return out;
+}
+
+std::shared_ptr<const LogitTable> RankingDistribution::table(const Smoothing& how) const {
+  const double a = gain(how);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = tables_.find(a);
+    if (found != tables_.end()) return found->second;
+  }
+  // the one that bounds read, also where the values are few enough to be summed
+  const bool series = how.kind != Smoothing::by_samples && exact_ && has_spectrum(exact_->metric, exact_->shape);
+  auto made = series ? std::make_shared<const LogitTable>(Spectrum(exact_->metric, exact_->shape, a))
+                     : std::make_shared<const LogitTable>(listed().table(a));
+  const std::lock_guard lock(mutex_);
+  return tables_[a] = std::move(made);
+}
+
+}  // namespace mr

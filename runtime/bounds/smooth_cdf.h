@@ -1,0 +1,88 @@
+// Smoothed distribution functions of metrics over random rankings, as bounds and scripts want them: found exactly or
+// from samples, made once per shape of list.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <variant>
+
+#include "runtime/bounds/distribution.h"
+#include "runtime/bounds/moments.h"
+
+namespace mr {
+
+enum class Method : int8_t { exact, sampled, automatic };
+
+/// The steepness a of F~: kappa / sd; a itself; or (number of distinct values) / (max - min), Eq. 3.13.
+struct Smoothing {
+  enum Kind : int8_t { by_kappa, by_gain, by_samples } kind = by_kappa;
+  double amount = 8;
+
+  /// a by kappa or as given, for a distribution of this standard deviation and range. Throws where a is so small that
+  /// F~ is 1/2 throughout, or so large that it cannot be calculated with.
+  double gain(double sd, double range) const;
+};
+
+/// How a distribution is found. `automatic`: exactly where that is within reach, else from samples.
+struct Finding {
+  Method method = Method::automatic;
+  int64_t samples = 300'000, seed = 1;
+  Device device = Device::cpu;  // that draws the samples
+};
+
+/// The distribution of a metric over random rankings of one shape, or of given values.
+class RankingDistribution {
+ public:
+  RankingDistribution(const BoundedMetric& metric, const ListShape& shape, const Finding& finding);
+  /// `method` says how they were found.
+  RankingDistribution(const std::vector<double>& values, const char* method);
+
+  /// "values", "sampled", "enumerated" or "characteristic function".
+  const char* method() const { return method_; }
+  double min() const;
+  double max() const;
+  double mean() const;
+  double sd() const;
+  /// Beyond enumeration: of the metric blurred by a thousandth of its deviation.
+  double cdf(double s) const;
+  double quantile(double q) const;
+  /// All values with their probabilities; throws where they cannot be listed.
+  const Distribution& listed() const;
+  std::vector<Smoothed> smooth(const std::vector<double>& s, const Smoothing& how) const;
+  /// F~ as a table, made once per gain.
+  std::shared_ptr<const LogitTable> table(const Smoothing& how) const;
+  double gain(const Smoothing& how) const;
+
+ private:
+  struct Exact {
+    BoundedMetric metric;
+    ListShape shape;
+    BoundStats stats;
+    Moments moments;
+  };
+  const Spectrum& fine() const;
+
+  const char* method_;
+  std::optional<Exact> exact_;
+  std::optional<Distribution> listed_;
+  mutable std::mutex mutex_;
+  mutable std::optional<Spectrum> fine_;
+  mutable std::map<double, std::shared_ptr<const LogitTable>> tables_;
+};
+
+/// F~ of one shape, with no more memory than it needs: the values only by Eq. 3.13, else a table.
+using SmoothCdf = std::variant<std::shared_ptr<const Distribution>, std::shared_ptr<const LogitTable>>;
+
+/// F~ for all shapes (no value for degenerate ones): made in parallel, kept per process up to a limit of bytes, the
+/// least recently used going first; characteristic functions on `device`. Throws where a method cannot do a shape.
+std::vector<std::optional<SmoothCdf>> smooth_cdfs(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
+                                                  const Finding& finding, const Smoothing& how,
+                                                  Device device = Device::cpu);
+
+/// The tables that are kept, by a text that says all that each depends on.
+std::map<std::string, std::shared_ptr<const LogitTable>> kept_tables();
+void keep_table(const std::string& key, const std::shared_ptr<const LogitTable>& table);
+
+}  // namespace mr

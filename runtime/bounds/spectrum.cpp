@@ -1,0 +1,205 @@
+#include "runtime/bounds/spectrum.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numbers>
+
+#include "runtime/bounds/moments.h"
+#include "runtime/bounds/ranking_recursion.h"
+#include "runtime/lua/failure.h"
+
+namespace mr {
+namespace {
+
+constexpr int64_t lanes = cpu::frequency_lanes;
+constexpr double negligible = 1e-13;         // terms below end the series
+constexpr int64_t most_terms = 1 << 17;      // a steeper kernel has no business with a Fourier series
+constexpr double most_work = 4e6;            // states times ranks per frequency
+constexpr int64_t closed_form_pairs = 2000;  // of relevant and other rows, from which nRBP takes the closed form
+constexpr double wide = 25;                  // deviations, from which it is worth to see whether the range is needed
+constexpr int64_t most_grades = 8;           // besides the one that adds nothing
+
+/// The nRBP loss is a Mann-Whitney statistic: a product of sines, about its mean (Mann & Whitney 1947).
+double mann_whitney(int64_t n, int64_t p, double t) {
+  const int64_t fewer = std::min(p, n - p);
+  double phi = 1;
+  for (int64_t j = 1; j <= fewer; ++j) {
+    const auto a = static_cast<double>(j), b = static_cast<double>(n - fewer + j);
+    phi *= a * std::sin(b * t / 2) / (b * std::sin(a * t / 2));
+  }
+  return phi;
+}
+
+/// Narrows [low, high] to where more than 1e-16 of the distribution can be, by Chernoff's bound at several tilts.
+void narrow(RankingRecursion& recursion, double centre, double mean, double sd, double& low, double& high) {
+  constexpr double sizes[lanes / 2] = {1, 2, 3, 4, 6, 8, 11, 15}, log_rest = 37;
+  double tilt[lanes], log_moment[lanes];
+  for (int64_t j = 0; j < lanes; ++j) tilt[j] = (j % 2 == 0 ? 1 : -1) * sizes[j / 2] / sd;
+  recursion.log_moments(centre, tilt, log_moment);
+  for (int64_t j = 0; j < lanes; ++j) {
+    if (!std::isfinite(log_moment[j])) continue;
+    const double reach = (log_moment[j] + log_rest) / std::fabs(tilt[j]);
+    if (tilt[j] > 0) {
+      high = std::min(high, mean + reach);
+    } else {
+      low = std::max(low, mean - reach);
+    }
+  }
+}
+
+/// z / sinh z: the transform of the logistic kernel.
+double kernel(double z) { return z > 300 ? 0 : z / std::sinh(z); }
+
+}  // namespace
+
+bool has_spectrum(const BoundedMetric& metric, const ListShape& shape) {
+  if (shape.of_one_kind() || metric.family == BoundedMetric::rr) return false;
+  if (metric.family == BoundedMetric::ap) return static_cast<double>(shape.p) < most_work;
+  const Increase increase = increase_of(shape);
+  if (increase.rows.size() == 1) return increase.states < most_work;
+  return increase.rows.size() <= most_grades && increase.states * static_cast<double>(shape.n) <= most_work;
+}
+
+struct Spectrum::Source {
+  ListShape shape;
+  std::unique_ptr<RankingRecursion> recursion;  // null: the closed form of Mann and Whitney
+  double centre = 0;
+  int64_t k = 0;
+
+  void next(double step, double* re, double* im) {
+    if (recursion == nullptr) {
+      for (int64_t j = 0; j < lanes; ++j) re[j] = mann_whitney(shape.n, shape.p, step * static_cast<double>(++k));
+      std::fill(im, im + lanes, 0.0);
+      return;
+    }
+    recursion->next(re, im);
+    for (int64_t j = 0; j < lanes; ++j) {
+      const double t = step * static_cast<double>(++k) * centre, c = std::cos(t), s = std::sin(t), x = re[j];
+      re[j] = x * c + im[j] * s;
+      im[j] = im[j] * c - x * s;
+    }
+  }
+};
+
+Spectrum::Spectrum(const BoundedMetric& metric, const ListShape& shape, double gain, Device device, Source& source)
+    : gain_(gain) {
+  const BoundStats stats = bound_stats(metric, shape, false);
+  low_ = stats.min;
+  high_ = stats.max;
+  const Moments moments = moments_of(metric, shape);
+  mean_ = moments.mean;
+  source.shape = shape;
+  if (metric.family == BoundedMetric::nrbp_loss && shape.beta == 0 &&
+      shape.p * (shape.n - shape.p) > closed_form_pairs) {
+    set_period();
+    return;
+  }
+  const Increments add = increments_of(metric, shape);
+  source.recursion = std::make_unique<RankingRecursion>(add, shape, device);
+  source.centre = mean_ + add.shift - source.recursion->always();
+  if (source.recursion->one_level() && high_ - low_ > wide * moments.sd)
+    narrow(*source.recursion, source.centre, mean_, moments.sd, low_, high_);
+  set_period();
+  source.recursion->set_step(step_);
+}
+
+Spectrum::Spectrum(const BoundedMetric& metric, const ListShape& shape, double gain, Device device) : gain_(gain) {
+  Source source;
+  *this = Spectrum(metric, shape, gain, device, source);
+  while (!add_terms(source, most_terms)) {
+  }
+  finish();
+}
+
+std::vector<Spectrum> Spectrum::of(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
+                                   const std::vector<double>& gains, Device device) {
+  constexpr int64_t blocks = RankingRecursion::calls_per_launch;
+  constexpr size_t most_at_once = 256;  // shapes per launch, whose states are in memory together
+  std::vector<Spectrum> out;
+  std::vector<Source> sources(shapes.size());
+  std::vector<size_t> growing;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    out.push_back(Spectrum(metric, shapes[i], gains[i], device, sources[i]));
+    growing.push_back(i);
+  }
+  while (!growing.empty()) {
+    std::vector<RankingRecursion*> waiting;
+    const size_t now = std::min(growing.size(), most_at_once);
+    for (size_t g = 0; g < now; ++g) {
+      RankingRecursion* const recursion = sources[growing[g]].recursion.get();
+      if (recursion != nullptr && recursion->runs_on_device()) waiting.push_back(recursion);
+    }
+    if (!waiting.empty()) RankingRecursion::launch(waiting);
+    const auto done = [&](size_t i) { return out[i].add_terms(sources[i], blocks); };
+    growing.erase(std::remove_if(growing.begin(), growing.begin() + static_cast<int64_t>(now), done),
+                  growing.begin() + static_cast<int64_t>(now));
+  }
+  for (Spectrum& spectrum : out) spectrum.finish();
+  return out;
+}
+
+void Spectrum::set_period() {
+  period_ = high_ - low_ + 2 * reach();
+  step_ = 2 * std::numbers::pi / period_;
+}
+
+bool Spectrum::add_terms(Source& source, int64_t blocks) {
+  double re[lanes], im[lanes];
+  for (int64_t block = 0; block < blocks; ++block) {
+    if (terms() >= most_terms)
+      throw ArgumentError("kappa", "too steep for the characteristic function: more than " +
+                                       std::to_string(most_terms) + " frequencies");
+    source.next(step_, re, im);
+    double last = 0;
+    for (int64_t j = 0; j < lanes; ++j) {
+      const double t = step_ * static_cast<double>(terms() + 1), psi = kernel(std::numbers::pi * t / gain_);
+      if (j >= lanes / 2) last = std::max(last, std::hypot(re[j], im[j]) * psi);
+      coefficients_.insert(coefficients_.end(), {re[j] * psi, im[j] * psi, re[j] * psi / t, im[j] * psi / t});
+    }
+    if (last < negligible) return true;
+  }
+  return false;
+}
+
+void Spectrum::at(const double* s, Smoothed* out) const {
+  double re[lanes], im[lanes], first[lanes], second[lanes];
+  for (int64_t j = 0; j < lanes; ++j) {
+    // beyond the ends the kernel's tail is all there is, and the series would repeat itself
+    const double inside = std::clamp(s[j], low_ - reach(), high_ + reach());
+    re[j] = std::cos(step_ * (inside - mean_));
+    im[j] = -std::sin(step_ * (inside - mean_));
+  }
+  cpu::fourier_sums(coefficients_.data(), terms(), re, im, first, second);
+  for (int64_t j = 0; j < lanes; ++j) {
+    const double inside = std::clamp(s[j], low_ - reach(), high_ + reach());
+    out[j].value = constant_ + (inside - 2 * second[j]) / period_;
+    out[j].derivative = (1 + 2 * first[j]) / period_;
+  }
+}
+
+Smoothed Spectrum::at(double s) const {
+  double points[lanes];
+  std::fill(points, points + lanes, s);
+  Smoothed out[lanes];
+  at(points, out);
+  return out[0];
+}
+
+double Spectrum::quantile(double level) const {
+  double from = low_ - reach(), to = high_ + reach();
+  double points[lanes];
+  Smoothed out[lanes];
+  while (to - from > 1e-6 * (high_ - low_)) {
+    const double width = (to - from) / (lanes + 1);
+    for (int64_t j = 0; j < lanes; ++j) points[j] = from + width * static_cast<double>(j + 1);
+    at(points, out);
+    int64_t below = 0;
+    while (below < lanes && out[below].value < level) ++below;
+    from += width * static_cast<double>(below);
+    to = from + width;
+  }
+  return (from + to) / 2;
+}
+
+}  // namespace mr

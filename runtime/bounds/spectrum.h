@@ -1,0 +1,59 @@
+// The smoothed distribution function of a metric over random rankings, F~(s) = E sigma(a (s - X)), exactly, as a
+// Fourier series: the characteristic function of X times that of the logistic kernel (math: Gil-Pelaez inversion on a
+// period that the kernel's tails do not reach).
+#pragma once
+
+#include <vector>
+
+#include "kernels/bounds/characteristic_cpu.h"
+#include "runtime/bounds/increments.h"
+#include "runtime/tensor/device.h"
+
+namespace mr {
+
+struct Smoothed {
+  double value, derivative;
+};
+
+/// Whether a metric's characteristic function is within reach for a shape: graded lists of many levels are not, nor is
+/// a reciprocal rank (which has few values instead).
+bool has_spectrum(const BoundedMetric& metric, const ListShape& shape);
+
+class Spectrum {
+ public:
+  /// `gain` is a; throws where that takes too many frequencies. The recursion over ranks runs on `device`.
+  Spectrum(const BoundedMetric& metric, const ListShape& shape, double gain, Device device = Device::cpu);
+
+  /// Those of many shapes, each with its gain; on the GPU the recursions of all run in the same launches.
+  static std::vector<Spectrum> of(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
+                                  const std::vector<double>& gains, Device device);
+
+  /// F~ and its derivative, to about 1e-12.
+  Smoothed at(double s) const;
+  /// The same at cpu::frequency_lanes points.
+  void at(const double* s, Smoothed* out) const;
+  /// Where F~ passes a level, within a millionth of the standard deviation.
+  double quantile(double level) const;
+
+  double gain() const { return gain_; }
+  int64_t terms() const { return static_cast<int64_t>(coefficients_.size()) / 4; }
+
+ private:
+  /// What makes the terms of one series.
+  struct Source;
+  Spectrum(const BoundedMetric& metric, const ListShape& shape, double gain, Device device, Source& source);
+  /// phi(k dt) for the next `blocks` of k, each with the kernel's transform; whether they are too small to matter now.
+  bool add_terms(Source& source, int64_t blocks);
+  void finish() { constant_ = -at(low_ - reach()).value; }
+
+  void set_period();
+  /// How far the kernel's tails reach beyond the values.
+  double reach() const { return 36 / gain_; }
+
+  double gain_, low_, high_, mean_;
+  double period_ = 0, step_ = 0;  // of the series in the values, and between frequencies
+  double constant_ = 0;
+  std::vector<double> coefficients_;  // [terms][4]: phi psi, and the same over t
+};
+
+}  // namespace mr

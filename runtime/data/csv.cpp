@@ -1,0 +1,77 @@
+#include "runtime/data/csv.h"
+
+#include "kernels/core/threads.h"
+#include "runtime/io/text_file.h"
+
+namespace mr {
+
+CsvReader::CsvReader(std::string path, char delimiter)
+    : path_(std::move(path)), delimiter_(delimiter), text_(read_text_file(path_)) {}
+
+bool CsvReader::next(CsvRecord& record) {
+  cpu::check_interrupt();
+  while (at_ < text_.size() && (text_[at_] == '\n' || text_[at_] == '\r')) {
+    if (text_[at_++] == '\n') {
+      ++line_;
+      line_start_ = at_;
+    }
+  }
+  if (at_ >= text_.size()) return false;
+  record.line = line_;
+  used_ = 0;
+  record.columns.clear();
+  for (;;) {
+    field(record);
+    if (at_ >= text_.size()) break;
+    const char mark = text_[at_++];
+    if (mark == delimiter_) continue;
+    if (mark == '\r' && at_ < text_.size() && text_[at_] == '\n') ++at_;
+    ++line_;
+    line_start_ = at_;
+    break;
+  }
+  record.fields.resize(used_);
+  return true;
+}
+
+void CsvReader::field(CsvRecord& record) {
+  if (used_ == record.fields.size()) record.fields.emplace_back();
+  std::string& into = record.fields[used_++];
+  record.columns.push_back(static_cast<int64_t>(at_ - line_start_) + 1);
+  if (at_ < text_.size() && text_[at_] == '"') {
+    quoted_field(record, into);
+    return;
+  }
+  size_t end = at_;
+  while (end < text_.size() && text_[end] != delimiter_ && text_[end] != '\n' && text_[end] != '\r') ++end;
+  into.assign(text_, at_, end - at_);
+  at_ = end;
+}
+
+void CsvReader::quoted_field(CsvRecord& record, std::string& into) {
+  const int64_t column = record.columns.back(), line = line_;
+  into.clear();
+  for (++at_;; ++at_) {
+    if (at_ >= text_.size())
+      throw ParseError(path_, line, column, "found a quote that is never closed, expected another quote");
+    if (text_[at_] == '"') {
+      if (at_ + 1 < text_.size() && text_[at_ + 1] == '"') {
+        ++at_;
+      } else {
+        break;
+      }
+    }
+    if (text_[at_] == '\n') {
+      ++line_;
+      line_start_ = at_ + 1;
+    }
+    into += text_[at_];
+  }
+  ++at_;
+  if (at_ < text_.size() && text_[at_] != delimiter_ && text_[at_] != '\n' && text_[at_] != '\r') {
+    throw ParseError(path_, line_, static_cast<int64_t>(at_ - line_start_) + 1,
+                     "found text after a closing quote, expected the end of the field");
+  }
+}
+
+}  // namespace mr

@@ -1,0 +1,205 @@
+// Data sets for scripts: readers, generators, folds.
+#include <memory>
+#include <optional>
+
+#include "kernels/core/rng.h"
+#include "kernels/core/threads.h"
+#include "runtime/data/letor.h"
+#include "runtime/data/letor_cache.h"
+#include "runtime/data/ratings.h"
+#include "runtime/data/split.h"
+#include "runtime/data/synthetic.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/lists.h"
+
+namespace mr {
+namespace {
+using KeptUsers = std::shared_ptr<const Positives>;
+}
+template <>
+inline constexpr const char* lua::class_name<KeptUsers> = "mr.Positives";
+
+namespace {
+
+using RatingTensors = std::tuple<Tensor, Tensor, Tensor, std::vector<std::string>, std::vector<std::string>>;
+
+RatingTensors as_tensors(Ratings ratings) {
+  return {Tensor::from(ratings.user), Tensor::from(ratings.item), Tensor::from(ratings.value),
+          std::move(ratings.user_ids), std::move(ratings.item_ids)};
+}
+
+RatingTensors read_ratings_of(const std::string& path, const std::string& user, const std::string& item,
+                              const std::string& rating, bool rating_required, bool header,
+                              const std::string& delimiter) {
+  if (delimiter.size() != 1) throw ArgumentError("delimiter", "'" + delimiter + "', expected one character");
+  return as_tensors(read_ratings(path, {user, item, rating, rating_required, header, delimiter[0]}));
+}
+
+RatingTensors read_libraries_of(const std::string& path) { return as_tensors(read_libraries(path)); }
+
+std::tuple<std::vector<std::string>, std::vector<std::string>> read_pairs_of(const std::string& path,
+                                                                             const std::string& key,
+                                                                             const std::string& value) {
+  std::vector<std::string> keys, values;
+  for (auto& [k, v] : read_pairs(path, key, value)) {
+    keys.push_back(std::move(k));
+    values.push_back(std::move(v));
+  }
+  return {std::move(keys), std::move(values)};
+}
+
+RatingTensors make_ratings_of(int64_t users, int64_t items, int64_t factors, int64_t mean_activity, double noise,
+                              int64_t seed) {
+  return as_tensors(make_ratings({users, items, factors, mean_activity, noise, static_cast<uint64_t>(seed)}));
+}
+
+std::tuple<Lists, Tensor> judged(LetorFile file) {
+  return {Lists(std::move(file.sizes), std::move(file.labels), std::move(file.qids), std::move(file.documents)),
+          std::move(file.features)};
+}
+
+std::tuple<Lists, Tensor> read_letor_of(const std::string& path, int64_t features, bool any_order, bool null_is_zero,
+                                        bool qid_optional) {
+  return judged(read_letor(path, {features, any_order, null_is_zero, qid_optional}));
+}
+
+std::tuple<Lists, Tensor, std::optional<std::string>> read_letor_cached_of(const std::string& path, int64_t features,
+                                                                           bool any_order, bool null_is_zero,
+                                                                           bool qid_optional,
+                                                                           const std::string& folder) {
+  std::string problem;
+  auto [lists, x] = judged(read_letor_cached(path, {features, any_order, null_is_zero, qid_optional}, folder, problem));
+  return {std::move(lists), std::move(x), problem.empty() ? std::nullopt : std::optional(std::move(problem))};
+}
+
+std::tuple<Lists, Tensor> make_queries_of(int64_t queries, int64_t features, int64_t mean_size, double noise,
+                                          int64_t seed) {
+  return judged(make_queries({queries, features, mean_size, noise, static_cast<uint64_t>(seed)}));
+}
+
+/// Lists and rows of several data sets, one after the other.
+Lists join_lists(const std::vector<Lists>& parts) {
+  std::vector<int64_t> sizes;
+  std::vector<float> relevance;
+  std::vector<std::string> ids, documents;
+  bool named = true, documented = true;
+  for (const Lists& part : parts) {
+    sizes.insert(sizes.end(), part.sizes().begin(), part.sizes().end());
+    relevance.insert(relevance.end(), part.relevance().begin(), part.relevance().end());
+    ids.insert(ids.end(), part.ids().begin(), part.ids().end());
+    documents.insert(documents.end(), part.documents().begin(), part.documents().end());
+    named = named && !part.ids().empty();
+    documented = documented && !part.documents().empty();
+  }
+  if (!named) ids.clear();
+  if (!documented) documents.clear();
+  return {std::move(sizes), std::move(relevance), std::move(ids), std::move(documents)};
+}
+
+Tensor join_rows(const std::vector<Tensor>& parts) {
+  std::vector<float> all;
+  if (parts.empty()) throw ArgumentError("parts", "nothing to join");
+  int64_t rows = 0;
+  for (const Tensor& part : parts) {
+    if (part.dtype() != Dtype::float32 || part.dims() != 2 || part.size(1) != parts[0].size(1)) {
+      throw ArgumentError("parts", "features of shapes " + parts[0].shape().text() + " and " + part.shape().text() +
+                                       " do not fit together; features = n reads them all with n");
+    }
+    const auto values = part.to_vector<float>();
+    all.insert(all.end(), values.begin(), values.end());
+    rows += part.size(0);
+  }
+  return Tensor::from(all).viewed({rows, parts[0].size(1)});
+}
+
+std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::string>> letor_folds_of(
+    const std::string& folder) {
+  std::vector<std::string> train, valid, test;
+  const auto joined = [](const std::vector<std::string>& paths) {
+    std::string text;
+    for (const std::string& path : paths) text += (text.empty() ? "" : "\n") + path;
+    return text;
+  };
+  for (const FoldPaths& fold : letor_fold_paths(folder)) {
+    train.push_back(joined(fold.train));
+    valid.push_back(joined(fold.valid));
+    test.push_back(joined(fold.test));
+  }
+  return {std::move(train), std::move(valid), std::move(test)};
+}
+
+KeptUsers positives(const Tensor& user, const Tensor& item, const Tensor& value, int64_t users, int64_t items,
+                    double threshold, int64_t min_relevant) {
+  check::type("user", user, Dtype::int64);
+  check::type("item", item, Dtype::int64);
+  check::type("value", value, Dtype::float32);
+  return std::make_shared<const Positives>(positives_of(user.to_vector<int64_t>(), item.to_vector<int64_t>(),
+                                                        value.to_vector<float>(), users, items, threshold,
+                                                        min_relevant));
+}
+
+using FoldTensors = std::tuple<Lists, Tensor, Tensor, Lists, Tensor, Tensor, Lists, Tensor, Tensor, int64_t>;
+
+FoldTensors make_fold_of(const KeptUsers& kept, int64_t folds, int64_t fold, int64_t nsr, double valid, int64_t seed) {
+  Fold f = make_fold(*kept, {folds, fold, nsr, valid, static_cast<uint64_t>(seed)});
+  const auto lists = [](Part& p) { return Lists(std::move(p.sizes), std::move(p.relevance)); };
+  const auto index = [](const std::vector<int64_t>& v) { return Tensor::from(v); };
+  return {lists(f.train),       index(f.train.users), index(f.train.items), lists(f.valid),      index(f.valid.users),
+          index(f.valid.items), lists(f.test),        index(f.test.users),  index(f.test.items), f.short_users};
+}
+
+int64_t count_of(const KeptUsers& kept) { return static_cast<int64_t>(kept->users.size()); }
+int64_t rows_of(const KeptUsers& kept) { return static_cast<int64_t>(kept->items.size()); }
+Tensor users_of(const KeptUsers& kept) { return Tensor::from(kept->users); }
+
+/// The numbers 1 .. n in random order.
+Tensor permutation(int64_t n, int64_t seed, const std::string& stream, int64_t lane) {
+  if (n < 0) throw ArgumentError("n", std::to_string(n) + ", expected 0 or more");
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) order[i] = i + 1;
+  const RandomKey key = random_key(static_cast<uint64_t>(seed), stream.c_str());
+  for (int64_t i = n - 1; i > 0; --i) {
+    if ((i & 0xFFFFF) == 0) cpu::check_interrupt();
+    const uint64_t bits = philox(key, static_cast<uint64_t>(i), static_cast<uint64_t>(lane)).low();
+    std::swap(order[i], order[bounded(bits, static_cast<uint64_t>(i) + 1)]);
+  }
+  return Tensor::from(order);
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable data_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&read_ratings_of>("read_ratings", "path, user, item, rating, rating_required, header, delimiter",
+                             "Users, items, ratings and both ids of a table."),
+        op<&read_libraries_of>("read_libraries", "path", "The same of lines of libraries; all ratings are 1."),
+        op<&read_pairs_of>("read_pairs", "path, key, value", "Two columns of a table."),
+        op<&make_ratings_of>("make_ratings", "users, items, factors, mean_activity, noise, seed", "Made-up ratings."),
+        op<&read_letor_of>("read_letor", "path, features, any_order, null_is_zero, qid_optional",
+                           "Lists and features of a LETOR file."),
+        op<&read_letor_cached_of>("read_letor_cached", "path, features, any_order, null_is_zero, qid_optional, folder",
+                                  "The same by way of a binary file in a folder, and what was wrong with that file."),
+        op<&make_queries_of>("make_queries", "queries, features, mean_size, noise, seed",
+                             "Made-up queries: lists and features."),
+        op<&join_lists>("join_lists", "parts", "Lists one after the other."),
+        op<&join_rows>("join_rows", "parts", "Feature matrices one below the other."),
+        op<&letor_folds_of>("letor_folds", "folder",
+                            "Files of train, valid and test of each fold, separated by line ends."),
+        op<&positives>("positives", "user, item, value, users, items, threshold, min_relevant",
+                       "Relevant items of the users that have enough."),
+        op<&make_fold_of>("make_fold", "positives, folds, fold, nsr, valid, seed",
+                          "Lists, users and items of train, valid and test."),
+        op<&permutation>("permutation", "n, seed, stream, lane", "The numbers 1 to n in random order; int64."),
+    }};
+extern const lua::OpTable positives_getters{lua::OpTable::getters,
+                                            &lua::push_metatable<KeptUsers>,
+                                            {
+                                                op<&count_of>("count", "self", "Number of users."),
+                                                op<&rows_of>("rows", "self", "Number of relevant items of all users."),
+                                                op<&users_of>("users", "self", "The users; int64."),
+                                            }};
+
+}  // namespace mr

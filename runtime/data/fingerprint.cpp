@@ -1,0 +1,70 @@
+// Fingerprints of data: SHA-256 over what tensors and lists hold, the same on every device and for any number of
+// threads.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/core/threads.h"
+#include "runtime/io/sha256.h"
+#include "runtime/ops/lists.h"
+
+namespace mr {
+namespace {
+
+constexpr int64_t piece = 1 << 20;
+
+/// The digests of pieces of a MiB, which are made in parallel, one after another.
+std::string digests(const void* bytes, int64_t count) {
+  constexpr size_t digits = 64;
+  const int64_t pieces = (count + piece - 1) / piece;
+  std::string all(static_cast<size_t>(pieces) * digits, '0');
+  cpu::parallel_each(pieces, 1, [&](int64_t i) {
+    const auto size = static_cast<size_t>(std::min(piece, count - i * piece));
+    const std::string each = io::sha256({static_cast<const char*>(bytes) + i * piece, size});
+    std::copy(each.begin(), each.end(), all.begin() + static_cast<std::ptrdiff_t>(static_cast<size_t>(i) * digits));
+  });
+  return all;
+}
+
+std::string of_tensor(const Tensor& tensor) {
+  std::string text = std::string(name_of(tensor.dtype())) + " " + tensor.shape().text();
+  const void* here = tensor.device() == Device::cpu ? tensor.raw() : tensor.host_bytes();
+  if (here != nullptr) return io::sha256(text + digests(here, tensor.bytes()));
+  std::vector<char> copy(static_cast<size_t>(tensor.bytes()));
+  tensor.copy_to_host(copy.data());
+  return io::sha256(text + digests(copy.data(), tensor.bytes()));
+}
+
+template <class T>
+std::string of_vector(const std::vector<T>& values) {
+  return std::to_string(values.size()) + " " + digests(values.data(), static_cast<int64_t>(values.size() * sizeof(T)));
+}
+
+/// Each with its length before it, so that no two lists of texts run into one.
+std::string of_texts(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& each : texts) all += std::to_string(each.size()) + ":" + each;
+  return std::to_string(texts.size()) + " " + digests(all.data(), static_cast<int64_t>(all.size()));
+}
+
+std::string of_names(const std::vector<std::string>& texts) { return io::sha256(of_texts(texts)); }
+
+std::string of_lists(const Lists& lists) {
+  return io::sha256(of_vector(lists.sizes()) + "\n" + of_vector(lists.relevance()) + "\n" + of_texts(lists.ids()) +
+                    "\n" + of_texts(lists.documents()));
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable fingerprint_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&of_tensor>("fingerprint_of_tensor", "tensor", "SHA-256 of type, shape and entries, in hexadecimal."),
+        op<&of_lists>("fingerprint_of_lists", "lists", "SHA-256 of sizes, grades and names, in hexadecimal."),
+        op<&of_names>("fingerprint_of_texts", "texts", "SHA-256 of texts, in hexadecimal."),
+    }};
+
+}  // namespace mr

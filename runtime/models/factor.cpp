@@ -1,0 +1,170 @@
+// Scores of a factor model.
+#include <algorithm>
+#include <bit>
+#include <utility>
+#include <vector>
+
+#include "kernels/models/rows.h"
+#include "runtime/autograd/node.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/lists.h"
+
+namespace mr {
+namespace {
+
+void check_factors(const Tensor& users, const Tensor& items, const Tensor& user_of, const Tensor& item_of,
+                   const Lists& lists) {
+  check::floating("users", users);
+  check::same_kind("items", items, "users", users);
+  if (users.dims() != 2 || items.dims() != 2 || users.size(1) != items.size(1)) {
+    throw ArgumentError("items", "factors have shapes " + users.shape().text() + " and " + items.shape().text() +
+                                     ", expected two matrices of one width");
+  }
+  if (user_of.entries() != lists.count()) {
+    throw ArgumentError("user_of",
+                        std::to_string(user_of.entries()) + " users for " + std::to_string(lists.count()) + " lists");
+  }
+  if (item_of.entries() != lists.rows()) {
+    throw ArgumentError("item_of",
+                        std::to_string(item_of.entries()) + " items for " + std::to_string(lists.rows()) + " rows");
+  }
+  check::index("user_of", user_of, users.size(0));
+  check::index("item_of", item_of, items.size(0));
+  if (user_of.device() != users.device() || item_of.device() != users.device()) {
+    throw ArgumentError("user_of", "indices are on another device than the factors: move one with :to()");
+  }
+}
+
+/// The rows of a batch item by item, in host memory.
+struct ByItem {
+  Tensor items;    // that occur, ascending, counted from 1
+  Tensor starts;   // of each item's rows in `order`, and the end
+  Tensor order;    // row numbers from 0, of one item ascending
+  Tensor user_of;  // of the list of row order[k]
+};
+
+int64_t* numbers(const Tensor& x) { return x.span<int64_t>().data; }
+Tensor empty_index(int64_t n) { return Tensor::empty({n}, Dtype::int64); }
+
+/// Where items are counted: all of them, or where they are many more than the rows, those that occur.
+struct ItemPlaces {
+  std::vector<int64_t> known;  // ascending; empty: all
+  int64_t count;
+
+  ItemPlaces(const int64_t* item_of, int64_t rows, int64_t items) : count(items) {
+    if (items <= 16 * rows) return;
+    known.assign(item_of, item_of + rows);
+    std::sort(known.begin(), known.end());
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    count = static_cast<int64_t>(known.size());
+  }
+  int64_t operator()(int64_t item) const {
+    return known.empty() ? item - 1 : std::lower_bound(known.begin(), known.end(), item) - known.begin();
+  }
+  int64_t item(int64_t place) const { return known.empty() ? place + 1 : known[place]; }
+};
+
+/// Counts the rows of every item, lays the items end to end and puts each row where its item is.
+ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists, int64_t items) {
+  const Tensor users = user_of.to(Device::cpu), chosen = item_of.to(Device::cpu);
+  const int64_t rows = lists.rows(), *const item = numbers(chosen);
+  const ItemPlaces place(item, rows, items);
+  const Tensor counts = Tensor::zeros({place.count}, Dtype::int64);
+  int64_t* const next = numbers(counts);
+  std::vector<uint64_t> occurs(static_cast<size_t>(place.count + 63) / 64);  // a bit per item
+  for (int64_t r = 0; r < rows; ++r) {
+    const int64_t at = place(item[r]);
+    ++next[at];
+    occurs[at / 64] |= uint64_t{1} << (at % 64);
+  }
+  const int64_t most = std::min(rows, place.count);
+  ByItem grouped{empty_index(most), empty_index(most + 1), empty_index(rows), empty_index(rows)};
+  int64_t *const present = numbers(grouped.items), *const starts = numbers(grouped.starts);
+  int64_t *const order = numbers(grouped.order), *const owner = numbers(grouped.user_of), found = 0, at = 0;
+  for (size_t word = 0; word < occurs.size(); ++word) {
+    for (uint64_t left = occurs[word]; left != 0; left &= left - 1) {
+      const int64_t i = static_cast<int64_t>(word) * 64 + std::countr_zero(left);
+      present[found] = place.item(i);
+      starts[found++] = at;
+      at += std::exchange(next[i], at);
+    }
+  }
+  starts[found] = rows;
+  const Ragged ragged = lists.view(Device::cpu);
+  for (int64_t l = 0, r = 0; l < ragged.count; ++l) {
+    const int64_t user = numbers(users)[l];
+    for (const int64_t end = ragged.offsets[l + 1]; r < end; ++r) {
+      const int64_t k = next[place(item[r])]++;
+      order[k] = r;
+      owner[k] = user;
+    }
+  }
+  grouped.items = grouped.items.slice(0, found);
+  grouped.starts = grouped.starts.slice(0, found + 1);
+  return grouped;
+}
+
+Gradient item_gradient(const Tensor& users, const Tensor& user_of, const Tensor& item_of, const Lists& lists,
+                       int64_t items, const Tensor& g) {
+  const ByItem grouped = by_item(user_of, item_of, lists, items);
+  const int64_t width = users.size(1), count = grouped.items.entries();
+  const Device device = g.device();
+  const Tensor owner = grouped.user_of.to(device), order = grouped.order.to(device), starts = grouped.starts.to(device);
+  const Tensor out = Tensor::empty({count, width}, g.dtype(), device);
+  with_real(g.dtype(), [&]<class Real>() {
+    kernels<TrainingKernels<Real>>(device).factor_item_gradients(count * width, {users.span<const Real>(),
+                                                                                 {owner.span<const int64_t>().data},
+                                                                                 order.span<const int64_t>(),
+                                                                                 starts.span<const int64_t>(),
+                                                                                 width,
+                                                                                 g.span<const Real>(),
+                                                                                 out.span<Real>()});
+  });
+  return {grouped.items.to(device), out, true};
+}
+
+Gradient user_gradient(const Tensor& items, const Tensor& user_of, const Tensor& item_of, const Lists& lists,
+                       const Tensor& g) {
+  const int64_t width = items.size(1);
+  const Tensor out = Tensor::empty({lists.count(), width}, g.dtype(), g.device());
+  with_real(g.dtype(), [&]<class Real>() {
+    kernels<TrainingKernels<Real>>(g.device())
+        .factor_user_gradients(lists.count(), {items.span<const Real>(),
+                                               {item_of.span<const int64_t>().data},
+                                               lists.view(g.device()),
+                                               width,
+                                               g.span<const Real>(),
+                                               out.span<Real>()});
+  });
+  return {user_of, out};
+}
+
+Tensor factor_scores(const Tensor& users, const Tensor& items, const Tensor& user_of, const Tensor& item_of,
+                     const Lists& lists) {
+  check_factors(users, items, user_of, item_of, lists);
+  const Device device = users.device();
+  Tensor out = Tensor::empty({lists.rows()}, users.dtype(), device);
+  const IndexView u{user_of.span<const int64_t>().data}, i{item_of.span<const int64_t>().data};
+  with_real(users.dtype(), [&]<class Real>() {
+    kernels<TrainingKernels<Real>>(device).factor_scores(
+        lists.count(), {users.span<const Real>(), items.span<const Real>(), u, i, lists.view(device), users.size(1),
+                        out.span<Real>()});
+  });
+  const bool need_users = users.node() != nullptr, need_items = items.node() != nullptr;
+  const auto vjp = [users = users.data(), items = items.data(), user_of, item_of, lists, need_users,
+                    need_items](const Tensor& g) -> Gradients {
+    return {need_users ? user_gradient(items, user_of, item_of, lists, g) : Gradient(),
+            need_items ? item_gradient(users, user_of, item_of, lists, items.size(0), g) : Gradient()};
+  };
+  return record("factor_scores", out, {users, items}, vjp);
+}
+
+}  // namespace
+
+extern const lua::OpTable factor_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {lua::op<&factor_scores>("factor_scores", "users, items, user_of, item_of, lists",
+                             "Inner product of the factors of each list's user and each row's item.")}};
+
+}  // namespace mr

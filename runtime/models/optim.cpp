@@ -1,0 +1,284 @@
+// Optimisers: they change parameters in place, which nothing else may. A gradient by rows moves only rows that ever had
+// one: the others' step is exactly zero, unless weights decay.
+#include "runtime/models/optim.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "kernels/models/rows.h"
+#include "kernels/tensor/rows.h"
+#include "runtime/autograd/node.h"
+#include "runtime/ops/check.h"
+
+namespace mr {
+namespace {
+
+OptimizerState optimizer_state(const std::vector<Tensor>& parameters) {
+  OptimizerState state;
+  for (const Tensor& parameter : parameters) {
+    check::floating("parameters", parameter);
+    if (parameter.node() == nullptr || !parameter.node()->leaf) {
+      throw ArgumentError("parameters", "the tensor collects no gradients: call :requires_grad() first");
+    }
+    state.parameters.emplace_back().parameter = parameter;
+  }
+  return state;
+}
+
+/// A gradient in the form that the step kernels read, and the memory under it.
+struct Prepared {
+  Tensor values, slot, rows;
+  Tensor placed;  // on the GPU: the rows, counted from 1, that the slots are of while the step lasts
+  int64_t entries = 0;
+
+  template <class Real>
+  GradientView<Real> gradient(int64_t width) const {
+    return {values.span<Real>().data, slot.defined() ? slot.span<int64_t>().data : nullptr, width};
+  }
+  EntriesOfRows chosen(int64_t width) const { return {rows.defined() ? rows.span<int64_t>().data : nullptr, width}; }
+  void place_slots(bool clear) const {
+    if (!placed.defined()) return;
+    kernels<TrainingKernels<float>>(Device::cuda)
+        .place_slots(placed.entries(), {{placed.span<int64_t>().data},
+                                        slot.span<int64_t>().data,
+                                        rows.defined() ? rows.span<int64_t>().data : nullptr,
+                                        clear});
+  }
+};
+
+/// Notes which rows have a gradient now.
+void place(ParameterState& state, const Tensor& rows) {
+  if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64);
+  int64_t* const slot = state.slot.span<int64_t>().data;
+  for (const int64_t row : state.in_slot) slot[row] = -1;
+  state.in_slot.clear();
+  state.in_slot.resize(static_cast<size_t>(rows.entries()), 0);
+  rows.copy_to_host(state.in_slot.data());
+  for (size_t i = 0; i < state.in_slot.size(); ++i) slot[--state.in_slot[i]] = static_cast<int64_t>(i);
+}
+
+/// Adds these rows to those that had a gradient before.
+void remember(ParameterState& state, int64_t all) {
+  state.is_touched.resize(static_cast<size_t>(all), 0);
+  int64_t before = 0;
+  for (const int64_t row : state.in_slot) before += std::exchange(state.is_touched[row], uint8_t{1});
+  if (before == static_cast<int64_t>(state.in_slot.size())) return;
+  state.touched_there = Tensor();
+  state.touched.clear();
+  for (int64_t row = 0; row < all; ++row) {
+    if (state.is_touched[row] != 0) state.touched.push_back(row);
+  }
+}
+
+/// The same on the GPU, without the host: no list of rows that ever had a gradient, their step is zero. `rows`: only
+/// rows with a gradient move.
+void prepare_there(ParameterState& state, const Gradient& once, bool all_rows, Prepared& ready) {
+  const Device device = state.parameter.device();
+  const int64_t count = once.rows.entries();
+  if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64, device);
+  const Span<int64_t> slots = state.slot.span<int64_t>();
+  // not by the rows that were placed: a recording that was given up never placed them
+  if (state.slots_set) kernels<MoveKernels<int64_t>>(device).fill(slots.size, {.out = slots, .value = -1});
+  ready.slot = state.slot;
+  ready.placed = once.rows;
+  if (!all_rows) {
+    ready.rows = Tensor::empty({count}, Dtype::int64, device);
+    ready.entries = count * state.parameter.shape().stride(0);
+  }
+  state.slots_set = true;
+  ready.place_slots(false);
+}
+
+/// After the step.
+void clear_slots(ParameterState& state, const Prepared& ready) {
+  ready.place_slots(true);
+  state.slots_set = false;
+}
+
+/// `with_history`: rows that had a gradient earlier still move (momentum).
+Prepared prepare(ParameterState& state, bool with_history, bool all_rows) {
+  const Tensor& parameter = state.parameter;
+  const Gradient& gradient = parameter.node()->grad;
+  Prepared ready;
+  ready.entries = parameter.entries();
+  if (!gradient.sparse()) {
+    ready.values = gradient.dense;
+    state.all_touched = true;
+    return ready;
+  }
+  const Gradient once = merged(gradient);
+  ready.values = once.values;
+  if (parameter.device() == Device::cuda) {
+    prepare_there(state, once, all_rows || with_history, ready);
+    return ready;
+  }
+  place(state, once.rows);
+  remember(state, parameter.size(0));
+  ready.slot = state.slot;
+  if (all_rows || (with_history && state.all_touched)) return ready;
+  const std::vector<int64_t>& moving = with_history ? state.touched : state.in_slot;
+  if (static_cast<int64_t>(moving.size()) == parameter.size(0)) return ready;
+  if (with_history && !state.touched_there.defined()) state.touched_there = Tensor::from(moving);
+  ready.rows = with_history ? state.touched_there : Tensor::from(moving);
+  ready.entries = static_cast<int64_t>(moving.size()) * parameter.shape().stride(0);
+  return ready;
+}
+
+/// Whether there is anything to do.
+bool has_gradient(const ParameterState& state) { return state.parameter.node()->grad.defined(); }
+int64_t width_of(const Tensor& parameter) { return parameter.dims() == 0 ? 1 : parameter.shape().stride(0); }
+Tensor zeros_like(const Tensor& x) { return Tensor::zeros(x.shape(), x.dtype(), x.device()); }
+
+void check_rates(double lr, double decay) {
+  check::positive("lr", lr);
+  if (!(decay >= 0)) throw ArgumentError("weight_decay", std::to_string(decay) + ", expected 0 or more");
+}
+
+void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
+  check_rates(lr, decay);
+  if (!(momentum >= 0 && momentum < 1)) throw ArgumentError("momentum", std::to_string(momentum) + ", expected 0 to 1");
+  std::vector<std::pair<ParameterState*, Prepared>> moving;  // all of them before the first moves: memory may run out
+  for (ParameterState& state : all.parameters) {
+    if (!has_gradient(state)) continue;
+    if (momentum > 0 && !state.mean.defined()) state.mean = zeros_like(state.parameter);
+    moving.emplace_back(&state, prepare(state, momentum > 0, decay > 0));
+  }
+  for (auto& [state, ready] : moving) {
+    const Tensor& parameter = state->parameter;
+    const int64_t width = width_of(parameter);
+    with_real(parameter.dtype(), [&]<class Real>() {
+      kernels<TrainingKernels<Real>>(parameter.device())
+          .sgd_step(ready.entries, {parameter.span<Real>().data, momentum > 0 ? state->mean.span<Real>().data : nullptr,
+                                    ready.gradient<Real>(width), ready.chosen(width), static_cast<Real>(lr),
+                                    static_cast<Real>(momentum), static_cast<Real>(decay)});
+    });
+    clear_slots(*state, ready);
+  }
+}
+
+struct Adam {
+  double lr, beta1, beta2, epsilon, decay;
+  bool lazy;  // rows without a gradient stay and their moments too, and epsilon is not corrected for the step
+};
+
+using Moving = std::vector<std::pair<int32_t, Prepared>>;  // numbers of parameters, and their gradients
+
+/// One step of these parameters, all of one type and device; on the GPU the clock is ahead of them.
+template <class Real>
+void move(OptimizerState& all, const Moving& moving, const Adam& adam, Device device) {
+  const auto& table = kernels<TrainingKernels<Real>>(device);
+  const bool counted_there = device == Device::cuda;
+  for (size_t from = 0; from < moving.size(); from += AdamSteps<Real>::most) {
+    const auto count = static_cast<int>(std::min<size_t>(moving.size() - from, AdamSteps<Real>::most));
+    AdamSteps<Real> steps{};
+    AdamClock<Real> clock{counted_there ? all.steps.span<int64_t>().data : nullptr,
+                          counted_there ? static_cast<AdamRate*>(all.rates.raw()) : nullptr,
+                          {},
+                          adam.lr,
+                          adam.beta1,
+                          adam.beta2,
+                          adam.lazy};
+    for (int k = 0; k < count; ++k) {
+      const auto& [number, ready] = moving[from + static_cast<size_t>(k)];
+      const ParameterState& state = all.parameters[static_cast<size_t>(number)];
+      const int64_t width = width_of(state.parameter);
+      clock.parameter[k] = number;
+      const AdamRate rate = adam_rate(adam.lr, adam.beta1, adam.beta2, state.steps, adam.lazy);
+      steps.step[k] = {state.parameter.span<Real>().data,
+                       state.mean.span<Real>().data,
+                       state.square.span<Real>().data,
+                       ready.template gradient<Real>(width),
+                       ready.chosen(width),
+                       static_cast<Real>(rate.rate),
+                       static_cast<Real>(rate.correction),
+                       static_cast<Real>(adam.beta1),
+                       static_cast<Real>(adam.beta2),
+                       static_cast<Real>(adam.epsilon),
+                       static_cast<Real>(adam.decay),
+                       counted_there ? clock.rates + number : nullptr};
+      steps.first[k + 1] = steps.first[k] + ready.entries;
+    }
+    if (counted_there) table.adam_clock(count, clock);
+    table.adam_steps(steps.first[count], steps);
+  }
+}
+
+void check_adam(const Adam& adam) {
+  check_rates(adam.lr, adam.decay);
+  const auto rate = [](const char* name, double beta) {
+    if (!(beta >= 0 && beta < 1)) throw ArgumentError(name, std::to_string(beta) + ", expected 0 to 1");
+  };
+  if (adam.lazy && adam.decay > 0)
+    throw ArgumentError("weight_decay", "it moves every row, and sparse steps move few: use 0");
+  rate("beta1", adam.beta1);
+  rate("beta2", adam.beta2);
+}
+
+/// Moments and counts of every parameter that has a gradient, and its gradient; nothing moves yet.
+std::map<std::pair<Device, Dtype>, Moving> prepare_adam(OptimizerState& all, const Adam& adam) {
+  std::map<std::pair<Device, Dtype>, Moving> moving;
+  for (size_t i = 0; i < all.parameters.size(); ++i) {
+    ParameterState& state = all.parameters[i];
+    if (!has_gradient(state)) continue;
+    const Device device = state.parameter.device();
+    if (!state.square.defined()) {
+      state.mean = zeros_like(state.parameter);
+      state.square = zeros_like(state.parameter);
+    }
+    if (device == Device::cuda && !all.steps.defined()) {
+      const auto n = static_cast<int64_t>(all.parameters.size());
+      all.rates = Tensor::zeros({n, 2}, Dtype::float64, device);
+      all.steps = Tensor::zeros({n}, Dtype::int64, device);
+    }
+    moving[{device, state.parameter.dtype()}].emplace_back(static_cast<int32_t>(i),
+                                                           prepare(state, !adam.lazy, adam.decay > 0));
+  }
+  return moving;
+}
+
+void adam_step(OptimizerState& all, double lr, double beta1, double beta2, double epsilon, double decay, bool lazy) {
+  const Adam adam{lr, beta1, beta2, epsilon, decay, lazy};
+  check_adam(adam);
+  const auto groups = prepare_adam(all, adam);
+  // from here on nothing can run out of memory: a step that did is tried again
+  for (const auto& [kind, moving] : groups) {
+    const auto [device, dtype] = kind;
+    for (const auto& [number, ready] : moving) ++all.parameters[static_cast<size_t>(number)].steps;
+    with_real(dtype, [&, device = device]<class Real>() { move<Real>(all, moving, adam, device); });
+    for (const auto& [number, ready] : moving) clear_slots(all.parameters[static_cast<size_t>(number)], ready);
+  }
+}
+
+/// A copy that later steps do not change, and putting it back.
+Tensor snapshot_of(const Tensor& parameter) { return parameter.clone(); }
+void restore_of(const Tensor& parameter, const Tensor& snapshot) {
+  check::same_kind("snapshot", snapshot, "parameter", parameter);
+  check::same_shape("snapshot", snapshot, "parameter", parameter);
+  parameter.assign(snapshot);
+}
+
+std::string text_of(const OptimizerState& state) {
+  return "mr.OptimizerState of " + std::to_string(state.parameters.size()) + " parameters";
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable optim_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&optimizer_state>("optimizer_state", "parameters",
+                             "What an optimiser remembers of the parameters that it moves."),
+        op<&sgd_step>("sgd_step", "state, lr, momentum, weight_decay", "One step of stochastic gradient descent."),
+        op<&adam_step>("adam_step", "state, lr, beta1, beta2, epsilon, weight_decay, sparse",
+                       "One step of Adam; sparse: only of rows with a gradient."),
+        op<&snapshot_of>("snapshot", "parameter", "A copy that later steps do not change."),
+        op<&restore_of>("restore", "parameter, snapshot", "Puts the numbers of a snapshot back."),
+    }};
+extern const lua::OpTable optim_operators{lua::OpTable::metamethods,
+                                          &lua::push_metatable<OptimizerState>,
+                                          {op<&text_of>("__tostring", "self", "How many parameters it is of.")}};
+
+}  // namespace mr

@@ -1,0 +1,176 @@
+// Orders of a list's rows, as ranks of many copies of the list laid end to end: what scripts need to find out what a
+// metric of theirs can be.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <numeric>
+
+#include "kernels/core/rng.h"
+#include "kernels/core/threads.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/lists.h"
+#include "runtime/ranking/random_order.h"
+
+namespace mr {
+namespace {
+
+constexpr int64_t most_entries = 1'000'000'000;
+
+int64_t checked_entries(int64_t rows, int64_t count) {
+  if (rows < 0) throw ArgumentError("rows", std::to_string(rows) + ", expected 0 or more");
+  if (count < 0 || count > most_entries / std::max<int64_t>(rows, 1))
+    throw ArgumentError("count", std::to_string(count) + " orders of " + std::to_string(rows) +
+                                     " rows, expected up to " + std::to_string(most_entries) + " ranks in all");
+  return rows * count;
+}
+
+void check_first(int64_t first) {
+  constexpr int64_t most = int64_t{1} << 53;
+  if (first < 0 || first > most)
+    throw ArgumentError("first", std::to_string(first) + ", expected 0 to " + std::to_string(most));
+}
+
+/// What sorting needs.
+void check_numbers(const char* name, const std::vector<double>& values) {
+  for (const double v : values) {
+    if (std::isnan(v)) throw ArgumentError(name, "NaN is among them, expected numbers");
+  }
+}
+
+/// float64 ranks of random orders number first, first + 1, ... (from 1); order s depends on (seed, rows, s) only.
+Tensor random_ranks(int64_t rows, int64_t first, int64_t count, int64_t seed) {
+  check_first(first);
+  Tensor out = Tensor::empty({checked_entries(rows, count)}, Dtype::float64);
+  double* const ranks = out.span<double>().data;
+  const RandomKey key = random_key(static_cast<uint64_t>(seed), ("orders " + std::to_string(rows)).c_str());
+  cpu::parallel_each(count, 64, [&](int64_t s) {
+    double* const own = ranks + s * rows;
+    std::iota(own, own + rows, 1.0);
+    for (int64_t r = 0; r + 1 < rows; ++r) {  // Fisher-Yates
+      const uint64_t bits = philox(key, static_cast<uint64_t>(first + s), static_cast<uint64_t>(r)).low();
+      std::swap(own[r], own[r + static_cast<int64_t>(bounded(bits, static_cast<uint64_t>(rows - r)))]);
+    }
+  });
+  return out;
+}
+
+/// The same of rows that are drawn without replacement with weights e^pull.
+Tensor drawn_ranks(const std::vector<double>& pulls, int64_t first, int64_t count, int64_t seed) {
+  const auto rows = static_cast<int64_t>(pulls.size());
+  check_first(first);
+  check_numbers("pulls", pulls);
+  Tensor out = Tensor::empty({checked_entries(rows, count)}, Dtype::float64);
+  double* const ranks = out.span<double>().data;
+  const RandomKey key = random_key(static_cast<uint64_t>(seed), ("orders " + std::to_string(rows)).c_str());
+  cpu::parallel(count, 64, [&](int64_t from, int64_t to) {
+    RandomOrder order(pulls, key);
+    for (int64_t s = from; s < to; ++s) {
+      const std::vector<int64_t>& row_at = order.next(static_cast<uint64_t>(first + s));
+      for (int64_t r = 0; r < rows; ++r) ranks[s * rows + row_at[r]] = static_cast<double>(r + 1);
+    }
+  });
+  return out;
+}
+
+/// float64 ranks of all orders of rows with these grades that differ in which grade is where, or nothing where there
+/// are more than `most`.
+std::optional<Tensor> arrangement_ranks(const std::vector<double>& grades, int64_t most) {
+  const auto rows = static_cast<int64_t>(grades.size());
+  check_numbers("grades", grades);
+  std::vector<int64_t> order(grades.size());
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return grades[a] < grades[b]; });
+  std::vector<double> placed(grades.size());
+  for (int64_t r = 0; r < rows; ++r) placed[r] = grades[order[r]];
+  std::vector<double> ranks;
+  int64_t count = 0;
+  do {
+    if (++count > std::min(most, most_entries / std::max<int64_t>(rows, 1))) return std::nullopt;
+    // rows of one grade take the ranks of that grade in turn
+    std::vector<std::pair<double, int64_t>> at;
+    for (int64_t r = 0; r < rows; ++r) at.emplace_back(placed[r], r + 1);
+    std::stable_sort(at.begin(), at.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    const size_t start = ranks.size();
+    ranks.resize(start + grades.size());
+    for (int64_t r = 0; r < rows; ++r) ranks[start + order[r]] = static_cast<double>(at[r].second);
+  } while (std::next_permutation(placed.begin(), placed.end()));
+  return Tensor::from(ranks);
+}
+
+/// `count` copies of a list with these grades.
+Lists copies(const std::vector<double>& grades, int64_t count) {
+  checked_entries(static_cast<int64_t>(grades.size()), count);
+  std::vector<float> relevance;
+  relevance.reserve(grades.size() * static_cast<size_t>(count));
+  for (int64_t s = 0; s < count; ++s) relevance.insert(relevance.end(), grades.begin(), grades.end());
+  return {std::vector<int64_t>(static_cast<size_t>(count), static_cast<int64_t>(grades.size())), std::move(relevance)};
+}
+
+/// Numbers for collections of grades: those of two lists are the same where the one is the other in another order, and
+/// then so is what any metric can be.
+class GradeClasses {
+ public:
+  int64_t number(std::vector<float> grades) {
+    std::sort(grades.begin(), grades.end(), std::greater<>());
+    const std::lock_guard lock(mutex_);
+    const auto [at, is_new] = numbers_.try_emplace(std::move(grades), static_cast<int64_t>(of_.size()) + 1);
+    if (is_new) of_.push_back(&at->first);
+    return at->second;
+  }
+
+  std::vector<double> grades(int64_t number) {
+    const std::lock_guard lock(mutex_);
+    if (number < 1 || number > static_cast<int64_t>(of_.size()))
+      throw ArgumentError("number", std::to_string(number) + ", expected a number of grade_classes");
+    const std::vector<float>& found = *of_[static_cast<size_t>(number - 1)];
+    return {found.begin(), found.end()};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::vector<float>, int64_t> numbers_;
+  std::vector<const std::vector<float>*> of_;
+};
+
+GradeClasses& classes() {
+  static GradeClasses the_classes;
+  return the_classes;
+}
+
+std::vector<int64_t> grade_classes(const Lists& lists) {
+  return lists.per_list<int64_t>("grade class", [](const float* grades, int64_t n) {
+    return classes().number({grades, grades + n});
+  });
+}
+
+int64_t grade_class(const std::vector<double>& grades) {
+  for (const double y : grades) {
+    if (!(y >= 0) || std::isinf(static_cast<float>(y)))
+      throw ArgumentError("grades", std::to_string(y) + ", expected finite numbers, 0 or more");
+  }
+  return classes().number({grades.begin(), grades.end()});
+}
+std::vector<double> grades_of_class(int64_t number) { return classes().grades(number); }
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable order_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&random_ranks>("random_ranks", "rows, first, count, seed",
+                          "Ranks of random orders, one order after another."),
+        op<&drawn_ranks>("drawn_ranks", "pulls, first, count, seed",
+                         "The same of rows that are drawn with weights e^pull, without replacement."),
+        op<&arrangement_ranks>("arrangement_ranks", "grades, most",
+                               "Ranks of all orders of the grades, or nil where there are more than `most`."),
+        op<&grade_classes>("grade_classes", "lists", "A number per list: the same where the grades are, in any order."),
+        op<&grade_class>("grade_class", "grades", "The number of lists with these grades."),
+        op<&grades_of_class>("grades_of_class", "number", "The grades of such a number, descending."),
+        op<&copies>("list_copies", "grades, count", "So many copies of one list."),
+    }};
+
+}  // namespace mr

@@ -1,0 +1,92 @@
+#include "runtime/ranking/ranking.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/ranking/rows.h"
+#include "runtime/ops/check.h"
+
+namespace mr {
+namespace {
+
+/// A number per row that grows with its document id, for the rule of trec_eval.
+const Tensor& document_keys(const Lists& lists, Device device) {
+  if (lists.documents().empty())
+    throw ArgumentError("ties", "'trec' orders tied rows by document id, and these lists have none");
+  return lists.cached<Tensor>("document keys@" + std::string(name_of(device)), [&] {
+    std::vector<int64_t> order(lists.documents().size()), keys(order.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int64_t a, int64_t b) { return lists.documents()[a] < lists.documents()[b]; });
+    for (size_t r = 0; r < order.size(); ++r) {
+      const bool same = r > 0 && lists.documents()[order[r]] == lists.documents()[order[r - 1]];
+      keys[order[r]] = same ? keys[order[r - 1]] : static_cast<int64_t>(r);
+    }
+    return Tensor::from(keys, device);
+  });
+}
+
+Ranking ranking_of(const Tensor& scores, const Lists& lists, const std::string& ties, double relevant) {
+  return rank_rows(scores, lists, to_ties(ties), static_cast<float>(relevant));
+}
+
+Tensor ranks_of(const Ranking& ranking) {
+  Tensor out = Tensor::empty({ranking.lists.rows()}, ranking.dtype, ranking.device);
+  with_real(ranking.dtype, [&]<class Real>() {
+    kernels<MetricKernels<Real>>(ranking.device).rank_of(out.entries(), {ranking.placements(), out.span<Real>()});
+  });
+  return out;
+}
+
+}  // namespace
+
+Ties to_ties(const std::string& name) {
+  if (name == "mean") return Ties::mean;
+  if (name == "stable") return Ties::stable;
+  if (name == "worst") return Ties::worst;
+  if (name == "trec") return Ties::trec;
+  throw ArgumentError("ties", "no tie rule '" + name + "': there are 'mean', 'stable', 'worst' and 'trec'");
+}
+
+Ranking rank_rows(const Tensor& scores, const Lists& lists, Ties ties, float threshold) {
+  check::per_row("scores", scores, lists);
+  check::not_nan("ranking", "scores", scores);
+  const Device device = scores.device();
+  Ranking out{lists,     ties,
+              threshold, scores.dtype(),
+              device,    std::make_shared<Storage>(lists.rows() * static_cast<int64_t>(sizeof(Placement)), device)};
+  const Span<const int64_t> keys =
+      ties == Ties::trec ? document_keys(lists, device).span<const int64_t>() : Span<const int64_t>{};
+  with_real(scores.dtype(), [&]<class Real>() {
+    kernels<MetricKernels<Real>>(device).place(lists.count(),
+                                               {scores.span<const Real>(),
+                                                lists.relevance(device).span<const float>(),
+                                                keys,
+                                                lists.view(device),
+                                                threshold,
+                                                ties,
+                                                {static_cast<Placement*>(out.places->data()), lists.rows()},
+                                                out.lists.longest()});
+  });
+  return out;
+}
+
+Tensor order_of(const Ranking& ranking) {
+  Tensor out = Tensor::empty({ranking.lists.rows()}, Dtype::int64, ranking.device);
+  kernels<MetricKernels<double>>(ranking.device)
+      .order_of(ranking.lists.count(), {ranking.placements(), ranking.lists.view(ranking.device), out.span<int64_t>()});
+  return out;
+}
+
+using lua::op;
+extern const lua::OpTable ranking_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&ranking_of>("ranking", "scores, lists, ties, relevant",
+                        "Where every row stands in its list, under a tie rule."),
+        op<&ranks_of>("ranks", "ranking", "Rank of every row; under 'mean' the middle of its run."),
+        op<&order_of>("order", "ranking", "Row numbers of each list from first to last; of tied rows the lower first."),
+    }};
+
+}  // namespace mr

@@ -1,0 +1,31 @@
+// Scores turned into a ranking of each list, once; every exact metric reads it.
+#pragma once
+
+#include <memory>
+
+#include "kernels/ranking/order.h"
+#include "runtime/ops/lists.h"
+
+namespace mr {
+
+struct Ranking {
+  Lists lists;
+  Ties ties;
+  float threshold;
+  Dtype dtype;
+  Device device;
+  std::shared_ptr<Storage> places;
+
+  Span<const Placement> placements() const { return {static_cast<const Placement*>(places->data()), lists.rows()}; }
+};
+
+/// "mean", "stable", "worst" or "trec".
+Ties to_ties(const std::string& name);
+Ranking rank_rows(const Tensor& scores, const Lists& lists, Ties ties, float threshold);
+/// int64 row numbers of each list by rank, counted from 1 within all rows; of tied rows the lower first.
+Tensor order_of(const Ranking& ranking);
+
+template <>
+inline constexpr const char* lua::class_name<Ranking> = "mr.Ranking";
+
+}  // namespace mr

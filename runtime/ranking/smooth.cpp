@@ -1,0 +1,187 @@
+#include "runtime/ranking/smooth.h"
+
+#include <limits>
+
+#include "kernels/smooth/rows.h"
+#include "runtime/autograd/node.h"
+#include "runtime/ops/check.h"
+#include "runtime/ranking/ideal.h"
+
+namespace mr {
+
+float any_gain() { return static_cast<float>(std::numeric_limits<double>::epsilon()); }
+
+namespace {
+
+/// Scores with their lists and the target rows of a metric, checked.
+struct Problem {
+  Tensor scores;
+  Lists lists;
+  const ChosenRows* targets;
+  double gain;
+
+  Problem(const Tensor& s, const Lists& l, float threshold, double a)
+      : scores(s.data()), lists(l), targets(&l.relevant_rows(threshold, s.device())), gain(a) {}
+
+  Tensor ranks() const { return ranks(targets->view(), targets->total, all_rows(), Tensor()); }
+
+  /// Ranks at rows `at`; `among`, where defined, receives those over the same rows as sources.
+  Tensor ranks(Chosen at, int64_t total, Chosen sources, const Tensor& among) const {
+    Tensor out = Tensor::empty({total}, scores.dtype(), scores.device());
+    with_real(scores.dtype(), [&]<class Real>() {
+      kernels<SmoothKernels<Real>>(scores.device())
+          .smooth_rank(lists.count(),
+                       {scores.span<const Real>(), ragged(), at, sources, static_cast<Real>(gain), out.span<Real>(),
+                        among.defined() ? among.span<Real>() : Span<Real>{}, lists.longest()});
+    });
+    return out;
+  }
+
+  Ragged ragged() const { return lists.view(scores.device()); }
+  Chosen all_rows() const { return {ragged(), nullptr}; }
+
+  template <class Real>
+  void vjp(const Tensor& g, const Tensor& h, const Tensor& out) const {
+    kernels<SmoothKernels<Real>>(scores.device())
+        .smooth_rank_vjp(lists.count(), {scores.span<const Real>(), ragged(), targets->view(), static_cast<Real>(gain),
+                                         g.span<const Real>(), h.defined() ? h.span<const Real>() : Span<const Real>{},
+                                         out.span<Real>(), lists.longest()});
+  }
+};
+
+void check_scores(const char* operation, const Tensor& scores, const Lists& lists, double gain) {
+  check::per_row("scores", scores, lists);
+  check::not_nan(operation, "scores", scores);
+  check::positive("gain", gain);
+}
+
+float checked_threshold(double relevant) {
+  check::positive("relevant", relevant);
+  return static_cast<float>(relevant);
+}
+
+/// The views of a value pass (upstream undefined) or of a derivative pass.
+template <class Real>
+SmoothMetricViews<Real> views(const Problem& p, const Tensor& rank, const Tensor& among, const Tensor& upstream,
+                              const Tensor& value, const Tensor& g, const Tensor& h) {
+  const auto span = [](const Tensor& x) { return x.defined() ? x.span<Real>() : Span<Real>{}; };
+  return {p.targets->view(), span(rank), span(among), span(upstream), span(value), span(g), span(h)};
+}
+
+/// Runs `metric(views)` for the value now and for the derivatives later. `metric` is generic in Real; `more` adds to
+/// the derivative.
+template <class Metric, class More>
+Tensor smooth_metric(const char* name, const Tensor& scores, const Problem& p, const Tensor& rank, const Tensor& among,
+                     Metric metric, More more) {
+  const Tensor none;
+  const Tensor value = Tensor::empty({p.lists.count()}, scores.dtype(), scores.device());
+  with_real(scores.dtype(), [&]<class Real>() { metric(views<Real>(p, rank, among, none, value, none, none)); });
+  return record(name, value, {scores}, [p, rank, among, metric, more](const Tensor& upstream) -> Gradients {
+    const Tensor none;
+    Tensor g = Tensor::empty(rank.shape(), rank.dtype(), rank.device());
+    Tensor h = among.defined() ? Tensor::empty(rank.shape(), rank.dtype(), rank.device()) : none;
+    Tensor out = Tensor::empty(p.scores.shape(), rank.dtype(), rank.device());
+    with_real(rank.dtype(), [&]<class Real>() {
+      metric(views<Real>(p, rank, among, upstream, none, g, h));
+      p.vjp<Real>(g, h, out);
+      more(Real(), upstream, out);
+    });
+    return {out};
+  });
+}
+
+constexpr auto nothing_more = [](auto, const Tensor&, const Tensor&) {};
+
+Tensor smooth_ndcg(const Tensor& scores, const Lists& lists, double gain) {
+  check_scores("smooth_ndcg", scores, lists, gain);
+  const Problem p(scores, lists, any_gain(), gain);
+  const int64_t slopes = recording({scores}) ? p.targets->total : 0;
+  const Tensor slope = Tensor::empty({slopes}, Dtype::float64, scores.device());
+  const auto metric = [p, slope]<class Real>(const SmoothMetricViews<Real>& v) {
+    const Device device = p.scores.device();
+    kernels<SmoothKernels<Real>>(device).smooth_ndcg(
+        p.lists.count(), {v, p.lists.relevance(device).span<const float>(), p.ragged(),
+                          ideal_dcg(p.lists, device).span<const double>(), slope.span<double>()});
+  };
+  return smooth_metric("smooth_ndcg", scores, p, p.ranks(), Tensor(), metric, nothing_more);
+}
+
+Tensor smooth_ap(const Tensor& scores, const Lists& lists, double gain, double relevant) {
+  check_scores("smooth_ap", scores, lists, gain);
+  const Problem p(scores, lists, checked_threshold(relevant), gain);
+  const auto metric = [p]<class Real>(const SmoothMetricViews<Real>& v) {
+    kernels<SmoothKernels<Real>>(p.scores.device()).smooth_ap(p.lists.count(), {v});
+  };
+  const Tensor among = Tensor::empty({p.targets->total}, scores.dtype(), scores.device());
+  const Tensor rank = p.ranks(p.targets->view(), p.targets->total, p.all_rows(), among);
+  return smooth_metric("smooth_ap", scores, p, rank, among, metric, nothing_more);
+}
+
+Tensor smooth_nrbp_loss(const Tensor& scores, const Lists& lists, double gain, double relevant) {
+  check_scores("smooth_nrbp_loss", scores, lists, gain);
+  const Problem p(scores, lists, checked_threshold(relevant), gain);
+  const auto metric = [p]<class Real>(const SmoothMetricViews<Real>& v) {
+    kernels<SmoothKernels<Real>>(p.scores.device()).smooth_nrbp_loss(p.lists.count(), {v});
+  };
+  return smooth_metric("smooth_nrbp_loss", scores, p, p.ranks(), Tensor(), metric, nothing_more);
+}
+
+Tensor smooth_rr(const Tensor& scores, const Lists& lists, double gain, double relevant) {
+  check_scores("smooth_rr", scores, lists, gain);
+  const Problem p(scores, lists, checked_threshold(relevant), gain);
+  const Tensor rank = p.ranks();
+  const Tensor terms = Tensor::empty(rank.shape(), rank.dtype(), rank.device());
+  with_real(rank.dtype(), [&]<class Real>() {
+    kernels<SmoothKernels<Real>>(rank.device())
+        .smooth_rr_terms(lists.count(), {p.scores.span<const Real>(), p.ragged(), p.targets->view(),
+                                         static_cast<Real>(gain), rank.span<const Real>(), terms.span<Real>()});
+  });
+  const auto metric = [p, terms]<class Real>(const SmoothMetricViews<Real>& v) {
+    kernels<SmoothKernels<Real>>(terms.device()).smooth_rr(p.lists.count(), {v, terms.span<const Real>()});
+  };
+  const auto products = [p, terms](auto real, const Tensor& upstream, const Tensor& out) {
+    using Real = decltype(real);
+    kernels<SmoothKernels<Real>>(terms.device())
+        .smooth_rr_product_vjp(p.lists.count(),
+                               {p.scores.span<const Real>(), p.ragged(), p.targets->view(), static_cast<Real>(p.gain),
+                                terms.span<const Real>(), upstream.span<const Real>(), out.span<Real>()});
+  };
+  return smooth_metric("smooth_rr", scores, p, rank, Tensor(), metric, products);
+}
+
+Tensor smooth_rank(const Tensor& scores, const Lists& lists, double gain) {
+  check_scores("smooth_rank", scores, lists, gain);
+  const Problem p(scores, lists, -1, gain);  // every row has relevance of at least -1
+  const Tensor out = p.ranks();
+  return record("smooth_rank", out, {scores}, [p](const Tensor& g) -> Gradients {
+    Tensor gs = Tensor::empty(p.scores.shape(), g.dtype(), g.device());
+    with_real(g.dtype(), [&]<class Real>() { p.vjp<Real>(g, Tensor(), gs); });
+    return {gs};
+  });
+}
+
+/// A_i of every row; a value for looking at, without derivative.
+Tensor smooth_rank_among_relevant(const Tensor& scores, const Lists& lists, double gain, double relevant) {
+  check_scores("smooth_rank_among_relevant", scores, lists, gain);
+  const Problem p(scores, lists, checked_threshold(relevant), gain);
+  return p.ranks(p.all_rows(), lists.rows(), p.targets->view(), Tensor());
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable smooth_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&smooth_rank>("smooth_rank", "scores, lists, gain", "Smooth rank of every row (Westerborg 2022, Eq. 2.9)."),
+        op<&smooth_rank_among_relevant>("smooth_rank_among_relevant", "scores, lists, gain, relevant",
+                                        "Smooth rank of every row among the relevant rows; not differentiable."),
+        op<&smooth_ndcg>("smooth_ndcg", "scores, lists, gain", "Smooth nDCG per list (Eq. 2.10)."),
+        op<&smooth_ap>("smooth_ap", "scores, lists, gain, relevant", "Smooth AP per list (Eq. 2.11)."),
+        op<&smooth_rr>("smooth_rr", "scores, lists, gain, relevant", "Smooth RR per list (Li et al. 2021, Eq. 16)."),
+        op<&smooth_nrbp_loss>("smooth_nrbp_loss", "scores, lists, gain, relevant",
+                              "Smooth nRBP loss per list (Eq. 2.12)."),
+    }};
+
+}  // namespace mr

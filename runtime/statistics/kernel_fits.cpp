@@ -1,0 +1,318 @@
+// Densities and curves by Gaussian kernels, and the bandwidths that cross validation chooses. All pairs are visited: a
+// bandwidth costs n^2 exponentials. Sums are taken value by value, then in order, so that threads change nothing.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include <boost/math/distributions/normal.hpp>
+
+#include "runtime/lua/bind.h"
+#include "runtime/statistics/stats.h"
+
+namespace mr {
+namespace {
+
+using stats::undefined;
+
+/// exp(-u^2 / 2) / sqrt(2 pi)
+double gaussian(double u) { return std::exp(-0.5 * u * u) * (0.5 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi); }
+
+/// Where f is least between low and high: the best of a grid of equal ratios, then golden sections between its
+/// neighbours. The second says whether that is an end of the grid.
+template <class F>
+std::pair<double, bool> least(double low, double high, const F& f) {
+  constexpr int steps = 32;
+  const double ratio = std::pow(high / low, 1.0 / steps), golden = 0.5 * (std::sqrt(5.0) - 1);
+  int best = 0;
+  double least_value = f(low);
+  for (int i = 1; i <= steps; ++i) {
+    const double value = f(low * std::pow(ratio, i));
+    if (value < least_value) {
+      least_value = value;
+      best = i;
+    }
+  }
+  double left = low * std::pow(ratio, std::max(best - 1, 0)), right = low * std::pow(ratio, std::min(best + 1, steps));
+  double a = right - golden * (right - left), b = left + golden * (right - left), at_a = f(a), at_b = f(b);
+  while (right - left > 1e-6 * right) {
+    if (at_a <= at_b) {
+      right = b;
+      b = a;
+      at_b = at_a;
+      a = right - golden * (right - left);
+      at_a = f(a);
+    } else {
+      left = a;
+      a = b;
+      at_a = at_b;
+      b = left + golden * (right - left);
+      at_b = f(b);
+    }
+  }
+  return {0.5 * (left + right), best == 0 || best == steps};
+}
+
+/// The smaller of the standard deviation and the quartiles' distance over 1.34; the first where the quartiles meet.
+double spread(const std::vector<double>& x) {
+  std::vector<double> sorted = x;
+  stats::sort(sorted);
+  const double quartiles = (stats::sorted_quantile(sorted, 0.75) - stats::sorted_quantile(sorted, 0.25)) / 1.34;
+  const double sd = stats::standard_deviation(x);
+  return quartiles > 0 ? std::min(sd, quartiles) : sd;
+}
+
+/// Integral of the squared density, less twice the mean of the density at each value without that value (Rudemo 1982,
+/// Bowman 1984): its expectation is the integrated square error, but for a constant.
+double density_error(const std::vector<double>& x, double h) {
+  const auto n = static_cast<int64_t>(x.size());
+  std::vector<double> rows(x.size());
+  cpu::parallel_each(n, 16, [&](int64_t i) {
+    double squares = 0, left_out = 0;
+    stats::each(i, [&](int64_t j) {
+      const double wide = std::exp(-0.25 * (x[i] - x[j]) * (x[i] - x[j]) / (h * h));
+      squares += wide;
+      left_out += wide * wide;
+    });
+    const auto count = static_cast<double>(n);
+    const double share = 0.5 * std::numbers::sqrt2;
+    rows[i] = (share * (2 * squares + 1)) / (count * count) - 4 * left_out / (count * (count - 1));
+  });
+  return std::accumulate(rows.begin(), rows.end(), 0.0) * gaussian(0) / h;
+}
+
+/// The bandwidth, and whether cross validation stopped at the end of what it searches.
+std::pair<double, bool> density_bandwidth(const std::vector<double>& x, const std::string& rule) {
+  const double scale = std::pow(static_cast<double>(x.size()), -0.2);
+  if (rule == "silverman") return {0.9 * spread(x) * scale, false};
+  if (rule == "scott") return {1.06 * spread(x) * scale, false};
+  if (rule != "lscv") throw ArgumentError("rule", "'" + rule + "', expected silverman, scott or lscv");
+  // with many equal values the error falls without end towards 0 (Silverman 1986, 3.4.3)
+  const double largest = 1.144 * stats::standard_deviation(x) * scale;
+  return least(0.1 * largest, largest, [&](double h) { return density_error(x, h); });
+}
+
+std::tuple<double, bool> kde_bandwidth(const Tensor& x, const std::string& rule) {
+  const stats::Sample sample("x", x);
+  const double sd = stats::standard_deviation(sample.values);
+  if (!(sd > stats::least_spread))
+    throw ArgumentError("x", std::to_string(sample.count()) +
+                                 " values without spread, expected values that differ "
+                                 "or a bandwidth that is a number");
+  return density_bandwidth(sample.values, rule);
+}
+
+Tensor kde(const Tensor& x, const Tensor& at, double h) {
+  const stats::Sample sample("x", x);
+  const std::vector<double> points = stats::Sample("at", at).values;
+  Tensor density = Tensor::empty({static_cast<int64_t>(points.size())}, Dtype::float64);
+  const auto out = density.span<double>();
+  cpu::parallel_each(static_cast<int64_t>(points.size()), 8, [&](int64_t k) {
+    double sum = 0;
+    stats::each(sample.count(), [&](int64_t i) { sum += gaussian((points[k] - sample.values[i]) / h); });
+    out[k] = sum / (static_cast<double>(sample.count()) * h);
+  });
+  return density;
+}
+
+/// A line (or a constant, degree 0) through the pairs near `at`, weighted by a Gaussian kernel of deviation h.
+struct KernelFit {
+  const std::vector<double>& x;
+  const std::vector<double>& y;
+  double h;
+  int64_t degree;
+
+  /// What `weights` (as long as x) times y gives at `at`; pair `without` counts 0 (-1: all count).
+  void weights(double at, int64_t without, std::vector<double>& w) const {
+    const auto n = static_cast<int64_t>(x.size());
+    double nearest = std::numeric_limits<double>::infinity();
+    for (int64_t j = 0; j < n; ++j) nearest = j == without ? nearest : std::min(nearest, std::fabs(x[j] - at));
+    double s0 = 0, s1 = 0, s2 = 0;
+    stats::each(n, [&](int64_t j) {
+      const double u = x[j] - at;
+      // relative to the nearest pair, so that a gap in x leaves weights
+      w[j] = j == without ? 0 : std::exp(-0.5 * (u - nearest) * (u + nearest) / (h * h));
+      s0 += w[j];
+      s1 += w[j] * u;
+      s2 += w[j] * u * u;
+    });
+    const double determinant = s0 * s2 - s1 * s1;
+    // all weight at one x: no slope to be had
+    const bool line = degree == 1 && determinant > 1e-10 * s0 * s2;
+    for (int64_t j = 0; j < n; ++j) w[j] *= line ? (s2 - s1 * (x[j] - at)) / determinant : 1 / s0;
+  }
+
+  double value(const std::vector<double>& w) const {
+    double sum = 0;
+    for (size_t j = 0; j < y.size(); ++j) sum += w[j] * y[j];
+    return sum;
+  }
+
+  /// What each y is off from the curve through the others.
+  std::vector<double> left_out_residuals() const {
+    std::vector<double> residuals(x.size());
+    cpu::parallel_each(static_cast<int64_t>(x.size()), 8, [&](int64_t i) {
+      std::vector<double> w(x.size());
+      weights(x[i], i, w);
+      residuals[i] = y[i] - value(w);
+    });
+    return residuals;
+  }
+  double left_out_error() const {
+    double sum = 0;
+    for (const double r : left_out_residuals()) sum += r * r;
+    return sum / static_cast<double>(x.size());
+  }
+
+  /// Logarithm of the residuals' mean square and what the freedom of the curve, the trace of its smoother, costs
+  /// (Hurvich, Simonoff & Tsai 1998, but for a constant). Follows noise less often than cross validation does.
+  double corrected_information() const {
+    const auto n = static_cast<int64_t>(x.size());
+    std::vector<double> squares(x.size()), leverage(x.size());
+    cpu::parallel_each(n, 8, [&](int64_t i) {
+      std::vector<double> w(x.size());
+      weights(x[i], -1, w);
+      leverage[i] = w[i];
+      squares[i] = (y[i] - value(w)) * (y[i] - value(w));
+    });
+    const double freedom = std::accumulate(leverage.begin(), leverage.end(), 0.0),
+                 left = static_cast<double>(n) - freedom - 2;
+    if (left <= 0) return std::numeric_limits<double>::infinity();
+    return std::log(std::accumulate(squares.begin(), squares.end(), 0.0) / static_cast<double>(n)) +
+           2 * (freedom + 1) / left;
+  }
+};
+
+/// The bandwidth that is best by the rule, and whether it is an end of the search.
+std::tuple<double, bool> regression_bandwidth(const Tensor& x, const Tensor& y, int64_t degree,
+                                              const std::string& rule) {
+  if (rule != "cv" && rule != "aicc") throw ArgumentError("rule", "'" + rule + "', expected cv or aicc");
+  const stats::Pairs pairs("x", x, "y", y);
+  const auto ends = std::minmax_element(pairs.a.begin(), pairs.a.end());
+  if (pairs.a.empty() || !(*ends.second - *ends.first > stats::least_spread))
+    throw ArgumentError("x", std::to_string(pairs.a.size()) +
+                                 " pairs without spread in x, expected values that differ or a bandwidth that is a "
+                                 "number");
+  const double range = *ends.second - *ends.first;
+  return least(range / 200, 2 * range, [&](double h) {
+    const KernelFit fit{pairs.a, pairs.b, h, degree};
+    return rule == "cv" ? fit.left_out_error() : fit.corrected_information();
+  });
+}
+
+/// The curve at the points, its standard error there, and the mean squared error of each pair by the others. The error
+/// takes those residuals for the deviations of y, so that they may differ along x (MacKinnon & White 1985, HC3).
+std::tuple<Tensor, Tensor, double> kernel_regression(const Tensor& x, const Tensor& y, const Tensor& at, double h,
+                                                     int64_t degree) {
+  const stats::Pairs pairs("x", x, "y", y);
+  const std::vector<double> points = stats::Sample("at", at).values;
+  const KernelFit fit{pairs.a, pairs.b, h, degree};
+  const auto count = static_cast<int64_t>(points.size());
+  Tensor curve = Tensor::empty({count}, Dtype::float64), error = Tensor::empty({count}, Dtype::float64);
+  const auto values = curve.span<double>(), errors = error.span<double>();
+  const std::vector<double> residuals = fit.left_out_residuals();
+  cpu::parallel_each(count, 8, [&](int64_t k) {
+    std::vector<double> w(pairs.a.size());
+    fit.weights(points[k], -1, w);
+    values[k] = fit.value(w);
+    double variance = 0;
+    for (size_t j = 0; j < w.size(); ++j) variance += w[j] * w[j] * residuals[j] * residuals[j];
+    errors[k] = std::sqrt(variance);
+  });
+  return {curve, error, fit.left_out_error()};
+}
+
+/// The different values in order, and the share of values that are at most as large.
+std::tuple<Tensor, Tensor, int64_t, int64_t> ecdf(const Tensor& x) {
+  stats::Sample sample("x", x);
+  std::vector<double>&sorted = sample.values, places, shares;
+  stats::sort(sorted);
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    if (i + 1 < sorted.size() && sorted[i + 1] == sorted[i]) continue;
+    places.push_back(sorted[i]);
+    shares.push_back(static_cast<double>(i + 1) / static_cast<double>(sorted.size()));
+  }
+  return {Tensor::from(places), Tensor::from(shares), sample.count(), sample.skipped};
+}
+
+/// Where two empirical distribution functions differ.
+struct EcdfDifference {
+  std::vector<double> from, to;
+  std::vector<int64_t> sign;               ///< of F_a - F_b in each region
+  double above = 0, below = 0;             ///< areas where F_a > F_b, F_a < F_b
+  double distance = 0, where = undefined;  ///< the largest |F_a - F_b| (Kolmogorov-Smirnov), the first place with it
+  double last = undefined;
+
+  /// F_a - F_b is `difference` from `start` to `end`.
+  void step(double start, double end, double difference) {
+    if (std::fabs(difference) > distance) {
+      distance = std::fabs(difference);
+      where = start;
+    }
+    if (difference == 0) return;
+    (difference > 0 ? above : below) += std::fabs(difference) * (end - start);
+    const int64_t direction = difference > 0 ? 1 : -1;
+    if (!to.empty() && to.back() == start && sign.back() == direction) {
+      to.back() = end;
+      return;
+    }
+    from.push_back(start);
+    to.push_back(end);
+    sign.push_back(direction);
+  }
+};
+
+EcdfDifference ecdf_difference(std::vector<double> a, std::vector<double> b) {
+  stats::sort(a);
+  stats::sort(b);
+  EcdfDifference found;
+  const auto n = static_cast<int64_t>(a.size()), m = static_cast<int64_t>(b.size());
+  int64_t i = 0, j = 0;
+  while (i < n || j < m) {
+    const double here = j == m || (i < n && a[i] <= b[j]) ? a[i] : b[j];
+    while (i < n && a[i] == here) ++i;
+    while (j < m && b[j] == here) ++j;
+    if (i == n && j == m) break;
+    const double next = j == m || (i < n && a[i] <= b[j]) ? a[i] : b[j];
+    // whole numbers tell exactly where they are equal
+    found.step(here, next, static_cast<double>(i * m - j * n) / (static_cast<double>(n) * static_cast<double>(m)));
+  }
+  return found;
+}
+
+/// Regions (from, to, sign of F_a - F_b), the largest distance and where, areas, values used and left out of each.
+std::tuple<std::vector<double>, std::vector<double>, std::vector<int64_t>, double, double, double, double, int64_t,
+           int64_t, int64_t, int64_t>
+ecdf_compare(const Tensor& a, const Tensor& b) {
+  stats::Sample x("a", a), y("b", b);
+  if (x.count() == 0) throw ArgumentError("a", "no values, expected at least one");
+  if (y.count() == 0) throw ArgumentError("b", "no values, expected at least one");
+  EcdfDifference d = ecdf_difference(x.values, y.values);
+  return {std::move(d.from), std::move(d.to), std::move(d.sign), d.distance, d.where,  d.above,
+          d.below,           x.count(),       y.count(),         x.skipped,  y.skipped};
+}
+
+double normal_quantile(double p) {
+  if (!(p > 0 && p < 1)) throw ArgumentError("p", std::to_string(p) + ", expected between 0 and 1");
+  return boost::math::quantile(boost::math::normal(), p);
+}
+
+}  // namespace
+
+extern const lua::OpTable kernel_fit_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        lua::op<&kde_bandwidth>("kde_bandwidth", "x, rule", "silverman, scott or lscv; whether the search hit an end."),
+        lua::op<&kde>("kde", "x, at, bandwidth", "Gaussian kernel density of x at the points."),
+        lua::op<&regression_bandwidth>("regression_bandwidth", "x, y, degree, rule",
+                                       "By leave-one-out cross validation; whether the search hit an end."),
+        lua::op<&kernel_regression>("kernel_regression", "x, y, at, bandwidth, degree",
+                                    "Kernel regression at the points, its standard error, the cross validation error."),
+        lua::op<&normal_quantile>("normal_quantile", "p", "Of the standard normal distribution."),
+        lua::op<&ecdf>("ecdf", "x", "Different values in order, shares at most as large, values, left out."),
+        lua::op<&ecdf_compare>("ecdf_compare", "a, b",
+                               "Regions and signs of F_a - F_b, largest distance and where, areas, counts, left out."),
+    }};
+
+}  // namespace mr

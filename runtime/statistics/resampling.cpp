@@ -1,0 +1,280 @@
+// Tests and intervals by drawing again: signs of paired differences, and samples with replacement. Random numbers
+// depend on (seed, which draw, which value) only.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <optional>
+
+#include <boost/math/distributions/normal.hpp>
+
+#include "kernels/core/rng.h"
+#include "runtime/lua/bind.h"
+#include "runtime/ops/check.h"
+#include "runtime/statistics/stats.h"
+
+namespace mr {
+namespace {
+
+using stats::undefined;
+
+constexpr int64_t most_draws = 100'000'000;
+
+void check_draws(const char* name, int64_t draws) {
+  if (draws < 1 || draws > most_draws)
+    throw ArgumentError(name, std::to_string(draws) + ", expected 1 to " + std::to_string(most_draws));
+}
+
+double with_sign(double value, uint64_t negative) {
+  return std::bit_cast<double>(std::bit_cast<uint64_t>(value) ^ (negative << 63));
+}
+
+/// How many of the sums are as far from 0 as `limit`, per piece of draws, then in all.
+template <class CountPiece>
+int64_t count_extreme(int64_t draws, int64_t grain, const CountPiece& count_piece) {
+  const int64_t pieces = (draws + grain - 1) / grain;
+  std::vector<int64_t> found(static_cast<size_t>(pieces));
+  cpu::parallel_each(pieces, 1, [&](int64_t piece) {
+    found[piece] = count_piece(piece * grain, std::min(draws, (piece + 1) * grain));
+  });
+  return std::accumulate(found.begin(), found.end(), int64_t{0});
+}
+
+/// The first difference keeps its sign: turning all of them gives a sum as far from 0.
+int64_t extreme_of_all_signs(const std::vector<double>& d, double limit) {
+  return count_extreme(int64_t{1} << (d.size() - 1), 4096, [&](int64_t first, int64_t last) {
+    int64_t found = 0;
+    for (int64_t signs = first; signs < last; ++signs) {
+      double sum = d[0];
+      for (size_t i = 1; i < d.size(); ++i) sum += with_sign(d[i], (static_cast<uint64_t>(signs) >> (i - 1)) & 1);
+      found += std::fabs(sum) >= limit ? 1 : 0;
+    }
+    return found;
+  });
+}
+
+constexpr int64_t sign_lanes = 8;
+
+/// Sums under the signs of draws first to first + 7, added up side by side.
+std::array<double, sign_lanes> signed_sums(const std::vector<double>& d, RandomKey key, int64_t first) {
+  std::array<double, sign_lanes> sums{};
+  std::array<uint64_t, sign_lanes> signs{};
+  const auto words = static_cast<int64_t>((d.size() + 63) / 64);
+  stats::each(words, [&](int64_t word) {
+    for (int64_t k = 0; k < sign_lanes; ++k)
+      signs[k] = philox(key, static_cast<uint64_t>(first + k), static_cast<uint64_t>(word)).low();
+    const size_t start = 64 * static_cast<size_t>(word), end = std::min(d.size(), start + 64);
+    for (size_t i = start; i < end; ++i) {
+      for (int64_t k = 0; k < sign_lanes; ++k) sums[k] += with_sign(d[i], (signs[k] >> (i - start)) & 1);
+    }
+  });
+  return sums;
+}
+
+int64_t extreme_of_random_signs(const std::vector<double>& d, double limit, int64_t orders, int64_t seed) {
+  const RandomKey key = random_key(static_cast<uint64_t>(seed), "permutation");
+  return count_extreme(orders, 8 * sign_lanes, [&](int64_t first, int64_t last) {
+    int64_t found = 0;
+    for (int64_t order = first; order < last; order += sign_lanes) {
+      const auto sums = signed_sums(d, key, order);
+      for (int64_t k = 0; k < std::min(sign_lanes, last - order); ++k) found += std::fabs(sums[k]) >= limit ? 1 : 0;
+    }
+    return found;
+  });
+}
+
+/// Mean difference, two-sided p, its Monte Carlo error, whether it is exact, sign choices tried, pairs, left out.
+std::tuple<double, double, double, bool, int64_t, int64_t, int64_t> permutation(const Tensor& a, const Tensor& b,
+                                                                                int64_t orders, int64_t seed) {
+  check_draws("orders", orders);
+  stats::Differences d(a, b);
+  const int64_t pairs = d.count(), most_enumerated = 20;
+  if (pairs == 0 || d.infinite > 0) return {undefined, undefined, undefined, true, 0, pairs, d.skipped};
+  const double mean = stats::mean(d.values) * d.unit;
+  std::erase(d.values, 0.0);  // has no sign
+  if (d.values.empty()) return {mean, 1, 0, true, 1, pairs, d.skipped};
+  double sum = 0, size = 0;
+  for (const double v : d.values) {
+    sum += v;
+    size += std::fabs(v);
+  }
+  // sums that differ by rounding only count as equal
+  const double limit = std::fabs(sum) - 1e-13 * size;
+  if (d.count() <= most_enumerated) {
+    const int64_t all = int64_t{1} << (d.count() - 1);
+    const double p = static_cast<double>(extreme_of_all_signs(d.values, limit)) / static_cast<double>(all);
+    return {mean, p, 0, true, 2 * all, pairs, d.skipped};
+  }
+  // the signs that were found count as one of the draws (Phipson & Smyth 2010)
+  const auto draws = static_cast<double>(orders + 1);
+  const double p = static_cast<double>(extreme_of_random_signs(d.values, limit, orders, seed) + 1) / draws;
+  return {mean, p, std::sqrt(p * (1 - p) / draws), false, orders, pairs, d.skipped};
+}
+
+/// Which value stands at place i of a sample, two places to a draw of 128 bits.
+struct Resampler {
+  RandomKey key;
+  uint64_t n;
+
+  Resampler(int64_t seed, size_t count) : key(random_key(static_cast<uint64_t>(seed), "bootstrap")), n(count) {}
+  template <class Take>
+  void draw(int64_t sample, const Take& take) const {
+    stats::each(static_cast<int64_t>((n + 1) / 2), [&](int64_t pair) {
+      const auto i = 2 * static_cast<uint64_t>(pair);
+      const Random128 bits = philox(key, static_cast<uint64_t>(sample), static_cast<uint64_t>(pair));
+      take(i, bounded(bits.low(), n));
+      if (i + 1 < n) take(i + 1, bounded(bits.high(), n));
+    });
+  }
+};
+
+double median_of(std::vector<double>& x) {
+  const auto middle = x.begin() + static_cast<int64_t>(x.size() / 2);
+  std::nth_element(x.begin(), middle, x.end(), stats::patient(std::less<>()));
+  return x.size() % 2 == 1 ? *middle : 0.5 * (*std::max_element(x.begin(), middle) + *middle);
+}
+
+double statistic_of(const std::string& name, std::vector<double>& x) {
+  if (x.empty()) return undefined;
+  if (name == "mean") return stats::mean(x);
+  if (name == "median") return median_of(x);
+  throw ArgumentError("statistic", "'" + name + "', expected mean or median");
+}
+
+/// The statistic of x without each of its values.
+void leave_each_out(const std::string& statistic, const std::vector<double>& x, double estimate, Span<double> out) {
+  const auto n = static_cast<int64_t>(x.size());
+  std::vector<double> sorted;
+  if (statistic == "median") stats::sort(sorted = x);
+  cpu::parallel_each(n, 4096, [&](int64_t i) {
+    if (statistic == "mean") {
+      out[i] = (static_cast<double>(n) * estimate - x[i]) / static_cast<double>(n - 1);
+      return;
+    }
+    const int64_t gone = std::lower_bound(sorted.begin(), sorted.end(), x[i]) - sorted.begin();
+    const auto rest = [&](int64_t k) { return sorted[static_cast<size_t>(k < gone ? k : k + 1)]; };
+    const int64_t left = n - 1;
+    out[i] = left == 0 ? undefined : left % 2 == 1 ? rest(left / 2) : 0.5 * (rest(left / 2 - 1) + rest(left / 2));
+  });
+}
+
+/// The statistic of x, of samples of x with replacement, and of x without each of its values.
+std::tuple<double, Tensor, Tensor> bootstrap(const Tensor& x, const std::string& statistic, int64_t samples,
+                                             int64_t seed) {
+  check_draws("samples", samples);
+  const std::vector<double> values = stats::Sample("x", x).values;
+  std::vector<double> copy = values;
+  const double estimate = statistic_of(statistic, copy);
+  Tensor drawn = Tensor::empty({samples}, Dtype::float64),
+         without = Tensor::empty({std::ssize(values)}, Dtype::float64);
+  const auto of_samples = drawn.span<double>();
+  const Resampler resampler(seed, values.size());
+  cpu::parallel_each(samples, 16, [&](int64_t s) {
+    std::vector<double> sample(values.size());
+    resampler.draw(s, [&](uint64_t place, uint64_t which) { sample[place] = values[which]; });
+    of_samples[s] = statistic_of(statistic, sample);
+  });
+  leave_each_out(statistic, values, estimate, without.span<double>());
+  return {estimate, drawn, without};
+}
+
+/// The values of sample number `sample`, as `bootstrap` draws them.
+Tensor bootstrap_sample(const Tensor& x, int64_t sample, int64_t seed) {
+  const std::vector<double> values = x.to(Dtype::float64).to_vector<double>();
+  std::vector<double> drawn(values.size());
+  Resampler(seed, values.size()).draw(sample, [&](uint64_t place, uint64_t which) { drawn[place] = values[which]; });
+  return Tensor::from(drawn);
+}
+
+/// Without its value number `which`, counted from 1.
+Tensor leave_out(const Tensor& x, int64_t which) {
+  check::index("which", Tensor::from(std::vector<int64_t>{which}), x.entries());
+  std::vector<double> values = x.to(Dtype::float64).to_vector<double>();
+  values.erase(values.begin() + (which - 1));
+  return Tensor::from(values);
+}
+
+/// Third moment of the jackknife's values over the 3/2 power of the second, over 6 (Efron 1987).
+double acceleration(const std::vector<double>& jackknife) {
+  const double mean = stats::mean(jackknife);
+  double square = 0, cube = 0;
+  for (const double v : jackknife) {
+    square += (mean - v) * (mean - v);
+    cube += (mean - v) * (mean - v) * (mean - v);
+  }
+  return square > 0 ? cube / (6 * std::pow(square, 1.5)) : 0;
+}
+
+/// The share of the samples below which an interval's end lies, corrected for bias and acceleration (Efron 1987).
+double corrected(double share, double below, double a) {
+  const boost::math::normal standard;
+  if (!(below > 0 && below < 1) || std::isnan(a)) return undefined;
+  const double z0 = boost::math::quantile(standard, below), z = z0 + boost::math::quantile(standard, share);
+  return boost::math::cdf(standard, z0 + z / (1 - a * z));
+}
+
+/// Ends of the interval, and the standard deviation of the samples. Without jackknife: percentiles.
+std::tuple<double, double, double> bootstrap_interval(const Tensor& samples, double estimate, const Tensor& jackknife,
+                                                      double level) {
+  if (!(level > 0 && level < 1)) throw ArgumentError("level", std::to_string(level) + ", expected between 0 and 1");
+  std::vector<double> sorted = samples.to(Dtype::float64).to_vector<double>();
+  const double error = stats::standard_deviation(sorted);
+  if (std::isnan(estimate) || std::any_of(sorted.begin(), sorted.end(), [](double v) { return std::isnan(v); }))
+    return {undefined, undefined, undefined};
+  stats::sort(sorted);
+  double low = 0.5 * (1 - level), high = 1 - low;
+  if (jackknife.entries() > 0) {
+    const auto equal = std::equal_range(sorted.begin(), sorted.end(), estimate);
+    // samples equal to the estimate count half
+    const double below = 0.5 * static_cast<double>((equal.first - sorted.begin()) + (equal.second - sorted.begin())) /
+                         static_cast<double>(sorted.size());
+    const double a = acceleration(jackknife.to(Dtype::float64).to_vector<double>());
+    low = corrected(low, below, a);
+    high = corrected(high, below, a);
+  }
+  return {stats::sorted_quantile(sorted, low), stats::sorted_quantile(sorted, high), error};
+}
+
+/// The values that are there, and how many are not.
+std::tuple<Tensor, int64_t> without_nan(const Tensor& x) {
+  const stats::Sample sample("x", x);
+  return {Tensor::from(sample.values), sample.skipped};
+}
+
+/// Place, counted from 1, and value of the first that is larger in size than `size`.
+std::tuple<std::optional<int64_t>, std::optional<double>> first_beyond(const Tensor& x, double size) {
+  const std::vector<double> values = x.to(Dtype::float64).to_vector<double>();
+  const auto found = std::find_if(values.begin(), values.end(), [&](double v) { return std::fabs(v) > size; });
+  if (found == values.end()) return {std::nullopt, std::nullopt};
+  return {found - values.begin() + 1, *found};
+}
+
+std::tuple<Tensor, Tensor, int64_t> complete_pairs(const Tensor& a, const Tensor& b) {
+  const stats::Pairs pairs("a", a, "b", b);
+  return {Tensor::from(pairs.a), Tensor::from(pairs.b), pairs.skipped};
+}
+
+}  // namespace
+
+extern const lua::OpTable resampling_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        lua::op<&permutation>(
+            "permutation_test", "a, b, orders, seed",
+            "Sign-flip test of pairs: mean difference, p, its error, exact, orders, pairs, left out."),
+        lua::op<&bootstrap>("bootstrap", "x, statistic, samples, seed",
+                            "A statistic of the values, of samples with replacement, and without each value."),
+        lua::op<&bootstrap_sample>("bootstrap_sample", "x, sample, seed",
+                                   "One sample with replacement, from number 0."),
+        lua::op<&leave_out>("leave_out", "x, which", "The values without one of them."),
+        lua::op<&bootstrap_interval>("bootstrap_interval", "samples, estimate, jackknife, level",
+                                     "Low and high end, standard error; percentiles where the jackknife is empty."),
+        lua::op<&without_nan>("without_nan", "x", "The values that are not NaN, and how many are."),
+        lua::op<&first_beyond>("first_beyond", "x, size", "Place and value of the first entry larger in size, or nil."),
+        lua::op<&complete_pairs>("complete_pairs", "a, b", "The pairs without NaN, and how many have one."),
+    }};
+
+}  // namespace mr

@@ -1,0 +1,241 @@
+// Tests of paired values, and summaries. NaN stands for a value that is not there: its pair is left out and counted.
+#include "runtime/statistics/stats.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/gamma.hpp>
+
+#include "runtime/lua/bind.h"
+#include "runtime/ops/check.h"
+
+namespace mr {
+namespace stats {
+namespace {
+
+std::vector<double> numbers(const Tensor& x) { return x.to(Dtype::float64).to_vector<double>(); }
+
+void refuse_infinite(const char* name, const std::vector<double>& values) {
+  const auto found = std::find_if(values.begin(), values.end(), [](double v) { return std::isinf(v); });
+  if (found != values.end())
+    throw ArgumentError(name, "entry " + std::to_string(found - values.begin() + 1) + " is infinite, expected numbers");
+}
+
+void refuse_other_count(const char* name, int64_t found, int64_t expected) {
+  if (found != expected)
+    throw ArgumentError(name,
+                        std::to_string(found) + " values against " + std::to_string(expected) + ", expected as many");
+}
+
+/// Of the finite values.
+double largest(const std::vector<double>& values) {
+  double most = 0;
+  for (const double v : values) most = std::isfinite(v) ? std::max(most, std::fabs(v)) : most;
+  return most;
+}
+
+/// 1, or the power of two below `size` where squares of such numbers are not to be had.
+double unit_of(double size) {
+  const bool usual = size == 0 || (size > 1e-100 && size < 1e100);
+  return usual ? 1 : std::ldexp(1, std::max(std::ilogb(size), std::numeric_limits<double>::min_exponent));
+}
+
+}  // namespace
+
+Sample::Sample(const char* name, const Tensor& x) : values(numbers(x)) {
+  refuse_infinite(name, values);
+  skipped = static_cast<int64_t>(std::erase_if(values, [](double v) { return std::isnan(v); }));
+}
+
+Pairs::Pairs(const char* name_a, const Tensor& x, const char* name_b, const Tensor& y) {
+  refuse_other_count(name_b, y.entries(), x.entries());
+  const auto from_a = numbers(x), from_b = numbers(y);
+  refuse_infinite(name_a, from_a);
+  refuse_infinite(name_b, from_b);
+  for (size_t i = 0; i < from_a.size(); ++i) {
+    if (std::isnan(from_a[i]) || std::isnan(from_b[i])) {
+      ++skipped;
+      continue;
+    }
+    a.push_back(from_a[i]);
+    b.push_back(from_b[i]);
+  }
+}
+
+Differences::Differences(const Tensor& a, const Tensor& b) {
+  refuse_other_count("b", b.entries(), a.entries());
+  const auto x = numbers(a), y = numbers(b);
+  unit = unit_of(std::max(largest(x), largest(y)));
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (std::isnan(x[i]) || std::isnan(y[i])) continue;
+    if (std::isinf(x[i]) || std::isinf(y[i])) ++infinite;
+    values.push_back(x[i] == y[i] ? 0 : x[i] / unit - y[i] / unit);
+  }
+  skipped = static_cast<int64_t>(x.size() - values.size());
+}
+
+void sort(std::vector<double>& x) { std::sort(x.begin(), x.end(), patient(std::less<>())); }
+
+double mean(const std::vector<double>& x) {
+  double total = 0;
+  for (const double v : x) total += v;
+  return total / static_cast<double>(x.size());
+}
+
+double standard_deviation(const std::vector<double>& x) {
+  if (x.size() < 2) return undefined;
+  const double centre = mean(x);
+  double square = 0;
+  for (const double v : x) square += (v - centre) * (v - centre);
+  return std::sqrt(square / static_cast<double>(x.size() - 1));
+}
+
+double sorted_quantile(const std::vector<double>& sorted, double p) {
+  if (sorted.empty() || std::isnan(p)) return undefined;
+  const double position = p * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(position);
+  const double low = sorted[below], high = sorted[std::min(below + 1, sorted.size() - 1)];
+  return low + (position - static_cast<double>(below)) * (high - low);
+}
+
+}  // namespace stats
+
+namespace {
+
+using stats::Differences, stats::undefined;
+
+/// t, degrees of freedom, two-sided p, mean difference, its standard error, pairs used, pairs left out.
+std::tuple<double, double, double, double, double, int64_t, int64_t> paired_t(const Tensor& a, const Tensor& b) {
+  const Differences d(a, b);
+  const auto n = static_cast<double>(d.count());
+  double mean = 0, square = 0;
+  for (const double x : d.values) mean += x / n;
+  for (const double x : d.values) square += (x - mean) * (x - mean);
+  if (d.infinite > 0) return {undefined, n - 1, undefined, undefined, undefined, d.count(), d.skipped};
+  if (n < 2) return {undefined, n - 1, undefined, n == 1 ? mean * d.unit : undefined, undefined, d.count(), d.skipped};
+  const double error = std::sqrt(square / (n - 1) / n);
+  if (error == 0) {
+    const double t = mean == 0 ? 0 : std::copysign(std::numeric_limits<double>::infinity(), mean);
+    return {t, n - 1, mean == 0 ? 1 : 0, mean * d.unit, 0, d.count(), d.skipped};
+  }
+  const double t = mean / error;
+  const double p = 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(n - 1), std::fabs(t)));
+  return {t, n - 1, p, mean * d.unit, error * d.unit, d.count(), d.skipped};
+}
+
+/// Twice the mid-ranks of the sizes of the differences, so that they are whole, in the order of the differences.
+std::vector<int64_t> doubled_ranks(const std::vector<double>& differences) {
+  const size_t n = differences.size();
+  std::vector<size_t> order(n);
+  for (size_t i = 0; i < n; ++i) order[i] = i;
+  const auto size = [&](size_t i) { return std::fabs(differences[i]); };
+  std::sort(order.begin(), order.end(), stats::patient([&](size_t i, size_t j) { return size(i) < size(j); }));
+  std::vector<int64_t> ranks(n);
+  for (size_t first = 0, last = 0; first < n; first = last) {
+    while (last < n && size(order[last]) == size(order[first])) ++last;
+    for (size_t r = first; r < last; ++r) ranks[order[r]] = static_cast<int64_t>(first + 1 + last);
+  }
+  return ranks;
+}
+
+/// Two-sided p of the sum v of the ranks with a positive sign when every sign is a fair coin, by counting.
+double signed_rank_p(const std::vector<int64_t>& ranks, int64_t v) {
+  int64_t total = 0;
+  for (const int64_t r : ranks) total += r;
+  std::vector<double> chance(static_cast<size_t>(total) + 1, 0.0);
+  chance[0] = 1;
+  int64_t reached = 0;
+  for (const int64_t r : ranks) {
+    reached += r;
+    for (int64_t s = reached; s >= 0; --s) chance[s] = 0.5 * (chance[s] + (s >= r ? chance[s - r] : 0));
+  }
+  double low = 0, high = 0;
+  for (int64_t s = 0; s <= v; ++s) low += chance[s];
+  for (int64_t s = v; s <= total; ++s) high += chance[s];
+  return std::min(1.0, 2 * std::min(low, high));
+}
+
+/// The same by the normal distribution, with a correction for continuity.
+double signed_rank_p_normal(const std::vector<int64_t>& ranks, int64_t v) {
+  double mean = 0, variance = 0;
+  for (const int64_t r : ranks) {
+    mean += 0.25 * static_cast<double>(r);
+    variance += 0.0625 * static_cast<double>(r) * static_cast<double>(r);
+  }
+  const double apart = std::max(0.0, std::fabs(0.5 * static_cast<double>(v) - mean) - 0.5);
+  return std::erfc(apart / std::sqrt(2 * variance));
+}
+
+/// Sum of the ranks of the positive differences, two-sided p, whether that is exact, differences other than 0, pairs
+/// that are equal, pairs left out (Wilcoxon 1945).
+std::tuple<double, double, bool, int64_t, int64_t, int64_t> wilcoxon(const Tensor& a, const Tensor& b) {
+  Differences d(a, b);
+  const int64_t pairs = d.count();
+  std::erase(d.values, 0.0);
+  const int64_t n = d.count(), largest_exact = 200;
+  if (n == 0) return {0, pairs == 0 ? undefined : 1, true, 0, pairs, d.skipped};
+  const std::vector<int64_t> ranks = doubled_ranks(d.values);
+  int64_t v = 0;
+  for (int64_t i = 0; i < n; ++i) v += d.values[i] > 0 ? ranks[i] : 0;
+  const bool exact = n <= largest_exact;
+  const double p = exact ? signed_rank_p(ranks, v) : signed_rank_p_normal(ranks, v);
+  return {0.5 * static_cast<double>(v), p, exact, n, pairs - n, d.skipped};
+}
+
+/// Mean and sample standard deviation of the values that are not NaN, how many they are and how many are NaN.
+std::tuple<double, double, int64_t, int64_t> summary(const Tensor& x) {
+  const auto values = x.to(Dtype::float64).to_vector<double>();
+  double total = 0, square = 0;
+  int64_t n = 0;
+  for (const double v : values) {
+    if (std::isnan(v)) continue;
+    total += v;
+    ++n;
+  }
+  const double mean = total / static_cast<double>(n);
+  for (const double v : values) {
+    if (!std::isnan(v)) square += (v - mean) * (v - mean);
+  }
+  return {mean, n > 1 ? std::sqrt(square / static_cast<double>(n - 1)) : undefined, n,
+          static_cast<int64_t>(values.size()) - n};
+}
+
+/// Mean of the differences in their standard deviations (Cohen's d_z), the same without its bias (Hedges 1981, its
+/// exact factor), shares of the pairs with a > b, a = b, a < b, pairs used, pairs left out.
+std::tuple<double, double, double, double, double, int64_t, int64_t> effect_size(const Tensor& a, const Tensor& b) {
+  const Differences d(a, b);
+  if (d.count() == 0) return {undefined, undefined, undefined, undefined, undefined, 0, d.skipped};
+  const auto share = [&](auto&& counts) {
+    return static_cast<double>(std::count_if(d.values.begin(), d.values.end(), counts)) /
+           static_cast<double>(d.count());
+  };
+  const double wins = share([](double v) { return v > 0; }), ties = share([](double v) { return v == 0; });
+  const double losses = share([](double v) { return v < 0; });
+  const double centre = stats::mean(d.values), sd = stats::standard_deviation(d.values);
+  const double dz = d.infinite > 0 ? undefined : centre == 0 && sd == 0 ? 0 : centre / sd;
+  const double half = 0.5 * static_cast<double>(d.count() - 1);
+  const double factor =
+      half > 0.5 ? 1 / (boost::math::tgamma_delta_ratio(half - 0.5, 0.5) * std::sqrt(half)) : undefined;
+  return {dz, dz * factor, wins, ties, losses, d.count(), d.skipped};
+}
+
+}  // namespace
+
+extern const lua::OpTable stats_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        lua::op<&paired_t>("paired_t", "a, b",
+                           "Student's t-test of pairs: t, df, p, mean difference, its error, pairs, left out."),
+        lua::op<&wilcoxon>("wilcoxon", "a, b",
+                           "Wilcoxon's signed-rank test: rank sum, p, exact, unequal pairs, equal pairs, left out."),
+        lua::op<&effect_size>("effect_size", "a, b",
+                              "Effect sizes of pairs: d_z, Hedges' g, shares of a > b, a = b, a < b, pairs, left out."),
+        lua::op<&summary>("summary", "x", "Mean, standard deviation, count, left out; NaN is left out."),
+    }};
+
+}  // namespace mr

@@ -1,0 +1,37 @@
+// Work of the GPU, recorded once and run again: what an epoch queues when every epoch is the same.
+#include <memory>
+
+#include "kernels/device/device.h"
+#include "runtime/lua/bind.h"
+
+namespace mr {
+namespace {
+using SharedCapture = std::shared_ptr<cuda::Capture>;
+}
+template <>
+inline constexpr const char* lua::class_name<SharedCapture> = "mr.Capture";
+
+namespace {
+
+void begin_capture_of() { cuda::begin_capture(); }
+
+std::optional<SharedCapture> end_capture_of() {
+  SharedCapture recording = cuda::end_capture();
+  return recording == nullptr ? std::nullopt : std::optional(std::move(recording));
+}
+
+void run_of(SharedCapture& recording) { recording->run(); }
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable capture_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {op<&begin_capture_of>("begin_capture", "", "From here on the GPU's work is recorded, not done."),
+     op<&end_capture_of>("end_capture", "", "What was recorded; nil where it cannot be run again.")}};
+extern const lua::OpTable capture_methods{lua::OpTable::methods,
+                                          &lua::push_metatable<SharedCapture>,
+                                          {op<&run_of>("run", "self", "Does the recorded work.")}};
+
+}  // namespace mr

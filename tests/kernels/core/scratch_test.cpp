@@ -1,0 +1,63 @@
+// What threads keep of the arrays that they work with: those of short lists, not what a long list needed.
+#include "kernels/core/scratch.h"
+
+#include <malloc.h>
+
+#include "kernels/core/threads.h"
+#include "tests/support/lua_state.h"
+
+namespace mr::cpu {
+namespace {
+
+TEST_CASE("arrays stay up to a number of bytes together, and go beyond it", "[kernels][memory]") {
+  const auto half = static_cast<size_t>(most_kept / 2);
+  std::vector<char> a, b;
+  {
+    const Kept kept(a, b);
+    a.resize(half);
+    b.resize(half);
+  }
+  CHECK((a.size() == half && b.size() == half));
+  {
+    const Kept kept(a, b);
+    b.push_back('x');
+  }
+  CHECK((a.capacity() == 0 && b.capacity() == 0));
+}
+
+/// Bytes in use that are no tensor's. A sanitizer's allocator says 0.
+int64_t other_bytes() {
+  const auto info = mallinfo2();
+  return static_cast<int64_t>(info.uordblks + info.hblkhd) - Storage::held(Device::cpu) - Storage::kept(Device::cpu);
+}
+
+TEST_CASE("long lists leave little behind, in any operation on lists", "[kernels][memory]") {
+  const int before_threads = threads();
+  set_threads(1);
+  test::LuaState L;
+  const auto run = [&](int64_t rows, int64_t sd) {
+    CHECK(L.error_of("local n, sd = " + std::to_string(rows) + ", " + std::to_string(sd) + R"(
+      local lists = mr.lists{ sizes = { n }, relevance = mr.arange(1, n):ge(n - n / 4) }
+      local few = mr.lists{ sizes = { n }, relevance = mr.arange(1, n):ge(n - 2) }
+      for _, dtype in ipairs{ "float32", "float64" } do
+        local scores = mr.normal({ n }, { sd = sd, dtype = dtype }):requires_grad()
+        mr.smooth.ap(scores, lists):sum():backward()
+        mr.smooth.rr(scores, few):sum():backward()
+        mr.losses.lambdarank()(scores, few):sum():backward()
+        for _, ties in ipairs{ "mean", "worst" } do
+          mr.metrics.ap(scores, lists, { ties = ties })
+        end
+      end)") == "");
+    L.collect();
+  };
+  run(100, 1);
+  run(100, 1000000);
+  const int64_t before = other_bytes();
+  run(1000000, 1);
+  run(100000, 1000000);                           // most scores far from all others
+  CHECK(other_bytes() - before < 8 * most_kept);  // about as many users of arrays
+  set_threads(before_threads);
+}
+
+}  // namespace
+}  // namespace mr::cpu

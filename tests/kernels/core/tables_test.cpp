@@ -1,0 +1,112 @@
+// Every family of kernels is complete on every device.
+#include <cstring>
+#include <vector>
+
+#include "kernels/device/device.h"
+#include "kernels/losses/rows.h"
+#include "kernels/models/rows.h"
+#include "kernels/ranking/rows.h"
+#include "kernels/smooth/rows.h"
+#include "kernels/tensor/rows.h"
+#include "tests/support/devices.h"
+
+namespace mr {
+namespace {
+
+/// A table is a row of function pointers and nothing else.
+template <class Table>
+std::vector<void (*)()> rows_of(const Table& table) {
+  static_assert(sizeof(Table) % sizeof(void (*)()) == 0);
+  std::vector<void (*)()> rows(sizeof(Table) / sizeof(void (*)()));
+  std::memcpy(rows.data(), &table, sizeof table);
+  return rows;
+}
+
+template <class Table>
+void check_complete(const Table& table) {
+  const auto rows = rows_of(table);
+  REQUIRE(rows.size() > 0);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    CAPTURE(i);
+    CHECK(rows[i] != nullptr);
+  }
+}
+
+TEMPLATE_TEST_CASE("no kernel is missing on the CPU", "[kernels][tables]", MoveKernels<float>, MoveKernels<double>,
+                   MoveKernels<int64_t>, ArithmeticKernels<float>, ArithmeticKernels<double>, TrainingKernels<float>,
+                   TrainingKernels<double>, SmoothKernels<float>, SmoothKernels<double>, MetricKernels<float>,
+                   MetricKernels<double>, LambdaKernels<float>, LambdaKernels<double>, NetworkKernels<float>,
+                   NetworkKernels<double>) {
+  check_complete(cpu_table<TestType>());
+}
+
+TEMPLATE_TEST_CASE("no kernel is missing on the GPU", "[kernels][tables]", MoveKernels<float>, MoveKernels<double>,
+                   MoveKernels<int64_t>, ArithmeticKernels<float>, ArithmeticKernels<double>, TrainingKernels<float>,
+                   TrainingKernels<double>, SmoothKernels<float>, SmoothKernels<double>, MetricKernels<float>,
+                   MetricKernels<double>, LambdaKernels<float>, LambdaKernels<double>, NetworkKernels<float>,
+                   NetworkKernels<double>) {
+  // the table is there wherever CUDA was built in, device or not
+  REQUIRE((cuda_table<TestType>() != nullptr) == cuda::built());
+  if (cuda::built()) check_complete(*cuda_table<TestType>());
+}
+
+TEST_CASE("the reason for a missing GPU is told", "[kernels][tables]") {
+  CHECK(cuda::available() == (std::string(cuda::reason()).empty()));
+  if (!cuda::built()) CHECK_THROWS_WITH(cuda::synchronize(), "this moonrank was built without CUDA");
+}
+
+TEST_CASE("copies there and back keep the bytes", "[kernels][gpu]") {
+  if (!test::has(Device::cuda)) return;
+  // around the sizes of the pieces that uploads go through, and more than all of them together
+  const auto n = GENERATE(as<size_t>(), 1, 255, 256 << 10, (256 << 10) + 1, 5 << 20);
+  std::vector<unsigned char> there(n), back(n);
+  for (size_t i = 0; i < n; ++i) there[i] = static_cast<unsigned char>(i * 7 + i / 251);
+  const auto bytes = static_cast<int64_t>(n);
+  void* const first = cuda::allocate(bytes);
+  void* const second = cuda::allocate(bytes);
+  cuda::copy_to_device(first, there.data(), bytes);
+  const std::vector<unsigned char> sent = there;
+  there.assign(n, 0);  // the copy was taken when the call returned
+  cuda::copy_on_device(second, first, bytes);
+  cuda::fill_zero(first, bytes);
+  cuda::copy_to_host(back.data(), second, bytes);
+  CHECK(back == sent);
+  cuda::copy_to_host(back.data(), first, bytes);
+  CHECK(back == std::vector<unsigned char>(n, 0));
+  cuda::release(first);
+  cuda::release(second);
+  cuda::synchronize();
+}
+
+TEMPLATE_TEST_CASE("products of matrices on the GPU", "[kernels][gpu]", float, double) {
+  if (!test::has(Device::cuda)) return;
+  const int64_t m = GENERATE(0, 1, 33), n = GENERATE(1, 31), k = GENERATE(0, 1, 129);
+  const bool transpose_a = GENERATE(false, true), transpose_b = GENERATE(false, true);
+  std::vector<TestType> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k * n)), c(static_cast<size_t>(m * n));
+  for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<TestType>(i % 7) - 3;
+  for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<TestType>(i % 5) - 2;
+  const auto upload = [](const std::vector<TestType>& v) {
+    const auto bytes = static_cast<int64_t>(v.size() * sizeof(TestType));
+    auto* const data = static_cast<TestType*>(cuda::allocate(bytes));
+    cuda::copy_to_device(data, v.data(), bytes);
+    return data;
+  };
+  TestType *const a_there = upload(a), *const b_there = upload(b), *const c_there = upload(c);
+  cuda::matmul(transpose_a, transpose_b, m, n, k, a_there, b_there, c_there);
+  cuda::copy_to_host(c.data(), c_there, static_cast<int64_t>(c.size() * sizeof(TestType)));
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      TestType total = 0;  // small integers: exact
+      for (int64_t l = 0; l < k; ++l) {
+        total += (transpose_a ? a[l * m + i] : a[i * k + l]) * (transpose_b ? b[j * k + l] : b[l * n + j]);
+      }
+      if (c[i * n + j] != total) ++wrong;
+    }
+  }
+  CHECK(wrong == 0);
+  for (TestType* const data : {a_there, b_there, c_there}) cuda::release(data);
+}
+
+}  // namespace
+}  // namespace mr

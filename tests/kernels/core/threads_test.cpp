@@ -1,0 +1,228 @@
+// The thread pool: every index once, for any number of threads; errors, interruption, nesting.
+#include "kernels/core/threads.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <limits>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+namespace mr::cpu {
+namespace {
+
+/// Puts the number of threads back.
+class Threads {
+ public:
+  explicit Threads(int n) : before_(threads()) { set_threads(n); }
+  ~Threads() { set_threads(before_); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+ private:
+  int before_;
+};
+
+template <class F>
+void pieces(int64_t count, int64_t grain, const F& f) {
+  parallel(
+      count, grain,
+      [](const void* context, int64_t first, int64_t last) { (*static_cast<const F*>(context))(first, last); }, &f);
+}
+
+using Piece = std::pair<int64_t, int64_t>;
+
+std::set<Piece> expected_pieces(int64_t count, int64_t grain) {
+  std::set<Piece> out;
+  for (int64_t first = 0; first < count; first += grain) out.emplace(first, std::min(count, first + grain));
+  return out;
+}
+
+TEST_CASE("every index is visited once, in the same pieces for any number of threads", "[kernels][pool]") {
+  const int n_threads = GENERATE(1, 2, 3, 4);
+  const int64_t count = GENERATE(as<int64_t>(), 0, 1, 2, 7, 8, 9, 31, 32, 33, 127, 128, 129, 1000);
+  const int64_t grain = GENERATE(as<int64_t>(), 1, 3, 8, 1000, 4096);
+  const Threads with(n_threads);
+  REQUIRE(threads() == n_threads);
+  std::vector<std::atomic<int>> visits(static_cast<size_t>(count));
+  std::mutex mutex;
+  std::set<Piece> seen;
+  pieces(count, grain, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) ++visits[i];
+    const std::lock_guard lock(mutex);
+    seen.emplace(first, last);
+  });
+  CHECK(std::all_of(visits.begin(), visits.end(), [](const auto& v) { return v == 1; }));
+  CHECK(seen == expected_pieces(count, grain));
+}
+
+TEST_CASE("results do not depend on the number of threads", "[kernels][pool]") {
+  std::vector<double> first_result;
+  for (int n = 1; n <= 4; ++n) {
+    const Threads with(n);
+    std::vector<double> partial(100, 0.0);
+    pieces(10000, 100, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) partial[first / 100] += 1.0 / (1.0 + static_cast<double>(i));
+    });
+    if (n == 1) first_result = partial;
+    CHECK(partial == first_result);
+  }
+}
+
+TEST_CASE("more than one thread works", "[kernels][pool]") {
+  const Threads with(2);
+  std::mutex mutex;
+  std::set<std::thread::id> ids;
+  // each piece waits until both threads have one, or long enough to blame the pool
+  std::atomic<int> here{0};
+  pieces(2, 1, [&](int64_t, int64_t) {
+    ++here;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (here < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    const std::lock_guard lock(mutex);
+    ids.insert(std::this_thread::get_id());
+  });
+  CHECK(ids.size() == 2);
+}
+
+TEST_CASE("an exception reaches the caller, and the pool works on", "[kernels][pool]") {
+  const Threads with(GENERATE(1, 2, 4));
+  const int64_t bad = GENERATE(as<int64_t>(), 0, 57, 99);
+  CHECK_THROWS_WITH(pieces(100, 1,
+                           [&](int64_t first, int64_t) {
+                             if (first == bad) throw std::runtime_error("piece " + std::to_string(first));
+                           }),
+                    "piece " + std::to_string(bad));
+  std::atomic<int64_t> sum{0};
+  pieces(100, 1, [&](int64_t first, int64_t) { sum += first; });
+  CHECK(sum == 4950);
+}
+
+TEST_CASE("a call from inside a task runs there, in the same pieces", "[kernels][pool]") {
+  const Threads with(GENERATE(1, 3));
+  std::atomic<int> elsewhere{0}, wrong{0};
+  std::atomic<int64_t> visits{0};
+  pieces(20, 1, [&](int64_t, int64_t) {
+    const auto caller = std::this_thread::get_id();
+    std::set<Piece> seen;
+    pieces(10, 4, [&](int64_t first, int64_t last) {
+      if (std::this_thread::get_id() != caller) ++elsewhere;
+      visits += last - first;
+      seen.emplace(first, last);
+    });
+    if (seen != expected_pieces(10, 4)) ++wrong;
+  });
+  CHECK(elsewhere == 0);
+  CHECK(wrong == 0);
+  CHECK(visits == 200);
+}
+
+TEST_CASE("counts near 2^63 are cut where they are, and end", "[kernels][pool]") {
+  const Threads with(GENERATE(1, 3));
+  constexpr int64_t most = std::numeric_limits<int64_t>::max(), half = int64_t{1} << 62;
+  const auto cut = [](int64_t count, int64_t grain) {
+    std::mutex mutex;
+    std::set<Piece> seen;
+    pieces(count, grain, [&](int64_t first, int64_t last) {
+      const std::lock_guard lock(mutex);
+      if (!seen.emplace(first, last).second || seen.size() > 4) throw std::runtime_error("too many pieces");
+    });
+    return seen;
+  };
+  CHECK(cut(most, half) == std::set<Piece>{{0, half}, {half, most}});
+  CHECK(cut(most, most) == std::set<Piece>{{0, most}});
+  CHECK(cut(most - 1, most) == std::set<Piece>{{0, most - 1}});
+  CHECK(cut(half, most) == std::set<Piece>{{0, half}});
+  CHECK(cut(most, most - 1) == std::set<Piece>{{0, most - 1}, {most - 1, most}});
+  pieces(1, 1, [&](int64_t, int64_t) { CHECK(cut(most, half).size() == 2); });  // within a task
+}
+
+TEST_CASE("an interruption stops the work, is thrown once, and is gone", "[kernels][pool]") {
+  const Threads with(GENERATE(1, 2, 4));
+  std::atomic<int> done{0};
+  CHECK_THROWS_AS(pieces(100000, 1,
+                         [&](int64_t first, int64_t) {
+                           if (first == 10) interrupt();
+                           ++done;
+                         }),
+                  Interrupted);
+  CHECK(done < 100000);
+  CHECK_FALSE(take_interrupt());
+  done = 0;
+  pieces(100, 1, [&](int64_t, int64_t) { ++done; });
+  CHECK(done == 100);
+
+  interrupt();
+  CHECK_THROWS_AS(pieces(1, 1, [&](int64_t, int64_t) { ++done; }), Interrupted);
+  CHECK(done == 100);
+  CHECK_NOTHROW(check_interrupt());
+}
+
+TEST_CASE("long pieces on all threads see an interruption, and the failure of another", "[kernels][pool]") {
+  const Threads with(3);
+  const auto fails = GENERATE(false, true);
+  std::atomic<int> begun{0}, ended_early{0};
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  const auto wait = [&](int64_t first, int64_t) {
+    ++begun;
+    while (begun < 3 && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+    if (first == 0 && fails) throw std::runtime_error("out of paper");
+    if (first == 0) interrupt();
+    try {
+      while (std::chrono::steady_clock::now() < give_up) check_interrupt();
+    } catch (const Interrupted&) {
+      ++ended_early;
+      throw;
+    }
+  };
+  if (fails) {
+    CHECK_THROWS_WITH(pieces(3, 1, wait), "out of paper");
+  } else {
+    CHECK_THROWS_AS(pieces(3, 1, wait), Interrupted);
+  }
+  CHECK(ended_early == (fails ? 2 : 3));
+  CHECK_FALSE(take_interrupt());
+}
+
+TEST_CASE("threads outside the pool may call at the same time", "[kernels][pool]") {
+  const Threads with(3);
+  std::atomic<int64_t> sum{0};
+  const auto caller = [&] {
+    for (int round = 0; round < 200; ++round) pieces(16, 1, [&](int64_t first, int64_t) { sum += first; });
+  };
+  std::thread other(caller);
+  caller();
+  other.join();
+  CHECK(sum == 2 * 200 * 120);
+}
+
+TEST_CASE("many small calls, with changes of size between them", "[kernels][pool]") {
+  const Threads with(1);
+  int64_t total = 0;
+  for (int round = 0; round < 300; ++round) {
+    if (round % 10 == 0) set_threads(1 + round / 10 % 4);
+    if (round % 100 == 50) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::atomic<int64_t> sum{0};
+    pieces(round, 1, [&](int64_t first, int64_t) { sum += first; });
+    total += sum - int64_t{round} * (round - 1) / 2;
+  }
+  CHECK(total == 0);
+}
+
+TEST_CASE("a number of threads below one is refused, and changes from inside a task too", "[kernels][pool]") {
+  CHECK_THROWS_WITH(set_threads(0), "threads: got 0, expected 1 or more");
+  CHECK_THROWS_AS(set_threads(-3), std::invalid_argument);
+  const Threads with(2);
+  CHECK_THROWS_AS(pieces(4, 1, [](int64_t, int64_t) { set_threads(1); }), std::logic_error);
+  CHECK(threads() == 2);
+}
+
+}  // namespace
+}  // namespace mr::cpu

@@ -1,0 +1,157 @@
+// The pool of device memory over a made-up device with little of it, and over the one that is there.
+#include "kernels/device/memory_pool.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <new>
+#include <set>
+#include <vector>
+
+#include "kernels/core/block_size.h"
+#include "runtime/tensor/storage.h"
+#include "tests/support/devices.h"
+
+namespace mr {
+namespace {
+
+TEST_CASE("blocks are no smaller than what is asked for, up to the largest sizes there are", "[pool]") {
+  for (int bit = 0; bit < 63; ++bit) {
+    for (const int64_t bytes : {(int64_t{1} << bit) - 1, int64_t{1} << bit, (int64_t{1} << bit) + 1}) {
+      CHECK(block_size(bytes) >= bytes);
+      CHECK(block_size(bytes) - bytes <= std::max<int64_t>(63, bytes / 4));
+    }
+  }
+  CHECK(block_size(std::numeric_limits<int64_t>::max()) == std::numeric_limits<int64_t>::max());
+}
+
+/// A device of 4096 bytes.
+struct Device4K {
+  static inline int64_t left = 4096;
+  static inline std::map<void*, int64_t> out;
+  static void* take(int64_t bytes) {
+    if (bytes > left) return nullptr;
+    void* const data = std::malloc(static_cast<size_t>(bytes));
+    out[data] = bytes;
+    left -= bytes;
+    return data;
+  }
+  static void give_back(void* data) {
+    left += out.at(data);
+    out.erase(data);
+    std::free(data);
+  }
+  Device4K() { left = 4096; }
+  ~Device4K() {
+    for (const auto& [data, bytes] : out) std::free(data);
+    out.clear();
+  }
+};
+
+TEST_CASE("a released block serves the next request of its size", "[kernels][pool]") {
+  const Device4K device;
+  cuda::Pool pool(&Device4K::take, &Device4K::give_back);
+  void* const a = pool.allocate(100);
+  void* const b = pool.allocate(100);
+  CHECK(a != b);
+  CHECK(pool.held() == 256);
+  pool.release(a);
+  CHECK(pool.held() == 128);
+  CHECK(pool.kept() == 128);
+  CHECK(pool.allocate(300) != a);
+  CHECK(pool.allocate(127) == a);
+  CHECK(pool.kept() == 0);
+  pool.release(nullptr);
+}
+
+TEST_CASE("when memory runs out the kept blocks are given back, then it is an error", "[kernels][pool]") {
+  const Device4K device;
+  cuda::Pool pool(&Device4K::take, &Device4K::give_back);
+  std::vector<void*> small;
+  for (int i = 0; i < 16; ++i) small.push_back(pool.allocate(256));
+  CHECK(Device4K::left == 0);
+  CHECK_THROWS_AS(pool.allocate(1), std::bad_alloc);
+  CHECK(pool.held() == 4096);
+  for (size_t i = 1; i < small.size(); ++i) pool.release(small[i]);
+  CHECK(pool.kept() == 15 * 256);
+  void* const large = pool.allocate(2048);
+  CHECK(pool.kept() == 0);
+  CHECK(pool.held() == 2048 + 256);
+  CHECK_THROWS_AS(pool.allocate(4096), std::bad_alloc);
+  pool.release(large);
+  pool.release(small[0]);
+  pool.give_back();
+  CHECK(Device4K::left == 4096);
+}
+
+TEST_CASE("what a recording could use is not handed to others while its graph lives", "[kernels][pool]") {
+  const Device4K device;
+  cuda::Pool pool(&Device4K::take, &Device4K::give_back);
+  void* const before = pool.allocate(64);
+  void* const waiting = pool.allocate(64);
+  pool.release(waiting);
+  pool.begin_capture();
+  void* const first = pool.allocate(64);
+  CHECK(first != waiting);  // what ran before may still use it, and its numbers may matter to the graph
+  pool.release(before);
+  void* const second = pool.allocate(64);
+  CHECK(second != before);  // the graph's first run reads it, and so do the later ones
+  pool.release(second);
+  CHECK(pool.allocate(64) == second);  // a recording's own memory is reused in its order
+  const uint64_t graph = pool.end_capture();
+  CHECK(pool.allocate(64) == waiting);
+  pool.release(first);
+  pool.release(second);
+  std::set<void*> others;
+  for (int i = 0; i < 4; ++i) others.insert(pool.allocate(64));
+  CHECK(others.count(first) + others.count(second) + others.count(before) == 0);
+  for (void* const other : others) pool.release(other);
+  pool.forget(graph);
+  others.clear();
+  for (int i = 0; i < 7; ++i) others.insert(pool.allocate(64));
+  CHECK(others.count(first) + others.count(second) + others.count(before) == 3);
+}
+
+TEST_CASE("the older of two graphs may go first or last", "[kernels][pool]") {
+  const bool older_first = GENERATE(false, true);
+  const Device4K device;
+  cuda::Pool pool(&Device4K::take, &Device4K::give_back);
+  uint64_t graphs[2];
+  void* blocks[2];
+  for (int i = 0; i < 2; ++i) {
+    pool.begin_capture();
+    blocks[i] = pool.allocate(64);
+    pool.release(blocks[i]);
+    graphs[i] = pool.end_capture();
+  }
+  CHECK(blocks[0] != blocks[1]);
+  pool.forget(graphs[older_first ? 0 : 1]);
+  std::set<void*> others{pool.allocate(64)};
+  // both were there when the later recording ended; when the earlier one ended, the second was not
+  CHECK(others.count(blocks[0]) == 0);
+  CHECK(others.count(blocks[1]) == (older_first ? 0U : 1U));
+  pool.forget(graphs[older_first ? 1 : 0]);
+  for (int i = 0; i < 3; ++i) others.insert(pool.allocate(64));
+  CHECK(others.count(blocks[0]) + others.count(blocks[1]) == 2);
+}
+
+TEST_CASE("tensors of the GPU come from the pool and go back to it", "[kernels][gpu][pool]") {
+  if (!test::has(Device::cuda)) return;
+  const int64_t held = Storage::held(Device::cuda);
+  void* data = nullptr;
+  {
+    const Storage storage(1 << 20, Device::cuda);
+    data = storage.data();
+    CHECK(Storage::held(Device::cuda) == held + (1 << 20));
+  }
+  CHECK(Storage::held(Device::cuda) == held);
+  CHECK(Storage::kept(Device::cuda) >= 1 << 20);
+  const int64_t kept = Storage::kept(Device::cuda);
+  const Storage again(1 << 20, Device::cuda);
+  CHECK(again.data() == data);
+  CHECK(Storage::kept(Device::cuda) < kept);
+}
+
+}  // namespace
+}  // namespace mr

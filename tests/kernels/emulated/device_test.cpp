@@ -1,0 +1,116 @@
+// What the GPU's memory and recordings keep to, on the emulated one: it is as strict as a real one about a stream that
+// records, and its host is always ahead.
+#include "kernels/device/device.h"
+
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "kernels/device/lost.h"
+#include "kernels/device/staging.h"
+#include "tests/support/on_device.h"
+
+namespace mr {
+namespace {
+
+using test::OnDevice;
+
+TEST_CASE("an error while work is recorded neither loses the GPU nor spoils the recording", "[cuda][capture]") {
+  const OnDevice<int64_t> to(std::vector<int64_t>{1, 2, 3});
+  cuda::begin_capture();
+  cuda::note_failure("an operation failed");
+  cuda::fill_zero(to.data(), 16);
+  const std::unique_ptr<cuda::Capture> recording = cuda::end_capture();
+  REQUIRE_NOTHROW(cuda::require_not_lost());
+  REQUIRE(recording != nullptr);
+  CHECK(to.values() == std::vector<int64_t>{1, 2, 3});
+  recording->run();
+  CHECK(to.values() == std::vector<int64_t>{0, 0, 3});
+}
+
+TEST_CASE("a recording that is freed while another is made does not spoil it", "[cuda][capture]") {
+  const OnDevice<int64_t> to(std::vector<int64_t>{1, 2, 3});
+  std::vector<std::unique_ptr<cuda::Capture>> old;
+  for (int i = 0; i < 3; ++i) {
+    cuda::begin_capture();
+    const OnDevice<int64_t> scratch(100 + 1000 * i);
+    cuda::fill_zero(scratch.data(), 800);
+    old.push_back(cuda::end_capture());
+  }
+  cuda::begin_capture();
+  cuda::fill_zero(to.data() + 1, 8);
+  old.clear();
+  std::unique_ptr<cuda::Capture> recording = cuda::end_capture();
+  REQUIRE(recording != nullptr);
+  recording->run();
+  CHECK(to.values() == std::vector<int64_t>{1, 0, 3});
+  // and their memory is there for others
+  recording.reset();
+  const int64_t kept = cuda::kept_bytes();
+  const OnDevice<int64_t> small(100), middle(1100), large(2100);
+  CHECK(cuda::kept_bytes() < kept);
+}
+
+TEST_CASE("uploads stand one behind the other, and the host waits only when their memory is full", "[cuda][staging]") {
+  const int64_t small = 100;
+  std::vector<char> bytes(static_cast<size_t>(small), 'x');
+  const OnDevice<char> to(small);
+  cuda::synchronize();
+  int64_t before = cuda::waits();
+  for (int i = 0; i < 2000; ++i) cuda::copy_to_device(to.data(), bytes.data(), small);
+  CHECK(cuda::waits() == before);
+
+  // three times what there is room for: the second and third time every piece is waited for
+  const OnDevice<char> large(cuda::StagingPlaces::all_bytes);
+  bytes.assign(static_cast<size_t>(large.size()), 'y');
+  cuda::synchronize();
+  before = cuda::waits();
+  for (int i = 0; i < 3; ++i) cuda::copy_to_device(large.data(), bytes.data(), large.size());
+  const int64_t waits = cuda::waits() - before;
+  CHECK(waits >= 2 * cuda::StagingPlaces::pieces - 1);
+  CHECK(waits <= 2 * cuda::StagingPlaces::pieces + 1);
+}
+
+TEST_CASE("uploads of every size arrive", "[cuda][staging]") {
+  const int64_t piece = cuda::StagingPlaces::piece_bytes;
+  for (const int64_t size : {int64_t{1}, int64_t{63}, int64_t{64}, int64_t{65}, piece - 1, piece, piece + 1,
+                             5 * piece + 7, cuda::StagingPlaces::all_bytes + 100}) {
+    std::vector<uint8_t> values(static_cast<size_t>(size));
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<uint8_t>(i * 7 + i / 256);
+    for (int again = 0; again < 3; ++again) CHECK(OnDevice<uint8_t>(values).values() == values);
+  }
+}
+
+TEST_CASE("places for uploads overlap only after their piece was left and entered again", "[cuda][staging]") {
+  cuda::StagingPlaces places;
+  std::vector<int> writer(cuda::StagingPlaces::all_bytes, -1);  // which upload a byte was given to
+  std::vector<int> left(cuda::StagingPlaces::pieces, 0);
+  int current = 0;
+  for (int upload = 0; upload < 400; ++upload) {
+    int64_t bytes = 1 + upload * 7919 % 300000;
+    while (bytes > 0) {
+      const auto place = places.next(bytes);
+      REQUIRE(place.bytes > 0);
+      REQUIRE(place.at % 64 == 0);
+      REQUIRE(place.left == (place.entered < 0 ? -1 : current));
+      if (place.entered >= 0) {
+        current = place.entered;
+        const auto begin = writer.begin() + current * cuda::StagingPlaces::piece_bytes;
+        std::fill(begin, begin + cuda::StagingPlaces::piece_bytes, -1);
+      }
+      REQUIRE(place.at / cuda::StagingPlaces::piece_bytes == current);
+      REQUIRE((place.at + place.bytes - 1) / cuda::StagingPlaces::piece_bytes == current);
+      for (int64_t i = 0; i < place.bytes; ++i) {
+        if (writer[place.at + i] >= 0) FAIL("a place is given out twice");
+        writer[place.at + i] = upload;
+      }
+      bytes -= place.bytes;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mr

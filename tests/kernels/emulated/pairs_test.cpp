@@ -1,0 +1,216 @@
+// The GPU's smooth ranks and derivatives by pairs, in one batch of lists of all edge sizes, against the plain form in
+// double; every result is the same bits in both orders of lanes, and whatever else is in the batch.
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "kernels/core/rng.h"
+#include "kernels/smooth/rows.h"
+#include "kernels/tensor/normal.h"
+#include "tests/support/on_device.h"
+
+namespace mr {
+namespace {
+
+using test::OnDevice;
+
+const char* const shapes[] = {"equal", "normal", "ties", "cauchy", "clusters", "spread", "infinite"};
+
+double score(const std::string& shape, int64_t i) {
+  const RandomKey key = random_key(7, shape.c_str());
+  const auto at = static_cast<uint64_t>(i);
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (shape == "equal") return 0.25;
+  if (shape == "normal") return normal(key, at);
+  if (shape == "ties") return std::floor(8 * uniform(key, at));
+  if (shape == "cauchy") return std::tan(3.14159 * (uniform(key, at) - 0.5));
+  if (shape == "clusters") return 20 * static_cast<double>(i % 3) + 0.1 * uniform(key, at);
+  if (shape == "spread") return 2e4 * uniform(key, at);
+  return i % 5 == 0 ? infinity : i % 5 == 1 ? -infinity : static_cast<double>(i % 7);
+}
+
+/// Lists of the given sizes, in which every so many rows are relevant (0: none is).
+template <class Real>
+struct Batch {
+  std::vector<Real> scores, g, h;
+  std::vector<int64_t> offsets{0}, marked_offsets{0};
+  std::vector<int32_t> marked;
+  Real gain = Real(1.25);
+
+  Batch(const std::string& shape, const std::vector<int64_t>& sizes, const std::vector<int64_t>& every) {
+    for (size_t list = 0; list < sizes.size(); ++list) add(shape, sizes[list], every[list % every.size()]);
+  }
+  void add(const std::string& shape, int64_t n, int64_t every) {
+    for (int64_t i = 0; i < n; ++i) {
+      scores.push_back(static_cast<Real>(score(shape, n + i)));
+      if (every == 0 || i % every != every / 2) continue;
+      marked.push_back(static_cast<int32_t>(i));
+      g.push_back(static_cast<Real>(normal(random_key(1, "g"), static_cast<uint64_t>(n + i))));
+      h.push_back(static_cast<Real>(normal(random_key(2, "h"), static_cast<uint64_t>(n + i))));
+    }
+    offsets.push_back(static_cast<int64_t>(scores.size()));
+    marked_offsets.push_back(static_cast<int64_t>(marked.size()));
+  }
+  int64_t count() const { return static_cast<int64_t>(offsets.size()) - 1; }
+};
+
+template <class T, class From>
+std::vector<T> as(const std::vector<From>& from) {
+  return {from.begin(), from.end()};
+}
+template <class T>
+Span<T> span(std::vector<T>& v) {
+  return {v.data(), static_cast<int64_t>(v.size())};
+}
+
+/// Everything that is computed of a batch.
+struct Results {
+  std::vector<double> ranks, among, all_ranks, all_among, derivatives, ap_derivatives;
+};
+
+/// Which rows are targets and which are sources: the relevant and all; all and all; all and the relevant.
+template <class Real, class Ranks, class Vjp>
+void run_all(const Span<const Real>& scores, const Ragged& lists, const Chosen& marked, Real gain,
+             const Span<const Real>& g, const Span<const Real>& h, Span<Real> rank, Span<Real> among,
+             Span<Real> row_rank, Span<Real> row_among, Span<Real> out, Span<Real> ap_out, const Ranks& ranks,
+             const Vjp& vjp) {
+  const Chosen all{lists, nullptr};
+  ranks(SmoothRank<Real>{scores, lists, marked, all, gain, rank, among});
+  ranks(SmoothRank<Real>{scores, lists, all, all, gain, row_rank});
+  ranks(SmoothRank<Real>{scores, lists, all, marked, gain, row_among});
+  vjp(SmoothRankVjp<Real>{scores, lists, marked, gain, g, {}, out});
+  vjp(SmoothRankVjp<Real>{scores, lists, marked, gain, g, h, ap_out});
+}
+
+template <class Real>
+Results on_device(const Batch<Real>& batch) {
+  const OnDevice<Real> scores(batch.scores), g(batch.g), h(batch.h);
+  const OnDevice<int64_t> offsets(batch.offsets), marked_offsets(batch.marked_offsets);
+  const OnDevice<int32_t> marked(batch.marked);
+  const OnDevice<Real> rank(g.size()), among(g.size()), row_rank(scores.size()), row_among(scores.size()),
+      out(scores.size()), ap_out(scores.size());
+  const auto& table = *cuda_table<SmoothKernels<Real>>();
+  const int64_t count = batch.count();
+  run_all<Real>(
+      scores.span(), {offsets.data(), count}, {{marked_offsets.data(), count}, marked.data()}, batch.gain, g.span(),
+      h.span(), rank.span(), among.span(), row_rank.span(), row_among.span(), out.span(), ap_out.span(),
+      [&](const SmoothRank<Real>& work) { table.smooth_rank(count, work); },
+      [&](const SmoothRankVjp<Real>& work) { table.smooth_rank_vjp(count, work); });
+  return {as<double>(rank.values()),      as<double>(among.values()), as<double>(row_rank.values()),
+          as<double>(row_among.values()), as<double>(out.values()),   as<double>(ap_out.values())};
+}
+
+/// The plain form in double, of the scores as they are in Real.
+template <class Real>
+Results plain(const Batch<Real>& batch) {
+  const auto scores = as<double>(batch.scores), g = as<double>(batch.g), h = as<double>(batch.h);
+  const size_t p = g.size(), n = scores.size();
+  Results to{std::vector<double>(p), std::vector<double>(p), std::vector<double>(n),
+             std::vector<double>(n), std::vector<double>(n), std::vector<double>(n)};
+  const int64_t count = batch.count();
+  const auto view = [](const std::vector<double>& v) {
+    return Span<const double>{v.data(), static_cast<int64_t>(v.size())};
+  };
+  const auto each_list = [&](const auto& work) {
+    for (int64_t list = 0; list < count; ++list) work(SerialGroup{}, list);
+  };
+  run_all<double>(view(scores), {batch.offsets.data(), count},
+                  {{batch.marked_offsets.data(), count}, batch.marked.data()}, batch.gain, view(g), view(h),
+                  span(to.ranks), span(to.among), span(to.all_ranks), span(to.all_among), span(to.derivatives),
+                  span(to.ap_derivatives), each_list, each_list);
+  return to;
+}
+
+template <class Real>
+constexpr double tolerance = sizeof(Real) == 4 ? 2e-6 : 1e-12;
+
+/// The first entry that is off by more than its tolerance, or -1.
+int64_t first_far(const std::vector<double>& found, const std::vector<double>& expected, const auto& tolerated) {
+  REQUIRE(found.size() == expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (!(std::fabs(found[i] - expected[i]) <= tolerated(expected[i]))) return static_cast<int64_t>(i);
+  }
+  return -1;
+}
+
+template <class Real>
+void check_ranks(const std::vector<double>& found, const std::vector<double>& expected) {
+  REQUIRE(first_far(found, expected, [](double rank) { return tolerance<Real> * rank; }) == -1);
+}
+
+/// Sums of terms of both signs: measured against the largest entry.
+template <class Real>
+void check_derivatives(const std::vector<double>& found, const std::vector<double>& expected) {
+  double scale = 1;
+  for (const double x : expected) scale = std::max(scale, std::fabs(x));
+  REQUIRE(first_far(found, expected, [&](double) { return tolerance<Real> * scale; }) == -1);
+}
+
+template <class Real>
+void check_all(const Results& found, const Results& expected) {
+  check_ranks<Real>(found.ranks, expected.ranks);
+  check_ranks<Real>(found.among, expected.among);
+  check_ranks<Real>(found.all_ranks, expected.all_ranks);
+  check_ranks<Real>(found.all_among, expected.all_among);
+  check_derivatives<Real>(found.derivatives, expected.derivatives);
+  check_derivatives<Real>(found.ap_derivatives, expected.ap_derivatives);
+}
+
+void check_same(const Results& a, const Results& b) {
+  REQUIRE(a.ranks == b.ranks);
+  REQUIRE(a.among == b.among);
+  REQUIRE(a.all_ranks == b.all_ranks);
+  REQUIRE(a.all_among == b.all_among);
+  REQUIRE(a.derivatives == b.derivatives);
+  REQUIRE(a.ap_derivatives == b.ap_derivatives);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("the GPU's pairs of lists of all lengths give the plain sums", "", float, double) {
+  const std::string shape = shapes[GENERATE(range(0, 7))];
+  CAPTURE(shape);
+  const Batch<TestType> batch(shape, {0, 1, 2, 31, 32, 33, 0, 127, 128, 129, 7, 255, 600, 0, 64, 2, 1, 300},
+                              {3, 1, 0, 2, 40});
+  const Results found = on_device(batch);
+  check_all<TestType>(found, plain(batch));
+  check_same(on_device(batch), found);  // launches are odd in number: each meets the lanes in the other order
+}
+
+TEMPLATE_TEST_CASE("targets too few for a list's blocks share its sources among these", "", float, double) {
+  const int64_t every = GENERATE(2299, 100, 9);
+  const std::string shape = shapes[GENERATE(1, 3, 6)];
+  CAPTURE(shape, every);
+  const Batch<TestType> batch(shape, {40, 3000, 5, 2300}, {every});
+  const Results found = on_device(batch);
+  check_all<TestType>(found, plain(batch));
+  check_same(on_device(batch), found);
+}
+
+TEMPLATE_TEST_CASE("where nothing is relevant derivatives are 0", "", float, double) {
+  const Batch<TestType> batch("normal", {40, 3, 200}, {0});
+  check_all<TestType>(on_device(batch), plain(batch));
+}
+
+TEMPLATE_TEST_CASE("what a list gets does not depend on its batch", "", float, double) {
+  for (const int64_t n : {20, 100, 500, 2600}) {
+    const Batch<TestType> alone("normal", {n}, {30}), among("normal", {77, 3, 1200, n, 260, 9}, {30});
+    const Results found = on_device(alone), all = on_device(among);
+    const auto part = [](const std::vector<double>& v, int64_t from, int64_t to) {
+      return std::vector<double>(v.begin() + from, v.begin() + to);
+    };
+    const auto targets = [&](const std::vector<double>& v) {
+      return part(v, among.marked_offsets[3], among.marked_offsets[4]);
+    };
+    const auto rows = [&](const std::vector<double>& v) { return part(v, among.offsets[3], among.offsets[4]); };
+    CAPTURE(n);
+    check_same(found, {targets(all.ranks), targets(all.among), rows(all.all_ranks), rows(all.all_among),
+                       rows(all.derivatives), rows(all.ap_derivatives)});
+  }
+}
+
+}  // namespace mr

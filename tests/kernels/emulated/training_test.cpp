@@ -1,0 +1,179 @@
+// The GPU's forms of factor models against sums in long double, and what it keeps of a step and of an epoch.
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "kernels/models/rows.h"
+#include "kernels/tensor/rows.h"
+#include "tests/support/on_device.h"
+#include "tests/support/random_entries.h"
+
+namespace mr {
+namespace {
+
+using test::OnDevice;
+using test::random;
+
+template <class T>
+Span<const T> here(const std::vector<T>& v) {
+  return {v.data(), static_cast<int64_t>(v.size())};
+}
+
+/// Within the roundings of a sum of n products of numbers up to 1.
+template <class Real>
+void check_near(const std::vector<Real>& found, const std::vector<Real>& expected, int64_t n) {
+  REQUIRE(found.size() == expected.size());
+  const double room = 4 * std::sqrt(static_cast<double>(n + 1)) * std::numeric_limits<Real>::epsilon();
+  int64_t wrong = 0;
+  for (size_t i = 0; i < found.size(); ++i) wrong += std::fabs(double{found[i]} - double{expected[i]}) <= room ? 0 : 1;
+  CHECK(wrong == 0);
+}
+
+/// Lists of n, 0, 1 and n + 1 rows of 37 items, and 5 users.
+template <class Real>
+struct Model {
+  int64_t width, rows;
+  std::vector<int64_t> offsets, user_of{5, 1, 3, 1}, item_of;
+  std::vector<Real> users, items, upstream;
+
+  Model(int64_t n, int64_t columns)
+      : width(columns),
+        rows(2 * n + 2),
+        offsets{0, n, n, n + 1, rows},
+        users(random<Real>(5 * columns, "users")),
+        items(random<Real>(37 * columns, "items")),
+        upstream(random<Real>(rows, "upstream")) {
+    for (int64_t r = 0; r < rows; ++r) item_of.push_back(1 + (r * 11) % 37);
+  }
+};
+
+TEMPLATE_TEST_CASE("factor models on the GPU are sums in long double to rounding", "[kernels][gpu]", float, double) {
+  using Real = TestType;
+  const int64_t n = GENERATE(0, 1, 31, 32, 33, 127, 128, 129, 1000);
+  const int64_t width = GENERATE(1, 3, 4, 31, 32, 33, 64, 100);
+  CAPTURE(n, width);
+  const Model<Real> m(n, width);
+  const OnDevice<int64_t> offsets(m.offsets), user_of(m.user_of), item_of(m.item_of);
+  const OnDevice<Real> users(m.users), items(m.items), upstream(m.upstream);
+  const auto& table = *cuda_table<TrainingKernels<Real>>();
+  const Ragged lists_there{offsets.data(), 4};
+
+  std::vector<Real> scores(static_cast<size_t>(m.rows)), by_users(static_cast<size_t>(4 * width));
+  for (int64_t list = 0; list < 4; ++list) {
+    std::vector<long double> sums(static_cast<size_t>(width), 0.0L);
+    for (int64_t r = m.offsets[list]; r < m.offsets[list + 1]; ++r) {
+      long double score = 0;
+      for (int64_t c = 0; c < width; ++c) {
+        const long double q = m.items[(m.item_of[r] - 1) * width + c];
+        score += m.users[(m.user_of[list] - 1) * width + c] * q;
+        sums[c] += m.upstream[r] * q;
+      }
+      scores[r] = static_cast<Real>(score);
+    }
+    for (int64_t c = 0; c < width; ++c) by_users[list * width + c] = static_cast<Real>(sums[c]);
+  }
+  const OnDevice<Real> scores_there(m.rows), by_users_there(4 * width);
+  table.factor_scores(
+      4, {users.span(), items.span(), {user_of.data()}, {item_of.data()}, lists_there, width, scores_there.span()});
+  check_near(scores_there.values(), scores, width);
+  table.factor_user_gradients(
+      4, {items.span(), {item_of.data()}, lists_there, width, upstream.span(), by_users_there.span()});
+  check_near(by_users_there.values(), by_users, n);
+}
+
+TEMPLATE_TEST_CASE("item gradients on the GPU are the plain ones", "[kernels][gpu]", float, double) {
+  using Real = TestType;
+  const int64_t width = GENERATE(1, 3, 4, 32, 33);
+  // four items with 0, 1, 3 and 2 rows of 6
+  const std::vector<int64_t> order{4, 0, 3, 5, 1, 2}, starts{0, 0, 1, 4, 6}, user_of{2, 1, 3, 3, 1, 2};
+  const auto users = random<Real>(3 * width, "users"), upstream = random<Real>(6, "upstream");
+  std::vector<Real> expected(static_cast<size_t>(4 * width));
+  const FactorItemGradients<Real> plain{
+      here(users), {user_of.data()}, here(order), here(starts), width, here(upstream), {expected.data(), 4 * width}};
+  for (int64_t i = 0; i < 4 * width; ++i) plain(i);
+  const OnDevice<int64_t> order_there(order), starts_there(starts), user_of_there(user_of);
+  const OnDevice<Real> users_there(users), upstream_there(upstream), out(4 * width);
+  cuda_table<TrainingKernels<Real>>()->factor_item_gradients(4 * width, {users_there.span(),
+                                                                         {user_of_there.data()},
+                                                                         order_there.span(),
+                                                                         starts_there.span(),
+                                                                         width,
+                                                                         upstream_there.span(),
+                                                                         out.span()});
+  check_near(out.values(), expected, 3);
+}
+
+TEMPLATE_TEST_CASE("one launch steps through many parameters, and the GPU counts the steps", "[kernels][gpu]", float,
+                   double) {
+  using Real = TestType;
+  const std::vector<int64_t> sizes{3, 0, 130, 1};
+  const auto& table = *cuda_table<TrainingKernels<Real>>();
+  const auto start = random<Real>(134, "parameters"), gradient = random<Real>(134, "gradient");
+  const OnDevice<Real> parameter(start), mean(std::vector<Real>(134)), square(std::vector<Real>(134)), g(gradient);
+  const OnDevice<int64_t> counts(std::vector<int64_t>{4, 9, 0, 7});
+  const OnDevice<AdamRate> rates(4);
+  AdamClock<Real> clock{counts.data(), rates.data(), {2, 1, 0}, 0.01, 0.9, 0.999, false};
+  AdamSteps<Real> all{};
+  std::vector<Real> expected = start;
+  int64_t at = 0;
+  for (int k = 0; k < 3; ++k) {
+    all.step[k] = {parameter.data() + at,
+                   mean.data() + at,
+                   square.data() + at,
+                   {g.data() + at, nullptr, 1},
+                   {},
+                   0,
+                   0,
+                   static_cast<Real>(0.9),
+                   static_cast<Real>(0.999),
+                   static_cast<Real>(1e-8),
+                   0,
+                   rates.data() + clock.parameter[k]};
+    all.first[k + 1] = at += sizes[static_cast<size_t>(k)];
+    // a first step from zero moments, with the corrections of the step that the count has come to
+    const std::vector<int64_t> step_of{1, 10, 5};
+    const auto t = static_cast<double>(step_of[static_cast<size_t>(k)]);
+    for (int64_t i = all.first[k]; i < at; ++i) {
+      const double m = 0.1 * gradient[i], v = 0.001 * gradient[i] * gradient[i];
+      const double step = 0.01 * m / (1 - std::pow(0.9, t)) / (std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-8);
+      expected[i] = static_cast<Real>(start[i] - step);
+    }
+  }
+  table.adam_clock(3, clock);
+  table.adam_steps(at, all);
+  CHECK(counts.values() == std::vector<int64_t>{5, 10, 1, 7});
+  check_near(parameter.values(), expected, 60);
+}
+
+TEST_CASE("slots say where a row's gradient is, and are taken back", "[kernels][gpu]") {
+  const auto& table = *cuda_table<TrainingKernels<float>>();
+  const OnDevice<int64_t> slot(std::vector<int64_t>(6, -1)), rows(std::vector<int64_t>{2, 5, 6}), from0(3);
+  table.place_slots(3, {{rows.data()}, slot.data(), from0.data(), false});
+  CHECK(slot.values() == std::vector<int64_t>{-1, 0, -1, -1, 1, 2});
+  CHECK(from0.values() == std::vector<int64_t>{1, 4, 5});
+  table.place_slots(3, {{rows.data()}, slot.data(), nullptr, true});
+  CHECK(slot.values() == std::vector<int64_t>(6, -1));
+}
+
+TEMPLATE_TEST_CASE("the first NaN is noted, and losses add up in double", "[kernels][gpu]", float, double) {
+  using Real = TestType;
+  const auto& table = *cuda_table<ArithmeticKernels<Real>>();
+  const int64_t n = GENERATE(1, 33, 1000);
+  std::vector<Real> values(static_cast<size_t>(n), Real(0.1));
+  const OnDevice<int64_t> found(std::vector<int64_t>{0});
+  const OnDevice<double> total(std::vector<double>{1});
+  const OnDevice<Real> fine(values);
+  table.note_nan(n, {fine.span(), found.data()});
+  CHECK(found.values()[0] == 0);
+  values.back() = values[values.size() / 2] = std::numeric_limits<Real>::quiet_NaN();
+  const OnDevice<Real> bad(values);
+  table.note_nan(n, {bad.span(), found.data()});
+  CHECK(NoteNan<Real>::most - found.values()[0] == n / 2);
+  table.add_loss(1, {fine.span(), 3, total.data()});
+  CHECK(total.values()[0] == 1 + 3 * double{Real(0.1)});
+}
+
+}  // namespace
+}  // namespace mr

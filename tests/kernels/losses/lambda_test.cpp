@@ -1,0 +1,146 @@
+// The CPU's pairwise losses, pairs through the vector loop, against the plain form in double at edge sizes and score
+// shapes; and the loop against the functions it stands for.
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "kernels/core/rng.h"
+#include "kernels/losses/rows.h"
+#include "kernels/ranking/rows.h"
+#include "kernels/smooth/pairs.h"
+#include "kernels/tensor/normal.h"
+
+using namespace mr;
+
+namespace {
+
+template <class T>
+Span<T> slots(std::vector<T>& v) {
+  return {v.data(), static_cast<int64_t>(v.size())};
+}
+template <class T>
+Span<const T> view(const std::vector<T>& v) {
+  return {v.data(), static_cast<int64_t>(v.size())};
+}
+
+double score(const std::string& shape, int64_t i, int64_t n) {
+  const RandomKey key = random_key(static_cast<uint64_t>(n), shape.c_str());
+  const double x = normal(key, static_cast<uint64_t>(i));
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (shape == "equal") return 0.25;
+  if (shape == "ties") return std::floor(2 * x);
+  if (shape == "wide") return 300 * x;
+  // the better the grade, the higher: no pair is lost by an infinite difference
+  if (shape == "infinite") return i % 3 == 2 ? infinity : i % 3 == 0 ? -infinity : static_cast<double>(i % 7);
+  return x;
+}
+
+/// A list of n rows with grades 0, 1, 2 in turn, an empty one, and one of n + 1 rows.
+struct Lists {
+  std::vector<int64_t> offsets, target_offsets{0};
+  std::vector<float> grades;
+  std::vector<int32_t> targets;
+  std::vector<double> ideal{3, 3, 3};
+
+  explicit Lists(int64_t n) : offsets{0, n, n, 2 * n + 1} {
+    for (size_t list = 0; list < 3; ++list) {
+      for (int64_t i = 0; i < offsets[list + 1] - offsets[list]; ++i) {
+        grades.push_back(static_cast<float>(i % 3));
+        if (i % 3 > 0) targets.push_back(static_cast<int32_t>(i));
+      }
+      target_offsets.push_back(static_cast<int64_t>(targets.size()));
+    }
+  }
+  Ragged ragged() const { return {offsets.data(), 3}; }
+};
+
+/// Values and derivatives of all lists, by the table's form or the plain one.
+template <class Real>
+std::vector<double> results(const Lists& l, const std::vector<double>& from, LambdaMetric metric, bool plain) {
+  const std::vector<Real> scores(from.begin(), from.end());
+  std::vector<Placement> places(scores.size());
+  cpu_table<MetricKernels<Real>>().place(
+      3, {view(scores), view(l.grades), {}, l.ragged(), 1, Ties::stable, slots(places)});
+  std::vector<LambdaRow> rows(scores.size());
+  std::vector<double> sums(scores.size());
+  std::vector<Real> value(3), derivative(scores.size(), Real(7));
+  const LambdaRows of{
+      view(places),  view(l.grades), l.ragged(), {{l.target_offsets.data(), 3}, l.targets.data()}, metric, 0.9,
+      view(l.ideal), slots(rows),    slots(sums)};
+  const LambdaLoss<Real> work{of, view(scores), Real(1.5), slots(value), slots(derivative)};
+  if (plain) {
+    for (int64_t list = 0; list < 3; ++list) work(SerialGroup{}, list);
+  } else {
+    cpu_table<LambdaKernels<Real>>().lambda_loss(3, work);
+  }
+  std::vector<double> out(value.begin(), value.end());
+  out.insert(out.end(), derivative.begin(), derivative.end());
+  return out;
+}
+
+TEMPLATE_TEST_CASE("pairwise losses through the vector loop", "[kernels]", float, double) {
+  const auto n = GENERATE(as<int64_t>(), 0, 1, 2, 15, 16, 17, 31, 32, 33, 129, 400);
+  const std::string shape = GENERATE("normal", "ties", "equal", "wide", "infinite");
+  const auto metric = GENERATE(LambdaMetric::pairs, LambdaMetric::ndcg, LambdaMetric::ap, LambdaMetric::rr,
+                               LambdaMetric::rbp, LambdaMetric::nrbp);
+  CAPTURE(n, shape, static_cast<int>(metric));
+  const Lists lists(n);
+  std::vector<double> scores;
+  // as they are in TestType, so that both forms rank the same
+  for (const int64_t size : {n, n + 1}) {
+    for (int64_t i = 0; i < size; ++i) scores.push_back(static_cast<TestType>(score(shape, i, n)));
+  }
+  const auto found = results<TestType>(lists, scores, metric, false),
+             plain = results<double>(lists, scores, metric, true);
+  const double tolerance = sizeof(TestType) == 4 ? 2e-6 : 1e-12;
+  double largest = 0;
+  for (const double x : plain) largest = std::max(largest, std::fabs(x));
+  CHECK(std::isfinite(largest));
+  double far = 0;
+  for (size_t i = 0; i < plain.size(); ++i) far = std::max(far, std::fabs(found[i] - plain[i]));
+  // losses below the least float are 0 in it
+  CHECK(far <= tolerance * largest + std::numeric_limits<TestType>::min());
+}
+
+TEST_CASE("the vector loop of pairwise losses", "[kernels]") {
+  constexpr int64_t n = 32;
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double differences[] = {0,    1e-300, -1e-300, 1e-9,     -1e-9,     0.3,  -0.3, 1,    -1,   5,    -5,
+                                20,   -20,    36,      -36,      100,       -100, 349,  -349, 351,  -351, 800,
+                                -800, 1e9,    -1e9,    infinity, -infinity, 0.7,  -0.7, 2.5,  -2.5, 40};
+  static_assert(sizeof differences == n * sizeof(double));
+  for (int64_t each = 0; each < n; ++each) {
+    std::vector<double> s(n, infinity), w(n, 0.0), slopes(n, 2.0);
+    s[each] = differences[each];
+    w[each] = 0.25;
+    double value = 1;
+    const double slope = cpu::pair_loops<double>().logistic(s.data(), w.data(), n, 0, 1, slopes.data(), &value);
+    CAPTURE(s[each]);
+    const long double t = s[each], e = std::exp(-std::fabs(t));
+    const auto expected = static_cast<double>((t > 0 ? t : 0) + std::log1p(e));
+    const auto sigma = static_cast<double>(t < 0 ? e / (1 + e) : 1 / (1 + e));
+    if (std::isinf(expected)) {
+      CHECK(value == infinity);
+    } else {
+      CHECK(std::fabs(value - 1 - 0.25 * expected) <= 4e-16 * (1 + expected));
+    }
+    // what is below e^-350 counts as 0
+    CHECK(std::fabs(slope - 0.25 * sigma) <= 2e-15 * 0.25 * sigma + 1e-152);
+    for (int64_t j = 0; j < n; ++j) CHECK(slopes[j] == (j == each ? 2 + slope : 2));
+  }
+}
+
+TEST_CASE("the vector loop of pairwise losses keeps the digits of small losses", "[kernels]") {
+  for (const double t : {-0.5, -3.0, -30.0, -300.0}) {
+    std::vector<double> s(16, t), w(16, 0.0), slopes(16, 0.0);
+    w[3] = 1;
+    double value = 0;
+    cpu::pair_loops<double>().logistic(s.data(), w.data(), 16, 0, 1, slopes.data(), &value);
+    CHECK(value == Approx(std::log1p(std::exp(t))).epsilon(2e-15).margin(0));
+  }
+}
+
+}  // namespace

@@ -1,0 +1,60 @@
+// Pieces of a text: every line once and whole, whatever the size of pieces; and what happens to the file meanwhile.
+#include "runtime/data/letor_text.h"
+
+#include "runtime/data/plain_number.h"
+#include "tests/support/data_files.h"
+
+using Catch::Contains;
+using mr::LetorText;
+using mr::test::Files;
+using mr::test::gzip;
+
+namespace {
+
+/// The text of all pieces, one after the other.
+std::string together(const LetorText& text) {
+  std::string all;
+  for (int64_t i = 0; i < text.pieces(); ++i) {
+    const LetorText::Piece piece = text.piece(i);
+    if (!all.empty() && !piece.lines.empty()) CHECK(all.back() == '\n');
+    all += piece.lines;
+    if (piece.lines.empty()) continue;
+    CHECK(piece.readable.data() == piece.lines.data());
+    CHECK(piece.readable.size() >= piece.lines.size() + mr::plain_number_reach);
+    CHECK(piece.readable.substr(piece.readable.size() - mr::plain_number_reach) ==
+          std::string(mr::plain_number_reach, '\0'));
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("the pieces of a LETOR text are the text") {
+  const Files files;
+  const std::string lines = "a\n\nbcd\r\n" + std::string(30, 'x') + "\ne\n\n\nfg", long_line = std::string(20'000, 'y');
+  for (const std::string& text : {lines, lines + "\n", std::string(), std::string("\n"), std::string("a"),
+                                  lines + "\n" + long_line, long_line + "\n" + lines}) {
+    const std::string plain = files.file("plain", text), packed = files.file("packed", gzip(text)),
+                      marked = files.file("marked", "\xEF\xBB\xBF" + text);
+    for (const int64_t bytes : {1, 2, 3, 4, 5, 7, 9, 10, 31, 40, 4096, 1 << 20}) {
+      CAPTURE(bytes, text.size());
+      CHECK(together(LetorText(plain, bytes)) == text);
+      if (bytes > 4 && bytes < 4096) continue;
+      CHECK(together(LetorText(packed, bytes)) == text);
+      CHECK(together(LetorText(marked, bytes)) == text);
+    }
+  }
+}
+
+TEST_CASE("a LETOR text that is cut short while it is read is an error") {
+  const Files files;
+  std::string text;
+  for (int i = 0; i < 50'000; ++i) text += "1 qid:1 1:0.5 2:1\n";
+  const std::string path = files.file("q.txt", text);
+  const LetorText open(path, 1 << 16);
+  CHECK(open.piece(0).lines.size() > 60'000);
+  std::filesystem::resize_file(path, 100'000);
+  CHECK(open.piece(0).lines.size() > 60'000);
+  for (const int64_t i : {int64_t{1}, open.pieces() - 1})
+    CHECK_THROWS_WITH(open.piece(i), path + ": was cut short while it was read: it had 900000 bytes");
+}

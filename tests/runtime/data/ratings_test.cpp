@@ -1,0 +1,120 @@
+#include "runtime/data/ratings.h"
+
+#include <algorithm>
+#include <map>
+
+#include "tests/support/data_files.h"
+
+using Catch::Contains;
+using mr::RatingColumns;
+using mr::Ratings;
+using mr::test::Files;
+using Ints = std::vector<int64_t>;
+using Words = std::vector<std::string>;
+
+namespace {
+
+Ratings read(const std::string& text, const RatingColumns& columns = {}) {
+  const Files files;
+  return mr::read_ratings(files.file("r.csv", text), columns);
+}
+
+const RatingColumns plain{"user", "item", "rating", true, true, ','};
+
+}  // namespace
+
+TEST_CASE("whole numbers are numbered by value, gaps closed") {
+  const Ratings r = read("userId,movieId,rating,timestamp\r\n10,1000,4.5,1\r\n9,20,0.5,2\r\n10,20,5,3\r\n-3,7,1,4\r\n");
+  CHECK(r.user == Ints{3, 2, 3, 1});
+  CHECK(r.item == Ints{3, 2, 2, 1});
+  CHECK(r.value == std::vector<float>{4.5F, 0.5F, 5.0F, 1.0F});
+  CHECK(r.user_ids == Words{"-3", "9", "10"});
+  CHECK(r.item_ids == Words{"7", "20", "1000"});
+}
+
+TEST_CASE("other ids are numbered as they appear") {
+  const Ratings r = read("item,user,rating\nz,10,1\na,9,2\nz,9,3", plain);
+  CHECK(r.item == Ints{1, 2, 1});
+  CHECK(r.item_ids == Words{"z", "a"});
+  CHECK(r.user == Ints{2, 1, 1});
+  CHECK(r.user_ids == Words{"9", "10"});
+  // one that is no whole number, or too large for one, makes all of them text
+  CHECK(read("user,item\n3,1\n2,1\n1.5,1\n", {"user", "item", "", true, true, ','}).user_ids == Words{"3", "2", "1.5"});
+  CHECK(read("user,item\n99999999999999999999,1\n2,1\n", {"user", "item", "", true, true, ','}).user_ids[1] == "2");
+  CHECK(read("user,item\n7,1\n07,1\n", {"user", "item", "", true, true, ','}).user_ids == Words{"7", "07"});
+}
+
+TEST_CASE("columns by name, by number, and without rating") {
+  const std::string rated = "user,item,rating\n1,2,4.5\n", unrated = "user,item\n1,2\n";
+  CHECK(read(rated, plain).value == std::vector<float>{4.5F});
+  CHECK(read(rated, {"1", "2", "3", true, true, ','}).value == std::vector<float>{4.5F});
+  CHECK(read(rated, {"user", "item", "", true, true, ','}).value == std::vector<float>{1.0F});
+  CHECK(read(unrated, {"user", "item", "rating", false, true, ','}).value == std::vector<float>{1.0F});
+  CHECK_THROWS_WITH(read(unrated, plain),
+                    Contains("r.csv:1:1: found the columns 'user, item', expected one named 'rating'"));
+  const Ratings bare = read("5\t6\t3\t88\n6\t6\t2\t89\n", {"1", "2", "3", true, false, '\t'});
+  CHECK(bare.value == std::vector<float>{3.0F, 2.0F});
+  CHECK(bare.user_ids == Words{"5", "6"});
+  CHECK_THROWS_WITH(read("5,6\n", {"1", "3", "", true, false, ','}),
+                    Contains("found 2 columns and no header, expected a column number"));
+  CHECK_THROWS_WITH(read("5,6\n", {"1", "item", "", true, false, ','}), Contains("'item'"));
+  CHECK_THROWS_WITH(read(rated, {"0", "2", "3", true, true, ','}), Contains("expected one named '0'"));
+  // a name that is a number is a name first
+  CHECK(read("2,1,x\n10,20,3\n", {"1", "2", "x", true, true, ','}).user_ids == Words{"20"});
+}
+
+TEST_CASE("bad ratings are errors at their place") {
+  const std::string head = "userId,movieId,rating\n1,1,5\n";
+  const auto message = [&](const std::string& line) {
+    try {
+      read(head + line);
+    } catch (const std::exception& e) {
+      return std::string(e.what());
+    }
+    return std::string("no error");
+  };
+  CHECK_THAT(message("1,2,five\n"), Contains("r.csv:3:5: found 'five', expected a finite number for the rating"));
+  CHECK_THAT(message("1,2,\n"), Contains("r.csv:3:5: found ''"));
+  CHECK_THAT(message("1,2,nan\n"), Contains("r.csv:3:5: found 'nan'"));
+  CHECK_THAT(message("1,2,1e39\n"), Contains("r.csv:3:5: found '1e39'"));
+  CHECK_THAT(message(",2,5\n"), Contains("r.csv:3:1: found nothing, expected the id of the user"));
+  CHECK_THAT(message("1,,5\n"), Contains("r.csv:3:3: found nothing, expected the id of the item"));
+  CHECK_THAT(message("1,2\n"), Contains("r.csv:3:1: found 2 fields, expected 3 as in the first line"));
+  CHECK_THAT(message("1,2,3,4\n"), Contains("r.csv:3:1: found 4 fields"));
+  CHECK_THAT(
+      message("\n2,1,4\n1,1,3\n"),
+      Contains("r.csv:5:1: found user '1' with item '1' a second time (first at line 2), expected each pair once"));
+  CHECK_THROWS_WITH(read(""), Contains("r.csv:1:1: the file is empty"));
+  CHECK_THROWS_WITH(read("userId,movieId,rating\n"), Contains("r.csv:2:1: found a header and no rows"));
+}
+
+TEST_CASE("names of items") {
+  const Files files;
+  const auto pairs = mr::read_pairs(
+      files.file("m.csv", "movieId,title,genres\r\n7,\"Monsters, Inc.\",x\r\n5,\"A \"\"B\"\"\",y"), "movieId", "title");
+  CHECK(pairs == std::vector<std::pair<std::string, std::string>>{{"7", "Monsters, Inc."}, {"5", "A \"B\""}});
+  CHECK_THROWS_WITH(mr::read_pairs(files.file("n.csv", ""), "a", "b"), Contains("n.csv:1:1: the file is empty"));
+}
+
+TEST_CASE("MovieLens as its README counts it") {
+  const std::string path = mr::test::real_data("ml-latest-small/ratings.csv.gz");
+  if (path.empty()) return;
+  const Ratings r = mr::read_ratings(path, {});
+  CHECK(r.value.size() == 100836);
+  CHECK(r.user_ids.size() == 610);
+  CHECK(r.item_ids.size() == 9724);
+  CHECK(r.item_ids.back() == "193609");
+  CHECK(std::is_sorted(r.user.begin(), r.user.end()));
+  std::map<float, int64_t> counts;
+  for (const float v : r.value) ++counts[v];
+  CHECK(counts == std::map<float, int64_t>{{0.5F, 1370},
+                                           {1.0F, 2811},
+                                           {1.5F, 1791},
+                                           {2.0F, 7551},
+                                           {2.5F, 5550},
+                                           {3.0F, 20047},
+                                           {3.5F, 13136},
+                                           {4.0F, 26818},
+                                           {4.5F, 8551},
+                                           {5.0F, 13211}});
+}

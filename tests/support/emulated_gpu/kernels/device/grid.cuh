@@ -1,0 +1,101 @@
+// In a build with MR_CUDA=EMULATED this file is found before kernels/device/grid.cuh: the same kernels, compiled as
+// C++, run in fibers on the CPU, on memory that the host cannot touch. It shows what a machine without a GPU can show:
+// that no host pointer reaches a kernel, that barriers are where they must be, and that results do not depend on the
+// order of lanes and blocks, which changes from launch to launch.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+#include <typeinfo>
+
+#include "tests/support/emulated_gpu/blocks.h"
+#include "tests/support/emulated_gpu/memory.h"
+
+#define __global__
+#define __device__
+#define __shared__ static
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+
+namespace mr::cuda {
+
+constexpr int warp = 32;
+constexpr unsigned all_lanes = 0xFFFFFFFFU;
+
+inline const test::Index3 &threadIdx = test::thread_index, &blockIdx = test::block_index;
+inline const test::Index3 &blockDim = test::block_size, &gridDim = test::grid_size;
+
+/// So that batches of some size already take the ways of large ones.
+inline int multiprocessors() { return 2; }
+
+/// The argument as the kernel gets it: checked for pointers to the host.
+template <class T>
+T received(const T& given, const char* kernel) {
+  T copy = given;
+  if constexpr (std::is_class_v<T>) {
+#if __has_builtin(__builtin_clear_padding)
+    __builtin_clear_padding(&copy);  // what lies between the fields may look like a pointer
+#endif
+  }
+  test::check_pointers(&copy, sizeof copy, kernel);
+  return copy;
+}
+
+template <class... Parameters>
+void launch(void (*kernel)(Parameters...), int64_t blocks, int lanes, size_t shared_bytes,
+            const std::type_identity_t<Parameters>&... arguments) {
+  if (blocks <= 0) return;
+  const char* const name = typeid(std::tuple_element_t<sizeof...(Parameters) - 1, std::tuple<Parameters...>>).name();
+  const std::tuple<Parameters...> got{received<Parameters>(arguments, name)...};
+  test::queue([=] {
+    test::run_blocks(name, static_cast<unsigned>(blocks), static_cast<unsigned>(lanes), shared_bytes,
+                     test::next_launch_is_backward(), [&] { std::apply(kernel, got); });
+  });
+}
+
+template <class T>
+T* shared_memory() {
+  return static_cast<T*>(test::shared_memory());
+}
+
+template <class Real>
+Real reciprocal(Real x) {
+  return 1 / x;
+}
+
+inline void __syncthreads() { test::block_barrier(); }
+inline void __syncwarp(unsigned mask = all_lanes) { test::exchange(test::Exchange::barrier, mask, 0, 0); }
+inline void __threadfence() {}
+
+/// The value of another lane of the warp.
+template <class T>
+T __shfl_sync(unsigned mask, T value, unsigned lane) {
+  static_assert(sizeof(T) <= sizeof(uint64_t));
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  bits = test::exchange(test::Exchange::lane, mask, bits, lane);
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, unsigned apart) {
+  return __shfl_sync(mask, value, threadIdx.x % warp ^ apart);
+}
+inline unsigned __ballot_sync(unsigned mask, bool vote) {
+  return static_cast<unsigned>(test::exchange(test::Exchange::any, mask, vote, 0));
+}
+inline int __popc(unsigned bits) { return std::popcount(bits); }
+
+template <class T>
+T atomicAdd(T* to, T value) {
+  const T before = *to;
+  *to = before + value;
+  return before;
+}
+
+}  // namespace mr::cuda
