@@ -23,22 +23,61 @@ MR_HD Real softplus(Real t) {
   return (t > 0 ? t : Real(0)) + std::log1p(std::exp(-std::fabs(t)));
 }
 
-#define MR_UNARY(Name, value_of_x, derivative_at_x)                  \
-  template <class Real>                                              \
-  struct Name {                                                      \
-    static MR_HD Real value(Real x) { return value_of_x; }           \
-    static MR_HD Real derivative(Real x) { return derivative_at_x; } \
-  };
-MR_UNARY(NegOf, -x, (static_cast<void>(x), Real(-1)))
-MR_UNARY(ExpOf, std::exp(x), std::exp(x))
-MR_UNARY(LogOf, std::log(x), 1 / x)
-MR_UNARY(SqrtOf, std::sqrt(x), Real(0.5) / std::sqrt(x))
-MR_UNARY(AbsOf, std::fabs(x), x > 0 ? Real(1) : x < 0 ? Real(-1) : Real(0))
-MR_UNARY(SigmoidOf, sigmoid(x), sigmoid(x) * sigmoid(-x))
-MR_UNARY(TanhOf, std::tanh(x), 1 - std::tanh(x) * std::tanh(x))
-MR_UNARY(ReluOf, x > 0 ? x : Real(0), x > 0 ? Real(1) : Real(0))
-MR_UNARY(SoftplusOf, softplus(x), sigmoid(x))
-#undef MR_UNARY
+// Functions of one entry: the value, and the derivative at x.
+
+template <class Real>
+struct NegOf {
+  static MR_HD Real value(Real x) { return -x; }
+  static MR_HD Real derivative(Real) { return -1; }
+};
+
+template <class Real>
+struct ExpOf {
+  static MR_HD Real value(Real x) { return std::exp(x); }
+  static MR_HD Real derivative(Real x) { return std::exp(x); }
+};
+
+template <class Real>
+struct LogOf {
+  static MR_HD Real value(Real x) { return std::log(x); }
+  static MR_HD Real derivative(Real x) { return 1 / x; }
+};
+
+template <class Real>
+struct SqrtOf {
+  static MR_HD Real value(Real x) { return std::sqrt(x); }
+  static MR_HD Real derivative(Real x) { return Real(0.5) / std::sqrt(x); }
+};
+
+template <class Real>
+struct AbsOf {
+  static MR_HD Real value(Real x) { return std::fabs(x); }
+  static MR_HD Real derivative(Real x) { return x > 0 ? Real(1) : x < 0 ? Real(-1) : Real(0); }
+};
+
+template <class Real>
+struct SigmoidOf {
+  static MR_HD Real value(Real x) { return sigmoid(x); }
+  static MR_HD Real derivative(Real x) { return sigmoid(x) * sigmoid(-x); }
+};
+
+template <class Real>
+struct TanhOf {
+  static MR_HD Real value(Real x) { return std::tanh(x); }
+  static MR_HD Real derivative(Real x) { return 1 - std::tanh(x) * std::tanh(x); }
+};
+
+template <class Real>
+struct ReluOf {
+  static MR_HD Real value(Real x) { return x > 0 ? x : Real(0); }
+  static MR_HD Real derivative(Real x) { return x > 0 ? Real(1) : Real(0); }
+};
+
+template <class Real>
+struct SoftplusOf {
+  static MR_HD Real value(Real x) { return softplus(x); }
+  static MR_HD Real derivative(Real x) { return sigmoid(x); }
+};
 
 template <class Real, class Function>
 struct Unary {
@@ -54,41 +93,81 @@ struct UnaryVjp {
   MR_HD void operator()(int64_t i) const { out[i] = upstream[i] * Function::derivative(in[i]); }
 };
 
+// Functions of two entries: the value, and the derivatives by either. Comparisons are 1 or 0 and have none.
+
+template <class Real>
+struct AddOf {
+  static MR_HD Real value(Real a, Real b) { return a + b; }
+  static MR_HD Real by_a(Real, Real) { return 1; }
+  static MR_HD Real by_b(Real, Real) { return 1; }
+};
+
+template <class Real>
+struct SubOf {
+  static MR_HD Real value(Real a, Real b) { return a - b; }
+  static MR_HD Real by_a(Real, Real) { return 1; }
+  static MR_HD Real by_b(Real, Real) { return -1; }
+};
+
+template <class Real>
+struct MulOf {
+  static MR_HD Real value(Real a, Real b) { return a * b; }
+  static MR_HD Real by_a(Real, Real b) { return b; }
+  static MR_HD Real by_b(Real a, Real) { return a; }
+};
+
+template <class Real>
+struct DivOf {
+  static MR_HD Real value(Real a, Real b) { return a / b; }
+  static MR_HD Real by_a(Real, Real b) { return 1 / b; }
+  static MR_HD Real by_b(Real a, Real b) { return -a / (b * b); }
+};
+
 /// Base raised to a power; at base 0 the derivative by the exponent is 0, as the limit from above.
-#define MR_BINARY(Name, value_of_ab, derivative_by_a, derivative_by_b)                                   \
-  template <class Real>                                                                                  \
-  struct Name {                                                                                          \
-    static MR_HD Real value(Real a, Real b) { return value_of_ab; }                                      \
-    static MR_HD Real by_a([[maybe_unused]] Real a, [[maybe_unused]] Real b) { return derivative_by_a; } \
-    static MR_HD Real by_b([[maybe_unused]] Real a, [[maybe_unused]] Real b) { return derivative_by_b; } \
-  };
-MR_BINARY(AddOf, a + b, 1, 1)
-MR_BINARY(SubOf, a - b, 1, -1)
-MR_BINARY(MulOf, a* b, b, a)
-MR_BINARY(DivOf, a / b, 1 / b, -a / (b * b))
-MR_BINARY(PowOf, std::pow(a, b), b == 0 ? Real(0) : b * std::pow(a, b - 1),
-          a > 0 ? std::pow(a, b) * std::log(a) : Real(0))
-// of two equal entries each takes half of the derivative
-MR_BINARY(MaximumOf,
-          a > b    ? a
-          : a < b  ? b
-          : a == b ? a
-                   : a + b,
-          a > b   ? Real(1)
-          : a < b ? Real(0)
-                  : Real(0.5),
-          a > b   ? Real(0)
-          : a < b ? Real(1)
-                  : Real(0.5))
-MR_BINARY(MinimumOf,
-          a<b ? a : a> b ? b
-          : a == b       ? a
-                         : a + b,
-          a<b ? Real(1) : a> b ? Real(0) : Real(0.5), a<b ? Real(0) : a> b ? Real(1) : Real(0.5))
-MR_BINARY(GreaterOf, a > b ? Real(1) : Real(0), 0, 0)
-MR_BINARY(GreaterEqualOf, a >= b ? Real(1) : Real(0), 0, 0)
-MR_BINARY(EqualOf, a == b ? Real(1) : Real(0), 0, 0)
-#undef MR_BINARY
+template <class Real>
+struct PowOf {
+  static MR_HD Real value(Real a, Real b) { return std::pow(a, b); }
+  static MR_HD Real by_a(Real a, Real b) { return b == 0 ? Real(0) : b * std::pow(a, b - 1); }
+  static MR_HD Real by_b(Real a, Real b) { return a > 0 ? std::pow(a, b) * std::log(a) : Real(0); }
+};
+
+/// Of two equal entries each takes half of the derivative; NaN beside a number is NaN.
+template <class Real>
+struct MaximumOf {
+  static MR_HD Real value(Real a, Real b) {
+    if (a > b) return a;
+    if (a < b) return b;
+    return a == b ? a : a + b;
+  }
+  static MR_HD Real by_a(Real a, Real b) { return a > b ? Real(1) : a < b ? Real(0) : Real(0.5); }
+  static MR_HD Real by_b(Real a, Real b) { return by_a(b, a); }
+};
+
+template <class Real>
+struct MinimumOf {
+  static MR_HD Real value(Real a, Real b) {
+    if (a < b) return a;
+    if (a > b) return b;
+    return a == b ? a : a + b;
+  }
+  static MR_HD Real by_a(Real a, Real b) { return a < b ? Real(1) : a > b ? Real(0) : Real(0.5); }
+  static MR_HD Real by_b(Real a, Real b) { return by_a(b, a); }
+};
+
+template <class Real>
+struct GreaterOf {
+  static MR_HD Real value(Real a, Real b) { return a > b ? Real(1) : Real(0); }
+};
+
+template <class Real>
+struct GreaterEqualOf {
+  static MR_HD Real value(Real a, Real b) { return a >= b ? Real(1) : Real(0); }
+};
+
+template <class Real>
+struct EqualOf {
+  static MR_HD Real value(Real a, Real b) { return a == b ? Real(1) : Real(0); }
+};
 
 template <class Real, class Function>
 struct Binary {

@@ -10,24 +10,44 @@ namespace {
 
 using Operand = std::variant<Tensor, double>;
 
-#define MR_UNARY_OP(name, Function)                                                                             \
-  Tensor name##_of(const Tensor& x) {                                                                           \
-    check::floating("x", x);                                                                                    \
-    Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());                                               \
-    with_real(x.dtype(), [&]<class Real>() {                                                                    \
-      kernels<ArithmeticKernels<Real>>(x.device()).name(x.entries(), {x.span<const Real>(), out.span<Real>()}); \
-    });                                                                                                         \
-    return record(#name, out, {x}, [x = x.data()](const Tensor& g) -> Gradients {                               \
-      Tensor gx = Tensor::empty(x.shape(), x.dtype(), x.device());                                              \
-      with_real(x.dtype(), [&]<class Real>() {                                                                  \
-        kernels<ArithmeticKernels<Real>>(x.device())                                                            \
-            .name##_vjp(x.entries(), {x.span<const Real>(), g.span<const Real>(), gx.span<Real>()});            \
-      });                                                                                                       \
-      return {gx};                                                                                              \
-    });                                                                                                         \
-  }
-MR_UNARY_FUNCTIONS(MR_UNARY_OP)
-#undef MR_UNARY_OP
+// A row names a function's kernels, for both types of entry.
+#define MR_ROW(function, Function)                                      \
+  struct function##_row {                                               \
+    static constexpr const char* name = #function;                      \
+    template <class Real>                                               \
+    static constexpr auto forward = &ArithmeticKernels<Real>::function; \
+  };
+#define MR_ROW_WITH_VJP(function, Function)                               \
+  struct function##_row {                                                 \
+    static constexpr const char* name = #function;                        \
+    template <class Real>                                                 \
+    static constexpr auto forward = &ArithmeticKernels<Real>::function;   \
+    template <class Real>                                                 \
+    static constexpr auto vjp = &ArithmeticKernels<Real>::function##_vjp; \
+  };
+MR_UNARY_FUNCTIONS(MR_ROW_WITH_VJP)
+MR_BINARY_FUNCTIONS(MR_ROW_WITH_VJP)
+MR_COMPARISONS(MR_ROW)
+#undef MR_ROW
+#undef MR_ROW_WITH_VJP
+
+template <class Row>
+Tensor unary(const Tensor& x) {
+  check::floating("x", x);
+  Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
+  with_real(x.dtype(), [&]<class Real>() {
+    (kernels<ArithmeticKernels<Real>>(x.device()).*
+     Row::template forward<Real>)(x.entries(), {x.span<const Real>(), out.span<Real>()});
+  });
+  return record(Row::name, out, {x}, [x = x.data()](const Tensor& g) -> Gradients {
+    Tensor gx = Tensor::empty(x.shape(), x.dtype(), x.device());
+    with_real(x.dtype(), [&]<class Real>() {
+      (kernels<ArithmeticKernels<Real>>(x.device()).*
+       Row::template vjp<Real>)(x.entries(), {x.span<const Real>(), g.span<const Real>(), gx.span<Real>()});
+    });
+    return {gx};
+  });
+}
 
 /// Both operands as tensors of one kind; a number takes the type of the other.
 std::pair<Tensor, Tensor> both(const Operand& a, const Operand& b) {
@@ -44,58 +64,52 @@ std::pair<Tensor, Tensor> both(const Operand& a, const Operand& b) {
   return {x, std::get<Tensor>(b)};
 }
 
-#define MR_BINARY_FORWARD(name, Function)                                                         \
-  Tensor name##_forward(const Tensor& x, const Tensor& y) {                                       \
-    const Shape shape = broadcast_shape(x.shape(), y.shape());                                    \
-    Tensor out = Tensor::empty(shape, x.dtype(), x.device());                                     \
-    with_real(x.dtype(), [&]<class Real>() {                                                      \
-      kernels<ArithmeticKernels<Real>>(x.device())                                                \
-          .name(out.entries(), {x.span<const Real>(), y.span<const Real>(), out.span<Real>(),     \
-                                broadcast_of(x.shape(), shape), broadcast_of(y.shape(), shape)}); \
-    });                                                                                           \
-    return out;                                                                                   \
-  }
-#define MR_BINARY_OP(name, Function)                                                                               \
-  MR_BINARY_FORWARD(name, Function)                                                                                \
-  Tensor name##_of(const Operand& a, const Operand& b) {                                                           \
-    const auto [x, y] = both(a, b);                                                                                \
-    Tensor out = name##_forward(x, y);                                                                             \
-    const bool need_x = x.node() != nullptr, need_y = y.node() != nullptr;                                         \
-    return record(#name, out, {x, y}, [x = x.data(), y = y.data(), need_x, need_y](const Tensor& g) -> Gradients { \
-      Tensor gx = Tensor::empty(need_x ? g.shape() : Shape{0}, g.dtype(), g.device());                             \
-      Tensor gy = Tensor::empty(need_y ? g.shape() : Shape{0}, g.dtype(), g.device());                             \
-      with_real(g.dtype(), [&]<class Real>() {                                                                     \
-        kernels<ArithmeticKernels<Real>>(g.device())                                                               \
-            .name##_vjp(g.entries(),                                                                               \
-                        {x.span<const Real>(), y.span<const Real>(), g.span<const Real>(),                         \
-                         need_x ? gx.span<Real>() : Span<Real>{}, need_y ? gy.span<Real>() : Span<Real>{},         \
-                         broadcast_of(x.shape(), g.shape()), broadcast_of(y.shape(), g.shape())});                 \
-      });                                                                                                          \
-      return {need_x ? Gradient(sum_to(gx, x.shape())) : Gradient(),                                               \
-              need_y ? Gradient(sum_to(gy, y.shape())) : Gradient()};                                              \
-    });                                                                                                            \
-  }
-MR_BINARY_FUNCTIONS(MR_BINARY_OP)
-#undef MR_BINARY_OP
+template <class Row>
+Tensor forward_of(const Tensor& x, const Tensor& y) {
+  const Shape shape = broadcast_shape(x.shape(), y.shape());
+  Tensor out = Tensor::empty(shape, x.dtype(), x.device());
+  with_real(x.dtype(), [&]<class Real>() {
+    (kernels<ArithmeticKernels<Real>>(x.device()).*
+     Row::template forward<Real>)(out.entries(), {x.span<const Real>(), y.span<const Real>(), out.span<Real>(),
+                                                  broadcast_of(x.shape(), shape), broadcast_of(y.shape(), shape)});
+  });
+  return out;
+}
 
-#define MR_COMPARISON(name, Function)                    \
-  MR_BINARY_FORWARD(name, Function)                      \
-  Tensor name##_of(const Operand& a, const Operand& b) { \
-    const auto [x, y] = both(a, b);                      \
-    return name##_forward(x, y);                         \
-  }
-MR_COMPARISONS(MR_COMPARISON)
-#undef MR_COMPARISON
-#undef MR_BINARY_FORWARD
+template <class Row>
+Tensor binary(const Operand& a, const Operand& b) {
+  const auto [x, y] = both(a, b);
+  Tensor out = forward_of<Row>(x, y);
+  const bool need_x = x.node() != nullptr, need_y = y.node() != nullptr;
+  return record(Row::name, out, {x, y}, [x = x.data(), y = y.data(), need_x, need_y](const Tensor& g) -> Gradients {
+    Tensor gx = Tensor::empty(need_x ? g.shape() : Shape{0}, g.dtype(), g.device());
+    Tensor gy = Tensor::empty(need_y ? g.shape() : Shape{0}, g.dtype(), g.device());
+    with_real(g.dtype(), [&]<class Real>() {
+      (kernels<ArithmeticKernels<Real>>(g.device()).*
+       Row::template vjp<Real>)(g.entries(),
+                                {x.span<const Real>(), y.span<const Real>(), g.span<const Real>(),
+                                 need_x ? gx.span<Real>() : Span<Real>{}, need_y ? gy.span<Real>() : Span<Real>{},
+                                 broadcast_of(x.shape(), g.shape()), broadcast_of(y.shape(), g.shape())});
+    });
+    return {need_x ? Gradient(sum_to(gx, x.shape())) : Gradient(),
+            need_y ? Gradient(sum_to(gy, y.shape())) : Gradient()};
+  });
+}
 
-Tensor lt_of(const Operand& a, const Operand& b) { return gt_of(b, a); }
-Tensor le_of(const Operand& a, const Operand& b) { return ge_of(b, a); }
+template <class Row>
+Tensor comparison(const Operand& a, const Operand& b) {
+  const auto [x, y] = both(a, b);
+  return forward_of<Row>(x, y);
+}
+
+Tensor lt_of(const Operand& a, const Operand& b) { return comparison<gt_row>(b, a); }
+Tensor le_of(const Operand& a, const Operand& b) { return comparison<ge_row>(b, a); }
 
 Tensor clamp_of(const Tensor& x, std::optional<double> low, std::optional<double> high) {
   if (low && high && *low > *high) throw ArgumentError("min", "min is larger than max");
   Tensor out = x;
-  if (low) out = maximum_of(out, *low);
-  if (high) out = minimum_of(out, *high);
+  if (low) out = binary<maximum_row>(out, *low);
+  if (high) out = binary<minimum_row>(out, *high);
   return out;
 }
 
@@ -136,35 +150,35 @@ extern const lua::OpTable elementwise_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Tensor>,
     {
-        op<&exp_of>("exp", "self", "e to the power of each entry."),
-        op<&log_of>("log", "self", "Natural logarithm of each entry."),
-        op<&sqrt_of>("sqrt", "self", "Square root of each entry."),
-        op<&abs_of>("abs", "self", "Absolute value of each entry; its derivative at 0 is 0."),
-        op<&sigmoid_of>("sigmoid", "self", "1 / (1 + e^-x) of each entry, without overflow."),
-        op<&tanh_of>("tanh", "self", "Hyperbolic tangent of each entry."),
-        op<&relu_of>("relu", "self", "The larger of each entry and 0; its derivative at 0 is 0."),
-        op<&softplus_of>("softplus", "self", "log(1 + e^x) of each entry, without overflow."),
-        op<&maximum_of>("maximum", "self, other",
-                        "The larger of two entries, broadcast; equal entries share the derivative."),
-        op<&minimum_of>("minimum", "self, other",
-                        "The smaller of two entries, broadcast; equal entries share the derivative."),
-        op<&gt_of>("gt", "self, other", "1 where greater than other, else 0."),
-        op<&ge_of>("ge", "self, other", "1 where greater than or equal to other, else 0."),
+        op<&unary<exp_row>>("exp", "self", "e to the power of each entry."),
+        op<&unary<log_row>>("log", "self", "Natural logarithm of each entry."),
+        op<&unary<sqrt_row>>("sqrt", "self", "Square root of each entry."),
+        op<&unary<abs_row>>("abs", "self", "Absolute value of each entry; its derivative at 0 is 0."),
+        op<&unary<sigmoid_row>>("sigmoid", "self", "1 / (1 + e^-x) of each entry, without overflow."),
+        op<&unary<tanh_row>>("tanh", "self", "Hyperbolic tangent of each entry."),
+        op<&unary<relu_row>>("relu", "self", "The larger of each entry and 0; its derivative at 0 is 0."),
+        op<&unary<softplus_row>>("softplus", "self", "log(1 + e^x) of each entry, without overflow."),
+        op<&binary<maximum_row>>("maximum", "self, other",
+                                 "The larger of two entries, broadcast; equal entries share the derivative."),
+        op<&binary<minimum_row>>("minimum", "self, other",
+                                 "The smaller of two entries, broadcast; equal entries share the derivative."),
+        op<&comparison<gt_row>>("gt", "self, other", "1 where greater than other, else 0."),
+        op<&comparison<ge_row>>("ge", "self, other", "1 where greater than or equal to other, else 0."),
         op<&lt_of>("lt", "self, other", "1 where less than other, else 0."),
         op<&le_of>("le", "self, other", "1 where less than or equal to other, else 0."),
-        op<&eq_of>("eq", "self, other", "1 where equal to other, else 0."),
+        op<&comparison<eq_row>>("eq", "self, other", "1 where equal to other, else 0."),
         op<&where_of>("where", "self, a, b", "Entries of a where self is not 0, of b elsewhere."),
     }};
 
 extern const lua::OpTable elementwise_operators{lua::OpTable::metamethods,
                                                 &lua::push_metatable<Tensor>,
                                                 {
-                                                    op<&add_of>("__add", "a, b", "Sum, broadcast."),
-                                                    op<&sub_of>("__sub", "a, b", "Difference, broadcast."),
-                                                    op<&mul_of>("__mul", "a, b", "Product, broadcast."),
-                                                    op<&div_of>("__div", "a, b", "Quotient, broadcast."),
-                                                    op<&pow_of>("__pow", "a, b", "Power, broadcast."),
-                                                    op<&neg_of>("__unm", "a", "Negative of each entry."),
+                                                    op<&binary<add_row>>("__add", "a, b", "Sum, broadcast."),
+                                                    op<&binary<sub_row>>("__sub", "a, b", "Difference, broadcast."),
+                                                    op<&binary<mul_row>>("__mul", "a, b", "Product, broadcast."),
+                                                    op<&binary<div_row>>("__div", "a, b", "Quotient, broadcast."),
+                                                    op<&binary<pow_row>>("__pow", "a, b", "Power, broadcast."),
+                                                    op<&unary<neg_row>>("__unm", "a", "Negative of each entry."),
                                                 }};
 
 extern const lua::OpTable elementwise_functions{
