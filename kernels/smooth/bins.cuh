@@ -6,7 +6,7 @@
 #include "kernels/core/view.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/ranking/order.cuh"
-#include "kernels/smooth/box.h"
+#include "kernels/smooth/box_table.h"
 #include "kernels/smooth/list_pairs.cuh"
 
 namespace mr::cuda {
@@ -29,7 +29,7 @@ struct BinPlace {
   Real u;
 
   MR_HD BinPlace(const BinSpread& spread, Real score, double gain) {
-    constexpr double width = cpu::BoxShape<Real>::width;
+    constexpr double width = BoxShape<Real>::width;
     const double x = gain * (static_cast<double>(score) - spread.shift), box = std::rint(x / width);
     bin = static_cast<int64_t>(box - spread.first);
     u = static_cast<Real>((x - box * width) * (2 / width));
@@ -61,7 +61,7 @@ struct FindSpreads {
   }
 
   MR_HD BinSpread spread(double low, double high, int64_t n) const {
-    constexpr double width = cpu::BoxShape<typename Work::Number>::width;
+    constexpr double width = BoxShape<typename Work::Number>::width;
     const double middle = 0.5 * (low + high), span = std::fabs(work.gain()) * (high - low);
     BinSpread out;
     if (!(span <= width * static_cast<double>(n))) return out;  // infinities, too

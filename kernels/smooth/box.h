@@ -1,24 +1,12 @@
 // Sums of sigma(x_j - x_i) and k(x_j - x_i) over the sources j of a list at its targets i, in time near linear in its
-// rows. Scores are put into boxes of one width. Neither kernel has a singularity nearer to the real axis than pi, so a
-// two-dimensional Chebyshev expansion between two boxes converges at the same rate for all of them, neighbours and the
-// same box included. Inner loops: box_loops.h, compiled once per instruction set.
+// rows: the CPU's inner loops (box_loops.h), compiled once per instruction set.
 #pragma once
 
 #include <cstdint>
 
-namespace mr::cpu {
+#include "kernels/smooth/box_table.h"
 
-/// Width of a box in units of gain x score, and terms of an expansion: the error of a kernel is rho^-terms, with rho =
-/// 2 pi / width + sqrt(1 + (2 pi / width)^2): 5e-8 for float, 1e-15 for double. Boxes whose scores differ by more than
-/// `cutoff` + ln(rows) take sigma to be 0 or 1 and k to be 0.
-template <class Real>
-struct BoxShape {
-  static constexpr bool single = sizeof(Real) == 4;
-  static constexpr double width = single ? 2 : 1.5, cutoff = single ? 17 : 34;
-  static constexpr int terms = single ? 9 : 16;
-  static constexpr int padded = 16;     // terms, filled up with zeros to whole vectors
-  static constexpr int max_reach = 40;  // boxes to either side, enough for 2^31 rows
-};
+namespace mr::cpu {
 
 /// Most weights that share the loads of one translation.
 constexpr int box_weights = 4;

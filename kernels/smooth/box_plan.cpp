@@ -107,9 +107,7 @@ int64_t count_boxes(const Real* scores, int64_t n, double gain, const BoxSpread&
 template <class Real>
 void BoxPlan<Real>::make(const BoxRows<Real>& rows, const BoxLoops<Real>& by) {
   loops = &by;
-  reach = static_cast<int64_t>(
-              std::ceil((std::log(static_cast<double>(rows.n)) + BoxShape<Real>::cutoff) / BoxShape<Real>::width)) +
-          1;
+  reach = BoxShape<Real>::reach(rows.n);
   room(u, rows.n + BoxShape<Real>::padded);
   room(item, rows.n);
   std::fill_n(u.data() + rows.n, BoxShape<Real>::padded, Real(0));

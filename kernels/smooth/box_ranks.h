@@ -6,18 +6,6 @@
 
 namespace mr::cpu {
 
-/// Chebyshev coefficients of a kernel between boxes, for BoxField.
-template <class Real>
-class BoxTable {
- public:
-  enum Kernel { sigma, derivative };
-
-  /// Block 0; others lie `block` entries apart, for -max_reach .. max_reach. Made at the first call.
-  static const Real* of(Kernel kernel);
-
-  static constexpr int64_t block = int64_t{BoxShape<Real>::terms} * BoxShape<Real>::padded;
-};
-
 /// The work for one list, for which `prefer_boxes` or `box_fits` holds. Called from outside of any task, a long list
 /// keeps every thread busy.
 template <class Real>

@@ -1,12 +1,11 @@
-// The coefficients of box.h, by sums over Chebyshev nodes in long double, and the choice of the loops.
+// By sums over Chebyshev nodes in long double.
+#include "kernels/smooth/box_table.h"
+
 #include <cmath>
 #include <numbers>
 #include <vector>
 
-#include "kernels/core/simd.h"
-#include "kernels/smooth/box_ranks.h"
-
-namespace mr::cpu {
+namespace mr {
 namespace {
 
 long double sigma_of(long double t) {
@@ -75,12 +74,4 @@ const Real* BoxTable<Real>::of(Kernel kernel) {
 template class BoxTable<float>;
 template class BoxTable<double>;
 
-template <class Real>
-const BoxLoops<Real>& box_loops() {
-  static const BoxLoops<Real> loops = for_this_simd(&scalar::boxes<Real>, &avx2::boxes<Real>, &avx512::boxes<Real>)();
-  return loops;
-}
-template const BoxLoops<float>& box_loops<float>();
-template const BoxLoops<double>& box_loops<double>();
-
-}  // namespace mr::cpu
+}  // namespace mr

@@ -9,7 +9,7 @@
 #include "kernels/device/scratch.h"
 #include "kernels/device/sort.h"
 #include "kernels/smooth/bins.cuh"
-#include "kernels/smooth/box_ranks.h"
+#include "kernels/smooth/box_table.h"
 
 namespace mr::cuda {
 
@@ -49,9 +49,9 @@ MR_HD void chebyshev(Real u, const F& term) {
 }
 
 template <class Real>
-constexpr int box_terms = cpu::BoxShape<Real>::terms;
+constexpr int box_terms = BoxShape<Real>::terms;
 /// Sums q and expansions have entry (bin * weights + weight) * box_padded + term.
-constexpr int box_padded = cpu::BoxShape<float>::padded;
+constexpr int box_padded = BoxShape<float>::padded;
 
 /// sums[weight * box_padded + m] = sum_i w_i T_m(u_i) over the places first + lane, first + lane + lanes, ... of a bin
 /// before `last`, of the lanes of each warp together; one weight after the other, so that sums stay in registers.
@@ -143,15 +143,14 @@ __global__ void __launch_bounds__(pair_lanes)
                    const int64_t* before, int64_t places, const typename Work::Number* q,
                    typename Work::Number* expansion) {
   using Real = typename Work::Number;
-  using Shape = cpu::BoxShape<Real>;
+  using Shape = BoxShape<Real>;
   constexpr int warps = pair_lanes / warp, size = Work::weights * box_padded;
   const int lane = static_cast<int>(threadIdx.x) % warp, n = lane % box_padded, half = lane / box_padded;
   for (int64_t bin = static_cast<int64_t>(blockIdx.x) * warps + threadIdx.x / warp; bin < count;
        bin += static_cast<int64_t>(gridDim.x) * warps) {
     if (bins.size(bin) == 0) continue;
     const int64_t list = bins.list_in(bin), first = first_bin(bins.lists, list), end = first + bins.spreads[list].bins;
-    const double far = (std::log(static_cast<double>(bins.lists.size(list))) + Shape::cutoff) / Shape::width;
-    const int64_t reach = static_cast<int64_t>(std::ceil(far)) + 1;
+    const int64_t reach = Shape::reach(bins.lists.size(list));
     const int64_t low = bin - reach > first ? bin - reach : first, high = bin + reach + 1 < end ? bin + reach + 1 : end;
     Real total[Work::weights] = {};
     for (int64_t source = low + half; source < high; source += 2) {
@@ -196,11 +195,11 @@ struct EvaluateBins {
   }
 };
 
-/// Coefficients on the device, made at the first call and kept; block 0, as kernels/smooth/box_ranks.h has them.
+/// Coefficients on the device, made at the first call and kept; block 0, as kernels/smooth/box_table.h has them.
 template <class Real>
-const Real* device_table(typename cpu::BoxTable<Real>::Kernel kernel) {
-  using Table = cpu::BoxTable<Real>;
-  constexpr int64_t reach = cpu::BoxShape<Real>::max_reach, size = (2 * reach + 1) * Table::block;
+const Real* device_table(typename BoxTable<Real>::Kernel kernel) {
+  using Table = BoxTable<Real>;
+  constexpr int64_t reach = BoxShape<Real>::max_reach, size = (2 * reach + 1) * Table::block;
   static Real* kept[2] = {};
   if (kept[kernel] == nullptr) {
     constexpr int64_t bytes = size * static_cast<int64_t>(sizeof(Real));
@@ -215,7 +214,7 @@ const Real* device_table(typename cpu::BoxTable<Real>::Kernel kernel) {
 template <class Work>
 void by_boxes(int64_t count, const Work& work, bool sigma, int64_t least_pairs, uint8_t* done) {
   using Real = typename Work::Number;
-  using Table = cpu::BoxTable<Real>;
+  using Table = BoxTable<Real>;
   const int64_t n = work.rows(), none = n / rows_per_bin + count + 1, blocks = (n + crowd - 1) / crowd;
   constexpr int64_t size = Work::weights * box_padded;
   const int64_t warps = pair_lanes / warp, most = static_cast<int64_t>(multiprocessors()) * 16;

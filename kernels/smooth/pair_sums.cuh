@@ -1,5 +1,5 @@
 // Sums over the sources of a list at its targets, tile by tile through shared memory. With e = exp(x - c), sigma and k
-// of a difference of scores are ratios (kernels/smooth/pairs.h); two sources share a division.
+// of a difference of scores are ratios (kernels/smooth/pair_ratio.h); two sources share a division.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "kernels/core/view.h"
 #include "kernels/smooth/pair_lanes.cuh"
-#include "kernels/smooth/pairs.h"
+#include "kernels/smooth/pair_ratio.h"
 #include "kernels/smooth/smooth_rank.h"
 
 namespace mr::cuda {
@@ -63,7 +63,7 @@ struct RatioScale {
   __device__ RatioScale(const ScoreRange& range, double a)
       : centre(0.5 * (range.low + range.high)),
         gain(a),
-        valid(std::fabs(a) * (range.high - range.low) <= cpu::ratio_span<Real>) {}
+        valid(std::fabs(a) * (range.high - range.low) <= ratio_span<Real>) {}
 
   __device__ Real operator()(Real score) const {
     const double x = gain * (static_cast<double>(score) - centre);

@@ -1,15 +1,12 @@
-// Inner loops over pairs without exponentials: with e_j = exp(x_j - c), sigma(x_j - x_i) = e_j / (e_i + e_j) and
-// k(x_j - x_i) = e_i e_j / (e_i + e_j)^2. Valid while the scores of a list span at most `ratio_span`.
-// Compiled once per instruction set (pairs_*.cpp) and chosen when the program starts.
+// The CPU's inner loops over pairs without exponentials (pair_ratio.h), compiled once per instruction set (pairs_*.cpp)
+// and chosen when the program starts.
 #pragma once
 
 #include <cstdint>
 
-namespace mr::cpu {
+#include "kernels/smooth/pair_ratio.h"
 
-/// Widest span of a list's scaled scores for which e, e_i e_j and (e_i + e_j)^2 stay normal numbers.
-template <class Real>
-constexpr double ratio_span = sizeof(Real) == 4 ? 80 : 700;
+namespace mr::cpu {
 
 /// Lanes that every array of sources is filled up to, with e = 0 and weight 0, which adds nothing.
 constexpr int64_t pair_padding = 16;

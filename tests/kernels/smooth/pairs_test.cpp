@@ -60,7 +60,7 @@ double sum_of(size_t n, double& size, const std::function<double(size_t)>& term)
 TEMPLATE_TEST_CASE("loops over pairs of every instruction set", "", float, double) {
   const double tolerance = sizeof(TestType) == 4 ? 2e-6 : 1e-12;
   const size_t n = GENERATE(0, 1, 2, 15, 16, 17, 31, 32, 33, 127, 128, 129, 1000, 2048, 2049, 4100);
-  const double span = GENERATE(0.0, 3.0, cpu::ratio_span<TestType>);
+  const double span = GENERATE(0.0, 3.0, ratio_span<TestType>);
   const size_t m = 7;
   const auto x = scores<TestType>(static_cast<int64_t>(n), span, "sources");
   const auto y = scores<TestType>(m, span, "targets");
