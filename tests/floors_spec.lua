@@ -1,0 +1,39 @@
+-- Folders stand on floors: a file includes only what is in its own folder or on a floor below. READMEs of kernels/ and runtime/ say why.
+local test = require "moonrank.test"
+local check, describe, equal, it = test.check, test.describe, test.equal, test.it
+
+local floors = {
+  ["kernels/core"] = 1, ["kernels/device"] = 2, ["kernels/tensor"] = 3, ["kernels/ranking"] = 4, ["kernels/smooth"] = 5, ["kernels/losses"] = 6,
+  ["kernels/bounds"] = 6, ["kernels/models"] = 6,
+  ["runtime/tensor"] = 7, ["runtime/autograd"] = 8, ["runtime/lua"] = 9, ["runtime/ops"] = 10, ["runtime/io"] = 10, ["runtime/ranking"] = 11,
+  ["runtime/statistics"] = 11, ["runtime/bounds"] = 12, ["runtime/losses"] = 12, ["runtime/models"] = 12, ["runtime/data"] = 12,
+  ["runtime/system"] = 13, ["runtime/cluster"] = 14, ["runtime/cli"] = 15,
+}
+-- the absence of the GPU's kernels names every table of them
+local above = { ["kernels/device/none.cpp"] = true }
+
+local function lines_of(command)
+  local lines, pipe = {}, assert(io.popen(command))
+  for line in pipe:lines() do lines[#lines + 1] = line end
+  pipe:close()
+  return lines
+end
+
+describe("folders", function()
+  it("include what is on lower floors only", function()
+    local seen = 0
+    for _, line in ipairs(lines_of [[grep -rnoE --include=*.h --include=*.cpp --include=*.cu --include=*.cuh '#include "[^"]+"' kernels runtime]]) do
+      local file, folder, included = line:match '^((%w+/%w+)/[^:]+):%d+:#include "(%w+/%w+)/'
+      if folder and not above[file] then
+        check(floors[folder] and floors[included], ("%s: a folder without a floor, give it one here"):format(line))
+        check(folder == included or floors[included] < floors[folder], ("%s includes what is not below it"):format(line))
+        seen = seen + 1
+      end
+    end
+    check(seen > 500, seen)
+  end)
+
+  it("of the GPU's files take none of the CPU's", function()
+    equal(lines_of [[grep -rlE --include=*.cu --include=*.cuh '#include "[^"]*(_cpu|_loops|threads|simd|lanes)\.h"' kernels]], {})
+  end)
+end)
