@@ -86,7 +86,7 @@ TEST_CASE("a message that is too long to be one breaks the channel before memory
   close(ends[0]);
 }
 
-TEST_CASE("sending does not wait for one that does not read; the rest is sent when it does") {
+TEST_CASE("sending does not wait for one that does not read, the rest is sent when it does") {
   auto [ours, theirs] = both_ends();
   const std::string large(20'000'000, 'x');
   CHECK(ours.send(large));  // with nobody at the other end of the socket
