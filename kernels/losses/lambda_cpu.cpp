@@ -59,6 +59,7 @@ class LambdaLossByTarget {
   double add_up(int64_t list, Worse& worse, const Delta& delta) const {
     double value = 0;
     for (int64_t slot = 0; slot < w_.of.targets.size(list); ++slot) {
+      check_interrupt();
       const int64_t i = w_.of.lists.begin(list) + w_.of.targets(list, slot);
       if (!weigh(w_.of.rows[i], worse, delta)) continue;
       const double slope = pair_loops<double>().logistic(worse.scores.data(), worse.weights.data(), filled(worse),

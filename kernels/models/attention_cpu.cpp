@@ -53,6 +53,7 @@ struct Tile {
   template <class F>
   void each(F f) {
     for (first = 0; first < head.rows; first += tile_rows) {
+      check_interrupt();
       rows = std::min(tile_rows, head.rows - first);
       f();
     }

@@ -11,6 +11,8 @@ namespace {
 constexpr int64_t worth_sharing = 500'000;
 /// Rows of a piece: enough for Eigen's blocks to be full.
 constexpr int64_t least_rows = 16, pieces = 8;
+/// Multiplications of a piece at most, between which Ctrl-C is seen: tenths of a second.
+constexpr int64_t most_work = 2'000'000'000;
 
 }  // namespace
 
@@ -27,7 +29,7 @@ void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
   if (m == 0 || n == 0) return;
   const int64_t stride_a = transpose_a ? m : k;
   const Factor<Real> right{b, transpose_b ? k : n, transpose_b};
-  const int64_t share = (m + pieces - 1) / pieces;
+  const int64_t share = std::min((m + pieces - 1) / pieces, most_work / std::max<int64_t>(1, n * k));
   const int64_t grain = m * n * k < worth_sharing ? m : std::max(least_rows, share);
   parallel(m, grain, [&](int64_t first, int64_t last) {
     const Factor<Real> left{a + first * (transpose_a ? 1 : stride_a), stride_a, transpose_a};

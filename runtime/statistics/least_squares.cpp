@@ -1,9 +1,13 @@
 // Linear least squares, and Student's distribution for what is said of its coefficients.
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
-#include <Eigen/QR>
+#include <Eigen/Householder>
 #include <boost/math/distributions/students_t.hpp>
 
+#include "kernels/core/threads.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"
 #include "runtime/statistics/stats.h"
@@ -12,6 +16,76 @@ namespace mr {
 namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// Householder's QR with column pivoting, as Eigen's ColPivHouseholderQR, a column at a time so that Ctrl-C ends it.
+struct PivotedQr {
+  Eigen::MatrixXd qr;
+  Eigen::VectorXd tau;
+  Eigen::VectorXi columns;  // which column of the design stands where
+  int64_t rank = 0;
+
+  explicit PivotedQr(Eigen::MatrixXd design)
+      : qr(std::move(design)), tau(qr.cols()), columns(Eigen::VectorXi::LinSpaced(qr.cols(), 0, qr.cols() - 1)) {
+    const Eigen::Index n = qr.rows(), steps = std::min(n, qr.cols());
+    double largest = 0;
+    for (Eigen::Index k = 0; k < steps; ++k) {
+      cpu::check_interrupt();
+      Eigen::Index pivot = 0;
+      qr.bottomRightCorner(n - k, qr.cols() - k).colwise().squaredNorm().maxCoeff(&pivot);
+      qr.col(k).swap(qr.col(k + pivot));
+      std::swap(columns[k], columns[k + pivot]);
+      reflect(k);
+      largest = std::max(largest, std::fabs(qr(k, k)));
+    }
+    const double least = largest * std::numeric_limits<double>::epsilon() * static_cast<double>(steps);
+    for (Eigen::Index k = 0; k < steps; ++k) rank += std::fabs(qr(k, k)) > least ? 1 : 0;
+  }
+
+  /// The columns below and right of (k, k) after the reflection that leaves only the diagonal of column k.
+  void reflect(Eigen::Index k) {
+    const Eigen::Index below = qr.rows() - k - 1, right = qr.cols() - k - 1;
+    double beta = 0;
+    qr.col(k).tail(below + 1).makeHouseholderInPlace(tau[k], beta);
+    qr(k, k) = beta;
+    Eigen::VectorXd scratch(right);
+    qr.bottomRightCorner(below + 1, right).applyHouseholderOnTheLeft(qr.col(k).tail(below), tau[k], scratch.data());
+  }
+
+  /// R^-1 times a matrix, its rows where the columns of the design are; some columns at a time.
+  Eigen::MatrixXd solved(const Eigen::MatrixXd& right) const {
+    const auto r = qr.topRows(qr.cols()).triangularView<Eigen::Upper>();
+    Eigen::MatrixXd out(right.rows(), right.cols());
+    constexpr Eigen::Index piece = 32;
+    for (Eigen::Index first = 0; first < right.cols(); first += piece) {
+      cpu::check_interrupt();
+      const Eigen::Index count = std::min(piece, right.cols() - first);
+      const Eigen::MatrixXd part = r.solve(right.middleCols(first, count));
+      for (Eigen::Index k = 0; k < part.rows(); ++k) out.row(columns[k]).segment(first, count) = part.row(k);
+    }
+    return out;
+  }
+
+  /// The first entries of Q' y.
+  Eigen::MatrixXd rotated(Eigen::VectorXd y) const {
+    double scratch = 0;
+    for (Eigen::Index k = 0; k < std::min(qr.rows(), qr.cols()); ++k) {
+      y.tail(qr.rows() - k).applyHouseholderOnTheLeft(qr.col(k).tail(qr.rows() - k - 1), tau[k], &scratch);
+    }
+    return y.head(qr.cols());
+  }
+};
+
+/// a a', some columns at a time.
+void product_with_own_transpose(const Eigen::MatrixXd& a, double* out) {
+  const Eigen::Index p = a.rows();
+  Eigen::Map<Matrix> product(out, p, p);
+  constexpr Eigen::Index piece = 32;
+  for (Eigen::Index first = 0; first < p; first += piece) {
+    cpu::check_interrupt();
+    const Eigen::Index count = std::min(piece, p - first);
+    product.middleRows(first, count) = a.middleRows(first, count) * a.transpose();
+  }
+}
 
 /// Coefficients, (X'X)^-1, the sum of squared residuals and the rank; where the columns depend on each other only the
 /// rank says anything.
@@ -25,16 +99,13 @@ std::tuple<Tensor, Tensor, double, int64_t> least_squares(const Tensor& x, const
   const std::vector<double> values = y.to(Dtype::float64).to_vector<double>();
   const Eigen::Map<const Matrix> design(rows.data(), n, p);
   const Eigen::Map<const Eigen::VectorXd> target(values.data(), n);
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(design);
+  const PivotedQr qr(design);
   Tensor coefficients = Tensor::zeros({p}, Dtype::float64), inverse = Tensor::zeros({p, p}, Dtype::float64);
-  if (qr.rank() < p) return {coefficients, inverse, stats::undefined, qr.rank()};
-  const Eigen::VectorXd beta = qr.solve(target);
-  const Eigen::MatrixXd r = qr.matrixR().topRows(p).triangularView<Eigen::Upper>();
-  const Eigen::MatrixXd half =
-      qr.colsPermutation() * r.triangularView<Eigen::Upper>().solve(Eigen::MatrixXd::Identity(p, p));
+  if (qr.rank < p) return {coefficients, inverse, stats::undefined, qr.rank};
+  const Eigen::VectorXd beta = qr.solved(qr.rotated(target));
   Eigen::Map<Eigen::VectorXd>(coefficients.span<double>().data, p) = beta;
-  Eigen::Map<Matrix>(inverse.span<double>().data, p, p) = half * half.transpose();
-  return {coefficients, inverse, (target - design * beta).squaredNorm(), qr.rank()};
+  product_with_own_transpose(qr.solved(Eigen::MatrixXd::Identity(p, p)), inverse.span<double>().data);
+  return {coefficients, inverse, (target - design * beta).squaredNorm(), qr.rank};
 }
 
 /// Two-sided p of t; NaN without degrees of freedom.

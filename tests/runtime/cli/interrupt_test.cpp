@@ -94,6 +94,17 @@ const std::vector<Long>& long_work() {
        "for i = 1, 100000 do mr.bounds.distribution('ap', {n = 300, p = 10 + i % 200, method = 'exact'}) end"},
       {"bounds", "", "for i = 1, 100000 do mr.bounds.of('ap', {n = 20000 + i, p = 3000 + i}) end"},
       {"products", "local x = mr.normal({3000, 3000})", "for i = 1, 100 do x:matmul(x) end"},
+      {"attention within a long list",
+       "local l = mr.lists{sizes = {200000}, relevance = mr.zeros({200000})} local x = mr.normal({200000, 64})",
+       "l:attention(x, x, x)"},
+      {"pairs within a long list",
+       "local l = mr.lists{sizes = {700000}, relevance = mr.uniform({700000}):gt(0.5):float()} "
+       "local x, f = mr.normal({700000}), mr.losses.lambdarank()",
+       "f(x, l)"},
+      {"least squares of many columns",
+       "local core = require 'moonrank.core' local x = mr.normal({20000, 4000}, {dtype = 'float64'}) "
+       "local y = mr.normal({20000}, {dtype = 'float64'})",
+       "core.least_squares(x, y)"},
       {"a smooth metric of a long list",
        "local l = mr.lists{sizes = {100000}, relevance = mr.uniform({100000}):gt(0.5):float()} "
        "local x = mr.normal({100000}, {sd = 1e6})",
