@@ -131,6 +131,7 @@ end
 
 local function run_study(o, call, study, fingerprint, context)
   local places, pause = places_of(o)
+  if core.is_file(o.store) then store.open(o.store, "read"):close() end  -- what is no store is told before folders are made
   local folder = folder_of(o)
   local lock <close> = core.lock_file(folder .. "/lock")
   if not lock then check.fail("mr.sweep: another process runs the study '%s' of %s now", o.name, o.store) end
@@ -157,8 +158,9 @@ local calls, running = 0, false
 ---Runs every trial of a study that has not ended yet, and returns the study's results. Each trial is a row of the store as soon as it begins;
 ---what it returned, or why it failed, is written when it ends. Running the same script again goes on where it stopped: a changed space, script,
 ---sampler, seed or setting is an error that names it, unless `force = true`. So are other data: a trial keeps the fingerprints of what it gave to
----mr.fit, mr.test and mr.evaluate, and is begun once more, up to there, before its results are returned to a later run. Trials run in other processes, which start this script anew and
----take trials where it calls `mr.sweep`; what is printed there goes to a file beside the store. Results do not depend on how many there are.
+---mr.fit and mr.evaluate, and is begun once more, up to there, before its results are returned to a later run. Trials run in other
+---processes, which start this script anew and take trials where it calls `mr.sweep`; what is printed there goes to a file beside the store.
+---Results do not depend on how many there are.
 ---Under `mpirun` or `srun` each of the processes that were started has one worker. The first one writes the store, goes on with the script and
 ---alone prints; the others stay in their first `mr.sweep` until it ends. All need the folder of the script and of the store. What a worker's
 ---end does to a trial is the same; a process that ends makes the launcher end all (unless `mpirun --enable-recovery`), to be gone on with later.

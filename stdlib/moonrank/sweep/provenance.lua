@@ -6,7 +6,6 @@ local trials = require "moonrank.sweep.trial"
 local M = {}
 
 local most_lines = 6
-local most = 20  -- different data of a study that are looked at, evenly spread over those that it has
 
 local function text_of(entry) return ("%s %s (%s)"):format(entry.role, entry.fingerprint, entry.what) end
 
@@ -29,13 +28,6 @@ local function different(kept)
     end
   end
   return groups, unknown
-end
-
-local function spread(groups)
-  if #groups <= most then return groups end
-  local chosen = {}
-  for i = 1, most do chosen[i] = groups[(i - 1) * (#groups - 1) // (most - 1) + 1] end
-  return chosen
 end
 
 local order = { train = 1, valid = 2, test = 3, other = 4 }
@@ -90,6 +82,18 @@ local function tell_unknown(store, study, kept, groups)
   end
 end
 
+-- Says where trials looked at more than what is made again: what came after the first data that they read.
+local function tell_rest(store, study, kept, groups, seen)
+  for _, group in ipairs(groups) do
+    local rest = seen[group] and missing(kept[group.first].entries, seen[group])[1]
+    if rest then
+      io.stderr:write(("mr.sweep: %s: trial %d of '%s' looked at more data later (%s): whether these are the same is not known\n"):format(
+        store.path, group.first, study.name, rest.what))
+      return
+    end
+  end
+end
+
 local go_on = "another name or store begins another study; force = true goes on with this one"
 
 ---Raises where trials of a study are of other data than the script has now, or of data that nobody noted.
@@ -105,7 +109,8 @@ function M.check(store, study, context, job)
       store.path, unknown, study.name, go_on)
   end
   tell_unknown(store, study, kept, groups)
-  for _, group in ipairs(spread(groups)) do
+  local seen = {}
+  for _, group in ipairs(groups) do
     local number, entries = group.first, kept[group.first].entries
     local stop = #of_fit(entries) > 0 and "fit" or "any"
     local now, problem = trials.data_of(context, job(number), stop)
@@ -117,12 +122,14 @@ function M.check(store, study, context, job)
       check.fail("mr.sweep: the data of trial %d of '%s' in %s cannot be made again, to see whether they are the same: %s\n(%s)", number,
         study.name, store.path, problem, go_on)
     end
+    seen[group] = not problem and now or nil
     local differs = not problem and difference(entries, now)
     if differs then
       check.fail("mr.sweep: %s has a study '%s' already, of other data; trial %d:\n  %s\n(%s)", store.path, study.name, number, differs,
         go_on)
     end
   end
+  tell_rest(store, study, kept, groups, seen)
 end
 
 return M

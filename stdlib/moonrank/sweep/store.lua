@@ -106,6 +106,25 @@ local function schema_at(versions, version)
   return schema
 end
 
+-- Types of entries that a column of a declared type may hold: SQLite keeps anything anywhere.
+local held = { INTEGER = "'integer'", REAL = "'real', 'integer'", TEXT = "'text'", BLOB = "'text', 'blob'" }
+
+-- The first column that holds an entry of a wrong type, as text, or nil.
+local function wrongly_typed(database, tables)
+  for _, name in ipairs(tables) do
+    local _, columns, count = database:run([[SELECT name, type, "notnull" FROM pragma_table_info(?1)]], { name }, 1)
+    local cases = {}
+    for i = 1, count do
+      local types = held[columns[2][i]] .. (columns[3][i] == 1 and "" or ", 'null'")
+      cases[i] = ("WHEN typeof(%s) NOT IN (%s) THEN '%s holds a ' || typeof(%s)"):format(columns[1][i], types, columns[1][i],
+        columns[1][i])
+    end
+    local sql = ("SELECT bad FROM (SELECT CASE %s END AS bad FROM %s) WHERE bad IS NOT NULL LIMIT 1"):format(table.concat(cases, " "), name)
+    local _, found, bad = database:run(sql, {}, 0)
+    if bad > 0 then return ("its column %s.%s"):format(name, found[1][1]) end
+  end
+end
+
 -- Why a database is no store that this program may read or write, or nil; as of one moment, whatever others write.
 local function objection(database, versions)
   database:run("BEGIN", {}, 0)
@@ -128,6 +147,13 @@ local function objection(database, versions)
   for _, name in ipairs(check.names(expected)) do
     if not found[name] then return ("is no store of results as moonrank makes them: it has no table '%s'"):format(name) end
   end
+  local tables = {}
+  for name, object in pairs(expected) do
+    if object.type == "table" then tables[#tables + 1] = name end
+  end
+  table.sort(tables)
+  local wrong = wrongly_typed(database, tables)
+  return wrong and "is damaged: " .. wrong
 end
 
 -- A database that may be read, or written, as a store.

@@ -336,3 +336,19 @@ it("leaves nothing behind", function()
   check(core.file_exists(folder), "the folder")
   os.execute("rm -rf " .. folder)
 end)
+
+it("says which column of a store holds what it cannot", function()
+  sweeps.in_folder(function(place)
+    local path = place .. "/typed.db"
+    mr.sweep{ name = "typed", store = path, workers = 0, metric = "ap", space = { i = mr.range(1, 2) }, progress = false,
+      run = function(trial) return { ap = trial.i } end }
+    local database = require("moonrank.core").open_database(path, "write")
+    database:run("UPDATE trials SET value = 'abc' WHERE number = 2", {}, 0)
+    database:close()
+    raises(function() mr.results(path) end, "is damaged: its column trials.value holds a text")
+    check(not require("moonrank.core").file_exists(path .. ".files/other"))
+    raises(function() mr.sweep{ name = "other", store = path, workers = 0, metric = "ap", space = { i = mr.range(1, 2) },
+      run = function(trial) return { ap = trial.i } end } end, "trials.value")
+    check(not require("moonrank.core").file_exists(path .. ".files/other"), "nothing is made beside it")
+  end)
+end)

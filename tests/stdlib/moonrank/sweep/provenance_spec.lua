@@ -173,7 +173,7 @@ describe("a finished study", function()
     end)
   end)
 
-  it("of many different data has twenty looked at, the first and the last among them", function()
+  it("of many different data has all of them looked at", function()
     in_folder(function(folder)
       local looked = {}
       local function run(trial)
@@ -186,7 +186,7 @@ describe("a finished study", function()
       sweep(folder, run, o)
       looked = {}
       sweep(folder, run, o)
-      equal({ #looked, looked[1], looked[20] }, { 20, 1, 45 })
+      equal({ #looked, looked[1], looked[45] }, { 45, 1, 45 })
     end)
   end)
 end)
