@@ -3,10 +3,11 @@ local test = require "moonrank.test"
 local check, describe, equal, it = test.check, test.describe, test.equal, test.it
 
 local floors = {
-  ["kernels/core"] = 1, ["kernels/device"] = 2, ["kernels/tensor"] = 3, ["kernels/ranking"] = 4, ["kernels/smooth"] = 5, ["kernels/losses"] = 6,
-  ["kernels/bounds"] = 6, ["kernels/models"] = 6,
-  ["runtime/tensor"] = 7, ["runtime/autograd"] = 8, ["runtime/lua"] = 9, ["runtime/ops"] = 10, ["runtime/io"] = 10, ["runtime/ranking"] = 11,
-  ["runtime/statistics"] = 11, ["runtime/bounds"] = 12, ["runtime/losses"] = 12, ["runtime/models"] = 12, ["runtime/data"] = 12,
+  ["kernels/core"] = 1, ["kernels/device"] = 2, ["kernels/tensor"] = 3, ["kernels/ranking"] = 4, ["kernels/smooth"] = 5,
+  ["kernels/losses"] = 6, ["kernels/bounds"] = 6, ["kernels/models"] = 6,
+  ["runtime/tensor"] = 7, ["runtime/autograd"] = 8, ["runtime/lua"] = 9, ["runtime/ops"] = 10, ["runtime/io"] = 10,
+  ["runtime/ranking"] = 11, ["runtime/statistics"] = 11, ["runtime/bounds"] = 12, ["runtime/losses"] = 12,
+  ["runtime/models"] = 12, ["runtime/data"] = 12,
   ["runtime/system"] = 13, ["runtime/cluster"] = 14, ["runtime/cli"] = 15,
 }
 -- the absence of the GPU's kernels names every table of them
@@ -22,7 +23,8 @@ end
 describe("folders", function()
   it("include what is on lower floors only", function()
     local seen = 0
-    for _, line in ipairs(lines_of [[grep -rnoE --include=*.h --include=*.cpp --include=*.cu --include=*.cuh '#include "[^"]+"' kernels runtime]]) do
+    local command = [[grep -rnoE --include=*.h --include=*.cpp --include=*.cu --include=*.cuh '#include "[^"]+"' kernels runtime]]
+    for _, line in ipairs(lines_of(command)) do
       local file, folder, included = line:match '^((%w+/%w+)/[^:]+):%d+:#include "(%w+/%w+)/'
       if folder and not above[file] then
         check(floors[folder] and floors[included], ("%s: a folder without a floor, give it one here"):format(line))

@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/io/regular_file.h"
+
 namespace mr::io {
 namespace {
 
@@ -44,6 +46,7 @@ void NewFile::fail(const std::string& why) const { throw std::runtime_error(path
 void NewFile::fail_by_errno() const { fail(std::strerror(errno)); }
 
 NewFile::NewFile(std::string path, const Objection& objection) : path_(std::move(path)), target_(path_) {
+  need_path(path_);
   struct stat there {};
   if (stat(path_.c_str(), &there) == 0) {
     if (S_ISDIR(there.st_mode)) fail("it is a folder");

@@ -32,7 +32,13 @@ void need_regular(const std::string& path, const struct stat& s) {
 
 }  // namespace
 
+void need_path(const std::string& path) {
+  const size_t end = path.find('\0');
+  if (end != std::string::npos) fail(path.substr(0, end), "a zero byte follows, expected the name of a file");
+}
+
 void need_regular(const std::string& path) {
+  need_path(path);
   struct stat s {};
   if (stat(path.c_str(), &s) == 0) return need_regular(path, s);
   if (errno == ENOENT && lstat(path.c_str(), &s) == 0) fail(path, "is a link to a file that is not there");

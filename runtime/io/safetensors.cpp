@@ -31,6 +31,9 @@ std::string header_of(const TensorFile& file) {
     const Tensor& x = file.tensors[i];
     Json shape = Json::array();
     for (int d = 0; d < x.dims(); ++d) shape.push_back(x.size(d));
+    if (header.contains(file.names[i]))
+      throw std::invalid_argument("no tensor can be called '" + file.names[i] +
+                                  "': there is one already, or it is reserved");
     header[file.names[i]] = {{"dtype", type_name(x.dtype())}, {"shape", shape}, {"data_offsets", {at, at + x.bytes()}}};
     at += x.bytes();
   }

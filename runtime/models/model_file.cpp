@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "runtime/io/new_file.h"
+#include "runtime/io/regular_file.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/io/text_file.h"
 #include "runtime/lua/bind.h"
@@ -40,7 +41,10 @@ load_tensors(const std::string& path, const std::string& writer) {
   return {std::move(file.names), std::move(file.tensors), std::move(keys), std::move(values)};
 }
 
-bool file_exists(const std::string& path) { return std::filesystem::exists(path); }
+bool file_exists(const std::string& path) {
+  io::need_path(path);
+  return std::filesystem::exists(path);
+}
 bool is_file(const std::string& path) {
   std::error_code unknown;
   return std::filesystem::is_regular_file(path, unknown);
@@ -51,6 +55,7 @@ void write_file_of(const std::string& path, const std::string& bytes) {
 }
 
 void make_folder(const std::string& path) {
+  io::need_path(path);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code unmade;
   if (!folder.empty()) std::filesystem::create_directories(folder, unmade);

@@ -140,7 +140,7 @@ local function help(script, declarations)
     width = math.max(width, #left)
   end
   for _, row in ipairs(rows) do
-    lines[#lines + 1] = ("  %-" .. width .. "s  %s"):format(row[1], row[2]):gsub("%s+$", "")
+    lines[#lines + 1] = check.without_end_blanks(("  %-" .. width .. "s  %s"):format(row[1], row[2]))
   end
   return table.concat(lines, "\n")
 end

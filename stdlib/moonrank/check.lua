@@ -43,6 +43,16 @@ local function distance(a, b)
   return previous[#b]
 end
 
+---A text without the blanks at its end, in time that does not depend on how many there are within it, as a pattern's would.
+---@param text string
+---@return string
+---Example: `#require("moonrank.check").without_end_blanks("a b  ")   --> 3`
+function M.without_end_blanks(text)
+  local last = #text
+  while last > 0 and text:byte(last) == 32 do last = last - 1 end
+  return text:sub(1, last)
+end
+
 ---The name in `known` that is closest to `name`, or nil where none is close.
 ---@param name string
 ---@param known string[]

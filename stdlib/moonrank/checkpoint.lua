@@ -40,11 +40,11 @@ function M.checkpoint(path, settings, compute)
   settings = texts_of(settings)
   local results = stored(path, settings)
   if results then return results, true end
+  core.make_folder(path)
   results = compute()
   local names, tensors, keys, values = check.names(results), {}, check.names(settings), {}
   for i, name in ipairs(names) do tensors[i] = results[name] end
   for i, key in ipairs(keys) do values[i] = settings[key] end
-  core.make_folder(path)
   core.save_tensors(path, "moonrank checkpoint 1", names, tensors, keys, values)
   return results, false
 end

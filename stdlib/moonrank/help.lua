@@ -180,8 +180,20 @@ local function written_function(path, f, getter)
   return (path or "function") .. "\n\n(no documentation: a function of Lua's or of a library in C)"
 end
 
+-- A full stop within brackets, or after one of these, ends no sentence.
+local abbreviations = { Eq = true, Eqs = true, al = true, g = true, e = true, Fig = true }
+
 local function first_sentence(text)
-  return (text:gsub("\n", " "):match "^(.-[^.]%.)%f[%s\0]" or text:gsub("\n.*", ""))
+  local line, from = text:gsub("\n", " "), 1
+  while true do
+    local stop = line:find("%.%f[%s\0]", from)
+    if not stop then return (text:gsub("\n.*", "")) end
+    local before = line:sub(1, stop)
+    local _, opened = before:gsub("%(", "")
+    local _, closed = before:gsub("%)", "")
+    if opened <= closed and not abbreviations[before:match "(%a+)%.$"] then return before end
+    from = stop + 1
+  end
 end
 
 local function summary(value)

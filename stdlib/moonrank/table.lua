@@ -50,7 +50,7 @@ function Table:__tostring()
   local function line(value_of)
     local parts = {}
     for c = 1, #self.columns do parts[c] = padded(value_of(c), widths[c], numeric[c]) end
-    lines[#lines + 1] = (table.concat(parts, "  "):gsub("%s+$", ""))
+    lines[#lines + 1] = check.without_end_blanks(table.concat(parts, "  "))
   end
   line(function(c) return heads[c] end)
   line(function(c) return ("-"):rep(widths[c]) end)

@@ -112,17 +112,16 @@ end
 function M.device(name) return core.device(name) end
 
 -- Recording as it was, then what pcall returned; nothing here can run out of memory before that.
-local function recording_again(was, ok, ...)
-  core.recording(was)
-  if not ok then error((...), 0) end
-  return ...
-end
-
----Runs a function without recording operations for gradients; returns what it returns.
+---Runs a function without recording operations for gradients; returns what it returns. Recording goes on however the function ends.
 ---@param f function
 ---@return any
 ---Example: `mr.no_grad(function() return mr.ones(2):requires_grad():sum().tracked end)   --> false`
-function M.no_grad(f) return recording_again(core.recording(false), pcall(f)) end
+function M.no_grad(f)
+  local was = core.recording(false)
+  local _ <close> = setmetatable({}, { __close = function() core.recording(was) end })
+  local results = table.pack(f())
+  return table.unpack(results, 1, results.n)
+end
 
 ---The sizes as a table.
 ---Example: `#mr.zeros(2, 3):shape()   --> 2`

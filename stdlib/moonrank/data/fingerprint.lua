@@ -3,16 +3,16 @@ local core = require "moonrank.core"
 
 local M = {}
 
--- By tensor, lists or list of texts: nothing changes these once they are there, so each is read once, and what datasets share is read once for all.
+-- By tensor or lists: nothing changes these once they are there, so each is read once, and what datasets share is read once for all. Tables of
+-- texts are the script's, and optimisers change tensors that are tracked: those are read each time.
 local known = setmetatable({}, { __mode = "k" })
 
 local function of_value(value)
   if not value then return "none" end
-  if not known[value] then
-    local class = type(value) == "table" and "texts" or debug.getmetatable(value).__name
-    known[value] = (class == "texts" and core.fingerprint_of_texts or class == "mr.Lists" and core.fingerprint_of_lists
-      or core.fingerprint_of_tensor)(value)
-  end
+  if type(value) == "table" then return core.fingerprint_of_texts(value) end
+  local is_lists = debug.getmetatable(value).__name == "mr.Lists"
+  if not is_lists and value.tracked then return core.fingerprint_of_tensor(value) end
+  if not known[value] then known[value] = (is_lists and core.fingerprint_of_lists or core.fingerprint_of_tensor)(value) end
   return known[value]
 end
 

@@ -1,4 +1,4 @@
--- Which data a trial of a sweep looked at: mr.fit, mr.test, mr.evaluate and batches say so here, and nobody else has to.
+-- Which data a trial of a sweep looked at: mr.fit, mr.evaluate and batches say so here, and nobody else has to.
 local fingerprint = require "moonrank.data.fingerprint"
 
 local M = {}

@@ -344,3 +344,18 @@ describe("a model in a file", function()
     end)
   end)
 end)
+
+it("files have names that end where scripts see them end; tensors in them have names of their own", function()
+  local path = os.tmpname()
+  local function kept() return assert(io.open(path)):read "a" end
+  assert(io.open(path, "w")):write("precious"):close()
+  raises(function() core.write_file(path .. "\0.csv", "hello") end, "zero byte")
+  raises(function() mr.models.load(path .. "\0.model") end, "zero byte")
+  raises(function() core.make_folder(path .. "\0/x") end, "zero byte")
+  raises(function() mr.results(path .. "\0.db") end, "zero byte")
+  equal(kept(), "precious")
+  os.remove(path)
+  for _, names in ipairs{ { "a", "a" }, { "__metadata__", "a" } } do
+    raises(function() core.save_tensors(path, "moonrank checkpoint 1", names, { mr.ones(2), mr.ones(2) }, {}, {}) end, "called")
+  end
+end)

@@ -1,7 +1,7 @@
 -- Tables: aligned text and comma separated values.
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local it, equal, raises = test.it, test.equal, test.raises
+local it, check, equal, raises = test.it, test.check, test.equal, test.raises
 
 it("aligns words to the left and numbers to the right", function()
   local t = mr.table{ columns = { "loss", "ndcg", "lists" }, formats = { ndcg = "%.3f" },
@@ -39,4 +39,9 @@ it("refuses what it does not know", function()
   raises(function() mr.table{ rows = {} } end, "columns is missing")
   raises(function() mr.table{ columns = { "a" }, formats = { b = "%d" } } end, "'b'")
   raises(function() mr.table{ column = { "a" } } end, "did you mean 'columns'?")
+
+  it("shows long texts in time that goes with their length", function()
+    local shown = tostring(mr.table{ columns = { "a", "b" }, rows = { { ("x"):rep(200000), 1 }, { "y", 2 } } })
+    check(#shown > 400000 and shown:find("\ny +%d", 1) ~= nil)
+  end)
 end)

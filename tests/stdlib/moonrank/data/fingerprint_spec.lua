@@ -142,3 +142,13 @@ it("mr.fit says which data it had; settings of a checkpoint take data by their f
   os.remove(path)
   os.remove(path:match("^(.*)/"))
 end)
+
+it("what changes has another fingerprint: tensors that an optimiser moved, tables of names", function()
+  local x, lists = mr.zeros({ 4, 2 }):requires_grad(), mr.lists{ { 1, 0 }, { 0, 1 } }
+  local data = mr.data.dataset{ lists = lists, features = x }
+  local before, optimizer = data.fingerprint, mr.optim.sgd{ lr = 1 }:bind{ x }
+  x:sum():backward()
+  optimizer:step()
+  check(data.fingerprint ~= before)
+  equal(data.fingerprint, mr.data.dataset{ lists = lists, features = x:detach() }.fingerprint)
+end)
