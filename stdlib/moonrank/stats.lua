@@ -6,7 +6,7 @@ local tensor = input.tensor
 
 local M = {}
 
----Student's t-test of paired values, two-sided. Pairs with NaN on either side are left out and counted. All but the counts is NaN where a
+---Student's t-test of paired values, two-sided. Pairs with NaN on either side are left out and counted. All but df and the counts is NaN where a
 ---value is infinite; t and p are NaN of fewer than two pairs; where all differences are alike t is 0 (p = 1) or infinite (p = 0).
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
