@@ -74,6 +74,13 @@ Arena& arena() {
   return *the_arena;
 }
 
+// Words below that are numbers. AddressSanitizer's own map of low memory looks like memory of the program.
+#ifdef __SANITIZE_ADDRESS__
+constexpr uint64_t least_address = 0x10007fff8000;
+#else
+constexpr uint64_t least_address = uint64_t{1} << 32;
+#endif
+
 bool mapped(uint64_t address) { return msync(reinterpret_cast<void*>(address & ~uint64_t{4095}), 4096, MS_ASYNC) == 0; }
 
 size_t room_for(int64_t bytes) { return std::bit_ceil(std::max<size_t>(static_cast<size_t>(bytes), 4096)); }
@@ -99,7 +106,7 @@ void check_pointers(const void* work, size_t bytes, const char* kernel) {
   for (size_t at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
     uint64_t word = 0;
     std::memcpy(&word, static_cast<const char*>(work) + at, sizeof word);
-    if (word < (uint64_t{1} << 32) || word >= (uint64_t{1} << 47)) continue;
+    if (word < least_address || word >= (uint64_t{1} << 47)) continue;
     const auto* const pointer = reinterpret_cast<const char*>(word);
     if (pointer >= arena().base && pointer < arena().base + arena_bytes) {
       if (!arena().holds(pointer)) throw std::logic_error(std::string("released device memory reaches ") + kernel);
