@@ -74,8 +74,8 @@ local function tell_unknown(store, study, kept, groups)
   for _, group in ipairs(groups) do
     for _, each in ipairs(kept[group.first].entries) do
       if each.fingerprint == "unknown" then
-        io.stderr:write(("mr.sweep: %s: trial %d of '%s' looked at data without a fingerprint (%s): whether they are the same is not "
-          .. "known\n"):format(store.path, group.first, study.name, each.role))
+        local text = "mr.sweep: %s: trial %d of '%s' looked at data without a fingerprint (%s): whether they are the same is not known"
+        check.warn(text:format(store.path, group.first, study.name, each.role))
         return
       end
     end
@@ -87,7 +87,7 @@ local function tell_rest(store, study, kept, groups, seen)
   for _, group in ipairs(groups) do
     local rest = seen[group] and missing(kept[group.first].entries, seen[group])[1]
     if rest then
-      io.stderr:write(("mr.sweep: %s: trial %d of '%s' looked at more data later (%s): whether these are the same is not known\n"):format(
+      check.warn(("mr.sweep: %s: trial %d of '%s' looked at more data later (%s): whether these are the same is not known"):format(
         store.path, group.first, study.name, rest.what))
       return
     end
