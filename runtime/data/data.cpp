@@ -21,7 +21,13 @@ inline constexpr const char* lua::class_name<KeptUsers> = "mr.Positives";
 
 namespace {
 
-using RatingTensors = std::tuple<Tensor, Tensor, Tensor, std::vector<std::string>, std::vector<std::string>>;
+struct RatingTensors {
+  Tensor user, item, value;
+  std::vector<std::string> user_ids, item_ids;
+  static constexpr auto fields =
+      lua::fields("user", &RatingTensors::user, "item", &RatingTensors::item, "value", &RatingTensors::value,
+                  "user_ids", &RatingTensors::user_ids, "item_ids", &RatingTensors::item_ids);
+};
 
 RatingTensors as_tensors(Ratings ratings) {
   return {Tensor::from(ratings.user), Tensor::from(ratings.item), Tensor::from(ratings.value),
@@ -138,14 +144,25 @@ KeptUsers positives(const Tensor& user, const Tensor& item, const Tensor& value,
                                                         min_relevant));
 }
 
-using FoldTensors = std::tuple<Lists, Tensor, Tensor, Lists, Tensor, Tensor, Lists, Tensor, Tensor, int64_t>;
+struct PartTensors {
+  Lists lists;
+  Tensor users, items;
+  static constexpr auto fields =
+      lua::fields("lists", &PartTensors::lists, "users", &PartTensors::users, "items", &PartTensors::items);
+};
+struct FoldTensors {
+  PartTensors train, valid, test;
+  int64_t short_users;
+  static constexpr auto fields = lua::fields("train", &FoldTensors::train, "valid", &FoldTensors::valid, "test",
+                                             &FoldTensors::test, "short_users", &FoldTensors::short_users);
+};
 
 FoldTensors make_fold_of(const KeptUsers& kept, int64_t folds, int64_t fold, int64_t nsr, double valid, int64_t seed) {
   Fold f = make_fold(*kept, {folds, fold, nsr, valid, static_cast<uint64_t>(seed)});
-  const auto lists = [](Part& p) { return Lists(std::move(p.sizes), std::move(p.relevance)); };
-  const auto index = [](const std::vector<int64_t>& v) { return Tensor::from(v); };
-  return {lists(f.train),       index(f.train.users), index(f.train.items), lists(f.valid),      index(f.valid.users),
-          index(f.valid.items), lists(f.test),        index(f.test.users),  index(f.test.items), f.short_users};
+  const auto tensors = [](Part& p) -> PartTensors {
+    return {Lists(std::move(p.sizes), std::move(p.relevance)), Tensor::from(p.users), Tensor::from(p.items)};
+  };
+  return {tensors(f.train), tensors(f.valid), tensors(f.test), f.short_users};
 }
 
 int64_t count_of(const KeptUsers& kept) { return static_cast<int64_t>(kept->users.size()); }
@@ -174,7 +191,7 @@ extern const lua::OpTable data_functions{
     nullptr,
     {
         op<&read_ratings_of>("read_ratings", "path, user, item, rating, rating_required, header, delimiter",
-                             "Users, items, ratings and both ids of a table."),
+                             "Users, items and ratings of a table, numbered, and what the table calls them."),
         op<&read_libraries_of>("read_libraries", "path", "The same of lines of libraries; all ratings are 1."),
         op<&read_pairs_of>("read_pairs", "path, key, value", "Two columns of a table."),
         op<&make_ratings_of>("make_ratings", "users, items, factors, mean_activity, noise, seed", "Made-up ratings."),

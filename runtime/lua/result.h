@@ -1,6 +1,6 @@
 // From C++ results to Lua, in two steps: a slot is reserved on the stack before the call (this may raise), the result
-// is moved into it (this may not), and strings and sequences are pushed out of their box at the end (this may raise
-// again).
+// is moved into it (this may not), and strings, sequences and structs with fields are pushed out of their box at the
+// end (this may raise again).
 #pragma once
 
 #include <optional>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/lua/box.h"
+#include "runtime/lua/fields.h"
 
 namespace mr::lua {
 
@@ -53,6 +54,7 @@ struct Result<bool> : PlainResult<bool> {
 
 inline void push_value(lua_State* L, double value) { lua_pushnumber(L, value); }
 inline void push_value(lua_State* L, int64_t value) { lua_pushinteger(L, value); }
+inline void push_value(lua_State* L, bool value) { lua_pushboolean(L, value ? 1 : 0); }
 inline void push_value(lua_State* L, const std::string& value) { lua_pushlstring(L, value.data(), value.size()); }
 /// A bound class: a copy of the handle in a box of its own.
 template <class T>
@@ -60,6 +62,8 @@ void push_value(lua_State* L, const T& value) {
   reserve_box<T>(L);
   static_cast<Box<T>*>(lua_touserdata(L, -1))->fill(T(value));
 }
+template <WithFields T>
+void push_value(lua_State* L, const T& value);
 template <class T>
 void push_value(lua_State* L, const std::vector<T>& values) {
   lua_createtable(L, static_cast<int>(values.size()), 0);
@@ -67,6 +71,14 @@ void push_value(lua_State* L, const std::vector<T>& values) {
     push_value(L, values[i]);
     lua_rawseti(L, -2, static_cast<lua_Integer>(i) + 1);
   }
+}
+template <WithFields T>
+void push_value(lua_State* L, const T& value) {
+  lua_createtable(L, 0, static_cast<int>(std::tuple_size_v<decltype(T::fields)>));
+  each_field<T>([&](const auto& field) {
+    push_value(L, value.*field.member);
+    lua_setfield(L, -2, field.name);
+  });
 }
 
 template <class T>
@@ -87,6 +99,8 @@ template <>
 struct Result<std::string> : BoxedResult<std::string> {};
 template <class T>
 struct Result<std::vector<T>> : BoxedResult<std::vector<T>> {};
+template <WithFields T>
+struct Result<T> : BoxedResult<T> {};
 
 /// Nothing becomes nil.
 template <class T>

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/lua/box.h"
+#include "runtime/lua/fields.h"
 
 namespace mr::lua {
 
@@ -50,6 +51,18 @@ struct TypeName<std::variant<T, double>> {
 template <class T>
 struct TypeName<std::vector<T>> {
   static std::string get() { return TypeName<T>::get() + "[]"; }
+};
+
+/// As LuaCATS writes a table of known fields: { low: number, high: number }.
+template <WithFields T>
+struct TypeName<T> {
+  static std::string get() {
+    std::string text;
+    each_field<T>([&]<class F>(const F& field) {
+      text += (text.empty() ? "{ " : ", ") + std::string(field.name) + ": " + TypeName<typename F::type>::get();
+    });
+    return text + " }";
+  }
 };
 
 /// Types of the arguments, "->", types of the results.

@@ -235,30 +235,38 @@ std::tuple<Tensor, Tensor, int64_t, int64_t> ecdf(const Tensor& x) {
   return {Tensor::from(places), Tensor::from(shares), sample.count(), sample.skipped};
 }
 
+/// F_a - F_b has one sign there.
+struct EcdfRegion {
+  double from, to;
+  int64_t sign;
+  static constexpr auto fields =
+      lua::fields("from", &EcdfRegion::from, "to", &EcdfRegion::to, "sign", &EcdfRegion::sign);
+};
+
 /// Where two empirical distribution functions differ.
 struct EcdfDifference {
-  std::vector<double> from, to;
-  std::vector<int64_t> sign;               ///< of F_a - F_b in each region
-  double above = 0, below = 0;             ///< areas where F_a > F_b, F_a < F_b
-  double distance = 0, where = undefined;  ///< the largest |F_a - F_b| (Kolmogorov-Smirnov), the first place with it
-  double last = undefined;
+  std::vector<EcdfRegion> regions;
+  double above = 0, below = 0;      ///< areas where F_a > F_b, F_a < F_b
+  double ks = 0, at = undefined;    ///< the largest |F_a - F_b| (Kolmogorov-Smirnov), the first place with it
+  std::vector<int64_t> n, skipped;  ///< values used and left out, of each
+  static constexpr auto fields = lua::fields(
+      "regions", &EcdfDifference::regions, "above", &EcdfDifference::above, "below", &EcdfDifference::below, "ks",
+      &EcdfDifference::ks, "at", &EcdfDifference::at, "n", &EcdfDifference::n, "skipped", &EcdfDifference::skipped);
 
   /// F_a - F_b is `difference` from `start` to `end`.
   void step(double start, double end, double difference) {
-    if (std::fabs(difference) > distance) {
-      distance = std::fabs(difference);
-      where = start;
+    if (std::fabs(difference) > ks) {
+      ks = std::fabs(difference);
+      at = start;
     }
     if (difference == 0) return;
     (difference > 0 ? above : below) += std::fabs(difference) * (end - start);
-    const int64_t direction = difference > 0 ? 1 : -1;
-    if (!to.empty() && to.back() == start && sign.back() == direction) {
-      to.back() = end;
-      return;
+    const int64_t sign = difference > 0 ? 1 : -1;
+    if (!regions.empty() && regions.back().to == start && regions.back().sign == sign) {
+      regions.back().to = end;
+    } else {
+      regions.push_back({start, end, sign});
     }
-    from.push_back(start);
-    to.push_back(end);
-    sign.push_back(direction);
   }
 };
 
@@ -280,16 +288,14 @@ EcdfDifference ecdf_difference(std::vector<double> a, std::vector<double> b) {
   return found;
 }
 
-/// Regions (from, to, sign of F_a - F_b), the largest distance and where, areas, values used and left out of each.
-std::tuple<std::vector<double>, std::vector<double>, std::vector<int64_t>, double, double, double, double, int64_t,
-           int64_t, int64_t, int64_t>
-ecdf_compare(const Tensor& a, const Tensor& b) {
+EcdfDifference ecdf_compare(const Tensor& a, const Tensor& b) {
   stats::Sample x("a", a), y("b", b);
   if (x.count() == 0) throw ArgumentError("a", "no values, expected at least one");
   if (y.count() == 0) throw ArgumentError("b", "no values, expected at least one");
   EcdfDifference d = ecdf_difference(x.values, y.values);
-  return {std::move(d.from), std::move(d.to), std::move(d.sign), d.distance, d.where,  d.above,
-          d.below,           x.count(),       y.count(),         x.skipped,  y.skipped};
+  d.n = {x.count(), y.count()};
+  d.skipped = {x.skipped, y.skipped};
+  return d;
 }
 
 double normal_quantile(double p) {
@@ -311,8 +317,9 @@ extern const lua::OpTable kernel_fit_functions{
                                     "Kernel regression at the points, its standard error, the cross validation error."),
         lua::op<&normal_quantile>("normal_quantile", "p", "Of the standard normal distribution."),
         lua::op<&ecdf>("ecdf", "x", "Different values in order, shares at most as large, values, left out."),
-        lua::op<&ecdf_compare>("ecdf_compare", "a, b",
-                               "Regions and signs of F_a - F_b, largest distance and where, areas, counts, left out."),
+        lua::op<&ecdf_compare>(
+            "ecdf_compare", "a, b",
+            "Signs of F_a - F_b by region, the areas between them, their largest distance and where."),
     }};
 
 }  // namespace mr

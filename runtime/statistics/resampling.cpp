@@ -85,16 +85,27 @@ int64_t extreme_of_random_signs(const std::vector<double>& d, double limit, int6
   });
 }
 
-/// Mean difference, two-sided p, its Monte Carlo error, whether it is exact, sign choices tried, pairs, left out.
-std::tuple<double, double, double, bool, int64_t, int64_t, int64_t> permutation(const Tensor& a, const Tensor& b,
-                                                                                int64_t orders, int64_t seed) {
+struct Permutation {
+  double mean_difference = undefined, p = undefined, error = undefined;  ///< two-sided p, its Monte Carlo error
+  bool exact = true;
+  int64_t orders = 0, n = 0, skipped = 0;  ///< sign choices tried, pairs, pairs left out
+  static constexpr auto fields = lua::fields(
+      "mean_difference", &Permutation::mean_difference, "p", &Permutation::p, "error", &Permutation::error, "exact",
+      &Permutation::exact, "orders", &Permutation::orders, "n", &Permutation::n, "skipped", &Permutation::skipped);
+};
+
+Permutation permutation(const Tensor& a, const Tensor& b, int64_t orders, int64_t seed) {
   check_draws("orders", orders);
   stats::Differences d(a, b);
-  const int64_t pairs = d.count(), most_enumerated = 20;
-  if (pairs == 0 || d.infinite > 0) return {undefined, undefined, undefined, true, 0, pairs, d.skipped};
-  const double mean = stats::mean(d.values) * d.unit;
+  const int64_t most_enumerated = 20;
+  Permutation out{.n = d.count(), .skipped = d.skipped};
+  if (out.n == 0 || d.infinite > 0) return out;
+  out.mean_difference = stats::mean(d.values) * d.unit;
   std::erase(d.values, 0.0);  // has no sign
-  if (d.values.empty()) return {mean, 1, 0, true, 1, pairs, d.skipped};
+  if (d.values.empty()) {
+    out.p = 1, out.error = 0, out.orders = 1;
+    return out;
+  }
   double sum = 0, size = 0;
   for (const double v : d.values) {
     sum += v;
@@ -104,13 +115,16 @@ std::tuple<double, double, double, bool, int64_t, int64_t, int64_t> permutation(
   const double limit = std::fabs(sum) - 1e-13 * size;
   if (d.count() <= most_enumerated) {
     const int64_t all = int64_t{1} << (d.count() - 1);
-    const double p = static_cast<double>(extreme_of_all_signs(d.values, limit)) / static_cast<double>(all);
-    return {mean, p, 0, true, 2 * all, pairs, d.skipped};
+    out.p = static_cast<double>(extreme_of_all_signs(d.values, limit)) / static_cast<double>(all);
+    out.error = 0, out.orders = 2 * all;
+    return out;
   }
   // the signs that were found count as one of the draws (Phipson & Smyth 2010)
   const auto draws = static_cast<double>(orders + 1);
-  const double p = static_cast<double>(extreme_of_random_signs(d.values, limit, orders, seed) + 1) / draws;
-  return {mean, p, std::sqrt(p * (1 - p) / draws), false, orders, pairs, d.skipped};
+  out.p = static_cast<double>(extreme_of_random_signs(d.values, limit, orders, seed) + 1) / draws;
+  out.error = std::sqrt(out.p * (1 - out.p) / draws);
+  out.exact = false, out.orders = orders;
+  return out;
 }
 
 /// Which value stands at place i of a sample, two places to a draw of 128 bits.
@@ -262,9 +276,8 @@ extern const lua::OpTable resampling_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        lua::op<&permutation>(
-            "permutation_test", "a, b, orders, seed",
-            "Sign-flip test of pairs: mean difference, p, its error, exact, orders, pairs, left out."),
+        lua::op<&permutation>("permutation_test", "a, b, orders, seed",
+                              "Sign-flip test of pairs; error is that of p from random signs."),
         lua::op<&bootstrap>("bootstrap", "x, statistic, samples, seed",
                             "A statistic of the values, of samples with replacement, and without each value."),
         lua::op<&bootstrap_sample>("bootstrap_sample", "x, sample, seed",

@@ -108,23 +108,35 @@ namespace {
 
 using stats::Differences, stats::undefined;
 
-/// t, degrees of freedom, two-sided p, mean difference, its standard error, pairs used, pairs left out.
-std::tuple<double, double, double, double, double, int64_t, int64_t> paired_t(const Tensor& a, const Tensor& b) {
+struct PairedT {
+  double t = undefined, df = undefined, p = undefined;
+  double mean_difference = undefined, standard_error = undefined;
+  int64_t n = 0, skipped = 0;
+  static constexpr auto fields =
+      lua::fields("t", &PairedT::t, "df", &PairedT::df, "p", &PairedT::p, "mean_difference", &PairedT::mean_difference,
+                  "standard_error", &PairedT::standard_error, "n", &PairedT::n, "skipped", &PairedT::skipped);
+};
+
+PairedT paired_t(const Tensor& a, const Tensor& b) {
   const Differences d(a, b);
   const auto n = static_cast<double>(d.count());
+  PairedT out{.df = n - 1, .n = d.count(), .skipped = d.skipped};
   double mean = 0, square = 0;
   for (const double x : d.values) mean += x / n;
   for (const double x : d.values) square += (x - mean) * (x - mean);
-  if (d.infinite > 0) return {undefined, n - 1, undefined, undefined, undefined, d.count(), d.skipped};
-  if (n < 2) return {undefined, n - 1, undefined, n == 1 ? mean * d.unit : undefined, undefined, d.count(), d.skipped};
+  if (d.infinite > 0 || n == 0) return out;
+  out.mean_difference = mean * d.unit;
+  if (n < 2) return out;
   const double error = std::sqrt(square / (n - 1) / n);
+  out.standard_error = error * d.unit;
   if (error == 0) {
-    const double t = mean == 0 ? 0 : std::copysign(std::numeric_limits<double>::infinity(), mean);
-    return {t, n - 1, mean == 0 ? 1 : 0, mean * d.unit, 0, d.count(), d.skipped};
+    out.t = mean == 0 ? 0 : std::copysign(std::numeric_limits<double>::infinity(), mean);
+    out.p = mean == 0 ? 1 : 0;
+  } else {
+    out.t = mean / error;
+    out.p = 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(n - 1), std::fabs(out.t)));
   }
-  const double t = mean / error;
-  const double p = 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(n - 1), std::fabs(t)));
-  return {t, n - 1, p, mean * d.unit, error * d.unit, d.count(), d.skipped};
+  return out;
 }
 
 /// Twice the mid-ranks of the sizes of the differences, so that they are whole, in the order of the differences.
@@ -170,20 +182,33 @@ double signed_rank_p_normal(const std::vector<int64_t>& ranks, int64_t v) {
   return std::erfc(apart / std::sqrt(2 * variance));
 }
 
-/// Sum of the ranks of the positive differences, two-sided p, whether that is exact, differences other than 0, pairs
-/// that are equal, pairs left out (Wilcoxon 1945).
-std::tuple<double, double, bool, int64_t, int64_t, int64_t> wilcoxon(const Tensor& a, const Tensor& b) {
+struct SignedRanks {
+  double statistic = 0, p = undefined;  ///< sum of the ranks of the positive differences; two-sided
+  bool exact = true;
+  int64_t n = 0, equal = 0, skipped = 0;  ///< pairs that differ, that are equal, that are left out
+  static constexpr auto fields =
+      lua::fields("statistic", &SignedRanks::statistic, "p", &SignedRanks::p, "exact", &SignedRanks::exact, "n",
+                  &SignedRanks::n, "equal", &SignedRanks::equal, "skipped", &SignedRanks::skipped);
+};
+
+/// Wilcoxon (1945).
+SignedRanks wilcoxon(const Tensor& a, const Tensor& b) {
   Differences d(a, b);
   const int64_t pairs = d.count();
   std::erase(d.values, 0.0);
   const int64_t n = d.count(), largest_exact = 200;
-  if (n == 0) return {0, pairs == 0 ? undefined : 1, true, 0, pairs, d.skipped};
+  if (n == 0) return {.p = pairs == 0 ? undefined : 1, .equal = pairs, .skipped = d.skipped};
   const std::vector<int64_t> ranks = doubled_ranks(d.values);
   int64_t v = 0;
   for (int64_t i = 0; i < n; ++i) v += d.values[i] > 0 ? ranks[i] : 0;
   const bool exact = n <= largest_exact;
   const double p = exact ? signed_rank_p(ranks, v) : signed_rank_p_normal(ranks, v);
-  return {0.5 * static_cast<double>(v), p, exact, n, pairs - n, d.skipped};
+  return {.statistic = 0.5 * static_cast<double>(v),
+          .p = p,
+          .exact = exact,
+          .n = n,
+          .equal = pairs - n,
+          .skipped = d.skipped};
 }
 
 /// Mean and sample standard deviation of the values that are not NaN, how many they are and how many are NaN.
@@ -204,23 +229,36 @@ std::tuple<double, double, int64_t, int64_t> summary(const Tensor& x) {
           static_cast<int64_t>(values.size()) - n};
 }
 
-/// Mean of the differences in their standard deviations (Cohen's d_z), the same without its bias (Hedges 1981, its
-/// exact factor), shares of the pairs with a > b, a = b, a < b, pairs used, pairs left out.
-std::tuple<double, double, double, double, double, int64_t, int64_t> effect_size(const Tensor& a, const Tensor& b) {
+struct EffectSize {
+  /// Mean of the differences in their standard deviations (Cohen's d_z), the same without its bias (Hedges 1981, its
+  /// exact factor).
+  double d = undefined, hedges = undefined;
+  double wins = undefined, ties = undefined, losses = undefined;  ///< shares of the pairs with a > b, a = b, a < b
+  int64_t n = 0, skipped = 0;
+  static constexpr auto fields = lua::fields("d", &EffectSize::d, "hedges", &EffectSize::hedges, "wins",
+                                             &EffectSize::wins, "ties", &EffectSize::ties, "losses",
+                                             &EffectSize::losses, "n", &EffectSize::n, "skipped", &EffectSize::skipped);
+};
+
+EffectSize effect_size(const Tensor& a, const Tensor& b) {
   const Differences d(a, b);
-  if (d.count() == 0) return {undefined, undefined, undefined, undefined, undefined, 0, d.skipped};
+  if (d.count() == 0) return {.skipped = d.skipped};
   const auto share = [&](auto&& counts) {
     return static_cast<double>(std::count_if(d.values.begin(), d.values.end(), counts)) /
            static_cast<double>(d.count());
   };
-  const double wins = share([](double v) { return v > 0; }), ties = share([](double v) { return v == 0; });
-  const double losses = share([](double v) { return v < 0; });
   const double centre = stats::mean(d.values), sd = stats::standard_deviation(d.values);
   const double dz = d.infinite > 0 ? undefined : centre == 0 && sd == 0 ? 0 : centre / sd;
   const double half = 0.5 * static_cast<double>(d.count() - 1);
   const double factor =
       half > 0.5 ? 1 / (boost::math::tgamma_delta_ratio(half - 0.5, 0.5) * std::sqrt(half)) : undefined;
-  return {dz, dz * factor, wins, ties, losses, d.count(), d.skipped};
+  return {.d = dz,
+          .hedges = dz * factor,
+          .wins = share([](double v) { return v > 0; }),
+          .ties = share([](double v) { return v == 0; }),
+          .losses = share([](double v) { return v < 0; }),
+          .n = d.count(),
+          .skipped = d.skipped};
 }
 
 }  // namespace
@@ -229,12 +267,10 @@ extern const lua::OpTable stats_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        lua::op<&paired_t>("paired_t", "a, b",
-                           "Student's t-test of pairs: t, df, p, mean difference, its error, pairs, left out."),
-        lua::op<&wilcoxon>("wilcoxon", "a, b",
-                           "Wilcoxon's signed-rank test: rank sum, p, exact, unequal pairs, equal pairs, left out."),
+        lua::op<&paired_t>("paired_t", "a, b", "Student's t-test of pairs."),
+        lua::op<&wilcoxon>("wilcoxon", "a, b", "Wilcoxon's signed-rank test; n are the unequal pairs."),
         lua::op<&effect_size>("effect_size", "a, b",
-                              "Effect sizes of pairs: d_z, Hedges' g, shares of a > b, a = b, a < b, pairs, left out."),
+                              "Effect sizes of pairs: d_z, Hedges' g, shares of a > b, a = b, a < b."),
         lua::op<&summary>("summary", "x", "Mean, standard deviation, count, left out; NaN is left out."),
     }};
 

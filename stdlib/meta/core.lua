@@ -306,32 +306,16 @@ function core.drawn_ranks(pulls, first, count, seed) end
 ---@return integer
 function core.ecdf(x) end
 
----Regions and signs of F_a - F_b, largest distance and where, areas, counts, left out.
+---Signs of F_a - F_b by region, the areas between them, their largest distance and where.
 ---@param a mr.Tensor
 ---@param b mr.Tensor
----@return number[]
----@return number[]
----@return integer[]
----@return number
----@return number
----@return number
----@return number
----@return integer
----@return integer
----@return integer
----@return integer
+---@return { regions: { from: number, to: number, sign: integer }[], above: number, below: number, ks: number, at: number, n: integer[], skipped: integer[] }
 function core.ecdf_compare(a, b) end
 
----Effect sizes of pairs: d_z, Hedges' g, shares of a > b, a = b, a < b, pairs, left out.
+---Effect sizes of pairs: d_z, Hedges' g, shares of a > b, a = b, a < b.
 ---@param a mr.Tensor
 ---@param b mr.Tensor
----@return number
----@return number
----@return number
----@return number
----@return number
----@return integer
----@return integer
+---@return { d: number, hedges: number, wins: number, ties: number, losses: number, n: integer, skipped: integer }
 function core.effect_size(a, b) end
 
 ---What was recorded; nil where it cannot be run again.
@@ -626,16 +610,7 @@ function core.machine_cores() end
 ---@param nsr integer
 ---@param valid number
 ---@param seed integer
----@return mr.Lists
----@return mr.Tensor
----@return mr.Tensor
----@return mr.Lists
----@return mr.Tensor
----@return mr.Tensor
----@return mr.Lists
----@return mr.Tensor
----@return mr.Tensor
----@return integer
+---@return { train: { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }, valid: { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }, test: { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }, short_users: integer }
 function core.make_fold(positives, folds, fold, nsr, valid, seed) end
 
 ---Makes the folder that the file would be in, and those above it.
@@ -659,11 +634,7 @@ function core.make_queries(queries, features, mean_size, noise, seed) end
 ---@param mean_activity integer
 ---@param noise number
 ---@param seed integer
----@return mr.Tensor
----@return mr.Tensor
----@return mr.Tensor
----@return string[]
----@return string[]
+---@return { user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, user_ids: string[], item_ids: string[] }
 function core.make_ratings(users, items, factors, mean_activity, noise, seed) end
 
 ---Version of the MPI library, or nil where none is built in.
@@ -718,16 +689,10 @@ function core.optimizer_state(parameters) end
 ---@return mr.Tensor
 function core.order(ranking) end
 
----Student's t-test of pairs: t, df, p, mean difference, its error, pairs, left out.
+---Student's t-test of pairs.
 ---@param a mr.Tensor
 ---@param b mr.Tensor
----@return number
----@return number
----@return number
----@return number
----@return number
----@return integer
----@return integer
+---@return { t: number, df: number, p: number, mean_difference: number, standard_error: number, n: integer, skipped: integer }
 function core.paired_t(a, b) end
 
 ---Most bytes that were resident since the last reset.
@@ -743,18 +708,12 @@ function core.peak_memory(reset) end
 ---@return mr.Tensor
 function core.permutation(n, seed, stream, lane) end
 
----Sign-flip test of pairs: mean difference, p, its error, exact, orders, pairs, left out.
+---Sign-flip test of pairs; error is that of p from random signs.
 ---@param a mr.Tensor
 ---@param b mr.Tensor
 ---@param orders integer
 ---@param seed integer
----@return number
----@return number
----@return number
----@return boolean
----@return integer
----@return integer
----@return integer
+---@return { mean_difference: number, p: number, error: number, exact: boolean, orders: integer, n: integer, skipped: integer }
 function core.permutation_test(a, b, orders, seed) end
 
 ---Relevant items of the users that have enough.
@@ -833,11 +792,7 @@ function core.read_letor_cached(path, features, any_order, null_is_zero, qid_opt
 
 ---The same of lines of libraries; all ratings are 1.
 ---@param path string
----@return mr.Tensor
----@return mr.Tensor
----@return mr.Tensor
----@return string[]
----@return string[]
+---@return { user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, user_ids: string[], item_ids: string[] }
 function core.read_libraries(path) end
 
 ---Two columns of a table.
@@ -848,7 +803,7 @@ function core.read_libraries(path) end
 ---@return string[]
 function core.read_pairs(path, key, value) end
 
----Users, items, ratings and both ids of a table.
+---Users, items and ratings of a table, numbered, and what the table calls them.
 ---@param path string
 ---@param user string
 ---@param item string
@@ -856,11 +811,7 @@ function core.read_pairs(path, key, value) end
 ---@param rating_required boolean
 ---@param header boolean
 ---@param delimiter string
----@return mr.Tensor
----@return mr.Tensor
----@return mr.Tensor
----@return string[]
----@return string[]
+---@return { user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, user_ids: string[], item_ids: string[] }
 function core.read_ratings(path, user, item, rating, rating_required, header, delimiter) end
 
 ---Turns recording of operations on or off; returns what it was.
@@ -1083,15 +1034,10 @@ function core.version() end
 ---@param seconds number
 function core.wait_for(descriptors, seconds) end
 
----Wilcoxon's signed-rank test: rank sum, p, exact, unequal pairs, equal pairs, left out.
+---Wilcoxon's signed-rank test; n are the unequal pairs.
 ---@param a mr.Tensor
 ---@param b mr.Tensor
----@return number
----@return number
----@return boolean
----@return integer
----@return integer
----@return integer
+---@return { statistic: number, p: number, exact: boolean, n: integer, equal: integer, skipped: integer }
 function core.wilcoxon(a, b) end
 
 ---Values per list, with what counts for lists without relevant rows.

@@ -12,10 +12,7 @@ local M = {}
 ---@param b mr.Tensor|number[]
 ---@return { t: number, df: number, p: number, mean_difference: number, standard_error: number, n: integer, skipped: integer }
 ---Example: `mr.stats.paired_t({1, 2, 3}, {0, 2, 2}).n   --> 3`
-function M.paired_t(a, b)
-  local t, df, p, difference, err, n, skipped = core.paired_t(tensor("mr.stats.paired_t", a), tensor("mr.stats.paired_t", b))
-  return { t = t, df = df, p = p, mean_difference = difference, standard_error = err, n = n, skipped = skipped }
-end
+function M.paired_t(a, b) return core.paired_t(tensor("mr.stats.paired_t", a), tensor("mr.stats.paired_t", b)) end
 
 ---Wilcoxon's signed-rank test of paired values (Wilcoxon 1945), two-sided. Equal pairs are dropped, equal differences share their mean rank.
 ---Up to 200 unequal pairs p is exact (every sign a fair coin, ties included), beyond by the normal distribution with a correction for continuity.
@@ -25,10 +22,7 @@ end
 ---@param b mr.Tensor|number[]
 ---@return { statistic: number, p: number, exact: boolean, n: integer, equal: integer, skipped: integer }  statistic: sum of the ranks of a > b
 ---Example: `mr.stats.wilcoxon({1, 2, 4, 8}, {0, 0, 0, 0}).p   --> 0.125`
-function M.wilcoxon(a, b)
-  local statistic, p, exact, n, equal, skipped = core.wilcoxon(tensor("mr.stats.wilcoxon", a), tensor("mr.stats.wilcoxon", b))
-  return { statistic = statistic, p = p, exact = exact, n = n, equal = equal, skipped = skipped }
-end
+function M.wilcoxon(a, b) return core.wilcoxon(tensor("mr.stats.wilcoxon", a), tensor("mr.stats.wilcoxon", b)) end
 
 ---Permutation test of paired values, two-sided: how often the mean difference is as far from 0 when every pair may have been the other way
 ---round (Fisher 1935, section 21). Every choice of signs up to 20 unequal pairs; beyond, `orders` random ones, of which that which was found
@@ -43,8 +37,7 @@ function M.permutation(a, b, options)
   local where = "mr.stats.permutation"
   local o = check.options(where, options, { orders = 10000, seed = 1 })
   input.whole(where, "orders", o.orders, 1, input.most_draws)
-  local difference, p, err, exact, orders, n, skipped = core.permutation_test(tensor(where, a), tensor(where, b), o.orders, o.seed)
-  return { mean_difference = difference, p = p, error = err, exact = exact, orders = orders, n = n, skipped = skipped }
+  return core.permutation_test(tensor(where, a), tensor(where, b), o.orders, o.seed)
 end
 
 ---@class mr.stats.BootstrapOptions
@@ -101,11 +94,7 @@ end
 ---@param b mr.Tensor|number[]
 ---@return { d: number, hedges: number, wins: number, ties: number, losses: number, n: integer, skipped: integer }
 ---Example: `mr.stats.effect_size({1, 2, 3}, {0, 0, 3}).wins * 3   --> 2.0`
-function M.effect_size(a, b)
-  local where = "mr.stats.effect_size"
-  local d, hedges, wins, ties, losses, n, skipped = core.effect_size(tensor(where, a), tensor(where, b))
-  return { d = d, hedges = hedges, wins = wins, ties = ties, losses = losses, n = n, skipped = skipped }
-end
+function M.effect_size(a, b) return core.effect_size(tensor("mr.stats.effect_size", a), tensor("mr.stats.effect_size", b)) end
 
 ---@class mr.stats.KdeOptions
 ---@field bandwidth? "silverman"|"scott"|"lscv"|number   0.9 (default) or 1.06 times min(sd, quartile distance / 1.34) n^(-1/5); by least-squares cross validation; or itself
@@ -202,11 +191,11 @@ function M.ecdf_compare(a, b, options)
   local where = "mr.stats.ecdf_compare"
   local o = check.options(where, options, { better = "higher" })
   check.choice(where, "better", o.better, { "higher", "lower" })
-  local from, to, sign, ks, at, above, below, n, m, skipped_a, skipped_b = core.ecdf_compare(tensor(where, a), tensor(where, b))
+  local found = core.ecdf_compare(tensor(where, a), tensor(where, b))
   local higher, regions = o.better == "higher", {}
-  for i = 1, #from do regions[i] = { from = from[i], to = to[i], better = (sign[i] < 0) == higher and "a" or "b" } end
-  return { regions = regions, ks = ks, at = at, area_a = higher and below or above, area_b = higher and above or below, n = { n, m },
-    skipped = { skipped_a, skipped_b } }
+  for i, r in ipairs(found.regions) do regions[i] = { from = r.from, to = r.to, better = (r.sign < 0) == higher and "a" or "b" } end
+  return { regions = regions, ks = found.ks, at = found.at, area_a = higher and found.below or found.above,
+    area_b = higher and found.above or found.below, n = found.n, skipped = found.skipped }
 end
 
 ---@class mr.stats.LinearModelOptions

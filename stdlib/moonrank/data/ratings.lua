@@ -19,9 +19,11 @@ local M = {}
 ---@field fingerprint string    of the content, and of which users count
 local Ratings = check.class("mr.Ratings")
 
-function M.new(name, user, item, value, user_ids, item_ids)
-  return setmetatable({ name = name, user = user, item = item, value = value, user_ids = user_ids, item_ids = item_ids,
-    users = #user_ids, items = #item_ids, rows = #user, binary = false, least = 0, _kept = false }, Ratings)
+-- Of what a reader of the core returned.
+function M.new(name, read)
+  return setmetatable({ name = name, user = read.user, item = read.item, value = read.value, user_ids = read.user_ids,
+    item_ids = read.item_ids, users = #read.user_ids, items = #read.item_ids, rows = #read.user, binary = false, least = 0,
+    _kept = false }, Ratings)
 end
 
 function Ratings:get_fingerprint()
@@ -61,15 +63,15 @@ function Ratings:kept()
   return self._kept
 end
 
-local function part(name, lists, users, items) return dataset.new{ lists = lists, users = users, items = items, name = name } end
+local function part(name, made) return dataset.new{ lists = made.lists, users = made.users, items = made.items, name = name } end
 
 local function make_fold(kept, o, number)
-  local t = table.pack(core.make_fold(kept, o.k, number, o.nsr, o.valid, o.seed))
+  local made = core.make_fold(kept, o.k, number, o.nsr, o.valid, o.seed)
   return folds.new{
-    train = part("train", t[1], t[2], t[3]), valid = part("valid", t[4], t[5], t[6]), test = part("test", t[7], t[8], t[9]),
-    short_users = t[10], number = number, k = o.k, nsr = o.nsr, seed = o.seed,
+    train = part("train", made.train), valid = part("valid", made.valid), test = part("test", made.test),
+    short_users = made.short_users, number = number, k = o.k, nsr = o.nsr, seed = o.seed,
     title = ("Fold %d of %d, %d negatives per relevant item, seed %d; %d users had too few unseen items and took all"):format(
-      number, o.k, o.nsr, o.seed, t[10]),
+      number, o.k, o.nsr, o.seed, made.short_users),
   }
 end
 

@@ -249,6 +249,23 @@ std::tuple<int64_t, std::string, Tensor, std::vector<Tensor>, std::optional<std:
   const Tensor x = Tensor::full({2}, 3, Dtype::float32);
   return {1, std::string("a\0b", 3), x, {x, x}, std::nullopt};
 }
+struct Part {
+  Tensor rows;
+  std::vector<std::string> ids;
+  static constexpr auto fields = lua::fields("rows", &Part::rows, "ids", &Part::ids);
+};
+struct Named {
+  double mean = 1.5;
+  int64_t count = 2;
+  bool exact = false;
+  std::string text = std::string("a\0b", 3);
+  Part train{Tensor::full({2}, 3, Dtype::float32), {"x", ""}};
+  std::vector<Part> others{train};
+  static constexpr auto fields = lua::fields("mean", &Named::mean, "count", &Named::count, "exact", &Named::exact,
+                                             "text", &Named::text, "train", &Named::train, "others", &Named::others);
+};
+Named named() { return {}; }
+std::tuple<std::optional<Named>, std::optional<Named>> named_or_not() { return {Named(), std::nullopt}; }
 std::string echo(const std::string& text) { return text; }
 std::optional<double> half(std::optional<double> x) { return x ? std::optional(*x / 2) : std::nullopt; }
 
@@ -271,6 +288,31 @@ TEST_CASE("results of every kind arrive", "[lua]") {
     assert(echo("") == "" and echo("\0\xff") == "\0\xff" and #echo(("y"):rep(1e6)) == 1e6)
     assert(half(3) == 1.5 and half() == nil and half(nil) == nil and select("#", half()) == 1)
   )") == "");
+}
+
+TEST_CASE("a struct with fields becomes a table", "[lua]") {
+  LuaState L;
+  make<&named>(L, "named", "");
+  make<&named_or_not>(L, "named_or_not", "");
+  CHECK(L.error_of(R"(
+    local function right(t)
+      assert(t.mean == 1.5 and math.type(t.count) == "integer" and t.count == 2 and t.exact == false and t.text == "a\0b")
+      assert(t.train.rows:sum():item() == 6 and #t.train.ids == 2 and t.train.ids[1] == "x")
+      assert(#t.others == 1 and t.others[1].rows:size(1) == 2)
+      local count = 0
+      for _ in pairs(t) do count = count + 1 end
+      assert(count == 6)
+    end
+    right(named())
+    local some, none = named_or_not()
+    right(some)
+    assert(none == nil and select("#", named_or_not()) == 2 and select("#", named()) == 1)
+  )") == "");
+  const std::string part = "{ rows: mr.Tensor, ids: string[] }";
+  const auto types = lua::op<&named>("named", "", "").types();
+  CHECK(types ==
+        std::vector<std::string>{"->", "{ mean: number, count: integer, exact: boolean, text: string, train: " + part +
+                                           ", others: " + part + "[] }"});
 }
 
 TEST_CASE("every C++ exception becomes one Lua error", "[lua]") {
