@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "runtime/io/nearest_name.h"
+
 namespace mr::cli {
 
 const char* const help_text =
@@ -32,30 +34,12 @@ namespace {
 
 const std::vector<std::string> known_options = {"-e", "-i", "-h", "--threads", "--version", "--dump-api", "--help"};
 
-size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
-    }
-  }
-  return row[b.size()];
-}
-
 /// Whether a word is meant as an option; a file that is called so is written ./-x.
 bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 
 [[noreturn]] void unknown(const std::string& what, const std::string& word, const std::vector<std::string>& known) {
-  const auto nearest = std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
-    return edit_distance(word, a) < edit_distance(word, b);
-  });
-  const bool near = edit_distance(word, *nearest) <= std::max<size_t>(2, nearest->size() / 2);
-  throw UsageError("unknown " + what + " '" + word + "'" + (near ? ", did you mean '" + *nearest + "'?" : "") +
+  const std::optional<std::string> nearest = io::nearest_name(word, known);
+  throw UsageError("unknown " + what + " '" + word + "'" + (nearest ? ", did you mean '" + *nearest + "'?" : "") +
                    " (moonrank --help lists all)");
 }
 

@@ -42,6 +42,7 @@ namespace mr {
   ROW(stats_functions)       \
   ROW(resampling_functions)  \
   ROW(kernel_fit_functions)  \
+  ROW(spline_functions)      \
   ROW(least_squares_functions) \
   ROW(bound_functions)       \
   ROW(order_functions)       \

@@ -8,6 +8,7 @@
 #include <boost/math/distributions/normal.hpp>
 
 #include "runtime/lua/bind.h"
+#include "runtime/statistics/minimum.h"
 #include "runtime/statistics/stats.h"
 
 namespace mr {
@@ -18,39 +19,13 @@ using stats::undefined;
 /// exp(-u^2 / 2) / sqrt(2 pi)
 double gaussian(double u) { return std::exp(-0.5 * u * u) * (0.5 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi); }
 
-/// Where f is least between low and high: the best of a grid of equal ratios, then golden sections between its
-/// neighbours. The second says whether that is an end of the grid.
+/// The bandwidth between `low` and `high` with the least error, searched for by its logarithm, and whether it is an
+/// end.
 template <class F>
-std::pair<double, bool> least(double low, double high, const F& f) {
-  constexpr int steps = 32;
-  const double ratio = std::pow(high / low, 1.0 / steps), golden = 0.5 * (std::sqrt(5.0) - 1);
-  int best = 0;
-  double least_value = f(low);
-  for (int i = 1; i <= steps; ++i) {
-    const double value = f(low * std::pow(ratio, i));
-    if (value < least_value) {
-      least_value = value;
-      best = i;
-    }
-  }
-  double left = low * std::pow(ratio, std::max(best - 1, 0)), right = low * std::pow(ratio, std::min(best + 1, steps));
-  double a = right - golden * (right - left), b = left + golden * (right - left), at_a = f(a), at_b = f(b);
-  while (right - left > 1e-6 * right) {
-    if (at_a <= at_b) {
-      right = b;
-      b = a;
-      at_b = at_a;
-      a = right - golden * (right - left);
-      at_a = f(a);
-    } else {
-      left = a;
-      a = b;
-      at_a = at_b;
-      b = left + golden * (right - left);
-      at_b = f(b);
-    }
-  }
-  return {0.5 * (left + right), best == 0 || best == steps};
+std::pair<double, bool> least(double low, double high, const F& error) {
+  const stats::Minimum found =
+      stats::least(std::log(low), std::log(high), 32, [&](double logarithm) { return error(std::exp(logarithm)); });
+  return {std::exp(found.at), found.at_edge};
 }
 
 /// The smaller of the standard deviation and the quartiles' distance over 1.34; the first where the quartiles meet.
@@ -302,6 +277,10 @@ double normal_quantile(double p) {
   if (!(p > 0 && p < 1)) throw ArgumentError("p", std::to_string(p) + ", expected between 0 and 1");
   return boost::math::quantile(boost::math::normal(), p);
 }
+double normal_cdf(double x) {
+  if (std::isnan(x)) throw ArgumentError("x", "NaN, expected a number");
+  return boost::math::cdf(boost::math::normal(), x);
+}
 
 }  // namespace
 
@@ -315,6 +294,7 @@ extern const lua::OpTable kernel_fit_functions{
                                        "By leave-one-out cross validation; whether the search hit an end."),
         lua::op<&kernel_regression>("kernel_regression", "x, y, at, bandwidth, degree",
                                     "Kernel regression at the points, its standard error, the cross validation error."),
+        lua::op<&normal_cdf>("normal_cdf", "x", "The standard normal distribution function."),
         lua::op<&normal_quantile>("normal_quantile", "p", "Of the standard normal distribution."),
         lua::op<&ecdf>("ecdf", "x", "Different values in order, shares at most as large, values, left out."),
         lua::op<&ecdf_compare>(

@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "runtime/io/nearest_name.h"
 #include "runtime/io/safe_text.h"
 #include "runtime/io/user_folder.h"
 #include "runtime/lua/bind.h"
@@ -38,6 +39,8 @@ extern const lua::OpTable system_functions{
         op<&safe_text_of>("safe_text", "text, lines?",
                           "Text from a file as it may be shown: control characters and bytes that are no UTF-8 written "
                           "out; with `lines` ends of lines stay."),
+        op<&io::nearest_name>("nearest_name", "name, known",
+                              "The name that is fewest edits away, for \"did you mean\"; nil where none is near."),
         op<&data_folder_of>("data_folder", "", "Where `moonrank data get` keeps data sets; it need not exist."),
     }};
 

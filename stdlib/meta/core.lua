@@ -641,6 +641,12 @@ function core.make_ratings(users, items, factors, mean_activity, noise, seed) en
 ---@return string?
 function core.mpi_library() end
 
+---The name that is fewest edits away, for "did you mean"; nil where none is near.
+---@param name string
+---@param known string[]
+---@return string?
+function core.nearest_name(name, known) end
+
 ---Normal random numbers.
 ---@param shape integer[]
 ---@param mean number
@@ -651,6 +657,11 @@ function core.mpi_library() end
 ---@param device? string
 ---@return mr.Tensor
 function core.normal(shape, mean, sd, seed, stream, dtype, device) end
+
+---The standard normal distribution function.
+---@param x number
+---@return number
+function core.normal_cdf(x) end
 
 ---Of the standard normal distribution.
 ---@param p number
@@ -945,10 +956,28 @@ function core.smooth_rank_among_relevant(scores, lists, gain, relevant) end
 ---@return mr.Tensor
 function core.smooth_rr(scores, lists, gain, relevant) end
 
+---Spline at the points, its standard error, degrees of freedom, score.
+---@param x mr.Tensor
+---@param y mr.Tensor
+---@param at mr.Tensor
+---@param lambda number
+---@return mr.Tensor
+---@return mr.Tensor
+---@return number
+---@return number
+function core.smoothing_spline(x, y, at, lambda) end
+
 ---A copy that later steps do not change.
 ---@param parameter mr.Tensor
 ---@return mr.Tensor
 function core.snapshot(parameter) end
+
+---By generalised cross validation; whether the search hit an end.
+---@param x mr.Tensor
+---@param y mr.Tensor
+---@return number
+---@return boolean
+function core.spline_penalty(x, y) end
 
 ---Starts this program again with a command line; a channel to it and its number.
 ---@param words string[]

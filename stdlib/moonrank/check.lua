@@ -25,24 +25,6 @@ end
 ---@param text string
 function M.warn(text) io.stderr:write(core.safe_text(text, true), "\n") end
 
--- Edit distance, for "did you mean"; swapped neighbours are one edit (Damerau 1964).
-local function distance(a, b)
-  local previous, before = {}, {}
-  for j = 0, #b do previous[j] = j end
-  for i = 1, #a do
-    local current = { [0] = i }
-    for j = 1, #b do
-      local cost = a:byte(i) == b:byte(j) and 0 or 1
-      current[j] = math.min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + cost)
-      if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
-        current[j] = math.min(current[j], before[j - 2] + 1)
-      end
-    end
-    previous, before = current, previous
-  end
-  return previous[#b]
-end
-
 ---A text without the blanks at its end, in time that does not depend on how many there are within it, as a pattern's would.
 ---@param text string
 ---@return string
@@ -58,17 +40,7 @@ end
 ---@param known string[]
 ---@return string?
 ---Example: `require("moonrank.check").nearest("minmx", {"none", "minmax"})   --> minmax`
-function M.nearest(name, known)
-  name = tostring(name)
-  local best, best_distance
-  for _, candidate in ipairs(known) do
-    local most = math.max(2, #candidate // 2)
-    -- names that differ more in length are not compared: one may be as long as a file
-    local d = math.abs(#name - #candidate) <= most and distance(name, candidate)
-    if d and d <= most and d < #name and (not best or d < best_distance) then best, best_distance = candidate, d end
-  end
-  return best
-end
+function M.nearest(name, known) return core.nearest_name(tostring(name), known) end
 
 ---Raises that there is no `what` of this name, offers the nearest and lists all.
 ---@param what string

@@ -152,6 +152,12 @@ function M.kernel_regression(x, y, options)
     n = #a, skipped = skipped }
 end
 
+---@class mr.stats.SplineOptions
+---@field lambda? number    weight of the integral of the squared second derivative (default: by generalised cross validation)
+---@field points? integer   default 100
+---@field range? number[]   {lowest, highest} point, within those of x (default: these)
+---@field level? number     of the band, point by point (default 0.95)
+
 ---A curve of y over x by a cubic smoothing spline, with a band of its standard error: see mr.stats.SplineOptions. The penalty is chosen by
 ---generalised cross validation (Craven & Wahba 1979); the band is that of the posterior (Wahba 1983). Pairs of equal x count as their mean with
 ---its weight. Pairs with NaN on either side are left out and counted. Values beyond 1e100 in size, also infinite ones, are errors; so are fewer
@@ -161,7 +167,26 @@ end
 ---@param options? mr.stats.SplineOptions
 ---@return { x: mr.Tensor, y: mr.Tensor, low: mr.Tensor, high: mr.Tensor, error: mr.Tensor, lambda: number, at_edge: boolean, df: number, gcv: number, n: integer, skipped: integer }  df: trace of the smoother; at_edge: no least score within the search
 ---Example: `mr.stats.spline({1, 2, 3, 4}, {2, 4, 6, 8}, {lambda = 1, points = 2}).y   --> {2, 8}  mr.Tensor {2} float64`
-function M.spline(x, y, options) return require("moonrank.stats.spline")(x, y, options) end
+function M.spline(x, y, options)
+  local where = "mr.stats.spline"
+  local o = check.options(where, options, { lambda = check.none, points = 100, range = check.none, level = 0.95 })
+  input.share(where, "level", o.level)
+  if o.lambda ~= nil and not (type(o.lambda) == "number" and o.lambda > 0 and o.lambda < math.huge) then
+    check.fail("%s: lambda is %s, expected a number above 0", where, tostring(o.lambda))
+  end
+  local a, b, skipped = core.complete_pairs(input.moderate(where, "x", x), input.moderate(where, "y", y))
+  if #a < 3 then check.fail("%s: %d pairs, expected at least three", where, #a) end
+  local lambda, at_edge = o.lambda, false
+  if not lambda then lambda, at_edge = core.spline_penalty(a, b) end
+  local low, high = -(-a):max():item(), a:max():item()
+  local at = input.points(where, o, low, high)
+  if o.range and (o.range[1] < low or o.range[2] > high) then check.fail("%s: range reaches beyond x", where) end
+  local curve, err, df, gcv = core.smoothing_spline(a, b, at, lambda)
+  if df ~= df then check.fail("%s: x has values too near to each other for a curve between %g and %g", where, low, high) end
+  local half = err * core.normal_quantile(0.5 + 0.5 * o.level)
+  return { x = at, y = curve, low = curve - half, high = curve + half, error = err, lambda = lambda, at_edge = at_edge, df = df,
+    gcv = gcv, n = #a, skipped = skipped }
+end
 
 ---The empirical distribution function: the different values in order, and the share of values that are at most as large. NaN is left out and
 ---counted; infinite values are errors; no values have no places.

@@ -1,36 +1,24 @@
 -- Tree-structured Parzen estimators (Bergstra, Bardenet, Bengio and Kegl 2011): parameters that are likely among the good results and unlikely
 -- among the others, one parameter at a time.
+local core = require "moonrank.core"
+
 local M = {}
 
--- The standard normal distribution function; Abramowitz and Stegun 26.2.17, absolute error below 7.5e-8.
-local function normal_cdf(x)
-  local t = 1 / (1 + 0.2316419 * math.abs(x))
-  local poly = t * (0.319381530 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
-  local upper = math.exp(-x * x / 2) / math.sqrt(2 * math.pi) * poly
-  return x >= 0 and 1 - upper or upper
-end
-
-local function normal_quantile(p)
-  local low, high = -8.5, 8.5
-  for _ = 1, 50 do
-    local middle = (low + high) / 2
-    if normal_cdf(middle) < p then low = middle else high = middle end
-  end
-  return (low + high) / 2
-end
+-- Shares of the normal distribution that its quantiles exist for.
+local least_share, most_share = 2.0 ^ -1022, 1 - 2.0 ^ -53
 
 -- How wide each kernel is: as far as the further of its neighbours, within reason.
-local function widths(places, range)
+local function widths(centres, range)
   local order = {}
-  for i = 1, #places do order[i] = i end
+  for i = 1, #centres do order[i] = i end
   table.sort(order, function(a, b)
-    if places[a] ~= places[b] then return places[a] < places[b] end
+    if centres[a] ~= centres[b] then return centres[a] < centres[b] end
     return a < b
   end)
-  local least, found = range / math.min(100, #places + 1), {}
+  local least, found = range / math.min(100, #centres + 1), {}
   for k, i in ipairs(order) do
-    local left = k > 1 and places[i] - places[order[k - 1]] or 0
-    local right = k < #order and places[order[k + 1]] - places[i] or 0
+    local left = k > 1 and centres[i] - centres[order[k - 1]] or 0
+    local right = k < #order and centres[order[k + 1]] - centres[i] or 0
     found[i] = math.min(range, math.max(least, left, right))
   end
   return found
@@ -39,21 +27,22 @@ end
 -- Normal kernels on an axis, cut off at its ends; the first is the prior, as wide as the axis.
 local function kernels(part, values)
   local low, high = part:axis()
-  local places = { (low + high) / 2 }
-  for i, value in ipairs(values) do places[i + 1] = part:to_axis(value) end
-  local width = widths(places, high - low)
+  local centres = { (low + high) / 2 }
+  for i, value in ipairs(values) do centres[i + 1] = part:to_axis(value) end
+  local width = widths(centres, high - low)
   width[1] = high - low
   local all = {}
-  for i, place in ipairs(places) do
-    local first, last = normal_cdf((low - place) / width[i]), normal_cdf((high - place) / width[i])
-    all[i] = { place = place, width = width[i], first = first, mass = last - first }
+  for i, centre in ipairs(centres) do
+    local first, last = core.normal_cdf((low - centre) / width[i]), core.normal_cdf((high - centre) / width[i])
+    all[i] = { centre = centre, width = width[i], first = first, mass = last - first }
   end
   return all
 end
 
 local function draw_number(part, all, u, v)
   local kernel = all[math.min(#all, math.floor(u * #all) + 1)]
-  return part:from_axis(kernel.place + kernel.width * normal_quantile(kernel.first + v * kernel.mass))
+  local share = math.max(least_share, math.min(most_share, kernel.first + v * kernel.mass))
+  return part:from_axis(kernel.centre + kernel.width * core.normal_quantile(share))
 end
 
 -- The mean of the kernels at a value: their density, or their mass over what rounds to it.
@@ -61,9 +50,9 @@ local function density(part, all, value)
   local sum = 0
   local from, to = part:to_axis(value, -0.5), part:to_axis(value, 0.5)
   for _, kernel in ipairs(all) do
-    local z = (from - kernel.place) / kernel.width
+    local z = (from - kernel.centre) / kernel.width
     if part.step then
-      sum = sum + math.max(0, normal_cdf((to - kernel.place) / kernel.width) - normal_cdf(z)) / kernel.mass
+      sum = sum + math.max(0, core.normal_cdf((to - kernel.centre) / kernel.width) - core.normal_cdf(z)) / kernel.mass
     else
       sum = sum + math.exp(-z * z / 2) / (kernel.width * kernel.mass)
     end

@@ -1,0 +1,60 @@
+// Edits between words, by hand and against the definition, and which name is near.
+#include "runtime/io/nearest_name.h"
+
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+namespace mr::io {
+namespace {
+
+/// By the recursion, without a table.
+size_t edits(std::string_view a, std::string_view b) {
+  if (a.empty() || b.empty()) return std::max(a.size(), b.size());
+  const auto shorter = [](std::string_view text, size_t by) { return text.substr(0, text.size() - by); };
+  size_t least = std::min({edits(shorter(a, 1), b) + 1, edits(a, shorter(b, 1)) + 1,
+                           edits(shorter(a, 1), shorter(b, 1)) + (a.back() == b.back() ? 0 : 1)});
+  const bool swapped = a.size() > 1 && b.size() > 1 && a.back() == b[b.size() - 2] && a[a.size() - 2] == b.back();
+  if (swapped) least = std::min(least, edits(shorter(a, 2), shorter(b, 2)) + 1);
+  return least;
+}
+
+TEST_CASE("letters put in, left out, changed and swapped are one edit each") {
+  CHECK(edit_distance("minmax", "minmax") == 0);
+  CHECK(edit_distance("minmx", "minmax") == 1);
+  CHECK(edit_distance("minmaxx", "minmax") == 1);
+  CHECK(edit_distance("minmux", "minmax") == 1);
+  CHECK(edit_distance("mimnax", "minmax") == 1);
+  CHECK(edit_distance("kitten", "sitting") == 3);
+  CHECK(edit_distance("ca", "abc") == 3);  // no letter is edited twice
+  CHECK(edit_distance("", "abc") == 3);
+  CHECK(edit_distance("abc", "") == 3);
+}
+
+TEST_CASE("edits between all words of three letters up to four long are those of the recursion") {
+  std::vector<std::string> words{""};
+  for (size_t i = 0; i < words.size() && words[i].size() < 4; ++i) {
+    for (const char letter : {'a', 'b', 'c'}) words.push_back(words[i] + letter);
+  }
+  REQUIRE(words.size() == 121);
+  size_t differ = 0;
+  for (const auto& a : words) {
+    for (const auto& b : words) differ += edit_distance(a, b) == edits(a, b) ? 0 : 1;
+  }
+  CHECK(differ == 0);
+}
+
+TEST_CASE("the nearest name is the first with the fewest edits, and none where half of the name differs") {
+  const std::vector<std::string> known{"none", "minmax", "expectation", "expectation_max"};
+  CHECK(nearest_name("expectation_mxa", known) == "expectation_max");
+  CHECK(nearest_name("nnoe", known) == "none");
+  CHECK(nearest_name("ab", {"abc", "abd"}) == "abc");
+  CHECK_FALSE(nearest_name("zzzzzz", known));
+  CHECK_FALSE(nearest_name("", known));
+  CHECK_FALSE(nearest_name("x", known));
+  CHECK_FALSE(nearest_name("a", {}));
+  CHECK_FALSE(nearest_name(std::string(1 << 24, 'a'), known));  // at once
+}
+
+}  // namespace
+}  // namespace mr::io
