@@ -12,7 +12,7 @@
 
 #include "kernels/core/simd.h"
 #include "runtime/cli/run.h"
-#include "runtime/io/channel.h"
+#include "runtime/cluster/start_worker.h"
 #include "runtime/tensor/device.h"
 
 namespace mr::cli {
@@ -74,7 +74,7 @@ void check_variables(bool computes) {
   check_device(computes);
   check_folder("MOONRANK_DATA", "expected a folder of data sets", "");
   check_folder("MOONRANK_STDLIB", "expected a folder with moonrank/ in it, as stdlib/ of the sources", "moonrank");
-  io::become_worker();
+  cluster::become_worker();
 }
 
 }  // namespace mr::cli

@@ -18,8 +18,8 @@ cluster::Purpose purpose_of(const std::string& purpose) {
 }
 
 std::tuple<int64_t, int64_t, int64_t, int64_t> join_of(const std::string& purpose) {
-  const cluster::Place place = cluster::join(purpose_of(purpose));
-  return {place.rank, place.size, place.local_rank, place.local_size};
+  const cluster::Joined joined = cluster::join(purpose_of(purpose));
+  return {joined.rank, joined.size, joined.local_rank, joined.local_size};
 }
 
 int rank_of(int64_t rank) {

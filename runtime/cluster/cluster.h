@@ -22,7 +22,8 @@ bool is_of_launcher(std::string_view variable);
 /// Version of the MPI library, or nothing where this program was built without.
 std::optional<std::string> library();
 
-struct Place {
+/// This process among them.
+struct Joined {
   int rank, size;
   int local_rank, local_size;  // among those of the same machine
 };
@@ -30,10 +31,10 @@ struct Place {
 /// What the processes do together, for as long as they run.
 enum class Purpose { trials, training };
 
-/// Connects all of them; each has to call it. Later calls return the same place; std::runtime_error where there is no
+/// Connects all of them; each has to call it. Later calls return the same; std::runtime_error where there is no
 /// MPI, where it cannot reach the others, or where they were joined for another purpose. SIGTERM, by which launchers
 /// end a job, is Ctrl-C from then on. When the program ends it waits for rank 0.
-Place join(Purpose purpose);
+Joined join(Purpose purpose);
 
 struct Message {
   int from;

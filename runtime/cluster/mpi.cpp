@@ -22,7 +22,7 @@ struct Outgoing {
 };
 
 struct State {
-  std::optional<Place> place;
+  std::optional<Joined> joined;
   Purpose purpose = Purpose::trials;
   std::list<Outgoing> outbox;
   std::vector<bool> lost;
@@ -36,7 +36,7 @@ State& state() {
 
 /// The same, for what needs the others.
 State& connected() {
-  if (!state().place) throw std::runtime_error("this process was not joined with others");
+  if (!state().joined) throw std::runtime_error("this process was not joined with others");
   return state();
 }
 
@@ -68,8 +68,8 @@ void wait_a_moment() { usleep(1000); }
 
 /// Rank 0 says that it ends, and the others wait for that: a process that leaves earlier would end the job.
 void part() {
-  const int size = state().place->size;
-  if (state().place->rank == 0) {
+  const int size = state().joined->size;
+  if (state().joined->rank == 0) {
     for (int to = 1; to < size; ++to) send(to, "");
     return;
   }
@@ -96,26 +96,26 @@ void leave(int status, void*) {
   MPI_Finalize();
 }
 
-Place connect() {
+Joined connect() {
   MPI_Init(nullptr, nullptr);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  Place place{};
-  MPI_Comm_rank(MPI_COMM_WORLD, &place.rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &place.size);
+  Joined joined{};
+  MPI_Comm_rank(MPI_COMM_WORLD, &joined.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &joined.size);
   MPI_Comm local = MPI_COMM_NULL;
-  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, place.rank, MPI_INFO_NULL, &local), "starting");
-  MPI_Comm_rank(local, &place.local_rank);
-  MPI_Comm_size(local, &place.local_size);
+  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, joined.rank, MPI_INFO_NULL, &local), "starting");
+  MPI_Comm_rank(local, &joined.local_rank);
+  MPI_Comm_size(local, &joined.local_size);
   MPI_Comm_free(&local);
-  return place;
+  return joined;
 }
 
 /// A launcher ends a job with SIGTERM: for who does the work that is Ctrl-C. Who runs trials for rank 0 leaves it to
 /// it.
-void take_signals(const Place& place) {
+void take_signals(const Joined& joined) {
   struct sigaction action {};
   sigaction(SIGINT, nullptr, &action);
-  if (place.rank > 0 && state().purpose == Purpose::trials) {
+  if (joined.rank > 0 && state().purpose == Purpose::trials) {
     action.sa_handler = SIG_IGN;
     sigaction(SIGINT, &action, nullptr);
   }
@@ -150,26 +150,26 @@ std::optional<std::string> library() {
   return whole.substr(0, whole.find_first_of(",\n"));
 }
 
-Place join(Purpose purpose) {
-  if (state().place) {
+Joined join(Purpose purpose) {
+  if (state().joined) {
     if (state().purpose != purpose) {
       throw std::runtime_error("the processes that were started together train one model or run trials, not both");
     }
-    return *state().place;
+    return *state().joined;
   }
   const std::optional<Launched> expected = launched();
   if (!expected) throw std::runtime_error("no launcher (mpirun, srun) started this process");
-  const Place place = connect();
-  if (place.size != expected->size) {
+  const Joined joined = connect();
+  if (joined.size != expected->size) {
     throw std::runtime_error(std::to_string(expected->size) + " processes were started together, but MPI finds " +
-                             std::to_string(place.size) + " of them (with srun: srun --mpi=pmix)");
+                             std::to_string(joined.size) + " of them (with srun: srun --mpi=pmix)");
   }
-  state().place = place;
+  state().joined = joined;
   state().purpose = purpose;
-  state().lost.resize(static_cast<size_t>(place.size), false);
-  take_signals(place);
+  state().lost.resize(static_cast<size_t>(joined.size), false);
+  take_signals(joined);
   on_exit(&leave, nullptr);
-  return place;
+  return joined;
 }
 
 void send(int to, std::string bytes) {
@@ -199,7 +199,7 @@ void lose(int rank) { connected().lost.at(static_cast<size_t>(rank)) = true; }
 
 std::vector<std::string> gather(std::string_view mine) {
   const int size = size_of(mine);
-  std::vector<int> sizes(static_cast<size_t>(connected().place->size));
+  std::vector<int> sizes(static_cast<size_t>(connected().joined->size));
   check(MPI_Allgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, MPI_COMM_WORLD), "gathering");
   const std::vector<int> starts = starts_of(sizes);
   std::string all(static_cast<size_t>(starts.back() + sizes.back()), '\0');
@@ -209,8 +209,8 @@ std::vector<std::string> gather(std::string_view mine) {
 }
 
 std::vector<std::string> exchange(const std::vector<std::string>& pieces) {
-  if (pieces.size() != static_cast<size_t>(connected().place->size)) {
-    throw std::runtime_error(std::to_string(pieces.size()) + " pieces for " + std::to_string(state().place->size) +
+  if (pieces.size() != static_cast<size_t>(connected().joined->size)) {
+    throw std::runtime_error(std::to_string(pieces.size()) + " pieces for " + std::to_string(state().joined->size) +
                              " processes");
   }
   std::vector<int> given, taken(pieces.size());

@@ -1,4 +1,4 @@
-// In place of mpi.cpp where MPI was not found.
+// Instead of mpi.cpp where MPI was not found.
 #include <stdexcept>
 
 #include "runtime/cluster/cluster.h"
@@ -15,7 +15,7 @@ namespace {
 }  // namespace
 
 std::optional<std::string> library() { return std::nullopt; }
-Place join(Purpose) { fail(); }
+Joined join(Purpose) { fail(); }
 void send(int, std::string) { fail(); }
 std::optional<Message> receive() { fail(); }
 void lose(int) { fail(); }

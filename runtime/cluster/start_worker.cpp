@@ -1,25 +1,32 @@
-// Workers are this program again: never a fork of a process that has threads, or a CUDA context.
+// Workers are never a fork of a process that has threads, or a CUDA context.
+#include "runtime/cluster/start_worker.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdexcept>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 #include "runtime/cluster/cluster.h"
-#include "runtime/io/channel.h"
 #include "runtime/io/regular_file.h"
 
 extern char** environ;
 
-namespace mr::io {
+namespace mr::cluster {
 namespace {
 
 constexpr int channel_descriptor = 3;  // the first after input, output and errors
+
+int to_parent = -1;  // of a worker; below zero elsewhere, and once it was asked for
 
 struct Spawn {
   Spawn() {
@@ -43,7 +50,7 @@ void set_up(Spawn& spawn, int theirs, const std::string& log) {
   sigset_t usual, blocked;
   sigemptyset(&blocked);
   // a launcher ends a job by telling every process; a worker waits for what its parent makes of that
-  if (cluster::launched()) sigaddset(&blocked, SIGTERM);
+  if (launched()) sigaddset(&blocked, SIGTERM);
   posix_spawnattr_setsigmask(&spawn.attributes, &blocked);
   sigemptyset(&usual);
   for (const int each : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) sigaddset(&usual, each);
@@ -74,15 +81,15 @@ bool is_set(std::string_view variable, const std::vector<std::string>& added) {
 Started start_worker(const std::vector<std::string>& words, const std::string& log,
                      const std::vector<std::string>& added) {
   if (words.empty()) throw std::runtime_error("cannot start a worker: its command line is empty");
-  need_regular(log);
+  io::need_regular(log);
   std::array<int, 2> ends{-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw std::runtime_error(std::string("cannot make a channel: ") + std::strerror(errno));
   }
-  Channel ours(ends[0]), theirs(ends[1]);
+  io::Channel ours(ends[0]), theirs(ends[1]);
   std::vector<std::string> variables = added;
   for (char** each = environ; *each != nullptr; ++each) {
-    if (!cluster::is_of_launcher(*each) && !is_set(*each, added)) variables.emplace_back(*each);
+    if (!is_of_launcher(*each) && !is_set(*each, added)) variables.emplace_back(*each);
   }
   variables.push_back("MOONRANK_WORKER=" + std::to_string(channel_descriptor) + ":" + std::to_string(getpid()));
   Spawn spawn;
@@ -95,4 +102,27 @@ Started start_worker(const std::vector<std::string>& words, const std::string& l
   return {std::move(ours), id};
 }
 
-}  // namespace mr::io
+void become_worker() {
+  const char* const text = std::getenv("MOONRANK_WORKER");
+  if (text == nullptr) return;
+  int descriptor = -1, parent = -1;
+  const char* const end = text + std::strlen(text);
+  const auto [colon, error] = std::from_chars(text, end, descriptor);
+  const bool readable = error == std::errc() && colon != end && *colon == ':';
+  if (!readable || std::from_chars(colon + 1, end, parent).ptr != end || parent <= 0 ||
+      fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0) {
+    throw std::runtime_error("the variable MOONRANK_WORKER is '" + std::string(text) +
+                             "'; it is for the program's own use");
+  }
+  unsetenv("MOONRANK_WORKER");
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);  // it ended before we asked
+  to_parent = descriptor;
+}
+
+std::optional<io::Channel> worker_end() {
+  if (to_parent < 0) return std::nullopt;
+  return io::Channel(std::exchange(to_parent, -1));
+}
+
+}  // namespace mr::cluster

@@ -2,15 +2,12 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdexcept>
 #include <sys/file.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -33,8 +30,6 @@ struct Header {
 };
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + ": " + std::strerror(errno)); }
-
-int to_parent = -1;  // of a worker; below zero elsewhere, and once it was asked for
 
 bool wait_until(int descriptor, short what, int milliseconds) {
   pollfd one{descriptor, what, 0};
@@ -133,29 +128,6 @@ void wait_for(const std::vector<int>& descriptors, double seconds) {
   std::vector<pollfd> all;
   for (const int each : descriptors) all.push_back({each, POLLIN, 0});
   poll(all.data(), all.size(), static_cast<int>(seconds * 1000));
-}
-
-void become_worker() {
-  const char* const text = std::getenv("MOONRANK_WORKER");
-  if (text == nullptr) return;
-  int descriptor = -1, parent = -1;
-  const char* const end = text + std::strlen(text);
-  const auto [colon, error] = std::from_chars(text, end, descriptor);
-  const bool readable = error == std::errc() && colon != end && *colon == ':';
-  if (!readable || std::from_chars(colon + 1, end, parent).ptr != end || parent <= 0 ||
-      fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0) {
-    throw std::runtime_error("the variable MOONRANK_WORKER is '" + std::string(text) +
-                             "'; it is for the program's own use");
-  }
-  unsetenv("MOONRANK_WORKER");
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // it ended before we asked
-  to_parent = descriptor;
-}
-
-std::optional<Channel> worker_end() {
-  if (to_parent < 0) return std::nullopt;
-  return Channel(std::exchange(to_parent, -1));
 }
 
 std::optional<std::string> how_it_ended(pid_t id, bool wait) {

@@ -1,5 +1,5 @@
-// Two processes that talk: messages of bytes over a socket, each with a mark and its length before it; and the programs
-// at its other end, started afresh and without a shell.
+// Two processes that talk: messages of bytes over a socket, each with a mark and its length before it; how a process
+// ended; and files that one process at a time holds.
 #pragma once
 
 #include <optional>
@@ -40,23 +40,6 @@ class Channel {
 
 /// Waits until a message may have come on one of the sockets, or for so long; Ctrl-C ends the wait.
 void wait_for(const std::vector<int>& descriptors, double seconds);
-
-struct Started {
-  Channel channel;
-  pid_t id;
-};
-
-/// Starts this very program again, in a process group of its own, with these words as its command line and with these
-/// variables ("NAME=VALUE") beside our own, but for those of an MPI launcher. It finds the other end of the channel
-/// through `worker_end`; what it prints is added to the file `log`.
-Started start_worker(const std::vector<std::string>& words, const std::string& log,
-                     const std::vector<std::string>& added = {});
-/// Takes the variable MOONRANK_WORKER, by which `start_worker` tells a process that it is one, out of the environment:
-/// the process then ends with its parent, and what it starts itself does not inherit the channel. A std::runtime_error
-/// where the variable was set by somebody else.
-void become_worker();
-/// In a worker, the channel to its parent, once; nothing elsewhere.
-std::optional<Channel> worker_end();
 
 /// How a process ended ("exit status 1", "signal 9 (Killed)"), or nothing while it runs.
 std::optional<std::string> how_it_ended(pid_t id, bool wait);

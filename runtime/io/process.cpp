@@ -36,22 +36,22 @@ class SpawnActions {
 
 enum class Carries { input, output };
 
-/// A pipe with our end and the program's; ours never blocks. Input goes through a socket: writing to a program that has
+/// Our end and the program's; ours never blocks. Input goes through a socket: writing to a program that has
 /// ended is then an error of `send`, no SIGPIPE.
-class Channel {
+class Pipe {
  public:
-  explicit Channel(Carries carries) {
+  explicit Pipe(Carries carries) {
     const bool made = carries == Carries::input ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_.data()) == 0
                                                 : pipe2(ends_.data(), O_CLOEXEC) == 0;
     if (!made) fail("cannot make a pipe");
     fcntl(ends_[0], F_SETFL, O_NONBLOCK);
   }
-  ~Channel() {
+  ~Pipe() {
     close_ours();
     close_theirs();
   }
-  Channel(const Channel&) = delete;
-  Channel& operator=(const Channel&) = delete;
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
   int ours() const { return ends_[0]; }
   int theirs() const { return ends_[1]; }
   void close_ours() { close_end(0); }
@@ -88,14 +88,14 @@ class Child {
 };
 
 /// Sends what the program will take now; closes our end after the last byte, or when nobody reads.
-void feed(Channel& in, std::string_view& input) {
+void feed(Pipe& in, std::string_view& input) {
   const ssize_t count = input.empty() ? 0 : send(in.ours(), input.data(), input.size(), MSG_NOSIGNAL);
   if (count > 0) input.remove_prefix(static_cast<size_t>(count));
   if (input.empty() || (count < 0 && errno != EAGAIN && errno != EINTR)) in.close_ours();
 }
 
 /// Takes what is there; closes our end when the program will not write any more.
-void drain(Channel& out, std::string& text) {
+void drain(Pipe& out, std::string& text) {
   std::array<char, 65536> buffer;
   const ssize_t count = read(out.ours(), buffer.data(), buffer.size());
   if (count > 0) text.append(buffer.data(), static_cast<size_t>(count));
@@ -103,7 +103,7 @@ void drain(Channel& out, std::string& text) {
 }
 
 /// Feeds and drains at once, so that neither side waits for the other for ever.
-void exchange(Channel& in, std::string_view input, Channel& out, Channel& err, Finished& result) {
+void exchange(Pipe& in, std::string_view input, Pipe& out, Pipe& err, Finished& result) {
   while (out.ours() >= 0 || err.ours() >= 0) {
     // poll skips descriptors below zero
     std::array<pollfd, 3> ready{{{in.ours(), POLLOUT, 0}, {out.ours(), POLLIN, 0}, {err.ours(), POLLIN, 0}}};
@@ -135,13 +135,13 @@ pid_t spawn(const std::vector<std::string>& command, SpawnActions& actions, cons
 
 Finished run_process(const std::vector<std::string>& command, std::string_view input, Errors errors,
                      const std::string& package) {
-  Channel in(Carries::input), out(Carries::output), err(Carries::output);
+  Pipe in(Carries::input), out(Carries::output), err(Carries::output);
   SpawnActions actions;
   posix_spawn_file_actions_adddup2(actions.get(), in.theirs(), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(actions.get(), out.theirs(), STDOUT_FILENO);
   if (errors == Errors::captured) posix_spawn_file_actions_adddup2(actions.get(), err.theirs(), STDERR_FILENO);
   Child child(spawn(command, actions, package));
-  for (Channel* const channel : {&in, &out, &err}) channel->close_theirs();
+  for (Pipe* const pipe : {&in, &out, &err}) pipe->close_theirs();
   Finished result{0, "", ""};
   exchange(in, input, out, err, result);
   const int status = child.wait();

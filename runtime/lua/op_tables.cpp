@@ -62,7 +62,7 @@ namespace mr {
   ROW(channel_methods)       \
   ROW(lock_methods)          \
   ROW(cluster_functions)     \
-  ROW(parallel_functions)    \
+  ROW(gradient_sum_functions) \
   ROW(optim_functions)       \
   ROW(optim_operators)       \
   ROW(lists_functions)       \

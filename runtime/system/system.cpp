@@ -1,12 +1,23 @@
-// What the standard library asks of the machine: time, the terminal, the user's folders.
+// What the standard library asks of the machine: time, the terminal, the user's folders, memory, cores, locks.
+#include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <thread>
 #include <unistd.h>
 
+#include "runtime/io/channel.h"
 #include "runtime/io/nearest_name.h"
 #include "runtime/io/safe_text.h"
 #include "runtime/io/user_folder.h"
 #include "runtime/lua/bind.h"
+#include "runtime/lua/interrupt.h"
+
+namespace mr::lua {
+template <>
+inline constexpr const char* class_name<io::FileLock> = "mr.FileLock";
+}  // namespace mr::lua
 
 namespace mr {
 namespace {
@@ -22,6 +33,28 @@ std::string data_folder_of() { return io::user_data_folder().string(); }
 std::string safe_text_of(const std::string& text, std::optional<bool> lines) {
   return io::safe_text(text, lines.value_or(false) ? io::Breaks::kept : io::Breaks::escaped);
 }
+
+std::optional<io::FileLock> lock_file(const std::string& path) { return io::FileLock::take(path); }
+bool pressed_of() { return lua::interrupted(); }
+
+/// From the system's account of this process, in kB; 0 where it keeps none.
+int64_t highest_memory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("VmHWM:", 0) == 0) return std::stoll(line.substr(6)) * 1024;
+  }
+  rusage usage{};
+  return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss * 1024 : 0;
+}
+
+int64_t peak_memory_of(bool reset) {
+  const int64_t highest = highest_memory();
+  if (reset) std::ofstream("/proc/self/clear_refs") << "5";
+  return highest;
+}
+
+int64_t cores_of() { return std::max<int64_t>(1, std::thread::hardware_concurrency()); }
+int64_t machine_cores_of() { return std::max<int64_t>(1, sysconf(_SC_NPROCESSORS_ONLN)); }
 
 }  // namespace
 
@@ -42,6 +75,12 @@ extern const lua::OpTable system_functions{
         op<&io::nearest_name>("nearest_name", "name, known",
                               "The name that is fewest edits away, for \"did you mean\"; nil where none is near."),
         op<&data_folder_of>("data_folder", "", "Where `moonrank data get` keeps data sets; it need not exist."),
+        op<&lock_file>("lock_file", "path", "Holds a file until collected; nil where another process holds it."),
+        op<&pressed_of>("pressed", "", "Whether Ctrl-C came since the program or the line of the REPL began."),
+        op<&peak_memory_of>("peak_memory", "reset", "Most bytes that were resident since the last reset."),
+        op<&cores_of>("cores", "", "How many cores this process may use."),
+        op<&machine_cores_of>("machine_cores", "", "How many cores the machine has."),
     }};
+extern const lua::OpTable lock_methods{lua::OpTable::methods, &lua::push_metatable<io::FileLock>, {}};
 
 }  // namespace mr

@@ -4,7 +4,7 @@ local check = require "moonrank.check"
 local epochs = require "moonrank.epochs"
 local evaluate = require "moonrank.evaluate"
 local metric = require "moonrank.metric"
-local parallel = require "moonrank.parallel"
+local data_parallel = require "moonrank.data_parallel"
 local progress = require "moonrank.progress"
 local seen = require "moonrank.data.seen"
 
@@ -189,7 +189,7 @@ function M.fit(options)
   local o = checked(options)
   local run = { history = {}, metrics = by_name(o), data = seen.note_fit(o), chosen_on = o.chosen_on, interrupted = false, replayed = 0 }
   local batches = o.epochs * math.ceil(o.train.count / o.batch)
-  o.group = o.parallel and parallel.join(o.model:parameters()) or false
+  o.group = o.parallel and data_parallel.join(o.model:parameters()) or false
   local shows = o.progress and (not o.group or o.group.rank == 0)
   local line = shows and progress.start{ label = o.name, total = batches, unit = "batch" } or nil
   local deferred = o.group and core.defer_interrupt(true)  -- in processes that wait for each other it is agreed upon

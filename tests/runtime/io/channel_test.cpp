@@ -1,8 +1,7 @@
-// Messages between processes, how these end, and locks.
+// Messages between processes, and locks.
 #include "runtime/io/channel.h"
 
 #include <array>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -97,28 +96,6 @@ TEST_CASE("sending does not wait for one that does not read, the rest is sent wh
     CHECK_FALSE(ours.receive());
   }
   CHECK(found == std::vector<std::string>{large, "after"});
-}
-
-TEST_CASE("how a process ended") {
-  const test::TemporaryFolder folder;
-  const std::string log = (folder.path() / "log").string();
-  // the program of this test, asked for what it does not have
-  Started started = start_worker({"tests", "--no-such-option"}, log);
-  const std::optional<std::string> how = how_it_ended(started.id, true);
-  REQUIRE(how);
-  CHECK_THAT(*how, Contains("exit status") && !Contains("exit status 0"));
-  while (!started.channel.ended()) started.channel.receive();
-  Started killed = start_worker({"tests", "--list-tests"}, log);
-  kill(killed.id, SIGKILL);
-  CHECK(how_it_ended(killed.id, true) == "signal 9 (Killed)");
-  CHECK(how_it_ended(killed.id, false) == "it is not there");
-  CHECK_THROWS_WITH(start_worker({}, log), Contains("command line is empty"));
-}
-
-TEST_CASE("a process that no sweep started is no worker") {
-  CHECK_FALSE(worker_end());
-  const test::ScopedVariable odd("MOONRANK_WORKER", "x");
-  CHECK_THROWS_WITH(become_worker(), Contains("MOONRANK_WORKER is 'x'"));
 }
 
 TEST_CASE("a lock is held by one, and let go of at its end") {

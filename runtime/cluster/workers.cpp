@@ -1,20 +1,13 @@
-// Other processes of this program as scripts see them: channels, how they end, locks, memory.
-#include <algorithm>
+// Workers as scripts see them: channels, and how a process ended.
 #include <csignal>
-#include <fstream>
-#include <sys/resource.h>
-#include <thread>
-#include <unistd.h>
 
+#include "runtime/cluster/start_worker.h"
 #include "runtime/io/channel.h"
 #include "runtime/lua/bind.h"
-#include "runtime/lua/interrupt.h"
 
 namespace mr::lua {
 template <>
 inline constexpr const char* class_name<io::Channel> = "mr.Channel";
-template <>
-inline constexpr const char* class_name<io::FileLock> = "mr.FileLock";
 }  // namespace mr::lua
 
 namespace mr {
@@ -22,7 +15,7 @@ namespace {
 
 std::tuple<io::Channel, int64_t> start_worker_of(const std::vector<std::string>& words, const std::string& log,
                                                  const std::vector<std::string>& variables) {
-  io::Started started = io::start_worker(words, log, variables);
+  cluster::Started started = cluster::start_worker(words, log, variables);
   return {std::move(started.channel), started.id};
 }
 
@@ -55,28 +48,6 @@ bool broken_of(const io::Channel& channel) { return channel.broken(); }
 bool ended_of(const io::Channel& channel) { return channel.ended(); }
 int64_t descriptor_of(const io::Channel& channel) { return channel.descriptor(); }
 
-std::optional<io::FileLock> lock_file(const std::string& path) { return io::FileLock::take(path); }
-bool pressed_of() { return lua::interrupted(); }
-
-/// From the system's account of this process, in kB; 0 where it keeps none.
-int64_t highest_memory() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.rfind("VmHWM:", 0) == 0) return std::stoll(line.substr(6)) * 1024;
-  }
-  rusage usage{};
-  return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss * 1024 : 0;
-}
-
-int64_t peak_memory_of(bool reset) {
-  const int64_t highest = highest_memory();
-  if (reset) std::ofstream("/proc/self/clear_refs") << "5";
-  return highest;
-}
-
-int64_t cores_of() { return std::max<int64_t>(1, std::thread::hardware_concurrency()); }
-int64_t machine_cores_of() { return std::max<int64_t>(1, sysconf(_SC_NPROCESSORS_ONLN)); }
-
 }  // namespace
 
 using lua::op;
@@ -86,15 +57,10 @@ extern const lua::OpTable worker_functions{
     {
         op<&start_worker_of>("start_worker", "words, log, variables",
                              "Starts this program again with a command line; a channel to it and its number."),
-        op<&io::worker_end>("worker_end", "", "In a started worker, once, the channel to its parent."),
+        op<&cluster::worker_end>("worker_end", "", "In a started worker, once, the channel to its parent."),
         op<&how_it_ended_of>("how_it_ended", "id, wait", "How a process ended, or nil while it runs."),
         op<&signal_process>("signal_process", "id, name", "Sends 'interrupt' or 'kill' to a process."),
         op<&wait_for_of>("wait_for", "descriptors, seconds", "Waits until something came on a channel, or so long."),
-        op<&lock_file>("lock_file", "path", "Holds a file until collected; nil where another process holds it."),
-        op<&pressed_of>("pressed", "", "Whether Ctrl-C came since the program or the line of the REPL began."),
-        op<&peak_memory_of>("peak_memory", "reset", "Most bytes that were resident since the last reset."),
-        op<&cores_of>("cores", "", "How many cores this process may use."),
-        op<&machine_cores_of>("machine_cores", "", "How many cores the machine has."),
     }};
 extern const lua::OpTable channel_methods{
     lua::OpTable::methods,
@@ -107,6 +73,5 @@ extern const lua::OpTable channel_methods{
         op<&ended_of>("ended", "channel", "Whether the other end is gone and all it sent was received."),
         op<&descriptor_of>("descriptor", "channel", "For `wait_for`."),
     }};
-extern const lua::OpTable lock_methods{lua::OpTable::methods, &lua::push_metatable<io::FileLock>, {}};
 
 }  // namespace mr

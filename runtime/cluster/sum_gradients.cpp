@@ -158,7 +158,7 @@ bool same_parameters(const std::vector<Tensor>& parameters) {
 }  // namespace
 
 using lua::op;
-extern const lua::OpTable parallel_functions{
+extern const lua::OpTable gradient_sum_functions{
     lua::OpTable::functions,
     nullptr,
     {
