@@ -14,6 +14,8 @@ void require_alive();
 /// are found late, the kernels that may have caused them.
 void check(cudaError_t error, const char* expression, const char* file, int line);
 void check(cublasStatus_t status, const char* expression, const char* file, int line);
+/// What cuBLAS calls it.
+const char* text_of(cublasStatus_t status);
 
 /// The one stream; made on first use. Throws where no device is available.
 cudaStream_t stream();

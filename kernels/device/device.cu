@@ -202,7 +202,7 @@ void check(cudaError_t error, const char* expression, const char* file, int line
 void check(cublasStatus_t status, const char* expression, const char* file, int line) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   if (status == CUBLAS_STATUS_ALLOC_FAILED) throw std::bad_alloc();
-  fail(cublasGetStatusString(status), expression, file, line);
+  fail(text_of(status), expression, file, line);
 }
 
 cudaStream_t stream() { return gpu().stream; }

@@ -1,5 +1,6 @@
 // Several processes of this program, started together by mpirun or srun: which of them this is, and what they say to
-// each other. Ranks count from 0. Nothing of MPI is called before `join`.
+// each other. Ranks count from 0. MPI is loaded when it is first asked for, and of it nothing but its version is called
+// before `join`.
 #pragma once
 
 #include <optional>
@@ -19,7 +20,8 @@ std::optional<Launched> launched();
 /// Whether a variable is one of those: a process that is started afresh is none of the launcher's.
 bool is_of_launcher(std::string_view variable);
 
-/// Version of the MPI library, or nothing where this program was built without.
+/// Version of the MPI library, or nothing where this program was built without; std::runtime_error where the library
+/// cannot be loaded.
 std::optional<std::string> library();
 
 /// This process among them.

@@ -9,10 +9,45 @@
 #include <stdexcept>
 #include <unistd.h>
 
+#include "kernels/core/shared_library.h"
 #include "runtime/cluster/cluster.h"
 
 namespace mr::cluster {
 namespace {
+
+struct Mpi : SharedLibrary {
+  Mpi() : SharedLibrary(MR_LIBMPI, "processes that were started together reach each other by") {}
+  MR_FUNCTION(MPI_Error_string);
+  MR_FUNCTION(MPI_Test);
+  MR_FUNCTION(MPI_Abort);
+  MR_FUNCTION(MPI_Finalize);
+  MR_FUNCTION(MPI_Init);
+  MR_FUNCTION(MPI_Comm_set_errhandler);
+  MR_FUNCTION(MPI_Comm_rank);
+  MR_FUNCTION(MPI_Comm_size);
+  MR_FUNCTION(MPI_Comm_split_type);
+  MR_FUNCTION(MPI_Comm_free);
+  MR_FUNCTION(MPI_Get_library_version);
+  MR_FUNCTION(MPI_Isend);
+  MR_FUNCTION(MPI_Iprobe);
+  MR_FUNCTION(MPI_Get_count);
+  MR_FUNCTION(MPI_Recv);
+  MR_FUNCTION(MPI_Allgather);
+  MR_FUNCTION(MPI_Allgatherv);
+  MR_FUNCTION(MPI_Alltoall);
+  MR_FUNCTION(MPI_Alltoallv);
+};
+
+const Mpi& mpi() {
+  static const Mpi library;
+  return library;
+}
+
+#ifdef OMPI_PREDEFINED_GLOBAL
+// MPI_COMM_WORLD and the like: addresses of objects of Open MPI, numbers in others
+#undef OMPI_PREDEFINED_GLOBAL
+#define OMPI_PREDEFINED_GLOBAL(type, object) static_cast<type>(mpi().symbol(#object))
+#endif
 
 constexpr int tag = 1;
 
@@ -44,7 +79,7 @@ void check(int code, const char* what) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
-  MPI_Error_string(code, text, &length);
+  mpi().MPI_Error_string(code, text, &length);
   throw std::runtime_error(std::string("MPI: ") + what + ": " + std::string(text, static_cast<size_t>(length)));
 }
 
@@ -59,7 +94,7 @@ int size_of(std::string_view bytes) {
 void clear_outbox() {
   std::erase_if(state().outbox, [](Outgoing& each) {
     int done = 0;
-    MPI_Test(&each.request, &done, MPI_STATUS_IGNORE);
+    mpi().MPI_Test(&each.request, &done, MPI_STATUS_IGNORE);
     return done != 0;
   });
 }
@@ -82,31 +117,33 @@ constexpr int interrupted = 130;  // exit status after Ctrl-C, which is agreed u
 
 /// Who fails while the others train cannot let them wait for its part; nor can anybody wait for who is lost.
 void leave(int status, void*) {
-  if (status != 0 && status != interrupted && state().purpose == Purpose::training) MPI_Abort(MPI_COMM_WORLD, status);
+  if (status != 0 && status != interrupted && state().purpose == Purpose::training)
+    mpi().MPI_Abort(MPI_COMM_WORLD, status);
   try {
     part();
   } catch (const std::exception&) {
-    MPI_Abort(MPI_COMM_WORLD, std::max(status, 1));
+    mpi().MPI_Abort(MPI_COMM_WORLD, std::max(status, 1));
   }
   const auto& lost = state().lost;
   if (std::find(lost.begin(), lost.end(), true) != lost.end()) {
     for (int i = 0; i < 100; ++i, wait_a_moment()) clear_outbox();
-    MPI_Abort(MPI_COMM_WORLD, status);
+    mpi().MPI_Abort(MPI_COMM_WORLD, status);
   }
-  MPI_Finalize();
+  mpi().MPI_Finalize();
 }
 
 Joined connect() {
-  MPI_Init(nullptr, nullptr);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  mpi().MPI_Init(nullptr, nullptr);
+  mpi().MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   Joined joined{};
-  MPI_Comm_rank(MPI_COMM_WORLD, &joined.rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &joined.size);
+  mpi().MPI_Comm_rank(MPI_COMM_WORLD, &joined.rank);
+  mpi().MPI_Comm_size(MPI_COMM_WORLD, &joined.size);
   MPI_Comm local = MPI_COMM_NULL;
-  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, joined.rank, MPI_INFO_NULL, &local), "starting");
-  MPI_Comm_rank(local, &joined.local_rank);
-  MPI_Comm_size(local, &joined.local_size);
-  MPI_Comm_free(&local);
+  check(mpi().MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, joined.rank, MPI_INFO_NULL, &local),
+        "starting");
+  mpi().MPI_Comm_rank(local, &joined.local_rank);
+  mpi().MPI_Comm_size(local, &joined.local_size);
+  mpi().MPI_Comm_free(&local);
   return joined;
 }
 
@@ -145,7 +182,7 @@ std::vector<std::string> cut(const std::string& all, const std::vector<int>& siz
 std::optional<std::string> library() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
-  MPI_Get_library_version(text, &length);
+  mpi().MPI_Get_library_version(text, &length);
   const std::string whole(text, static_cast<size_t>(length));
   return whole.substr(0, whole.find_first_of(",\n"));
 }
@@ -177,7 +214,8 @@ void send(int to, std::string bytes) {
   clear_outbox();
   if (lost) return;
   Outgoing& out = state().outbox.emplace_back(Outgoing{std::move(bytes)});
-  check(MPI_Isend(out.bytes.data(), size_of(out.bytes), MPI_BYTE, to, tag, MPI_COMM_WORLD, &out.request), "sending");
+  check(mpi().MPI_Isend(out.bytes.data(), size_of(out.bytes), MPI_BYTE, to, tag, MPI_COMM_WORLD, &out.request),
+        "sending");
 }
 
 std::optional<Message> receive() {
@@ -185,11 +223,11 @@ std::optional<Message> receive() {
   clear_outbox();
   int there = 0, size = 0;
   MPI_Status status;
-  check(MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &there, &status), "receiving");
+  check(mpi().MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &there, &status), "receiving");
   if (there == 0) return std::nullopt;
-  MPI_Get_count(&status, MPI_BYTE, &size);
+  mpi().MPI_Get_count(&status, MPI_BYTE, &size);
   Message message{status.MPI_SOURCE, std::string(static_cast<size_t>(size), '\0')};
-  check(MPI_Recv(message.bytes.data(), size, MPI_BYTE, message.from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+  check(mpi().MPI_Recv(message.bytes.data(), size, MPI_BYTE, message.from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
         "receiving");
   if (size == 0) state().told_to_end = true;
   return message;
@@ -200,10 +238,11 @@ void lose(int rank) { connected().lost.at(static_cast<size_t>(rank)) = true; }
 std::vector<std::string> gather(std::string_view mine) {
   const int size = size_of(mine);
   std::vector<int> sizes(static_cast<size_t>(connected().joined->size));
-  check(MPI_Allgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, MPI_COMM_WORLD), "gathering");
+  check(mpi().MPI_Allgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, MPI_COMM_WORLD), "gathering");
   const std::vector<int> starts = starts_of(sizes);
   std::string all(static_cast<size_t>(starts.back() + sizes.back()), '\0');
-  check(MPI_Allgatherv(mine.data(), size, MPI_BYTE, all.data(), sizes.data(), starts.data(), MPI_BYTE, MPI_COMM_WORLD),
+  check(mpi().MPI_Allgatherv(mine.data(), size, MPI_BYTE, all.data(), sizes.data(), starts.data(), MPI_BYTE,
+                             MPI_COMM_WORLD),
         "gathering");
   return cut(all, sizes, starts);
 }
@@ -219,11 +258,11 @@ std::vector<std::string> exchange(const std::vector<std::string>& pieces) {
     given.push_back(size_of(piece));
     mine += piece;
   }
-  check(MPI_Alltoall(given.data(), 1, MPI_INT, taken.data(), 1, MPI_INT, MPI_COMM_WORLD), "exchanging");
+  check(mpi().MPI_Alltoall(given.data(), 1, MPI_INT, taken.data(), 1, MPI_INT, MPI_COMM_WORLD), "exchanging");
   const std::vector<int> from = starts_of(given), to = starts_of(taken);
   std::string all(static_cast<size_t>(to.back() + taken.back()), '\0');
-  check(MPI_Alltoallv(mine.data(), given.data(), from.data(), MPI_BYTE, all.data(), taken.data(), to.data(), MPI_BYTE,
-                      MPI_COMM_WORLD),
+  check(mpi().MPI_Alltoallv(mine.data(), given.data(), from.data(), MPI_BYTE, all.data(), taken.data(), to.data(),
+                            MPI_BYTE, MPI_COMM_WORLD),
         "exchanging");
   return cut(all, taken, to);
 }

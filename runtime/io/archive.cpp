@@ -13,6 +13,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include "kernels/core/shared_library.h"
 #include "runtime/io/regular_file.h"
 #include "runtime/io/unpack_limit.h"
 
@@ -21,8 +22,26 @@ namespace {
 
 constexpr int64_t most_entries = 100'000;
 
+struct Libarchive : SharedLibrary {
+  Libarchive() : SharedLibrary(MR_LIBARCHIVE, "zip files are unpacked by") {}
+  MR_FUNCTION(archive_read_free);
+  MR_FUNCTION(archive_read_new);
+  MR_FUNCTION(archive_read_support_format_zip_seekable);
+  MR_FUNCTION(archive_read_open_filename);
+  MR_FUNCTION(archive_read_next_header);
+  MR_FUNCTION(archive_read_data);
+  MR_FUNCTION(archive_error_string);
+  MR_FUNCTION(archive_entry_pathname);
+  MR_FUNCTION(archive_entry_filetype);
+};
+
+const Libarchive& libarchive() {
+  static const Libarchive library;
+  return library;
+}
+
 struct CloseArchive {
-  void operator()(::archive* reader) const { archive_read_free(reader); }
+  void operator()(::archive* reader) const { libarchive().archive_read_free(reader); }
 };
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -35,17 +54,18 @@ class Unpacking {
       : name_(archive.string()),
         folder_(folder),
         limit_(RegularFile(archive.string()).size(), max_bytes),
-        reader_(archive_read_new()) {
+        reader_(libarchive().archive_read_new()) {
     if (!reader_) throw std::bad_alloc();
     // the seeking reader demands the directory at the end, so a truncated file is refused before anything is written
-    archive_read_support_format_zip_seekable(reader_.get());
-    if (archive_read_open_filename(reader_.get(), archive.c_str(), 1 << 16) != ARCHIVE_OK) fail("", reason());
+    libarchive().archive_read_support_format_zip_seekable(reader_.get());
+    if (libarchive().archive_read_open_filename(reader_.get(), archive.c_str(), 1 << 16) != ARCHIVE_OK)
+      fail("", reason());
   }
 
   void all() {
     for (int64_t entries = 0;; ++entries) {
       archive_entry* entry = nullptr;
-      const int status = archive_read_next_header(reader_.get(), &entry);
+      const int status = libarchive().archive_read_next_header(reader_.get(), &entry);
       if (status == ARCHIVE_EOF) return;
       if (status != ARCHIVE_OK) fail("", "not a complete zip file (" + reason() + ")");
       if (entries == most_entries) fail("", "more than " + std::to_string(most_entries) + " entries");
@@ -58,7 +78,7 @@ class Unpacking {
     throw std::runtime_error(name_ + (entry.empty() ? "" : ": entry '" + entry + "'") + ": " + what);
   }
   std::string reason() const {
-    const char* const text = archive_error_string(reader_.get());
+    const char* const text = libarchive().archive_error_string(reader_.get());
     return text != nullptr ? text : "unknown error";
   }
 
@@ -74,10 +94,10 @@ class Unpacking {
   }
 
   void one(archive_entry* entry) {
-    const char* const raw = archive_entry_pathname(entry);
+    const char* const raw = libarchive().archive_entry_pathname(entry);
     const std::string path = raw != nullptr ? raw : "";
     const std::filesystem::path target = place(path);
-    const auto type = archive_entry_filetype(entry);
+    const auto type = libarchive().archive_entry_filetype(entry);
     if (type == AE_IFDIR) {
       std::filesystem::create_directories(target);
     } else if (type == AE_IFREG) {
@@ -92,7 +112,7 @@ class Unpacking {
     const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(target.c_str(), "wbx"));
     if (!file) fail(path, std::strerror(errno));
     for (;;) {
-      const la_ssize_t count = archive_read_data(reader_.get(), buffer_.data(), buffer_.size());
+      const la_ssize_t count = libarchive().archive_read_data(reader_.get(), buffer_.data(), buffer_.size());
       if (count < 0) fail(path, "damaged (" + reason() + ")");
       if (count == 0) break;
       bytes_ += count;

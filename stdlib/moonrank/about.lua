@@ -10,7 +10,8 @@ function M.text()
   lines[#lines + 1] = ("cpu: %d threads%s"):format(core.threads(), core.simd and ", " .. core.simd() or "")
   if core.has_cuda() then lines[#lines + 1] = "cuda: " .. core.cuda()
   else lines[#lines + 1] = "cuda: not available: " .. core.cuda() end
-  lines[#lines + 1] = "mpi: " .. (core.mpi_library() or "not built in")
+  local loaded, mpi = pcall(core.mpi_library)
+  lines[#lines + 1] = "mpi: " .. (loaded and (mpi or "not built in") or "not available: " .. mpi)
   return table.concat(lines, "\n")
 end
 

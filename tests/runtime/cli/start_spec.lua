@@ -1,0 +1,48 @@
+-- The program starts without the libraries that few runs need, and loads each with its first use.
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local check, describe, it, skip = test.check, test.describe, test.it, test.skip
+
+local program = dofile "tests/support/program.lua"
+local mpi = core.mpi_library()
+
+-- Names of the shared libraries in the memory of a program that has run this code, without what follows ".so".
+local function libraries_after(code, environment)
+  local ok, text = program.run(([[%s %s -e '%s; io.write(io.open("/proc/self/maps"):read "a")']]):format(environment or "",
+    program.moonrank, code))
+  check(ok, text)
+  local found = {}
+  for name in text:gmatch "/([^/\n]-)%.so[%d.]*\n" do found[name] = true end
+  check(found.libc, text)
+  return found
+end
+
+describe("the program", function()
+  it("starts without cuBLAS, MPI and libarchive, and what they need", function()
+    local found = libraries_after "mr.tensor{1, 2}:sum()"
+    for _, name in ipairs{ "libcublas", "libcublasLt", "libmpi", "libmpich", "libopen-rte", "libarchive", "libxml2", "libicudata" } do
+      check(not found[name], name)
+    end
+  end)
+
+  it("loads MPI when it is asked which", function()
+    if not mpi then return skip "MPI is not built in" end
+    local found = libraries_after [[require "moonrank.core".mpi_library()]]
+    check(found.libmpi or found.libmpich)
+  end)
+
+  it("says of an MPI that cannot be loaded why, and runs", function()
+    if not mpi or not mpi:match "^Open MPI v4" then return skip "this is not Open MPI 4, whose library is libmpi.so.40" end
+    local folder = os.tmpname()
+    assert(os.remove(folder) and os.execute("mkdir " .. folder))
+    assert(io.open(folder .. "/libmpi.so.40", "w")):close()
+    local environment = "LD_LIBRARY_PATH=" .. folder
+    local ok, text = program.run(environment .. " " .. program.moonrank .. " --version")
+    local found = libraries_after("", environment)
+    os.execute("rm -r " .. folder)
+    check(ok, text)
+    check(text:find("\nmpi: not available: ", 1, true), text)
+    check(text:find("by libmpi.so.40, which cannot be loaded: " .. folder .. "/libmpi.so.40: file too short\n", 1, true), text)
+    check(not found.libmpi)
+  end)
+end)
