@@ -3,8 +3,6 @@ local M = require "moonrank.tensor"
 
 M.version = require("moonrank.core").version()
 
-require "moonrank.metrics"  -- gives lists their methods rank and order
-
 -- Fields that are modules, and fields that are one function of a module.
 local modules = { "bounds", "data", "losses", "metrics", "models", "optim", "plot", "smooth", "stats" }
 local functions = { gradcheck = "gradcheck", checkpoint = "checkpoint", args = "args", help = "help", evaluate = "evaluate", fit = "fit",

@@ -2,7 +2,6 @@
 -- scorer earns nothing; "stable" puts the lower row first, "worst" the less relevant, "trec" the larger document id. Lists without relevant
 -- rows: empty = "skip" (default: left out of means, and NaN in evaluations; the metric itself gives 0 where its definition gives 0, as for RR,
 -- and NaN where that gives 0/0, as for AP), "zero", "one" or "nan". Called with options alone, each gives the metric: mr.metrics.rbp{p = 0.8}.
-local core = require "moonrank.core"
 local check = require "moonrank.check"
 local metric = require "moonrank.metric"
 
@@ -175,28 +174,5 @@ end
 ---@return string[]
 ---Example: `mr.metrics.names()[1]   --> ap`
 function M.names() return metric.names() end
-
--- Exact ranks and orders are methods of lists.
-local lists_methods = core.classes["mr.Lists"].methods
-
----Rank of every row in its list, from 1. Under ties = "mean" (default) tied rows share the middle of their ranks.
----@param x mr.Tensor  [rows]
----@param options? { ties?: string }
----@return mr.Tensor   [rows]
----Example: `mr.lists{{0, 1, 0}}:rank(mr.tensor{5, 7, 5})   --> {2.5, 1, 2.5}  mr.Tensor {3} float32`
-function lists_methods:rank(x, options)
-  local o = check.options("rank", options, { ties = "mean" })
-  return core.ranks(core.ranking(x, self, o.ties, 1))
-end
-
----Row numbers of each list from the first rank to the last; of tied rows the lower first.
----@param x mr.Tensor  [rows]
----@param options? { ties?: string }
----@return mr.Tensor   [rows] int64
----Example: `mr.lists{{0, 1, 0}}:order(mr.tensor{5, 7, 5})   --> {2, 1, 3}  mr.Tensor {3} int64`
-function lists_methods:order(x, options)
-  local o = check.options("order", options, { ties = "stable" })
-  return core.order(core.ranking(x, self, o.ties, 1))
-end
 
 return M

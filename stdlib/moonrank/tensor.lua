@@ -237,6 +237,28 @@ function M.lists(t)
   return core.lists(sizes, flat_numbers(relevance), {}, {})
 end
 
+local lists_methods = core.classes["mr.Lists"].methods
+
+---Rank of every row in its list, from 1. Under ties = "mean" (default) tied rows share the middle of their ranks.
+---@param x mr.Tensor  [rows]
+---@param options? { ties?: string }
+---@return mr.Tensor   [rows]
+---Example: `mr.lists{{0, 1, 0}}:rank(mr.tensor{5, 7, 5})   --> {2.5, 1, 2.5}  mr.Tensor {3} float32`
+function lists_methods:rank(x, options)
+  local o = check.options("rank", options, { ties = "mean" })
+  return core.ranks(core.ranking(x, self, o.ties, 1))
+end
+
+---Row numbers of each list from the first rank to the last; of tied rows the lower first.
+---@param x mr.Tensor  [rows]
+---@param options? { ties?: string }
+---@return mr.Tensor   [rows] int64
+---Example: `mr.lists{{0, 1, 0}}:order(mr.tensor{5, 7, 5})   --> {2, 1, 3}  mr.Tensor {3} int64`
+function lists_methods:order(x, options)
+  local o = check.options("order", options, { ties = "stable" })
+  return core.order(core.ranking(x, self, o.ties, 1))
+end
+
 ---Whether a usable GPU is there. Never raises.
 ---@return boolean
 function M.has_cuda() return core.has_cuda() end
