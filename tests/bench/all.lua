@@ -21,6 +21,7 @@ local parts = {
   { "metrics", "--repeats 3", 120, 40 },
   { "letor", "--megabytes 20 --repeats 2 --peer_repeats 1", 60, 15 },
   { "distributions", "--repeats 1", 60, 15 },
+  { "start", "--repeats 10", 30, 10 },
 }
 
 local function time_left(from)

@@ -1,0 +1,4 @@
+"""The program that runs this."""
+import sys
+
+print(sys.executable)

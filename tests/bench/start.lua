@@ -1,0 +1,38 @@
+-- How long the program takes to start and end: alone, and with what training needs; beside others that do as little. Wall time, a shell's included.
+-- Usage: moonrank tests/bench/start.lua [--repeats 50] [--csv FILE]
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
+
+local args = mr.args{
+  repeats = { default = 50, help = "each is started so often; the median counts" },
+  csv = { type = "string", help = "a file for the table, as CSV" },
+}
+
+-- Seconds of a command, again and again; none where it fails.
+local function times_of(command)
+  command = ("exec %s >/dev/null 2>&1"):format(command)
+  local times = {}
+  if not os.execute(command) then return times end
+  for i = 1, args.repeats do
+    local began = core.clock()
+    os.execute(command)
+    times[i] = core.clock() - began
+  end
+  return times
+end
+
+local rows, add = bench.collect()
+local function measure(workload, program, command)
+  local left_out = program ~= "moonrank" and os.getenv "MOONRANK_PEERS" == "none"
+  add(workload, program, 1, left_out and {} or times_of(command))
+end
+local moonrank = ("'%s' -e "):format(arg[-1])
+-- itself: what is called python3 may be a script that finds it
+local python = ("'%s' -c "):format(bench.peer_lines("program.py")[1] or "python3")
+measure("start", "moonrank", moonrank .. "''")
+measure("start", "Lua", "lua5.4 -e ''")
+measure("start", "Python", python .. "''")
+measure("start, with what training needs", "moonrank", moonrank .. "'local _ = {mr.data, mr.losses, mr.models, mr.optim, mr.fit}'")
+measure("start, with what training needs", "PyTorch", python .. "'import torch'")
+bench.finish("Start and end of a program.", rows, args.csv)
