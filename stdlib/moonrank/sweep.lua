@@ -131,7 +131,7 @@ end
 
 local function run_study(o, call, study, fingerprint, context)
   local places, pause = places_of(o)
-  if core.is_file(o.store) then store.open(o.store, "read"):close() end  -- what is no store is told before folders are made
+  store.look(o.store)  -- what is no store is told before folders are made
   local folder = folder_of(o)
   local lock <close> = core.lock_file(folder .. "/lock")
   if not lock then check.fail("mr.sweep: another process runs the study '%s' of %s now", o.name, o.store) end

@@ -170,6 +170,13 @@ end
 function Store:close() self._database:close() end
 Store.__close = Store.close
 
+---An error where a file is there that is no store, or one of a newer moonrank. One without tables is fine: who made it may have been killed.
+---@param path string
+---@param versions? string[][]
+function M.look(path, versions)
+  if core.is_file(path) then opened(path, "read", versions or M.versions):close() end
+end
+
 ---Opens a store. Writing makes it where it is not there and brings an older one up to date; a newer one is an error, and so is a file that
 ---holds anything but a store's tables, which is left as it was.
 ---@param path string
@@ -181,8 +188,7 @@ function M.open(path, mode, versions)
   versions = versions or M.versions
   if mode == "write" then
     core.make_folder(path)
-    -- opening for writing changes a file: so look before
-    if core.is_file(path) then opened(path, "read", versions):close() end
+    M.look(path, versions)  -- before opening for writing, which changes a file
   end
   local store = setmetatable({ path = path, _database = opened(path, mode, versions) }, Store)
   if mode == "write" then

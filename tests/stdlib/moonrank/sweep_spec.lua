@@ -406,6 +406,13 @@ it("refuses databases that are no stores, and leaves them as they were", functio
   end)
 end)
 
+it("makes the tables of a store whose maker was killed before it had any", function()
+  sweeps.in_folder(function(folder)
+    core.open_database(folder .. "/r.db", "write"):close()
+    equal(sweep(folder, { space = { i = mr.range(1, 2) }, run = function(trial) return trial.i end }):counts(), { done = 2 })
+  end)
+end)
+
 it("reads parameters of a store with distrust", function()
   local names, columns = core.json_columns{ '{"a":1,"b":9223372036854775807}', '{"a":18446744073709551615}' }
   equal({ names, columns[1], columns[2][1] }, { { "a", "b" }, { 1, 18446744073709551615.0 }, math.maxinteger })
