@@ -1,10 +1,14 @@
-// Vectors of MR_VECTOR_BYTES and their exponential function, inside namespace MR_SIMD; for files that are compiled once
-// per instruction set only. All of it is in an unnamed namespace and uses no template of the library: code shared with
-// other files could be taken by the linker from here, for processors that lack the instructions.
+// Vectors of MR_VECTOR_BYTES, their square roots and exponential function, inside namespace MR_SIMD; for files that are
+// compiled once per instruction set only. All of it is in an unnamed namespace and uses no template of the library:
+// code shared with other files could be taken by the linker from here, for processors that lack the instructions.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace mr::cpu::MR_SIMD {
 namespace {
@@ -39,6 +43,27 @@ struct Lanes {
     return total;
   }
 };
+
+/// Square roots of all lanes: there is no operator for them.
+template <class Real>
+typename Lanes<Real>::Vector root(typename Lanes<Real>::Vector v) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Real) == 4)
+    return reinterpret_cast<typename Lanes<Real>::Vector>(_mm512_sqrt_ps(v));
+  else
+    return reinterpret_cast<typename Lanes<Real>::Vector>(_mm512_sqrt_pd(v));
+#elif defined(__AVX2__)
+  if constexpr (sizeof(Real) == 4)
+    return reinterpret_cast<typename Lanes<Real>::Vector>(_mm256_sqrt_ps(v));
+  else
+    return reinterpret_cast<typename Lanes<Real>::Vector>(_mm256_sqrt_pd(v));
+#else
+  for (int64_t i = 0; i < Lanes<Real>::count; ++i)
+    v[i] = sizeof(Real) == 4 ? static_cast<Real>(__builtin_sqrtf(static_cast<float>(v[i])))
+                             : static_cast<Real>(__builtin_sqrt(static_cast<double>(v[i])));
+  return v;
+#endif
+}
 
 template <class Real>
 void range(const Real* scores, int64_t n, Real* low, Real* high) {

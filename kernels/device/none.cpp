@@ -29,6 +29,8 @@ MR_NO_CUDA_TABLE(NetworkKernels, float)
 MR_NO_CUDA_TABLE(NetworkKernels, double)
 MR_NO_CUDA_TABLE(TrainingKernels, float)
 MR_NO_CUDA_TABLE(TrainingKernels, double)
+MR_NO_CUDA_TABLE(DeferredKernels, float)
+MR_NO_CUDA_TABLE(DeferredKernels, double)
 
 namespace cuda {
 namespace {

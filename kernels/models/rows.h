@@ -3,6 +3,7 @@
 
 #include "kernels/core/table.h"
 #include "kernels/models/attention.h"
+#include "kernels/models/deferred.h"
 #include "kernels/models/factor.h"
 #include "kernels/models/layer.h"
 #include "kernels/models/network.h"
@@ -24,6 +25,12 @@ namespace mr {
   ELEMENTS(adam_clock, AdamClock)
 
 MR_KERNEL_TABLE(TrainingKernels, MR_TRAINING_ROWS)
+
+#define MR_DEFERRED_ROWS(LISTS, ELEMENTS) \
+  ELEMENTS(settle_rows, SettleRows)       \
+  ELEMENTS(step_rows, StepRows)
+
+MR_KERNEL_TABLE(DeferredKernels, MR_DEFERRED_ROWS)
 
 #define MR_NETWORK_ROWS(LISTS, ELEMENTS) \
   LISTS(attention, Attention)            \

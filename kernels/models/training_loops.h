@@ -2,33 +2,8 @@
 #include "kernels/core/lanes.h"
 #include "kernels/models/training_cpu.h"
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 namespace mr::cpu::MR_SIMD {
 namespace {
-
-/// Square roots of all lanes: there is no operator for them.
-template <class Real>
-typename Lanes<Real>::Vector root(typename Lanes<Real>::Vector v) {
-#if defined(__AVX512F__)
-  if constexpr (sizeof(Real) == 4)
-    return reinterpret_cast<typename Lanes<Real>::Vector>(_mm512_sqrt_ps(v));
-  else
-    return reinterpret_cast<typename Lanes<Real>::Vector>(_mm512_sqrt_pd(v));
-#elif defined(__AVX2__)
-  if constexpr (sizeof(Real) == 4)
-    return reinterpret_cast<typename Lanes<Real>::Vector>(_mm256_sqrt_ps(v));
-  else
-    return reinterpret_cast<typename Lanes<Real>::Vector>(_mm256_sqrt_pd(v));
-#else
-  for (int64_t i = 0; i < Lanes<Real>::count; ++i)
-    v[i] = sizeof(Real) == 4 ? static_cast<Real>(__builtin_sqrtf(static_cast<float>(v[i])))
-                             : static_cast<Real>(__builtin_sqrt(static_cast<double>(v[i])));
-  return v;
-#endif
-}
 
 /// The last entries, fewer than a vector, in a vector of their own, and back.
 template <class Real>

@@ -46,13 +46,14 @@ struct ByItem {
 int64_t* numbers(const Tensor& x) { return x.span<int64_t>().data; }
 Tensor empty_index(int64_t n) { return Tensor::empty({n}, Dtype::int64); }
 
-/// Where items are counted: all of them, or where they are many more than the rows, those that occur.
+/// Where items are counted: all of them, or where they are very many, those that occur.
 struct ItemPlaces {
+  static constexpr int64_t most = 1 << 19;
   std::vector<int64_t> known;  // ascending; empty: all
   int64_t count;
 
   ItemPlaces(const int64_t* item_of, int64_t rows, int64_t items) : count(items) {
-    if (items <= 16 * rows) return;
+    if (items <= std::min(most, 1024 * rows)) return;
     known.assign(item_of, item_of + rows);
     std::sort(known.begin(), known.end());
     known.erase(std::unique(known.begin(), known.end()), known.end());
@@ -64,21 +65,28 @@ struct ItemPlaces {
   int64_t item(int64_t place) const { return known.empty() ? place + 1 : known[place]; }
 };
 
+/// A count for each place, all 0, which whoever uses them leaves so: a batch costs its rows, not the catalogue.
+int64_t* counts_of(int64_t places) {
+  thread_local std::vector<int64_t> counts;
+  if (static_cast<int64_t>(counts.size()) < places) counts.resize(static_cast<size_t>(places), 0);
+  return counts.data();
+}
+
 /// Counts the rows of every item, lays the items end to end and puts each row where its item is.
 ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists, int64_t items) {
   const Tensor users = user_of.to(Device::cpu), chosen = item_of.to(Device::cpu);
   const int64_t rows = lists.rows(), *const item = numbers(chosen);
   const ItemPlaces place(item, rows, items);
-  const Tensor counts = Tensor::zeros({place.count}, Dtype::int64);
-  int64_t* const next = numbers(counts);
+  const int64_t most = std::min(rows, place.count);
+  ByItem grouped{empty_index(most), empty_index(most + 1), empty_index(rows), empty_index(rows)};
   std::vector<uint64_t> occurs(static_cast<size_t>(place.count + 63) / 64);  // a bit per item
+  const Ragged ragged = lists.view(Device::cpu);
+  int64_t* const next = counts_of(place.count);  // from here on nothing fails
   for (int64_t r = 0; r < rows; ++r) {
     const int64_t at = place(item[r]);
     ++next[at];
     occurs[at / 64] |= uint64_t{1} << (at % 64);
   }
-  const int64_t most = std::min(rows, place.count);
-  ByItem grouped{empty_index(most), empty_index(most + 1), empty_index(rows), empty_index(rows)};
   int64_t *const present = numbers(grouped.items), *const starts = numbers(grouped.starts);
   int64_t *const order = numbers(grouped.order), *const owner = numbers(grouped.user_of), found = 0, at = 0;
   for (size_t word = 0; word < occurs.size(); ++word) {
@@ -90,7 +98,6 @@ ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists,
     }
   }
   starts[found] = rows;
-  const Ragged ragged = lists.view(Device::cpu);
   for (int64_t l = 0, r = 0; l < ragged.count; ++l) {
     const int64_t user = numbers(users)[l];
     for (const int64_t end = ragged.offsets[l + 1]; r < end; ++r) {
@@ -99,6 +106,7 @@ ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists,
       owner[k] = user;
     }
   }
+  for (int64_t i = 0; i < found; ++i) next[place(present[i])] = 0;
   grouped.items = grouped.items.slice(0, found);
   grouped.starts = grouped.starts.slice(0, found + 1);
   return grouped;
@@ -112,13 +120,14 @@ Gradient item_gradient(const Tensor& users, const Tensor& user_of, const Tensor&
   const Tensor owner = grouped.user_of.to(device), order = grouped.order.to(device), starts = grouped.starts.to(device);
   const Tensor out = Tensor::empty({count, width}, g.dtype(), device);
   with_real(g.dtype(), [&]<class Real>() {
-    kernels<TrainingKernels<Real>>(device).factor_item_gradients(count * width, {users.span<const Real>(),
-                                                                                 {owner.span<const int64_t>().data},
-                                                                                 order.span<const int64_t>(),
-                                                                                 starts.span<const int64_t>(),
-                                                                                 width,
-                                                                                 g.span<const Real>(),
-                                                                                 out.span<Real>()});
+    kernels<TrainingKernels<Real>>(device).factor_item_gradients(count * width,
+                                                                 {users.span_of_rows<const Real>(user_of),
+                                                                  {owner.span<const int64_t>().data},
+                                                                  order.span<const int64_t>(),
+                                                                  starts.span<const int64_t>(),
+                                                                  width,
+                                                                  g.span<const Real>(),
+                                                                  out.span<Real>()});
   });
   return {grouped.items.to(device), out, true};
 }
@@ -129,7 +138,7 @@ Gradient user_gradient(const Tensor& items, const Tensor& user_of, const Tensor&
   const Tensor out = Tensor::empty({lists.count(), width}, g.dtype(), g.device());
   with_real(g.dtype(), [&]<class Real>() {
     kernels<TrainingKernels<Real>>(g.device())
-        .factor_user_gradients(lists.count(), {items.span<const Real>(),
+        .factor_user_gradients(lists.count(), {items.span_of_rows<const Real>(item_of),
                                                {item_of.span<const int64_t>().data},
                                                lists.view(g.device()),
                                                width,
@@ -147,8 +156,8 @@ Tensor factor_scores(const Tensor& users, const Tensor& items, const Tensor& use
   const IndexView u{user_of.span<const int64_t>().data}, i{item_of.span<const int64_t>().data};
   with_real(users.dtype(), [&]<class Real>() {
     kernels<TrainingKernels<Real>>(device).factor_scores(
-        lists.count(), {users.span<const Real>(), items.span<const Real>(), u, i, lists.view(device), users.size(1),
-                        out.span<Real>()});
+        lists.count(), {users.span_of_rows<const Real>(user_of), items.span_of_rows<const Real>(item_of), u, i,
+                        lists.view(device), users.size(1), out.span<Real>()});
   });
   const bool need_users = users.node() != nullptr, need_items = items.node() != nullptr;
   const auto vjp = [users = users.data(), items = items.data(), user_of, item_of, lists, need_users,

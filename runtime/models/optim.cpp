@@ -3,7 +3,9 @@
 #include "runtime/models/optim.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "kernels/models/rows.h"
@@ -21,7 +23,11 @@ OptimizerState optimizer_state(const std::vector<Tensor>& parameters) {
     if (parameter.node() == nullptr || !parameter.node()->leaf) {
       throw ArgumentError("parameters", "the tensor collects no gradients: call :requires_grad() first");
     }
-    state.parameters.emplace_back().parameter = parameter;
+    ParameterState& added = state.parameters.emplace_back();
+    added.parameter = parameter;
+    for (ParameterState& other : state.parameters) {
+      if (&other != &added && other.parameter.same_bytes(parameter)) other.alone = added.alone = false;
+    }
   }
   return state;
 }
@@ -31,6 +37,7 @@ struct Prepared {
   Tensor values, slot, rows;
   Tensor placed;  // on the GPU: the rows, counted from 1, that the slots are of while the step lasts
   int64_t entries = 0;
+  bool deferred = false;  // `ParameterState::deferred` has all that is needed
 
   template <class Real>
   GradientView<Real> gradient(int64_t width) const {
@@ -96,18 +103,53 @@ void clear_slots(ParameterState& state, const Prepared& ready) {
   state.slots_set = false;
 }
 
-/// `with_history`: rows that had a gradient earlier still move (momentum).
-Prepared prepare(ParameterState& state, bool with_history, bool all_rows) {
+/// Which rows a step moves: those with a gradient; with `history` (momentum) also those that had one earlier; with
+/// weight decay all. `glide` says how rows with a history move, where they do so alike.
+struct Motion {
+  bool history, all_rows;
+  std::optional<GlideMethod> glide;
+};
+
+bool can_defer(const ParameterState& state, const Gradient& gradient, const Motion& motion) {
+  constexpr int64_t most_steps = std::numeric_limits<int32_t>::max() - StepLog::kept;
+  const Tensor& parameter = state.parameter;
+  return motion.glide && gradient.sparse() && parameter.device() == Device::cpu && state.alone && parameter.whole() &&
+         parameter.entries() > 0 && state.steps < most_steps && StepLog::possible(*motion.glide);
+}
+
+/// Whether rows without a gradient are put off in this step. Those of earlier steps are stored where they are not.
+bool defer(ParameterState& state, const Gradient& once, const Motion& motion) {
+  const bool possible = can_defer(state, once, motion);
+  if (state.deferred != nullptr &&
+      (!possible || state.deferred->gone() || !(state.deferred->method() == *motion.glide))) {
+    if (!state.deferred->gone()) state.parameter.storage().put_off(nullptr);
+    state.deferred = nullptr;
+    state.all_touched = true;
+  }
+  if (!possible) {
+    state.parameter.storage().put_off(nullptr);  // what another optimiser has put off
+    return false;
+  }
+  if (state.deferred == nullptr)
+    state.deferred = Deferred::start(state.parameter, state.mean, state.square, *motion.glide, state.steps);
+  state.deferred->prepare(once);
+  return true;
+}
+
+Prepared prepare(ParameterState& state, const Motion& motion) {
+  const auto [with_history, all_rows, glide] = motion;
   const Tensor& parameter = state.parameter;
   const Gradient& gradient = parameter.node()->grad;
   Prepared ready;
   ready.entries = parameter.entries();
+  const Gradient once = gradient.sparse() ? merged(gradient) : gradient;
+  ready.deferred = defer(state, once, motion);
+  if (ready.deferred) return ready;
   if (!gradient.sparse()) {
     ready.values = gradient.dense;
     state.all_touched = true;
     return ready;
   }
-  const Gradient once = merged(gradient);
   ready.values = once.values;
   if (parameter.device() == Device::cuda) {
     prepare_there(state, once, all_rows || with_history, ready);
@@ -138,20 +180,28 @@ void check_rates(double lr, double decay) {
 void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
   check_rates(lr, decay);
   if (!(momentum >= 0 && momentum < 1)) throw ArgumentError("momentum", std::to_string(momentum) + ", expected 0 to 1");
+  Motion motion{momentum > 0, decay > 0, {}};
+  if (momentum > 0 && decay == 0) motion.glide = GlideMethod{momentum, 1, 0, false};
   std::vector<std::pair<ParameterState*, Prepared>> moving;  // all of them before the first moves: memory may run out
   for (ParameterState& state : all.parameters) {
     if (!has_gradient(state)) continue;
     if (momentum > 0 && !state.mean.defined()) state.mean = zeros_like(state.parameter);
-    moving.emplace_back(&state, prepare(state, momentum > 0, decay > 0));
+    moving.emplace_back(&state, prepare(state, motion));
   }
   for (auto& [state, ready] : moving) {
     const Tensor& parameter = state->parameter;
+    ++state->steps;
+    if (ready.deferred) {
+      state->deferred->step(lr);
+      continue;
+    }
     const int64_t width = width_of(parameter);
     with_real(parameter.dtype(), [&]<class Real>() {
       kernels<TrainingKernels<Real>>(parameter.device())
-          .sgd_step(ready.entries, {parameter.span<Real>().data, momentum > 0 ? state->mean.span<Real>().data : nullptr,
-                                    ready.gradient<Real>(width), ready.chosen(width), static_cast<Real>(lr),
-                                    static_cast<Real>(momentum), static_cast<Real>(decay)});
+          .sgd_step(ready.entries,
+                    {parameter.span_to_write<Real>().data, momentum > 0 ? state->mean.span<Real>().data : nullptr,
+                     ready.gradient<Real>(width), ready.chosen(width), static_cast<Real>(lr),
+                     static_cast<Real>(momentum), static_cast<Real>(decay)});
     });
     clear_slots(*state, ready);
   }
@@ -185,7 +235,7 @@ void move(OptimizerState& all, const Moving& moving, const Adam& adam, Device de
       const int64_t width = width_of(state.parameter);
       clock.parameter[k] = number;
       const AdamRate rate = adam_rate(adam.lr, adam.beta1, adam.beta2, state.steps, adam.lazy);
-      steps.step[k] = {state.parameter.span<Real>().data,
+      steps.step[k] = {state.parameter.span_to_write<Real>().data,
                        state.mean.span<Real>().data,
                        state.square.span<Real>().data,
                        ready.template gradient<Real>(width),
@@ -215,9 +265,17 @@ void check_adam(const Adam& adam) {
   rate("beta2", adam.beta2);
 }
 
-/// Moments and counts of every parameter that has a gradient, and its gradient; nothing moves yet.
-std::map<std::pair<Device, Dtype>, Moving> prepare_adam(OptimizerState& all, const Adam& adam) {
+/// The parameters that have a gradient: whose rows without one are put off, and the others, by kind.
+struct AdamWork {
+  std::vector<ParameterState*> deferred;
   std::map<std::pair<Device, Dtype>, Moving> moving;
+};
+
+/// Moments and counts of every parameter that has a gradient, and its gradient; nothing moves yet.
+AdamWork prepare_adam(OptimizerState& all, const Adam& adam) {
+  AdamWork work;
+  Motion motion{!adam.lazy, adam.decay > 0, {}};
+  if (!adam.lazy && adam.decay == 0) motion.glide = GlideMethod{adam.beta1, adam.beta2, adam.epsilon, true};
   for (size_t i = 0; i < all.parameters.size(); ++i) {
     ParameterState& state = all.parameters[i];
     if (!has_gradient(state)) continue;
@@ -231,18 +289,26 @@ std::map<std::pair<Device, Dtype>, Moving> prepare_adam(OptimizerState& all, con
       all.rates = Tensor::zeros({n, 2}, Dtype::float64, device);
       all.steps = Tensor::zeros({n}, Dtype::int64, device);
     }
-    moving[{device, state.parameter.dtype()}].emplace_back(static_cast<int32_t>(i),
-                                                           prepare(state, !adam.lazy, adam.decay > 0));
+    Prepared ready = prepare(state, motion);
+    if (ready.deferred) {
+      work.deferred.push_back(&state);
+    } else {
+      work.moving[{device, state.parameter.dtype()}].emplace_back(static_cast<int32_t>(i), std::move(ready));
+    }
   }
-  return moving;
+  return work;
 }
 
 void adam_step(OptimizerState& all, double lr, double beta1, double beta2, double epsilon, double decay, bool lazy) {
   const Adam adam{lr, beta1, beta2, epsilon, decay, lazy};
   check_adam(adam);
-  const auto groups = prepare_adam(all, adam);
+  const AdamWork work = prepare_adam(all, adam);
   // from here on nothing can run out of memory: a step that did is tried again
-  for (const auto& [kind, moving] : groups) {
+  for (ParameterState* const state : work.deferred) {
+    ++state->steps;
+    state->deferred->step(lr);
+  }
+  for (const auto& [kind, moving] : work.moving) {
     const auto [device, dtype] = kind;
     for (const auto& [number, ready] : moving) ++all.parameters[static_cast<size_t>(number)].steps;
     with_real(dtype, [&, device = device]<class Real>() { move<Real>(all, moving, adam, device); });
@@ -251,7 +317,17 @@ void adam_step(OptimizerState& all, double lr, double beta1, double beta2, doubl
 }
 
 /// A copy that later steps do not change, and putting it back.
-Tensor snapshot_of(const Tensor& parameter) { return parameter.clone(); }
+Tensor snapshot_of(const Tensor& parameter, const std::optional<Tensor>& into) {
+  if (into) {
+    check::same_kind("into", *into, "parameter", parameter);
+    check::same_shape("into", *into, "parameter", parameter);
+  }
+  const auto deferred = std::dynamic_pointer_cast<Deferred>(parameter.storage().deferral());
+  if (deferred != nullptr && deferred->is_of(parameter)) return deferred->snapshot(parameter, into.value_or(Tensor()));
+  if (!into) return parameter.clone();
+  into->assign(parameter);
+  return into->data();
+}
 void restore_of(const Tensor& parameter, const Tensor& snapshot) {
   check::same_kind("snapshot", snapshot, "parameter", parameter);
   check::same_shape("snapshot", snapshot, "parameter", parameter);
@@ -274,7 +350,8 @@ extern const lua::OpTable optim_functions{
         op<&sgd_step>("sgd_step", "state, lr, momentum, weight_decay", "One step of stochastic gradient descent."),
         op<&adam_step>("adam_step", "state, lr, beta1, beta2, epsilon, weight_decay, sparse",
                        "One step of Adam; sparse: only of rows with a gradient."),
-        op<&snapshot_of>("snapshot", "parameter", "A copy that later steps do not change."),
+        op<&snapshot_of>("snapshot", "parameter, into?",
+                         "A copy that later steps do not change, in the place of an earlier one if given."),
         op<&restore_of>("restore", "parameter, snapshot", "Puts the numbers of a snapshot back."),
     }};
 extern const lua::OpTable optim_operators{lua::OpTable::metamethods,

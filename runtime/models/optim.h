@@ -4,12 +4,16 @@
 #include <vector>
 
 #include "runtime/lua/bind.h"
+#include "runtime/models/deferred.h"
 
 namespace mr {
 
 struct ParameterState {
   Tensor parameter, mean, square;
   int64_t steps = 0;  // of a parameter on the CPU
+  bool alone = true;  // nobody else moves its bytes here
+  /// While steps of rows without a gradient are put off; `mean` and `square` are then as of the rows' own last steps.
+  std::shared_ptr<Deferred> deferred;
   bool all_touched = false;
   /// Rows that ever had a gradient, ascending, counted from 0.
   std::vector<int64_t> touched;

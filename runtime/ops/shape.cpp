@@ -91,7 +91,8 @@ Tensor rows_of(const Tensor& x, const Tensor& index) {
   Tensor out = Tensor::empty(shape, x.dtype(), x.device());
   with_any(x.dtype(), [&]<class T>() {
     kernels<MoveKernels<T>>(x.device())
-        .gather_rows(out.entries(), {x.span<const T>(), {index.span<const int64_t>().data}, out.span<T>(), width});
+        .gather_rows(out.entries(),
+                     {x.span_of_rows<const T>(index), {index.span<const int64_t>().data}, out.span<T>(), width});
   });
   return record("rows", out, {x}, [index](const Tensor& g) -> Gradients { return {Gradient(index, g)}; });
 }

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "kernels/core/block_size.h"
@@ -144,6 +145,11 @@ Storage::~Storage() {
   } else {
     cuda::release(data_);
   }
+}
+
+void Storage::put_off(std::shared_ptr<Deferral> deferral) const {
+  if (deferral_ != nullptr) deferral_->let_go();
+  deferral_ = std::move(deferral);
 }
 
 int64_t Storage::held(Device device) { return held_bytes[static_cast<int>(device)]; }

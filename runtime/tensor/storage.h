@@ -9,6 +9,25 @@
 
 namespace mr {
 
+class Storage;
+
+/// Who puts off what is due to a storage's numbers until they are looked at. There is no way to the bytes around it:
+/// all readers, told of it or not, have it bring them up to date first.
+class Deferral {
+ public:
+  virtual ~Deferral() = default;
+  /// Brings all bytes up to date.
+  virtual void settle() = 0;
+  /// Some rows of so many bytes each, counted from 1; may do more.
+  virtual void settle_rows(const int64_t* rows, int64_t count, int64_t row_bytes) = 0;
+  /// Somebody else is about to write: brings all up to date, and puts nothing off any more.
+  virtual void let_go() = 0;
+
+ protected:
+  /// The bytes as they are.
+  static void* bytes_of(const Storage& storage);
+};
+
 class Storage {
  public:
   /// Uninitialised bytes, aligned to 64. Throws OutOfMemory before the machine would run out.
@@ -17,7 +36,26 @@ class Storage {
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
-  void* data() const { return data_; }
+  /// The bytes, up to date; they stay so until the one who defers goes on.
+  void* data() const {
+    if (deferral_ != nullptr) [[unlikely]]
+      deferral_->settle();
+    return data_;
+  }
+  /// The bytes, of which only these rows, counted from 1, will be looked at.
+  void* data_of_rows(const int64_t* rows, int64_t count, int64_t row_bytes) const {
+    if (deferral_ != nullptr) [[unlikely]]
+      deferral_->settle_rows(rows, count, row_bytes);
+    return data_;
+  }
+  /// The bytes, to be written to.
+  void* data_to_write() const {
+    put_off(nullptr);
+    return data_;
+  }
+  /// From here on this one defers; who did before lets go.
+  void put_off(std::shared_ptr<Deferral> deferral) const;
+  const std::shared_ptr<Deferral>& deferral() const { return deferral_; }
   int64_t bytes() const { return bytes_; }
   Device device() const { return device_; }
 
@@ -29,10 +67,15 @@ class Storage {
   static int64_t fresh();
 
  private:
+  friend class Deferral;
+
+  mutable std::shared_ptr<Deferral> deferral_;
   void* data_ = nullptr;
   int64_t bytes_ = 0;
   Device device_ = Device::cpu;
 };
+
+inline void* Deferral::bytes_of(const Storage& storage) { return storage.data_; }
 
 /// Asked for more memory than there is.
 class OutOfMemory : public std::bad_alloc {

@@ -55,6 +55,13 @@ Tensor Tensor::from_bytes(const void* values, const Shape& shape, Dtype dtype, D
   return out.to(device);
 }
 
+void* Tensor::raw_of_rows(const Tensor& rows) const {
+  if (body_->storage->deferral() == nullptr || !whole() || dims() == 0) return raw();
+  const auto* const numbers = static_cast<const int64_t*>(rows.host_bytes());
+  if (numbers == nullptr) return raw();
+  return body_->storage->data_of_rows(numbers, rows.entries(), shape().stride(0) * size_of(dtype()));
+}
+
 const void* Tensor::host_bytes() const {
   if (device() == Device::cpu) return raw();
   if (body_->here == nullptr) return nullptr;
@@ -110,7 +117,10 @@ Tensor Tensor::clone() const {
   return out;
 }
 
-void Tensor::assign(const Tensor& values) const { copy_bytes(raw(), device(), values.raw(), values.device(), bytes()); }
+void Tensor::assign(const Tensor& values) const {
+  const void* const from = values.raw();
+  copy_bytes(raw_to_write(), device(), from, values.device(), bytes());
+}
 
 Tensor Tensor::viewed(const Shape& shape) const {
   Body body = *body_;

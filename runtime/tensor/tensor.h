@@ -46,6 +46,22 @@ class Tensor {
     expect(dtype_of<T>);
     return {static_cast<T*>(raw()), entries()};
   }
+  /// The entries, of which only those in these rows of the first dimension (int64, counted from 1) will be read: where
+  /// steps were put off, no others are caught up.
+  template <Entry T>
+  Span<T> span_of_rows(const Tensor& rows) const {
+    expect(dtype_of<T>);
+    return {static_cast<T*>(raw_of_rows(rows)), entries()};
+  }
+  /// The entries to be written to, by optimisers: nobody's steps are put off any more.
+  template <Entry T>
+  Span<T> span_to_write() const {
+    expect(dtype_of<T>);
+    return {static_cast<T*>(raw_to_write()), entries()};
+  }
+  /// Whether these are all bytes of the storage.
+  bool whole() const { return bytes() == body_->storage->bytes(); }
+  const Storage& storage() const { return *body_->storage; }
   /// The bytes where the host can read them without waiting, or null.
   const void* host_bytes() const;
   void* raw() const { return static_cast<char*>(body_->storage->data()) + body_->offset; }
@@ -104,6 +120,8 @@ class Tensor {
       wrong_type(type);
   }
   [[noreturn]] void wrong_type(Dtype expected) const;
+  void* raw_of_rows(const Tensor& rows) const;
+  void* raw_to_write() const { return static_cast<char*>(body_->storage->data_to_write()) + body_->offset; }
 
   explicit Tensor(Body body) : body_(std::make_shared<Body>(std::move(body))) {}
   std::shared_ptr<const Body> body_;

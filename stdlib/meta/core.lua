@@ -967,10 +967,11 @@ function core.smooth_rr(scores, lists, gain, relevant) end
 ---@return number
 function core.smoothing_spline(x, y, at, lambda) end
 
----A copy that later steps do not change.
+---A copy that later steps do not change, in the place of an earlier one if given.
 ---@param parameter mr.Tensor
+---@param into? mr.Tensor
 ---@return mr.Tensor
-function core.snapshot(parameter) end
+function core.snapshot(parameter, into) end
 
 ---By generalised cross validation; whether the search hit an end.
 ---@param x mr.Tensor

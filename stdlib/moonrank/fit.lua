@@ -142,7 +142,7 @@ local function judged(o, run, epoch, loss)
   if o.group then entry.metrics[name] = o.group:of_first(measure) else entry.metrics[name] = measure() end
   run._measured = run._measured or epoch
   if o.select:better(entry.metrics[name], run.best and run.best.metrics[name]) then
-    run.best, run._snapshot = entry, o.model:snapshot()
+    run.best, run._snapshot = entry, o.model:snapshot(run._snapshot)
   end
 end
 

@@ -45,7 +45,7 @@ end
 local function sgd_step(state, o) core.sgd_step(state, o.lr, o.momentum, o.weight_decay) end
 
 ---Stochastic gradient descent: p = p - lr (g + weight_decay p), or with momentum v = momentum v + g, p = p - lr v.
----Rows without gradient are not touched where neither momentum nor decay moves them.
+---Rows without gradient are not touched where neither momentum nor decay moves them; what momentum does to them is put off, as with Adam.
 ---@param options? { lr?: number, momentum?: number, weight_decay?: number }  defaults 0.01, 0, 0
 ---@return mr.Optimizer
 ---Example: `tostring(mr.optim.sgd{lr = 0.5})   --> sgd{lr = 0.5, momentum = 0, weight_decay = 0}`
@@ -57,7 +57,9 @@ local function adam_step(state, o)
   core.adam_step(state, o.lr, o.beta1, o.beta2, o.epsilon, o.weight_decay, o.sparse)
 end
 
----Adam (Kingma & Ba 2015, algorithm 1). Rows that never had a gradient are skipped, which changes nothing: their step is 0.
+---Adam (Kingma & Ba 2015, algorithm 1). A step costs the rows that have a gradient in it: what others do without one is put off until they have one
+---or somebody reads them, and then is what all these steps add up to (to rounding). Reading changes nothing of what follows. On the GPU and with
+---weight decay, which moves all rows, every step visits every row.
 ---`sparse = true` moves only rows that have a gradient in this step, and ages only their moments; steps are counted for all rows together and
 ---epsilon is added to the root before its correction, as in torch.optim.SparseAdam. That is another method than Adam: a row between two
 ---gradients stands still instead of gliding on. It takes no weight decay.

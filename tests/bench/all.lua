@@ -18,6 +18,7 @@ local args = mr.args{
 local parts = {
   { "kernels", "--rows 32,512,8192,222472 --shapes normal,spread --forms padded,approxndcg --most 512 --repeats 3", 600, 40 },
   { "epochs", "--sets movielens,mq2008 --nsr 1 --losses ap --epochs 5 --forms relevant --peer_epochs 1 --warm 1", 2400, 45 },
+  { "catalogue", "--items 5000,50000 --epochs 3", 60, 10 },
   { "metrics", "--repeats 3", 120, 40 },
   { "letor", "--megabytes 20 --repeats 2 --peer_repeats 1", 60, 15 },
   { "distributions", "--repeats 1", 60, 15 },

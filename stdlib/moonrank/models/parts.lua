@@ -24,11 +24,12 @@ function Model:__call(batch) return self._forward(self._parameters, batch) end
 ---@return mr.Tensor[]
 function Model:parameters() return { table.unpack(self._parameters) } end
 
----Copies of the parameters as they are now, for :restore.
+---Copies of the parameters as they are now, for :restore. Of what an optimiser moves row by row a row is copied when it changes.
+---@param into? mr.Tensor[]  an earlier snapshot, which is overwritten
 ---@return mr.Tensor[]
-function Model:snapshot()
+function Model:snapshot(into)
   local copies = {}
-  for i, parameter in ipairs(self._parameters) do copies[i] = core.snapshot(parameter) end
+  for i, parameter in ipairs(self._parameters) do copies[i] = core.snapshot(parameter, into and into[i]) end
   return copies
 end
 

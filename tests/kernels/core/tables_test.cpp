@@ -36,7 +36,7 @@ TEMPLATE_TEST_CASE("no kernel is missing on the CPU", "[kernels][tables]", MoveK
                    MoveKernels<int64_t>, ArithmeticKernels<float>, ArithmeticKernels<double>, TrainingKernels<float>,
                    TrainingKernels<double>, SmoothKernels<float>, SmoothKernels<double>, MetricKernels<float>,
                    MetricKernels<double>, LambdaKernels<float>, LambdaKernels<double>, NetworkKernels<float>,
-                   NetworkKernels<double>) {
+                   NetworkKernels<double>, DeferredKernels<float>, DeferredKernels<double>) {
   check_complete(cpu_table<TestType>());
 }
 
@@ -44,7 +44,7 @@ TEMPLATE_TEST_CASE("no kernel is missing on the GPU", "[kernels][tables]", MoveK
                    MoveKernels<int64_t>, ArithmeticKernels<float>, ArithmeticKernels<double>, TrainingKernels<float>,
                    TrainingKernels<double>, SmoothKernels<float>, SmoothKernels<double>, MetricKernels<float>,
                    MetricKernels<double>, LambdaKernels<float>, LambdaKernels<double>, NetworkKernels<float>,
-                   NetworkKernels<double>) {
+                   NetworkKernels<double>, DeferredKernels<float>, DeferredKernels<double>) {
   // the table is there wherever CUDA was built in, device or not
   REQUIRE((cuda_table<TestType>() != nullptr) == cuda::built());
   if (cuda::built()) check_complete(*cuda_table<TestType>());

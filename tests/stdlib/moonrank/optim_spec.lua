@@ -98,8 +98,10 @@ describe("optimisers", function()
       end
     end)
 
-    it(shown .. " by rows equals dense bit for bit, in both types", function()
-      for _, dtype in ipairs{ "float32", "float64" } do
+    -- steps of rows without a gradient are put off, and added up in one: the same to rounding (deferred_spec.lua)
+    local put_off = not options.weight_decay and (name == "adam" or options.momentum)
+    it(shown .. " by rows equals dense" .. (put_off and " to rounding" or " bit for bit") .. ", in both types", function()
+      for dtype, room in pairs{ float32 = 5e-6, float64 = 3e-10 } do
         local sparse, dense = start():to(dtype):detach():requires_grad(), start():to(dtype):detach():requires_grad()
         local a, b = mr.optim[name](options):bind{ sparse }, mr.optim[name](options):bind{ dense }
         for step = 1, 20 do
@@ -112,7 +114,7 @@ describe("optimisers", function()
           (dense * sparse.grad):sum():backward()
           a:step()
           b:step()
-          equal(sparse:totable(), dense:totable())
+          if put_off then near(sparse:reshape(21), dense:reshape(21):totable(), room) else equal(sparse:totable(), dense:totable()) end
         end
       end
     end)

@@ -1,0 +1,53 @@
+#include "kernels/models/deferred_cpu.h"
+
+#include <algorithm>
+
+#include "kernels/core/launch_cpu.h"
+#include "kernels/core/simd.h"
+#include "kernels/models/rows.h"
+
+namespace mr {
+namespace cpu {
+
+template <class Real>
+const DeferredLoops<Real>& deferred_loops() {
+  static const DeferredLoops<Real> loops =
+      for_this_simd(&scalar::deferred<Real>, &avx2::deferred<Real>, &avx512::deferred<Real>)();
+  return loops;
+}
+template const DeferredLoops<float>& deferred_loops<float>();
+template const DeferredLoops<double>& deferred_loops<double>();
+
+namespace {
+
+/// loop(work, first, last) over the rows of so many entries.
+template <class Work>
+void by_row(int64_t count, const Work& work, void (*loop)(const Work& work, int64_t first, int64_t last)) {
+  if (count == 0) return;
+  parallel(count / work.at.width, std::max<int64_t>(1, 8192 / work.at.width),
+           [&](int64_t first, int64_t last) { loop(work, first, last); });
+}
+
+template <class Real>
+void settle_rows(int64_t count, const SettleRows<Real>& work) {
+  by_row(count, work, deferred_loops<Real>().settle);
+}
+
+template <class Real>
+void step_rows(int64_t count, const StepRows<Real>& work) {
+  by_row(count, work, deferred_loops<Real>().step);
+}
+
+template <class Real>
+void with_fast_forms(DeferredKernels<Real>& table) {
+  table.settle_rows = &settle_rows<Real>;
+  table.step_rows = &step_rows<Real>;
+}
+
+}  // namespace
+}  // namespace cpu
+
+MR_CPU_TABLE(DeferredKernels, float, cpu::with_fast_forms)
+MR_CPU_TABLE(DeferredKernels, double, cpu::with_fast_forms)
+
+}  // namespace mr

@@ -1,0 +1,127 @@
+// The loops of deferred_cpu.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD.
+#include "kernels/core/lanes.h"
+#include "kernels/models/deferred_cpu.h"
+
+namespace mr::cpu::MR_SIMD {
+namespace {
+
+/// `n` entries, a vector's or the last few of a row.
+template <class Real>
+typename Lanes<Real>::Vector part(const Real* from, int64_t n) {
+  if (n == Lanes<Real>::count) return Lanes<Real>::load(from);
+  Real lanes[Lanes<Real>::count] = {};
+  std::memcpy(lanes, from, n * sizeof(Real));
+  return Lanes<Real>::load(lanes);
+}
+template <class Real>
+void put(Real* to, typename Lanes<Real>::Vector v, int64_t n) {
+  if (n == Lanes<Real>::count) return Lanes<Real>::store(to, v);
+  std::memcpy(to, &v, n * sizeof(Real));
+}
+
+/// Asks for what row i of `last` is stored in, and for `other`: rows lie anywhere in tables larger than the caches.
+template <class Real>
+void fetch(const DeferredRows<Real>& at, const Real* other, int64_t i, int64_t last) {
+  if (i >= last) return;
+  const int64_t from = at.rows[i] * at.width;
+  constexpr auto line = static_cast<int64_t>(64 / sizeof(Real));
+  for (int64_t e = from; e < from + at.width; e += line) {
+    __builtin_prefetch(at.base + e);
+    __builtin_prefetch(at.mean + e);
+    if (at.square != nullptr) __builtin_prefetch(at.square + e);
+    __builtin_prefetch(other + e, 1);
+  }
+}
+constexpr int64_t rows_ahead = 8;
+
+/// DeferredRows::lost.
+template <class Real>
+typename Lanes<Real>::Vector lost(const DeferredRows<Real>& at, const Glide<Real>& g, typename Lanes<Real>::Vector m,
+                                  typename Lanes<Real>::Vector v) {
+  if (at.square == nullptr) return m * g.top[0];
+  const auto roots = root<Real>(v);
+  if (g.terms > 0) {
+    typename Lanes<Real>::Vector total{};
+    for (int64_t k = g.first; k < g.first + g.terms; ++k) total += at.weights[k] / (roots + at.places[k]);
+    return m * total;
+  }
+  const auto inverse = 1 / (roots + g.reach), u = g.reach * inverse;
+  const auto above = g.top[0] + u * (g.top[1] + u * g.top[2]);
+  return m * inverse * above / (1 + u * (g.bottom[0] + u * (g.bottom[1] + u * g.bottom[2])));
+}
+
+template <class Real>
+void settle(const SettleRows<Real>& work, int64_t first, int64_t last) {
+  const SettleRows<Real> w = work;
+  const int64_t width = w.at.width;
+  for (int64_t i = first; i < smaller(last, first + rows_ahead); ++i) fetch(w.at, w.out, i, last);
+  for (int64_t i = first; i < last; ++i) {
+    fetch(w.at, w.out, i + rows_ahead, last);
+    const int64_t from = w.at.rows[i] * width;
+    if (w.at.glide[i] < 0) {
+      std::memmove(w.out + from, w.at.base + from, width * sizeof(Real));
+      continue;
+    }
+    const Glide<Real> g = w.at.glides[w.at.glide[i]];
+    for (int64_t c = 0; c < width; c += Lanes<Real>::count) {
+      const int64_t e = from + c, n = smaller(Lanes<Real>::count, width - c);
+      const auto v = w.at.square == nullptr ? typename Lanes<Real>::Vector{} : part(w.at.square + e, n);
+      put<Real>(w.out + e, part(w.at.base + e, n) - lost(w.at, g, part(w.at.mean + e, n), v), n);
+    }
+  }
+}
+
+/// The entries of a row that have been caught up.
+template <class Real>
+struct Moving {
+  typename Lanes<Real>::Vector p, m, v;
+  void along(typename Lanes<Real>::Vector g, const StepRows<Real>& w) {
+    if (w.at.square == nullptr) {
+      m = w.beta1 * m + g;
+      p -= w.rate * m;
+      return;
+    }
+    m = w.beta1 * m + (1 - w.beta1) * g;
+    v = w.beta2 * v + (1 - w.beta2) * g * g;
+    p -= w.rate * m / (root<Real>(v * w.correction) + w.epsilon);
+  }
+};
+
+template <class Real>
+void step(const StepRows<Real>& work, int64_t first, int64_t last) {
+  const StepRows<Real> w = work;
+  const int64_t width = w.at.width;
+  for (int64_t i = first; i < smaller(last, first + rows_ahead); ++i) fetch(w.at, w.shown, i, last);
+  for (int64_t i = first; i < last; ++i) {
+    fetch(w.at, w.shown, i + rows_ahead, last);
+    const int64_t from = w.at.rows[i] * width;
+    const bool behind = w.at.glide[i] >= 0;
+    const Glide<Real> g = behind ? w.at.glides[w.at.glide[i]] : Glide<Real>{};
+    for (int64_t c = 0; c < width; c += Lanes<Real>::count) {
+      const int64_t e = from + c, n = smaller(Lanes<Real>::count, width - c);
+      Moving<Real> at{part(w.at.base + e, n), part(w.at.mean + e, n), {}};
+      if (w.at.square != nullptr) at.v = part(w.at.square + e, n);
+      if (behind) {
+        at.p -= lost(w.at, g, at.m, at.v);
+        at.m *= g.mean_left;
+        at.v *= g.square_left;
+      }
+      at.along(part(w.gradient + i * width + c, n), w);
+      if (w.at.square != nullptr) put<Real>(w.at.square + e, at.v, n);
+      put<Real>(w.at.mean + e, at.m, n);
+      put<Real>(w.at.base + e, at.p, n);
+      put<Real>(w.shown + e, at.p, n);
+    }
+  }
+}
+
+}  // namespace
+
+template <class Real>
+DeferredLoops<Real> deferred() {
+  return {&settle<Real>, &step<Real>};
+}
+template DeferredLoops<float> deferred<float>();
+template DeferredLoops<double> deferred<double>();
+
+}  // namespace mr::cpu::MR_SIMD

@@ -1,0 +1,101 @@
+// What rows do that move without a gradient: a row that was last moved in step t0 has parameter p, means m and v after
+// it. Its j-th step without a gradient takes m weight_j / (sqrt(v) + epsilon place_j) off p, with weight and place that
+// depend on t0 and j alone, so sums over j belong to t0 and serve every row (README.md).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/core/hd.h"
+
+namespace mr {
+
+/// Sums over the steps since t0 of weight d^n, where d = place / centre - 1, and of weight / (1 + d).
+struct GlideSums {
+  static constexpr int moments = 6;
+  double centre = 1, inverse = 0;
+  double moment[moments] = {};
+  MR_HD void add(double weight, double place) {
+    const double d = place / centre - 1;
+    inverse += weight / (1 + d);
+    for (double& each : moment) {
+      each += weight;
+      weight *= d;
+    }
+  }
+};
+
+/// What the rows of one t0 are to lose. With reach = epsilon centre and u = reach / (sqrt(v) + reach) it is
+/// m / (sqrt(v) + reach) times sum_j weight_j / (1 + d_j u): a rational function of u, or where that is not exact
+/// enough, the `terms` steps one by one, m weight / (sqrt(v) + place).
+template <class Real>
+struct Glide {
+  Real reach, top[3], bottom[3];  // (top[0] + top[1] u + ...) / (1 + bottom[0] u + ...)
+  Real mean_left, square_left;    // factors that the means come down by
+  int64_t first = 0, terms = 0;
+};
+
+/// The Pade approximant of sum_j weight_j / (1 + d_j u) of degrees n - 1 and n: quadrature of Gauss with n places for
+/// the weights. Its error grows with u, so at u = 1, where the sum is known, it is largest. Least n that is exact to
+/// `tolerance` there, or false.
+struct GlideFit {
+  double top[3] = {}, bottom[3] = {};
+
+  MR_HD bool fit(const GlideSums& sums, double tolerance) {
+    double g[GlideSums::moments];
+    for (int n = 0; n < GlideSums::moments; ++n) g[n] = n % 2 == 0 ? sums.moment[n] : -sums.moment[n];
+    return (one(g) && exact(sums, tolerance)) || (two(g) && exact(sums, tolerance)) ||
+           (three(g) && exact(sums, tolerance));
+  }
+
+ private:
+  MR_HD bool exact(const GlideSums& sums, double tolerance) const {
+    for (int k = 1; k < 4; ++k) {
+      const double u = k * 0.25;
+      if (!(1 + u * (bottom[0] + u * (bottom[1] + u * bottom[2])) > 0)) return false;
+    }
+    const double below = 1 + bottom[0] + bottom[1] + bottom[2];
+    return below > 0 && std::fabs((top[0] + top[1] + top[2]) / below - sums.inverse) <= tolerance * sums.inverse;
+  }
+  MR_HD void set_top(const double* g, int n) {
+    for (int k = 0; k < 3; ++k) {
+      top[k] = 0;
+      if (k >= n) continue;
+      top[k] = g[k];
+      for (int i = 0; i < k; ++i) top[k] += bottom[i] * g[k - 1 - i];
+    }
+  }
+  MR_HD bool one(const double* g) {
+    bottom[0] = -g[1] / g[0];
+    bottom[1] = bottom[2] = 0;
+    set_top(g, 1);
+    return true;
+  }
+  MR_HD bool two(const double* g) {
+    const double determinant = g[1] * g[1] - g[0] * g[2];
+    if (determinant == 0) return false;
+    bottom[0] = (g[0] * g[3] - g[1] * g[2]) / determinant;
+    bottom[1] = (g[2] * g[2] - g[1] * g[3]) / determinant;
+    bottom[2] = 0;
+    set_top(g, 2);
+    return true;
+  }
+  /// g[k] + bottom[0] g[k-1] + bottom[1] g[k-2] + bottom[2] g[k-3] = 0 for k = 3, 4, 5, by Cramer's rule.
+  MR_HD bool three(const double* g) {
+    const double minor0 = g[2] * g[2] - g[1] * g[3], minor1 = g[2] * g[3] - g[1] * g[4],
+                 minor2 = g[3] * g[3] - g[2] * g[4];
+    const double determinant = g[2] * minor0 - g[1] * minor1 + g[0] * minor2;
+    if (determinant == 0) return false;
+    const auto replaced = [&](int column) {
+      double a[3][3] = {{g[2], g[1], g[0]}, {g[3], g[2], g[1]}, {g[4], g[3], g[2]}};
+      for (int k = 0; k < 3; ++k) a[k][column] = -g[3 + k];
+      return a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) - a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0]) +
+             a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
+    };
+    for (int k = 0; k < 3; ++k) bottom[k] = replaced(k) / determinant;
+    set_top(g, 3);
+    return true;
+  }
+};
+
+}  // namespace mr

@@ -1,0 +1,34 @@
+// Steps of rows without a gradient, put off: what an optimiser has stored of a parameter, and what others see of it.
+#pragma once
+
+#include <memory>
+
+#include "runtime/autograd/node.h"
+#include "runtime/models/step_log.h"
+
+namespace mr {
+
+/// Owned by the parameter's storage and by the optimiser. The bytes of the parameter are a picture: whoever reads some
+/// has them settled there (`Storage`), the optimiser's own rows, means and counts of steps lie elsewhere and change in
+/// its steps alone.
+class Deferred : public Deferral, public std::enable_shared_from_this<Deferred> {
+ public:
+  /// Puts the parameter off from here on; `steps` were taken before. `parameter` is all of its storage, on the CPU.
+  static std::shared_ptr<Deferred> start(const Tensor& parameter, const Tensor& mean, const Tensor& square,
+                                         const GlideMethod& method, int64_t steps);
+
+  /// All that the next step needs memory for. `once`: each row once.
+  virtual void prepare(const Gradient& once) = 0;
+  /// Takes the step; beyond `lr` it has what `start` was given.
+  virtual void step(double lr) = 0;
+  /// The numbers of the parameter as they are now, in a tensor of its own or in an earlier snapshot, `into`: rows are
+  /// copied there as they change, and the rest when somebody reads it.
+  virtual Tensor snapshot(const Tensor& parameter, const Tensor& into) = 0;
+  /// Whether this tensor is the parameter, row by row, and still put off.
+  virtual bool is_of(const Tensor& tensor) const = 0;
+  /// Whether somebody else wrote to the parameter: all steps are taken, and no more are put off.
+  virtual bool gone() const = 0;
+  virtual const GlideMethod& method() const = 0;
+};
+
+}  // namespace mr

@@ -1,0 +1,70 @@
+// A parameter as it was in one step, while its optimiser goes on: a row is copied when it is about to change, and what
+// never changed when somebody reads the snapshot. Taking one costs nothing that grows with the width.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "kernels/models/deferred.h"
+#include "runtime/models/glides.h"
+#include "runtime/tensor/tensor.h"
+
+namespace mr {
+
+/// Rows, counted from 0, and the numbers of their glides; -1: nothing was put off.
+struct RowBatch {
+  std::vector<int64_t> rows;
+  std::vector<int32_t> glide;
+  void begin(int64_t most) {
+    rows.clear();
+    glide.clear();
+    rows.reserve(static_cast<size_t>(most));
+    glide.reserve(static_cast<size_t>(most));
+  }
+};
+
+/// What snapshots are taken of.
+template <class Real>
+class DeferredSource {
+ public:
+  virtual ~DeferredSource() = default;
+  virtual const StepLog& log() const = 0;
+  /// The step that a row was last stored in, or 0 for one that is as it began, as it is shown.
+  virtual int32_t stored_in(int64_t row) const = 0;
+  virtual const Real* shown() const = 0;
+  virtual DeferredRows<Real> view(const RowBatch& batch, const Glides<Real>& glides) const = 0;
+};
+
+template <class Real>
+class DeferredSnapshot final : public Deferral {
+ public:
+  explicit DeferredSnapshot(const Tensor& copy) : copy_(static_cast<Real*>(bytes_of(copy.storage()))) {}
+
+  /// The parameter as it is now. What was kept before is forgotten.
+  void begin(std::shared_ptr<const DeferredSource<Real>> source, const Tensor& parameter);
+  /// Copies those of these rows that are not here yet, before `source` changes them.
+  void keep(const DeferredSource<Real>& source, const std::vector<int64_t>& rows);
+
+  void settle() override;
+  void settle_rows(const int64_t*, int64_t, int64_t) override { settle(); }
+  void let_go() override { settle(); }
+
+ private:
+  void copy_rows(const std::vector<int64_t>& rows);
+
+  Real* copy_;
+  std::shared_ptr<const DeferredSource<Real>> source_;
+  Tensor parameter_;  // its bytes are the source's
+  int32_t now_ = 0;
+  std::vector<GlideSums> recent_;
+  std::vector<uint8_t> is_here_;
+  Glides<Real> glides_;
+  RowBatch batch_;
+};
+
+/// A tensor like the parameter whose bytes a snapshot fills, `into` or a new one.
+template <class Real>
+std::pair<Tensor, std::shared_ptr<DeferredSnapshot<Real>>> snapshot_in(const Tensor& parameter, const Tensor& into);
+
+}  // namespace mr

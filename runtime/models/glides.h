@@ -1,0 +1,87 @@
+// The glides of rows by the step that they were last moved in, made when first asked for.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "runtime/models/step_log.h"
+
+namespace mr {
+
+template <class Real>
+class Glides {
+ public:
+  /// Of rows until step `until`; `recent`, if given, has the sums of steps from `until` - rest() + 1 on as they were.
+  void restart(int32_t until, const std::vector<GlideSums>* recent = nullptr) {
+    until_ = until;
+    recent_ = recent;
+    if (entries_.empty()) entries_.resize(static_cast<size_t>(StepLog::kept));
+    ++version_;
+    list_.clear();
+    weights_.clear();
+    places_.clear();
+  }
+  int32_t until() const { return until_; }
+
+  /// The number of the glide of rows that were last moved in step t0 < until.
+  int32_t of(const StepLog& log, int32_t t0) {
+    Entry& entry = entries_[static_cast<size_t>(t0 % StepLog::kept)];
+    if (entry.version == version_) return entry.number;
+    add(log, t0);
+    entry = {version_, static_cast<int32_t>(list_.size()) - 1};
+    return entry.number;
+  }
+
+  const Glide<Real>* list() const { return list_.data(); }
+  const Real* weights() const { return weights_.data(); }
+  const Real* places() const { return places_.data(); }
+
+ private:
+  struct Entry {
+    int64_t version = 0;
+    int32_t number = 0;
+  };
+  /// Of what a row loses: a few roundings.
+  static constexpr double tolerance = sizeof(Real) == 4 ? 2e-7 : 1e-12;
+
+  const GlideSums& sums(const StepLog& log, int32_t t0) const {
+    const int32_t first = until_ - log.rest() + 1;
+    return recent_ == nullptr || t0 < first ? log.sums(t0) : (*recent_)[static_cast<size_t>(t0 - first)];
+  }
+
+  void add(const StepLog& log, int32_t t0) {
+    const int32_t steps = until_ - t0;
+    const GlideSums& all = sums(log, t0);
+    const double epsilon = log.method().epsilon;
+    Glide<Real> glide{};
+    glide.mean_left = static_cast<Real>(log.mean_left(steps));
+    glide.square_left = static_cast<Real>(log.square_left(steps));
+    glide.reach = static_cast<Real>(epsilon * all.centre);
+    GlideFit fit;
+    if (!log.method().adam) {
+      glide.top[0] = static_cast<Real>(all.moment[0]);
+    } else if (all.moment[0] > 0 && fit.fit(all, tolerance)) {
+      for (int k = 0; k < 3; ++k) {
+        glide.top[k] = static_cast<Real>(fit.top[k]);
+        glide.bottom[k] = static_cast<Real>(fit.bottom[k]);
+      }
+    } else if (all.moment[0] > 0) {
+      glide.first = static_cast<int64_t>(weights_.size());
+      glide.terms = std::min(steps, log.rest());
+      for (int32_t j = 1; j <= glide.terms; ++j) {
+        weights_.push_back(static_cast<Real>(log.weight(t0, j)));
+        places_.push_back(static_cast<Real>(epsilon * log.place(t0, j)));
+      }
+    }
+    list_.push_back(glide);
+  }
+
+  int32_t until_ = -1;
+  int64_t version_ = 0;
+  const std::vector<GlideSums>* recent_ = nullptr;
+  std::vector<Entry> entries_;
+  std::vector<Glide<Real>> list_;
+  std::vector<Real> weights_, places_;
+};
+
+}  // namespace mr

@@ -1,0 +1,61 @@
+#include "runtime/models/step_log.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mr {
+
+StepLog::Powers::Powers(double base) {
+  for (int32_t k = 0; k < low; ++k) units[static_cast<size_t>(k)] = std::pow(base, k);
+  for (size_t k = 0; k < lows.size(); ++k) lows[k] = std::pow(base, low * static_cast<double>(k));
+}
+
+double StepLog::ratio_of(const GlideMethod& method) {
+  return method.adam ? method.beta1 / std::sqrt(method.beta2) : method.beta1;
+}
+
+/// The step from which on all later ones together are nothing beside the first.
+int32_t StepLog::rest_of(const GlideMethod& method) {
+  constexpr double nothing = 1e-14;
+  const double ratio = ratio_of(method);
+  if (!(ratio < 1) || !(method.epsilon > 0 || !method.adam)) return kept;
+  if (ratio <= nothing) return 1;
+  return static_cast<int32_t>(std::min<double>(kept, std::ceil(std::log(nothing) / std::log(ratio))));
+}
+
+StepLog::StepLog(const GlideMethod& method, int32_t now)
+    : method_(method),
+      now_(now),
+      first_(now),
+      rest_(rest_of(method)),
+      mean_powers_(method.beta1),
+      square_powers_(method.adam ? method.beta2 : 1),
+      steps_(static_cast<size_t>(kept)) {
+  const double ratio = ratio_of(method);
+  for (int32_t j = 0; j <= rest_; ++j) {
+    ratio_powers_.push_back(std::pow(ratio, j));
+    place_powers_.push_back(method.adam ? std::pow(method.beta2, -0.5 * j) : 1);
+  }
+  begin_sums();
+}
+
+void StepLog::begin_sums() {
+  Step& step = at(now_);
+  step.sums = GlideSums();
+  if (!method_.adam) return;
+  const double mean_steps = std::min<double>(rest_, std::round(1 / (1 - ratio_of(method_))));
+  step.sums.centre = std::sqrt(std::pow(method_.beta2, -mean_steps) - std::pow(method_.beta2, now_));
+}
+
+void StepLog::append(double lr) {
+  ++now_;
+  Step& step = at(now_);
+  const double left1 = 1 - std::pow(method_.beta1, now_), left2 = 1 - std::pow(method_.beta2, now_);
+  step.factor = method_.adam ? lr * std::sqrt(left2) / left1 : lr;
+  step.root = method_.adam ? std::sqrt(left2) : 1;
+  const int32_t back = std::min(rest_, now_ - first_);
+  for (int32_t j = 1; j <= back; ++j) at(now_ - j).sums.add(weight(now_ - j, j), place(now_ - j, j));
+  begin_sums();
+}
+
+}  // namespace mr

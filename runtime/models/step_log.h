@@ -1,0 +1,69 @@
+// The steps that an optimiser took of one parameter, as far back as rows that were put off since may need them, and
+// what they add up to for rows of each (kernels/models/glide.h).
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "kernels/models/glide.h"
+
+namespace mr {
+
+/// How a row without a gradient moves: Adam, or SGD with momentum beta1.
+struct GlideMethod {
+  double beta1, beta2, epsilon;
+  bool adam;
+  bool operator==(const GlideMethod&) const = default;
+};
+
+class StepLog {
+ public:
+  /// Rows must be stored again before so many steps have passed.
+  static constexpr int32_t kept = 16384;
+
+  /// Whether a row comes to rest, and soon enough.
+  static bool possible(const GlideMethod& method) { return rest_of(method) <= kept / 4; }
+  StepLog(const GlideMethod& method, int32_t now);
+
+  int32_t now() const { return now_; }
+  /// So many steps after its own a row moves no more.
+  int32_t rest() const { return rest_; }
+  const GlideMethod& method() const { return method_; }
+  void append(double lr);
+
+  /// Of rows of step t0, from it to now.
+  const GlideSums& sums(int32_t t0) const { return at(t0).sums; }
+  /// In the j-th step after t0, j <= rest().
+  double weight(int32_t t0, int32_t j) const { return at(t0 + j).factor * ratio_powers_[static_cast<size_t>(j)]; }
+  double place(int32_t t0, int32_t j) const { return at(t0 + j).root * place_powers_[static_cast<size_t>(j)]; }
+  /// beta1^k and beta2^k.
+  double mean_left(int32_t k) const { return mean_powers_.of(k); }
+  double square_left(int32_t k) const { return square_powers_.of(k); }
+
+ private:
+  struct Step {
+    GlideSums sums;
+    double factor, root;  // what a step's weights and places have in common
+  };
+  struct Powers {
+    static constexpr int32_t low = 256;
+    std::array<double, low> units{};
+    std::array<double, kept / low + 1> lows{};
+    explicit Powers(double base);
+    double of(int32_t k) const { return units[static_cast<size_t>(k % low)] * lows[static_cast<size_t>(k / low)]; }
+  };
+
+  static double ratio_of(const GlideMethod& method);
+  static int32_t rest_of(const GlideMethod& method);
+  const Step& at(int32_t step) const { return steps_[static_cast<size_t>(step % kept)]; }
+  Step& at(int32_t step) { return steps_[static_cast<size_t>(step % kept)]; }
+  void begin_sums();
+
+  GlideMethod method_;
+  int32_t now_, first_, rest_;
+  std::vector<double> ratio_powers_, place_powers_;
+  Powers mean_powers_, square_powers_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace mr

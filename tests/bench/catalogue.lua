@@ -1,0 +1,56 @@
+-- What an epoch costs by the size of the catalogue: the same lists of made-up ratings in 5,000, 50,000 and 500,000 items, relevant ones spread over
+-- them, the others drawn from all of them; batches of 32 users, 32 factors, smooth AP. Adam with steps put off, and with a weight decay that changes no number but moves all rows in every
+-- step; training alone, and with validation and a copy of the parameters at every better epoch.
+-- Usage: moonrank tests/bench/catalogue.lua [--items 5000,50000] [--optimizers adam,dense] [--csv FILE].
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
+
+local args = mr.args{
+  users = { default = 1000, help = "users of the ratings" },
+  items = { default = { 5000, 50000, 500000 }, help = "sizes of the catalogue; the first is that of the ratings" },
+  optimizers = { default = { "adam", "dense", "sparse" }, help = "dense: with weight decay; sparse: of the rows with a gradient alone" },
+  threads = { default = { 1 }, help = "numbers of threads" },
+  epochs = { default = 10, help = "measured after `warm`; the median counts" },
+  warm = { default = 2, help = "epochs before" },
+  csv = { type = "string", help = "a file for the table, as CSV" },
+}
+
+local ratings = mr.data.synthetic{ kind = "ratings", users = args.users, items = args.items[1], seed = 1 }
+local fold = ratings:binarize(4):min_relevant(5):folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1]
+
+-- The same lists in another number of items.
+local function spread(part, of)
+  local items, relevance = core.integers(part.items), part.lists.relevance:totable()
+  local draws = core.uniform({ #items }, 1, of + 1, 1, "items", "float64", "cpu"):totable()
+  for i, item in ipairs(items) do items[i] = relevance[i] > 0 and 1 + (item - 1) * (of // args.items[1]) or math.floor(draws[i]) end
+  return mr.data.dataset{ lists = part.lists, users = part.users, items = core.tensor(items, "int64", "cpu"), name = part.name }
+end
+
+local optimizers = { adam = { lr = 0.01 }, dense = { lr = 0.01, weight_decay = 1e-30 }, sparse = { lr = 0.01, sparse = true } }
+
+local function times(items, optimizer, validates)
+  local measured, last = {}, nil
+  mr.fit{ model = mr.models.mf{ users = ratings.users, items = items, factors = 32, seed = 1 }, loss = mr.losses.ap(),
+    train = spread(fold.train, items), valid = validates and spread(fold.valid, items) or nil, metrics = { "ndcg" },
+    optimizer = mr.optim.adam(optimizers[optimizer]), batch = 32, epochs = args.warm + args.epochs, progress = false,
+    each_epoch = function(epoch)
+      local now = bench.clock()
+      if epoch > args.warm then measured[#measured + 1] = now - last end
+      last = bench.clock()
+    end }
+  return measured
+end
+
+local rows, add = bench.collect()
+local names = { adam = "moonrank", dense = "moonrank, every row", sparse = "moonrank, sparse Adam" }
+for _, validates in ipairs{ false, true } do
+  for _, items in ipairs(args.items) do
+    local workload = ("epoch of %d items%s"):format(items, validates and ", validated" or "")
+    for _, threads in ipairs(args.threads) do
+      core.threads(threads)
+      for _, optimizer in ipairs(args.optimizers) do add(workload, names[optimizer], threads, times(items, optimizer, validates)) end
+    end
+  end
+end
+bench.finish(("One epoch, median of %d; %d rows in %d lists."):format(args.epochs, fold.train.lists.rows, fold.train.count), rows, args.csv)

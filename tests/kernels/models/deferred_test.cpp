@@ -1,0 +1,169 @@
+// What rows lose in steps that were put off: the rational function against sums in long double, and the loops on every
+// instruction set that this processor has against the plain kernels, bit for bit.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "kernels/models/deferred_cpu.h"
+#include "kernels/models/rows.h"
+#include "tests/support/random_entries.h"
+#include "tests/support/simd_forms.h"
+
+using namespace mr;
+using test::random;
+
+namespace {
+
+/// Weights and places of Adam's k steps after step t0.
+struct Steps {
+  std::vector<double> weights, places;
+  GlideSums sums;
+
+  Steps(double beta1, double beta2, int t0, int k) {
+    sums.centre = std::sqrt(std::pow(beta2, -10) - std::pow(beta2, t0));
+    for (int j = 1; j <= k; ++j) {
+      const double left1 = 1 - std::pow(beta1, t0 + j), left2 = 1 - std::pow(beta2, t0 + j);
+      weights.push_back(std::pow(beta1 / std::sqrt(beta2), j) * std::sqrt(left2) / left1 * (j % 7 < 3 ? 0.3 : 1));
+      places.push_back(std::sqrt(left2) * std::pow(beta2, -0.5 * j));
+      sums.add(weights.back(), places.back());
+    }
+  }
+
+  /// Sum of weight / (1 + d u).
+  double at(double u) const {
+    long double total = 0;
+    for (size_t j = 0; j < weights.size(); ++j)
+      total += weights[j] / (1 + (static_cast<long double>(places[j]) / sums.centre - 1) * u);
+    return static_cast<double>(total);
+  }
+};
+
+double value(const GlideFit& fit, double u) {
+  return (fit.top[0] + u * (fit.top[1] + u * fit.top[2])) /
+         (1 + u * (fit.bottom[0] + u * (fit.bottom[1] + u * fit.bottom[2])));
+}
+
+}  // namespace
+
+TEST_CASE("what steps put off add up to is as exact as was asked for, or is not given", "[kernels]") {
+  int64_t fits = 0, all = 0;
+  for (const auto& [beta1, beta2] : {std::pair(0.9, 0.999), std::pair(0.5, 0.9), std::pair(0.98, 0.999)}) {
+    for (const int t0 : {1, 3, 10, 30, 100, 300, 1000, 10000}) {
+      for (const int k : {1, 2, 3, 4, 5, 20, 100, 300}) {
+        for (const double tolerance : {1e-4, 2e-7, 1e-12}) {
+          const Steps steps(beta1, beta2, t0, k);
+          CAPTURE(beta1, beta2, t0, k, tolerance);
+          GlideFit fit;
+          ++all;
+          if (!fit.fit(steps.sums, tolerance)) continue;
+          ++fits;
+          double worst = 0;
+          for (int i = 0; i <= 100; ++i)
+            worst = std::max(worst, std::fabs(value(fit, i / 100.) / steps.at(i / 100.) - 1));
+          CHECK(worst <= tolerance * 1.01 + 1e-14);
+        }
+      }
+    }
+  }
+  CHECK(fits > all / 2);
+  GlideFit late;
+  CHECK(late.fit(Steps(0.9, 0.999, 1000, 300).sums, 2e-7));
+  CHECK(!late.fit(Steps(0.9, 0.999, 1, 300).sums, 2e-7));
+}
+
+namespace {
+
+/// Three rows of five: one glides by the rational function, one step by step, of one nothing was put off.
+template <class Real>
+struct Table {
+  int64_t width;
+  std::vector<Real> base, mean, square, shown, gradient, weights{Real(0.5), Real(0.25)}, places{Real(1e-3), Real(2e-3)};
+  std::vector<int64_t> rows{4, 0, 2};
+  std::vector<int32_t> glide{0, 1, -1};
+  std::vector<Glide<Real>> glides{
+      {Real(0.01), {Real(0.9), Real(0.4), Real(0.1)}, {Real(0.3), Real(0.2), Real(0.05)}, Real(0.8), Real(0.99), 0, 0},
+      {Real(0.01), {Real(0.7), 0, 0}, {}, Real(0.7), Real(0.98), 0, 2}};
+  bool adam;
+
+  Table(int64_t columns, bool squares)
+      : width(columns),
+        base(random<Real>(5 * columns, "base")),
+        mean(random<Real>(5 * columns, "mean")),
+        square(random<Real>(5 * columns, "square")),
+        shown(static_cast<size_t>(5 * columns)),
+        gradient(random<Real>(3 * columns, "gradient")),
+        adam(squares) {
+    for (Real& each : square) each *= each;
+    square[0] = 0;
+  }
+  DeferredRows<Real> at() {
+    return {base.data(),    mean.data(),   adam ? square.data() : nullptr,
+            rows.data(),    glide.data(),  glides.data(),
+            weights.data(), places.data(), width};
+  }
+  SettleRows<Real> settle() { return {at(), shown.data()}; }
+  StepRows<Real> step() {
+    return {at(), gradient.data(), shown.data(), Real(0.1), Real(1.5), Real(0.9), Real(0.999), Real(1e-8)};
+  }
+  std::vector<std::vector<Real>> all() const { return {base, mean, square, shown}; }
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("rows put off are settled and moved in vectors as in the plain kernels", "[kernels]", float,
+                   double) {
+  using Real = TestType;
+  for (const int64_t width : {1, 2, 3, 7, 8, 15, 16, 31, 32, 33, 64, 97}) {
+    for (const bool adam : {true, false}) {
+      Table<Real> settled(width, adam), moved(width, adam);
+      for (int64_t i = 0; i < 3 * width; ++i) {
+        settled.settle()(i);
+        moved.step()(i);
+      }
+      for (const auto& [name, loops] :
+           simd_loops(&cpu::scalar::deferred<Real>, &cpu::avx2::deferred<Real>, &cpu::avx512::deferred<Real>)) {
+        INFO(name << ", width " << width << (adam ? ", Adam" : ", SGD"));
+        Table<Real> a(width, adam), b(width, adam);
+        loops.settle(a.settle(), 0, 3);
+        loops.step(b.step(), 0, 1);
+        loops.step(b.step(), 1, 3);
+        CHECK(a.all() == settled.all());
+        CHECK(b.all() == moved.all());
+      }
+      Table<Real> a(width, adam), b(width, adam);
+      cpu_table<DeferredKernels<Real>>().settle_rows(3 * width, a.settle());
+      cpu_table<DeferredKernels<Real>>().step_rows(3 * width, b.step());
+      CHECK(a.all() == settled.all());
+      CHECK(b.all() == moved.all());
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("rows put off lose what their steps would have taken", "[kernels]", float, double) {
+  using Real = TestType;
+  const Steps steps(0.9, 0.999, 500, 300);
+  GlideFit fit;
+  REQUIRE(fit.fit(steps.sums, sizeof(Real) == 4 ? 2e-7 : 1e-9));
+  for (const double epsilon : {1e-8, 1e-3}) {
+    Glide<Real> glide{};
+    glide.reach = static_cast<Real>(epsilon * steps.sums.centre);
+    for (int k = 0; k < 3; ++k) {
+      glide.top[k] = static_cast<Real>(fit.top[k]);
+      glide.bottom[k] = static_cast<Real>(fit.bottom[k]);
+    }
+    DeferredRows<Real> at{};
+    Real unused = 0;
+    at.square = &unused;
+    for (const double root : {0., 1e-12, 1e-9, 1e-8, 1e-6, 1e-4, 1e-2, 1., 100.}) {
+      const auto square = static_cast<Real>(root * root);
+      long double expected = 0;
+      for (size_t j = 0; j < steps.weights.size(); ++j)
+        expected += steps.weights[j] / (std::sqrt(static_cast<long double>(square)) + epsilon * steps.places[j]);
+      CAPTURE(epsilon, root);
+      CHECK(double{at.lost(glide, Real(1e-5), square)} ==
+            Approx(static_cast<double>(1e-5L * expected)).epsilon(sizeof(Real) == 4 ? 2e-6 : 2e-9));
+    }
+  }
+}
