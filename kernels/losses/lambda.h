@@ -9,24 +9,46 @@
 
 #include "kernels/core/group.h"
 #include "kernels/core/view.h"
-#include "kernels/losses/swaps.h"
+#include "kernels/ranking/swaps.h"
 #include "kernels/smooth/smooth_rank.h"
 #include "kernels/tensor/elementwise.h"
 
 namespace mr {
 
-/// One value per list, and its derivative by every score (null: not asked for).
-template <class Real>
+/// Every pair of unequal grades counts 1.
+struct PairSwaps {
+  struct Row {
+    double level, inverse_rank;
+  };
+  template <class Group>
+  MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double>) const {
+    of.fill(group, list, rows, [&](int64_t row) { return static_cast<double>(of.relevance[row]); });
+  }
+  struct Delta {
+    MR_HD double operator()(const Row&, const Row&) const { return 1; }
+  };
+  template <class Group>
+  MR_HD Delta delta(const Group&, int64_t, const RankedRows&, Span<Row>) const {
+    return {};
+  }
+};
+
+/// One value per list, and its derivative by every score (null: not asked for). `rows` and `spare` have a slot per row.
+template <class Real, class Swaps>
 struct LambdaLoss {
-  LambdaRows of;
+  using Row = typename Swaps::Row;
+  RankedRows of;
+  Swaps swaps;
+  Span<Row> rows;
+  Span<double> spare;
   Span<const Real> scores;
   Real gain;
   Span<Real> value, derivative;
 
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
-    of.fill(group, list);
-    of.with_delta(group, list, [&](auto delta) { add_up(group, list, delta); });
+    swaps.fill(group, list, of, rows, spare);
+    add_up(group, list, swaps.delta(group, list, of, rows));
   }
 
   /// a (s_j - s_i) of two rows.
@@ -39,7 +61,7 @@ struct LambdaLoss {
     const int64_t at = of.lists.begin(list), n = of.lists.size(list);
     const double total = group.sum(n, [&](int64_t k) {
       double slope = 0;
-      const double sum = of.rows[at + k].level > 0 ? over_worse(at, n, at + k, delta, slope) : 0;
+      const double sum = rows[at + k].level > 0 ? over_worse(at, n, at + k, delta, slope) : 0;
       if (derivative.data != nullptr) {
         derivative[at + k] = static_cast<Real>(gain * (slope + over_better(list, at + k, delta)));
       }
@@ -50,10 +72,10 @@ struct LambdaLoss {
 
   template <class Delta>
   MR_HD double over_worse(int64_t at, int64_t n, int64_t i, Delta delta, double& slope) const {
-    const LambdaRow row = of.rows[i];
+    const Row row = rows[i];
     double sum = 0;
     for (int64_t j = at; j < at + n; ++j) {
-      const LambdaRow other = of.rows[j];
+      const Row other = rows[j];
       if (other.level >= row.level) continue;
       const double weight = delta(row, other);
       if (weight == 0) continue;  // also of an infinite loss
@@ -66,12 +88,12 @@ struct LambdaLoss {
 
   template <class Delta>
   MR_HD double over_better(int64_t list, int64_t j, Delta delta) const {
-    const int64_t at = of.lists.begin(list), better = of.targets.size(list);
-    const LambdaRow row = of.rows[j];
+    const int64_t at = of.lists.begin(list), better = of.better.size(list);
+    const Row row = rows[j];
     double slope = 0;
     for (int64_t slot = 0; slot < better; ++slot) {
-      const int64_t i = at + of.targets(list, slot);
-      const LambdaRow other = of.rows[i];
+      const int64_t i = at + of.better(list, slot);
+      const Row other = rows[i];
       if (other.level > row.level) slope += delta(other, row) * sigmoid(wrong_by(i, j));
     }
     return slope;

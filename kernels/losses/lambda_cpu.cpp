@@ -11,9 +11,10 @@ namespace cpu {
 namespace {
 
 /// One thread's arrays: the rows of a list that are worse than another one.
+template <class Row>
 struct Worse {
   std::vector<int64_t> at;
-  std::vector<LambdaRow> rows;
+  std::vector<Row> rows;
   std::vector<double> scores, weights, slopes;
 
   auto in_use() { return Kept(at, rows, scores, weights, slopes); }
@@ -24,29 +25,32 @@ struct Worse {
   }
 };
 
-template <class Real>
+template <class Real, class Swaps>
 class LambdaLossByTarget {
+  using Row = typename Swaps::Row;
+  using Worse = cpu::Worse<Row>;
+
  public:
-  explicit LambdaLossByTarget(const LambdaLoss<Real>& work) : w_(work) {}
+  explicit LambdaLossByTarget(const LambdaLoss<Real, Swaps>& work) : w_(work) {}
 
   void operator()(const SerialGroup& group, int64_t list) const {
     thread_local Worse worse;
     const auto kept = worse.in_use();
-    w_.of.fill(group, list);
+    w_.swaps.fill(group, list, w_.of, w_.rows, w_.spare);
     gather(list, worse);
-    w_.of.with_delta(group, list, [&](auto delta) { w_.value[list] = static_cast<Real>(add_up(list, worse, delta)); });
+    w_.value[list] = static_cast<Real>(add_up(list, worse, w_.swaps.delta(group, list, w_.of, w_.rows)));
   }
 
  private:
   void gather(int64_t list, Worse& worse) const {
     const int64_t at = w_.of.lists.begin(list), end = at + w_.of.lists.size(list);
     double best = 0;
-    for (int64_t k = at; k < end; ++k) best = std::max(best, w_.of.rows[k].level);
+    for (int64_t k = at; k < end; ++k) best = std::max(best, w_.rows[k].level);
     worse.clear();
     for (int64_t k = at; k < end; ++k) {
-      if (w_.of.rows[k].level == best) continue;
+      if (w_.rows[k].level == best) continue;
       worse.at.push_back(k);
-      worse.rows.push_back(w_.of.rows[k]);
+      worse.rows.push_back(w_.rows[k]);
       worse.scores.push_back(w_.scores[k]);
     }
     const auto size = static_cast<size_t>(filled_up(static_cast<int64_t>(worse.at.size())));
@@ -58,10 +62,10 @@ class LambdaLossByTarget {
   template <class Delta>
   double add_up(int64_t list, Worse& worse, const Delta& delta) const {
     double value = 0;
-    for (int64_t slot = 0; slot < w_.of.targets.size(list); ++slot) {
+    for (int64_t slot = 0; slot < w_.of.better.size(list); ++slot) {
       check_interrupt();
-      const int64_t i = w_.of.lists.begin(list) + w_.of.targets(list, slot);
-      if (!weigh(w_.of.rows[i], worse, delta)) continue;
+      const int64_t i = w_.of.lists.begin(list) + w_.of.better(list, slot);
+      if (!weigh(w_.rows[i], worse, delta)) continue;
       const double slope = pair_loops<double>().logistic(worse.scores.data(), worse.weights.data(), filled(worse),
                                                          w_.scores[i], w_.gain, worse.slopes.data(), &value);
       if (w_.derivative.data != nullptr) w_.derivative[i] = static_cast<Real>(-w_.gain * slope);
@@ -76,27 +80,32 @@ class LambdaLossByTarget {
 
   /// Fills in what the pairs of row i weigh; whether any weighs something.
   template <class Delta>
-  static bool weigh(const LambdaRow& i, Worse& worse, const Delta& delta) {
+  static bool weigh(const Row& i, Worse& worse, const Delta& delta) {
     double heaviest = 0;
     for (size_t j = 0; j < worse.rows.size(); ++j) {
-      const LambdaRow& row = worse.rows[j];
+      const Row& row = worse.rows[j];
       worse.weights[j] = row.level < i.level ? delta(i, row) : 0;
       heaviest = std::max(heaviest, worse.weights[j]);
     }
     return heaviest > 0;
   }
 
-  const LambdaLoss<Real>& w_;
+  const LambdaLoss<Real, Swaps>& w_;
 };
 
-template <class Real>
-void lambda_loss(int64_t count, const LambdaLoss<Real>& work) {
-  Backend::lists(count, LambdaLossByTarget<Real>(work));
+template <class Real, class Swaps>
+void lambda_loss(int64_t count, const LambdaLoss<Real, Swaps>& work) {
+  Backend::lists(count, LambdaLossByTarget<Real, Swaps>(work));
+}
+
+template <class Real, class Swaps>
+void replace(void (*&kernel)(int64_t, const LambdaLoss<Real, Swaps>&)) {
+  kernel = &lambda_loss<Real, Swaps>;
 }
 
 template <class Real>
 void with_fast_forms(LambdaKernels<Real>& table) {
-  table.lambda_loss = &lambda_loss<Real>;
+  std::apply([](auto&... kernels) { (replace(kernels), ...); }, table.all);
 }
 
 }  // namespace

@@ -1,13 +1,42 @@
-// The kernels of pairwise losses.
+// The kernels of pairwise losses: one for pairs that all count 1, and one for every form of swap differences that a
+// metric has (kernels/ranking/rows.h).
 #pragma once
+
+#include <tuple>
+#include <variant>
 
 #include "kernels/core/table.h"
 #include "kernels/losses/lambda.h"
+#include "kernels/ranking/rows.h"
 
 namespace mr {
 
-#define MR_LAMBDA_ROWS(LISTS, ELEMENTS) LISTS(lambda_loss, LambdaLoss)
+template <class Real, class Forms>
+struct LambdaKernelsOf;
+template <class Real, class... Swaps>
+struct LambdaKernelsOf<Real, std::variant<Swaps...>> {
+  template <class Each>
+  using Kernel = void (*)(int64_t count, const LambdaLoss<Real, Each>& work);
+  std::tuple<Kernel<PairSwaps>, Kernel<Swaps>...> all;
 
-MR_KERNEL_TABLE(LambdaKernels, MR_LAMBDA_ROWS)
+  template <class Each>
+  Kernel<Each> of() const {
+    return std::get<Kernel<Each>>(all);
+  }
+  template <class Backend>
+  void fill() {
+    all = {&Backend::template lists<LambdaLoss<Real, PairSwaps>>, &Backend::template lists<LambdaLoss<Real, Swaps>>...};
+  }
+};
+
+template <class Real>
+struct LambdaKernels : LambdaKernelsOf<Real, MetricSwaps> {
+  template <class Backend>
+  static LambdaKernels made_for() {
+    LambdaKernels table;
+    table.template fill<Backend>();
+    return table;
+  }
+};
 
 }  // namespace mr

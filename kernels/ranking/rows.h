@@ -1,11 +1,15 @@
 // The kernels of exact ranking and its metrics.
 #pragma once
 
+#include <variant>
+
 #include "kernels/core/table.h"
 #include "kernels/ranking/binary_metrics.h"
 #include "kernels/ranking/graded_metrics.h"
 #include "kernels/ranking/order.h"
 #include "kernels/ranking/pair_metrics.h"
+#include "kernels/ranking/swaps.h"
+#include "kernels/ranking/swaps_of_first.h"
 
 namespace mr {
 
@@ -26,5 +30,9 @@ namespace mr {
 // clang-format on
 
 MR_KERNEL_TABLE(MetricKernels, MR_METRIC_ROWS)
+
+/// How metrics change by a swap of two rows, where that is known: what LambdaRank weighs pairs by. A kernel is made for
+/// each.
+using MetricSwaps = std::variant<SumSwaps, ApSwaps, FirstSwaps, CascadeSwaps>;
 
 }  // namespace mr

@@ -16,14 +16,13 @@ Tensor per_list(const std::vector<double>& values, const std::string& dtype, Dev
 
 /// min, max, best, expectation and sd of every list; NaN where undefined. sd only where asked (AP's takes O(N P)),
 /// else NaN.
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> bound_table(const std::string& metric, const Lists& lists,
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> bound_table(const Metric& metric, const Lists& lists,
                                                                const std::string& dtype, const std::string& device,
                                                                bool sd) {
-  const BoundedMetric what = to_bounded_metric(metric);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> min, max, best, mean, deviation;
-  for (const ListShape& shape : list_shapes(lists, what)) {
-    const BoundStats s = bound_stats(what, shape, sd);
+  for (const ListShape& shape : list_shapes(lists, metric)) {
+    const BoundStats s = bound_stats(metric, shape, sd);
     min.push_back(s.min);
     max.push_back(s.max);
     best.push_back(s.best);
@@ -36,21 +35,18 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> bound_table(const std::string
 }
 
 /// 1 for lists on which an ordering can matter, 0 for degenerate ones.
-Tensor list_weights(const std::string& metric, const Lists& lists, const std::string& dtype,
-                    const std::string& device) {
+Tensor list_weights(const Metric& metric, const Lists& lists, const std::string& dtype, const std::string& device) {
   std::vector<double> weights;
-  const BoundedMetric what = to_bounded_metric(metric);
-  for (const ListShape& shape : list_shapes(lists, what)) weights.push_back(degenerate(what, shape) ? 0 : 1);
+  for (const ListShape& shape : list_shapes(lists, metric)) weights.push_back(degenerate(metric, shape) ? 0 : 1);
   return per_list(weights, dtype, to_device(device));
 }
 
 /// 1-based numbers of the lists on which an ordering can matter.
-Tensor counted_lists(const std::string& metric, const Lists& lists, const std::string& device) {
+Tensor counted_lists(const Metric& metric, const Lists& lists, const std::string& device) {
   std::vector<int64_t> numbers;
-  const BoundedMetric what = to_bounded_metric(metric);
-  const auto& shapes = list_shapes(lists, what);
+  const auto& shapes = list_shapes(lists, metric);
   for (size_t l = 0; l < shapes.size(); ++l) {
-    if (!degenerate(what, shapes[l])) numbers.push_back(static_cast<int64_t>(l) + 1);
+    if (!degenerate(metric, shapes[l])) numbers.push_back(static_cast<int64_t>(l) + 1);
   }
   return Tensor::from(numbers, to_device(device));
 }
@@ -74,14 +70,13 @@ std::tuple<double, double> affine_numbers(const std::string& kind, double min, d
 }
 
 /// a and b of every list; 0 and 0 for degenerate ones.
-std::tuple<Tensor, Tensor> affine_bound(const std::string& metric, const Lists& lists, const std::string& kind,
+std::tuple<Tensor, Tensor> affine_bound(const Metric& metric, const Lists& lists, const std::string& kind,
                                         const std::string& dtype, const std::string& device) {
-  const BoundedMetric what = to_bounded_metric(metric);
   std::vector<double> slope, offset;
-  for (const ListShape& shape : list_shapes(lists, what)) {
-    const auto [a, b] = degenerate(what, shape) ? std::pair<double, double>{0, 0}
-                        : kind == "none"        ? std::pair<double, double>{1, 0}
-                                                : affine(kind, bound_stats(what, shape, kind == "zscore"));
+  for (const ListShape& shape : list_shapes(lists, metric)) {
+    const auto [a, b] = degenerate(metric, shape) ? std::pair<double, double>{0, 0}
+                        : kind == "none"          ? std::pair<double, double>{1, 0}
+                                                  : affine(kind, bound_stats(metric, shape, kind == "zscore"));
     slope.push_back(a);
     offset.push_back(b);
   }
@@ -89,11 +84,10 @@ std::tuple<Tensor, Tensor> affine_bound(const std::string& metric, const Lists& 
 }
 
 /// min, max, best, expectation, sd of one shape: n and p, or grades.
-std::tuple<double, double, double, double, double> bound_numbers(const std::string& metric, std::optional<int64_t> n,
+std::tuple<double, double, double, double, double> bound_numbers(const Metric& metric, std::optional<int64_t> n,
                                                                  std::optional<int64_t> p,
                                                                  const std::vector<double>& grades) {
-  const BoundedMetric what = to_bounded_metric(metric);
-  const BoundStats s = bound_stats(what, shape_of(what, n, p, grades), true);
+  const BoundStats s = bound_stats(metric, shape_of(metric, n, p, grades), true);
   return {s.min, s.max, s.best, s.expectation, std::sqrt(s.variance)};
 }
 
@@ -112,7 +106,6 @@ extern const lua::OpTable bound_functions{
                            "Numbers of the lists on which an ordering can matter."),
         op<&affine_bound>("affine_bound", "metric, lists, kind, dtype, device",
                           "Slope and offset of an affine bound per list."),
-        op<&is_bounded_metric>("has_closed_forms", "name", "Whether a metric's statistics are known without trying."),
         op<&affine_numbers>("affine_numbers", "kind, min, max, best, expectation, sd",
                             "Slope and offset of an affine bound from the statistics of one list."),
         op<&bound_numbers>("bound_numbers", "metric, n, p, grades", "min, max, best, expectation, sd of one shape."),

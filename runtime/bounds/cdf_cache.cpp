@@ -16,13 +16,13 @@ namespace {
 constexpr int64_t most_bytes = int64_t{1} << 30;
 
 /// Says all that a smoothed distribution depends on: samples and seed are 0 and 0 where it is exact.
-std::string key_text(const BoundedMetric& metric, const ListShape& shape, int64_t samples, int64_t seed,
+std::string key_text(const Metric& metric, const ListShape& shape, int64_t samples, int64_t seed,
                      const Smoothing& how) {
   char text[128];
   std::snprintf(text, sizeof text, " %lld %lld %lld %lld %d %a %a", static_cast<long long>(shape.n),
                 static_cast<long long>(shape.p), static_cast<long long>(samples), static_cast<long long>(seed),
                 static_cast<int>(how.kind), how.amount, shape.beta);
-  std::string key = metric.name + text;
+  std::string key = metric.canonical() + text;
   for (const float grade : shape.grades) {
     std::snprintf(text, sizeof text, " %a", static_cast<double>(grade));
     key += text;
@@ -81,23 +81,23 @@ Cache& cache() {
 }
 
 /// Whether this shape is found exactly; throws where it has to be and cannot.
-bool is_exact(const BoundedMetric& metric, const ListShape& shape, const Finding& finding) {
+bool is_exact(const Metric& metric, const ListShape& shape, const Finding& finding) {
   return finding.method != Method::sampled &&
          (has_spectrum(metric, shape) || has_atoms(metric, shape) || finding.method == Method::exact);
 }
 
-bool has_series(const BoundedMetric& metric, const ListShape& shape, const Finding& finding, const Smoothing& how) {
+bool has_series(const Metric& metric, const ListShape& shape, const Finding& finding, const Smoothing& how) {
   return how.kind != Smoothing::by_samples && is_exact(metric, shape, finding) && has_spectrum(metric, shape);
 }
 
-double series_gain(const BoundedMetric& metric, const ListShape& shape, const Smoothing& how) {
+double series_gain(const Metric& metric, const ListShape& shape, const Smoothing& how) {
   const double sd = moments_of(metric, shape).sd;
   check_spread(metric, shape, sd);
   const BoundStats stats = bound_stats(metric, shape, false);
   return how.gain(sd, stats.max - stats.min);
 }
 
-SmoothCdf made(const BoundedMetric& metric, const ListShape& shape, const Finding& finding, const Smoothing& how,
+SmoothCdf made(const Metric& metric, const ListShape& shape, const Finding& finding, const Smoothing& how,
                Device device) {
   // a table without the list of values that a RankingDistribution would make
   if (has_series(metric, shape, finding, how))
@@ -108,8 +108,8 @@ SmoothCdf made(const BoundedMetric& metric, const ListShape& shape, const Findin
 }
 
 /// Those that the GPU finds, all characteristic functions together.
-std::vector<SmoothCdf> made_there(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
-                                  const Finding& finding, const Smoothing& how, Device device) {
+std::vector<SmoothCdf> made_there(const Metric& metric, const std::vector<ListShape>& shapes, const Finding& finding,
+                                  const Smoothing& how, Device device) {
   std::vector<SmoothCdf> out(shapes.size());
   std::vector<ListShape> in_series;
   std::vector<double> gains;
@@ -136,7 +136,7 @@ std::map<std::string, std::shared_ptr<const LogitTable>> kept_tables() { return 
 
 void keep_table(const std::string& key, const std::shared_ptr<const LogitTable>& table) { cache().put(key, table); }
 
-std::vector<std::optional<SmoothCdf>> smooth_cdfs(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
+std::vector<std::optional<SmoothCdf>> smooth_cdfs(const Metric& metric, const std::vector<ListShape>& shapes,
                                                   const Finding& finding, const Smoothing& how, Device device) {
   const auto key_of = [&](const ListShape& shape) {
     const bool exact = is_exact(metric, shape, finding);

@@ -49,7 +49,7 @@ class Distribution {
 
 /// Random rankings of a shape: `samples` values of the metric that depend on (seed, n, p, sample) only, drawn on
 /// `device`.
-std::vector<double> sample_metric(const BoundedMetric& metric, const ListShape& shape, int64_t samples, int64_t seed,
+std::vector<double> sample_metric(const Metric& metric, const ListShape& shape, int64_t samples, int64_t seed,
                                   Device device = Device::cpu);
 
 }  // namespace mr

@@ -25,6 +25,17 @@ struct ListTables {
   }
 };
 
+/// What the tables of lists are of.
+struct TablesKey {
+  int64_t metric;
+  Method method;
+  int64_t samples, seed;
+  Smoothing::Kind kind;
+  double amount, beta;
+  Device device;
+  auto operator<=>(const TablesKey&) const = default;
+};
+
 ListTables tables_on(Device device, std::vector<std::optional<SmoothCdf>> owned) {
   std::vector<LogitView> views(owned.size());
   for (size_t l = 0; l < owned.size(); ++l) {
@@ -77,28 +88,25 @@ Tensor by_values(const Tensor& score, const std::vector<std::optional<SmoothCdf>
 
 /// F~(score) of every list under its own distribution, or its logarithm or logit; 0 without gradient for degenerate
 /// lists. The tables of a batch are made once per lists.
-Tensor distribution_bound(const Tensor& score, const Lists& lists, const std::string& metric, const std::string& form,
+Tensor distribution_bound(const Tensor& score, const Lists& lists, const Metric& metric, const std::string& form,
                           const std::string& method, int64_t samples, int64_t seed, const std::string& gain,
                           double amount, double beta) {
   check::per_list("score", score, lists);
   check::finite("beta", beta);
-  const BoundedMetric what = to_bounded_metric(metric);
   const Smoothing how = to_smoothing(gain, amount);
   const Finding finding = to_finding(method, samples, seed);
   const DistributionForm which = to_form(form);
   if (how.kind == Smoothing::by_samples) {
     if (which != DistributionForm::cdf)
       throw ArgumentError("gain", "'samples' has no " + form + ": beyond the samples F~ is 0 or 1");
-    return by_values(score, smooth_cdfs(what, list_shapes(lists, what, beta), finding, how, score.device()));
+    return by_values(score, smooth_cdfs(metric, list_shapes(lists, metric, beta), finding, how, score.device()));
   }
-  char key[200];
-  std::snprintf(key, sizeof key, "cdf %s %s %lld %lld %s %a %a %s", what.name.c_str(), method.c_str(),
-                static_cast<long long>(samples), static_cast<long long>(seed), gain.c_str(), amount, beta,
-                std::string(name_of(score.device())).c_str());
+  const TablesKey key{metric.number, finding.method, samples, seed, how.kind, how.amount, beta, score.device()};
   const ListTables& tables = lists.cached<ListTables>(key, [&] {
-    return tables_on(score.device(), smooth_cdfs(what, list_shapes(lists, what, beta), finding, how, score.device()));
+    return tables_on(score.device(),
+                     smooth_cdfs(metric, list_shapes(lists, metric, beta), finding, how, score.device()));
   });
-  return by_tables(score, tables, which, what.family == BoundedMetric::nrbp_loss);
+  return by_tables(score, tables, which, metric.minimize());
 }
 
 /// The same where all lists have one distribution, e.g. of a metric that a script defined.

@@ -19,16 +19,18 @@ double log_factorial(int64_t n) {
 double log_choose(int64_t n, int64_t k) { return log_factorial(n) - log_factorial(k) - log_factorial(n - k); }
 
 /// Where the loss has a generating function of which `mann_whitney_pmf` does not lose the digits in its subtractions.
-bool has_pmf(const BoundedMetric& metric, const ListShape& shape) {
-  if (metric.family != BoundedMetric::nrbp_loss || shape.beta != 0) return false;
+bool has_pmf(const Metric& metric, const ListShape& shape) {
+  if (closed_forms_of(metric).discounts != Discounts::ranks || shape.beta != 0) return false;
   return shape.n <= 600 || (shape.n <= 1000 && shape.p * (shape.n - shape.p) <= shape.n * shape.n / 5);
 }
 
 /// How many of the first `ranks` ranks can matter.
-int64_t counted_ranks(const BoundedMetric& metric, const ListShape& shape) { return std::min(shape.n, metric.k); }
+int64_t counted_ranks(const Metric& metric, const ListShape& shape) {
+  return closed_forms_of(metric).counted_ranks(metric, shape);
+}
 
 /// Ways to fill the counted ranks, no fewer than there are.
-double arrangements(const BoundedMetric& metric, const ListShape& shape) {
+double arrangements(const Metric& metric, const ListShape& shape) {
   const int64_t ranks = counted_ranks(metric, shape);
   const std::vector<Level> levels = levels_of(shape);
   double whole = log_factorial(shape.n);
@@ -45,7 +47,7 @@ double arrangements(const BoundedMetric& metric, const ListShape& shape) {
 /// All ways to fill the counted ranks, depth first.
 class Arrangements {
  public:
-  Arrangements(const BoundedMetric& metric, const ListShape& shape)
+  Arrangements(const Metric& metric, const ListShape& shape)
       : add_(increments_of(metric, shape)), ranks_(counted_ranks(metric, shape)), rows_(shape.n) {
     const std::vector<Level> levels = levels_of(shape);
     for (const Level& level : levels) {
@@ -149,7 +151,7 @@ Atoms weighted_hits_atoms(const ListShape& shape, int64_t k, double scale) {
 }
 
 /// j relevant rows among the first k: hypergeometric where all rankings are equally likely.
-Atoms hits_atoms(const BoundedMetric& metric, const ListShape& shape) {
+Atoms hits_atoms(const Metric& metric, const ListShape& shape) {
   const int64_t k = counted_ranks(metric, shape);
   const double scale = increments_of(metric, shape).scale;
   if (shape.beta != 0) return weighted_hits_atoms(shape, k, scale);
@@ -165,9 +167,7 @@ Atoms hits_atoms(const BoundedMetric& metric, const ListShape& shape) {
   return out;
 }
 
-bool counts_hits(const BoundedMetric& metric) {
-  return metric.family == BoundedMetric::precision || metric.family == BoundedMetric::recall;
-}
+bool counts_hits(const Metric& metric) { return closed_forms_of(metric).discounts == Discounts::ones; }
 
 }  // namespace
 
@@ -190,15 +190,15 @@ std::vector<double> mann_whitney_pmf(int64_t n, int64_t p) {
   return pmf;
 }
 
-bool has_atoms(const BoundedMetric& metric, const ListShape& shape) {
-  if (metric.family == BoundedMetric::rr || counts_hits(metric) || shape.p == shape.n) return true;
+bool has_atoms(const Metric& metric, const ListShape& shape) {
+  if (closed_forms_of(metric).kind == Increment::first || counts_hits(metric) || shape.p == shape.n) return true;
   if (has_pmf(metric, shape)) return true;
   return arrangements(metric, shape) <= most_arrangements * (1 + 1e-9);
 }
 
-Atoms atoms_of(const BoundedMetric& metric, const ListShape& shape) {
+Atoms atoms_of(const Metric& metric, const ListShape& shape) {
   if (shape.p == shape.n) return {{bound_stats(metric, shape, false).best}, {1.0}};
-  if (metric.family == BoundedMetric::rr) return rr_atoms(shape);
+  if (closed_forms_of(metric).kind == Increment::first) return rr_atoms(shape);
   if (counts_hits(metric)) return hits_atoms(metric, shape);
   if (has_pmf(metric, shape)) {
     Atoms out{{}, mann_whitney_pmf(shape.n, shape.p)};

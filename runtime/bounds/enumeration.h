@@ -17,8 +17,8 @@ constexpr double most_arrangements = 1e6;
 
 /// Whether `atoms_of` can write the distribution down: the nRBP loss up to long lists where all rankings are equally
 /// likely, RR, precision and recall always, the others where there are few arrangements of rows.
-bool has_atoms(const BoundedMetric& metric, const ListShape& shape);
-Atoms atoms_of(const BoundedMetric& metric, const ListShape& shape);
+bool has_atoms(const Metric& metric, const ListShape& shape);
+Atoms atoms_of(const Metric& metric, const ListShape& shape);
 
 /// Probabilities of the nRBP loss 0, 1, ..., P (N - P): the coefficients of a Gaussian binomial (Mann & Whitney 1947).
 std::vector<double> mann_whitney_pmf(int64_t n, int64_t p);

@@ -7,27 +7,6 @@
 namespace mr {
 namespace {
 
-double increment(const BoundedMetric& metric, int64_t r) {
-  const auto rank = static_cast<double>(r);
-  const bool counts = r <= metric.k;
-  switch (metric.family) {
-    case BoundedMetric::ndcg:
-      return counts ? discount(rank) : 0;
-    case BoundedMetric::ap:
-    case BoundedMetric::rr:
-      return 1 / rank;
-    case BoundedMetric::nrbp_loss:
-      return rank - 1;
-    case BoundedMetric::rbp:
-    case BoundedMetric::nrbp:
-      return std::pow(metric.p, rank - 1);
-    case BoundedMetric::precision:
-    case BoundedMetric::recall:
-      return counts ? 1 : 0;
-  }
-  return 0;
-}
-
 double ideal_of(const ListShape& shape, const std::vector<double>& d) {
   const std::vector<double> gains = gains_of(shape);
   double ideal = 0;
@@ -37,38 +16,12 @@ double ideal_of(const ListShape& shape, const std::vector<double>& d) {
 
 }  // namespace
 
-Increments increments_of(const BoundedMetric& metric, const ListShape& shape) {
-  Increments out;
-  const auto p = static_cast<double>(shape.p);
-  for (int64_t r = 1; r <= shape.n; ++r) out.d.push_back(increment(metric, r));
-  switch (metric.family) {
-    case BoundedMetric::ndcg:
-      if (!shape.grades.empty()) out.kind = Increment::graded;
-      out.scale = 1 / ideal_of(shape, out.d);
-      break;
-    case BoundedMetric::ap:
-      out.kind = Increment::average_precision;
-      out.scale = 1 / p;
-      break;
-    case BoundedMetric::rr:
-      out.kind = Increment::first;
-      break;
-    case BoundedMetric::nrbp_loss:
-      out.shift = p * (p - 1) / 2;
-      break;
-    case BoundedMetric::rbp:
-      out.scale = 1 - metric.p;
-      break;
-    case BoundedMetric::nrbp:
-      out.scale = (1 - metric.p) / (1 - std::pow(metric.p, p));
-      break;
-    case BoundedMetric::precision:
-      out.scale = 1 / static_cast<double>(metric.k);
-      break;
-    case BoundedMetric::recall:
-      out.scale = 1 / p;
-      break;
-  }
+Increments increments_of(const Metric& metric, const ListShape& shape) {
+  const ClosedForms& forms = closed_forms_of(metric);
+  Increments out{.kind = shape.grades.empty() ? forms.kind : Increment::graded,
+                 .d = forms.discounts_of(metric, shape),
+                 .shift = forms.shift != nullptr ? forms.shift(shape) : 0};
+  out.scale = 1 / (forms.norm != nullptr ? forms.norm(metric, shape) : ideal_of(shape, out.d));
   return out;
 }
 

@@ -16,7 +16,7 @@ struct Increments {
   std::vector<double> d;
   double scale = 1, shift = 0;
 };
-Increments increments_of(const BoundedMetric& metric, const ListShape& shape);
+Increments increments_of(const Metric& metric, const ListShape& shape);
 
 /// The gains of a shape's rows, highest first: 1 and 0 where only relevance counts.
 std::vector<double> gains_of(const ListShape& shape);

@@ -96,7 +96,7 @@ class Walk {
 
 }  // namespace
 
-Moments moments_of(const BoundedMetric& metric, const ListShape& shape) {
+Moments moments_of(const Metric& metric, const ListShape& shape) {
   if (shape.beta == 0 || degenerate(metric, shape)) {
     const BoundStats stats = bound_stats(metric, shape, true);
     return {stats.expectation, std::sqrt(stats.variance)};
@@ -110,7 +110,7 @@ Moments moments_of(const BoundedMetric& metric, const ListShape& shape) {
   return {add.scale * end.mean - add.shift, add.scale * std::sqrt(end.variance)};
 }
 
-void check_spread(const BoundedMetric& metric, const ListShape& shape, double sd) {
+void check_spread(const Metric& metric, const ListShape& shape, double sd) {
   if (shape.beta == 0 || degenerate(metric, shape)) return;
   char text[300];
   // weights e^(beta grade) are taken within e^300 of each other

@@ -11,9 +11,9 @@ struct Moments {
 
 /// In closed form where all rankings are equally likely, else rank by rank, O(N) times the counts that there can be, or
 /// from all values: of a shape that has a spectrum or atoms.
-Moments moments_of(const BoundedMetric& metric, const ListShape& shape);
+Moments moments_of(const Metric& metric, const ListShape& shape);
 
 /// Throws where weights make nearly all rankings the same: `sd` is below a thousandth of the metric's range.
-void check_spread(const BoundedMetric& metric, const ListShape& shape, double sd);
+void check_spread(const Metric& metric, const ListShape& shape, double sd);
 
 }  // namespace mr

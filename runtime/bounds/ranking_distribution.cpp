@@ -25,14 +25,13 @@ Finding to_finding(const std::string& method, int64_t samples, int64_t seed) {
 
 namespace {
 
-SharedDistribution distribution(const std::string& metric, std::optional<int64_t> n, std::optional<int64_t> p,
+SharedDistribution distribution(const Metric& metric, std::optional<int64_t> n, std::optional<int64_t> p,
                                 const std::vector<double>& grades, const std::string& method, int64_t samples,
                                 int64_t seed, double beta) {
-  const BoundedMetric what = to_bounded_metric(metric);
   check::finite("beta", beta);
-  const ListShape shape = shape_of(what, n, p, grades, beta);
+  const ListShape shape = shape_of(metric, n, p, grades, beta);
   if (shape.p == 0) throw ArgumentError("p", "0: without a relevant row there is no distribution");
-  return std::make_shared<const RankingDistribution>(what, shape, to_finding(method, samples, seed));
+  return std::make_shared<const RankingDistribution>(metric, shape, to_finding(method, samples, seed));
 }
 
 /// Values that scripts give: finite, and no farther apart than a float64 can say.

@@ -90,7 +90,7 @@ void fill_ordered(const ListShape& shape, const std::vector<double>& d, RandomKe
 
 }  // namespace
 
-std::vector<double> sample_metric(const BoundedMetric& metric, const ListShape& shape, int64_t samples, int64_t seed,
+std::vector<double> sample_metric(const Metric& metric, const ListShape& shape, int64_t samples, int64_t seed,
                                   Device device) {
   if (samples < 1 || samples > 100'000'000)
     throw ArgumentError("samples", std::to_string(samples) + ", expected 1 to 100000000");

@@ -31,7 +31,7 @@ double Smoothing::gain(double sd, double range) const {
 RankingDistribution::RankingDistribution(const std::vector<double>& values, const char* method)
     : method_(method), listed_(Distribution(values)) {}
 
-RankingDistribution::RankingDistribution(const BoundedMetric& metric, const ListShape& shape, const Finding& finding)
+RankingDistribution::RankingDistribution(const Metric& metric, const ListShape& shape, const Finding& finding)
     : method_("sampled") {
   const bool listable = has_atoms(metric, shape);
   const bool within_reach = listable || has_spectrum(metric, shape);

@@ -35,7 +35,7 @@ struct Finding {
 /// The distribution of a metric over random rankings of one shape, or of given values.
 class RankingDistribution {
  public:
-  RankingDistribution(const BoundedMetric& metric, const ListShape& shape, const Finding& finding);
+  RankingDistribution(const Metric& metric, const ListShape& shape, const Finding& finding);
   /// `method` says how they were found.
   RankingDistribution(const std::vector<double>& values, const char* method);
 
@@ -57,7 +57,7 @@ class RankingDistribution {
 
  private:
   struct Exact {
-    BoundedMetric metric;
+    Metric metric;
     ListShape shape;
     BoundStats stats;
     Moments moments;
@@ -77,7 +77,7 @@ using SmoothCdf = std::variant<std::shared_ptr<const Distribution>, std::shared_
 
 /// F~ for all shapes (no value for degenerate ones): made in parallel, kept per process up to a limit of bytes, the
 /// least recently used going first; characteristic functions on `device`. Throws where a method cannot do a shape.
-std::vector<std::optional<SmoothCdf>> smooth_cdfs(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
+std::vector<std::optional<SmoothCdf>> smooth_cdfs(const Metric& metric, const std::vector<ListShape>& shapes,
                                                   const Finding& finding, const Smoothing& how,
                                                   Device device = Device::cpu);
 

@@ -53,9 +53,10 @@ double kernel(double z) { return z > 300 ? 0 : z / std::sinh(z); }
 
 }  // namespace
 
-bool has_spectrum(const BoundedMetric& metric, const ListShape& shape) {
-  if (shape.of_one_kind() || metric.family == BoundedMetric::rr) return false;
-  if (metric.family == BoundedMetric::ap) return static_cast<double>(shape.p) < most_work;
+bool has_spectrum(const Metric& metric, const ListShape& shape) {
+  const Increment kind = closed_forms_of(metric).kind;
+  if (shape.of_one_kind() || kind == Increment::first) return false;
+  if (kind == Increment::average_precision) return static_cast<double>(shape.p) < most_work;
   const Increase increase = increase_of(shape);
   if (increase.rows.size() == 1) return increase.states < most_work;
   return increase.rows.size() <= most_grades && increase.states * static_cast<double>(shape.n) <= most_work;
@@ -82,7 +83,7 @@ struct Spectrum::Source {
   }
 };
 
-Spectrum::Spectrum(const BoundedMetric& metric, const ListShape& shape, double gain, Device device, Source& source)
+Spectrum::Spectrum(const Metric& metric, const ListShape& shape, double gain, Device device, Source& source)
     : gain_(gain) {
   const BoundStats stats = bound_stats(metric, shape, false);
   low_ = stats.min;
@@ -90,7 +91,7 @@ Spectrum::Spectrum(const BoundedMetric& metric, const ListShape& shape, double g
   const Moments moments = moments_of(metric, shape);
   mean_ = moments.mean;
   source.shape = shape;
-  if (metric.family == BoundedMetric::nrbp_loss && shape.beta == 0 &&
+  if (closed_forms_of(metric).discounts == Discounts::ranks && shape.beta == 0 &&
       shape.p * (shape.n - shape.p) > closed_form_pairs) {
     set_period();
     return;
@@ -104,7 +105,7 @@ Spectrum::Spectrum(const BoundedMetric& metric, const ListShape& shape, double g
   source.recursion->set_step(step_);
 }
 
-Spectrum::Spectrum(const BoundedMetric& metric, const ListShape& shape, double gain, Device device) : gain_(gain) {
+Spectrum::Spectrum(const Metric& metric, const ListShape& shape, double gain, Device device) : gain_(gain) {
   Source source;
   *this = Spectrum(metric, shape, gain, device, source);
   while (!add_terms(source, most_terms)) {
@@ -112,7 +113,7 @@ Spectrum::Spectrum(const BoundedMetric& metric, const ListShape& shape, double g
   finish();
 }
 
-std::vector<Spectrum> Spectrum::of(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
+std::vector<Spectrum> Spectrum::of(const Metric& metric, const std::vector<ListShape>& shapes,
                                    const std::vector<double>& gains, Device device) {
   constexpr int64_t blocks = RankingRecursion::calls_per_launch;
   constexpr size_t most_at_once = 256;  // shapes per launch, whose states are in memory together

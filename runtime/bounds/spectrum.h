@@ -17,15 +17,15 @@ struct Smoothed {
 
 /// Whether a metric's characteristic function is within reach for a shape: graded lists of many levels are not, nor is
 /// a reciprocal rank (which has few values instead).
-bool has_spectrum(const BoundedMetric& metric, const ListShape& shape);
+bool has_spectrum(const Metric& metric, const ListShape& shape);
 
 class Spectrum {
  public:
   /// `gain` is a; throws where that takes too many frequencies. The recursion over ranks runs on `device`.
-  Spectrum(const BoundedMetric& metric, const ListShape& shape, double gain, Device device = Device::cpu);
+  Spectrum(const Metric& metric, const ListShape& shape, double gain, Device device = Device::cpu);
 
   /// Those of many shapes, each with its gain; on the GPU the recursions of all run in the same launches.
-  static std::vector<Spectrum> of(const BoundedMetric& metric, const std::vector<ListShape>& shapes,
+  static std::vector<Spectrum> of(const Metric& metric, const std::vector<ListShape>& shapes,
                                   const std::vector<double>& gains, Device device);
 
   /// F~ and its derivative, to about 1e-12.
@@ -41,7 +41,7 @@ class Spectrum {
  private:
   /// What makes the terms of one series.
   struct Source;
-  Spectrum(const BoundedMetric& metric, const ListShape& shape, double gain, Device device, Source& source);
+  Spectrum(const Metric& metric, const ListShape& shape, double gain, Device device, Source& source);
   /// phi(k dt) for the next `blocks` of k, each with the kernel's transform; whether they are too small to matter now.
   bool add_terms(Source& source, int64_t blocks);
   void finish() { constant_ = -at(low_ - reach()).value; }

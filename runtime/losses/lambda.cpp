@@ -3,48 +3,40 @@
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/check.h"
-#include "runtime/ranking/ideal.h"
-#include "runtime/ranking/ranking.h"
+#include "runtime/ranking/metric.h"
 #include "runtime/ranking/smooth.h"
 
 namespace mr {
 namespace {
 
-LambdaMetric to_lambda_metric(const std::string& name) {
-  if (name == "pairs") return LambdaMetric::pairs;
-  if (name == "ndcg") return LambdaMetric::ndcg;
-  if (name == "ap") return LambdaMetric::ap;
-  if (name == "rr") return LambdaMetric::rr;
-  if (name == "rbp") return LambdaMetric::rbp;
-  if (name == "nrbp") return LambdaMetric::nrbp;
-  throw ArgumentError("metric", "'" + name + "', expected 'pairs', 'ndcg', 'ap', 'rr', 'rbp' or 'nrbp'");
-}
-
 /// The value, and beside it the derivative by the scores where that is asked for.
-std::pair<Tensor, Tensor> value_and_derivative(const Tensor& scores, const Lists& lists, LambdaMetric metric, double p,
-                                               double gain, bool derivative) {
-  const bool graded = metric == LambdaMetric::pairs || metric == LambdaMetric::ndcg;
+struct LossAndSlope {
+  Tensor value, derivative;
+};
+
+/// The ranking without ties at the scores, as swaps see it, and its kernel run.
+template <class Swaps>
+LossAndSlope run(const Tensor& scores, const Ranking& ranking, const Swaps& swaps, double gain, bool derivative) {
+  using Row = typename Swaps::Row;
+  const Lists& lists = ranking.lists;
   const Device device = scores.device();
-  const float threshold = graded ? any_gain() : 1;
-  const Ranking ranking = rank_rows(scores, lists, Ties::stable, threshold);
-  const Storage rows(lists.rows() * static_cast<int64_t>(sizeof(LambdaRow)), device);
-  const Tensor sums = Tensor::empty({metric == LambdaMetric::ap ? lists.rows() : 0}, Dtype::float64, device);
-  std::pair<Tensor, Tensor> out{Tensor::empty({lists.count()}, scores.dtype(), device), Tensor()};
-  if (derivative) out.second = Tensor::empty({lists.rows()}, scores.dtype(), device);
-  const LambdaRows of{
-      ranking.placements(),
-      lists.relevance(device).span<const float>(),
-      lists.view(device),
-      lists.relevant_rows(threshold, device).view(),
-      metric,
-      p,
-      metric == LambdaMetric::ndcg ? ideal_dcg(lists, device).span<const double>() : Span<const double>{},
-      {static_cast<LambdaRow*>(rows.data()), lists.rows()},
-      sums.span<double>()};
+  const Storage rows(lists.rows() * static_cast<int64_t>(sizeof(Row)), device);
+  const Tensor spare = Tensor::empty({lists.rows()}, Dtype::float64, device);
+  LossAndSlope out{.value = Tensor::empty({lists.count()}, scores.dtype(), device), .derivative = {}};
+  if (derivative) out.derivative = Tensor::empty({lists.rows()}, scores.dtype(), device);
   with_real(scores.dtype(), [&]<class Real>() {
-    kernels<LambdaKernels<Real>>(device).lambda_loss(
-        lists.count(), {of, scores.span<const Real>(), static_cast<Real>(gain), out.first.span<Real>(),
-                        derivative ? out.second.span<Real>() : Span<Real>{}});
+    kernels<LambdaKernels<Real>>(device).template of<Swaps>()(
+        lists.count(), {.of = {.places = ranking.placements(),
+                               .relevance = lists.relevance(device).span<const float>(),
+                               .lists = lists.view(device),
+                               .better = lists.relevant_rows(ranking.threshold, device).view()},
+                        .swaps = swaps,
+                        .rows = {static_cast<Row*>(rows.data()), lists.rows()},
+                        .spare = spare.span<double>(),
+                        .scores = scores.span<const Real>(),
+                        .gain = static_cast<Real>(gain),
+                        .value = out.value.span<Real>(),
+                        .derivative = derivative ? out.derivative.span<Real>() : Span<Real>{}});
   });
   return out;
 }
@@ -61,14 +53,28 @@ Tensor times_upstream(const Tensor& derivative, const Lists& lists, const Tensor
   return out;
 }
 
-Tensor lambda_loss(const Tensor& scores, const Lists& lists, const std::string& metric, double p, double gain) {
-  if (!(p > 0 && p < 1)) throw ArgumentError("p", std::to_string(p) + ", expected a number between 0 and 1");
-  check::positive("gain", gain);
-  const auto [value, derivative] =
-      value_and_derivative(scores.data(), lists, to_lambda_metric(metric), p, gain, recording({scores}));
-  return record("lambda_loss", value, {scores}, [derivative = derivative, lists](const Tensor& upstream) -> Gradients {
+Tensor recorded(const char* name, const Tensor& scores, const Lists& lists, const LossAndSlope& made) {
+  return record(name, made.value, {scores}, [derivative = made.derivative, lists](const Tensor& upstream) -> Gradients {
     return {times_upstream(derivative, lists, upstream)};
   });
+}
+
+Tensor lambda_loss(const Tensor& scores, const Lists& lists, const Metric& metric, double gain) {
+  check::positive("gain", gain);
+  check_complete(metric);
+  if (metric.definition->swaps == nullptr)
+    throw ArgumentError("metric", "'" + metric.name + "': what a swap of two rows changes is not known");
+  const Ranking ranking = rank_rows(scores.data(), lists, Ties::stable, metric.threshold());
+  const OwnedSwaps swaps = metric.definition->swaps(ranking, metric);
+  const LossAndSlope made = std::visit(
+      [&](const auto& views) { return run(scores.data(), ranking, views, gain, recording({scores})); }, swaps.views);
+  return recorded("lambda_loss", scores, lists, made);
+}
+
+Tensor ranknet_loss(const Tensor& scores, const Lists& lists, double gain) {
+  check::positive("gain", gain);
+  const Ranking ranking = rank_rows(scores.data(), lists, Ties::stable, any_gain());
+  return recorded("ranknet_loss", scores, lists, run(scores.data(), ranking, PairSwaps{}, gain, recording({scores})));
 }
 
 }  // namespace
@@ -76,8 +82,8 @@ Tensor lambda_loss(const Tensor& scores, const Lists& lists, const std::string& 
 extern const lua::OpTable lambda_functions{
     lua::OpTable::functions,
     nullptr,
-    {lua::op<&lambda_loss>(
-        "lambda_loss", "scores, lists, metric, p, gain",
-        "LambdaRank's loss per list, for the change of a metric by each swap; 'pairs': RankNet's.")}};
+    {lua::op<&lambda_loss>("lambda_loss", "scores, lists, metric, gain",
+                           "LambdaRank's loss per list, for the change of a metric by each swap."),
+     lua::op<&ranknet_loss>("ranknet_loss", "scores, lists, gain", "RankNet's loss per list.")}};
 
 }  // namespace mr

@@ -34,11 +34,15 @@ namespace mr {
   ROW(gradient_methods)      \
   ROW(gradient_getters)      \
   ROW(smooth_functions)      \
+  ROW(smooth_methods)        \
   ROW(lambda_functions)      \
   ROW(data_functions)        \
   ROW(positives_getters)     \
   ROW(ranking_functions)     \
   ROW(metric_functions)      \
+  ROW(metric_registry_methods) \
+  ROW(metric_methods)        \
+  ROW(metric_getters)        \
   ROW(stats_functions)       \
   ROW(resampling_functions)  \
   ROW(kernel_fit_functions)  \

@@ -1,144 +1,67 @@
-// Exact metrics of rankings, one value per list.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "kernels/ranking/rows.h"
+// Metrics for scripts: the registry, handles, and exact values per list.
 #include "runtime/ops/check.h"
-#include "runtime/ranking/ideal.h"
-#include "runtime/ranking/prefix.h"
-#include "runtime/ranking/ranking.h"
-#include "runtime/ranking/smooth.h"
+#include "runtime/ranking/closed_forms.h"
+#include "runtime/ranking/metric.h"
 
 namespace mr {
 namespace {
 
-constexpr float any_grade = std::numeric_limits<float>::denorm_min();
+MetricRegistry new_registry() { return {}; }
 
-Gain to_gain(const std::string& name) {
-  if (name == "exp2") return Gain::exp2;
-  if (name == "linear") return Gain::linear;
-  if (name == "exp2_plus_one") return Gain::exp2_plus_one;
-  throw ArgumentError("gain", "no gain '" + name + "': there are 'exp2', 'linear' and 'exp2_plus_one'");
+Metric parse_of(const MetricRegistry& registry, const std::string& text) { return registry.parse(text); }
+std::optional<std::string> base_of(const MetricRegistry& registry, const std::string& text) {
+  const auto found = registry.find(text);
+  return found != nullptr ? std::optional(found->name) : std::nullopt;
+}
+int64_t define_in(MetricRegistry& registry, const std::string& name, bool minimize) {
+  return registry.define(name, minimize);
+}
+std::vector<std::string> names_of(const MetricRegistry& registry) { return registry.names(); }
+
+/// Names of the options that a metric takes besides those of all.
+std::vector<std::string> option_names(const Metric& metric) {
+  std::vector<std::string> names = metric.definition->options;
+  if (metric.definition->cutoff != MetricDefinition::never) names.emplace_back("k");
+  if (metric.definition->parameter) names.emplace_back(metric.definition->parameter->name);
+  return names;
 }
 
-/// What a list without relevant rows counts as; `skip` shows as NaN and is left out of means by who makes them.
-double to_empty(const std::string& name) {
-  if (name == "zero") return 0;
-  if (name == "one") return 1;
-  if (name == "skip" || name == "nan") return std::numeric_limits<double>::quiet_NaN();
-  throw ArgumentError("empty", "no rule '" + name + "': there are 'skip', 'zero', 'one' and 'nan'");
+Metric checked_of(const Metric& metric) {
+  check_complete(metric);
+  return metric;
 }
 
-/// No k: more than any list has rows.
-int64_t to_cutoff(std::optional<int64_t> k) {
-  if (k && *k < 1) throw ArgumentError("k", std::to_string(*k) + ", expected at least 1");
-  return k.value_or(std::numeric_limits<int32_t>::max());
+std::string name_of_metric(const Metric& metric) { return metric.name; }
+std::string base_name(const Metric& metric) { return metric.definition->name; }
+bool minimizes(const Metric& metric) { return metric.minimize(); }
+bool has_closed_forms(const Metric& metric) { return metric.closed() != nullptr; }
+bool has_swaps(const Metric& metric) { return metric.definition->swaps != nullptr; }
+bool has_smooth_form(const Metric& metric) { return metric.definition->smooth != nullptr; }
+bool zero_without_relevant(const Metric& metric) { return metric.definition->zero_without_relevant; }
+int64_t script_of(const Metric& metric) { return metric.definition->script; }
+int64_t number_of_metric(const Metric& metric) { return metric.number; }
+std::optional<int64_t> cutoff_of(const Metric& metric) {
+  return metric.k != Metric::all_ranks ? std::optional(metric.k) : std::nullopt;
 }
+double parameter_of(const Metric& metric) { return metric.parameter; }
+std::optional<std::string> parameter_name(const Metric& metric) {
+  const auto& parameter = metric.definition->parameter;
+  return parameter ? std::optional<std::string>(parameter->name) : std::nullopt;
+}
+std::optional<double> top_of(const Metric& metric) { return metric.top; }
+double relevant_of(const Metric& metric) { return metric.relevant; }
+std::string ties_of(const Metric& metric) { return name_of(metric.ties); }
+std::string empty_of(const Metric& metric) { return metric.empty; }
+std::string gain_name(const Metric& metric) {
+  return metric.gain == Gain::exp2 ? "exp2" : metric.gain == Gain::linear ? "linear" : "exp2_plus_one";
+}
+std::string denominator_of(const Metric& metric) { return metric.by_cutoff ? "cutoff" : "relevant"; }
 
-Chosen relevant_rows(const Ranking& r) { return r.lists.relevant_rows(r.threshold, r.device).view(); }
-
-/// Runs a kernel of the ranking's device and type over the rows that count; `work` makes the functor from the views.
-template <class Work>
-Tensor run(const Ranking& r, Chosen counted, int64_t k, const std::string& empty, Work work) {
-  Tensor out = Tensor::empty({r.lists.count()}, r.dtype, r.device);
-  with_real(r.dtype, [&]<class Real>() {
-    const MetricViews<Real> views{
-        r.placements(),  r.lists.view(r.device), r.lists.relevance(r.device).span<const float>(), counted, k,
-        to_empty(empty), out.span<Real>()};
-    work(kernels<MetricKernels<Real>>(r.device), views);
-  });
-  return out;
-}
-
-Tensor dcg(const Ranking& r, std::optional<int64_t> k, const std::string& gain, bool normalized,
-           const std::string& empty) {
-  const Gain kind = to_gain(gain);
-  const Tensor ideal = ideal_dcg(r.lists, r.device, kind, to_cutoff(k)),
-               discounts = discount_sums(r.lists.longest(), r.device);
-  // where grade 0 gains something every row counts
-  const Chosen gaining = kind == Gain::exp2_plus_one
-                             ? Chosen{r.lists.view(r.device), nullptr}
-                             : r.lists.relevant_rows(kind == Gain::exp2 ? any_gain() : any_grade, r.device).view();
-  return run(
-      r, gaining, to_cutoff(k), empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
-        table.dcg(r.lists.count(), {v, kind, discounts.span<const double>(), ideal.span<const double>(), normalized});
-      });
-}
-
-Tensor average_precision(const Ranking& r, std::optional<int64_t> k, const std::string& denominator,
-                         const std::string& empty) {
-  if (denominator != "relevant" && denominator != "cutoff") {
-    throw ArgumentError("denominator", "'" + denominator + "', expected 'relevant' or 'cutoff'");
-  }
-  const Tensor harmonic = harmonic_sums(r.lists.longest(), r.device);
-  return run(r, relevant_rows(r), to_cutoff(k), empty,
-             [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
-               table.average_precision(r.lists.count(), {v, harmonic.span<const double>(), denominator == "cutoff"});
-             });
-}
-
-Tensor rank_biased_precision(const Ranking& r, double p, bool normalized, std::optional<int64_t> k,
-                             const std::string& empty) {
-  if (!(p > 0 && p < 1)) throw ArgumentError("p", std::to_string(p) + ", expected a number between 0 and 1");
-  return run(r, relevant_rows(r), to_cutoff(k), empty,
-             [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
-               table.rank_biased_precision(r.lists.count(), {v, p, normalized});
-             });
-}
-
-/// The kernels that take nothing but the views.
-template <template <class> class Functor>
-Tensor plain(const Ranking& r, const std::string& empty, auto field) {
-  return run(r, relevant_rows(r), to_cutoff({}), empty,
-             [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
-               field(table)(r.lists.count(), Functor<Real>{v});
-             });
-}
-
-Tensor nrbp_loss(const Ranking& r, const std::string& empty) {
-  return plain<NrbpLoss>(r, empty, [](const auto& table) { return table.nrbp_loss; });
-}
-Tensor auc(const Ranking& r, const std::string& empty) {
-  return plain<Auc>(r, empty, [](const auto& table) { return table.auc; });
-}
-Tensor bpref(const Ranking& r, const std::string& empty) {
-  return plain<Bpref>(r, empty, [](const auto& table) { return table.bpref; });
-}
-
-Tensor hits_at(const Ranking& r, std::optional<int64_t> k, const std::string& over, const std::string& empty) {
-  if (over != "k" && over != "relevant" && over != "both") {
-    throw ArgumentError("over", "'" + over + "', expected 'k', 'relevant' or 'both'");
-  }
-  return run(r, relevant_rows(r), k ? to_cutoff(k) : 0, empty,
-             [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
-               table.hits_at(r.lists.count(), {v, over == "k"      ? HitsAt<Real>::cutoff
-                                                  : over == "both" ? HitsAt<Real>::both
-                                                                   : HitsAt<Real>::relevant_rows});
-             });
-}
-
-Tensor first_relevant(const Ranking& r, std::optional<int64_t> k, bool reciprocal, const std::string& empty) {
-  return run(r, relevant_rows(r), to_cutoff(k), empty,
-             [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
-               table.first_relevant(r.lists.count(), {v, reciprocal});
-             });
-}
-
-Tensor expected_reciprocal_rank(const Ranking& r, std::optional<int64_t> k, std::optional<double> top,
-                                const std::string& empty) {
-  const auto& grades = r.lists.relevance();
-  const double largest = grades.empty() ? 0 : *std::max_element(grades.begin(), grades.end());
-  if (top && *top < largest)
-    throw ArgumentError("top",
-                        std::to_string(*top) + ", expected at least the largest grade, " + std::to_string(largest));
-  const Tensor order = order_of(r);
-  Tensor scratch = Tensor::empty({r.ties == Ties::mean ? 4 * r.lists.rows() : 0}, Dtype::float64, r.device);
-  return run(r, relevant_rows(r), to_cutoff(k), empty,
-             [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
-               table.expected_reciprocal_rank(
-                   r.lists.count(), {v, order.span<const int64_t>(), top.value_or(largest), scratch.span<double>()});
-             });
+/// One value per list; `empty`: instead of the metric's own rule for lists without relevant rows.
+Tensor values_of(const Metric& metric, const Ranking& ranking, const std::string& empty) {
+  if (metric.definition->values == nullptr)
+    throw ArgumentError("metric", "'" + metric.name + "' is a script's own, whose function says its values");
+  return metric.definition->values(ranking, metric, to_empty(empty));
 }
 
 /// Values made elsewhere, with the rule for lists without relevant rows applied.
@@ -163,20 +86,51 @@ extern const lua::OpTable metric_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&dcg>("dcg", "ranking, k, gain, normalized, empty", "DCG or nDCG per list."),
-        op<&average_precision>("average_precision", "ranking, k, denominator, empty", "Average precision per list."),
-        op<&rank_biased_precision>("rank_biased_precision", "ranking, p, normalized, k, empty",
-                                   "RBP(p) or nRBP(p) per list."),
-        op<&nrbp_loss>("nrbp_loss", "ranking, empty", "Wrongly ordered pairs per list."),
-        op<&auc>("auc", "ranking, empty", "Share of rightly ordered pairs per list."),
-        op<&bpref>("bpref", "ranking, empty", "bpref per list."),
-        op<&hits_at>("hits_at", "ranking, k, over, empty",
-                     "Relevant rows within k (nil: P) over k ('k'), over P ('relevant') or over their mean ('both')."),
-        op<&first_relevant>("first_relevant", "ranking, k, reciprocal, empty",
-                            "Reciprocal rank of the first relevant row, or whether it is within k."),
-        op<&expected_reciprocal_rank>("expected_reciprocal_rank", "ranking, k, top, empty", "ERR per list."),
+        op<&new_registry>("metric_registry", "", "The built-in metrics, to which a script's own may be added."),
         op<&with_empty>("with_empty", "values, ranking, empty",
                         "Values per list, with what counts for lists without relevant rows."),
+    }};
+extern const lua::OpTable metric_registry_methods{
+    lua::OpTable::methods,
+    &lua::push_metatable<MetricRegistry>,
+    {
+        op<&parse_of>("parse", "self, text", "The metric of a name, with k and parameter."),
+        op<&base_of>("base", "self, text", "Its name without them, ours where others call it otherwise; nil: none."),
+        op<&define_in>("define", "self, name, minimize",
+                       "Adds a metric of a script's function; the function's number."),
+        op<&names_of>("names", "self", "Names of all, sorted."),
+    }};
+extern const lua::OpTable metric_methods{
+    lua::OpTable::methods,
+    &lua::push_metatable<Metric>,
+    {
+        op<&with_option>("with", "self, option, value", "The metric with one option set."),
+        op<&checked_of>("checked", "self", "The metric itself; an error where k is needed and missing."),
+        op<&option_names>("option_names", "self", "Options that it takes besides those of all."),
+        op<&values_of>("values", "self, ranking, empty", "Exact values, one per list."),
+    }};
+extern const lua::OpTable metric_getters{
+    lua::OpTable::getters,
+    &lua::push_metatable<Metric>,
+    {
+        op<&name_of_metric>("name", "self", "As in \"ndcg@10\", or what a script called it."),
+        op<&base_name>("base", "self", "Name without k and parameter."),
+        op<&minimizes>("minimize", "self", "Whether less is better."),
+        op<&has_closed_forms>("closed_forms", "self", "Whether bounds know it without trying orders."),
+        op<&has_swaps>("swaps", "self", "Whether it is known what a swap of two rows changes (LambdaRank)."),
+        op<&has_smooth_form>("has_smooth", "self", "Whether there is a smooth form."),
+        op<&zero_without_relevant>("zero", "self", "Whether lists without relevant rows are 0 by definition."),
+        op<&script_of>("script", "self", "Number of the script's function, or 0."),
+        op<&number_of_metric>("number", "self", "The same for equal metrics, ties and empty lists aside."),
+        op<&cutoff_of>("k", "self", "Ranks that count, nil: all."),
+        op<&parameter_of>("parameter", "self", "The number in parentheses."),
+        op<&parameter_name>("parameter_name", "self", "Its name among options, or nil."),
+        op<&top_of>("top", "self", "Largest grade of ERR, nil: the largest there is."),
+        op<&relevant_of>("relevant", "self", "Least grade of a relevant row."),
+        op<&ties_of>("ties", "self", "What equal scores mean."),
+        op<&empty_of>("empty", "self", "What a list without relevant rows counts as."),
+        op<&gain_name>("gain", "self", "Gain of grades."),
+        op<&denominator_of>("denominator", "self", "What AP is divided by."),
     }};
 
 }  // namespace mr

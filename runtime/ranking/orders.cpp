@@ -139,8 +139,12 @@ GradeClasses& classes() {
   return the_classes;
 }
 
+struct ClassKey {
+  auto operator<=>(const ClassKey&) const = default;
+};
+
 std::vector<int64_t> grade_classes(const Lists& lists) {
-  return lists.per_list<int64_t>("grade class", [](const float* grades, int64_t n) {
+  return lists.per_list<int64_t>(ClassKey{}, [](const float* grades, int64_t n) {
     return classes().number({grades, grades + n});
   });
 }

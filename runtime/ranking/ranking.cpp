@@ -9,11 +9,16 @@
 namespace mr {
 namespace {
 
+struct DocumentKey {
+  Device device;
+  auto operator<=>(const DocumentKey&) const = default;
+};
+
 /// A number per row that grows with its document id, for the rule of trec_eval.
 const Tensor& document_keys(const Lists& lists, Device device) {
   if (lists.documents().empty())
     throw ArgumentError("ties", "'trec' orders tied rows by document id, and these lists have none");
-  return lists.cached<Tensor>("document keys@" + std::string(name_of(device)), [&] {
+  return lists.cached<Tensor>(DocumentKey{device}, [&] {
     std::vector<int64_t> order(lists.documents().size()), keys(order.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
@@ -33,7 +38,8 @@ Ranking ranking_of(const Tensor& scores, const Lists& lists, const std::string& 
 Tensor ranks_of(const Ranking& ranking) {
   Tensor out = Tensor::empty({ranking.lists.rows()}, ranking.dtype, ranking.device);
   with_real(ranking.dtype, [&]<class Real>() {
-    kernels<MetricKernels<Real>>(ranking.device).rank_of(out.entries(), {ranking.placements(), out.span<Real>()});
+    kernels<MetricKernels<Real>>(ranking.device)
+        .rank_of(out.entries(), {.places = ranking.placements(), .out = out.span<Real>()});
   });
   return out;
 }
@@ -48,25 +54,33 @@ Ties to_ties(const std::string& name) {
   throw ArgumentError("ties", "no tie rule '" + name + "': there are 'mean', 'stable', 'worst' and 'trec'");
 }
 
+const char* name_of(Ties ties) {
+  constexpr const char* names[] = {"mean", "stable", "worst", "trec"};
+  return names[static_cast<int>(ties)];
+}
+
 Ranking rank_rows(const Tensor& scores, const Lists& lists, Ties ties, float threshold) {
   check::per_row("scores", scores, lists);
   check::not_nan("ranking", "scores", scores);
   const Device device = scores.device();
-  Ranking out{lists,     ties,
-              threshold, scores.dtype(),
-              device,    std::make_shared<Storage>(lists.rows() * static_cast<int64_t>(sizeof(Placement)), device)};
+  Ranking out{.lists = lists,
+              .ties = ties,
+              .threshold = threshold,
+              .dtype = scores.dtype(),
+              .device = device,
+              .places = std::make_shared<Storage>(lists.rows() * static_cast<int64_t>(sizeof(Placement)), device)};
   const Span<const int64_t> keys =
       ties == Ties::trec ? document_keys(lists, device).span<const int64_t>() : Span<const int64_t>{};
   with_real(scores.dtype(), [&]<class Real>() {
     kernels<MetricKernels<Real>>(device).place(lists.count(),
-                                               {scores.span<const Real>(),
-                                                lists.relevance(device).span<const float>(),
-                                                keys,
-                                                lists.view(device),
-                                                threshold,
-                                                ties,
-                                                {static_cast<Placement*>(out.places->data()), lists.rows()},
-                                                out.lists.longest()});
+                                               {.scores = scores.span<const Real>(),
+                                                .relevance = lists.relevance(device).span<const float>(),
+                                                .keys = keys,
+                                                .lists = lists.view(device),
+                                                .threshold = threshold,
+                                                .ties = ties,
+                                                .out = {static_cast<Placement*>(out.places->data()), lists.rows()},
+                                                .longest = out.lists.longest()});
   });
   return out;
 }

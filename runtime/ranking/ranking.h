@@ -21,6 +21,7 @@ struct Ranking {
 
 /// "mean", "stable", "worst" or "trec".
 Ties to_ties(const std::string& name);
+const char* name_of(Ties ties);
 Ranking rank_rows(const Tensor& scores, const Lists& lists, Ties ties, float threshold);
 /// int64 row numbers of each list by rank, counted from 1 within all rows; of tied rows the lower first.
 Tensor order_of(const Ranking& ranking);

@@ -6,6 +6,7 @@
 #include "runtime/autograd/node.h"
 #include "runtime/ops/check.h"
 #include "runtime/ranking/ideal.h"
+#include "runtime/ranking/metric.h"
 
 namespace mr {
 
@@ -70,9 +71,9 @@ SmoothMetricViews<Real> views(const Problem& p, const Tensor& rank, const Tensor
 
 /// Runs `metric(views)` for the value now and for the derivatives later. `metric` is generic in Real; `more` adds to
 /// the derivative.
-template <class Metric, class More>
+template <class Passes, class More>
 Tensor smooth_metric(const char* name, const Tensor& scores, const Problem& p, const Tensor& rank, const Tensor& among,
-                     Metric metric, More more) {
+                     Passes metric, More more) {
   const Tensor none;
   const Tensor value = Tensor::empty({p.lists.count()}, scores.dtype(), scores.device());
   with_real(scores.dtype(), [&]<class Real>() { metric(views<Real>(p, rank, among, none, value, none, none)); });
@@ -91,6 +92,8 @@ Tensor smooth_metric(const char* name, const Tensor& scores, const Problem& p, c
 }
 
 constexpr auto nothing_more = [](auto, const Tensor&, const Tensor&) {};
+
+}  // namespace
 
 Tensor smooth_ndcg(const Tensor& scores, const Lists& lists, double gain) {
   check_scores("smooth_ndcg", scores, lists, gain);
@@ -149,6 +152,8 @@ Tensor smooth_rr(const Tensor& scores, const Lists& lists, double gain, double r
   return smooth_metric("smooth_rr", scores, p, rank, Tensor(), metric, products);
 }
 
+namespace {
+
 Tensor smooth_rank(const Tensor& scores, const Lists& lists, double gain) {
   check_scores("smooth_rank", scores, lists, gain);
   const Problem p(scores, lists, -1, gain);  // every row has relevance of at least -1
@@ -167,9 +172,19 @@ Tensor smooth_rank_among_relevant(const Tensor& scores, const Lists& lists, doub
   return p.ranks(p.all_rows(), lists.rows(), p.targets->view(), Tensor());
 }
 
+/// The smooth form of a metric, as its definition has it.
+Tensor smooth_of(const Metric& metric, const Tensor& scores, const Lists& lists, double gain) {
+  if (metric.definition->smooth == nullptr) throw ArgumentError("metric", "'" + metric.name + "' has no smooth form");
+  return metric.definition->smooth(scores, lists, metric, gain);
+}
+
 }  // namespace
 
 using lua::op;
+extern const lua::OpTable smooth_methods{
+    lua::OpTable::methods,
+    &lua::push_metatable<Metric>,
+    {op<&smooth_of>("smooth", "self, scores, lists, gain", "Its smooth form, one value per list.")}};
 extern const lua::OpTable smooth_functions{
     lua::OpTable::functions,
     nullptr,

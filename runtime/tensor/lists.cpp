@@ -24,9 +24,25 @@ std::vector<int64_t> offsets_of(const std::vector<int64_t>& sizes) {
   return offsets;
 }
 
-std::string per_device(const char* what, Device device) {
-  return std::string(what) + "@" + std::string(name_of(device));
-}
+// What is derived once, by what it is of.
+struct OffsetsKey {
+  Device device;
+  auto operator<=>(const OffsetsKey&) const = default;
+};
+struct RelevanceKey {
+  Device device;
+  Dtype dtype;
+  auto operator<=>(const RelevanceKey&) const = default;
+};
+struct CountKey {
+  float threshold;
+  auto operator<=>(const CountKey&) const = default;
+};
+struct RowsKey {
+  float threshold;
+  Device device;
+  auto operator<=>(const RowsKey&) const = default;
+};
 
 }  // namespace
 
@@ -62,14 +78,12 @@ int64_t Lists::longest() const {
 
 Ragged Lists::view(Device device) const {
   if (device == Device::cpu) return {body_->offsets.data(), count()};
-  const Tensor& there =
-      cached<Tensor>(per_device("offsets", device), [&] { return Tensor::from(body_->offsets, device); });
+  const Tensor& there = cached<Tensor>(OffsetsKey{device}, [&] { return Tensor::from(body_->offsets, device); });
   return {static_cast<const int64_t*>(there.raw()), count()};
 }
 
 const Tensor& Lists::relevance(Device device, Dtype dtype) const {
-  const char* const key = dtype == Dtype::float32 ? "relevance" : "relevance float64";
-  return cached<Tensor>(per_device(key, device), [&] { return Tensor::from(body_->relevance, device).to(dtype); });
+  return cached<Tensor>(RelevanceKey{device, dtype}, [&] { return Tensor::from(body_->relevance, device).to(dtype); });
 }
 
 Lists Lists::shown_in(Dtype dtype) const {
@@ -79,8 +93,7 @@ Lists Lists::shown_in(Dtype dtype) const {
 }
 
 const std::vector<int64_t>& Lists::relevant(float threshold) const {
-  char key[40];
-  std::snprintf(key, sizeof key, "relevant %a", threshold);
+  const CountKey key{threshold};
   return cached<std::vector<int64_t>>(key, [&] {
     return per_list<int64_t>(key, [&](const float* grades, int64_t n) {
       return std::count_if(grades, grades + n, [&](float grade) { return grade >= threshold; });
@@ -89,9 +102,7 @@ const std::vector<int64_t>& Lists::relevant(float threshold) const {
 }
 
 const ChosenRows& Lists::relevant_rows(float threshold, Device device) const {
-  char key[64];
-  std::snprintf(key, sizeof key, "rows %a@%s", threshold, name_of(device).data());
-  return cached<ChosenRows>(key, [&] {
+  return cached<ChosenRows>(RowsKey{threshold, device}, [&] {
     const std::vector<int64_t> offsets = offsets_of(relevant(threshold));
     const auto bytes = static_cast<int64_t>(offsets.back() * sizeof(int32_t));
     const auto room = bytes + static_cast<int64_t>(sizeof(int32_t));  // written without branches, kept where relevant

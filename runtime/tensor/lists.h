@@ -69,13 +69,12 @@ class Lists {
 
   /// One value per list, make(its grades, how many), kept per key and type. What selections share is made once for each
   /// list, whichever of them asks first: the batches of every epoch are new lists of the same rows.
-  template <class T>
-  std::vector<T> per_list(const std::string& key, const std::function<T(const float* grades, int64_t n)>& make) const {
+  template <class T, class Key, class Make>
+  std::vector<T> per_list(const Key& key, const Make& make) const {
     using Values = std::vector<std::optional<T>>;
     const std::lock_guard lock(body_->shared->mutex);
-    std::shared_ptr<void>& slot = body_->shared->values[typeid(T)][key];
-    if (slot == nullptr) slot = std::make_shared<Values>(static_cast<size_t>(body_->shared->count));
-    Values& known = *static_cast<Values*>(slot.get());
+    Values& known = kept<Values, Key>(body_->shared->values)[key];
+    known.resize(static_cast<size_t>(body_->shared->count));
     std::vector<T> values;
     values.reserve(body_->sizes.size());
     for (size_t l = 0; l < body_->sizes.size(); ++l) {
@@ -86,17 +85,25 @@ class Lists {
     return values;
   }
 
-  /// What `make` returns, made once per key and type and kept as long as the lists live.
-  template <class T>
-  const T& cached(const std::string& key, const std::function<T()>& make) const {
+  /// What `make` returns, made once per key and type and kept as long as the lists live. A key is a struct with < that
+  /// says what it is of.
+  template <class T, class Key, class Make>
+  const T& cached(const Key& key, const Make& make) const {
     const std::lock_guard lock(body_->mutex);
-    std::shared_ptr<void>& slot = body_->cache[typeid(T)][key];
-    if (slot == nullptr) slot = std::make_shared<T>(make());
-    return *static_cast<const T*>(slot.get());
+    auto& known = kept<T, Key>(body_->cache);
+    const auto found = known.find(key);
+    return found != known.end() ? found->second : known.emplace(key, make()).first->second;
   }
 
  private:
-  using Kept = std::map<std::type_index, std::map<std::string, std::shared_ptr<void>>>;
+  /// A map from keys to values for every pair of their types.
+  using Kept = std::map<std::pair<std::type_index, std::type_index>, std::shared_ptr<void>>;
+  template <class T, class Key>
+  static std::map<Key, T>& kept(Kept& all) {
+    std::shared_ptr<void>& slot = all[{typeid(T), typeid(Key)}];
+    if (slot == nullptr) slot = std::make_shared<std::map<Key, T>>();
+    return *static_cast<std::map<Key, T>*>(slot.get());
+  }
 
   /// What is known of each list by itself; shared by all that `select` takes from the same lists.
   struct PerList {

@@ -16,7 +16,7 @@ local core = {}
 function core.adam_step(state, lr, beta1, beta2, epsilon, weight_decay, sparse) end
 
 ---Slope and offset of an affine bound per list.
----@param metric string
+---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param kind string
 ---@param dtype string
@@ -50,20 +50,6 @@ function core.arange(first, last, step, dtype, device) end
 ---@param most integer
 ---@return mr.Tensor?
 function core.arrangement_ranks(grades, most) end
-
----Share of rightly ordered pairs per list.
----@param ranking mr.Ranking
----@param empty string
----@return mr.Tensor
-function core.auc(ranking, empty) end
-
----Average precision per list.
----@param ranking mr.Ranking
----@param k? integer
----@param denominator string
----@param empty string
----@return mr.Tensor
-function core.average_precision(ranking, k, denominator, empty) end
 
 ---Adds the derivatives of loss to the leaves it was computed from.
 ---@param loss mr.Tensor
@@ -102,7 +88,7 @@ function core.bootstrap_interval(samples, estimate, jackknife, level) end
 function core.bootstrap_sample(x, sample, seed) end
 
 ---min, max, best, expectation, sd of one shape.
----@param metric string
+---@param metric mr.Metric
 ---@param n? integer
 ---@param p? integer
 ---@param grades number[]
@@ -114,7 +100,7 @@ function core.bootstrap_sample(x, sample, seed) end
 function core.bound_numbers(metric, n, p, grades) end
 
 ---min, max, best, expectation, sd per list.
----@param metric string
+---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param dtype string
 ---@param device string
@@ -125,12 +111,6 @@ function core.bound_numbers(metric, n, p, grades) end
 ---@return mr.Tensor
 ---@return mr.Tensor
 function core.bound_table(metric, lists, dtype, device, sd) end
-
----bpref per list.
----@param ranking mr.Ranking
----@param empty string
----@return mr.Tensor
-function core.bpref(ranking, empty) end
 
 ---Where caches are kept by default; it need not exist.
 ---@return string
@@ -189,7 +169,7 @@ function core.cores() end
 function core.count_tables() end
 
 ---Numbers of the lists on which an ordering can matter.
----@param metric string
+---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param device string
 ---@return mr.Tensor
@@ -211,15 +191,6 @@ function core.cuda_waits() end
 ---@return string
 function core.data_folder() end
 
----DCG or nDCG per list.
----@param ranking mr.Ranking
----@param k? integer
----@param gain string
----@param normalized boolean
----@param empty string
----@return mr.Tensor
-function core.dcg(ranking, k, gain, normalized, empty) end
-
 ---While on, the first Ctrl-C raises nothing: work asks `interrupted()` and ends in order. Returns what it was.
 ---@param on boolean
 ---@return boolean
@@ -231,7 +202,7 @@ function core.defer_interrupt(on) end
 function core.device(name) end
 
 ---The distribution of a metric over random rankings.
----@param metric string
+---@param metric mr.Metric
 ---@param n? integer
 ---@param p? integer
 ---@param grades number[]
@@ -245,7 +216,7 @@ function core.distribution(metric, n, p, grades, method, samples, seed, beta) en
 ---F~ of the score of every list, its logarithm or logit.
 ---@param score mr.Tensor
 ---@param lists mr.Lists
----@param metric string
+---@param metric mr.Metric
 ---@param form string
 ---@param method string
 ---@param samples integer
@@ -328,14 +299,6 @@ function core.end_capture() end
 ---@return mr.Exit
 function core.exit(status, message) end
 
----ERR per list.
----@param ranking mr.Ranking
----@param k? integer
----@param top? number
----@param empty string
----@return mr.Tensor
-function core.expected_reciprocal_rank(ranking, k, top, empty) end
-
 ---Inner product of the factors of each list's user and each row's item.
 ---@param users mr.Tensor
 ---@param items mr.Tensor
@@ -371,14 +334,6 @@ function core.fingerprint_of_texts(texts) end
 ---@return integer?
 ---@return number?
 function core.first_beyond(x, size) end
-
----Reciprocal rank of the first relevant row, or whether it is within k.
----@param ranking mr.Ranking
----@param k? integer
----@param reciprocal boolean
----@param empty string
----@return mr.Tensor
-function core.first_relevant(ranking, k, reciprocal, empty) end
 
 ---The numbers of a tensor as 8 bytes each.
 ---@param values mr.Tensor
@@ -422,11 +377,6 @@ function core.grade_classes(lists) end
 ---@return number[]
 function core.grades_of_class(number) end
 
----Whether a metric's statistics are known without trying.
----@param name string
----@return boolean
-function core.has_closed_forms(name) end
-
 ---Whether a usable GPU is there.
 ---@return boolean
 function core.has_cuda() end
@@ -434,14 +384,6 @@ function core.has_cuda() end
 ---Bytes that live tensors hold.
 ---@return integer
 function core.held_bytes() end
-
----Relevant rows within k (nil: P) over k ('k'), over P ('relevant') or over their mean ('both').
----@param ranking mr.Ranking
----@param k? integer
----@param over string
----@param empty string
----@return mr.Tensor
-function core.hits_at(ranking, k, over, empty) end
 
 ---How a process ended, or nil while it runs.
 ---@param id integer
@@ -513,14 +455,13 @@ function core.kept_bytes() end
 ---@return number
 function core.kernel_regression(x, y, at, bandwidth, degree) end
 
----LambdaRank's loss per list, for the change of a metric by each swap; 'pairs': RankNet's.
+---LambdaRank's loss per list, for the change of a metric by each swap.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
----@param metric string
----@param p number
+---@param metric mr.Metric
 ---@param gain number
 ---@return mr.Tensor
-function core.lambda_loss(scores, lists, metric, p, gain) end
+function core.lambda_loss(scores, lists, metric, gain) end
 
 ---This process's rank, from 0, and how many mpirun or srun started together.
 ---@return integer
@@ -564,7 +505,7 @@ function core.letor_folds(folder) end
 function core.list_copies(grades, count) end
 
 ---1 for lists on which an ordering can matter, else 0.
----@param metric string
+---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param dtype string
 ---@param device string
@@ -637,6 +578,10 @@ function core.make_queries(queries, features, mean_size, noise, seed) end
 ---@return { user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, user_ids: string[], item_ids: string[] }
 function core.make_ratings(users, items, factors, mean_activity, noise, seed) end
 
+---The built-in metrics, to which a script's own may be added.
+---@return mr.MetricRegistry
+function core.metric_registry() end
+
 ---Version of the MPI library, or nil where none is built in.
 ---@return string?
 function core.mpi_library() end
@@ -667,12 +612,6 @@ function core.normal_cdf(x) end
 ---@param p number
 ---@return number
 function core.normal_quantile(p) end
-
----Wrongly ordered pairs per list.
----@param ranking mr.Ranking
----@param empty string
----@return mr.Tensor
-function core.nrbp_loss(ranking, empty) end
 
 ---All entries as a flat table of numbers.
 ---@param x mr.Tensor
@@ -757,15 +696,6 @@ function core.put_rows(x, index, n) end
 ---@return mr.Tensor
 function core.random_ranks(rows, first, count, seed) end
 
----RBP(p) or nRBP(p) per list.
----@param ranking mr.Ranking
----@param p number
----@param normalized boolean
----@param k? integer
----@param empty string
----@return mr.Tensor
-function core.rank_biased_precision(ranking, p, normalized, k, empty) end
-
 ---Where every row stands in its list, under a tie rule.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
@@ -773,6 +703,13 @@ function core.rank_biased_precision(ranking, p, normalized, k, empty) end
 ---@param relevant number
 ---@return mr.Ranking
 function core.ranking(scores, lists, ties, relevant) end
+
+---RankNet's loss per list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@return mr.Tensor
+function core.ranknet_loss(scores, lists, gain) end
 
 ---Rank of every row; under 'mean' the middle of its run.
 ---@param ranking mr.Ranking
@@ -1264,6 +1201,77 @@ function mr_Lists:to(dtype) end
 ---@param relevance mr.Tensor
 ---@return mr.Lists
 function mr_Lists:with_relevance(relevance) end
+
+---@class mr.Metric
+---@field base string Name without k and parameter.
+---@field closed_forms boolean Whether bounds know it without trying orders.
+---@field denominator string What AP is divided by.
+---@field empty string What a list without relevant rows counts as.
+---@field gain string Gain of grades.
+---@field has_smooth boolean Whether there is a smooth form.
+---@field k integer? Ranks that count, nil: all.
+---@field minimize boolean Whether less is better.
+---@field name string As in "ndcg@10", or what a script called it.
+---@field number integer The same for equal metrics, ties and empty lists aside.
+---@field parameter number The number in parentheses.
+---@field parameter_name string? Its name among options, or nil.
+---@field relevant number Least grade of a relevant row.
+---@field script integer Number of the script's function, or 0.
+---@field swaps boolean Whether it is known what a swap of two rows changes (LambdaRank).
+---@field ties string What equal scores mean.
+---@field top number? Largest grade of ERR, nil: the largest there is.
+---@field zero boolean Whether lists without relevant rows are 0 by definition.
+local mr_Metric = {}
+
+---The metric itself; an error where k is needed and missing.
+---@return mr.Metric
+function mr_Metric:checked() end
+
+---Options that it takes besides those of all.
+---@return string[]
+function mr_Metric:option_names() end
+
+---Its smooth form, one value per list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@return mr.Tensor
+function mr_Metric:smooth(scores, lists, gain) end
+
+---Exact values, one per list.
+---@param ranking mr.Ranking
+---@param empty string
+---@return mr.Tensor
+function mr_Metric:values(ranking, empty) end
+
+---The metric with one option set.
+---@param option string
+---@param value string|number
+---@return mr.Metric
+function mr_Metric:with(option, value) end
+
+---@class mr.MetricRegistry
+local mr_MetricRegistry = {}
+
+---Its name without them, ours where others call it otherwise; nil: none.
+---@param text string
+---@return string?
+function mr_MetricRegistry:base(text) end
+
+---Adds a metric of a script's function; the function's number.
+---@param name string
+---@param minimize boolean
+---@return integer
+function mr_MetricRegistry:define(name, minimize) end
+
+---Names of all, sorted.
+---@return string[]
+function mr_MetricRegistry:names() end
+
+---The metric of a name, with k and parameter.
+---@param text string
+---@return mr.Metric
+function mr_MetricRegistry:parse(text) end
 
 ---@class mr.OptimizerState
 local mr_OptimizerState = {}

@@ -5,27 +5,31 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local estimate = require "moonrank.estimate"
 local list_stats = require "moonrank.list_stats"
+local metrics = require "moonrank.metric"
 local registry = require "moonrank.bounds.registry"
 
 local M = {}
 
 ---@class mr.Bound
 ---@field name string
----@field apply fun(score: mr.Tensor, metric: string, lists: mr.Lists): mr.Tensor  the bounded value of every list from its smooth metric
+---@field apply fun(score: mr.Tensor, metric: string|mr.Metric, lists: mr.Lists): mr.Tensor  the bounded value of every list from its smooth metric
 local Bound = check.class("mr.Bound")
 
 -- apply(score, metric, lists) -> one bounded value per list.
-local function bound(name, apply) return setmetatable({ name = name, apply = apply }, Bound) end
+local function bound(name, apply)
+  local function of_metric(score, metric, lists) return apply(score, metrics.parse(metric), lists) end
+  return setmetatable({ name = name, apply = of_metric }, Bound)
+end
 
 Bound.repeats = true  -- whether it does the same with a batch each time, as a script's function need not
 
 function Bound:__tostring() return self.name end
 
 ---1 for every list on which an ordering can matter, 0 for the others; float64.
----@param metric string
+---@param metric string|mr.Metric
 ---@param lists mr.Lists
 ---@return mr.Tensor
-function M.weights(metric, lists) return list_stats.weights(metric, lists, "float64", "cpu") end
+function M.weights(metric, lists) return list_stats.weights(metrics.parse(metric), lists, "float64", "cpu") end
 
 local function affine(kind)
   return bound(kind, function(score, metric, lists)
@@ -92,7 +96,7 @@ function M.distribution_bound(options)
   end
   local name = form_names[o.form] .. (o.beta ~= 0 and (" (beta %g)"):format(o.beta) or "")
   return bound(name, function(score, metric, lists)
-    if estimate.handles(metric) then return estimate.distribution_bound(score, metric, lists, o.form, gain, amount, { beta = o.beta }) end
+    if not metric.closed_forms then return estimate.distribution_bound(score, metric, lists, o.form, gain, amount, { beta = o.beta }) end
     return core.distribution_bound(score, lists, metric, o.form, o.method, o.samples, o.seed, gain, amount, o.beta)
   end)
 end
@@ -170,13 +174,14 @@ end
 
 ---Statistics of a metric over all rankings of each list (closed forms; `.cdf(score)` is the smoothed distribution function,
 ---differentiable).
----@param metric string  "ndcg", "ap", "rr", "nrbp_loss", also "ndcg@10", "nrbp(0.95)", "rbp(p)", "precision@k", "recall@k"
+---@param metric string|mr.Metric  "ndcg", "nrbp(0.95)", "precision@10", ...; what has no closed forms is estimated, see mr.bounds.of
 ---@param lists mr.Lists
 ---@param options? { dtype?: string, device?: string }  default float64 on the default device
 ---@return mr.Stats
 ---Example: `mr.bounds.stats("ap", mr.lists{{1, 0, 0}}).min:item() * 3   --> 1.0`
 function M.stats(metric, lists, options)
   local o = check.options("mr.bounds.stats", options, { dtype = "float64", device = core.device() })
+  metric = metrics.parse(metric)
   list_stats.weights(metric, lists, "float64", "cpu")
   return setmetatable({ _metric = metric, _lists = lists, _options = o }, Stats)
 end
@@ -198,16 +203,17 @@ end
 ---The same as plain numbers, for N rows of which P are relevant, or for rows with these grades. NaN where undefined (no relevant row). A
 ---metric without closed forms (one of a script's own, err, bpref, ...) is tried on all orders of the grades, or on 20,000 random ones: then
 ---`method`, `orders` and `error` (the standard error of the expectation) say so, and max and min are what was seen.
----@param metric string
+---@param metric string|mr.Metric
 ---@param shape { n?: integer, p?: integer, grades?: number[] }  n and p, or grades in any order
 ---@return { min: number, max: number, best: number, expectation: number, sd: number }
 ---Example: `mr.bounds.of("nrbp_loss", {n = 9, p = 3}).max   --> 18.0`
 ---Example: `mr.bounds.of("err", {n = 3, p = 1}).orders   --> 3`
 function M.of(metric, shape)
   local o = check.options("mr.bounds.of", shape, { n = check.none, p = check.none, grades = {} })
-  if estimate.handles(metric) then return estimate.of(metric, grades_of("mr.bounds.of", o)) end
+  metric = metrics.parse(metric)
+  if not metric.closed_forms then return estimate.of(metric, grades_of("mr.bounds.of", o)) end
   local min, max, best, expectation, sd = core.bound_numbers(metric, o.n, o.p, o.grades)
-  return { min = min, max = max, best = best, expectation = expectation, sd = sd }
+  return { min = min, max = max, best = best, expectation = expectation, sd = sd, method = "closed form" }
 end
 
 ---The distribution of a metric over random rankings of N rows of which P are relevant, or of rows with these grades (Westerborg 2022,
@@ -219,7 +225,7 @@ end
 ---for 20 relevant rows among 60 from about 12 on, is an error.
 ---
 ---Methods: :cdf(s) :pmf() :mean() :sd() :min() :max() :quantile(q) :method() :smooth(s, {kappa = 8}, {gain = "samples"} or {gain = a}).
----@param metric string
+---@param metric string|mr.Metric
 ---@param options { n?: integer, p?: integer, grades?: number[], method?: "auto"|"exact"|"sampled", samples?: integer, seed?: integer, beta?: number }
 ---   "auto" (default) samples what is out of reach of exact methods: lists of many different grades
 ---@return mr.Distribution
@@ -230,11 +236,12 @@ function M.distribution(metric, options)
     { n = check.none, p = check.none, grades = {}, method = "auto", samples = 300000, seed = 1, beta = 0 })
   check.choice("mr.bounds.distribution", "method", o.method, { "auto", "exact", "sampled" })
   check_beta("mr.bounds.distribution", o.beta)
-  if estimate.handles(metric) then
+  metric = metrics.parse(metric)
+  if not metric.closed_forms then
     local found = estimate.of(metric, grades_of("mr.bounds.distribution", o), { samples = options.samples, seed = o.seed, beta = o.beta })
-    if not found.distribution then check.fail("mr.bounds.distribution: '%s' is undefined for every order of such a list", metric) end
+    if not found.distribution then check.fail("mr.bounds.distribution: '%s' is undefined for every order of such a list", metric.name) end
     if o.method == "exact" and found.method ~= "enumerated" then
-      check.fail("mr.bounds.distribution: '%s' has too many orders for method 'exact', or beta is not 0; others sample it", metric)
+      check.fail("mr.bounds.distribution: '%s' has too many orders for method 'exact', or beta is not 0; others sample it", metric.name)
     end
     return found.distribution
   end
@@ -286,13 +293,14 @@ end
 ---How much the bounded value of every list grows with its score: the list's weight in training. Constant for affine bounds; for the others
 ---taken where the score is the metric's expectation. 0 for lists on which no ordering can matter.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
----@param metric string
+---@param metric string|mr.Metric
 ---@param lists mr.Lists
 ---@param options? { dtype?: string, device?: string }  default float64 on the default device
 ---@return mr.Tensor  [lists]
 ---Example: `mr.bounds.slopes("minmax", "nrbp_loss", mr.lists{{1, 0, 0}, {1, 1}})   --> {0.5, 0}  mr.Tensor {2} float64`
 function M.slopes(what, metric, lists, options)
   local o = check.options("mr.bounds.slopes", options, { dtype = "float64", device = core.device() })
+  metric = metrics.parse(metric)
   local counted = list_stats.counted(metric, lists, o.device)
   if #counted == 0 then return list_stats.weights(metric, lists, o.dtype, o.device) end
   local part = lists:select(counted:to("cpu"))
@@ -325,12 +333,12 @@ function M.weighted(what, options)
     return slopes, o.cap and slopes:clamp{ max = o.cap } or slopes
   end
   local function mean_of(metric)
-    if o.normalize and not means[metric] then
+    if o.normalize and not means[metric.number] then
       local _, weights = capped(metric, o.normalize, { dtype = "float64", device = "cpu" })
-      means[metric] = weights:sum():item() / math.max(1, M.weights(metric, o.normalize):sum():item())
-      if means[metric] == 0 then means[metric] = 1 end
+      local mean = weights:sum():item() / math.max(1, M.weights(metric, o.normalize):sum():item())
+      means[metric.number] = mean ~= 0 and mean or 1
     end
-    return means[metric] or 1
+    return means[metric.number] or 1
   end
   local notes = {}
   if o.cap then notes[1] = ("cap %g"):format(o.cap) end

@@ -2,21 +2,13 @@
 -- else from random ones, seeded, with the error that this leaves. The metric is called for some thousand orders at a time.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-local metric = require "moonrank.metric"
+local metrics = require "moonrank.metric"
 
 local M = {}
 
 local most_enumerated = 20000  -- orders
 local block = 1 << 20          -- ranks per call of the metric
 local nan = 0 / 0
-
----Whether a metric's values over all rankings have to be estimated: it is known, and has no closed forms.
----@param name string
----@return boolean
-function M.handles(name)
-  local base = type(name) == "string" and name:match("^[%a_][%w_]*")
-  return base and not core.has_closed_forms(name) and metric.known(base) or false
-end
 
 ---@class mr.Estimate
 ---@field min number           NaN, as all others, where the metric is undefined
@@ -31,8 +23,8 @@ end
 ---@field distribution? mr.Distribution  nil where the metric is undefined
 
 -- The metric of ranks, where a list's own tensors are.
-local function ranked(name)
-  local exact = metric.on_ranks(name)
+local function ranked(metric)
+  local exact = metrics.on_ranks(metric)
   return function(ranks, lists) return exact(ranks:to(core.device()), lists) end
 end
 
@@ -45,8 +37,8 @@ local function random_orders(grades, seed, beta)
 end
 
 -- The metric's values for all or many orders of rows with these grades, as one tensor, and how they were found.
-local function values_of(name, grades, o)
-  local exact = ranked(name)
+local function values_of(metric, grades, o)
+  local exact = ranked(metric)
   local ranks = o.beta == 0 and core.arrangement_ranks(grades, most_enumerated)
   if ranks then
     local count = #ranks // #grades
@@ -65,8 +57,8 @@ local function values_of(name, grades, o)
 end
 
 -- The values that sorting by grade gives, downwards and upwards: what few random orders come near. And what share of a value may be rounding.
-local function sorted_ends(name, grades)
-  local exact, n = ranked(name), #grades
+local function sorted_ends(metric, grades)
+  local exact, n = ranked(metric), #grades
   local both = {}
   for rank = 1, n do both[rank], both[n + rank] = rank, n + 1 - rank end
   local values = exact(core.tensor(both, "float64", "cpu"), core.list_copies(grades, 2))
@@ -76,22 +68,18 @@ end
 
 local function differ(a, b, rounding) return math.abs(a - b) > rounding * math.max(math.abs(a), math.abs(b)) end
 
-local known = {}  -- estimates by metric, class of grades, and options
-local ends = {}   -- whether the values at the sorted ends differ, by metric and class of grades
-
----Forgets what is known of a metric that is defined anew.
----@param name string
-function M.forget(name) known[name], ends[name] = nil, nil end
+local known = {}  -- estimates by the metric's number, class of grades, and options
+local ends = {}   -- whether the values at the sorted ends differ, by the metric's number and class of grades
 
 -- What values say; refuses a metric that is a number for some orders only.
-local function summarised(name, values, method, orders, first, last, rounding)
+local function summarised(metric, values, method, orders, first, last, rounding)
   local mean, _, counted, missing = core.summary(values:to("float64"):to("cpu"))
   if counted == 0 then
     return { min = nan, max = nan, best = nan, expectation = nan, sd = nan, error = nan, method = method, orders = orders,
       degenerate = true }
   end
   if missing > 0 or mean - mean ~= 0 or first - first ~= 0 or last - last ~= 0 then
-    check.fail("metric '%s' is NaN or infinite for some orders of a list, expected a finite number for each", name)
+    check.fail("metric '%s' is NaN or infinite for some orders of a list, expected a finite number for each", metric.name)
   end
   local distribution = core.distribution_of(values:to("float64"):to("cpu"), method)
   local e = {
@@ -99,64 +87,66 @@ local function summarised(name, values, method, orders, first, last, rounding)
     sd = distribution:sd(), method = method, orders = orders, distribution = distribution,
     error = method == "enumerated" and 0 or distribution:sd() / math.sqrt(orders),
   }
-  e.best = metric.minimizes(name) and e.min or e.max
+  e.best = metric.minimize and e.min or e.max
   e.degenerate = not differ(e.min, e.max, rounding)
   return e
 end
 
-local function of_class(name, class, options)
+local function of_class(metric, class, options)
   local o = check.options("estimate", options, { samples = 20000, seed = 1, beta = 0 })
   local key = ("%d %d %d %a"):format(class, o.samples, o.seed, o.beta)
-  known[name] = known[name] or {}
-  if not known[name][key] then
+  local found = known[metric.number] or {}
+  known[metric.number] = found
+  if not found[key] then
     local grades = core.grades_of_class(class)
-    if #grades == 0 then check.fail("metric '%s': a list without rows has no orders", name) end
-    local values, method, orders = values_of(name, grades, o)
-    known[name][key] = summarised(name, values, method, orders, sorted_ends(name, grades))
+    if #grades == 0 then check.fail("metric '%s': a list without rows has no orders", metric.name) end
+    local values, method, orders = values_of(metric, grades, o)
+    found[key] = summarised(metric, values, method, orders, sorted_ends(metric, grades))
   end
-  return known[name][key]
+  return found[key]
 end
 
----@param name string
+---@param metric mr.Metric
 ---@param grades number[]
 ---@param options? { samples?: integer, seed?: integer, beta?: number }  random orders where there are more than 20,000, or beta is not 0 (default
 ---   20000), their seed (1), and beta of mr.bounds.distribution (0)
 ---@return mr.Estimate
-function M.of(name, grades, options) return of_class(name, core.grade_class(grades), options) end
+function M.of(metric, grades, options) return of_class(metric, core.grade_class(grades), options) end
 
 -- Whether an ordering of such a list can matter. The sorted ends say so of nearly every list, and take two orders.
-local function matters(name, class)
-  ends[name] = ends[name] or {}
-  if ends[name][class] == nil then
+local function matters(metric, class)
+  local found = ends[metric.number] or {}
+  ends[metric.number] = found
+  if found[class] == nil then
     local grades = core.grades_of_class(class)
     local first, last = grades[1], grades[#grades]
-    ends[name][class] = first ~= last and (differ(sorted_ends(name, grades)) or not of_class(name, class).degenerate)
+    found[class] = first ~= last and (differ(sorted_ends(metric, grades)) or not of_class(metric, class).degenerate)
   end
-  return ends[name][class]
+  return found[class]
 end
 
 ---Whether an ordering can matter, list by list.
----@param name string
+---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@return boolean[]
-function M.counts(name, lists)
+function M.counts(metric, lists)
   local out = {}
-  for l, class in ipairs(core.grade_classes(lists)) do out[l] = matters(name, class) end
+  for l, class in ipairs(core.grade_classes(lists)) do out[l] = matters(metric, class) end
   return out
 end
 
 ---Estimates for all lists with rows, or with `counting` for those that count; false for the others.
----@param name string
+---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param counting? boolean
 ---@param options? { samples?: integer, seed?: integer, beta?: number }
 ---@return (mr.Estimate|false)[]
-function M.per_list(name, lists, counting, options)
+function M.per_list(metric, lists, counting, options)
   local out, found = {}, {}
   for l, class in ipairs(core.grade_classes(lists)) do
     if found[class] == nil then
-      local wanted = counting and matters(name, class) or not counting and #core.grades_of_class(class) > 0
-      found[class] = wanted and of_class(name, class, options)
+      local wanted = counting and matters(metric, class) or not counting and #core.grades_of_class(class) > 0
+      found[class] = wanted and of_class(metric, class, options)
     end
     out[l] = found[class]
   end
@@ -164,38 +154,38 @@ function M.per_list(name, lists, counting, options)
 end
 
 -- A bound that divides by what random orders did not show has no value.
-local function seen_spread(name, estimate)
+local function seen_spread(metric, estimate)
   if estimate.sd > 0 then return estimate end
-  check.fail("metric '%s': %d random orders of a list all gave %g, though not all orders do; too few to learn its distribution from", name,
-    estimate.orders, estimate.expectation)
+  check.fail("metric '%s': %d random orders of a list all gave %g, though not all orders do; too few to learn its distribution from",
+    metric.name, estimate.orders, estimate.expectation)
 end
 
 ---Slope and offset of an affine bound other than "none" for a list that counts.
----@param name string
+---@param metric mr.Metric
 ---@param kind string
 ---@param estimate mr.Estimate
 ---@return number slope, number offset
-function M.affine(name, kind, estimate)
-  local e = kind == "minmax" and estimate or seen_spread(name, estimate)
+function M.affine(metric, kind, estimate)
+  local e = kind == "minmax" and estimate or seen_spread(metric, estimate)
   return core.affine_numbers(kind, e.min, e.max, e.best, e.expectation, e.sd)
 end
 
 ---The bounded value of every list under its estimated distribution, as mr.bounds.distribution_bound.
 ---@param score mr.Tensor
----@param name string
+---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param form string
 ---@param gain string
 ---@param amount number
 ---@param options? { samples?: integer, seed?: integer, beta?: number }
 ---@return mr.Tensor
-function M.distribution_bound(score, name, lists, form, gain, amount, options)
+function M.distribution_bound(score, metric, lists, form, gain, amount, options)
   local groups, order = {}, {}
-  for l, estimate in ipairs(M.per_list(name, lists, true, options)) do
+  for l, estimate in ipairs(M.per_list(metric, lists, true, options)) do
     if estimate then
       if not groups[estimate] then
         groups[estimate] = {}
-        order[#order + 1] = seen_spread(name, estimate)
+        order[#order + 1] = seen_spread(metric, estimate)
       end
       table.insert(groups[estimate], l)
     end
@@ -203,7 +193,7 @@ function M.distribution_bound(score, name, lists, form, gain, amount, options)
   local value = score * 0
   for _, estimate in ipairs(order) do
     local rows = core.tensor(groups[estimate], "int64", "cpu"):to(score.device)
-    local part = core.distribution_bound_of(score:rows(rows), estimate.distribution, form, metric.minimizes(name), gain, amount)
+    local part = core.distribution_bound_of(score:rows(rows), estimate.distribution, form, metric.minimize, gain, amount)
     value = value + core.put_rows(part, rows, #score)
   end
   return value

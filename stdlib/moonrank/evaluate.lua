@@ -15,8 +15,16 @@ local M = {}
 ---@field names string[]                  the metrics in order; each is also a field: one value per list, NaN where it is left out
 ---@field metrics mr.Metric[]             the same with their options
 local Evaluation = {}
+-- What a table has under our name of a metric, where others call it otherwise: "map" is "ap".
+local function by_our_name(t, name)
+  local base = type(name) == "string" and metric.known(name)
+  return base and rawget(t, (name:gsub("^[%w_]+", base, 1))) or nil
+end
+
+local by_any_name = { __index = by_our_name }
+
 Evaluation.__index = function(self, name)
-  local own = rawget(Evaluation, name)
+  local own = rawget(Evaluation, name) or by_our_name(self, name)
   if own ~= nil then return own end
   check.unknown("metric in this evaluation", name, { table.unpack(self.names) })
 end
@@ -38,7 +46,7 @@ local function add_column(result, each, values)
     check.fail("mr.evaluate: there is a '%s' already; another name is given by mr.metrics.parse(text, {name = ...})", name)
   end
   local mean, _, counted, skipped = core.summary(values)
-  if each.options.empty == "nan" and skipped > 0 then mean = 0 / 0 end
+  if each.empty == "nan" and skipped > 0 then mean = 0 / 0 end
   result.names[#result.names + 1], result[name] = name, values
   result.mean[name], result.counted[name], result.skipped[name] = mean, counted, skipped
 end
@@ -59,12 +67,13 @@ end
 ---The same of data that a trial has noted already.
 function M.measure(scores, lists, names, options)
   local metrics = metrics_of(names, options)
-  local result = { mean = {}, counted = {}, skipped = {}, count = lists.count, names = {}, metrics = metrics }
+  local result = { count = lists.count, names = {}, metrics = metrics }
+  for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = setmetatable({}, by_any_name) end
   local rankings = {}
   for _, each in ipairs(metrics) do
-    local key = each:_ranking_key()
-    rankings[key] = rankings[key] or each:_rank(scores, lists)
-    add_column(result, each, each:_values(rankings[key], lists, each.options.empty))
+    local key = each:ranking_key()
+    rankings[key] = rankings[key] or each:ranking(scores, lists)
+    add_column(result, each, each:of_ranking(rankings[key], lists, each.empty))
   end
   return setmetatable(result, Evaluation)
 end

@@ -5,25 +5,25 @@ local estimate = require "moonrank.estimate"
 local M = {}
 
 ---1 for every list on which an ordering can matter, 0 for the others.
----@param metric string
+---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param dtype string
 ---@param device string
 ---@return mr.Tensor
 function M.weights(metric, lists, dtype, device)
-  if not estimate.handles(metric) then return core.list_weights(metric, lists, dtype, device) end
+  if metric.closed_forms then return core.list_weights(metric, lists, dtype, device) end
   local weights = estimate.counts(metric, lists)
   for l, counts in ipairs(weights) do weights[l] = counts and 1 or 0 end
   return core.tensor(weights, dtype, device)
 end
 
 ---Numbers of the lists on which an ordering can matter.
----@param metric string
+---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param device string
 ---@return mr.Tensor
 function M.counted(metric, lists, device)
-  if not estimate.handles(metric) then return core.counted_lists(metric, lists, device) end
+  if metric.closed_forms then return core.counted_lists(metric, lists, device) end
   local numbers = {}
   for l, counts in ipairs(estimate.counts(metric, lists)) do
     if counts then numbers[#numbers + 1] = l end
@@ -33,7 +33,7 @@ end
 
 ---One value per list: f(the entries of `score` for the lists that count, these lists), so that 0/0 on the others never meets a gradient, and 0
 ---for the others. Where none counts f is not called, and the 0 is still one of the score.
----@param metric string
+---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param score mr.Tensor  [lists]
 ---@param f fun(score: mr.Tensor, lists: mr.Lists): mr.Tensor
@@ -45,14 +45,14 @@ function M.where_counted(metric, lists, score, f)
 end
 
 ---min, max, best, expectation and, where asked for, sd of every list; NaN where undefined.
----@param metric string
+---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param dtype string
 ---@param device string
 ---@param sd boolean
 ---@return mr.Tensor min, mr.Tensor max, mr.Tensor best, mr.Tensor expectation, mr.Tensor sd
 function M.table(metric, lists, dtype, device, sd)
-  if not estimate.handles(metric) then return core.bound_table(metric, lists, dtype, device, sd) end
+  if metric.closed_forms then return core.bound_table(metric, lists, dtype, device, sd) end
   local columns = { {}, {}, {}, {}, {} }
   for l, e in ipairs(estimate.per_list(metric, lists)) do
     local row = e and { e.min, e.max, e.best, e.expectation, e.sd } or { 0 / 0, 0 / 0, 0 / 0, 0 / 0, 0 / 0 }
@@ -63,14 +63,14 @@ function M.table(metric, lists, dtype, device, sd)
 end
 
 ---Slope and offset of an affine bound per list; 0 and 0 for lists on which no ordering can matter.
----@param metric string
+---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param kind string
 ---@param dtype string
 ---@param device string
 ---@return mr.Tensor slope, mr.Tensor offset
 function M.affine(metric, lists, kind, dtype, device)
-  if not estimate.handles(metric) then return core.affine_bound(metric, lists, kind, dtype, device) end
+  if metric.closed_forms then return core.affine_bound(metric, lists, kind, dtype, device) end
   if kind == "none" then return M.weights(metric, lists, dtype, device), core.full({ lists.count }, 0, dtype, device) end
   local slope, offset = {}, {}
   for l, e in ipairs(estimate.per_list(metric, lists, true)) do

@@ -3,6 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local list_stats = require "moonrank.list_stats"
+local metrics = require "moonrank.metric"
 local smooth = require "moonrank.smooth"
 
 local M = {}
@@ -21,7 +22,7 @@ Loss.repeats = false
 ---@param lists mr.Lists
 ---@return mr.Tensor        [lists]
 function Loss:__call(scores, lists)
-  local bounded = self._apply(self._smooth(scores, lists, self._options), self._bounds_metric, lists)
+  local bounded = self._apply(self._smooth(scores, lists), self._bounds_metric, lists)
   return self._maximize and -bounded or bounded
 end
 
@@ -29,7 +30,7 @@ end
 ---@param lists mr.Lists
 ---@return integer
 function Loss:count(lists)
-  local weights = self._weights(self._bounds_metric, lists)
+  local weights = list_stats.weights(self._bounds_metric, lists, "float64", "cpu")
   return math.tointeger(weights:sum():item())
 end
 
@@ -47,13 +48,15 @@ function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.b
 ---@field bound? string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor  default "none"
 ---@field gain? number  gain of the sigmoid (default 1)
 
-local function new(name, metric, bounds_metric, maximize, smooth_metric, options)
+-- The loss of a metric's smooth form; `shown`: the metric that goes with it, where that is another one.
+local function new(name, metric, options, shown)
   local bounds = require "moonrank.bounds"
   local o = check.options("mr.losses." .. name, options, { bound = check.none, gain = 1 })
   local bound = bounds.resolve(o.bound or "none")
+  metric = metrics.parse(metric)
   return setmetatable({
-    name = name, bound_name = bound.name, metric = metric, _bounds_metric = bounds_metric, _maximize = maximize, repeats = bound.repeats,
-    _smooth = smooth_metric, _options = { gain = o.gain }, _apply = bound.apply, _weights = bounds.weights,
+    name = name, bound_name = bound.name, metric = shown or metric.name, _bounds_metric = metric, _maximize = not metric.minimize,
+    _smooth = function(scores, lists) return metric:smooth(scores, lists, o.gain) end, _apply = bound.apply, repeats = bound.repeats,
   }, Loss)
 end
 
@@ -61,49 +64,59 @@ end
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg{bound = "minmax"}.bound_name   --> minmax`
-function M.ndcg(options) return new("ndcg", "ndcg", "ndcg", true, smooth.ndcg, options) end
+function M.ndcg(options) return new("ndcg", "ndcg", options) end
 
 ---Negative smooth AP (Westerborg 2022, Eq. 2.11), bounded.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.ap().metric   --> ap`
-function M.ap(options) return new("ap", "ap", "ap", true, smooth.ap, options) end
+function M.ap(options) return new("ap", "ap", options) end
 
 ---Negative smooth RR (Li et al. 2021, Eq. 16), bounded.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.rr().name   --> rr`
-function M.rr(options) return new("rr", "rr", "rr", true, smooth.rr, options) end
+function M.rr(options) return new("rr", "rr", options) end
 
 ---Smooth nRBP loss (Westerborg 2022, Eq. 2.12), bounded.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.nrbp().metric   --> nrbp(0.95)`
-function M.nrbp(options) return new("nrbp", "nrbp(0.95)", "nrbp_loss", false, smooth.nrbp_loss, options) end
+function M.nrbp(options) return new("nrbp", "nrbp_loss", options, "nrbp(0.95)") end
 
 ---@class mr.losses.LambdaOptions
----@field metric? "ndcg"|"ap"|"rr"|"nrbp"|"rbp"  whose change counts (default "ndcg")
----@field p? number     of nrbp and rbp (default 0.95)
+---@field metric? string|mr.Metric  whose change counts: any with `swaps`, as "ndcg@10", "ap", "err", "nrbp(0.9)" (default "ndcg")
+---@field p? number     of nrbp and rbp, where the metric's name does not say it (default 0.95)
 ---@field gain? number  steepness of log(1 + exp(-gain (s_i - s_j))) (default 1)
 ---@field bound? string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor  default "none"
 
--- A loss over pairs of rows. A bound multiplies every pair of a list by what a change of the metric is worth under it, its slope.
-local function pairwise(name, metric, bounds_metric, bound, pairs_metric, p, gain)
+-- A loss over pairs of rows. A bound multiplies every pair of a list by what a change of `of` is worth under it, its slope.
+local function pairwise(name, metric, of, bound, values)
   local bounds = require "moonrank.bounds"
   return setmetatable({
-    name = name, bound_name = bound.name, metric = metric, _bounds_metric = bounds_metric, _maximize = false, _options = {},
+    name = name, bound_name = bound.name, metric = metric, _bounds_metric = of, _maximize = false, _smooth = values,
     repeats = bound.repeats,
-    _smooth = function(scores, lists) return core.lambda_loss(scores, lists, pairs_metric, p, gain) end,
-    _apply = function(value, of, lists)
+    _apply = function(value, _, lists)
       if bound == bounds.resolve("none") then return value end
       return value * bounds.slopes(bound, of, lists, { dtype = value.dtype, device = value.device })
     end,
-    _weights = bounds.weights,
   }, Loss)
 end
 
--- "nrbp" and 0.95 -> "nrbp(0.95)", as metrics and bounds are called.
-local function with_persistence(metric, p) return ("%s(%s)"):format(metric, (("%.15f"):format(p):gsub("0+$", ""))) end
+-- The metric of mr.losses.lambdarank from its options.
+local function lambda_metric(where, options)
+  local given = options and options.metric or "ndcg"
+  local p = options and options.p
+  if p and (metrics.is(given) or not metrics.takes(given, "p")) then
+    check.fail("%s: p is given, but metric is '%s'; p belongs to 'nrbp' and 'rbp'", where, tostring(given))
+  end
+  local metric = metrics.parse(given, p and { p = p })
+  if not metric.swaps then
+    check.fail("%s: what a swap of two rows changes of '%s' is not known; it is of: %s", where, metric.name,
+      table.concat(metrics.names("swaps"), ", "))
+  end
+  return metric
+end
 
 ---LambdaRank (Burges 2010; for AP, RR and nRBP Li, Urbano & Hanjalic 2021, Eqs. 8 to 10): the sum over pairs of rows with grades y_i > y_j of
 ---|change of the metric if the two swapped ranks| log(1 + exp(-gain (s_i - s_j))). The change is taken at the current scores (of equal ones
@@ -117,17 +130,11 @@ local function with_persistence(metric, p) return ("%s(%s)"):format(metric, (("%
 ---Example: `mr.losses.lambdarank{metric = "rr"}(mr.tensor{1, 1}, mr.lists{{0, 1}}):item()   --> 0.34657359`
 function M.lambdarank(options)
   local where = "mr.losses.lambdarank"
-  local o = check.options(where, options, { metric = "ndcg", p = 0.95, gain = 1, bound = check.none })
-  check.choice(where, "metric", o.metric, { "ndcg", "ap", "rr", "nrbp", "rbp" })
-  local name = o.metric
-  if name == "nrbp" or name == "rbp" then
-    if not (o.p > 0 and o.p < 1) then check.fail("%s: p is %s, expected a number between 0 and 1", where, tostring(o.p)) end
-    name = with_persistence(name, o.p)
-  elseif options and options.p then
-    check.fail("%s: p is given, but metric is '%s'; p belongs to 'nrbp' and 'rbp'", where, o.metric)
-  end
+  local o = check.options(where, options, { metric = check.none, p = check.none, gain = 1, bound = check.none })
+  local metric = lambda_metric(where, options)
   local bound = require("moonrank.bounds").resolve(o.bound or "none")
-  return pairwise("lambdarank", name, name, bound, o.metric, o.p, o.gain)
+  local function values(scores, lists) return core.lambda_loss(scores, lists, metric, o.gain) end
+  return pairwise("lambdarank", metric.full_name, metric, bound, values)
 end
 
 ---RankNet (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-gain (s_i - s_j))). Bounds are those of the
@@ -140,7 +147,8 @@ function M.ranknet(options)
   local bounds = require "moonrank.bounds"
   local bound = bounds.resolve(o.bound or "none")
   local counted = bound == bounds.resolve("none") and "ndcg" or "nrbp_loss"  -- lists whose grades differ; those with a bound
-  return pairwise("ranknet", "auc", counted, bound, "pairs", 0.5, o.gain)
+  local function values(scores, lists) return core.ranknet_loss(scores, lists, o.gain) end
+  return pairwise("ranknet", "auc", metrics.parse(counted), bound, values)
 end
 
 ---@class mr.losses.Definition
@@ -174,11 +182,9 @@ end
 
 -- The metric over whose rankings bounds are taken, or nil where nothing is known of it.
 local function bounds_metric_of(name, definition)
-  if definition.exact then return name end
-  local metric = require "moonrank.metric"
-  local minimize = definition.direction == "minimize"
-  local other = definition.metric
-  if other and metric.parse(other) and metric.minimizes(other) == minimize then return other end
+  if definition.exact then return metrics.parse(name) end
+  local other = definition.metric and metrics.parse(definition.metric)
+  if other and other.minimize == (definition.direction == "minimize") then return other end
 end
 
 -- Without knowledge of a metric's values over all rankings its bounds are "none" and functions of the score.
@@ -196,7 +202,7 @@ end
 -- The constructor of a loss that a script defined.
 local function constructor(name, definition)
   local bounds_metric = bounds_metric_of(name, definition)
-  local counting = bounds_metric or "ndcg"  -- where nothing is known of it, lists whose grades differ
+  local counting = bounds_metric or metrics.parse "ndcg"  -- where nothing is known of it, lists whose grades differ
   local value, maximize = on_counted_lists(name, definition.smooth, counting), definition.direction == "maximize"
   return function(options)
     local bounds = require "moonrank.bounds"
@@ -204,8 +210,7 @@ local function constructor(name, definition)
     local bound = bounds_metric and bounds.resolve(given) or unknown_bound(name, given)
     return setmetatable({
       name = name, bound_name = bound.name, metric = definition.metric or definition.exact and name or false,
-      _bounds_metric = counting, _maximize = maximize, _smooth = value, _options = {}, _apply = bound.apply,
-      _weights = bounds.weights,
+      _bounds_metric = counting, _maximize = maximize, _smooth = value, _apply = bound.apply,
     }, Loss)
   end
 end
@@ -224,7 +229,7 @@ local function checked_definition(name, definition)
   if definition.exact ~= nil and type(definition.exact) ~= "function" then
     check.fail("mr.losses.define: exact is a %s, expected a function of ranks and lists", type(definition.exact))
   end
-  if definition.exact and not defined[name] and require("moonrank.metric").known(name) then
+  if definition.exact and not defined[name] and metrics.known(name) then
     check.fail("mr.losses.define: there is a metric '%s' already, and `exact` would be another of that name", name)
   end
   return definition
@@ -241,7 +246,7 @@ end
 function M.define(name, definition)
   definition = checked_definition(name, definition)
   if definition.exact then
-    require("moonrank.metric").define(name, definition.exact, definition.direction == "minimize")
+    metrics.define(name, definition.exact, definition.direction == "minimize")
   end
   M[name], defined[name] = constructor(name, definition), true
   return M[name]

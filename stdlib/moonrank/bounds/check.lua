@@ -1,7 +1,7 @@
 -- What a new bound has to be asked before anybody trains with it.
 local check = require "moonrank.check"
-local estimate = require "moonrank.estimate"
 local grid = require "moonrank.bounds.grid"
+local metrics = require "moonrank.metric"
 local tables = require "moonrank.table"
 
 local M = {}
@@ -31,7 +31,7 @@ local function is_finite(x) return x == x and x ~= math.huge and x ~= -math.huge
 -- What one metric is tried on.
 local function subject(bound, metric, o)
   local bounds = require "moonrank.bounds"
-  local relevant = o.relevant or estimate.handles(metric) and { 1, 2, 5, 20 } or { 1, 2, 5, 20, 100, 500 }
+  local relevant = o.relevant or metrics.parse(metric).closed_forms and { 1, 2, 5, 20, 100, 500 } or { 1, 2, 5, 20 }
   local sizes = grid.sizes(relevant, o.nsr)
   for _, tiny in ipairs{ { 2, 1 }, { 3, 1 }, { 3, 2 }, { 5, 4 } } do sizes[#sizes + 1] = { n = tiny[1], p = tiny[2] } end
   local counted, degenerate = {}, { { n = 1, p = 1 }, { n = 4, p = 4 }, { n = 3, p = 0 } }
@@ -197,10 +197,9 @@ end
 -- The smooth metric where all scores are equal, as at the start of training; the expectation where there is no smooth form.
 local function equal_scores(s)
   local core = require "moonrank.core"
-  local smooth = require "moonrank.smooth"
-  local f = rawget(smooth, s.metric)
-  if not f then return s.expectation end
-  return f(core.full({ s.lists.rows }, 0, "float64", "cpu"), s.lists):totable()
+  local metric = metrics.parse(s.metric)
+  if not metric.has_smooth then return s.expectation end
+  return metric:smooth(core.full({ s.lists.rows }, 0, "float64", "cpu"), s.lists, 1):totable()
 end
 
 -- How much more a short list weighs than a long one, at every ratio.

@@ -17,6 +17,7 @@
 #include "kernels/smooth/rows.h"
 #include "kernels/tensor/rows.h"
 #include "tests/support/emulated_group.h"
+#include "tests/support/swap_forms.h"
 
 namespace mr {
 namespace {
@@ -168,15 +169,22 @@ void run_lambda(const Case<Real>& c, Results& results) {
   std::vector<Placement> places(c.scores.size());
   MetricKernels<Real>::template made_for<Backend>().place(
       c.count(), {span(c.scores), span(c.grades), {}, c.lists(), 1, Ties::stable, span(places)});
-  std::vector<LambdaRow> rows(c.scores.size());
-  std::vector<double> sums(c.scores.size());
+  std::vector<double> spare(c.scores.size());
   std::vector<Real> value(4), derivative(c.scores.size());
-  for (const auto metric : {LambdaMetric::pairs, LambdaMetric::ndcg, LambdaMetric::ap, LambdaMetric::rr,
-                            LambdaMetric::rbp, LambdaMetric::nrbp}) {
-    const LambdaRows of{span<Placement>(places), span(c.grades), c.lists(), c.chosen(), metric, 0.9,
-                        span(c.ideal),           span(rows),     span(sums)};
-    LambdaKernels<Real>::template made_for<Backend>().lambda_loss(
-        c.count(), {of, span(c.scores), Real(1.25), span(value), span(derivative)});
+  const test::SwapTables tables(static_cast<int64_t>(c.scores.size()), 4);
+  for (const test::SwapForm& form : test::swap_forms(tables)) {
+    test::with_swaps(form, [&]<class Swaps>(const Swaps& swaps) {
+      std::vector<typename Swaps::Row> rows(c.scores.size());
+      LambdaKernels<Real>::template made_for<Backend>().template of<Swaps>()(
+          c.count(), {.of = {span<Placement>(places), span(c.grades), c.lists(), c.chosen()},
+                      .swaps = swaps,
+                      .rows = span(rows),
+                      .spare = span(spare),
+                      .scores = span(c.scores),
+                      .gain = Real(1.25),
+                      .value = span(value),
+                      .derivative = span(derivative)});
+    });
     results.add(value);
     results.add(derivative);
   }

@@ -12,6 +12,7 @@
 #include "kernels/ranking/rows.h"
 #include "kernels/smooth/pairs.h"
 #include "kernels/tensor/normal.h"
+#include "tests/support/swap_forms.h"
 
 using namespace mr;
 
@@ -43,7 +44,6 @@ struct Lists {
   std::vector<int64_t> offsets, target_offsets{0};
   std::vector<float> grades;
   std::vector<int32_t> targets;
-  std::vector<double> ideal{3, 3, 3};
 
   explicit Lists(int64_t n) : offsets{0, n, n, 2 * n + 1} {
     for (size_t list = 0; list < 3; ++list) {
@@ -59,23 +59,30 @@ struct Lists {
 
 /// Values and derivatives of all lists, by the table's form or the plain one.
 template <class Real>
-std::vector<double> results(const Lists& l, const std::vector<double>& from, LambdaMetric metric, bool plain) {
+std::vector<double> results(const Lists& l, const std::vector<double>& from, const test::SwapForm& form, bool plain) {
   const std::vector<Real> scores(from.begin(), from.end());
   std::vector<Placement> places(scores.size());
   cpu_table<MetricKernels<Real>>().place(
       3, {view(scores), view(l.grades), {}, l.ragged(), 1, Ties::stable, slots(places)});
-  std::vector<LambdaRow> rows(scores.size());
-  std::vector<double> sums(scores.size());
   std::vector<Real> value(3), derivative(scores.size(), Real(7));
-  const LambdaRows of{
-      view(places),  view(l.grades), l.ragged(), {{l.target_offsets.data(), 3}, l.targets.data()}, metric, 0.9,
-      view(l.ideal), slots(rows),    slots(sums)};
-  const LambdaLoss<Real> work{of, view(scores), Real(1.5), slots(value), slots(derivative)};
-  if (plain) {
-    for (int64_t list = 0; list < 3; ++list) work(SerialGroup{}, list);
-  } else {
-    cpu_table<LambdaKernels<Real>>().lambda_loss(3, work);
-  }
+  test::with_swaps(form, [&]<class Swaps>(const Swaps& swaps) {
+    std::vector<typename Swaps::Row> rows(scores.size());
+    std::vector<double> spare(scores.size());
+    const LambdaLoss<Real, Swaps> work{
+        .of = {view(places), view(l.grades), l.ragged(), {{l.target_offsets.data(), 3}, l.targets.data()}},
+        .swaps = swaps,
+        .rows = slots(rows),
+        .spare = slots(spare),
+        .scores = view(scores),
+        .gain = Real(1.5),
+        .value = slots(value),
+        .derivative = slots(derivative)};
+    if (plain) {
+      for (int64_t list = 0; list < 3; ++list) work(SerialGroup{}, list);
+    } else {
+      cpu_table<LambdaKernels<Real>>().template of<Swaps>()(3, work);
+    }
+  });
   std::vector<double> out(value.begin(), value.end());
   out.insert(out.end(), derivative.begin(), derivative.end());
   return out;
@@ -84,17 +91,19 @@ std::vector<double> results(const Lists& l, const std::vector<double>& from, Lam
 TEMPLATE_TEST_CASE("pairwise losses through the vector loop", "[kernels]", float, double) {
   const auto n = GENERATE(as<int64_t>(), 0, 1, 2, 15, 16, 17, 31, 32, 33, 129, 400);
   const std::string shape = GENERATE("normal", "ties", "equal", "wide", "infinite");
-  const auto metric = GENERATE(LambdaMetric::pairs, LambdaMetric::ndcg, LambdaMetric::ap, LambdaMetric::rr,
-                               LambdaMetric::rbp, LambdaMetric::nrbp);
-  CAPTURE(n, shape, static_cast<int>(metric));
+  const test::SwapTables tables(n + 1, 3);
+  const std::vector<test::SwapForm> forms = test::swap_forms(tables);
+  const auto metric = static_cast<size_t>(GENERATE(range(0, 10)));
+  REQUIRE(forms.size() == 10);
+  CAPTURE(n, shape, metric);
   const Lists lists(n);
   std::vector<double> scores;
   // as they are in TestType, so that both forms rank the same
   for (const int64_t size : {n, n + 1}) {
     for (int64_t i = 0; i < size; ++i) scores.push_back(static_cast<TestType>(score(shape, i, n)));
   }
-  const auto found = results<TestType>(lists, scores, metric, false),
-             plain = results<double>(lists, scores, metric, true);
+  const auto found = results<TestType>(lists, scores, forms[metric], false),
+             plain = results<double>(lists, scores, forms[metric], true);
   const double tolerance = sizeof(TestType) == 4 ? 2e-6 : 1e-12;
   double largest = 0;
   for (const double x : plain) largest = std::max(largest, std::fabs(x));

@@ -104,7 +104,7 @@ TEST_CASE("a single value has no slope") {
 }
 
 TEST_CASE("sampled graded nDCG is within 0.003 of all orders, drawn by levels and by shuffles") {
-  const BoundedMetric ndcg = to_bounded_metric("ndcg");
+  const Metric ndcg = to_metric("ndcg");
   for (const std::vector<float>& grades :
        {std::vector<float>{2, 1, 0}, {3, 2, 2, 1, 0, 0, 0, 0}, {2, 2, 1, 1, 1}, {9, 8, 7, 6, 5, 4, 3, 2, 1}}) {
     const ListShape shape = shape_of(ndcg, grades.data(), static_cast<int64_t>(grades.size()));
@@ -116,7 +116,7 @@ TEST_CASE("sampled graded nDCG is within 0.003 of all orders, drawn by levels an
 }
 
 TEST_CASE("the first samples do not depend on how many are drawn") {
-  const BoundedMetric ap = to_bounded_metric("ap");
+  const Metric ap = to_metric("ap");
   const ListShape shape{50, 13, {}};
   const std::vector<double> few = sample_metric(ap, shape, 33, 1), many = sample_metric(ap, shape, 5000, 1);
   CHECK(few == std::vector<double>(many.begin(), many.begin() + 33));
@@ -126,7 +126,7 @@ TEST_CASE("the first samples do not depend on how many are drawn") {
 }
 
 TEST_CASE("smoothed distributions are made once, and small where a table is enough") {
-  const BoundedMetric ndcg = to_bounded_metric("ndcg");
+  const Metric ndcg = to_metric("ndcg");
   const ListShape shape{41, 13, {}}, none{5, 0, {}}, all{5, 5, {}};
   const auto of = [&](const ListShape& s, int64_t seed, const Smoothing& how) {
     return smooth_cdfs(ndcg, {s}, {Method::sampled, 20000, seed}, how)[0];

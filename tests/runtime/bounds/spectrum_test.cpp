@@ -56,7 +56,7 @@ TEST_CASE("the characteristic function's series agrees with the sum over all arr
       const Distribution all(values);
       for (const double kappa : {8.0, 20.0}) {
         const double gain = kappa / all.sd();
-        const Spectrum spectrum(to_bounded_metric(name), {n, p, {}}, gain);
+        const Spectrum spectrum(to_metric(name), {n, p, {}}, gain);
         const LogitTable table(spectrum);
         double worst = 0, worst_slope = 0, table_worst = 0, table_slope = 0;
         for (int i = -10; i <= 60; ++i) {
@@ -95,7 +95,7 @@ TEST_CASE("the fast recursion agrees with the plain one, which a GPU runs") {
                                                      {"ap", {33, 32, {}, -1}},
                                                      {"ap", {1000, 250, {}, 1}},
                                                      {"nrbp_loss", {129, 31, {}, -1}}}) {
-    const BoundedMetric metric = to_bounded_metric(name);
+    const Metric metric = to_metric(name);
     const double gain = 8 / std::sqrt(bound_stats(metric, shape, true).variance);
     const Increments add = increments_of(metric, shape);
     RankingRecursion fast(add, shape, Device::cpu);
@@ -145,7 +145,7 @@ TEST_CASE("the series of many shapes at once on the GPU are those of one at a ti
   const auto* const name = GENERATE("ap", "ndcg", "nrbp(0.9)", "nrbp_loss");
   const double kappa = GENERATE(2, 60);  // one launch, and several
   const double beta = GENERATE(0.0, 1.5);
-  const BoundedMetric metric = to_bounded_metric(name);
+  const Metric metric = to_metric(name);
   std::vector<ListShape> shapes;
   std::vector<double> gains;
   for (const int64_t n : {2, 3, 20, 33, 60}) {
@@ -174,7 +174,7 @@ TEST_CASE("tables over lists of all kinds stay within two millionths of the sum 
   for (const auto& [n, p] : std::vector<std::pair<int64_t, int64_t>>{
            {2, 1}, {3, 1}, {5, 4}, {8, 1}, {10, 3}, {15, 5}, {24, 8}, {60, 3}, {200, 2}, {100, 1}, {40, 38}}) {
     for (const std::string name : {"ndcg", "ap", "nrbp_loss"}) {
-      const BoundedMetric metric = to_bounded_metric(name);
+      const Metric metric = to_metric(name);
       const Distribution all(atoms_of(metric, {n, p, {}}));
       for (const double kappa : {8.0, 20.0}) {
         const double gain = kappa / all.sd();
@@ -206,7 +206,7 @@ TEST_CASE("tables over lists of all kinds stay within two millionths of the sum 
 TEST_CASE("what is enumerated has every value with its probability") {
   for (const auto& [n, p] : std::vector<std::pair<int, int>>{{1, 1}, {2, 1}, {7, 3}, {16, 1}, {16, 15}, {18, 6}}) {
     for (const std::string name : {"ndcg", "ap", "nrbp_loss", "rbp(0.8)", "rr"}) {
-      const Distribution expected(enumerated(name, n, p)), found(atoms_of(to_bounded_metric(name), {n, p, {}}));
+      const Distribution expected(enumerated(name, n, p)), found(atoms_of(to_metric(name), {n, p, {}}));
       INFO(name << " N=" << n << " P=" << p);
       REQUIRE(found.values().size() == expected.values().size());
       double total = 0;
@@ -237,7 +237,7 @@ TEST_CASE(
     CHECK(square == Approx(pairs * (n + 1) / 12).epsilon(1e-10));
   }
   CHECK_THROWS(mann_whitney_pmf(2000, 1000));
-  const BoundedMetric loss = to_bounded_metric("nrbp_loss");
+  const Metric loss = to_metric("nrbp_loss");
   CHECK(has_atoms(loss, {600, 300, {}}));
   CHECK(!has_atoms(loss, {1000, 500, {}}));
   const RankingDistribution long_list(loss, {1000, 500, {}}, {});
@@ -246,7 +246,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the closed form of the nRBP loss and the recursion over ranks agree") {
-  const BoundedMetric loss = to_bounded_metric("nrbp_loss");
+  const Metric loss = to_metric("nrbp_loss");
   const Distribution listed(atoms_of(loss, {200, 50, {}}));  // 7,500 pairs: the closed form
   const double gain = 8 / listed.sd();
   const Spectrum spectrum(loss, {200, 50, {}}, gain);
@@ -257,7 +257,7 @@ TEST_CASE("the closed form of the nRBP loss and the recursion over ranks agree")
 }
 
 TEST_CASE("graded nDCG: the recursion over levels agrees with all orders, and says where it does not reach") {
-  const BoundedMetric ndcg = to_bounded_metric("ndcg");
+  const Metric ndcg = to_metric("ndcg");
   for (std::vector<float> grades :
        {std::vector<float>{2, 1, 0}, {3, 2, 2, 1, 0, 0, 0, 0}, {2, 2, 1, 1, 1}, {1, 1, 1, 3, 0, 0, 2}}) {
     const ListShape shape = shape_of(ndcg, grades.data(), static_cast<int64_t>(grades.size()));
@@ -294,7 +294,7 @@ TEST_CASE("exact distributions of long lists agree with 300,000 samples") {
     for (const std::string name : {"ndcg", "ap", "nrbp_loss", "nrbp(0.95)", "ndcg@10", "ndcg@40", "recall@7"}) {
       // three relevant rows: most of RBP's values are blurred into one
       if (p == 3 && name == "nrbp(0.95)") continue;
-      const BoundedMetric metric = to_bounded_metric(name);
+      const Metric metric = to_metric(name);
       const RankingDistribution exact(metric, {n, p, {}}, {Method::exact, 1, 1});
       const Distribution sampled(sample_metric(metric, {n, p, {}}, 300000, 1));
       double worst = 0;

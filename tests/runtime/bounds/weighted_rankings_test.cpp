@@ -75,7 +75,7 @@ double smoothed(const Atoms& atoms, double gain, double s) {
 }
 
 void agrees(const std::string& name, const std::vector<float>& grades, double beta) {
-  const BoundedMetric metric = to_bounded_metric(name);
+  const Metric metric = to_metric(name);
   const ListShape shape = shape_of(metric, grades.data(), static_cast<int64_t>(grades.size()), beta);
   const Atoms orders = all_orders(name, grades, beta);
   const Distribution expected(orders), listed(atoms_of(metric, shape));
@@ -167,7 +167,7 @@ TEST_CASE("distributions of a weighted ranker of long lists agree with rankings 
   for (const auto& [n, p] : std::vector<std::pair<int64_t, int64_t>>{{60, 20}, {100, 25}}) {
     const auto rankings = drawn(binary(n, p), beta, samples);
     for (const std::string& name : metrics) {
-      const BoundedMetric metric = to_bounded_metric(name);
+      const Metric metric = to_metric(name);
       const ListShape shape{n, p, {}, beta};
       const RankingDistribution exact(metric, shape, {Method::exact, 1, 1});
       INFO(name << " N=" << n << " P=" << p << " beta " << beta << " by " << exact.method());
@@ -184,7 +184,7 @@ TEST_CASE(
   constexpr int64_t samples = 20000;
   std::vector<float> few = binary(60, 20), many(40);
   const auto check_at = [&](const std::vector<float>& grades, const std::string& name) {
-    const BoundedMetric metric = to_bounded_metric(name);
+    const Metric metric = to_metric(name);
     const ListShape shape = shape_of(metric, grades.data(), static_cast<int64_t>(grades.size()), 0.7);
     const Distribution expected = distribution_of(name, drawn(grades, 0.7, samples));
     const RankingDistribution found(metric, shape, {Method::automatic, samples, 3});
@@ -206,7 +206,7 @@ TEST_CASE(
 
 TEST_CASE("a ranker that gives nearly always the same ranking is an error that names beta, else every number is one") {
   for (const std::string name : {"ndcg", "ap", "nrbp_loss", "rr", "precision@1"}) {
-    const BoundedMetric metric = to_bounded_metric(name);
+    const Metric metric = to_metric(name);
     for (const double beta : {50.0, -50.0, 700.0, -700.0, 1e300, -1e300}) {
       for (const ListShape& shape : {ListShape{2, 1, {}, beta}, {60, 20, {}, beta}, {60, 45, {}, beta}}) {
         INFO(name << " N=" << shape.n << " P=" << shape.p << " beta " << beta);
@@ -221,7 +221,7 @@ TEST_CASE("a ranker that gives nearly always the same ranking is an error that n
   }
   for (const double beta : {1e-300, 1e-9, 3.0, -3.0, 7.0}) {
     for (const std::string name : {"ndcg", "ap", "nrbp_loss"}) {
-      const RankingDistribution d(to_bounded_metric(name), {100, 40, {}, beta}, {});
+      const RankingDistribution d(to_metric(name), {100, 40, {}, beta}, {});
       double before = -1;
       for (int i = -5; i <= 105; ++i) {
         const Smoothed at = d.table({})->at(d.min() + (d.max() - d.min()) * i / 100);
@@ -235,7 +235,7 @@ TEST_CASE("a ranker that gives nearly always the same ranking is an error that n
 }
 
 TEST_CASE("a table is found again for its own beta only") {
-  const BoundedMetric ndcg = to_bounded_metric("ndcg");
+  const Metric ndcg = to_metric("ndcg");
   const auto table = [&](double beta) {
     return std::get<std::shared_ptr<const LogitTable>>(*smooth_cdfs(ndcg, {{50, 20, {}, beta}}, {}, {})[0]);
   };

@@ -24,14 +24,14 @@ TEST_CASE("lists lie end to end", "[tensor]") {
 
 TEST_CASE("a key names one thing of each type", "[tensor]") {
   const Lists own({2, 1}, {1, 0, 3});
-  CHECK(own.cached<int64_t>("key", [] { return int64_t{7}; }) == 7);
-  CHECK(own.cached<double>("key", [] { return 2.5; }) == 2.5);
-  CHECK(own.cached<int64_t>("key", [] { return int64_t{8}; }) == 7);
+  CHECK(own.cached<int64_t>(std::string("key"), [] { return int64_t{7}; }) == 7);
+  CHECK(own.cached<double>(std::string("key"), [] { return 2.5; }) == 2.5);
+  CHECK(own.cached<int64_t>(std::string("key"), [] { return int64_t{8}; }) == 7);
   const auto size = [](const float*, int64_t n) { return n; };
   const auto top = [](const float* grades, int64_t) { return static_cast<double>(grades[0]); };
-  CHECK(own.per_list<int64_t>("key", size) == std::vector<int64_t>{2, 1});
-  CHECK(own.per_list<double>("key", top) == std::vector<double>{1, 3});
-  CHECK(own.select({1}).per_list<double>("key", size) == std::vector<double>{3});
+  CHECK(own.per_list<int64_t>(std::string("key"), size) == std::vector<int64_t>{2, 1});
+  CHECK(own.per_list<double>(std::string("key"), top) == std::vector<double>{1, 3});
+  CHECK(own.select({1}).per_list<double>(std::string("key"), size) == std::vector<double>{3});
 }
 
 TEST_CASE("relevant rows are chosen by a threshold, on every device", "[tensor]") {
@@ -56,18 +56,18 @@ TEST_CASE("what is derived is kept for copies, and made again for other lists", 
   int made = 0;
   const auto make = [&] { return ++made; };
   const Lists copy = lists;
-  CHECK(lists.cached<int>("test", make) == copy.cached<int>("test", make));
+  CHECK(lists.cached<int>(std::string("test"), make) == copy.cached<int>(std::string("test"), make));
   CHECK(made == 1);
-  CHECK(lists.select({0, 1, 2, 3}).cached<int>("test", make) == 2);
-  CHECK_THROWS(lists.cached<int>("fails", []() -> int { throw std::runtime_error("no"); }));
-  CHECK(lists.cached<int>("fails", [] { return 5; }) == 5);  // a failure is not kept
+  CHECK(lists.select({0, 1, 2, 3}).cached<int>(std::string("test"), make) == 2);
+  CHECK_THROWS(lists.cached<int>(std::string("fails"), []() -> int { throw std::runtime_error("no"); }));
+  CHECK(lists.cached<int>(std::string("fails"), [] { return 5; }) == 5);  // a failure is not kept
 }
 
 TEST_CASE("what is known of single lists is shared by selections, and made once for each", "[tensor]") {
   const Lists all({2, 1, 0, 3}, {1, 0, 2, 5, 4, 3});
   int made = 0;
   const auto sum = [&](const Lists& of) {
-    return of.per_list<double>("sum", [&](const float* grades, int64_t n) {
+    return of.per_list<double>(std::string("sum"), [&](const float* grades, int64_t n) {
       ++made;
       return std::accumulate(grades, grades + n, 0.0);
     });

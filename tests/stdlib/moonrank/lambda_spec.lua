@@ -6,6 +6,10 @@ local describe, it, near, check, equal, raises = test.describe, test.it, test.ne
 
 local f64 = { dtype = "float64" }
 local metrics = { ndcg = "ndcg", ap = "ap", rr = "rr", nrbp = "nrbp(0.95)", rbp = "rbp(0.95)" }
+-- what else has swap differences; ERR's largest grade is given, so that a list's value is its own
+local others = { "dcg", "ndcg@3", mr.metrics.ndcg{ gain = "linear", k = 5 }, "ap@3", mr.metrics.ap{ k = 2, denominator = "cutoff" }, "rr@2",
+  "hit@3", "precision@3", "recall@4", "f1@2", "r_precision", "auc", "nrbp_loss", "nrbp(0.7)@4", mr.metrics.err{ top = 2 },
+  mr.metrics.err{ top = 3, k = 4 } }
 
 -- Scores and grades of n rows: "normal"; "ties": few different scores; "equal"; "wide". Every kind has grades that are too small to be
 -- relevant, and relevant ones that differ.
@@ -49,14 +53,15 @@ local function swapped_pairs(scores, grades, options)
   end
   if #pairs_of == 0 then return pairs_of end
   local lists, exact = mr.lists(relevance), mr.tensor(rows, { dtype = "float64", device = "cpu" })
-  for name in pairs(metrics) do
-    local o = (name == "nrbp" or name == "rbp") and options or nil
-    local values = mr.metrics[name](exact, lists, o):totable()
+  local function weigh(name, metric)
+    local values = metric(exact, lists):totable()
     for k, pair in ipairs(pairs_of) do
       local change = math.abs(values[k + 1] - values[1])
       pair.weight[name] = change == change and change or 0  -- no relevant row: nothing changes
     end
   end
+  for name in pairs(metrics) do weigh(name, mr.metrics.parse(name, (name == "nrbp" or name == "rbp") and options or nil)) end
+  for _, other in ipairs(others) do weigh(other, mr.metrics.parse(other)) end
   return pairs_of
 end
 
@@ -102,6 +107,7 @@ end
 local names = { "pairs" }
 for name in pairs(metrics) do names[#names + 1] = name end
 table.sort(names)
+local all_names = table.move(others, 1, #others, #names + 1, table.move(names, 1, #names, 1, {}))
 
 -- A list of each kind: pairs, nothing relevant, all relevant, one row, none, grades that differ among the relevant, and pairs again.
 local function mixed() return mr.lists{ { 1, 0, 0, 1 }, { 0, 0, 0 }, { 1, 1 }, { 1 }, {}, { 2, 1 }, { 2, 0, 1, 0.5, 0 } } end
@@ -109,8 +115,8 @@ local function mixed() return mr.lists{ { 1, 0, 0, 1 }, { 0, 0, 0 }, { 1, 1 }, {
 local function agrees(n, shape, gain, options, few)
   local scores, grades = random_list(n, shape, few)
   local pairs_of = swapped_pairs(scores, grades, options)
-  for _, name in ipairs(names) do
-    local where = ("%s of %d rows, %s"):format(name, n, shape)
+  for _, name in ipairs(all_names) do
+    local where = ("%s of %d rows, %s"):format(tostring(name), n, shape)
     local value, slope = expected(name, scores, pairs_of, gain)
     local own = { gain = gain, p = (name == "nrbp" or name == "rbp") and options and options.p or nil }
     for dtype, tolerance in pairs{ float64 = 1e-9, float32 = 2e-5 } do
@@ -143,20 +149,20 @@ describe("pairwise losses", function()
   it("have the gradients that differences find where no rank changes", function()
     local lists = mixed()
     local scores = mr.normal({ lists.rows }, { seed = 3, dtype = "float64" })
-    for _, name in ipairs(names) do
-      check(mr.gradcheck(function(x) return loss_of(name, { gain = 2 })(x, lists) end, scores) < 1e-6, name)
+    for _, name in ipairs(all_names) do
+      check(mr.gradcheck(function(x) return loss_of(name, { gain = 2 })(x, lists) end, scores) < 1e-6, tostring(name))
     end
   end)
 
   it("of a batch are those of its lists, and shuffled rows change nothing", function()
     local lists = mixed()
     local scores = mr.normal({ lists.rows }, { seed = 4, dtype = "float64" })
-    for _, name in ipairs(names) do
+    for _, name in ipairs(all_names) do
       local all = loss_of(name)(scores, lists):totable()
       for l = 1, lists.count do
         local number = mr.tensor({ l }, { dtype = "int64", device = "cpu" })
         local rows = lists:rows_of(number):to(scores.device)
-        equal(loss_of(name)(scores:rows(rows), lists:select(number)):item(), all[l], ("list %d, %s"):format(l, name))
+        equal(loss_of(name)(scores:rows(rows), lists:select(number)):item(), all[l], ("list %d, %s"):format(l, tostring(name)))
       end
       local order = mr.tensor({ 4, 2, 5, 1, 3 }, { dtype = "int64" })
       local some, grades = mr.tensor({ 0.5, -1, 2, 0.25, 0.75 }, f64), { 1, 0, 0.5, 2, 0 }
@@ -170,7 +176,7 @@ describe("pairwise losses", function()
     local lists = mr.lists(relevance)
     local scores = mr.normal({ lists.rows }, { seed = 5 })
     local before = core.threads()
-    for _, name in ipairs(names) do
+    for _, name in ipairs(all_names) do
       local found = {}
       for _, threads in ipairs{ 1, 2 } do
         core.threads(threads)
@@ -178,16 +184,16 @@ describe("pairwise losses", function()
         found[threads] = { value:totable(), grad:totable() }
       end
       core.threads(before)
-      equal(found[2], found[1], name)
+      equal(found[2], found[1], tostring(name))
     end
   end)
 
   it("stay finite where scores are far apart or infinite and the pair is right", function()
     local lists = mr.lists{ { 1, 0, 1, 0 } }
-    for _, name in ipairs(names) do
+    for _, name in ipairs(all_names) do
       for _, far in ipairs{ 1e30, math.huge } do
         local value, grad = value_and_gradient(function(x) return loss_of(name)(x, lists) end, mr.tensor({ far, -far, far, 0 }, f64))
-        equal(value:item(), 0.0, name)
+        equal(value:item(), 0.0, tostring(name))
         near(grad, { 0, 0, 0, 0 }, 0)
       end
     end
@@ -307,9 +313,9 @@ describe("pairwise losses as losses", function()
   end)
 
   it("refuse what they cannot use, by name", function()
-    raises(function() mr.losses.lambdarank{ metric = "ndgc" } end, "no metric of mr.losses.lambdarank 'ndgc', did you mean 'ndcg'?")
+    raises(function() mr.losses.lambdarank{ metric = "ndgc" } end, "no metric 'ndgc', did you mean 'ndcg'?")
     raises(function() mr.losses.lambdarank{ metrics = "ap" } end, "did you mean 'metric'?")
-    raises(function() mr.losses.lambdarank{ metric = "rbp", p = 1 } end, "p is 1, expected a number between 0 and 1")
+    raises(function() mr.losses.lambdarank{ metric = "rbp", p = 1 } end, "(1, expected a number between 0 and 1)")
     raises(function() mr.losses.lambdarank{ metric = "ap", p = 0.5 } end, "p is given, but metric is 'ap'")
     raises(function() mr.losses.lambdarank{ bound = "minmx" } end, "did you mean 'minmax'?")
     raises(function() mr.losses.ranknet{ metric = "ap" } end, "no option of mr.losses.ranknet 'metric'")
@@ -317,7 +323,9 @@ describe("pairwise losses as losses", function()
     raises(function() mr.losses.ranknet{ gain = 0 }(mr.tensor{ 1, 2 }, lists) end, "gain is 0")
     raises(function() mr.losses.lambdarank()(mr.tensor{ 1, 0 / 0 }, lists) end, "scores has NaN at entry 2")
     raises(function() mr.losses.lambdarank()(mr.tensor{ 1, 2, 3 }, lists) end, "scores has 3 entries but lists have 2 rows")
-    raises(function() core.lambda_loss(mr.tensor{ 1, 2 }, lists, "err", 0.9, 1) end,
-      "('err', expected 'pairs', 'ndcg', 'ap', 'rr', 'rbp' or 'nrbp')")
+    raises(function() mr.losses.lambdarank{ metric = "bpref" } end,
+      "what a swap of two rows changes of 'bpref' is not known; it is of: ap, ")
+    raises(function() mr.losses.lambdarank{ metric = "precision" } end, "needs k, as in 'precision@10'")
+    raises(function() mr.losses.lambdarank{ metric = mr.metrics.rbp{}, p = 0.5 } end, "p is given, but metric is 'rbp'")
   end)
 end)

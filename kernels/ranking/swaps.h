@@ -1,0 +1,133 @@
+// How much an exact metric changes when two rows of unlike worth swap ranks, |Delta M_ij|. Ranks leave no ties. A form
+// of swaps fills a number or two per row, O(N) per list; then a Delta costs O(1). Letters: i the better row, at rank r,
+// j the other, at rank q.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/core/group.h"
+#include "kernels/core/view.h"
+#include "kernels/ranking/discount.h"
+#include "kernels/ranking/order.h"
+
+namespace mr {
+
+/// Rows in a ranking without ties. `better`: those of a worth above 0.
+struct RankedRows {
+  Span<const Placement> places;
+  Span<const float> relevance;
+  Ragged lists;
+  Chosen better;
+
+  MR_HD double relevant(int64_t list) const { return static_cast<double>(better.size(list)); }
+
+  /// rows[...].level = worth(row) of the better rows, 0 of the others; and 1 / rank of all.
+  template <class Group, class Row, class Worth>
+  MR_HD void fill(const Group& group, int64_t list, Span<Row> rows, Worth worth) const {
+    const int64_t at = lists.begin(list);
+    group.each(lists.size(list), [&](int64_t i) {
+      rows[at + i].level = 0;
+      rows[at + i].inverse_rank = 1 / (places[at + i].above + 1.0);
+    });
+    group.each(better.size(list), [&](int64_t slot) {
+      const int64_t row = at + better(list, slot);
+      rows[row].level = worth(row);
+    });
+  }
+
+  /// sums[c]: of term(row) over the first c + 1 of the better rows by rank.
+  template <class Group, class Term>
+  MR_HD void sum_by_rank(const Group& group, int64_t list, Span<double> sums, Term term) const {
+    const int64_t at = lists.begin(list), count = better.size(list);
+    group.each(count, [&](int64_t slot) {
+      const int64_t row = at + better(list, slot);
+      sums[at + places[row].relevant_above] = term(row);
+    });
+    group.each(1, [&](int64_t) {
+      for (int64_t c = 1; c < count; ++c) sums[at + c] += sums[at + c - 1];
+    });
+  }
+  /// That sum over the better rows above a row.
+  MR_HD double sum_above(int64_t list, int64_t row, const Span<double>& sums) const {
+    const int32_t above = places[row].relevant_above;
+    return above > 0 ? sums[lists.begin(list) + above - 1] : 0;
+  }
+};
+
+/// What a row brings into its pairs: its worth, what the metric needs of its rank, and 1 / its rank.
+struct SwapRow {
+  double level, share, inverse_rank;
+};
+
+/// A metric that is a sum over rows of worth times a discount of the rank, over a norm of the list.
+struct SumSwaps {
+  using Row = SwapRow;
+  Span<const double> discounts;  // of rank 1, 2, ...
+  Span<const double> norms;
+  Gain gain = Gain::linear;  // of grades, where `graded`; else a row is worth 1
+  bool graded = false;
+  bool first_relevant_only = false;  // ranks below P count nothing
+
+  template <class Group>
+  MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double>) const {
+    of.fill(group, list, rows,
+            [&](int64_t row) { return graded ? gain_of(of.relevance[row], gain) - gain_of(0, gain) : 1; });
+    const int64_t at = of.lists.begin(list), last = first_relevant_only ? of.better.size(list) : of.lists.size(list);
+    group.each(of.lists.size(list), [&](int64_t i) {
+      const int64_t above = of.places[at + i].above;
+      rows[at + i].share = above < last ? discounts[above] / norms[list] : 0;
+    });
+  }
+  struct Delta {
+    MR_HD double operator()(const Row& i, const Row& j) const {
+      return (i.level - j.level) * std::fabs(i.share - j.share);
+    }
+  };
+  template <class Group>
+  MR_HD Delta delta(const Group&, int64_t, const RankedRows&, Span<Row>) const {
+    return {};
+  }
+};
+
+/// AP: with d(r) = 1/r up to rank k, H the sum of d over the c relevant rows above, i brings H - (c + 1) d(r) and j
+/// brings (c + 1) d(q) - H. Their sum is won where j is above. Below, it is lost, less d(q) - d(r).
+struct ApSwaps {
+  using Row = SwapRow;
+  int64_t k;
+  bool by_cutoff;  // over min(P, k) instead of P
+
+  template <class Group>
+  MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double> sums) const {
+    of.fill(group, list, rows, [](int64_t) { return 1.0; });
+    of.sum_by_rank(group, list, sums, [&](int64_t row) { return discount_at(of, row); });
+    const int64_t at = of.lists.begin(list);
+    group.each(of.lists.size(list), [&](int64_t i) {
+      const double won =
+          (of.places[at + i].relevant_above + 1.0) * discount_at(of, at + i) - of.sum_above(list, at + i, sums);
+      rows[at + i].share = rows[at + i].level > 0 ? -won : won;
+    });
+  }
+  struct Delta {
+    double of_each;  // 1 / P
+    double last;     // 1 / (k + 1/2): ranks of a smaller inverse count nothing
+    MR_HD double operator()(const Row& i, const Row& j) const {
+      const double sum = i.share + j.share;
+      return of_each * (j.inverse_rank > i.inverse_rank ? sum : within(j.inverse_rank) - within(i.inverse_rank) - sum);
+    }
+    MR_HD double within(double inverse_rank) const { return inverse_rank > last ? inverse_rank : 0; }
+  };
+  template <class Group>
+  MR_HD Delta delta(const Group&, int64_t list, const RankedRows& of, Span<Row>) const {
+    const double relevant = of.relevant(list), most = static_cast<double>(k);
+    return {1 / (by_cutoff && relevant > most ? most : relevant), 1 / (most + 0.5)};
+  }
+
+ private:
+  MR_HD double discount_at(const RankedRows& of, int64_t row) const {
+    const int64_t above = of.places[row].above;
+    return above < k ? 1 / (static_cast<double>(above) + 1) : 0;
+  }
+};
+
+}  // namespace mr

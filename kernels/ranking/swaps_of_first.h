@@ -1,0 +1,94 @@
+// Swap differences of metrics that stop somewhere: at the first relevant row (RR, hit), or at each row with some
+// probability (ERR).
+#pragma once
+
+#include "kernels/ranking/swaps.h"
+
+namespace mr {
+
+/// A value of the first relevant row's rank, which falls with it. It changes where j is above all relevant rows, and
+/// where i is the first of them and j below: then j or the second of them comes first.
+struct FirstSwaps {
+  using Row = SwapRow;
+  int64_t k;
+  bool reciprocal;  // 1 / rank, else 1, up to rank k
+
+  template <class Group>
+  MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double>) const {
+    of.fill(group, list, rows, [](int64_t) { return 1.0; });
+    const int64_t at = of.lists.begin(list);
+    group.each(of.lists.size(list), [&](int64_t i) {
+      rows[at + i].share = of.places[at + i].above >= k ? 0 : reciprocal ? rows[at + i].inverse_rank : 1;
+    });
+  }
+  struct Delta {
+    Row first, second;  // of the relevant rows; 0 where there is none
+    MR_HD double operator()(const Row& i, const Row& j) const {
+      if (j.inverse_rank > first.inverse_rank) return j.share - first.share;
+      if (i.inverse_rank < first.inverse_rank) return 0;
+      return first.share - (j.inverse_rank > second.inverse_rank ? j.share : second.share);
+    }
+  };
+  template <class Group>
+  MR_HD Delta delta(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows) const {
+    return {relevant_row(group, list, of, rows, 0), relevant_row(group, list, of, rows, 1)};
+  }
+
+ private:
+  /// The relevant row with that many relevant rows above.
+  template <class Group>
+  MR_HD Row relevant_row(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, int32_t above) const {
+    const int64_t at = of.lists.begin(list);
+    const int64_t found = group.max(of.better.size(list), int64_t{-1}, [&](int64_t slot) {
+      const int64_t row = at + of.better(list, slot);
+      return of.places[row].relevant_above == above ? row : int64_t{-1};
+    });
+    return found < 0 ? Row{0, 0, 0} : rows[found];
+  }
+};
+
+/// ERR: a user stops at rank r with probability R_r, and gets there with left_r = prod over s < r of (1 - R_s). A swap
+/// changes what is brought at both ranks, and by the ratio of their 1 - R what is brought by the ranks between.
+struct CascadeSwaps {
+  struct Row {
+    double level;                  // R
+    double share;                  // left / rank, 0 beyond rank k
+    double inverse_rank, brought;  // sum of R left / rank over the ranks above
+  };
+  int64_t k;
+  double top;  // R = (2^y - 1) / 2^top
+
+  template <class Group>
+  MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double> by_rank) const {
+    of.fill(group, list, rows, [&](int64_t row) { return gain_of(of.relevance[row]) / std::exp2(top); });
+    const int64_t at = of.lists.begin(list), n = of.lists.size(list);
+    group.each(n, [&](int64_t i) { by_rank[at + of.places[at + i].above] = static_cast<double>(i); });
+    group.each(1, [&](int64_t) {
+      double left = 1, brought = 0;
+      for (int64_t r = 0; r < n; ++r) {
+        Row& row = rows[at + static_cast<int64_t>(by_rank[at + r])];
+        row.share = r < k ? left * row.inverse_rank : 0;
+        row.brought = brought;
+        brought += row.level * row.share;
+        left *= 1 - row.level;
+      }
+    });
+  }
+  struct Delta {
+    MR_HD double operator()(const Row& i, const Row& j) const {
+      const bool falls = i.inverse_rank > j.inverse_rank;
+      const Row &upper = falls ? i : j, &lower = falls ? j : i;
+      const double ratio = (1 - lower.level) / (1 - upper.level);
+      const double between = lower.brought - upper.brought - upper.level * upper.share;
+      const double change = (lower.level - upper.level) * upper.share + (ratio - 1) * between +
+                            (ratio * upper.level - lower.level) * lower.share;
+      return std::fabs(change);
+    }
+  };
+  template <class Group>
+  MR_HD Delta delta(const Group&, int64_t, const RankedRows&, Span<Row>) const {
+    return {};
+  }
+};
+
+}  // namespace mr

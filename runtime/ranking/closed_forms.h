@@ -1,0 +1,62 @@
+// What is known of a metric over all rankings of a list, as far as its definition says it; runtime/bounds makes
+// statistics and distributions of it.
+#pragma once
+
+#include <limits>
+#include <tuple>
+#include <vector>
+
+#include "kernels/bounds/bounds.h"
+#include "kernels/bounds/sample_rankings.h"
+#include "runtime/ranking/metric.h"
+
+namespace mr {
+
+/// N rows of which P are relevant, or the grades where they matter: what decides a list's statistics. And what decides
+/// its random rankings: rows are drawn without replacement with weights e^(beta grade) (Plackett 1975, Luce 1959),
+/// where relevant rows have grade 1 unless there are grades.
+struct ListShape {
+  int64_t n = 0, p = 0;
+  std::vector<float> grades;  // descending; empty where n and p say all
+  double beta = 0;            // 0: all rankings are equally likely
+  /// All rows are relevant, or none is.
+  bool of_one_kind() const { return p == 0 || p == n; }
+  bool operator<(const ListShape& o) const {
+    return std::tie(n, p, grades, beta) < std::tie(o.n, o.p, o.grades, o.beta);
+  }
+};
+
+/// Where discounts are so simple that distributions have closed forms too.
+enum class Discounts : int8_t { any, ones, ranks };
+
+/// A metric that adds up something of rank and gain over its rows, over a norm, less a shift.
+struct ClosedForms {
+  Increment kind = Increment::linear;  // what a row adds (of nDCG's grades: Increment::graded)
+  Discounts discounts = Discounts::any;
+  /// d(r), for rank 1 ..
+  double (*discount)(const Metric&, int64_t rank) = nullptr;
+  /// Whether d counts up to rank k; the others are not known with a cut-off.
+  bool with_cutoff = false;
+  /// Ranks below P count nothing.
+  bool first_relevant_only = false;
+  /// What the sum is divided by; null: by the largest that it can be.
+  double (*norm)(const Metric&, const ListShape&) = nullptr;
+  double (*shift)(const ListShape&) = nullptr;
+  /// Statistics where there is something simpler than the sum; the variance apart where it takes long.
+  BoundStats (*stats)(int64_t n, int64_t p) = nullptr;
+  double (*variance)(int64_t n, int64_t p) = nullptr;
+  double without_relevant = std::numeric_limits<double>::quiet_NaN();
+
+  /// How many of the first ranks count.
+  int64_t counted_ranks(const Metric& metric, const ListShape& shape) const {
+    return std::min({shape.n, with_cutoff ? metric.k : shape.n, first_relevant_only ? shape.p : shape.n});
+  }
+  /// Discounts of ranks 1 .. n.
+  std::vector<double> discounts_of(const Metric& metric, const ListShape& shape) const {
+    std::vector<double> d(static_cast<size_t>(shape.n), 0.0);
+    for (int64_t r = 1; r <= counted_ranks(metric, shape); ++r) d[static_cast<size_t>(r) - 1] = discount(metric, r);
+    return d;
+  }
+};
+
+}  // namespace mr

@@ -1,0 +1,113 @@
+// A metric: its definition, read once, and the handle that metrics, bounds, losses and evaluations share. Nothing that
+// takes a handle looks at names.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "kernels/ranking/rows.h"
+#include "runtime/ranking/ranking.h"
+
+namespace mr {
+
+struct ClosedForms;
+struct Metric;
+
+/// Views of what a swap of two rows changes, and the memory that they show.
+struct OwnedSwaps {
+  MetricSwaps views;
+  std::vector<Tensor> owned;
+};
+
+/// What stands for one metric, whatever its parameters are. Fields that are left out say: not so, or not known.
+struct MetricDefinition {
+  enum Takes : int8_t { never, maybe, always };
+  /// The number in parentheses after a name, rbp(0.8): its name among options, its default, and between what it is.
+  struct Parameter {
+    const char* name;
+    double fallback, low, high;
+  };
+
+  std::string name;
+  std::vector<std::string> also = {};  // other names of it
+  Takes cutoff = never;                // @k
+  std::optional<Parameter> parameter = {};
+  std::vector<std::string> options = {};  // of gain, denominator, top
+  bool minimize = false;                  // less is better
+  bool graded = false;                    // grades count, beyond being relevant or not
+  bool zero_without_relevant = false;     // by definition, where others have 0/0
+  /// One value per list; null where a script's function says it.
+  Tensor (*values)(const Ranking&, const Metric&, double empty) = nullptr;
+  /// What a swap of two rows changes, for LambdaRank.
+  OwnedSwaps (*swaps)(const Ranking&, const Metric&) = nullptr;
+  /// The smooth form, differentiable in the scores.
+  Tensor (*smooth)(const Tensor& scores, const Lists&, const Metric&, double gain) = nullptr;
+  /// What is known of it over all rankings of a list.
+  const ClosedForms* closed = nullptr;
+  int64_t script = 0;  // number of the script's function, 0: none
+};
+
+/// A metric with its parameters.
+struct Metric {
+  static constexpr int64_t all_ranks = std::numeric_limits<int32_t>::max();
+
+  std::shared_ptr<const MetricDefinition> definition;
+  std::string name;  // in evaluations
+  int64_t k = all_ranks;
+  double parameter = 0;
+  Gain gain = Gain::exp2;
+  bool by_cutoff = false;  // AP over min(P, k)
+  std::optional<double> top = {};
+  Ties ties = Ties::mean;
+  std::string empty = "skip";
+  double relevant = 1;
+  /// Says all that its values depend on, ties and empty lists aside: equal for equal metrics.
+  int64_t number = 0;
+
+  bool graded() const { return definition->graded; }
+  bool minimize() const { return definition->minimize; }
+  /// The least grade of a row that counts.
+  float threshold() const;
+  /// What is known over all rankings, or null.
+  const ClosedForms* closed() const;
+  /// The definition's name with k and the parameter: the same for equal ones, however they were written.
+  std::string canonical() const;
+};
+
+/// What a list without relevant rows counts as; `skip` shows as NaN and is left out of means by who makes them.
+double to_empty(const std::string& rule);
+/// A copy with one option set, by name, checked.
+Metric with_option(const Metric& metric, const std::string& option, const std::variant<std::string, double>& value);
+
+/// All metrics by name: those of runtime/ranking/metrics, and a script's own.
+class MetricRegistry {
+ public:
+  MetricRegistry();
+  /// The definition that a name begins with, by any of its names; null where there is none.
+  std::shared_ptr<const MetricDefinition> find(const std::string& text) const;
+  /// "ndcg@10", "nrbp(0.95)", "rbp(0.8)@5".
+  Metric parse(const std::string& text) const;
+  /// A metric whose values a script's function says, from now on; returns the function's number.
+  int64_t define(const std::string& name, bool minimize);
+  std::vector<std::string> names() const;
+
+ private:
+  std::vector<std::shared_ptr<const MetricDefinition>> definitions_;
+};
+
+/// Throws where k is needed and missing.
+void check_complete(const Metric& metric);
+/// One of the built-in ones, complete.
+Metric to_metric(const std::string& text);
+
+template <>
+inline constexpr const char* lua::class_name<Metric> = "mr.Metric";
+template <>
+inline constexpr const char* lua::class_name<MetricRegistry> = "mr.MetricRegistry";
+
+}  // namespace mr

@@ -1,0 +1,73 @@
+// DCG and nDCG (Järvelin & Kekäläinen 2002; Westerborg 2022, Eqs. 2.2, 2.3).
+#include <limits>
+
+#include "runtime/ranking/ideal.h"
+#include "runtime/ranking/metrics/values.h"
+#include "runtime/ranking/prefix.h"
+#include "runtime/ranking/smooth.h"
+
+namespace mr {
+namespace {
+
+constexpr float any_grade = std::numeric_limits<float>::denorm_min();
+
+template <bool normalized>
+Tensor values(const Ranking& r, const Metric& metric, double empty) {
+  const Tensor ideal = ideal_dcg(r.lists, r.device, metric.gain, metric.k),
+               discounts = discount_sums(r.lists.longest(), r.device);
+  // where grade 0 gains something every row counts
+  const Chosen gaining =
+      metric.gain == Gain::exp2_plus_one
+          ? Chosen{r.lists.view(r.device), nullptr}
+          : r.lists.relevant_rows(metric.gain == Gain::exp2 ? any_gain() : any_grade, r.device).view();
+  return metric_values(r, gaining, metric.k, empty,
+                       [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
+                         table.dcg(r.lists.count(), {.v = v,
+                                                     .gain = metric.gain,
+                                                     .discounts = discounts.span<const double>(),
+                                                     .ideal = ideal.span<const double>(),
+                                                     .normalized = normalized});
+                       });
+}
+
+double discount_at(const Metric&, int64_t rank) { return discount(static_cast<double>(rank)); }
+
+template <bool normalized>
+OwnedSwaps swaps(const Ranking& r, const Metric& metric) {
+  const Tensor discounts = rank_discounts(r, metric, &discount_at);
+  const Tensor norms = normalized ? ideal_dcg(r.lists, r.device, metric.gain, metric.k)
+                                  : Tensor::from(std::vector<double>(r.lists.sizes().size(), 1.0), r.device);
+  return {.views = SumSwaps{.discounts = discounts.span<const double>(),
+                            .norms = norms.span<const double>(),
+                            .gain = metric.gain,
+                            .graded = true},
+          .owned = {discounts, norms}};
+}
+
+Tensor smooth(const Tensor& scores, const Lists& lists, const Metric&, double gain) {
+  return smooth_ndcg(scores, lists, gain);
+}
+
+const ClosedForms closed{.discount = &discount_at, .with_cutoff = true};
+
+}  // namespace
+
+std::vector<MetricDefinition> cumulative_gain_metrics() {
+  return {{.name = "dcg",
+           .cutoff = MetricDefinition::maybe,
+           .options = {"gain"},
+           .graded = true,
+           .zero_without_relevant = true,
+           .values = &values<false>,
+           .swaps = &swaps<false>},
+          {.name = "ndcg",
+           .cutoff = MetricDefinition::maybe,
+           .options = {"gain"},
+           .graded = true,
+           .values = &values<true>,
+           .swaps = &swaps<true>,
+           .smooth = &smooth,
+           .closed = &closed}};
+}
+
+}  // namespace mr

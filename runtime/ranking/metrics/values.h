@@ -1,0 +1,39 @@
+// What the definitions of metrics share: a kernel run over the rows that count, and the parts of swap differences.
+#pragma once
+
+#include "runtime/ranking/closed_forms.h"
+#include "runtime/ranking/metrics/definitions.h"
+
+namespace mr {
+
+inline Chosen relevant_rows(const Ranking& r) { return r.lists.relevant_rows(r.threshold, r.device).view(); }
+
+/// Runs a kernel of the ranking's device and type over the rows that count; `work` makes the functor from the views.
+template <class Work>
+Tensor metric_values(const Ranking& r, Chosen counted, int64_t k, double empty, Work work) {
+  Tensor out = Tensor::empty({r.lists.count()}, r.dtype, r.device);
+  with_real(r.dtype, [&]<class Real>() {
+    const MetricViews<Real> views{.places = r.placements(),
+                                  .lists = r.lists.view(r.device),
+                                  .relevance = r.lists.relevance(r.device).span<const float>(),
+                                  .counted = counted,
+                                  .k = k,
+                                  .empty = empty,
+                                  .out = out.span<Real>()};
+    work(kernels<MetricKernels<Real>>(r.device), views);
+  });
+  return out;
+}
+
+/// The same over the relevant rows and the metric's k.
+template <class Work>
+Tensor metric_values(const Ranking& r, const Metric& metric, double empty, Work work) {
+  return metric_values(r, relevant_rows(r), metric.k, empty, work);
+}
+
+/// Swaps of a metric that is a sum of gains times discounts: from its closed forms, where a row is relevant or not.
+OwnedSwaps sum_swaps(const Ranking& r, const Metric& metric);
+/// Discounts of ranks 1 .. as many as the longest list has rows, 0 beyond k, on the ranking's device.
+Tensor rank_discounts(const Ranking& r, const Metric& metric, double (*discount)(const Metric&, int64_t rank));
+
+}  // namespace mr

@@ -1,0 +1,129 @@
+-- The registry of metrics: one grammar, one handle for metrics, bounds, losses and evaluations.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local check, describe, equal, it, near, raises = test.check, test.describe, test.equal, test.it, test.near, test.raises
+
+local f64 = { dtype = "float64" }
+local lists = mr.lists{ { 0, 2, 1, 0, 1 }, { 1, 0, 0 }, { 0, 0 }, { 0, 0, 1, 1, 0, 0, 2 } }
+local scores = mr.normal({ lists.rows }, { seed = 3, dtype = "float64" })
+local needs_k = { precision = true, recall = true, hit = true, f1 = true }
+
+-- Every built-in metric, with a cut-off where it needs one.
+local function all_metrics()
+  local all = {}
+  for _, name in ipairs(mr.metrics.names()) do
+    local own = name:find "^spec_" or name:find "^documented_"
+    if not own then all[#all + 1] = mr.metrics.parse(needs_k[name] and name .. "@2" or name) end
+  end
+  return all
+end
+
+describe("names of metrics", function()
+  it("that others use resolve to ours", function()
+    for theirs, ours in pairs{ map = "ap", ["map@3"] = "ap@3", mrr = "rr", ["mrr@10"] = "rr@10", ["hr@10"] = "hit@10",
+      ["p@10"] = "precision@10", ["r@10"] = "recall@10" } do
+      equal(mr.metrics.parse(theirs).name, ours)
+      near(mr.metrics.parse(theirs)(scores, lists), mr.metrics.parse(ours)(scores, lists), 0, theirs)
+    end
+    local e = mr.evaluate(scores, lists, { "map", "mrr@10" })
+    equal(e.names, { "ap", "rr@10" })
+    equal({ e.mean.map, e.mean["mrr@10"] }, { e.mean.ap, e.mean["rr@10"] })
+    equal(#e.map, lists.count)
+    raises(function() mr.metrics.define("map", function(ranks) return ranks end) end, "there is a 'map' already")
+  end)
+
+  it("are read in one grammar everywhere", function()
+    for _, name in ipairs{ "nrbp(5e-1)", "nrbp(0.5)", "nrbp(.50)" } do
+      near(mr.metrics.parse(name)(scores, lists), mr.metrics.nrbp(scores, lists, { p = 0.5 }), 0)
+      equal(mr.bounds.of(name, { n = 7, p = 3 }), mr.bounds.of("nrbp(0.5)", { n = 7, p = 3 }))
+      equal(mr.losses.lambdarank{ metric = name }.metric, "nrbp(0.5)")
+      near(mr.bounds.stats(name, lists).min, mr.bounds.stats(mr.metrics.nrbp{ p = 0.5 }, lists).min, 0)
+    end
+    for _, name in ipairs{ "ndcg@", "ndcg@x", "ndcg(2)", "nrbp(0.5", "nrbp(0.5)x", "nrbp( 0.5)", "nrbp()", "nrbp(nan)", "ndcg@2@3",
+      "ndcg 2", "" } do
+      for _, f in ipairs{ mr.metrics.parse, function(text) return mr.bounds.of(text, { n = 3, p = 1 }) end,
+        function(text) return mr.losses.lambdarank{ metric = text } end, function(text) return mr.evaluate(scores, lists, { text }) end } do
+        raises(function() f(name) end, "")
+      end
+    end
+  end)
+
+  it("of numbers that a trial returns say a direction only where they are ours", function()
+    local metric = require "moonrank.metric"
+    equal({ metric.direction "p", metric.direction "valid_r", metric.direction "map" }, {})
+    equal(metric.direction "valid_precision@5", "maximize")
+  end)
+end)
+
+describe("a handle of a metric", function()
+  it("has what its options say", function()
+    local m = mr.metrics.parse("rbp(0.8)@5", { relevant = 2, ties = "worst", empty = "zero" })
+    equal({ m.name, m.base, m.minimize, tostring(m) }, { "rbp(0.8)@5", "rbp", false, "rbp(0.8)@5" })
+    equal(m.options, { k = 5, p = 0.8, relevant = 2.0, ties = "worst", empty = "zero" })
+    equal(mr.metrics.ndcg{ k = 3, gain = "linear" }.options, { k = 3, gain = "linear", relevant = 1.0, ties = "mean", empty = "skip" })
+    equal({ m.closed_forms, mr.metrics.parse "rbp(0.8)@5".closed_forms, mr.metrics.err{}.swaps, mr.metrics.bpref{}.swaps },
+      { false, true, true, false })
+  end)
+
+  it("goes wherever a name goes", function()
+    for _, m in ipairs(all_metrics()) do
+      local stats = mr.bounds.stats(m, lists)
+      near(stats.max, mr.bounds.stats(m.name, lists).max, 0, m.name)
+      near(mr.bounds.weights(m, lists), mr.bounds.weights(m.name, lists), 0, m.name)
+      equal(mr.evaluate(scores, lists, { m }).mean, mr.evaluate(scores, lists, { m.name }).mean)
+    end
+    local cut = mr.metrics.parse("precision@2", { relevant = 2 })
+    equal(mr.bounds.of(cut, { grades = { 2, 1, 0 } }).max, 0.5)
+    equal(mr.bounds.of("precision@2", { grades = { 2, 1, 0 } }).max, 1.0)
+  end)
+end)
+
+describe("every metric", function()
+  -- All orders of rows with these grades, as scores.
+  local function orders(n)
+    local found = {}
+    local function extend(order, left)
+      if #left == 0 then found[#found + 1] = order end
+      for i = 1, #left do
+        local rest = table.move(left, 1, #left, 1, {})
+        local row = table.remove(rest, i)
+        extend(table.move({ row }, 1, 1, #order + 1, table.move(order, 1, #order, 1, {})), rest)
+      end
+    end
+    local all = {}
+    for i = 1, n do all[i] = i end
+    extend({}, all)
+    return found
+  end
+
+  it("has bounds from all orders, closed or estimated, and says which", function()
+    for _, grades in ipairs{ { 2, 0, 1, 0, 0 }, { 1, 0, 0, 0 }, { 1, 1, 0, 1 } } do
+      local copies, rows = {}, {}
+      for i, order in ipairs(orders(#grades)) do
+        copies[i] = grades
+        table.move(order, 1, #order, #rows + 1, rows)
+      end
+      for _, m in ipairs(all_metrics()) do
+        local values, sum = m(mr.tensor(rows, f64), mr.lists(copies)):totable(), 0
+        local least, most = math.huge, -math.huge
+        for _, value in ipairs(values) do least, most, sum = math.min(least, value), math.max(most, value), sum + value end
+        local of = mr.bounds.of(m, { grades = grades })
+        near({ of.min, of.max, of.expectation }, { least, most, sum / #values }, 1e-12, ("%s %d"):format(m.name, #grades))
+        equal(of.method, m.closed_forms and "closed form" or "enumerated")
+      end
+    end
+  end)
+
+  it("that has swap differences is a lambda metric under every bound", function()
+    local count = 0
+    for _, m in ipairs(all_metrics()) do
+      for _, bound in ipairs(m.swaps and mr.bounds.names() or {}) do
+        local loss = mr.losses.lambdarank{ metric = m, bound = bound }
+        local value = loss:mean(scores:requires_grad(), lists)
+        check(value:item() == value:item(), ("%s under %s"):format(m.name, bound))
+        count = count + 1
+      end
+    end
+    check(count >= 100, count)
+  end)
+end)
