@@ -2,7 +2,10 @@
 // NaN.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "kernels/core/atomic.h"
 #include "kernels/core/view.h"
@@ -27,6 +30,28 @@ struct NoteNan {
   MR_HD void operator()(int64_t i) const {
     if (values[i] != values[i]) raise_to(found, most - i);
   }
+};
+
+/// A word on the device for every check, which NoteNan writes, found again by the check's name.
+class NanNotes {
+ public:
+  static constexpr int64_t most = 64;
+  /// `words`: so many, all 0.
+  explicit NanNotes(int64_t* words) : words_(words) {}
+
+  /// Null where all are taken by others.
+  int64_t* word_of(const std::string& check) {
+    const auto at = std::find(checks_.begin(), checks_.end(), check) - checks_.begin();
+    if (at == most) return nullptr;
+    if (at == static_cast<int64_t>(checks_.size())) checks_.push_back(check);
+    return words_ + at;
+  }
+  /// In the order of their words.
+  const std::vector<std::string>& checks() const { return checks_; }
+
+ private:
+  int64_t* words_;
+  std::vector<std::string> checks_;  // "smooth_ap: scores"
 };
 
 }  // namespace mr

@@ -22,10 +22,11 @@ void launch(void (*kernel)(Parameters...), int64_t blocks, int lanes, size_t sha
             const std::type_identity_t<Parameters>&... arguments) {
   if (blocks <= 0) return;
   static_assert((sizeof(Parameters) + ...) <= 4000, "what a kernel is given must fit into its parameters");
-  require_alive();
-  note_launch(typeid(std::tuple_element_t<sizeof...(Parameters) - 1, std::tuple<Parameters...>>).name());
-  kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(lanes), shared_bytes, stream()>>>(arguments...);
-  CUDA_TRY(cudaGetLastError());
+  Gpu& on = gpu();
+  on.require_alive();
+  on.note_launch(typeid(std::tuple_element_t<sizeof...(Parameters) - 1, std::tuple<Parameters...>>).name());
+  kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(lanes), shared_bytes, stream(on)>>>(arguments...);
+  CUDA_TRY(on, cudaGetLastError());
 }
 
 /// The block's dynamic shared memory.

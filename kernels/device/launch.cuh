@@ -128,7 +128,7 @@ struct Backend {
   static void lists(int64_t count, const Work& work) {
     constexpr int threads = 128;
     // below this every list gets a block of its own at once, so a warp per list would leave lanes idle
-    const int64_t few = static_cast<int64_t>(multiprocessors()) * 16;
+    const int64_t few = static_cast<int64_t>(gpu().multiprocessors()) * 16;
     if (count <= few) {
       launch(&run_list_per_block<Work>, at_most(count), threads, 0, count, work);
     } else {
@@ -139,7 +139,7 @@ struct Backend {
  private:
   /// More blocks than this only wait for each other: each then takes several pieces in turn.
   static int64_t at_most(int64_t blocks) {
-    return std::min<int64_t>(blocks, static_cast<int64_t>(multiprocessors()) * 64);
+    return std::min<int64_t>(blocks, static_cast<int64_t>(gpu().multiprocessors()) * 64);
   }
 };
 

@@ -7,6 +7,10 @@
 
 namespace mr::cuda {
 
+Pool::~Pool() {
+  for (const auto& [data, block] : blocks_) give_back_(data);
+}
+
 void* Pool::allocate(int64_t bytes) {
   const std::lock_guard lock(mutex_);
   const int64_t size = block_size(bytes);

@@ -4,20 +4,26 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 namespace mr::cuda {
 
 class Pool {
  public:
   /// Memory of so many bytes, or null where there is none left; and giving it back, when nothing uses it any more.
-  using Take = void* (*)(int64_t bytes);
-  using GiveBack = void (*)(void* data);
-  Pool(Take take, GiveBack give_back) : take_(take), give_back_(give_back) {}
+  using Take = std::function<void*(int64_t bytes)>;
+  using GiveBack = std::function<void(void* data)>;
+  Pool(Take take, GiveBack give_back) : take_(std::move(take)), give_back_(std::move(give_back)) {}
+  /// Gives back all that it took.
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
 
   /// Throws std::bad_alloc where not even the kept blocks, given back, make room.
   void* allocate(int64_t bytes);
@@ -61,8 +67,5 @@ class Pool {
   bool recording_ = false;
   int64_t held_ = 0, all_ = 0;
 };
-
-/// The one of the GPU; never destroyed, like the device.
-Pool& device_pool();
 
 }  // namespace mr::cuda

@@ -1,8 +1,6 @@
 // Built instead of the CUDA sources: there is no GPU, and everything that would need one says so.
-#include <stdexcept>
-
 #include "kernels/bounds/rows.h"
-#include "kernels/device/device.h"
+#include "kernels/device/gpu.h"
 #include "kernels/device/sort.h"
 #include "kernels/losses/rows.h"
 #include "kernels/models/rows.h"
@@ -33,32 +31,14 @@ MR_NO_CUDA_TABLE(DeferredKernels, float)
 MR_NO_CUDA_TABLE(DeferredKernels, double)
 
 namespace cuda {
-namespace {
-[[noreturn]] void missing() { throw std::runtime_error("this moonrank was built without CUDA"); }
-}  // namespace
-
 bool built() { return false; }
-bool available() { return false; }
-int devices() { return 0; }
-const char* reason() { return "this moonrank was built without CUDA"; }
-std::string device_name() { missing(); }
-int64_t memory_bytes() { missing(); }
-int64_t free_bytes() { missing(); }
-void* allocate(int64_t) { missing(); }
-void release(void*) noexcept {}
-int64_t kept_bytes() { return 0; }
-void copy_to_device(void*, const void*, int64_t) { missing(); }
-void copy_to_host(void*, const void*, int64_t) { missing(); }
-void copy_on_device(void*, const void*, int64_t) { missing(); }
-void fill_zero(void*, int64_t) { missing(); }
-void synchronize() { missing(); }
-void sort_pairs(int64_t, uint64_t*, int64_t*, int) { missing(); }
-void exclusive_scan(int64_t, const int64_t*, int64_t*) { missing(); }
-int64_t waits() { return 0; }
-void begin_capture() { missing(); }
-std::unique_ptr<Capture> end_capture() { missing(); }
-void matmul(bool, bool, int64_t, int64_t, int64_t, const float*, const float*, float*) { missing(); }
-void matmul(bool, bool, int64_t, int64_t, int64_t, const double*, const double*, double*) { missing(); }
+std::unique_ptr<Driver> open_driver(Gpu& /*gpu*/, std::string& reason) {
+  reason = "this moonrank was built without CUDA";
+  return nullptr;
+}
+
+void sort_pairs(int64_t, uint64_t*, int64_t*, int) { gpu().require_alive(); }
+void exclusive_scan(int64_t, const int64_t*, int64_t*) { gpu().require_alive(); }
 
 }  // namespace cuda
 }  // namespace mr

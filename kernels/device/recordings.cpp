@@ -1,42 +1,73 @@
+#include "kernels/device/recordings.h"
+
+#include <stdexcept>
 #include <utility>
 
-#include "kernels/device/capture.h"
-
 namespace mr::cuda {
-namespace {
 
 /// A recording, and the next that waits to be freed: a list, so that nothing is allocated when one is given up.
-struct Node {
-  std::unique_ptr<Capture> recording;
+struct Recordings::Node {
+  explicit Node(Pool& its_pool) : pool(its_pool) {}
+  ~Node() {
+    work.reset();
+    if (memory != 0) pool.forget(memory);
+  }
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  Pool& pool;
+  uint64_t memory = 0;  // 0: nothing was recorded
+  std::unique_ptr<Capture> work;
   std::unique_ptr<Node> next;
 };
-std::unique_ptr<Node> retired;
 
-class Owned : public Capture {
+/// A recording as its owner gets it.
+class Recordings::Owned : public Capture {
  public:
-  explicit Owned(std::unique_ptr<Capture> recording) : node_(new Node{std::move(recording), nullptr}) {}
+  Owned(Recordings& from, std::unique_ptr<Node> node) : from_(from), node_(std::move(node)) {}
   ~Owned() override {
-    if (!is_capturing()) return;
-    node_->next = std::move(retired);
-    retired = std::move(node_);
+    if (!from_.open_) return;
+    node_->next = std::move(from_.retired_);
+    from_.retired_ = std::move(node_);
   }
   Owned(const Owned&) = delete;
   Owned& operator=(const Owned&) = delete;
 
-  void run() override { node_->recording->run(); }
+  void run() override { node_->work->run(); }
 
  private:
+  friend class Recordings;
+  Recordings& from_;
   std::unique_ptr<Node> node_;
 };
 
-}  // namespace
+Recordings::Recordings(Pool& pool) : pool_(pool) {}
+Recordings::~Recordings() { free_retired(); }
 
-std::unique_ptr<Capture> hand_out(std::unique_ptr<Capture> recording) {
-  return std::make_unique<Owned>(std::move(recording));
+void Recordings::refuse_while_open() const {
+  if (open_) throw std::runtime_error("work that waits for the GPU cannot be recorded");
 }
 
-void free_retired() noexcept {
-  while (retired != nullptr) retired = std::move(retired->next);
+void Recordings::begin(Driver& driver) {
+  driver.begin_recording();
+  pool_.begin_capture();
+  open_ = true;
+}
+
+std::unique_ptr<Capture> Recordings::end(Driver& driver) {
+  if (!open_) throw std::runtime_error("nothing is being recorded");
+  // memory for it first: where there is none, nothing has ended
+  auto owned = std::make_unique<Owned>(*this, std::make_unique<Node>(pool_));
+  open_ = false;
+  owned->node_->memory = pool_.end_capture();
+  owned->node_->work = driver.end_recording();
+  free_retired();
+  if (owned->node_->work == nullptr) return nullptr;
+  return owned;
+}
+
+void Recordings::free_retired() noexcept {
+  while (retired_ != nullptr) retired_ = std::move(retired_->next);
 }
 
 }  // namespace mr::cuda

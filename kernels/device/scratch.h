@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/core/view.h"
-#include "kernels/device/device.h"
+#include "kernels/device/gpu.h"
 
 namespace mr::cuda {
 
@@ -12,8 +12,8 @@ template <class T>
 class Scratch {
  public:
   explicit Scratch(int64_t count)
-      : data_(static_cast<T*>(allocate(count * static_cast<int64_t>(sizeof(T))))), count_(count) {}
-  ~Scratch() { release(data_); }
+      : data_(static_cast<T*>(gpu().allocate(count * static_cast<int64_t>(sizeof(T))))), count_(count) {}
+  ~Scratch() { gpu().release(data_); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 

@@ -11,12 +11,13 @@ namespace {
 /// CUB's two calls: how much memory it needs, then the work.
 template <class Call>
 void with_memory(const char* name, Call call) {
-  require_alive();
-  note_launch(name);
+  Gpu& on = gpu();
+  on.require_alive();
+  on.note_launch(name);
   size_t bytes = 0;
-  CUDA_TRY(call(nullptr, bytes));
+  CUDA_TRY(on, call(nullptr, bytes));
   const Scratch<char> memory(static_cast<int64_t>(bytes));
-  CUDA_TRY(call(memory.data(), bytes));
+  CUDA_TRY(on, call(memory.data(), bytes));
 }
 
 }  // namespace
@@ -28,17 +29,17 @@ void sort_pairs(int64_t count, uint64_t* keys, int64_t* values, int bits) {
   cub::DoubleBuffer<uint64_t> key(keys, other_keys.data());
   cub::DoubleBuffer<int64_t> value(values, other_values.data());
   with_memory("sort_pairs", [&](void* memory, size_t& bytes) {
-    return cub::DeviceRadixSort::SortPairs(memory, bytes, key, value, count, 0, bits, stream());
+    return cub::DeviceRadixSort::SortPairs(memory, bytes, key, value, count, 0, bits, stream(gpu()));
   });
   const int64_t size = count * static_cast<int64_t>(sizeof(uint64_t));
-  if (key.Current() != keys) copy_on_device(keys, key.Current(), size);
-  if (value.Current() != values) copy_on_device(values, value.Current(), size);
+  if (key.Current() != keys) gpu().copy_on_device(keys, key.Current(), size);
+  if (value.Current() != values) gpu().copy_on_device(values, value.Current(), size);
 }
 
 void exclusive_scan(int64_t count, const int64_t* values, int64_t* out) {
   if (count <= 0) return;
   with_memory("exclusive_scan", [&](void* memory, size_t& bytes) {
-    return cub::DeviceScan::ExclusiveSum(memory, bytes, values, out, count, stream());
+    return cub::DeviceScan::ExclusiveSum(memory, bytes, values, out, count, stream(gpu()));
   });
 }
 

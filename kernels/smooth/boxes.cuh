@@ -195,18 +195,13 @@ struct EvaluateBins {
   }
 };
 
-/// Coefficients on the device, made at the first call and kept; block 0, as kernels/smooth/box_table.h has them.
+/// Coefficients on the device; block 0, as kernels/smooth/box_table.h has them.
 template <class Real>
 const Real* device_table(typename BoxTable<Real>::Kernel kernel) {
   using Table = BoxTable<Real>;
-  constexpr int64_t reach = BoxShape<Real>::max_reach, size = (2 * reach + 1) * Table::block;
-  static Real* kept[2] = {};
-  if (kept[kernel] == nullptr) {
-    constexpr int64_t bytes = size * static_cast<int64_t>(sizeof(Real));
-    kept[kernel] = static_cast<Real*>(allocate(bytes));
-    copy_to_device(kept[kernel], Table::of(kernel) - reach * Table::block, bytes);
-  }
-  return kept[kernel] + reach * Table::block;
+  constexpr int64_t before = BoxShape<Real>::max_reach * Table::block, size = 2 * before + Table::block;
+  constexpr int64_t bytes = size * static_cast<int64_t>(sizeof(Real));
+  return static_cast<const Real*>(gpu().constant(Table::of(kernel) - before, bytes)) + before;
 }
 
 /// Does the lists of a batch that have pairs enough, and says in `done` which ones these were. `sigma`: else its
@@ -217,7 +212,7 @@ void by_boxes(int64_t count, const Work& work, bool sigma, int64_t least_pairs, 
   using Table = BoxTable<Real>;
   const int64_t n = work.rows(), none = n / rows_per_bin + count + 1, blocks = (n + crowd - 1) / crowd;
   constexpr int64_t size = Work::weights * box_padded;
-  const int64_t warps = pair_lanes / warp, most = static_cast<int64_t>(multiprocessors()) * 16;
+  const int64_t warps = pair_lanes / warp, most = static_cast<int64_t>(gpu().multiprocessors()) * 16;
   const int64_t bin_blocks = std::min((none + warps - 1) / warps, most);
   const Scratch<BinSpread> spreads(count);
   const Scratch<uint64_t> keys(n);

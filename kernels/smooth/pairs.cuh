@@ -137,7 +137,7 @@ void launch_pairs(int64_t count, const Work& work, const uint8_t* done) {
   const bool parts = rows >= 2 * least_part;
   const Scratch<PairValues> values(parts ? long_blocks * pair_lanes : 0);
   const Scratch<int> parts_done(parts ? long_blocks : 0);
-  fill_zero(parts_done.data(), parts ? long_blocks * static_cast<int64_t>(sizeof(int)) : 0);
+  gpu().fill_zero(parts_done.data(), parts ? long_blocks * static_cast<int64_t>(sizeof(int)) : 0);
   launch(&run_pairs<Real, Work>, blocks, pair_lanes, SourceTile<Real, Weights>::bytes, long_blocks, warp_blocks, done,
          {values.data(), parts_done.data()}, work);
 }

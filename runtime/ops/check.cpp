@@ -73,7 +73,7 @@ void same_kind(const char* name, const Tensor& x, const char* other_name, const 
 }
 
 void not_nan(const char* operation, const char* name, const Tensor& x) {
-  if (x.device() == Device::cuda && Tally::note_nan(operation, name, x)) return;
+  if (Tally::note_nan(operation, name, x)) return;
   with_real(x.dtype(), [&]<class Real>() {
     const Tensor here = x.device() == Device::cpu ? x : x.to(Device::cpu);
     const auto* const values = here.span<const Real>().data;

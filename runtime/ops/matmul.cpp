@@ -1,20 +1,13 @@
 // Product of two matrices: on the CPU by its own loops, on the GPU by cuBLAS.
 #include "runtime/ops/matmul.h"
 
-#include "kernels/device/device.h"
+#include "kernels/device/gpu.h"
 #include "kernels/tensor/matmul.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"
 
 namespace mr {
-namespace {
-
-template <class Real>
-using Multiply = void (*)(bool, bool, int64_t, int64_t, int64_t, const Real*, const Real*, Real*);
-
-}  // namespace
-
 Tensor product(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b) {
   const int64_t m = a.size(transpose_a ? 1 : 0), k = a.size(transpose_a ? 0 : 1), n = b.size(transpose_b ? 0 : 1);
   Tensor out = Tensor::empty({m, n}, a.dtype(), a.device());
@@ -22,8 +15,11 @@ Tensor product(const Tensor& a, bool transpose_a, const Tensor& b, bool transpos
     const auto* const x = a.span<const Real>().data;
     const auto* const y = b.span<const Real>().data;
     auto* const z = out.span<Real>().data;
-    const auto multiply = a.device() == Device::cuda ? static_cast<Multiply<Real>>(cuda::matmul) : cpu::matmul<Real>;
-    multiply(transpose_a, transpose_b, m, n, k, x, y, z);
+    if (a.device() == Device::cpu) {
+      cpu::matmul(transpose_a, transpose_b, m, n, k, x, y, z);
+    } else {
+      cuda::gpu().matmul(cuda::Product<Real>{transpose_a, transpose_b, m, n, k, x, y, z});
+    }
   });
   return out;
 }

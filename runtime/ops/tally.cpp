@@ -1,36 +1,34 @@
 #include "runtime/ops/tally.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <stdexcept>
+#include <string>
 #include <variant>
+#include <vector>
 
-#include "kernels/device/device.h"
+#include "kernels/device/gpu.h"
 #include "kernels/tensor/rows.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"
 
 namespace mr {
-namespace {
 
-Tally* the_open = nullptr;
-
-}  // namespace
-
-Tally::Tally(Device device) : words_(Tensor::zeros({1 + most_checks}, Dtype::float64, device)) {}
+Tally::Tally(Device device)
+    : words_(Tensor::zeros({1 + NanNotes::most}, Dtype::float64, device)),
+      notes_(static_cast<int64_t*>(words_.raw()) + 1) {}
 
 Tally::~Tally() {
-  if (the_open == this) the_open = nullptr;
+  if (words_.device() == Device::cuda) cuda::gpu().close_notes(notes_);
 }
 
 void Tally::open() {
   if (words_.device() == Device::cpu) {
     std::memset(words_.raw(), 0, static_cast<size_t>(words_.bytes()));
   } else {
-    cuda::fill_zero(words_.raw(), words_.bytes());
+    cuda::gpu().fill_zero(words_.raw(), words_.bytes());
+    cuda::gpu().open_notes(notes_);
   }
-  the_open = this;
 }
 
 void Tally::add(const Tensor& value, double factor) {
@@ -42,12 +40,13 @@ void Tally::add(const Tensor& value, double factor) {
 }
 
 double Tally::close() {
-  if (the_open == this) the_open = nullptr;
+  if (words_.device() == Device::cuda) cuda::gpu().close_notes(notes_);
   const auto words = words_.to_vector<double>();
-  for (size_t i = 0; i < checks_.size(); ++i) {
+  const std::vector<std::string>& checks = notes_.checks();
+  for (size_t i = 0; i < checks.size(); ++i) {
     const auto found = std::bit_cast<int64_t>(words[1 + i]);
     if (found == 0) continue;
-    throw std::runtime_error(checks_[i] + " has NaN at entry " + std::to_string(NoteNan<float>::most - found + 1) +
+    throw std::runtime_error(checks[i] + " has NaN at entry " + std::to_string(NoteNan<float>::most - found + 1) +
                              " in a batch of this epoch");
   }
   return words[0];
@@ -58,13 +57,10 @@ std::optional<double> Tally::so_far() const {
 }
 
 bool Tally::note_nan(const char* operation, const char* name, const Tensor& x) {
-  if (the_open == nullptr || the_open->words_.device() != x.device()) return false;
-  const std::string what = std::string(operation) + ": " + name;
-  std::vector<std::string>& known = the_open->checks_;
-  const auto at = std::find(known.begin(), known.end(), what) - known.begin();
-  if (at == most_checks) return false;
-  if (at == static_cast<int64_t>(known.size())) known.push_back(what);
-  auto* const found = static_cast<int64_t*>(the_open->words_.raw()) + 1 + at;
+  if (x.device() != Device::cuda) return false;
+  NanNotes* const notes = cuda::gpu().notes();
+  int64_t* const found = notes == nullptr ? nullptr : notes->word_of(std::string(operation) + ": " + name);
+  if (found == nullptr) return false;
   with_real(x.dtype(), [&]<class Real>() {
     kernels<ArithmeticKernels<Real>>(x.device()).note_nan(x.entries(), {x.span<const Real>(), found});
   });

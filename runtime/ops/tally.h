@@ -4,9 +4,8 @@
 
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
+#include "kernels/core/tally.h"
 #include "runtime/tensor/tensor.h"
 
 namespace mr {
@@ -30,10 +29,8 @@ class Tally {
   static bool note_nan(const char* operation, const char* name, const Tensor& x);
 
  private:
-  static constexpr int64_t most_checks = 64;
-
-  Tensor words_;                     // the sum, then what every check found (NoteNan)
-  std::vector<std::string> checks_;  // "smooth_ap: scores"
+  Tensor words_;  // the sum, then the notes
+  NanNotes notes_;
 };
 
 }  // namespace mr

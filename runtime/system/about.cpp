@@ -1,7 +1,7 @@
 // What this program is and what it can use.
 #include "kernels/core/simd.h"
 #include "kernels/core/threads.h"
-#include "kernels/device/device.h"
+#include "kernels/device/gpu.h"
 #include "runtime/lua/bind.h"
 #include "runtime/tensor/storage.h"
 
@@ -10,13 +10,13 @@ namespace {
 
 std::string version_of() { return MR_VERSION; }
 std::string simd_of() { return cpu::simd_name(); }
-bool has_cuda_of() { return cuda::available(); }
-int64_t cuda_count_of() { return cuda::devices(); }
-std::string cuda_of() { return cuda::available() ? cuda::device_name() : cuda::reason(); }
+bool has_cuda_of() { return cuda::gpu().available(); }
+int64_t cuda_count_of() { return cuda::gpu().devices(); }
+std::string cuda_of() { return has_cuda_of() ? cuda::gpu().name() : cuda::gpu().reason(); }
 int64_t held_of() { return Storage::held(Device::cpu) + Storage::held(Device::cuda); }
 int64_t fresh_of() { return Storage::fresh(); }
 int64_t kept_of() { return Storage::kept(Device::cpu) + Storage::kept(Device::cuda); }
-int64_t waits_of() { return cuda::waits(); }
+int64_t waits_of() { return cuda::gpu().waits(); }
 int64_t threads_of(std::optional<int64_t> n) {
   if (n && (*n < 1 || *n > 4096)) throw ArgumentError("n", std::to_string(*n) + ", expected 1 to 4096");
   if (n) cpu::set_threads(static_cast<int>(*n));

@@ -1,7 +1,7 @@
 // Work of the GPU, recorded once and run again: what an epoch queues when every epoch is the same.
 #include <memory>
 
-#include "kernels/device/device.h"
+#include "kernels/device/gpu.h"
 #include "runtime/lua/bind.h"
 
 namespace mr {
@@ -13,10 +13,10 @@ inline constexpr const char* lua::class_name<SharedCapture> = "mr.Capture";
 
 namespace {
 
-void begin_capture_of() { cuda::begin_capture(); }
+void begin_capture_of() { cuda::gpu().begin_capture(); }
 
 std::optional<SharedCapture> end_capture_of() {
-  SharedCapture recording = cuda::end_capture();
+  SharedCapture recording = cuda::gpu().end_capture();
   return recording == nullptr ? std::nullopt : std::optional(std::move(recording));
 }
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/device/device.h"
+#include "kernels/device/gpu.h"
 
 namespace mr {
 namespace {
@@ -22,7 +22,7 @@ Device& the_default() {
 Device to_device(std::string_view name) {
   if (name == "cpu") return Device::cpu;
   if (name != "cuda") throw std::invalid_argument("no device '" + std::string(name) + "': there are 'cpu' and 'cuda'");
-  if (!cuda::available()) throw std::invalid_argument(std::string("cuda is not available: ") + cuda::reason());
+  if (!cuda::gpu().available()) throw std::invalid_argument("cuda is not available: " + cuda::gpu().reason());
   return Device::cuda;
 }
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/device/device.h"
+#include "kernels/device/gpu.h"
 #include "kernels/tensor/rows.h"
 
 namespace mr {
@@ -118,7 +118,7 @@ const ChosenRows& Lists::relevant_rows(float threshold, Device device) const {
     auto rows = here;
     if (device == Device::cuda) {
       rows = std::make_shared<Storage>(bytes, device);
-      if (bytes > 0) cuda::copy_to_device(rows->data(), here->data(), bytes);
+      if (bytes > 0) cuda::gpu().copy_to_device(rows->data(), here->data(), bytes);
     }
     return ChosenRows{Tensor::from(offsets, device), std::move(rows), offsets.back(), count()};
   });

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "kernels/core/block_size.h"
-#include "kernels/device/device.h"
+#include "kernels/device/gpu.h"
 
 namespace mr {
 namespace {
@@ -118,7 +118,7 @@ void release_cpu(void* data, int64_t bytes) noexcept {
 
 void* allocate_cuda(int64_t bytes) {
   try {
-    return cuda::allocate(bytes);
+    return cuda::gpu().allocate(bytes);
   } catch (const std::bad_alloc&) {
     throw OutOfMemory(bytes, Device::cuda);
   }
@@ -143,7 +143,7 @@ Storage::~Storage() {
   if (device_ == Device::cpu) {
     release_cpu(data_, bytes_);
   } else {
-    cuda::release(data_);
+    cuda::gpu().release(data_);
   }
 }
 
@@ -153,7 +153,7 @@ void Storage::put_off(std::shared_ptr<Deferral> deferral) const {
 }
 
 int64_t Storage::held(Device device) { return held_bytes[static_cast<int>(device)]; }
-int64_t Storage::kept(Device device) { return device == Device::cpu ? blocks().kept() : cuda::kept_bytes(); }
+int64_t Storage::kept(Device device) { return device == Device::cpu ? blocks().kept() : cuda::gpu().kept_bytes(); }
 int64_t Storage::fresh() { return fresh_storages; }
 
 }  // namespace mr

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "kernels/device/device.h"
+#include "kernels/device/gpu.h"
 #include "kernels/tensor/rows.h"
 
 namespace mr {
@@ -13,11 +13,11 @@ void copy_bytes(void* to, Device to_device, const void* from, Device from_device
   if (to_device == Device::cpu && from_device == Device::cpu) {
     std::memcpy(to, from, static_cast<size_t>(bytes));
   } else if (to_device == Device::cpu) {
-    cuda::copy_to_host(to, from, bytes);
+    cuda::gpu().copy_to_host(to, from, bytes);
   } else if (from_device == Device::cpu) {
-    cuda::copy_to_device(to, from, bytes);
+    cuda::gpu().copy_to_device(to, from, bytes);
   } else {
-    cuda::copy_on_device(to, from, bytes);
+    cuda::gpu().copy_on_device(to, from, bytes);
   }
 }
 
@@ -35,7 +35,7 @@ Tensor Tensor::zeros(const Shape& shape, Dtype dtype, Device device) {
   if (device == Device::cpu) {
     std::memset(out.raw(), 0, static_cast<size_t>(out.bytes()));
   } else {
-    cuda::fill_zero(out.raw(), out.bytes());
+    cuda::gpu().fill_zero(out.raw(), out.bytes());
   }
   return out;
 }

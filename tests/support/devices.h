@@ -6,21 +6,21 @@
 
 #include <catch2/catch.hpp>
 
-#include "kernels/device/device.h"
+#include "kernels/device/gpu.h"
 #include "runtime/tensor/device.h"
 
 namespace mr::test {
 
 /// Whether the device is there; says that the test is skipped otherwise.
 inline bool has(Device device) {
-  if (device == Device::cpu || cuda::available()) return true;
-  WARN("SKIPPED: no CUDA device: " << cuda::reason());
+  if (device == Device::cpu || cuda::gpu().available()) return true;
+  WARN("SKIPPED: no CUDA device: " << cuda::gpu().reason());
   return false;
 }
 
 /// The devices that are there, for `GENERATE(from_range(test::devices()))`: tests that mean something on the CPU alone.
 inline std::vector<Device> devices() {
-  if (cuda::available()) return {Device::cpu, Device::cuda};
+  if (cuda::gpu().available()) return {Device::cpu, Device::cuda};
   return {Device::cpu};
 }
 

@@ -5,18 +5,18 @@
 #include <vector>
 
 #include "kernels/core/view.h"
-#include "kernels/device/device.h"
+#include "kernels/device/gpu.h"
 
 namespace mr::test {
 
 template <class T>
 class OnDevice {
  public:
-  explicit OnDevice(int64_t n) : size_(n), data_(static_cast<T*>(cuda::allocate(bytes()))) {}
+  explicit OnDevice(int64_t n) : size_(n), data_(static_cast<T*>(cuda::gpu().allocate(bytes()))) {}
   explicit OnDevice(const std::vector<T>& from) : OnDevice(static_cast<int64_t>(from.size())) {
-    cuda::copy_to_device(data_, from.data(), bytes());
+    cuda::gpu().copy_to_device(data_, from.data(), bytes());
   }
-  ~OnDevice() { cuda::release(data_); }
+  ~OnDevice() { cuda::gpu().release(data_); }
   OnDevice(const OnDevice&) = delete;
   OnDevice& operator=(const OnDevice&) = delete;
 
@@ -25,7 +25,7 @@ class OnDevice {
   Span<T> span() const { return {data_, size_}; }
   std::vector<T> values() const {
     std::vector<T> out(static_cast<size_t>(size_));
-    cuda::copy_to_host(out.data(), data_, bytes());
+    cuda::gpu().copy_to_host(out.data(), data_, bytes());
     return out;
   }
 

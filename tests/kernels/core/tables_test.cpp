@@ -2,7 +2,7 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/device/device.h"
+#include "kernels/device/gpu.h"
 #include "kernels/losses/rows.h"
 #include "kernels/models/rows.h"
 #include "kernels/ranking/rows.h"
@@ -51,8 +51,8 @@ TEMPLATE_TEST_CASE("no kernel is missing on the GPU", "[kernels][tables]", MoveK
 }
 
 TEST_CASE("the reason for a missing GPU is told", "[kernels][tables]") {
-  CHECK(cuda::available() == (std::string(cuda::reason()).empty()));
-  if (!cuda::built()) CHECK_THROWS_WITH(cuda::synchronize(), "this moonrank was built without CUDA");
+  CHECK(cuda::gpu().available() == (cuda::gpu().reason().empty()));
+  if (!cuda::built()) CHECK_THROWS_WITH(cuda::gpu().synchronize(), "this moonrank was built without CUDA");
 }
 
 TEST_CASE("copies there and back keep the bytes", "[kernels][gpu]") {
@@ -62,20 +62,20 @@ TEST_CASE("copies there and back keep the bytes", "[kernels][gpu]") {
   std::vector<unsigned char> there(n), back(n);
   for (size_t i = 0; i < n; ++i) there[i] = static_cast<unsigned char>(i * 7 + i / 251);
   const auto bytes = static_cast<int64_t>(n);
-  void* const first = cuda::allocate(bytes);
-  void* const second = cuda::allocate(bytes);
-  cuda::copy_to_device(first, there.data(), bytes);
+  void* const first = cuda::gpu().allocate(bytes);
+  void* const second = cuda::gpu().allocate(bytes);
+  cuda::gpu().copy_to_device(first, there.data(), bytes);
   const std::vector<unsigned char> sent = there;
   there.assign(n, 0);  // the copy was taken when the call returned
-  cuda::copy_on_device(second, first, bytes);
-  cuda::fill_zero(first, bytes);
-  cuda::copy_to_host(back.data(), second, bytes);
+  cuda::gpu().copy_on_device(second, first, bytes);
+  cuda::gpu().fill_zero(first, bytes);
+  cuda::gpu().copy_to_host(back.data(), second, bytes);
   CHECK(back == sent);
-  cuda::copy_to_host(back.data(), first, bytes);
+  cuda::gpu().copy_to_host(back.data(), first, bytes);
   CHECK(back == std::vector<unsigned char>(n, 0));
-  cuda::release(first);
-  cuda::release(second);
-  cuda::synchronize();
+  cuda::gpu().release(first);
+  cuda::gpu().release(second);
+  cuda::gpu().synchronize();
 }
 
 TEMPLATE_TEST_CASE("products of matrices on the GPU", "[kernels][gpu]", float, double) {
@@ -87,13 +87,13 @@ TEMPLATE_TEST_CASE("products of matrices on the GPU", "[kernels][gpu]", float, d
   for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<TestType>(i % 5) - 2;
   const auto upload = [](const std::vector<TestType>& v) {
     const auto bytes = static_cast<int64_t>(v.size() * sizeof(TestType));
-    auto* const data = static_cast<TestType*>(cuda::allocate(bytes));
-    cuda::copy_to_device(data, v.data(), bytes);
+    auto* const data = static_cast<TestType*>(cuda::gpu().allocate(bytes));
+    cuda::gpu().copy_to_device(data, v.data(), bytes);
     return data;
   };
   TestType *const a_there = upload(a), *const b_there = upload(b), *const c_there = upload(c);
-  cuda::matmul(transpose_a, transpose_b, m, n, k, a_there, b_there, c_there);
-  cuda::copy_to_host(c.data(), c_there, static_cast<int64_t>(c.size() * sizeof(TestType)));
+  cuda::gpu().matmul(cuda::Product<TestType>{transpose_a, transpose_b, m, n, k, a_there, b_there, c_there});
+  cuda::gpu().copy_to_host(c.data(), c_there, static_cast<int64_t>(c.size() * sizeof(TestType)));
   int64_t wrong = 0;
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
@@ -105,7 +105,7 @@ TEMPLATE_TEST_CASE("products of matrices on the GPU", "[kernels][gpu]", float, d
     }
   }
   CHECK(wrong == 0);
-  for (TestType* const data : {a_there, b_there, c_there}) cuda::release(data);
+  for (TestType* const data : {a_there, b_there, c_there}) cuda::gpu().release(data);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 // What the GPU's memory and recordings keep to, on the emulated one: it is as strict as a real one about a stream that
 // records, and its host is always ahead.
-#include "kernels/device/device.h"
-
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -9,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "kernels/device/lost.h"
+#include "kernels/device/gpu.h"
 #include "kernels/device/staging.h"
 #include "tests/support/on_device.h"
 
@@ -20,11 +18,11 @@ using test::OnDevice;
 
 TEST_CASE("an error while work is recorded neither loses the GPU nor spoils the recording", "[cuda][capture]") {
   const OnDevice<int64_t> to(std::vector<int64_t>{1, 2, 3});
-  cuda::begin_capture();
-  cuda::note_failure("an operation failed");
-  cuda::fill_zero(to.data(), 16);
-  const std::unique_ptr<cuda::Capture> recording = cuda::end_capture();
-  REQUIRE_NOTHROW(cuda::require_not_lost());
+  cuda::gpu().begin_capture();
+  cuda::gpu().note_failure("an operation failed");
+  cuda::gpu().fill_zero(to.data(), 16);
+  const std::unique_ptr<cuda::Capture> recording = cuda::gpu().end_capture();
+  REQUIRE_NOTHROW(cuda::gpu().require_alive());
   REQUIRE(recording != nullptr);
   CHECK(to.values() == std::vector<int64_t>{1, 2, 3});
   recording->run();
@@ -35,41 +33,41 @@ TEST_CASE("a recording that is freed while another is made does not spoil it", "
   const OnDevice<int64_t> to(std::vector<int64_t>{1, 2, 3});
   std::vector<std::unique_ptr<cuda::Capture>> old;
   for (int i = 0; i < 3; ++i) {
-    cuda::begin_capture();
+    cuda::gpu().begin_capture();
     const OnDevice<int64_t> scratch(100 + 1000 * i);
-    cuda::fill_zero(scratch.data(), 800);
-    old.push_back(cuda::end_capture());
+    cuda::gpu().fill_zero(scratch.data(), 800);
+    old.push_back(cuda::gpu().end_capture());
   }
-  cuda::begin_capture();
-  cuda::fill_zero(to.data() + 1, 8);
+  cuda::gpu().begin_capture();
+  cuda::gpu().fill_zero(to.data() + 1, 8);
   old.clear();
-  std::unique_ptr<cuda::Capture> recording = cuda::end_capture();
+  std::unique_ptr<cuda::Capture> recording = cuda::gpu().end_capture();
   REQUIRE(recording != nullptr);
   recording->run();
   CHECK(to.values() == std::vector<int64_t>{1, 0, 3});
   // and their memory is there for others
   recording.reset();
-  const int64_t kept = cuda::kept_bytes();
+  const int64_t kept = cuda::gpu().kept_bytes();
   const OnDevice<int64_t> small(100), middle(1100), large(2100);
-  CHECK(cuda::kept_bytes() < kept);
+  CHECK(cuda::gpu().kept_bytes() < kept);
 }
 
 TEST_CASE("uploads stand one behind the other, and the host waits only when their memory is full", "[cuda][staging]") {
   const int64_t small = 100;
   std::vector<char> bytes(static_cast<size_t>(small), 'x');
   const OnDevice<char> to(small);
-  cuda::synchronize();
-  int64_t before = cuda::waits();
-  for (int i = 0; i < 2000; ++i) cuda::copy_to_device(to.data(), bytes.data(), small);
-  CHECK(cuda::waits() == before);
+  cuda::gpu().synchronize();
+  int64_t before = cuda::gpu().waits();
+  for (int i = 0; i < 2000; ++i) cuda::gpu().copy_to_device(to.data(), bytes.data(), small);
+  CHECK(cuda::gpu().waits() == before);
 
   // three times what there is room for: the second and third time every piece is waited for
   const OnDevice<char> large(cuda::StagingPlaces::all_bytes);
   bytes.assign(static_cast<size_t>(large.size()), 'y');
-  cuda::synchronize();
-  before = cuda::waits();
-  for (int i = 0; i < 3; ++i) cuda::copy_to_device(large.data(), bytes.data(), large.size());
-  const int64_t waits = cuda::waits() - before;
+  cuda::gpu().synchronize();
+  before = cuda::gpu().waits();
+  for (int i = 0; i < 3; ++i) cuda::gpu().copy_to_device(large.data(), bytes.data(), large.size());
+  const int64_t waits = cuda::gpu().waits() - before;
   CHECK(waits >= 2 * cuda::StagingPlaces::pieces - 1);
   CHECK(waits <= 2 * cuda::StagingPlaces::pieces + 1);
 }

@@ -9,7 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/core/rng.h"
-#include "kernels/device/device.h"
+#include "kernels/device/gpu.h"
 #include "kernels/ranking/rows.h"
 #include "runtime/tensor/tensor.h"
 #include "tests/support/devices.h"
@@ -107,7 +107,7 @@ TEMPLATE_TEST_CASE("placements on the GPU, by sorting and by counting, are those
           {static_cast<Placement*>(places.data()), static_cast<int64_t>(expected.size())},
           longest});
   found.resize(expected.size());
-  cuda::copy_to_host(found.data(), places.data(), places.bytes());
+  cuda::gpu().copy_to_host(found.data(), places.data(), places.bytes());
   CHECK(found == expected);
 }
 

@@ -1,12 +1,12 @@
 // Steps of optimisers on the GPU that run out of its memory: what they leave behind does not reach the next step.
-#include "tests/support/emulated_gpu/memory.h"
+#include "tests/support/emulated_gpu/driver.h"
 #include "tests/support/lua_state.h"
 
 namespace mr {
 namespace {
 
 int left_of(lua_State* L) {
-  test::run_out_of_memory_after(lua_tointegerx(L, 1, nullptr));
+  test::driver_of(cuda::gpu()).run_out_of_memory_after(lua_tointegerx(L, 1, nullptr));
   return 0;
 }
 

@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "tests/support/emulated_gpu/memory.h"
+#include "tests/support/emulated_gpu/driver.h"
 
 namespace mr::cuda {
 
 void sort_pairs(int64_t count, uint64_t* keys, int64_t* values, int bits) {
   const uint64_t read = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
-  test::queue([=] {
+  test::driver_of(gpu()).queue([=] {
     std::vector<std::pair<uint64_t, int64_t>> pairs;
     for (int64_t i = 0; i < count; ++i) pairs.emplace_back(keys[i], values[i]);
     std::stable_sort(pairs.begin(), pairs.end(),
@@ -23,7 +23,8 @@ void sort_pairs(int64_t count, uint64_t* keys, int64_t* values, int bits) {
 }
 
 void exclusive_scan(int64_t count, const int64_t* values, int64_t* out) {
-  test::queue([=] { std::exclusive_scan(values, values + std::max<int64_t>(count, 0), out, int64_t{0}); });
+  test::driver_of(gpu()).queue(
+      [=] { std::exclusive_scan(values, values + std::max<int64_t>(count, 0), out, int64_t{0}); });
 }
 
 }  // namespace mr::cuda

@@ -14,7 +14,7 @@
 #include <typeinfo>
 
 #include "tests/support/emulated_gpu/blocks.h"
-#include "tests/support/emulated_gpu/memory.h"
+#include "tests/support/emulated_gpu/driver.h"
 
 #define __global__
 #define __device__
@@ -30,19 +30,16 @@ constexpr unsigned all_lanes = 0xFFFFFFFFU;
 inline const test::Index3 &threadIdx = test::thread_index, &blockIdx = test::block_index;
 inline const test::Index3 &blockDim = test::block_size, &gridDim = test::grid_size;
 
-/// So that batches of some size already take the ways of large ones.
-inline int multiprocessors() { return 2; }
-
 /// The argument as the kernel gets it: checked for pointers to the host.
 template <class T>
-T received(const T& given, const char* kernel) {
+T received(const test::EmulatedDriver& driver, const T& given, const char* kernel) {
   T copy = given;
   if constexpr (std::is_class_v<T>) {
 #if __has_builtin(__builtin_clear_padding)
     __builtin_clear_padding(&copy);  // what lies between the fields may look like a pointer
 #endif
   }
-  test::check_pointers(&copy, sizeof copy, kernel);
+  driver.check_pointers(&copy, sizeof copy, kernel);
   return copy;
 }
 
@@ -51,10 +48,14 @@ void launch(void (*kernel)(Parameters...), int64_t blocks, int lanes, size_t sha
             const std::type_identity_t<Parameters>&... arguments) {
   if (blocks <= 0) return;
   const char* const name = typeid(std::tuple_element_t<sizeof...(Parameters) - 1, std::tuple<Parameters...>>).name();
-  const std::tuple<Parameters...> got{received<Parameters>(arguments, name)...};
-  test::queue([=] {
+  Gpu& on = gpu();
+  on.require_alive();
+  on.note_launch(name);
+  test::EmulatedDriver& driver = test::driver_of(on);
+  const std::tuple<Parameters...> got{received<Parameters>(driver, arguments, name)...};
+  driver.queue([=, &driver] {
     test::run_blocks(name, static_cast<unsigned>(blocks), static_cast<unsigned>(lanes), shared_bytes,
-                     test::next_launch_is_backward(), [&] { std::apply(kernel, got); });
+                     driver.next_launch_is_backward(), [&] { std::apply(kernel, got); });
   });
 }
 
