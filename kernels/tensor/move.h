@@ -25,9 +25,9 @@ struct Arange {
 template <class T>
 struct Convert {
   Span<T> out;
-  const float* from_float;
-  const double* from_double;
-  const int64_t* from_int;
+  const float* from_float = nullptr;
+  const double* from_double = nullptr;
+  const int64_t* from_int = nullptr;
   MR_HD void operator()(int64_t i) const {
     out[i] = from_float    ? static_cast<T>(from_float[i])
              : from_double ? static_cast<T>(from_double[i])

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "kernels/bounds/rows.h"
 #include "runtime/bounds/relevant_counts.h"
+#include "runtime/tensor/device_array.h"
 
 namespace mr {
 namespace {
@@ -123,36 +123,35 @@ void RankingRecursion::turn(size_t at) {
 void RankingRecursion::launch(const std::vector<RankingRecursion*>& all) {
   const auto count = static_cast<int64_t>(all.size());
   const Device device = Device::cuda;
-  std::vector<Tensor> held;  // until the launch is queued
-  const auto there = [&]<class T>(const std::vector<T>& values) {
-    const auto words = static_cast<int64_t>((values.size() * sizeof(T) + sizeof(double) - 1) / sizeof(double));
-    std::vector<double> padded(static_cast<size_t>(words));
-    std::memcpy(padded.data(), values.data(), values.size() * sizeof(T));
-    held.push_back(Tensor::from(padded, device));
-    return Span<const T>{static_cast<const T*>(held.back().raw()), static_cast<int64_t>(values.size())};
+  struct There {
+    DeviceArray<int32_t> low, high;
+    DeviceArray<double> angle, state;
   };
+  std::vector<There> held;  // until the launch is queued
   const Tensor out = Tensor::empty({count, 2, block}, Dtype::float64, device);
   std::vector<CharacteristicFunction<double>> shapes;
   for (const RankingRecursion* r : all) {
     std::vector<double> angle = r->angle_;
     for (double& x : angle) x *= r->step_;
-    const Tensor& state = held.emplace_back(Tensor::empty({(r->rows_[0] + 2) * 2 * block}, Dtype::float64, device));
-    const Span<double> states = state.span<double>();
+    const DeviceArray<double> state((r->rows_[0] + 2) * 2 * block, device);
+    const There& there = held.emplace_back(There{{r->low_, device}, {r->high_, device}, {angle, device}, state});
     double* const parts = out.span<double>().data + 2 * block * static_cast<int64_t>(shapes.size());
-    shapes.push_back({r->transform_.n,
-                      r->rows_[0],
-                      r->weights_[0],
-                      r->transform_.cumulative,
-                      there(r->low_),
-                      there(r->high_),
-                      there(angle),
-                      r->taken_ + 1,
-                      block,
-                      states,
-                      {parts, block},
-                      {parts + block, block}});
+    shapes.push_back({.n = r->transform_.n,
+                      .p = r->rows_[0],
+                      .weight = r->weights_[0],
+                      .cumulative = r->transform_.cumulative,
+                      .low = there.low.span(),
+                      .high = there.high.span(),
+                      .angle = there.angle.span(),
+                      .first = r->taken_ + 1,
+                      .frequencies = block,
+                      .state = there.state.span(),
+                      .re = {parts, block},
+                      .im = {parts + block, block}});
   }
-  kernels<BoundKernels<double>>(device).characteristic(count * block, {there(shapes), block});
+  const DeviceArray<CharacteristicFunction<double>> shapes_there(shapes, device);
+  kernels<BoundKernels<double>>(device).characteristic(count * block,
+                                                       {.shapes = shapes_there.span(), .frequencies = block});
   const auto values = out.to_vector<double>();
   for (size_t i = 0; i < all.size(); ++i) {
     const auto first = values.begin() + 2 * block * static_cast<int64_t>(i);

@@ -223,7 +223,7 @@ void move(OptimizerState& all, const Moving& moving, const Adam& adam, Device de
     const auto count = static_cast<int>(std::min<size_t>(moving.size() - from, AdamSteps<Real>::most));
     AdamSteps<Real> steps{};
     AdamClock<Real> clock{counted_there ? all.steps.span<int64_t>().data : nullptr,
-                          counted_there ? static_cast<AdamRate*>(all.rates.raw()) : nullptr,
+                          all.rates.span().data,
                           {},
                           adam.lr,
                           adam.beta1,
@@ -286,7 +286,7 @@ AdamWork prepare_adam(OptimizerState& all, const Adam& adam) {
     }
     if (device == Device::cuda && !all.steps.defined()) {
       const auto n = static_cast<int64_t>(all.parameters.size());
-      all.rates = Tensor::zeros({n, 2}, Dtype::float64, device);
+      all.rates = DeviceArray<AdamRate>(n, device);
       all.steps = Tensor::zeros({n}, Dtype::int64, device);
     }
     Prepared ready = prepare(state, motion);

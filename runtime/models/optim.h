@@ -3,8 +3,10 @@
 
 #include <vector>
 
+#include "kernels/models/optim.h"
 #include "runtime/lua/bind.h"
 #include "runtime/models/deferred.h"
+#include "runtime/tensor/device_array.h"
 
 namespace mr {
 
@@ -28,8 +30,10 @@ struct ParameterState {
 
 struct OptimizerState {
   std::vector<ParameterState> parameters;
-  /// On the GPU, where launches that are run again must go on counting: steps of every parameter, and their AdamRate.
-  Tensor steps, rates;
+  /// On the GPU, where launches that are run again must go on counting: steps of every parameter, and what they make of
+  /// its rate.
+  Tensor steps;
+  DeviceArray<AdamRate> rates;
 };
 
 template <>

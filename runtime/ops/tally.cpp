@@ -1,7 +1,5 @@
 #include "runtime/ops/tally.h"
 
-#include <bit>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <variant>
@@ -14,46 +12,40 @@
 
 namespace mr {
 
-Tally::Tally(Device device)
-    : words_(Tensor::zeros({1 + NanNotes::most}, Dtype::float64, device)),
-      notes_(static_cast<int64_t*>(words_.raw()) + 1) {}
+Tally::Tally(Device device) : words_(1, device), notes_(words_.span().data->found) { words_.clear(); }
 
 Tally::~Tally() {
   if (words_.device() == Device::cuda) cuda::gpu().close_notes(notes_);
 }
 
 void Tally::open() {
-  if (words_.device() == Device::cpu) {
-    std::memset(words_.raw(), 0, static_cast<size_t>(words_.bytes()));
-  } else {
-    cuda::gpu().fill_zero(words_.raw(), words_.bytes());
-    cuda::gpu().open_notes(notes_);
-  }
+  words_.clear();
+  if (words_.device() == Device::cuda) cuda::gpu().open_notes(notes_);
 }
 
 void Tally::add(const Tensor& value, double factor) {
   const Tensor here = value.to(words_.device());
   with_real(value.dtype(), [&]<class Real>() {
     kernels<ArithmeticKernels<Real>>(here.device())
-        .add_loss(1, {here.span<const Real>(), factor, words_.span<double>().data});
+        .add_loss(1, {.value = here.span<const Real>(), .factor = factor, .total = &words_.span().data->sum});
   });
 }
 
 double Tally::close() {
   if (words_.device() == Device::cuda) cuda::gpu().close_notes(notes_);
-  const auto words = words_.to_vector<double>();
+  const Words words = words_.to_vector()[0];
   const std::vector<std::string>& checks = notes_.checks();
   for (size_t i = 0; i < checks.size(); ++i) {
-    const auto found = std::bit_cast<int64_t>(words[1 + i]);
+    const int64_t found = words.found[i];
     if (found == 0) continue;
     throw std::runtime_error(checks[i] + " has NaN at entry " + std::to_string(NoteNan<float>::most - found + 1) +
                              " in a batch of this epoch");
   }
-  return words[0];
+  return words.sum;
 }
 
 std::optional<double> Tally::so_far() const {
-  return words_.device() == Device::cpu ? std::optional(words_.span<double>()[0]) : std::nullopt;
+  return words_.device() == Device::cpu ? std::optional(words_.span()[0].sum) : std::nullopt;
 }
 
 bool Tally::note_nan(const char* operation, const char* name, const Tensor& x) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "kernels/core/tally.h"
+#include "runtime/tensor/device_array.h"
 #include "runtime/tensor/tensor.h"
 
 namespace mr {
@@ -29,7 +30,12 @@ class Tally {
   static bool note_nan(const char* operation, const char* name, const Tensor& x);
 
  private:
-  Tensor words_;  // the sum, then the notes
+  struct Words {
+    double sum;
+    int64_t found[NanNotes::most];
+  };
+
+  DeviceArray<Words> words_;  // one
   NanNotes notes_;
 };
 

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/device/gpu.h"
 #include "kernels/tensor/rows.h"
 
 namespace mr {
@@ -79,7 +78,7 @@ int64_t Lists::longest() const {
 Ragged Lists::view(Device device) const {
   if (device == Device::cpu) return {body_->offsets.data(), count()};
   const Tensor& there = cached<Tensor>(OffsetsKey{device}, [&] { return Tensor::from(body_->offsets, device); });
-  return {static_cast<const int64_t*>(there.raw()), count()};
+  return {there.span<const int64_t>().data, count()};
 }
 
 const Tensor& Lists::relevance(Device device, Dtype dtype) const {
@@ -104,10 +103,9 @@ const std::vector<int64_t>& Lists::relevant(float threshold) const {
 const ChosenRows& Lists::relevant_rows(float threshold, Device device) const {
   return cached<ChosenRows>(RowsKey{threshold, device}, [&] {
     const std::vector<int64_t> offsets = offsets_of(relevant(threshold));
-    const auto bytes = static_cast<int64_t>(offsets.back() * sizeof(int32_t));
-    const auto room = bytes + static_cast<int64_t>(sizeof(int32_t));  // written without branches, kept where relevant
-    auto here = std::make_shared<Storage>(room, Device::cpu);
-    auto* at = static_cast<int32_t*>(here->data());
+    // written without branches, kept where relevant
+    const DeviceArray<int32_t> here(offsets.back() + 1, Device::cpu);
+    int32_t* at = here.span().data;
     for (size_t l = 0; l < body_->sizes.size(); ++l) {
       const float* const grades = body_->relevance.data() + body_->offsets[l];
       for (int64_t i = 0; i < body_->sizes[l]; ++i) {
@@ -115,12 +113,11 @@ const ChosenRows& Lists::relevant_rows(float threshold, Device device) const {
         at += grades[i] >= threshold ? 1 : 0;
       }
     }
-    auto rows = here;
-    if (device == Device::cuda) {
-      rows = std::make_shared<Storage>(bytes, device);
-      if (bytes > 0) cuda::gpu().copy_to_device(rows->data(), here->data(), bytes);
-    }
-    return ChosenRows{Tensor::from(offsets, device), std::move(rows), offsets.back(), count()};
+    const bool stays = device == Device::cpu;
+    return ChosenRows{.offsets = Tensor::from(offsets, device),
+                      .rows = stays ? here : DeviceArray<int32_t>(here.span().data, offsets.back(), device),
+                      .total = offsets.back(),
+                      .count = count()};
   });
 }
 

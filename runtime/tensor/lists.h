@@ -12,6 +12,7 @@
 #include <typeindex>
 #include <vector>
 
+#include "runtime/tensor/device_array.h"
 #include "runtime/tensor/tensor.h"
 
 namespace mr {
@@ -19,13 +20,11 @@ namespace mr {
 /// Rows chosen from every list, on a device: the view for kernels and the memory under it.
 struct ChosenRows {
   Tensor offsets;
-  std::shared_ptr<Storage> rows;
+  DeviceArray<int32_t> rows;
   int64_t total = 0;
   int64_t count = 0;
 
-  Chosen view() const {
-    return {{static_cast<const int64_t*>(offsets.raw()), count}, static_cast<const int32_t*>(rows->data())};
-  }
+  Chosen view() const { return {{offsets.span<const int64_t>().data, count}, rows.span().data}; }
 };
 
 class Lists {

@@ -152,6 +152,28 @@ void Storage::put_off(std::shared_ptr<Deferral> deferral) const {
   deferral_ = std::move(deferral);
 }
 
+void copy_bytes(void* to, Device to_device, const void* from, Device from_device, int64_t bytes) {
+  if (bytes == 0) return;
+  if (to_device == Device::cpu && from_device == Device::cpu) {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+  } else if (to_device == Device::cpu) {
+    cuda::gpu().copy_to_host(to, from, bytes);
+  } else if (from_device == Device::cpu) {
+    cuda::gpu().copy_to_device(to, from, bytes);
+  } else {
+    cuda::gpu().copy_on_device(to, from, bytes);
+  }
+}
+
+void clear_bytes(void* data, Device device, int64_t bytes) {
+  if (bytes == 0) return;
+  if (device == Device::cpu) {
+    std::memset(data, 0, static_cast<size_t>(bytes));
+  } else {
+    cuda::gpu().fill_zero(data, bytes);
+  }
+}
+
 int64_t Storage::held(Device device) { return held_bytes[static_cast<int>(device)]; }
 int64_t Storage::kept(Device device) { return device == Device::cpu ? blocks().kept() : cuda::gpu().kept_bytes(); }
 int64_t Storage::fresh() { return fresh_storages; }

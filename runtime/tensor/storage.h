@@ -77,6 +77,10 @@ class Storage {
 
 inline void* Deferral::bytes_of(const Storage& storage) { return storage.data_; }
 
+/// Copies between host memory and devices; a copy to the host waits for what comes before it.
+void copy_bytes(void* to, Device to_device, const void* from, Device from_device, int64_t bytes);
+void clear_bytes(void* data, Device device, int64_t bytes);
+
 /// Asked for more memory than there is.
 class OutOfMemory : public std::bad_alloc {
  public:

@@ -1,27 +1,8 @@
 #include "runtime/tensor/tensor.h"
 
-#include <cstring>
-
-#include "kernels/device/gpu.h"
 #include "kernels/tensor/rows.h"
 
 namespace mr {
-namespace {
-
-void copy_bytes(void* to, Device to_device, const void* from, Device from_device, int64_t bytes) {
-  if (bytes == 0) return;
-  if (to_device == Device::cpu && from_device == Device::cpu) {
-    std::memcpy(to, from, static_cast<size_t>(bytes));
-  } else if (to_device == Device::cpu) {
-    cuda::gpu().copy_to_host(to, from, bytes);
-  } else if (from_device == Device::cpu) {
-    cuda::gpu().copy_to_device(to, from, bytes);
-  } else {
-    cuda::gpu().copy_on_device(to, from, bytes);
-  }
-}
-
-}  // namespace
 
 Tensor Tensor::empty(const Shape& shape, Dtype dtype, Device device) {
   const int64_t entries = shape.entries();
@@ -31,12 +12,7 @@ Tensor Tensor::empty(const Shape& shape, Dtype dtype, Device device) {
 
 Tensor Tensor::zeros(const Shape& shape, Dtype dtype, Device device) {
   Tensor out = empty(shape, dtype, device);
-  if (out.bytes() == 0) return out;
-  if (device == Device::cpu) {
-    std::memset(out.raw(), 0, static_cast<size_t>(out.bytes()));
-  } else {
-    cuda::gpu().fill_zero(out.raw(), out.bytes());
-  }
+  clear_bytes(out.raw(), device, out.bytes());
   return out;
 }
 
@@ -98,9 +74,10 @@ Tensor Tensor::to(Dtype dtype) const {
   if (dtype == this->dtype()) return data();
   Tensor out = empty(shape(), dtype, device());
   with_any(dtype, [&]<class T>() {
-    const Convert<T> work{out.span<T>(), this->dtype() == Dtype::float32 ? static_cast<const float*>(raw()) : nullptr,
-                          this->dtype() == Dtype::float64 ? static_cast<const double*>(raw()) : nullptr,
-                          this->dtype() == Dtype::int64 ? static_cast<const int64_t*>(raw()) : nullptr};
+    Convert<T> work{.out = out.span<T>()};
+    if (this->dtype() == Dtype::float32) work.from_float = span<const float>().data;
+    if (this->dtype() == Dtype::float64) work.from_double = span<const double>().data;
+    if (this->dtype() == Dtype::int64) work.from_int = span<const int64_t>().data;
     kernels<MoveKernels<T>>(device()).convert(entries(), work);
   });
   return out;
