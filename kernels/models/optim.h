@@ -111,7 +111,7 @@ template <class Real>
 struct AdamClock {
   int64_t* steps;
   AdamRate* rates;
-  int32_t parameter[AdamSteps<Real>::most];
+  int32_t parameter[AdamSteps<Real>::most] = {};
   double lr, beta1, beta2;
   bool lazy;
   MR_HD void operator()(int64_t i) const {

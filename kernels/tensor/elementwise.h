@@ -173,7 +173,7 @@ template <class Real, class Function>
 struct Binary {
   Span<const Real> a, b;
   Span<Real> out;
-  Broadcast from_a, from_b;
+  Broadcast from_a = {}, from_b = {};
   MR_HD void operator()(int64_t i) const { out[i] = Function::value(a[from_a(i)], b[from_b(i)]); }
 };
 

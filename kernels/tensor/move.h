@@ -50,8 +50,8 @@ template <class T>
 struct StridedPut {
   Span<const T> in;
   Span<T> out;
-  Broadcast to;
-  int64_t shift;
+  Broadcast to = {};
+  int64_t shift = 0;
   MR_HD void operator()(int64_t i) const { out[shift + to(i)] = in[i]; }
 };
 

@@ -14,8 +14,8 @@ Tensor joined(const Tensor& a, const Tensor& b) {
   Tensor out = Tensor::empty(shape, a.dtype(), a.device());
   with_any(a.dtype(), [&]<class T>() {
     const auto& table = kernels<MoveKernels<T>>(a.device());
-    table.strided_put(a.entries(), {a.span<T>(), out.span<T>(), {}, 0});
-    table.strided_put(b.entries(), {b.span<T>(), out.span<T>(), {}, a.entries()});
+    table.strided_put(a.entries(), {.in = a.span<T>(), .out = out.span<T>()});
+    table.strided_put(b.entries(), {.in = b.span<T>(), .out = out.span<T>(), .shift = a.entries()});
   });
   return out;
 }
@@ -24,7 +24,7 @@ Tensor sum_of(const Tensor& a, const Tensor& b) {
   Tensor out = Tensor::empty(a.shape(), a.dtype(), a.device());
   with_real(a.dtype(), [&]<class Real>() {
     kernels<ArithmeticKernels<Real>>(a.device())
-        .add(a.entries(), {a.span<Real>(), b.span<Real>(), out.span<Real>(), {}, {}});
+        .add(a.entries(), {.a = a.span<Real>(), .b = b.span<Real>(), .out = out.span<Real>()});
   });
   return out;
 }
@@ -54,9 +54,11 @@ Gradient merged(const Gradient& gradient) {
   const Tensor order_there = Tensor::from(order, device);
   const Tensor starts_there = Tensor::from(starts, device);
   with_real(values.dtype(), [&]<class Real>() {
-    kernels<ArithmeticKernels<Real>>(device).sum_runs(
-        values.entries(), {gradient.values.span<Real>(), order_there.span<const int64_t>(),
-                           starts_there.span<const int64_t>(), values.span<Real>(), shape.stride(0)});
+    kernels<ArithmeticKernels<Real>>(device).sum_runs(values.entries(), {.in = gradient.values.span<Real>(),
+                                                                         .order = order_there.span<const int64_t>(),
+                                                                         .starts = starts_there.span<const int64_t>(),
+                                                                         .out = values.span<Real>(),
+                                                                         .width = shape.stride(0)});
   });
   return {Tensor::from(distinct, device), values, true};
 }
@@ -67,8 +69,10 @@ Tensor to_dense(const Gradient& gradient, const Shape& shape) {
   Tensor out = Tensor::zeros(shape, once.values.dtype(), once.values.device());
   with_any(out.dtype(), [&]<class T>() {
     kernels<MoveKernels<T>>(out.device())
-        .put_rows(once.values.entries(),
-                  {once.values.span<T>(), {once.rows.span<int64_t>().data}, out.span<T>(), shape.stride(0)});
+        .put_rows(once.values.entries(), {.in = once.values.span<T>(),
+                                          .index = {once.rows.span<int64_t>().data},
+                                          .out = out.span<T>(),
+                                          .width = shape.stride(0)});
   });
   return out;
 }

@@ -113,11 +113,11 @@ Smoothed LogitTable::at(double s) const {
 
 LogitView LogitTable::view(Device device) const {
   const auto count = static_cast<int64_t>(knots_.size()) / 2;
-  if (device == Device::cpu) return {knots_.data(), count, first_, step_};
+  if (device == Device::cpu) return {.knots = knots_.data(), .count = count, .first = first_, .step = step_};
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if (!on_cuda_.defined()) on_cuda_ = Tensor::from(knots_, device);
-  return {on_cuda_.span<const double>().data, count, first_, step_};
+  return {.knots = on_cuda_.span<const double>().data, .count = count, .first = first_, .step = step_};
 }
 
 }  // namespace mr

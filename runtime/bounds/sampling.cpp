@@ -40,7 +40,7 @@ void set_weights(const ListShape& shape, RankingSampler& sampler) {
 
 /// A sampler that draws every level of the gains; its `levels` is 0 where there are too many for that.
 RankingSampler level_sampler(const ListShape& shape, const std::vector<double>& d, RandomKey key) {
-  RankingSampler sampler{shape.n, 0, Increment::graded, d.data(), key};
+  RankingSampler sampler{.n = shape.n, .increment = Increment::graded, .d = d.data(), .key = key};
   const std::vector<Level> levels = levels_of(shape);
   int64_t rows = 0;
   for (size_t l = 0; l < levels.size() && levels[l].gain > 0; ++l) {
@@ -96,9 +96,11 @@ std::vector<double> sample_metric(const Metric& metric, const ListShape& shape, 
     throw ArgumentError("samples", std::to_string(samples) + ", expected 1 to 100000000");
   const Increments increments = increments_of(metric, shape);
   const RandomKey key = key_of(shape, seed);
-  RankingSampler sampler = increments.kind == Increment::graded
-                               ? level_sampler(shape, increments.d, key)
-                               : RankingSampler{shape.n, shape.p, increments.kind, increments.d.data(), key};
+  RankingSampler sampler =
+      increments.kind == Increment::graded
+          ? level_sampler(shape, increments.d, key)
+          : RankingSampler{
+                .n = shape.n, .p = shape.p, .increment = increments.kind, .d = increments.d.data(), .key = key};
   set_weights(shape, sampler);
   std::vector<double> values(static_cast<size_t>(samples));
   if (sampler.n > 0) {

@@ -38,7 +38,12 @@ RatingTensors read_ratings_of(const std::string& path, const std::string& user, 
                               const std::string& rating, bool rating_required, bool header,
                               const std::string& delimiter) {
   if (delimiter.size() != 1) throw ArgumentError("delimiter", "'" + delimiter + "', expected one character");
-  return as_tensors(read_ratings(path, {user, item, rating, rating_required, header, delimiter[0]}));
+  return as_tensors(read_ratings(path, {.user = user,
+                                        .item = item,
+                                        .rating = rating,
+                                        .rating_required = rating_required,
+                                        .header = header,
+                                        .delimiter = delimiter[0]}));
 }
 
 RatingTensors read_libraries_of(const std::string& path) { return as_tensors(read_libraries(path)); }
@@ -56,7 +61,12 @@ std::tuple<std::vector<std::string>, std::vector<std::string>> read_pairs_of(con
 
 RatingTensors make_ratings_of(int64_t users, int64_t items, int64_t factors, int64_t mean_activity, double noise,
                               int64_t seed) {
-  return as_tensors(make_ratings({users, items, factors, mean_activity, noise, static_cast<uint64_t>(seed)}));
+  return as_tensors(make_ratings({.users = users,
+                                  .items = items,
+                                  .factors = factors,
+                                  .mean_activity = mean_activity,
+                                  .noise = noise,
+                                  .seed = static_cast<uint64_t>(seed)}));
 }
 
 std::tuple<Lists, Tensor> judged(LetorFile file) {
@@ -66,7 +76,9 @@ std::tuple<Lists, Tensor> judged(LetorFile file) {
 
 std::tuple<Lists, Tensor> read_letor_of(const std::string& path, int64_t features, bool any_order, bool null_is_zero,
                                         bool qid_optional) {
-  return judged(read_letor(path, {features, any_order, null_is_zero, qid_optional}));
+  return judged(read_letor(
+      path,
+      {.features = features, .any_order = any_order, .null_is_zero = null_is_zero, .qid_optional = qid_optional}));
 }
 
 std::tuple<Lists, Tensor, std::optional<std::string>> read_letor_cached_of(const std::string& path, int64_t features,
@@ -74,13 +86,19 @@ std::tuple<Lists, Tensor, std::optional<std::string>> read_letor_cached_of(const
                                                                            bool qid_optional,
                                                                            const std::string& folder) {
   std::string problem;
-  auto [lists, x] = judged(read_letor_cached(path, {features, any_order, null_is_zero, qid_optional}, folder, problem));
+  auto [lists, x] = judged(read_letor_cached(
+      path, {.features = features, .any_order = any_order, .null_is_zero = null_is_zero, .qid_optional = qid_optional},
+      folder, problem));
   return {std::move(lists), std::move(x), problem.empty() ? std::nullopt : std::optional(std::move(problem))};
 }
 
 std::tuple<Lists, Tensor> make_queries_of(int64_t queries, int64_t features, int64_t mean_size, double noise,
                                           int64_t seed) {
-  return judged(make_queries({queries, features, mean_size, noise, static_cast<uint64_t>(seed)}));
+  return judged(make_queries({.queries = queries,
+                              .features = features,
+                              .mean_size = mean_size,
+                              .noise = noise,
+                              .seed = static_cast<uint64_t>(seed)}));
 }
 
 /// Lists and rows of several data sets, one after the other.
@@ -158,7 +176,8 @@ struct FoldTensors {
 };
 
 FoldTensors make_fold_of(const KeptUsers& kept, int64_t folds, int64_t fold, int64_t nsr, double valid, int64_t seed) {
-  Fold f = make_fold(*kept, {folds, fold, nsr, valid, static_cast<uint64_t>(seed)});
+  Fold f =
+      make_fold(*kept, {.folds = folds, .fold = fold, .nsr = nsr, .valid = valid, .seed = static_cast<uint64_t>(seed)});
   const auto tensors = [](Part& p) -> PartTensors {
     return {Lists(std::move(p.sizes), std::move(p.relevance)), Tensor::from(p.users), Tensor::from(p.items)};
   };

@@ -121,13 +121,13 @@ Gradient item_gradient(const Tensor& users, const Tensor& user_of, const Tensor&
   const Tensor out = Tensor::empty({count, width}, g.dtype(), device);
   with_real(g.dtype(), [&]<class Real>() {
     kernels<TrainingKernels<Real>>(device).factor_item_gradients(count * width,
-                                                                 {users.span_of_rows<const Real>(user_of),
-                                                                  {owner.span<const int64_t>().data},
-                                                                  order.span<const int64_t>(),
-                                                                  starts.span<const int64_t>(),
-                                                                  width,
-                                                                  g.span<const Real>(),
-                                                                  out.span<Real>()});
+                                                                 {.users = users.span_of_rows<const Real>(user_of),
+                                                                  .user_of = {owner.span<const int64_t>().data},
+                                                                  .order = order.span<const int64_t>(),
+                                                                  .starts = starts.span<const int64_t>(),
+                                                                  .width = width,
+                                                                  .upstream = g.span<const Real>(),
+                                                                  .out = out.span<Real>()});
   });
   return {grouped.items.to(device), out, true};
 }
@@ -138,12 +138,12 @@ Gradient user_gradient(const Tensor& items, const Tensor& user_of, const Tensor&
   const Tensor out = Tensor::empty({lists.count(), width}, g.dtype(), g.device());
   with_real(g.dtype(), [&]<class Real>() {
     kernels<TrainingKernels<Real>>(g.device())
-        .factor_user_gradients(lists.count(), {items.span_of_rows<const Real>(item_of),
-                                               {item_of.span<const int64_t>().data},
-                                               lists.view(g.device()),
-                                               width,
-                                               g.span<const Real>(),
-                                               out.span<Real>()});
+        .factor_user_gradients(lists.count(), {.items = items.span_of_rows<const Real>(item_of),
+                                               .item_of = {item_of.span<const int64_t>().data},
+                                               .lists = lists.view(g.device()),
+                                               .width = width,
+                                               .upstream = g.span<const Real>(),
+                                               .out = out.span<Real>()});
   });
   return {user_of, out};
 }
@@ -153,11 +153,15 @@ Tensor factor_scores(const Tensor& users, const Tensor& items, const Tensor& use
   check_factors(users, items, user_of, item_of, lists);
   const Device device = users.device();
   Tensor out = Tensor::empty({lists.rows()}, users.dtype(), device);
-  const IndexView u{user_of.span<const int64_t>().data}, i{item_of.span<const int64_t>().data};
   with_real(users.dtype(), [&]<class Real>() {
-    kernels<TrainingKernels<Real>>(device).factor_scores(
-        lists.count(), {users.span_of_rows<const Real>(user_of), items.span_of_rows<const Real>(item_of), u, i,
-                        lists.view(device), users.size(1), out.span<Real>()});
+    kernels<TrainingKernels<Real>>(device).factor_scores(lists.count(),
+                                                         {.users = users.span_of_rows<const Real>(user_of),
+                                                          .items = items.span_of_rows<const Real>(item_of),
+                                                          .user_of = {user_of.span<const int64_t>().data},
+                                                          .item_of = {item_of.span<const int64_t>().data},
+                                                          .lists = lists.view(device),
+                                                          .width = users.size(1),
+                                                          .scores = out.span<Real>()});
   });
   const bool need_users = users.node() != nullptr, need_items = items.node() != nullptr;
   const auto vjp = [users = users.data(), items = items.data(), user_of, item_of, lists, need_users,

@@ -42,8 +42,13 @@ std::pair<Tensor, Tensor> by_inner(const Tensor& y, const Tensor& g, const Shape
     const int64_t pieces = (rows + LayerVjp<Real>::piece_rows - 1) / LayerVjp<Real>::piece_rows;
     const Tensor sums = Tensor::empty({pieces, width}, Dtype::float64, y.device());
     const auto& table = kernels<TrainingKernels<Real>>(y.device());
-    table.layer_vjp(pieces, {y.span<const Real>(), g.span<const Real>(), dz.span<Real>(), sums.span<double>(), rows,
-                             width, activation});
+    table.layer_vjp(pieces, {.y = y.span<const Real>(),
+                             .upstream = g.span<const Real>(),
+                             .dz = dz.span<Real>(),
+                             .sums = sums.span<double>(),
+                             .rows = rows,
+                             .width = width,
+                             .activation = activation});
     table.layer_bias(width, {sums.span<const double>(), by_bias.span<Real>()});
   });
   return {dz, by_bias};
@@ -55,7 +60,7 @@ Tensor layer(const Tensor& x, const Tensor& weight, const Tensor& bias, const st
   const Tensor y = product(x, false, weight, false);
   with_real(y.dtype(), [&]<class Real>() {
     kernels<TrainingKernels<Real>>(y.device())
-        .layer_forward(y.size(0), {y.span<Real>(), bias.span<const Real>(), kind});
+        .layer_forward(y.size(0), {.z = y.span<Real>(), .bias = bias.span<const Real>(), .activation = kind});
   });
   const auto vjp = [x = x.data(), weight = weight.data(), y = y.data(), bias = bias.shape(), kind,
                     need_x = x.node() != nullptr](const Tensor& g) -> Gradients {

@@ -28,8 +28,12 @@ void check_attention(const Lists& lists, const Tensor& q, const Tensor& k, const
 
 template <class Real>
 AttentionInputs<Real> inputs(const Tensor& q, const Tensor& k, const Tensor& v, const Lists& lists, int64_t heads) {
-  return {q.span<const Real>(), k.span<const Real>(), v.span<const Real>(), lists.view(q.device()), heads,
-          q.size(1) / heads};
+  return {.q = q.span<const Real>(),
+          .k = k.span<const Real>(),
+          .v = v.span<const Real>(),
+          .lists = lists.view(q.device()),
+          .heads = heads,
+          .columns = q.size(1) / heads};
 }
 
 Tensor attention(const Lists& lists, const Tensor& q, const Tensor& k, const Tensor& v, std::optional<int64_t> given) {
@@ -39,8 +43,9 @@ Tensor attention(const Lists& lists, const Tensor& q, const Tensor& k, const Ten
   Tensor log_sums = Tensor::empty({lists.rows(), heads}, q.dtype(), q.device());
   with_real(q.dtype(), [&]<class Real>() {
     kernels<NetworkKernels<Real>>(q.device())
-        .attention(lists.count() * heads,
-                   {inputs<Real>(q, k, v, lists, heads), out.span<Real>(), log_sums.span<Real>()});
+        .attention(
+            lists.count() * heads,
+            {.in = inputs<Real>(q, k, v, lists, heads), .out = out.span<Real>(), .log_sums = log_sums.span<Real>()});
   });
   const auto vjp = [lists, heads, q = q.data(), k = k.data(), v = v.data(), out,
                     log_sums](const Tensor& g) -> Gradients {
@@ -49,9 +54,13 @@ Tensor attention(const Lists& lists, const Tensor& q, const Tensor& k, const Ten
     const Tensor by_v = Tensor::empty(q.shape(), q.dtype(), q.device());
     with_real(q.dtype(), [&]<class Real>() {
       kernels<NetworkKernels<Real>>(q.device())
-          .attention_vjp(lists.count() * heads,
-                         {inputs<Real>(q, k, v, lists, heads), out.span<const Real>(), log_sums.span<const Real>(),
-                          g.span<const Real>(), by_q.span<Real>(), by_k.span<Real>(), by_v.span<Real>()});
+          .attention_vjp(lists.count() * heads, {.in = inputs<Real>(q, k, v, lists, heads),
+                                                 .out = out.span<const Real>(),
+                                                 .log_sums = log_sums.span<const Real>(),
+                                                 .upstream = g.span<const Real>(),
+                                                 .by_q = by_q.span<Real>(),
+                                                 .by_k = by_k.span<Real>(),
+                                                 .by_v = by_v.span<Real>()});
     });
     return {by_q, by_k, by_v};
   };
@@ -88,8 +97,14 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, std::
   const Tensor inverse = Tensor::empty({rows}, x.dtype(), x.device());
   with_real(x.dtype(), [&]<class Real>() {
     kernels<NetworkKernels<Real>>(x.device())
-        .layer_norm(rows, {x.span<const Real>(), gain.span<const Real>(), bias.span<const Real>(), width, epsilon,
-                           out.span<Real>(), mean.span<Real>(), inverse.span<Real>()});
+        .layer_norm(rows, {.x = x.span<const Real>(),
+                           .gain = gain.span<const Real>(),
+                           .bias = bias.span<const Real>(),
+                           .width = width,
+                           .epsilon = epsilon,
+                           .y = out.span<Real>(),
+                           .mean = mean.span<Real>(),
+                           .inverse = inverse.span<Real>()});
   });
   const auto vjp = [x = x.data(), gain = gain.data(), bias_shape = bias.shape(), mean, inverse, rows,
                     width](const Tensor& g) -> Gradients {
@@ -99,8 +114,12 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, std::
     const Tensor by_bias = Tensor::empty({pieces, width}, x.dtype(), x.device());
     with_real(x.dtype(), [&]<class Real>() {
       const auto& of = kernels<NetworkKernels<Real>>(x.device());
-      const LayerNormViews<Real> views{x.span<const Real>(),       gain.span<const Real>(), mean.span<const Real>(),
-                                       inverse.span<const Real>(), g.span<const Real>(),    width};
+      const LayerNormViews<Real> views{.x = x.span<const Real>(),
+                                       .gain = gain.span<const Real>(),
+                                       .mean = mean.span<const Real>(),
+                                       .inverse = inverse.span<const Real>(),
+                                       .upstream = g.span<const Real>(),
+                                       .width = width};
       of.layer_norm_vjp(rows, {views, by_x.span<Real>()});
       of.layer_norm_sums(pieces, {views, by_gain.span<Real>(), by_bias.span<Real>()});
     });
@@ -113,7 +132,7 @@ Tensor dropped(const Tensor& x, RandomKey key, double rate) {
   Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
   with_real(x.dtype(), [&]<class Real>() {
     kernels<NetworkKernels<Real>>(x.device())
-        .dropout((x.entries() + 3) / 4, {x.span<const Real>(), key, rate, out.span<Real>()});
+        .dropout((x.entries() + 3) / 4, {.x = x.span<const Real>(), .key = key, .rate = rate, .out = out.span<Real>()});
   });
   return out;
 }

@@ -41,16 +41,18 @@ struct Prepared {
 
   template <class Real>
   GradientView<Real> gradient(int64_t width) const {
-    return {values.span<Real>().data, slot.defined() ? slot.span<int64_t>().data : nullptr, width};
+    return {.values = values.span<Real>().data,
+            .slot = slot.defined() ? slot.span<int64_t>().data : nullptr,
+            .width = width};
   }
   EntriesOfRows chosen(int64_t width) const { return {rows.defined() ? rows.span<int64_t>().data : nullptr, width}; }
   void place_slots(bool clear) const {
     if (!placed.defined()) return;
     kernels<TrainingKernels<float>>(Device::cuda)
-        .place_slots(placed.entries(), {{placed.span<int64_t>().data},
-                                        slot.span<int64_t>().data,
-                                        rows.defined() ? rows.span<int64_t>().data : nullptr,
-                                        clear});
+        .place_slots(placed.entries(), {.rows = {placed.span<int64_t>().data},
+                                        .slot = slot.span<int64_t>().data,
+                                        .from0 = rows.defined() ? rows.span<int64_t>().data : nullptr,
+                                        .clear = clear});
   }
 };
 
@@ -198,10 +200,13 @@ void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
     const int64_t width = width_of(parameter);
     with_real(parameter.dtype(), [&]<class Real>() {
       kernels<TrainingKernels<Real>>(parameter.device())
-          .sgd_step(ready.entries,
-                    {parameter.span_to_write<Real>().data, momentum > 0 ? state->mean.span<Real>().data : nullptr,
-                     ready.gradient<Real>(width), ready.chosen(width), static_cast<Real>(lr),
-                     static_cast<Real>(momentum), static_cast<Real>(decay)});
+          .sgd_step(ready.entries, {.parameter = parameter.span_to_write<Real>().data,
+                                    .velocity = momentum > 0 ? state->mean.span<Real>().data : nullptr,
+                                    .gradient = ready.gradient<Real>(width),
+                                    .entries = ready.chosen(width),
+                                    .lr = static_cast<Real>(lr),
+                                    .momentum = static_cast<Real>(momentum),
+                                    .decay = static_cast<Real>(decay)});
     });
     clear_slots(*state, ready);
   }
@@ -222,31 +227,30 @@ void move(OptimizerState& all, const Moving& moving, const Adam& adam, Device de
   for (size_t from = 0; from < moving.size(); from += AdamSteps<Real>::most) {
     const auto count = static_cast<int>(std::min<size_t>(moving.size() - from, AdamSteps<Real>::most));
     AdamSteps<Real> steps{};
-    AdamClock<Real> clock{counted_there ? all.steps.span<int64_t>().data : nullptr,
-                          all.rates.span().data,
-                          {},
-                          adam.lr,
-                          adam.beta1,
-                          adam.beta2,
-                          adam.lazy};
+    AdamClock<Real> clock{.steps = counted_there ? all.steps.span<int64_t>().data : nullptr,
+                          .rates = all.rates.span().data,
+                          .lr = adam.lr,
+                          .beta1 = adam.beta1,
+                          .beta2 = adam.beta2,
+                          .lazy = adam.lazy};
     for (int k = 0; k < count; ++k) {
       const auto& [number, ready] = moving[from + static_cast<size_t>(k)];
       const ParameterState& state = all.parameters[static_cast<size_t>(number)];
       const int64_t width = width_of(state.parameter);
       clock.parameter[k] = number;
       const AdamRate rate = adam_rate(adam.lr, adam.beta1, adam.beta2, state.steps, adam.lazy);
-      steps.step[k] = {state.parameter.span_to_write<Real>().data,
-                       state.mean.span<Real>().data,
-                       state.square.span<Real>().data,
-                       ready.template gradient<Real>(width),
-                       ready.chosen(width),
-                       static_cast<Real>(rate.rate),
-                       static_cast<Real>(rate.correction),
-                       static_cast<Real>(adam.beta1),
-                       static_cast<Real>(adam.beta2),
-                       static_cast<Real>(adam.epsilon),
-                       static_cast<Real>(adam.decay),
-                       counted_there ? clock.rates + number : nullptr};
+      steps.step[k] = {.parameter = state.parameter.span_to_write<Real>().data,
+                       .mean = state.mean.span<Real>().data,
+                       .square = state.square.span<Real>().data,
+                       .gradient = ready.template gradient<Real>(width),
+                       .entries = ready.chosen(width),
+                       .rate = static_cast<Real>(rate.rate),
+                       .correction = static_cast<Real>(rate.correction),
+                       .beta1 = static_cast<Real>(adam.beta1),
+                       .beta2 = static_cast<Real>(adam.beta2),
+                       .epsilon = static_cast<Real>(adam.epsilon),
+                       .decay = static_cast<Real>(adam.decay),
+                       .clock = counted_there ? clock.rates + number : nullptr};
       steps.first[k + 1] = steps.first[k] + ready.entries;
     }
     if (counted_there) table.adam_clock(count, clock);
@@ -300,7 +304,7 @@ AdamWork prepare_adam(OptimizerState& all, const Adam& adam) {
 }
 
 void adam_step(OptimizerState& all, double lr, double beta1, double beta2, double epsilon, double decay, bool lazy) {
-  const Adam adam{lr, beta1, beta2, epsilon, decay, lazy};
+  const Adam adam{.lr = lr, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon, .decay = decay, .lazy = lazy};
   check_adam(adam);
   const AdamWork work = prepare_adam(all, adam);
   // from here on nothing can run out of memory: a step that did is tried again

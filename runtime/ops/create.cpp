@@ -112,7 +112,7 @@ Tensor arange_of(double first, double last, double step, const std::string& dtyp
   Tensor out =
       Tensor::empty({steps < 0 ? 0 : static_cast<int64_t>(steps) + 1}, to_dtype(dtype), device_or_default(device));
   with_any(out.dtype(), [&]<class T>() {
-    kernels<MoveKernels<T>>(out.device()).arange(out.entries(), {out.span<T>(), first, step});
+    kernels<MoveKernels<T>>(out.device()).arange(out.entries(), {.out = out.span<T>(), .first = first, .step = step});
   });
   return out;
 }
@@ -126,7 +126,8 @@ Tensor uniform_of(const std::vector<int64_t>& shape, double low, double high, in
   Tensor out = Tensor::empty(to_shape(shape), floating_dtype(dtype), device_or_default(device));
   const RandomKey key = random_key(static_cast<uint64_t>(seed), stream.c_str());
   with_real(out.dtype(), [&]<class Real>() {
-    kernels<ArithmeticKernels<Real>>(out.device()).random_uniform(out.entries(), {out.span<Real>(), key, low, high});
+    kernels<ArithmeticKernels<Real>>(out.device())
+        .random_uniform(out.entries(), {.out = out.span<Real>(), .key = key, .low = low, .high = high});
   });
   return out;
 }
@@ -136,7 +137,8 @@ Tensor normal_of(const std::vector<int64_t>& shape, double mean, double sd, int6
   Tensor out = Tensor::empty(to_shape(shape), floating_dtype(dtype), device_or_default(device));
   const RandomKey key = random_key(static_cast<uint64_t>(seed), stream.c_str());
   with_real(out.dtype(), [&]<class Real>() {
-    kernels<ArithmeticKernels<Real>>(out.device()).random_normal(out.entries(), {out.span<Real>(), key, mean, sd});
+    kernels<ArithmeticKernels<Real>>(out.device())
+        .random_normal(out.entries(), {.out = out.span<Real>(), .key = key, .mean = mean, .sd = sd});
   });
   return out;
 }

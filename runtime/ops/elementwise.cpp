@@ -70,8 +70,11 @@ Tensor forward_of(const Tensor& x, const Tensor& y) {
   Tensor out = Tensor::empty(shape, x.dtype(), x.device());
   with_real(x.dtype(), [&]<class Real>() {
     (kernels<ArithmeticKernels<Real>>(x.device()).*
-     Row::template forward<Real>)(out.entries(), {x.span<const Real>(), y.span<const Real>(), out.span<Real>(),
-                                                  broadcast_of(x.shape(), shape), broadcast_of(y.shape(), shape)});
+     Row::template forward<Real>)(out.entries(), {.a = x.span<const Real>(),
+                                                  .b = y.span<const Real>(),
+                                                  .out = out.span<Real>(),
+                                                  .from_a = broadcast_of(x.shape(), shape),
+                                                  .from_b = broadcast_of(y.shape(), shape)});
   });
   return out;
 }
@@ -86,10 +89,13 @@ Tensor binary(const Operand& a, const Operand& b) {
     Tensor gy = Tensor::empty(need_y ? g.shape() : Shape{0}, g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() {
       (kernels<ArithmeticKernels<Real>>(g.device()).*
-       Row::template vjp<Real>)(g.entries(),
-                                {x.span<const Real>(), y.span<const Real>(), g.span<const Real>(),
-                                 need_x ? gx.span<Real>() : Span<Real>{}, need_y ? gy.span<Real>() : Span<Real>{},
-                                 broadcast_of(x.shape(), g.shape()), broadcast_of(y.shape(), g.shape())});
+       Row::template vjp<Real>)(g.entries(), {.a = x.span<const Real>(),
+                                              .b = y.span<const Real>(),
+                                              .upstream = g.span<const Real>(),
+                                              .by_a = need_x ? gx.span<Real>() : Span<Real>{},
+                                              .by_b = need_y ? gy.span<Real>() : Span<Real>{},
+                                              .from_a = broadcast_of(x.shape(), g.shape()),
+                                              .from_b = broadcast_of(y.shape(), g.shape())});
     });
     return {need_x ? Gradient(sum_to(gx, x.shape())) : Gradient(),
             need_y ? Gradient(sum_to(gy, y.shape())) : Gradient()};
@@ -117,9 +123,13 @@ Tensor select_forward(const Tensor& condition, const Tensor& a, const Tensor& b,
   Tensor out = Tensor::empty(shape, condition.dtype(), condition.device());
   with_real(out.dtype(), [&]<class Real>() {
     kernels<ArithmeticKernels<Real>>(out.device())
-        .select(out.entries(), {condition.span<const Real>(), a.span<const Real>(), b.span<const Real>(),
-                                out.span<Real>(), broadcast_of(condition.shape(), shape),
-                                broadcast_of(a.shape(), shape), broadcast_of(b.shape(), shape)});
+        .select(out.entries(), {.condition = condition.span<const Real>(),
+                                .a = a.span<const Real>(),
+                                .b = b.span<const Real>(),
+                                .out = out.span<Real>(),
+                                .from_condition = broadcast_of(condition.shape(), shape),
+                                .from_a = broadcast_of(a.shape(), shape),
+                                .from_b = broadcast_of(b.shape(), shape)});
   });
   return out;
 }

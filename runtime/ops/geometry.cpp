@@ -76,7 +76,7 @@ Tensor sum_to(const Tensor& gradient, const Shape& shape) {
   with_real(out.dtype(), [&]<class Real>() {
     const Runs runs{strided(kept_shape, kept), strided(reduced_shape, reduced), reduced_shape.entries()};
     kernels<ArithmeticKernels<Real>>(out.device())
-        .reduce_sum(out.entries(), {gradient.span<Real>(), out.span<Real>(), runs, 1});
+        .reduce_sum(out.entries(), {.in = gradient.span<Real>(), .out = out.span<Real>(), .runs = runs, .scale = 1});
   });
   return out;
 }

@@ -69,7 +69,8 @@ Tensor spread(const Tensor& v, const Lists& lists, bool mean) {
   Tensor out = Tensor::empty({lists.rows()}, v.dtype(), v.device());
   with_real(v.dtype(), [&]<class Real>() {
     kernels<ArithmeticKernels<Real>>(v.device())
-        .spread(lists.count(), {v.span<const Real>(), lists.view(v.device()), mean, out.span<Real>()});
+        .spread(lists.count(),
+                {.in = v.span<const Real>(), .lists = lists.view(v.device()), .mean = mean, .out = out.span<Real>()});
   });
   return out;
 }
@@ -78,7 +79,8 @@ Tensor summed(const Tensor& x, const Lists& lists, bool mean) {
   Tensor out = Tensor::empty({lists.count()}, x.dtype(), x.device());
   with_real(x.dtype(), [&]<class Real>() {
     kernels<ArithmeticKernels<Real>>(x.device())
-        .list_sum(lists.count(), {x.span<const Real>(), lists.view(x.device()), mean, out.span<Real>()});
+        .list_sum(lists.count(),
+                  {.in = x.span<const Real>(), .lists = lists.view(x.device()), .mean = mean, .out = out.span<Real>()});
   });
   return out;
 }
@@ -107,13 +109,17 @@ Tensor max_of(const Lists& lists, const Tensor& x) {
   Tensor at = Tensor::empty({lists.count()}, Dtype::int64, x.device());
   with_real(x.dtype(), [&]<class Real>() {
     kernels<ArithmeticKernels<Real>>(x.device())
-        .list_max(lists.count(), {x.span<const Real>(), lists.view(x.device()), out.span<Real>(), at.span<int64_t>()});
+        .list_max(lists.count(), {.in = x.span<const Real>(),
+                                  .lists = lists.view(x.device()),
+                                  .out = out.span<Real>(),
+                                  .at = at.span<int64_t>()});
   });
   return record("lists:max", out, {x}, [at, rows = lists.rows()](const Tensor& g) -> Gradients {
     Tensor gx = Tensor::zeros({rows}, g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() {
       kernels<ArithmeticKernels<Real>>(g.device())
-          .list_max_vjp(g.entries(), {g.span<const Real>(), at.span<const int64_t>(), gx.span<Real>()});
+          .list_max_vjp(g.entries(),
+                        {.upstream = g.span<const Real>(), .at = at.span<const int64_t>(), .out = gx.span<Real>()});
     });
     return {gx};
   });
@@ -124,14 +130,17 @@ Tensor softmax_of(const Lists& lists, const Tensor& x) {
   Tensor out = Tensor::empty({lists.rows()}, x.dtype(), x.device());
   with_real(x.dtype(), [&]<class Real>() {
     kernels<ArithmeticKernels<Real>>(x.device())
-        .list_softmax(lists.count(), {x.span<const Real>(), lists.view(x.device()), out.span<Real>()});
+        .list_softmax(lists.count(),
+                      {.in = x.span<const Real>(), .lists = lists.view(x.device()), .out = out.span<Real>()});
   });
   return record("lists:softmax", out, {x}, [y = out, lists](const Tensor& g) -> Gradients {
     Tensor gx = Tensor::empty({lists.rows()}, g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() {
       kernels<ArithmeticKernels<Real>>(g.device())
-          .list_softmax_vjp(lists.count(),
-                            {y.span<const Real>(), g.span<const Real>(), lists.view(g.device()), gx.span<Real>()});
+          .list_softmax_vjp(lists.count(), {.y = y.span<const Real>(),
+                                            .upstream = g.span<const Real>(),
+                                            .lists = lists.view(g.device()),
+                                            .out = gx.span<Real>()});
     });
     return {gx};
   });

@@ -29,8 +29,11 @@ Tensor stretched(const Tensor& g, const Shape& shape, std::optional<int64_t> dim
   Tensor out = Tensor::empty(shape, g.dtype(), g.device());
   with_real(g.dtype(), [&]<class Real>() {
     kernels<ArithmeticKernels<Real>>(g.device())
-        .mul(out.entries(), {from.span<const Real>(), factor.span<const Real>(), out.span<Real>(),
-                             broadcast_of(from.shape(), shape), broadcast_of(factor.shape(), shape)});
+        .mul(out.entries(), {.a = from.span<const Real>(),
+                             .b = factor.span<const Real>(),
+                             .out = out.span<Real>(),
+                             .from_a = broadcast_of(from.shape(), shape),
+                             .from_b = broadcast_of(factor.shape(), shape)});
   });
   return out;
 }
@@ -39,7 +42,8 @@ Tensor sum_scaled(const char* name, const Tensor& x, std::optional<int64_t> dim,
   Tensor out = Tensor::empty(by.out, x.dtype(), x.device());
   with_real(x.dtype(), [&]<class Real>() {
     kernels<ArithmeticKernels<Real>>(x.device())
-        .reduce_sum(out.entries(), {x.span<const Real>(), out.span<Real>(), by.runs, scale});
+        .reduce_sum(out.entries(),
+                    {.in = x.span<const Real>(), .out = out.span<Real>(), .runs = by.runs, .scale = scale});
   });
   return record(name, out, {x}, [shape = x.shape(), dim, scale](const Tensor& g) -> Gradients {
     return {stretched(g, shape, dim, scale)};
@@ -59,7 +63,8 @@ std::pair<Tensor, Tensor> max_and_place(const Tensor& x, const Reduction& by) {
   Tensor at = Tensor::empty(by.out, Dtype::int64, x.device());
   with_real(x.dtype(), [&]<class Real>() {
     kernels<ArithmeticKernels<Real>>(x.device())
-        .reduce_max(out.entries(), {x.span<const Real>(), out.span<Real>(), at.span<int64_t>(), by.runs});
+        .reduce_max(out.entries(),
+                    {.in = x.span<const Real>(), .out = out.span<Real>(), .at = at.span<int64_t>(), .runs = by.runs});
   });
   return {out, at};
 }
@@ -71,7 +76,9 @@ Tensor max_of(const Tensor& x, std::optional<int64_t> dim) {
     Tensor gx = Tensor::zeros(shape, g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() {
       kernels<ArithmeticKernels<Real>>(g.device())
-          .reduce_max_vjp(g.entries(), {g.span<const Real>(), at.span<const int64_t>(), gx.span<Real>(), runs});
+          .reduce_max_vjp(
+              g.entries(),
+              {.upstream = g.span<const Real>(), .at = at.span<const int64_t>(), .out = gx.span<Real>(), .runs = runs});
     });
     return {gx};
   });
@@ -84,14 +91,16 @@ Tensor softmax_of(const Tensor& x, int64_t dim) {
   Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
   const int64_t runs = by.out.entries();
   with_real(x.dtype(), [&]<class Real>() {
-    kernels<ArithmeticKernels<Real>>(x.device()).softmax(runs, {x.span<const Real>(), out.span<Real>(), by.runs});
+    kernels<ArithmeticKernels<Real>>(x.device())
+        .softmax(runs, {.in = x.span<const Real>(), .out = out.span<Real>(), .runs = by.runs});
   });
   // saves a copy of the values, not the output itself, whose node would then own it
   return record("softmax", out, {x}, [y = out, by = by.runs, runs](const Tensor& g) -> Gradients {
     Tensor gx = Tensor::empty(g.shape(), g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() {
       kernels<ArithmeticKernels<Real>>(g.device())
-          .softmax_vjp(runs, {y.span<const Real>(), g.span<const Real>(), gx.span<Real>(), by});
+          .softmax_vjp(
+              runs, {.y = y.span<const Real>(), .upstream = g.span<const Real>(), .out = gx.span<Real>(), .runs = by});
     });
     return {gx};
   });

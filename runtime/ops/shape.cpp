@@ -23,7 +23,8 @@ Tensor reshape_of(const Tensor& x, const std::vector<int64_t>& sizes) {
 Tensor strided_copy(const Tensor& x, const Shape& shape, const Broadcast& from, int64_t shift) {
   Tensor out = Tensor::empty(shape, x.dtype(), x.device());
   with_any(x.dtype(), [&]<class T>() {
-    kernels<MoveKernels<T>>(x.device()).strided_copy(out.entries(), {x.span<const T>(), out.span<T>(), from, shift});
+    kernels<MoveKernels<T>>(x.device())
+        .strided_copy(out.entries(), {.in = x.span<const T>(), .out = out.span<T>(), .from = from, .shift = shift});
   });
   return out;
 }
@@ -59,7 +60,9 @@ Tensor narrow_of(const Tensor& x, int64_t dim, int64_t first, int64_t count) {
     Tensor gx = Tensor::zeros(was, g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() {
       kernels<MoveKernels<Real>>(g.device())
-          .strided_put(g.entries(), {g.span<const Real>(), gx.span<Real>(), part(g.shape(), was), shift});
+          .strided_put(
+              g.entries(),
+              {.in = g.span<const Real>(), .out = gx.span<Real>(), .to = part(g.shape(), was), .shift = shift});
     });
     return {gx};
   });
@@ -91,8 +94,10 @@ Tensor rows_of(const Tensor& x, const Tensor& index) {
   Tensor out = Tensor::empty(shape, x.dtype(), x.device());
   with_any(x.dtype(), [&]<class T>() {
     kernels<MoveKernels<T>>(x.device())
-        .gather_rows(out.entries(),
-                     {x.span_of_rows<const T>(index), {index.span<const int64_t>().data}, out.span<T>(), width});
+        .gather_rows(out.entries(), {.in = x.span_of_rows<const T>(index),
+                                     .index = {index.span<const int64_t>().data},
+                                     .out = out.span<T>(),
+                                     .width = width});
   });
   return record("rows", out, {x}, [index](const Tensor& g) -> Gradients { return {Gradient(index, g)}; });
 }
@@ -112,8 +117,10 @@ Tensor put_rows_of(const Tensor& x, const Tensor& index, int64_t n) {
   Tensor out = Tensor::zeros(shape, x.dtype(), x.device());
   with_real(x.dtype(), [&]<class Real>() {
     kernels<MoveKernels<Real>>(x.device())
-        .put_rows(x.entries(),
-                  {x.span<const Real>(), {index.span<const int64_t>().data}, out.span<Real>(), shape.stride(0)});
+        .put_rows(x.entries(), {.in = x.span<const Real>(),
+                                .index = {index.span<const int64_t>().data},
+                                .out = out.span<Real>(),
+                                .width = shape.stride(0)});
   });
   return record("put_rows", out, {x}, [index](const Tensor& g) -> Gradients { return {rows_of(g, index)}; });
 }
@@ -127,15 +134,18 @@ Tensor row_dot_of(const Tensor& a, const Tensor& b) {
   Tensor out = Tensor::empty({a.size(0)}, a.dtype(), a.device());
   with_real(a.dtype(), [&]<class Real>() {
     kernels<ArithmeticKernels<Real>>(a.device())
-        .row_dot(out.entries(), {a.span<const Real>(), b.span<const Real>(), out.span<Real>(), a.size(1)});
+        .row_dot(out.entries(),
+                 {.a = a.span<const Real>(), .b = b.span<const Real>(), .out = out.span<Real>(), .width = a.size(1)});
   });
   return record("row_dot", out, {a, b}, [a = a.data(), b = b.data()](const Tensor& g) -> Gradients {
     Tensor ga = Tensor::empty(a.shape(), a.dtype(), a.device()), gb = Tensor::empty(a.shape(), a.dtype(), a.device());
     with_real(g.dtype(), [&]<class Real>() {
       const auto& table = kernels<ArithmeticKernels<Real>>(g.device());
       const Broadcast each = broadcast_of({a.size(0), 1}, a.shape());
-      table.mul(a.entries(), {g.span<const Real>(), b.span<const Real>(), ga.span<Real>(), each, {}});
-      table.mul(a.entries(), {g.span<const Real>(), a.span<const Real>(), gb.span<Real>(), each, {}});
+      table.mul(a.entries(),
+                {.a = g.span<const Real>(), .b = b.span<const Real>(), .out = ga.span<Real>(), .from_a = each});
+      table.mul(a.entries(),
+                {.a = g.span<const Real>(), .b = a.span<const Real>(), .out = gb.span<Real>(), .from_a = each});
     });
     return {ga, gb};
   });

@@ -174,8 +174,10 @@ Tensor Lists::take_rows(const Tensor& x, const std::vector<int64_t>& lists) cons
   const Tensor index = Tensor::from(rows_of(lists), x.device());
   with_any(x.dtype(), [&]<class T>() {
     kernels<MoveKernels<T>>(x.device())
-        .gather_rows(out.entries(),
-                     {x.span<const T>(), {index.span<const int64_t>().data}, out.span<T>(), shape.stride(0)});
+        .gather_rows(out.entries(), {.in = x.span<const T>(),
+                                     .index = {index.span<const int64_t>().data},
+                                     .out = out.span<T>(),
+                                     .width = shape.stride(0)});
   });
   return out;
 }
