@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "kernels/core/simd.h"
+
 namespace mr::cpu {
 
 /// Frequencies are taken this many at a time.
@@ -28,28 +30,22 @@ struct RankingTransform {
 
 /// How many doubles of scratch `characteristic` needs.
 int64_t characteristic_scratch(const RankingTransform& transform);
-/// re[j], im[j] for one block of frequencies.
-void characteristic(const RankingTransform& transform, double* scratch, double* re, double* im);
+/// Compiled once per instruction set.
+struct FrequencyLoops {
+  /// re[j], im[j] for one block of frequencies.
+  void (*characteristic)(const RankingTransform& transform, double* scratch, double* re, double* im);
+  /// sum over k = 1 .. terms of c_k w^k and of b_k w^k at frequency_lanes points w: only the real part of the first and
+  /// the imaginary part of the second. coefficients [terms][4]: c_k and b_k.
+  void (*fourier_sums)(const double* coefficients, int64_t terms, const double* w_re, const double* w_im, double* first,
+                       double* second);
+};
 
-/// sum over k = 1 .. terms of c_k w^k and of b_k w^k at frequency_lanes points w: only the real part of the first and
-/// the imaginary part of the second. coefficients [terms][4]: c_k and b_k.
-void fourier_sums(const double* coefficients, int64_t terms, const double* w_re, const double* w_im, double* first,
-                  double* second);
-
-/// The same on one instruction set, whether or not the processor has it.
-#define MR_CHARACTERISTIC_FORMS                                                                                       \
-  void characteristic(const RankingTransform& transform, double* scratch, double* re, double* im);                    \
-  void fourier_sums(const double* coefficients, int64_t terms, const double* w_re, const double* w_im, double* first, \
-                    double* second);
-namespace scalar {
-MR_CHARACTERISTIC_FORMS
+inline void characteristic(const RankingTransform& transform, double* scratch, double* re, double* im) {
+  chosen_loops<FrequencyLoops>().characteristic(transform, scratch, re, im);
 }
-namespace avx2 {
-MR_CHARACTERISTIC_FORMS
+inline void fourier_sums(const double* coefficients, int64_t terms, const double* w_re, const double* w_im,
+                         double* first, double* second) {
+  chosen_loops<FrequencyLoops>().fourier_sums(coefficients, terms, w_re, w_im, first, second);
 }
-namespace avx512 {
-MR_CHARACTERISTIC_FORMS
-}
-#undef MR_CHARACTERISTIC_FORMS
 
 }  // namespace mr::cpu

@@ -184,8 +184,6 @@ void many_levels(const RankingTransform& t, int64_t lane, double* state) {
   }
 }
 
-}  // namespace
-
 void characteristic(const RankingTransform& t, double* scratch, double* re, double* im) {
   const bool weighted = t.weights != nullptr;
   const auto one = t.cumulative ? (weighted ? one_level<true, true> : one_level<true, false>)
@@ -235,4 +233,14 @@ void fourier_sums(const double* coefficients, int64_t terms, const double* w_re,
   }
 }
 
+}  // namespace
 }  // namespace mr::cpu::MR_SIMD
+
+namespace mr::cpu {
+
+template <>
+FrequencyLoops loops_of<FrequencyLoops, Simd::MR_SIMD>() {
+  return {.characteristic = &MR_SIMD::characteristic, .fourier_sums = &MR_SIMD::fourier_sums};
+}
+
+}  // namespace mr::cpu

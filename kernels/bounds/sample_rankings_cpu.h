@@ -4,24 +4,21 @@
 #include <cstdint>
 
 #include "kernels/bounds/sample_rankings.h"
+#include "kernels/core/simd.h"
 
 namespace mr::cpu {
 
 /// Samples are drawn this many at a time; `first` and `count` below are multiples of it.
 constexpr int64_t sample_lanes = 16;
 
-/// values[s] for samples first .. first + count - 1.
-void sample_rankings(const RankingSampler& sampler, int64_t first, int64_t count, double* values);
+/// Compiled once per instruction set.
+struct SampleLoops {
+  /// values[s] for samples first .. first + count - 1.
+  void (*sample)(const RankingSampler& sampler, int64_t first, int64_t count, double* values);
+};
 
-/// The same on one instruction set, whether or not the processor has it.
-namespace scalar {
-void sample(const RankingSampler& s, int64_t first, int64_t count, double* values);
-}
-namespace avx2 {
-void sample(const RankingSampler& s, int64_t first, int64_t count, double* values);
-}
-namespace avx512 {
-void sample(const RankingSampler& s, int64_t first, int64_t count, double* values);
+inline void sample_rankings(const RankingSampler& sampler, int64_t first, int64_t count, double* values) {
+  chosen_loops<SampleLoops>().sample(sampler, first, count, values);
 }
 
 }  // namespace mr::cpu

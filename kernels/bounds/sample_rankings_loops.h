@@ -1,5 +1,5 @@
-// The sampling loop over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by sample_*.cpp only. Every
-// lane is one sample and holds its 32-bit words in 64 bits, so that a multiplication keeps its high half.
+// The sampling loop over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by sample_rankings_*.cpp only.
+// Every lane is one sample and holds its 32-bit words in 64 bits, so that a multiplication keeps its high half.
 #include <cstring>
 
 #if defined(__x86_64__)
@@ -208,11 +208,19 @@ auto loop_of(Increment kind) {
   }
 }
 
-}  // namespace
-
 void sample(const RankingSampler& s, int64_t first, int64_t count, double* values) {
   const auto run = s.weighted ? loop_of<true>(s.increment) : loop_of<false>(s.increment);
   for (int64_t i = 0; i < count; i += sample_lanes) run(s, static_cast<uint64_t>(first + i), values + i);
 }
 
+}  // namespace
 }  // namespace mr::cpu::MR_SIMD
+
+namespace mr::cpu {
+
+template <>
+SampleLoops loops_of<SampleLoops, Simd::MR_SIMD>() {
+  return {.sample = &MR_SIMD::sample};
+}
+
+}  // namespace mr::cpu

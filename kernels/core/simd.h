@@ -1,5 +1,5 @@
-// Which instruction set this processor's hot loops are compiled for. They stand in files of their own, once per set, in
-// namespaces scalar, avx2 and avx512.
+// Which instruction set this processor's inner loops are compiled for. A family of them is a struct of pointers to
+// functions (PairLoops); its <family>_loops.h, compiled once per set (`mr_compile_loops`), says what they are there.
 #pragma once
 
 namespace mr::cpu {
@@ -18,6 +18,19 @@ const char* simd_name();
 template <class Form>
 Form for_this_simd(Form scalar, Form avx2, Form avx512) {
   return simd() == Simd::avx512 ? avx512 : simd() == Simd::avx2 ? avx2 : scalar;
+}
+
+/// The loops of a family for one instruction set. To call it the processor must have the set: all of its file is
+/// compiled for it.
+template <class Loops, Simd set>
+Loops loops_of();
+
+/// Those for this processor.
+template <class Loops>
+const Loops& chosen_loops() {
+  static const Loops loops =
+      for_this_simd(&loops_of<Loops, Simd::scalar>, &loops_of<Loops, Simd::avx2>, &loops_of<Loops, Simd::avx512>)();
+  return loops;
 }
 
 }  // namespace mr::cpu

@@ -6,23 +6,12 @@
 
 #include "kernels/core/launch_cpu.h"
 #include "kernels/core/scratch.h"
-#include "kernels/core/simd.h"
 #include "kernels/models/rows.h"
 #include "kernels/smooth/pairs.h"
 #include "kernels/tensor/matmul.h"
 
 namespace mr {
 namespace cpu {
-
-template <class Real>
-const NetworkLoops<Real>& network_loops() {
-  static const NetworkLoops<Real> loops =
-      for_this_simd(&scalar::network<Real>, &avx2::network<Real>, &avx512::network<Real>)();
-  return loops;
-}
-template const NetworkLoops<float>& network_loops<float>();
-template const NetworkLoops<double>& network_loops<double>();
-
 namespace {
 
 constexpr int64_t tile_rows = 32;

@@ -1,8 +1,9 @@
-// Inner loops of attention: one row of weights. Compiled once per instruction set (network_*.cpp) and chosen when the
-// program starts.
+// Inner loops of attention: one row of weights. Compiled once per instruction set.
 #pragma once
 
 #include <cstdint>
+
+#include "kernels/core/simd.h"
 
 namespace mr::cpu {
 
@@ -18,20 +19,8 @@ struct NetworkLoops {
 };
 
 template <class Real>
-const NetworkLoops<Real>& network_loops();
-
-/// The same on one instruction set, whether or not the processor has it.
-namespace scalar {
-template <class Real>
-NetworkLoops<Real> network();
-}
-namespace avx2 {
-template <class Real>
-NetworkLoops<Real> network();
-}
-namespace avx512 {
-template <class Real>
-NetworkLoops<Real> network();
+const NetworkLoops<Real>& network_loops() {
+  return chosen_loops<NetworkLoops<Real>>();
 }
 
 }  // namespace mr::cpu

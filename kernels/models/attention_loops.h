@@ -1,4 +1,5 @@
-// The loops of network.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by network_*.cpp only.
+// The loops of attention_cpu.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by attention_*.cpp
+// only.
 #include "kernels/core/lanes.h"
 #include "kernels/models/attention_cpu.h"
 
@@ -46,13 +47,23 @@ void score_slopes(const Real* of, Real* slopes, int64_t n, Real shift, Real scal
   for (int64_t j = 0; j < n; ++j) slopes[j] = scale * of[j] * (slopes[j] - shift);
 }
 
-}  // namespace
-
 template <class Real>
 NetworkLoops<Real> network() {
-  return {&softmax<Real>, &weights<Real>, &score_slopes<Real>};
+  return {.softmax = &softmax<Real>, .weights = &weights<Real>, .score_slopes = &score_slopes<Real>};
 }
-template NetworkLoops<float> network<float>();
-template NetworkLoops<double> network<double>();
 
+}  // namespace
 }  // namespace mr::cpu::MR_SIMD
+
+namespace mr::cpu {
+
+template <>
+NetworkLoops<float> loops_of<NetworkLoops<float>, Simd::MR_SIMD>() {
+  return MR_SIMD::network<float>();
+}
+template <>
+NetworkLoops<double> loops_of<NetworkLoops<double>, Simd::MR_SIMD>() {
+  return MR_SIMD::network<double>();
+}
+
+}  // namespace mr::cpu

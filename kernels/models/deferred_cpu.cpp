@@ -3,21 +3,10 @@
 #include <algorithm>
 
 #include "kernels/core/launch_cpu.h"
-#include "kernels/core/simd.h"
 #include "kernels/models/rows.h"
 
 namespace mr {
 namespace cpu {
-
-template <class Real>
-const DeferredLoops<Real>& deferred_loops() {
-  static const DeferredLoops<Real> loops =
-      for_this_simd(&scalar::deferred<Real>, &avx2::deferred<Real>, &avx512::deferred<Real>)();
-  return loops;
-}
-template const DeferredLoops<float>& deferred_loops<float>();
-template const DeferredLoops<double>& deferred_loops<double>();
-
 namespace {
 
 /// loop(work, first, last) over the rows of so many entries.

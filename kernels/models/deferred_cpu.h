@@ -1,7 +1,8 @@
-// Inner loops of rows whose steps were put off. Compiled once per instruction set and chosen when the program starts.
-// Nothing is fused: all sets give the same bits as the plain kernels.
+// Inner loops of rows whose steps were put off. Compiled once per instruction set; nothing is fused: all sets give the
+// same bits as the plain kernels.
 #pragma once
 
+#include "kernels/core/simd.h"
 #include "kernels/models/deferred.h"
 
 namespace mr::cpu {
@@ -14,20 +15,8 @@ struct DeferredLoops {
 };
 
 template <class Real>
-const DeferredLoops<Real>& deferred_loops();
-
-/// The same on one instruction set, whether or not the processor has it.
-namespace scalar {
-template <class Real>
-DeferredLoops<Real> deferred();
-}
-namespace avx2 {
-template <class Real>
-DeferredLoops<Real> deferred();
-}
-namespace avx512 {
-template <class Real>
-DeferredLoops<Real> deferred();
+const DeferredLoops<Real>& deferred_loops() {
+  return chosen_loops<DeferredLoops<Real>>();
 }
 
 }  // namespace mr::cpu

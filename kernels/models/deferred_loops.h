@@ -115,13 +115,23 @@ void step(const StepRows<Real>& work, int64_t first, int64_t last) {
   }
 }
 
-}  // namespace
-
 template <class Real>
 DeferredLoops<Real> deferred() {
-  return {&settle<Real>, &step<Real>};
+  return {.settle = &settle<Real>, .step = &step<Real>};
 }
-template DeferredLoops<float> deferred<float>();
-template DeferredLoops<double> deferred<double>();
 
+}  // namespace
 }  // namespace mr::cpu::MR_SIMD
+
+namespace mr::cpu {
+
+template <>
+DeferredLoops<float> loops_of<DeferredLoops<float>, Simd::MR_SIMD>() {
+  return MR_SIMD::deferred<float>();
+}
+template <>
+DeferredLoops<double> loops_of<DeferredLoops<double>, Simd::MR_SIMD>() {
+  return MR_SIMD::deferred<double>();
+}
+
+}  // namespace mr::cpu

@@ -14,19 +14,37 @@ namespace mr {
 
 enum class Activation : int8_t { none, relu, tanh, sigmoid, softplus };
 
-/// Value by z, derivative by y = value(z).
-#define MR_ACTIVATION(Name, value_of_z, derivative_of_y)                              \
-  template <class Real>                                                               \
-  struct Name {                                                                       \
-    static MR_HD Real value(Real z) { return value_of_z; }                            \
-    static MR_HD Real derivative([[maybe_unused]] Real y) { return derivative_of_y; } \
-  };
-MR_ACTIVATION(NoActivation, z, Real(1))
-MR_ACTIVATION(ReluActivation, ReluOf<Real>::value(z), ReluOf<Real>::derivative(y))
-MR_ACTIVATION(TanhActivation, std::tanh(z), 1 - y * y)
-MR_ACTIVATION(SigmoidActivation, sigmoid(z), y*(1 - y))
-MR_ACTIVATION(SoftplusActivation, softplus(z), -std::expm1(-y))
-#undef MR_ACTIVATION
+// Value by z, derivative by y = value(z).
+
+template <class Real>
+struct NoActivation {
+  static MR_HD Real value(Real z) { return z; }
+  static MR_HD Real derivative(Real) { return 1; }
+};
+
+template <class Real>
+struct ReluActivation {
+  static MR_HD Real value(Real z) { return ReluOf<Real>::value(z); }
+  static MR_HD Real derivative(Real y) { return ReluOf<Real>::derivative(y); }
+};
+
+template <class Real>
+struct TanhActivation {
+  static MR_HD Real value(Real z) { return std::tanh(z); }
+  static MR_HD Real derivative(Real y) { return 1 - y * y; }
+};
+
+template <class Real>
+struct SigmoidActivation {
+  static MR_HD Real value(Real z) { return sigmoid(z); }
+  static MR_HD Real derivative(Real y) { return y * (1 - y); }
+};
+
+template <class Real>
+struct SoftplusActivation {
+  static MR_HD Real value(Real z) { return softplus(z); }
+  static MR_HD Real derivative(Real y) { return -std::expm1(-y); }
+};
 
 /// run(activation), compiled for each of them.
 template <class Real, class Run>

@@ -3,21 +3,10 @@
 #include <algorithm>
 
 #include "kernels/core/launch_cpu.h"
-#include "kernels/core/simd.h"
 #include "kernels/models/rows.h"
 
 namespace mr {
 namespace cpu {
-
-template <class Real>
-const TrainingLoops<Real>& training_loops() {
-  static const TrainingLoops<Real> loops =
-      for_this_simd(&scalar::training<Real>, &avx2::training<Real>, &avx512::training<Real>)();
-  return loops;
-}
-template const TrainingLoops<float>& training_loops<float>();
-template const TrainingLoops<double>& training_loops<double>();
-
 namespace {
 
 template <class Real>

@@ -1,9 +1,10 @@
-// Inner loops of factor models and of Adam. Compiled once per instruction set (training_*.cpp) and chosen when the
-// program starts. Nothing is fused and sums run in the same order everywhere, so but for `inner_products` all sets give
-// the same bits as the plain kernels.
+// Inner loops of factor models and of Adam. Compiled once per instruction set; nothing is fused and sums run in the
+// same order everywhere, so but for `inner_products` all sets give the same bits as the plain kernels.
 #pragma once
 
 #include <cstdint>
+
+#include "kernels/core/simd.h"
 
 namespace mr::cpu {
 
@@ -45,20 +46,8 @@ struct TrainingLoops {
 };
 
 template <class Real>
-const TrainingLoops<Real>& training_loops();
-
-/// The same on one instruction set, whether or not the processor has it.
-namespace scalar {
-template <class Real>
-TrainingLoops<Real> training();
-}
-namespace avx2 {
-template <class Real>
-TrainingLoops<Real> training();
-}
-namespace avx512 {
-template <class Real>
-TrainingLoops<Real> training();
+const TrainingLoops<Real>& training_loops() {
+  return chosen_loops<TrainingLoops<Real>>();
 }
 
 }  // namespace mr::cpu

@@ -115,13 +115,23 @@ void sum_rows(const WeighedRows<Real>& rows, Real* sums) {
   }
 }
 
-}  // namespace
-
 template <class Real>
 TrainingLoops<Real> training() {
-  return {&adam<Real>, &inner_products<Real>, &sum_rows<Real>};
+  return {.adam = &adam<Real>, .inner_products = &inner_products<Real>, .sum_rows = &sum_rows<Real>};
 }
-template TrainingLoops<float> training<float>();
-template TrainingLoops<double> training<double>();
 
+}  // namespace
 }  // namespace mr::cpu::MR_SIMD
+
+namespace mr::cpu {
+
+template <>
+TrainingLoops<float> loops_of<TrainingLoops<float>, Simd::MR_SIMD>() {
+  return MR_SIMD::training<float>();
+}
+template <>
+TrainingLoops<double> loops_of<TrainingLoops<double>, Simd::MR_SIMD>() {
+  return MR_SIMD::training<double>();
+}
+
+}  // namespace mr::cpu

@@ -4,18 +4,11 @@
 
 #include "kernels/core/launch_cpu.h"
 #include "kernels/core/scratch.h"
-#include "kernels/core/simd.h"
 #include "kernels/ranking/ranks.h"
 #include "kernels/ranking/rows.h"
 
 namespace mr {
 namespace cpu {
-
-const RankLoops& rank_loops() {
-  static const RankLoops loops = for_this_simd(&scalar::ranks, &avx2::ranks, &avx512::ranks)();
-  return loops;
-}
-
 namespace {
 
 /// Ascending: two passes over the upper 16 bits, after which few are out of place, then what they share is sorted.

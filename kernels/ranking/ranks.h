@@ -1,8 +1,10 @@
 // Ranks of short lists by counting: which rows stand before a row is a comparison with each, done for many rows at a
-// time. Compiled once per instruction set (ranks_*.cpp) and chosen when the program starts.
+// time. Compiled once per instruction set.
 #pragma once
 
 #include <cstdint>
+
+#include "kernels/core/simd.h"
 
 namespace mr::cpu {
 
@@ -13,17 +15,6 @@ struct RankLoops {
   void (*count)(const float* scores, int64_t n, int32_t* places);
 };
 
-const RankLoops& rank_loops();
-
-/// The same on one instruction set, whether or not the processor has it.
-namespace scalar {
-RankLoops ranks();
-}
-namespace avx2 {
-RankLoops ranks();
-}
-namespace avx512 {
-RankLoops ranks();
-}
+inline const RankLoops& rank_loops() { return chosen_loops<RankLoops>(); }
 
 }  // namespace mr::cpu

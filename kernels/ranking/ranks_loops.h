@@ -49,7 +49,13 @@ void count(const float* scores, int64_t n, int32_t* places) {
 }
 
 }  // namespace
-
-RankLoops ranks() { return {32 * Scores::count, &count}; }
-
 }  // namespace mr::cpu::MR_SIMD
+
+namespace mr::cpu {
+
+template <>
+RankLoops loops_of<RankLoops, Simd::MR_SIMD>() {
+  return {.most = 32 * MR_SIMD::Scores::count, .count = &MR_SIMD::count};
+}
+
+}  // namespace mr::cpu

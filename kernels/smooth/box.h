@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "kernels/core/simd.h"
 #include "kernels/smooth/box_table.h"
 
 namespace mr::cpu {
@@ -44,21 +45,9 @@ struct BoxLoops {
   void (*evaluate)(const Real* u, int64_t n, const Real* const* expansions, int count, Real* const* out);
 };
 
-/// The loops for the instruction set in use (pairs.h).
 template <class Real>
-const BoxLoops<Real>& box_loops();
-
-namespace scalar {
-template <class Real>
-BoxLoops<Real> boxes();
-}
-namespace avx2 {
-template <class Real>
-BoxLoops<Real> boxes();
-}
-namespace avx512 {
-template <class Real>
-BoxLoops<Real> boxes();
+const BoxLoops<Real>& box_loops() {
+  return chosen_loops<BoxLoops<Real>>();
 }
 
 }  // namespace mr::cpu

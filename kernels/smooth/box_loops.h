@@ -257,13 +257,27 @@ void evaluate(const Real* u, int64_t n, const Real* const* expansions, int count
   if (count == 3) evaluate_all<Real, 3>(u, n, expansions, out);
 }
 
-}  // namespace
-
 template <class Real>
 BoxLoops<Real> boxes() {
-  return {&place<Real>, &centre<Real>, &moments<Real>, &translate<Real>, &evaluate<Real>};
+  return {.place = &place<Real>,
+          .centre = &centre<Real>,
+          .moments = &moments<Real>,
+          .translate = &translate<Real>,
+          .evaluate = &evaluate<Real>};
 }
-template BoxLoops<float> boxes<float>();
-template BoxLoops<double> boxes<double>();
 
+}  // namespace
 }  // namespace mr::cpu::MR_SIMD
+
+namespace mr::cpu {
+
+template <>
+BoxLoops<float> loops_of<BoxLoops<float>, Simd::MR_SIMD>() {
+  return MR_SIMD::boxes<float>();
+}
+template <>
+BoxLoops<double> loops_of<BoxLoops<double>, Simd::MR_SIMD>() {
+  return MR_SIMD::boxes<double>();
+}
+
+}  // namespace mr::cpu

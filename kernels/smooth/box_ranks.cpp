@@ -4,7 +4,6 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/core/simd.h"
 #include "kernels/core/threads.h"
 #include "kernels/smooth/box_plan.h"
 
@@ -244,13 +243,5 @@ template void box_ranks<float>(const SmoothRank<float>&, int64_t, const BoxLoops
 template void box_ranks<double>(const SmoothRank<double>&, int64_t, const BoxLoops<double>&);
 template void box_vjp<float>(const SmoothRankVjp<float>&, int64_t, const BoxLoops<float>&);
 template void box_vjp<double>(const SmoothRankVjp<double>&, int64_t, const BoxLoops<double>&);
-
-template <class Real>
-const BoxLoops<Real>& box_loops() {
-  static const BoxLoops<Real> loops = for_this_simd(&scalar::boxes<Real>, &avx2::boxes<Real>, &avx512::boxes<Real>)();
-  return loops;
-}
-template const BoxLoops<float>& box_loops<float>();
-template const BoxLoops<double>& box_loops<double>();
 
 }  // namespace mr::cpu

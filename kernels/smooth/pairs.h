@@ -1,9 +1,9 @@
-// The CPU's inner loops over pairs without exponentials (pair_ratio.h), compiled once per instruction set (pairs_*.cpp)
-// and chosen when the program starts.
+// The CPU's inner loops over pairs without exponentials (pair_ratio.h), compiled once per instruction set.
 #pragma once
 
 #include <cstdint>
 
+#include "kernels/core/simd.h"
 #include "kernels/smooth/pair_ratio.h"
 
 namespace mr::cpu {
@@ -36,21 +36,9 @@ struct PairLoops {
                      double* value);
 };
 
-/// The loops for this processor (simd.h).
 template <class Real>
-const PairLoops<Real>& pair_loops();
-
-namespace scalar {
-template <class Real>
-PairLoops<Real> loops();
-}
-namespace avx2 {
-template <class Real>
-PairLoops<Real> loops();
-}
-namespace avx512 {
-template <class Real>
-PairLoops<Real> loops();
+const PairLoops<Real>& pair_loops() {
+  return chosen_loops<PairLoops<Real>>();
 }
 
 }  // namespace mr::cpu

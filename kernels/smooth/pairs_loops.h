@@ -150,14 +150,30 @@ void ratio_differences(const Real* e, const Real* w, int64_t n, const Real* t, c
   });
 }
 
-}  // namespace
-
 template <class Real>
-PairLoops<Real> loops() {
-  return {&range<Real>,    &exponentials<Real>,      &rank_sums<Real>, &kernel_sums<Real>, &kernel_differences<Real>,
-          &products<Real>, &ratio_differences<Real>, &logistic};
+PairLoops<Real> pairs() {
+  return {.range = &range<Real>,
+          .exponentials = &exponentials<Real>,
+          .rank_sums = &rank_sums<Real>,
+          .kernel_sums = &kernel_sums<Real>,
+          .kernel_differences = &kernel_differences<Real>,
+          .products = &products<Real>,
+          .ratio_differences = &ratio_differences<Real>,
+          .logistic = &logistic};
 }
-template PairLoops<float> loops<float>();
-template PairLoops<double> loops<double>();
 
+}  // namespace
 }  // namespace mr::cpu::MR_SIMD
+
+namespace mr::cpu {
+
+template <>
+PairLoops<float> loops_of<PairLoops<float>, Simd::MR_SIMD>() {
+  return MR_SIMD::pairs<float>();
+}
+template <>
+PairLoops<double> loops_of<PairLoops<double>, Simd::MR_SIMD>() {
+  return MR_SIMD::pairs<double>();
+}
+
+}  // namespace mr::cpu

@@ -1,8 +1,9 @@
-// Products of matrices on the CPU: Eigen, compiled once per instruction set (matmul_*.cpp) and chosen when the program
-// starts.
+// Products of matrices on the CPU: Eigen, compiled once per instruction set.
 #pragma once
 
 #include <cstdint>
+
+#include "kernels/core/simd.h"
 
 namespace mr::cpu {
 
@@ -25,26 +26,20 @@ struct Product {
   bool add = false;
 };
 
+template <class Real>
+struct ProductLoops {
+  void (*multiply)(const Product<Real>& product);
+};
+
 /// On the calling thread.
 template <class Real>
-void multiply(const Product<Real>& product);
+void multiply(const Product<Real>& product) {
+  chosen_loops<ProductLoops<Real>>().multiply(product);
+}
 
 /// Row-major c (m x n) = op(a) op(b), where op transposes if told to and k is the inner size. Large products are shared
 /// by all threads, in pieces that do not depend on how many those are.
 template <class Real>
 void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const Real* a, const Real* b, Real* c);
-
-namespace scalar {
-template <class Real>
-void multiply(const Product<Real>& product);
-}
-namespace avx2 {
-template <class Real>
-void multiply(const Product<Real>& product);
-}
-namespace avx512 {
-template <class Real>
-void multiply(const Product<Real>& product);
-}
 
 }  // namespace mr::cpu

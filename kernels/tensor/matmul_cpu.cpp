@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "kernels/core/simd.h"
 #include "kernels/core/threads.h"
 #include "kernels/tensor/matmul.h"
 
@@ -17,13 +16,6 @@ constexpr int64_t most_work = 2'000'000'000;
 }  // namespace
 
 template <class Real>
-void multiply(const Product<Real>& product) {
-  static void (*const chosen)(const Product<Real>&) =
-      for_this_simd(&scalar::multiply<Real>, &avx2::multiply<Real>, &avx512::multiply<Real>);
-  chosen(product);
-}
-
-template <class Real>
 void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const Real* a, const Real* b,
             Real* c) {
   if (m == 0 || n == 0) return;
@@ -37,8 +29,6 @@ void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
   });
 }
 
-template void multiply<float>(const Product<float>&);
-template void multiply<double>(const Product<double>&);
 template void matmul<float>(bool, bool, int64_t, int64_t, int64_t, const float*, const float*, float*);
 template void matmul<double>(bool, bool, int64_t, int64_t, int64_t, const double*, const double*, double*);
 

@@ -32,8 +32,6 @@ void put(const Product<Real>& p, const auto& a, const auto& b) {
   }
 }
 
-}  // namespace
-
 template <class Real>
 void multiply(const Product<Real>& p) {
   const auto a = map_of(p.a, p.m, p.k), b = map_of(p.b, p.k, p.n);
@@ -43,7 +41,18 @@ void multiply(const Product<Real>& p) {
   put(p, a, b);
 }
 
-template void multiply<float>(const Product<float>&);
-template void multiply<double>(const Product<double>&);
-
+}  // namespace
 }  // namespace mr::cpu::MR_SIMD
+
+namespace mr::cpu {
+
+template <>
+ProductLoops<float> loops_of<ProductLoops<float>, Simd::MR_SIMD>() {
+  return {&MR_SIMD::multiply<float>};
+}
+template <>
+ProductLoops<double> loops_of<ProductLoops<double>, Simd::MR_SIMD>() {
+  return {&MR_SIMD::multiply<double>};
+}
+
+}  // namespace mr::cpu

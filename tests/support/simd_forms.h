@@ -10,20 +10,12 @@
 
 namespace mr {
 
-template <class Form>
-std::vector<std::pair<std::string, Form>> simd_forms(Form scalar, Form avx2, Form avx512) {
-  std::vector<std::pair<std::string, Form>> found{{"scalar", scalar}};
-  if (cpu::best_simd() >= cpu::Simd::avx2) found.emplace_back("avx2", avx2);
-  if (cpu::best_simd() >= cpu::Simd::avx512) found.emplace_back("avx512", avx512);
-  return found;
-}
-
-/// The same of what the forms return. Those beyond the processor are not called: they may be compiled with its
-/// instructions.
 template <class Loops>
-std::vector<std::pair<std::string, Loops>> simd_loops(Loops (*scalar)(), Loops (*avx2)(), Loops (*avx512)()) {
-  std::vector<std::pair<std::string, Loops>> found;
-  for (const auto& [name, make] : simd_forms(scalar, avx2, avx512)) found.emplace_back(name, make());
+std::vector<std::pair<std::string, Loops>> simd_forms() {
+  using cpu::Simd, cpu::loops_of;
+  std::vector<std::pair<std::string, Loops>> found{{"scalar", loops_of<Loops, Simd::scalar>()}};
+  if (cpu::best_simd() >= Simd::avx2) found.emplace_back("avx2", loops_of<Loops, Simd::avx2>());
+  if (cpu::best_simd() >= Simd::avx512) found.emplace_back("avx512", loops_of<Loops, Simd::avx512>());
   return found;
 }
 

@@ -122,8 +122,7 @@ TEMPLATE_TEST_CASE("rows put off are settled and moved in vectors as in the plai
         settled.settle()(i);
         moved.step()(i);
       }
-      for (const auto& [name, loops] :
-           simd_loops(&cpu::scalar::deferred<Real>, &cpu::avx2::deferred<Real>, &cpu::avx512::deferred<Real>)) {
+      for (const auto& [name, loops] : simd_forms<cpu::DeferredLoops<Real>>()) {
         INFO(name << ", width " << width << (adam ? ", Adam" : ", SGD"));
         Table<Real> a(width, adam), b(width, adam);
         loops.settle(a.settle(), 0, 3);

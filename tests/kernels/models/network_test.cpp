@@ -20,7 +20,7 @@ namespace {
 
 template <class Real>
 auto all_loops() {
-  return simd_loops(&cpu::scalar::network<Real>, &cpu::avx2::network<Real>, &cpu::avx512::network<Real>);
+  return simd_forms<cpu::NetworkLoops<Real>>();
 }
 
 template <class T>

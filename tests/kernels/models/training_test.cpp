@@ -19,7 +19,7 @@ namespace {
 
 template <class Real>
 auto all_loops() {
-  return simd_loops(&cpu::scalar::training<Real>, &cpu::avx2::training<Real>, &cpu::avx512::training<Real>);
+  return simd_forms<cpu::TrainingLoops<Real>>();
 }
 
 /// Within a few roundings of numbers of that size.

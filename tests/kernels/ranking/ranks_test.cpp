@@ -16,7 +16,7 @@ using namespace mr;
 
 namespace {
 
-auto all_loops() { return simd_loops(&cpu::scalar::ranks, &cpu::avx2::ranks, &cpu::avx512::ranks); }
+auto all_loops() { return simd_forms<cpu::RankLoops>(); }
 
 std::vector<int32_t> by_sorting(const std::vector<float>& scores) {
   std::vector<int32_t> order(scores.size()), places(scores.size());

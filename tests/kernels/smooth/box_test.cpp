@@ -22,7 +22,7 @@ namespace {
 
 template <class Real>
 auto all_loops() {
-  return simd_loops(&cpu::scalar::boxes<Real>, &cpu::avx2::boxes<Real>, &cpu::avx512::boxes<Real>);
+  return simd_forms<cpu::BoxLoops<Real>>();
 }
 
 const char* const shapes[] = {"equal", "normal", "wide", "cauchy", "spread", "clusters"};

@@ -18,7 +18,7 @@ namespace {
 
 template <class Real>
 auto all_loops() {
-  return simd_loops(&cpu::scalar::loops<Real>, &cpu::avx2::loops<Real>, &cpu::avx512::loops<Real>);
+  return simd_forms<cpu::PairLoops<Real>>();
 }
 
 /// Scores in (-span/2, span/2), both ends among them, as what they are rounded to in Real.

@@ -19,11 +19,6 @@ namespace {
 template <class Real>
 using Multiply = void (*)(const cpu::Product<Real>&);
 
-template <class Real>
-auto all_forms() {
-  return simd_forms(&cpu::scalar::multiply<Real>, &cpu::avx2::multiply<Real>, &cpu::avx512::multiply<Real>);
-}
-
 /// Matrices of one product, each stored as asked with `gap` entries between its rows.
 template <class Real>
 struct Case {
@@ -81,10 +76,10 @@ TEMPLATE_TEST_CASE("matmul: every instruction set, transposed or not, with gaps 
   const int64_t size = GENERATE(1, 2, 31, 33, 127);
   const int64_t inner = GENERATE(0, 1, 32, 129);
   const bool transpose_a = GENERATE(false, true), transpose_b = GENERATE(false, true);
-  for (const auto& [name, multiply] : all_forms<TestType>()) {
+  for (const auto& [name, form] : simd_forms<cpu::ProductLoops<TestType>>()) {
     INFO(name << " " << size << " " << inner << " " << transpose_a << transpose_b);
-    check_case<TestType>(multiply, {size, 17, inner, 0, transpose_a, transpose_b}, false);
-    check_case<TestType>(multiply, {7, size, inner, 3, transpose_a, transpose_b}, true);
+    check_case<TestType>(form.multiply, {size, 17, inner, 0, transpose_a, transpose_b}, false);
+    check_case<TestType>(form.multiply, {7, size, inner, 3, transpose_a, transpose_b}, true);
   }
 }
 
