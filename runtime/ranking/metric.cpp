@@ -15,7 +15,7 @@
 namespace mr {
 namespace {
 
-constexpr int64_t most_ranks = int64_t{1} << 53;
+constexpr double most_ranks = 0x1p63;
 
 std::string shown(double number) {
   char text[40];
@@ -36,10 +36,10 @@ std::string quoted(const Metric& metric) { return "'" + metric.name + "'"; }
 void set_k(Metric& metric, double k) {
   if (metric.definition->cutoff == MetricDefinition::never)
     throw ArgumentError("metric", quoted(metric) + " takes no k");
-  if (!(k >= 1 && k <= static_cast<double>(most_ranks) && k == std::floor(k)))
+  if (!(k >= 1 && k <= most_ranks && k == std::floor(k)))
     throw ArgumentError("k", shown(k) + " in " + quoted(metric) + ", k must be a whole number from 1: expected at " +
-                                 "least 1 and at most " + std::to_string(most_ranks));
-  metric.k = static_cast<int64_t>(k);
+                                 "least 1 and at most 2^63");
+  metric.k = static_cast<int64_t>(std::min(k, 0x1p53));
 }
 
 void set_parameter(Metric& metric, double value) {
