@@ -143,6 +143,11 @@ function M.auc(scores, lists, options) return given("auc", scores, lists, option
 ---Example: `mr.metrics.bpref(mr.tensor{4, 3, 2, 1}, mr.lists{{1, 0, 1, 0}}):item()   --> 0.75`
 function M.bpref(scores, lists, options) return given("bpref", scores, lists, options) end
 
+-- Those of the registry that have no words of their own here are functions like the others.
+for _, name in ipairs(metric.names()) do
+  M[name] = M[name] or function(scores, lists, options) return given(name, scores, lists, options) end
+end
+
 ---A metric from its name: "ndcg", "ndcg@10", "nrbp(0.95)", "precision@5". The result is called with (scores, lists).
 ---@param text string|mr.Metric
 ---@param options? mr.metrics.Options
