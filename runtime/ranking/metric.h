@@ -49,7 +49,8 @@ struct MetricDefinition {
   Tensor (*smooth)(const Tensor& scores, const Lists&, const Metric&, double gain) = nullptr;
   /// What is known of it over all rankings of a list.
   const ClosedForms* closed = nullptr;
-  int64_t script = 0;  // number of the script's function, 0: none
+  const char* about = "";  // what it is and its source, where mr.metrics does not say so
+  int64_t script = 0;      // number of the script's function, 0: none
 };
 
 /// A metric with its parameters.

@@ -38,6 +38,8 @@ bool has_closed_forms(const Metric& metric) { return metric.closed() != nullptr;
 bool has_swaps(const Metric& metric) { return metric.definition->swaps != nullptr; }
 bool has_smooth_form(const Metric& metric) { return metric.definition->smooth != nullptr; }
 bool zero_without_relevant(const Metric& metric) { return metric.definition->zero_without_relevant; }
+std::string about_of(const Metric& metric) { return metric.definition->about; }
+std::vector<std::string> other_names(const Metric& metric) { return metric.definition->also; }
 int64_t script_of(const Metric& metric) { return metric.definition->script; }
 int64_t number_of_metric(const Metric& metric) { return metric.number; }
 std::optional<int64_t> cutoff_of(const Metric& metric) {
@@ -120,6 +122,8 @@ extern const lua::OpTable metric_getters{
         op<&has_swaps>("swaps", "self", "Whether it is known what a swap of two rows changes (LambdaRank)."),
         op<&has_smooth_form>("has_smooth", "self", "Whether there is a smooth form."),
         op<&zero_without_relevant>("zero", "self", "Whether lists without relevant rows are 0 by definition."),
+        op<&about_of>("about", "self", "What it is, where mr.metrics has no function that says so."),
+        op<&other_names>("also", "self", "Other names of it."),
         op<&script_of>("script", "self", "Number of the script's function, or 0."),
         op<&number_of_metric>("number", "self", "The same for equal metrics, ties and empty lists aside."),
         op<&cutoff_of>("k", "self", "Ranks that count, nil: all."),

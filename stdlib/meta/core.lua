@@ -1203,6 +1203,8 @@ function mr_Lists:to(dtype) end
 function mr_Lists:with_relevance(relevance) end
 
 ---@class mr.Metric
+---@field about string What it is, where mr.metrics has no function that says so.
+---@field also string[] Other names of it.
 ---@field base string Name without k and parameter.
 ---@field closed_forms boolean Whether bounds know it without trying orders.
 ---@field denominator string What AP is divided by.

@@ -2,6 +2,7 @@
 -- tables that bind them. A function is found by the file and line where it was defined, so docs cannot drift from what they describe.
 local core = require "moonrank.core"
 local bounds = require "moonrank.bounds.registry"
+local metrics = require "moonrank.metric"
 local luacats = require "moonrank.luacats"
 local check = require "moonrank.check"
 local M = {}
@@ -280,9 +281,12 @@ function M.about(topic)
   local all, root = everything()
   if topic == "mr" or topic == "moonrank" then return written_table("mr", root) end
   local class = written_class(topic:match "^mr%." and topic or "mr." .. topic, all)
+  local of_metric = metrics.written(topic:match "[^.]+$")
   local parts, names, seen = { class }, {}, {}
   for _, entry in ipairs(all) do
-    if means(entry.path, topic) then parts[#parts + 1] = written(entry) end
+    -- a metric without words of its own has those of the registry
+    local wordless = of_metric and type(entry.value) == "function" and not item_of(entry.value)
+    if means(entry.path, topic) and not wordless then parts[#parts + 1] = written(entry) end
     local last = entry.path:match "[^.:]+$"
     for _, name in ipairs { last, entry.path } do
       if not seen[name] then
@@ -293,6 +297,7 @@ function M.about(topic)
   end
   local _ = root.bounds  -- fills the registry
   add(parts, bounds.written(topic))
+  add(parts, of_metric)
   if #parts == 0 then
     table.move(bounds.names(), 1, #bounds.names(), #names + 1, names)
     local near = check.nearest(topic, names)

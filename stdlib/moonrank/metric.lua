@@ -147,6 +147,27 @@ function M.parse(text, options)
   return metric:checked()
 end
 
+---What the registry says of a metric, or nil where none has that name: what it takes, and what it works in.
+---@param text string
+---@return string?
+---Example: `require "moonrank.metric".written("map"):match "[^\n]*"   --> metric "ap", also called map`
+function M.written(text)
+  local found, metric = pcall(registry.parse, registry, text)
+  if not found then return nil end
+  local also = table.concat(metric.also, ", ")
+  local lines = { ('metric "%s"%s'):format(metric.base, also ~= "" and ", also called " .. also or ""), "" }
+  if metric.about ~= "" then table.move({ metric.about, "" }, 1, 2, 3, lines) end
+  local function add(name, value) lines[#lines + 1] = ("  %-12s %s"):format(name, value) end
+  add("better", metric.minimize and "less" or "more")
+  local options = metric:option_names()
+  table.sort(options)
+  add("options", table.concat(options, ", ") .. (#options > 0 and ", " or "") .. "ties, empty, relevant")
+  add("bounds", metric.closed_forms and "from closed forms" or "estimated from orders of each list (mr.bounds.of)")
+  add("lambdarank", metric.swaps and "yes" or "no, what a swap changes is not known")
+  add("smooth", metric.has_smooth and ("yes (mr.smooth.%s)"):format(metric.base) or "no")
+  return table.concat(lines, "\n")
+end
+
 ---Those of the options that the metric of this name takes.
 ---@param text string
 ---@param options table
