@@ -10,6 +10,7 @@
 #include "kernels/ranking/pair_metrics.h"
 #include "kernels/ranking/swaps.h"
 #include "kernels/ranking/swaps_of_first.h"
+#include "kernels/ranking/time_biased_gain.h"
 
 namespace mr {
 
@@ -26,13 +27,14 @@ namespace mr {
   LISTS(first_relevant, FirstRelevant)           \
   LISTS(auc, Auc)                                \
   LISTS(bpref, Bpref)                            \
-  LISTS(expected_reciprocal_rank, ExpectedReciprocalRank)
+  LISTS(expected_reciprocal_rank, ExpectedReciprocalRank) \
+  LISTS(time_biased_gain, TimeBiasedGain)
 // clang-format on
 
 MR_KERNEL_TABLE(MetricKernels, MR_METRIC_ROWS)
 
 /// How metrics change by a swap of two rows, where that is known: what LambdaRank weighs pairs by. A kernel is made for
 /// each.
-using MetricSwaps = std::variant<SumSwaps, ApSwaps, FirstSwaps, CascadeSwaps>;
+using MetricSwaps = std::variant<SumSwaps, ApSwaps, FirstSwaps, CascadeSwaps, TimeBiasSwaps>;
 
 }  // namespace mr

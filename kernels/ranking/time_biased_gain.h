@@ -1,0 +1,97 @@
+// Time-biased gain (Smucker & Clarke 2012): a user who looks at row after row loses interest at a rate given by a half
+// life. Reading a relevant row takes longer, so what a row is worth depends on which rows are above it: it keeps a
+// share `relevant` of interest for every relevant row above and `other` for every other one.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/ranking/metric_views.h"
+#include "kernels/ranking/swaps.h"
+
+namespace mr {
+
+/// What is left of the interest after a relevant row, and after another; and what a relevant row gains.
+struct TimeBias {
+  double relevant, other, gain;
+  /// Before a row with so many of both above it.
+  MR_HD double left(int64_t relevant_above, int64_t others_above) const {
+    return std::pow(relevant, static_cast<double>(relevant_above)) * std::pow(other, static_cast<double>(others_above));
+  }
+};
+
+/// The expectation over the orders of tied rows: of a run of m relevant rows and n others each relevant one meets
+/// integral over x from 0 to 1 of (1 - (1 - a) x)^(m - 1) (1 - (1 - b) x)^n, with a = relevant, b = other: at position
+/// x every other row of the run is above it with probability x.
+template <class Real>
+struct TimeBiasedGain {
+  MetricViews<Real> v;
+  TimeBias bias;
+
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t at = v.lists.begin(list);
+    const double total = group.sum(v.lists.size(list), [&](int64_t i) {
+      const Placement& p = v.places[at + i];
+      if (p.before > 0 || p.relevant_tied == 0) return 0.0;  // once for each run
+      return bias.left(p.relevant_above, p.above - p.relevant_above) * p.relevant_tied *
+             over_run(p.relevant_tied - 1, p.tied - p.relevant_tied);
+    });
+    v.put(group, list, v.count(list) == 0 ? v.empty : bias.gain * total);
+  }
+
+ private:
+  /// That integral with powers m and n, by parts: I(m, n) = (1 - a^m b^(n+1) - m (alpha - beta) I(m - 1, n)) / ((m + n
+  /// + 1) beta), alpha = 1 - a >= beta = 1 - b. An error shrinks from m to m + 1 where alpha < 2 beta.
+  MR_HD double over_run(int64_t m, int64_t n) const {
+    const double alpha = 1 - bias.relevant, beta = 1 - bias.other;
+    double power = std::pow(bias.other, static_cast<double>(n + 1));
+    double integral = (1 - power) / (static_cast<double>(n + 1) * beta);
+    for (int64_t k = 1; k <= m; ++k) {
+      power *= bias.relevant;
+      const auto j = static_cast<double>(k);
+      integral = (1 - power - j * (alpha - beta) * integral) / ((j + static_cast<double>(n) + 1) * beta);
+    }
+    return integral;
+  }
+};
+
+/// A swap of a relevant row i at rank r with another row j at q: i's own term moves, and to the relevant rows between
+/// them a relevant row above becomes another one, or the other way.
+struct TimeBiasSwaps {
+  struct Row {
+    double level, share, inverse_rank;  // share: what is left of the interest at the row
+    double brought;                     // sum over the relevant rows above
+  };
+  TimeBias bias;
+
+  template <class Group>
+  MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double> sums) const {
+    of.fill(group, list, rows, [](int64_t) { return 1.0; });
+    const auto left = [&](int64_t row) {
+      const Placement& p = of.places[row];
+      return bias.left(p.relevant_above, p.above - p.relevant_above);
+    };
+    of.sum_by_rank(group, list, sums, left);
+    const int64_t at = of.lists.begin(list);
+    group.each(of.lists.size(list), [&](int64_t i) {
+      rows[at + i].share = left(at + i);
+      rows[at + i].brought = of.sum_above(list, at + i, sums);
+    });
+  }
+  struct Delta {
+    double gain, fall, rise;  // by how much interest changes where the row above was relevant, and where it was not
+    MR_HD double operator()(const Row& i, const Row& j) const {
+      if (i.inverse_rank > j.inverse_rank) {
+        const double between = j.brought - i.brought - i.share;
+        return gain * std::fabs(i.share - j.share * fall - between * (fall - 1));
+      }
+      return gain * std::fabs(j.share - i.share + (i.brought - j.brought) * (rise - 1));
+    }
+  };
+  template <class Group>
+  MR_HD Delta delta(const Group&, int64_t, const RankedRows&, Span<Row>) const {
+    return {bias.gain, bias.other / bias.relevant, bias.relevant / bias.other};
+  }
+};
+
+}  // namespace mr
