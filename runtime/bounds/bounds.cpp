@@ -16,9 +16,15 @@ Tensor per_list(const std::vector<double>& values, const std::string& dtype, Dev
 
 /// min, max, best, expectation and sd of every list; NaN where undefined. sd only where asked (AP's takes O(N P)),
 /// else NaN.
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> bound_table(const Metric& metric, const Lists& lists,
-                                                               const std::string& dtype, const std::string& device,
-                                                               bool sd) {
+struct BoundTable {
+  Tensor min, max, best, expectation, sd;
+  static constexpr auto fields =
+      lua::fields("min", &BoundTable::min, "max", &BoundTable::max, "best", &BoundTable::best, "expectation",
+                  &BoundTable::expectation, "sd", &BoundTable::sd);
+};
+
+BoundTable bound_table(const Metric& metric, const Lists& lists, const std::string& dtype, const std::string& device,
+                       bool sd) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> min, max, best, mean, deviation;
   for (const ListShape& shape : list_shapes(lists, metric)) {
@@ -66,7 +72,7 @@ std::pair<double, double> affine(const std::string& kind, const BoundStats& s) {
 /// The same from numbers, for metrics whose statistics are estimated.
 std::tuple<double, double> affine_numbers(const std::string& kind, double min, double max, double best, double mean,
                                           double sd) {
-  return affine(kind, {min, max, best, mean, sd * sd});
+  return affine(kind, {.min = min, .max = max, .best = best, .expectation = mean, .variance = sd * sd});
 }
 
 /// a and b of every list; 0 and 0 for degenerate ones.
@@ -84,9 +90,15 @@ std::tuple<Tensor, Tensor> affine_bound(const Metric& metric, const Lists& lists
 }
 
 /// min, max, best, expectation, sd of one shape: n and p, or grades.
-std::tuple<double, double, double, double, double> bound_numbers(const Metric& metric, std::optional<int64_t> n,
-                                                                 std::optional<int64_t> p,
-                                                                 const std::vector<double>& grades) {
+struct BoundNumbers {
+  double min, max, best, expectation, sd;
+  static constexpr auto fields =
+      lua::fields("min", &BoundNumbers::min, "max", &BoundNumbers::max, "best", &BoundNumbers::best, "expectation",
+                  &BoundNumbers::expectation, "sd", &BoundNumbers::sd);
+};
+
+BoundNumbers bound_numbers(const Metric& metric, std::optional<int64_t> n, std::optional<int64_t> p,
+                           const std::vector<double>& grades) {
   const BoundStats s = bound_stats(metric, shape_of(metric, n, p, grades), true);
   return {s.min, s.max, s.best, s.expectation, std::sqrt(s.variance)};
 }

@@ -92,11 +92,7 @@ function core.bootstrap_sample(x, sample, seed) end
 ---@param n? integer
 ---@param p? integer
 ---@param grades number[]
----@return number
----@return number
----@return number
----@return number
----@return number
+---@return { min: number, max: number, best: number, expectation: number, sd: number }
 function core.bound_numbers(metric, n, p, grades) end
 
 ---min, max, best, expectation, sd per list.
@@ -105,11 +101,7 @@ function core.bound_numbers(metric, n, p, grades) end
 ---@param dtype string
 ---@param device string
 ---@param sd boolean
----@return mr.Tensor
----@return mr.Tensor
----@return mr.Tensor
----@return mr.Tensor
----@return mr.Tensor
+---@return { min: mr.Tensor, max: mr.Tensor, best: mr.Tensor, expectation: mr.Tensor, sd: mr.Tensor }
 function core.bound_table(metric, lists, dtype, device, sd) end
 
 ---Where caches are kept by default; it need not exist.

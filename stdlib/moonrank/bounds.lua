@@ -159,12 +159,13 @@ Stats.__index = function(self, name)
   elseif name == "degenerate" then
     value = 1 - list_stats.weights(self._metric, lists, o.dtype, o.device)
   elseif name == "sd" then
-    value = select(5, list_stats.table(self._metric, lists, o.dtype, o.device, true))
+    value = list_stats.table(self._metric, lists, o.dtype, o.device, true).sd
   elseif name == "cdf" then
     value = function(score) return registry.get("distribution").apply(score, self._metric, lists) end
   elseif name == "min" or name == "max" or name == "best" or name == "expectation" then
-    self.min, self.max, self.best, self.expectation = list_stats.table(self._metric, lists, o.dtype, o.device, false)
-    return rawget(self, name)
+    local known = list_stats.table(self._metric, lists, o.dtype, o.device, false)
+    for _, each in ipairs{ "min", "max", "best", "expectation" } do rawset(self, each, known[each]) end
+    return known[name]
   else
     check.unknown("field of mr.Stats", name, { table.unpack(stats_fields) })
   end
@@ -212,8 +213,9 @@ function M.of(metric, shape)
   local o = check.options("mr.bounds.of", shape, { n = check.none, p = check.none, grades = {} })
   metric = metrics.parse(metric)
   if not metric.closed_forms then return estimate.of(metric, grades_of("mr.bounds.of", o)) end
-  local min, max, best, expectation, sd = core.bound_numbers(metric, o.n, o.p, o.grades)
-  return { min = min, max = max, best = best, expectation = expectation, sd = sd, method = "closed form" }
+  local numbers = core.bound_numbers(metric, o.n, o.p, o.grades)
+  numbers.method = "closed form"
+  return numbers
 end
 
 ---The distribution of a metric over random rankings of N rows of which P are relevant, or of rows with these grades (Westerborg 2022,

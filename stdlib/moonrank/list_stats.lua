@@ -50,16 +50,16 @@ end
 ---@param dtype string
 ---@param device string
 ---@param sd boolean
----@return mr.Tensor min, mr.Tensor max, mr.Tensor best, mr.Tensor expectation, mr.Tensor sd
+---@return { min: mr.Tensor, max: mr.Tensor, best: mr.Tensor, expectation: mr.Tensor, sd: mr.Tensor }
 function M.table(metric, lists, dtype, device, sd)
   if metric.closed_forms then return core.bound_table(metric, lists, dtype, device, sd) end
-  local columns = { {}, {}, {}, {}, {} }
-  for l, e in ipairs(estimate.per_list(metric, lists)) do
-    local row = e and { e.min, e.max, e.best, e.expectation, e.sd } or { 0 / 0, 0 / 0, 0 / 0, 0 / 0, 0 / 0 }
-    for c = 1, 5 do columns[c][l] = row[c] end
+  local columns, found = {}, estimate.per_list(metric, lists)
+  for _, name in ipairs{ "min", "max", "best", "expectation", "sd" } do
+    local column = {}
+    for l, e in ipairs(found) do column[l] = e and e[name] or 0 / 0 end
+    columns[name] = core.tensor(column, dtype, device)
   end
-  for c = 1, 5 do columns[c] = core.tensor(columns[c], dtype, device) end
-  return table.unpack(columns)
+  return columns
 end
 
 ---Slope and offset of an affine bound per list; 0 and 0 for lists on which no ordering can matter.
