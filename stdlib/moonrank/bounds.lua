@@ -3,9 +3,9 @@
 -- gradient under every bound.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-local estimate = require "moonrank.estimate"
-local list_stats = require "moonrank.list_stats"
-local metrics = require "moonrank.metric"
+local estimate = require "moonrank.bounds.estimate"
+local list_stats = require "moonrank.bounds.list_stats"
+local metrics = require "moonrank.metrics.registry"
 local registry = require "moonrank.bounds.registry"
 
 local M = {}

@@ -1,7 +1,7 @@
 -- Several metrics of one scoring: the ranking is made once and shared.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-local metric = require "moonrank.metric"
+local metric = require "moonrank.metrics.registry"
 local seen = require "moonrank.data.seen"
 local tables = require "moonrank.table"
 

@@ -2,7 +2,7 @@
 -- tables that bind them. A function is found by the file and line where it was defined, so docs cannot drift from what they describe.
 local core = require "moonrank.core"
 local bounds = require "moonrank.bounds.registry"
-local metrics = require "moonrank.metric"
+local metrics = require "moonrank.metrics.registry"
 local luacats = require "moonrank.luacats"
 local check = require "moonrank.check"
 local M = {}

@@ -2,8 +2,8 @@
 -- which no ordering can matter (no relevant row, only relevant rows, all gains equal, a cut-off that takes in all rows) give 0 and no gradient and are not counted in the mean.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-local list_stats = require "moonrank.list_stats"
-local metrics = require "moonrank.metric"
+local list_stats = require "moonrank.bounds.list_stats"
+local metrics = require "moonrank.metrics.registry"
 local smooth = require "moonrank.smooth"
 
 local M = {}

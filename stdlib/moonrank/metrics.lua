@@ -3,7 +3,7 @@
 -- rows: empty = "skip" (default: left out of means, and NaN in evaluations; the metric itself gives 0 where its definition gives 0, as for RR,
 -- and NaN where that gives 0/0, as for AP), "zero", "one" or "nan". Called with options alone, each gives the metric: mr.metrics.rbp{p = 0.8}.
 local check = require "moonrank.check"
-local metric = require "moonrank.metric"
+local metric = require "moonrank.metrics.registry"
 
 local M = {}
 

@@ -2,7 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local columns = require "moonrank.results.columns"
-local metrics = require "moonrank.metric"
+local metrics = require "moonrank.metrics.registry"
 local make_table = require("moonrank.table").new
 local open = require("moonrank.sweep.store").open
 local pivot = require "moonrank.results.pivot"

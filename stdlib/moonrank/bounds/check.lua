@@ -1,7 +1,7 @@
 -- What a new bound has to be asked before anybody trains with it.
 local check = require "moonrank.check"
 local grid = require "moonrank.bounds.grid"
-local metrics = require "moonrank.metric"
+local metrics = require "moonrank.metrics.registry"
 local tables = require "moonrank.table"
 
 local M = {}

@@ -36,7 +36,7 @@ end
 function M.plot(what, options)
   local bounds, plot = require "moonrank.bounds", require "moonrank.plot"
   local o = check.options("mr.bounds.plot", options, { metric = "ndcg", nsr = { 1, 2, 3 }, relevant = check.none })
-  o.relevant = o.relevant or require("moonrank.metric").parse(o.metric).minimize and { 10, 20, 40 } or { 5, 20, 100 }
+  o.relevant = o.relevant or require("moonrank.metrics.registry").parse(o.metric).minimize and { 10, 20, 40 } or { 5, 20, 100 }
   local several = type(what) == "table" and getmetatable(what) == nil
   local panels = { columns = #o.nsr }
   for _, each in ipairs(several and what or { what }) do

@@ -1,6 +1,6 @@
 -- What a trial's function returned, as what the store keeps: numbers by name, scores per list, the value that counts.
 local core = require "moonrank.core"
-local metrics = require "moonrank.metric"
+local metrics = require "moonrank.metrics.registry"
 
 local M = {}
 

@@ -49,7 +49,7 @@ describe("names of metrics", function()
   end)
 
   it("of numbers that a trial returns say a direction only where they are ours", function()
-    local metric = require "moonrank.metric"
+    local metric = require "moonrank.metrics.registry"
     equal({ metric.direction "p", metric.direction "valid_r", metric.direction "map" }, {})
     equal(metric.direction "valid_precision@5", "maximize")
   end)

@@ -1,6 +1,6 @@
 -- What is known of a metric over all rankings of each list: closed forms where there are some, else estimates.
 local core = require "moonrank.core"
-local estimate = require "moonrank.estimate"
+local estimate = require "moonrank.bounds.estimate"
 
 local M = {}
 

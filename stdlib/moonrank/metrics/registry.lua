@@ -74,7 +74,7 @@ end
 ---Names of all metrics, or of those that have something ("swaps", "closed_forms", "has_smooth"), sorted.
 ---@param having? string
 ---@return string[]
----Example: `require "moonrank.metric".names("has_smooth")[1]   --> ap`
+---Example: `require "moonrank.metrics.registry".names("has_smooth")[1]   --> ap`
 function M.names(having)
   local names = {}
   for _, name in ipairs(registry:names()) do
@@ -87,7 +87,7 @@ end
 ---@param text string
 ---@param option string
 ---@return boolean
----Example: `require "moonrank.metric".takes("nrbp@5", "p")   --> true`
+---Example: `require "moonrank.metrics.registry".takes("nrbp@5", "p")   --> true`
 function M.takes(text, option)
   for _, name in ipairs(registry:parse(base_of(text)):option_names()) do
     if name == option then return true end
@@ -128,8 +128,8 @@ end
 ---@param text string|mr.Metric
 ---@param options? mr.metrics.Options
 ---@return mr.Metric
----Example: `require "moonrank.metric".parse("rbp(0.8)@5").options.p   --> 0.8`
----Example: `require "moonrank.metric".parse("mrr@10").name   --> rr@10`
+---Example: `require "moonrank.metrics.registry".parse("rbp(0.8)@5").options.p   --> 0.8`
+---Example: `require "moonrank.metrics.registry".parse("mrr@10").name   --> rr@10`
 function M.parse(text, options)
   if M.is(text) then
     if options then check.fail("metric '%s' has its options already", text.name) end
@@ -150,7 +150,7 @@ end
 ---What the registry says of a metric, or nil where none has that name: what it takes, and what it works in.
 ---@param text string
 ---@return string?
----Example: `require "moonrank.metric".written("map"):match "[^\n]*"   --> metric "ap", also called map`
+---Example: `require "moonrank.metrics.registry".written("map"):match "[^\n]*"   --> metric "ap", also called map`
 function M.written(text)
   local found, metric = pcall(registry.parse, registry, text)
   if not found then return nil end
@@ -172,7 +172,7 @@ end
 ---@param text string
 ---@param options table
 ---@return table
----Example: `require "moonrank.metric".taken("rr", {gain = "linear", ties = "worst"}).gain   --> nil`
+---Example: `require "moonrank.metrics.registry".taken("rr", {gain = "linear", ties = "worst"}).gain   --> nil`
 function M.taken(text, options)
   local for_all, taken = { ties = true, empty = true, relevant = true }, {}
   for name, value in pairs(options) do taken[name] = (for_all[name] or M.takes(text, name)) and value or nil end
@@ -203,14 +203,14 @@ end
 ---The name of a metric without k and p as the registry has it, or nil where there is none.
 ---@param text string
 ---@return string?
----Example: `require "moonrank.metric".known("map@5")   --> ap`
+---Example: `require "moonrank.metrics.registry".known("map@5")   --> ap`
 function M.known(text) return registry:base(text) end
 
 ---In which direction the metric of this name is better, also as "valid_..." or "test_...", as trials call their numbers; nil where it is none.
 ---@param name string
 ---@return "maximize"|"minimize"|nil
----Example: `require "moonrank.metric".direction("valid_nrbp_loss")   --> minimize`
----Example: `require "moonrank.metric".direction("seconds")   --> nil`
+---Example: `require "moonrank.metrics.registry".direction("valid_nrbp_loss")   --> minimize`
+---Example: `require "moonrank.metrics.registry".direction("seconds")   --> nil`
 function M.direction(name)
   for _, text in ipairs{ name, name:match "^valid_(.+)$" or name, name:match "^test_(.+)$" or name } do
     local found, metric = pcall(registry.parse, registry, text)
@@ -223,13 +223,13 @@ end
 ---The same, and "minimize" for what is called a loss.
 ---@param name string
 ---@return "maximize"|"minimize"|nil
----Example: `require "moonrank.metric".usual_direction("pair_loss")   --> minimize`
+---Example: `require "moonrank.metrics.registry".usual_direction("pair_loss")   --> minimize`
 function M.usual_direction(name) return M.direction(name) or name:find "loss$" and "minimize" or nil end
 
 ---The metric as a function of exact ranks (all different) and lists.
 ---@param metric mr.Metric
 ---@return fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
----Example: `require "moonrank.metric".on_ranks(mr.metrics.err{})(mr.tensor{2, 1, 3}, mr.lists{{0, 1, 0}}):item()   --> 0.5`
+---Example: `require "moonrank.metrics.registry".on_ranks(mr.metrics.err{})(mr.tensor{2, 1, 3}, mr.lists{{0, 1, 0}}):item()   --> 0.5`
 function M.on_ranks(metric)
   local f = on_ranks[metric.script]
   if not f then return function(ranks, lists) return metric(-ranks, lists) end end

@@ -2,7 +2,7 @@
 -- else from random ones, seeded, with the error that this leaves. The metric is called for some thousand orders at a time.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-local metrics = require "moonrank.metric"
+local metrics = require "moonrank.metrics.registry"
 
 local M = {}
 
