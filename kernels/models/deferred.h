@@ -9,20 +9,31 @@
 
 namespace mr {
 
-/// The rows `rows` (counted from 0) as they were stored, and what has been put off since; without `square` they move
-/// by SGD with momentum. glide[i] is the number of row i's glide, or -1 where nothing was put off.
+/// A row of a parameter as it was stored: its numbers, their means and, of Adam, those of the squares, end to end.
+template <class Real>
+struct StoredRow {
+  Real *base, *mean, *square;
+};
+
+/// The rows `rows` (counted from 0) as they were stored, and what has been put off since; without squares they move by
+/// SGD with momentum. glide[i] is the number of row i's glide, or -1 where nothing was put off.
 template <class Real>
 struct DeferredRows {
-  Real *base, *mean, *square;
+  Real* stored;
+  bool squares;
   const int64_t* rows;
   const int32_t* glide;
   const Glide<Real>* glides;
   const Real *weights, *places;
   int64_t width;
 
+  MR_HD StoredRow<Real> row(int64_t number) const {
+    Real* const base = stored + number * width * (squares ? 3 : 2);
+    return {base, base + width, squares ? base + 2 * width : nullptr};
+  }
   /// What an entry loses.
   MR_HD Real lost(const Glide<Real>& g, Real m, Real v) const {
-    if (square == nullptr) return m * g.top[0];
+    if (!squares) return m * g.top[0];
     const Real root = std::sqrt(v);
     if (g.terms > 0) {
       Real total = 0;
@@ -41,11 +52,12 @@ struct SettleRows {
   DeferredRows<Real> at;
   Real* out;
   MR_HD void operator()(int64_t i) const {
-    const int64_t row = i / at.width, entry = at.rows[row] * at.width + i % at.width;
-    const int32_t g = at.glide[row];
+    const int64_t number = at.rows[i / at.width], c = i % at.width;
+    const StoredRow<Real> row = at.row(number);
+    const int32_t g = at.glide[i / at.width];
     Real lost = 0;
-    if (g >= 0) lost = at.lost(at.glides[g], at.mean[entry], at.square == nullptr ? Real(0) : at.square[entry]);
-    out[entry] = at.base[entry] - lost;
+    if (g >= 0) lost = at.lost(at.glides[g], row.mean[c], at.squares ? row.square[c] : Real(0));
+    out[number * at.width + c] = row.base[c] - lost;
   }
 };
 
@@ -58,26 +70,28 @@ struct StepRows {
   Real* shown;
   Real rate, correction, beta1, beta2, epsilon;  // of SGD: the learning rate and, as beta1, the momentum
   MR_HD void operator()(int64_t i) const {
-    const int64_t row = i / at.width, entry = at.rows[row] * at.width + i % at.width;
-    Real m = at.mean[entry], v = at.square == nullptr ? Real(0) : at.square[entry], p = at.base[entry];
-    if (at.glide[row] >= 0) {
-      const Glide<Real>& g = at.glides[at.glide[row]];
+    const int64_t number = at.rows[i / at.width], c = i % at.width;
+    const StoredRow<Real> row = at.row(number);
+    const int32_t behind = at.glide[i / at.width];
+    Real m = row.mean[c], v = at.squares ? row.square[c] : Real(0), p = row.base[c];
+    if (behind >= 0) {
+      const Glide<Real>& g = at.glides[behind];
       p -= at.lost(g, m, v);
       m *= g.mean_left;
       v *= g.square_left;
     }
     const Real along = gradient[i];
-    if (at.square == nullptr) {
+    if (!at.squares) {
       m = beta1 * m + along;
       p -= rate * m;
     } else {
       m = beta1 * m + (1 - beta1) * along;
       v = beta2 * v + (1 - beta2) * along * along;
       p -= rate * m / (std::sqrt(v * correction) + epsilon);
-      at.square[entry] = v;
+      row.square[c] = v;
     }
-    at.mean[entry] = m;
-    at.base[entry] = shown[entry] = p;
+    row.mean[c] = m;
+    row.base[c] = shown[number * at.width + c] = p;
   }
 };
 

@@ -19,18 +19,15 @@ void put(Real* to, typename Lanes<Real>::Vector v, int64_t n) {
   std::memcpy(to, &v, n * sizeof(Real));
 }
 
-/// Asks for what row i of `last` is stored in, and for `other`: rows lie anywhere in tables larger than the caches.
+/// Asks for what row i of `last` is stored in, and for its place in `other`: rows lie anywhere in tables larger than
+/// the caches.
 template <class Real>
 void fetch(const DeferredRows<Real>& at, const Real* other, int64_t i, int64_t last) {
   if (i >= last) return;
-  const int64_t from = at.rows[i] * at.width;
   constexpr auto line = static_cast<int64_t>(64 / sizeof(Real));
-  for (int64_t e = from; e < from + at.width; e += line) {
-    __builtin_prefetch(at.base + e);
-    __builtin_prefetch(at.mean + e);
-    if (at.square != nullptr) __builtin_prefetch(at.square + e);
-    __builtin_prefetch(other + e, 1);
-  }
+  const Real* const stored = at.row(at.rows[i]).base;
+  for (int64_t e = 0; e < at.width * (at.squares ? 3 : 2); e += line) __builtin_prefetch(stored + e, 1);
+  for (int64_t e = 0; e < at.width; e += line) __builtin_prefetch(other + at.rows[i] * at.width + e, 1);
 }
 constexpr int64_t rows_ahead = 8;
 
@@ -38,7 +35,7 @@ constexpr int64_t rows_ahead = 8;
 template <class Real>
 typename Lanes<Real>::Vector lost(const DeferredRows<Real>& at, const Glide<Real>& g, typename Lanes<Real>::Vector m,
                                   typename Lanes<Real>::Vector v) {
-  if (at.square == nullptr) return m * g.top[0];
+  if (!at.squares) return m * g.top[0];
   const auto roots = root<Real>(v);
   if (g.terms > 0) {
     typename Lanes<Real>::Vector total{};
@@ -57,16 +54,17 @@ void settle(const SettleRows<Real>& work, int64_t first, int64_t last) {
   for (int64_t i = first; i < smaller(last, first + rows_ahead); ++i) fetch(w.at, w.out, i, last);
   for (int64_t i = first; i < last; ++i) {
     fetch(w.at, w.out, i + rows_ahead, last);
-    const int64_t from = w.at.rows[i] * width;
+    const StoredRow<Real> row = w.at.row(w.at.rows[i]);
+    Real* const out = w.out + w.at.rows[i] * width;
     if (w.at.glide[i] < 0) {
-      std::memmove(w.out + from, w.at.base + from, width * sizeof(Real));
+      std::memcpy(out, row.base, width * sizeof(Real));
       continue;
     }
     const Glide<Real> g = w.at.glides[w.at.glide[i]];
     for (int64_t c = 0; c < width; c += Lanes<Real>::count) {
-      const int64_t e = from + c, n = smaller(Lanes<Real>::count, width - c);
-      const auto v = w.at.square == nullptr ? typename Lanes<Real>::Vector{} : part(w.at.square + e, n);
-      put<Real>(w.out + e, part(w.at.base + e, n) - lost(w.at, g, part(w.at.mean + e, n), v), n);
+      const int64_t n = smaller(Lanes<Real>::count, width - c);
+      const auto v = w.at.squares ? part(row.square + c, n) : typename Lanes<Real>::Vector{};
+      put<Real>(out + c, part(row.base + c, n) - lost(w.at, g, part(row.mean + c, n), v), n);
     }
   }
 }
@@ -76,7 +74,7 @@ template <class Real>
 struct Moving {
   typename Lanes<Real>::Vector p, m, v;
   void along(typename Lanes<Real>::Vector g, const StepRows<Real>& w) {
-    if (w.at.square == nullptr) {
+    if (!w.at.squares) {
       m = w.beta1 * m + g;
       p -= w.rate * m;
       return;
@@ -94,23 +92,24 @@ void step(const StepRows<Real>& work, int64_t first, int64_t last) {
   for (int64_t i = first; i < smaller(last, first + rows_ahead); ++i) fetch(w.at, w.shown, i, last);
   for (int64_t i = first; i < last; ++i) {
     fetch(w.at, w.shown, i + rows_ahead, last);
-    const int64_t from = w.at.rows[i] * width;
+    const StoredRow<Real> row = w.at.row(w.at.rows[i]);
+    Real* const shown = w.shown + w.at.rows[i] * width;
     const bool behind = w.at.glide[i] >= 0;
     const Glide<Real> g = behind ? w.at.glides[w.at.glide[i]] : Glide<Real>{};
     for (int64_t c = 0; c < width; c += Lanes<Real>::count) {
-      const int64_t e = from + c, n = smaller(Lanes<Real>::count, width - c);
-      Moving<Real> at{part(w.at.base + e, n), part(w.at.mean + e, n), {}};
-      if (w.at.square != nullptr) at.v = part(w.at.square + e, n);
+      const int64_t n = smaller(Lanes<Real>::count, width - c);
+      Moving<Real> at{part(row.base + c, n), part(row.mean + c, n), {}};
+      if (w.at.squares) at.v = part(row.square + c, n);
       if (behind) {
         at.p -= lost(w.at, g, at.m, at.v);
         at.m *= g.mean_left;
         at.v *= g.square_left;
       }
       at.along(part(w.gradient + i * width + c, n), w);
-      if (w.at.square != nullptr) put<Real>(w.at.square + e, at.v, n);
-      put<Real>(w.at.mean + e, at.m, n);
-      put<Real>(w.at.base + e, at.p, n);
-      put<Real>(w.shown + e, at.p, n);
+      if (w.at.squares) put<Real>(row.square + c, at.v, n);
+      put<Real>(row.mean + c, at.m, n);
+      put<Real>(row.base + c, at.p, n);
+      put<Real>(shown + c, at.p, n);
     }
   }
 }

@@ -1,7 +1,6 @@
 #include "runtime/models/deferred.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "kernels/models/rows.h"
@@ -13,14 +12,23 @@ namespace {
 template <class Real>
 class DeferredOf final : public Deferred, public DeferredSource<Real> {
  public:
-  DeferredOf(const Tensor& parameter, Tensor mean, Tensor square, const GlideMethod& method, int32_t steps)
+  DeferredOf(const Tensor& parameter, const Moments& moments, const GlideMethod& method, int32_t steps)
       : shown_(static_cast<Real*>(bytes_of(parameter.storage()))),
-        width_(parameter.shape().stride(0)),
-        base_(steps > 0 ? parameter.clone() : Tensor::empty(parameter.shape(), parameter.dtype())),
-        mean_(std::move(mean)),
-        square_(std::move(square)),
+        shape_(parameter.shape()),
+        width_(shape_.stride(0)),
+        stored_(Tensor::empty({parameter.size(0), width_ * (method.adam ? 3 : 2)}, parameter.dtype())),
         log_(method, steps),
-        times_(static_cast<size_t>(parameter.size(0)), {steps, steps}) {}
+        times_(static_cast<size_t>(parameter.size(0)), {steps, steps}) {
+    if (steps == 0) return;
+    const Span<const Real> values = parameter.span<const Real>();
+    for (int64_t row = 0; row < count(); ++row) {
+      const StoredRow<Real> at = stored(row);
+      const auto copy = [&](Real* to, const Real* from) { std::copy_n(from + row * width_, width_, to); };
+      begin_row(at, values.data + row * width_);
+      if (moments.mean.defined()) copy(at.mean, moments.mean.span<const Real>().data);
+      if (method.adam && moments.square.defined()) copy(at.square, moments.square.span<const Real>().data);
+    }
+  }
 
   const GlideMethod& method() const override { return log_.method(); }
   bool gone() const override { return gone_; }
@@ -47,9 +55,19 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
 
   void let_go() override {
     if (gone_) return;
+    const Tensor mean = Tensor::zeros(shape_, dtype_of<Real>),
+                 square = log_.method().adam ? Tensor::zeros(shape_, dtype_of<Real>) : Tensor();
     store([](int32_t) { return true; });
+    for (int64_t row = 0; row < count(); ++row) {
+      if (stored_in(row) == 0) continue;
+      const StoredRow<Real> at = stored(row);
+      std::copy_n(at.mean, width_, mean.span<Real>().data + row * width_);
+      if (square.defined()) std::copy_n(at.square, width_, square.span<Real>().data + row * width_);
+    }
+    moments_ = {mean, square};
     end();
   }
+  const Moments& moments() const override { return moments_; }
 
   void prepare(const Gradient& once) override {
     if ((log_.now() + 1) % (StepLog::kept / 2) == 0)
@@ -60,7 +78,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     keep_for_snapshots(next_.rows);
     for (const int64_t row : next_.rows) {
       const int32_t stored = times_[static_cast<size_t>(row)].stored;
-      if (stored == 0) std::memcpy(base() + row * width_, shown_ + row * width_, row_bytes());
+      if (stored == 0) begin_row(this->stored(row), shown_ + row * width_);
       next_.glide.push_back(stored == 0 || stored == log_.now() ? -1 : glide(stored));
     }
     values_ = once.values;
@@ -96,9 +114,8 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
   int32_t stored_in(int64_t row) const override { return times_[static_cast<size_t>(row)].stored; }
   const Real* shown() const override { return shown_; }
   DeferredRows<Real> view(const RowBatch& batch, const Glides<Real>& glides) const override {
-    return {.base = base(),
-            .mean = mean_.template span<Real>().data,
-            .square = square_.defined() ? square_.template span<Real>().data : nullptr,
+    return {.stored = stored_.template span<Real>().data,
+            .squares = log_.method().adam,
             .rows = batch.rows.data(),
             .glide = batch.glide.data(),
             .glides = glides.list(),
@@ -113,8 +130,13 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
   };
 
   int64_t count() const { return static_cast<int64_t>(times_.size()); }
-  Real* base() const { return base_.template span<Real>().data; }
-  size_t row_bytes() const { return static_cast<size_t>(width_) * sizeof(Real); }
+  StoredRow<Real> stored(int64_t row) const { return view(next_).row(row); }
+  /// A row that begins to move.
+  void begin_row(const StoredRow<Real>& row, const Real* values) const {
+    std::copy_n(values, width_, row.base);
+    std::fill_n(row.mean, width_, Real(0));
+    if (row.square != nullptr) std::fill_n(row.square, width_, Real(0));
+  }
   DeferredRows<Real> view(const RowBatch& batch) const { return view(batch, glides_); }
 
   int32_t glide(int32_t stored) {
@@ -158,17 +180,15 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     }
     keep_for_snapshots(rows);
     show(static_cast<int64_t>(rows.size()), [&](int64_t i) { return rows[static_cast<size_t>(i)]; });
-    Real* const means = mean_.template span<Real>().data;
-    Real* const squares = square_.defined() ? square_.template span<Real>().data : nullptr;
     for (const int64_t row : rows) {
-      const int64_t first = row * width_;
+      const StoredRow<Real> at = stored(row);
       const int32_t steps = log_.now() - stored_in(row);
       const auto mean_left = static_cast<Real>(log_.mean_left(steps)),
                  square_left = static_cast<Real>(log_.square_left(steps));
-      std::memcpy(base() + first, shown_ + first, row_bytes());
-      for (int64_t e = first; e < first + width_; ++e) {
-        means[e] *= mean_left;
-        if (squares != nullptr) squares[e] *= square_left;
+      std::copy_n(shown_ + row * width_, width_, at.base);
+      for (int64_t c = 0; c < width_; ++c) {
+        at.mean[c] *= mean_left;
+        if (at.square != nullptr) at.square[c] *= square_left;
       }
       times_[static_cast<size_t>(row)] = {log_.now(), log_.now()};
     }
@@ -187,12 +207,14 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     gone_ = true;
     snapshots_.clear();
     times_ = {};
-    base_ = mean_ = square_ = Tensor();
+    stored_ = Tensor();
   }
 
   Real* shown_;
+  Shape shape_;
   int64_t width_;
-  Tensor base_, mean_, square_, values_;
+  Tensor stored_, values_;  // a StoredRow per row; the gradient of the step that was prepared
+  Moments moments_;
   StepLog log_;
   std::vector<Times> times_;
   Glides<Real> glides_;
@@ -204,10 +226,10 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
 
 }  // namespace
 
-std::shared_ptr<Deferred> Deferred::start(const Tensor& parameter, const Tensor& mean, const Tensor& square,
-                                          const GlideMethod& method, int64_t steps) {
+std::shared_ptr<Deferred> Deferred::start(const Tensor& parameter, const Moments& moments, const GlideMethod& method,
+                                          int64_t steps) {
   return with_real(parameter.dtype(), [&]<class Real>() -> std::shared_ptr<Deferred> {
-    auto deferred = std::make_shared<DeferredOf<Real>>(parameter, mean, square, method, static_cast<int32_t>(steps));
+    auto deferred = std::make_shared<DeferredOf<Real>>(parameter, moments, method, static_cast<int32_t>(steps));
     parameter.storage().put_off(deferred);
     return deferred;
   });

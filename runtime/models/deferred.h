@@ -8,14 +8,19 @@
 
 namespace mr {
 
+/// Means of a parameter's gradients and of their squares, of its shape; undefined: all zero, or unused.
+struct Moments {
+  Tensor mean, square;
+};
+
 /// Owned by the parameter's storage and by the optimiser. The bytes of the parameter are a picture: whoever reads some
 /// has them settled there (`Storage`), the optimiser's own rows, means and counts of steps lie elsewhere and change in
 /// its steps alone.
 class Deferred : public Deferral, public std::enable_shared_from_this<Deferred> {
  public:
   /// Puts the parameter off from here on; `steps` were taken before. `parameter` is all of its storage, on the CPU.
-  static std::shared_ptr<Deferred> start(const Tensor& parameter, const Tensor& mean, const Tensor& square,
-                                         const GlideMethod& method, int64_t steps);
+  static std::shared_ptr<Deferred> start(const Tensor& parameter, const Moments& moments, const GlideMethod& method,
+                                         int64_t steps);
 
   /// All that the next step needs memory for. `once`: each row once.
   virtual void prepare(const Gradient& once) = 0;
@@ -28,6 +33,8 @@ class Deferred : public Deferral, public std::enable_shared_from_this<Deferred> 
   virtual bool is_of(const Tensor& tensor) const = 0;
   /// Whether somebody else wrote to the parameter: all steps are taken, and no more are put off.
   virtual bool gone() const = 0;
+  /// The means as they are then.
+  virtual const Moments& moments() const = 0;
   virtual const GlideMethod& method() const = 0;
 };
 

@@ -125,6 +125,8 @@ bool defer(ParameterState& state, const Gradient& once, const Motion& motion) {
   if (state.deferred != nullptr &&
       (!possible || state.deferred->gone() || !(state.deferred->method() == *motion.glide))) {
     if (!state.deferred->gone()) state.parameter.storage().put_off(nullptr);
+    state.mean = state.deferred->moments().mean;
+    if (state.deferred->method().adam) state.square = state.deferred->moments().square;
     state.deferred = nullptr;
     state.all_touched = true;
   }
@@ -132,8 +134,11 @@ bool defer(ParameterState& state, const Gradient& once, const Motion& motion) {
     state.parameter.storage().put_off(nullptr);  // what another optimiser has put off
     return false;
   }
-  if (state.deferred == nullptr)
-    state.deferred = Deferred::start(state.parameter, state.mean, state.square, *motion.glide, state.steps);
+  if (state.deferred == nullptr) {
+    state.deferred = Deferred::start(state.parameter, {state.mean, state.square}, *motion.glide, state.steps);
+    state.mean = Tensor();
+    if (motion.glide->adam) state.square = Tensor();
+  }
   state.deferred->prepare(once);
   return true;
 }
@@ -187,8 +192,9 @@ void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
   std::vector<std::pair<ParameterState*, Prepared>> moving;  // all of them before the first moves: memory may run out
   for (ParameterState& state : all.parameters) {
     if (!has_gradient(state)) continue;
-    if (momentum > 0 && !state.mean.defined()) state.mean = zeros_like(state.parameter);
     moving.emplace_back(&state, prepare(state, motion));
+    const bool needs_mean = momentum > 0 && !moving.back().second.deferred;
+    if (needs_mean && !state.mean.defined()) state.mean = zeros_like(state.parameter);
   }
   for (auto& [state, ready] : moving) {
     const Tensor& parameter = state->parameter;
@@ -284,10 +290,6 @@ AdamWork prepare_adam(OptimizerState& all, const Adam& adam) {
     ParameterState& state = all.parameters[i];
     if (!has_gradient(state)) continue;
     const Device device = state.parameter.device();
-    if (!state.square.defined()) {
-      state.mean = zeros_like(state.parameter);
-      state.square = zeros_like(state.parameter);
-    }
     if (device == Device::cuda && !all.steps.defined()) {
       const auto n = static_cast<int64_t>(all.parameters.size());
       all.rates = DeviceArray<AdamRate>(n, device);
@@ -296,9 +298,11 @@ AdamWork prepare_adam(OptimizerState& all, const Adam& adam) {
     Prepared ready = prepare(state, motion);
     if (ready.deferred) {
       work.deferred.push_back(&state);
-    } else {
-      work.moving[{device, state.parameter.dtype()}].emplace_back(static_cast<int32_t>(i), std::move(ready));
+      continue;
     }
+    if (!state.mean.defined()) state.mean = zeros_like(state.parameter);
+    if (!state.square.defined()) state.square = zeros_like(state.parameter);
+    work.moving[{device, state.parameter.dtype()}].emplace_back(static_cast<int32_t>(i), std::move(ready));
   }
   return work;
 }
