@@ -1,7 +1,7 @@
 // What a metric can be, and is on average, over all rankings of N rows of which P are relevant (Westerborg 2022,
 // chapter 3, in the closed forms and with the corrections that are proved by enumeration in the tests). A metric is
 // linear where it is a sum over relevant rows of a discount of their rank: nDCG, RBP, precision, recall. Host code:
-// lists of one shape are worked out once.
+// computed once for all lists of one shape.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace mr {
 
-/// `best` is the end to be reached: max for metrics, min for losses.
+/// `best` is the largest value for metrics, the least for losses.
 struct BoundStats {
   double min = 0, max = 0, best = 0, expectation = 0, variance = 0;
 };
@@ -42,7 +42,7 @@ inline BoundStats linear_stats(const std::vector<double>& gains, const std::vect
   return {static_cast<double>(least) / norm, max, max, static_cast<double>(gain_mean * discount_sum / norm), variance};
 }
 
-/// Average precision; the mean collapses Eq. 3.10 to one harmonic number, [(P - 1) + (N - P) H_N / N] / (N - 1).
+/// Average precision; the mean is Eq. 3.10 reduced to one harmonic number, [(P - 1) + (N - P) H_N / N] / (N - 1).
 /// Without variance.
 inline BoundStats ap_stats(int64_t n, int64_t p) {
   long double least = 0, harmonic = 0;
@@ -52,12 +52,12 @@ inline BoundStats ap_stats(int64_t n, int64_t p) {
   return {static_cast<double>(least / p), 1, 1, static_cast<double>(mean), 0};
 }
 
-/// Variance of average precision: first and second moments of sum c / r carried over the ranks, by how many relevant
-/// rows c came so far. Counts less likely than 1e-24 are left out, so that a rank takes O(sqrt(N)) of the P counts.
+/// Variance of average precision: first and second moments of sum c / r, rank by rank, by the number c of relevant rows
+/// so far. Counts less likely than 1e-24 are left out, so that a rank takes O(sqrt(N)) of the P counts.
 inline double ap_variance(int64_t n, int64_t p) {
   struct Moments {
     double weight = 0, first = 0, second = 0;
-    /// Those of what was, plus x, with a probability.
+    /// Adds the moments of `was` shifted by x, times a probability.
     void add(double probability, const Moments& was, double x) {
       weight += probability * was.weight;
       first += probability * (was.first + x * was.weight);
@@ -66,7 +66,7 @@ inline double ap_variance(int64_t n, int64_t p) {
   };
   std::vector<Moments> by_count(static_cast<size_t>(p) + 1);
   by_count[0].weight = 1;
-  // moments about the mean so far would drift; about the final mean's share per rank they stay small
+  // moments about the running mean would lose digits; about the final mean's share per rank they stay small
   const double centre = ap_stats(n, p).expectation * static_cast<double>(p) / static_cast<double>(n);
   int64_t least = 0, most = 0;
   for (int64_t r = 1; r <= n; ++r) {

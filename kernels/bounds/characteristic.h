@@ -15,9 +15,9 @@ namespace mr {
 template <class Real>
 struct CharacteristicFunction {
   int64_t n = 0, p = 0;
-  double weight = 1;              // of a relevant row, where another one has 1
+  double weight = 1;              // of a relevant row; of any other row 1
   bool cumulative = false;        // the c-th relevant row adds c times the angle (average precision)
-  Span<const int32_t> low, high;  // [n]: counts of relevant rows among the first r + 1 ranks that are worth it
+  Span<const int32_t> low, high;  // [n]: range of likely counts of relevant rows in the first r + 1 ranks
   Span<const double> angle;       // [n]: what a relevant row at rank r adds, times the step of t
   int64_t first = 1, frequencies = 0;
   Span<double> state;  // [p + 2][2][frequencies]
@@ -49,7 +49,7 @@ struct CharacteristicFunction {
   }
 
  private:
-  /// The weight that is left of relevant rows after c of them, and of the others at rank r.
+  /// The weight of the relevant rows that remain after c of them, and of the others that remain at rank r.
   MR_HD double wanted(int64_t c) const { return static_cast<double>(p - c) * weight; }
   MR_HD double others(int64_t r, int64_t c) const { return static_cast<double>(n - r - (p - c)); }
   MR_HD double& at(int64_t c, int64_t part, int64_t f) const { return state[((c + 1) * 2 + part) * frequencies + f]; }

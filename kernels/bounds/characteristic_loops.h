@@ -1,5 +1,5 @@
 // The loops over frequencies, inside namespace MR_SIMD; included by characteristic_*.cpp only. A pass takes two vectors
-// of frequencies, as many as the registers hold beside what they are multiplied with.
+// of frequencies: with their factors these fill the registers.
 #include "kernels/bounds/characteristic_cpu.h"
 #include "kernels/core/lanes.h"
 
@@ -73,7 +73,7 @@ inline Complex rotation(const RankingTransform& t, int64_t at, int64_t lane) {
          Complex::load(t.powers + 2 * frequency_lanes * at + lane, frequency_lanes);
 }
 
-/// One level: state c for the counts that are worth it. Counts outside hold 0.
+/// One level: state c for the likely counts c. States of other counts are 0.
 template <bool Cumulative, bool Weighted>
 void one_level(const RankingTransform& t, int64_t lane, double* state) {
   constexpr int64_t size = 2 * width;
@@ -88,7 +88,7 @@ void one_level(const RankingTransform& t, int64_t lane, double* state) {
     Complex angle = Cumulative ? power(turn, low) : turn;
     Complex above = Complex::load(state + low * size, width);
     const auto others = [&](int64_t c) { return static_cast<double>(t.n - r - (p - c)); };
-    // over the weight of all rows that are left after c relevant ones
+    // over the weight of all rows that remain after c relevant ones
     const auto share = [&](int64_t c) { return 1 / (static_cast<double>(p - c) * weight + others(c)); };
     double above_share = share(low - 1);
     for (int64_t c = low; c <= high; ++c) {
@@ -137,14 +137,14 @@ struct Levels {
     }
   }
 
-  /// The weight of the rows that the state at hand leaves, without level 0.
+  /// The weight of the rows that remain in the current state, without level 0.
   double weight_left() const {
     double total = 0;
     for (int64_t l = 0; l < t.levels; ++l) total += static_cast<double>(t.rows_of[l] - count[l]) * t.weights[l];
     return total;
   }
 
-  /// The state at hand after rank r, from itself and those with a row less; `others` rows of level 0 are left.
+  /// The current state after rank r, from itself and the states with one row less; `others` rows of level 0 remain.
   template <bool Weighted>
   Complex after(int64_t r, double others, const Complex* turn, const double* own) const {
     constexpr int64_t size = 2 * width;
@@ -154,7 +154,7 @@ struct Levels {
     Complex z = mixed(sum <= r ? others * left : 0, here, 0, here);
     for (int64_t l = 0; l < t.levels; ++l) {
       if (count[l] == 0) continue;
-      // before it one row more of level l was left, and one less of level 0
+      // before it one more row of level l remained, and one less of level 0
       const double share = Weighted ? t.weights[l] / (weight + t.weights[l] + (others > 0 ? others - 1 : 0)) : left;
       const double hit = static_cast<double>(t.rows_of[l] - count[l] + 1) * share;
       z = mixed(1, z, hit, turn[l] * Complex::load(own - stride[l] * size, width));

@@ -8,8 +8,8 @@
 
 namespace mr {
 
-/// Knot k, at first + k step, is knots[2 k] = G and knots[2 k + 1] = G'. No knots: a list on which no ordering can
-/// matter. One knot: the constant 1/2.
+/// Knot k, at first + k step, is knots[2 k] = G and knots[2 k + 1] = G'. No knots: a list whose metric is the same for
+/// all orderings. One knot: the constant 1/2.
 struct LogitView {
   const double* knots = nullptr;
   int64_t count = 0;
@@ -23,22 +23,22 @@ struct LogitPoint {
 /// G and G' at s; beyond the knots G goes on as a line.
 MR_HD inline LogitPoint logit_at(const LogitView& table, double s) {
   if (table.count < 2) return {0, 0};
-  const double place = (s - table.first) / table.step;
+  const double position = (s - table.first) / table.step;
   const int64_t end = table.count - 1;
-  if (!(place > 0) || place >= static_cast<double>(end)) {
-    const int64_t k = place > 0 ? end : 0;
+  if (!(position > 0) || position >= static_cast<double>(end)) {
+    const int64_t k = position > 0 ? end : 0;
     const double slope = table.knots[2 * k + 1];
     return {table.knots[2 * k] + slope * (s - table.first - static_cast<double>(k) * table.step), slope};
   }
-  const auto k = static_cast<int64_t>(place);
+  const auto k = static_cast<int64_t>(position);
   const double* const knot = table.knots + 2 * k;
-  const double u = place - static_cast<double>(k), rise = knot[2] - knot[0];
+  const double u = position - static_cast<double>(k), rise = knot[2] - knot[0];
   const double from = table.step * knot[1], to = table.step * knot[3];
   const double square = 3 * rise - 2 * from - to, cube = from + to - 2 * rise;
   return {knot[0] + u * (from + u * (square + u * cube)), (from + u * (2 * square + u * 3 * cube)) / table.step};
 }
 
-/// What becomes of F~: itself; its logarithm (of 1 - F~, negated, where less is better); its logit.
+/// The bound: F~ itself; its logarithm (of 1 - F~, negated, where less is better); its logit.
 enum class DistributionForm : int8_t { cdf, log, logit };
 
 /// 1 / (1 + exp(-t)) without overflow.
@@ -47,7 +47,7 @@ MR_HD inline double logistic(double t) {
   return t >= 0 ? 1 / (1 + e) : e / (1 + e);
 }
 
-/// The bounded value of every list and its derivative by the score; 0 and 0 where no ordering can matter.
+/// The bounded value of every list and its derivative by the score; 0 and 0 where all orderings have the same value.
 template <class Real>
 struct DistributionBound {
   Span<const LogitView> tables;
@@ -67,7 +67,7 @@ struct DistributionBound {
           slope = at.slope * bounded * logistic(-at.logit);
           break;
         case DistributionForm::log: {
-          const double t = side * at.logit;  // log sigma(t), without the loss of digits of a logarithm near 1
+          const double t = side * at.logit;  // log sigma(t), exact also where sigma(t) is near 1
           bounded = side * (t >= 0 ? -std::log1p(std::exp(-t)) : t - std::log1p(std::exp(t)));
           slope = at.slope * logistic(-t);
           break;

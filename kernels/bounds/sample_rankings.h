@@ -1,6 +1,6 @@
 // Values of a metric for random rankings of n rows of which p are relevant. Rank by rank a row is relevant with
 // probability (relevant rows left) / (rows left): integers compared with random bits, so that every set of ranks is
-// equally likely. With weights, drawn without replacement (Plackett 1975, Luce 1959), the weights that are left are
+// equally likely. With weights, drawn without replacement (Plackett 1975, Luce 1959), the remaining weights are
 // compared instead. The random numbers depend on (key, sample) only: every device draws the same.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace mr {
 /// first one's d[r]. graded: every row adds d[r] times its gain.
 enum class Increment : int8_t { linear, average_precision, first, graded };
 
-/// So many different gains besides 0 are drawn level by level.
+/// Up to this many different gains besides 0 are drawn level by level.
 constexpr int64_t most_levels = 8;
 
 struct RankingSampler {
@@ -29,7 +29,7 @@ struct RankingSampler {
   int64_t levels = 0;
   int64_t at_least[most_levels] = {};
   double step[most_levels] = {};
-  /// Of the rows of each level (of relevant ones: weight[0]), where one that gains nothing has 1.
+  /// Of the rows of each level (of relevant ones: weight[0]); rows that gain nothing have 1.
   bool weighted = false;
   double weight[most_levels] = {};
 };
@@ -52,7 +52,7 @@ struct SampleRankings {
     RandomKey key;
     uint64_t sample;
     Random128 bits{};
-    /// For rank r: ranks are asked for in turn.
+    /// For rank r; to be called for ranks in ascending order.
     MR_HD uint32_t word(int64_t r) {
       if (r % 4 == 0) bits = philox(key, sample, static_cast<uint64_t>(r / 4));
       return bits.word[r % 4];
@@ -65,7 +65,7 @@ struct SampleRankings {
     MR_HD double share(int64_t r) { return (static_cast<double>(word(r)) + 0.5) * 0x1p-32; }
   };
 
-  /// Whether the row at rank r is relevant, where `wanted` of the rows that are left are.
+  /// Whether the row at rank r is relevant, where `wanted` of the remaining rows are.
   MR_HD bool hits(Walk& walk, int64_t r, int64_t wanted) const {
     if (!sampler.weighted) return walk.below(r, sampler.n - r) < wanted;
     const double weight = static_cast<double>(wanted) * sampler.weight[0];
@@ -95,10 +95,10 @@ struct SampleRankings {
     for (int64_t c = 0; c < sampler.levels; ++c) wanted[c] = sampler.at_least[c];
     double total = 0;
     for (int64_t r = 0; r < sampler.n; ++r) {
-      const int64_t place = walk.below(r, sampler.n - r);
+      const int64_t number = walk.below(r, sampler.n - r);
       double gain = 0;
       for (int64_t c = 0; c < sampler.levels; ++c) {
-        if (place >= wanted[c]) continue;
+        if (number >= wanted[c]) continue;
         --wanted[c];
         gain += sampler.step[c];
       }
@@ -107,7 +107,7 @@ struct SampleRankings {
     return total;
   }
 
-  /// Level by level from the highest, the row is of the first one below whose weight, added up, the random share lies.
+  /// The row is of the first level, from the highest, up to which the sum of weights exceeds the random number.
   MR_HD double graded_weighted(int64_t sample) const {
     Walk walk{sampler.key, static_cast<uint64_t>(sample)};
     double left[most_levels], others = static_cast<double>(sampler.n), total = 0;
@@ -118,12 +118,12 @@ struct SampleRankings {
     for (int64_t r = 0; r < sampler.n; ++r) {
       double weight = 0;
       for (int64_t c = 0; c < sampler.levels; ++c) weight += left[c] * sampler.weight[c];
-      const double place = walk.share(r) * (weight + others);
+      const double number = walk.share(r) * (weight + others);
       double reached = 0, gain = 0;
       bool drawn = false;
       for (int64_t c = 0; c < sampler.levels; ++c) {
         reached += left[c] * sampler.weight[c];
-        const bool hit = place < reached;
+        const bool hit = number < reached;
         if (hit) gain += sampler.step[c];
         if (hit && !drawn) left[c] -= 1;
         drawn = drawn || hit;

@@ -31,8 +31,8 @@ inline Bits multiply(Bits a, Bits b) {
 #endif
 }
 
-/// philox(key, block = sample, lane = step) of core/rng.h for one vector of samples. Only the low halves hold it: what
-/// products leave in the high ones is in nobody's way, since `multiply` does not look there.
+/// philox(key, block = sample, lane = step) of core/rng.h for one vector of samples. Only the low halves hold it: the
+/// high ones hold the rest of products, which `multiply` does not read.
 inline void draw(RandomKey key, Bits sample, uint64_t step, Bits (&out)[4]) {
   const Bits m0 = 0xD2511F53ULL - Bits{}, m1 = 0xCD9E8D57ULL - Bits{};
   Bits c0 = sample, c1 = sample >> 32, c2 = step - Bits{}, c3 = (step >> 32) - Bits{};
@@ -54,7 +54,7 @@ inline void draw(RandomKey key, Bits sample, uint64_t step, Bits (&out)[4]) {
 
 inline Reals masked(Whole mask, Reals x) { return reinterpret_cast<Reals>(mask & reinterpret_cast<Whole>(x)); }
 
-/// The samples first .. first + sample_lanes - 1 on their way down the ranks.
+/// Random numbers of the samples first .. first + sample_lanes - 1, rank by rank.
 struct Walk {
   Bits sample[vectors], words[vectors][4];
 
@@ -74,14 +74,14 @@ struct Walk {
     return reinterpret_cast<Whole>(multiply(words[v][r % 4], left) >> 32);
   }
 
-  /// Uniform in (0, 1), for rank r: the word behind the point of a number from 1 to 2, and half a bit.
+  /// Uniform in (0, 1), for rank r: the word as the fraction of a number from 1 to 2, plus half a bit, less 1.
   Reals share(int64_t v, int64_t r) const {
     const Bits one_and = (words[v][r % 4] << 32 >> 12) | 0x3FF0000000000000ULL;
     return reinterpret_cast<Reals>(one_and) - (1 - 0x1p-33);
   }
 };
 
-/// The relevant rows that are still to be placed.
+/// The relevant rows that have no rank yet.
 template <bool Weighted>
 struct Wanted;
 
@@ -92,7 +92,7 @@ struct Wanted<false> {
   explicit Wanted(const RankingSampler& s) {
     for (Whole& of : rows) of = s.p - Whole{};
   }
-  /// Where the row at rank r is one of them.
+  /// The lanes in which the row at rank r is one of them.
   Whole take(const RankingSampler& s, const Walk& walk, int64_t v, int64_t r) {
     const Whole hit = walk.below(v, r, static_cast<uint64_t>(s.n - r) - Bits{}) < rows[v];
     rows[v] += hit;
@@ -148,10 +148,10 @@ void graded_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
     if (r % 4 == 0) walk.refill(s.key, r);
     const Bits left = static_cast<uint64_t>(s.n - r) - Bits{};
     for (int64_t v = 0; v < vectors; ++v) {
-      const Whole place = walk.below(v, r, left);
+      const Whole number = walk.below(v, r, left);
       Reals gain = {};
       for (int64_t c = 0; c < s.levels; ++c) {
-        const Whole hit = place < wanted[c][v];
+        const Whole hit = number < wanted[c][v];
         wanted[c][v] += hit;
         gain += masked(hit, s.step[c] - Reals{});
       }
@@ -177,11 +177,11 @@ void graded_weighted_lanes_at(const RankingSampler& s, uint64_t first, double* v
     for (int64_t v = 0; v < vectors; ++v) {
       Reals weight = {}, reached = {}, gain = {};
       for (int64_t c = 0; c < s.levels; ++c) weight += left[c][v] * s.weight[c];
-      const Reals place = walk.share(v, r) * (weight + others[v]);
+      const Reals number = walk.share(v, r) * (weight + others[v]);
       Whole drawn = {};
       for (int64_t c = 0; c < s.levels; ++c) {
         reached += left[c][v] * s.weight[c];
-        const Whole hit = place < reached;
+        const Whole hit = number < reached;
         gain += masked(hit, s.step[c] - Reals{});
         left[c][v] -= masked(hit & ~drawn, 1.0 - Reals{});
         drawn |= hit;

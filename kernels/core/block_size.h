@@ -1,4 +1,4 @@
-// The sizes that kept blocks of memory have, on every device.
+// Sizes of the blocks of memory that are kept for reuse, on every device.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@ namespace mr {
 
 /// Bytes rounded up to a size that blocks have: powers of two and three steps between them.
 inline int64_t block_size(int64_t bytes) {
-  if (bytes > int64_t{1} << 62) return bytes;  // no machine has it, and the sum below would overflow
+  if (bytes > int64_t{1} << 62) return bytes;  // more than any machine has, and the sum below would overflow
   if (bytes <= 256) return (bytes + 63) / 64 * 64;
   const auto step = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(bytes - 1)) / 4);
   return (bytes + step - 1) / step * step;

@@ -1,6 +1,6 @@
 // Vectors of MR_VECTOR_BYTES, their square roots and exponential function, inside namespace MR_SIMD; for files that are
-// compiled once per instruction set only. All of it is in an unnamed namespace and uses no template of the library:
-// code shared with other files could be taken by the linker from here, for processors that lack the instructions.
+// compiled once per instruction set only. All of it is in an unnamed namespace and uses no template of the library: of
+// code shared with other files the linker could take this copy, for processors that lack the instructions.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ struct Backend {
   template <class Work>
   static void elements(int64_t count, const Work& work) {
     parallel(count, 8192, [&](int64_t first, int64_t last) {
-      const Work f = work;  // a copy of its own, which nothing that is written can be part of
+      const Work f = work;  // a local copy, which no output can alias
       for (int64_t i = first; i < last; ++i) f(i);
     });
   }

@@ -1,5 +1,5 @@
-// Arrays that a thread keeps from one list to the next, so that short lists ask for no memory. What a long one made
-// them grow to goes when it is done.
+// Arrays that a thread keeps from one list to the next, so that short lists allocate nothing. What a long list needed
+// is freed after it.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace mr::cpu {
 
-/// Bytes that arrays which are used together may keep.
+/// Bytes up to which arrays that are used together are kept.
 constexpr int64_t most_kept = int64_t{4} << 20;
 
 template <class... T>
@@ -18,7 +18,7 @@ int64_t bytes_of(const std::vector<T>&... arrays) {
   return static_cast<int64_t>((size_t{0} + ... + (arrays.capacity() * sizeof(T))));
 }
 
-/// Held by whoever works on the arrays; gives them back at the end where they are more than `most_kept`.
+/// Held while the arrays are in use; its end frees them where they are larger than `most_kept`.
 template <class... T>
 class Kept {
  public:

@@ -6,7 +6,7 @@ namespace mr::cpu {
 
 enum class Simd { scalar, avx2, avx512 };
 
-/// The best that the processor has.
+/// The widest instruction set that the processor has.
 Simd best_simd();
 
 /// That, or what MOONRANK_SIMD asks for ("scalar", "avx2", "avx512"); throws where that is
@@ -14,7 +14,7 @@ Simd best_simd();
 Simd simd();
 const char* simd_name();
 
-/// Of the three forms of something the one for this processor.
+/// The one of three forms that is compiled for this processor.
 template <class Form>
 Form for_this_simd(Form scalar, Form avx2, Form avx512) {
   return simd() == Simd::avx512 ? avx512 : simd() == Simd::avx2 ? avx2 : scalar;

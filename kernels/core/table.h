@@ -33,11 +33,11 @@ const Table* cuda_table();
   };
 
 namespace mr {
-/// For families whose plain forms are all there is.
+/// For families that have plain forms only.
 inline void no_overrides(const auto&) {}
 }  // namespace mr
 
-/// Defines the CPU table of a family for one type, in its <family>_cpu.cpp. OVERRIDES(table) puts in hand-made forms.
+/// Defines the CPU table of a family for one type, in its <family>_cpu.cpp. OVERRIDES(table) assigns faster forms.
 #define MR_CPU_TABLE(Table, Real, OVERRIDES)                      \
   template <>                                                     \
   const Table<Real>& cpu_table<Table<Real>>() {                   \

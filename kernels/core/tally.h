@@ -1,5 +1,4 @@
-// What a pass over the data notes on its way, to be read once at its end: the sum of a loss, and where numbers were
-// NaN.
+// What a pass over the data records, read once at its end: the sum of a loss, and where numbers were NaN.
 #pragma once
 
 #include <algorithm>

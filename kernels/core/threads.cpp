@@ -25,7 +25,7 @@ struct Job {
   const int64_t count, grain, pieces;
   void (*const task)(const void*, int64_t, int64_t);
   const void* const context;
-  std::atomic<int64_t> next{0};  // piece; places near 2^63 would overflow
+  std::atomic<int64_t> next{0};  // piece; numbers near 2^63 would overflow
   std::atomic<bool> stop{false}, interrupted{false};
   std::mutex error_mutex;
   std::exception_ptr error;
@@ -63,8 +63,8 @@ void relax() {
 #endif
 }
 
-/// Waits for `value` to be another than `old`. Batches follow each other within microseconds, and waking a sleeper
-/// costs more than that: so look for a while before sleeping.
+/// Waits until `value` differs from `old`. Batches follow each other within microseconds, and waking a thread takes
+/// longer: so it polls for a while before it sleeps.
 void await_change(const std::atomic<uint32_t>& value, uint32_t old, bool spin) {
   using namespace std::chrono_literals;
   if (spin) {
@@ -86,8 +86,8 @@ int cores() {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-/// Workers enter a job while it is open. Its owner works too, closes it when no piece is left, and waits only for those
-/// who are inside: a worker that is still waking up delays nobody.
+/// Threads enter a job while it is open. Its owner works too, closes it when no piece is left, and waits only for
+/// threads that have entered: it does not wait for threads that have not yet woken.
 class Pool {
  public:
   explicit Pool(int n) { resize(n); }
@@ -105,7 +105,7 @@ class Pool {
     try {
       for (int i = 1; i < n; ++i) workers_.emplace_back([this, seen = calls_.load()] { serve(seen); });
     } catch (const std::system_error&) {
-      // no more threads to be had: those that were made do the work
+      // the system gives no more threads: those that exist do the work
     }
     size_ = static_cast<int>(workers_.size()) + 1;
   }
@@ -150,12 +150,12 @@ class Pool {
     return true;
   }
 
-  std::atomic<uint32_t> calls_{0};   // changes whenever there is something to look at
-  std::atomic<uint32_t> inside_{0};  // workers in the job, and whether more may enter
-  Job* job_ = nullptr;               // valid for those inside
+  std::atomic<uint32_t> calls_{0};   // changes at every new job and at the end
+  std::atomic<uint32_t> inside_{0};  // threads in the job, and whether more may enter
+  Job* job_ = nullptr;               // valid for threads in the job
   std::atomic<bool> closing_{false};
   std::atomic<int> size_{1};
-  bool spin_ = false;  // never with more threads than cores: the spinning would take the time of those who work
+  bool spin_ = false;  // never with more threads than cores: polling would take time from threads that work
   std::vector<std::jthread> workers_;
 };
 
@@ -202,8 +202,8 @@ void set_threads(int n) {
 void interrupt() noexcept { interrupt_requested = true; }
 bool take_interrupt() noexcept { return interrupt_requested.exchange(false); }
 void check_interrupt() {
-  // in a task all threads must see it: the flag is cleared when the last of them has ended; elsewhere the first look
-  // costs nothing, so that inner loops may ask
+  // in a task all threads must see it: the flag is cleared when the last of them has ended; elsewhere it is one load,
+  // so that inner loops may call it
   if (inside_task != nullptr ? inside_task->asked_to_stop()
                              : interrupt_requested.load(std::memory_order_relaxed) && take_interrupt()) {
     throw Interrupted();

@@ -8,7 +8,7 @@
 
 namespace mr {
 
-/// A run of values that somebody else owns.
+/// Consecutive values in memory that the view does not own.
 template <class T>
 struct Span {
   T* data = nullptr;

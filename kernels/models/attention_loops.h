@@ -8,11 +8,11 @@ namespace {
 
 constexpr int64_t room = 16;
 
-/// Fills the row up to a multiple of `room`, and lifts what the exponential function would not take.
+/// Pads the row to a multiple of `room`, and raises what is below the exponential function's range.
 template <class Real>
 int64_t prepared(Real* x, int64_t n, Real shift) {
   const int64_t end = (n + room - 1) / room * room;
-  const Real least = shift - 345;  // e^-345 is nothing beside the 1 that the sum holds at least
+  const Real least = shift - 345;  // e^-345 does not change a sum that is at least 1
   for (int64_t j = 0; j < n; ++j) x[j] = x[j] < least ? least : x[j];
   for (int64_t j = n; j < end; ++j) x[j] = least;
   return end;

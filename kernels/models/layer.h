@@ -1,6 +1,6 @@
 // What a fully connected layer does beside its two products: y = f(z + bias) in one pass over z, and backward in one
-// pass dz = g f'(z), its sums over pieces of the rows, from which the bias gradient is added up in order. f'(z) is
-// written by y, so z need not be kept.
+// pass dz = g f'(z), its sums over pieces of the rows, from which the bias gradient is added up in order. f'(z) is a
+// function of y, so z need not be kept.
 #pragma once
 
 #include <cmath>
@@ -63,7 +63,7 @@ MR_HD void with_activation(Activation kind, Run run) {
   }
 }
 
-/// y = f(z + bias) in the place of z, row by row.
+/// y = f(z + bias), written over z, row by row.
 template <class Real>
 struct LayerForward {
   Span<Real> z;

@@ -45,9 +45,9 @@ struct SgdStep {
   }
 };
 
-/// slot[row] = place of the row among `rows`, or -1 where `clear`; from0, where given, counts the rows from 0.
+/// slot[row] = index of the row in `rows`, or -1 where `clear`; from0, where given, counts the rows from 0.
 template <class Real>
-struct PlaceSlots {
+struct SetSlots {
   IndexView rows;
   int64_t* slot;
   int64_t* from0;
@@ -58,7 +58,8 @@ struct PlaceSlots {
   }
 };
 
-/// What step t makes of lr, and what of the squares' mean. `lazy`, as torch.optim.SparseAdam: epsilon is not corrected.
+/// Corrections of step t: of lr by the mean's bias, and of the squares' mean. `lazy`, as torch.optim.SparseAdam:
+/// epsilon is not corrected.
 struct AdamRate {
   double rate;        // lr / (1 - beta1^t)
   double correction;  // 1 / (1 - beta2^t)

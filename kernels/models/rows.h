@@ -18,7 +18,7 @@ namespace mr {
   LISTS(layer_forward, LayerForward)                   \
   LISTS(layer_vjp, LayerVjp)                           \
   ELEMENTS(layer_bias, LayerBiasGradient)              \
-  ELEMENTS(place_slots, PlaceSlots)                    \
+  ELEMENTS(set_slots, SetSlots)                        \
   ELEMENTS(sgd_step, SgdStep)                          \
   ELEMENTS(adam_step, AdamStep)                        \
   ELEMENTS(adam_steps, AdamSteps)                      \

@@ -28,7 +28,7 @@ MR_HD const Pack<Real, V>& pack(const Real* from) {
   return *reinterpret_cast<const Pack<Real, V>*>(from);
 }
 
-/// run(V) with as many numbers as 16 bytes hold, where rows begin and end at such places, else with 1.
+/// run(V) with as many numbers as 16 bytes hold where rows are multiples of that and aligned to it, else with 1.
 template <class Real, class Run>
 void with_pack(const Real* matrix, const Real* other, int64_t width, Run run) {
   constexpr int most = 16 / sizeof(Real);

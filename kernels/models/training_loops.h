@@ -48,7 +48,7 @@ void adam_row(Real* parameter, Real* mean, Real* square, const Real* gradient, i
 
 template <class Real>
 void adam(const AdamRows<Real>& at, int64_t first, int64_t last, const AdamRates<Real>& rates) {
-  const AdamRates<Real> own = rates;  // in registers: what is stored could be part of `rates`
+  const AdamRates<Real> own = rates;  // a local copy: stores could alias `rates`
   const AdamRows<Real> w = at;
   for (int64_t i = first; i < last; ++i) {
     const int64_t row = w.rows ? w.rows[i] : i, slot = w.slot ? w.slot[row] : row, from = row * w.width;

@@ -11,24 +11,24 @@
 
 namespace mr::cuda {
 
-/// Rows that a list has at least for each of its bins, so that their number is bounded.
+/// Least number of rows of a list per bin, which bounds the number of bins.
 constexpr int64_t rows_per_bin = 8;
 
 MR_HD inline int64_t first_bin(const Ragged& lists, int64_t list) { return lists.begin(list) / rows_per_bin + list; }
 
-/// Where a list's bins are: x = gain (s - shift) is in bin round(x / width) - first. None: it goes by pairs.
+/// A list's bins: x = gain (s - shift) is in bin round(x / width) - first. None: the list is summed by pairs.
 struct BinSpread {
   double shift = 0, first = 0;
   int64_t bins = 0;
 };
 
-/// A score's bin and its place within, in [-1, 1].
+/// A score's bin and its position within it, in [-1, 1].
 template <class Real>
-struct BinPlace {
+struct BinPosition {
   int64_t bin;
   Real u;
 
-  MR_HD BinPlace(const BinSpread& spread, Real score, double gain) {
+  MR_HD BinPosition(const BinSpread& spread, Real score, double gain) {
     constexpr double width = BoxShape<Real>::width;
     const double x = gain * (static_cast<double>(score) - spread.shift), box = std::rint(x / width);
     bin = static_cast<int64_t>(box - spread.first);
@@ -36,7 +36,7 @@ struct BinPlace {
   }
 };
 
-/// The spread of every list that boxes do: with pairs enough, finite scores, and rows enough for its bins.
+/// The bins of every list that is summed by boxes: with enough pairs, finite scores, and enough rows per bin.
 template <class Work>
 struct FindSpreads {
   Work work;
@@ -76,8 +76,8 @@ struct FindSpreads {
   }
 };
 
-/// What boxes know of a batch, on the device: keys are bins and `none` for rows of other lists, in order once sorted;
-/// rows are in that order, slots (among the marked, or -1) by row; bin b has places starts[b] .. starts[b + 1] - 1.
+/// The bins of a batch, on the device: keys are bins and `none` for rows of other lists, ascending once sorted; rows
+/// are in that order, slots (among the marked, or -1) by row; bin b has positions starts[b] .. starts[b + 1] - 1.
 template <class Real>
 struct Bins {
   Ragged lists;
@@ -104,21 +104,21 @@ struct FillKeys {
     bins.rows[row] = row;
     bins.keys[row] = static_cast<uint64_t>(bins.none);
     if (spread.bins == 0) return;
-    const BinPlace<Real> place(spread, work.scores()[row], work.gain());
-    const int64_t bin = place.bin < 0 ? 0 : place.bin < spread.bins ? place.bin : spread.bins - 1;
+    const BinPosition<Real> position(spread, work.scores()[row], work.gain());
+    const int64_t bin = position.bin < 0 ? 0 : position.bin < spread.bins ? position.bin : spread.bins - 1;
     bins.keys[row] = static_cast<uint64_t>(first_bin(work.lists, list) + bin);
     bins.slots[row] = static_cast<int32_t>(slot_of(work.marked(), list, row - work.lists.begin(list)));
   }
 };
 
-/// The first place whose key is not below a bin's, for one bin more than there are.
+/// The first position whose key is not below a bin's, for one bin more than there are.
 template <class Real>
 struct FillStarts {
   Bins<Real> bins;
-  int64_t places;
+  int64_t positions;
 
   MR_HD void operator()(int64_t bin) const {
-    int64_t low = 0, high = places;
+    int64_t low = 0, high = positions;
     while (low < high) {
       const int64_t middle = low + (high - low) / 2;
       if (bins.keys[middle] < static_cast<uint64_t>(bin)) {

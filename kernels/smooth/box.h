@@ -12,7 +12,7 @@ namespace mr::cpu {
 /// Most weights that share the loads of one translation.
 constexpr int box_weights = 4;
 
-/// How scores become boxes: x = gain (s - shift) lies in box round(x / width) - first, of 0 .. last.
+/// The boxes of scores: x = gain (s - shift) lies in box round(x / width) - first, of 0 .. last.
 struct BoxGrid {
   double gain, shift, first, last;
 };
@@ -33,8 +33,8 @@ struct BoxField {
 
 template <class Real>
 struct BoxLoops {
-  /// keys[i] = 2 box + other, u[i] = the place within it, in [-1, 1].
-  void (*place)(const Real* scores, int64_t n, const BoxGrid& grid, int32_t other, int32_t* keys, Real* u);
+  /// keys[i] = 2 box + other, u[i] = the position within it, in [-1, 1].
+  void (*assign)(const Real* scores, int64_t n, const BoxGrid& grid, int32_t other, int32_t* keys, Real* u);
   /// u[i] = gain (s - shift) 2 / width, for scores that fit one box.
   void (*centre)(const Real* scores, int64_t n, const BoxGrid& grid, Real* u);
   /// q[m] = sum_i w_i T_m(u_i); w null: of ones.

@@ -1,6 +1,6 @@
-// What a list costs by pairs and by boxes, in ns, and so which of the two is taken. Constants: least squares through
-// what tests/bench/smooth_bench.cpp measured on one core of an AMD EPYC (Zen 3, AVX2) for lists of 32 to 16384 rows of
-// six score shapes; they give those times back within a factor of 2.
+// The time of a list by pairs and by boxes, in ns, which decides between the two. Constants: least squares through what
+// tests/bench/smooth_bench.cpp measured on one core of an AMD EPYC (Zen 3, AVX2) for lists of 32 to 16384 rows of six
+// score shapes; they give those times back within a factor of 2.
 #include <algorithm>
 #include <cmath>
 
@@ -37,7 +37,7 @@ constexpr Costs backward_costs =
     single<Real> ? Costs{{100, 3.7, 0.16, 6.5}, {{310, 4.9, 8.1, 176, 5}, {410, 5.5, 9.1, 219, 8}}}
                  : Costs{{90, 3, 0.33, 9}, {{390, 8.8, 11.4, 250, 30}, {440, 10.2, 13, 229, 50}}};
 
-/// What a list asks for.
+/// The sizes of a list that its costs depend on.
 template <class Real>
 struct Request {
   const Real* scores;

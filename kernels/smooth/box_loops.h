@@ -5,7 +5,7 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-constexpr int64_t flush = 2048;  // items between additions to double, so that long float sums keep their digits
+constexpr int64_t flush = 2048;  // items between additions to double, so that long float sums stay accurate
 
 /// As many Reals as a vector of double holds.
 template <class Real>
@@ -37,7 +37,7 @@ void for_parts(const Real* s, int64_t n, F one) {
 }
 
 template <class Real>
-void place(const Real* s, int64_t n, const BoxGrid& grid, int32_t other, int32_t* keys, Real* u) {
+void assign(const Real* s, int64_t n, const BoxGrid& grid, int32_t other, int32_t* keys, Real* u) {
   constexpr double width = BoxShape<Real>::width, round = 0x1.8p52;  // adding it rounds to a whole number
   using Wide = Lanes<double>::Vector;
   const Wide shift = Lanes<double>::all(grid.shift), least = Lanes<double>::all(grid.first),
@@ -45,7 +45,7 @@ void place(const Real* s, int64_t n, const BoxGrid& grid, int32_t other, int32_t
   for_parts(s, n, [&](const Real* from, int64_t i, int64_t count) {
     const Wide x = grid.gain * (Part<Real>::load(from) - shift);
     Wide box = (x * (1 / width) + round) - round;
-    box = box >= least ? box : least;  // NaN, too, goes to a box that there is
+    box = box >= least ? box : least;  // NaN, too, gets an existing box
     box = box <= most ? box : most;
     const Wide at = (x - box * width) * (2 / width), key = (box - least) * 2 + double(other);
     Real place_of[Part<Real>::count];
@@ -124,7 +124,7 @@ void translate_box(const BoxField<Real>& field, int64_t target) {
   using L = Lanes<Real>;
   constexpr int terms = BoxShape<Real>::terms, padded = BoxShape<Real>::padded;
   constexpr int vectors = 2 * L::count <= padded ? 2 : 1;  // per weight, so that all sums fit the registers
-  constexpr int chains = 4 / weights;                      // sums that do not wait for each other
+  constexpr int chains = 4 / weights;                      // independent sums, for the processor to overlap
   for (int from = 0; from < padded; from += vectors * L::count) {
     typename L::Vector total[weights][chains][vectors] = {};
     for (int64_t source = field.near_first[target]; source < field.near_last[target]; ++source) {
@@ -259,7 +259,7 @@ void evaluate(const Real* u, int64_t n, const Real* const* expansions, int count
 
 template <class Real>
 BoxLoops<Real> boxes() {
-  return {.place = &place<Real>,
+  return {.assign = &assign<Real>,
           .centre = &centre<Real>,
           .moments = &moments<Real>,
           .translate = &translate<Real>,

@@ -12,9 +12,9 @@
 namespace mr::cpu {
 namespace {
 
-/// Below the first, a gain x score has its place within a box to 2^-12 of the width. From the second on, two of them
+/// Below the first, a gain x score has its position within a box to 2^-12 of the width. From the second on, two of them
 /// are equal or further apart than any reach. Between, neither holds.
-constexpr double placeable = 0x1p40, apart_anyway = 0x1p62;
+constexpr double exact_below = 0x1p40, apart_anyway = 0x1p62;
 
 bool is_far(double x) { return std::fabs(x) >= apart_anyway; }
 
@@ -41,7 +41,7 @@ class FarScores {
   /// Box number of a far score.
   int64_t number(double x, double score) const {
     const int64_t order = std::lower_bound(values().begin(), values().end(), sign_ * score) - values().begin() + 1;
-    constexpr int64_t beyond = 2 * static_cast<int64_t>(placeable);
+    constexpr int64_t beyond = 2 * static_cast<int64_t>(exact_below);
     return x > 0 ? beyond + apart_ * order : -beyond - apart_ * (static_cast<int64_t>(values().size()) - order);
   }
 
@@ -73,7 +73,7 @@ BoxSpread box_spread(const Real* scores, int64_t n, double gain) {
   if (std::fabs(middle) > span) out.shift = middle;
   const double ends[] = {gain * (low - out.shift), gain * (high - out.shift)};
   const double least = std::min(ends[0], ends[1]), most = std::max(ends[0], ends[1]);
-  if (std::max(-least, most) < placeable) {
+  if (std::max(-least, most) < exact_below) {
     out.first = std::nearbyint(least / width);
     out.last = std::nearbyint(most / width);
     out.counted = out.last - out.first < static_cast<double>(most_bins(n));
@@ -81,7 +81,7 @@ BoxSpread box_spread(const Real* scores, int64_t n, double gain) {
   }
   for (int64_t i = 0; i < n; ++i) {
     const double x = gain * (scores[i] - out.shift);
-    out.fits = out.fits && (std::fabs(x) < placeable || is_far(x));
+    out.fits = out.fits && (std::fabs(x) < exact_below || is_far(x));
   }
   return out;
 }
@@ -122,8 +122,8 @@ void BoxPlan<Real>::make(const BoxRows<Real>& rows, const BoxLoops<Real>& by) {
     const BoxGrid grid{rows.gain, spread.shift, spread.first, spread.last - spread.first};
     parallel_each((rows.n + plan_piece - 1) / plan_piece, 1, [&](int64_t piece) {
       const int64_t from = piece * plan_piece;
-      loops->place(rows.scores + from, std::min(plan_piece, rows.n - from), grid, rows.rows != nullptr,
-                   keys_.data() + from, unsorted_.data() + from);
+      loops->assign(rows.scores + from, std::min(plan_piece, rows.n - from), grid, rows.rows != nullptr,
+                    keys_.data() + from, unsorted_.data() + from);
     });
     const auto bins = static_cast<int64_t>(spread.last - spread.first) + 1;
     by_counting(rows, bins);
@@ -134,7 +134,7 @@ void BoxPlan<Real>::make(const BoxRows<Real>& rows, const BoxLoops<Real>& by) {
   link();
 }
 
-/// No box but one: the marked rows move to its front.
+/// A single box: the marked rows move to its front.
 template <class Real>
 void BoxPlan<Real>::one_box(const BoxRows<Real>& rows, double shift) {
   const BoxGrid grid{rows.gain, shift, 0, 0};
@@ -162,7 +162,8 @@ void BoxPlan<Real>::mark(const BoxRows<Real>& rows) {
   for (int64_t slot = 0; slot < rows.marked; ++slot) --keys_[rows.rows[slot]];
 }
 
-/// From keys_ (2 box + other) and unsorted_: where every row goes. `bins` boxes, of which only those with rows stay.
+/// From keys_ (2 box + other) and unsorted_: the position of every row. `bins` boxes, of which only those with rows
+/// stay.
 template <class Real>
 void BoxPlan<Real>::by_counting(const BoxRows<Real>& rows, int64_t bins) {
   mark(rows);
@@ -219,7 +220,7 @@ void BoxPlan<Real>::by_sorting(const BoxRows<Real>& rows, const BoxSpread& sprea
       sorted.emplace_back(far.number(x, rows.scores[i]), row);
       unsorted_[i] = 0;
     } else {
-      sorted.emplace_back(std::fabs(box) <= placeable ? static_cast<int64_t>(box) : 0, row);  // NaN: 0
+      sorted.emplace_back(std::fabs(box) <= exact_below ? static_cast<int64_t>(box) : 0, row);  // NaN: 0
       unsorted_[i] = static_cast<Real>((x - box * BoxShape<Real>::width) * (2 / BoxShape<Real>::width));
     }
   }

@@ -10,7 +10,7 @@
 
 namespace mr::cpu {
 
-/// A vector that grows and stays.
+/// A vector that never shrinks.
 template <class T>
 T* room(std::vector<T>& v, int64_t n) {
   if (static_cast<int64_t>(v.size()) < n) v.resize(static_cast<size_t>(n));
@@ -27,13 +27,13 @@ struct BoxRows {
   double gain;
 };
 
-/// How the scores of a list are spread, from one look at them.
+/// How the scores of a list are spread, from one pass over them.
 struct BoxSpread {
-  double shift = 0;            // taken from scores, so that none of their digits are lost
+  double shift = 0;            // subtracted from scores, so that large ones keep their digits
   double first = 0, last = 0;  // box numbers of the least and the largest, boxes centred at multiples of the width
   bool one_box = false;
-  bool counted = false;  // few enough box numbers that rows are counted into them, not sorted
-  bool fits = true;      // else a score has lost its place within the box and is not far from all others
+  bool counted = false;  // so few box numbers that rows are sorted by counting
+  bool fits = true;      // else rounding loses a score's position in its box, and it is not far from all others
 };
 template <class Real>
 BoxSpread box_spread(const Real* scores, int64_t n, double gain);
@@ -42,12 +42,12 @@ BoxSpread box_spread(const Real* scores, int64_t n, double gain);
 template <class Real>
 int64_t count_boxes(const Real* scores, int64_t n, double gain, const BoxSpread& spread);
 
-/// Places first .. marked_last - 1 of a box hold marked rows, marked_last .. last - 1 others.
+/// Positions first .. marked_last - 1 of a box hold marked rows, marked_last .. last - 1 others.
 struct Box {
   int32_t first, marked_last, last;
 };
 
-/// Part of a box, of at most `box_chunk` places.
+/// Part of a box, of at most `box_chunk` positions.
 struct BoxChunk {
   int32_t box, first, last;
 };
@@ -61,10 +61,10 @@ struct BoxPlan {
   std::vector<int64_t> index;                  // of every box: its position in widths
   std::vector<int32_t> near_first, near_last;  // of every box: the boxes within reach
   std::vector<BoxChunk> chunks;
-  std::vector<Real> u;        // of every place, in [-1, 1], and 16 zeros
-  std::vector<int32_t> item;  // of every place: which marked row, counted among the marked, or which row of all
+  std::vector<Real> u;        // of every position, in [-1, 1], and 16 zeros
+  std::vector<int32_t> item;  // of every position: which marked row, counted among the marked, or which row of all
 
-  const BoxLoops<Real>* loops = nullptr;  // for whoever works on the plan
+  const BoxLoops<Real>* loops = nullptr;  // for those who use the plan
 
   void make(const BoxRows<Real>& rows, const BoxLoops<Real>& by);
   int64_t bytes() const {

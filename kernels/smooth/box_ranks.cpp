@@ -10,12 +10,12 @@
 namespace mr::cpu {
 namespace {
 
-constexpr int64_t stretch = 512;  // places that are evaluated before they are written out
+constexpr int64_t stretch = 512;  // positions that are evaluated before they are written out
 
 /// Calls f(i) for i < count on all threads, in about as many tasks whatever the count.
 void for_tasks(int64_t count, const auto& f) { parallel_each(count, std::max<int64_t>(1, count / 64), f); }
 
-/// The sums that a chunk makes of T_m: over its marked rows, its others, and its marked rows weighted by g and h.
+/// A chunk's sums of T_m: over its marked rows, its others, and its marked rows weighted by g and h.
 struct Sums {
   enum { marked, others, g, h, count };
   double of[count][BoxShape<float>::padded];
@@ -27,25 +27,26 @@ struct BoxSums {
   static constexpr int padded = BoxShape<Real>::padded;
 
   BoxPlan<Real> plan;
-  std::vector<Real> scores;  // of the marked rows alone, where no other matters
-  std::vector<Real> g, h;    // of every marked place
+  std::vector<Real> scores;  // of the marked rows alone, where others do not count
+  std::vector<Real> g, h;    // of every marked position
   std::vector<Sums> sums;    // of every chunk
   std::vector<Real> q, expansion;
   std::vector<double> above;
   int weights = 0;
 
   int64_t bytes() const { return plan.bytes() + bytes_of(scores, g, h, sums, q, expansion, above); }
-  /// Sums of every chunk; g and h (null: not wanted) are by marked row.
+  /// Sums of every chunk; g and h (null: not needed) are by marked row.
   void add_up(const Real* by_g, const Real* by_h);
   /// q of every box: entry w of it is the sum of what choose(w, sums) returns, over the chunks of the box.
   void collect(int count, const auto& choose);
   void translate(typename BoxTable<Real>::Kernel kernel);
-  /// Calls write(place, sums at the place) for the places first .. last - 1 of a chunk, `chosen` among the weights.
+  /// Calls write(position, sums at the position) for the positions first .. last - 1 of a chunk, `chosen` among the
+  /// weights.
   template <int count>
   void evaluate(const BoxChunk& chunk, int32_t first, int32_t last, const int (&chosen)[count], const auto& write);
 };
 
-/// The thread's sums while a list is worked on. Those of a long list do not stay.
+/// The thread's sums of the current list. Those of a long list are freed after it.
 template <class Real>
 class BoxSumsInUse {
  public:
@@ -66,8 +67,8 @@ template <class Real>
 void BoxSums<Real>::add_up(const Real* by_g, const Real* by_h) {
   const auto count = static_cast<int64_t>(plan.chunks.size());
   Sums* const to = room(sums, count);
-  const auto places = static_cast<int64_t>(plan.item.size());
-  Real *const g_at = by_g ? room(g, places) : nullptr, *const h_at = by_h ? room(h, places) : nullptr;
+  const auto positions = static_cast<int64_t>(plan.item.size());
+  Real *const g_at = by_g ? room(g, positions) : nullptr, *const h_at = by_h ? room(h, positions) : nullptr;
   for_tasks(count, [&](int64_t i) {
     const BoxChunk& chunk = plan.chunks[i];
     const int32_t middle = std::clamp(plan.boxes[chunk.box].marked_last, chunk.first, chunk.last),
@@ -75,8 +76,10 @@ void BoxSums<Real>::add_up(const Real* by_g, const Real* by_h) {
     const Real* const u = plan.u.data() + chunk.first;
     plan.loops->moments(u, nullptr, marked, to[i].of[Sums::marked]);
     plan.loops->moments(u + marked, nullptr, chunk.last - middle, to[i].of[Sums::others]);
-    for (int32_t place = chunk.first; by_g && place < middle; ++place) g_at[place] = by_g[plan.item[place]];
-    for (int32_t place = chunk.first; by_h && place < middle; ++place) h_at[place] = by_h[plan.item[place]];
+    for (int32_t position = chunk.first; by_g && position < middle; ++position)
+      g_at[position] = by_g[plan.item[position]];
+    for (int32_t position = chunk.first; by_h && position < middle; ++position)
+      h_at[position] = by_h[plan.item[position]];
     if (by_g) plan.loops->moments(u, g_at + chunk.first, marked, to[i].of[Sums::g]);
     if (by_h) plan.loops->moments(u, h_at + chunk.first, marked, to[i].of[Sums::h]);
   });
@@ -144,7 +147,7 @@ void BoxSums<Real>::evaluate(const BoxChunk& chunk, int32_t first, int32_t last,
   }
 }
 
-/// The rows that matter: all of the list, or only the marked ones.
+/// The rows that count: all of the list, or only the marked ones.
 template <class Real>
 BoxRows<Real> gather(BoxSums<Real>& sums, const Real* scores, const Chosen& marked, int64_t list, double gain) {
   if (marked.rows == nullptr) return {scores, marked.size(list), nullptr, marked.size(list), gain};
@@ -184,16 +187,16 @@ void box_ranks(const SmoothRank<Real>& w, int64_t list, const BoxLoops<Real>& lo
   for_tasks(static_cast<int64_t>(plan.chunks.size()), [&](int64_t i) {
     const BoxChunk& chunk = plan.chunks[i];
     const int32_t middle = std::clamp(plan.boxes[chunk.box].marked_last, chunk.first, chunk.last);
-    const auto one = [&](int32_t place, const Real(&sum)[1]) {
-      const int32_t item = plan.item[place];
+    const auto one = [&](int32_t position, const Real(&sum)[1]) {
+      const int32_t item = plan.item[position];
       // where targets are every row, a marked item counts the sources
-      const int64_t row = all_sources || alike || place >= middle ? item : marked(list, item);
-      ranks[row] = static_cast<Real>(own_if(place < middle || all_sources) + sum[0]);
+      const int64_t row = all_sources || alike || position >= middle ? item : marked(list, item);
+      ranks[row] = static_cast<Real>(own_if(position < middle || all_sources) + sum[0]);
     };
     if (two) {
-      my.evaluate(chunk, chunk.first, middle, {0, 1}, [&](int32_t place, const Real(&sum)[2]) {
-        ranks[plan.item[place]] = static_cast<Real>(0.5 + sum[0]);
-        among[plan.item[place]] = static_cast<Real>(0.5 + sum[1]);
+      my.evaluate(chunk, chunk.first, middle, {0, 1}, [&](int32_t position, const Real(&sum)[2]) {
+        ranks[plan.item[position]] = static_cast<Real>(0.5 + sum[0]);
+        among[plan.item[position]] = static_cast<Real>(0.5 + sum[1]);
       });
     } else {
       my.evaluate(chunk, chunk.first, all_sources ? middle : chunk.last, {0}, one);
@@ -223,19 +226,20 @@ void box_vjp(const SmoothRankVjp<Real>& w, int64_t list, const BoxLoops<Real>& l
     const BoxChunk& chunk = plan.chunks[i];
     const int32_t middle = std::clamp(plan.boxes[chunk.box].marked_last, chunk.first, chunk.last);
     if (h) {
-      my.evaluate(chunk, chunk.first, middle, {2, 1, 3}, [&](int32_t place, const Real(&sum)[3]) {
-        const int32_t slot = plan.item[place];
+      my.evaluate(chunk, chunk.first, middle, {2, 1, 3}, [&](int32_t position, const Real(&sum)[3]) {
+        const int32_t slot = plan.item[position];
         const double total = sum[0] - double(g[slot]) * sum[1] - double(h[slot]) * sum[2];
         out[w.targets(list, slot)] = static_cast<Real>(gain * total);
       });
     } else {
-      my.evaluate(chunk, chunk.first, middle, {0, 1}, [&](int32_t place, const Real(&sum)[2]) {
-        const int32_t slot = plan.item[place];
+      my.evaluate(chunk, chunk.first, middle, {0, 1}, [&](int32_t position, const Real(&sum)[2]) {
+        const int32_t slot = plan.item[position];
         out[w.targets(list, slot)] = static_cast<Real>(gain * (sum[0] - double(g[slot]) * sum[1]));
       });
     }
-    my.evaluate(chunk, middle, chunk.last, {0},
-                [&](int32_t place, const Real(&sum)[1]) { out[plan.item[place]] = static_cast<Real>(gain * sum[0]); });
+    my.evaluate(chunk, middle, chunk.last, {0}, [&](int32_t position, const Real(&sum)[1]) {
+      out[plan.item[position]] = static_cast<Real>(gain * sum[0]);
+    });
   });
 }
 

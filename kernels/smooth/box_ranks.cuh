@@ -1,4 +1,4 @@
-// What boxes (boxes.cuh) sum for smooth ranks and their derivative, and which lists of a batch go by boxes.
+// What boxes (boxes.cuh) sum for smooth ranks and their derivative, and which lists of a batch are summed by boxes.
 #pragma once
 
 #include "kernels/smooth/boxes.cuh"

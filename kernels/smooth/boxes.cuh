@@ -13,25 +13,26 @@
 
 namespace mr::cuda {
 
-/// Pairs of a list from which boxes are taken: what all lanes of a large GPU do in the time of a few ten launches. An
+/// Pairs of a list from which boxes are used: what all lanes of a large GPU do in the time of some tens of launches. An
 /// estimate; no device has measured it.
 constexpr int64_t box_pairs = int64_t{1} << 28;
 
 /// Rows of a bin from which blocks share it.
 constexpr int64_t crowd = 1024;
 
-/// The weights of every place, for scans over one more than there are: for those beyond reach sigma is 1.
+/// Whether each position has weight, for running sums (hence one entry more): beyond reach sigma is 1, so boxes there
+/// count their rows.
 template <class Work>
 struct CountWeights {
   Work work;
   Bins<typename Work::Number> bins;
   int weight;
-  int64_t places;
+  int64_t positions;
   int64_t* out;
 
-  MR_HD void operator()(int64_t place) const {
-    const bool there = place < places && bins.keys[place] != static_cast<uint64_t>(bins.none);
-    out[place] = there && work.weight(weight, bins.rows[place], bins.slots[bins.rows[place]]) != 0 ? 1 : 0;
+  MR_HD void operator()(int64_t position) const {
+    const bool there = position < positions && bins.keys[position] != static_cast<uint64_t>(bins.none);
+    out[position] = there && work.weight(weight, bins.rows[position], bins.slots[bins.rows[position]]) != 0 ? 1 : 0;
   }
 };
 
@@ -53,8 +54,8 @@ constexpr int box_terms = BoxShape<Real>::terms;
 /// Sums q and expansions have entry (bin * weights + weight) * box_padded + term.
 constexpr int box_padded = BoxShape<float>::padded;
 
-/// sums[weight * box_padded + m] = sum_i w_i T_m(u_i) over the places first + lane, first + lane + lanes, ... of a bin
-/// before `last`, of the lanes of each warp together; one weight after the other, so that sums stay in registers.
+/// sums[weight * box_padded + m] = sum_i w_i T_m(u_i) over the positions first + lane, first + lane + lanes, ... of a
+/// bin before `last`, of the lanes of each warp together; one weight after the other, so that sums stay in registers.
 template <class Work>
 __device__ void add_moments(const Work& work, const Bins<typename Work::Number>& bins, int64_t first, int64_t last,
                             int lane, int lanes, double* sums) {
@@ -63,10 +64,10 @@ __device__ void add_moments(const Work& work, const Bins<typename Work::Number>&
   const BinSpread spread = bins.spreads[list];
   for (int w = 0; w < Work::weights; ++w) {
     Real total[box_terms<Real>] = {};
-    for (int64_t place = first + lane; place < last; place += lanes) {
-      const int64_t row = bins.rows[place];
+    for (int64_t position = first + lane; position < last; position += lanes) {
+      const int64_t row = bins.rows[position];
       const Real weight = work.weight(w, row, bins.slots[row]);
-      const BinPlace<Real> at(spread, work.scores()[row], work.gain());
+      const BinPosition<Real> at(spread, work.scores()[row], work.gain());
       chebyshev<box_terms<Real>>(at.u, [&](int m, Real t) { total[m] += weight * t; });
     }
     for (int m = 0; m < box_terms<Real>; ++m) {
@@ -135,12 +136,12 @@ struct AddParts {
   }
 };
 
-/// Expansions of every bin, a warp each: lane n of a half has the coefficient of T_n; the halves take turns among the
-/// bins within reach. before[w] counts the weights of places, where sigma is translated (null: k is).
+/// Expansions of every bin, a warp each: lane n of a half has the coefficient of T_n; the halves alternate over the
+/// bins within reach. before[w] counts the weights of positions, where sigma is translated (null: k is).
 template <class Work>
 __global__ void __launch_bounds__(pair_lanes)
     translate_bins(int64_t count, const Bins<typename Work::Number> bins, const typename Work::Number* table,
-                   const int64_t* before, int64_t places, const typename Work::Number* q,
+                   const int64_t* before, int64_t positions, const typename Work::Number* q,
                    typename Work::Number* expansion) {
   using Real = typename Work::Number;
   using Shape = BoxShape<Real>;
@@ -165,7 +166,7 @@ __global__ void __launch_bounds__(pair_lanes)
     for (int w = 0; w < Work::weights; ++w) {
       Real sum = total[w] + __shfl_xor_sync(all_lanes, total[w], box_padded);
       if (before != nullptr && n == 0) {
-        const int64_t* const counts = before + w * (places + 1);
+        const int64_t* const counts = before + w * (positions + 1);
         sum += static_cast<Real>(counts[bins.starts[end]] - counts[bins.starts[high]]);
       }
       if (half == 0) expansion[bin * size + w * box_padded + n] = sum;
@@ -173,19 +174,19 @@ __global__ void __launch_bounds__(pair_lanes)
   }
 }
 
-/// Results of every place's row, from the expansion of its bin.
+/// Results of every position's row, from the expansion of its bin.
 template <class Work>
 struct EvaluateBins {
   Work work;
   Bins<typename Work::Number> bins;
   const typename Work::Number* expansion;
 
-  MR_HD void operator()(int64_t place) const {
+  MR_HD void operator()(int64_t position) const {
     using Real = typename Work::Number;
-    const auto bin = static_cast<int64_t>(bins.keys[place]);
+    const auto bin = static_cast<int64_t>(bins.keys[position]);
     if (bin == bins.none) return;
-    const int64_t row = bins.rows[place], list = list_of(bins.lists, row);
-    const BinPlace<Real> at(bins.spreads[list], work.scores()[row], work.gain());
+    const int64_t row = bins.rows[position], list = list_of(bins.lists, row);
+    const BinPosition<Real> at(bins.spreads[list], work.scores()[row], work.gain());
     const Real* const from = expansion + bin * Work::weights * box_padded;
     Real sums[Work::weights] = {};
     chebyshev<box_terms<Real>>(at.u, [&](int m, Real t) {
@@ -204,8 +205,7 @@ const Real* device_table(typename BoxTable<Real>::Kernel kernel) {
   return static_cast<const Real*>(gpu().constant(Table::of(kernel) - before, bytes)) + before;
 }
 
-/// Does the lists of a batch that have pairs enough, and says in `done` which ones these were. `sigma`: else its
-/// derivative.
+/// Sums the lists of a batch that have enough pairs, and marks them in `done`. `sigma`: else its derivative.
 template <class Work>
 void by_boxes(int64_t count, const Work& work, bool sigma, int64_t least_pairs, uint8_t* done) {
   using Real = typename Work::Number;

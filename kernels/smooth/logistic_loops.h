@@ -12,7 +12,7 @@ struct Logistic {
     using V = Lanes<double>::Vector;
     constexpr double odd_reciprocals[16] = {1.,      1. / 3,  1. / 5,  1. / 7,  1. / 9,  1. / 11, 1. / 13, 1. / 15,
                                             1. / 17, 1. / 19, 1. / 21, 1. / 23, 1. / 25, 1. / 27, 1. / 29};
-    constexpr double beyond = 350;  // e to minus this adds nothing to 1, and is as far as `exponential` goes
+    constexpr double beyond = 350;  // e to minus this does not change 1, and is the end of `exponential`'s range
     const V far = t < 0 ? -t : t, y = far > beyond ? V{} : exponential(far > beyond ? V{} : -far);
     // with z = y / (2 + y), at most 1/3, log(1 + y) = 2 (z + z^3/3 + z^5/5 + ...), to rounding also where y is small
     const V one = 1 + y, two = 2 + y, both = 1 / (one * two), z = y * (one * both);
@@ -35,7 +35,7 @@ inline bool all_zero(const double* w, int64_t n) {
 inline double logistic(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
                        double* value) {
   using L = Lanes<double>;
-  constexpr int64_t step = 2 * L::count;  // two at a time, because each is a long chain
+  constexpr int64_t step = 2 * L::count;  // two at a time: each is a long chain of dependent operations
   L::Vector total{}, total_slope{};
   for (int64_t j = 0; j < n; j += step) {
     if (all_zero(w + j, step)) continue;

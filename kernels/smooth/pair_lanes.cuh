@@ -1,5 +1,5 @@
 // The lanes that share the pairs of a list: neighbours of a warp, or a block. A lane has one target, or several lanes
-// share one and take turns among the sources.
+// share one and divide the sources.
 #pragma once
 
 #include <cstdint>

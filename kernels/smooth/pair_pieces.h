@@ -1,5 +1,5 @@
-// How the CPU cuts lists into pieces of fixed size, so that one long list keeps every thread busy and the sums do not
-// depend on how many there are; and the exponentials of a list's scores that the loops of pairs.h work on.
+// How the CPU divides lists into pieces of fixed size, so that one long list uses all threads and the sums do not
+// depend on how many there are; and the exponentials of a list's scores, which the loops of pairs.h read.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ void for_each_piece(const std::vector<Piece>& pieces, const auto& f) {
   parallel_each(count, count <= 256 ? 1 : 8, [&](int64_t i) { f(pieces[static_cast<size_t>(i)]); });
 }
 
-/// The targets of all lists, `target_piece` at a time, but of those that are `done` (null: none is). Valid until the
+/// The targets of all lists but those that are `done` (null: none is), `target_piece` at a time. Valid until the
 /// thread's next call.
 inline const std::vector<Piece>& cut(const Chosen& targets, int64_t count, const uint8_t* done = nullptr) {
   thread_local std::vector<Piece> pieces;

@@ -70,7 +70,7 @@ struct RatioScale {
     if constexpr (sizeof(Real) == 8) {
       return std::exp(x);
     } else {
-      // whole and broken powers of 2 apart, so that no digits of x are lost in float
+      // the powers of 2 apart from the fraction, so that x keeps its digits in float
       const double power = x * 1.4426950408889634, whole = std::rint(power);
       return std::exp2(static_cast<float>(power - whole)) * std::exp2(static_cast<float>(whole));
     }
@@ -138,7 +138,7 @@ class PairSum {
     return lanes_.covered(own);
   }
 
-  /// What is missing in the last two adds nothing: its exponential is 0.
+  /// A missing last source has exponential 0 and adds nothing.
   __device__ void fill(int64_t from, int n, const RatioScale<Real>& scale) const {
     for (int i = lanes_.lane(); i < (n + 1) / 2; i += Lanes) {
       const bool both = 2 * i + 1 < n;
@@ -154,7 +154,7 @@ class PairSum {
     double total = 0;
     const int pairs = (n + 1) / 2;
     for (int i = strand; i < pairs;) {
-      Real part = 0;  // short, so that it keeps its digits in float
+      Real part = 0;  // over few sources, so that float suffices
       const int stop = i + flush * together < pairs ? i + flush * together : pairs;
       for (; i < stop; i += together) {
         Two<Real> e[1 + Terms::weights];

@@ -11,7 +11,7 @@ namespace mr::cuda {
 
 constexpr int64_t short_list = 32, block_rows = 128, least_part = 1024;
 
-/// Sums over parts of the sources, `block_rows` targets per block, and how many parts of a target's are done.
+/// Sums over parts of the sources, `block_rows` targets per block, and how many parts of each tile of targets are done.
 struct PartialSums {
   PairValues* values;
   int* parts_done;
@@ -36,7 +36,7 @@ __device__ void do_targets(const List& list, int64_t count, int64_t tile, int64_
   }
 }
 
-/// One part of the sources for one tile of targets. The block that is last to be done adds the parts up, in order.
+/// One part of the sources for one tile of targets. The last block to finish adds the parts up, in order.
 template <class List>
 __device__ void do_part(const List& list, int64_t count, const PairTask& task, int64_t first_block, int64_t tiles,
                         const PartialSums& partial) {
@@ -85,13 +85,13 @@ __device__ void do_long(int64_t block, const Work& work, const uint8_t* done, co
   if (mine < 0 || mine >= blocks || (done != nullptr && done[list] != 0)) return;
   const PairLanes<pair_lanes> lanes(sums);
   const auto of = list_work<pair_lanes>(work, list, lanes, memory);
-  const int tiles = static_cast<int>((targets + pair_lanes - 1) / pair_lanes), place = static_cast<int>(mine);
+  const int tiles = static_cast<int>((targets + pair_lanes - 1) / pair_lanes), unit = static_cast<int>(mine);
   const int by_blocks = tiles == 0 ? 1 : blocks / tiles, by_rows = static_cast<int>(n / least_part);
   const int parts = by_blocks < by_rows ? by_blocks : by_rows;
   if (parts <= 1) {
     do_targets<pair_lanes>(of, targets, mine, blocks);
-  } else if (place < tiles * parts) {
-    do_part(of, targets, {place % tiles, place / tiles, parts}, first_block, tiles, partial);
+  } else if (unit < tiles * parts) {
+    do_part(of, targets, {unit % tiles, unit / tiles, parts}, first_block, tiles, partial);
   }
   of.other_rows(mine * pair_lanes, int64_t{blocks} * pair_lanes);
 }

@@ -1,5 +1,5 @@
 // The loops of pairs.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by pairs_*.cpp only.
-// A division costs as much as all the rest, so two sources share one: with u = t + a + b,
+// A division takes as long as all the rest, so two sources share one: with u = t + a + b,
 // (t + a)(t + b) = t u + a b, and a/(t+a) + b/(t+b) = (t (a + b) + 2 a b) / (t u + a b).
 #include "kernels/core/lanes.h"
 #include "kernels/smooth/logistic_loops.h"
@@ -8,11 +8,11 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-constexpr int64_t block = 2048;        // sources between flushes to double, so that long float sums keep their digits
-constexpr int64_t target_block = 128;  // targets between flushes of what is summed for every source
+constexpr int64_t block = 2048;        // sources between additions to double, so that long float sums stay accurate
+constexpr int64_t target_block = 128;  // targets between additions of what is summed for every source
 constexpr int tile = 4;                // targets that share a load of the sources
 
-/// A number of targets, known when compiling.
+/// A number of targets, known at compile time.
 template <int n>
 struct Count {
   constexpr operator int() const { return n; }

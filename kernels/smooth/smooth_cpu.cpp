@@ -1,5 +1,5 @@
 // The CPU's smooth ranks, their derivative and the products of smooth RR. A list's ranks are sums over pairs, or over
-// boxes where that is cheaper. Where scores span too much for pairs.h, pairs are summed with exponentials.
+// boxes where that is faster. Where scores span too much for pairs.h, pairs are summed with exponentials.
 #include "kernels/core/launch_cpu.h"
 #include "kernels/smooth/box_ranks.h"
 #include "kernels/smooth/pair_pieces.h"
@@ -12,13 +12,13 @@ namespace {
 
 constexpr int64_t long_list = 32768;  // rows from which all threads share one list by boxes
 
-/// Does the lists that are cheaper by boxes, with run(list), and returns which ones those were; valid until the
-/// thread's next call.
+/// Calls run(list) for the lists that are faster by boxes, and returns which ones they are; valid until the thread's
+/// next call.
 template <class Work, class Run>
 const uint8_t* do_boxes(int64_t count, const Work& work, const Run& run) {
   thread_local std::vector<uint8_t> flags;
   flags.assign(static_cast<size_t>(count), 0);
-  uint8_t* const done = flags.data();  // of this thread, whichever thread does the list
+  uint8_t* const done = flags.data();  // this thread's, whichever thread takes the list
   parallel_each(count, count <= 256 ? 1 : 8, [&](int64_t list) {
     done[list] = prefer_boxes(work, list);
     if (done[list] != 0 && work.lists.size(list) < long_list) run(work, list);
@@ -29,7 +29,7 @@ const uint8_t* do_boxes(int64_t count, const Work& work, const Run& run) {
   return flags.data();
 }
 
-/// Whether row i is among the sources, which are ascending; then its own sigma(0) = 1/2 must go.
+/// Whether row i is among the sources, which are ascending; then its own sigma(0) = 1/2 is subtracted.
 bool is_source(const Chosen& sources, int64_t list, int64_t i) {
   if (sources.rows == nullptr) return true;
   const int32_t* const first = sources.rows + sources.begin(list);
@@ -133,7 +133,7 @@ void among_targets(const SmoothRankVjp<Real>& w, const Piece& piece, std::vector
   }
 }
 
-/// Targets of the piece: adds what comes from being a target, -g_k sum_j k, and the terms of h among the targets.
+/// Targets of the piece: adds the terms of targets, -g_k sum_j k, and those of h among the targets.
 template <class Real>
 void vjp_targets(const SmoothRankVjp<Real>& w, const Piece& piece, const double* partial, int64_t parts) {
   const int64_t list = piece.list, p = w.targets.size(list);

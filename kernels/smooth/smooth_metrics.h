@@ -25,8 +25,8 @@ struct SmoothMetricViews {
   Span<Real> value, g, h;
 };
 
-/// sum_i G_i d(R_i) / IDCG. The value pass leaves G_i d'(R_i) in `slope` (unless null), where the derivative pass finds
-/// it: the logarithm is the dear part of both.
+/// sum_i G_i d(R_i) / IDCG. The value pass leaves G_i d'(R_i) in `slope` (unless null), which the derivative pass
+/// reads: the logarithm costs most in both.
 template <class Real>
 struct SmoothNdcg {
   SmoothMetricViews<Real> v;
@@ -90,8 +90,8 @@ struct SmoothNrbpLoss {
   }
 };
 
-/// T_i = 1/R_i prod over relevant j != i of (1 - sigma(a (s_j - s_i))), each factor being sigma(a (s_i - s_j)), which
-/// keeps its digits where it is small. Below the least double a product is 0.
+/// T_i = 1/R_i prod over relevant j != i of (1 - sigma(a (s_j - s_i))), each factor computed as sigma(a (s_i - s_j)),
+/// which is accurate where it is small. Below the least double a product is 0.
 template <class Real>
 struct SmoothRrTerms {
   Span<const Real> scores;

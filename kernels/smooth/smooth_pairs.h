@@ -1,5 +1,5 @@
-// The CPU's smooth ranks and their derivative by sums over all pairs, whatever boxes would cost: the reference for
-// them.
+// The CPU's smooth ranks and their derivative by sums over all pairs, also where boxes would be faster: the reference
+// for boxes.
 #pragma once
 
 #include "kernels/smooth/smooth_rank.h"

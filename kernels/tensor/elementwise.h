@@ -206,7 +206,7 @@ struct RandomUniform {
   double low, high;
   MR_HD void operator()(int64_t i) const {
     const auto x = static_cast<Real>(low + (high - low) * uniform(key, static_cast<uint64_t>(i)));
-    // rounding may reach the end that the interval is without
+    // rounding may give the end that the interval excludes
     out[i] = x < static_cast<Real>(high) || low == high
                  ? x
                  : std::nextafter(static_cast<Real>(high), static_cast<Real>(low));

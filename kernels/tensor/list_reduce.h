@@ -1,4 +1,4 @@
-// One number per list from its rows, and one number per list handed to its rows.
+// One number per list from its rows, and one number per list given to its rows.
 #pragma once
 
 #include <cmath>

@@ -6,7 +6,7 @@
 namespace mr::cpu {
 namespace {
 
-/// Below this many multiplications other threads would come too late.
+/// Below this many multiplications starting other threads takes longer than the product.
 constexpr int64_t worth_sharing = 500'000;
 /// Rows of a piece: enough for Eigen's blocks to be full.
 constexpr int64_t least_rows = 16, pieces = 8;

@@ -1,4 +1,4 @@
-// Moving entries about: fill, convert, permuted copies, rows by index, joining.
+// Entries moved: filled, converted, permuted, gathered by row, joined.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The kernels of tensors: elementwise functions, reductions, random numbers, sums per list, notes of a pass, and those
-// that move entries about, for every type of entry.
+// The kernels of tensors: elementwise functions, reductions, random numbers, sums per list, records of a pass, and
+// those that move entries, for every type of entry.
 #pragma once
 
 #include "kernels/core/table.h"

@@ -35,7 +35,7 @@ OptimizerState optimizer_state(const std::vector<Tensor>& parameters) {
 /// A gradient in the form that the step kernels read, and the memory under it.
 struct Prepared {
   Tensor values, slot, rows;
-  Tensor placed;  // on the GPU: the rows, counted from 1, that the slots are of while the step lasts
+  Tensor in_slots;  // on the GPU: the rows, counted from 1, that the slots are of while the step lasts
   int64_t entries = 0;
   bool deferred = false;  // `ParameterState::deferred` has all that is needed
 
@@ -46,10 +46,10 @@ struct Prepared {
             .width = width};
   }
   EntriesOfRows chosen(int64_t width) const { return {rows.defined() ? rows.span<int64_t>().data : nullptr, width}; }
-  void place_slots(bool clear) const {
-    if (!placed.defined()) return;
+  void set_slots(bool clear) const {
+    if (!in_slots.defined()) return;
     kernels<TrainingKernels<float>>(Device::cuda)
-        .place_slots(placed.entries(), {.rows = {placed.span<int64_t>().data},
+        .set_slots(in_slots.entries(), {.rows = {in_slots.span<int64_t>().data},
                                         .slot = slot.span<int64_t>().data,
                                         .from0 = rows.defined() ? rows.span<int64_t>().data : nullptr,
                                         .clear = clear});
@@ -57,7 +57,7 @@ struct Prepared {
 };
 
 /// Notes which rows have a gradient now.
-void place(ParameterState& state, const Tensor& rows) {
+void set_slots(ParameterState& state, const Tensor& rows) {
   if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64);
   int64_t* const slot = state.slot.span<int64_t>().data;
   for (const int64_t row : state.in_slot) slot[row] = -1;
@@ -87,21 +87,21 @@ void prepare_there(ParameterState& state, const Gradient& once, bool all_rows, P
   const int64_t count = once.rows.entries();
   if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64, device);
   const Span<int64_t> slots = state.slot.span<int64_t>();
-  // not by the rows that were placed: a recording that was given up never placed them
+  // not by the rows in slots: a recording that was given up never set them
   if (state.slots_set) kernels<MoveKernels<int64_t>>(device).fill(slots.size, {.out = slots, .value = -1});
   ready.slot = state.slot;
-  ready.placed = once.rows;
+  ready.in_slots = once.rows;
   if (!all_rows) {
     ready.rows = Tensor::empty({count}, Dtype::int64, device);
     ready.entries = count * state.parameter.shape().stride(0);
   }
   state.slots_set = true;
-  ready.place_slots(false);
+  ready.set_slots(false);
 }
 
 /// After the step.
 void clear_slots(ParameterState& state, const Prepared& ready) {
-  ready.place_slots(true);
+  ready.set_slots(true);
   state.slots_set = false;
 }
 
@@ -162,7 +162,7 @@ Prepared prepare(ParameterState& state, const Motion& motion) {
     prepare_there(state, once, all_rows || with_history, ready);
     return ready;
   }
-  place(state, once.rows);
+  set_slots(state, once.rows);
   remember(state, parameter.size(0));
   ready.slot = state.slot;
   if (all_rows || (with_history && state.all_touched)) return ready;

@@ -150,10 +150,10 @@ TEMPLATE_TEST_CASE("one launch steps through many parameters, and the GPU counts
 TEST_CASE("slots say where a row's gradient is, and are taken back", "[kernels][gpu]") {
   const auto& table = *cuda_table<TrainingKernels<float>>();
   const OnDevice<int64_t> slot(std::vector<int64_t>(6, -1)), rows(std::vector<int64_t>{2, 5, 6}), from0(3);
-  table.place_slots(3, {{rows.data()}, slot.data(), from0.data(), false});
+  table.set_slots(3, {{rows.data()}, slot.data(), from0.data(), false});
   CHECK(slot.values() == std::vector<int64_t>{-1, 0, -1, -1, 1, 2});
   CHECK(from0.values() == std::vector<int64_t>{1, 4, 5});
-  table.place_slots(3, {{rows.data()}, slot.data(), nullptr, true});
+  table.set_slots(3, {{rows.data()}, slot.data(), nullptr, true});
   CHECK(slot.values() == std::vector<int64_t>(6, -1));
 }
 
