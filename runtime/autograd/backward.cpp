@@ -13,12 +13,12 @@ struct Later {
   }
 };
 
-/// Derivatives that wait for their node's turn. Nodes leave in descending order of their numbers: all users of a node
-/// are done by then.
+/// Derivatives of nodes that were not yet visited. Nodes leave in descending order of their numbers: all users of a
+/// node are done by then.
 class Agenda {
  public:
   void add_to(const std::shared_ptr<Node>& node, Gradient gradient) {
-    // what works on rows, as sums over lists do, takes scores of any shape and gives a plain vector back
+    // what works on rows, as sums over lists do, takes scores of any shape and returns a vector
     if (!gradient.sparse() && !(gradient.dense.shape() == node->shape))
       gradient.dense = gradient.dense.viewed(node->shape);
     const auto [at, is_new] = waiting_.try_emplace(node.get());

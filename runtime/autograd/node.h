@@ -1,6 +1,6 @@
 // The graph of recorded operations. A node owns what its derivative needs (data without graph edges, never its own
-// output, so there are no cycles) and edges to the nodes of its inputs. Nodes are numbered as they are made, which is
-// an order for backward.
+// output, so there are no cycles) and edges to the nodes of its inputs. Nodes are numbered as they are made, so
+// descending numbers are a valid order for backward.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +51,7 @@ struct Node {
   Node& operator=(const Node&) = delete;
 };
 
-/// `out` with a node that remembers how it came about, or `out` itself where no input asks for gradients or recording
-/// is off.
+/// `out` with a node that can differentiate it, or `out` itself where no input requires gradients or recording is off.
 Tensor record(const char* name, const Tensor& out, std::initializer_list<Tensor> inputs, Vjp vjp);
 Tensor record(const char* name, const Tensor& out, const std::vector<Tensor>& inputs, Vjp vjp);
 /// Whether `record` would record; lets an operation skip what only its derivative needs.

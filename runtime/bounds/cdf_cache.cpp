@@ -11,11 +11,11 @@
 namespace mr {
 namespace {
 
-// MovieLens with 300,000 samples by the thesis' gain takes half of this per metric; where all of a pass over the data
-// does not fit, every batch would be sampled anew
+// MovieLens with 300,000 samples by the thesis' gain takes half of this per metric; if the tables of a pass over the
+// data did not fit, every batch would be sampled anew
 constexpr int64_t most_bytes = int64_t{1} << 30;
 
-/// Says all that a smoothed distribution depends on: samples and seed are 0 and 0 where it is exact.
+/// A key of all that a smoothed distribution depends on: samples and seed are 0 and 0 where it is exact.
 std::string key_text(const Metric& metric, const ListShape& shape, int64_t samples, int64_t seed,
                      const Smoothing& how) {
   char text[128];
@@ -34,26 +34,26 @@ int64_t bytes_of(const SmoothCdf& cdf) {
   return std::visit([](const auto& form) { return form->bytes() + static_cast<int64_t>(sizeof *form); }, cdf);
 }
 
-/// The most recently used in front.
+/// The least recently used are dropped first.
 class Cache {
  public:
   std::optional<SmoothCdf> find(const std::string& key) {
     const std::lock_guard lock(mutex_);
-    const auto at = places_.find(key);
-    if (at == places_.end()) return std::nullopt;
+    const auto at = entries_.find(key);
+    if (at == entries_.end()) return std::nullopt;
     order_.splice(order_.begin(), order_, at->second);
     return at->second->second;
   }
 
   void put(const std::string& key, const SmoothCdf& value) {
     const std::lock_guard lock(mutex_);
-    if (places_.count(key) != 0) return;
+    if (entries_.count(key) != 0) return;
     order_.emplace_front(key, value);
-    places_[key] = order_.begin();
+    entries_[key] = order_.begin();
     bytes_ += bytes_of(value);
     while (bytes_ > most_bytes && order_.size() > 1) {
       bytes_ -= bytes_of(order_.back().second);
-      places_.erase(order_.back().first);
+      entries_.erase(order_.back().first);
       order_.pop_back();
     }
   }
@@ -71,7 +71,7 @@ class Cache {
  private:
   std::mutex mutex_;
   std::list<std::pair<std::string, SmoothCdf>> order_;
-  std::map<std::string, std::list<std::pair<std::string, SmoothCdf>>::iterator> places_;
+  std::map<std::string, std::list<std::pair<std::string, SmoothCdf>>::iterator> entries_;
   int64_t bytes_ = 0;
 };
 
@@ -80,7 +80,7 @@ Cache& cache() {
   return the_cache;
 }
 
-/// Whether this shape is found exactly; throws where it has to be and cannot.
+/// Whether the distribution of this shape is computed exactly; throws where it has to be and cannot.
 bool is_exact(const Metric& metric, const ListShape& shape, const Finding& finding) {
   return finding.method != Method::sampled &&
          (has_spectrum(metric, shape) || has_atoms(metric, shape) || finding.method == Method::exact);
@@ -99,7 +99,7 @@ double series_gain(const Metric& metric, const ListShape& shape, const Smoothing
 
 SmoothCdf made(const Metric& metric, const ListShape& shape, const Finding& finding, const Smoothing& how,
                Device device) {
-  // a table without the list of values that a RankingDistribution would make
+  // a table alone, without the list of values that a RankingDistribution would make
   if (has_series(metric, shape, finding, how))
     return std::make_shared<const LogitTable>(Spectrum(metric, shape, series_gain(metric, shape, how)));
   const RankingDistribution distribution(metric, shape, {finding.method, finding.samples, finding.seed, device});
@@ -107,13 +107,13 @@ SmoothCdf made(const Metric& metric, const ListShape& shape, const Finding& find
   return distribution.table(how);
 }
 
-/// Those that the GPU finds, all characteristic functions together.
+/// Those that the GPU computes, all characteristic functions together.
 std::vector<SmoothCdf> made_there(const Metric& metric, const std::vector<ListShape>& shapes, const Finding& finding,
                                   const Smoothing& how, Device device) {
   std::vector<SmoothCdf> out(shapes.size());
   std::vector<ListShape> in_series;
   std::vector<double> gains;
-  std::vector<size_t> place;
+  std::vector<size_t> index;
   for (size_t i = 0; i < shapes.size(); ++i) {
     if (!has_series(metric, shapes[i], finding, how)) {
       out[i] = made(metric, shapes[i], finding, how, device);
@@ -121,11 +121,11 @@ std::vector<SmoothCdf> made_there(const Metric& metric, const std::vector<ListSh
     }
     in_series.push_back(shapes[i]);
     gains.push_back(series_gain(metric, shapes[i], how));
-    place.push_back(i);
+    index.push_back(i);
   }
   const std::vector<Spectrum> series = Spectrum::of(metric, in_series, gains, device);
   cpu::parallel_each(static_cast<int64_t>(series.size()), 1, [&](int64_t i) {
-    out[place[static_cast<size_t>(i)]] = std::make_shared<const LogitTable>(series[static_cast<size_t>(i)]);
+    out[index[static_cast<size_t>(i)]] = std::make_shared<const LogitTable>(series[static_cast<size_t>(i)]);
   });
   return out;
 }
@@ -148,7 +148,7 @@ std::vector<std::optional<SmoothCdf>> smooth_cdfs(const Metric& metric, const st
     if (degenerate(metric, shape) || known.count(shape) != 0) continue;
     if (!(known[shape] = cache().find(key_of(shape)))) missing.push_back(shape);
   }
-  // the costly ones first, so that no thread is left alone with one at the end
+  // the costly ones first, so that no thread is still busy with one when the others are done
   std::stable_sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.n > b.n; });
   std::vector<SmoothCdf> fresh(missing.size());
   const auto count = static_cast<int64_t>(missing.size());

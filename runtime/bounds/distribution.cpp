@@ -101,7 +101,7 @@ Smoothed Distribution::smooth(double s, double gain) const {
   return out;
 }
 
-/// Many values go into bins of equal width, each at the mean of what is in it: an error of second order in width *
+/// Many values are put into bins of equal width, each at the mean of its values: an error of second order in width *
 /// gain.
 LogitTable Distribution::table(double gain) const {
   std::vector<double> at, weights;

@@ -40,10 +40,10 @@ class Distribution {
   double below(size_t i) const;
 
   std::vector<double> values_;    // distinct, ascending
-  std::vector<uint32_t> before_;  // how many came before each, then all; empty where every value came once
-  std::vector<double> weights_;   // probabilities, and what is below each; empty where values came one by one
+  std::vector<uint32_t> before_;  // how many values are less than each, then all; empty where every value occurs once
+  std::vector<double> weights_;   // probabilities, and sums below each; empty where equally likely
   std::vector<double> below_;
-  double total_ = 0;  // how many came
+  double total_ = 0;  // how many values there are
   double mean_ = 0, sd_ = 0;
 };
 

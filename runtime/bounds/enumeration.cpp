@@ -10,7 +10,7 @@
 namespace mr {
 namespace {
 
-/// Not by lgamma, which writes a sign that all threads share.
+/// Not by lgamma, which writes a global variable.
 double log_factorial(int64_t n) {
   int sign = 0;
   return lgamma_r(static_cast<double>(n) + 1, &sign);
@@ -18,18 +18,18 @@ double log_factorial(int64_t n) {
 
 double log_choose(int64_t n, int64_t k) { return log_factorial(n) - log_factorial(k) - log_factorial(n - k); }
 
-/// Where the loss has a generating function of which `mann_whitney_pmf` does not lose the digits in its subtractions.
+/// Whether `mann_whitney_pmf` applies, at sizes where its subtractions lose few digits.
 bool has_pmf(const Metric& metric, const ListShape& shape) {
   if (closed_forms_of(metric).discounts != Discounts::ranks || shape.beta != 0) return false;
   return shape.n <= 600 || (shape.n <= 1000 && shape.p * (shape.n - shape.p) <= shape.n * shape.n / 5);
 }
 
-/// How many of the first `ranks` ranks can matter.
+/// The ranks that the metric depends on.
 int64_t counted_ranks(const Metric& metric, const ListShape& shape) {
   return closed_forms_of(metric).counted_ranks(metric, shape);
 }
 
-/// Ways to fill the counted ranks, no fewer than there are.
+/// An upper bound of the ways to fill the counted ranks.
 double arrangements(const Metric& metric, const ListShape& shape) {
   const int64_t ranks = counted_ranks(metric, shape);
   const std::vector<Level> levels = levels_of(shape);
@@ -89,7 +89,7 @@ class Arrangements {
     }
   }
 
-  /// The ranks that are left all have rows of one level.
+  /// The remaining ranks all have rows of one level.
   void finish(std::vector<int64_t>::iterator level, int64_t rank, int64_t relevant, double sum, double chance) {
     const int64_t placed = ranks_ - rank;
     if (placed > 0) {
@@ -102,7 +102,7 @@ class Arrangements {
     if (placed > 0) *level += placed;
   }
 
-  /// Of the ways to fill the ranks below, relative to all.
+  /// Logarithm of the share of all arrangements that agree with the ranks filled so far.
   double log_ways() const {
     if (ranks_ == rows_) return 0;
     double log = log_factorial(rows_ - ranks_) - log_factorial(rows_);
@@ -119,7 +119,7 @@ class Arrangements {
   Atoms out_;
 };
 
-/// The weight of a relevant row where the others have 1.
+/// The weight of a relevant row; the others have 1.
 double relevant_weight(const ListShape& shape) {
   return shape.of_one_kind() ? 1 : levels_of(shape).front().weight_against(levels_of(shape).back());
 }

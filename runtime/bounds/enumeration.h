@@ -1,4 +1,4 @@
-// Exact distributions that can be written down: every value with its probability.
+// Exact distributions as lists: every value with its probability.
 #pragma once
 
 #include <vector>
@@ -15,8 +15,8 @@ struct Atoms {
 /// At most so many arrangements are enumerated.
 constexpr double most_arrangements = 1e6;
 
-/// Whether `atoms_of` can write the distribution down: the nRBP loss up to long lists where all rankings are equally
-/// likely, RR, precision and recall always, the others where there are few arrangements of rows.
+/// Whether `atoms_of` can list the distribution: the nRBP loss up to long lists where all rankings are equally likely,
+/// RR, precision and recall always, the others where there are few arrangements of rows.
 bool has_atoms(const Metric& metric, const ListShape& shape);
 Atoms atoms_of(const Metric& metric, const ListShape& shape);
 

@@ -8,18 +8,17 @@
 namespace mr {
 namespace {
 
-constexpr double reach = 40;   // beyond so many 1 / gain a sigmoid is 0 or 1 next to what is nearer
-constexpr double margin = 8;   // the table ends so many 1 / gain outside the values, where the logit is a line
+constexpr double reach = 40;   // sigmoids further away than so many 1 / gain are taken as 0 or 1
+constexpr double margin = 8;   // the table ends so many 1 / gain outside the values, where the logit is linear
 constexpr double density = 2;  // knots per 1 / gain ...
 constexpr double fewest_knots = 512, most_knots = 4096;  // ... within these limits
-constexpr double tail = 1e-10;                           // a Fourier series has no more digits than this needs
+constexpr double tail = 1e-10;                           // the relative accuracy of a Fourier series
 
 int64_t knots_for(double gain, double span, double fewest) {
   return static_cast<int64_t>(std::clamp(std::ceil(density * gain * span), fewest, most_knots));
 }
 
-/// logit F~ and its derivative, from F~ and 1 - F~ summed separately so that neither loses its digits where it is
-/// small.
+/// logit F~ and its derivative, from F~ and 1 - F~, summed separately so that either is accurate where it is small.
 class Sums {
  public:
   Sums(const std::vector<double>& at, const std::vector<double>& weights, double gain)
@@ -96,7 +95,7 @@ void LogitTable::add(double logit, double slope, double gain) {
   knots_.push_back(std::min(slope, gain));
 }
 
-/// A cubic between rising knots rises where neither slope is above three secants (Fritsch & Carlson 1980).
+/// A cubic between rising knots rises where neither slope is above three times the secant's (Fritsch & Carlson 1980).
 void LogitTable::cap_slopes() {
   for (size_t k = 0; k + 2 < knots_.size(); k += 2) {
     const double most = 3 * (knots_[k + 2] - knots_[k]) / step_;

@@ -1,5 +1,5 @@
 // A smoothed distribution function F~ as a table of logit F~ at equal steps, read by cubic Hermite interpolation:
-// small, never falling, and exact to about 1e-6 in F~, also relatively far out in the tails.
+// small, monotone, and exact to about 1e-6 of F~, relative also in the tails.
 #pragma once
 
 #include <cstdint>

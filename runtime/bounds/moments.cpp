@@ -13,11 +13,11 @@ namespace {
 constexpr double unlikely = 1e-24;
 constexpr double least_spread = 1e-3;  // of the range
 
-/// Probability, mean and variance of what was added up on the way to a state.
+/// Probability of a state, and mean and variance of the sums that lead to it.
 struct Part {
   double mass = 0, mean = 0, variance = 0;
 
-  /// And what `was` holds, plus x, with a probability.
+  /// Adds the moments of `was` shifted by x, times a probability.
   void add(double probability, const Part& was, double x) {
     const double more = probability * was.mass;
     if (more == 0) return;
@@ -28,7 +28,7 @@ struct Part {
   }
 };
 
-/// The recursion of kernels/bounds/characteristic_cpu.h on parts: a state for every choice of counts of the levels'
+/// The recursion of kernels/bounds/characteristic_cpu.h for moments: a state for every choice of counts of the levels'
 /// rows.
 class Walk {
  public:
@@ -60,7 +60,7 @@ class Walk {
  private:
   int64_t count(int64_t state, size_t level) const { return state / strides_[level] % (increase_.rows[level] + 1); }
 
-  /// State s after rank r, from itself and those with a row less.
+  /// State s after rank r, from itself and the states with one row less.
   Part after(int64_t r, int64_t s) const {
     int64_t sum = 0;
     double weight = 0;
@@ -113,7 +113,7 @@ Moments moments_of(const Metric& metric, const ListShape& shape) {
 void check_spread(const Metric& metric, const ListShape& shape, double sd) {
   if (shape.beta == 0 || degenerate(metric, shape)) return;
   char text[300];
-  // weights e^(beta grade) are taken within e^300 of each other
+  // ratios of weights e^(beta grade) are limited to e^300
   const double pulls = shape.grades.empty() ? 0 : std::fabs(shape.beta) * (shape.grades.front() - shape.grades.back());
   if (pulls > most_pull) {
     std::snprintf(text, sizeof text, "%g times the range of the grades, %g, is beyond %g", shape.beta,

@@ -1,4 +1,4 @@
-// Mean and standard deviation of a metric over random rankings, whatever they are drawn with.
+// Mean and standard deviation of a metric over random rankings, weighted or not.
 #pragma once
 
 #include "runtime/bounds/bound_stats.h"

@@ -34,7 +34,7 @@ SharedDistribution distribution(const Metric& metric, std::optional<int64_t> n, 
   return std::make_shared<const RankingDistribution>(metric, shape, to_finding(method, samples, seed));
 }
 
-/// Values that scripts give: finite, and no farther apart than a float64 can say.
+/// Values given by scripts: finite, with a range that is finite in float64.
 SharedDistribution distribution_of(const Tensor& values, std::optional<std::string> method) {
   const std::vector<double> numbers = values.to(Dtype::float64).to_vector<double>();
   constexpr double largest = 1e150;  // squares of differences stay finite

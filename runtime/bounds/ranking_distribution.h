@@ -13,7 +13,7 @@ using SharedDistribution = std::shared_ptr<const RankingDistribution>;
 template <>
 inline constexpr const char* lua::class_name<SharedDistribution> = "mr.Distribution";
 
-/// gain: "kappa", "samples" (the amount is of no use), or "gain" for a itself.
+/// gain: "kappa", "samples" (the amount is ignored), or "gain" for a itself.
 Smoothing to_smoothing(const std::string& gain, double amount);
 /// "exact", "sampled" or "auto".
 Finding to_finding(const std::string& method, int64_t samples, int64_t seed);

@@ -9,12 +9,12 @@
 
 namespace mr {
 
-/// Levels as the recursion takes them: the one with the most rows (where relevant rows are counted: the other rows)
-/// adds nothing and has weight 1, the others what they gain more.
+/// Levels relative to a base level: the base has the most rows (where relevant rows are counted: it is the other rows),
+/// adds nothing and has weight 1; each other level adds its gain less the base's.
 struct Increase {
   std::vector<double> gain, weight;
   std::vector<int64_t> rows;
-  double base = 0;  // the gain of the level left out
+  double base = 0;  // the gain of the base level
   double states = 1;
 };
 Increase increase_of(const ListShape& shape, Increment kind = Increment::linear);
@@ -25,7 +25,7 @@ class RankingRecursion {
   RankingRecursion(const Increments& add, const ListShape& shape, Device device);
 
   bool one_level() const { return transform_.levels == 1; }
-  /// What every ranking has and the recursion leaves out.
+  /// The constant part of every ranking's sum, which the recursion leaves out.
   double always() const { return always_; }
   /// log E exp(tilt[j] (X - mean)) for the sum X of one level's increments, at cpu::frequency_lanes tilts.
   void log_moments(double mean, const double* tilt, double* out);
@@ -35,10 +35,10 @@ class RankingRecursion {
   /// E exp(i t X) at the next cpu::frequency_lanes of them.
   void next(double* re, double* im);
 
-  /// So many calls of `next` are answered by one launch on the GPU.
+  /// Calls of `next` that one launch on the GPU serves.
   static constexpr int64_t calls_per_launch = 16;
   bool runs_on_device() const { return device_ == Device::cuda && one_level(); }
-  /// One launch for the next calls of all these, which run on the GPU and have none left.
+  /// One launch for the next calls of all these, which run on the GPU and have used up their last launch.
   static void launch(const std::vector<RankingRecursion*>& all);
 
  private:

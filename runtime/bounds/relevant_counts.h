@@ -1,4 +1,4 @@
-// How many relevant rows have come by a rank of a random ranking, rank by rank.
+// How many relevant rows are in the first ranks of a random ranking, rank by rank.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace mr {
 
 class RelevantCounts {
  public:
-  /// Of n rows p are relevant, with so much weight each where the others have 1. No ranks yet.
+  /// Of n rows p are relevant, each with this weight, where the others have 1. No ranks yet.
   RelevantCounts(int64_t n, int64_t p, double weight)
       : n_(n), p_(p), weight_(weight), mass_(static_cast<size_t>(p) + 1, 0.0) {
     mass_[0] = 1;
@@ -33,7 +33,7 @@ class RelevantCounts {
   double probability(int64_t c) const { return mass_[c]; }
 
  private:
-  /// What is left after c relevant rows: their weight, and that of the others.
+  /// The weight of the relevant rows that remain after c of them, and of the others.
   double wanted(int64_t c) const { return static_cast<double>(p_ - c) * weight_; }
   double others(int64_t c) const { return static_cast<double>(n_ - rank_ - (p_ - c)); }
 

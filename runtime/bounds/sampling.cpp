@@ -28,7 +28,7 @@ void for_samples(int64_t samples, int64_t n, const F& f) {
   cpu::parallel(samples, std::clamp<int64_t>(rows / std::max<int64_t>(n, 1), 1, 64) * cpu::sample_lanes, f);
 }
 
-/// With what weight relevant rows, or those of each level, are drawn; 1 for rows that gain nothing.
+/// The weights with which relevant rows, or those of each level, are drawn; 1 for rows that gain nothing.
 void set_weights(const ListShape& shape, RankingSampler& sampler) {
   const Level nothing{0, 0, 0};
   sampler.weighted = shape.beta != 0;

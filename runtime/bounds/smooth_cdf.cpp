@@ -9,11 +9,12 @@
 namespace mr {
 namespace {
 
-/// With more values than this a Fourier series or a table is quicker than the sum over them.
+/// With more values than this a Fourier series or a table is faster than the sum over them.
 constexpr size_t most_summed = 2048;
-/// An unsmoothed distribution function that cannot be listed is taken at this many gains per deviation.
+/// An unsmoothed distribution function that cannot be listed is computed with this gain times the deviation.
 constexpr double fine_kappa = 1000;
-/// But of rankings that weights make nearly the same at no more than this over the range, where the series still ends.
+/// But with a gain times the range of at most this, where weights make rankings nearly the same, so that the series
+/// still ends.
 constexpr double most_fine = 6e4;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Smoothed distribution functions of metrics over random rankings, as bounds and scripts want them: found exactly or
-// from samples, made once per shape of list.
+// Smoothed distribution functions of metrics over random rankings, for bounds and scripts: exact or from samples, made
+// once per shape of list.
 #pragma once
 
 #include <map>
@@ -21,11 +21,11 @@ struct Smoothing {
   double amount = 8;
 
   /// a by kappa or as given, for a distribution of this standard deviation and range. Throws where a is so small that
-  /// F~ is 1/2 throughout, or so large that it cannot be calculated with.
+  /// F~ is 1/2 throughout, or so large that sums overflow.
   double gain(double sd, double range) const;
 };
 
-/// How a distribution is found. `automatic`: exactly where that is within reach, else from samples.
+/// How a distribution is computed. `automatic`: exactly where that is feasible, else from samples.
 struct Finding {
   Method method = Method::automatic;
   int64_t samples = 300'000, seed = 1;
@@ -36,7 +36,7 @@ struct Finding {
 class RankingDistribution {
  public:
   RankingDistribution(const Metric& metric, const ListShape& shape, const Finding& finding);
-  /// `method` says how they were found.
+  /// `method` says how they were computed.
   RankingDistribution(const std::vector<double>& values, const char* method);
 
   /// "values", "sampled", "enumerated" or "characteristic function".
@@ -45,7 +45,7 @@ class RankingDistribution {
   double max() const;
   double mean() const;
   double sd() const;
-  /// Beyond enumeration: of the metric blurred by a thousandth of its deviation.
+  /// Where it cannot be listed: of the metric smoothed by a thousandth of its deviation.
   double cdf(double s) const;
   double quantile(double q) const;
   /// All values with their probabilities; throws where they cannot be listed.
@@ -72,7 +72,7 @@ class RankingDistribution {
   mutable std::map<double, std::shared_ptr<const LogitTable>> tables_;
 };
 
-/// F~ of one shape, with no more memory than it needs: the values only by Eq. 3.13, else a table.
+/// F~ of one shape in the smaller of its forms: the values where Eq. 3.13 needs them, else a table.
 using SmoothCdf = std::variant<std::shared_ptr<const Distribution>, std::shared_ptr<const LogitTable>>;
 
 /// F~ for all shapes (no value for degenerate ones): made in parallel, kept per process up to a limit of bytes, the

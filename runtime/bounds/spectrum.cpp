@@ -14,10 +14,10 @@ namespace {
 
 constexpr int64_t lanes = cpu::frequency_lanes;
 constexpr double negligible = 1e-13;         // terms below end the series
-constexpr int64_t most_terms = 1 << 17;      // a steeper kernel has no business with a Fourier series
+constexpr int64_t most_terms = 1 << 17;      // for steeper kernels a Fourier series converges too slowly
 constexpr double most_work = 4e6;            // states times ranks per frequency
 constexpr int64_t closed_form_pairs = 2000;  // of relevant and other rows, from which nRBP takes the closed form
-constexpr double wide = 25;                  // deviations, from which it is worth to see whether the range is needed
+constexpr double wide = 25;                  // range in deviations from which the probable part of the range is sought
 constexpr int64_t most_grades = 8;           // besides the one that adds nothing
 
 /// The nRBP loss is a Mann-Whitney statistic: a product of sines, about its mean (Mann & Whitney 1947).
@@ -166,7 +166,7 @@ bool Spectrum::add_terms(Source& source, int64_t blocks) {
 void Spectrum::at(const double* s, Smoothed* out) const {
   double re[lanes], im[lanes], first[lanes], second[lanes];
   for (int64_t j = 0; j < lanes; ++j) {
-    // beyond the ends the kernel's tail is all there is, and the series would repeat itself
+    // beyond the ends F~ is the kernel's tail alone, and the series would repeat itself
     const double inside = std::clamp(s[j], low_ - reach(), high_ + reach());
     re[j] = std::cos(step_ * (inside - mean_));
     im[j] = -std::sin(step_ * (inside - mean_));

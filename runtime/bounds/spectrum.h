@@ -15,8 +15,8 @@ struct Smoothed {
   double value, derivative;
 };
 
-/// Whether a metric's characteristic function is within reach for a shape: graded lists of many levels are not, nor is
-/// a reciprocal rank (which has few values instead).
+/// Whether a metric's characteristic function is feasible for a shape: not for graded lists of many levels, nor for a
+/// reciprocal rank (which has few values instead).
 bool has_spectrum(const Metric& metric, const ListShape& shape);
 
 class Spectrum {
@@ -42,7 +42,7 @@ class Spectrum {
   /// What makes the terms of one series.
   struct Source;
   Spectrum(const Metric& metric, const ListShape& shape, double gain, Device device, Source& source);
-  /// phi(k dt) for the next `blocks` of k, each with the kernel's transform; whether they are too small to matter now.
+  /// phi(k dt) for the next `blocks` of k, each times the kernel's transform; whether the terms have become negligible.
   bool add_terms(Source& source, int64_t blocks);
   void finish() { constant_ = -at(low_ - reach()).value; }
 

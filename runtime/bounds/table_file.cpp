@@ -1,5 +1,5 @@
 // Tables of smoothed distribution functions on disk: a safetensors file with a version and a checksum, which is made
-// anew where it is damaged, older or newer; somebody else's is left alone.
+// anew where it is damaged, older or newer; a file of another writer is not replaced.
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -15,7 +15,7 @@
 namespace mr {
 namespace {
 
-/// To be raised whenever the numbers in a table could come out differently.
+/// To be raised whenever a change of the code can change the numbers in a table.
 constexpr const char* format = "moonrank tables 2";
 
 std::string_view bytes_of(const Tensor& x) {
@@ -46,7 +46,7 @@ int64_t save_tables(const std::string& path) {
   return static_cast<int64_t>(tables.size());
 }
 
-/// Knots rise, slopes do not fall: what a table of ours is.
+/// Knots rise and slopes are not negative, as in every table that was made here.
 bool is_table(const std::vector<double>& knots, double first, double step) {
   bool good = knots.size() >= 2 && knots.size() % 2 == 0 && std::isfinite(first) && std::isfinite(step) &&
               (step > 0 || knots.size() == 2);

@@ -75,7 +75,7 @@ int read_character(EditLine*, wchar_t* out) {
     const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
     if (count < 0 && errno == EINTR && !lua::interrupted()) continue;
     if (count <= 0) return static_cast<int>(count);
-    if (byte == '\0') byte = '\x04';  // what becomes of a Ctrl-D that was typed before libedit took the terminal over
+    if (byte == '\0') byte = '\x04';  // a Ctrl-D that was typed before libedit set the terminal's mode
     const size_t used = std::mbrtowc(out, &byte, 1, &state);
     if (used == static_cast<size_t>(-1)) return *out = static_cast<unsigned char>(byte), 1;
     if (used != static_cast<size_t>(-2)) return 1;

@@ -17,7 +17,7 @@ struct Command {
   std::vector<std::string> names;  // specs, or what doc, results and data get are about
 };
 
-/// A command line that means nothing. Its text is complete; the exit status is 2.
+/// A wrong command line. Its text is the whole message; the exit status is 2.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -15,7 +15,7 @@
 namespace mr::cli {
 namespace {
 
-constexpr int third_press = 3;  // a session is dear: the second Ctrl-C still only asks
+constexpr int third_press = 3;  // ending the session loses its data: the second Ctrl-C still only raises an error
 
 std::string history_file() {
   try {

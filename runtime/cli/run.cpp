@@ -12,7 +12,7 @@
 namespace mr::cli {
 namespace {
 
-constexpr int most_frames = 20;  // a runaway recursion has thousands; the first and last tell its story
+constexpr int most_frames = 20;  // an endless recursion has thousands; the first and last suffice
 
 /// Appends one line about the frame, or nothing for frames of C and of the program's own start.
 bool add_frame(lua_State* L, luaL_Buffer* out, lua_Debug* frame) {
@@ -32,7 +32,7 @@ bool add_frame(lua_State* L, luaL_Buffer* out, lua_Debug* frame) {
   return true;
 }
 
-/// By doubling and halving: finding a frame takes time in proportion to its depth, and a runaway recursion is 200,000
+/// By doubling and halving: finding a frame takes time in proportion to its depth, and an endless recursion is 200,000
 /// deep.
 int count_frames(lua_State* L) {
   lua_Debug frame;

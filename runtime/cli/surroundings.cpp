@@ -63,7 +63,7 @@ void check_device(bool computes) {
 void watch_standard_streams() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    // the wrong way round: reading and writing fail, as they did before
+    // in the opposite mode: reading and writing fail, as they did before
     open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
   std::atexit(&check_output);

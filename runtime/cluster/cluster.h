@@ -1,6 +1,6 @@
-// Several processes of this program, started together by mpirun or srun: which of them this is, and what they say to
-// each other. Ranks count from 0. MPI is loaded when it is first asked for, and of it nothing but its version is called
-// before `join`.
+// Several processes of this program, started together by mpirun or srun: which of them this is, and messages between
+// them. Ranks count from 0. MPI is loaded when it is first needed, and nothing of it but its version is called before
+// `join`.
 #pragma once
 
 #include <optional>
@@ -47,12 +47,12 @@ struct Message {
 void send(int to, std::string bytes);
 /// The next message from anybody, or nothing where none is there.
 std::optional<Message> receive();
-/// Notes that a rank does not answer: nobody waits for it at the end.
+/// Marks a rank that does not answer: it is not waited for at the end.
 void lose(int rank);
 
-/// What each rank gives, by rank; all have to call it.
+/// The argument of every rank, by rank; all have to call it.
 std::vector<std::string> gather(std::string_view mine);
-/// Each rank gives one piece to each; what each gave to this one, by rank.
+/// Each rank sends one piece to each; returns the pieces that this one receives, by rank.
 std::vector<std::string> exchange(const std::vector<std::string>& pieces);
 
 }  // namespace mr::cluster

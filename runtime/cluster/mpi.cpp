@@ -69,7 +69,7 @@ State& state() {
   return state;
 }
 
-/// The same, for what needs the others.
+/// The same, of a process that was joined; throws in others.
 State& connected() {
   if (!state().joined) throw std::runtime_error("this process was not joined with others");
   return state();
@@ -90,7 +90,7 @@ int size_of(std::string_view bytes) {
   return static_cast<int>(bytes.size());
 }
 
-/// What was sent is kept until MPI has let go of it.
+/// What was sent is kept until MPI has finished sending it.
 void clear_outbox() {
   std::erase_if(state().outbox, [](Outgoing& each) {
     int done = 0;
@@ -115,7 +115,8 @@ void part() {
 
 constexpr int interrupted = 130;  // exit status after Ctrl-C, which is agreed upon
 
-/// Who fails while the others train cannot let them wait for its part; nor can anybody wait for who is lost.
+/// A process that fails while the others train must end them, or they would wait for it; so must one that has lost
+/// another.
 void leave(int status, void*) {
   if (status != 0 && status != interrupted && state().purpose == Purpose::training)
     mpi().MPI_Abort(MPI_COMM_WORLD, status);
@@ -147,8 +148,8 @@ Joined connect() {
   return joined;
 }
 
-/// A launcher ends a job with SIGTERM: for who does the work that is Ctrl-C. Who runs trials for rank 0 leaves it to
-/// it.
+/// A launcher ends a job with SIGTERM: that is Ctrl-C, but for ranks that run trials for rank 0, which decides for
+/// them.
 void take_signals(const Joined& joined) {
   struct sigaction action {};
   sigaction(SIGINT, nullptr, &action);

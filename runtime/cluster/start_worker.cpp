@@ -49,7 +49,7 @@ void set_up(Spawn& spawn, int theirs, const std::string& log) {
   posix_spawnattr_setpgroup(&spawn.attributes, 0);
   sigset_t usual, blocked;
   sigemptyset(&blocked);
-  // a launcher ends a job by telling every process; a worker waits for what its parent makes of that
+  // a launcher ends a job by a signal to every process; a worker ignores it, because its parent decides
   if (launched()) sigaddset(&blocked, SIGTERM);
   posix_spawnattr_setsigmask(&spawn.attributes, &blocked);
   sigemptyset(&usual);
@@ -95,7 +95,7 @@ Started start_worker(const std::vector<std::string>& words, const std::string& l
   Spawn spawn;
   set_up(spawn, theirs.descriptor(), log);
   pid_t id = 0;
-  // the file that runs now, even if another has taken its name since
+  // the file that runs now, even if another file has its name by now
   const int error = posix_spawn(&id, "/proc/self/exe", &spawn.actions, &spawn.attributes, pointers(words).data(),
                                 pointers(variables).data());
   if (error != 0) throw std::runtime_error(std::string("cannot start a worker: ") + std::strerror(error));

@@ -54,7 +54,7 @@ std::vector<Real> summed(const std::vector<Real>& mine, double factor, size_t ra
   return gathered(share);
 }
 
-/// Which form a parameter's gradient has; of several ranks the largest is what the sum has.
+/// The form of a parameter's gradient; the sum over ranks has the largest of their forms.
 enum Form : int64_t { none, rows, dense };
 Form form_of(const Gradient& gradient) { return !gradient.defined() ? none : gradient.sparse() ? rows : dense; }
 
@@ -87,7 +87,7 @@ void check_parameters(const std::vector<Tensor>& parameters) {
   }
 }
 
-/// What runs out of memory is not tried again: the others would not.
+/// What runs out of memory is not tried again here, since the other ranks would not try again.
 template <class Work>
 auto with_all(const std::vector<Tensor>& parameters, Work work) {
   check_parameters(parameters);
@@ -123,12 +123,12 @@ std::tuple<double, double, bool> sum_gradients(const std::vector<Tensor>& parame
   return with_all(parameters, [&] { return sum_gradients_once(parameters, loss, counted, stop, mean); });
 }
 
-/// What rank 0 has.
+/// The values of rank 0.
 std::vector<double> of_first(const std::vector<double>& values) {
   return values_of<double>(cluster::gather(bytes_of(values)).front());
 }
 
-/// The parameters of rank 0 become everybody's.
+/// All ranks get the parameters of rank 0.
 void share_parameters(const std::vector<Tensor>& parameters) {
   with_all(parameters, [&] {
     for (const Tensor& each : parameters) {

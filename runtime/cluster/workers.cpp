@@ -31,7 +31,7 @@ void signal_process(int64_t id, const std::string& name) {
     throw ArgumentError("name", "'" + name + "', expected 'interrupt' or 'kill'");
   }
   kill(static_cast<pid_t>(id), name == "kill" ? SIGKILL : SIGINT);
-  // one that was stopped goes on, to hear of it
+  // a stopped process must continue to receive it
   kill(static_cast<pid_t>(id), SIGCONT);
 }
 

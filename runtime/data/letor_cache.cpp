@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file that changed less than this before it was read may have changed again without another time.
+/// A file that changed less than this before it was read may have changed again within the resolution of its time.
 constexpr int64_t coarsest_clock = 2'000'000'000;
 
 int64_t now() {
@@ -69,7 +69,7 @@ class Reader {
       return std::nullopt;
     }
     LetorFile file = cache->load();
-    // with today's times: next time they will do
+    // with the current times, which then suffice to recognise it
     if (text.unchanged()) write({key_, text.stamp(), made_from.checksum, read_at}, file);
     return file;
   }

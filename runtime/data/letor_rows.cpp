@@ -54,7 +54,7 @@ class Parser {
     return std::move(out_);
   }
 
-  /// What parse() has read where it threw.
+  /// What parse() had read when it threw.
   LetorRows before_bad_line() {
     out_.bad = true;
     out_.bad_line = whole_line_;
@@ -115,7 +115,7 @@ class Parser {
     out_.rows.push_back(row_);
   }
 
-  /// The features of a line that has nothing to complain about, up to where it has; true where that is its end.
+  /// Reads features as long as they are plain and ascending; true where the line ends so.
   bool plain_features(int64_t& previous) {
     const char *at = line_text_.data() + word_at_, *const end = line_text_.data() + line_text_.size();
     for (;;) {
@@ -136,7 +136,7 @@ class Parser {
   /// A finite number that ends at a blank or at `end`: its end, otherwise nullptr.
   const char* number(const char* at, const char* end, float& value) const {
     const char* stop = at < near_end_ ? plain_number(at, value) : nullptr;
-    // it may have read on into the comment or the next line
+    // it may have read beyond, into the comment or the next line
     if (stop != nullptr && stop < end && is_blank(*stop)) return stop;
     if (!read_number(at, end, value, stop) || (stop != end && !is_blank(*stop))) return nullptr;
     return stop;
@@ -191,7 +191,7 @@ class Parser {
   const std::string& path_;
   const LetorOptions& options_;
   const int64_t limit_;
-  const char* const near_end_;  // from here on a look ahead might leave the memory
+  const char* const near_end_;  // from here on reading ahead might leave the memory
   LetorRows out_;
   LetorRows::Row row_;
   float* next_value_ = nullptr;

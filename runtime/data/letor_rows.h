@@ -32,7 +32,7 @@ struct LetorRows {
   bool named = false, bad = false;
 };
 
-/// The rows of a piece, in memory that begins with it: `readable` behind it may be looked at.
+/// The rows of a piece, in memory that begins with it: up to `readable` behind it may be read.
 LetorRows letor_rows(std::string_view piece, std::string_view readable, const std::string& path,
                      const LetorOptions& options);
 

@@ -1,4 +1,5 @@
-// The text of a LETOR file in pieces of whole lines, each read by who parses it, while it is in the processor's cache.
+// The text of a LETOR file in pieces of whole lines, each read by the thread that parses it, so that it is in the
+// processor's cache.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ class LetorText {
   const io::RegularFile& file() const { return file_; }
   int64_t pieces() const { return (size() + piece_bytes_ - 1) / piece_bytes_; }
 
-  /// Memory that holds a piece, and some zeros behind it that may be looked at.
+  /// Memory that holds a piece, and some zeros behind it that may be read.
   struct Piece {
     std::unique_ptr<char[]> bytes;
     std::string_view lines;

@@ -30,7 +30,7 @@ class Words {
   size_t begin_ = 0, end_ = 0;
 };
 
-/// Reads one line at a time; items keep the file's own numbers meanwhile.
+/// Reads one line at a time; items still have the file's own numbers.
 class LibraryReader {
  public:
   LibraryReader(const std::string& path, Ratings& out) : path_(path), out_(out) {}

@@ -10,7 +10,7 @@
 namespace mr {
 namespace {
 
-/// Numbers ids as they come; `sort` renumbers by value where all are whole numbers.
+/// Numbers ids in the order of appearance; `sort` renumbers by value where all are whole numbers.
 class Ids {
  public:
   int64_t number_of(const std::string& id) {
@@ -89,7 +89,8 @@ const std::string& id_in(const CsvReader& file, const CsvRecord& record, size_t 
   return id;
 }
 
-/// Each pair once. Sorting packed numbers costs a tenth of a hash set; where a pair returns is looked for only then.
+/// Checks that each pair occurs once. Sorting packed numbers takes a tenth of a hash set's time; the line of a repeated
+/// pair is sought only on error.
 void check_pairs(const std::string& path, const Ratings& ratings, const Ids& users, const Ids& items,
                  const std::vector<int64_t>& lines) {
   constexpr int shift = 32;

@@ -23,10 +23,10 @@ struct Ratings {
 };
 
 /// Throws with file, line and column: a missing column, a word for a number, an empty id, a line of another width, a
-/// pair that was there before, no rows.
+/// pair that occurs twice, no rows.
 Ratings read_ratings(const std::string& path, const RatingColumns& columns);
 
-/// Lines "count item item ..." of whole numbers, one for each user, who is called by its place from 0; all ratings
+/// Lines "count item item ..." of whole numbers, one for each user, whose id is its line's number from 0; all ratings
 /// are 1. Throws with file, line and column: a word for a number, another count, an item twice in a line, no items.
 Ratings read_libraries(const std::string& path);
 

@@ -32,8 +32,8 @@ void shuffle(std::vector<T>& values, Dice dice) {
   for (auto i = static_cast<int64_t>(values.size()) - 1; i > 0; --i) std::swap(values[i], values[dice.below(i + 1)]);
 }
 
-/// `count` different numbers of 0 .. n - 1 in random order: the first steps of a shuffle of which only what moved is
-/// kept.
+/// `count` different numbers of 0 .. n - 1 in random order: the first steps of a shuffle, of which only the moved
+/// entries are stored.
 std::vector<int64_t> draw_distinct(int64_t n, int64_t count, Dice dice) {
   std::unordered_map<int64_t, int64_t> moved;
   const auto at = [&](int64_t i) {
@@ -79,7 +79,7 @@ void append(Part& part, int64_t user, const std::vector<int64_t>& relevant, cons
   }
 }
 
-// 40, 12 and 12 bits: user, nsr and fold name one sequence of random numbers together
+// 40, 12 and 12 bits: user, nsr and fold together are the key of a sequence of random numbers
 constexpr int64_t most_users = (int64_t{1} << 40) - 1, largest_nsr = 4095;
 
 void check(const FoldOptions& o) {
@@ -92,8 +92,8 @@ void check(const FoldOptions& o) {
   if (!(o.valid >= 0 && o.valid < 1)) fail("valid is " + std::to_string(o.valid) + ", expected a share from 0 to 1");
 }
 
-/// How many negatives each part gets: what it wants, or its share of what there is by largest remainders (ties: train
-/// before valid before test), which is never more than it wants.
+/// How many negatives each part gets: what it asks for, or, where there are fewer, its share by largest remainders
+/// (ties: train before valid before test), which is never more.
 std::array<int64_t, 3> shares(const std::array<int64_t, 3>& wanted, int64_t there) {
   const int64_t total = wanted[0] + wanted[1] + wanted[2];
   if (total <= there) return wanted;

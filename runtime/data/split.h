@@ -32,13 +32,13 @@ struct Part {
 
 struct Fold {
   Part train, valid, test;
-  int64_t short_users = 0;  // users with fewer unseen items than negatives wanted; their parts share all there are
+  int64_t short_users = 0;  // users with fewer unseen items than negatives wanted; their parts share all unseen items
 };
 
-/// Each user's relevant items are shuffled and dealt to the folds in turn; of those that are not test, round(valid x n)
-/// (at least 1 of 2 or more, where valid > 0) become validation. Negatives are nsr per relevant item of each part, all
-/// different, never a relevant item of the user. The same seed gives the same folds whatever the nsr, and the same
-/// negatives for the same (seed, nsr, fold).
+/// Each user's relevant items are shuffled and assigned to the folds in rotation; of those that are not test,
+/// round(valid x n) (at least 1 of 2 or more, where valid > 0) become validation. Negatives are nsr per relevant item
+/// of each part, all different, never a relevant item of the user. The same seed gives the same folds whatever the nsr,
+/// and the same negatives for the same (seed, nsr, fold).
 Fold make_fold(const Positives& positives, const FoldOptions& options);
 
 }  // namespace mr

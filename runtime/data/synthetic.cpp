@@ -30,7 +30,8 @@ void at_least_one(std::initializer_list<Size> sizes) {
   }
 }
 
-/// Refuses what this machine cannot hold before anything is made of it; sizes near 2^63 also overflow further down.
+/// Throws for sizes that this machine's memory cannot hold, before anything is allocated; sizes near 2^63 would also
+/// overflow below.
 void fits(std::initializer_list<Size> sizes, double bytes) {
   const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (bytes <= memory) return;
@@ -59,7 +60,7 @@ Ratings make_ratings(const SyntheticRatings& o) {
                                 std::to_string(most_factors));
   }
   const auto users = static_cast<double>(o.users), items = static_cast<double>(o.items);
-  // a rating is two integers and a value, and a while all of these in a growing vector; a name is a string
+  // a rating is two integers and a value, for a time also in a growing vector; a name is a string
   fits(sizes, users * std::min(1.0 + static_cast<double>(o.mean_activity), items / 2) * 20 + (users + items) * 32);
   const RandomKey activity = random_key(o.seed, "activity"), choice = random_key(o.seed, "choice"),
                   noise = random_key(o.seed, "noise");
@@ -67,7 +68,7 @@ Ratings make_ratings(const SyntheticRatings& o) {
   Ratings out;
   uint64_t draws = 0;
   for (int64_t u = 0; u < o.users; ++u) {
-    // log-normal with the wanted mean: a few users rate very much
+    // log-normal with the given mean: a few users rate very many items
     const double size =
         static_cast<double>(o.mean_activity) * std::exp(normal(activity, static_cast<uint64_t>(u)) - 0.5);
     const int64_t wanted = std::clamp<int64_t>(std::llround(size), 1, std::max<int64_t>(1, o.items / 2));

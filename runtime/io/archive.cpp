@@ -56,7 +56,7 @@ class Unpacking {
         limit_(RegularFile(archive.string()).size(), max_bytes),
         reader_(libarchive().archive_read_new()) {
     if (!reader_) throw std::bad_alloc();
-    // the seeking reader demands the directory at the end, so a truncated file is refused before anything is written
+    // the seeking reader needs the directory at the end, so a truncated file is refused before anything is written
     libarchive().archive_read_support_format_zip_seekable(reader_.get());
     if (libarchive().archive_read_open_filename(reader_.get(), archive.c_str(), 1 << 16) != ARCHIVE_OK)
       fail("", reason());
@@ -82,8 +82,8 @@ class Unpacking {
     return text != nullptr ? text : "unknown error";
   }
 
-  /// The entry's place below the folder.
-  std::filesystem::path place(const std::string& path) const {
+  /// The entry's path below the folder.
+  std::filesystem::path target_of(const std::string& path) const {
     const std::filesystem::path relative(path);
     if (path.empty() || relative.is_absolute() || path.find('\\') != std::string::npos)
       fail(path, "not a relative path");
@@ -96,7 +96,7 @@ class Unpacking {
   void one(archive_entry* entry) {
     const char* const raw = libarchive().archive_entry_pathname(entry);
     const std::string path = raw != nullptr ? raw : "";
-    const std::filesystem::path target = place(path);
+    const std::filesystem::path target = target_of(path);
     const auto type = libarchive().archive_entry_filetype(entry);
     if (type == AE_IFDIR) {
       std::filesystem::create_directories(target);

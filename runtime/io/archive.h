@@ -1,4 +1,4 @@
-// Unpacks archives of others with distrust: only plain files and folders, only below the target, only so many bytes.
+// Unpacks untrusted archives: only plain files and folders, only below the target, only up to a number of bytes.
 #pragma once
 
 #include <cstdint>

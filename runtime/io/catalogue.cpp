@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr int64_t most_terms = 1 << 20;
 
-/// A folder of our own inside another; gone with everything in it at the end.
+/// A temporary folder inside another; deleted with all its content at the end.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const fs::path& parent) {
@@ -116,7 +116,7 @@ void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out
     out << set.name << " is there already, and complete: " << target.string() << "\n";
     return write_terms(set, target, out);
   }
-  // what somebody else put there is not ours to replace
+  // a folder that we did not write is not replaced
   if (fs::exists(target))
     throw std::runtime_error(target.string() + " is in the way (" + state + "): move it, then try again");
   fs::create_directories(data_folder);

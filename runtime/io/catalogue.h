@@ -1,4 +1,4 @@
-// The data sets that `moonrank data get NAME` knows: where their publisher keeps them, what must come out, under what
+// The data sets that `moonrank data get NAME` knows: their publisher's address, the files that must be in them, their
 // terms. Nothing of them is part of this program.
 #pragma once
 
@@ -35,8 +35,8 @@ const DataSet& catalogue_entry(const std::string& name);
 /// Whether `data_folder` holds the set with the right content: "" if so, "not there", or what differs.
 std::string data_set_state(const DataSet& set, const std::filesystem::path& data_folder);
 
-/// Fetches the set into `data_folder` unless it is there already, checks what came out and moves the complete folder
-/// into place; then writes its terms. On any error nothing is left behind. Throws std::runtime_error.
+/// Fetches the set into `data_folder` unless it is there already, checks what was unpacked and renames the complete
+/// folder to its final path; then writes its terms. On any error nothing is left behind. Throws std::runtime_error.
 void data_get(const DataSet& set, const std::filesystem::path& data_folder, std::ostream& out);
 
 /// One line per set: name, whether and where it is there, what it is.

@@ -19,11 +19,11 @@
 namespace mr::io {
 namespace {
 
-constexpr uint64_t largest = uint64_t{1} << 31;  // bytes of a message; more is no message of ours
+constexpr uint64_t largest = uint64_t{1} << 31;  // bytes of a message; a larger size is an error
 constexpr int64_t most_lock_bytes = 32;          // a lock has a process's number in it
-constexpr int patience = 100;                    // milliseconds to wait for room before the rest is kept for later
+constexpr int patience = 100;                    // milliseconds to wait for room before the rest is left to later calls
 
-/// What comes before the bytes of a message. The mark tells it from what else may be written into a socket.
+/// Precedes the bytes of a message. The mark tells it from anything else that is written into the socket.
 struct Header {
   std::array<char, 8> mark{'m', 'r', ' ', 'f', 'r', 'a', 'm', 'e'};
   uint64_t size = 0;
@@ -80,7 +80,7 @@ bool Channel::send_rest(int milliseconds) {
     if (count > 0) {
       done += static_cast<size_t>(count);
     } else if (errno == EAGAIN) {
-      // the other end may have been stopped: who waits for that is not stopped with it
+      // the other process may be stopped: this one must not wait for it
       if (!wait_until(descriptor_, POLLOUT, milliseconds)) break;
     } else {
       reachable = errno == EINTR;
@@ -156,7 +156,7 @@ std::optional<FileLock> FileLock::take(const std::string& path) {
                              " bytes, so it is no lock; it is left alone");
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
   const std::string id = std::to_string(getpid()) + "\n";
-  // the number is for people: a full disk does not matter here
+  // the number is for people to read: a full disk is no error here
   if (ftruncate(descriptor, 0) != 0 || write(descriptor, id.data(), id.size()) < 0) return lock;
   return lock;
 }

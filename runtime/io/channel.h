@@ -1,5 +1,5 @@
-// Two processes that talk: messages of bytes over a socket, each with a mark and its length before it; how a process
-// ended; and files that one process at a time holds.
+// Messages between two processes over a socket, each with a mark and its length before it; how a process ended; and
+// files that one process at a time can lock.
 #pragma once
 
 #include <optional>
@@ -20,13 +20,13 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  /// Writes it as far as the other end takes it; `receive` goes on with the rest. False where the other end is gone.
+  /// Writes as much as fits into the socket; `receive` writes the rest. False where the other end is closed.
   bool send(std::string_view message);
-  /// The next message, or nothing where none is whole yet. Does not wait.
+  /// The next complete message, or nothing. Does not wait.
   std::optional<std::string> receive();
-  /// Whether the other end is gone and every message of it was received, or what came is no message.
+  /// Whether the other end is closed and all its messages were received, or what came is no message.
   bool ended() const { return ended_; }
-  /// Whether what came is no message: nothing that follows can be understood.
+  /// Whether what came is no message: nothing that follows can be read.
   bool broken() const { return broken_; }
   int descriptor() const { return descriptor_; }
 
@@ -44,10 +44,10 @@ void wait_for(const std::vector<int>& descriptors, double seconds);
 /// How a process ended ("exit status 1", "signal 9 (Killed)"), or nothing while it runs.
 std::optional<std::string> how_it_ended(pid_t id, bool wait);
 
-/// A file that one process at a time can hold; the system lets go of it when the process ends, however it does.
+/// A file that one process at a time can lock; the system unlocks it when the process ends, however it ends.
 class FileLock {
  public:
-  /// Nothing where another process holds it. The file is made, with our process's number in it.
+  /// Nothing where another process has it. The file is created, with this process's number in it.
   static std::optional<FileLock> take(const std::string& path);
   ~FileLock();
   FileLock(FileLock&& other) noexcept;

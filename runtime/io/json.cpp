@@ -7,7 +7,7 @@
 namespace mr::io {
 namespace {
 
-/// Brackets outside of strings; as the parser sees them, up to the first place where the text is not JSON.
+/// Brackets outside of strings, as the parser sees them, up to the first error of syntax.
 bool is_too_deep(std::string_view text) {
   int depth = 0;
   bool in_string = false;

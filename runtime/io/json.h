@@ -1,4 +1,4 @@
-// JSON of others.
+// Untrusted JSON.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace mr::io {
 
-/// How deep arrays and objects may stand in each other.
+/// How deep arrays and objects may be nested.
 constexpr int deepest_json = 64;
 
-/// The value of a JSON text that nobody vouches for: nothing deep is built, since what walks through it may recurse.
-/// Throws std::runtime_error: too deep, or not JSON, and where; of the text itself it shows little.
+/// The value of an untrusted JSON text: its depth is limited, since functions that visit it may recurse. Throws
+/// std::runtime_error: too deep, or not JSON, and where; of the text itself it shows little.
 nlohmann::json parse_json(std::string_view text);
 
 }  // namespace mr::io

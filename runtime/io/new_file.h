@@ -1,4 +1,4 @@
-// Files that are written: whole or not at all, and never in the place of what is somebody else's.
+// Files that are written: whole or not at all, and never over a file of another writer.
 #pragma once
 
 #include <functional>
@@ -8,26 +8,26 @@
 
 namespace mr::io {
 
-/// What speaks against replacing the regular file of this name, which has content; "" where nothing does.
+/// Why the regular file of this name, which is not empty, may not be replaced; "" where it may.
 using Objection = std::function<std::string(const std::string& path)>;
 
 /// For exports that a script names: any regular file may be replaced.
 std::string replace_any(const std::string& path);
 
-/// A file that takes the place of another, or a new one, when it is complete. Until then it is a temporary file beside
-/// it, with a name that nobody can guess, and gone on any error. Where the name is a link, the file that it leads to is
-/// replaced. Throws std::runtime_error, "PATH: cannot write: why".
+/// A file that replaces another, or a new one, when it is complete. Until then it is a temporary file beside it, with a
+/// random name, and deleted on any error. Where the name is a link, the file that it leads to is replaced. Throws
+/// std::runtime_error, "PATH: cannot write: why".
 class NewFile {
  public:
   /// Refused before anything is written: a folder, a pipe, a device, a link to nothing, a file that `objection` objects
-  /// to. An empty file is as good as none.
+  /// to. An empty file may always be replaced.
   explicit NewFile(std::string path, const Objection& objection);
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
   void write(std::string_view bytes);
-  /// On disk, and in its place.
+  /// Syncs it to the disk and renames it to its final name.
   void keep();
   /// For programs that write it themselves.
   const std::string& temporary() const { return temporary_; }
@@ -39,12 +39,12 @@ class NewFile {
 
   std::string path_;       // as given
   std::string target_;     // links followed
-  std::string temporary_;  // empty: there is none any more
+  std::string temporary_;  // empty: it was renamed or deleted
   int descriptor_ = -1;
   unsigned mode_ = 0666;
 };
 
-/// So that new names in a folder outlast a failure of the power; not every file system has this.
+/// Syncs a folder, so that new names in it survive a power failure; not every file system supports it.
 void sync_folder(const std::string& path);
 
 /// All of a file at once.

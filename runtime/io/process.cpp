@@ -65,7 +65,7 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
-/// A running program; one that nobody waited for is ended.
+/// A running program; it is killed where nobody waited for it.
 class Child {
  public:
   explicit Child(pid_t id) : id_(id) {}
@@ -87,7 +87,7 @@ class Child {
   pid_t id_;
 };
 
-/// Sends what the program will take now; closes our end after the last byte, or when nobody reads.
+/// Sends as much as fits into the pipe now; closes our end after the last byte, or when nobody reads.
 void feed(Pipe& in, std::string_view& input) {
   const ssize_t count = input.empty() ? 0 : send(in.ours(), input.data(), input.size(), MSG_NOSIGNAL);
   if (count > 0) input.remove_prefix(static_cast<size_t>(count));
@@ -102,12 +102,12 @@ void drain(Pipe& out, std::string& text) {
   if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) out.close_ours();
 }
 
-/// Feeds and drains at once, so that neither side waits for the other for ever.
+/// Writes and reads alternately as either is possible, so that the two processes cannot deadlock.
 void exchange(Pipe& in, std::string_view input, Pipe& out, Pipe& err, Finished& result) {
   while (out.ours() >= 0 || err.ours() >= 0) {
     // poll skips descriptors below zero
     std::array<pollfd, 3> ready{{{in.ours(), POLLOUT, 0}, {out.ours(), POLLIN, 0}, {err.ours(), POLLIN, 0}}};
-    // a Ctrl-C between the check and the wait is seen a moment later
+    // a Ctrl-C between the check and the wait is seen after the timeout
     const int count = poll(ready.data(), ready.size(), 100);
     cpu::check_interrupt();
     if (count < 0 && errno != EINTR) fail("cannot wait for a program");

@@ -1,4 +1,4 @@
-// Other programs: started without a shell, fed through a pipe, waited for.
+// Other programs: started without a shell, given their input through a pipe, waited for.
 #pragma once
 
 #include <string>

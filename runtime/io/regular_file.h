@@ -1,4 +1,4 @@
-// Files that are read: regular ones only, whatever happens to them meanwhile.
+// Files that are read: regular ones only, also if they change meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace mr::io {
 
-/// What tells one state of a file from another without reading it; times in nanoseconds since 1970.
+/// Identifies the state of a file without reading it; times in nanoseconds since 1970.
 struct FileStamp {
   int64_t size = 0;
-  int64_t modified = 0;  // the content; programs that copy files set it back
-  int64_t changed = 0;   // the content or anything else; nobody can set it
+  int64_t modified = 0;  // of the content; programs that copy files may set it
+  int64_t changed = 0;   // of the content or anything else; cannot be set
   bool operator==(const FileStamp&) const = default;
 };
 
@@ -21,7 +21,7 @@ void need_path(const std::string& path);
 /// Opening these may wait for ever, and reading them may never end.
 void need_regular(const std::string& path);
 
-/// A regular file, open for reading. It is read, not mapped: whoever cuts a mapped file short ends the program. A file
+/// A regular file, open for reading. It is read, not mapped: truncating a mapped file would end the program. A file
 /// that is replaced by renaming keeps its old bytes here.
 class RegularFile {
  public:
@@ -39,7 +39,7 @@ class RegularFile {
 
   /// These bytes of it. Throws with the path where the file has become shorter. Threads may read at the same time.
   void read(int64_t at, void* target, int64_t bytes) const;
-  /// All of it will be read: the disk may begin.
+  /// Tells the system that all of it will be read.
   void read_soon() const;
   /// io::checksum of its bytes.
   uint64_t checksum() const;

@@ -1,4 +1,4 @@
-// Text from files, other programs and other processes, as it may be shown: a terminal obeys what it is sent.
+// Text from files, other programs and other processes, made safe to show: a terminal executes control characters.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace mr::io {
 
-enum class Breaks { kept, escaped };  // what becomes of ends of lines and tabs
+enum class Breaks { kept, escaped };  // whether ends of lines and tabs are kept or escaped
 
-/// The text with control characters, marks that turn the direction of writing, and bytes that are no UTF-8 written out:
-/// \x1b, \u{202e}, \xff. What is harmless stays as it is.
+/// The text with control characters, marks that change the direction of writing, and bytes that are no UTF-8 escaped:
+/// \x1b, \u{202e}, \xff. All else is kept.
 std::string safe_text(std::string_view text, Breaks breaks);
 
 }  // namespace mr::io

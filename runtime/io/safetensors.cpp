@@ -42,8 +42,8 @@ std::string header_of(const TensorFile& file) {
   return text;
 }
 
-/// What a header says of one tensor.
-struct TensorPlace {
+/// A header's entry for one tensor.
+struct TensorEntry {
   std::string name;
   Dtype type;
   Shape shape;
@@ -90,13 +90,13 @@ class Header {
     need_one_after_another();
   }
 
-  Tensor read(const io::RegularFile& file, const TensorPlace& entry) const {
+  Tensor read(const io::RegularFile& file, const TensorEntry& entry) const {
     Tensor out = Tensor::empty(entry.shape, entry.type);
     file.read(data_start_ + entry.first, out.raw(), out.bytes());
     return out;
   }
 
-  std::vector<TensorPlace> entries;  // by name
+  std::vector<TensorEntry> entries;  // by name
 
  private:
   int64_t integer(const std::string& name, const Json& value, const char* what) const {
@@ -113,8 +113,8 @@ class Header {
     fail(path_, "tensor type " + mr::quoted(name) + ", expected F32, F64 or I64");
   }
 
-  TensorPlace entry(const std::string& name, const Json& value) const {
-    TensorPlace out{name, type_of(value.at("dtype").get<std::string>()), {}, 0, 0};
+  TensorEntry entry(const std::string& name, const Json& value) const {
+    TensorEntry out{name, type_of(value.at("dtype").get<std::string>()), {}, 0, 0};
     if (!value.at("shape").is_array()) fail(path_, "tensor " + mr::quoted(name) + " has a shape that is no array");
     for (const Json& n : value.at("shape")) out.shape.append(integer(name, n, "a size"));
     const Json& offsets = value.at("data_offsets");
@@ -128,15 +128,15 @@ class Header {
     return out;
   }
 
-  /// As the format demands: every byte of the data belongs to one tensor.
+  /// As the format requires: every byte of the data belongs to one tensor.
   void need_one_after_another() const {
-    std::vector<const TensorPlace*> order;
-    for (const TensorPlace& each : entries) order.push_back(&each);
-    std::sort(order.begin(), order.end(), [](const TensorPlace* a, const TensorPlace* b) {
+    std::vector<const TensorEntry*> order;
+    for (const TensorEntry& each : entries) order.push_back(&each);
+    std::sort(order.begin(), order.end(), [](const TensorEntry* a, const TensorEntry* b) {
       return std::pair(a->first, a->last) < std::pair(b->first, b->last);
     });
     int64_t at = 0;
-    for (const TensorPlace* each : order) {
+    for (const TensorEntry* each : order) {
       if (each->first != at) {
         fail(path_, "tensor " + mr::quoted(each->name) + " begins at byte " + std::to_string(each->first) +
                         " of the data, expected " + std::to_string(at) + ", where the one before it ends");
@@ -153,7 +153,7 @@ class Header {
 /// "moonrank model" of "moonrank model 1": a writer replaces what it wrote in other versions.
 std::string writer_of(const std::string& format) { return format.substr(0, format.rfind(' ')); }
 
-/// What is known of who wrote a file, damaged or not; "" where nothing is.
+/// The writer's format of a file, damaged or not; "" where it is unknown.
 std::string format_of_file(const std::string& path) {
   try {
     const Metadata metadata = metadata_of(header_text(io::RegularFile(path)).json);
@@ -192,7 +192,7 @@ TensorFile read_safetensors(const std::string& path) {
     const HeaderText text = header_text(file);
     const Header header(file, text);
     TensorFile out{{}, {}, metadata_of(text.json)};
-    for (const TensorPlace& entry : header.entries) {
+    for (const TensorEntry& entry : header.entries) {
       out.tensors.push_back(header.read(file, entry));
       out.names.push_back(entry.name);
     }

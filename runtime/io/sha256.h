@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4) by libnettle, which libarchive brings along anyway.
+// SHA-256 (FIPS 180-4) by libnettle, which libarchive needs anyway.
 #pragma once
 
 #include <filesystem>

@@ -14,8 +14,8 @@
 namespace mr::io {
 namespace {
 
-constexpr int patience = 10'000;  // milliseconds that another program may hold the file
-constexpr int look = 50;          // milliseconds between looks whether it still does
+constexpr int patience = 10'000;  // milliseconds that another program may lock the file
+constexpr int look = 50;          // milliseconds between attempts
 
 /// A path as SQLite's URI, which takes `immutable`: what has a meaning in a URI is escaped.
 std::string uri_of(const std::string& path) {
@@ -31,7 +31,7 @@ std::string uri_of(const std::string& path) {
   return out;
 }
 
-/// For files that nobody vouches for: nothing in one runs, changes how the others are read, or fills memory.
+/// Settings for untrusted files: nothing in one is executed, changes how others are read, or exhausts memory.
 void defend(sqlite3* database) {
   constexpr std::array<std::pair<int, int>, 8> settings = {{{SQLITE_DBCONFIG_DEFENSIVE, 1},
                                                             {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
@@ -51,7 +51,7 @@ void defend(sqlite3* database) {
   for (const auto& [limit, value] : limits) sqlite3_limit(database, limit, value);
 }
 
-/// SQLite opens these beside the file, and would wait for who writes to a pipe.
+/// SQLite opens these beside the file; if one were a pipe it would wait for a writer.
 void need_regular_files(const std::string& path) {
   for (const char* const ending : {"", "-wal", "-shm", "-journal"}) need_regular(path + ending);
 }
@@ -71,7 +71,7 @@ Cell field(sqlite3_stmt* statement, int i) {
   }
 }
 
-/// Whether to look once more for a file that another program holds: for so long, and until Ctrl-C.
+/// Whether to try again to open a file that another program has locked: up to a time limit, and until Ctrl-C.
 int wait_for_other(void* interrupted, int looks) {
   auto& stop = *static_cast<bool*>(interrupted);
   stop = cpu::take_interrupt();
@@ -80,14 +80,14 @@ int wait_for_other(void* interrupted, int looks) {
   return 1;
 }
 
-/// Ends a long question after Ctrl-C.
+/// Ends a long query after Ctrl-C.
 int ends_question(void* interrupted) {
   auto& stop = *static_cast<bool*>(interrupted);
   stop = stop || cpu::take_interrupt();
   return stop ? 1 : 0;
 }
 
-/// The statement waits for new parameters again, however it ended.
+/// Resets the statement for new parameters, however it ended.
 struct Reset {
   sqlite3_stmt* statement;
   ~Reset() {
@@ -119,7 +119,7 @@ void Database::connect(const std::string& name, Mode mode) {
   if (code != SQLITE_OK) fail();
   defend(made);
   sqlite3_busy_handler(made, &wait_for_other, interrupted_.get());
-  // what changes the file is short, and is not left half done
+  // statements that change the file are short, and are not interrupted
   if (mode == read) sqlite3_progress_handler(made, 10'000, &ends_question, interrupted_.get());
   run("PRAGMA cell_size_check = ON", {});
 }
@@ -141,7 +141,7 @@ Database::Database(const std::string& path, Mode mode) : path_(path) {
   try {
     run("SELECT count(*) FROM sqlite_master", {});
   } catch (const std::runtime_error&) {
-    // in a folder that cannot be written there is no place for the log's index; without a log none is needed
+    // in a folder that cannot be written the log's index cannot be created; without a log none is needed
     const int code = sqlite3_errcode(database_.get());
     if ((code != SQLITE_CANTOPEN && code != SQLITE_READONLY) || std::filesystem::exists(path + "-wal")) throw;
     statements_.clear();
@@ -180,7 +180,7 @@ void Database::bind(sqlite3_stmt* statement, const std::vector<Cell>& parameters
     } else if (const auto* const number = std::get_if<double>(&parameter.value)) {
       code = sqlite3_bind_double(statement, at, *number);
     } else if (const auto* const text = std::get_if<std::string>(&parameter.value)) {
-      // stays where it is until the statement is reset
+      // valid until the statement is reset
       code = sqlite3_bind_text64(statement, at, text->data(), text->size(), SQLITE_STATIC, SQLITE_UTF8);
     }
     if (code != SQLITE_OK) fail();

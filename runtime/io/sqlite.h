@@ -1,4 +1,4 @@
-// SQLite databases: opened with distrust and with the settings of a store, read and written through bound parameters.
+// SQLite databases: opened as untrusted and with the settings of a store, read and written through bound parameters.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Rows {
 class Database {
  public:
   enum Mode { read, write };
-  /// Write-ahead log, foreign keys on, and some seconds of patience with other programs' locks. Reading never creates a
+  /// Write-ahead log, foreign keys on, and some seconds of waiting for other programs' locks. Reading never creates a
   /// file; one that is not regular, is no database, or cannot be read or written, is a std::runtime_error that names
   /// it. Triggers and views in it are never run.
   Database(const std::string& path, Mode mode);
@@ -36,7 +36,7 @@ class Database {
   /// Runs one statement to its end and returns its rows, by column. `?1`, `?2`, ... stand for the parameters. Failures
   /// are std::runtime_error: "PATH: what SQLite says".
   Rows run(const std::string& sql, const std::vector<Cell>& parameters);
-  /// Lets go of the file; using the database afterwards is an error.
+  /// Closes the file; using the database afterwards is an error.
   void close();
   /// How many rows the last statement changed.
   int64_t changed() const;
@@ -54,7 +54,7 @@ class Database {
   void connect(const std::string& name, Mode mode);
 
   std::string path_;
-  std::unique_ptr<bool> interrupted_ = std::make_unique<bool>(false);  // what ended a statement was Ctrl-C
+  std::unique_ptr<bool> interrupted_ = std::make_unique<bool>(false);  // whether Ctrl-C ended a statement
   std::unique_ptr<sqlite3, Close> database_;
   std::unordered_map<std::string, std::unique_ptr<sqlite3_stmt, Finalize>> statements_;
 };

@@ -31,7 +31,7 @@ class ParseError : public std::runtime_error {
 /// Whether the number at the start of [begin, end) is finite in float32; `stop` is where it ends.
 bool read_number(const char* begin, const char* end, float& value, const char*& stop);
 
-/// A found word for a message: quoted, cut if long.
+/// A found word for a message: quoted, truncated if long.
 std::string quoted(std::string_view word);
 
 /// The number that is the whole of `word`, rounded once to float32 (too small: 0). Throws ParseError naming `what` for

@@ -7,8 +7,8 @@
 
 namespace mr::io {
 
-/// At most `max_bytes`, and, beyond what is harmless, at most a hundred times the packed bytes: text of features packs
-/// to a tenth or a thirtieth, a file made to fill memory to a thousandth.
+/// At most `max_bytes`, and, above a size that any machine holds, at most a hundred times the packed bytes: text of
+/// features packs to a tenth or a thirtieth, a file made to exhaust memory to a thousandth.
 class UnpackLimit {
  public:
   UnpackLimit(int64_t packed_bytes, int64_t max_bytes)

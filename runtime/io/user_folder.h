@@ -12,7 +12,7 @@ std::filesystem::path user_data_folder();
 /// The history of the REPL: $XDG_STATE_HOME/moonrank, or ~/.local/state/moonrank. As above.
 std::filesystem::path user_state_folder();
 
-/// What can be made anew: $XDG_CACHE_HOME/moonrank, or ~/.cache/moonrank. As above.
+/// Caches: $XDG_CACHE_HOME/moonrank, or ~/.cache/moonrank. As above.
 std::filesystem::path user_cache_folder();
 
 }  // namespace mr::io

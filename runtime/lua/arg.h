@@ -16,7 +16,7 @@
 
 namespace mr::lua {
 
-/// A table argument that a function walks itself.
+/// A table argument that a function reads itself.
 struct Table {
   lua_State* L;
   int index;

@@ -8,7 +8,7 @@ void describe_type_error(lua_State* L, const TypeError& error, Failure* out) noe
   const int type = lua_type(L, error.argument);
   const char* found = type == LUA_TNONE ? "no value" : lua_typename(L, type);
   if (type == LUA_TUSERDATA && lua_getmetatable(L, error.argument) != 0) {
-    // no string of Lua's, which a script could let go
+    // not a string of Lua's, which could be collected
     lua_rawgetp(L, -1, &class_key<void>);
     if (const void* const name = lua_touserdata(L, -1)) found = static_cast<const char*>(name);
     lua_pop(L, 2);

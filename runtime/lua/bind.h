@@ -1,5 +1,5 @@
 // The binder: makes a lua_CFunction of a C++ function whose types it reads off. Three phases, so that no Lua error ever
-// jumps over a live C++ object and no C++ exception ever crosses a Lua frame (runtime/README.md tells why and how this
+// jumps over a live C++ object and no C++ exception ever crosses a Lua frame (runtime/README.md says why and how this
 // is tested): reserve the results (may raise) -> convert, call, move the results in (may not raise) -> raise or finish,
 // no C++ object alive.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace mr::lua {
 
-/// Rows that go into one place: the core module (`target` null), or a class's methods, getters or metamethods.
+/// Rows with one target: the core module (null), or a class's methods, getters or metamethods.
 struct OpTable {
   enum Kind { functions, methods, getters, metamethods };
   Kind kind;
@@ -88,7 +88,7 @@ int call(lua_State* L) {
   using Out = Results<typename Sig::result>;
   const OpRow& row = *static_cast<const OpRow*>(lua_touserdata(L, lua_upvalueindex(1)));
   if (const int n = lua_gettop(L); n > Sig::arity) {
-    // operators pass one operand twice, which is why the extra one is looked at
+    // operators pass one operand twice, hence the check of the extra one
     if (!(row.name[0] == '_' && Sig::arity == 1 && n == 2 && lua_rawequal(L, 1, 2) != 0))
       return raise_extra_arguments(L, row, Sig::arity, n);
   }

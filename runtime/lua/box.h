@@ -34,7 +34,7 @@ struct Box {
 template <class T>
 inline char class_key = 0;
 
-/// What scripts call the class, for messages. Bound classes specialise it.
+/// The class's name in scripts, for messages. Bound classes specialise it.
 template <class T>
 constexpr const char* class_name = "internal value";
 

@@ -7,8 +7,8 @@
 namespace mr::lua {
 namespace {
 
-/// Runs a coroutine with the arguments on top of the stack, in whose place are then its results, so many, or, for -1,
-/// its error.
+/// Runs a coroutine with the arguments on top of the stack, which its results replace; returns their number, or -1 for
+/// an error, which replaces them then.
 int run(lua_State* L, lua_State* coroutine, int arguments) {
   if (lua_checkstack(coroutine, arguments) == 0) {
     lua_pushliteral(L, "too many arguments to resume");
@@ -48,7 +48,7 @@ int resume(lua_State* L) {
 }
 
 int reset(lua_State* L, lua_State* coroutine) {
-  now_running(coroutine);  // what is to be closed in it runs
+  now_running(coroutine);  // its to-be-closed variables run
   const int status = lua_resetthread(coroutine);
   now_running(L);
   return status;
@@ -82,7 +82,7 @@ int wrap(lua_State* L) {
   return 1;
 }
 
-/// Whether it has begun, and waits for one that it resumed.
+/// Whether it has begun, and has resumed another.
 bool is_normal(lua_State* coroutine) {
   lua_Debug frame;
   return lua_status(coroutine) == LUA_OK && lua_getstack(coroutine, 0, &frame) != 0;

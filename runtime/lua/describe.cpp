@@ -5,7 +5,7 @@
 namespace mr::lua {
 namespace {
 
-/// The row behind a function: upvalue 1, believed only if it is one of the tables' rows.
+/// The row of a function: upvalue 1, checked to be one of the tables' rows.
 const OpRow* row_of(lua_State* L, int index) {
   if (lua_iscfunction(L, index) == 0 || lua_getupvalue(L, index, 1) == nullptr) return nullptr;
   const void* const held = lua_type(L, -1) == LUA_TLIGHTUSERDATA ? lua_touserdata(L, -1) : nullptr;

@@ -1,4 +1,4 @@
-// What the core's functions say about themselves: the rows of the op tables, read back from the functions.
+// Descriptions of the core's functions: the rows of the op tables, read back from the functions.
 #pragma once
 
 #include "runtime/lua/lua.h"

@@ -1,4 +1,4 @@
-// What an error object says, whatever it is: scripts may raise anything, with any metatable.
+// The text of any error object: scripts may raise anything, with any metatable.
 #pragma once
 
 #include "runtime/lua/lua.h"
@@ -6,7 +6,7 @@
 namespace mr::lua {
 
 /// Pushes the object at the index itself where it is a string or a number, else what its `__tostring` gives, else its
-/// type. Always a string. An error in `__tostring` stays there.
+/// type. Always a string. An error in `__tostring` is not raised.
 void push_error_text(lua_State* L, int index);
 /// Lua: error_text(object) -> string
 int error_text(lua_State* L);

@@ -1,5 +1,5 @@
-// How an error travels from C++ to Lua: caught where it happens, kept as a record that may be jumped over, raised when
-// no C++ object is alive any more.
+// From a C++ exception to a Lua error: caught where it is thrown, kept as a record without a destructor, raised when no
+// C++ object is alive any more.
 #pragma once
 
 #include <stdexcept>
@@ -16,7 +16,7 @@ struct TypeError {
   const char* expected;
 };
 
-/// An argument that was used after it was closed.
+/// An argument that was closed before.
 struct ClosedError {
   int argument;
   const char* what;

@@ -1,6 +1,6 @@
-// Lua sees a tensor as a few dozen bytes. So the bytes that tensors hold decide when a collection is due: of the young
-// whenever some megabytes came, and of all at a soft limit, which grows where collecting freed little (the rule of
-// torch7).
+// Lua sees a tensor as a few dozen bytes. So the bytes that tensors hold decide when a collection is due: a minor one
+// (of recent objects) whenever some megabytes were allocated, and a full one at a soft limit, which grows where a
+// collection freed little (the rule of torch7).
 #pragma once
 
 #include "runtime/lua/failure.h"
@@ -8,7 +8,7 @@
 
 namespace mr::lua {
 
-/// A collection of the young, or of all, if one is due. May raise (a finaliser's error); no C++ object may be
+/// A minor or a full collection if one is due. May raise (a finaliser's error); no C++ object may be
 /// alive.
 void collect_if_due(lua_State* L);
 int raise_extra_arguments(lua_State* L, const OpRow& row, int expected, int got);

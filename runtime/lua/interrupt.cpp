@@ -22,21 +22,21 @@ static_assert(std::atomic<int>::is_always_lock_free && std::atomic<lua_State*>::
                   std::atomic<pthread_t>::is_always_lock_free,
               "a signal handler needs them");
 
-/// A hook may be left on a coroutine that was not running any more when it was set: it means nothing later.
+/// A hook may remain on a coroutine that was not running any more when it was set: later it does nothing.
 void hook(lua_State* L, lua_Debug*) {
   if (pending) lua::raise_interrupted(L);
   lua_sethook(L, nullptr, 0, 0);
 }
 
 void set_hook(lua_State* L) {
-  // the one function of Lua's API that a signal handler may call
+  // the only function of Lua's API that a signal handler may call
   lua_sethook(L, &hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
 }
 
 void on_sigint(int signal) {
   lua_State* const L = watched;
   if (L != nullptr && pthread_equal(pthread_self(), owner) == 0) {
-    // coroutines come and go: only their own thread may touch them
+    // coroutines may be collected: only the thread that runs Lua may use them
     pthread_kill(owner, signal);
     return;
   }
@@ -91,7 +91,7 @@ void lua::now_running(lua_State* L) noexcept {
 
 int lua::raise_interrupted(lua_State* L) {
   cpu::take_interrupt();
-  // asked for again after a script caught it and went on: every function ends until nothing runs
+  // raised again after a script caught it: every function ends until nothing runs
   pending = raises > 1;
   lua_sethook(L, pending ? &hook : nullptr, pending ? LUA_MASKCOUNT : 0, pending ? 1 : 0);
   lua_pushliteral(L, "interrupted");

@@ -1,4 +1,4 @@
-// Lua's headers, whichever way the library was built: liblua5.4 is C, liblua5.4-c++ raises with exceptions.
+// Lua's headers, for either build of the library: liblua5.4 is C, liblua5.4-c++ raises with exceptions.
 #pragma once
 
 #ifdef MR_LUA_CXX

@@ -65,8 +65,8 @@ int stop_watching(lua_State*) {
   return 0;
 }
 
-/// Made before all else, so collected after all else: a script may close the state (os.exit(0, true)), and no Ctrl-C
-/// may touch it afterwards.
+/// Created first, so collected last: a script may close the state (os.exit(0, true)), and Ctrl-C must not use it
+/// afterwards.
 void stop_watching_at_end(lua_State* L) {
   lua_newuserdatauv(L, 0, 0);
   lua_createtable(L, 0, 1);
@@ -80,7 +80,7 @@ void stop_watching_at_end(lua_State* L) {
 
 void open(lua_State* L) {
   stop_watching_at_end(L);
-  // by generations: what a batch leaves is collected soon, and its memory is there for the next ones
+  // generational mode: tensors of a batch are collected soon, and their memory is reused for the next ones
   lua_gc(L, LUA_GCGEN, 0, 0);
   luaL_openlibs(L);
   watch_coroutines(L);

@@ -7,7 +7,7 @@
 
 namespace mr::lua {
 
-/// One file of the standard library, as it was when the program was built.
+/// One file of the standard library, as of the program's build.
 struct EmbeddedFile {
   const char* name;  // "stdlib/moonrank/init.lua"
   std::string_view text;

@@ -1,5 +1,5 @@
-// What a bound C++ function's types are called in Lua, for documentation: read off its signature, like the conversions
-// themselves.
+// What a bound C++ function's types are called in Lua, for documentation: derived from its signature, like the
+// conversions themselves.
 #pragma once
 
 #include <optional>

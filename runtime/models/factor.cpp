@@ -47,12 +47,12 @@ int64_t* numbers(const Tensor& x) { return x.span<int64_t>().data; }
 Tensor empty_index(int64_t n) { return Tensor::empty({n}, Dtype::int64); }
 
 /// Where items are counted: all of them, or where they are very many, those that occur.
-struct ItemPlaces {
+struct ItemNumbers {
   static constexpr int64_t most = 1 << 19;
   std::vector<int64_t> known;  // ascending; empty: all
   int64_t count;
 
-  ItemPlaces(const int64_t* item_of, int64_t rows, int64_t items) : count(items) {
+  ItemNumbers(const int64_t* item_of, int64_t rows, int64_t items) : count(items) {
     if (items <= std::min(most, 1024 * rows)) return;
     known.assign(item_of, item_of + rows);
     std::sort(known.begin(), known.end());
@@ -62,7 +62,7 @@ struct ItemPlaces {
   int64_t operator()(int64_t item) const {
     return known.empty() ? item - 1 : std::lower_bound(known.begin(), known.end(), item) - known.begin();
   }
-  int64_t item(int64_t place) const { return known.empty() ? place + 1 : known[place]; }
+  int64_t item(int64_t number) const { return known.empty() ? number + 1 : known[number]; }
 };
 
 /// A count for each place, all 0, which whoever uses them leaves so: a batch costs its rows, not the catalogue.
@@ -72,18 +72,18 @@ int64_t* counts_of(int64_t places) {
   return counts.data();
 }
 
-/// Counts the rows of every item, lays the items end to end and puts each row where its item is.
+/// A counting sort of the rows by their item.
 ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists, int64_t items) {
   const Tensor users = user_of.to(Device::cpu), chosen = item_of.to(Device::cpu);
   const int64_t rows = lists.rows(), *const item = numbers(chosen);
-  const ItemPlaces place(item, rows, items);
-  const int64_t most = std::min(rows, place.count);
+  const ItemNumbers number(item, rows, items);
+  const int64_t most = std::min(rows, number.count);
   ByItem grouped{empty_index(most), empty_index(most + 1), empty_index(rows), empty_index(rows)};
-  std::vector<uint64_t> occurs(static_cast<size_t>(place.count + 63) / 64);  // a bit per item
+  std::vector<uint64_t> occurs(static_cast<size_t>(number.count + 63) / 64);  // a bit per item
   const Ragged ragged = lists.view(Device::cpu);
-  int64_t* const next = counts_of(place.count);  // from here on nothing fails
+  int64_t* const next = counts_of(number.count);  // from here on nothing fails
   for (int64_t r = 0; r < rows; ++r) {
-    const int64_t at = place(item[r]);
+    const int64_t at = number(item[r]);
     ++next[at];
     occurs[at / 64] |= uint64_t{1} << (at % 64);
   }
@@ -92,7 +92,7 @@ ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists,
   for (size_t word = 0; word < occurs.size(); ++word) {
     for (uint64_t left = occurs[word]; left != 0; left &= left - 1) {
       const int64_t i = static_cast<int64_t>(word) * 64 + std::countr_zero(left);
-      present[found] = place.item(i);
+      present[found] = number.item(i);
       starts[found++] = at;
       at += std::exchange(next[i], at);
     }
@@ -101,12 +101,12 @@ ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists,
   for (int64_t l = 0, r = 0; l < ragged.count; ++l) {
     const int64_t user = numbers(users)[l];
     for (const int64_t end = ragged.offsets[l + 1]; r < end; ++r) {
-      const int64_t k = next[place(item[r])]++;
+      const int64_t k = next[number(item[r])]++;
       order[k] = r;
       owner[k] = user;
     }
   }
-  for (int64_t i = 0; i < found; ++i) next[place(present[i])] = 0;
+  for (int64_t i = 0; i < found; ++i) next[number(present[i])] = 0;
   grouped.items = grouped.items.slice(0, found);
   grouped.starts = grouped.starts.slice(0, found + 1);
   return grouped;

@@ -26,7 +26,7 @@ void save_tensors(const std::string& path, const std::string& format, const std:
 std::tuple<std::vector<std::string>, std::vector<Tensor>, std::vector<std::string>, std::vector<std::string>>
 load_tensors(const std::string& path, const std::string& writer) {
   TensorFile file = read_safetensors(path);
-  // files of versions before say nothing
+  // files of older versions do not say
   const auto format = file.metadata.find(format_key);
   if (format != file.metadata.end()) {
     if (format->second.rfind(writer + " ", 0) != 0)

@@ -56,7 +56,7 @@ struct Prepared {
   }
 };
 
-/// Notes which rows have a gradient now.
+/// Sets the slots of the rows that have a gradient now.
 void set_slots(ParameterState& state, const Tensor& rows) {
   if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64);
   int64_t* const slot = state.slot.span<int64_t>().data;
@@ -189,7 +189,7 @@ void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
   if (!(momentum >= 0 && momentum < 1)) throw ArgumentError("momentum", std::to_string(momentum) + ", expected 0 to 1");
   Motion motion{momentum > 0, decay > 0, {}};
   if (momentum > 0 && decay == 0) motion.glide = GlideMethod{momentum, 1, 0, false};
-  std::vector<std::pair<ParameterState*, Prepared>> moving;  // all of them before the first moves: memory may run out
+  std::vector<std::pair<ParameterState*, Prepared>> moving;  // prepared before any moves: memory may run out
   for (ParameterState& state : all.parameters) {
     if (!has_gradient(state)) continue;
     moving.emplace_back(&state, prepare(state, motion));
@@ -311,7 +311,7 @@ void adam_step(OptimizerState& all, double lr, double beta1, double beta2, doubl
   const Adam adam{.lr = lr, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon, .decay = decay, .lazy = lazy};
   check_adam(adam);
   const AdamWork work = prepare_adam(all, adam);
-  // from here on nothing can run out of memory: a step that did is tried again
+  // nothing allocates from here on: a step that ran out of memory before is tried again
   for (ParameterState* const state : work.deferred) {
     ++state->steps;
     state->deferred->step(lr);
@@ -324,7 +324,7 @@ void adam_step(OptimizerState& all, double lr, double beta1, double beta2, doubl
   }
 }
 
-/// A copy that later steps do not change, and putting it back.
+/// A copy that later steps do not change, and restoring it.
 Tensor snapshot_of(const Tensor& parameter, const std::optional<Tensor>& into) {
   if (into) {
     check::same_kind("into", *into, "parameter", parameter);

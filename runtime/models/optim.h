@@ -1,4 +1,4 @@
-// What an optimiser remembers of the parameters that it moves.
+// The state that an optimiser keeps of its parameters.
 #pragma once
 
 #include <vector>
@@ -30,7 +30,7 @@ struct ParameterState {
 
 struct OptimizerState {
   std::vector<ParameterState> parameters;
-  /// On the GPU, where launches that are run again must go on counting: steps of every parameter, and what they make of
+  /// On the GPU, so that recorded launches count when they are replayed: steps of every parameter, and what they make of
   /// its rate.
   Tensor steps;
   DeviceArray<AdamRate> rates;

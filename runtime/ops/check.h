@@ -11,7 +11,7 @@ namespace mr::check {
 
 /// float32 or float64.
 void floating(const char* name, const Tensor& x);
-/// Numbers that int64 holds when they are cut to whole ones.
+/// Numbers that int64 holds after truncation.
 void fits_int64(const char* name, const Tensor& x);
 void type(const char* name, const Tensor& x, Dtype expected);
 /// One entry per row of the lists, floating; "scores has 12 entries but lists have 10 rows".
@@ -21,8 +21,8 @@ void per_list(const char* name, const Tensor& x, const Lists& lists);
 void same_shape(const char* name, const Tensor& x, const char* other_name, const Tensor& other);
 /// Same type and same device; the message names both, and :double() / :float() or :to().
 void same_kind(const char* name, const Tensor& x, const char* other_name, const Tensor& other);
-/// No NaN; names the first such entry. Waits for the GPU, but while a tally is open (ops/tally.h): then what it finds
-/// is said when the tally is read, with the operation.
+/// No NaN; names the first such entry. Waits for the GPU, except while a tally is open (ops/tally.h): then it is
+/// reported when the tally is read, with the operation.
 void not_nan(const char* operation, const char* name, const Tensor& x);
 void positive(const char* name, double value);
 void finite(const char* name, double value);

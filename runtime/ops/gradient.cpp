@@ -6,7 +6,7 @@
 namespace mr {
 namespace {
 
-/// This handle becomes a leaf; others that share its bytes stay what they are.
+/// This handle becomes a leaf; others that share its bytes do not change.
 void track_of(Tensor& x) { x = requires_grad(x); }
 
 void backward_of(const Tensor& loss, std::optional<Tensor> seed, std::optional<bool> keep) {

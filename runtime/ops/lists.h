@@ -1,4 +1,4 @@
-// What scripts call judged lists.
+// The class of judged lists in scripts.
 #pragma once
 
 #include "runtime/lua/bind.h"

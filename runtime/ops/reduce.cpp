@@ -57,7 +57,7 @@ Tensor mean_of(const Tensor& x, std::optional<int64_t> dim) {
   return sum_scaled("mean", x, dim, 1 / static_cast<double>(by.runs.length), by);
 }
 
-std::pair<Tensor, Tensor> max_and_place(const Tensor& x, const Reduction& by) {
+std::pair<Tensor, Tensor> max_and_index(const Tensor& x, const Reduction& by) {
   if (by.runs.length == 0) throw ArgumentError("self", "there is no largest of 0 entries");
   Tensor out = Tensor::empty(by.out, x.dtype(), x.device());
   Tensor at = Tensor::empty(by.out, Dtype::int64, x.device());
@@ -71,7 +71,7 @@ std::pair<Tensor, Tensor> max_and_place(const Tensor& x, const Reduction& by) {
 
 Tensor max_of(const Tensor& x, std::optional<int64_t> dim) {
   const Reduction by = reduction(x, dim);
-  const auto [out, at] = max_and_place(x, by);
+  const auto [out, at] = max_and_index(x, by);
   return record("max", out, {x}, [at, runs = by.runs, shape = x.shape()](const Tensor& g) -> Gradients {
     Tensor gx = Tensor::zeros(shape, g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() {
@@ -84,7 +84,7 @@ Tensor max_of(const Tensor& x, std::optional<int64_t> dim) {
   });
 }
 
-Tensor argmax_of(const Tensor& x, std::optional<int64_t> dim) { return max_and_place(x, reduction(x, dim)).second; }
+Tensor argmax_of(const Tensor& x, std::optional<int64_t> dim) { return max_and_index(x, reduction(x, dim)).second; }
 
 Tensor softmax_of(const Tensor& x, int64_t dim) {
   const Reduction by = reduction(x, dim);

@@ -88,7 +88,7 @@ Tensor rows_of(const Tensor& x, const Tensor& index) {
   Shape shape = x.shape();
   shape.set(0, index.entries());
   const int64_t width = x.shape().stride(0);
-  // indices that the host knows stay known to it
+  // bytes of indices that the host has are kept
   if (x.device() == Device::cuda && x.host_bytes() != nullptr && index.host_bytes() != nullptr)
     return rows_of(x.to(Device::cpu), index.to(Device::cpu)).to(Device::cuda);
   Tensor out = Tensor::empty(shape, x.dtype(), x.device());

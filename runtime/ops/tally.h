@@ -1,5 +1,5 @@
-// Notes of one pass over the data, read with one wait at its end: the sum of a loss; and, on the GPU, what checks of
-// numbers find while the tally is open, because a check that waited would cost more than the operation it is of.
+// Records of one pass over the data, read with one wait at its end: the sum of a loss; and, on the GPU, what checks of
+// numbers find while the tally is open, because waiting for a check would take longer than the operation itself.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class Tally {
   Tally(const Tally&) = delete;
   Tally& operator=(const Tally&) = delete;
 
-  /// All is zero again, and the checks report here.
+  /// Sets all to zero; checks report here from then on.
   void open();
   void add(const Tensor& value, double factor);
   /// The sum; throws, with the operation, if a check found NaN. Checks wait again from here on.
@@ -26,7 +26,7 @@ class Tally {
   /// The sum so far; on the GPU nothing, since it would have to wait.
   std::optional<double> so_far() const;
 
-  /// Whether a tally is open and notes what NaN there is.
+  /// Whether a tally is open and records NaN.
   static bool note_nan(const char* operation, const char* name, const Tensor& x);
 
  private:

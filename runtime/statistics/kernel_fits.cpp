@@ -38,7 +38,7 @@ double spread(const std::vector<double>& x) {
 }
 
 /// Integral of the squared density, less twice the mean of the density at each value without that value (Rudemo 1982,
-/// Bowman 1984): its expectation is the integrated square error, but for a constant.
+/// Bowman 1984): its expectation is the integrated squared error up to a constant.
 double density_error(const std::vector<double>& x, double h) {
   const auto n = static_cast<int64_t>(x.size());
   std::vector<double> rows(x.size());
@@ -62,7 +62,7 @@ std::pair<double, bool> density_bandwidth(const std::vector<double>& x, const st
   if (rule == "silverman") return {0.9 * spread(x) * scale, false};
   if (rule == "scott") return {1.06 * spread(x) * scale, false};
   if (rule != "lscv") throw ArgumentError("rule", "'" + rule + "', expected silverman, scott or lscv");
-  // with many equal values the error falls without end towards 0 (Silverman 1986, 3.4.3)
+  // with many equal values the error has no minimum above 0 (Silverman 1986, 3.4.3)
   const double largest = 1.144 * stats::standard_deviation(x) * scale;
   return least(0.1 * largest, largest, [&](double h) { return density_error(x, h); });
 }
@@ -105,14 +105,14 @@ struct KernelFit {
     double s0 = 0, s1 = 0, s2 = 0;
     stats::each(n, [&](int64_t j) {
       const double u = x[j] - at;
-      // relative to the nearest pair, so that a gap in x leaves weights
+      // relative to the nearest pair, so that weights do not underflow within a gap of x
       w[j] = j == without ? 0 : std::exp(-0.5 * (u - nearest) * (u + nearest) / (h * h));
       s0 += w[j];
       s1 += w[j] * u;
       s2 += w[j] * u * u;
     });
     const double determinant = s0 * s2 - s1 * s1;
-    // all weight at one x: no slope to be had
+    // all weight at one x: the slope is undefined
     const bool line = degree == 1 && determinant > 1e-10 * s0 * s2;
     for (int64_t j = 0; j < n; ++j) w[j] *= line ? (s2 - s1 * (x[j] - at)) / determinant : 1 / s0;
   }
@@ -123,7 +123,7 @@ struct KernelFit {
     return sum;
   }
 
-  /// What each y is off from the curve through the others.
+  /// Residuals of each y from the curve through the other pairs.
   std::vector<double> left_out_residuals() const {
     std::vector<double> residuals(x.size());
     cpu::parallel_each(static_cast<int64_t>(x.size()), 8, [&](int64_t i) {
@@ -139,8 +139,8 @@ struct KernelFit {
     return sum / static_cast<double>(x.size());
   }
 
-  /// Logarithm of the residuals' mean square and what the freedom of the curve, the trace of its smoother, costs
-  /// (Hurvich, Simonoff & Tsai 1998, but for a constant). Follows noise less often than cross validation does.
+  /// Logarithm of the residuals' mean square plus a penalty for the curve's degrees of freedom, the trace of its
+  /// smoother (Hurvich, Simonoff & Tsai 1998, up to a constant). Fits noise less often than cross validation does.
   double corrected_information() const {
     const auto n = static_cast<int64_t>(x.size());
     std::vector<double> squares(x.size()), leverage(x.size());
@@ -200,14 +200,14 @@ std::tuple<Tensor, Tensor, double> kernel_regression(const Tensor& x, const Tens
 /// The different values in order, and the share of values that are at most as large.
 std::tuple<Tensor, Tensor, int64_t, int64_t> ecdf(const Tensor& x) {
   stats::Sample sample("x", x);
-  std::vector<double>&sorted = sample.values, places, shares;
+  std::vector<double>&sorted = sample.values, points, shares;
   stats::sort(sorted);
   for (size_t i = 0; i < sorted.size(); ++i) {
     if (i + 1 < sorted.size() && sorted[i + 1] == sorted[i]) continue;
-    places.push_back(sorted[i]);
+    points.push_back(sorted[i]);
     shares.push_back(static_cast<double>(i + 1) / static_cast<double>(sorted.size()));
   }
-  return {Tensor::from(places), Tensor::from(shares), sample.count(), sample.skipped};
+  return {Tensor::from(points), Tensor::from(shares), sample.count(), sample.skipped};
 }
 
 /// F_a - F_b has one sign there.
@@ -222,7 +222,7 @@ struct EcdfRegion {
 struct EcdfDifference {
   std::vector<EcdfRegion> regions;
   double above = 0, below = 0;      ///< areas where F_a > F_b, F_a < F_b
-  double ks = 0, at = undefined;    ///< the largest |F_a - F_b| (Kolmogorov-Smirnov), the first place with it
+  double ks = 0, at = undefined;    ///< the largest |F_a - F_b| (Kolmogorov-Smirnov), the first point with it
   std::vector<int64_t> n, skipped;  ///< values used and left out, of each
   static constexpr auto fields = lua::fields(
       "regions", &EcdfDifference::regions, "above", &EcdfDifference::above, "below", &EcdfDifference::below, "ks",
@@ -257,7 +257,7 @@ EcdfDifference ecdf_difference(std::vector<double> a, std::vector<double> b) {
     while (j < m && b[j] == here) ++j;
     if (i == n && j == m) break;
     const double next = j == m || (i < n && a[i] <= b[j]) ? a[i] : b[j];
-    // whole numbers tell exactly where they are equal
+    // differences of integers, so that equality is exact
     found.step(here, next, static_cast<double>(i * m - j * n) / (static_cast<double>(n) * static_cast<double>(m)));
   }
   return found;

@@ -1,4 +1,4 @@
-// Linear least squares, and Student's distribution for what is said of its coefficients.
+// Linear least squares, and Student's distribution for tests and intervals of the coefficients.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,7 +21,7 @@ using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 struct PivotedQr {
   Eigen::MatrixXd qr;
   Eigen::VectorXd tau;
-  Eigen::VectorXi columns;  // which column of the design stands where
+  Eigen::VectorXi columns;  // the design's column at each position
   int64_t rank = 0;
 
   explicit PivotedQr(Eigen::MatrixXd design)
@@ -87,8 +87,8 @@ void product_with_own_transpose(const Eigen::MatrixXd& a, double* out) {
   }
 }
 
-/// Coefficients, (X'X)^-1, the sum of squared residuals and the rank; where the columns depend on each other only the
-/// rank says anything.
+/// Coefficients, (X'X)^-1, the sum of squared residuals and the rank; where the columns are linearly dependent only the
+/// rank is defined.
 std::tuple<Tensor, Tensor, double, int64_t> least_squares(const Tensor& x, const Tensor& y) {
   if (x.dims() != 2 || x.size(0) != y.entries())
     throw ArgumentError("x", "shape " + x.shape().text() + " against " + std::to_string(y.entries()) +

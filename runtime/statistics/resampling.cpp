@@ -1,5 +1,5 @@
-// Tests and intervals by drawing again: signs of paired differences, and samples with replacement. Random numbers
-// depend on (seed, which draw, which value) only.
+// Tests and intervals by resampling: signs of paired differences, and samples with replacement. Random numbers depend
+// on (seed, which draw, which value) only.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -31,7 +31,7 @@ double with_sign(double value, uint64_t negative) {
   return std::bit_cast<double>(std::bit_cast<uint64_t>(value) ^ (negative << 63));
 }
 
-/// How many of the sums are as far from 0 as `limit`, per piece of draws, then in all.
+/// How many of the sums are at least `limit` in size, per piece of draws, then in all.
 template <class CountPiece>
 int64_t count_extreme(int64_t draws, int64_t grain, const CountPiece& count_piece) {
   const int64_t pieces = (draws + grain - 1) / grain;
@@ -42,7 +42,7 @@ int64_t count_extreme(int64_t draws, int64_t grain, const CountPiece& count_piec
   return std::accumulate(found.begin(), found.end(), int64_t{0});
 }
 
-/// The first difference keeps its sign: turning all of them gives a sum as far from 0.
+/// The first difference keeps its sign: reversing all signs gives a sum of the same size.
 int64_t extreme_of_all_signs(const std::vector<double>& d, double limit) {
   return count_extreme(int64_t{1} << (d.size() - 1), 4096, [&](int64_t first, int64_t last) {
     int64_t found = 0;
@@ -57,7 +57,7 @@ int64_t extreme_of_all_signs(const std::vector<double>& d, double limit) {
 
 constexpr int64_t sign_lanes = 8;
 
-/// Sums under the signs of draws first to first + 7, added up side by side.
+/// Sums under the signs of draws first to first + 7, computed together.
 std::array<double, sign_lanes> signed_sums(const std::vector<double>& d, RandomKey key, int64_t first) {
   std::array<double, sign_lanes> sums{};
   std::array<uint64_t, sign_lanes> signs{};
@@ -101,7 +101,7 @@ Permutation permutation(const Tensor& a, const Tensor& b, int64_t orders, int64_
   Permutation out{.n = d.count(), .skipped = d.skipped};
   if (out.n == 0 || d.infinite > 0) return out;
   out.mean_difference = stats::mean(d.values) * d.unit;
-  std::erase(d.values, 0.0);  // has no sign
+  std::erase(d.values, 0.0);  // 0 has no sign
   if (d.values.empty()) {
     out.p = 1, out.error = 0, out.orders = 1;
     return out;
@@ -119,7 +119,7 @@ Permutation permutation(const Tensor& a, const Tensor& b, int64_t orders, int64_
     out.error = 0, out.orders = 2 * all;
     return out;
   }
-  // the signs that were found count as one of the draws (Phipson & Smyth 2010)
+  // the observed signs count as one of the draws (Phipson & Smyth 2010)
   const auto draws = static_cast<double>(orders + 1);
   out.p = static_cast<double>(extreme_of_random_signs(d.values, limit, orders, seed) + 1) / draws;
   out.error = std::sqrt(out.p * (1 - out.p) / draws);
@@ -127,7 +127,7 @@ Permutation permutation(const Tensor& a, const Tensor& b, int64_t orders, int64_
   return out;
 }
 
-/// Which value stands at place i of a sample, two places to a draw of 128 bits.
+/// Which value stands at position i of a sample, two positions to a draw of 128 bits.
 struct Resampler {
   RandomKey key;
   uint64_t n;
@@ -187,7 +187,7 @@ std::tuple<double, Tensor, Tensor> bootstrap(const Tensor& x, const std::string&
   const Resampler resampler(seed, values.size());
   cpu::parallel_each(samples, 16, [&](int64_t s) {
     std::vector<double> sample(values.size());
-    resampler.draw(s, [&](uint64_t place, uint64_t which) { sample[place] = values[which]; });
+    resampler.draw(s, [&](uint64_t position, uint64_t which) { sample[position] = values[which]; });
     of_samples[s] = statistic_of(statistic, sample);
   });
   leave_each_out(statistic, values, estimate, without.span<double>());
@@ -198,7 +198,9 @@ std::tuple<double, Tensor, Tensor> bootstrap(const Tensor& x, const std::string&
 Tensor bootstrap_sample(const Tensor& x, int64_t sample, int64_t seed) {
   const std::vector<double> values = x.to(Dtype::float64).to_vector<double>();
   std::vector<double> drawn(values.size());
-  Resampler(seed, values.size()).draw(sample, [&](uint64_t place, uint64_t which) { drawn[place] = values[which]; });
+  Resampler(seed, values.size()).draw(sample, [&](uint64_t position, uint64_t which) {
+    drawn[position] = values[which];
+  });
   return Tensor::from(drawn);
 }
 
@@ -251,13 +253,13 @@ std::tuple<double, double, double> bootstrap_interval(const Tensor& samples, dou
   return {stats::sorted_quantile(sorted, low), stats::sorted_quantile(sorted, high), error};
 }
 
-/// The values that are there, and how many are not.
+/// The values that are not NaN, and how many are NaN.
 std::tuple<Tensor, int64_t> without_nan(const Tensor& x) {
   const stats::Sample sample("x", x);
   return {Tensor::from(sample.values), sample.skipped};
 }
 
-/// Place, counted from 1, and value of the first that is larger in size than `size`.
+/// Index, counted from 1, and value of the first that is larger in size than `size`.
 std::tuple<std::optional<int64_t>, std::optional<double>> first_beyond(const Tensor& x, double size) {
   const std::vector<double> values = x.to(Dtype::float64).to_vector<double>();
   const auto found = std::find_if(values.begin(), values.end(), [&](double v) { return std::fabs(v) > size; });
@@ -286,7 +288,7 @@ extern const lua::OpTable resampling_functions{
         lua::op<&bootstrap_interval>("bootstrap_interval", "samples, estimate, jackknife, level",
                                      "Low and high end, standard error; percentiles where the jackknife is empty."),
         lua::op<&without_nan>("without_nan", "x", "The values that are not NaN, and how many are."),
-        lua::op<&first_beyond>("first_beyond", "x, size", "Place and value of the first entry larger in size, or nil."),
+        lua::op<&first_beyond>("first_beyond", "x, size", "Index and value of the first entry larger in size, or nil."),
         lua::op<&complete_pairs>("complete_pairs", "a, b", "The pairs without NaN, and how many have one."),
     }};
 

@@ -1,4 +1,4 @@
-// Tests of paired values, and summaries. NaN stands for a value that is not there: its pair is left out and counted.
+// Tests of paired values, and summaries. NaN is a missing value: its pair is left out and counted.
 #include "runtime/statistics/stats.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ double largest(const std::vector<double>& values) {
   return most;
 }
 
-/// 1, or the power of two below `size` where squares of such numbers are not to be had.
+/// 1, or the power of two below `size` where squares of such numbers would overflow or underflow.
 double unit_of(double size) {
   const bool usual = size == 0 || (size > 1e-100 && size < 1e100);
   return usual ? 1 : std::ldexp(1, std::max(std::ilogb(size), std::numeric_limits<double>::min_exponent));
@@ -139,7 +139,7 @@ PairedT paired_t(const Tensor& a, const Tensor& b) {
   return out;
 }
 
-/// Twice the mid-ranks of the sizes of the differences, so that they are whole, in the order of the differences.
+/// Twice the mid-ranks of the sizes of the differences, which are integers, in the order of the differences.
 std::vector<int64_t> doubled_ranks(const std::vector<double>& differences) {
   const size_t n = differences.size();
   std::vector<size_t> order(n);

@@ -1,5 +1,4 @@
-// What the statistics share: values without NaN, which stands for a value that is not there. How many were left out is
-// always told.
+// What the statistics share: values without NaN, which is a missing value. How many were left out is always returned.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +43,7 @@ struct Differences {
   int64_t count() const { return static_cast<int64_t>(values.size()); }
 };
 
-/// Calls f(i) for all i below count in order; between pieces it asks for Ctrl-C, also within a task of the pool.
+/// Calls f(i) for all i below count in order; between pieces it checks for Ctrl-C, also within a task of the pool.
 template <class F>
 void each(int64_t count, const F& f) {
   constexpr int64_t piece = int64_t{1} << 16;
@@ -54,7 +53,7 @@ void each(int64_t count, const F& f) {
   }
 }
 
-/// An order that asks for Ctrl-C now and then: 10^8 values are sorted for seconds.
+/// A comparison that checks for Ctrl-C now and then: sorting 10^8 values takes seconds.
 template <class Less>
 auto patient(Less less) {
   return [less, calls = uint32_t{0}](const auto& a, const auto& b) mutable {

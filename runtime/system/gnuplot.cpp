@@ -1,11 +1,11 @@
-// Pictures: gnuplot as a program of its own, which takes a script and gives back a file.
+// Figures: gnuplot as another process, which reads a script and writes a picture.
 #include "runtime/io/process.h"
 #include "runtime/lua/bind.h"
 
 namespace mr {
 namespace {
 
-/// What gnuplot said went wrong: it also repeats the line of the script and points at a column.
+/// The error in gnuplot's output, which also repeats the line of the script and marks a column.
 std::string complaint(const std::string& said) {
   size_t at = said.rfind(" line ");
   if (at == std::string::npos) at = said.find_first_not_of(" \n\t^");

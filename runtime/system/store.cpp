@@ -1,4 +1,4 @@
-// Stores of results: SQL with bound parameters, and what goes into fields (numbers of tensors, JSON of parameters).
+// Stores of results: SQL with bound parameters, and the content of fields (numbers of tensors, JSON of parameters).
 #include <cstring>
 #include <map>
 

@@ -37,7 +37,7 @@ std::string safe_text_of(const std::string& text, std::optional<bool> lines) {
 std::optional<io::FileLock> lock_file(const std::string& path) { return io::FileLock::take(path); }
 bool pressed_of() { return lua::interrupted(); }
 
-/// From the system's account of this process, in kB; 0 where it keeps none.
+/// From /proc, in kB; from getrusage where there is none.
 int64_t highest_memory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

@@ -103,7 +103,7 @@ const std::vector<int64_t>& Lists::relevant(float threshold) const {
 const ChosenRows& Lists::relevant_rows(float threshold, Device device) const {
   return cached<ChosenRows>(RowsKey{threshold, device}, [&] {
     const std::vector<int64_t> offsets = offsets_of(relevant(threshold));
-    // written without branches, kept where relevant
+    // one more: each row is written, relevant ones stay
     const DeviceArray<int32_t> here(offsets.back() + 1, Device::cpu);
     int32_t* at = here.span().data;
     for (size_t l = 0; l < body_->sizes.size(); ++l) {

@@ -1,4 +1,4 @@
-// Tensors as text: people look before they read.
+// Tensors as text, for people.
 #include <cmath>
 #include <cstdio>
 

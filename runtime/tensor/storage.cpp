@@ -21,7 +21,7 @@ namespace {
 std::atomic<int64_t> held_bytes[2], fresh_storages;
 constexpr int64_t guarded_size = int64_t{64} << 20;
 
-/// Memory that the machine can still give, from the kernel's own estimate; without one, all is allowed.
+/// Available memory by the kernel's estimate; unlimited where it gives none.
 int64_t available_bytes() {
   std::ifstream file("/proc/meminfo");
   std::string name;
@@ -34,12 +34,12 @@ int64_t available_bytes() {
   return std::numeric_limits<int64_t>::max();
 }
 
-/// Freed blocks of the CPU, kept for the next tensor of about their size: the steps of a training loop ask for the same
-/// sizes again and again, and the system would clear the pages anew each time. What is kept is little (`most_kept`).
+/// Freed blocks of the CPU, kept for the next tensor of about their size: the steps of a training loop need the same
+/// sizes again and again, and the system would clear the pages each time. At most `most_kept` bytes are kept.
 class Blocks {
  public:
 #if defined(__SANITIZE_ADDRESS__)
-  static constexpr int64_t most_kept = 0;  // a sanitizer watches memory that was freed
+  static constexpr int64_t most_kept = 0;  // so that a sanitizer sees uses of freed memory
 #else
   static constexpr int64_t most_kept = int64_t{64} << 20;
 #endif
@@ -89,15 +89,15 @@ class Blocks {
   int64_t kept_ = 0;
 };
 
-/// Never destroyed: tensors of static objects come back to it at the very end.
+/// Never destroyed: tensors of static objects are freed after it would be.
 Blocks& blocks() {
   static Blocks* const the_blocks = std::make_unique<Blocks>().release();
   return *the_blocks;
 }
 
 void* allocate_cpu(int64_t bytes) {
-  // Linux promises more than it has: a large request is compared with what is there, so that it fails here and not
-  // later by a signal.
+  // Linux overcommits memory: a large request is compared with what is available, so that it fails here and not later
+  // by a signal.
   if (bytes >= guarded_size && bytes > available_bytes()) throw OutOfMemory(bytes, Device::cpu);
   const int64_t size = block_size(bytes);
   if (void* const kept = blocks().take(size)) return kept;

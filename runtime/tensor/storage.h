@@ -1,4 +1,4 @@
-// Bytes on a device, owned together by the tensors that show them, and counted, because the collector of Lua cannot see
+// Bytes on a device, shared by the tensors that view them, and counted, because the collector of Lua does not know of
 // them.
 #pragma once
 
@@ -30,7 +30,7 @@ class Deferral {
 
 class Storage {
  public:
-  /// Uninitialised bytes, aligned to 64. Throws OutOfMemory before the machine would run out.
+  /// Uninitialised bytes, aligned to 64. Throws OutOfMemory before the machine runs out.
   Storage(int64_t bytes, Device device);
   ~Storage();
   Storage(const Storage&) = delete;
@@ -61,7 +61,7 @@ class Storage {
 
   /// Bytes held by all live storages of a device.
   static int64_t held(Device device);
-  /// Bytes that nothing holds, kept for the next storages of a device.
+  /// Freed bytes that are kept for the next storages of a device.
   static int64_t kept(Device device);
   /// How many storages of the CPU so far found nothing kept of their size and took memory from the system.
   static int64_t fresh();
@@ -81,7 +81,7 @@ inline void* Deferral::bytes_of(const Storage& storage) { return storage.data_; 
 void copy_bytes(void* to, Device to_device, const void* from, Device from_device, int64_t bytes);
 void clear_bytes(void* data, Device device, int64_t bytes);
 
-/// Asked for more memory than there is.
+/// More memory was requested than there is.
 class OutOfMemory : public std::bad_alloc {
  public:
   explicit OutOfMemory(int64_t bytes, Device device);
