@@ -41,7 +41,7 @@ end
 
 package.searchers = { package.searchers[1], search_stdlib, search_path, package.searchers[3] }
 
--- Files are text: precompiled chunks can crash the interpreter.
+-- Text only: precompiled chunks can crash the interpreter.
 local load_any, loadfile_any = load, loadfile
 function _G.load(chunk, name, _, ...) return load_any(chunk, name, "t", ...) end
 function _G.loadfile(path, _, ...) return loadfile_any(path, "t", ...) end

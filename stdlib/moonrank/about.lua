@@ -1,8 +1,8 @@
--- What `moonrank --version` says: this program, its Lua, and what it can compute on.
+-- What `moonrank --version` prints: this program, its Lua, and its devices.
 local core = require "moonrank.core"
 local M = {}
 
----Version, Lua, threads, instruction set, and the devices that the program was built for with what is usable here.
+---Version, Lua, threads, instruction set, and the devices that the program was built for, with those that are usable here.
 ---@return string
 ---Example: `require "moonrank.about".text():match "^%a+"   --> moonrank`
 function M.text()

@@ -9,8 +9,8 @@ local M = {}
 ---@field help? string      one line for --help
 ---@field choices? any[]    the only values allowed
 ---@field required? boolean an error when the option is not given
----@field sets? table<string, any>  of a flag: what other options are where it is given; to give them beside it is an error
----@field ignores? string[]         of a flag: options that it makes useless; to give them beside it is an error
+---@field sets? table<string, any>  of a flag: the values of other options where it is given; to give these too is an error
+---@field ignores? string[]         of a flag: options that have no effect with it; to give these too is an error
 
 -- ", did you mean '--epochs'?", or nothing.
 local function hint(name, names, prefix)
@@ -181,7 +181,7 @@ local function parse(declarations, words, script)
   return values
 end
 
--- What flags that are given make of other options.
+-- The values that flags give to other options.
 local function apply_flags(declared, values)
   local made = {}
   for _, flag in ipairs(sorted_names(declared)) do
@@ -197,7 +197,7 @@ local function apply_flags(declared, values)
   for other, value in pairs(made) do values[other] = value end
 end
 
--- Flags alone speak of other options, and of options that there are.
+-- Only flags may name other options, and these must exist.
 local function check_flags(declared)
   for name, d in pairs(declared) do
     local others = { table.unpack(d.ignores or {}) }
@@ -211,10 +211,10 @@ local function check_flags(declared)
   end
 end
 
----Declares the options of a script and reads them from its command line. `--name value`, `--name=value`, `--flag`, `--no-flag`,
----lists with commas; `-` and `_` in names are the same. A flag may set others, `smoke = {default = false, sets = {epochs = 2}, ignores =
----{"data"}}`: to give these beside it is an error. A wrong command line ends the script with status 2, `--help` with 0.
----Reading an option that was not declared is an error.
+---Declares the options of a script and reads them from its command line. `--name value`, `--name=value`, `--flag`, `--no-flag`, lists with
+---commas; `-` and `_` in names are the same. A flag may set others, `smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}`: to
+---give these too is an error. A wrong command line ends the script with status 2, `--help` with 0. Reading an option that was not declared is
+---an error.
 ---@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
 ---@param words? string[]                   default: the script's own `arg`
 ---@return table<string, any>

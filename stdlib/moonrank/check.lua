@@ -2,7 +2,7 @@
 local core = require "moonrank.core"
 local M = {}
 
--- The level at which `error`, called by the caller of this, blames the first function outside the standard library.
+-- The level at which `error`, called by the caller of this, gives the position of the first function outside the standard library.
 local function script_level()
   local level = 2
   while true do
@@ -21,11 +21,11 @@ function M.fail(message, ...)
   error(text, script_level())
 end
 
----A line on the terminal about what does not stop the work.
+---A warning on the terminal.
 ---@param text string
 function M.warn(text) io.stderr:write(core.safe_text(text, true), "\n") end
 
----A text without the blanks at its end, in time that does not depend on how many there are within it, as a pattern's would.
+---A text without the blanks at its end, in linear time, whatever blanks are within it (a pattern may take quadratic time).
 ---@param text string
 ---@return string
 ---Example: `#require("moonrank.check").without_end_blanks("a b  ")   --> 3`

@@ -1,4 +1,4 @@
--- Long experiments resume: what a part computed is kept in a file and read back when the script runs again.
+-- Long experiments resume: the results of a part are kept in a file and read back when the script runs again.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
@@ -29,9 +29,9 @@ local function texts_of(settings)
 end
 
 ---The tensors that `compute` returns, by name: computed the first time and kept in the file `path` (safetensors; missing folders are made),
----read from there afterwards. The file is written in one piece, so an interrupted run leaves none. Settings (any name but `format`) are kept
----beside them; a file with other settings, or that is something else than results, is an error, and left alone. Of a dataset, a fold or
----ratings among them it is the fingerprint that counts: `{seed = 1, data = fold}`.
+---read from there afterwards. The file is written whole or not at all, so an interrupted run leaves none. Settings (any name but `format`) are
+---kept beside them; a file with other settings, or of another kind, is an error and is not changed. Datasets, folds and ratings among them are
+---compared by their fingerprints: `{seed = 1, data = fold}`.
 ---@param path string
 ---@param settings table<string, any>   what the results depend on
 ---@param compute fun(): table<string, mr.Tensor>

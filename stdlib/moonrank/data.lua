@@ -8,18 +8,18 @@ local ratings = require "moonrank.data.ratings"
 
 local M = { dataset = dataset.new }
 
--- The path of file `name` (`place` itself, or in this folder or its subfolder `own`), and its folder.
-local function file_in(place, own, name)
-  if not find.is_folder(place) then return place, place:match "^(.*)/[^/]*$" or "." end
-  for _, folder in ipairs{ place, place .. "/" .. own } do
+-- The path of file `name` (`path` itself, or in this folder or its subfolder `own`), and its folder.
+local function file_in(path, own, name)
+  if not find.is_folder(path) then return path, path:match "^(.*)/[^/]*$" or "." end
+  for _, folder in ipairs{ path, path .. "/" .. own } do
     local file = find.file(folder, { name })
     if file then return file, folder end
   end
-  check.fail("%s: no %s or %s.gz in this folder or in its %s", place, name, name, own)
+  check.fail("%s: no %s or %s.gz in this folder or in its %s", path, name, name, own)
 end
 
----MovieLens: `ratings.csv` (userId, movieId, rating), plain or .gz, the file itself or the folder that has it (or has it in its subfolder
----ml-latest-small). Users and movies are numbered from 1 in the order of their ids; `:titles()` gives the movies' names by number.
+---MovieLens: `ratings.csv` (userId, movieId, rating), plain or .gz, the file itself or the folder that contains it (or contains it in its
+---subfolder ml-latest-small). Users and movies are numbered from 1 in the order of their ids; `:titles()` gives the movies' names by number.
 ---@param path? string  default: ml-latest-small, in MOONRANK_DATA, ../shared/data or the user's data folder
 ---@return mr.Ratings
 function M.movielens(path)
@@ -39,8 +39,8 @@ function M.movielens(path)
   return read
 end
 
----CiteULike-a (Wang, Chen, Li 2013): which user has which article in his library, from `users.dat`, plain or .gz, the file itself or the
----folder that has it (or has it in its subfolder citeulike-a). Line u is user u: how many articles, then their numbers, blanks between. All
+---CiteULike-a (Wang, Chen, Li 2013): which user has which article in his library, from `users.dat`, plain or .gz, the file itself or the folder
+---that contains it (or contains it in its subfolder citeulike-a). Line u is user u: how many articles, then their numbers, blanks between. All
 ---ratings are 1, so `binarize(1)` says what is relevant. An article twice in a line, or a count that is not theirs, is an error.
 ---@param path? string  default: citeulike-a, in MOONRANK_DATA, ../shared/data or the user's data folder
 ---@return mr.Ratings
@@ -81,7 +81,7 @@ end
 ---@field order? string      "ascending" (default): feature ids must ascend; "any"
 ---@field null? number       0 reads "NULL" as 0; by default it is an error
 ---@field qid? string        "required" (default), or "optional": a file without is one list
----@field cache? boolean|string  keeps what was read in a binary file, for the next time: true: in the user's cache folder; or a folder
+---@field cache? boolean|string  keeps the data in a binary file, for the next time: true: in the user's cache folder; or a folder
 
 local letor_defaults = { features = 0, order = "ascending", null = check.none, qid = "required", cache = check.none }
 
@@ -124,9 +124,9 @@ local function letor_file(path, o, name)
   return dataset.new{ lists = lists, features = features, name = name }
 end
 
----Judged queries with features in LETOR, SVMlight or RankLib format, plain or .gz. Features that a line does not name are 0.
----A cache is for this path and these options, and made anew where the file is another than it was made from, or the cache is damaged or of
----another version (which the terminal is told). A file in its place that is none is told, too, and left alone.
+---Judged queries with features in LETOR, SVMlight or RankLib format, plain or .gz. Features that a line does not name are 0. A cache is for
+---this path and these options, and made anew where the file has changed since, or the cache is damaged or of another version (with a warning).
+---A file of that name that is no cache is reported, too, and not changed.
 ---@param path string
 ---@param options? mr.data.LetorOptions
 ---@return mr.Dataset
@@ -160,8 +160,7 @@ end
 ---@field seed? integer   of that choice (default 1)
 
 ---The folds of a LETOR folder: by folds.tsv; by Fold1, Fold2, ... with train, vali and test; by these files in the folder itself; by rotation
----of S1 ... S5 as LETOR does it; or of P1 ... P5, where P1 is the test of fold 1 and the others train. Each fold is read when it is first
----looked at.
+---of S1 ... S5 as LETOR does it; or of P1 ... P5, where P1 is the test of fold 1 and the others train. Each fold is read when it is first used.
 ---@param folder string
 ---@param options? mr.data.LetorFoldOptions
 ---@return mr.Fold[]

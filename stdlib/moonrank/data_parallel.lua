@@ -1,5 +1,5 @@
--- One model trained by all the processes that mpirun or srun started: each has its share of the lists of every batch, gradients are added up in
--- the order of ranks, and so the model stays the same in all of them.
+-- Data parallel training by all the processes that mpirun or srun started: each has its share of the lists of every batch, gradients are added
+-- up in the order of ranks, and so the model stays the same in all of them.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -11,7 +11,7 @@ local M = {}
 local Group = check.class("mr.Group")
 
 ---The processes that train together, or nil where this one is alone.
----@param parameters mr.Tensor[]  of the model; those of rank 0 are what all begin with
+---@param parameters mr.Tensor[]  of the model; all begin with those of rank 0
 ---@return mr.Group?
 function M.join(parameters)
   local _, launched = core.launched()
@@ -21,7 +21,7 @@ function M.join(parameters)
   return setmetatable({ rank = rank, size = size, _parameters = parameters, _stop = false }, Group)
 end
 
----Moves the parameters by the gradients of all; returns the sum of losses and the number of lists that count. Ctrl-C in one ends it in all.
+---Updates the parameters with the gradients of all; returns the sum of losses and the number of lists that count. Ctrl-C in one ends it in all.
 ---@param optimizer mr.Optimizer
 ---@param loss number      the sum over this process's lists
 ---@param counted integer  how many of them count
@@ -35,12 +35,12 @@ function Group:step(optimizer, loss, counted, mean)
   return total, math.tointeger(all)
 end
 
----What rank 0 finds, in all of them.
+---The result of `find` in rank 0, returned in all.
 ---@param find fun(): number
 ---@return number
 function Group:of_first(find) return core.of_first({ self.rank == 0 and find() or 0 })[1] end
 
----Raises where the processes have come apart.
+---Raises where the processes' parameters differ.
 function Group:check()
   if not core.same_parameters(self._parameters) then
     check.fail("mr.fit: the processes do not have the same parameters any more; are they the same program on the same kind of processor?")

@@ -1,4 +1,4 @@
--- Writes stdlib/meta/core.lua: the core's functions and classes as LuaCATS, for editors, from the tables that bind them.
+-- Writes stdlib/meta/core.lua: the core's functions and classes as LuaCATS, for editors, from the op tables.
 local core = require "moonrank.core"
 local M = {}
 

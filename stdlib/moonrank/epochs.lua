@@ -1,5 +1,5 @@
--- The epochs of mr.fit. On the GPU an epoch waits only at its end, and where every epoch queues the same work, it is recorded once and run
--- again: the same numbers with fewer launches.
+-- The epochs of mr.fit. On the GPU an epoch waits only at its end, and where every epoch queues the same work, it is recorded once and
+-- replayed: the same numbers with fewer launches.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
@@ -9,20 +9,20 @@ local M = {}
 ---@class mr.Epochs
 local Epochs = check.class("mr.Epochs")
 
--- Loss of a batch: the mean (or sum) over its lists that an ordering can matter to, and how many they are.
+-- Loss of a batch: the mean (or sum) over its lists that are not degenerate, and how many they are.
 local function batch_loss(loss, scores, lists, reduction)
   local total, counted = loss(scores, lists):sum(), loss:count(lists)
   if reduction == "mean" and counted > 0 then return total / counted, counted end
   return total, counted
 end
 
--- A field of what may be a script's own object, which need not have it.
+-- A field of an object that may be the script's own and lack the field.
 local function field(of, name)
   local ok, value = pcall(function() return of[name] end)
   return ok and value or nil
 end
 
--- Whether every epoch does the same: the same batches, and neither chance nor a script's function in between.
+-- Whether every epoch does the same: the same batches, no random numbers, and no function of the script.
 local function repeats(o, device)
   return device == "cuda" and not o.group and (not o.shuffle or o.batch >= o.train.count) and dataset.is(o.train)
     and field(o.model, "repeats") and field(o.loss, "repeats")
@@ -57,7 +57,7 @@ function Epochs:batches(epoch)
   end
 end
 
--- One step of the optimiser, whose loss the tally takes; returns how many lists count.
+-- One step of the optimiser, whose loss is added to the tally; returns how many lists count.
 function Epochs:step(batch)
   local o, value, counted = self._o, 0, 0
   self._optimizer:zero_grad()
@@ -104,7 +104,7 @@ function Epochs:forget()
   self._recording = false
 end
 
--- Records an epoch; what cannot be recorded is not tried again.
+-- Records an epoch; after a failure it is not tried again.
 function Epochs:record(epoch)
   self:forget()
   core.begin_capture()
@@ -121,7 +121,7 @@ end
 ---@return number loss  mean per list that counts
 function Epochs:run(epoch, after)
   self._tally:open()
-  -- the first epoch makes what is kept; a recording of it would make it each time
+  -- the first epoch allocates what is kept; a recording of it would allocate each time
   if self._repeats and epoch > 1 and self._rates ~= rates(self._optimizer) then self:record(epoch) end
   if self._recording then
     self._recording:run()
@@ -134,7 +134,7 @@ function Epochs:run(epoch, after)
   return self._lists > 0 and total / self._lists or 0
 end
 
----Nothing is noted or recorded any more; the memory of a recording is free again.
+---Closes the tally and frees the recording.
 function Epochs:close()
   local _ <close> = self._tally
   self:forget()

@@ -13,10 +13,10 @@ local M = {}
 ---@class mr.Run
 ---@field best { epoch: integer, metrics: table<string, number> }  the epoch whose parameters the model has now
 ---@field history { epoch: integer, loss: number, metrics: table<string, number> }[]
----@field scores table<string, mr.Tensor>?  per metric one value per test list
+---@field scores table<string, mr.Tensor>?  per metric, one value per test list
 ---@field test mr.Evaluation?               the same with means and counts
 ---@field interrupted boolean               whether Ctrl-C ended it
----@field metrics table<string, mr.Metric>  what was measured, by name
+---@field metrics table<string, mr.Metric>  the metrics, by name
 ---@field data table<string, string>        fingerprints of train, valid and test
 ---@field chosen_on string                  "valid", "test" or "last epoch"
 ---@field replayed integer                  epochs that the GPU ran from a recording of an earlier one
@@ -30,13 +30,13 @@ local M = {}
 ---@field optimizer? mr.Optimizer    default mr.optim.adam{}
 ---@field batch? integer             lists per step (default 32)
 ---@field epochs? integer            default 50
----@field metrics? (string|mr.Metric)[]  what is measured on test, e.g. {"ndcg", "nrbp(0.95)"}
----@field select? string|mr.Metric   by which metric the epoch is chosen, in its direction (default: the first of metrics)
----@field patience? integer          stop after so many epochs without a better one (default: never)
----@field every? integer             validate every so many epochs (default 1)
+---@field metrics? (string|mr.Metric)[]  computed on test, e.g. {"ndcg", "nrbp(0.95)"}
+---@field select? string|mr.Metric   the metric by which the epoch is chosen, in its direction (default: the first of metrics)
+---@field patience? integer          stop after this many epochs without a better one (default: never)
+---@field every? integer             epochs from one validation to the next (default 1)
 ---@field seed? integer              seed of the order of lists (default 1)
 ---@field shuffle? boolean           default true
----@field reduction? "mean"|"sum"    over the batch's lists that an ordering can matter to (default "mean")
+---@field reduction? "mean"|"sum"    over the batch's lists that are not degenerate (default "mean")
 ---@field recipe? "honest"|"published"  choose on valid (default) or on test
 ---@field each_epoch? fun(epoch: integer, model: mr.Model)  called before training, with 0, and after every epoch
 ---@field progress? boolean          show a progress line (default true)
@@ -73,7 +73,8 @@ function M.test(model, dataset, metrics)
   return measured(model, dataset, metrics)
 end
 
--- What the progress line shows beside the time left. The GPU's loss is read at the end of an epoch: until then the last one is shown.
+-- What the progress line shows beside the time left. On the GPU the loss is read at the end of an epoch: until then the previous epoch's is
+-- shown.
 local function shown(o, run, epoch, total, lists)
   local before = run.history[#run.history]
   local loss = total and (lists > 0 and total / lists or 0) or before and before.loss or 0
@@ -94,7 +95,7 @@ local function metrics_of(names)
   return metrics
 end
 
--- What is measured, by name.
+-- The metrics, by name.
 local function by_name(o)
   local named = {}
   for _, each in ipairs(o.metrics) do named[each.name] = each end
@@ -128,7 +129,7 @@ local function checked(options)
   return o
 end
 
--- What the choice of the epoch looks at, and how it is going.
+-- The data and metric by which the epoch is chosen, and the best so far.
 local function judged(o, run, epoch, loss)
   local entry = { epoch = epoch, loss = loss, metrics = {} }
   run.history[#run.history + 1] = entry
@@ -146,13 +147,13 @@ local function judged(o, run, epoch, loss)
   end
 end
 
--- How many epochs have passed since the best one, or, where none has a value, since the first that was measured.
+-- How many epochs have passed since the best one, or, where none has a value, since the first that was validated.
 local function since_best(run, epoch)
   local from = run.best and run.best.epoch or run._measured
   return from and epoch - from or 0
 end
 
--- Nothing could be chosen: the last epoch is what there is.
+-- No epoch could be chosen: the model keeps the last one's parameters.
 local function keep_last(o, run)
   run.best, run.chosen_on = run.history[#run.history], "last epoch"
   if run._measured then
@@ -178,11 +179,12 @@ local function train(o, run, line)
 end
 
 ---Trains a model. Chooses the epoch by `select` (default: the first metric; least where that is to be minimised, and never one whose value is
----NaN) on the validation part; without one, or where every value is NaN, the last epoch stays, and the run says so. The model has the chosen epoch's parameters afterwards; the test part is looked at once, at the end
----(recipe = "published" chooses on test, as the papers did, and says so in `chosen_on`). Ctrl-C stops after the current batch and keeps
----what is there. With `parallel = true` under `mpirun` or `srun` all processes run the script and train this one model: each takes its share
----of the lists of every batch, the gradients are added up (those of a GPU go through the host), and all end with the model that one process
----would have, to rounding (but for what dropout draws). The first process measures validation for all; it alone shows progress and prints.
+---NaN) on the validation part; without one, or where every value is NaN, the last epoch stays, and the run says so. The model has the chosen
+---epoch's parameters afterwards; the test part is evaluated once, at the end (recipe = "published" chooses on test, as the papers did, and says
+---so in `chosen_on`). Ctrl-C stops after the current batch and returns the results so far. With `parallel = true` under `mpirun` or `srun` all
+---processes run the script and train this one model: each takes its share of the lists of every batch, the gradients are added up (those of a
+---GPU go through the host), and all end with the model that one process would have, to rounding (but for what dropout draws). The first process
+---evaluates validation for all; it alone shows progress and prints.
 ---@param options mr.FitOptions
 ---@return mr.Run
 function M.fit(options)
@@ -192,7 +194,7 @@ function M.fit(options)
   o.group = o.parallel and data_parallel.join(o.model:parameters()) or false
   local shows = o.progress and (not o.group or o.group.rank == 0)
   local line = shows and progress.start{ label = o.name, total = batches, unit = "batch" } or nil
-  local deferred = o.group and core.defer_interrupt(true)  -- in processes that wait for each other it is agreed upon
+  local deferred = o.group and core.defer_interrupt(true)  -- processes that wait for each other must stop together
   local ok, message = pcall(train, o, run, line)
   if o.group then core.defer_interrupt(deferred) end
   run.interrupted = not ok and message == "interrupted"

@@ -4,8 +4,8 @@ local check = require "moonrank.check"
 
 local M = {}
 
----Compares the gradient of `f` at `x` with central differences in float64. Every entry of x is moved by +-step. A function of
----many results is checked through a fixed random combination of them.
+---Compares the gradient of `f` at `x` with central differences in float64. Every entry of x is moved by +-step. A function with many results is
+---checked by a fixed random combination of them.
 ---@param f fun(x: mr.Tensor): mr.Tensor
 ---@param x mr.Tensor
 ---@param options? { step?: number, tolerance?: number, seed?: integer }  defaults 1e-5, 1e-6, 1

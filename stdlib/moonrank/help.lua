@@ -1,5 +1,5 @@
--- Documentation in the terminal, read from the comments above the functions (LuaCATS) and, for functions of the core, from the
--- tables that bind them. A function is found by the file and line where it was defined, so docs cannot drift from what they describe.
+-- Documentation in the terminal, read from the comments above the functions (LuaCATS) and, for functions of the core, from the op tables. A
+-- function is found by the file and line of its definition, so documentation cannot be that of another.
 local core = require "moonrank.core"
 local bounds = require "moonrank.bounds.registry"
 local metrics = require "moonrank.metrics.registry"
@@ -48,7 +48,7 @@ local function class_fields(name)
   return nil
 end
 
--- path -> value for everything that scripts reach through `mr`, shortest path first where one value has several.
+-- path -> value for all fields of `mr`, shortest path first where one value has several.
 local function walk(root, path)
   for _, name in ipairs(root.names()) do pcall(function() return root[name] end) end  -- parts load when first used
   local found, queue, seen = {}, { { path, root } }, { [root] = true }
@@ -142,7 +142,7 @@ local function written_item(path, item, source)
   return table.concat(lines, "\n")
 end
 
--- A function of the core: its row says what it does, its C++ signature what it takes.
+-- A function of the core: its row has the description, its C++ signature the types.
 local function written_row(path, row, getter)
   local names, rows, results, arrow = {}, {}, {}, false
   for name in row.arguments:gmatch "[^,%s]+" do names[#names + 1] = name end
@@ -163,7 +163,7 @@ local function written_row(path, row, getter)
   return table.concat(lines, "\n")
 end
 
--- Where a Lua function was written: its documented item, and the file.
+-- The documented item and the file of a Lua function.
 local function item_of(f)
   local info = debug.getinfo(f, "S")
   if info.what == "C" then return nil end
@@ -326,7 +326,7 @@ function M.of(value)
   return ("%s: a %s"):format(tostring(value), type(value))
 end
 
----Prints the documentation of a value or a name; without one, of all that there is.
+---Prints the documentation of a value or a name; without one, a list of all.
 ---@param value? any
 ---Example: `require "moonrank.help".help == mr.help   --> true`
 function M.help(value)

@@ -18,7 +18,7 @@ local M = {}
 ---@field returns mr.luacats.Entry[]
 ---@field examples string[]
 
--- Splits "type  text" where spaces may stand inside brackets and after `:`, `,` and `|` of a type.
+-- Splits "type  text"; a type may have spaces inside brackets and after `:`, `,` and `|`.
 local function type_and_text(rest)
   local depth = 0
   for i = 1, #rest do
@@ -39,7 +39,7 @@ local function entry_of(rest)
   return { name = name, optional = optional == "?", type = kind, text = text }
 end
 
--- Examples stand at the end of the prose, from "Example:" on; fences and the backticks around one line are dropped.
+-- Examples are at the end of the text, from "Example:" on; fences and the backticks around one line are dropped.
 local function split_examples(prose)
   local text, examples, current = {}, {}, nil
   for _, line in ipairs(prose) do
@@ -66,7 +66,7 @@ local function read_block(lines)
   for _, line in ipairs(lines) do
     local tag, rest = line:match "^%s*@(%w+)%s*(.*)$"
     if not tag then
-      -- an indented line goes on with the entry above it
+      -- an indented line continues the entry above it
       if last and line:match "^%s%s+%S" and #prose == last.prose then
         last.entry.text = last.entry.text .. " " .. line:gsub("^%s+", "")
       else

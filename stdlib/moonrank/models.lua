@@ -1,4 +1,4 @@
--- Models: callable objects from a batch to one score per row. Saved as safetensors; loading one runs nothing.
+-- Models: callable objects from a batch to one score per row. Saved as safetensors; loading one runs no code.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local parts = require "moonrank.models.parts"
@@ -6,7 +6,7 @@ local tensors = require "moonrank.tensor"
 
 local M = {}
 
--- How each kind is made from options and from where its parameters come: `draw`, or a file.
+-- How each kind is made from options and a source of parameters: random numbers, or a file.
 local kinds = {}
 
 local function draw(_, sizes, range, stream, o, centre)
@@ -72,10 +72,10 @@ end
 
 kinds.self_attention = require "moonrank.models.self_attention"
 
----Rows of a list that look at each other before they are scored (Pobrotyn et al. 2020, context-aware learning to rank): a fully connected layer from
----`inputs` to `width`, `blocks` times x + attention(norm(x)) and x + network(norm(x)) with one ReLU layer of `inner` units inside, a last norm, a linear
----score. The order of rows does not matter, other lists do not either. Dropout acts in batches that carry the number of the training step, as those of
----mr.fit do, on what is added to x; which entries it drops depends on seed and step.
+---Self-attention among the rows of a list (Pobrotyn et al. 2020, context-aware learning to rank): a fully connected layer from `inputs` to
+---`width`, `blocks` times x + attention(norm(x)) and x + network(norm(x)) with one ReLU layer of `inner` units inside, a last norm, a linear
+---score. The order of rows does not matter, other lists do not either. Dropout acts in batches that carry the number of the training step, as
+---those of mr.fit do, on what is added to x; which entries it drops depends on seed and step.
 ---@param options { inputs: integer, width?: integer, heads?: integer, blocks?: integer, inner?: integer, dropout?: number, seed?: integer, dtype?: string }  defaults 64, 2, 2, 2 width, 0, 1, "float32"
 ---@return mr.Model
 ---Example: `mr.models.self_attention{inputs = 46, width = 16, heads = 2, blocks = 1}:size()   --> 3025`
@@ -90,7 +90,7 @@ local function from_text(text, like)
   return type(like) == "number" and (math.tointeger(tonumber(text)) or tonumber(text)) or text
 end
 
----Reads a model that :save wrote. The file is data: nothing in it is run.
+---Reads a model that :save wrote. No code in the file is run.
 ---@param path string
 ---@return mr.Model
 function M.load(path)
@@ -105,7 +105,7 @@ function M.load(path)
   for name, text in pairs(config) do config[name] = from_text(text, number[name]) end
   local by_name = {}
   for i, name in ipairs(names) do by_name[name] = values[i] end
-  -- nothing of the size that the configuration claims is made before the file's tensors prove it
+  -- no tensor of the configuration's size is allocated before the file's tensors are found to have it
   local function stored(name, sizes, _, _, o)
     local x = by_name[name]
     if not x then check.fail("no tensor '%s' in the file", name) end

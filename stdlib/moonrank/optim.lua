@@ -1,4 +1,4 @@
--- Optimisers. `mr.optim.adam{lr = 1e-3}` describes one; `mr.fit`, or `optimizer:bind(model:parameters())`, puts it to work.
+-- Optimisers. `mr.optim.adam{lr = 1e-3}` describes one; `mr.fit`, or `optimizer:bind(model:parameters())`, gives it parameters.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -13,7 +13,7 @@ local function optimizer(name, options, step)
   return setmetatable({ name = name, options = options, _step = step, _parameters = false, _state = false }, Optimizer)
 end
 
----The same optimiser at work on these tensors, with nothing remembered yet.
+---The same optimiser for these parameters, with no state yet.
 ---@param parameters mr.Tensor[]
 ---@return mr.Optimizer
 function Optimizer:bind(parameters)
@@ -22,13 +22,13 @@ function Optimizer:bind(parameters)
   return bound
 end
 
----Moves every parameter along its gradient. Parameters without one stay.
+---One step of every parameter along its gradient. Parameters without one do not change.
 function Optimizer:step()
   if not self._state then check.fail("optimizer:step: bind the optimizer to parameters first") end
   self._step(self._state, self.options)
 end
 
----Forgets the gradients of all parameters.
+---Clears the gradients of all parameters.
 function Optimizer:zero_grad()
   for _, parameter in ipairs(self._parameters or {}) do parameter:zero_grad() end
 end
@@ -60,9 +60,9 @@ end
 ---Adam (Kingma & Ba 2015, algorithm 1). A step costs the rows that have a gradient in it: what others do without one is put off until they have one
 ---or somebody reads them, and then is what all these steps add up to (to rounding). Reading changes nothing of what follows. On the GPU and with
 ---weight decay, which moves all rows, every step visits every row.
----`sparse = true` moves only rows that have a gradient in this step, and ages only their moments; steps are counted for all rows together and
----epsilon is added to the root before its correction, as in torch.optim.SparseAdam. That is another method than Adam: a row between two
----gradients stands still instead of gliding on. It takes no weight decay.
+---`sparse = true` updates only rows that have a gradient in this step, and only their moments; steps are counted for all rows together and
+---epsilon is added to the root before its correction, as in torch.optim.SparseAdam. That is another method than Adam: rows do not change in
+---steps in which they have no gradient. It takes no weight decay.
 ---@param options? { lr?: number, beta1?: number, beta2?: number, epsilon?: number, weight_decay?: number, sparse?: boolean }  defaults 1e-3, 0.9, 0.999, 1e-8, 0, false
 ---@return mr.Optimizer
 ---Example: `mr.optim.adam{lr = 0.01}.options.beta1   --> 0.9`

@@ -15,11 +15,11 @@ local function one(kind, build, options)
 end
 
 ---@class mr.plot.Common
----@field title? string   like all words it is drawn as it is; line breaks stay in titles, captions and categories, elsewhere they become spaces
+---@field title? string   like all text it is drawn verbatim; line breaks stay in titles, captions and categories, elsewhere they become spaces
 ---@field xlabel? string
 ---@field ylabel? string
 ---@field caption? string   set small below the figure
----@field legend? "auto"|"labels"|"legend"|"none"   labels: names at the ends of lines; auto: those where they do not meet, else a legend
+---@field legend? "auto"|"labels"|"legend"|"none"   labels: names at the ends of lines; auto: those where they do not overlap, else a legend
 ---@field width? integer    pixels, 1/96 inch each in a PDF (default 640)
 ---@field height? integer   default 420
 
@@ -36,7 +36,7 @@ end
 ---@field y number[]|mr.Tensor    NaN and infinite entries are gaps
 ---@field x? number[]|mr.Tensor   default 1, 2, ...
 ---@field name? string
----@field color? integer          series with one number have one colour (default: its place in the list)
+---@field color? integer          series with one number have one colour (default: its index in the list)
 
 ---@class mr.plot.Line: mr.plot.Series
 ---@field low? number[]|mr.Tensor   lower edge of a shaded band
@@ -44,7 +44,7 @@ end
 ---@field style? "solid"|"dashed"|"dotted"
 
 ---@class mr.plot.Lines: mr.plot.Line, mr.plot.Axes
----@field series? mr.plot.Line[]   several; the fields of one may also stand here themselves
+---@field series? mr.plot.Line[]   several; the fields of a single one may also be given here
 ---@field points? { x?: number[]|mr.Tensor, y: number[]|mr.Tensor }   small grey points behind the lines: what a curve was fitted to
 
 ---Lines through points.
@@ -54,7 +54,7 @@ end
 function M.lines(options) return one("lines", marks.lines, options) end
 
 ---@class mr.plot.Scatter: mr.plot.Series, mr.plot.Axes
----@field series? mr.plot.Series[]   several, each with a `size` of its own if it wants one
+---@field series? mr.plot.Series[]   several, each with an optional `size` of its own
 ---@field size? number        of the points (default 0.7)
 ---@field diagonal? boolean   draws y = x
 
@@ -66,7 +66,7 @@ function M.scatter(options) return one("scatter", marks.scatter, options) end
 
 ---@class mr.plot.Ecdf: mr.plot.Axes
 ---@field series? { name?: string, values: number[]|mr.Tensor, style?: string, color?: integer }[]   NaN and infinite values are left out
----@field values? number[]|mr.Tensor   of one series; its name, style and color may stand beside it
+---@field values? number[]|mr.Tensor   of a single series; its name, style and color are then fields here
 
 ---Empirical distribution functions: the share of values that are at most x.
 ---@param options mr.plot.Ecdf
@@ -77,7 +77,7 @@ function M.ecdf(options) return one("ecdf", marks.ecdf, options) end
 ---@class mr.plot.Bars: mr.plot.Common
 ---@field categories string[]
 ---@field series? { name?: string, values: number[]|mr.Tensor, errors?: number[]|mr.Tensor, color?: integer }[]   one value per category
----@field values? number[]|mr.Tensor   of one series; its name and color may stand beside it
+---@field values? number[]|mr.Tensor   of a single series; its name and color are then fields here
 ---@field errors? number[]|mr.Tensor   half the length of its error bars
 ---@field horizontal? boolean
 ---@field yrange? number[]   of the values (xrange where horizontal); ylog and xlog likewise
@@ -94,7 +94,7 @@ function M.bars(options) return one("bars", grids.bars, options) end
 ---@class mr.plot.Heatmap: mr.plot.Common
 ---@field values number[][]|mr.Tensor   rows
 ---@field x? (string|number)[]|mr.Tensor   names of the columns
----@field y? (string|number)[]|mr.Tensor   of the rows: numbers count upwards, words are read downwards
+---@field y? (string|number)[]|mr.Tensor   of the rows: numbers ascend upwards, words go downwards
 ---@field labels? boolean|string   the numbers in the cells; or their format, e.g. "%.2f"
 ---@field zlabel? string
 ---@field zrange? number[]

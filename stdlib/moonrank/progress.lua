@@ -1,4 +1,4 @@
--- A line that shows how far a long loop is: rewritten in place on a terminal, plain lines now and then elsewhere.
+-- A line with the progress of a long loop: overwritten on a terminal, plain lines at intervals elsewhere.
 local core = require "moonrank.core"
 local M = {}
 
@@ -16,7 +16,7 @@ local M = {}
 local Progress = {}
 Progress.__index = Progress
 
--- Seconds as a person reads them.
+-- Seconds as text for people.
 local function duration(seconds)
   if seconds < 9.95 then return ("%.1f s"):format(seconds) end
   if seconds < 59.5 then return ("%.0f s"):format(seconds) end
@@ -68,7 +68,7 @@ function Progress:_text(done, values, now)
   return table.concat(parts, "  ")
 end
 
----Says that `done` steps of all are done. On a terminal at most ten times a second, the last step always.
+---Reports that `done` steps of all are done. On a terminal at most ten times a second, the last step always.
 ---@param done integer
 ---@param values? table   {{"loss", 0.25}, {"ndcg", 0.6}}: what to show, in this order
 function Progress:update(done, values)
@@ -89,7 +89,7 @@ function Progress:_write(now)
   self.shown, self.last = true, now
 end
 
----Ends the line, wherever the loop ended; the last state is shown. Harmless when called again.
+---Ends the line, wherever the loop ended; the last state is shown. May be called again.
 function Progress:finish()
   if self.finished then return end
   self.finished = true

@@ -1,4 +1,4 @@
--- What the REPL adds: results shown so that people look at them, names completed, `help`.
+-- What the REPL adds: results printed for people, completion of names, `help`.
 local core = require "moonrank.core"
 local M = {}
 
@@ -126,7 +126,7 @@ end
 local keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not",
   "or", "repeat", "return", "then", "true", "until", "while" }
 
----What may follow the text left of the cursor.
+---Completions of the text left of the cursor.
 ---@param before string
 ---@return integer start   where the word being completed begins
 ---@return string[] words  candidates for that whole word, sorted

@@ -1,4 +1,4 @@
--- Results of a sweep, read from its store: tables, the best trials, comparisons, pictures.
+-- Results of a sweep, read from its store: tables, the best trials, comparisons, figures.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local columns = require "moonrank.results.columns"
@@ -12,15 +12,15 @@ local M = {}
 ---@class mr.Results
 ---@field path string   of the store
 ---@field name string   of the study
----@field study table   what the store knows of it: space, sampler, seed, direction, metric, data, created
+---@field study table   its row in the store: space, sampler, seed, direction, metric, data, created
 local Results = check.class("mr.Results")
 
 local function names_of(store) return store:columns("SELECT name FROM studies ORDER BY name").name end
 
--- Of these less is better.
+-- Columns of which less is better.
 local costs = { wall = true, memory = true, attempts = true }
 
--- The name that counts, for people.
+-- The name of the study's metric, for people.
 local function metric_of(study) return study.metric or "value" end
 
 ---The results of a study. Reading does not disturb a sweep that is running on the store.
@@ -123,9 +123,9 @@ local function trial_at(data, row)
   return trial
 end
 
----The best trial; or, with parameters to group by, a table with the best trial of each group and every number it returned. Trials are chosen
----on the number that counts, or on `on`, in the direction that is its own: with `on = "valid_ndcg"` the table shows the test value of what
----validation chose. With `over = "fold"`
+---The best trial; or, with parameters to group by, a table with the best trial of each group and every number it returned. Trials are chosen on
+---the number that counts, or on `on`, in the direction that is its own: with `on = "valid_ndcg"` the table shows the test value of the trial
+---that validation chose. With `over = "fold"`
 ---combinations of the other parameters are chosen by their mean over folds, among those that were completed most often, and shown with means.
 ---@param by? string|string[]
 ---@param options? { on?: string, over?: string|string[], where?: table<string, any> }
@@ -199,8 +199,8 @@ function Results:sign(name)
   return own == "minimize" and -1 or 1
 end
 
----Which data a trial looked at: the fingerprints of what mr.fit had as train, valid and test, and of what else was read or evaluated. Nothing
----where the trial is from before this was kept.
+---The data that a trial used: the fingerprints of mr.fit's train, valid and test, and of other data that were read or evaluated. Nothing for
+---trials of versions that did not keep them.
 ---@param number integer
 ---@return mr.data.Entry[]
 function Results:data(number)
@@ -236,7 +236,7 @@ function Results:reported(name) return self._store:reports(self.study, name) end
 ---@field value? string        what is compared (default: the number that counts)
 ---@field test? string         "wilcoxon" (default) or "paired_t"
 ---@field correction? string   for testing several pairs: "holm" (default), "bonferroni" or "none"
----@field lists? boolean       pairs are lists, by the scores that trials returned per list, in place of trials
+---@field lists? boolean       pairs are lists, by the scores that trials returned per list, instead of trials
 ---@field over? string|string[]
 ---@field where? table<string, any>
 
@@ -250,7 +250,7 @@ function Results:compare(options)
   return require("moonrank.results.compare").make(self, o)
 end
 
----A picture of what a parameter does to a number, over all else.
+---A figure of a number against a parameter, over all else.
 ---@param name string
 ---@param options? { value?: string, where?: table<string, any> }
 ---@return mr.Figure
@@ -259,7 +259,7 @@ function Results:marginal(name, options)
   return require("moonrank.results.pictures").marginal(self, name, o)
 end
 
----A picture of what trials reported, step by step: means by a parameter's values, or the best trials.
+---A figure of what trials reported, step by step: means by a parameter's values, or the best trials.
 ---@param options? { value?: string, by?: string, where?: table<string, any>, states?: string[] }
 ---@return mr.Figure
 function Results:curves(options)
@@ -267,7 +267,7 @@ function Results:curves(options)
   return require("moonrank.results.pictures").curves(self, o)
 end
 
----A picture of combinations: a line per trial over the parameters' axes, the best tenth on top.
+---A figure of combinations: a line per trial over the parameters' axes, the best tenth on top.
 ---@param options? { value?: string, where?: table<string, any>, trials?: integer }
 ---@return mr.Figure
 function Results:parallel(options)

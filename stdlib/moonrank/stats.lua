@@ -24,10 +24,10 @@ function M.paired_t(a, b) return core.paired_t(tensor("mr.stats.paired_t", a), t
 ---Example: `mr.stats.wilcoxon({1, 2, 4, 8}, {0, 0, 0, 0}).p   --> 0.125`
 function M.wilcoxon(a, b) return core.wilcoxon(tensor("mr.stats.wilcoxon", a), tensor("mr.stats.wilcoxon", b)) end
 
----Permutation test of paired values, two-sided: how often the mean difference is as far from 0 when every pair may have been the other way
----round (Fisher 1935, section 21). Every choice of signs up to 20 unequal pairs; beyond, `orders` random ones, of which that which was found
----counts as one (Phipson & Smyth 2010), so that p is never 0. Pairs with NaN on either side are left out and counted. Without pairs, and where a value is infinite, all but the
----counts is NaN.
+---Permutation test of paired values, two-sided: how often the mean difference is at least as far from 0 under random signs of the differences
+---(Fisher 1935, section 21). Every choice of signs up to 20 unequal pairs; beyond, `orders` random ones, to which the observed one is added
+---(Phipson & Smyth 2010), so that p is never 0. Pairs with NaN on either side are left out and counted. Without pairs, and where a value is
+---infinite, all but the counts is NaN.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@param options? { orders?: integer, seed?: integer }  random choices of signs (default 10000), seed (default 1)
@@ -43,7 +43,7 @@ end
 ---@class mr.stats.BootstrapOptions
 ---@field statistic? "mean"|"median"|fun(x: mr.Tensor, b?: mr.Tensor): number  default "mean"; of pairs these two are of a - b, a function gets both
 ---@field samples? integer   default 10000
----@field level? number      share of such intervals that hold the truth (default 0.95)
+---@field level? number      share of such intervals that contain the true value (default 0.95)
 ---@field method? "percentile"|"bca"   percentiles of the samples (default), or those corrected for bias and acceleration
 ---@field seed? integer      default 1
 
@@ -56,7 +56,7 @@ end
 ---Example: `mr.stats.bootstrap({1, 2, 3, 0/0}, {statistic = "median"}).estimate   --> 2.0`
 function M.bootstrap(x, options) return require("moonrank.stats.bootstrap")(x, options) end
 
--- The keys of p-values by growing p; NaN stands for a test that was not made.
+-- The keys of p-values by growing p; NaN is a test that was not made.
 local function keys_by_p(ps)
   local keys = {}
   for key, p in pairs(ps) do
@@ -69,8 +69,8 @@ local function keys_by_p(ps)
   return keys
 end
 
----Holm's correction of several p-values for being several (Holm 1979): what to hold against the level so that among all of them the chance of
----a false finding stays below it. NaN stays NaN and does not count as a test; what is no number from 0 to 1 is an error.
+---Holm's correction of several p-values (Holm 1979): compared with a level, they keep the probability of any false rejection below it. NaN
+---stays NaN and does not count as a test; what is no number from 0 to 1 is an error.
 ---@param ps mr.Tensor|number[]|table<any, number>  in order, or by name
 ---@return table<any, number>  adjusted, in the same order or by the same names
 ---Example: `mr.stats.holm({minmax = 0.01, zscore = 0.04}).minmax   --> 0.02`
@@ -106,7 +106,7 @@ function M.effect_size(a, b) return core.effect_size(tensor("mr.stats.effect_siz
 ---beyond 1e100 in size, also infinite ones, are errors; so are no values, and for a rule also values that are all alike.
 ---@param x mr.Tensor|number[]
 ---@param options? mr.stats.KdeOptions
----@return { x: mr.Tensor, density: mr.Tensor, bandwidth: number, at_edge: boolean, n: integer, skipped: integer }  at_edge: "lscv" found no least error inside of what it searched, as with many equal values
+---@return { x: mr.Tensor, density: mr.Tensor, bandwidth: number, at_edge: boolean, n: integer, skipped: integer }  at_edge: "lscv" found no minimum within the range of its search, as with many equal values
 ---Example: `mr.stats.kde({0}, {bandwidth = 1, range = {-1, 1}, points = 3}).density[2]:item() * math.sqrt(2 * math.pi)   --> 1.0`
 function M.kde(x, options)
   local where = "mr.stats.kde"
@@ -161,11 +161,11 @@ end
 ---A curve of y over x by a cubic smoothing spline, with a band of its standard error: see mr.stats.SplineOptions. The penalty is chosen by
 ---generalised cross validation (Craven & Wahba 1979); the band is that of the posterior (Wahba 1983). Pairs of equal x count as their mean with
 ---its weight. Pairs with NaN on either side are left out and counted. Values beyond 1e100 in size, also infinite ones, are errors; so are fewer
----than three different x. The band is NaN where the spline leaves no freedom to tell the spread from.
+---than three different x. The band is NaN where the spline leaves no degrees of freedom for the residuals.
 ---@param x mr.Tensor|number[]
 ---@param y mr.Tensor|number[]
 ---@param options? mr.stats.SplineOptions
----@return { x: mr.Tensor, y: mr.Tensor, low: mr.Tensor, high: mr.Tensor, error: mr.Tensor, lambda: number, at_edge: boolean, df: number, gcv: number, n: integer, skipped: integer }  df: trace of the smoother; at_edge: no least score within the search
+---@return { x: mr.Tensor, y: mr.Tensor, low: mr.Tensor, high: mr.Tensor, error: mr.Tensor, lambda: number, at_edge: boolean, df: number, gcv: number, n: integer, skipped: integer }  df: trace of the smoother; at_edge: no minimum within the range of the search
 ---Example: `mr.stats.spline({1, 2, 3, 4}, {2, 4, 6, 8}, {lambda = 1, points = 2}).y   --> {2, 8}  mr.Tensor {2} float64`
 function M.spline(x, y, options)
   local where = "mr.stats.spline"
@@ -189,13 +189,13 @@ function M.spline(x, y, options)
 end
 
 ---The empirical distribution function: the different values in order, and the share of values that are at most as large. NaN is left out and
----counted; infinite values are errors; no values have no places.
+---counted; infinite values are errors; of no values x and p are empty.
 ---@param x mr.Tensor|number[]
 ---@return { x: mr.Tensor, p: mr.Tensor, n: integer, skipped: integer }
 ---Example: `mr.stats.ecdf({3, 1, 1, 2}).p   --> {0.5, 0.75, 1}  mr.Tensor {3} float64`
 function M.ecdf(x)
-  local places, shares, n, skipped = core.ecdf(tensor("mr.stats.ecdf", x))
-  return { x = places, p = shares, n = n, skipped = skipped }
+  local points, shares, n, skipped = core.ecdf(tensor("mr.stats.ecdf", x))
+  return { x = points, p = shares, n = n, skipped = skipped }
 end
 
 ---@class mr.stats.EcdfRegion
@@ -204,9 +204,9 @@ end
 ---@field better "a"|"b"   whose distribution function is on the better side between the two
 
 ---Where one sample's distribution function is better than the other's: below it where larger values are better, above it where smaller ones
----are. The regions can be handed to a plot's `shade`; areas are those between the two, so that area_a - area_b is by how much the mean of a
----is better; ks is their largest distance (Kolmogorov-Smirnov), first reached at `at`. NaN is left out and counted, in each on its own; infinite values, and no
----values, are errors.
+---are. The regions can be given to a plot's `shade`; areas are those between the two, so that area_a - area_b is the difference of the means,
+---positive where a is better; ks is their largest distance (Kolmogorov-Smirnov), first reached at `at`. NaN is left out and counted, in each on
+---its own; infinite values, and no values, are errors.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@param options? { better?: "higher"|"lower" }  default "higher"
@@ -224,21 +224,21 @@ function M.ecdf_compare(a, b, options)
 end
 
 ---@class mr.stats.LinearModelOptions
----@field y mr.Tensor|number[]                            what is explained
----@field factors? table<string, any[]>                   by name, each row's level; the level that comes first is what others are held against
+---@field y mr.Tensor|number[]                            the response
+---@field factors? table<string, any[]>                   by name, each row's level; the first level is the reference
 ---@field covariates? table<string, mr.Tensor|number[]>   by name, numbers
----@field interactions? string[][]                        e.g. {{"loss", "bound"}}; every name stands for itself without being told
+---@field interactions? string[][]                        e.g. {{"loss", "bound"}}; main effects are always included
 
 ---A linear model by least squares, over factors and numbers; `:emmeans("loss")` are the marginal means of a factor, `:contrasts("loss")` their
----differences. Rows with NaN are left out and counted; values beyond 1e100 in size, also infinite ones, are errors. All rows are taken for independent: of values that are paired by list or fold, make the
----pairing a factor.
+---differences. Rows with NaN are left out and counted; values beyond 1e100 in size, also infinite ones, are errors. Rows are assumed
+---independent: where values are paired by list or fold, make that a factor.
 ---@param options mr.stats.LinearModelOptions
 ---@return mr.LinearModel
 ---Example: `mr.stats.linear_model{y = {1, 2, 3, 6}, factors = {loss = {"ap", "ap", "ndcg", "ndcg"}}}:emmeans("loss")[2].mean   --> 4.5`
 function M.linear_model(options) return require("moonrank.stats.linear_model")(options) end
 
 ---Mean, sample standard deviation, how many values, how many NaN left out. Infinite values, and finite ones whose sum or squares leave the
----range of the type, give what adding them gives: inf or NaN.
+---range of the type, give the result of adding them: inf or NaN.
 ---@param x mr.Tensor|number[]
 ---@return { mean: number, sd: number, n: integer, skipped: integer }
 ---Example: `mr.stats.summary({1, 2, 3}).sd   --> 1.0`

@@ -1,4 +1,4 @@
--- Sweeps: many trials of one function over a space of parameters, kept in a store as they end, gone on with where they stopped.
+-- Sweeps: many trials of one function over a space of parameters, kept in a store as they end, continued where they stopped.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local command = require "moonrank.sweep.command"
@@ -24,7 +24,7 @@ local M = {}
 ---@field name string               of the study, in the store
 ---@field space table               parameters by name: mr.choice, mr.range, mr.uniform, mr.loguniform, mr.integer; and mr.when
 ---@field run fun(trial: mr.Trial): any  one trial: a number, {ndcg = 0.5, per_list = ...}, or what mr.fit returned
----@field metric? string            which of the numbers counts (default: the only one)
+---@field metric? string            the number by which trials are compared (default: the only one)
 ---@field direction? string         "maximize" or "minimize" (default: the metric's own; "minimize" for what is called a loss, else "maximize")
 ---@field sampler? string|table     "grid" (default), "random", "sobol", "tpe", or with options {"tpe", generation = 20}
 ---@field pruner? string|table      "median", "asha", "wilcoxon", or with options; asked by trial:report
@@ -33,10 +33,10 @@ local M = {}
 ---@field store? string             file (default "results.db")
 ---@field workers? integer          processes (default: one per core, or per GPU where the device is cuda); 0: in this process
 ---@field retry? integer            how often a trial that failed or was killed is tried again (default 0)
----@field settings? table           what results depend on beside the script, e.g. mr.args{...}: a change is noticed
----@field data? any                 files that trials read, datasets, folds or ratings, or a list of them, beside those that mr.fit and
----   mr.evaluate see: a change is noticed
----@field silence? number           under mpirun or srun: seconds after which a rank that says nothing is given up (default 60)
+---@field settings? table           what results depend on beside the script, e.g. mr.args{...}: changes are detected
+---@field data? any                 files that trials read, datasets, folds or ratings, or a list of them, beside those of mr.fit and
+---   mr.evaluate: changes are detected
+---@field silence? number           under mpirun or srun: seconds without a message after which a rank counts as lost (default 60)
 ---@field force? boolean            go on although space, script, settings or data changed (default false)
 ---@field progress? boolean         show how far it is (default true)
 
@@ -48,7 +48,7 @@ end
 
 -- Sets the direction, which is the metric's own where `metric` names one ("valid_nrbp_loss").
 local function set_direction(o)
-  o.assumed = not o.direction and not o.metric  -- nothing says which number it will be
+  o.assumed = not o.direction and not o.metric  -- the number's name is not known yet
   local own = o.metric and metrics.direction(o.metric)
   if not o.direction then
     o.direction = o.metric and metrics.usual_direction(o.metric) or "maximize"
@@ -89,17 +89,17 @@ local function checked(options)
   return o
 end
 
--- Where workers run, and how long to wait between looks at them; nothing where trials have to run in this process.
-local function places_of(o)
-  if ranks.rank() then return ranks.places(o.silence) end
+-- Where workers run, and the seconds between polls; nothing where trials have to run in this process.
+local function runners_of(o)
+  if ranks.rank() then return ranks.runners(o.silence) end
   local wanted = o.workers or gpus.workers()
   if wanted == 0 then return nil end
   local words, why = command.words(math.max(1, core.cores() // wanted))
-  if words then return process.places(wanted, words, gpus.variables) end
+  if words then return process.runners(wanted, words, gpus.variables) end
   if o.workers then check.fail("mr.sweep: workers = %d, but %s; workers = 0 runs trials in this process", wanted, why) end
 end
 
--- A folder beside the store for what is no row: checkpoints, what workers print, the lock.
+-- A folder beside the store for files: checkpoints, the output of workers, the lock.
 local function folder_of(o)
   local plain = o.name:gsub("[^%w_-]", "_")
   if plain ~= o.name then plain = plain .. "_" .. core.sha256(o.name):sub(1, 8) end
@@ -130,8 +130,8 @@ local function run_here(o, plan, view, context)
 end
 
 local function run_study(o, call, study, fingerprint, context)
-  local places, pause = places_of(o)
-  store.look(o.store)  -- what is no store is told before folders are made
+  local runners, pause = runners_of(o)
+  store.look(o.store)  -- raises where it is no store, before folders are made
   local folder = folder_of(o)
   local lock <close> = core.lock_file(folder .. "/lock")
   if not lock then check.fail("mr.sweep: another process runs the study '%s' of %s now", o.name, o.store) end
@@ -143,8 +143,8 @@ local function run_study(o, call, study, fingerprint, context)
   opened:set_planned(row, plan.planned)
   local view = live.new(o.name, plan, { quiet = not o.progress })
   local interrupted
-  if places then
-    interrupted = pool.run{ schedule = plan, live = view, places = places, pause = pause, call = call, fingerprint = fingerprint,
+  if runners then
+    interrupted = pool.run{ schedule = plan, live = view, runners = runners, pause = pause, call = call, fingerprint = fingerprint,
       metric = o.metric or "value" }
   else
     interrupted = run_here(o, plan, view, context)
@@ -156,14 +156,15 @@ end
 local calls, running = 0, false
 
 ---Runs every trial of a study that has not ended yet, and returns the study's results. Each trial is a row of the store as soon as it begins;
----what it returned, or why it failed, is written when it ends. Running the same script again goes on where it stopped: a changed space, script,
----sampler, seed or setting is an error that names it, unless `force = true`. So are other data: a trial keeps the fingerprints of what it gave to
----mr.fit and mr.evaluate, and is begun once more, up to there, before its results are returned to a later run. Trials run in other
+---what it returned, or why it failed, is written when it ends. Running the same script again continues where it stopped: a changed space,
+---script, sampler, seed or setting is an error that names it, unless `force = true`. So are other data: a trial keeps the fingerprints of what
+---it gave to mr.fit and mr.evaluate, and is begun once more, up to there, before its results are returned to a later run. Trials run in other
 ---processes, which start this script anew and take trials where it calls `mr.sweep`; what is printed there goes to a file beside the store.
 ---Results do not depend on how many there are.
----Under `mpirun` or `srun` each of the processes that were started has one worker. The first one writes the store, goes on with the script and
----alone prints; the others stay in their first `mr.sweep` until it ends. All need the folder of the script and of the store. What a worker's
----end does to a trial is the same; a process that ends makes the launcher end all (unless `mpirun --enable-recovery`), to be gone on with later.
+---Under `mpirun` or `srun` each of the processes that were started has one worker. The first one writes the store, continues the script and
+---alone prints; the others stay in their first `mr.sweep` until it ends. All need the folder of the script and of the store. A worker's end has
+---the same effect on its trial; a process that ends makes the launcher end all (unless `mpirun --enable-recovery`); the sweep can be continued
+---later.
 ---@param options mr.SweepOptions
 ---@return mr.Results
 function M.sweep(options)

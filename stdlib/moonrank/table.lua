@@ -80,7 +80,7 @@ function Table:to_csv()
   return table.concat(lines, "\n") .. "\n"
 end
 
--- Lines of the table with other marks around cells; numbers as they are printed.
+-- Lines of the table with other separators of cells; numbers as printed.
 local function marked(self, first, between, last, escape)
   local function line(value_of)
     local parts = {}
@@ -127,7 +127,7 @@ end
 
 local html_escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
 
----Text as it stands in HTML, between tags or in quotes.
+---Text escaped for HTML, between tags or in quotes.
 ---@param text string
 ---@return string
 ---Example: `require("moonrank.table").escape_html("p < 0.05 & n > 3")   --> p &lt; 0.05 &amp; n &gt; 3`

@@ -111,8 +111,8 @@ end
 ---Example: `mr.device()   --> cpu`
 function M.device(name) return core.device(name) end
 
--- Recording as it was, then what pcall returned; nothing here can run out of memory before that.
----Runs a function without recording operations for gradients; returns what it returns. Recording goes on however the function ends.
+-- Restores recording, then returns what pcall returned; nothing here can run out of memory before that.
+---Runs a function without recording operations for gradients; returns what it returns. Recording is restored however the function ends.
 ---@param f function
 ---@return any
 ---Example: `mr.no_grad(function() return mr.ones(2):requires_grad():sum().tracked end)   --> false`
@@ -142,7 +142,7 @@ function tensor:reshape(...)
   return core.reshape(self, sizes)
 end
 
----Each entry moved into [min, max]; either may be absent.
+---Each entry limited to [min, max]; either may be absent.
 ---@param options { min?: number, max?: number }
 function tensor:clamp(options)
   options = check.options("clamp", options, { min = check.none, max = check.none })
@@ -189,7 +189,7 @@ function tensor:totable()
   return part(1)
 end
 
--- Sizes of runs of equal ids; an id that returns later is an error.
+-- Sizes of runs of equal ids; an id that occurs again later is an error.
 local function sizes_of_ids(ids)
   local sizes, names, seen = {}, {}, {}
   for i, id in ipairs(ids) do

@@ -95,7 +95,7 @@ end
 ---Ends a spec file: prints the summary; returns whether all went well.
 function M.finish()
   if state.tests == 0 then io.stderr:write("FAILED: no tests in this spec\n") end
-  -- ctest takes the word SKIPPED for the whole spec, so it must not hide a failure
+  -- ctest counts a spec with the word SKIPPED as skipped, so it must not be printed after a failure
   for _, why in ipairs(state.reasons) do print((state.failures == 0 and "SKIPPED: " or "skipped: ") .. why) end
   print(("%d tests, %d checks, %d failures, %d skipped"):format(state.tests, state.checks, state.failures, state.skipped))
   return state.failures == 0 and state.tests > 0

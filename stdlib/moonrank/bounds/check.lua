@@ -1,4 +1,4 @@
--- What a new bound has to be asked before anybody trains with it.
+-- Checks of a new bound before it is used in training.
 local check = require "moonrank.check"
 local grid = require "moonrank.bounds.grid"
 local metrics = require "moonrank.metrics.registry"
@@ -6,9 +6,9 @@ local tables = require "moonrank.table"
 
 local M = {}
 
-local steps = 32        -- scores from the least to the largest at which every list is looked at
-local vanished = 1e-9   -- of the steepest slope: nothing is learnt there
-local faded = 1e-2      -- next to nothing
+local steps = 32        -- scores from the least to the largest at which every list is evaluated
+local vanished = 1e-9   -- of the steepest slope: no gradient
+local faded = 1e-2      -- hardly any gradient
 
 ---@class mr.bounds.CheckOptions
 ---@field metrics? string[]    default {"ndcg", "ap", "nrbp_loss"}
@@ -28,7 +28,7 @@ local function add(list, kind, metric, text, ...) list[#list + 1] = { kind = kin
 
 local function is_finite(x) return x == x and x ~= math.huge and x ~= -math.huge end
 
--- What one metric is tried on.
+-- The lists that one metric is checked on.
 local function subject(bound, metric, o)
   local bounds = require "moonrank.bounds"
   local relevant = o.relevant or metrics.parse(metric).closed_forms and { 1, 2, 5, 20, 100, 500 } or { 1, 2, 5, 20 }
@@ -76,7 +76,7 @@ local function check_finite(s, report)
   end
 end
 
--- The tape's derivative against central differences, inside the range.
+-- The derivative of the recorded operations against central differences, inside the range.
 local function check_gradient(s, report)
   local worst, where = 0, nil
   for _, u in ipairs{ 0.07, 0.31, 0.52, 0.68, 0.93 } do
@@ -135,7 +135,7 @@ local function check_monotone(s, report)
   return "FLAT"
 end
 
--- A list must not see the others of its batch.
+-- A list's value must not depend on the other lists of its batch.
 local function check_alone(s, report)
   local score = scores_at(s, 0.4)
   local together = grid.evaluated(s.bound, s.metric, s.lists, score)
@@ -149,7 +149,7 @@ local function check_alone(s, report)
   end
 end
 
--- Lists on which no ordering can matter: as training sees them, and as the bound's own function would.
+-- Degenerate lists (all orderings have the same value): as training treats them, and by the bound's own function.
 local function check_degenerate(s, report)
   local sizes, score = s.degenerate, {}
   for l, size in ipairs(sizes) do score[l] = size.p > 0 and 1 or 0 end
@@ -177,7 +177,7 @@ local function check_degenerate(s, report)
   end
 end
 
--- The least slope over all lists at one score each, against the list's steepest.
+-- The least slope of all lists at one score each, relative to the list's steepest.
 local function fading(s, report, where, score)
   local _, slope = grid.evaluated(s.bound, s.metric, s.lists, score)
   local least, at = math.huge, nil
@@ -202,7 +202,7 @@ local function equal_scores(s)
   return metric:smooth(core.full({ s.lists.rows }, 0, "float64", "cpu"), s.lists, 1):totable()
 end
 
--- How much more a short list weighs than a long one, at every ratio.
+-- The gradient of a short list relative to a long one's, at every ratio.
 local function slope_ratios(s)
   local bounds = require "moonrank.bounds"
   local short = s.relevant[math.min(4, #s.relevant)]
@@ -289,8 +289,8 @@ function Report:__tostring()
   return table.concat(lines, "\n")
 end
 
----Checks a bound over lists of many sizes: its gradient against differences, whether it rises with the score, its ends, how much short lists
----weigh against long ones, lists on which no ordering can matter, and where its gradient fades. Prints the report and returns it.
+---Checks a bound over lists of many sizes: its gradient against differences, whether it rises with the score, its ends, the gradients of short
+---lists relative to long ones', degenerate lists, and where its gradient vanishes. Prints the report and returns it.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param options? mr.bounds.CheckOptions
 ---@return mr.BoundReport

@@ -1,16 +1,16 @@
--- Lists of many sizes on which bounds are tried out and drawn.
+-- Lists of many sizes on which bounds are checked and drawn.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local tensor = require "moonrank.tensor"
 
 local M = {}
 
-local most_rows = 1000000  -- of a list that is tried out
+local most_rows = 1000000  -- of a list on which bounds are checked
 
 ---@class mr.bounds.Size
 ---@field n integer
 ---@field p integer
----@field nsr? number  rows that are not relevant per relevant one, where the size was made by that
+---@field nsr? number  rows that are not relevant per relevant one, where the size was chosen by it
 
 ---Lists with these numbers of rows and relevant rows.
 ---@param sizes mr.bounds.Size[]

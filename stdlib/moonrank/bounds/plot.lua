@@ -1,4 +1,4 @@
--- Pictures of bounds: the bounded value against the metric, for lists of several sizes.
+-- Figures of bounds: the bounded value against the metric, for lists of several sizes.
 local check = require "moonrank.check"
 local grid = require "moonrank.bounds.grid"
 
@@ -9,7 +9,7 @@ local points = 101
 ---@class mr.bounds.PlotOptions
 ---@field metric? string       default "ndcg"
 ---@field nsr? number[]        rows that are not relevant per relevant one, a panel each (default 1, 2, 3)
----@field relevant? integer[]  relevant rows, a line each (default 5, 20, 100; where less is better 10, 20, 40, whose ranges are nearer)
+---@field relevant? integer[]  relevant rows, a line each (default 5, 20, 100; where less is better 10, 20, 40, whose ranges differ less)
 
 -- Bounded value of every size along its range.
 local function series_of(bound, metric, sizes)

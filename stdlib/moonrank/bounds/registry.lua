@@ -1,4 +1,4 @@
--- The bounds that have names, each with what `moonrank doc NAME` prints: its formula, where it is from, and when it helps.
+-- The bounds that have names, each with what `moonrank doc NAME` prints: its formula, its source, and when it helps.
 local check = require "moonrank.check"
 
 local M = {}
@@ -13,7 +13,7 @@ F~(M) = E sigma(a (M - X)), X the metric of a random ranking and a = kappa / sd.
 `mr.bounds.distribution_bound` has the options (kappa, samples, a ranker better than random).
 ]]
 
--- What is said of results is what the named scripts print.
+-- Statements about results are those that the named scripts print.
 local builtin = {
   none = {
     formula = "M", source = "-",
@@ -80,7 +80,7 @@ function M.builtin(name) return builtin[name] ~= nil end
 ---Example: `require "moonrank.bounds.registry".names()[1]   --> distribution`
 function M.names() return check.names(entries) end
 
----What there is to read of a bound, or nil where none has that name.
+---The documentation of a bound, or nil where none has that name.
 ---@param name string
 ---@return string?
 ---Example: `require "moonrank.bounds.registry".written("zscore"):match "bounded value: ([^\n]*)"   --> (M - E) / sd`

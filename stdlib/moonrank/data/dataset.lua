@@ -1,4 +1,4 @@
--- Judged lists with what a model sees of their rows: features, or users and items.
+-- Judged lists with the inputs of a model: features, or users and items.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
@@ -42,7 +42,7 @@ end
 
 function Dataset:get_fingerprint() return fingerprint.combined("dataset", self.lists, self.features, self.users, self.items) end
 
----Whether it is a dataset made here, whose batches depend on nothing but their options.
+---Whether it is a dataset made here, whose batches depend only on their options.
 function M.is(dataset) return getmetatable(dataset) == Dataset end
 
 ---@class mr.Batch
@@ -53,7 +53,7 @@ function M.is(dataset) return getmetatable(dataset) == Dataset end
 ---@field items? mr.Tensor     [rows of the batch]
 
 local function batch_of(self, index, device)
-  -- the rows of these lists, taken where they are
+  -- the rows of these lists, gathered on the dataset's device
   local function taken(x) return x and self.lists:take_rows(x, index):to(device) or nil end
   return {
     lists = self.lists:select(index), size = #index, features = taken(self.features), items = taken(self.items),
@@ -67,7 +67,8 @@ local function whole(self, device)
   return batch
 end
 
--- A share of some lists: those whose middle is in one of equally long pieces of their rows; which of `order` begin and end it.
+-- One process's share of some lists: those whose middle is in one of equally long pieces of their rows; indices in `order` of its first and
+-- last.
 local function share_of(sizes, order, first, count, share)
   local rows, before = 0, 0
   for i = first, first + count - 1 do rows = rows + sizes[order[i]] end
@@ -130,7 +131,7 @@ function Dataset:to(device)
 end
 
 ---The same lists with binary relevance: 1 where the grade is at least `threshold` ("top": the highest grade of the dataset; "top_of_list": the
----highest of the row's own list, so that of a list without differences all rows are relevant).
+---highest of the row's own list, so that all rows of a list with equal grades are relevant).
 ---@param threshold number|"top"|"top_of_list"
 ---@return mr.Dataset
 function Dataset:binarize(threshold)
@@ -155,11 +156,12 @@ function Dataset:scaling()
   local x = self.features:double()
   local mean = x:mean(1)
   local variance = ((x - mean) ^ 2):mean(1)
-  -- by the range: the variance of a constant is rounding, not 0
+  -- by the range: rounding may make the variance of a constant other than 0
   return { mean = mean, sd = x:max(1):gt(-((-x):max(1))):where(variance:sqrt(), 1) }
 end
 
----The same lists with features moved to mean 0 and standard deviation 1, by the statistics of this dataset or of another (train's for test).
+---The same lists with features standardised to mean 0 and standard deviation 1, by the statistics of this dataset or of another (train's for
+---test).
 ---@param scaling? { mean: mr.Tensor, sd: mr.Tensor }  default: this dataset's own
 ---@return mr.Dataset
 function Dataset:standardize(scaling)

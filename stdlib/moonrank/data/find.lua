@@ -14,7 +14,7 @@ local function folders()
   return list
 end
 
----The path of a file or folder: `name` itself where it exists, else the first of the usual places that has it.
+---The path of a file or folder: `name` itself where it exists, else the first of the usual folders that contains it.
 ---@param name string
 ---@param hint? string  what to do where it is not found
 ---@return string

@@ -1,10 +1,10 @@
--- Fingerprints of data: what has the same content has the same, wherever it was read from and however it was made; sixteen digits of SHA-256.
+-- Fingerprints of data: sixteen digits of a SHA-256 of the content, whatever its source.
 local core = require "moonrank.core"
 
 local M = {}
 
--- By tensor or lists: nothing changes these once they are there, so each is read once, and what datasets share is read once for all. Tables of
--- texts are the script's, and optimisers change tensors that are tracked: those are read each time.
+-- By tensor or lists: these do not change, so each is read once, also where datasets share it. Tables of texts may be changed by the script,
+-- and tracked tensors by optimisers: those are read each time.
 local known = setmetatable({}, { __mode = "k" })
 
 local function of_value(value)
@@ -16,7 +16,7 @@ local function of_value(value)
   return known[value]
 end
 
----One fingerprint of several things, in their order: tensors, lists, lists of texts, numbers, texts and flags; false for what is not there.
+---One fingerprint of several things, in their order: tensors, lists, lists of texts, numbers, texts and flags; false for what is absent.
 ---@param ... any
 ---@return string
 ---Example: `#require("moonrank.data.fingerprint").combined(mr.tensor{1, 2}, "test", 3)   --> 16`
@@ -30,7 +30,7 @@ function M.combined(...)
   return core.sha256(table.concat(parts, "\n")):sub(1, 16)
 end
 
----What another tensor or lists have, where these are the same on another device.
+---Gives a tensor or lists the fingerprint of the same ones on another device.
 ---@param from any
 ---@param to any
 function M.carry(from, to)

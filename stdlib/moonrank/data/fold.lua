@@ -1,4 +1,4 @@
--- One fold: what a model learns from, what its epoch is chosen on, and what is looked at once.
+-- One fold: the training part, the validation part, on which the epoch is chosen, and the test part.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
@@ -47,7 +47,7 @@ local function degenerate(lists)
   return total, none, all
 end
 
----What the fold holds, for people: lists, rows, rows with a grade of at least 1, lists without any and lists of nothing else.
+---A summary of the fold: lists, rows, rows with a grade of at least 1, lists without any and lists of nothing else.
 ---@return string
 function Fold:summary()
   local lines = { self.title }
@@ -82,7 +82,7 @@ function Fold:standardize()
   return mapped(self, function(part) return part:standardize(scaling) end)
 end
 
----A sequence of `count` folds, each made by `make(number)` when it is first looked at.
+---A sequence of `count` folds, each made by `make(number)` when it is first used.
 ---@param count integer
 ---@param make fun(number: integer): mr.Fold
 ---@return mr.Fold[]

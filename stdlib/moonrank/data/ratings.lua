@@ -1,4 +1,4 @@
--- Ratings of items by users, and the protocol that makes judged lists of them.
+-- Ratings of items by users, and the protocol by which judged lists are made from them.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
@@ -54,7 +54,7 @@ function Ratings:min_relevant(n)
   return changed(self, { least = n })
 end
 
--- The users that folds are made of.
+-- The users whose items form the folds.
 function Ratings:kept()
   if not self.binary then check.fail("folds: ratings are not relevance; say what is relevant first, e.g. ratings:binarize(4)") end
   if not self._kept then
@@ -75,7 +75,7 @@ local function make_fold(kept, o, number)
   }
 end
 
--- Folds are made late, so what is wrong with their options must be said early.
+-- Folds are made when they are first used, but errors in their options are raised at once.
 local function fold_options(options)
   local o = check.options("folds", options, { k = 5, by = "user", seed = 1, nsr = 1, valid = 0.1 })
   check.choice("folds", "by", o.by, { "user" })
@@ -90,10 +90,10 @@ local function fold_options(options)
   return o
 end
 
----k folds, made when they are first looked at. Each user's relevant items are shuffled and dealt to the folds; of those that are not test a
----share becomes validation (rounded, at least 1 of 2 or more). Each part gets `nsr` negatives per relevant item, drawn once without
----replacement from the items that are not relevant to the user in any part (low ratings may be among them). A user with too few such items
----has all there are, shared out in proportion; the summary counts these users.
+---k folds, made when they are first used. Each user's relevant items are shuffled and assigned to the folds in rotation; of those that are not
+---test a share becomes validation (rounded, at least 1 of 2 or more). Each part gets `nsr` negatives per relevant item, drawn once without
+---replacement from the items that are not relevant to the user in any part (low ratings may be among them). A user with too few such items has
+---all of them, divided in proportion; the summary counts these users.
 ---@param options? { k?: integer, by?: "user", seed?: integer, nsr?: integer, valid?: number }  defaults 5, "user", 1, 1, 0.1
 ---@return mr.Fold[]
 ---Example: `#mr.data.synthetic{kind = "ratings", users = 20, items = 200}:binarize(4):folds{k = 3}   --> 3`

@@ -1,13 +1,13 @@
--- Which data a trial of a sweep looked at: mr.fit, mr.evaluate and batches say so here, and nobody else has to.
+-- Which data a trial of a sweep used: mr.fit, mr.evaluate and batches record it here; scripts need not.
 local fingerprint = require "moonrank.data.fingerprint"
 
 local M = {}
 
-local most = 64  -- others than those of mr.fit that are noted: a script may evaluate every batch
+local most = 64  -- limit of those recorded besides mr.fit's: a script may evaluate every batch
 
 ---@class mr.data.Entry
 ---@field role string         "train", "valid", "test" of mr.fit; "other"
----@field fingerprint string  "unknown" where the script has data of a kind of its own
+---@field fingerprint string  "unknown" for objects of the script's own
 ---@field what string         for people: how many lists and rows
 
 local record = false
@@ -18,20 +18,20 @@ local function words_of(data)
   return ok and words or "data of the script's own"
 end
 
--- What ends a trial that is run to see its data only.
+-- The error that ends a trial which is run only to find its data.
 local Enough = setmetatable({}, { __name = "mr.data.Enough", __tostring = function() return "its data were seen" end })
 
----Begins to note. `stop`: "fit" ends the trial where mr.fit begins, "any" at the first data that it looks at, by an error.
+---Begins to record. `stop`: "fit" ends the trial where mr.fit begins, "any" at the first data that it uses, by an error.
 ---@param stop? "fit"|"any"
 function M.begin(stop) record = { entries = {}, by_key = {}, others = 0, stop = stop or false } end
 
----Whether an error is what `begin` asked for.
+---Whether an error is the one that `begin` asked for.
 function M.is_enough(message) return message == Enough end
 
----Whether anybody listens.
+---Whether data are recorded now.
 function M.listening() return record ~= false end
 
----Notes data under a role.
+---Records data under a role.
 ---@param role string
 ---@param data any  mr.Dataset or mr.Lists
 function M.note(role, data)
@@ -46,7 +46,7 @@ function M.note(role, data)
   if record.stop == "any" and role == "other" then error(Enough, 0) end
 end
 
----Notes what mr.fit is given.
+---Records the data of mr.fit.
 ---@param parts table<string, any>  train, valid and test
 ---@return table<string, string> data  fingerprints by role
 function M.note_fit(parts)
@@ -61,7 +61,7 @@ function M.note_fit(parts)
   return data
 end
 
----Ends noting; returns what was noted. What mr.fit had is not "other" beside it.
+---Ends recording; returns what was recorded. Data of mr.fit are not listed again as "other".
 ---@return mr.data.Entry[]
 function M.finish()
   local named, entries = {}, {}

@@ -1,4 +1,4 @@
--- What every kind of model is made of: the class, and parameters drawn or read by name.
+-- What kinds of model share: the class, and parameters, random or read by name.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -7,7 +7,7 @@ local M = {}
 ---@class mr.Model
 ---@field kind string
 ---@field config table  what it was made with
----@field repeats boolean   whether it does the same with a batch each time
+---@field repeats boolean   whether its scores depend on the batch and the parameters alone
 local Model = check.class("mr.Model")
 Model.repeats = true
 
@@ -20,7 +20,7 @@ end
 ---One score per row of the batch, differentiable in the parameters.
 function Model:__call(batch) return self._forward(self._parameters, batch) end
 
----The tensors that training changes.
+---The tensors that training updates.
 ---@return mr.Tensor[]
 function Model:parameters() return { table.unpack(self._parameters) } end
 
@@ -33,7 +33,7 @@ function Model:snapshot(into)
   return copies
 end
 
----Puts the numbers of a snapshot back.
+---Restores the values of a snapshot.
 ---@param snapshot mr.Tensor[]
 function Model:restore(snapshot)
   for i, parameter in ipairs(self._parameters) do core.restore(parameter, snapshot[i]) end
@@ -55,8 +55,8 @@ function Model:__tostring()
   return ("%s{%s}, %d parameters"):format(self.kind, table.concat(parts, ", "), self:size())
 end
 
----Writes the parameters and the configuration to a safetensors file, in one piece or not at all. A file that is there already is replaced
----where it is a model, too; anything else is left alone, and an error. Where `path` is a link, this goes for the file that it leads to.
+---Writes the parameters and the configuration to a safetensors file, whole or not at all. An existing file is replaced where it is a model,
+---too; any other is an error and is not changed. Where `path` is a link, this goes for the file that it leads to.
 ---@param path string
 function Model:save(path)
   local names, values = { "kind" }, { self.kind }
@@ -77,7 +77,7 @@ function M.positive_integers(where, options, names)
   end
 end
 
----Appends weights and bias of one fully connected layer, uniform in +-1/sqrt(inputs); returns the place of its weights.
+---Appends weights and bias of one fully connected layer, uniform in +-1/sqrt(inputs); returns the index of its weights.
 function M.layer(parameters, names, name, inputs, outputs, o, source)
   local range = 1 / math.sqrt(inputs)
   for _, part in ipairs{ { "weight", { inputs, outputs } }, { "bias", { 1, outputs } } } do

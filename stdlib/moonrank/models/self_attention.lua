@@ -17,7 +17,7 @@ local function checked(options)
   return o
 end
 
--- The parameters of a layer, from the place of its weights on.
+-- The parameters of a layer, from the index of its weights on.
 local function linear(x, p, at, activation) return core.layer(x, p[at], p[at + 1], activation or "none") end
 local function norm(x, p, at) return x:layer_norm(p[at], p[at + 1]) end
 

@@ -28,20 +28,20 @@ local terminals = {
 
 local function terminal_line(kind, width, height)
   if kind == "pdf" then
-    -- a pixel of the page is 1/96 of an inch; letters come out as large as in the others
+    -- a pixel of the page is 1/96 of an inch; fonts have the same size as in the others
     return ("set terminal pdfcairo size %.4fin,%.4fin noenhanced font 'sans,13' fontscale 0.5625"):format(width / 96, height / 96)
   end
   return terminals[kind]:format(width, height)
 end
 
--- The web has no font called sans, and says bold apart. Letters of the figure's own words cannot match: their < is written &lt;.
+-- SVG has no font called sans, and a separate attribute for bold. The figure's own text cannot match: its < is written &lt;.
 local function with_web_fonts(svg)
   return (svg:gsub('(<g [^<>]-font%-family=)"sans(:?B?o?l?d?)"', function(before, bold)
     return before .. '"sans-serif"' .. (bold == ":Bold" and ' font-weight="bold"' or "")
   end))
 end
 
--- The entries that all panels have alike, or nil: one legend then serves all.
+-- The entries that are the same in all panels, for one legend; or nil.
 local function shared_entries(o)
   if o.legend == "none" or o.legend == "labels" then return nil end
   local first = layout.named(o.panels[1])
@@ -58,8 +58,8 @@ local function shared_entries(o)
   return first
 end
 
--- What surrounds each panel. Panels above each other share their left and right margins, panels beside each other their top and bottom ones,
--- so that all boxes are as large.
+-- The margins of each panel. Panels above each other share their left and right margins, panels beside each other their top and bottom ones, so
+-- that all boxes have one size.
 local function plans_of(o, columns, w, h, shared)
   local several = #o.panels > 1
   local plans, shown = {}, {}
@@ -158,8 +158,8 @@ function Figure:text_script(columns, rows)
   return table.concat(page.lines, "\n") .. "\n"
 end
 
----Writes the figure into a file, which appears only when it is whole: .svg, .png or .pdf. Missing folders are made. A regular file that is
----there already is replaced (where `path` is a link, the file that it leads to); a folder, a pipe or a device never is.
+---Writes the figure into a file, whole or not at all: .svg, .png or .pdf. Missing folders are made. A regular file that is there already is
+---replaced (where `path` is a link, the file that it leads to); a folder, a pipe or a device never is.
 ---@param path string
 ---@return mr.Figure
 function Figure:save(path)
@@ -175,7 +175,7 @@ function Figure:save(path)
   return self
 end
 
----Prints the figure with letters, as wide as the terminal.
+---Prints the figure as text, as wide as the terminal.
 function Figure:show()
   local columns = tonumber(os.getenv("COLUMNS")) or core.is_terminal(1) and core.is_terminal(2) and core.terminal_width() or 100
   columns = math.max(40, math.min(columns // 1, 400))

@@ -1,4 +1,4 @@
--- Bars and heat maps: what is drawn over named places.
+-- Bars and heat maps: figures over categories.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local marks = require "moonrank.plot.marks"
@@ -91,7 +91,7 @@ local function add_bars(panel, one, k, count, flip)
   panel.entries[#panel.entries + 1] = entry
 end
 
--- The line that bars stand on, where they go both ways.
+-- The base line of bars that have both signs.
 local function add_zero(panel, axis, groups, flip)
   if axis.log or axis.lo >= 0 then return end
   panel.layers[#panel.layers + 1] = { rows = { { groups.lo, 0 }, { groups.hi, 0 } }, using = flip and "2:1" or "1:2",
@@ -177,7 +177,7 @@ local function color_range(where, rows, diverging, given)
   return z
 end
 
--- Numbers count upwards, names are read downwards.
+-- Numbers ascend upwards, names go downwards.
 local function grid_axis(where, name, names, count, label, down)
   local numeric = names == nil or type(names) == "userdata" or math.type(names[1]) ~= nil
   local list = names_of(where, name, names or counting(count))
@@ -211,10 +211,10 @@ function M.heatmap(given)
     for c, value in ipairs(row) do
       if scale.finite(value) then
         boxes[#boxes + 1] = { c, r, c - 0.5, c + 0.5, r - 0.5, r + 0.5, value }
-        -- what rounds to 0 has no sign
+        -- no sign for what rounds to 0
         local text = (format or "%.3g"):format(value):gsub("^%-([0.]+)$", "%1")
         cells[#cells + 1] = { x = c, y = r, text = text,
-          dark = is_dark(panel.palette, scale.place(panel.z, value)) }
+          dark = is_dark(panel.palette, scale.position(panel.z, value)) }
       end
     end
   end

@@ -1,4 +1,4 @@
--- Where things go on the page, in pixels from its top left corner: margins, legends, labels that do not meet.
+-- The layout of a page, in pixels from its top left corner: margins, legends, labels that do not overlap.
 local scale = require "moonrank.plot.scale"
 local text = require "moonrank.plot.text"
 
@@ -10,21 +10,21 @@ M.line, M.title_line, M.small_line = 17, 20, 14
 M.edge = 8
 M.swatch = 24
 
----Places for entries of a legend, in rows from (x, y).
+---Positions of entries of a legend, in rows from (x, y).
 ---@param entries table[]
 ---@param x number
 ---@param y number
 ---@param width number
----@return { entry: table, x: number, y: number }[] places, integer rows
+---@return { entry: table, x: number, y: number }[] positions, integer rows
 function M.legend(entries, x, y, width)
-  local places, row, at = {}, 1, x
+  local positions, row, at = {}, 1, x
   for _, entry in ipairs(entries) do
     local wide = M.swatch + 6 + text.width(entry.name, M.font)
     if at > x and at + wide > x + width then row, at = row + 1, x end
-    places[#places + 1] = { entry = entry, x = at, y = y + (row - 0.5) * M.line }
+    positions[#positions + 1] = { entry = entry, x = at, y = y + (row - 0.5) * M.line }
     at = at + wide + 16
   end
-  return places, #places > 0 and row or 0
+  return positions, #positions > 0 and row or 0
 end
 
 ---Entries that have a name.
@@ -38,7 +38,7 @@ function M.named(panel)
   return named
 end
 
----Moves heights apart until neighbours are `gap` apart and all lie within [top, bottom]; the most that one was moved.
+---Moves heights until neighbours are `gap` apart and all lie within [top, bottom]; returns the largest move.
 ---@param items { y: number }[]  sorted by y afterwards
 ---@param gap number
 ---@param top number
@@ -47,14 +47,14 @@ end
 ---Example: `require("moonrank.plot.layout").spread({{y = 10}, {y = 10}}, 4, 0, 100)   --> 2.0`
 function M.spread(items, gap, top, bottom)
   table.sort(items, function(a, b) return a.y < b.y end)
-  -- blocks of items that touch, each centred where its items want to be; a block that meets the one before joins it
+  -- blocks of items that touch, each centred on its items' own heights; a block that overlaps the one before is merged with it
   local blocks = {}
   for _, item in ipairs(items) do
     local block = { first = item.y, wish = item.y, items = { item } }
     while #blocks > 0 and block.first < blocks[#blocks].first + #blocks[#blocks].items * gap do
       local before = table.remove(blocks)
       local count = #before.items + #block.items
-      -- where the first item would lie if only this item mattered, averaged
+      -- the first item's height by each item alone, averaged
       before.wish = (before.wish * #before.items + (block.wish - #before.items * gap) * #block.items) / count
       table.move(block.items, 1, #block.items, #before.items + 1, before.items)
       before.first = before.wish
@@ -77,7 +77,7 @@ end
 local function right_labels(panel, ends, box)
   local items = {}
   local function add(y, words, color)
-    items[#items + 1] = { y = box.y + box.h * (1 - scale.place(panel.y, y)), text = words, color = color }
+    items[#items + 1] = { y = box.y + box.h * (1 - scale.position(panel.y, y)), text = words, color = color }
   end
   if ends then
     for _, entry in ipairs(M.named(panel)) do
@@ -90,31 +90,31 @@ local function right_labels(panel, ends, box)
   return items
 end
 
----The labels at the right edge of a box, apart from each other.
+---The labels at the right edge of a box, moved apart.
 function M.right_labels(panel, ends, box)
   local items = right_labels(panel, ends, box)
   M.spread(items, M.line - 1, box.y + 2, box.y + box.h)
   return items
 end
 
--- Whether the ends of the lines can carry their names: few, ending together, apart, short.
+-- Whether names fit at the ends of the lines: few, at the same x, apart, short.
 local function ends_are_free(panel, box, width)
   local named = M.named(panel)
   if #named == 0 or #named > 5 or panel.kind ~= "lines" then return false end
   for _, entry in ipairs(named) do
     if not entry.last or text.width(entry.name, M.font) > 0.3 * width then return false end
-    local x, y = scale.place(panel.x, entry.last[1]), scale.place(panel.y, entry.last[2])
+    local x, y = scale.position(panel.x, entry.last[1]), scale.position(panel.y, entry.last[2])
     if x < 0.97 or x > 1.001 or y < 0 or y > 1 then return false end
   end
   return M.spread(right_labels(panel, true, box), M.line - 1, box.y + 2, box.y + box.h) <= 8
 end
 
--- Words over the plot for vertical lines and shaded regions, in as many rows as keep them apart.
+-- Text above the plot for vertical lines and shaded regions, in as many rows as are needed to keep them apart.
 local function top_labels(panel, box)
   local items, rows = {}, {}
   local function add(x, words)
     if not words or x < panel.x.lo or x > panel.x.hi then return end
-    items[#items + 1] = { x = box.x + box.w * scale.place(panel.x, x), text = words, half = text.width(words, M.small_font) / 2 }
+    items[#items + 1] = { x = box.x + box.w * scale.position(panel.x, x), text = words, half = text.width(words, M.small_font) / 2 }
   end
   for _, region in ipairs(panel.shade or {}) do
     local from, to = math.max(region.from, panel.x.lo), math.min(region.to, panel.x.hi)
@@ -175,8 +175,8 @@ local function in_lines(ticks, pixels)
   return broken, most
 end
 
--- Ticks of the x axis that fit below a box of this width, the height of their words, and how far these reach to the left where
--- they stand aslant, as long names do.
+-- Ticks of the x axis that fit below a box of this width, the height of their text, and how far it reaches to the left where it is rotated, as
+-- long names are.
 local function x_ticks(panel, width)
   local ticks = scale.ticks(panel.x, math.max(4, width // 65))
   local room, most = width / math.max(#ticks, 1), widest(ticks, M.font)
@@ -191,7 +191,7 @@ local function y_ticks(panel, height)
   return thinned(ticks, height / math.max(#ticks, 1), panel.y.numeric and 24 or M.line - 2)
 end
 
--- What names the series: nothing, labels at the ends of lines, or a legend.
+-- How series are named: not at all, by labels at the ends of lines, or by a legend.
 local function naming(panel, box, w, o)
   local wish = panel.legend
   if not o.legend or wish == "none" or #M.named(panel) == 0 then return "none" end
@@ -199,11 +199,11 @@ local function naming(panel, box, w, o)
   if wish == "labels" and has_ends then return "labels" end
   if wish ~= "auto" then return "legend" end
   if not o.no_labels and ends_are_free(panel, box, w) then return "labels" end
-  -- one set of bars or points needs no key unless it was asked for
+  -- a single series of bars or points needs no legend unless it was asked for
   return (#panel.entries > 1 or panel.kind == "lines") and "legend" or "none"
 end
 
----What surrounds the box of a panel that may take `w` by `h` pixels: margins, ticks, what the legend is.
+---What surrounds the box of a panel of `w` by `h` pixels: margins, ticks, the kind of legend.
 ---@param panel table
 ---@param w number
 ---@param h number

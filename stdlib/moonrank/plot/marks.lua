@@ -1,4 +1,4 @@
--- Lines, points and steps: what is drawn between two axes of numbers.
+-- Lines, points and steps: figures over two axes of numbers.
 local check = require "moonrank.check"
 local scale = require "moonrank.plot.scale"
 local series = require "moonrank.plot.series"
@@ -7,7 +7,7 @@ local M = {}
 
 local none = check.none
 
----Options that every kind of figure knows.
+---Options of every kind of figure.
 ---@param more table<string, any>
 ---@return table
 function M.known(more)
@@ -37,14 +37,14 @@ function M.check_page(where, o)
   end
 end
 
--- A list given as one entry, without braces of its own, would otherwise be taken for an empty one.
+-- A single entry given without its own braces would otherwise be taken for an empty list.
 local function check_list(where, name, list)
   if next(list) ~= nil and #list == 0 then
     check.fail("%s: %s has a field '%s', expected a list of entries", where, name, tostring(next(list)))
   end
 end
 
----Checks what every kind of figure knows; the panel to be filled in.
+---Checks the options of every kind of figure; returns the panel to be filled in.
 ---@param where string
 ---@param kind string
 ---@param o table
@@ -106,7 +106,7 @@ local function add_axes(panel, o, xs, ys, xpad, ypad)
   panel.y = scale.axis(panel.where, { name = "y", label = o.ylabel, log = o.ylog, range = o.yrange, values = ys, pad = ypad })
 end
 
--- Rows of a data block; a gap is false. Also the points that stand alone between gaps, where no line would show them, and the last point.
+-- Rows of a data block; a gap is false. Also the single points between gaps, which a line would not show, and the last point.
 local function rows_of(panel, one, columns)
   local rows, alone, last, run = {}, {}, nil, 0
   local function close()
@@ -180,7 +180,7 @@ function M.lines(given)
   return panel, o
 end
 
--- Filled circle, triangle, square, diamond, down triangle and their open kin, so that shape tells as well as colour.
+-- Filled circle, triangle, square, diamond, down triangle and their open forms, so that series differ by shape as well as by colour.
 local shapes = { 7, 9, 5, 13, 11, 6, 8, 4 }
 
 ---Points; see mr.plot.scatter.
@@ -224,7 +224,7 @@ end
 local function steps(values, axis)
   local rows, n, seen = { { axis.lo, 0 } }, #values, 0
   local function at(i) return axis.log and math.max(values[i], axis.lo) or values[i] end
-  local function bin(i) return n <= 4000 and values[i] or scale.place(axis, at(i)) * 4000 // 1 end
+  local function bin(i) return n <= 4000 and values[i] or scale.position(axis, at(i)) * 4000 // 1 end
   for i = 1, n do
     if i == n or bin(i) ~= bin(i + 1) then
       rows[#rows + 1] = { at(i), seen / n }

@@ -1,4 +1,4 @@
--- One pair of axes as a gnuplot script. Places are computed here, so gnuplot is left nothing to guess.
+-- One pair of axes as a gnuplot script. All positions are computed here, none by gnuplot.
 local layout = require "moonrank.plot.layout"
 local scale = require "moonrank.plot.scale"
 local text = require "moonrank.plot.text"
@@ -15,7 +15,7 @@ function M.page(width, height)
   local page = { lines = {}, blocks = 0, width = width, height = height }
   function page.add(format, ...) page.lines[#page.lines + 1] = select("#", ...) > 0 and format:format(...) or format end
   function page.at(x, y) return ("screen %.5f, screen %.5f"):format(x / width, 1 - y / height) end
-  -- Words at a place: justified left, center or right, centred on their height.
+  -- Text at a position: justified left, center or right, centred vertically.
   function page.words(words, x, y, o)
     page.add("set label %s at %s %s%s font 'sans%s,%d' tc rgb '%s' front", quote_line(words), page.at(x, y), o.justify or "left",
       o.rotate and " rotate" or "", o.bold and ":Bold" or "", o.size or layout.font, o.color or "#222222")
@@ -39,7 +39,7 @@ local function data_block(page, rows)
   return "$d" .. page.blocks
 end
 
--- gnuplot reads the label of a tick as a format if there is a percent sign in it, and cuts what it makes of that after 49 bytes.
+-- gnuplot reads the label of a tick as a format if there is a percent sign in it, and truncates the result to 49 bytes.
 local function is_cut(words) return #words > 45 and words:find("%", 1, true) ~= nil end
 
 local function tick_list(ticks)
@@ -50,7 +50,7 @@ local function tick_list(ticks)
   return "(" .. table.concat(parts, ", ") .. ")"
 end
 
--- Labels of ticks that gnuplot would cut, as words beside the axis.
+-- Labels of ticks that gnuplot would truncate, as text beside the axis.
 local function long_labels(page, name, ticks, turned)
   local where = name == "x" and "first %s, graph 0 %s offset 0,-0.7" or "graph 0, first %s %s offset -1,0"
   for _, tick in ipairs(ticks) do
@@ -92,9 +92,9 @@ end
 ---@param y number
 ---@param width number
 function M.legend(page, entries, x, y, width)
-  for _, place in ipairs((layout.legend(entries, x, y, width))) do
-    swatch(page, place.entry, place.x, place.y)
-    page.words(place.entry.name, place.x + layout.swatch + 6, place.y, {})
+  for _, position in ipairs((layout.legend(entries, x, y, width))) do
+    swatch(page, position.entry, position.x, position.y)
+    page.words(position.entry.name, position.x + layout.swatch + 6, position.y, {})
   end
 end
 
@@ -172,7 +172,7 @@ local function plot_command(page, panel, box)
     local style = as_text and layer.text or not as_text and layer.with
     local using = layer.using
     if style and layer.cells then
-      -- white lines between cells that are large enough; others overlap a little, or the page shines through between them
+      -- white lines between cells that are large enough; others overlap a little, or the page would show between them
       local w, h = box.w / #panel.x.categories, box.h / #panel.y.categories
       local large = math.min(w, h) >= 16
       style = style .. (large and " border lc rgb '#FFFFFF'" or " noborder")
@@ -185,7 +185,7 @@ local function plot_command(page, panel, box)
     end
   end
   if #parts == 0 then
-    -- gnuplot draws no axes for nothing
+    -- gnuplot draws no axes without data
     local middle = data_block(page, { { (panel.x.lo + panel.x.hi) / 2, (panel.y.lo + panel.y.hi) / 2 } })
     parts[1] = middle .. " using 1:2:('') with labels notitle"
   end
@@ -222,7 +222,7 @@ function M.draw(page, panel, region, plan, o)
   plot_command(page, panel, box)
 end
 
----Draws a panel with letters in the terminal, where gnuplot places things itself.
+---Draws a panel as text in the terminal, with gnuplot's own layout.
 ---@param page table  its size counts letters
 ---@param panel table
 function M.draw_text(page, panel)

@@ -12,12 +12,12 @@ local M = {}
 ---@field down boolean?         from top to bottom
 ---@field whole boolean?        only whole numbers, such as epochs
 
--- What can be drawn: differences and quotients of larger numbers would not be finite. The rest is a gap.
+-- The range of what can be drawn: differences and quotients of larger numbers would not be finite. The rest are gaps.
 local largest_drawn = 1e150
 local function finite(x) return x == x and x <= largest_drawn and x >= -largest_drawn end
 M.finite = finite
 
----Whether a number has a place on an axis.
+---Whether a number can be drawn on an axis.
 ---@param axis { log: boolean? }
 ---@param x number
 ---@return boolean
@@ -39,13 +39,13 @@ local function widened(lo, hi, log, pad, whole)
     return lo / factor, hi * factor
   end
   local size = math.max(math.abs(lo), math.abs(hi))
-  -- differences that are rounding errors would make ticks that read alike
+  -- differences that are rounding errors would give ticks with equal labels
   if hi - lo <= size * 1e-10 or size < 1e-150 then
     local half = (size < 1e-150 or whole) and 1 or size * 0.1
     return lo - half, hi + half
   end
   local margin = (hi - lo) * pad
-  -- what is never negative gets no negative ticks
+  -- data without negative values get no negative ticks
   return (lo >= 0 and lo < margin) and 0 or lo - margin, (hi <= 0 and -hi < margin) and 0 or hi + margin
 end
 
@@ -79,8 +79,8 @@ end
 ---@param axis mr.plot.Axis
 ---@param x number
 ---@return number
----Example: `require("moonrank.plot.scale").place({lo = 1, hi = 100, log = true}, 10)   --> 0.5`
-function M.place(axis, x)
+---Example: `require("moonrank.plot.scale").position({lo = 1, hi = 100, log = true}, 10)   --> 0.5`
+function M.position(axis, x)
   local lo, hi = axis.lo, axis.hi
   if axis.log then x, lo, hi = math.log(x), math.log(lo), math.log(hi) end
   local share = (x - lo) / (hi - lo)
@@ -91,7 +91,7 @@ local suffixes = { { 1e9, "G" }, { 1e6, "M" }, { 1e3, "k" } }
 
 -- A tick's number, with as many decimals as neighbours need that are `step` apart.
 local function tick_text(x, step, largest)
-  -- a sum of steps may miss 0 by a little
+  -- a sum of steps may be 0 only up to rounding
   if math.abs(x) < step * 1e-6 then return "0" end
   if step < 1e-4 or largest >= 1e12 then return (("%.3g"):format(x):gsub("e([+-])0*", "e%1"):gsub("e%+", "e")) end
   if largest >= 1e4 then
@@ -110,7 +110,7 @@ local function linear_ticks(lo, hi, count, whole)
   local power = 10.0 ^ math.floor(math.log(rough, 10))
   local step = power * 10
   for _, nice in ipairs{ 1, 2, 2.5, 5 } do
-    -- 2.5 needs one more decimal, which looks odd between whole numbers
+    -- 2.5 would need one more decimal, unlike its neighbours
     if nice * power >= rough * 0.999 and not (nice == 2.5 and power == 1) then
       step = nice * power
       break

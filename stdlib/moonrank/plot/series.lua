@@ -1,10 +1,10 @@
--- What a script hands over to be drawn, checked and turned into plain numbers.
+-- The data of a figure, checked and converted to plain numbers.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
 local M = {}
 
--- Okabe and Ito's colours, told apart by colour-blind readers too; yellow last, it is weak on white.
+-- Okabe and Ito's colours, distinct also for colour-blind readers; yellow last, because it is faint on white.
 M.colors = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442" }
 M.styles = { solid = "1", dashed = "(10,5)", dotted = "(2,4)" }
 local style_order = { "solid", "dashed", "dotted" }

@@ -3,7 +3,7 @@ local check = require "moonrank.check"
 
 local M = {}
 
----A text that can be shown as it is, with line breaks in one form; raises where it is no text, as with bytes that move a terminal's cursor.
+---A text with its line breaks in one form; raises where it has control characters or is no UTF-8.
 ---@param text any
 ---@return string
 ---Example: `#require("moonrank.plot.text").plain("two\r\nlines")   --> 9`
@@ -27,7 +27,7 @@ local double = { ["\n"] = "'.\"\\n\".'", ["'"] = "'.\"'\".'" }
 ---Example: `require("moonrank.plot.text").quote("it's `ls`")   --> 'it'."'".'s `ls`'`
 function M.quote(text) return "'" .. M.plain(text):gsub("[\n']", double) .. "'" end
 
----The same on one line, for places that have only one: the label of an axis, the name of a series.
+---The same on one line: for the label of an axis, the name of a series.
 ---@param text string
 ---@return string
 function M.quote_line(text) return M.quote((tostring(text):gsub("\r?\n", " "))) end

@@ -27,7 +27,7 @@ local function best_of(groups, column, sign)
   return best
 end
 
--- Combinations of parameters among some rows; of those that do not apply to a trial nothing is asked.
+-- Combinations of parameters among some rows; parameters that do not apply to a trial are ignored.
 local function combinations(data, names, rows)
   local by_key, groups = {}, {}
   for _, row in ipairs(rows) do
@@ -47,7 +47,7 @@ end
 local function others_of(data, by, over)
   local known, others = set_of(by), {}
   for _, name in ipairs(over) do
-    data:column("results:best", name)  -- says so where there is none
+    data:column("results:best", name)  -- raises where there is none
     known[name] = true
   end
   for _, name in ipairs(data.params) do

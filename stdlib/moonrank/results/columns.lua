@@ -1,4 +1,4 @@
--- Trials of a study as columns: parameters, numbers that trials returned, and what the store knows beside them.
+-- Trials of a study as columns: parameters, numbers that trials returned, and other fields of the store.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -25,7 +25,7 @@ function M.load(store, study, states)
   local self = setmetatable({ count = #found.id, params = names, _store = store, _study = study, _states = states, _id = found.id,
     _columns = { number = found.number, value = found.value, state = found.state }, _rows = false, _numbers = false }, Columns)
   for i, name in ipairs(names) do self._columns[name] = columns[i] end
-  if self.count == 0 then  -- where every trial failed the parameters still have names
+  if self.count == 0 then  -- where every trial failed the parameters' names are still known
     self.params = store:columns([[SELECT DISTINCT p.key AS key FROM trials t, json_each(t.params) p WHERE t.study = ?1
       ORDER BY p.key]], study.id).key
     for _, name in ipairs(self.params) do self._columns[name] = {} end

@@ -7,7 +7,7 @@ local make_table = require("moonrank.table").new
 
 local M = {}
 
--- p values that allow for how many there are.
+-- p values corrected for their number.
 local corrections = {}
 
 function corrections.none(p) return p end
@@ -26,7 +26,7 @@ local tests = {
   paired_t = function(a, b) return require("moonrank.stats").paired_t(a, b).p end,
 }
 
--- Rows by what the other parameters are; or, of the combination that is best over some parameters, by these.
+-- Rows by the values of the other parameters; or, of the combination that is best over some parameters, by these.
 local function by_others(results, data, o, rows)
   local found, names = {}, data.params
   if o.over then

@@ -1,4 +1,4 @@
--- Pictures of a study: what a parameter does, how trials went, which combinations are good.
+-- Figures of a study: the effect of a parameter, the course of trials, the best combinations.
 local check = require "moonrank.check"
 local pivot = require "moonrank.results.pivot"
 
@@ -8,14 +8,14 @@ local function metric_of(results, value) return value == "value" and results.stu
 
 local function finite(value) return type(value) == "number" and value - value == 0 end
 
--- Whether numbers are better seen by their logarithms: positive, and over two powers of ten or more.
+-- Whether numbers are drawn by their logarithms: positive, and over two powers of ten or more.
 local function ratios(values)
   local low, high = math.huge, 0
   for _, value in ipairs(values) do low, high = math.min(low, value), math.max(high, value) end
   return low > 0 and high / low >= 100
 end
 
----A parameter's values and what came of them: points for numbers, bars of means with standard deviations for names.
+---A parameter's values and their results: points for numbers, bars of means with standard deviations for names.
 ---@return mr.Figure
 function M.marginal(results, name, o)
   local where = "results:marginal"
@@ -88,7 +88,7 @@ function M.curves(results, o)
   return plot.lines{ series = series, xlabel = "step", ylabel = name, title = results.name }
 end
 
--- Where values stand on an axis from 0 to 1: numbers by size (or their logarithms), names in their order.
+-- Positions of values on an axis from 0 to 1: numbers by size (or their logarithms), names in their order.
 local function axis(column, rows)
   local values, numeric = {}, true
   for _, row in ipairs(rows) do
@@ -97,18 +97,18 @@ local function axis(column, rows)
       numeric = numeric and type(column[row]) == "number"
     end
   end
-  local place = {}
+  local position = {}
   if numeric then
     local scale = ratios(values) and math.log or function(x) return x end
-    for _, value in ipairs(values) do place[value] = scale(value) end
+    for _, value in ipairs(values) do position[value] = scale(value) end
   else
     local seen = {}
     for _, value in ipairs(values) do seen[tostring(value)] = value end
-    for i, text in ipairs(check.names(seen)) do place[seen[text]] = i end
+    for i, text in ipairs(check.names(seen)) do position[seen[text]] = i end
   end
   local low, high = math.huge, -math.huge
-  for _, x in pairs(place) do low, high = math.min(low, x), math.max(high, x) end
-  return function(value) return value == nil and 0 / 0 or high > low and (place[value] - low) / (high - low) or 0.5 end
+  for _, x in pairs(position) do low, high = math.min(low, x), math.max(high, x) end
+  return function(value) return value == nil and 0 / 0 or high > low and (position[value] - low) / (high - low) or 0.5 end
 end
 
 ---Parallel coordinates: one axis per parameter and one for the value, a line per trial, the best ones on top.

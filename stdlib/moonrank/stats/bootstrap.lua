@@ -16,7 +16,7 @@ local function values_of(x)
   return { a, b }, skipped
 end
 
--- f of what `draw` makes of every column; a number.
+-- f of the columns as drawn by `draw`; a number.
 local function value_of(f, columns, draw)
   local drawn = {}
   for i, column in ipairs(columns) do drawn[i] = draw and draw(column) or column end

@@ -1,10 +1,10 @@
--- What the statistics take: tensors or tables of numbers, and checked options.
+-- Arguments of the statistics: tensors or tables of numbers, and checked options.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
 local M = {}
 
--- Larger numbers, and bandwidths that are smaller than its inverse, leave the range of their type when they are squared.
+-- Squares of larger numbers, and of bandwidths below its inverse, would overflow or underflow.
 M.largest = 1e100
 -- Points of a curve, and random draws.
 M.most_points, M.most_draws = 1000000, 100000000
@@ -19,7 +19,7 @@ function M.tensor(where, x)
   return x
 end
 
----A tensor that fits can be computed with: squares and cubes of its values can be added up.
+---A tensor whose values are small enough for sums of their squares and cubes.
 ---@param where string
 ---@param name string  of the argument
 ---@param x mr.Tensor|number[]
@@ -82,7 +82,7 @@ function M.points(where, o, low, high)
   return core.tensor(points, "float64", "cpu")
 end
 
----The bandwidth: a number as it is, a rule by `find`, which also tells whether the search for it hit an end.
+---The bandwidth: a number as it is, a rule by `find`, which also returns whether the search for it hit an end.
 ---@return number bandwidth
 ---@return boolean at_edge
 function M.bandwidth(where, value, rules, find)

@@ -15,7 +15,7 @@ local where = "mr.stats.linear_model"
 ---@field skipped integer  rows with NaN
 local Model = check.class("mr.LinearModel")
 
--- Names of the levels of a factor as they come first, and each row's level.
+-- Names of the levels of a factor in order of appearance, and each row's level.
 local function levels_of(name, values, count)
   if type(values) ~= "table" then check.fail("%s: factor %s is a %s, expected a table of names", where, name, type(values)) end
   if #values ~= count then check.fail("%s: factor %s has %d rows, y has %d", where, name, #values, count) end
@@ -33,7 +33,7 @@ local function levels_of(name, values, count)
   return levels, rows
 end
 
--- What stands in the columns of one name: levels but the first, or the number itself.
+-- The columns of one name: an indicator of each level but the first, or the number itself.
 local function coded(self, name, value)
   local levels = self._levels[name]
   if not levels then return { value }, { name } end
@@ -67,7 +67,7 @@ local function design_row(self, values)
   return row, names
 end
 
--- Columns by name, without the rows that have a NaN; what is known of the names goes into the model.
+-- Columns by name, without the rows that have a NaN; the names' levels and means are kept in the model.
 local function read(self, o)
   local y = input.numbers(where, "y", o.y)
   local columns, kept = {}, {}
@@ -96,7 +96,7 @@ local function read(self, o)
   return y, columns, kept
 end
 
--- The rows that are kept, as two tensors; covariates' means on the way.
+-- The rows that are kept, as two tensors; also sets the covariates' means.
 local function design(self, y, columns, kept)
   local flat, values, names = {}, {}, nil
   for k, i in ipairs(kept) do
@@ -193,8 +193,8 @@ local function name_of(levels)
   return table.concat(parts, ", ")
 end
 
----Estimated marginal means (Searle, Speed & Milliken 1980): what the model expects of every level of a factor, or of every combination of the
----levels of several, with the other factors' levels weighed alike and numbers at their means.
+---Estimated marginal means (Searle, Speed & Milliken 1980): the model's prediction for every level of a factor, or of every combination of the
+---levels of several, with equal weights of the other factors' levels and numbers at their means.
 ---@param ... string  names of factors
 ---@return { level: string, levels: any[], mean: number, error: number, low: number, high: number }[]  low, high: 95 % interval by Student's t
 function Model:emmeans(...)

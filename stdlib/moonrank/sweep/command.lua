@@ -1,4 +1,4 @@
--- How this very script is started again, for workers; and which text it has, to notice when that changes.
+-- The command line that starts this script again, for workers; and the checksum of its text, to detect changes.
 local core = require "moonrank.core"
 
 local M = {}
@@ -25,7 +25,7 @@ function M.words(threads)
   return words
 end
 
----The file where a function stands and the SHA-256 of its text; of code that is in no file, of the code.
+---The file of a function and the SHA-256 of its text; of code that is in no file, of the code.
 ---@param f function
 ---@return string name, string sum
 function M.script_of(f)

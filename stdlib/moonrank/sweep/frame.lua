@@ -36,7 +36,7 @@ function M.pack(value)
   return table.concat(parts)
 end
 
-local deepest = 64  -- tables in tables; what was packed here has a few
+local deepest = 64  -- of nested tables; our own messages have a few
 
 local function read(bytes, at, depth)
   local kind = bytes:sub(at, at)
@@ -55,7 +55,7 @@ local function read(bytes, at, depth)
   return out, next_at
 end
 
----The value of such bytes; an error where they are none.
+---The value of such bytes; an error where they are malformed.
 ---@param bytes string
 ---@return any
 ---Example: `require("moonrank.sweep.frame").unpack(require("moonrank.sweep.frame").pack{a = 1}).a   --> 1`

@@ -1,9 +1,9 @@
--- Which GPU a worker uses: each its own, in turn where there are more workers than GPUs.
+-- Which GPU a worker uses: each its own, in rotation where there are more workers than GPUs.
 local core = require "moonrank.core"
 
 local M = {}
 
--- The names of those that this process may use: what it was given, or all that CUDA finds, by number.
+-- The names of the GPUs that this process may use: CUDA_VISIBLE_DEVICES, or all that CUDA finds, by number.
 local function names()
   local given, found = os.getenv "CUDA_VISIBLE_DEVICES", {}
   for name in (given or ""):gmatch "[^,%s]+" do found[#found + 1] = name end

@@ -1,4 +1,4 @@
--- What a running sweep shows: on a terminal a small table that is drawn anew, elsewhere a plain line now and then.
+-- The display of a running sweep: on a terminal a small table that is redrawn, elsewhere plain lines at intervals.
 local core = require "moonrank.core"
 
 local M = {}
@@ -80,7 +80,7 @@ function Live:_clear()
   self.lines = 0
 end
 
----Shows how things stand, if it is time to.
+---Shows the state, if the interval has passed.
 ---@param running { trial: table, report?: table }[]
 function Live:update(running)
   local now = self.clock()
@@ -97,14 +97,14 @@ function Live:update(running)
   self.lines = #lines
 end
 
----Says something that stays.
+---Prints a line that is not overwritten.
 function Live:say(text)
   if self.quiet then return end
   self:_clear()
   self.out:write(core.safe_text(text, true), "\n")
 end
 
----The last word: what was done, and what failed why.
+---The final summary: what was done, and what failed and why.
 function Live:finish()
   self:say(self:summary(0))
   local shown = 0

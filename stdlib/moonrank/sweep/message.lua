@@ -1,4 +1,4 @@
--- What a worker says to its parent, checked: what else its channel carries, e.g. what a library wrote there, costs the worker and not the sweep.
+-- Messages of a worker to its parent, checked: anything else on the channel, e.g. from a library, ends the worker and not the sweep.
 local frame = require "moonrank.sweep.frame"
 
 local M = {}
@@ -26,7 +26,7 @@ local function are_reports(reports)
   return true
 end
 
--- The data that a trial looked at (data/seen).
+-- The data that a trial used (data/seen).
 local function are_data(data)
   if not holds(data, "integer", "table") then return false end
   for _, each in next, data or {} do
@@ -50,14 +50,14 @@ local function is_outcome(outcome)
   return are_reports(outcome.reports) and are_data(outcome.data)
 end
 
--- By kind: whether the rest is as it should be, from a worker that has a trial or has none.
+-- By kind: whether the other fields are valid, from a worker that has a trial or has none.
 local kinds = {
   ready = function(message, busy) return type(message.fingerprint) == "string" and not busy end,
   report = function(message, busy) return is_report(message.report) and busy end,
   ["end"] = function(message, busy) return is_outcome(message.outcome) and busy end,
 }
 
----What a worker said, or nil where it is nothing that a worker says.
+---A worker's message, or nil where it is invalid.
 ---@param bytes string
 ---@param busy boolean  whether it has a trial
 ---@return table?

@@ -1,11 +1,11 @@
--- What a trial's function returned, as what the store keeps: numbers by name, scores per list, the value that counts.
+-- The result of a trial's function in the form of the store: numbers by name, scores per list, the value of the metric.
 local core = require "moonrank.core"
 local metrics = require "moonrank.metrics.registry"
 
 local M = {}
 
--- What mr.fit returned: the means on test, the chosen epoch and its metrics on what chose it, the history as reports; and where its metrics
--- are better, since they may have names of their own.
+-- The result of mr.fit: the means on test, the chosen epoch and its metrics on the part that chose it, the history as reports; and the
+-- directions of its metrics, which the script may have named.
 local function of_run(run)
   local result, reports = { best_epoch = run.best and run.best.epoch, per_list = run.scores }, {}
   for name, value in pairs(run.best and run.best.metrics or {}) do result["valid_" .. name] = value end
@@ -49,7 +49,7 @@ local function lists_of(per_list, metric)
   return lists
 end
 
--- The name of the number that counts: what the sweep says, or the only one.
+-- The name of the study's number: the sweep's `metric`, or the only one.
 local function metric_of(numbers, metric)
   if metric then
     if numbers[metric] == nil then error(("the trial returned no number '%s', which is the metric"):format(metric), 0) end
@@ -66,7 +66,7 @@ local function metric_of(numbers, metric)
   return first
 end
 
--- Raises where the number that counts is better in the other direction than the sweep goes.
+-- Raises where the number's own direction is not the sweep's.
 local function check_direction(name, o, directions)
   local own = directions[name] or (o.assumed and metrics.usual_direction(name) or metrics.direction(name))
   if o.direction and own and own ~= o.direction then
@@ -76,7 +76,7 @@ local function check_direction(name, o, directions)
   end
 end
 
----The outcome of a finished trial; raises where the result is nothing that can be kept.
+---The outcome of a finished trial; raises where the result cannot be stored.
 ---@param result any       what the trial's function returned
 ---@param o? { metric?: string, direction?: string, assumed?: boolean }  which number counts, and in which direction
 ---@return { state: string, value: number?, reason: string?, numbers: table<string, number>, lists: table<string, string>, reports: table? }

@@ -1,5 +1,5 @@
--- Parts of a search space: what one parameter of a sweep may be. A part knows its values for a grid, its value at a number in [0, 1) (for
--- samplers that draw), and a text that tells it from every other part.
+-- Parts of a search space: the possible values of one parameter. A part has its values for a grid, its value at a number in [0, 1) (for
+-- samplers that draw), and a text that identifies it.
 local check = require "moonrank.check"
 
 local M = {}
@@ -8,11 +8,11 @@ local M = {}
 ---@field kind string   "choice", "range", "integer", "uniform" or "loguniform"
 ---@field log boolean   whether equal ratios count alike
 local Part = check.class("mr.sweep.Part")
-Part.points, Part.step = false, false  -- where a part has none
+Part.points, Part.step = false, false  -- for parts that have none
 
 ---@class mr.sweep.When
 ---@field name string     the parameter that decides
----@field values any[]    under which of its values the parts take part
+---@field values any[]    of the other parameter under which the parts apply
 ---@field parts table     a space of its own
 local When = check.class("mr.sweep.When")
 
@@ -22,13 +22,13 @@ function M.is_part(value) return getmetatable(value) == Part end
 ---Whether a value is a condition of a space.
 function M.is_when(value) return getmetatable(value) == When end
 
----What a message calls a value that it did not expect.
+---The text of an unexpected value in messages.
 function M.found_text(value)
   if type(value) == "table" and getmetatable(value) then return tostring(value) end
   return "a " .. type(value)
 end
 
--- A plain value as text that is the same wherever it is written: numbers in full, 1 and 1.0 alike.
+-- A plain value as text: numbers in full, 1 and 1.0 alike.
 local function scalar_text(value)
   if type(value) == "number" then return ("%.17g"):format(value) end
   if type(value) == "string" then return '"' .. value:gsub('[%c"\\]', function(c) return ("\\%03d"):format(c:byte()) end) .. '"' end
@@ -36,7 +36,7 @@ local function scalar_text(value)
 end
 M.scalar_text = scalar_text
 
--- The contents of a table, keys in order; nil where it holds what has no text of its own (functions, tensors, losses).
+-- The contents of a table, keys in order; nil where it contains functions, tensors or other objects.
 local function table_text(value, seen)
   if type(value) ~= "table" then
     local plain = type(value) == "number" or type(value) == "string" or type(value) == "boolean"
@@ -92,8 +92,8 @@ local function add_choice(part, where, key, value)
   part.index[key], part.named[key] = #part.keys, value
 end
 
----One of several values: strings, numbers and booleans, in a list; or, by name, anything else (`small = {hidden = {46}}`), where the name is
----what the store knows and the value what a trial sees. Those with a name stand after the list, sorted.
+---One of several values: strings, numbers and booleans, in a list; or, by name, anything else (`small = {hidden = {46}}`), where the store
+---keeps the name and a trial gets the value. Those with a name come after the list, sorted.
 ---@param values table
 ---@return mr.sweep.Part
 ---Example: `mr.choice{"ndcg", "ap"}   --> choice("ndcg", "ap")`
@@ -143,10 +143,10 @@ local function points_of(where, options, more)
 end
 
 ---@class mr.sweep.PartOptions
----@field points? integer  how many values a grid takes, both ends included; without it a grid is an error (of integers: takes all)
----@field log? boolean     of mr.integer: equal ratios count alike (default false)
+---@field points? integer  how many values a grid has, both ends included; without it a grid is an error (of integers: all)
+---@field log? boolean     of mr.integer: uniform in the logarithm (default false)
 
----Numbers between `low` and `high`, all alike.
+---Numbers between `low` and `high`, uniform.
 ---@param low number
 ---@param high number
 ---@param options? mr.sweep.PartOptions
@@ -160,7 +160,7 @@ function M.uniform(low, high, options)
   return setmetatable({ kind = "uniform", low = low + 0.0, high = high + 0.0, points = o.points, log = false }, Part)
 end
 
----Numbers between `low` and `high` whose logarithms are all alike.
+---Numbers between `low` and `high`, uniform in the logarithm.
 ---@param low number  above 0
 ---@param high number
 ---@param options? mr.sweep.PartOptions
@@ -189,9 +189,9 @@ function M.integer(low, high, options)
   return setmetatable({ kind = "integer", low = low, high = high, step = 1, points = o.points, log = o.log }, Part)
 end
 
----A condition: parameters that exist only where another one, beside it in the same table, has a certain value. It stands in the space without
----a name of its own, `{model = mr.choice{"linear", "mlp"}, mr.when("model", "mlp", {layers = mr.range(1, 3)})}`, and may hold further
----conditions. Two conditions that exclude each other may hold parameters of the same name.
+---A condition: parameters that exist only where another one, beside it in the same table, has a certain value. It is an entry of the space
+---without a name, `{model = mr.choice{"linear", "mlp"}, mr.when("model", "mlp", {layers = mr.range(1, 3)})}`, and may hold further conditions.
+---Two conditions that exclude each other may hold parameters of the same name.
 ---@param name string    the parameter that decides
 ---@param value any      its value, or a list of values
 ---@param parts table    the parameters, as in a space
@@ -233,7 +233,7 @@ function Part:__tostring()
   return ("%s(%s, %s%s%s)"):format(self.kind, scalar_text(self.low), scalar_text(self.high), extra, note)
 end
 
--- Integers of a grid with points: evenly spread, those that fall together counted once.
+-- Integers of a grid with points: evenly spaced, duplicates removed.
 local function spread_integers(part)
   local seen, values = {}, {}
   for i = 0, part.points - 1 do
@@ -248,7 +248,7 @@ local function spread_integers(part)
   return values
 end
 
----How many values a grid takes; nil where they are without end.
+---How many values a grid has; nil where they are infinite.
 ---@return integer?
 function Part:size()
   if self.kind == "choice" then return #self.keys end
@@ -272,7 +272,7 @@ function Part:grid(i)
   return self.log and self.low * (self.high / self.low) ^ t or self.low + t * (self.high - self.low)
 end
 
----The ends of the axis on which values count alike: logarithms of logarithmic parts, integers half a step wider on both sides.
+---The ends of the axis on which the distribution is uniform: logarithms of logarithmic parts, integers half a step wider on both sides.
 ---@return number low
 ---@return number high
 function Part:axis()
@@ -282,7 +282,7 @@ function Part:axis()
   return low, high
 end
 
----Where a value stands on the axis; `offset` in steps, for the ends of what rounds to it.
+---The position of a value on the axis; `offset` in steps, for the ends of the interval that is rounded to it.
 ---@param value number
 ---@param offset? number
 ---@return number
@@ -291,7 +291,7 @@ function Part:to_axis(value, offset)
   return self.log and math.log(x) or x
 end
 
----The value nearest to a place on the axis.
+---The value nearest to a position on the axis.
 ---@param x number
 ---@return number
 function Part:from_axis(x)
@@ -317,7 +317,7 @@ function Part:contains(value)
   return not self.step or (value - self.low) % self.step == 0
 end
 
----What a trial sees of a value: the value of a name, else itself.
+---The value that a trial gets: the value of a name, else itself.
 function Part:meaning(value)
   if self.kind ~= "choice" or self.named[value] == nil then return value end
   return self.named[value]

@@ -1,4 +1,4 @@
--- The workers of a sweep, seen from the process that started them: handed trials as they become free, started anew when they end.
+-- The workers of a sweep, in the process that started them: they get trials as they become free, and are restarted when they end.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local frame = require "moonrank.sweep.frame"
@@ -7,26 +7,26 @@ local read = require("moonrank.sweep.message").read
 local M = {}
 
 local most_false_starts = 5  -- workers in a row that end before they take a trial
-local grace = 10  -- seconds after Ctrl-C in which trials that are running may end by themselves
+local grace = 10  -- seconds after Ctrl-C in which running trials may end by themselves
 
 ---@class mr.sweep.Pool
 local Pool = {}
 Pool.__index = Pool
 
----@class mr.sweep.Place        where a worker can run
----@field start fun(self: mr.sweep.Place, log: string, call: integer): mr.sweep.Process
+---@class mr.sweep.Runner        where a worker can run
+---@field start fun(self: mr.sweep.Runner, log: string, call: integer): mr.sweep.Process
 ---@field lost? boolean         whether none can run there any more
 
 ---@class mr.sweep.Pool.Options
 ---@field schedule mr.sweep.Schedule
 ---@field live mr.sweep.Live
----@field places mr.sweep.Place[]  one for each worker
----@field pause? number        seconds after which to look at workers that cannot be waited for
+---@field runners mr.sweep.Runner[]  one for each worker
+---@field pause? number        seconds between polls of workers that cannot be waited for
 ---@field call integer         which call of mr.sweep this is
----@field fingerprint string   what a worker must find its study to be
+---@field fingerprint string   of the study, which a worker compares with its own
 ---@field metric string
 
--- The end of what a worker printed.
+-- The end of a worker's output.
 local function tail(path)
   local file = io.open(path, "rb")
   if not file then return "" end
@@ -41,7 +41,7 @@ end
 
 function Pool:_start(slot)
   local log = ("%s/worker_%d.log"):format(self.schedule.folder, slot)
-  local process = self.places[slot]:start(log, self.call)
+  local process = self.runners[slot]:start(log, self.call)
   self.workers[slot] = { slot = slot, process = process, log = log, known = 0, ready = false }
 end
 
@@ -75,7 +75,7 @@ function Pool:_take(worker, message)
   end
 end
 
--- What a worker's end means: for its trial, and, where it never took one, for the study.
+-- The effect of a worker's end on its trial, or, where it never took one, on the study.
 function Pool:_lost(worker)
   local how = worker.process:how()
   if worker.refused then how = "what it sent is no message, so it was ended" end
@@ -93,7 +93,7 @@ function Pool:_lost(worker)
   end
 end
 
--- A worker that sends what is no message is ended; what else it sends is not looked at.
+-- A worker that sends an invalid message is ended; its later messages are not read.
 function Pool:_hear(worker, bytes)
   if worker.refused then return end
   local message = read(bytes, worker.trial ~= nil)
@@ -106,7 +106,7 @@ function Pool:_receive()
   local descriptors = {}
   for _, worker in pairs(self.workers) do descriptors[#descriptors + 1] = worker.process:descriptor() end
   core.wait_for(descriptors, self.pause)
-  for slot = 1, #self.places do
+  for slot = 1, #self.runners do
     local worker = self.workers[slot]
     while worker do
       local message = worker.process:receive()
@@ -125,24 +125,24 @@ function Pool:running()
   return running
 end
 
--- Free workers get trials; missing ones are started where there may be work for them.
+-- Free workers get trials; missing workers are started where trials may be left for them.
 function Pool:_employ()
   local free, unready = 0, 0
-  for slot = 1, #self.places do
+  for slot = 1, #self.runners do
     local worker = self.workers[slot]
     if worker and not worker.ready then unready = unready + 1 end
     if worker and worker.ready and not worker.trial and not self:_assign(worker) then free = free + 1 end
   end
   local left = self.schedule.planned - self.schedule:ended() - #self:running()
-  for slot, place in ipairs(self.places) do
-    if not self.workers[slot] and not place.lost and free + unready < left then
+  for slot, runner in ipairs(self.runners) do
+    if not self.workers[slot] and not runner.lost and free + unready < left then
       self:_start(slot)
       unready = unready + 1
     end
   end
 end
 
--- The first Ctrl-C: trials that run are told to end where they are, nothing new begins.
+-- The first Ctrl-C: running trials are interrupted, no new ones begin.
 function Pool:_stop()
   self.stopping = core.clock()
   self.live:say(("Ctrl-C: trials that are running end as they are, within %d s, to be done again later; a second Ctrl-C stops at once")
@@ -150,7 +150,7 @@ function Pool:_stop()
   for _, worker in pairs(self.workers) do worker.process:signal(worker.trial and "interrupt" or "kill") end
 end
 
--- Ends those that do not.
+-- Kills workers that do not end.
 function Pool:_stop_late()
   if core.clock() - self.stopping < grace then return end
   for _, worker in pairs(self.workers) do worker.process:signal "kill" end
@@ -169,7 +169,7 @@ function Pool:_loop()
   end
 end
 
--- Nobody stays behind: those that are free leave by themselves, others are ended.
+-- Ends all workers: free ones exit by themselves, others are killed.
 function Pool:_dismiss()
   for _, worker in pairs(self.workers) do
     if worker.ready and not worker.trial then worker.process:send(frame.pack{ kind = "quit" })
@@ -179,15 +179,15 @@ function Pool:_dismiss()
   self.workers = {}
 end
 
----Runs what is left of a study; returns whether Ctrl-C ended it.
+---Runs the remaining trials of a study; returns whether Ctrl-C ended it.
 ---@param o mr.sweep.Pool.Options
 ---@return boolean interrupted
 function M.run(o)
   local self = setmetatable({
-    schedule = o.schedule, live = o.live, places = o.places, pause = o.pause or 0.2, call = o.call, fingerprint = o.fingerprint,
+    schedule = o.schedule, live = o.live, runners = o.runners, pause = o.pause or 0.2, call = o.call, fingerprint = o.fingerprint,
     metric = o.metric, workers = {}, false_starts = 0, stopping = false,
   }, Pool)
-  for slot = 1, #self.places do os.remove(("%s/worker_%d.log"):format(o.schedule.folder, slot)) end
+  for slot = 1, #self.runners do os.remove(("%s/worker_%d.log"):format(o.schedule.folder, slot)) end
   local was = core.defer_interrupt(true)
   local ok, message = pcall(self._loop, self)
   self:_dismiss()

@@ -25,7 +25,7 @@ function Process:send(bytes) self.channel:send(bytes) end
 ---The bytes of the next message, or nil.
 function Process:receive() return self.channel:receive() end
 
----Whether nothing will come any more.
+---Whether no message can come any more.
 function Process:ended() return self.channel:ended() end
 
 ---For core.wait_for.
@@ -34,7 +34,7 @@ function Process:descriptor() return self.channel:descriptor() end
 ---"interrupt" or "kill".
 function Process:signal(name) core.signal_process(self.id, name) end
 
----How it ended; one that does not is ended, and one that sends what is no message at once.
+---How it ended; it is killed where it does not end, and at once where it sent an invalid message.
 ---@return string
 function Process:how()
   if self.channel:broken() then
@@ -42,7 +42,7 @@ function Process:how()
     core.how_it_ended(self.id, true)
     return "what it sent is no message, so it was ended"
   end
-  for _ = 1, 100 do  -- its channel closes a moment before it has ended
+  for _ = 1, 100 do  -- its channel closes shortly before it ends
     local how = core.how_it_ended(self.id, false)
     if how then return how end
     core.wait_for({}, 0.01)
@@ -51,17 +51,17 @@ function Process:how()
   return core.how_it_ended(self.id, true)
 end
 
----Places of this machine where workers can run.
+---Runners of workers on this machine.
 ---@param count integer
 ---@param words string[]
 ---@param variables fun(slot: integer): string[]
----@return mr.sweep.Place[]
-function M.places(count, words, variables)
-  local places = {}
+---@return mr.sweep.Runner[]
+function M.runners(count, words, variables)
+  local runners = {}
   for slot = 1, count do
-    places[slot] = { start = function(_, log, call) return M.start(words, variables(slot), log, call) end }
+    runners[slot] = { start = function(_, log, call) return M.start(words, variables(slot), log, call) end }
   end
-  return places
+  return runners
 end
 
 return M

@@ -1,5 +1,5 @@
--- Whether the trials that a study has are of the data that the script has now. A trial keeps the fingerprints of the data that it looked at; to
--- compare them it is begun once more, to where mr.fit begins, with what is loaded and made of it now.
+-- Whether a study's trials used the data that the script has now. A trial keeps the fingerprints of the data that it used; to compare them it
+-- is run again up to mr.fit, with the data as they are now.
 local check = require "moonrank.check"
 local trials = require "moonrank.sweep.trial"
 
@@ -9,7 +9,7 @@ local most_lines = 6
 
 local function text_of(entry) return ("%s %s (%s)"):format(entry.role, entry.fingerprint, entry.what) end
 
--- The first and the last trial for each of the different data that trials are of; and how many are of data that nobody noted.
+-- The first and the last trial for each set of data that trials used; and how many trials have no record of their data.
 local function different(kept)
   local numbers, known, groups, unknown = {}, {}, {}, 0
   for number in pairs(kept) do numbers[#numbers + 1] = number end
@@ -46,7 +46,7 @@ local function missing(entries, from)
   return out
 end
 
--- Those that the trial would see before it ends: all of mr.fit's, or whichever came first.
+-- The entries that the partial run would record: all of mr.fit's, or the first one.
 local function of_fit(entries)
   local out = {}
   for _, each in ipairs(entries) do
@@ -55,7 +55,7 @@ local function of_fit(entries)
   return out
 end
 
--- What differs between the data of a trial then and now, as text; nil where nothing does.
+-- The differences between the data of a trial then and now, as text; nil where there are none.
 local function difference(kept, now)
   local roles, lines, gone = {}, {}, missing(of_fit(kept), now)
   local new = missing(now, kept)
@@ -69,7 +69,7 @@ local function difference(kept, now)
   return table.concat(lines, "\n  ")
 end
 
--- Says where data are of a kind that has no fingerprint.
+-- Warns where data are of a kind that has no fingerprint.
 local function tell_unknown(store, study, kept, groups)
   for _, group in ipairs(groups) do
     for _, each in ipairs(kept[group.first].entries) do
@@ -82,7 +82,7 @@ local function tell_unknown(store, study, kept, groups)
   end
 end
 
--- Says where trials looked at more than what is made again: what came after the first data that they read.
+-- Warns where trials used more data than the partial run compares: those after the first that they read.
 local function tell_rest(store, study, kept, groups, seen)
   for _, group in ipairs(groups) do
     local rest = seen[group] and missing(kept[group.first].entries, seen[group])[1]
@@ -96,7 +96,7 @@ end
 
 local go_on = "another name or store begins another study; force = true goes on with this one"
 
----Raises where trials of a study are of other data than the script has now, or of data that nobody noted.
+---Raises where trials of a study used other data than the script has now, or have no record of their data.
 ---@param store mr.sweep.Store
 ---@param study table                what the store has
 ---@param context mr.sweep.Context
@@ -114,7 +114,7 @@ function M.check(store, study, context, job)
     local number, entries = group.first, kept[group.first].entries
     local stop = #of_fit(entries) > 0 and "fit" or "any"
     local now, problem = trials.data_of(context, job(number), stop)
-    if problem and study.forced == 1 then  -- what older trials of a space that was changed by force had may be gone
+    if problem and study.forced == 1 then  -- after a forced change of the space older trials may not run any more
       number = group.last
       now, problem = trials.data_of(context, job(number), stop)
     end

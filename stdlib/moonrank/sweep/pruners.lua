@@ -1,5 +1,5 @@
--- Pruners: whether a trial is worth going on with, from what it has reported so far. A decision is a pure function of the trial's reports and
--- of those of earlier generations, so that a study does not depend on the number of workers.
+-- Pruners: whether a trial is stopped early, by its reports so far. A decision is a pure function of the trial's reports and of those of
+-- earlier generations, so that a study does not depend on the number of workers.
 local check = require "moonrank.check"
 local generations = require "moonrank.sweep.generations"
 
@@ -22,7 +22,7 @@ end
 
 local function last_report(trial) return trial.reports[#trial.reports] end
 
--- The last report up to a step of a trial that came as far as the step.
+-- The last report up to a step, of a trial that reached the step.
 local function report_at(trial, step)
   local found
   for _, report in ipairs(trial.reports) do
@@ -31,7 +31,7 @@ local function report_at(trial, step)
   return found and last_report(trial).step >= step and found or nil
 end
 
----Whether to give up a trial, after each of its reports.
+---Whether to stop a trial, after each of its reports.
 ---@param trial mr.sweep.Progress
 ---@param others mr.sweep.Progress[]  trials that have ended; those from generation_of(trial.number) on are not looked at
 ---@return boolean
@@ -78,11 +78,11 @@ local deciders, defaults = {}, {}
 
 ---@class mr.sweep.MedianOptions
 ---@field warmup? integer      no decision up to this step (default 0)
----@field startup? integer     no decision before this many trials came as far (default 5)
+---@field startup? integer     no decision before this many trials reached the step (default 5)
 ---@field generation? integer  trials that are judged by the same earlier ones (default 10)
 defaults.median = { warmup = 0, startup = 5, generation = 10 }
 
--- Gives up where the best report so far is below the median of what the others had at this step (Golovin et al. 2017).
+-- Stops where the best report so far is below the median of the others' at this step (Golovin et al. 2017).
 function deciders.median(self, trial, others)
   local o, step = self._options, last_report(trial).step
   if step <= o.warmup then return false end
@@ -98,7 +98,7 @@ function deciders.median(self, trial, others)
 end
 
 ---@class mr.sweep.AshaOptions
----@field factor? integer       one in so many goes on from a rung to the next (default 3)
+---@field factor? integer       one in so many is promoted from a rung to the next (default 3)
 ---@field min_resource? integer the step of the first rung (default 1); the next are factor times, factor^2 times as far
 ---@field generation? integer   trials that are judged by the same earlier ones (default 10)
 defaults.asha = { factor = 3, min_resource = 1, generation = 10 }
@@ -109,7 +109,7 @@ local function first_from(trial, step)
   end
 end
 
--- Successive halving without waiting (Li et al. 2020): at a rung a trial goes on if it is among the best n / factor of the n that came there,
+-- Asynchronous successive halving (Li et al. 2020): at a rung a trial is promoted if it is among the best n / factor of the n that reached it,
 -- itself included, or the best of all.
 function deciders.asha(self, trial, others)
   local o, step, rung = self._options, last_report(trial).step, self._options.min_resource
@@ -127,7 +127,7 @@ function deciders.asha(self, trial, others)
 end
 
 ---@class mr.sweep.WilcoxonOptions
----@field p? number            gives up where the one-sided p is below (default 0.1)
+---@field p? number            stops where the one-sided p is below (default 0.1)
 ---@field warmup? integer      folds that both must have (default 4: with fewer p is never below 0.1)
 ---@field generation? integer  trials that are judged by the same earlier ones (default 10)
 defaults.wilcoxon = { p = 0.1, warmup = 4, generation = 10 }
@@ -138,7 +138,7 @@ local function mean_score(self, trial)
   return sum / #trial.reports
 end
 
--- Reports are folds, steps their numbers: gives up where this trial's are worse than the best trial's by the signed-rank test.
+-- Reports are folds, steps their numbers: stops where this trial's are worse than the best trial's by the signed-rank test.
 function deciders.wilcoxon(self, trial, others)
   local o, best, best_mean = self._options, nil, nil
   for _, other in ipairs(others) do

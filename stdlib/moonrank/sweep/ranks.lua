@@ -1,6 +1,6 @@
 -- A sweep over the processes that mpirun or srun started together. Rank 0 runs the study; every rank has one worker, a process of its own, so
--- that a trial that takes its process with it does not end the job. The other ranks start those workers and pass messages on; they stay in
--- mr.sweep until rank 0 ends.
+-- that a trial that crashes its process does not end the job. The other ranks start those workers and forward messages; they stay in mr.sweep
+-- until rank 0 ends.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local command = require "moonrank.sweep.command"
@@ -10,7 +10,7 @@ local process = require "moonrank.sweep.process"
 
 local M = {}
 
-local pause = 0.002  -- seconds between looks at MPI, which cannot be waited for together with channels
+local pause = 0.002  -- seconds between polls of MPI, which cannot be waited for together with channels
 
 ---Whether this process is one of several, and which: 0 or more; nil where it is alone.
 ---@return integer? rank
@@ -21,7 +21,7 @@ end
 
 local function received() return core.cluster_receive() end
 
--- What is sent again and again so that silence means something.
+-- The interval of messages that show that a rank is alive.
 local function beat_after(silence) return math.min(5, silence / 10) end
 
 -- This rank's own worker: how it is started.
@@ -32,7 +32,7 @@ local function here()
   return words, gpus.variables(local_rank + 1)
 end
 
--- What rank 0 asks for.
+-- Requests of rank 0.
 local function obey(state, message)
   local worker = state.worker
   if message.kind == "start" then
@@ -48,7 +48,7 @@ local function tell(state, message)
   state.said = core.clock()
 end
 
--- What the worker says goes to rank 0.
+-- Forwards the worker's messages to rank 0.
 local function pass_on(state)
   local worker = state.worker
   if not worker then return end
@@ -88,7 +88,7 @@ local Ranks = check.class("mr.sweep.Ranks")
 local Remote = check.class("mr.sweep.Remote")
 Remote.ending = false
 
-function Remote:_tell(message) core.cluster_send(self.place.rank, frame.pack(message)) end
+function Remote:_tell(message) core.cluster_send(self.runner.rank, frame.pack(message)) end
 function Remote:send(bytes) self:_tell{ kind = "pass", bytes = bytes } end
 function Remote:signal(name) self:_tell{ kind = "signal", name = name } end
 function Remote.descriptor() return nil end
@@ -107,22 +107,22 @@ function Remote:how()
   return self.ending
 end
 
--- Takes what has come from all ranks, and notes who has been silent for too long.
+-- Receives messages of all ranks, and marks those that have sent none for too long as lost.
 function Ranks:_collect()
   local now = core.clock()
   for from, bytes in received do
-    local place, message = self.places[from + 1], frame.unpack(bytes)
-    place.heard = now
-    if place.worker and message.kind == "pass" then table.insert(place.worker.inbox, message.bytes)
-    elseif place.worker and message.kind == "ended" then place.worker.ending = message.how
+    local runner, message = self.runners[from + 1], frame.unpack(bytes)
+    runner.heard = now
+    if runner.worker and message.kind == "pass" then table.insert(runner.worker.inbox, message.bytes)
+    elseif runner.worker and message.kind == "ended" then runner.worker.ending = message.how
     end
   end
-  for rank = 1, #self.places - 1 do
-    local place = self.places[rank + 1]
-    if not place.lost and now - place.heard > self.silence then
-      place.lost = true
+  for rank = 1, #self.runners - 1 do
+    local runner = self.runners[rank + 1]
+    if not runner.lost and now - runner.heard > self.silence then
+      runner.lost = true
       core.cluster_lose(rank)
-      if place.worker then place.worker.ending = ("rank %d has not answered for %g s"):format(rank, self.silence) end
+      if runner.worker then runner.worker.ending = ("rank %d has not answered for %g s"):format(rank, self.silence) end
     end
   end
   self:_beat(now)
@@ -131,31 +131,31 @@ end
 function Ranks:_beat(now)
   if now - self.said < beat_after(self.silence) then return end
   self.said = now
-  for rank = 1, #self.places - 1 do core.cluster_send(rank, frame.pack{ kind = "alive" }) end
+  for rank = 1, #self.runners - 1 do core.cluster_send(rank, frame.pack{ kind = "alive" }) end
 end
 
-local function start_remote(place, log, call)
-  place.worker = setmetatable({ place = place, ranks = place.ranks, inbox = {} }, Remote)
-  place.worker:_tell{ kind = "start", log = log, call = call }
-  return place.worker
+local function start_remote(runner, log, call)
+  runner.worker = setmetatable({ runner = runner, ranks = runner.ranks, inbox = {} }, Remote)
+  runner.worker:_tell{ kind = "start", log = log, call = call }
+  return runner.worker
 end
 
 local known
 
----In rank 0: where workers can run, one place per rank, and how many seconds to wait between looks at them.
----@param silence number  seconds after which a rank that says nothing counts as lost
----@return mr.sweep.Place[] places, number pause
-function M.places(silence)
+---In rank 0: one runner per rank, and the seconds between polls.
+---@param silence number  seconds without a message after which a rank counts as lost
+---@return mr.sweep.Runner[] runners, number pause
+function M.runners(silence)
   local _, size = core.cluster_join "trials"
   local words, variables = here()
-  known = known or setmetatable({ said = 0, places = process.places(1, words, function() return variables end) }, Ranks)
+  known = known or setmetatable({ said = 0, runners = process.runners(1, words, function() return variables end) }, Ranks)
   known.silence = silence
   for rank = 1, size - 1 do
-    local place = known.places[rank + 1] or { rank = rank, ranks = known, start = start_remote, lost = false }
-    place.heard = core.clock()
-    known.places[rank + 1] = place
+    local runner = known.runners[rank + 1] or { rank = rank, ranks = known, start = start_remote, lost = false }
+    runner.heard = core.clock()
+    known.runners[rank + 1] = runner
   end
-  return known.places, pause
+  return known.runners, pause
 end
 
 return M

@@ -3,7 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local generations = require "moonrank.sweep.generations"
-require "moonrank.tensor"  -- gives tensors their methods
+require "moonrank.tensor"  -- adds the methods of tensors
 
 local M = {}
 
@@ -30,7 +30,7 @@ function Sampler:suggest(number, history)
   return self._suggest(self, number, generations.before(history or {}, self:generation_of(number)))
 end
 
----The first trial of the generation of this one: all before it must have ended when this one is suggested. 1 where results are not looked at.
+---The first trial of the generation of this one: all before it must have ended when this one is suggested. 1 where results are not used.
 ---@param number integer
 ---@return integer
 function Sampler:generation_of(number)
@@ -38,7 +38,7 @@ function Sampler:generation_of(number)
   return length and generations.first(number, length) or 1
 end
 
----How many trials there are to suggest; nil where there is no end of them.
+---How many trials can be suggested; nil where their number is infinite.
 ---@return integer?
 function Sampler:count()
   if self.name == "grid" then return self.space:count() end
@@ -50,7 +50,7 @@ function Sampler:describe() return generations.described(self.name, self._option
 
 function Sampler:__tostring() return self:describe() end
 
----Random numbers in [0, 1) of a trial's parameter, from a counter: whatever was drawn before.
+---Random numbers in [0, 1) of a trial's parameter, by a counter, so independent of earlier draws.
 ---@param seed integer
 ---@param number integer  of the trial
 ---@param name string     of the parameter
@@ -72,7 +72,7 @@ local makers = {}
 
 function makers.grid(space, seed, options)
   local o = check.options("sampler grid", options, {})
-  space:grid(1)  -- says at once where there is no grid
+  space:grid(1)  -- raises at once where there is no grid
   return new("grid", space, seed, o, function(self, number) return self.space:grid(number) end)
 end
 
@@ -90,7 +90,7 @@ function makers.sobol(space, seed, options)
     if entry.slot > sobol.dimensions then
       check.fail("sampler sobol: %d parameters, expected %d at most", #space:entries(), sobol.dimensions)
     end
-    -- the slot tells parameters of one name under different conditions apart
+    -- the slot distinguishes parameters of one name under different conditions
     local u = M.random(seed, 0, ("%d %s"):format(entry.slot, entry.name), 1)[1]
     shifts[entry.slot] = math.floor(u * 2 ^ 32)
   end
@@ -102,7 +102,7 @@ end
 ---@class mr.sweep.TpeOptions
 ---@field generation? integer  trials that are suggested from the same results (default 10)
 ---@field startup? integer     trials drawn at random first (default 10)
----@field candidates? integer  draws of which the most promising is taken (default 8: more crowd a generation into one place)
+---@field candidates? integer  draws of which the most promising is taken (default 8: with more the trials of a generation become too similar)
 ---@field good? number         share of the results that count as good (default 0.15)
 
 function makers.tpe(space, seed, options, direction)

@@ -1,5 +1,5 @@
--- Which trial of a study is next. Suggestions are made, and results are looked at, in the order of trials and by generations: a study is the
--- same whatever ran at the same time, and wherever it was interrupted.
+-- Which trial of a study is next. Suggestions are made, and results are used, in the order of trials and by generations: a study does not
+-- depend on what ran at the same time, nor on interruptions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local frame = require "moonrank.sweep.frame"
@@ -15,7 +15,7 @@ Schedule.grid_at, Schedule.taken = false, false
 -- The seed of a trial: bits of SHA-256 that a double holds exactly.
 local function seed_of(study_seed, number) return tonumber(core.sha256(("%d/%d"):format(study_seed, number)):sub(1, 13), 16) end
 
--- Points of the grid of a space that was changed: those that the study has already keep their numbers, the others come after them.
+-- Points of the grid of a space that was changed: those that the study already has keep their numbers, the others follow.
 local function free_points(self)
   self.taken = {}
   for _, trial in pairs(self.trials) do self.taken[trial.params_text] = true end
@@ -34,7 +34,7 @@ end
 ---@field sampler mr.sweep.Sampler
 ---@field pruner? mr.sweep.Pruner
 ---@field retry integer
----@field trials? integer        how many; needed where the sampler has no end
+---@field trials? integer        how many; required where the sampler's number is infinite
 ---@field metric string          what reports are pruned by
 ---@field folder string          of the study
 
@@ -59,7 +59,7 @@ function M.new(o)
   return self
 end
 
----Whether nothing more is to be done about a trial.
+---Whether a trial has ended for good.
 function Schedule:is_final(trial)
   if trial.state == "done" or trial.state == "pruned" then return true end
   return (trial.state == "failed" or trial.state == "killed") and trial.attempts > self.retry
@@ -114,7 +114,7 @@ function Schedule:_suggest(number)
   return params, frame.to_json(params)
 end
 
----The next trial to run, noted in the store as begun; nil where there is none now.
+---The next trial to run, marked in the store as begun; nil where there is none now.
 ---@return table?
 function Schedule:next()
   local trial = table.remove(self.again, 1)
@@ -138,14 +138,14 @@ function Schedule:next()
   return trial
 end
 
----What a trial's process has to know of it.
+---The fields of a trial that are sent to its process.
 ---@return mr.sweep.Job
 function Schedule:job(trial)
   return { number = trial.number, seed = trial.seed, params = trial.params, attempt = trial.attempts + 1,
     folder = ("%s/trial_%d"):format(self.folder, trial.number) }
 end
 
----What the pruner may look at in this trial: the trials of earlier generations after number `known`.
+---What the pruner may use in this trial: the trials of earlier generations after number `known`.
 ---@return mr.sweep.Progress[]
 function Schedule:others(trial, known)
   local others = {}
@@ -166,7 +166,7 @@ local function of_metric(reports, metric)
   return out
 end
 
----Takes how a trial ended: into the store, and back among those to run where it is to be tried again.
+---Stores how a trial ended, and schedules it again where it is to be retried.
 function Schedule:finish(trial, outcome, metric)
   if outcome.state ~= "interrupted" then trial.attempts = trial.attempts + 1 end
   self.store:finish(self.study, trial, outcome)

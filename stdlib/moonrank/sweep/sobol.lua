@@ -74,7 +74,7 @@ end
 ---A coordinate of a point of the sequence, in [0, 1).
 ---@param index integer      from 0: the origin
 ---@param dimension integer  from 1
----@param shift? integer     32 bits that turn every point alike (a digital shift): the points stay as even, none of them is special
+---@param shift? integer     32 bits that are added to every point modulo 2 (a digital shift): the points stay as even, and none is special
 ---@return number
 ---Example: `require("moonrank.sweep.sobol").at(2, 1)   --> 0.75`
 function M.at(index, dimension, shift)

@@ -7,7 +7,7 @@ local M = {}
 ---@class mr.sweep.Entry
 ---@field name string          of the parameter
 ---@field part mr.sweep.Part   what it may be
----@field slot integer         its place among all entries of the space
+---@field slot integer         its index among all entries of the space
 ---@field branches table[]     conditions on it: values (a set), entries
 
 ---@class mr.sweep.Space
@@ -19,7 +19,7 @@ local expected = "expected mr.choice{...}, mr.range, mr.integer, mr.uniform or m
 
 local found_text = parts.found_text
 
--- What stands in a space under a key of its own.
+-- An entry of a space that has a name.
 local function check_named(where, key, value)
   if not key:match "^[%a_][%w_]*$" then check.fail("%s: parameter '%s', expected a name of letters, digits and _", where, key) end
   if parts.is_when(value) then check.fail("%s.%s: a mr.when has no name of its own, write it without '%s ='", where, key, key) end
@@ -28,7 +28,7 @@ end
 
 local build
 
--- A condition among the entries that stand beside it.
+-- A condition among the entries of its table.
 local function add_condition(where, entries, condition, slots)
   local entry
   for _, each in ipairs(entries) do
@@ -158,7 +158,7 @@ end
 ---@return table<string, any>
 function Space:draw(choose) return walk(self._entries, {}, choose) end
 
--- Numbers of combinations; nil and the entry in the way where there is no end of them, false where there are too many to count.
+-- Numbers of combinations; nil and the entry that prevents it where they are infinite, false where there are too many to count.
 local entries_size
 
 local function branches_size(branches)
@@ -207,7 +207,7 @@ function Space:count() return entries_size(self._entries) or nil end
 local decode
 
 -- The combination number `rest` (from 0) of an entry and what depends on it.
-local function place(entry, rest, params)
+local function assign(entry, rest, params)
   if #entry.branches == 0 then
     params[entry.name] = entry.part:grid(rest + 1)
     return
@@ -228,7 +228,7 @@ end
 function decode(entries, rest, params)
   for i = #entries, 1, -1 do
     local size = entry_size(entries[i])
-    place(entries[i], rest % size, params)
+    assign(entries[i], rest % size, params)
     rest = rest // size
   end
   return rest
@@ -278,7 +278,7 @@ function Space:check(params)
   return true
 end
 
----What a trial sees of a combination: named values of choices in place of their names.
+---The parameters that a trial gets: named values of choices instead of their names.
 ---@param params table<string, any>
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.space").new{net = mr.choice{small = {46}}}:values{net = "small"}.net[1]   --> 46`

@@ -1,4 +1,4 @@
--- The store of sweeps: one SQLite file of studies and their trials. One process writes to a study; anybody may read meanwhile.
+-- The store of sweeps: one SQLite file of studies and their trials. One process writes to a study; others may read meanwhile.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local frame = require "moonrank.sweep.frame"
@@ -21,7 +21,7 @@ M.versions = {
     [[CREATE TABLE lists (trial INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, scores BLOB NOT NULL,
       PRIMARY KEY (trial, name)) WITHOUT ROWID]],
   },
-  {  -- which data trials looked at; of those from before it is not known
+  {  -- the data that trials used; unknown for older trials
     [[CREATE TABLE data (trial INTEGER NOT NULL REFERENCES trials(id), role TEXT NOT NULL, fingerprint TEXT NOT NULL, what TEXT NOT NULL,
       PRIMARY KEY (trial, role, fingerprint)) WITHOUT ROWID]],
     "ALTER TABLE trials ADD COLUMN noted INTEGER NOT NULL DEFAULT 0",
@@ -54,7 +54,7 @@ function Store:rows(sql, ...)
   return rows
 end
 
----All or nothing: what `f` writes is there afterwards, or, where it raises, not at all.
+---A transaction: what `f` writes is committed, or, where it raises, rolled back.
 function Store:transaction(f, ...)
   self._database:run("BEGIN IMMEDIATE", {}, 0)
   local ok, result = pcall(f, ...)
@@ -66,7 +66,7 @@ function Store:transaction(f, ...)
   return result
 end
 
--- What a file says of its maker in 4 bytes: "MRst". Stores of versions before have 0.
+-- SQLite's application id: "MRst". Older stores have 0.
 local application = 0x4D527374
 
 local function pragma(database, name)
@@ -87,7 +87,7 @@ local function migrate(store, versions)
   end
 end
 
--- Tables, indices, triggers and views by name: {type, the statement that made it}; nothing that SQLite makes for itself.
+-- Tables, indices, triggers and views by name: {type, the statement that made it}, without SQLite's own.
 local function schema_of(database)
   local _, columns, count = database:run("SELECT name, type, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'", {}, 0)
   local schema = {}
@@ -106,7 +106,7 @@ local function schema_at(versions, version)
   return schema
 end
 
--- Types of entries that a column of a declared type may hold: SQLite keeps anything anywhere.
+-- Types of entries that a column of a declared type may hold: SQLite does not enforce them.
 local held = { INTEGER = "'integer'", REAL = "'real', 'integer'", TEXT = "'text'", BLOB = "'text', 'blob'" }
 
 -- The first column that holds an entry of a wrong type, as text, or nil.
@@ -125,7 +125,7 @@ local function wrongly_typed(database, tables)
   end
 end
 
--- Why a database is no store that this program may read or write, or nil; as of one moment, whatever others write.
+-- Why a database is no store that this program may read or write, or nil; in one transaction.
 local function objection(database, versions)
   database:run("BEGIN", {}, 0)
   local version, id, found = version_of(database), pragma(database, "application_id"), schema_of(database)
@@ -178,7 +178,7 @@ function M.look(path, versions)
 end
 
 ---Opens a store. Writing makes it where it is not there and brings an older one up to date; a newer one is an error, and so is a file that
----holds anything but a store's tables, which is left as it was.
+---has other tables than a store's, which is not changed.
 ---@param path string
 ---@param mode "read"|"write"
 ---@param versions? string[][]  for tests, which read none that is older
@@ -225,7 +225,7 @@ end
 
 function Store:set_forced(study) self:columns("UPDATE studies SET forced = 1 WHERE id = ?1", study.id) end
 
----Notes how many trials a study will have.
+---Stores how many trials a study will have.
 function Store:set_planned(study, planned) self:columns("UPDATE studies SET planned = ?2 WHERE id = ?1", study.id, planned) end
 
 ---The trials of a study by number, with their parameters read.
@@ -238,7 +238,7 @@ function Store:trials(study)
   return trials
 end
 
----Notes that a trial begins.
+---Stores that a trial begins.
 function Store:begin(study, trial)
   self:columns([[INSERT INTO trials (study, number, state, seed, params, started) VALUES (?1, ?2, 'running', ?3, ?4, datetime('now'))
     ON CONFLICT (study, number) DO UPDATE SET state = 'running', started = datetime('now'), ended = NULL]],
@@ -250,7 +250,7 @@ local parts = {
   lists = "INSERT INTO lists (trial, name, scores) VALUES (?1, ?2, CAST(?3 AS BLOB))",
 }
 
----Writes how a trial ended, in one piece; what an earlier attempt left is replaced.
+---Stores how a trial ended, in one transaction; the rows of an earlier attempt are replaced.
 function Store:finish(study, trial, outcome)
   self:transaction(function()
     local id = self:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", study.id, trial.number).id[1]
@@ -277,14 +277,14 @@ end
 
 local roles = { train = true, valid = true, test = true, other = true }
 
--- What a file says of data, as what it may be.
+-- A field of the file about data, checked.
 local function entry_of(row)
   local sum, what = tostring(row.fingerprint), tostring(row.what)
   return { role = roles[row.role] and row.role or "other", fingerprint = sum:find "^%x+$" and sum:sub(1, 16) or "unknown",
     what = what:sub(1, 60):gsub("[^%g ]", "?") .. "" }
 end
 
----Which data trials looked at, by number: those that were finished or pruned, or the one of a number. `noted` is false where that was not kept.
+---The data that trials used, by number: of finished and pruned trials, or of one trial. `noted` is false where they were not recorded.
 ---@return table<integer, { noted: boolean, entries: mr.data.Entry[] }>
 function Store:data(study, number)
   local by_number = {}

@@ -1,4 +1,4 @@
--- A study as the store knows it: what it is made of, and whether that is what it was made of before.
+-- A study's row in the store: its space, script, settings and data, and whether they are those of earlier runs.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local command = require "moonrank.sweep.command"
@@ -6,7 +6,7 @@ local fingerprint = require "moonrank.data.fingerprint"
 
 local M = {}
 
--- Settings as text, sorted, whatever they are.
+-- Settings as text, sorted.
 local function settings_text(settings)
   local lines = {}
   for _, name in ipairs(check.names(settings)) do
@@ -36,7 +36,7 @@ end
 
 ---The row of a study.
 ---@param o table           the options of mr.sweep, checked
----@param in_worker boolean  where checksums of data, which take time, are not needed
+---@param in_worker boolean  where checksums of data, which take time, are not computed
 ---@return table
 function M.describe(o, in_worker)
   local script_name, script = command.script_of(o.run)
@@ -47,7 +47,7 @@ function M.describe(o, in_worker)
   }
 end
 
----One text that is the same where a worker runs the same study.
+---A text by which a worker checks that it runs the same study.
 function M.fingerprint(study)
   local parts = {}
   for _, field in ipairs{ "name", "space", "sampler", "direction", "metric", "script", "settings" } do
@@ -77,7 +77,7 @@ end
 
 local compared = { "space", "sampler", "seed", "direction", "metric", "settings", "data" }
 
--- What is different, as one text; nil where nothing is.
+-- The differences, as one text; nil where there are none.
 local function changes(was, now)
   local parts = {}
   for _, field in ipairs(compared) do
@@ -90,7 +90,7 @@ local function changes(was, now)
   return parts[1] and table.concat(parts, "\n") or nil
 end
 
----The study in the store, made where it is not there; an error where it was made of something else, unless forced.
+---The study in the store, made where it is not there; an error where its space, script, settings or data differ, unless forced.
 ---@param store mr.sweep.Store
 ---@param now table      from `describe`
 ---@param force boolean

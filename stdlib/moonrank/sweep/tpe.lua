@@ -4,10 +4,10 @@ local core = require "moonrank.core"
 
 local M = {}
 
--- Shares of the normal distribution that its quantiles exist for.
+-- Probabilities for which normal quantiles are finite.
 local least_share, most_share = 2.0 ^ -1022, 1 - 2.0 ^ -53
 
--- How wide each kernel is: as far as the further of its neighbours, within reason.
+-- The width of each kernel: the distance to the further of its neighbours, within limits.
 local function widths(centres, range)
   local order = {}
   for i = 1, #centres do order[i] = i end
@@ -24,7 +24,7 @@ local function widths(centres, range)
   return found
 end
 
--- Normal kernels on an axis, cut off at its ends; the first is the prior, as wide as the axis.
+-- Normal kernels on an axis, truncated at its ends; the first is the prior, as wide as the axis.
 local function kernels(part, values)
   local low, high = part:axis()
   local centres = { (low + high) / 2 }
@@ -45,7 +45,7 @@ local function draw_number(part, all, u, v)
   return part:from_axis(kernel.centre + kernel.width * core.normal_quantile(share))
 end
 
--- The mean of the kernels at a value: their density, or their mass over what rounds to it.
+-- The mean of the kernels at a value: their density, or their probability of the interval that is rounded to it.
 local function density(part, all, value)
   local sum = 0
   local from, to = part:to_axis(value, -0.5), part:to_axis(value, 0.5)
@@ -71,7 +71,7 @@ local function suggest_number(part, good, bad, random, candidates)
   return best
 end
 
--- How often each value of a choice stands among the results, and once more.
+-- The relative frequency of each value of a choice among the results, with one added to every count.
 local function shares(part, values)
   local counts = {}
   for i = 1, #part.keys do counts[i] = 1 end
@@ -94,7 +94,7 @@ local function suggest_choice(part, good, bad, random, candidates)
   return part.keys[best]
 end
 
--- Good results and the others. A trial that failed or was given up is one of the others.
+-- Good results and the others. Failed and pruned trials are among the others.
 local function split(history, share, direction)
   local sign = direction == "maximize" and 1 or -1
   local done, good, bad = {}, {}, {}

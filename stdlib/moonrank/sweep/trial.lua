@@ -1,4 +1,4 @@
--- One trial: what its function sees, and how its end becomes an outcome.
+-- One trial: the object that its function gets, and the outcome of its end.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local outcome_of = require("moonrank.sweep.outcome").of
@@ -23,7 +23,7 @@ function M.check_names(names)
   end
 end
 
--- What is raised to end a pruned trial.
+-- The error that ends a pruned trial.
 local Pruned = setmetatable({}, { __name = "mr.sweep.Pruned", __tostring = function() return "the trial was pruned" end })
 
 local Trial = { __name = "mr.Trial" }
@@ -39,14 +39,14 @@ function Trial.__index(self, name)
     return state.folder
   end
   for _, known in ipairs(state.names) do
-    if known == name then return nil end  -- its condition does not hold
+    if known == name then return nil end  -- a parameter whose condition does not hold
   end
   local known = check.names(own_fields)
   table.move(state.names, 1, #state.names, #known + 1, known)
   check.unknown("parameter or field of this trial", name, known)
 end
 
----Notes how far the trial is, e.g. after every epoch. Where the sweep has a pruner the trial may end here, as pruned.
+---Reports the trial's values at a step, e.g. after every epoch. Where the sweep has a pruner the trial may end here, as pruned.
 ---@param step integer   growing from one report to the next
 ---@param values number|table<string, number>  the metric's value, or several values by name
 function methods:report(step, values)
@@ -75,7 +75,7 @@ function methods:report(step, values)
   if state.pruner and state.pruner:decide({ number = self.number, reports = state.so_far }, state.others) then error(Pruned, 0) end
 end
 
--- What went wrong, with the script's own lines of the traceback, from the trial's function on.
+-- The error with the script's own lines of the traceback, from the trial's function on.
 local function script_traceback(message)
   if message == Pruned then return { pruned = true } end
   local lines, whole = {}, debug.traceback("", 2)
@@ -88,7 +88,7 @@ local function script_traceback(message)
 end
 
 local function failure(problem)
-  -- where memory ran out, or the handler itself failed, it is not our record
+  -- where memory ran out, or the handler itself failed, it is not the record that the handler makes
   local ours = type(problem) == "table" and (problem.pruned == true or type(problem.text) == "string")
   if not ours then problem = { text = core.error_text(problem) } end
   if problem.pruned then return { state = "pruned" } end
@@ -118,7 +118,7 @@ end
 ---@field others mr.sweep.Progress[]
 ---@field on_report? fun(report: table)
 
--- What the trial's function gets.
+-- The argument of the trial's function.
 local function trial_of(context, job)
   local state = {
     values = context.space:values(job.params), names = context.space:names(), metric = context.metric, pruner = context.pruner,
@@ -127,11 +127,11 @@ local function trial_of(context, job)
   return setmetatable({ number = job.number, seed = job.seed, attempt = job.attempt, params = job.params, _state = state }, Trial), state
 end
 
----The data that a trial would look at now: runs it to where mr.fit begins, or, where it did without, to the first data. What it prints is dropped.
+---The data that a trial would use now: runs it up to mr.fit, or, where it does not call that, up to its first data. Its output is discarded.
 ---@param context mr.sweep.Context
 ---@param job mr.sweep.Job
 ---@param stop "fit"|"any"
----@return mr.data.Entry[] data, string? problem  why it did not come so far
+---@return mr.data.Entry[] data, string? problem  why it did not get there
 function M.data_of(context, job, stop)
   local quiet = { run = context.run, space = context.space, metric = context.metric, others = {} }
   local was_print, was_write = print, io.write
@@ -146,7 +146,7 @@ function M.data_of(context, job, stop)
   return entries, not ok and not seen.is_enough(message) and tostring(message) or nil
 end
 
----Runs one trial to its end, whatever that is.
+---Runs one trial to its end.
 ---@param context mr.sweep.Context
 ---@param job mr.sweep.Job
 ---@return table outcome

@@ -5,7 +5,7 @@ local trial = require "moonrank.sweep.trial"
 
 local M = {}
 
--- The next message, or nil where the parent is gone.
+-- The next message, or nil where the parent has ended.
 local function wait(channel)
   while true do
     local message = channel:receive()
