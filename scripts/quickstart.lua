@@ -1,7 +1,7 @@
--- Does bounding a ranking loss, so that lists of every length weigh alike, make better rankings?
+-- Does bounding a ranking loss, so that lists of all lengths have equal weight, make better rankings?
 -- Data: MovieLens ml-latest-small where it is found, else made-up ratings. One fold, negative sampling ratio 1.
--- Model: matrix factorisation. Each loss (nDCG, AP, nRBP) is trained unbounded and under the four bounds of Westerborg (2022), and
--- measured on test by its own metric; change and p-value are against the unbounded loss, paired by user.
+-- Model: matrix factorisation. Each loss (nDCG, AP, nRBP) is trained unbounded and under the four bounds of Westerborg (2022), and evaluated on
+-- test by its own metric; change and p-value are against the unbounded loss, paired by user.
 local mr = require "moonrank"
 
 local args = mr.args{

@@ -1,4 +1,4 @@
--- Folders stand on floors: a file includes only what is in its own folder or on a floor below. READMEs of kernels/ and runtime/ say why.
+-- Folders have layers: a file includes only what is in its own folder or in a lower layer. READMEs of kernels/ and runtime/ say why.
 local test = require "moonrank.test"
 local check, describe, equal, it = test.check, test.describe, test.equal, test.it
 

@@ -2,7 +2,7 @@
 -- bound, RankNet and LambdaRank under those that are slopes; both the rate and the epoch are chosen on validation by the loss's own metric.
 -- Data: ml-latest-small, relevant = rated 4 or more, users with 25 relevant or more; five folds by user, one negative per relevant item.
 -- Model: matrix factorisation, 32 factors, U(-0.01, 0.01), Adam, 32 users per batch. A trial is one loss, bound, rate and fold, in a store:
--- a run that was stopped goes on, `moonrank results results/learning_rates.db` shows how far it is.
+-- a run that was stopped continues, `moonrank results results/learning_rates.db` shows how far it is.
 local mr = require "moonrank"
 
 local args = mr.args{

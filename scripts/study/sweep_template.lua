@@ -1,4 +1,5 @@
--- A sweep to start from: which loss and learning rate rank best, over folds? Copy it, put in your data and model, run it; run it again to go on.
+-- A sweep to start from: which loss and learning rate rank best, over folds? Copy it, put in your data and model, run it; run it again to
+-- continue.
 -- Data: made-up ratings. Model: matrix factorisation, 8 factors, 10 epochs. Every combination is one trial; the epoch is chosen on validation,
 -- and so is the learning rate; the test part is only reported. Trials run in one process per core (--workers), their results are kept in
 -- a store (--store): `moonrank results results/sweep_template.db` shows them at any time.

@@ -1,6 +1,6 @@
 -- The whole thesis (Westerborg 2022) in one command: runs what is missing, makes every table and figure, and writes one report of them.
--- Interrupted, it goes on where it was. The runs of the thesis alone, one seed on MovieLens and MQ2008, are --seeds 1; the claim that a bound
--- of our own is better takes three.
+-- When it was interrupted it continues where it stopped. The runs of the thesis alone, one seed on MovieLens and MQ2008, are --seeds 1; the
+-- claim that a bound of our own is better takes three.
 local here = arg[0]:match("^(.*/)") or "./"
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -15,7 +15,7 @@ local args = runs.args({
   out = { default = "results/thesis", help = "folder of the report and the figures" },
 }, { smoke = { seeds = { 1 } } })
 
--- What data is missing is said at once
+-- Missing data are reported at once
 for _, names in ipairs{ args.sets, args.others } do
   for _, name in ipairs(names) do runs.set(args, name) end
 end
@@ -63,7 +63,7 @@ local function title_of(script)
   return script.plain and script[2] or figure.title(args, script[2])
 end
 
--- What a script beside this one hands over when it runs with these words.
+-- The tables and figures that another script returns when it runs with these arguments.
 local function run(script)
   local words, was = { [0] = here .. script[1] .. ".lua" }, arg
   for i = -1, -16, -1 do words[i] = arg[i] end

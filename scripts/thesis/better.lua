@@ -6,7 +6,7 @@ local runs = dofile(here .. "runs.lua")
 
 local M = { forms = { "distribution", "distribution_logit" }, betas = { 0, 0.5, 1, 2 } }
 
----The name by which runs.lua knows a bound.
+---A bound's name in runs.lua.
 function M.bound(form, beta) return ("%s (beta %g)"):format(form, beta) end
 
 local bounds, form_of = { "none" }, { none = "none" }

@@ -50,7 +50,7 @@ local function comparisons(set, all)
   return found
 end
 
--- Of every loss and setting: against how many bounds it is better or worse, against how many surely, and what becomes of the claim.
+-- Of every loss and setting: against how many bounds it is better or worse, against how many significantly, and whether the claim holds.
 local function verdicts(found)
   local lines = {}
   for first = 1, #found, #runs.published do

@@ -1,5 +1,5 @@
--- Bounds held against no bound: what both halves of Table 5.1 and other data share. The test metric of the matching loss, its spread over folds,
--- the printed number where there is one, and the change, paired by user or query, with its p-value and effect size.
+-- Bounds compared with no bound: shared by both halves of Table 5.1 and other data. The test metric of the matching loss, its spread over
+-- folds, the printed number where there is one, and the change, paired by user or query, with its p-value and effect size.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -9,14 +9,14 @@ local M = { runs = runs }
 local formats = { mean = "%.4f", ["sd of folds"] = "%.4f", published = "%.4f", difference = "%+.4f", change = "%+.4f", p = "%.2g",
   ["p, Holm"] = "%.2g", d = "%+.2f" }
 
--- NaN, where a list has no relevant rows, as what the convention counts it.
+-- NaN, where a list has no relevant rows, replaced by the convention's value.
 local function counted(values, empty)
   local filled = {}
   for i, x in ipairs(values) do filled[i] = (x == x or empty == "skip") and x or empty == "one" and 1.0 or 0.0 end
   return mr.stats.summary(filled)
 end
 
--- Whom values are paired by.
+-- The unit that values are paired by: user or query.
 local function unit_of(set) return set.setting == "nsr" and "user" or "query" end
 
 -- One row: setting, loss and bound, with the comparison against no bound (for all but no bound itself), by column.
@@ -45,7 +45,7 @@ end
 
 local function name_of(set, row) return ("%s loss, %s, %s"):format(row.loss, runs.setting_text(set, row.value), row.bound) end
 
--- How far the means are from the printed numbers, by setting and loss; "" where none are printed.
+-- The differences of the means from the printed numbers, by setting and loss; "" where none are printed.
 local function from_printed(set, rows)
   local parts, i = {}, 1
   while i <= #rows do

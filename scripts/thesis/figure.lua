@@ -1,5 +1,5 @@
 -- What the scripts of the thesis' figures share: their options, the three losses, the instances that are compared, panels of bounded
--- against unbounded loss (Figures 3.1, 3.3, 3.4 and 3.7), and how a figure is handed over.
+-- against unbounded loss (Figures 3.1, 3.3, 3.4 and 3.7), and the output of a figure.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
@@ -14,7 +14,7 @@ M.losses = {
 
 local lowest = { points = 2, most = 5, relevant = 1, start = 1, nsr = 1, sizes = 1, gains = 1 }
 
--- Numbers below the least that makes sense, and empty lists, are refused.
+-- Numbers below a minimum, and empty lists, are errors.
 local function check_numbers(args, own)
   for name, low in pairs(lowest) do
     local value = own[name] and args[name]
@@ -89,7 +89,7 @@ local function copies(instance, count)
   return mr.lists(lists)
 end
 
----What a bound makes of loss values of one instance.
+---The bounded values of losses of one instance.
 function M.bounded(bound, base, instance, values)
   local scores = base.sign * mr.tensor(values, { dtype = "float64" })
   return (base.sign * mr.bounds.resolve(bound).apply(scores, base.metric, copies(instance, #values))):totable()
@@ -126,7 +126,7 @@ function M.colors(rows)
 end
 
 ---Panels, row by row and loss by loss, of the curve that `curve(base, instance)` gives as x and y for every instance; the panels of a
----loss have the same axes. Options: labels `x` and `y`, and `mark(base)`, which gives a place on x and words for it.
+---loss have the same axes. Options: labels `x` and `y`, and `mark(base)`, which returns a position on x and a text for it.
 function M.panels(rows, options, curve)
   local colors, by_loss = M.colors(rows), {}
   for l, base in ipairs(M.losses) do
@@ -216,7 +216,7 @@ function M.table_of_ends(rows, bound)
     formats = { best = "%.4f", worst = "%.4f", ["bounded best"] = "%.4f", ["bounded worst"] = "%.4f" } }
 end
 
----A title that says so where the data are made up.
+---A title, marked where the data are made up.
 function M.title(args, title)
   if not rawget(args, "made_up") then return title end
   return title and title .. ", made-up data" or "Made-up data"

@@ -10,7 +10,7 @@ local rows = figure.rows(args.relevant)
 
 local fig = figure.bounded_losses(rows, "expectation_max", { title = "Expectation-max bounding" })
 
--- Slopes of the three affine bounds side by side: they are all that training sees
+-- Slopes of the three affine bounds side by side: training depends on nothing else of them
 local lines = {}
 figure.each(rows, function(base, instance)
   lines[#lines + 1] = { base.title, instance.name, figure.slope("minmax", base, instance), figure.slope("expectation", base, instance),

@@ -9,7 +9,7 @@ local args = figure.args("3_5", {
 }, { points = 40 })
 local instances = { figure.instance(8, 4), figure.instance(15, 5) }
 
--- The distribution function as a staircase, from one range's fringe to the other
+-- The distribution function as a step function, from a margin below the range to one above
 local function staircase(distribution, low, high)
   local values, weights = distribution:pmf()
   values, weights = values:totable(), weights:totable()

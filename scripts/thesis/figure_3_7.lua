@@ -14,7 +14,7 @@ local args = figure.args("3_7", {
 local rows = figure.rows(args.relevant)
 local bound = mr.bounds.distribution_bound{ method = "sampled", gain = "samples", samples = args.samples, seed = args.seed }
 
--- The vertical line is where the largest instance on top stands before training, when all scores are equal
+-- The vertical line is the loss of the largest instance in the top row before training, when all scores are equal
 local largest = rows[1].instances[#rows[1].instances]
 local fig = figure.bounded_losses(rows, bound, { title = "Distribution based bounding", points = args.points, mark = function(base)
   return { figure.smooth_loss(base, "none", largest), largest.name .. ", untrained" }

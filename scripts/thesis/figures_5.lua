@@ -5,7 +5,7 @@ local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.
 
 local M = {}
 
--- Bounds that are held against none; of the logarithm, which comes out between, there is no row.
+-- Bounds that are compared with none; the logarithm, whose results are between the others, has no row.
 local rows = { "minmax", "expectation", "expectation_max", "distribution", "distribution_logit" }
 
 local function args_of(number)

@@ -1,4 +1,4 @@
--- Numbers printed in Westerborg (2022), for scripts that set theirs beside them.
+-- Numbers printed in Westerborg (2022), for scripts that compare theirs with them.
 local M = {}
 
 -- Table 5.1, MovieLens half: test nDCG, AP and nRBP(0.95) of the matching loss, by bound, at NSR 1, 2, 3.

@@ -1,5 +1,5 @@
--- One HTML file of what scripts handed over: words, tables, figures (inline, as SVG), and the command that makes each. It needs nothing else,
--- on the screen or on paper.
+-- One HTML file of the scripts' output: text, tables, figures (inline, as SVG), and the command that makes each. It is self-contained, on
+-- screen and on paper.
 local core = require "moonrank.core"
 local escape = require("moonrank.table").escape_html
 

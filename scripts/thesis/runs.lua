@@ -1,5 +1,5 @@
 -- Every training run of the thesis' experiments, kept in one store: one study per data set and seed, one trial per setting, loss, bound and
--- fold, with the test scores of every list. Who needs runs that are not there runs them; all scripts beside this one read from here.
+-- fold, with the test scores of every list. Scripts run those that they need and that are missing; all other scripts here read from it.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local data = dofile(here .. "data.lua")
@@ -44,7 +44,7 @@ function M.args(own, more)
   return args
 end
 
----The options of `M.args` as words, for another script; those that are as always, and those that it is `without`, are left out.
+---The options of `M.args` as words, for another script; those with their default values, and those that it is `without`, are left out.
 function M.words(args, without)
   local words, asked = { "--store", args.store }, { workers = args.workers, recipe = args.recipe ~= usual.recipe and args.recipe or nil }
   if not args.smoke then
@@ -99,7 +99,7 @@ function M.train(args, o)
   return result_of(run, fold.test, o.fold, own)
 end
 
----"ap none 0.01, ...": settings by which other rates are noticed.
+---"ap none 0.01, ...": kept with a study's settings, so that changed rates are detected.
 function M.rates_text(name)
   local parts, of = {}, rates[name]
   for _, loss in ipairs(M.losses) do

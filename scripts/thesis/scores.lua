@@ -15,7 +15,7 @@ function M.trials(results, where)
   return found
 end
 
----What every test list of all folds got: a metric, or "own", "rows", "relevant", "list"; NaN where the metric is not defined.
+---The values of all test lists of all folds: a metric, or "own", "rows", "relevant", "list"; NaN where the metric is not defined.
 ---@param where table<string, any>  e.g. {nsr = 1, loss = "ap", bound = "none"}
 ---@return number[]
 function M.lists(results, where, metric)
@@ -35,7 +35,7 @@ function M.folds(results, where, name)
   return values
 end
 
----What a user or query got, over all folds and seeds in which it was tested: means by its number, in order.
+---The means of each user or query over all folds and seeds in which it was tested, in the order of its number.
 ---@param all mr.Results[]  one for each seed
 ---@return number[]
 function M.by_list(all, where, metric)

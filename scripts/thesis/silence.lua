@@ -1,5 +1,5 @@
--- The runs behind why_distribution_fails.lua: the nDCG loss on MovieLens under the thesis' distribution bound and its cures, with the share of
--- training lists that have no gradient before and after every epoch, and where lists start.
+-- The runs behind why_distribution_fails.lua: the nDCG loss on MovieLens under the thesis' distribution bound and alternatives, with the share
+-- of training lists that have no gradient before and after every epoch, and where lists start.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -18,7 +18,7 @@ local function whole(dataset)
   return next_batch()
 end
 
--- Where lists start: the probability that a random ranking is no better than one whose scores are all alike
+-- Where lists start: the probability that a random ranking is no better than one whose scores are all equal
 local function starts(lists, metric, smooth)
   local alike = mr.zeros({ lists.rows }, { dtype = "float64" })
   local value, n, p = smooth(alike, lists):totable(), lists.sizes:totable(), lists.relevant:totable()

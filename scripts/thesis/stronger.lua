@@ -1,5 +1,5 @@
 -- The studies of stronger_models.lua: MQ2008 (relevant = label 1 or 2) ranked by a linear model, the thesis' network, a deeper one, and one
--- whose documents look at each other. The rate of each model and loss is the one that validation likes best on the first fold, unbounded.
+-- with self-attention among the documents. The rate of each model and loss is the best by validation on the first fold, unbounded.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -16,7 +16,7 @@ local models = {
   end,
 }
 
----How long and on how many folds they are trained.
+---Number of epochs and of folds.
 function M.extent(args) return args.smoke and 2 or 60, args.smoke and 1 or runs.set(args, "mq2008").folds end
 
 local function study(args, name, space, rate_of)

@@ -1,5 +1,5 @@
 -- Westerborg (2022), future work: do bounds still matter when the ranker is stronger? MQ2008 (relevant = label 1 or 2), its own five folds: a
--- linear model, the thesis' network, a deeper one, and one whose documents look at each other (self-attention with dropout). The rate is
+-- linear model, the thesis' network, a deeper one, and one with self-attention among the documents, and dropout. The rate is
 -- chosen on validation per model and loss (first fold, no bound), the epoch on validation; changes are paired by query.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"

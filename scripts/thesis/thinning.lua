@@ -7,7 +7,7 @@ local runs = dofile(here .. "runs.lua")
 
 local M = {}
 
--- The same lists with `nsr` of their negatives for each relevant row, always the same ones and more for more.
+-- The same lists with `nsr` of their negatives for each relevant row, nested: those of a smaller `nsr` are among those of a larger one.
 local function thinned(part, nsr, seed)
   math.randomseed(seed, part.lists.rows)
   local grades, items, sizes = part.lists.relevance:totable(), part.items:totable(), part.lists.sizes:totable()

@@ -1,7 +1,7 @@
 -- Westerborg (2022) finds that distribution based bounding ruins the nDCG loss (Table 5.1: 0.88 against 0.97 at NSR 1) and leaves AP and nRBP
--- as they are. Why? A model starts with all scores alike. Smooth nDCG is then far below what a random ranking gets, since its discount is
--- convex; smooth AP and nRBP are near the middle. Out there the thesis' distribution function, summed over 300,000 samples, has no slope: these
--- users never learn. The cure: the exact distribution, and its logarithm or logit, whose slope does not fade.
+-- as they are. Why? A model starts with equal scores. Smooth nDCG is then far below a random ranking's, since its discount is convex; smooth AP
+-- and nRBP are near the middle. In that tail the thesis' distribution function, summed over 300,000 samples, has no slope: these users have no
+-- gradient. The remedy: the exact distribution, and its logarithm or logit, whose slope does not vanish.
 -- Data, models and learning rates: those of Table 5.1 (MovieLens).
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
@@ -14,7 +14,7 @@ local set, study = runs.set(args, "movielens"), silence.study(args)
 local title = { thesis = "distribution (thesis)", exact = "distribution, exact" }
 local function title_of(bound) return title[bound] or bound end
 
--- The share of silent lists by epoch, mean over folds
+-- The share of lists without gradient by epoch, mean over folds
 local function silent(nsr, bound)
   local sum, folds = {}, scores.trials(study, { nsr = nsr, bound = bound })
   for _, trial in ipairs(folds) do
@@ -23,7 +23,7 @@ local function silent(nsr, bound)
   return sum
 end
 
--- Table: who learns, what comes of it
+-- Table: the share of lists with a gradient, and the results
 local rows = {}
 for _, nsr in ipairs(set.values) do
   for _, bound in ipairs(silence.bounds) do

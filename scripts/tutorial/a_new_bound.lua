@@ -9,13 +9,13 @@ local args = mr.args{
 }
 
 -- 1. The idea ---------------------------------------------------------------------------------------------------------------------------
--- The nRBP loss of a list counts its wrongly ordered pairs, up to P (N - P). So a user with 500 relevant items weighs 625 times as much as
--- one with 20: training hears the heavy users only. Min-max bounding divides by the range, and turns that round: now a pair of the heavy user
--- counts for almost nothing. What about half way, the square root of the range?
+-- The nRBP loss of a list counts its wrongly ordered pairs, up to P (N - P). So a user with 500 relevant items has 625 times the weight of one
+-- with 20: such users dominate training. Min-max bounding divides by the range, which reverses that: now a pair of such a user has almost no
+-- weight. What about half way, the square root of the range?
 --
 -- A bound is a function of the score (the smooth metric, one value per list) and of what is known of each list: stats.n, .p, .min, .max,
--- .best, .expectation, .sd, and .cdf(score). It keeps the metric's direction, and its gradient comes from the operations it is made of. Lists
--- on which no ordering can matter (none or all rows relevant) are left out before it is called, so dividing by the range is safe.
+-- .best, .expectation, .sd, and .cdf(score). It keeps the metric's direction, and its gradient comes from the operations it is made of.
+-- Degenerate lists (none or all rows relevant) are left out before it is called, so dividing by the range is safe.
 mr.bounds.define("sqrt_range", function(score, stats)
   return (score - stats.min) / (stats.max - stats.min):sqrt()
 end)
@@ -27,7 +27,7 @@ end)
 print("1. sqrt_range, checked")
 mr.bounds.check("sqrt_range")
 
--- What a mistake looks like. A detached part makes the slope wrong; the report names a list and both slopes:
+-- A mistake. A detached part makes the slope wrong; the report names a list and both slopes:
 mr.bounds.define("with_a_mistake", function(score, stats)
   return (score - stats.min) / (stats.max - stats.min) * score:detach()
 end)
@@ -35,7 +35,7 @@ print("\n2. a mistake, found")
 local report = mr.bounds.check("with_a_mistake", { metrics = { "ap" }, quiet = true })
 print(("%s: %s"):format(report.problems[1].kind, report.problems[1].text))
 
--- 3. What does it look like? ------------------------------------------------------------------------------------------------------------
+-- 3. A figure ---------------------------------------------------------------------------------------------------------------------------
 -- Beside min-max, for the loss that it is meant for. Min-max brings all sizes to the same height; the square root leaves larger lists larger.
 mr.bounds.plot({ "minmax", "sqrt_range" }, { metric = "nrbp_loss" }):save(args.out .. "/sqrt_range.svg")
 print("\n3. drawn: " .. args.out .. "/sqrt_range.svg")
@@ -73,5 +73,5 @@ mr.plot.bars{ categories = names, values = means, ylabel = "test nRBP(0.95)", ti
 
 -- 6. Where to go from here --------------------------------------------------------------------------------------------------------------
 -- The bound has a name now, so everything takes it: mr.losses.ndcg{bound = "sqrt_range"}, mr.losses.lambdarank{bound = "sqrt_range"}, sweeps.
--- mr.bounds.weighted("sqrt_range", {cap = 10}) keeps single lists from shouting; scripts/thesis/table_5_1.lua shows five folds, and
--- scripts/thesis/why_distribution_fails.lua what it takes to explain a surprise.
+-- mr.bounds.weighted("sqrt_range", {cap = 10}) limits the weight of single lists; scripts/thesis/table_5_1.lua shows five folds, and
+-- scripts/thesis/why_distribution_fails.lua how an unexpected result is explained.

@@ -1,5 +1,5 @@
 -- All benchmarks one after the other, peers in the same run, and at the end one table: results/bench/bench.txt and bench.csv, and the time of smooth AP
--- against the number of rows with what the machine can do at most, results/bench/time_against_n.svg and .png. Says how far it is.
+-- against the number of rows with the machine's limits, results/bench/time_against_n.svg and .png. Says how far it is.
 -- Usage: moonrank tests/bench/all.lua [--quick] [--no-peers] [--cpu] [--limits PROGRAM]. `--quick` takes few sizes and repeats: about two minutes.
 -- `--cpu` is for a machine that others use too: one thread, and the time that it computed.
 local mr = require "moonrank"
@@ -51,7 +51,7 @@ local function run(number)
   return rows
 end
 
--- What one core can do at most: bytes copied, divisions and multiply-adds per second; empty without the program.
+-- One core's limits: bytes copied, divisions and multiply-adds per second; empty without the program.
 local function limits()
   local found = {}
   local pipe = io.popen(("'%s' --benchmark_filter=limit_ --benchmark_format=csv 2>/dev/null"):format(args.limits))

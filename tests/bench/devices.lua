@@ -1,5 +1,6 @@
--- What the GPU's kernels reach: time, bandwidth and arithmetic of each, as shares of what a plain copy and a large product of matrices reach on the same
--- device in the same run; beside compiled PyTorch (tests/bench/peers/devices_torch.py) where python3 has it. Without a GPU one line says so.
+-- Performance of the GPU's kernels: time, bandwidth and arithmetic of each, as shares of those of a plain copy and a large product of matrices
+-- on the same device in the same run; beside compiled PyTorch (tests/bench/peers/devices_torch.py) where python3 has it. Without a GPU one line
+-- says so.
 -- Usage: moonrank tests/bench/devices.lua [--repeats 20] [--csv FILE].
 local mr = require "moonrank"
 local core = require "moonrank.core"

@@ -63,7 +63,7 @@ void smooth_ap_step_boxes() {
   counted(round);
 }
 
-/// Places, AP and RBP of 100 lists of 120 rows, every tenth of them relevant.
+/// Placements, AP and RBP of 100 lists of 120 rows, every tenth of them relevant.
 void exact_metrics() {
   constexpr int64_t lists = 100, rows = 120, relevant = 12;
   std::vector<float> scores, grades, out(lists);

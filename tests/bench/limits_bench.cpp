@@ -20,7 +20,7 @@ BENCHMARK(limit_copy)->Unit(benchmark::kMillisecond);
 #if defined(__x86_64__)
 typedef float Lanes __attribute__((vector_size(32)));  // NOLINT: the attribute needs typedef
 
-constexpr int chains = 12;  // that do not wait for each other
+constexpr int chains = 12;  // independent of each other
 constexpr int rounds = 64;
 
 __attribute__((target("avx2,fma"))) void divide(Lanes* x) {

@@ -29,7 +29,7 @@ it("the tutorial runs top to bottom", function()
   os.remove(folder)
 end)
 
--- Options of every script that its other options make useless: they end it at once, with a message, in place of being passed over.
+-- Options of every script that have no effect beside its other options: they end it at once, with a message, instead of being ignored.
 local useless = {
   ["quickstart.lua"] = { "--smoke --epochs 3" },
   ["tutorial/a_new_bound.lua"] = { "--smoke --epochs 3" },

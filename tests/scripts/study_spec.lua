@@ -1,4 +1,4 @@
--- Scripts of studies: they run in seconds with --smoke, and go on where they stopped.
+-- Scripts of studies: they run in seconds with --smoke, and continue where they stopped.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"

@@ -1,4 +1,4 @@
-// What the GPU's memory and recordings keep to, on the emulated one: it is as strict as a real one about a stream that
+// Rules of the GPU's memory and recordings, on the emulated one: it is as strict as a real one about a stream that
 // records, and its host is always ahead.
 #include <cstdint>
 #include <memory>

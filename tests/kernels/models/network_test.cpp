@@ -78,7 +78,7 @@ double worst(const std::vector<Real>& found, const std::vector<double>& expected
 TEMPLATE_TEST_CASE("attention by tiles agrees with the plain form in float64", "", float, double) {
   const int64_t n = GENERATE(0, 1, 31, 32, 33, 127, 128, 129);
   const auto [heads, columns] = GENERATE(std::pair{1, 5}, std::pair{3, 8});
-  const double size = GENERATE(0.0, 1.0, 12.0);  // equal scores, ordinary ones, nearly one winner
+  const double size = GENERATE(0.0, 1.0, 12.0);  // weights that are equal, ordinary, and concentrated on one row
   Case<double> plain(n, heads, columns, size);
   Case<TestType> fast(n, heads, columns, size);
   // the same inputs, to the bit

@@ -243,13 +243,13 @@ TEMPLATE_TEST_CASE("boxes stand gains, ties, shifts, and scores far from the oth
 }
 
 TEMPLATE_TEST_CASE("crowds may be any distance apart", "", float, double) {
-  // most of a rank comes from one crowd: what is cut off shows
+  // most of a rank comes from many rows with equal scores: errors of truncation show
   for (int distance = 0; distance < 70; ++distance) {
     std::vector<TestType> s(1000, TestType(distance)), found;
     for (size_t i = 0; i < s.size(); i += 100) s[i] = TestType(0.001) * static_cast<TestType>(i % 700);
     List<TestType> list(s, 1);
     CAPTURE(distance);
-    for (const TestType gain : {TestType(1), TestType(-1)}) {  // the few below the crowd, and above it
+    for (const TestType gain : {TestType(1), TestType(-1)}) {  // the few below those rows, and above them
       list.gain = gain;
       for (const auto& [name, loops] : all_loops<TestType>()) {
         CAPTURE(name, gain);

@@ -163,7 +163,7 @@ TEST_CASE("folds depend on the seed, relevant items not on the nsr") {
     CHECK(one.valid.at(user).relevant == three.valid.at(user).relevant);
     CHECK(one.test.at(user).relevant == three.test.at(user).relevant);
   }
-  // users do not lean on each other: one alone gets what it gets among others
+  // users are independent: one alone gets the same as among others
   Positives alone = users_with({40}, 1000);
   CHECK(by_user(make_fold(alone, options).test).at(1).negative == one.test.at(1).negative);
 }

@@ -1,4 +1,4 @@
-// JSON of others: nothing deep is built, and errors show little of it.
+// Untrusted JSON: its depth is limited, and errors show little of it.
 #include "runtime/io/json.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// Files that are written: whole or not at all, never in the place of what is somebody else's, never through a link.
+// Files that are written: whole or not at all, never over a file of another writer, never through a link.
 #include "runtime/io/new_file.h"
 
 #include <csignal>

@@ -1,4 +1,4 @@
-// Files that are read: nothing but regular files is opened, and a file that is cut short is an error.
+// Files that are read: nothing but regular files is opened, and a file that is truncated is an error.
 #include "runtime/io/regular_file.h"
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Tensors are few bytes to Lua and many to the machine: their bytes drive the collector.
+// Tensors are few bytes to Lua and many to the machine: their bytes decide when Lua collects.
 #include "tests/support/lua_state.h"
 
 namespace mr {

@@ -33,7 +33,7 @@ const std::vector<Script>& scripts() {
       {"local co = coroutine.create(function() local x <close> = mr.ones(3) coroutine.yield(x) end) "
        "local _, x = coroutine.resume(co) coroutine.close(co) print((pcall(tostring, x)))",
        "false\n"},
-      // what comes back from the dead
+      // objects that finalizers make reachable again
       {"local kept do setmetatable({mr.ones(3)}, {__gc = function(s) kept = s[1] end}) end "
        "collectgarbage() collectgarbage() print((pcall(tostring, kept)))",
        "false\n"},
@@ -47,7 +47,7 @@ const std::vector<Script>& scripts() {
       {"setmetatable({}, {__gc = function() mr.ones(3) end}) os.exit(true, true)", ""},
       {"local x = mr.ones(3) coroutine.wrap(function() os.exit(true, true) end)()", ""},
       {"pcall(function() os.exit(0, true) end)", ""},
-      // names that were let go of
+      // names of values that were collected
       {metatable + "meta.__name = nil collectgarbage() local s = {} for i = 1, 1000 do s[i] = ('y'):rep(9) .. i end "
                    "print(pcall(require 'moonrank.core'.ranking, 7, mr.lists{{1, 0}}, 'mean', 1))",
        "false\t(command line):1: bad argument #1 'scores' to 'ranking' (mr.Tensor expected, got number)\n"},

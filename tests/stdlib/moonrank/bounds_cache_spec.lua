@@ -1,4 +1,4 @@
--- Tables of distributions on disk: read back bit for bit, and never trusted where anything is odd about the file.
+-- Tables of distributions on disk: read back bit for bit, and not used where anything about the file is wrong.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"

@@ -153,7 +153,7 @@ describe("optimisers", function()
       optimizer:step()
       near(parameter:reshape(21), p, 1e-12)
     end
-    -- what a sparse step touched glides on under Adam: its moments are not forgotten
+    -- rows of a sparse step go on changing under Adam: their moments are kept
     local changed = start():requires_grad()
     local state = core.optimizer_state{ changed }
     backward(changed, 1, false)

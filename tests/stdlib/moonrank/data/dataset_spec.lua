@@ -3,7 +3,7 @@ local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
 
--- Lists of these sizes; feature 1 of a row is its list, feature 2 its place in it, and items are list * 1000 + place.
+-- Lists of these sizes; feature 1 of a row is its list, feature 2 its index in it, and items are list * 1000 + index.
 local function dataset(sizes)
   local relevance, features, items, users = {}, {}, {}, {}
   for l, n in ipairs(sizes) do

@@ -1,4 +1,4 @@
--- Axes and places on the page, without drawing anything.
+-- Axes and positions on the page, without drawing anything.
 local test = require "moonrank.test"
 local layout = require "moonrank.plot.layout"
 local scale = require "moonrank.plot.scale"

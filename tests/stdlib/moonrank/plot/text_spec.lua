@@ -1,4 +1,4 @@
--- Words of figures: whatever a text holds is drawn as it is, everywhere that words stand, and nothing of it is carried out.
+-- Text of figures: any text is drawn verbatim, everywhere that text is drawn, and nothing in it is executed.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -31,7 +31,7 @@ local function words_of(path)
   return words
 end
 
--- Figures with a text in every place for words: in how many it stands line by line, and in how many on one line.
+-- Figures with a text wherever one is drawn: in how many of them it keeps its lines, and in how many it is on one line.
 local function figures(t)
   local two = { { y = { 1, 2 }, name = t }, { y = { 2, 1 }, name = "other" } }
   local w, h = 1200, 500

@@ -89,7 +89,7 @@ it("the empirical distribution function", function()
   equal(#mr.stats.ecdf({}).x, 0)
 end)
 
--- 1, -1 or 0: which region holds the place
+-- 1, -1 or 0: which region contains the point
 local function side(regions, place)
   for _, region in ipairs(regions) do
     if region.from < place and place < region.to then return region.better == "a" and 1 or -1 end

@@ -17,7 +17,7 @@ local weights = { 1, 2, 1, 3, 1, 1, 2, 1, 1, 1, 4, 1 }
 local weighted = { 0.783490772912, 0.686890557577, -0.182811116097, -0.582239668074, 0.626162572986, 1.2314920578 }
 local errors = { 0.208076618704, 0.168448609075, 0.211770037733, 0.173897065618, 0.221189939014, 0.292510536704 }
 
--- The fit at one place: the first of two points.
+-- The fit at one point: the first of two points.
 local function one(xs, ys, where, options)
   local last = where == x[#x]
   local o = { points = 2, range = last and { x[1], where } or { where, x[#x] } }

@@ -1,4 +1,4 @@
--- What a worker may do to a sweep: send what is no message, be stopped, end late, fail with any error. It costs its trial at most.
+-- Faults of a worker: invalid messages, being stopped, ending late, any error. Its trial is lost at most.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
