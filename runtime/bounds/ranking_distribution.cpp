@@ -125,7 +125,8 @@ extern const lua::OpTable distribution_methods{
         op<&sd_of>("sd", "self", "Standard deviation."),
         op<&min_of>("min", "self", "Least value."),
         op<&max_of>("max", "self", "Largest value."),
-        op<&method_of>("method", "self", "How it was found: enumerated, characteristic function, sampled or values."),
+        op<&method_of>("method", "self",
+                       "How it was computed: enumerated, characteristic function, sampled or values."),
         op<&sample_gain_of>("sample_gain", "self", "Distinct values over range (Eq. 3.13)."),
         op<&pmf_of>("pmf", "self", "Distinct values and their probabilities."),
     }};

@@ -50,9 +50,9 @@ extern const lua::OpTable cluster_functions{
         op<&cluster::library>("mpi_library", "", "Version of the MPI library, or nil where none is built in."),
         op<&join_of>("cluster_join", "purpose",
                      "Connects all for 'trials' or 'training': rank, how many, and both on this machine."),
-        op<&send_to>("cluster_send", "rank, message", "Hands a string over to a rank; does not wait."),
+        op<&send_to>("cluster_send", "rank, message", "Sends a string to a rank; does not wait."),
         op<&receive_of>("cluster_receive", "", "The rank and the string of the next message, or nil; does not wait."),
-        op<&lose_of>("cluster_lose", "rank", "Notes that a rank does not answer: nobody waits for it."),
+        op<&lose_of>("cluster_lose", "rank", "Marks a rank that does not answer: it is not waited for."),
     }};
 
 }  // namespace mr

@@ -60,17 +60,17 @@ extern const lua::OpTable worker_functions{
         op<&cluster::worker_end>("worker_end", "", "In a started worker, once, the channel to its parent."),
         op<&how_it_ended_of>("how_it_ended", "id, wait", "How a process ended, or nil while it runs."),
         op<&signal_process>("signal_process", "id, name", "Sends 'interrupt' or 'kill' to a process."),
-        op<&wait_for_of>("wait_for", "descriptors, seconds", "Waits until something came on a channel, or so long."),
+        op<&wait_for_of>("wait_for", "descriptors, seconds",
+                         "Waits until a channel has something to read, or so long."),
     }};
 extern const lua::OpTable channel_methods{
     lua::OpTable::methods,
     &lua::push_metatable<io::Channel>,
     {
-        op<&send_of>("send", "channel, message",
-                     "Sends a string, in pieces where need be; false where nobody is there any more."),
+        op<&send_of>("send", "channel, message", "Sends a string; false where the other end is closed."),
         op<&receive_of>("receive", "channel", "The next string that came, or nil; does not wait."),
         op<&broken_of>("broken", "channel", "Whether what came is no message; nothing more is received."),
-        op<&ended_of>("ended", "channel", "Whether the other end is gone and all it sent was received."),
+        op<&ended_of>("ended", "channel", "Whether the other end is closed and all it sent was received."),
         op<&descriptor_of>("descriptor", "channel", "For `wait_for`."),
     }};
 

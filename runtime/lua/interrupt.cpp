@@ -108,7 +108,7 @@ extern const lua::OpTable interrupt_functions{
         op<&defer_of>("defer_interrupt", "on",
                       "While on, the first Ctrl-C raises nothing: work asks `interrupted()` and ends in order. Returns "
                       "what it was."),
-        op<&asked_of>("interrupted", "", "Whether Ctrl-C came while deferred; forgets it."),
+        op<&asked_of>("interrupted", "", "Whether Ctrl-C came while deferred; clears it."),
     }};
 
 }  // namespace mr

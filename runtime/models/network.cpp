@@ -154,7 +154,7 @@ extern const lua::OpTable attention_methods{
     &lua::push_metatable<Lists>,
     {op<&attention>("attention", "self, q, k, v, heads?",
                     "Softmax attention (Vaswani et al. 2017, Eq. 1) of the rows of each list to each other: matrices "
-                    "of one row per row, their columns shared out among the heads (default 1).")}};
+                    "of one row per row, their columns divided among the heads (default 1).")}};
 extern const lua::OpTable network_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Tensor>,

@@ -208,7 +208,7 @@ extern const lua::OpTable create_methods{
                    "The same numbers on a device ('cpu', 'cuda') or as a type ('float32', 'float64', 'int64')."),
         op<&double_of>("double", "self", "The same numbers as float64."),
         op<&float_of>("float", "self", "The same numbers as float32."),
-        op<&long_of>("long", "self", "The same numbers cut to int64."),
+        op<&long_of>("long", "self", "The same numbers truncated to int64."),
     }};
 
 extern const lua::OpTable create_getters{lua::OpTable::getters,

@@ -195,6 +195,6 @@ extern const lua::OpTable elementwise_functions{
     lua::OpTable::functions,
     nullptr,
     {op<&clamp_of>("clamp", "x, min?, max?",
-                   "Each entry moved into [min, max]; no derivative outside, half of it at an end.")}};
+                   "Each entry limited to [min, max]; no derivative outside, half of it at an end.")}};
 
 }  // namespace mr

@@ -42,8 +42,8 @@ extern const lua::OpTable gradient_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Tensor>,
     {
-        op<&detach_of>("detach", "self", "The same numbers without their history."),
-        op<&zero_grad_of>("zero_grad", "self", "Forgets the gradient collected so far."),
+        op<&detach_of>("detach", "self", "The same numbers without graph."),
+        op<&zero_grad_of>("zero_grad", "self", "Clears the gradient collected so far."),
     }};
 extern const lua::OpTable gradient_getters{
     lua::OpTable::getters,

@@ -179,7 +179,7 @@ extern const lua::OpTable lists_methods{
         op<&take_rows_of>("take_rows", "self, x, index",
                           "Rows of x that belong to these lists, in the order of `select`; not differentiable."),
         op<&to_of>("to", "self, dtype", "The same lists; their relevance reads as 'float32' or 'float64'."),
-        op<&with_relevance_of>("with_relevance", "self, relevance", "The same lists, judged otherwise."),
+        op<&with_relevance_of>("with_relevance", "self, relevance", "The same lists with other relevance."),
     }};
 extern const lua::OpTable lists_getters{
     lua::OpTable::getters,

@@ -171,7 +171,7 @@ extern const lua::OpTable shape_functions{
     {
         op<&reshape_of>("reshape", "x, sizes", "The same entries in another shape."),
         op<&put_rows_of>("put_rows", "x, index, n",
-                         "n rows, zero but for those of x, which go where index says; all different."),
+                         "n rows, zero but for those of x, at the indices of index, which are all different."),
     }};
 extern const lua::OpTable shape_getters{lua::OpTable::getters,
                                         &lua::push_metatable<Tensor>,

@@ -85,11 +85,12 @@ using lua::op;
 extern const lua::OpTable tally_functions{
     lua::OpTable::functions,
     nullptr,
-    {op<&tally_of>("tally", "device", "Notes of one pass over the data, read with one wait at its end.")}};
+    {op<&tally_of>("tally", "device", "Records of one pass over the data, read with one wait at its end.")}};
 extern const lua::OpTable tally_methods{
     lua::OpTable::methods,
     &lua::push_metatable<SharedTally>,
-    {op<&open_of>("open", "self", "All is zero again, and checks of the GPU's numbers report here and do not wait."),
+    {op<&open_of>("open", "self",
+                  "Sets all to zero; checks of the GPU's numbers report here from then on and do not wait."),
      op<&add_of>("add", "self, value, factor", "Adds factor times a number, or a tensor of one, to the sum."),
      op<&close_of>("finish", "self", "The sum; an error if a check found NaN.")}};
 extern const lua::OpTable tally_getters{

@@ -28,10 +28,10 @@ using lua::op;
 extern const lua::OpTable capture_functions{
     lua::OpTable::functions,
     nullptr,
-    {op<&begin_capture_of>("begin_capture", "", "From here on the GPU's work is recorded, not done."),
-     op<&end_capture_of>("end_capture", "", "What was recorded; nil where it cannot be run again.")}};
+    {op<&begin_capture_of>("begin_capture", "", "From here on the GPU's work is recorded, not run."),
+     op<&end_capture_of>("end_capture", "", "The recording; nil where it cannot be run again.")}};
 extern const lua::OpTable capture_methods{lua::OpTable::methods,
                                           &lua::push_metatable<SharedCapture>,
-                                          {op<&run_of>("run", "self", "Does the recorded work.")}};
+                                          {op<&run_of>("run", "self", "Runs the recorded work.")}};
 
 }  // namespace mr

@@ -19,7 +19,8 @@ using lua::op;
 extern const lua::OpTable exit_functions{
     lua::OpTable::functions,
     nullptr,
-    {op<&exit_of>("exit", "status, message", "What `error` takes to end the program: it writes the message.")}};
+    {op<&exit_of>("exit", "status, message",
+                  "The object that, raised by `error`, ends the program with a status and a message.")}};
 extern const lua::OpTable exit_getters{lua::OpTable::getters,
                                        &lua::push_metatable<lua::Exit>,
                                        {

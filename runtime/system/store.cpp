@@ -158,7 +158,7 @@ extern const lua::OpTable store_methods{
         op<&run_sql>("run", "database, sql, parameters, count",
                      "Runs one statement with `count` parameters; names of its columns, the columns, and how many rows "
                      "they have."),
-        op<&close_of>("close", "database", "Lets go of the file; closing again does nothing."),
+        op<&close_of>("close", "database", "Closes the file; closing again does nothing."),
         op<&changed_of>("changed", "database", "How many rows the last statement changed."),
     }};
 

@@ -63,19 +63,19 @@ extern const lua::OpTable system_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&clock_of>("clock", "", "Seconds on a clock that never goes back."),
+        op<&clock_of>("clock", "", "Seconds of a monotonic clock."),
         op<&is_terminal_of>("is_terminal", "descriptor",
                             "Whether a file descriptor (1 output, 2 errors) is a terminal."),
         op<&terminal_width_of>("terminal_width", "",
                                "Columns of the terminal that errors go to; 80 where it does not say."),
         op<&cache_folder_of>("cache_folder", "", "Where caches are kept by default; it need not exist."),
         op<&safe_text_of>("safe_text", "text, lines?",
-                          "Text from a file as it may be shown: control characters and bytes that are no UTF-8 written "
-                          "out; with `lines` ends of lines stay."),
+                          "Text from a file made safe to show: control characters and bytes that are no UTF-8 escaped; "
+                          "with `lines` ends of lines stay."),
         op<&io::nearest_name>("nearest_name", "name, known",
                               "The name that is fewest edits away, for \"did you mean\"; nil where none is near."),
         op<&data_folder_of>("data_folder", "", "Where `moonrank data get` keeps data sets; it need not exist."),
-        op<&lock_file>("lock_file", "path", "Holds a file until collected; nil where another process holds it."),
+        op<&lock_file>("lock_file", "path", "Locks a file until collected; nil where another process has locked it."),
         op<&pressed_of>("pressed", "", "Whether Ctrl-C came since the program or the line of the REPL began."),
         op<&peak_memory_of>("peak_memory", "reset", "Most bytes that were resident since the last reset."),
         op<&cores_of>("cores", "", "How many cores this process may use."),

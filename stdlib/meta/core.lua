@@ -57,7 +57,7 @@ function core.arrangement_ranks(grades, most) end
 ---@param keep? boolean
 function core.backward(loss, seed, keep) end
 
----From here on the GPU's work is recorded, not done.
+---From here on the GPU's work is recorded, not run.
 function core.begin_capture() end
 
 ---A statistic of the values, of samples with replacement, and without each value.
@@ -111,14 +111,14 @@ function core.cache_folder() end
 ---Raises 'interrupted' if Ctrl-C was pressed.
 function core.check_interrupt() end
 
----Each entry moved into [min, max]; no derivative outside, half of it at an end.
+---Each entry limited to [min, max]; no derivative outside, half of it at an end.
 ---@param x mr.Tensor
 ---@param min? number
 ---@param max? number
 ---@return mr.Tensor
 function core.clamp(x, min, max) end
 
----Seconds on a clock that never goes back.
+---Seconds of a monotonic clock.
 ---@return number
 function core.clock() end
 
@@ -130,7 +130,7 @@ function core.clock() end
 ---@return integer
 function core.cluster_join(purpose) end
 
----Notes that a rank does not answer: nobody waits for it.
+---Marks a rank that does not answer: it is not waited for.
 ---@param rank integer
 function core.cluster_lose(rank) end
 
@@ -139,7 +139,7 @@ function core.cluster_lose(rank) end
 ---@return string
 function core.cluster_receive() end
 
----Hands a string over to a rank; does not wait.
+---Sends a string to a rank; does not wait.
 ---@param rank integer
 ---@param message string
 function core.cluster_send(rank, message) end
@@ -281,11 +281,11 @@ function core.ecdf_compare(a, b) end
 ---@return { d: number, hedges: number, wins: number, ties: number, losses: number, n: integer, skipped: integer }
 function core.effect_size(a, b) end
 
----What was recorded; nil where it cannot be run again.
+---The recording; nil where it cannot be run again.
 ---@return mr.Capture?
 function core.end_capture() end
 
----What `error` takes to end the program: it writes the message.
+---The object that, raised by `error`, ends the program with a status and a message.
 ---@param status integer
 ---@param message string
 ---@return mr.Exit
@@ -320,7 +320,7 @@ function core.fingerprint_of_tensor(tensor) end
 ---@return string
 function core.fingerprint_of_texts(texts) end
 
----Place and value of the first entry larger in size, or nil.
+---Index and value of the first entry larger in size, or nil.
 ---@param x mr.Tensor
 ---@param size number
 ---@return integer?
@@ -388,7 +388,7 @@ function core.how_it_ended(id, wait) end
 ---@return integer[]
 function core.integers(x) end
 
----Whether Ctrl-C came while deferred; forgets it.
+---Whether Ctrl-C came while deferred; clears it.
 ---@return boolean
 function core.interrupted() end
 
@@ -527,7 +527,7 @@ function core.load_tables(path) end
 ---@return string[]
 function core.load_tensors(path, writer) end
 
----Holds a file until collected; nil where another process holds it.
+---Locks a file until collected; nil where another process has locked it.
 ---@param path string
 ---@return mr.FileLock?
 function core.lock_file(path) end
@@ -621,7 +621,7 @@ function core.of_first(values) end
 ---@return mr.Database
 function core.open_database(path, mode) end
 
----What an optimiser remembers of the parameters that it moves.
+---The state that an optimiser keeps of its parameters.
 ---@param parameters mr.Tensor[]
 ---@return mr.OptimizerState
 function core.optimizer_state(parameters) end
@@ -673,7 +673,7 @@ function core.positives(user, item, value, users, items, threshold, min_relevant
 ---@return boolean
 function core.pressed() end
 
----n rows, zero but for those of x, which go where index says; all different.
+---n rows, zero but for those of x, at the indices of index, which are all different.
 ---@param x mr.Tensor
 ---@param index mr.Tensor
 ---@param n integer
@@ -774,12 +774,12 @@ function core.regression_bandwidth(x, y, degree, rule) end
 ---@return mr.Tensor
 function core.reshape(x, sizes) end
 
----Puts the numbers of a snapshot back.
+---Restores the values of a snapshot.
 ---@param parameter mr.Tensor
 ---@param snapshot mr.Tensor
 function core.restore(parameter, snapshot) end
 
----Text from a file as it may be shown: control characters and bytes that are no UTF-8 written out; with `lines` ends of lines stay.
+---Text from a file made safe to show: control characters and bytes that are no UTF-8 escaped; with `lines` ends of lines stay.
 ---@param text string
 ---@param lines? boolean
 ---@return string
@@ -826,7 +826,7 @@ function core.sha256_file(path) end
 ---@return integer[]
 function core.shape(x) end
 
----Gives every rank the parameters of rank 0.
+---Copies the parameters of rank 0 to every rank.
 ---@param parameters mr.Tensor[]
 function core.share_parameters(parameters) end
 
@@ -948,7 +948,7 @@ function core.sum_gradients(parameters, loss, counted, stop, mean) end
 ---@return integer
 function core.summary(x) end
 
----Notes of one pass over the data, read with one wait at its end.
+---Records of one pass over the data, read with one wait at its end.
 ---@param device string
 ---@return mr.Tally
 function core.tally(device) end
@@ -988,7 +988,7 @@ function core.uniform(shape, low, high, seed, stream, dtype, device) end
 ---@return string
 function core.version() end
 
----Waits until something came on a channel, or so long.
+---Waits until a channel has something to read, or so long.
 ---@param descriptors integer[]
 ---@param seconds number
 function core.wait_for(descriptors, seconds) end
@@ -1024,7 +1024,7 @@ function core.write_file(path, bytes) end
 ---@class mr.Capture
 local mr_Capture = {}
 
----Does the recorded work.
+---Runs the recorded work.
 function mr_Capture:run() end
 
 ---@class mr.Channel
@@ -1038,7 +1038,7 @@ function mr_Channel:broken() end
 ---@return integer
 function mr_Channel:descriptor() end
 
----Whether the other end is gone and all it sent was received.
+---Whether the other end is closed and all it sent was received.
 ---@return boolean
 function mr_Channel:ended() end
 
@@ -1046,7 +1046,7 @@ function mr_Channel:ended() end
 ---@return string?
 function mr_Channel:receive() end
 
----Sends a string, in pieces where need be; false where nobody is there any more.
+---Sends a string; false where the other end is closed.
 ---@param message string
 ---@return boolean
 function mr_Channel:send(message) end
@@ -1058,7 +1058,7 @@ local mr_Database = {}
 ---@return integer
 function mr_Database:changed() end
 
----Lets go of the file; closing again does nothing.
+---Closes the file; closing again does nothing.
 function mr_Database:close() end
 
 ---Runs one statement with `count` parameters; names of its columns, the columns, and how many rows they have.
@@ -1086,7 +1086,7 @@ function mr_Distribution:max() end
 ---@return number
 function mr_Distribution:mean() end
 
----How it was found: enumerated, characteristic function, sampled or values.
+---How it was computed: enumerated, characteristic function, sampled or values.
 ---@return string
 function mr_Distribution:method() end
 
@@ -1130,7 +1130,7 @@ local mr_FileLock = {}
 ---@field sizes mr.Tensor Rows per list; int64.
 local mr_Lists = {}
 
----Softmax attention (Vaswani et al. 2017, Eq. 1) of the rows of each list to each other: matrices of one row per row, their columns shared out among the heads (default 1).
+---Softmax attention (Vaswani et al. 2017, Eq. 1) of the rows of each list to each other: matrices of one row per row, their columns divided among the heads (default 1).
 ---@param q mr.Tensor
 ---@param k mr.Tensor
 ---@param v mr.Tensor
@@ -1189,7 +1189,7 @@ function mr_Lists:take_rows(x, index) end
 ---@return mr.Lists
 function mr_Lists:to(dtype) end
 
----The same lists, judged otherwise.
+---The same lists with other relevance.
 ---@param relevance mr.Tensor
 ---@return mr.Lists
 function mr_Lists:with_relevance(relevance) end
@@ -1289,7 +1289,7 @@ function mr_Tally:add(value, factor) end
 ---@return number
 function mr_Tally:finish() end
 
----All is zero again, and checks of the GPU's numbers report here and do not wait.
+---Sets all to zero; checks of the GPU's numbers report here from then on and do not wait.
 function mr_Tally:open() end
 
 ---@class mr.Tensor
@@ -1308,7 +1308,7 @@ function mr_Tensor:abs() end
 ---@return mr.Tensor
 function mr_Tensor:argmax(dim) end
 
----The same numbers without their history.
+---The same numbers without graph.
 ---@return mr.Tensor
 function mr_Tensor:detach() end
 
@@ -1366,7 +1366,7 @@ function mr_Tensor:le(other) end
 ---@return mr.Tensor
 function mr_Tensor:log() end
 
----The same numbers cut to int64.
+---The same numbers truncated to int64.
 ---@return mr.Tensor
 function mr_Tensor:long() end
 
@@ -1467,7 +1467,7 @@ function mr_Tensor:to(where) end
 ---@return mr.Tensor
 function mr_Tensor:where(a, b) end
 
----Forgets the gradient collected so far.
+---Clears the gradient collected so far.
 function mr_Tensor:zero_grad() end
 
 return core
