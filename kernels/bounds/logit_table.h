@@ -20,7 +20,7 @@ struct LogitPoint {
   double logit, slope;
 };
 
-/// G and G' at s; beyond the knots G goes on as a line.
+/// G and G' at s; beyond the knots G is linear.
 MR_HD inline LogitPoint logit_at(const LogitView& table, double s) {
   if (table.count < 2) return {0, 0};
   const double position = (s - table.first) / table.step;

@@ -1,4 +1,4 @@
-// A group is the set of lanes that work on one list together. Kernels see a list through the group's collective
+// A group is the set of lanes that work on one list together. Kernels access a list by the group's collective
 // operations only: every lane calls them, never from inside another one's function, and no function reads what
 // another lane writes in the same operation. SerialGroup is the CPU's: one lane, plain loops.
 // BlockGroup (kernels/device/launch.cuh) has the same shape; tests/support/emulated_group.h imitates it without a GPU.

@@ -1,4 +1,4 @@
-// The threads that run CPU kernels. Tasks are handed out dynamically; each writes to its own slots, so that results do
+// The threads that run CPU kernels. Tasks are assigned dynamically; each writes to its own slots, so that results do
 // not depend on the number of threads.
 #pragma once
 

@@ -42,14 +42,14 @@ struct Chosen {
   }
 };
 
-/// Index tensors hold what scripts see, counted from 1; kernels read positions counted from 0.
+/// Index tensors count from 1, as scripts do; kernels read positions counted from 0.
 struct IndexView {
   const int64_t* data = nullptr;
 
   MR_HD int64_t operator[](int64_t i) const { return data[i] - 1; }
 };
 
-/// How a tensor of at most `max_dims` dimensions is walked as if it had the shape of the result.
+/// How a tensor of at most `max_dims` dimensions is read as if it had the shape of the result.
 /// dims = 0: entry by entry (step 1), or always the first (step 0).
 struct Broadcast {
   static constexpr int max_dims = 6;

@@ -39,7 +39,7 @@ template <class Real>
 struct TrainingLoops {
   /// AdamStep for rows `first` to `last` - 1 of those that are moved.
   void (*adam)(const AdamRows<Real>& at, int64_t first, int64_t last, const AdamRates<Real>& rates);
-  /// products[k] = inner product of `vector` and row index[k] of the matrix; the weights are not looked at.
+  /// products[k] = inner product of `vector` and row index[k] of the matrix; the weights are not read.
   void (*inner_products)(const Real* vector, const WeighedRows<Real>& rows, Real* products);
   /// sums = the weighed rows added up, one after the other.
   void (*sum_rows)(const WeighedRows<Real>& rows, Real* sums);

@@ -177,7 +177,7 @@ struct Binary {
   MR_HD void operator()(int64_t i) const { out[i] = Function::value(a[from_a(i)], b[from_b(i)]); }
 };
 
-/// Writes the derivative per entry of the result; a null target is not asked for.
+/// Writes the derivative per entry of the result; a null target is not computed.
 template <class Real, class Function>
 struct BinaryVjp {
   Span<const Real> a, b, upstream;

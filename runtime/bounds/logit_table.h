@@ -20,7 +20,7 @@ class LogitTable {
   /// From knots as in `knots()`.
   LogitTable(double first, double step, std::vector<double> knots);
 
-  /// F~ and its derivative, which is that of the interpolant; beyond the table the logit goes on as a line.
+  /// F~ and its derivative, which is that of the interpolant; beyond the table the logit is linear.
   Smoothed at(double s) const;
   /// For kernels; the memory belongs to this table.
   LogitView view(Device device) const;

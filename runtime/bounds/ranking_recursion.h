@@ -52,7 +52,7 @@ class RankingRecursion {
   std::vector<double> weights_;
   std::vector<int32_t> low_, high_;
   std::vector<double> angle_, start_, powers_, scratch_;
-  int64_t taken_ = 0;          // frequencies handed out
+  int64_t taken_ = 0;          // frequencies returned so far
   std::vector<double> ready_;  // from the device: real and imaginary parts of the block that taken_ lies in
 };
 

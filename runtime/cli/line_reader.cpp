@@ -48,7 +48,7 @@ class PlainReader : public LineReader {
   void remember(const std::string&) override {}
 };
 
-/// Waits for input. False after Ctrl-C, also one that came a moment before the wait: SIGINT is let through only while
+/// Waits for input. False after Ctrl-C, also one that came a moment before the wait: SIGINT is unblocked only while
 /// waiting.
 bool wait_for_input() {
   sigset_t blocked, before;

@@ -12,7 +12,7 @@ class LineReader {
  public:
   enum class Got { line, interrupt, end };
   virtual ~LineReader() = default;
-  /// Shows the prompt where there is a person to see it. `interrupt` is Ctrl-C while typing.
+  /// Shows the prompt on a terminal. `interrupt` is Ctrl-C while typing.
   virtual Got read(const char* prompt, std::string* line) = 0;
   /// Keeps what was entered for later sessions.
   virtual void remember(const std::string& chunk) = 0;

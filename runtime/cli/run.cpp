@@ -57,7 +57,7 @@ bool has_script_frame(lua_State* L) {
   return false;
 }
 
-/// Message handler: errors become their text and the traceback; what says how to exit stays as it is.
+/// Message handler: errors become their text and the traceback; an Exit is not changed.
 int explain(lua_State* L) {
   if (lua::box_at<lua::Exit>(L, 1) != nullptr) return 1;
   lua::push_error_text(L, 1);

@@ -22,7 +22,7 @@ int call_module(lua_State* L, const char* module, const char* name, const char* 
 
 /// "moonrank: " and the text on standard error, as it may be shown.
 void print_error(std::string_view text) noexcept;
-/// The text of an error on top of the stack that no handler has seen; valid while it is there.
+/// The text of an error on top of the stack that passed no handler; valid while it is there.
 std::string_view error_at_top(lua_State* L) noexcept;
 
 /// Sets the global `arg` as Lua's own command does: the script is 0, what follows it 1, 2, ...

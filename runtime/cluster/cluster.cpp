@@ -1,4 +1,4 @@
-// Processes that mpirun or srun started together, as scripts see them.
+// The Lua functions of the ranks that mpirun or srun started together.
 #include "runtime/cluster/cluster.h"
 
 #include "runtime/lua/bind.h"

@@ -45,7 +45,7 @@ struct Message {
 
 /// Hands a message over and does not wait. The empty message of rank 0 says that it ends.
 void send(int to, std::string bytes);
-/// The next message from anybody, or nothing where none is there.
+/// The next message of any rank, or nothing.
 std::optional<Message> receive();
 /// Marks a rank that does not answer: it is not waited for at the end.
 void lose(int rank);

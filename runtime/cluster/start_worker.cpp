@@ -26,7 +26,7 @@ namespace {
 
 constexpr int channel_descriptor = 3;  // the first after input, output and errors
 
-int to_parent = -1;  // of a worker; below zero elsewhere, and once it was asked for
+int to_parent = -1;  // of a worker; below zero elsewhere, and once `worker_end` has returned it
 
 struct Spawn {
   Spawn() {

@@ -22,7 +22,7 @@ Started start_worker(const std::vector<std::string>& words, const std::string& l
                      const std::vector<std::string>& added = {});
 /// Takes the variable MOONRANK_WORKER, by which `start_worker` tells a process that it is one, out of the environment:
 /// the process then ends with its parent, and what it starts itself does not inherit the channel. A std::runtime_error
-/// where the variable was set by somebody else.
+/// where the variable was not set by `start_worker`.
 void become_worker();
 /// In a worker, the channel to its parent, once; nothing elsewhere.
 std::optional<io::Channel> worker_end();

@@ -1,4 +1,4 @@
-// Workers as scripts see them: channels, and how a process ended.
+// The Lua functions of workers: channels, and how a process ended.
 #include <csignal>
 
 #include "runtime/cluster/start_worker.h"

@@ -1,4 +1,4 @@
-// The rows of a piece of a LETOR file, as they stand there.
+// The rows of a piece of a LETOR file, in the order of the file.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,8 @@ const DataSet& catalogue_entry(const std::string& name);
 std::string data_set_state(const DataSet& set, const std::filesystem::path& data_folder);
 
 /// Fetches the set into `data_folder` unless it is there already, checks what was unpacked and renames the complete
-/// folder to its final path; then writes its terms. On any error nothing is left behind. Throws std::runtime_error.
+/// folder to its final path; then writes its terms. On any error all temporary files are deleted. Throws
+/// std::runtime_error.
 void data_get(const DataSet& set, const std::filesystem::path& data_folder, std::ostream& out);
 
 /// One line per set: name, whether and where it is there, what it is.

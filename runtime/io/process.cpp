@@ -94,7 +94,7 @@ void feed(Pipe& in, std::string_view& input) {
   if (input.empty() || (count < 0 && errno != EAGAIN && errno != EINTR)) in.close_ours();
 }
 
-/// Takes what is there; closes our end when the program will not write any more.
+/// Reads what the pipe holds; closes our end when the program has closed its own.
 void drain(Pipe& out, std::string& text) {
   std::array<char, 65536> buffer;
   const ssize_t count = read(out.ours(), buffer.data(), buffer.size());

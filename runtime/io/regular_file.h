@@ -15,7 +15,7 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 
-/// Throws where the system would read less of the name than scripts see: it ends at a zero byte.
+/// Throws where a name has a zero byte, at which it would end for the system.
 void need_path(const std::string& path);
 /// Throws where a file of this name is there that is not a regular one: a folder, a pipe, a device, a link to nothing.
 /// Opening these may wait for ever, and reading them may never end.

@@ -22,8 +22,8 @@ constexpr const char* format_key = "format";
 /// Why the file of this name is not one that the writer of `format` may replace; "" where it is one, in any version.
 std::string foreign_to(const std::string& format, const std::string& path);
 
-/// Writes a file whose metadata has the format; what is there is replaced where it is of the same writer (io::NewFile).
-/// Throws with the path.
+/// Writes a file whose metadata has the format; an existing file is replaced where it is of the same writer
+/// (io::NewFile). Throws with the path.
 void write_safetensors(const std::string& path, const TensorFile& file);
 /// The header is checked against the file before anything is allocated. Throws with the path and what is wrong.
 TensorFile read_safetensors(const std::string& path);

@@ -52,7 +52,7 @@ struct Signature<R (*)(A...)> {
   }
 };
 
-/// "expected, got what is there" for a type error; only functions of the API that never raise.
+/// "expected ..., got ..." for a type error; only functions of the API that never raise.
 void describe_type_error(lua_State* L, const TypeError& error, Failure* out) noexcept;
 void describe_closed_error(const ClosedError& error, Failure* out) noexcept;
 void describe_argument_error(const ArgumentError& error, Failure* out) noexcept;

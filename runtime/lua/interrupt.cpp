@@ -16,7 +16,7 @@ std::atomic<int> deadly{0};
 std::atomic<bool> deferred{false}, asked{false};
 // the main state of the scripts, and the one of its coroutines whose code is running
 std::atomic<lua_State*> watched{nullptr}, running{nullptr};
-std::atomic<bool> pending{false};  // a Ctrl-C that nobody has seen yet
+std::atomic<bool> pending{false};  // a Ctrl-C that was not yet raised
 std::atomic<pthread_t> owner{};    // the thread that runs Lua
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<lua_State*>::is_always_lock_free &&
                   std::atomic<pthread_t>::is_always_lock_free,

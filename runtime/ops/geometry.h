@@ -1,4 +1,5 @@
-// How shapes line up: broadcasting of two operands, and the runs of entries that a reduction over a dimension walks.
+// How shapes are aligned: broadcasting of two operands, and the runs of entries that a reduction over a dimension adds
+// up.
 #pragma once
 
 #include "kernels/tensor/reduce.h"

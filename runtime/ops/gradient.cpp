@@ -1,4 +1,4 @@
-// Gradients as scripts see them.
+// The Lua functions of gradients.
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"

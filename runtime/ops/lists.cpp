@@ -1,4 +1,4 @@
-// Judged lists as scripts see them, and reductions over the rows of each list.
+// The Lua functions of judged lists, and reductions over the rows of each list.
 #include "runtime/ops/lists.h"
 
 #include "kernels/tensor/rows.h"

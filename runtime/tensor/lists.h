@@ -45,7 +45,7 @@ class Lists {
   const std::vector<std::string>& ids() const { return body_->ids; }
   const std::vector<std::string>& documents() const { return body_->documents; }
 
-  /// Offsets as kernels want them; the memory belongs to these lists.
+  /// Offsets for kernels; the memory belongs to these lists.
   Ragged view(Device device) const;
   /// float32, one entry per row; or in a type that it is converted to once.
   const Tensor& relevance(Device device, Dtype dtype = Dtype::float32) const;

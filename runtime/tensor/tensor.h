@@ -105,8 +105,7 @@ class Tensor {
     std::shared_ptr<Storage> storage;
     int64_t offset = 0;
     /// Of indices that were copied to the GPU: the bytes that they were copied from, which begin `here_shift` after
-    /// those of `storage`. Nothing changes indices, so what the host wants to know of them it reads here, and does not
-    /// wait.
+    /// those of `storage`. Indices never change, so the host reads them here without waiting.
     std::shared_ptr<Storage> here;
     int64_t here_shift = 0;
     Shape shape;

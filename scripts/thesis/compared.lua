@@ -94,7 +94,7 @@ local function as_table(set, rows, with_printed)
   return mr.table{ columns = keys, rows = lines, formats = shown }
 end
 
----The table of a data set with one seed. No printed numbers stand beside those of made-up data.
+---The table of a data set with one seed. Made-up data are not compared with printed numbers.
 ---@param o { set: string, seed: integer, empty: string, published?: fun(loss: string, bound: string, value: integer): number? }
 function M.table(args, o)
   local set, results, rows = runs.set(args, o.set), runs.of(args, o.set, o.seed), {}

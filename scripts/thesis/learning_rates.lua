@@ -1,6 +1,6 @@
--- Which learning rate suits which loss under which bound? The choice that all other scripts beside this one use (rates.lua).
--- Every loss under every bound at every rate, on the first folds with the first seed; chosen by the loss's own metric on validation, mean over
--- settings and folds. The test parts are not looked at.
+-- Which learning rate suits which loss under which bound? The choice that all other scripts beside this one use (rates.lua). Every loss under
+-- every bound at every rate, on the first folds with the first seed; chosen by the loss's own metric on validation, mean over settings and
+-- folds. The test parts are not used.
 local mr = require "moonrank"
 local runs = dofile((arg[0]:match("^(.*/)") or "./") .. "runs.lua")
 

@@ -27,7 +27,7 @@ local function read(path)
   return text
 end
 
--- The figure without the lines before <svg; its names made its own, since all figures stand in one document.
+-- The figure without the lines before <svg; its ids made unique, since all figures are in one document.
 local function inline(path, number)
   local svg = read(path):match "<svg.*</svg>"
   local function own(before, name) return ("%sf%d_%s"):format(before, number, name) end

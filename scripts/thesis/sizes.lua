@@ -1,6 +1,6 @@
 -- Westerborg (2022), section 4.1.1: how large should the models be, and does their size decide which bound is best? Factors {16, 32, 64} on
--- MovieLens, hidden units {6, 12, 23, 46, 69, 92} on MQ2008 (label 2), by the loss's own metric on validation; the test parts are not looked
--- at. Learning rates are those chosen for the thesis' sizes.
+-- MovieLens, hidden units {6, 12, 23, 46, 69, 92} on MQ2008 (label 2), by the loss's own metric on validation; the test parts are not used.
+-- Learning rates are those chosen for the thesis' sizes.
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "figure.lua")
 

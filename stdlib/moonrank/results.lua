@@ -50,7 +50,7 @@ function Results:columns(states)
   return self._data[key]
 end
 
----Reads the store again, for a sweep that goes on meanwhile.
+---Reads the store again, for a sweep that is still running.
 function Results:refresh()
   self._data = {}
   return self

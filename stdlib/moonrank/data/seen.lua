@@ -25,7 +25,7 @@ local Enough = setmetatable({}, { __name = "mr.data.Enough", __tostring = functi
 ---@param stop? "fit"|"any"
 function M.begin(stop) record = { entries = {}, by_key = {}, others = 0, stop = stop or false } end
 
----Whether an error is the one that `begin` asked for.
+---Whether an error is that of `begin`'s `stop`.
 function M.is_enough(message) return message == Enough end
 
 ---Whether data are recorded now.

@@ -17,8 +17,8 @@ function M.plain(text)
   return text
 end
 
--- What must stand in double quotes: a line break, which single quotes cannot hold, and a single quote, which gnuplot does not see doubled at
--- the beginning of a string.
+-- What requires double quotes: a line break, which single quotes cannot contain, and a single quote, which gnuplot does not recognise doubled
+-- at the beginning of a string.
 local double = { ["\n"] = "'.\"\\n\".'", ["'"] = "'.\"'\".'" }
 
 ---A string for gnuplot that means exactly these characters. Single quotes, because gnuplot runs commands in backticks within double quotes.

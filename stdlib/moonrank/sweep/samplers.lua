@@ -1,5 +1,5 @@
 -- Samplers: which parameters the trials of a sweep get. A suggestion is a pure function of the study's seed, the trial's number and the results
--- that it may see, so that a study is the same however many workers it has and wherever it was interrupted.
+-- that it may use, so that a study depends neither on the number of workers nor on interruptions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local generations = require "moonrank.sweep.generations"
@@ -80,8 +80,8 @@ function makers.random(space, seed, options)
   return new("random", space, seed, check.options("sampler random", options, {}), random_params)
 end
 
--- One dimension per parameter, conditional ones too, in the order of the space; the seed turns every dimension by a digital shift of its own.
--- No point is left out: the first is the origin, shifted.
+-- One dimension per parameter, conditional ones too, in the order of the space; the seed gives every dimension a digital shift of its own. No
+-- point is left out: the first is the origin, shifted.
 function makers.sobol(space, seed, options)
   local sobol = require "moonrank.sweep.sobol"
   local o = check.options("sampler sobol", options, {})

@@ -298,7 +298,7 @@ function Store:data(study, number)
   return by_number
 end
 
----Values of the metric that trials reported, by number: {{step =, value =}, ...} in order. For what pruners look at on resuming.
+---Values of the metric that trials reported, by number: {{step =, value =}, ...} in order. For pruners, when a study is resumed.
 function Store:reports(study, name)
   local by_number = {}
   for _, row in ipairs(self:rows([[SELECT t.number, r.step, r.value FROM reports r JOIN trials t ON t.id = r.trial
