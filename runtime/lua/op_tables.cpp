@@ -47,6 +47,7 @@ namespace mr {
   ROW(resampling_functions)  \
   ROW(kernel_fit_functions)  \
   ROW(spline_functions)      \
+  ROW(sobol_functions)       \
   ROW(least_squares_functions) \
   ROW(bound_functions)       \
   ROW(order_functions)       \

@@ -902,6 +902,12 @@ function core.smoothing_spline(x, y, at, lambda) end
 ---@return mr.Tensor
 function core.snapshot(parameter, into) end
 
+---Coordinate of a point of Sobol's sequence, 32 bits.
+---@param index integer
+---@param dimension integer
+---@return integer
+function core.sobol_bits(index, dimension) end
+
 ---By generalised cross validation; whether the search hit an end.
 ---@param x mr.Tensor
 ---@param y mr.Tensor
