@@ -621,7 +621,7 @@ function core.of_first(values) end
 ---@return mr.Database
 function core.open_database(path, mode) end
 
----The state that an optimiser keeps of its parameters.
+---What an optimiser remembers of the parameters that it moves.
 ---@param parameters mr.Tensor[]
 ---@return mr.OptimizerState
 function core.optimizer_state(parameters) end
@@ -774,7 +774,7 @@ function core.regression_bandwidth(x, y, degree, rule) end
 ---@return mr.Tensor
 function core.reshape(x, sizes) end
 
----Restores the values of a snapshot.
+---Puts the numbers of a snapshot back.
 ---@param parameter mr.Tensor
 ---@param snapshot mr.Tensor
 function core.restore(parameter, snapshot) end
