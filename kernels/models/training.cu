@@ -40,7 +40,9 @@ void with_pack(const Real* matrix, const Real* other, int64_t width, Run run) {
   }
 }
 
-int64_t blocks_for(int64_t blocks) { return std::min<int64_t>(blocks, static_cast<int64_t>(gpu().multiprocessors()) * 64); }
+int64_t blocks_for(int64_t blocks) {
+  return std::min<int64_t>(blocks, static_cast<int64_t>(gpu().multiprocessors()) * 64);
+}
 
 /// A warp takes 32 neighbouring rows, four at a time.
 template <class Real, int V>

@@ -4,6 +4,7 @@
 #include "runtime/autograd/node.h"
 #include "runtime/bounds/ranking_distribution.h"
 #include "runtime/ops/check.h"
+#include "runtime/tensor/device_array.h"
 
 namespace mr {
 namespace {
@@ -18,11 +19,7 @@ DistributionForm to_form(const std::string& form) {
 /// What the bound of every list reads. The tables themselves belong to `owned`.
 struct ListTables {
   std::vector<std::optional<SmoothCdf>> owned;
-  Tensor views;
-
-  Span<const LogitView> span() const {
-    return {static_cast<const LogitView*>(views.raw()), static_cast<int64_t>(owned.size())};
-  }
+  DeviceArray<LogitView> views;
 };
 
 /// What the tables of lists are of.
@@ -41,9 +38,7 @@ ListTables tables_on(Device device, std::vector<std::optional<SmoothCdf>> owned)
   for (size_t l = 0; l < owned.size(); ++l) {
     if (owned[l]) views[l] = std::get<std::shared_ptr<const LogitTable>>(*owned[l])->view(device);
   }
-  static_assert(sizeof(LogitView) % sizeof(int64_t) == 0);
-  const auto words = static_cast<int64_t>(views.size() * sizeof(LogitView) / sizeof(int64_t));
-  return {std::move(owned), Tensor::from_bytes(views.data(), {words}, Dtype::int64, device)};
+  return {.owned = std::move(owned), .views = {views, device}};
 }
 
 /// Remembers that the derivative of `value` by the score is `derivative`, list by list.
@@ -63,8 +58,12 @@ Tensor by_tables(const Tensor& score, const ListTables& tables, DistributionForm
   const Tensor derivative = Tensor::empty(score.shape(), score.dtype(), score.device());
   with_real(score.dtype(), [&]<class Real>() {
     kernels<BoundKernels<Real>>(score.device())
-        .distribution_bound(score.entries(), {tables.span(), score.span<const Real>(), form, minimize,
-                                              value.span<Real>(), derivative.span<Real>()});
+        .distribution_bound(score.entries(), {.tables = tables.views.span(),
+                                              .score = score.span<const Real>(),
+                                              .form = form,
+                                              .minimize = minimize,
+                                              .value = value.span<Real>(),
+                                              .derivative = derivative.span<Real>()});
   });
   return recorded(score, value, derivative);
 }

@@ -5,6 +5,7 @@
 #include "runtime/ops/check.h"
 #include "runtime/ranking/metric.h"
 #include "runtime/ranking/smooth.h"
+#include "runtime/tensor/device_array.h"
 
 namespace mr {
 namespace {
@@ -20,7 +21,7 @@ LossAndSlope run(const Tensor& scores, const Ranking& ranking, const Swaps& swap
   using Row = typename Swaps::Row;
   const Lists& lists = ranking.lists;
   const Device device = scores.device();
-  const Storage rows(lists.rows() * static_cast<int64_t>(sizeof(Row)), device);
+  const DeviceArray<Row> rows(lists.rows(), device);
   const Tensor spare = Tensor::empty({lists.rows()}, Dtype::float64, device);
   LossAndSlope out{.value = Tensor::empty({lists.count()}, scores.dtype(), device), .derivative = {}};
   if (derivative) out.derivative = Tensor::empty({lists.rows()}, scores.dtype(), device);
@@ -31,7 +32,7 @@ LossAndSlope run(const Tensor& scores, const Ranking& ranking, const Swaps& swap
                                .lists = lists.view(device),
                                .better = lists.relevant_rows(ranking.threshold, device).view()},
                         .swaps = swaps,
-                        .rows = {static_cast<Row*>(rows.data()), lists.rows()},
+                        .rows = rows.span(),
                         .spare = spare.span<double>(),
                         .scores = scores.span<const Real>(),
                         .gain = static_cast<Real>(gain),
@@ -46,9 +47,11 @@ Tensor times_upstream(const Tensor& derivative, const Lists& lists, const Tensor
   Tensor out = Tensor::empty(derivative.shape(), derivative.dtype(), derivative.device());
   with_real(derivative.dtype(), [&]<class Real>() {
     const auto& table = kernels<ArithmeticKernels<Real>>(derivative.device());
-    table.spread(lists.count(),
-                 {upstream.span<const Real>(), lists.view(derivative.device()), false, out.span<Real>()});
-    table.mul(out.entries(), {out.span<const Real>(), derivative.span<const Real>(), out.span<Real>(), {}, {}});
+    table.spread(lists.count(), {.in = upstream.span<const Real>(),
+                                 .lists = lists.view(derivative.device()),
+                                 .mean = false,
+                                 .out = out.span<Real>()});
+    table.mul(out.entries(), {out.span<const Real>(), derivative.span<const Real>(), out.span<Real>()});
   });
   return out;
 }

@@ -103,7 +103,8 @@ template <class T>
 struct Arg<std::variant<T, double>> {
   static std::variant<T, double> get(lua_State* L, int i) {
     if (lua_type(L, i) == LUA_TNUMBER) return lua_tonumberx(L, i, nullptr);
-    if (!Arg<T>::is(L, i)) throw TypeError{i, std::is_same_v<T, std::string> ? "string or number" : "mr.Tensor or number"};
+    if (!Arg<T>::is(L, i))
+      throw TypeError{i, std::is_same_v<T, std::string> ? "string or number" : "mr.Tensor or number"};
     return Arg<T>::get(L, i);
   }
 };

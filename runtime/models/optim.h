@@ -30,8 +30,8 @@ struct ParameterState {
 
 struct OptimizerState {
   std::vector<ParameterState> parameters;
-  /// On the GPU, so that recorded launches count when they are replayed: steps of every parameter, and what they make of
-  /// its rate.
+  /// On the GPU, so that recorded launches count when they are replayed: steps of every parameter, and what they make
+  /// of its rate.
   Tensor steps;
   DeviceArray<AdamRate> rates;
 };

@@ -68,19 +68,18 @@ Ranking rank_rows(const Tensor& scores, const Lists& lists, Ties ties, float thr
               .threshold = threshold,
               .dtype = scores.dtype(),
               .device = device,
-              .places = std::make_shared<Storage>(lists.rows() * static_cast<int64_t>(sizeof(Placement)), device)};
+              .places = {lists.rows(), device}};
   const Span<const int64_t> keys =
       ties == Ties::trec ? document_keys(lists, device).span<const int64_t>() : Span<const int64_t>{};
   with_real(scores.dtype(), [&]<class Real>() {
-    kernels<MetricKernels<Real>>(device).place(lists.count(),
-                                               {.scores = scores.span<const Real>(),
-                                                .relevance = lists.relevance(device).span<const float>(),
-                                                .keys = keys,
-                                                .lists = lists.view(device),
-                                                .threshold = threshold,
-                                                .ties = ties,
-                                                .out = {static_cast<Placement*>(out.places->data()), lists.rows()},
-                                                .longest = out.lists.longest()});
+    kernels<MetricKernels<Real>>(device).place(lists.count(), {.scores = scores.span<const Real>(),
+                                                               .relevance = lists.relevance(device).span<const float>(),
+                                                               .keys = keys,
+                                                               .lists = lists.view(device),
+                                                               .threshold = threshold,
+                                                               .ties = ties,
+                                                               .out = out.places.span(),
+                                                               .longest = out.lists.longest()});
   });
   return out;
 }

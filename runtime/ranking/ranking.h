@@ -1,10 +1,9 @@
 // Scores turned into a ranking of each list, once; every exact metric reads it.
 #pragma once
 
-#include <memory>
-
 #include "kernels/ranking/order.h"
 #include "runtime/ops/lists.h"
+#include "runtime/tensor/device_array.h"
 
 namespace mr {
 
@@ -14,9 +13,9 @@ struct Ranking {
   float threshold;
   Dtype dtype;
   Device device;
-  std::shared_ptr<Storage> places;
+  DeviceArray<Placement> places;
 
-  Span<const Placement> placements() const { return {static_cast<const Placement*>(places->data()), lists.rows()}; }
+  Span<const Placement> placements() const { return places.span(); }
 };
 
 /// "mean", "stable", "worst" or "trec".

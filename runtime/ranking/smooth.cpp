@@ -31,9 +31,14 @@ struct Problem {
     Tensor out = Tensor::empty({total}, scores.dtype(), scores.device());
     with_real(scores.dtype(), [&]<class Real>() {
       kernels<SmoothKernels<Real>>(scores.device())
-          .smooth_rank(lists.count(),
-                       {scores.span<const Real>(), ragged(), at, sources, static_cast<Real>(gain), out.span<Real>(),
-                        among.defined() ? among.span<Real>() : Span<Real>{}, lists.longest()});
+          .smooth_rank(lists.count(), {.scores = scores.span<const Real>(),
+                                       .lists = ragged(),
+                                       .targets = at,
+                                       .sources = sources,
+                                       .gain = static_cast<Real>(gain),
+                                       .ranks = out.span<Real>(),
+                                       .among = among.defined() ? among.span<Real>() : Span<Real>{},
+                                       .longest = lists.longest()});
     });
     return out;
   }
@@ -44,9 +49,14 @@ struct Problem {
   template <class Real>
   void vjp(const Tensor& g, const Tensor& h, const Tensor& out) const {
     kernels<SmoothKernels<Real>>(scores.device())
-        .smooth_rank_vjp(lists.count(), {scores.span<const Real>(), ragged(), targets->view(), static_cast<Real>(gain),
-                                         g.span<const Real>(), h.defined() ? h.span<const Real>() : Span<const Real>{},
-                                         out.span<Real>(), lists.longest()});
+        .smooth_rank_vjp(lists.count(), {.scores = scores.span<const Real>(),
+                                         .lists = ragged(),
+                                         .targets = targets->view(),
+                                         .gain = static_cast<Real>(gain),
+                                         .g = g.span<const Real>(),
+                                         .h = h.defined() ? h.span<const Real>() : Span<const Real>{},
+                                         .out = out.span<Real>(),
+                                         .longest = lists.longest()});
   }
 };
 
@@ -66,7 +76,13 @@ template <class Real>
 SmoothMetricViews<Real> views(const Problem& p, const Tensor& rank, const Tensor& among, const Tensor& upstream,
                               const Tensor& value, const Tensor& g, const Tensor& h) {
   const auto span = [](const Tensor& x) { return x.defined() ? x.span<Real>() : Span<Real>{}; };
-  return {p.targets->view(), span(rank), span(among), span(upstream), span(value), span(g), span(h)};
+  return {.targets = p.targets->view(),
+          .rank = span(rank),
+          .rank_among_relevant = span(among),
+          .upstream = span(upstream),
+          .value = span(value),
+          .g = span(g),
+          .h = span(h)};
 }
 
 /// Runs `metric(views)` for the value now and for the derivatives later. `metric` is generic in Real; `more` adds to
@@ -102,9 +118,12 @@ Tensor smooth_ndcg(const Tensor& scores, const Lists& lists, double gain) {
   const Tensor slope = Tensor::empty({slopes}, Dtype::float64, scores.device());
   const auto metric = [p, slope]<class Real>(const SmoothMetricViews<Real>& v) {
     const Device device = p.scores.device();
-    kernels<SmoothKernels<Real>>(device).smooth_ndcg(
-        p.lists.count(), {v, p.lists.relevance(device).span<const float>(), p.ragged(),
-                          ideal_dcg(p.lists, device).span<const double>(), slope.span<double>()});
+    kernels<SmoothKernels<Real>>(device).smooth_ndcg(p.lists.count(),
+                                                     {.v = v,
+                                                      .relevance = p.lists.relevance(device).span<const float>(),
+                                                      .lists = p.ragged(),
+                                                      .ideal = ideal_dcg(p.lists, device).span<const double>(),
+                                                      .slope = slope.span<double>()});
   };
   return smooth_metric("smooth_ndcg", scores, p, p.ranks(), Tensor(), metric, nothing_more);
 }
@@ -136,8 +155,12 @@ Tensor smooth_rr(const Tensor& scores, const Lists& lists, double gain, double r
   const Tensor terms = Tensor::empty(rank.shape(), rank.dtype(), rank.device());
   with_real(rank.dtype(), [&]<class Real>() {
     kernels<SmoothKernels<Real>>(rank.device())
-        .smooth_rr_terms(lists.count(), {p.scores.span<const Real>(), p.ragged(), p.targets->view(),
-                                         static_cast<Real>(gain), rank.span<const Real>(), terms.span<Real>()});
+        .smooth_rr_terms(lists.count(), {.scores = p.scores.span<const Real>(),
+                                         .lists = p.ragged(),
+                                         .targets = p.targets->view(),
+                                         .gain = static_cast<Real>(gain),
+                                         .rank = rank.span<const Real>(),
+                                         .terms = terms.span<Real>()});
   });
   const auto metric = [p, terms]<class Real>(const SmoothMetricViews<Real>& v) {
     kernels<SmoothKernels<Real>>(terms.device()).smooth_rr(p.lists.count(), {v, terms.span<const Real>()});
@@ -145,9 +168,13 @@ Tensor smooth_rr(const Tensor& scores, const Lists& lists, double gain, double r
   const auto products = [p, terms](auto real, const Tensor& upstream, const Tensor& out) {
     using Real = decltype(real);
     kernels<SmoothKernels<Real>>(terms.device())
-        .smooth_rr_product_vjp(p.lists.count(),
-                               {p.scores.span<const Real>(), p.ragged(), p.targets->view(), static_cast<Real>(p.gain),
-                                terms.span<const Real>(), upstream.span<const Real>(), out.span<Real>()});
+        .smooth_rr_product_vjp(p.lists.count(), {.scores = p.scores.span<const Real>(),
+                                                 .lists = p.ragged(),
+                                                 .targets = p.targets->view(),
+                                                 .gain = static_cast<Real>(p.gain),
+                                                 .terms = terms.span<const Real>(),
+                                                 .upstream = upstream.span<const Real>(),
+                                                 .out = out.span<Real>()});
   };
   return smooth_metric("smooth_rr", scores, p, rank, Tensor(), metric, products);
 }

@@ -86,7 +86,8 @@ TEST_CASE("a variable whose value means nothing is one error, before anything is
   if (mr::cpu::best_simd() != mr::cpu::Simd::avx512) {
     all.push_back({"MOONRANK_SIMD", "avx512", "MOONRANK_SIMD is 'avx512', which this processor lacks"});
   }
-  if (!mr::cuda::gpu().available()) all.push_back({"MOONRANK_DEVICE", "cuda", "MOONRANK_DEVICE is 'cuda', but cuda is not"});
+  if (!mr::cuda::gpu().available())
+    all.push_back({"MOONRANK_DEVICE", "cuda", "MOONRANK_DEVICE is 'cuda', but cuda is not"});
   for (const Wrong& each : all) {
     INFO(each.said);
     const ScopedVariable variable(each.variable, each.value);
