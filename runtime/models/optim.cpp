@@ -3,6 +3,7 @@
 #include "runtime/models/optim.h"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <map>
 #include <optional>
@@ -112,11 +113,22 @@ struct Motion {
   std::optional<GlideMethod> glide;
 };
 
+/// Of so many entries or more a parameter's steps are put off: where all rows are in the cache it costs more than it
+/// saves.
+std::atomic<int64_t> least_put_off{1 << 20};
+
+int64_t put_off_from(std::optional<int64_t> entries) {
+  const int64_t was = least_put_off;
+  if (entries) least_put_off = *entries;
+  return was;
+}
+
 bool can_defer(const ParameterState& state, const Gradient& gradient, const Motion& motion) {
   constexpr int64_t most_steps = std::numeric_limits<int32_t>::max() - StepLog::kept;
   const Tensor& parameter = state.parameter;
   return motion.glide && gradient.sparse() && parameter.device() == Device::cpu && state.alone && parameter.whole() &&
-         parameter.entries() > 0 && state.steps < most_steps && StepLog::possible(*motion.glide);
+         parameter.entries() > 0 && parameter.entries() >= least_put_off && state.steps < most_steps &&
+         StepLog::possible(*motion.glide);
 }
 
 /// Whether rows without a gradient are put off in this step. Those of earlier steps are stored where they are not.
@@ -355,6 +367,9 @@ extern const lua::OpTable optim_functions{
     {
         op<&optimizer_state>("optimizer_state", "parameters",
                              "What an optimiser remembers of the parameters that it moves."),
+        op<&put_off_from>(
+            "put_off_from", "entries?",
+            "Entries of a parameter from which on its steps are put off, changed where given; what it was."),
         op<&sgd_step>("sgd_step", "state, lr, momentum, weight_decay", "One step of stochastic gradient descent."),
         op<&adam_step>("adam_step", "state, lr, beta1, beta2, epsilon, weight_decay, sparse",
                        "One step of Adam; sparse: only of rows with a gradient."),

@@ -27,7 +27,9 @@ std::string shown(double number) {
 std::optional<double> number_in(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  const bool whole = !text.empty() && std::isspace(static_cast<unsigned char>(text[0])) == 0 && *end == '\0';
+  const bool spelled = !text.empty() && text.find_first_of(std::string("xX\0", 3)) == std::string::npos &&
+                       std::isspace(static_cast<unsigned char>(text[0])) == 0;
+  const bool whole = spelled && end == text.c_str() + text.size();
   return whole ? std::optional(value) : std::nullopt;
 }
 
@@ -69,13 +71,13 @@ void set_number(Metric& metric, const std::string& option, double value) {
   const auto& parameter = metric.definition->parameter;
   if (option == "k") return set_k(metric, value);
   if (parameter && option == parameter->name) return set_parameter(metric, value);
-  if (option == "top") {
+  if (option == "top" && value >= 0) {
     metric.top = value;
   } else if (option == "relevant" && !std::isnan(value)) {
     metric.relevant = value;
   } else {
     throw ArgumentError(option.c_str(), shown(value) + " in " + quoted(metric) + ", expected " +
-                                            (option == "relevant" ? "a grade" : "no such number"));
+                                            (option == "relevant" || option == "top" ? "a grade" : "a text"));
   }
 }
 
@@ -140,8 +142,12 @@ float Metric::threshold() const { return graded() ? any_gain() : static_cast<flo
 
 const ClosedForms* Metric::closed() const {
   const ClosedForms* const forms = definition->closed;
-  if (forms == nullptr || gain != Gain::exp2 || by_cutoff || top || relevant != 1) return nullptr;
+  if (forms == nullptr || gain != Gain::exp2 || by_cutoff || top || (relevant != 1 && !graded())) return nullptr;
   return k == all_ranks || forms->with_cutoff ? forms : nullptr;
+}
+
+bool Metric::has_smooth() const {
+  return definition->smooth != nullptr && k == all_ranks && gain == Gain::exp2 && !by_cutoff;
 }
 
 std::string Metric::canonical() const {

@@ -55,7 +55,7 @@ struct MetricDefinition {
 
 /// A metric with its parameters.
 struct Metric {
-  static constexpr int64_t all_ranks = std::numeric_limits<int32_t>::max();
+  static constexpr int64_t all_ranks = std::numeric_limits<int64_t>::max();
 
   std::shared_ptr<const MetricDefinition> definition;
   std::string name;  // in evaluations
@@ -74,8 +74,9 @@ struct Metric {
   bool minimize() const { return definition->minimize; }
   /// The least grade of a row that counts.
   float threshold() const;
-  /// What is known over all rankings, or null.
+  /// What is known over all rankings, or null. Both this and the smooth form are those of the default options.
   const ClosedForms* closed() const;
+  bool has_smooth() const;
   /// The definition's name with k and the parameter: the same for equal ones, however they were written.
   std::string canonical() const;
 };

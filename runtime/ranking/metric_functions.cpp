@@ -26,17 +26,14 @@ std::vector<std::string> option_names(const Metric& metric) {
   return names;
 }
 
-Metric checked_of(const Metric& metric) {
-  check_complete(metric);
-  return metric;
-}
+bool needs_k(const Metric& metric) { return metric.definition->cutoff == MetricDefinition::always; }
 
 std::string name_of_metric(const Metric& metric) { return metric.name; }
 std::string base_name(const Metric& metric) { return metric.definition->name; }
 bool minimizes(const Metric& metric) { return metric.minimize(); }
 bool has_closed_forms(const Metric& metric) { return metric.closed() != nullptr; }
 bool has_swaps(const Metric& metric) { return metric.definition->swaps != nullptr; }
-bool has_smooth_form(const Metric& metric) { return metric.definition->smooth != nullptr; }
+bool has_smooth_form(const Metric& metric) { return metric.has_smooth(); }
 bool zero_without_relevant(const Metric& metric) { return metric.definition->zero_without_relevant; }
 std::string about_of(const Metric& metric) { return metric.definition->about; }
 std::vector<std::string> other_names(const Metric& metric) { return metric.definition->also; }
@@ -107,7 +104,6 @@ extern const lua::OpTable metric_methods{
     &lua::push_metatable<Metric>,
     {
         op<&with_option>("with", "self, option, value", "The metric with one option set."),
-        op<&checked_of>("checked", "self", "The metric itself; an error where k is needed and missing."),
         op<&option_names>("option_names", "self", "Options that it takes besides those of all."),
         op<&values_of>("values", "self, ranking, empty", "Exact values, one per list."),
     }};
@@ -124,6 +120,7 @@ extern const lua::OpTable metric_getters{
         op<&zero_without_relevant>("zero", "self", "Whether lists without relevant rows are 0 by definition."),
         op<&about_of>("about", "self", "What it is, where mr.metrics has no function that says so."),
         op<&other_names>("also", "self", "Other names of it."),
+        op<&needs_k>("needs_k", "self", "Whether it is nothing without k."),
         op<&script_of>("script", "self", "Number of the script's function, or 0."),
         op<&number_of_metric>("number", "self", "The same for equal metrics, ties and empty lists aside."),
         op<&cutoff_of>("k", "self", "Ranks that count, nil: all."),

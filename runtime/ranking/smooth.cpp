@@ -201,7 +201,7 @@ Tensor smooth_rank_among_relevant(const Tensor& scores, const Lists& lists, doub
 
 /// The smooth form of a metric, as its definition has it.
 Tensor smooth_of(const Metric& metric, const Tensor& scores, const Lists& lists, double gain) {
-  if (metric.definition->smooth == nullptr) throw ArgumentError("metric", "'" + metric.name + "' has no smooth form");
+  if (!metric.has_smooth()) throw ArgumentError("metric", "'" + metric.name + "' has no smooth form");
   return metric.definition->smooth(scores, lists, metric, gain);
 }
 

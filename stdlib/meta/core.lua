@@ -673,6 +673,11 @@ function core.positives(user, item, value, users, items, threshold, min_relevant
 ---@return boolean
 function core.pressed() end
 
+---Entries of a parameter from which on its steps are put off, changed where given; what it was.
+---@param entries? integer
+---@return integer
+function core.put_off_from(entries) end
+
 ---n rows, zero but for those of x, at the indices of index, which are all different.
 ---@param x mr.Tensor
 ---@param index mr.Tensor
@@ -1212,6 +1217,7 @@ function mr_Lists:with_relevance(relevance) end
 ---@field k integer? Ranks that count, nil: all.
 ---@field minimize boolean Whether less is better.
 ---@field name string As in "ndcg@10", or what a script called it.
+---@field needs_k boolean Whether it is nothing without k.
 ---@field number integer The same for equal metrics, ties and empty lists aside.
 ---@field parameter number The number in parentheses.
 ---@field parameter_name string? Its name among options, or nil.
@@ -1222,10 +1228,6 @@ function mr_Lists:with_relevance(relevance) end
 ---@field top number? Largest grade of ERR, nil: the largest there is.
 ---@field zero boolean Whether lists without relevant rows are 0 by definition.
 local mr_Metric = {}
-
----The metric itself; an error where k is needed and missing.
----@return mr.Metric
-function mr_Metric:checked() end
 
 ---Options that it takes besides those of all.
 ---@return string[]

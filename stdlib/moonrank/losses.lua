@@ -107,10 +107,14 @@ end
 local function lambda_metric(where, options)
   local given = options and options.metric or "ndcg"
   local p = options and options.p
-  if p and (metrics.is(given) or not metrics.takes(given, "p")) then
-    check.fail("%s: p is given, but metric is '%s'; p belongs to 'nrbp' and 'rbp'", where, tostring(given))
+  if p ~= nil and metrics.is(given) then check.fail("%s: p is given, but the metric '%s' has its own", where, given.name) end
+  if p ~= nil and not metrics.takes(given, "p") then
+    check.fail("%s: p is given, but metric is '%s'; p belongs to 'nrbp' and 'rbp'", where, given)
   end
-  local metric = metrics.parse(given, p and { p = p })
+  local metric = metrics.parse(given, p ~= nil and { p = p } or nil)
+  if metric.base == "err" and not metric.top then
+    check.fail("%s: of ERR the largest grade must be given, as in metric = mr.metrics.err{top = 4}", where)
+  end
   if not metric.swaps then
     check.fail("%s: what a swap of two rows changes of '%s' is not known; it is of: %s", where, metric.name,
       table.concat(metrics.names("swaps"), ", "))

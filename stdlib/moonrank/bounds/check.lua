@@ -11,7 +11,7 @@ local vanished = 1e-9   -- of the steepest slope: no gradient
 local faded = 1e-2      -- hardly any gradient
 
 ---@class mr.bounds.CheckOptions
----@field metrics? string[]    default {"ndcg", "ap", "nrbp_loss"}
+---@field metrics? (string|mr.Metric)[]    default {"ndcg", "ap", "nrbp_loss"}
 ---@field nsr? number[]        rows that are not relevant per relevant one (default 1 to 5)
 ---@field relevant? integer[]  relevant rows (default 1, 2, 5, 20, 100, 500; for metrics without closed forms up to 20)
 ---@field quiet? boolean       do not print
@@ -24,21 +24,21 @@ local faded = 1e-2      -- hardly any gradient
 ---@field metrics table<string, table>   per metric what was measured: gradient_error, worst, best, slope_ratio, equal, at_best, at_worst
 local Report = check.class("mr.BoundReport")
 
-local function add(list, kind, metric, text, ...) list[#list + 1] = { kind = kind, metric = metric, text = text:format(...) } end
+local function add(list, kind, metric, text, ...) list[#list + 1] = { kind = kind, metric = metric.name, text = text:format(...) } end
 
 local function is_finite(x) return x == x and x ~= math.huge and x ~= -math.huge end
 
 -- The lists that one metric is checked on.
 local function subject(bound, metric, o)
   local bounds = require "moonrank.bounds"
-  local relevant = o.relevant or metrics.parse(metric).closed_forms and { 1, 2, 5, 20, 100, 500 } or { 1, 2, 5, 20 }
+  local relevant = o.relevant or metric.closed_forms and { 1, 2, 5, 20, 100, 500 } or { 1, 2, 5, 20 }
   local sizes = grid.sizes(relevant, o.nsr)
   for _, tiny in ipairs{ { 2, 1 }, { 3, 1 }, { 3, 2 }, { 5, 4 } } do sizes[#sizes + 1] = { n = tiny[1], p = tiny[2] } end
   local counted, degenerate = {}, { { n = 1, p = 1 }, { n = 4, p = 4 }, { n = 3, p = 0 } }
   for l, weight in ipairs(bounds.weights(metric, grid.lists(sizes)):totable()) do
     table.insert(weight > 0 and counted or degenerate, sizes[l])
   end
-  if #counted == 0 then check.fail("mr.bounds.check: no ordering of lists of these sizes changes %s", metric) end
+  if #counted == 0 then check.fail("mr.bounds.check: no ordering of lists of these sizes changes %s", metric.name) end
   local lists = grid.lists(counted)
   local stats = bounds.stats(metric, lists, { dtype = "float64", device = "cpu" })
   local s = { bound = bound, metric = metric, sizes = counted, degenerate = degenerate, lists = lists, relevant = relevant, nsr = o.nsr }
@@ -197,9 +197,8 @@ end
 -- The smooth metric where all scores are equal, as at the start of training; the expectation where there is no smooth form.
 local function equal_scores(s)
   local core = require "moonrank.core"
-  local metric = metrics.parse(s.metric)
-  if not metric.has_smooth then return s.expectation end
-  return metric:smooth(core.full({ s.lists.rows }, 0, "float64", "cpu"), s.lists, 1):totable()
+  if not s.metric.has_smooth then return s.expectation end
+  return s.metric:smooth(core.full({ s.lists.rows }, 0, "float64", "cpu"), s.lists, 1):totable()
 end
 
 -- The gradient of a short list relative to a long one's, at every ratio.
@@ -299,8 +298,11 @@ function M.check(what, options)
     { metrics = { "ndcg", "ap", "nrbp_loss" }, nsr = { 1, 2, 3, 4, 5 }, relevant = check.none, quiet = false })
   if #o.metrics == 0 or #o.nsr == 0 then check.fail("mr.bounds.check: metrics and nsr need an entry at least") end
   local bound = require("moonrank.bounds").resolve(what)
-  local report = { name = bound.name, problems = {}, cautions = {}, metrics = {}, order = o.metrics, nsr = o.nsr }
-  for _, metric in ipairs(o.metrics) do report.metrics[metric] = measured(bound, metric, o, report) end
+  local report = { name = bound.name, problems = {}, cautions = {}, metrics = {}, order = {}, nsr = o.nsr }
+  for i, each in ipairs(o.metrics) do
+    local metric = metrics.parse(each)
+    report.order[i], report.metrics[metric.name] = metric.name, measured(bound, metric, o, report)
+  end
   report.ok = #report.problems == 0
   setmetatable(report, Report)
   if not o.quiet then print(report) end

@@ -35,8 +35,9 @@ end
 ---@return mr.Figure
 function M.plot(what, options)
   local bounds, plot = require "moonrank.bounds", require "moonrank.plot"
-  local o = check.options("mr.bounds.plot", options, { metric = "ndcg", nsr = { 1, 2, 3 }, relevant = check.none })
-  o.relevant = o.relevant or require("moonrank.metrics.registry").parse(o.metric).minimize and { 10, 20, 40 } or { 5, 20, 100 }
+  local o = check.options("mr.bounds.plot", options, { metric = check.none, nsr = { 1, 2, 3 }, relevant = check.none })
+  o.metric = require("moonrank.metrics.registry").parse(o.metric or "ndcg")
+  o.relevant = o.relevant or o.metric.minimize and { 10, 20, 40 } or { 5, 20, 100 }
   local several = type(what) == "table" and getmetatable(what) == nil
   local panels = { columns = #o.nsr }
   for _, each in ipairs(several and what or { what }) do
@@ -44,7 +45,7 @@ function M.plot(what, options)
     for _, ratio in ipairs(o.nsr) do
       panels[#panels + 1] = plot.lines{
         series = series_of(bound, o.metric, grid.sizes(o.relevant, { ratio })), title = ("%s, NSR %g"):format(bound.name, ratio),
-        xlabel = o.metric, ylabel = "bounded",
+        xlabel = o.metric.name, ylabel = "bounded",
       }
     end
   end

@@ -66,6 +66,8 @@ end
 -- The name that a text begins with, or an error that offers others.
 local function base_of(text)
   if type(text) ~= "string" then check.fail("mr.metrics.parse: a name expected, got a %s", type(text)) end
+  local zero = text:find("\0", 1, true)
+  if zero then check.fail("metric '%s': found a zero byte after the name, expected @k or (p)", text:sub(1, zero - 1)) end
   local base = registry:base(text)
   if not base then check.unknown("metric", text:match "^[%a_][%w_]*" or text, registry:names()) end
   return base
@@ -95,6 +97,8 @@ function M.takes(text, option)
   return false
 end
 
+local type_of = { name = "string", ties = "string", empty = "string", gain = "string", denominator = "string" }
+
 local function checked_options(text, metric, options)
   local defaults = { ties = "mean", empty = "skip", relevant = 1, name = none }
   for _, name in ipairs(metric:option_names()) do defaults[name] = none end
@@ -106,6 +110,8 @@ local function checked_options(text, metric, options)
       check.fail("metric '%s': %s = %s among the options says otherwise", text, name, tostring(value))
     end
     if name == "k" and math.type(value) ~= "integer" then check.fail("metric '%s': k is %s, expected an integer", text, tostring(value)) end
+    local wanted = type_of[name] or "number"
+    if type(value) ~= wanted then check.fail("metric '%s': option %s is a %s, expected a %s", text, name, type(value), wanted) end
     if name == "relevant" and value ~= value then check.fail("metric '%s': relevant is NaN, expected a grade", text) end
   end
 end
@@ -144,7 +150,8 @@ function M.parse(text, options)
     end
     metric = metric:with("name", options.name or full_name(metric, options))
   end
-  return metric:checked()
+  if metric.needs_k and not metric.k then check.fail("metric '%s' needs k, as in '%s@10'", text, text) end
+  return metric
 end
 
 ---What the registry says of a metric, or nil where none has that name: what it takes, and what it works in.
@@ -206,6 +213,18 @@ end
 ---Example: `require "moonrank.metrics.registry".known("map@5")   --> ap`
 function M.known(text) return registry:base(text) end
 
+---What a number is called where a metric has another name than ours: "valid_mrr@10" is "valid_rr@10".
+---@param name string
+---@return string
+---Example: `require "moonrank.metrics.registry".our_name "valid_mrr@10"   --> valid_rr@10`
+function M.our_name(name)
+  local prefix, text = name:match "^(valid_)(.+)$"
+  if not prefix then prefix, text = name:match "^(test_)(.+)$" end
+  text = text or name
+  local base = registry:base(text)
+  return base and (prefix or "") .. text:gsub("^[%w_]+", base, 1) or name
+end
+
 ---In which direction the metric of this name is better, also as "valid_..." or "test_...", as trials call their numbers; nil where it is none.
 ---@param name string
 ---@return "maximize"|"minimize"|nil
@@ -231,8 +250,8 @@ function M.usual_direction(name) return M.direction(name) or name:find "loss$" a
 ---@return fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---Example: `require "moonrank.metrics.registry".on_ranks(mr.metrics.err{})(mr.tensor{2, 1, 3}, mr.lists{{0, 1, 0}}):item()   --> 0.5`
 function M.on_ranks(metric)
-  local f = on_ranks[metric.script]
-  if not f then return function(ranks, lists) return metric(-ranks, lists) end end
+  local f, plain = on_ranks[metric.script], metric:with("empty", "skip")
+  if not f then return function(ranks, lists) return plain(-ranks, lists) end end
   return function(ranks, lists) return M.of_ranks(metric.name, f, ranks, lists) end
 end
 

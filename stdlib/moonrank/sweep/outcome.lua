@@ -52,6 +52,8 @@ end
 -- The name of the study's number: the sweep's `metric`, or the only one.
 local function metric_of(numbers, metric)
   if metric then
+    -- a metric that others call otherwise: what mr.fit and mr.evaluate return has our name
+    if numbers[metric] == nil and numbers[metrics.our_name(metric)] ~= nil then numbers[metric] = numbers[metrics.our_name(metric)] end
     if numbers[metric] == nil then error(("the trial returned no number '%s', which is the metric"):format(metric), 0) end
     return metric
   end

@@ -5,6 +5,8 @@ local fit = require "moonrank.fit"
 local test = require "moonrank.test"
 local describe, it, near, check, equal = test.describe, test.it, test.near, test.check, test.equal
 
+core.put_off_from(0)  -- small parameters too
+
 local f64 = { dtype = "float64" }
 local function index(t) return mr.tensor(t, { dtype = "int64" }) end
 local n, width = 24, 5

@@ -326,6 +326,6 @@ describe("pairwise losses as losses", function()
     raises(function() mr.losses.lambdarank{ metric = "bpref" } end,
       "what a swap of two rows changes of 'bpref' is not known; it is of: ap, ")
     raises(function() mr.losses.lambdarank{ metric = "precision" } end, "needs k, as in 'precision@10'")
-    raises(function() mr.losses.lambdarank{ metric = mr.metrics.rbp{}, p = 0.5 } end, "p is given, but metric is 'rbp'")
+    raises(function() mr.losses.lambdarank{ metric = mr.metrics.rbp{}, p = 0.5 } end, "p is given, but the metric 'rbp' has its own")
   end)
 end)

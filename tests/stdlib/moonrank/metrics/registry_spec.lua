@@ -13,7 +13,8 @@ local function all_metrics()
   local all = {}
   for _, name in ipairs(mr.metrics.names()) do
     local own = name:find "^spec_" or name:find "^documented_"
-    if not own then all[#all + 1] = mr.metrics.parse(needs_k[name] and name .. "@2" or name) end
+    local text = needs_k[name] and name .. "@2" or name
+    if not own then all[#all + 1] = name == "err" and mr.metrics.err{ top = 2 } or mr.metrics.parse(text) end
   end
   return all
 end
@@ -68,13 +69,66 @@ describe("a handle of a metric", function()
   it("goes wherever a name goes", function()
     for _, m in ipairs(all_metrics()) do
       local stats = mr.bounds.stats(m, lists)
-      near(stats.max, mr.bounds.stats(m.name, lists).max, 0, m.name)
+      if not m.top then near(stats.max, mr.bounds.stats(m.name, lists).max, 0, m.name) end
       near(mr.bounds.weights(m, lists), mr.bounds.weights(m.name, lists), 0, m.name)
       equal(mr.evaluate(scores, lists, { m }).mean, mr.evaluate(scores, lists, { m.name }).mean)
     end
     local cut = mr.metrics.parse("precision@2", { relevant = 2 })
     equal(mr.bounds.of(cut, { grades = { 2, 1, 0 } }).max, 0.5)
     equal(mr.bounds.of("precision@2", { grades = { 2, 1, 0 } }).max, 1.0)
+  end)
+end)
+
+describe("what a reader tried", function()
+  it("has its smooth form, and its closed forms, only with the options that they are of", function()
+    for _, m in ipairs{ mr.metrics.ndcg{ k = 3 }, mr.metrics.ndcg{ gain = "linear" }, mr.metrics.ap{ k = 2 }, mr.metrics.rr{ k = 2 } } do
+      check(not m.has_smooth, m.name)
+      raises(function() m:smooth(scores, lists, 1) end, "has no smooth form")
+    end
+    check(mr.metrics.ndcg{ relevant = 2 }.closed_forms and not mr.metrics.ap{ relevant = 2 }.closed_forms)
+  end)
+
+  it("estimates bounds whatever lists without relevant rows count as", function()
+    local shape = { n = 3, p = 2 }
+    local one = mr.bounds.of(mr.metrics.ap{ relevant = 2, empty = "one" }, shape).expectation
+    local plain = mr.bounds.of(mr.metrics.ap{ relevant = 2 }, shape).expectation
+    check(one ~= one and plain ~= plain)
+  end)
+
+  it("wants the largest grade of ERR in a loss, where a list must not depend on its batch", function()
+    raises(function() mr.losses.lambdarank{ metric = "err" } end, "largest grade must be given")
+    local loss = mr.losses.lambdarank{ metric = mr.metrics.err{ top = 4 }, bound = "minmax" }
+    local alone = loss(mr.tensor({ 1, 2, 3 }, f64), mr.lists{ { 1, 0, 0 } }):item()
+    equal(loss(mr.tensor({ 1, 2, 3, 1, 2, 3 }, f64), mr.lists{ { 1, 0, 0 }, { 4, 0, 0 } }):totable()[1], alone)
+    raises(function() mr.metrics.err{ top = -1 } end, "expected a grade")
+    raises(function() mr.metrics.err{ top = 0 / 0 } end, "expected a grade")
+  end)
+
+  it("finds other names of metrics in what a trial returned", function()
+    dofile("tests/support/sweeps.lua").in_folder(function(folder)
+      local found = mr.sweep{ name = "s", space = { a = mr.range(1, 2) }, workers = 0, metric = "map", store = folder .. "/r.db",
+        progress = false, run = function() return mr.evaluate(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 1, 2 } }, { "map" }).mean end }
+      near(found:best().value, 7 / 12, 1e-6)
+    end)
+  end)
+
+  it("takes handles in checks and pictures of bounds", function()
+    local o = { metrics = { mr.metrics.parse "map", "ndcg@3" }, quiet = true, relevant = { 1, 5 }, nsr = { 1 } }
+    local report = mr.bounds.check("minmax", o)
+    equal(report.order, { "ap", "ndcg@3" })
+    check(tostring(report):find("ndcg@3", 1, true) and report.metrics.ap.equal > 0)
+    check(mr.bounds.plot("minmax", { metric = mr.metrics.parse "ap", nsr = { 1 } }))
+  end)
+
+  it("refuses zero bytes, other bases and options of other types, by name", function()
+    for _, text in ipairs{ "ndcg@10\0junk", "rbp(0.5\0)", "ndcg@0x10", "rbp(0x.8)" } do
+      raises(function() mr.metrics.parse(text) end, "expected @k or (p)")
+    end
+    equal(mr.metrics.parse("precision@2147483647").k, 2147483647)
+    raises(function() mr.metrics.ndcg{ gain = 5 } end, "option gain is a number, expected a string")
+    raises(function() mr.metrics.rbp{ p = true } end, "option p is a boolean, expected a number")
+    raises(function() mr.metrics.parse("precision", { name = "zzz" }) end, "needs k, as in 'precision@10'")
+    raises(function() mr.losses.lambdarank{ metric = "nrbp", p = false } end, "option p is a boolean")
   end)
 end)
 
