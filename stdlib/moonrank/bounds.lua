@@ -96,7 +96,9 @@ function M.distribution_bound(options)
   end
   local name = form_names[o.form] .. (o.beta ~= 0 and (" (beta %g)"):format(o.beta) or "")
   return bound(name, function(score, metric, lists)
-    if not metric.closed_forms then return estimate.distribution_bound(score, metric, lists, o.form, gain, amount, { beta = o.beta }) end
+    if not metric.closed_forms then
+      return estimate.distribution_bound(score, metric, lists, o.form, gain, amount, o.beta ~= 0 and { beta = o.beta } or nil)
+    end
     return core.distribution_bound(score, lists, metric, o.form, o.method, o.samples, o.seed, gain, amount, o.beta)
   end)
 end

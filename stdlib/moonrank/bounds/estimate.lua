@@ -68,6 +68,7 @@ end
 
 local function differ(a, b, rounding) return math.abs(a - b) > rounding * math.max(math.abs(a), math.abs(b)) end
 
+local defaults = { samples = 20000, seed = 1, beta = 0 }
 local known = {}  -- estimates by the metric's number, class of grades, and options
 local ends = {}   -- whether the values at the sorted ends differ, by the metric's number and class of grades
 
@@ -93,8 +94,9 @@ local function summarised(metric, values, method, orders, first, last, rounding)
 end
 
 local function of_class(metric, class, options)
-  local o = check.options("estimate", options, { samples = 20000, seed = 1, beta = 0 })
-  local key = ("%d %d %d %a"):format(class, o.samples, o.seed, o.beta)
+  local o = options and check.options("estimate", options, defaults) or defaults
+  -- batches come without options: their estimates are found by a number
+  local key = options and ("%d %d %d %a"):format(class, o.samples, o.seed, o.beta) or class
   local found = known[metric.number] or {}
   known[metric.number] = found
   if not found[key] then
