@@ -121,4 +121,9 @@ BoundStats bound_stats(const Metric& metric, const ListShape& shape, bool varian
   return known[key] = stats;
 }
 
+Tensor per_list_tensor(const std::vector<double>& values, const std::string& dtype, Device device) {
+  const Dtype type = dtype == "float64" ? Dtype::float64 : Dtype::float32;
+  return Tensor::from(values).to(type).to(device);
+}
+
 }  // namespace mr

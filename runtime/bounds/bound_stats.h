@@ -25,4 +25,7 @@ const std::vector<ListShape>& list_shapes(const Lists& lists, const Metric& metr
 /// is, NaN (the nRBP loss: 0). Kept per process; the variance of AP, O(N P), only where asked.
 BoundStats bound_stats(const Metric& metric, const ListShape& shape, bool variance);
 
+/// One value per list as scripts want it: "float64" or "float32", on a device.
+Tensor per_list_tensor(const std::vector<double>& values, const std::string& dtype, Device device);
+
 }  // namespace mr

@@ -1,4 +1,4 @@
-// Statistics and affine bounds of lists for scripts.
+// Statistics of lists for scripts.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,11 +8,6 @@
 
 namespace mr {
 namespace {
-
-Tensor per_list(const std::vector<double>& values, const std::string& dtype, Device device) {
-  const Dtype type = dtype == "float64" ? Dtype::float64 : Dtype::float32;
-  return Tensor::from(values).to(type).to(device);
-}
 
 /// min, max, best, expectation and sd of every list; NaN where undefined. sd only where asked (AP's takes O(N P)),
 /// else NaN.
@@ -36,7 +31,7 @@ BoundTable bound_table(const Metric& metric, const Lists& lists, const std::stri
     deviation.push_back(sd ? std::sqrt(s.variance) : nan);
   }
   const Device where = to_device(device);
-  const auto tensor = [&](const std::vector<double>& v) { return per_list(v, dtype, where); };
+  const auto tensor = [&](const std::vector<double>& v) { return per_list_tensor(v, dtype, where); };
   return {tensor(min), tensor(max), tensor(best), tensor(mean), tensor(deviation)};
 }
 
@@ -44,7 +39,7 @@ BoundTable bound_table(const Metric& metric, const Lists& lists, const std::stri
 Tensor list_weights(const Metric& metric, const Lists& lists, const std::string& dtype, const std::string& device) {
   std::vector<double> weights;
   for (const ListShape& shape : list_shapes(lists, metric)) weights.push_back(degenerate(metric, shape) ? 0 : 1);
-  return per_list(weights, dtype, to_device(device));
+  return per_list_tensor(weights, dtype, to_device(device));
 }
 
 /// 1-based numbers of the lists on which an ordering can matter.
@@ -55,38 +50,6 @@ Tensor counted_lists(const Metric& metric, const Lists& lists, const std::string
     if (!degenerate(metric, shapes[l])) numbers.push_back(static_cast<int64_t>(l) + 1);
   }
   return Tensor::from(numbers, to_device(device));
-}
-
-/// Slope and offset of the bounded metric a M + b (math: Westerborg 2022, Eqs. 3.1, 3.6, 3.11, and the z-score), in the
-/// metric's own direction.
-std::pair<double, double> affine(const std::string& kind, const BoundStats& s) {
-  if (kind == "none") return {1, 0};
-  if (kind == "minmax") return {1 / (s.max - s.min), -s.min / (s.max - s.min)};
-  if (kind == "expectation") return {1 / s.expectation, 0};
-  const double mean = s.expectation;
-  if (kind == "expectation_max") return {1 / std::fabs(s.best - mean), -mean / std::fabs(s.best - mean)};
-  if (kind == "zscore") return {1 / std::sqrt(s.variance), -mean / std::sqrt(s.variance)};
-  throw ArgumentError("kind", "no affine bound '" + kind + "'");
-}
-
-/// The same from numbers, for metrics whose statistics are estimated.
-std::tuple<double, double> affine_numbers(const std::string& kind, double min, double max, double best, double mean,
-                                          double sd) {
-  return affine(kind, {.min = min, .max = max, .best = best, .expectation = mean, .variance = sd * sd});
-}
-
-/// a and b of every list; 0 and 0 for degenerate ones.
-std::tuple<Tensor, Tensor> affine_bound(const Metric& metric, const Lists& lists, const std::string& kind,
-                                        const std::string& dtype, const std::string& device) {
-  std::vector<double> slope, offset;
-  for (const ListShape& shape : list_shapes(lists, metric)) {
-    const auto [a, b] = degenerate(metric, shape) ? std::pair<double, double>{0, 0}
-                        : kind == "none"          ? std::pair<double, double>{1, 0}
-                                                  : affine(kind, bound_stats(metric, shape, kind == "zscore"));
-    slope.push_back(a);
-    offset.push_back(b);
-  }
-  return {per_list(slope, dtype, to_device(device)), per_list(offset, dtype, to_device(device))};
 }
 
 /// min, max, best, expectation, sd of one shape: n and p, or grades.
@@ -116,10 +79,6 @@ extern const lua::OpTable bound_functions{
                           "1 for lists on which an ordering can matter, else 0."),
         op<&counted_lists>("counted_lists", "metric, lists, device",
                            "Numbers of the lists on which an ordering can matter."),
-        op<&affine_bound>("affine_bound", "metric, lists, kind, dtype, device",
-                          "Slope and offset of an affine bound per list."),
-        op<&affine_numbers>("affine_numbers", "kind, min, max, best, expectation, sd",
-                            "Slope and offset of an affine bound from the statistics of one list."),
         op<&bound_numbers>("bound_numbers", "metric, n, p, grades", "min, max, best, expectation, sd of one shape."),
     }};
 

@@ -7,6 +7,17 @@
 #include "runtime/tensor/device_array.h"
 
 namespace mr {
+
+/// A bound by distribution with all its options, read once.
+struct DistributionSpec {
+  DistributionForm form;
+  Finding finding;
+  Smoothing how;
+  double beta;
+};
+template <>
+inline constexpr const char* lua::class_name<DistributionSpec> = "mr.DistributionSpec";
+
 namespace {
 
 DistributionForm to_form(const std::string& form) {
@@ -85,42 +96,45 @@ Tensor by_values(const Tensor& score, const std::vector<std::optional<SmoothCdf>
   return recorded(score, tensor(value), tensor(derivative));
 }
 
+DistributionSpec spec_of(const std::string& form, const std::string& method, int64_t samples, int64_t seed,
+                         const std::string& gain, double amount, double beta) {
+  check::finite("beta", beta);
+  const DistributionSpec spec{.form = to_form(form),
+                              .finding = to_finding(method, samples, seed),
+                              .how = to_smoothing(gain, amount),
+                              .beta = beta};
+  if (spec.how.kind == Smoothing::by_samples && spec.form != DistributionForm::cdf)
+    throw ArgumentError("gain", "'samples' has no " + form + ": beyond the samples F~ is 0 or 1");
+  return spec;
+}
+
 /// F~(score) of every list under its own distribution, or its logarithm or logit; 0 without gradient for degenerate
 /// lists. The tables of a batch are made once per lists.
-Tensor distribution_bound(const Tensor& score, const Lists& lists, const Metric& metric, const std::string& form,
-                          const std::string& method, int64_t samples, int64_t seed, const std::string& gain,
-                          double amount, double beta) {
+Tensor distribution_bound(const Tensor& score, const Lists& lists, const Metric& metric, const DistributionSpec& spec) {
   check::per_list("score", score, lists);
-  check::finite("beta", beta);
-  const Smoothing how = to_smoothing(gain, amount);
-  const Finding finding = to_finding(method, samples, seed);
-  const DistributionForm which = to_form(form);
-  if (how.kind == Smoothing::by_samples) {
-    if (which != DistributionForm::cdf)
-      throw ArgumentError("gain", "'samples' has no " + form + ": beyond the samples F~ is 0 or 1");
-    return by_values(score, smooth_cdfs(metric, list_shapes(lists, metric, beta), finding, how, score.device()));
-  }
-  const TablesKey key{metric.number, finding.method, samples, seed, how.kind, how.amount, beta, score.device()};
-  const ListTables& tables = lists.cached<ListTables>(key, [&] {
-    return tables_on(score.device(),
-                     smooth_cdfs(metric, list_shapes(lists, metric, beta), finding, how, score.device()));
-  });
-  return by_tables(score, tables, which, metric.minimize());
+  const auto& [form, finding, how, beta] = spec;
+  const auto cdfs = [&] {
+    return smooth_cdfs(metric, list_shapes(lists, metric, spec.beta), spec.finding, spec.how, score.device());
+  };
+  if (how.kind == Smoothing::by_samples) return by_values(score, cdfs());
+  const TablesKey key{metric.number, finding.method, finding.samples, finding.seed, how.kind,
+                      how.amount,    beta,           score.device()};
+  const ListTables& tables = lists.cached<ListTables>(key, [&] { return tables_on(score.device(), cdfs()); });
+  return by_tables(score, tables, form, metric.minimize());
 }
 
 /// The same where all lists have one distribution, e.g. of a metric that a script defined.
-Tensor distribution_bound_of(const Tensor& score, const SharedDistribution& distribution, const std::string& form,
-                             bool minimize, const std::string& gain, double amount) {
+Tensor distribution_bound_of(const Tensor& score, const SharedDistribution& distribution, const DistributionSpec& spec,
+                             bool minimize) {
   check::floating("score", score);
-  const Smoothing how = to_smoothing(gain, amount);
   const auto count = static_cast<size_t>(score.entries());
-  if (how.kind == Smoothing::by_samples) {
+  if (spec.how.kind == Smoothing::by_samples) {
     const auto values = std::make_shared<const Distribution>(distribution->listed());
     return by_values(score, std::vector<std::optional<SmoothCdf>>(count, values));
   }
   const ListTables tables =
-      tables_on(score.device(), std::vector<std::optional<SmoothCdf>>(count, distribution->table(how)));
-  return by_tables(score, tables, to_form(form), minimize);
+      tables_on(score.device(), std::vector<std::optional<SmoothCdf>>(count, distribution->table(spec.how)));
+  return by_tables(score, tables, spec.form, minimize);
 }
 
 }  // namespace
@@ -130,10 +144,11 @@ extern const lua::OpTable distribution_bound_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&distribution_bound>("distribution_bound",
-                                "score, lists, metric, form, method, samples, seed, gain, amount, beta",
+        op<&spec_of>("distribution_spec", "form, method, samples, seed, gain, amount, beta",
+                     "A bound by distribution with its options."),
+        op<&distribution_bound>("distribution_bound", "score, lists, metric, spec",
                                 "F~ of the score of every list, its logarithm or logit."),
-        op<&distribution_bound_of>("distribution_bound_of", "score, distribution, form, minimize, gain, amount",
+        op<&distribution_bound_of>("distribution_bound_of", "score, distribution, spec, minimize",
                                    "The same under one distribution for all entries."),
     }};
 

@@ -67,6 +67,9 @@ Tensor lambda_loss(const Tensor& scores, const Lists& lists, const Metric& metri
   check_complete(metric);
   if (metric.definition->swaps == nullptr)
     throw ArgumentError("metric", "'" + metric.name + "': what a swap of two rows changes is not known");
+  if (metric.definition->loss_needs_top && !metric.top)
+    throw ArgumentError("metric", "of '" + metric.name + "' the largest grade must be given, as in mr.metrics." +
+                                      metric.definition->name + "{top = 4}");
   const Ranking ranking = rank_rows(scores.data(), lists, Ties::stable, metric.threshold());
   const OwnedSwaps swaps = metric.definition->swaps(ranking, metric);
   const LossAndSlope made = std::visit(

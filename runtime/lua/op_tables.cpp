@@ -50,6 +50,8 @@ namespace mr {
   ROW(sobol_functions)       \
   ROW(least_squares_functions) \
   ROW(bound_functions)       \
+  ROW(affine_functions)      \
+  ROW(affine_getters)        \
   ROW(order_functions)       \
   ROW(table_file_functions)  \
   ROW(distribution_functions) \

@@ -41,6 +41,7 @@ struct MetricDefinition {
   bool minimize = false;                  // less is better
   bool graded = false;                    // grades count, beyond being relevant or not
   bool zero_without_relevant = false;     // by definition, where others have 0/0
+  bool loss_needs_top = false;            // without `top` a list's value depends on its batch
   /// One value per list; null where a script's function says it.
   Tensor (*values)(const Ranking&, const Metric&, double empty) = nullptr;
   /// What a swap of two rows changes, for LambdaRank.

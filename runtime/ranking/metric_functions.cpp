@@ -26,6 +26,7 @@ std::vector<std::string> option_names(const Metric& metric) {
   return names;
 }
 
+bool lacks_top(const Metric& metric) { return metric.definition->loss_needs_top && !metric.top; }
 bool needs_k(const Metric& metric) { return metric.definition->cutoff == MetricDefinition::always; }
 
 std::string name_of_metric(const Metric& metric) { return metric.name; }
@@ -120,6 +121,7 @@ extern const lua::OpTable metric_getters{
         op<&zero_without_relevant>("zero", "self", "Whether lists without relevant rows are 0 by definition."),
         op<&about_of>("about", "self", "What it is, where mr.metrics has no function that says so."),
         op<&other_names>("also", "self", "Other names of it."),
+        op<&lacks_top>("lacks_top", "self", "Whether a loss of it needs the largest grade, which is not given."),
         op<&needs_k>("needs_k", "self", "Whether it is nothing without k."),
         op<&script_of>("script", "self", "Number of the script's function, or 0."),
         op<&number_of_metric>("number", "self", "The same for equal metrics, ties and empty lists aside."),

@@ -18,15 +18,19 @@ function core.adam_step(state, lr, beta1, beta2, epsilon, weight_decay, sparse) 
 ---Slope and offset of an affine bound per list.
 ---@param metric mr.Metric
 ---@param lists mr.Lists
----@param kind string
+---@param bound mr.AffineBound
 ---@param dtype string
 ---@param device string
 ---@return mr.Tensor
 ---@return mr.Tensor
-function core.affine_bound(metric, lists, kind, dtype, device) end
+function core.affine_bound(metric, lists, bound, dtype, device) end
+
+---All affine bounds.
+---@return mr.AffineBound[]
+function core.affine_bounds() end
 
 ---Slope and offset of an affine bound from the statistics of one list.
----@param kind string
+---@param bound mr.AffineBound
 ---@param min number
 ---@param max number
 ---@param best number
@@ -34,7 +38,7 @@ function core.affine_bound(metric, lists, kind, dtype, device) end
 ---@param sd number
 ---@return number
 ---@return number
-function core.affine_numbers(kind, min, max, best, expectation, sd) end
+function core.affine_numbers(bound, min, max, best, expectation, sd) end
 
 ---first, first + step, ... up to last.
 ---@param first number
@@ -209,25 +213,17 @@ function core.distribution(metric, n, p, grades, method, samples, seed, beta) en
 ---@param score mr.Tensor
 ---@param lists mr.Lists
 ---@param metric mr.Metric
----@param form string
----@param method string
----@param samples integer
----@param seed integer
----@param gain string
----@param amount number
----@param beta number
+---@param spec mr.DistributionSpec
 ---@return mr.Tensor
-function core.distribution_bound(score, lists, metric, form, method, samples, seed, gain, amount, beta) end
+function core.distribution_bound(score, lists, metric, spec) end
 
 ---The same under one distribution for all entries.
 ---@param score mr.Tensor
 ---@param distribution mr.Distribution
----@param form string
+---@param spec mr.DistributionSpec
 ---@param minimize boolean
----@param gain string
----@param amount number
 ---@return mr.Tensor
-function core.distribution_bound_of(score, distribution, form, minimize, gain, amount) end
+function core.distribution_bound_of(score, distribution, spec, minimize) end
 
 ---The distribution of values that are equally likely.
 ---@param values mr.Tensor
@@ -243,6 +239,17 @@ function core.distribution_of(values, method) end
 ---@return mr.Tensor
 ---@return mr.Tensor
 function core.distribution_smooth(distribution, s, gain, amount) end
+
+---A bound by distribution with its options.
+---@param form string
+---@param method string
+---@param samples integer
+---@param seed integer
+---@param gain string
+---@param amount number
+---@param beta number
+---@return mr.DistributionSpec
+function core.distribution_spec(form, method, samples, seed, gain, amount, beta) end
 
 ---The same from the table that bounds read.
 ---@param distribution mr.Distribution
@@ -1032,6 +1039,14 @@ function core.worker_end() end
 ---@param bytes string
 function core.write_file(path, bytes) end
 
+---@class mr.AffineBound
+---@field formula string The bounded value.
+---@field name string Its name.
+---@field needs string Which statistics it is made of: "nothing", "range", "mean" or "variance".
+---@field source string Paper and equation.
+---@field text string What it does to a list, and when it helps.
+local mr_AffineBound = {}
+
 ---@class mr.Capture
 local mr_Capture = {}
 
@@ -1215,6 +1230,7 @@ function mr_Lists:with_relevance(relevance) end
 ---@field gain string Gain of grades.
 ---@field has_smooth boolean Whether there is a smooth form.
 ---@field k integer? Ranks that count, nil: all.
+---@field lacks_top boolean Whether a loss of it needs the largest grade, which is not given.
 ---@field minimize boolean Whether less is better.
 ---@field name string As in "ndcg@10", or what a script called it.
 ---@field needs_k boolean Whether it is nothing without k.

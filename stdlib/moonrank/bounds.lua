@@ -31,14 +31,16 @@ function Bound:__tostring() return self.name end
 ---@return mr.Tensor
 function M.weights(metric, lists) return list_stats.weights(metrics.parse(metric), lists, "float64", "cpu") end
 
-local function affine(kind)
-  return bound(kind, function(score, metric, lists)
-    local a, b = list_stats.affine(metric, lists, kind, score.dtype, score.device)
+local function affine(line)
+  return bound(line.name, function(score, metric, lists)
+    local a, b = list_stats.affine(metric, lists, line, score.dtype, score.device)
     return score * a + b
   end)
 end
 
-for _, kind in ipairs{ "none", "minmax", "expectation", "expectation_max", "zscore" } do registry.add(kind, affine(kind)) end
+for _, line in ipairs(core.affine_bounds()) do
+  registry.add_builtin(line.name, affine(line), { formula = line.formula, source = line.source, text = line.text })
+end
 
 ---@class mr.bounds.DistributionOptions
 ---@field form? "cdf"|"log"|"logit"       F~ itself (default), its logarithm, its logit
@@ -94,12 +96,13 @@ function M.distribution_bound(options)
   if gain == "samples" and o.form ~= "cdf" then
     check.fail("%s: gain = 'samples' has no %s, beyond the samples F~ is 0 or 1; kappa has one", where, o.form)
   end
+  local spec = core.distribution_spec(o.form, o.method, o.samples, o.seed, gain, amount, o.beta)
   local name = form_names[o.form] .. (o.beta ~= 0 and (" (beta %g)"):format(o.beta) or "")
   return bound(name, function(score, metric, lists)
     if not metric.closed_forms then
-      return estimate.distribution_bound(score, metric, lists, o.form, gain, amount, o.beta ~= 0 and { beta = o.beta } or nil)
+      return estimate.distribution_bound(score, metric, lists, spec, o.beta ~= 0 and { beta = o.beta } or nil)
     end
-    return core.distribution_bound(score, lists, metric, o.form, o.method, o.samples, o.seed, gain, amount, o.beta)
+    return core.distribution_bound(score, lists, metric, spec)
   end)
 end
 for form, name in pairs(form_names) do registry.add(name, M.distribution_bound{ form = form }) end

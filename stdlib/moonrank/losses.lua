@@ -112,8 +112,8 @@ local function lambda_metric(where, options)
     check.fail("%s: p is given, but metric is '%s'; p belongs to 'nrbp' and 'rbp'", where, given)
   end
   local metric = metrics.parse(given, p ~= nil and { p = p } or nil)
-  if metric.base == "err" and not metric.top then
-    check.fail("%s: of ERR the largest grade must be given, as in metric = mr.metrics.err{top = 4}", where)
+  if metric.lacks_top then
+    check.fail("%s: of '%s' the largest grade must be given, as in metric = mr.metrics.%s{top = 4}", where, metric.name, metric.base)
   end
   if not metric.swaps then
     check.fail("%s: what a swap of two rows changes of '%s' is not known; it is of: %s", where, metric.name,

@@ -55,8 +55,9 @@ for _, metric in ipairs{ "ndcg", "ap", "nrbp_loss" } do
   local values = core.uniform({ args.samples }, d:min(), d:max(), 1, "bench", "float32", "cpu")
   local scores = core.uniform({ 100000 }, d:min(), d:max(), 2, "bench", "float32", "cpu")
   local exact = mr.bounds.distribution(metric, { n = 60, p = 20 })
-  core.distribution_bound_of(scores, exact, "cdf", false, "kappa", 8)
-  local read = median_seconds(function() core.distribution_bound_of(scores, exact, "cdf", false, "kappa", 8) end) / 100000
+  local spec = core.distribution_spec("cdf", "auto", 1, 1, "kappa", 8, 0)
+  core.distribution_bound_of(scores, exact, spec, false)
+  local read = median_seconds(function() core.distribution_bound_of(scores, exact, spec, false) end) / 100000
   local gain = 8 / d:sd()
   local summed = median_seconds(function() (((d:mean() - values) * gain):sigmoid()):mean() end)
   readings[#readings + 1] = { metric, read * 1e9, summed * 1e6, summed / read }

@@ -27,10 +27,7 @@ Tensor values(const Ranking& r, const Metric& metric, double empty) {
   });
 }
 
-/// In a loss a list must not depend on the others of its batch, as it does by the largest grade that there is.
 OwnedSwaps swaps(const Ranking& r, const Metric& metric) {
-  if (!metric.top)
-    throw ArgumentError("top", "is missing: in a loss the largest grade must be given, as in mr.metrics.err{top = 4}");
   return {.views = CascadeSwaps{.k = metric.k, .top = top_of(r, metric)}, .owned = {}};
 }
 
@@ -42,6 +39,7 @@ std::vector<MetricDefinition> cascade_metrics() {
            .options = {"top"},
            .graded = true,
            .zero_without_relevant = true,
+           .loss_needs_top = true,
            .values = &values,
            .swaps = &swaps}};
 }

@@ -162,26 +162,24 @@ local function seen_spread(metric, estimate)
     metric.name, estimate.orders, estimate.expectation)
 end
 
----Slope and offset of an affine bound other than "none" for a list that counts.
+---Slope and offset of an affine bound that needs statistics, for a list that counts.
 ---@param metric mr.Metric
----@param kind string
+---@param line mr.AffineBound
 ---@param estimate mr.Estimate
 ---@return number slope, number offset
-function M.affine(metric, kind, estimate)
-  local e = kind == "minmax" and estimate or seen_spread(metric, estimate)
-  return core.affine_numbers(kind, e.min, e.max, e.best, e.expectation, e.sd)
+function M.affine(metric, line, estimate)
+  local e = line.needs == "range" and estimate or seen_spread(metric, estimate)
+  return core.affine_numbers(line, e.min, e.max, e.best, e.expectation, e.sd)
 end
 
 ---The bounded value of every list under its estimated distribution, as mr.bounds.distribution_bound.
 ---@param score mr.Tensor
 ---@param metric mr.Metric
 ---@param lists mr.Lists
----@param form string
----@param gain string
----@param amount number
+---@param spec mr.DistributionSpec
 ---@param options? { samples?: integer, seed?: integer, beta?: number }
 ---@return mr.Tensor
-function M.distribution_bound(score, metric, lists, form, gain, amount, options)
+function M.distribution_bound(score, metric, lists, spec, options)
   local groups, order = {}, {}
   for l, estimate in ipairs(M.per_list(metric, lists, true, options)) do
     if estimate then
@@ -195,7 +193,7 @@ function M.distribution_bound(score, metric, lists, form, gain, amount, options)
   local value = score * 0
   for _, estimate in ipairs(order) do
     local rows = core.tensor(groups[estimate], "int64", "cpu"):to(score.device)
-    local part = core.distribution_bound_of(score:rows(rows), estimate.distribution, form, metric.minimize, gain, amount)
+    local part = core.distribution_bound_of(score:rows(rows), estimate.distribution, spec, metric.minimize)
     value = value + core.put_rows(part, rows, #score)
   end
   return value

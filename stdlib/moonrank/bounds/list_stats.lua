@@ -65,17 +65,17 @@ end
 ---Slope and offset of an affine bound per list; 0 and 0 for lists on which no ordering can matter.
 ---@param metric mr.Metric
 ---@param lists mr.Lists
----@param kind string
+---@param line mr.AffineBound
 ---@param dtype string
 ---@param device string
 ---@return mr.Tensor slope, mr.Tensor offset
-function M.affine(metric, lists, kind, dtype, device)
-  if metric.closed_forms then return core.affine_bound(metric, lists, kind, dtype, device) end
-  if kind == "none" then return M.weights(metric, lists, dtype, device), core.full({ lists.count }, 0, dtype, device) end
+function M.affine(metric, lists, line, dtype, device)
+  if metric.closed_forms then return core.affine_bound(metric, lists, line, dtype, device) end
+  if line.needs == "nothing" then return M.weights(metric, lists, dtype, device), core.full({ lists.count }, 0, dtype, device) end
   local slope, offset = {}, {}
   for l, e in ipairs(estimate.per_list(metric, lists, true)) do
     slope[l], offset[l] = 0, 0
-    if e then slope[l], offset[l] = estimate.affine(metric, kind, e) end
+    if e then slope[l], offset[l] = estimate.affine(metric, line, e) end
   end
   return core.tensor(slope, dtype, device), core.tensor(offset, dtype, device)
 end

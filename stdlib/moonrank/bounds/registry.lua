@@ -13,32 +13,8 @@ F~(M) = E sigma(a (M - X)), X the metric of a random ranking and a = kappa / sd.
 `mr.bounds.distribution_bound` has the options (kappa, samples, a ranker better than random).
 ]]
 
--- Statements about results are those that the named scripts print.
+-- Of bounds by distribution; affine ones bring their own from the core. Statements about results are those that the named scripts print.
 local builtin = {
-  none = {
-    formula = "M", source = "-",
-    text = "The smooth metric as it is: lists with a wide range of values weigh more, and the nRBP loss of a long list most of all.",
-  },
-  minmax = {
-    formula = "(M - min) / (max - min)", source = "Westerborg 2022, Eq. 3.1; min by Eqs. 3.2 to 3.4 (3.2 divided by the ideal DCG)",
-    text = [[Every list's values fill [0, 1]; a list weighs 1 / (max - min). At one ratio of relevant and other rows only the nRBP loss
-is much re-weighted, by 1 / (P (N - P)): there it helps on MovieLens, and not on MQ2008 or CiteULike-a (scripts/thesis/table_5_1.lua,
-scripts/thesis/claim.lua).]],
-  },
-  expectation = {
-    formula = "M / E", source = "Westerborg 2022, Eq. 3.6; E by Eqs. 3.7 to 3.10",
-    text = "1 is what a random ranking reaches. Of the nRBP loss it is 2 L / (P (N - P)): min-max with twice the slope.",
-  },
-  expectation_max = {
-    formula = "(M - E) / |best - E|", source = "Westerborg 2022, Eq. 3.11, with the best end in place of the largest value",
-    text = [[0 is a random ranking; the best is 1, or -1 where less is better. Of the nRBP loss it has the gradient of `expectation`.
-Where few rows are not relevant weights grow without limit: `mr.bounds.weighted(name, {cap = ...})`.]],
-  },
-  zscore = {
-    formula = "(M - E) / sd", source = "ours; closed forms of the variance, else of random orders",
-    text = [[0 is a random ranking, 1 a standard deviation above it: lists weigh alike by how far chance spreads their values. An
-affine bound, so its gradient never fades.]],
-  },
   distribution = {
     formula = "F~(M)", source = "Westerborg 2022, Eq. 3.12 and Algorithm 2; exact by the characteristic function",
     text = distribution_text .. [[Where a ranking is already better than nearly all random ones its gradient fades, and
@@ -63,6 +39,15 @@ local entries = {}  -- name -> { bound =, about = }
 ---@param bound mr.Bound
 ---@param about? mr.bounds.About  of a bound that a script defined
 function M.add(name, bound, about) entries[name] = { bound = bound, about = about or builtin[name] } end
+
+---Adds one that comes with the library.
+---@param name string
+---@param bound mr.Bound
+---@param about mr.bounds.About
+function M.add_builtin(name, bound, about)
+  builtin[name] = about
+  M.add(name, bound, about)
+end
 
 ---@param name string
 ---@return mr.Bound?

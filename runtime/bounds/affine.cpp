@@ -1,0 +1,132 @@
+#include "runtime/bounds/affine.h"
+
+#include <cmath>
+
+#include "runtime/bounds/bound_stats.h"
+
+namespace mr {
+
+// statements about results are those that the named scripts print
+const std::vector<AffineBound>& affine_bounds() {
+  static const std::vector<AffineBound> all{
+      {.name = "none",
+       .needs = AffineBound::nothing,
+       .line =
+           [](const BoundStats&) {
+             return Line{1, 0};
+           },
+       .formula = "M",
+       .source = "-",
+       .text = "The smooth metric as it is: lists with a wide range of values weigh more, and the nRBP loss of a long "
+               "list most of all."},
+      {.name = "minmax",
+       .needs = AffineBound::range,
+       .line =
+           [](const BoundStats& s) {
+             return Line{1 / (s.max - s.min), -s.min / (s.max - s.min)};
+           },
+       .formula = "(M - min) / (max - min)",
+       .source = "Westerborg 2022, Eq. 3.1; min by Eqs. 3.2 to 3.4 (3.2 divided by the ideal DCG)",
+       .text =
+           R"(Every list's values fill [0, 1]; a list weighs 1 / (max - min). At one ratio of relevant and other rows only the nRBP loss
+is much re-weighted, by 1 / (P (N - P)): there it helps on MovieLens, and not on MQ2008 or CiteULike-a (scripts/thesis/table_5_1.lua,
+scripts/thesis/claim.lua).)"},
+      {.name = "expectation",
+       .needs = AffineBound::mean,
+       .line =
+           [](const BoundStats& s) {
+             return Line{1 / s.expectation, 0};
+           },
+       .formula = "M / E",
+       .source = "Westerborg 2022, Eq. 3.6; E by Eqs. 3.7 to 3.10",
+       .text =
+           R"(1 is what a random ranking reaches. Of the nRBP loss it is 2 L / (P (N - P)): min-max with twice the slope, and what is
+said of that holds.)"},
+      {.name = "expectation_max",
+       .needs = AffineBound::mean,
+       .line =
+           [](const BoundStats& s) {
+             const double reach = std::fabs(s.best - s.expectation);
+             return Line{1 / reach, -s.expectation / reach};
+           },
+       .formula = "(M - E) / |best - E|",
+       .source = "Westerborg 2022, Eq. 3.11, with the best end in place of the largest value",
+       .text =
+           R"(0 is a random ranking; the best is 1, or -1 where less is better. Of the nRBP loss it has the gradient of `expectation`.
+Where few rows are not relevant weights grow without limit: `mr.bounds.weighted(name, {cap = ...})`.)"},
+      {.name = "zscore",
+       .needs = AffineBound::variance,
+       .line =
+           [](const BoundStats& s) {
+             const double sd = std::sqrt(s.variance);
+             return Line{1 / sd, -s.expectation / sd};
+           },
+       .formula = "(M - E) / sd",
+       .source = "ours; closed forms of the variance, else of random orders",
+       .text =
+           R"(0 is a random ranking, 1 a standard deviation above it: lists weigh alike by how far chance spreads their values, made
+for lists of very different lengths that are trained together. An affine bound, so its gradient never fades.)"}};
+  return all;
+}
+
+namespace {
+
+std::vector<AffineBound> affine_bounds_of() { return affine_bounds(); }
+
+/// a and b of every list; 0 and 0 for degenerate ones.
+std::tuple<Tensor, Tensor> affine_bound(const Metric& metric, const Lists& lists, const AffineBound& bound,
+                                        const std::string& dtype, const std::string& device) {
+  std::vector<double> slope, offset;
+  const bool variance = bound.needs == AffineBound::variance;
+  for (const ListShape& shape : list_shapes(lists, metric)) {
+    const Line line = degenerate(metric, shape)             ? Line{0, 0}
+                      : bound.needs == AffineBound::nothing ? bound.line({})
+                                                            : bound.line(bound_stats(metric, shape, variance));
+    slope.push_back(line.slope);
+    offset.push_back(line.offset);
+  }
+  return {per_list_tensor(slope, dtype, to_device(device)), per_list_tensor(offset, dtype, to_device(device))};
+}
+
+/// The same from numbers, for metrics whose statistics are estimated.
+std::tuple<double, double> affine_numbers(const AffineBound& bound, double min, double max, double best, double mean,
+                                          double sd) {
+  const Line line = bound.line({.min = min, .max = max, .best = best, .expectation = mean, .variance = sd * sd});
+  return {line.slope, line.offset};
+}
+
+std::string name_of_bound(const AffineBound& bound) { return bound.name; }
+std::string formula_of(const AffineBound& bound) { return bound.formula; }
+std::string source_of(const AffineBound& bound) { return bound.source; }
+std::string text_of(const AffineBound& bound) { return bound.text; }
+std::string needs_of(const AffineBound& bound) {
+  constexpr const char* names[] = {"nothing", "range", "mean", "variance"};
+  return names[bound.needs];
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable affine_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&affine_bounds_of>("affine_bounds", "", "All affine bounds."),
+        op<&affine_bound>("affine_bound", "metric, lists, bound, dtype, device",
+                          "Slope and offset of an affine bound per list."),
+        op<&affine_numbers>("affine_numbers", "bound, min, max, best, expectation, sd",
+                            "Slope and offset of an affine bound from the statistics of one list."),
+    }};
+extern const lua::OpTable affine_getters{
+    lua::OpTable::getters,
+    &lua::push_metatable<AffineBound>,
+    {
+        op<&name_of_bound>("name", "self", "Its name."),
+        op<&formula_of>("formula", "self", "The bounded value."),
+        op<&source_of>("source", "self", "Paper and equation."),
+        op<&text_of>("text", "self", "What it does to a list, and when it helps."),
+        op<&needs_of>("needs", "self",
+                      "Which statistics it is made of: \"nothing\", \"range\", \"mean\" or \"variance\"."),
+    }};
+
+}  // namespace mr
