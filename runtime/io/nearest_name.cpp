@@ -27,8 +27,8 @@ std::optional<std::string> nearest_name(const std::string& name, const std::vect
   size_t least = name.size();
   for (const std::string& candidate : known) {
     const size_t most = std::max<size_t>(2, candidate.size() / 2);
-    const auto sizes = std::minmax(name.size(), candidate.size());
-    if (sizes.second - sizes.first > most) continue;  // one may be as long as a file
+    const size_t a = name.size(), b = candidate.size();
+    if (std::max(a, b) - std::min(a, b) > most) continue;  // one may be as long as a file
     const size_t distance = edit_distance(name, candidate);
     if (distance > most || distance >= least) continue;
     nearest = candidate;
