@@ -17,8 +17,7 @@ local M = {}
 local Evaluation = {}
 -- What a table has under our name of a metric, where others call it otherwise: "map" is "ap".
 local function by_our_name(t, name)
-  local base = type(name) == "string" and metric.known(name)
-  return base and rawget(t, (name:gsub("^[%w_]+", base, 1))) or nil
+  return type(name) == "string" and rawget(t, metric.our_name(name)) or nil
 end
 
 local by_any_name = { __index = by_our_name }
