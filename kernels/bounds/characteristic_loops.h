@@ -42,18 +42,26 @@ struct Complex {
 inline Complex operator*(const Complex& a, const Complex& b) {
   Complex z;
   for (int64_t v = 0; v < parts; ++v) {
-    z.re[v] = a.re[v] * b.re[v] - a.im[v] * b.im[v];
-    z.im[v] = a.re[v] * b.im[v] + a.im[v] * b.re[v];
+    z.re[v] = multiply_add(a.re[v], b.re[v], -(a.im[v] * b.im[v]));
+    z.im[v] = multiply_add(a.re[v], b.im[v], a.im[v] * b.re[v]);
   }
   return z;
 }
 
-/// x a + y b for real x and y.
-inline Complex mixed(double x, const Complex& a, double y, const Complex& b) {
+/// x a and a + y b for real x and y.
+inline Complex scaled(double x, const Complex& a) {
   Complex z;
   for (int64_t v = 0; v < parts; ++v) {
-    z.re[v] = x * a.re[v] + y * b.re[v];
-    z.im[v] = x * a.im[v] + y * b.im[v];
+    z.re[v] = x * a.re[v];
+    z.im[v] = x * a.im[v];
+  }
+  return z;
+}
+inline Complex plus(const Complex& a, double y, const Complex& b) {
+  Complex z;
+  for (int64_t v = 0; v < parts; ++v) {
+    z.re[v] = multiply_add(L::all(y), b.re[v], a.re[v]);
+    z.im[v] = multiply_add(L::all(y), b.im[v], a.im[v]);
   }
   return z;
 }
@@ -96,7 +104,7 @@ void one_level(const RankingTransform& t, int64_t lane, double* state) {
       const Complex here = Complex::load(own, width);
       const double own_share = Weighted ? share(c) : above_share;
       const double hit = static_cast<double>(p - c + 1) * (Weighted ? weight * above_share : above_share);
-      mixed(others(c) * own_share, here, hit, angle * above).store(own, width);
+      plus(scaled(hit, angle * above), others(c) * own_share, here).store(own, width);
       above = here;
       above_share = own_share;
       if constexpr (Cumulative) angle = angle * turn;
@@ -151,13 +159,13 @@ struct Levels {
     const double weight = Weighted ? weight_left() : 0;
     const double left = 1 / (Weighted ? weight + others : static_cast<double>(t.n - r));
     const Complex here = Complex::load(own, width);
-    Complex z = mixed(sum <= r ? others * left : 0, here, 0, here);
+    Complex z = scaled(sum <= r ? others * left : 0, here);
     for (int64_t l = 0; l < t.levels; ++l) {
       if (count[l] == 0) continue;
       // before it one more row of level l remained, and one less of level 0
       const double share = Weighted ? t.weights[l] / (weight + t.weights[l] + (others > 0 ? others - 1 : 0)) : left;
       const double hit = static_cast<double>(t.rows_of[l] - count[l] + 1) * share;
-      z = mixed(1, z, hit, turn[l] * Complex::load(own - stride[l] * size, width));
+      z = plus(z, hit, turn[l] * Complex::load(own - stride[l] * size, width));
     }
     return z;
   }

@@ -1,6 +1,10 @@
-// Vectors of MR_VECTOR_BYTES, their square roots and exponential function, inside namespace MR_SIMD; for files that are
+// Vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; for files that are
 // compiled once per instruction set only. All of it is in an unnamed namespace and uses no template of the library: of
 // code shared with other files the linker could take this copy, for processors that lack the instructions.
+//
+// Results are the same to the bit whatever the registers' size: a sum over entries runs in `Lanes::width` lanes, those
+// of one vector of 64 bytes or of several smaller ones, its parts, and lanes are added up in one order (lane_sums.h).
+// What is fused is written out (multiply_add): the compiler fuses nothing.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +28,8 @@ template <class Real>
 struct Lanes {
   typedef Real Vector __attribute__((vector_size(MR_VECTOR_BYTES)));  // NOLINT: the attribute needs typedef
   static constexpr int64_t count = MR_VECTOR_BYTES / sizeof(Real);
+  /// Lanes of a sum, and the vectors that hold them.
+  static constexpr int64_t width = 64 / sizeof(Real), parts = width / count;
 
   static Vector load(const Real* from) {
     Vector v;
@@ -32,17 +38,29 @@ struct Lanes {
   }
   static void store(Real* to, Vector v) { std::memcpy(to, &v, sizeof v); }
   static Vector all(Real x) { return x - Vector{}; }
-  static double sum(Vector v) {
-    double total = 0;
-    for (int64_t i = 0; i < count; ++i) total += v[i];
-    return total;
-  }
-  static double product(Vector v) {
-    double total = 1;
-    for (int64_t i = 0; i < count; ++i) total *= v[i];
-    return total;
-  }
 };
+
+// a b + c, rounded once where the processor can.
+#if defined(__AVX512F__)
+inline Lanes<float>::Vector multiply_add(Lanes<float>::Vector a, Lanes<float>::Vector b, Lanes<float>::Vector c) {
+  return reinterpret_cast<Lanes<float>::Vector>(_mm512_fmadd_ps(a, b, c));
+}
+inline Lanes<double>::Vector multiply_add(Lanes<double>::Vector a, Lanes<double>::Vector b, Lanes<double>::Vector c) {
+  return reinterpret_cast<Lanes<double>::Vector>(_mm512_fmadd_pd(a, b, c));
+}
+#elif defined(__FMA__)
+inline Lanes<float>::Vector multiply_add(Lanes<float>::Vector a, Lanes<float>::Vector b, Lanes<float>::Vector c) {
+  return reinterpret_cast<Lanes<float>::Vector>(_mm256_fmadd_ps(a, b, c));
+}
+inline Lanes<double>::Vector multiply_add(Lanes<double>::Vector a, Lanes<double>::Vector b, Lanes<double>::Vector c) {
+  return reinterpret_cast<Lanes<double>::Vector>(_mm256_fmadd_pd(a, b, c));
+}
+#else
+template <class V>
+V multiply_add(V a, V b, V c) {
+  return a * b + c;
+}
+#endif
 
 /// Square roots of all lanes: there is no operator for them.
 template <class Real>
@@ -65,6 +83,7 @@ typename Lanes<Real>::Vector root(typename Lanes<Real>::Vector v) {
 #endif
 }
 
+/// Least and largest entry, n >= 1, where none is NaN.
 template <class Real>
 void range(const Real* scores, int64_t n, Real* low, Real* high) {
   using L = Lanes<Real>;
@@ -83,51 +102,6 @@ void range(const Real* scores, int64_t n, Real* low, Real* high) {
   for (; j < n; ++j) {
     if (scores[j] < *low) *low = scores[j];
     if (scores[j] > *high) *high = scores[j];
-  }
-}
-
-/// sum over k < 16 of c[k] x^k, in pairs, pairs of pairs and so on: a chain of 4 steps where Horner's has 15.
-inline Lanes<double>::Vector polynomial(const double (&c)[16], Lanes<double>::Vector x) {
-  Lanes<double>::Vector part[8];
-  for (int k = 0; k < 8; ++k) part[k] = c[2 * k] + c[2 * k + 1] * x;
-  for (int left = 4; left > 0; left /= 2) {
-    x *= x;
-    for (int k = 0; k < left; ++k) part[k] = part[2 * k] + part[2 * k + 1] * x;
-  }
-  return part[0];
-}
-
-/// exp(x) for |x| <= 350 to 1e-15: 2^k times the Taylor polynomial of degree 13 of the rest, which is at most ln(2)/2.
-inline Lanes<double>::Vector exponential(Lanes<double>::Vector x) {
-  typedef uint64_t Bits __attribute__((vector_size(MR_VECTOR_BYTES)));  // NOLINT: the attribute needs typedef
-  constexpr double round = 0x1.8p52;                                    // adding it leaves k in the lowest bits
-  // ln 2 in two parts, the first short enough that k times it is exact
-  constexpr double
-      ln2_high = 0x1.62e42feep-1,
-      ln2_low = 0x1.a39ef35793c76p-33,
-      inverse_factorial[16] = {
-          1.,        1.,         1. / 2,      1. / 6,       1. / 24,       1. / 120,       1. / 720,
-          1. / 5040, 1. / 40320, 1. / 362880, 1. / 3628800, 1. / 39916800, 1. / 479001600, 1. / 6227020800};
-  const auto shifted = x * 1.44269504088896340736 + round, k = shifted - round, rest = (x - k * ln2_high) - k * ln2_low;
-  auto p = polynomial(inverse_factorial, rest);
-  Bits bits, result;
-  std::memcpy(&bits, &shifted, sizeof bits);
-  std::memcpy(&result, &p, sizeof result);
-  result += bits << 52;
-  std::memcpy(&p, &result, sizeof p);
-  return p;
-}
-
-template <class Real>
-void exponentials(Real* x, int64_t n, double gain, double centre) {
-  constexpr int64_t count = Lanes<double>::count;
-  typedef Real Part __attribute__((vector_size(count * sizeof(Real))));  // NOLINT: the attribute needs typedef
-  for (int64_t j = 0; j < n; j += count) {
-    Part part;
-    std::memcpy(&part, x + j, sizeof part);
-    const auto wide = __builtin_convertvector(part, Lanes<double>::Vector);
-    part = __builtin_convertvector(exponential((wide - centre) * gain), Part);
-    std::memcpy(x + j, &part, sizeof part);
   }
 }
 

@@ -1,5 +1,5 @@
-// Inner loops of factor models and of Adam. Compiled once per instruction set; nothing is fused and sums run in the
-// same order everywhere, so but for `inner_products` all sets give the same bits as the plain kernels.
+// Inner loops of factor models and of Adam. Compiled once per instruction set; but for `inner_products` nothing is
+// fused and sums run one after the other, so all sets give the same bits as the plain kernels.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,12 @@
 // The loops of training.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by training_*.cpp only.
+#include "kernels/core/lane_sums.h"
 #include "kernels/core/lanes.h"
 #include "kernels/models/training_cpu.h"
 
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// The last entries, fewer than a vector, in a vector of their own, and back.
+/// The last entries, fewer than a vector, filled up with zeros.
 template <class Real>
 struct Tail {
   Real lanes[Lanes<Real>::count] = {};
@@ -57,34 +58,10 @@ void adam(const AdamRows<Real>& at, int64_t first, int64_t last, const AdamRates
   }
 }
 
-/// Sum of the lanes, halves first.
-template <class Real>
-Real total_of(typename Lanes<Real>::Vector v) {
-  Real lanes[Lanes<Real>::count];
-  Lanes<Real>::store(lanes, v);
-  for (int64_t half = Lanes<Real>::count / 2; half > 0; half /= 2) {
-    for (int64_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
-  }
-  return lanes[0];
-}
-
 template <class Real>
 void inner_products(const Real* vector, const WeighedRows<Real>& rows, Real* products) {
-  using L = Lanes<Real>;
-  const int64_t width = rows.width;
-  for (int64_t k = 0; k < rows.n; ++k) {
-    const Real* const row = rows.matrix + (rows.index[k] - 1) * width;
-    typename L::Vector a{}, b{};
-    int64_t c = 0;
-    for (; c + 2 * L::count <= width; c += 2 * L::count) {
-      a += L::load(vector + c) * L::load(row + c);
-      b += L::load(vector + c + L::count) * L::load(row + c + L::count);
-    }
-    for (; c + L::count <= width; c += L::count) a += L::load(vector + c) * L::load(row + c);
-    Real total = total_of<Real>(a + b);
-    for (; c < width; ++c) total += vector[c] * row[c];
-    products[k] = total;
-  }
+  for (int64_t k = 0; k < rows.n; ++k)
+    products[k] = inner_product(vector, rows.matrix + (rows.index[k] - 1) * rows.width, rows.width);
 }
 
 /// Columns c to c + vectors * lanes - 1 of the sum.

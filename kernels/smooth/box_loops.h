@@ -1,4 +1,5 @@
 // The loops of box.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by box_*.cpp only.
+#include "kernels/core/lane_sums.h"
 #include "kernels/core/lanes.h"
 #include "kernels/smooth/box.h"
 
@@ -40,14 +41,15 @@ template <class Real>
 void assign(const Real* s, int64_t n, const BoxGrid& grid, int32_t other, int32_t* keys, Real* u) {
   constexpr double width = BoxShape<Real>::width, round = 0x1.8p52;  // adding it rounds to a whole number
   using Wide = Lanes<double>::Vector;
+  const auto wide = &Lanes<double>::all;
   const Wide shift = Lanes<double>::all(grid.shift), least = Lanes<double>::all(grid.first),
              most = Lanes<double>::all(grid.first + grid.last);
   for_parts(s, n, [&](const Real* from, int64_t i, int64_t count) {
     const Wide x = grid.gain * (Part<Real>::load(from) - shift);
-    Wide box = (x * (1 / width) + round) - round;
+    Wide box = multiply_add(x, wide(1 / width), wide(round)) - round;
     box = box >= least ? box : least;  // NaN, too, gets an existing box
     box = box <= most ? box : most;
-    const Wide at = (x - box * width) * (2 / width), key = (box - least) * 2 + double(other);
+    const Wide at = multiply_add(box, wide(-width), x) * (2 / width), key = (box - least) * 2 + double(other);
     Real place_of[Part<Real>::count];
     int32_t key_of[Part<Real>::count];
     Part<Real>::store(count == Part<Real>::count ? u + i : place_of, at);
@@ -78,7 +80,7 @@ inline __attribute__((always_inline)) void chebyshev(V u, int terms, F term) {
   term(1, now);
 #pragma GCC unroll 16
   for (int m = 2; m < terms; ++m) {
-    const V next = twice * now - before;
+    const V next = multiply_add(twice, now, -before);
     before = now;
     now = next;
     term(m, now);
@@ -91,19 +93,28 @@ void add_moments(const Real* u, const Real* w, int64_t n, double* q) {
   using L = Lanes<Real>;
   using V = typename L::Vector;
   constexpr int terms = BoxShape<Real>::terms;
-  V total[terms] = {};
-  int64_t i = 0;
-  for (; i + L::count <= n; i += L::count) {
-    const V weight = weighted ? L::load(w + i) : V{};
-    chebyshev(L::load(u + i), terms, [&](int m, V t) { total[m] += weighted ? weight * t : t; });
+  const int64_t whole = n / L::width * L::width;
+  Real rest[L::width] = {}, rest_weights[L::width] = {};
+  for (int64_t i = whole; i < n; ++i) {
+    rest[i - whole] = u[i];
+    rest_weights[i - whole] = weighted ? w[i] : Real(1);
   }
-  if (i > 0) {
-    for (int m = 0; m < terms; ++m) q[m] += L::sum(total[m]);
+  V total[terms][L::parts];
+  for (int64_t p = 0; p < L::parts; ++p) {
+    V sum[terms] = {};
+    const int64_t first = p * L::count;
+    for (int64_t i = first; i < whole; i += L::width) {
+      const V weight = weighted ? L::load(w + i) : V{};
+      chebyshev(L::load(u + i), terms,
+                [&](int m, V t) { sum[m] = weighted ? multiply_add(weight, t, sum[m]) : sum[m] + t; });
+    }
+    if (whole + first < n) {
+      const V weight = L::load(rest_weights + first);
+      chebyshev(L::load(rest + first), terms, [&](int m, V t) { sum[m] = multiply_add(weight, t, sum[m]); });
+    }
+    for (int m = 0; m < terms; ++m) total[m][p] = sum[m];
   }
-  for (; i < n; ++i) {
-    const Real weight = weighted ? w[i] : Real(1);
-    chebyshev(u[i], terms, [&](int m, Real t) { q[m] += weight * t; });
-  }
+  for (int m = 0; m < terms; ++m) q[m] += sum_of(total[m]);
 }
 
 template <class Real>
@@ -135,7 +146,8 @@ void translate_box(const BoxField<Real>& field, int64_t target) {
       for (int m = 0; m < terms; ++m) {
         for (int v = 0; v < vectors; ++v) {
           const auto row = L::load(table + m * padded + v * L::count);
-          for (int w = 0; w < weights; ++w) total[w][m % chains][v] += row * q[w * padded + m];
+          for (int w = 0; w < weights; ++w)
+            total[w][m % chains][v] = multiply_add(row, L::all(q[w * padded + m]), total[w][m % chains][v]);
         }
       }
     }
@@ -191,7 +203,8 @@ void translate_boxes(const BoxField<Real>& field, int64_t target) {
         for (int v = 0; v < vectors; ++v) {
           const auto row = L::load(table + m * padded + v * L::count);
           for (int g = 0; g < targets; ++g) {
-            for (int w = 0; w < weights; ++w) total[w][g][v] += row * q[g][w * padded + m];
+            for (int w = 0; w < weights; ++w)
+              total[w][g][v] = multiply_add(row, L::all(q[g][w * padded + m]), total[w][g][v]);
           }
         }
       }
@@ -238,7 +251,7 @@ void evaluate_all(const Real* u, int64_t n, const Real* const* expansions, Real*
   for (int64_t i = 0; i < n; i += L::count) {
     V sum[count] = {};
     chebyshev(L::load(u + i), terms, [&](int m, V t) {
-      for (int k = 0; k < count; ++k) sum[k] += c[k][m] * t;
+      for (int k = 0; k < count; ++k) sum[k] = multiply_add(c[k][m], t, sum[k]);
     });
     for (int k = 0; k < count; ++k) {
       if (i + L::count <= n) {

@@ -1,6 +1,7 @@
 // The loop of pairwise losses over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by pairs_loops.h
 // only.
-#include "kernels/core/lanes.h"
+#include "kernels/core/exponential_lanes.h"
+#include "kernels/core/lane_sums.h"
 
 namespace mr::cpu::MR_SIMD {
 namespace {
@@ -16,7 +17,7 @@ struct Logistic {
     const V far = t < 0 ? -t : t, y = far > beyond ? V{} : exponential(far > beyond ? V{} : -far);
     // with z = y / (2 + y), at most 1/3, log(1 + y) = 2 (z + z^3/3 + z^5/5 + ...), to rounding also where y is small
     const V one = 1 + y, two = 2 + y, both = 1 / (one * two), z = y * (one * both);
-    value = w * ((t > 0 ? t : V{}) + 2 * (z * polynomial(odd_reciprocals, z * z)));
+    value = w * multiply_add(z + z, polynomial(odd_reciprocals, z * z), t > 0 ? t : V{});
     slope = w * ((t < 0 ? y : Lanes<double>::all(1)) * (two * both));
   }
 };
@@ -35,21 +36,22 @@ inline bool all_zero(const double* w, int64_t n) {
 inline double logistic(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
                        double* value) {
   using L = Lanes<double>;
-  constexpr int64_t step = 2 * L::count;  // two at a time: each is a long chain of dependent operations
-  L::Vector total{}, total_slope{};
+  constexpr int64_t step = 2 * L::width;  // two at a time: each is a long chain of dependent operations
+  L::Vector total[L::parts] = {}, total_slope[L::parts] = {};
   for (int64_t j = 0; j < n; j += step) {
     if (all_zero(w + j, step)) continue;
     for (int64_t k = j; k < j + step; k += L::count) {
       const auto source = L::load(s + k), weight = L::load(w + k), t = gain * (source - s_i);
       // infinite scores may be equal, or weigh nothing
       const Logistic of(source == s_i || weight == 0 ? L::Vector{} : t, weight);
-      total += of.value;
-      total_slope += of.slope;
+      const int64_t part = (k - j) / L::count % L::parts;
+      total[part] += of.value;
+      total_slope[part] += of.slope;
       L::store(slopes + k, L::load(slopes + k) + of.slope);
     }
   }
-  *value += L::sum(total);
-  return L::sum(total_slope);
+  *value += sum_of(total);
+  return sum_of(total_slope);
 }
 
 }  // namespace

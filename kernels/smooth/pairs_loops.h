@@ -1,7 +1,8 @@
 // The loops of pairs.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by pairs_*.cpp only.
 // A division takes as long as all the rest, so two sources share one: with u = t + a + b,
 // (t + a)(t + b) = t u + a b, and a/(t+a) + b/(t+b) = (t (a + b) + 2 a b) / (t u + a b).
-#include "kernels/core/lanes.h"
+#include "kernels/core/exponential_lanes.h"
+#include "kernels/core/lane_sums.h"
 #include "kernels/smooth/logistic_loops.h"
 #include "kernels/smooth/pairs.h"
 
@@ -18,12 +19,32 @@ struct Count {
   constexpr operator int() const { return n; }
 };
 
-/// Two vectors of sources from j on; the second is 0 where n is an odd number of vectors.
+/// Two vectors of sources, at j and `Lanes::width` further on; the second is 0 where n ends before it.
 template <class Real>
 struct TwoSources {
   typename Lanes<Real>::Vector a, b;
   TwoSources(const Real* from, int64_t j, int64_t n) : a(Lanes<Real>::load(from + j)), b{} {
-    if (j + Lanes<Real>::count < n) b = Lanes<Real>::load(from + j + Lanes<Real>::count);
+    if (j + Lanes<Real>::width < n) b = Lanes<Real>::load(from + j + Lanes<Real>::width);
+  }
+};
+
+/// Sums of `targets` targets, in the lanes of all parts.
+template <class Real, int targets>
+struct LaneSums {
+  using L = Lanes<Real>;
+  typename L::Vector of[targets][L::parts];
+
+  /// Calls add(j, totals of a part) for the vectors of n sources that belong to the part, `step` entries apart.
+  template <class F>
+  LaneSums(int64_t n, int64_t step, F add) {
+    for (int64_t p = 0; p < L::parts; ++p) {
+      typename L::Vector total[targets] = {};
+      for (int64_t j = p * L::count; j < n; j += step) add(j, total);
+      for (int a = 0; a < targets; ++a) of[a][p] = total[a];
+    }
+  }
+  void add_to(double* sums) const {
+    for (int a = 0; a < targets; ++a) sums[a] += sum_of(of[a]);
   }
 };
 
@@ -48,15 +69,14 @@ template <class Real>
 void rank_sums(const Real* e, int64_t n, const Real* t, int64_t m, double* sums) {
   using L = Lanes<Real>;
   sum_over_blocks(n, m, sums, [&](int64_t from, int64_t length, int64_t i, auto targets, double* to) {
-    typename L::Vector total[targets] = {}, target[targets];
+    typename L::Vector target[targets];
     for (int a = 0; a < targets; ++a) target[a] = L::all(t[i + a]);
-    for (int64_t j = 0; j < length; j += 2 * L::count) {
+    LaneSums<Real, targets>(length, 2 * L::width, [&](int64_t j, auto& total) {
       const TwoSources<Real> source(e + from, j, length);
       const auto sum = source.a + source.b, product = source.a * source.b, twice = product + product;
       for (int a = 0; a < targets; ++a)
-        total[a] += (target[a] * sum + twice) / (target[a] * (target[a] + sum) + product);
-    }
-    for (int a = 0; a < targets; ++a) to[a] += L::sum(total[a]);
+        total[a] += multiply_add(target[a], sum, twice) / multiply_add(target[a], target[a] + sum, product);
+    }).add_to(to);
   });
 }
 
@@ -74,20 +94,18 @@ struct TwoKernels {
 template <class Real, int Targets>
 void kernel_block(const Real* e, int64_t n, const Real* t, const Real* g, Real* totals, double* sums) {
   using L = Lanes<Real>;
-  typename L::Vector sum[Targets] = {};
-  for (int64_t j = 0; j < n; j += 2 * L::count) {
+  LaneSums<Real, Targets>(n, 2 * L::width, [&](int64_t j, auto& sum) {
     const TwoSources<Real> source(e, j, n);
     TwoSources<Real> total(totals, j, n);
     for (int a = 0; a < Targets; ++a) {
       const TwoKernels k(L::all(t[a]), source.a, source.b);
       sum[a] += k.a + k.b;
-      total.a += g[a] * k.a;
-      total.b += g[a] * k.b;
+      total.a = multiply_add(L::all(g[a]), k.a, total.a);
+      total.b = multiply_add(L::all(g[a]), k.b, total.b);
     }
     L::store(totals + j, total.a);
-    if (j + L::count < n) L::store(totals + j + L::count, total.b);
-  }
-  for (int a = 0; a < Targets; ++a) sums[a] += L::sum(sum[a]);
+    if (j + L::width < n) L::store(totals + j + L::width, total.b);
+  }).add_to(sums);
 }
 
 template <class Real>
@@ -111,15 +129,13 @@ void kernel_differences(const Real* e, const Real* w, int64_t n, const Real* t, 
                         double* sums) {
   using L = Lanes<Real>;
   sum_over_blocks(n, m, sums, [&](int64_t from, int64_t length, int64_t i, auto targets, double* to) {
-    typename L::Vector total[targets] = {};
-    for (int64_t j = 0; j < length; j += 2 * L::count) {
+    LaneSums<Real, targets>(length, 2 * L::width, [&](int64_t j, auto& total) {
       const TwoSources<Real> source(e + from, j, length), weight(w + from, j, length);
       for (int a = 0; a < targets; ++a) {
         const TwoKernels k(L::all(t[i + a]), source.a, source.b);
-        total[a] += (weight.a - v[i + a]) * k.a + (weight.b - v[i + a]) * k.b;
+        total[a] += multiply_add(weight.a - v[i + a], k.a, (weight.b - v[i + a]) * k.b);
       }
-    }
-    for (int a = 0; a < targets; ++a) to[a] += L::sum(total[a]);
+    }).add_to(to);
   });
 }
 
@@ -128,12 +144,15 @@ void products(const Real* e, int64_t n, const Real* t, int64_t m, double* out) {
   using L = Lanes<Real>;
   for (int64_t i = 0; i < m; ++i) {
     const auto target = L::all(t[i]), square = target * target;
-    auto total = L::all(1);
-    for (int64_t j = 0; j < n; j += 2 * L::count) {
-      const TwoSources<Real> source(e, j, n);
-      total *= square / (target * (target + (source.a + source.b)) + source.a * source.b);
+    typename L::Vector total[L::parts];
+    for (auto& part : total) part = L::all(1);
+    for (int64_t p = 0; p < L::parts; ++p) {
+      for (int64_t j = p * L::count; j < n; j += 2 * L::width) {
+        const TwoSources<Real> source(e, j, n);
+        total[p] *= square / multiply_add(target, target + (source.a + source.b), source.a * source.b);
+      }
     }
-    out[i] = L::product(total);
+    out[i] = product_of<Real>(total);
   }
 }
 
@@ -141,12 +160,13 @@ template <class Real>
 void ratio_differences(const Real* e, const Real* w, int64_t n, const Real* t, const Real* v, int64_t m, double* sums) {
   using L = Lanes<Real>;
   sum_over_blocks(n, m, sums, [&](int64_t from, int64_t length, int64_t i, auto targets, double* to) {
-    typename L::Vector total[targets] = {};
-    for (int64_t j = 0; j < length; j += L::count) {
+    LaneSums<Real, targets>(length, L::width, [&](int64_t j, auto& total) {
       const auto source = L::load(e + from + j), weight = L::load(w + from + j);
-      for (int a = 0; a < targets; ++a) total[a] += (v[i + a] * source - weight * t[i + a]) / (t[i + a] + source);
-    }
-    for (int a = 0; a < targets; ++a) to[a] += L::sum(total[a]);
+      for (int a = 0; a < targets; ++a) {
+        const auto t_a = L::all(t[i + a]);
+        total[a] += multiply_add(L::all(v[i + a]), source, -(weight * t_a)) / (t_a + source);
+      }
+    }).add_to(to);
   });
 }
 

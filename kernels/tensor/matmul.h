@@ -1,4 +1,5 @@
-// Products of matrices on the CPU: Eigen, compiled once per instruction set.
+// Products of matrices on the CPU, our own since their bits must not depend on the processor: those of libraries choose
+// blocks by its caches and registers.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@ namespace {
 
 /// Below this many multiplications starting other threads takes longer than the product.
 constexpr int64_t worth_sharing = 500'000;
-/// Rows of a piece: enough for Eigen's blocks to be full.
+/// Rows of a piece: enough for a block of b to be worth its way into the cache.
 constexpr int64_t least_rows = 16, pieces = 8;
 /// Multiplications of a piece at most, between which Ctrl-C is seen: tenths of a second.
 constexpr int64_t most_work = 2'000'000'000;

@@ -1,44 +1,172 @@
-// Eigen's products for one instruction set, inside namespace MR_SIMD; included by matmul_*.cpp only. Eigen itself gets
-// a namespace of that set: else the linker would keep one copy of its templates for all processors.
-#define MR_JOIN_NAMES(a, b) a##b
-#define MR_JOIN(a, b) MR_JOIN_NAMES(a, b)
-#define Eigen MR_JOIN(Eigen_, MR_SIMD)
-#include <Eigen/Core>
-
+// Products of matrices over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by matmul_*.cpp only.
+//
+// An entry is a sum over k in blocks of `block`, each added up from first to last with fused steps; where b has few
+// columns that lie along k, in lanes (lane_sums.h). So it has the same bits whatever the registers' size and
+// however the rows of c are shared out. Columns of b are read where they lie side by side, or else from a copy of a few
+// of them.
+#include "kernels/core/lane_sums.h"
+#include "kernels/core/lanes.h"
 #include "kernels/tensor/matmul.h"
 
 namespace mr::cpu::MR_SIMD {
 namespace {
 
+constexpr int64_t block = 128;
+/// Rows and vectors of c that are held in registers: 12 or 16 sums, of 16 or 32 registers.
+constexpr int64_t tile_rows = MR_VECTOR_BYTES == 64 ? 8 : 6, tile_vectors = 2;
+/// Vectors where c has a row or two.
+constexpr int64_t long_vectors = 6;
+/// So few columns of b, each of them consecutive in memory, are not worth a copy.
+constexpr int64_t few_columns = 4;
+
+/// A block of k of the product: entry (i, k) of a is a[i * row + k * column], rows of b are `stride` apart.
 template <class Real>
-using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <class Real>
-using ConstMap = Eigen::Map<const Matrix<Real>, 0, Eigen::OuterStride<>>;
-template <class Real>
-using Map = Eigen::Map<Matrix<Real>, 0, Eigen::OuterStride<>>;
+struct Block {
+  const Real* a;
+  int64_t row, column;
+  const Real* b;
+  int64_t stride, k;
+  Real* c;
+  int64_t c_stride;
+  Real scale;
+  bool add;
+
+  Block at(int64_t i) const {
+    Block below = *this;
+    below.a += i * row;
+    below.c += i * c_stride;
+    return below;
+  }
+};
 
 template <class Real>
-ConstMap<Real> map_of(const Factor<Real>& x, int64_t rows, int64_t columns) {
-  return {x.data, x.transposed ? columns : rows, x.transposed ? rows : columns, Eigen::OuterStride<>(x.stride)};
+void put(Real* c, typename Lanes<Real>::Vector v, int64_t n, bool add) {
+  using L = Lanes<Real>;
+  if (n >= L::count) return L::store(c, add ? L::load(c) + v : v);
+  Real lanes[L::count];
+  L::store(lanes, v);
+  for (int64_t j = 0; j < n; ++j) c[j] = add ? c[j] + lanes[j] : lanes[j];
 }
 
+/// `rows` rows and `vectors` vectors of columns, of which n count.
+template <class Real, int rows, int vectors>
+void tile(const Block<Real>& block_of, int64_t n) {
+  using L = Lanes<Real>;
+  const Block<Real> w = block_of;
+  typename L::Vector sum[rows][vectors] = {};
+  for (int64_t k = 0; k < w.k; ++k) {
+    typename L::Vector b[vectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; ++v) b[v] = L::load(w.b + k * w.stride + v * L::count);
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; ++i) {
+      const auto a = L::all(w.a[i * w.row + k * w.column]);
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; ++v) sum[i][v] = multiply_add(a, b[v], sum[i][v]);
+    }
+  }
+  for (int i = 0; i < rows; ++i) {
+    for (int v = 0; v < vectors; ++v)
+      put<Real>(w.c + i * w.c_stride + v * L::count, w.scale * sum[i][v], n - v * L::count, w.add);
+  }
+}
+
+/// The last `rows` rows or fewer.
+template <class Real, int rows, int vectors>
+void last_rows(const Block<Real>& w, int64_t m, int64_t n) {
+  if constexpr (rows > 0) {
+    if (m == rows) return tile<Real, rows, vectors>(w, n);
+    last_rows<Real, rows - 1, vectors>(w, m, n);
+  }
+}
+
+template <class Real, int vectors>
+void all_rows(const Block<Real>& w, int64_t m, int64_t n) {
+  int64_t i = 0;
+  for (; i + tile_rows <= m; i += tile_rows) tile<Real, tile_rows, vectors>(w.at(i), n);
+  last_rows<Real, tile_rows - 1, vectors>(w.at(i), m - i, n);
+}
+
+/// Columns of b, filled up with zeros, rows side by side.
 template <class Real>
-void put(const Product<Real>& p, const auto& a, const auto& b) {
-  Map<Real> c(p.c, p.m, p.n, Eigen::OuterStride<>(p.stride));
-  if (p.add) {
-    c.noalias() += p.scale * a * b;
-  } else {
-    c.noalias() = p.scale * a * b;
+struct Panel {
+  static constexpr int64_t width = tile_vectors * Lanes<Real>::count;
+  alignas(64) Real of[block * width];
+
+  void copy(const Factor<Real>& b, int64_t k, int64_t depth, int64_t column, int64_t columns) {
+    if (columns < width) fill(of, depth * width, Real(0));
+    if (b.transposed) {
+      for (int64_t j = 0; j < columns; ++j) {
+        const Real* const from = b.data + (column + j) * b.stride + k;
+        for (int64_t d = 0; d < depth; ++d) of[d * width + j] = from[d];
+      }
+    } else {
+      for (int64_t d = 0; d < depth; ++d) {
+        const Real* const from = b.data + (k + d) * b.stride + column;
+        for (int64_t j = 0; j < columns; ++j) of[d * width + j] = from[j];
+      }
+    }
+  }
+};
+
+/// The steps k to k + depth - 1 of all sums.
+template <class Real>
+void add_block(const Product<Real>& p, int64_t k, int64_t depth) {
+  using L = Lanes<Real>;
+  const int64_t row = p.a.transposed ? 1 : p.a.stride, column = p.a.transposed ? p.a.stride : 1;
+  Block<Real> w{p.a.data + k * column, row, column, nullptr, 0, depth, nullptr, p.stride, p.scale, p.add || k > 0};
+  int64_t j = 0;
+  const auto in_place = [&](int64_t columns) {
+    w.b = p.b.data + k * p.b.stride + j;
+    w.stride = p.b.stride;
+    w.c = p.c + j;
+    j += columns;
+  };
+  if (!p.b.transposed && p.m <= 2) {
+    constexpr int64_t width = long_vectors * L::count;
+    while (j + width <= p.n) {
+      in_place(width);
+      last_rows<Real, 2, long_vectors>(w, p.m, width);
+    }
+  }
+  while (!p.b.transposed && j + Panel<Real>::width <= p.n) {
+    in_place(Panel<Real>::width);
+    all_rows<Real, tile_vectors>(w, p.m, Panel<Real>::width);
+  }
+  Panel<Real> panel;
+  for (; j < p.n; j += Panel<Real>::width) {
+    const int64_t columns = smaller(Panel<Real>::width, p.n - j);
+    panel.copy(p.b, k, depth, j, columns);
+    w.b = panel.of;
+    w.stride = Panel<Real>::width;
+    w.c = p.c + j;
+    if (columns <= L::count) {
+      all_rows<Real, 1>(w, p.m, columns);
+    } else {
+      all_rows<Real, tile_vectors>(w, p.m, columns);
+    }
   }
 }
 
 template <class Real>
-void multiply(const Product<Real>& p) {
-  const auto a = map_of(p.a, p.m, p.k), b = map_of(p.b, p.k, p.n);
-  if (p.a.transposed && p.b.transposed) return put(p, a.transpose(), b.transpose());
-  if (p.a.transposed) return put(p, a.transpose(), b);
-  if (p.b.transposed) return put(p, a, b.transpose());
-  put(p, a, b);
+void multiply_few_columns(const Product<Real>& p) {
+  for (int64_t i = 0; i < p.m; ++i) {
+    for (int64_t j = 0; j < p.n; ++j) {
+      Real& c = p.c[i * p.stride + j];
+      const Real sum = p.scale * inner_product(p.a.data + i * p.a.stride, p.b.data + j * p.b.stride, p.k);
+      c = p.add ? c + sum : sum;
+    }
+  }
+}
+
+template <class Real>
+void multiply(const Product<Real>& product) {
+  Product<Real> p = product;
+  // a column is consecutive in memory where there is one only
+  if (p.n == 1 && !p.b.transposed && p.b.stride == 1) p.b.transposed = true;
+  if (p.n <= few_columns && p.b.transposed && !p.a.transposed) return multiply_few_columns(p);
+  if (p.k == 0) add_block(p, 0, 0);
+  for (int64_t k = 0; k < p.k; k += block) add_block(p, k, smaller(block, p.k - k));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Product of two matrices: on the CPU by Eigen, on the GPU by cuBLAS.
+// Product of two matrices: on the CPU by kernels/tensor/matmul.h, on the GPU by cuBLAS.
 #include "runtime/ops/matmul.h"
 
 #include "kernels/device/gpu.h"

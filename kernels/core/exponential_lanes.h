@@ -1,0 +1,59 @@
+// The exponential function of vectors, inside namespace MR_SIMD; for files that are compiled once per instruction set
+// only.
+#pragma once
+
+#include "kernels/core/lanes.h"
+
+namespace mr::cpu::MR_SIMD {
+namespace {
+
+/// sum over k < 16 of c[k] x^k, in pairs, pairs of pairs and so on: a chain of 4 steps where Horner's has 15.
+inline Lanes<double>::Vector polynomial(const double (&c)[16], Lanes<double>::Vector x) {
+  Lanes<double>::Vector part[8];
+  const auto all = &Lanes<double>::all;
+  for (int k = 0; k < 8; ++k) part[k] = multiply_add(all(c[2 * k + 1]), x, all(c[2 * k]));
+  for (int left = 4; left > 0; left /= 2) {
+    x *= x;
+    for (int k = 0; k < left; ++k) part[k] = multiply_add(part[2 * k + 1], x, part[2 * k]);
+  }
+  return part[0];
+}
+
+/// exp(x) for |x| <= 350 to 1e-15: 2^k times the Taylor polynomial of degree 13 of the rest, which is at most ln(2)/2.
+inline Lanes<double>::Vector exponential(Lanes<double>::Vector x) {
+  typedef uint64_t Bits __attribute__((vector_size(MR_VECTOR_BYTES)));  // NOLINT: the attribute needs typedef
+  constexpr double round = 0x1.8p52;                                    // adding it leaves k in the lowest bits
+  // ln 2 in two parts, the first short enough that k times it is exact
+  constexpr double
+      ln2_high = 0x1.62e42feep-1,
+      ln2_low = 0x1.a39ef35793c76p-33,
+      inverse_factorial[16] = {
+          1.,        1.,         1. / 2,      1. / 6,       1. / 24,       1. / 120,       1. / 720,
+          1. / 5040, 1. / 40320, 1. / 362880, 1. / 3628800, 1. / 39916800, 1. / 479001600, 1. / 6227020800};
+  const auto all = &Lanes<double>::all;
+  const auto shifted = multiply_add(x, all(1.44269504088896340736), all(round)), k = shifted - round,
+             rest = multiply_add(k, all(-ln2_low), multiply_add(k, all(-ln2_high), x));
+  auto p = polynomial(inverse_factorial, rest);
+  Bits bits, result;
+  std::memcpy(&bits, &shifted, sizeof bits);
+  std::memcpy(&result, &p, sizeof result);
+  result += bits << 52;
+  std::memcpy(&p, &result, sizeof p);
+  return p;
+}
+
+template <class Real>
+void exponentials(Real* x, int64_t n, double gain, double centre) {
+  constexpr int64_t count = Lanes<double>::count;
+  typedef Real Part __attribute__((vector_size(count * sizeof(Real))));  // NOLINT: the attribute needs typedef
+  for (int64_t j = 0; j < n; j += count) {
+    Part part;
+    std::memcpy(&part, x + j, sizeof part);
+    const auto wide = __builtin_convertvector(part, Lanes<double>::Vector);
+    part = __builtin_convertvector(exponential((wide - centre) * gain), Part);
+    std::memcpy(x + j, &part, sizeof part);
+  }
+}
+
+}  // namespace
+}  // namespace mr::cpu::MR_SIMD

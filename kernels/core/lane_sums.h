@@ -1,0 +1,112 @@
+// Sums of lanes and inner products, inside namespace MR_SIMD; for files that are compiled once per instruction set
+// only. Lane and lane + half of them are added first, then halves of those: one order for every size of vectors.
+#pragma once
+
+#include "kernels/core/lanes.h"
+
+namespace mr::cpu::MR_SIMD {
+namespace {
+
+/// The lanes of a sum.
+template <class Real>
+using Parts = typename Lanes<Real>::Vector[Lanes<Real>::parts];
+
+/// of_two over lanes as Wide numbers, in halves.
+template <class Wide, class Real, class F>
+Wide over_halves(const Real (&lanes)[Lanes<Real>::width], F of_two) {
+  constexpr int64_t half = Lanes<Real>::width / 2;
+  Wide left[half];
+  for (int64_t i = 0; i < half; ++i) left[i] = of_two(static_cast<Wide>(lanes[i]), static_cast<Wide>(lanes[i + half]));
+  for (int64_t n = half / 2; n > 0; n /= 2) {
+    for (int64_t i = 0; i < n; ++i) left[i] = of_two(left[i], left[i + n]);
+  }
+  return left[0];
+}
+
+template <class Real>
+double product_of(const Parts<Real>& v) {
+  Real lanes[Lanes<Real>::width];
+  std::memcpy(lanes, v, sizeof lanes);
+  return over_halves<double>(lanes, [](double a, double b) { return a * b; });
+}
+
+#if defined(__AVX__)
+inline double sum_of_four(__m256d v) {
+  const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
+  return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
+inline float sum_of_eight(__m256 v) {
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1)),
+               two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+}
+#endif
+
+/// The sum in double, and that in Real.
+#if defined(__AVX512F__)
+inline double sum_of(const Parts<double>& v) {
+  return sum_of_four(_mm256_add_pd(_mm512_castpd512_pd256(v[0]), _mm512_extractf64x4_pd(v[0], 1)));
+}
+inline double sum_of(const Parts<float>& v) {
+  const __m512d eight[1] = {
+      _mm512_add_pd(_mm512_cvtps_pd(_mm512_castps512_ps256(v[0])), _mm512_cvtps_pd(_mm512_extractf32x8_ps(v[0], 1)))};
+  return sum_of(eight);
+}
+inline float total_of(const Parts<float>& v) {
+  return sum_of_eight(_mm256_add_ps(_mm512_castps512_ps256(v[0]), _mm512_extractf32x8_ps(v[0], 1)));
+}
+#elif defined(__AVX__)
+inline double sum_of(const Parts<double>& v) { return sum_of_four(_mm256_add_pd(v[0], v[1])); }
+inline double sum_of(const Parts<float>& v) {
+  const auto low = [](__m256 x) { return _mm256_cvtps_pd(_mm256_castps256_ps128(x)); };
+  const auto high = [](__m256 x) { return _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)); };
+  return sum_of_four(_mm256_add_pd(_mm256_add_pd(low(v[0]), low(v[1])), _mm256_add_pd(high(v[0]), high(v[1]))));
+}
+inline float total_of(const Parts<float>& v) { return sum_of_eight(_mm256_add_ps(v[0], v[1])); }
+#else
+template <class Vector, int64_t parts, class Real, class Wide>
+Wide lanes_added(const Vector (&v)[parts]) {
+  Real lanes[Lanes<Real>::width];
+  std::memcpy(lanes, v, sizeof lanes);
+  return over_halves<Wide>(lanes, [](Wide a, Wide b) { return a + b; });
+}
+inline double sum_of(const Parts<double>& v) {
+  return lanes_added<Lanes<double>::Vector, Lanes<double>::parts, double, double>(v);
+}
+inline double sum_of(const Parts<float>& v) {
+  return lanes_added<Lanes<float>::Vector, Lanes<float>::parts, float, double>(v);
+}
+inline float total_of(const Parts<float>& v) {
+  return lanes_added<Lanes<float>::Vector, Lanes<float>::parts, float, float>(v);
+}
+#endif
+inline double total_of(const Parts<double>& v) { return sum_of(v); }
+
+/// Of `n` entries: lane by lane in two turns, the second of which takes every other 64 bytes.
+template <class Real>
+Real inner_product(const Real* x, const Real* y, int64_t n) {
+  using L = Lanes<Real>;
+  const int64_t whole = n / L::width * L::width;
+  Parts<Real> total;
+  for (int64_t p = 0; p < L::parts; ++p) {
+    typename L::Vector a{}, b{};
+    int64_t c = p * L::count;
+    for (; c + L::width < whole; c += 2 * L::width) {
+      a = multiply_add(L::load(x + c), L::load(y + c), a);
+      b = multiply_add(L::load(x + c + L::width), L::load(y + c + L::width), b);
+    }
+    if (c < whole) a = multiply_add(L::load(x + c), L::load(y + c), a);
+    total[p] = a + b;
+  }
+  if (whole < n) {
+    Real x_rest[L::width] = {}, y_rest[L::width] = {};
+    std::memcpy(x_rest, x + whole, (n - whole) * sizeof(Real));
+    std::memcpy(y_rest, y + whole, (n - whole) * sizeof(Real));
+    for (int64_t p = 0; p < L::parts; ++p)
+      total[p] = multiply_add(L::load(x_rest + p * L::count), L::load(y_rest + p * L::count), total[p]);
+  }
+  return total_of(total);
+}
+
+}  // namespace
+}  // namespace mr::cpu::MR_SIMD
