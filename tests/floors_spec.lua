@@ -39,3 +39,39 @@ describe("folders", function()
     equal(lines_of [[grep -rlE --include=*.cu --include=*.cuh '#include "[^"]*(_cpu|_loops|threads|simd|lanes)\.h"' kernels]], {})
   end)
 end)
+
+-- Results are the same bits whatever the C library: kernels/core/{functions, logarithms, powers, angles}.h have functions of our own.
+local transcendental = "(acosh?|asinh?|atan[2h]?|cbrt|cosh?|erfc?|exp|exp2|expm1|hypot|lgamma|lgamma_r|log|log10|log1p|log2|pow|sinh?"
+  .. "|tanh?|tgamma)[fl]?"
+local own_ways = {
+  ["kernels/core/powers.h"] = "names the GPU's power",
+  ["kernels/smooth/pair_sums.cuh"] = "runs on the GPU alone, which has functions of its own",
+  ["runtime/statistics/"] = "tests and fits, right to 1e-12 between systems",
+}
+
+local function exempt(line)
+  for path in pairs(own_ways) do
+    if line:sub(1, #path) == path then return true end
+  end
+  return false
+end
+
+it("no file takes a transcendental function from the C library, but those with a reason", function()
+  local pattern = ([[(std::|__builtin_|[^[:alnum:]_>]::)%s\>|\<(lgamma_r|erfc?|tgamma)\(]]):format(transcendental)
+  local command = ("grep -rnE --include=*.h --include=*.cpp --include=*.cu --include=*.cuh --include=*.in '%s' kernels runtime"):format(pattern)
+  local found, used = {}, {}
+  for _, line in ipairs(lines_of(command)) do
+    if exempt(line) then used[line:match "^[^:]*"] = true else found[#found + 1] = line end
+  end
+  equal(found, {})
+  check(used["kernels/core/powers.h"] and used["kernels/smooth/pair_sums.cuh"], "the search finds what there is")
+end)
+
+it("no rule of the library that decides a result takes one from Lua", function()
+  local command = [[grep -rnE 'math\.(exp|log|sin|cos|tan|asin|acos|atan)\>' stdlib/moonrank --include=*.lua]]
+  for _, line in ipairs(lines_of(command)) do
+    local file = line:match "^stdlib/moonrank/([^:]*)"
+    local shown = file:find "^plot" or file:find "^results/pictures" or line:find(":%d+:%-%-%-")
+    check(shown, line .. ": core.number_exp and its like are the same bits on every system")
+  end
+end)

@@ -5,8 +5,7 @@
 // their rows' weight.
 #pragma once
 
-#include <cmath>
-
+#include "kernels/core/angles.h"
 #include "kernels/core/view.h"
 
 namespace mr {
@@ -32,7 +31,7 @@ struct CharacteristicFunction {
       double above_re = at(low[r] - 1, 0, f), above_im = at(low[r] - 1, 1, f);
       for (int64_t c = low[r]; c <= high[r]; ++c) {
         const double turn = t * angle[r] * (cumulative ? static_cast<double>(c) : 1.0);
-        const double cosine = std::cos(turn), sine = std::sin(turn);
+        const double cosine = portable::cos(turn), sine = portable::sin(turn);
         const double hit = wanted(c - 1) / (wanted(c - 1) + others(r, c - 1));
         const double miss = others(r, c) / (wanted(c) + others(r, c));
         const double x = at(c, 0, f), y = at(c, 1, f);

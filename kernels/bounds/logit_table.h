@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "kernels/core/logarithms.h"
 #include "kernels/core/view.h"
 
 namespace mr {
@@ -43,7 +44,7 @@ enum class DistributionForm : int8_t { cdf, log, logit };
 
 /// 1 / (1 + exp(-t)) without overflow.
 MR_HD inline double logistic(double t) {
-  const double e = std::exp(-std::fabs(t));
+  const double e = portable::exp(-std::fabs(t));
   return t >= 0 ? 1 / (1 + e) : e / (1 + e);
 }
 
@@ -68,7 +69,7 @@ struct DistributionBound {
           break;
         case DistributionForm::log: {
           const double t = side * at.logit;  // log sigma(t), exact also where sigma(t) is near 1
-          bounded = side * (t >= 0 ? -std::log1p(std::exp(-t)) : t - std::log1p(std::exp(t)));
+          bounded = side * (t >= 0 ? -portable::log1p(portable::exp(-t)) : t - portable::log1p(portable::exp(t)));
           slope = at.slope * logistic(-t);
           break;
         }

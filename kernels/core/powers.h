@@ -38,10 +38,10 @@ static inline MR_HD Two log2_in_two(double x) {
   return {all, low - ((all - k) - high)};
 }
 
-/// x^y for finite x > 0 and finite y.
-static inline MR_HD double positive_power(double x, double y) {
+/// x^y for finite x > 0 and finite y, where log is log2_in_two(x).
+static inline MR_HD double positive_power(double x, Two log, double y) {
   constexpr double ln2 = 0x1.62e42fefa39efp-1, ln2_high = 0x1.62e42f8p-1, ln2_low = 0x1.be8e7bcd5e4f2p-27;
-  const Two log = log2_in_two(x);
+  if (y == 2) return x * x;
   const double y_high = leading(y), high = y_high * log.high, low = (y - y_high) * log.high + y * log.low;
   if (!(high + low < 1100)) return HUGE_VAL;
   if (!(high + low > -1100)) return 0;
@@ -64,7 +64,6 @@ static inline MR_HD bool is_integer(double y) {
 /// With the C library's values at 0, infinities and below 0.
 static inline MR_HD double pow(double x, double y) {
   if (y == 0 || x == 1) return 1;
-  if (y == 2) return x * x;
   if (x != x || y != y) return x + y;
   const double size = x < 0 ? -x : x;
   const bool negative = std::signbit(x) && is_integer(y) && is_odd(y);
@@ -76,7 +75,7 @@ static inline MR_HD double pow(double x, double y) {
   } else if (x < 0 && !is_integer(y)) {
     return NAN;
   } else {
-    value = positive_power(size, y);
+    value = positive_power(size, log2_in_two(size), y);
   }
   return negative ? -value : value;
 }
@@ -96,6 +95,28 @@ static inline MR_HD float pow(float x, float y) {
   return std::pow(x, y);
 #else
   return static_cast<float>(plain::pow(static_cast<double>(x), static_cast<double>(y)));
+#endif
+}
+
+/// A finite x > 0, of which many powers are wanted.
+struct Base {
+  double x;
+  plain::Two log;
+};
+static inline MR_HD Base base_of(double x) {
+#ifdef __CUDA_ARCH__
+  return {x, {}};
+#else
+  return {x, plain::log2_in_two(x)};
+#endif
+}
+
+/// Those of pow.
+static inline MR_HD double power(const Base& base, double y) {
+#ifdef __CUDA_ARCH__
+  return std::pow(base.x, y);
+#else
+  return plain::positive_power(base.x, base.log, y);
 #endif
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "kernels/core/group.h"
+#include "kernels/core/logarithms.h"
 #include "kernels/core/view.h"
 
 namespace mr {
@@ -52,12 +53,12 @@ struct Attention {
       Real top = -INFINITY;
       for (int64_t j = 0; j < h.rows; ++j) top = std::fmax(top, in.score(h, i, j));
       double total = 0;
-      for (int64_t j = 0; j < h.rows; ++j) total += std::exp(static_cast<double>(in.score(h, i, j) - top));
-      const Real log_sum = top + static_cast<Real>(std::log(total));
+      for (int64_t j = 0; j < h.rows; ++j) total += portable::exp(static_cast<double>(in.score(h, i, j) - top));
+      const Real log_sum = top + static_cast<Real>(portable::log(total));
       Real* const o = out.data + in.entry(h, i);
       for (int64_t c = 0; c < in.columns; ++c) o[c] = 0;
       for (int64_t j = 0; j < h.rows; ++j) {
-        const Real p = std::exp(in.score(h, i, j) - log_sum);
+        const Real p = portable::exp(in.score(h, i, j) - log_sum);
         const Real* const v = in.v.data + in.entry(h, j);
         for (int64_t c = 0; c < in.columns; ++c) o[c] += p * v[c];
       }
@@ -98,7 +99,7 @@ struct AttentionVjp {
   }
 
   MR_HD Real weight(const AttentionHead& h, int64_t i, int64_t j) const {
-    return std::exp(in.score(h, i, j) - log_sums[(h.first + i) * in.heads + h.head]);
+    return portable::exp(in.score(h, i, j) - log_sums[(h.first + i) * in.heads + h.head]);
   }
   MR_HD Real score_slope(const AttentionHead& h, int64_t i, int64_t j) const {
     const Real* const u = upstream.data + in.entry(h, i);

@@ -3,9 +3,9 @@
 // function of y, so z need not be kept.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
+#include "kernels/core/functions.h"
 #include "kernels/core/group.h"
 #include "kernels/core/view.h"
 #include "kernels/tensor/elementwise.h"
@@ -30,7 +30,7 @@ struct ReluActivation {
 
 template <class Real>
 struct TanhActivation {
-  static MR_HD Real value(Real z) { return std::tanh(z); }
+  static MR_HD Real value(Real z) { return portable::tanh(z); }
   static MR_HD Real derivative(Real y) { return 1 - y * y; }
 };
 
@@ -43,7 +43,7 @@ struct SigmoidActivation {
 template <class Real>
 struct SoftplusActivation {
   static MR_HD Real value(Real z) { return softplus(z); }
-  static MR_HD Real derivative(Real y) { return -std::expm1(-y); }
+  static MR_HD Real derivative(Real y) { return -portable::expm1(-y); }
 };
 
 /// run(activation), compiled for each of them.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/core/powers.h"
 #include "kernels/core/view.h"
 
 namespace mr {
@@ -65,7 +66,8 @@ struct AdamRate {
   double correction;  // 1 / (1 - beta2^t)
 };
 MR_HD inline AdamRate adam_rate(double lr, double beta1, double beta2, int64_t t, bool lazy) {
-  const double left1 = 1 - std::pow(beta1, static_cast<double>(t)), left2 = 1 - std::pow(beta2, static_cast<double>(t));
+  const double left1 = 1 - portable::pow(beta1, static_cast<double>(t)),
+               left2 = 1 - portable::pow(beta2, static_cast<double>(t));
   if (lazy) return {lr * std::sqrt(left2) / left1, 1};
   return {lr / left1, 1 / left2};
 }

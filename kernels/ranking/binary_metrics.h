@@ -4,8 +4,7 @@
 // sums of 1/r over the first ranks.
 #pragma once
 
-#include <cmath>
-
+#include "kernels/core/powers.h"
 #include "kernels/ranking/metric_views.h"
 
 namespace mr {
@@ -39,13 +38,14 @@ struct RankBiasedPrecision {
   bool normalized;
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
+    const portable::Base base = portable::base_of(persistence);
     const double total = v.sum_counted(group, list, [&](const Placement& p, int64_t) {
       const int64_t within = MetricViews<Real>::within(p, v.k);
-      const double after = within == 1 ? persistence : std::pow(persistence, static_cast<double>(within));
-      return std::pow(persistence, static_cast<double>(p.above)) * (1 - after) / p.tied;
+      const double after = within == 1 ? persistence : portable::power(base, static_cast<double>(within));
+      return portable::power(base, static_cast<double>(p.above)) * (1 - after) / p.tied;
     });
     const double relevant = v.count(list);
-    v.put(group, list, relevant == 0 ? v.empty : normalized ? total / (1 - std::pow(persistence, relevant)) : total);
+    v.put(group, list, relevant == 0 ? v.empty : normalized ? total / (1 - portable::power(base, relevant)) : total);
   }
 };
 

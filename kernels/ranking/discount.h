@@ -2,10 +2,10 @@
 // r.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "kernels/core/hd.h"
+#include "kernels/core/logarithms.h"
 
 namespace mr {
 
@@ -15,15 +15,15 @@ enum class Gain : int8_t { exp2, linear, exp2_plus_one };
 
 MR_HD inline double gain_of(double grade, Gain kind = Gain::exp2) {
   if (kind == Gain::linear) return grade;
-  return std::exp2(kind == Gain::exp2 ? grade : grade + 1) - 1;
+  return portable::exp2(kind == Gain::exp2 ? grade : grade + 1) - 1;
 }
 
 /// Discount of a rank, which need not be whole.
-MR_HD inline double discount(double rank) { return 0.69314718055994530942 / std::log1p(rank); }
+MR_HD inline double discount(double rank) { return 0.69314718055994530942 / portable::log1p(rank); }
 
 /// Derivative of the discount by the rank.
 MR_HD inline double discount_derivative(double rank) {
-  const double log = std::log1p(rank);
+  const double log = portable::log1p(rank);
   return -0.69314718055994530942 / ((rank + 1) * log * log);
 }
 

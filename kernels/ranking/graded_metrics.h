@@ -2,8 +2,7 @@
 // the first ranks. Every grade above 0 counts, whatever counts as relevant elsewhere.
 #pragma once
 
-#include <cmath>
-
+#include "kernels/core/logarithms.h"
 #include "kernels/ranking/discount.h"
 #include "kernels/ranking/metric_views.h"
 
@@ -59,7 +58,7 @@ struct ExpectedReciprocalRank {
   }
 
  private:
-  MR_HD double missed(int64_t slot) const { return 1 - gain_of(v.relevance[order[slot] - 1]) / std::exp2(top); }
+  MR_HD double missed(int64_t slot) const { return 1 - gain_of(v.relevance[order[slot] - 1]) / portable::exp2(top); }
 
   /// The sum over the ranks of a run of t rows below r others, for a user who got that far.
   template <class Group>
@@ -70,7 +69,7 @@ struct ExpectedReciprocalRank {
     const double largest =
         group.max(t, 0.0, [&](int64_t i) { return missed(at + r + i) < 1 ? missed(at + r + i) : 0; });
     // products of more rows than this are below 1e-30
-    const int64_t enough = largest > 0 ? 1 + static_cast<int64_t>(-69.1 / std::log(largest)) : 1;
+    const int64_t enough = largest > 0 ? 1 + static_cast<int64_t>(-69.1 / portable::log(largest)) : 1;
     const int64_t limit = enough < last ? enough : last;
     const int64_t graded = mean_products(group, at + r, t, limit, products, spare);
     const int64_t most = graded < limit ? graded : limit;

@@ -2,6 +2,7 @@
 // probability (ERR).
 #pragma once
 
+#include "kernels/core/functions.h"
 #include "kernels/ranking/swaps.h"
 
 namespace mr {
@@ -60,7 +61,7 @@ struct CascadeSwaps {
 
   template <class Group>
   MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double> by_rank) const {
-    of.fill(group, list, rows, [&](int64_t row) { return gain_of(of.relevance[row]) / std::exp2(top); });
+    of.fill(group, list, rows, [&](int64_t row) { return gain_of(of.relevance[row]) / portable::exp2(top); });
     const int64_t at = of.lists.begin(list), n = of.lists.size(list);
     group.each(n, [&](int64_t i) { by_rank[at + of.places[at + i].above] = static_cast<double>(i); });
     group.each(1, [&](int64_t) {

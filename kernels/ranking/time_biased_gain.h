@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "kernels/core/powers.h"
 #include "kernels/ranking/metric_views.h"
 #include "kernels/ranking/swaps.h"
 
@@ -12,10 +13,12 @@ namespace mr {
 
 /// What is left of the interest after a relevant row, and after another; and what a relevant row gains.
 struct TimeBias {
-  double relevant, other, gain;
+  portable::Base relevant, other;
+  double gain;
   /// Before a row with so many of both above it.
   MR_HD double left(int64_t relevant_above, int64_t others_above) const {
-    return std::pow(relevant, static_cast<double>(relevant_above)) * std::pow(other, static_cast<double>(others_above));
+    return portable::power(relevant, static_cast<double>(relevant_above)) *
+           portable::power(other, static_cast<double>(others_above));
   }
 };
 
@@ -43,11 +46,11 @@ struct TimeBiasedGain {
   /// That integral with powers m and n, by parts: I(m, n) = (1 - a^m b^(n+1) - m (alpha - beta) I(m - 1, n)) / ((m + n
   /// + 1) beta), alpha = 1 - a >= beta = 1 - b. An error shrinks from m to m + 1 where alpha < 2 beta.
   MR_HD double over_run(int64_t m, int64_t n) const {
-    const double alpha = 1 - bias.relevant, beta = 1 - bias.other;
-    double power = std::pow(bias.other, static_cast<double>(n + 1));
+    const double alpha = 1 - bias.relevant.x, beta = 1 - bias.other.x;
+    double power = portable::power(bias.other, static_cast<double>(n + 1));
     double integral = (1 - power) / (static_cast<double>(n + 1) * beta);
     for (int64_t k = 1; k <= m; ++k) {
-      power *= bias.relevant;
+      power *= bias.relevant.x;
       const auto j = static_cast<double>(k);
       integral = (1 - power - j * (alpha - beta) * integral) / ((j + static_cast<double>(n) + 1) * beta);
     }
@@ -90,7 +93,7 @@ struct TimeBiasSwaps {
   };
   template <class Group>
   MR_HD Delta delta(const Group&, int64_t, const RankedRows&, Span<Row>) const {
-    return {bias.gain, bias.other / bias.relevant, bias.relevant / bias.other};
+    return {bias.gain, bias.other.x / bias.relevant.x, bias.relevant.x / bias.other.x};
   }
 };
 

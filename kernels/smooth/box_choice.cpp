@@ -2,8 +2,8 @@
 // tests/bench/smooth_bench.cpp measured on one core of an AMD EPYC (Zen 3, AVX2) for lists of 32 to 16384 rows of six
 // score shapes; they give those times back within a factor of 2.
 #include <algorithm>
-#include <cmath>
 
+#include "kernels/core/logarithms.h"
 #include "kernels/smooth/box_plan.h"
 #include "kernels/smooth/box_ranks.h"
 #include "kernels/smooth/pairs.h"
@@ -58,7 +58,7 @@ double by_pairs(const PairCosts& cost, const Request<Real>& r, bool ratios) {
 template <class Real>
 double by_boxes(const BoxCosts& cost, const Request<Real>& r, double boxes, double bins) {
   const auto n = static_cast<double>(r.rows);
-  const double within_reach = 2 * (BoxShape<Real>::cutoff + std::log(n)) / BoxShape<Real>::width + 3,
+  const double within_reach = 2 * (BoxShape<Real>::cutoff + portable::log(n)) / BoxShape<Real>::width + 3,
                near = std::min(boxes, 1 + within_reach * boxes / bins);
   return cost.list + (boxes == 1 ? cost.row_of_one : cost.row) * n + boxes * (cost.box + near * cost.boxes);
 }

@@ -1,20 +1,22 @@
-// By sums over Chebyshev nodes in long double.
+// By sums over Chebyshev nodes in long double; the exponential and the cosine are our own, in double.
 #include "kernels/smooth/box_table.h"
 
 #include <cmath>
 #include <numbers>
 #include <vector>
 
+#include "kernels/core/angles.h"
+
 namespace mr {
 namespace {
 
 long double sigma_of(long double t) {
-  const long double e = std::exp(-std::fabs(t));
+  const long double e = portable::exp(static_cast<double>(-std::fabs(t)));
   return (t >= 0 ? 1 : e) / (1 + e);
 }
 
 long double derivative_of(long double t) {
-  const long double e = std::exp(-std::fabs(t));
+  const long double e = portable::exp(static_cast<double>(-std::fabs(t)));
   return e / ((1 + e) * (1 + e));
 }
 
@@ -25,9 +27,10 @@ struct Nodes {
 
   Nodes() {
     for (int a = 0; a < p; ++a) {
-      const long double angle = std::numbers::pi_v<long double> * (a + 0.5L) / p;
-      u[a] = std::cos(angle);
-      for (int m = 0; m < p; ++m) weight[m][a] = (m == 0 ? 1 : 2) * std::cos(m * angle) / p;
+      const double angle = std::numbers::pi * (a + 0.5) / p;
+      u[a] = portable::cos(angle);
+      for (int m = 0; m < p; ++m)
+        weight[m][a] = (m == 0 ? 1 : 2) * static_cast<long double>(portable::cos(m * angle)) / p;
     }
   }
 };

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "kernels/core/hd.h"
+#include "kernels/core/logarithms.h"
 
 namespace mr {
 
@@ -24,7 +25,7 @@ struct BoxShape {
 
   /// Boxes further away than that count as infinitely far, in a list of so many rows.
   static MR_HD int64_t reach(int64_t rows) {
-    return static_cast<int64_t>(std::ceil((std::log(static_cast<double>(rows)) + cutoff) / width)) + 1;
+    return static_cast<int64_t>(std::ceil((portable::log(static_cast<double>(rows)) + cutoff) / width)) + 1;
   }
 };
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/core/functions.h"
 #include "kernels/core/group.h"
 #include "kernels/core/view.h"
 #include "kernels/tensor/elementwise.h"
@@ -22,7 +23,7 @@ MR_HD Real score_difference(Real s_j, Real s_i, Real gain) {
 /// k(t) = sigma(t) sigma(-t).
 template <class Real>
 MR_HD Real logistic_kernel(Real t) {
-  const Real e = std::exp(-std::fabs(t));
+  const Real e = portable::exp(-std::fabs(t));
   return e / ((1 + e) * (1 + e));
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/core/powers.h"
 #include "kernels/core/rng.h"
 #include "kernels/core/view.h"
 #include "kernels/tensor/normal.h"
@@ -13,14 +14,14 @@ namespace mr {
 template <class Real>
 MR_HD Real sigmoid(Real t) {
   // exp of a negative number only: no overflow on either side
-  const Real e = std::exp(-std::fabs(t));
+  const Real e = portable::exp(-std::fabs(t));
   return t >= 0 ? 1 / (1 + e) : e / (1 + e);
 }
 
 /// log(1 + e^t) without overflow.
 template <class Real>
 MR_HD Real softplus(Real t) {
-  return (t > 0 ? t : Real(0)) + std::log1p(std::exp(-std::fabs(t)));
+  return (t > 0 ? t : Real(0)) + portable::log1p(portable::exp(-std::fabs(t)));
 }
 
 // Functions of one entry: the value, and the derivative at x.
@@ -33,13 +34,13 @@ struct NegOf {
 
 template <class Real>
 struct ExpOf {
-  static MR_HD Real value(Real x) { return std::exp(x); }
-  static MR_HD Real derivative(Real x) { return std::exp(x); }
+  static MR_HD Real value(Real x) { return portable::exp(x); }
+  static MR_HD Real derivative(Real x) { return portable::exp(x); }
 };
 
 template <class Real>
 struct LogOf {
-  static MR_HD Real value(Real x) { return std::log(x); }
+  static MR_HD Real value(Real x) { return portable::log(x); }
   static MR_HD Real derivative(Real x) { return 1 / x; }
 };
 
@@ -63,8 +64,8 @@ struct SigmoidOf {
 
 template <class Real>
 struct TanhOf {
-  static MR_HD Real value(Real x) { return std::tanh(x); }
-  static MR_HD Real derivative(Real x) { return 1 - std::tanh(x) * std::tanh(x); }
+  static MR_HD Real value(Real x) { return portable::tanh(x); }
+  static MR_HD Real derivative(Real x) { return 1 - portable::tanh(x) * portable::tanh(x); }
 };
 
 template <class Real>
@@ -126,9 +127,9 @@ struct DivOf {
 /// Base raised to a power; at base 0 the derivative by the exponent is 0, as the limit from above.
 template <class Real>
 struct PowOf {
-  static MR_HD Real value(Real a, Real b) { return std::pow(a, b); }
-  static MR_HD Real by_a(Real a, Real b) { return b == 0 ? Real(0) : b * std::pow(a, b - 1); }
-  static MR_HD Real by_b(Real a, Real b) { return a > 0 ? std::pow(a, b) * std::log(a) : Real(0); }
+  static MR_HD Real value(Real a, Real b) { return portable::pow(a, b); }
+  static MR_HD Real by_a(Real a, Real b) { return b == 0 ? Real(0) : b * portable::pow(a, b - 1); }
+  static MR_HD Real by_b(Real a, Real b) { return a > 0 ? portable::pow(a, b) * portable::log(a) : Real(0); }
 };
 
 /// Of two equal entries each takes half of the derivative; NaN beside a number is NaN.

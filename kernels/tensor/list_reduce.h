@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/core/functions.h"
 #include "kernels/core/group.h"
 #include "kernels/core/view.h"
 
@@ -65,9 +66,9 @@ struct ListSoftmax {
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t n = lists.size(list), at = lists.begin(list);
     const Real top = group.max(n, Real(-INFINITY), [&](int64_t i) { return in[at + i]; });
-    const double total = group.sum(n, [&](int64_t i) { return std::exp(static_cast<double>(in[at + i] - top)); });
+    const double total = group.sum(n, [&](int64_t i) { return portable::exp(static_cast<double>(in[at + i] - top)); });
     group.each(n, [&](int64_t i) {
-      out[at + i] = static_cast<Real>(std::exp(static_cast<double>(in[at + i] - top)) / total);
+      out[at + i] = static_cast<Real>(portable::exp(static_cast<double>(in[at + i] - top)) / total);
     });
   }
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/core/functions.h"
 #include "kernels/core/group.h"
 #include "kernels/core/view.h"
 
@@ -69,10 +70,10 @@ struct Softmax {
   MR_HD void operator()(const Group& group, int64_t o) const {
     const Real top = group.max(runs.length, Real(-INFINITY), [&](int64_t j) { return in[runs(o, j)]; });
     const double total =
-        group.sum(runs.length, [&](int64_t j) { return std::exp(static_cast<double>(in[runs(o, j)] - top)); });
+        group.sum(runs.length, [&](int64_t j) { return portable::exp(static_cast<double>(in[runs(o, j)] - top)); });
     group.each(runs.length, [&](int64_t j) {
       const int64_t i = runs(o, j);
-      out[i] = static_cast<Real>(std::exp(static_cast<double>(in[i] - top)) / total);
+      out[i] = static_cast<Real>(portable::exp(static_cast<double>(in[i] - top)) / total);
     });
   }
 };

@@ -4,17 +4,14 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "kernels/core/logarithms.h"
 #include "runtime/bounds/increments.h"
 #include "runtime/bounds/relevant_counts.h"
 
 namespace mr {
 namespace {
 
-/// Not by lgamma, which writes a global variable.
-double log_factorial(int64_t n) {
-  int sign = 0;
-  return lgamma_r(static_cast<double>(n) + 1, &sign);
-}
+using portable::log_factorial;
 
 double log_choose(int64_t n, int64_t k) { return log_factorial(n) - log_factorial(k) - log_factorial(n - k); }
 
@@ -35,11 +32,13 @@ double arrangements(const Metric& metric, const ListShape& shape) {
   const std::vector<Level> levels = levels_of(shape);
   double whole = log_factorial(shape.n);
   for (const Level& level : levels) whole -= log_factorial(level.rows);
-  if (ranks == shape.n) return std::exp(whole);
-  if (levels.size() > 2) return std::exp(std::min(whole, static_cast<double>(ranks) * std::log(levels.size())));
+  if (ranks == shape.n) return portable::exp(whole);
+  if (levels.size() > 2)
+    return portable::exp(
+        std::min(whole, static_cast<double>(ranks) * portable::log(static_cast<double>(levels.size()))));
   double ways = 0;
   for (int64_t j = std::max<int64_t>(0, ranks - (shape.n - shape.p)); j <= std::min(ranks, shape.p); ++j) {
-    ways += std::exp(log_choose(ranks, j));
+    ways += portable::exp(log_choose(ranks, j));
   }
   return ways;
 }
@@ -98,7 +97,7 @@ class Arrangements {
       *level -= placed;
     }
     out_.values.push_back(add_.scale * sum - add_.shift);
-    out_.weights.push_back(weights_.empty() ? std::exp(log_ways()) : chance);
+    out_.weights.push_back(weights_.empty() ? portable::exp(log_ways()) : chance);
     if (placed > 0) *level += placed;
   }
 
@@ -160,7 +159,7 @@ Atoms hits_atoms(const Metric& metric, const ListShape& shape) {
   for (int64_t j = std::max<int64_t>(0, k - (shape.n - shape.p)); j <= std::min(k, shape.p); ++j) {
     out.values.push_back(scale * static_cast<double>(j));
     out.weights.push_back(
-        std::exp(log_choose(shape.p, j) + log_choose(shape.n - shape.p, k - j) - log_choose(shape.n, k)));
+        portable::exp(log_choose(shape.p, j) + log_choose(shape.n - shape.p, k - j) - log_choose(shape.n, k)));
     total += out.weights.back();
   }
   for (double& w : out.weights) w /= total;

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "kernels/bounds/sample_rankings.h"
+#include "kernels/core/functions.h"
 #include "runtime/bounds/bound_stats.h"
 
 namespace mr {
@@ -32,7 +32,7 @@ struct Level {
 
   /// The weight of a row where one of the other level has 1; within what can be added up.
   double weight_against(const Level& other) const {
-    return std::exp(std::clamp(pull - other.pull, -most_pull, most_pull));
+    return portable::exp(std::clamp(pull - other.pull, -most_pull, most_pull));
   }
 };
 /// From the highest gain down, that of 0 included where it occurs.

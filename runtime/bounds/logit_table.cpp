@@ -5,6 +5,8 @@
 #include <mutex>
 #include <utility>
 
+#include "kernels/core/logarithms.h"
+
 namespace mr {
 namespace {
 
@@ -34,12 +36,12 @@ class Sums {
                last = static_cast<size_t>(index(s + reach / gain_));
     double lower = below_[first], upper = above_[last], slope = 0;
     for (size_t i = first; i < last; ++i) {
-      const double t = gain_ * (s - at_[i]), e = std::exp(-std::fabs(t)), small = e / (1 + e), large = 1 / (1 + e);
+      const double t = gain_ * (s - at_[i]), e = portable::exp(-std::fabs(t)), small = e / (1 + e), large = 1 / (1 + e);
       lower += weights_[i] * (t >= 0 ? large : small);
       upper += weights_[i] * (t >= 0 ? small : large);
       slope += weights_[i] * small * large;
     }
-    return {std::log(lower) - std::log(upper), gain_ * slope / (lower * upper)};
+    return {portable::log(lower) - portable::log(upper), gain_ * slope / (lower * upper)};
   }
 
  private:
@@ -83,7 +85,7 @@ LogitTable::LogitTable(const Spectrum& spectrum) {
     spectrum.at(points, out);
     for (const auto& [value, derivative] : out) {
       const double inside = std::clamp(value, tail / 2, 1 - tail / 2);
-      add(std::log(inside / (1 - inside)), std::max(0.0, derivative) / (inside * (1 - inside)), spectrum.gain());
+      add(portable::log(inside / (1 - inside)), std::max(0.0, derivative) / (inside * (1 - inside)), spectrum.gain());
     }
   }
   cap_slopes();

@@ -1,9 +1,10 @@
 #include "runtime/bounds/ranking_recursion.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "kernels/bounds/rows.h"
+#include "kernels/core/angles.h"
+#include "kernels/core/logarithms.h"
 #include "runtime/bounds/relevant_counts.h"
 #include "runtime/tensor/device_array.h"
 
@@ -76,8 +77,8 @@ void RankingRecursion::set_step(double step) {
     start_[2 * at + 1] = 0;
     for (int64_t j = 0; j < lanes; ++j) {
       const double t = step * angle_[at] * static_cast<double>(j + 1);
-      powers_[2 * lanes * at + j] = std::cos(t);
-      powers_[2 * lanes * at + lanes + j] = std::sin(t);
+      powers_[2 * lanes * at + j] = portable::cos(t);
+      powers_[2 * lanes * at + lanes + j] = portable::sin(t);
     }
   }
 }
@@ -87,13 +88,13 @@ void RankingRecursion::log_moments(double mean, const double* tilt, double* out)
   const double per_angle = mean / (transform_.cumulative ? p * (p + 1) / 2 : p);
   std::vector<double> powers(powers_.size(), 0.0);
   for (int64_t r = 0; r < transform_.n; ++r) {
-    for (int64_t j = 0; j < lanes; ++j) powers[2 * lanes * r + j] = std::exp(tilt[j] * (angle_[r] - per_angle));
+    for (int64_t j = 0; j < lanes; ++j) powers[2 * lanes * r + j] = portable::exp(tilt[j] * (angle_[r] - per_angle));
   }
   cpu::RankingTransform tilted = transform_;
   tilted.powers = powers.data();
   double none[lanes];
   cpu::characteristic(tilted, scratch_.data(), out, none);
-  for (int64_t j = 0; j < lanes; ++j) out[j] = std::log(out[j]);
+  for (int64_t j = 0; j < lanes; ++j) out[j] = portable::log(out[j]);
 }
 
 void RankingRecursion::next(double* re, double* im) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <numbers>
 
+#include "kernels/core/angles.h"
 #include "runtime/bounds/moments.h"
 #include "runtime/bounds/ranking_recursion.h"
 #include "runtime/lua/failure.h"
@@ -26,7 +27,7 @@ double mann_whitney(int64_t n, int64_t p, double t) {
   double phi = 1;
   for (int64_t j = 1; j <= fewer; ++j) {
     const auto a = static_cast<double>(j), b = static_cast<double>(n - fewer + j);
-    phi *= a * std::sin(b * t / 2) / (b * std::sin(a * t / 2));
+    phi *= a * portable::sin(b * t / 2) / (b * portable::sin(a * t / 2));
   }
   return phi;
 }
@@ -49,7 +50,11 @@ void narrow(RankingRecursion& recursion, double centre, double mean, double sd, 
 }
 
 /// z / sinh z: the transform of the logistic kernel.
-double kernel(double z) { return z > 300 ? 0 : z / std::sinh(z); }
+double kernel(double z) {
+  if (z > 300) return 0;
+  const double t = portable::expm1(z);
+  return 2 * z / (t + t / (t + 1));
+}
 
 }  // namespace
 
@@ -76,7 +81,7 @@ struct Spectrum::Source {
     }
     recursion->next(re, im);
     for (int64_t j = 0; j < lanes; ++j) {
-      const double t = step * static_cast<double>(++k) * centre, c = std::cos(t), s = std::sin(t), x = re[j];
+      const double t = step * static_cast<double>(++k) * centre, c = portable::cos(t), s = portable::sin(t), x = re[j];
       re[j] = x * c + im[j] * s;
       im[j] = im[j] * c - x * s;
     }
@@ -155,7 +160,7 @@ bool Spectrum::add_terms(Source& source, int64_t blocks) {
     double last = 0;
     for (int64_t j = 0; j < lanes; ++j) {
       const double t = step_ * static_cast<double>(terms() + 1), psi = kernel(std::numbers::pi * t / gain_);
-      if (j >= lanes / 2) last = std::max(last, std::hypot(re[j], im[j]) * psi);
+      if (j >= lanes / 2) last = std::max(last, std::sqrt(re[j] * re[j] + im[j] * im[j]) * psi);
       coefficients_.insert(coefficients_.end(), {re[j] * psi, im[j] * psi, re[j] * psi / t, im[j] * psi / t});
     }
     if (last < negligible) return true;
@@ -168,8 +173,8 @@ void Spectrum::at(const double* s, Smoothed* out) const {
   for (int64_t j = 0; j < lanes; ++j) {
     // beyond the ends F~ is the kernel's tail alone, and the series would repeat itself
     const double inside = std::clamp(s[j], low_ - reach(), high_ + reach());
-    re[j] = std::cos(step_ * (inside - mean_));
-    im[j] = -std::sin(step_ * (inside - mean_));
+    re[j] = portable::cos(step_ * (inside - mean_));
+    im[j] = -portable::sin(step_ * (inside - mean_));
   }
   cpu::fourier_sums(coefficients_.data(), terms(), re, im, first, second);
   for (int64_t j = 0; j < lanes; ++j) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <unordered_set>
 
+#include "kernels/core/powers.h"
 #include "kernels/core/rng.h"
 #include "kernels/core/threads.h"
 #include "kernels/tensor/normal.h"
@@ -45,8 +46,8 @@ void fits(std::initializer_list<Size> sizes, double bytes) {
 
 /// A Zipf-like draw from 1 .. n with weight 1 / rank^0.8, by inversion of its continuous form.
 int64_t popular(double u, int64_t n) {
-  const double top = std::pow(static_cast<double>(n) + 1, 0.2);
-  return std::clamp<int64_t>(static_cast<int64_t>(std::pow(1 + u * (top - 1), 5)), 1, n);
+  const double top = portable::pow(static_cast<double>(n) + 1, 0.2);
+  return std::clamp<int64_t>(static_cast<int64_t>(portable::pow(1 + u * (top - 1), 5)), 1, n);
 }
 
 }  // namespace
@@ -70,7 +71,7 @@ Ratings make_ratings(const SyntheticRatings& o) {
   for (int64_t u = 0; u < o.users; ++u) {
     // log-normal with the given mean: a few users rate very many items
     const double size =
-        static_cast<double>(o.mean_activity) * std::exp(normal(activity, static_cast<uint64_t>(u)) - 0.5);
+        static_cast<double>(o.mean_activity) * portable::exp(normal(activity, static_cast<uint64_t>(u)) - 0.5);
     const int64_t wanted = std::clamp<int64_t>(std::llround(size), 1, std::max<int64_t>(1, o.items / 2));
     std::unordered_set<int64_t> seen;
     while (static_cast<int64_t>(seen.size()) < wanted) {
@@ -106,7 +107,7 @@ LetorFile make_queries(const SyntheticQueries& o) {
   out.width = o.features;
   for (int64_t q = 0; q < o.queries; ++q) {
     const double size =
-        static_cast<double>(o.mean_size) * std::exp(0.7 * normal(sizes, static_cast<uint64_t>(q)) - 0.245);
+        static_cast<double>(o.mean_size) * portable::exp(0.7 * normal(sizes, static_cast<uint64_t>(q)) - 0.245);
     const int64_t n = std::max<int64_t>(2, std::llround(size));
     out.sizes.push_back(n);
     out.qids.push_back(std::to_string(q + 1));

@@ -19,6 +19,7 @@ namespace mr {
   ROW(elementwise_methods)   \
   ROW(elementwise_operators) \
   ROW(elementwise_functions) \
+  ROW(number_functions)      \
   ROW(reduce_methods)        \
   ROW(shape_methods)         \
   ROW(shape_functions)       \

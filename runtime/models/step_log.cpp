@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/core/powers.h"
+
 namespace mr {
 
 StepLog::Powers::Powers(double base) {
-  for (int32_t k = 0; k < low; ++k) units[static_cast<size_t>(k)] = std::pow(base, k);
-  for (size_t k = 0; k < lows.size(); ++k) lows[k] = std::pow(base, low * static_cast<double>(k));
+  for (int32_t k = 0; k < low; ++k) units[static_cast<size_t>(k)] = portable::pow(base, k);
+  for (size_t k = 0; k < lows.size(); ++k) lows[k] = portable::pow(base, low * static_cast<double>(k));
 }
 
 double StepLog::ratio_of(const GlideMethod& method) {
@@ -20,7 +22,7 @@ int32_t StepLog::rest_of(const GlideMethod& method) {
   const double ratio = ratio_of(method);
   if (!(ratio < 1) || !(method.epsilon > 0 || !method.adam)) return kept;
   if (ratio <= nothing) return 1;
-  return static_cast<int32_t>(std::min<double>(kept, std::ceil(std::log(nothing) / std::log(ratio))));
+  return static_cast<int32_t>(std::min<double>(kept, std::ceil(portable::log(nothing) / portable::log(ratio))));
 }
 
 StepLog::StepLog(const GlideMethod& method, int32_t now)
@@ -33,8 +35,8 @@ StepLog::StepLog(const GlideMethod& method, int32_t now)
       steps_(static_cast<size_t>(kept)) {
   const double ratio = ratio_of(method);
   for (int32_t j = 0; j <= rest_; ++j) {
-    ratio_powers_.push_back(std::pow(ratio, j));
-    place_powers_.push_back(method.adam ? std::pow(method.beta2, -0.5 * j) : 1);
+    ratio_powers_.push_back(portable::pow(ratio, j));
+    place_powers_.push_back(method.adam ? portable::pow(method.beta2, -0.5 * j) : 1);
   }
   begin_sums();
 }
@@ -44,13 +46,13 @@ void StepLog::begin_sums() {
   step.sums = GlideSums();
   if (!method_.adam) return;
   const double mean_steps = std::min<double>(rest_, std::round(1 / (1 - ratio_of(method_))));
-  step.sums.centre = std::sqrt(std::pow(method_.beta2, -mean_steps) - std::pow(method_.beta2, now_));
+  step.sums.centre = std::sqrt(portable::pow(method_.beta2, -mean_steps) - portable::pow(method_.beta2, now_));
 }
 
 void StepLog::append(double lr) {
   ++now_;
   Step& step = at(now_);
-  const double left1 = 1 - std::pow(method_.beta1, now_), left2 = 1 - std::pow(method_.beta2, now_);
+  const double left1 = 1 - portable::pow(method_.beta1, now_), left2 = 1 - portable::pow(method_.beta2, now_);
   step.factor = method_.adam ? lr * std::sqrt(left2) / left1 : lr;
   step.root = method_.adam ? std::sqrt(left2) : 1;
   const int32_t back = std::min(rest_, now_ - first_);

@@ -8,7 +8,7 @@
 namespace mr {
 namespace {
 
-/// Running sums of term(1), term(2), ...; carried in long double, so that every entry is right to its last digits.
+/// Running sums of term(1), term(2), ...; carried in long double, so that adding up loses no digits.
 class Sums {
  public:
   explicit Sums(long double (*term)(int64_t)) : term_(term) {}
@@ -39,7 +39,7 @@ class Sums {
 }  // namespace
 
 Tensor discount_sums(int64_t n, Device device) {
-  static Sums sums([](int64_t r) { return 1 / std::log2(static_cast<long double>(r) + 1); });
+  static Sums sums([](int64_t r) { return static_cast<long double>(discount(static_cast<double>(r))); });
   return sums.get(n, device);
 }
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
+#include "kernels/core/logarithms.h"
 #include "kernels/core/rng.h"
 
 namespace mr {
@@ -44,7 +44,7 @@ class RandomOrder {
   void sort(uint64_t sample) {
     for (size_t i = 0; i < keys_.size(); ++i) {
       const double share = (static_cast<double>(bits(sample, i) >> 12) + 0.5) * 0x1p-52;  // uniform in (0, 1)
-      keys_[i] = pulls_[i] - std::log(-std::log(share));
+      keys_[i] = pulls_[i] - portable::log(-portable::log(share));
     }
     std::sort(order_.begin(), order_.end(),
               [&](int64_t a, int64_t b) { return keys_[a] != keys_[b] ? keys_[a] > keys_[b] : a < b; });

@@ -37,7 +37,7 @@ inline std::vector<SwapForm> swap_forms(const SwapTables& t) {
           FirstSwaps{.k = 3, .reciprocal = false},
           CascadeSwaps{.k = 1000000, .top = 2},
           CascadeSwaps{.k = 4, .top = 3},
-          TimeBiasSwaps{.bias = {.relevant = 0.93, .other = 0.96, .gain = 0.5}}};
+          TimeBiasSwaps{.bias = {.relevant = portable::base_of(0.93), .other = portable::base_of(0.96), .gain = 0.5}}};
 }
 
 /// f(swaps) for the form that there is.

@@ -1,6 +1,6 @@
 // Rank-biased precision (Moffat & Zobel 2008; Westerborg 2022, Eqs. 2.4, 2.5).
-#include <cmath>
 
+#include "kernels/core/powers.h"
 #include "runtime/ranking/metrics/values.h"
 
 namespace mr {
@@ -14,7 +14,7 @@ Tensor values(const Ranking& r, const Metric& metric, double empty) {
 }
 
 double discount_at(const Metric& metric, int64_t rank) {
-  return std::pow(metric.parameter, static_cast<double>(rank) - 1);
+  return portable::pow(metric.parameter, static_cast<double>(rank) - 1);
 }
 
 const ClosedForms plain{
@@ -27,7 +27,7 @@ const ClosedForms normal{
     .with_cutoff = true,
     .norm =
         [](const Metric& metric, const ListShape& shape) {
-          return (1 - std::pow(metric.parameter, static_cast<double>(shape.p))) / (1 - metric.parameter);
+          return (1 - portable::pow(metric.parameter, static_cast<double>(shape.p))) / (1 - metric.parameter);
         },
 };
 const MetricDefinition::Parameter persistence{.name = "p", .fallback = 0.95, .low = 0, .high = 1};

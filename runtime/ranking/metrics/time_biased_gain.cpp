@@ -1,8 +1,8 @@
 // Time-biased gain (Smucker & Clarke 2012) with the user model of its authors: 4.4 seconds for a summary, which is
 // clicked with probability 0.64 where the row is relevant and 0.39 where it is not; then 7.8 seconds and 0.018 a word
 // for the document; a clicked relevant one is saved with probability 0.77. Documents count 500 words each.
-#include <cmath>
 
+#include "kernels/core/functions.h"
 #include "runtime/ranking/metrics/values.h"
 
 namespace mr {
@@ -12,7 +12,9 @@ constexpr double words = 500, summary = 4.4, click_relevant = 0.64, click_other 
 constexpr double document = 0.018 * words + 7.8;
 
 TimeBias bias_of(const Metric& metric) {
-  const auto left_after = [&](double seconds) { return std::exp2(-seconds / metric.parameter); };
+  const auto left_after = [&](double seconds) {
+    return portable::base_of(portable::exp2(-seconds / metric.parameter));
+  };
   return {.relevant = left_after(summary + click_relevant * document),
           .other = left_after(summary + click_other * document),
           .gain = click_relevant * save};

@@ -1,5 +1,6 @@
 -- Parts of a search space: the possible values of one parameter. A part has its values for a grid, its value at a number in [0, 1) (for
 -- samplers that draw), and a text that identifies it.
+local core = require "moonrank.core"
 local check = require "moonrank.check"
 
 local M = {}
@@ -238,7 +239,7 @@ local function spread_integers(part)
   local seen, values = {}, {}
   for i = 0, part.points - 1 do
     local t = i / (part.points - 1)
-    local x = part.log and part.low * (part.high / part.low) ^ t or part.low + t * (part.high - part.low)
+    local x = part.log and part.low * core.number_power(part.high / part.low, t) or part.low + t * (part.high - part.low)
     local value = math.max(part.low, math.min(part.high, math.floor(x + 0.5)))
     if not seen[value] then
       seen[value] = true
@@ -269,7 +270,7 @@ function Part:grid(i)
   if i == 1 then return self.low end
   if i == self.points then return self.high end
   local t = (i - 1) / (self.points - 1)
-  return self.log and self.low * (self.high / self.low) ^ t or self.low + t * (self.high - self.low)
+  return self.log and self.low * core.number_power(self.high / self.low, t) or self.low + t * (self.high - self.low)
 end
 
 ---The ends of the axis on which the distribution is uniform: logarithms of logarithmic parts, integers half a step wider on both sides.
@@ -278,7 +279,7 @@ end
 function Part:axis()
   local low, high = self.low, self.high
   if self.step then low, high = low - self.step / 2, high + self.step / 2 end
-  if self.log then return math.log(low), math.log(high) end
+  if self.log then return core.number_log(low), core.number_log(high) end
   return low, high
 end
 
@@ -288,14 +289,14 @@ end
 ---@return number
 function Part:to_axis(value, offset)
   local x = value + (offset or 0) * (self.step or 0)
-  return self.log and math.log(x) or x
+  return self.log and core.number_log(x) or x
 end
 
 ---The value nearest to a position on the axis.
 ---@param x number
 ---@return number
 function Part:from_axis(x)
-  local value = self.log and math.exp(x) or x
+  local value = self.log and core.number_exp(x) or x
   if self.step then value = self.low + math.floor((value - self.low) / self.step + 0.5) * self.step end
   return math.max(self.low, math.min(self.high, value))
 end

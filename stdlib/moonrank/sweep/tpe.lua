@@ -54,7 +54,7 @@ local function density(part, all, value)
     if part.step then
       sum = sum + math.max(0, core.normal_cdf((to - kernel.centre) / kernel.width) - core.normal_cdf(z)) / kernel.mass
     else
-      sum = sum + math.exp(-z * z / 2) / (kernel.width * kernel.mass)
+      sum = sum + core.number_exp(-z * z / 2) / (kernel.width * kernel.mass)
     end
   end
   return sum / #all

@@ -161,7 +161,7 @@ void run_metrics(const Case<Real>& c, Ties ties, Results& results) {
     table.hits_at(count, {v, HitsAt<Real>::cutoff}), add();
     table.first_relevant(count, {v, true}), add();
     table.bpref(count, {v}), add();
-    table.time_biased_gain(count, {v, {0.93, 0.96, 0.5}}), add();
+    table.time_biased_gain(count, {v, {portable::base_of(0.93), portable::base_of(0.96), 0.5}}), add();
   }
 }
 
