@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "kernels/core/numerics.h"
 #include "runtime/bounds/smooth_cdf.h"
 #include "runtime/io/regular_file.h"
 #include "runtime/io/safetensors.h"
@@ -15,7 +16,7 @@
 namespace mr {
 namespace {
 
-/// To be raised whenever a change of the code can change the numbers in a table.
+/// Of the layout; numbers are those of the numerics that are named beside it.
 constexpr const char* format = "moonrank tables 2";
 
 std::string_view bytes_of(const Tensor& x) {
@@ -41,7 +42,8 @@ int64_t save_tables(const std::string& path) {
     knots.insert(knots.end(), table->knots().begin(), table->knots().end());
   }
   TensorFile file{{"counts", "knots", "places"}, {Tensor::from(counts), Tensor::from(knots), Tensor::from(places)}, {}};
-  file.metadata = {{format_key, format}, {"keys", keys}, {"sha256", checksum(keys, file.tensors)}};
+  file.metadata = {
+      {format_key, format}, {"keys", keys}, {"sha256", checksum(keys, file.tensors)}, {"numerics", numerics()}};
   write_safetensors(path, file);
   return static_cast<int64_t>(tables.size());
 }
@@ -65,6 +67,9 @@ class TableFile {
     if (file.metadata[format_key] != format)
       throw std::runtime_error(path + " holds " + mr::quoted(file.metadata[format_key]) + ", expected '" + format +
                                "'");
+    if (file.metadata["numerics"] != numerics())
+      throw std::runtime_error(path + " holds tables of other numerics, " + mr::quoted(file.metadata["numerics"]) +
+                               ", expected '" + numerics() + "'");
     const auto is = [&](size_t i, Dtype dtype) { return file.tensors[i].dtype() == dtype; };
     if (file.names != std::vector<std::string>{"counts", "knots", "places"} || !is(0, Dtype::int64) ||
         !is(1, Dtype::float64) || !is(2, Dtype::float64))

@@ -1,6 +1,7 @@
 // Models and other files.
 #include <filesystem>
 
+#include "kernels/core/numerics.h"
 #include "runtime/io/new_file.h"
 #include "runtime/io/regular_file.h"
 #include "runtime/io/safetensors.h"
@@ -10,14 +11,18 @@
 namespace mr {
 namespace {
 
+/// The metadata that says by which numerics a file was made.
+constexpr const char* numerics_key = "numerics";
+
 void save_tensors(const std::string& path, const std::string& format, const std::vector<std::string>& names,
                   const std::vector<Tensor>& tensors, const std::vector<std::string>& keys,
                   const std::vector<std::string>& values) {
   if (names.size() != tensors.size()) throw ArgumentError("names", "as many names as tensors expected");
   if (keys.size() != values.size()) throw ArgumentError("keys", "as many keys as values expected");
-  TensorFile file{names, tensors, {{format_key, format}}};
+  TensorFile file{names, tensors, {{format_key, format}, {numerics_key, numerics()}}};
   for (size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i] == format_key) throw ArgumentError("keys", "'format' is the name of what the file says of its writer");
+    if (keys[i] == format_key || keys[i] == numerics_key)
+      throw ArgumentError("keys", "'" + keys[i] + "' is the name of what the file says of its writer");
     file.metadata[keys[i]] = values[i];
   }
   write_safetensors(path, file);
@@ -70,7 +75,7 @@ extern const lua::OpTable model_file_functions{
     {
         lua::op<&save_tensors>(
             "save_tensors", "path, format, names, tensors, keys, values",
-            "Writes a safetensors file with metadata, among them the format, 'moonrank WHAT VERSION'; "
+            "Writes a safetensors file with metadata, among them the numerics and the format, 'moonrank WHAT VERSION'; "
             "replaces a file of this format, in any version, alone."),
         lua::op<&write_file_of>("write_file", "path, bytes",
                                 "Writes a file, whole or not at all; any regular file is replaced, nothing else is."),

@@ -1,4 +1,5 @@
 // What this program is and what it can use.
+#include "kernels/core/numerics.h"
 #include "kernels/core/simd.h"
 #include "kernels/core/threads.h"
 #include "kernels/device/gpu.h"
@@ -32,6 +33,9 @@ extern const lua::OpTable about_functions{
     nullptr,
     {
         op<&version_of>("version", "", "Version of the program."),
+        op<&numerics>("numerics", "",
+                      "The name of the arithmetic that results come from: it changes only when results may. With "
+                      "'scalar' behind it where the processor has no AVX2 and FMA, whose last digits differ."),
         op<&simd_of>("simd", "", "The instruction set of the hot loops: 'scalar', 'avx2' or 'avx512'."),
         op<&has_cuda_of>("has_cuda", "", "Whether a usable GPU is there."),
         op<&cuda_of>("cuda", "", "Name of the GPU, or why there is none."),

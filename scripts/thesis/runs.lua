@@ -35,6 +35,7 @@ function M.args(own, more)
   own.recipe = { default = usual.recipe, choices = { "honest", "published" }, help = "choose the epoch on validation, or on test" }
   own.samples = { default = usual.samples, help = "random orders per list shape for the thesis' distribution bound" }
   own.force = { default = false, help = "go on with kept runs although scripts or data have changed" }
+  own.mix_numerics = { default = false, help = "go on with kept runs although they were made under other numerics" }
   for _, name in ipairs(without) do own[name], smoke[name] = nil, nil end
   own.smoke = { default = false, sets = smoke, ignores = { "data" },
     help = "made-up data, one fold, two epochs: to see that it runs" }
@@ -55,7 +56,7 @@ function M.words(args, without)
   for _, name in ipairs{ "data", "recipe", "samples", "workers" } do
     if asked[name] then table.move({ "--" .. name, tostring(asked[name]) }, 1, 2, #words + 1, words) end
   end
-  for _, name in ipairs{ "force", "smoke" } do
+  for _, name in ipairs{ "force", "mix_numerics", "smoke" } do
     if args[name] then words[#words + 1] = "--" .. name end
   end
   return words
@@ -121,7 +122,7 @@ end
 function M.study(args, o)
   return mr.sweep{
     name = o.name .. (args.made_up and ", made-up data" or ""), store = args.store, workers = args.workers, force = args.force,
-    metric = "valid", settings = o.settings, space = o.space, run = o.run,
+    mix_numerics = args.mix_numerics, metric = "valid", settings = o.settings, space = o.space, run = o.run,
   }
 end
 

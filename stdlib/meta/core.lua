@@ -617,6 +617,10 @@ function core.normal_quantile(p) end
 ---@return number[]
 function core.numbers(x) end
 
+---The name of the arithmetic that results come from: it changes only when results may. With 'scalar' behind it where the processor has no AVX2 and FMA, whose last digits differ.
+---@return string
+function core.numerics() end
+
 ---The numbers that rank 0 gives.
 ---@param values number[]
 ---@return number[]
@@ -807,7 +811,7 @@ function core.same_parameters(parameters) end
 ---@return integer
 function core.save_tables(path) end
 
----Writes a safetensors file with metadata, among them the format, 'moonrank WHAT VERSION'; replaces a file of this format, in any version, alone.
+---Writes a safetensors file with metadata, among them the numerics and the format, 'moonrank WHAT VERSION'; replaces a file of this format, in any version, alone.
 ---@param path string
 ---@param format string
 ---@param names string[]

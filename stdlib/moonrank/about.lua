@@ -2,11 +2,12 @@
 local core = require "moonrank.core"
 local M = {}
 
----Version, Lua, threads, instruction set, and the devices that the program was built for, with those that are usable here.
+---Version, Lua, numerics, threads, instruction set, and the devices that the program was built for, with those that are usable here.
 ---@return string
 ---Example: `require "moonrank.about".text():match "^%a+"   --> moonrank`
 function M.text()
   local lines = { "moonrank " .. core.version(), _VERSION }
+  lines[#lines + 1] = "numerics: " .. core.numerics()
   lines[#lines + 1] = ("cpu: %d threads%s"):format(core.threads(), core.simd and ", " .. core.simd() or "")
   if core.has_cuda() then lines[#lines + 1] = "cuda: " .. core.cuda()
   else lines[#lines + 1] = "cuda: not available: " .. core.cuda() end

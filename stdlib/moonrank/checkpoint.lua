@@ -5,8 +5,8 @@ local fingerprint = require "moonrank.data.fingerprint"
 
 local M = {}
 
--- The stored tensors, or nil where there is no file; an error where they belong to other settings.
-local function stored(path, settings)
+-- The stored tensors, or nil where there is no file; an error where they belong to other settings, or are of other numerics.
+local function stored(path, settings, mix_numerics)
   if not core.file_exists(path) then return nil end
   local names, tensors, keys, values = core.load_tensors(path, "moonrank checkpoint")
   local was = {}
@@ -15,6 +15,10 @@ local function stored(path, settings)
     if was[name] ~= value then
       check.fail("%s holds results for %s = %s, not %s: move it away or name another folder", path, name, tostring(was[name]), value)
     end
+  end
+  if was.numerics ~= core.numerics() and not mix_numerics then
+    check.fail("%s holds results of the numerics '%s', those of this program are '%s'\n(move it away; mix_numerics = true takes it)", path,
+      was.numerics or "not recorded", core.numerics())
   end
   local results = {}
   for i, name in ipairs(names) do results[name] = tensors[i] end
@@ -29,16 +33,19 @@ local function texts_of(settings)
 end
 
 ---The tensors that `compute` returns, by name: computed the first time and kept in the file `path` (safetensors; missing folders are made),
----read from there afterwards. The file is written whole or not at all, so an interrupted run leaves none. Settings (any name but `format`) are
----kept beside them; a file with other settings, or of another kind, is an error and is not changed. Datasets, folds and ratings among them are
+---read from there afterwards. The file is written whole or not at all, so an interrupted run leaves none. Settings (any name but `format` and `numerics`) are
+---kept beside them; a file with other settings, of other numerics (unless they may be mixed), or of another kind, is an error and is not
+---changed. Datasets, folds and ratings among them are
 ---compared by their fingerprints: `{seed = 1, data = fold}`.
 ---@param path string
 ---@param settings table<string, any>   what the results depend on
 ---@param compute fun(): table<string, mr.Tensor>
+---@param options? { mix_numerics: boolean }  take results of other numerics, which may differ in their last digits (default false)
 ---@return table<string, mr.Tensor> results, boolean was_there
-function M.checkpoint(path, settings, compute)
+function M.checkpoint(path, settings, compute, options)
+  local o = check.options("mr.checkpoint", options, { mix_numerics = false })
   settings = texts_of(settings)
-  local results = stored(path, settings)
+  local results = stored(path, settings, o.mix_numerics)
   if results then return results, true end
   core.make_folder(path)
   results = compute()

@@ -97,7 +97,8 @@ function M.load(path)
   local names, values, metadata_names, metadata = core.load_tensors(path, "moonrank model")
   local config, kind = {}, nil
   for i, name in ipairs(metadata_names) do
-    if name == "kind" then kind = metadata[i] else config[name] = metadata[i] end
+    if name == "kind" then kind = metadata[i]
+    elseif name ~= "numerics" then config[name] = metadata[i] end
   end
   if not kinds[kind] then check.fail("%s: kind of model is '%s', expected 'mf', 'mlp' or 'self_attention'", path, tostring(kind)) end
   local number = { users = 0, items = 0, factors = 0, init = 0, seed = 0, inputs = 0, hidden = {}, width = 0, heads = 0, blocks = 0,

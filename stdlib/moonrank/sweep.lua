@@ -38,6 +38,7 @@ local M = {}
 ---   mr.evaluate: changes are detected
 ---@field silence? number           under mpirun or srun: seconds without a message after which a rank counts as lost (default 60)
 ---@field force? boolean            go on although space, script, settings or data changed (default false)
+---@field mix_numerics? boolean     go on although trials ran under other numerics (default false)
 ---@field progress? boolean         show how far it is (default true)
 
 local function at_least(name, value, least)
@@ -63,7 +64,8 @@ local function checked(options)
   local none = check.none
   local o = check.options("mr.sweep", options, {
     name = none, space = none, run = none, metric = none, direction = none, sampler = none, pruner = none, trials = none, seed = 1,
-    store = "results.db", workers = none, retry = 0, settings = {}, data = none, silence = 60.0, force = false, progress = true,
+    store = "results.db", workers = none, retry = 0, settings = {}, data = none, silence = 60.0, force = false,
+    mix_numerics = false, progress = true,
   })
   for _, name in ipairs{ "name", "space", "run" } do
     if o[name] == nil then check.fail("mr.sweep: %s is missing", name) end
@@ -140,11 +142,13 @@ local function run_study(o, call, study, fingerprint, context)
   local plan = schedule.new{ store = opened, study = row, space = o.space, sampler = o.sampler, pruner = o.pruner, retry = o.retry,
     trials = o.trials, metric = o.metric or "value", folder = folder }
   if not o.force then provenance.check(opened, row, context, function(number) return plan:job(plan.trials[number]) end) end
+  if not o.mix_numerics and plan:ended() < plan.planned then provenance.check_numerics(opened, row) end
   opened:set_planned(row, plan.planned)
   local view = live.new(o.name, plan, { quiet = not o.progress })
   local interrupted
   if runners then
     interrupted = pool.run{ schedule = plan, live = view, runners = runners, pause = pause, call = call, fingerprint = fingerprint,
+      numerics = not o.mix_numerics and core.numerics() or nil,
       metric = o.metric or "value" }
   else
     interrupted = run_here(o, plan, view, context)
@@ -158,7 +162,8 @@ local calls, running = 0, false
 ---Runs every trial of a study that has not ended yet, and returns the study's results. Each trial is a row of the store as soon as it begins;
 ---what it returned, or why it failed, is written when it ends. Running the same script again continues where it stopped: a changed space,
 ---script, sampler, seed or setting is an error that names it, unless `force = true`. So are other data: a trial keeps the fingerprints of what
----it gave to mr.fit and mr.evaluate, and is begun once more, up to there, before its results are returned to a later run. Trials run in other
+---it gave to mr.fit and mr.evaluate, and is begun once more, up to there, before its results are returned to a later run. A study with trials to
+---run goes on under the numerics that all others had (`moonrank --version` says which), unless `mix_numerics = true`. Trials run in other
 ---processes, which start this script anew and take trials where it calls `mr.sweep`; what is printed there goes to a file beside the store.
 ---Results do not depend on how many there are.
 ---Under `mpirun` or `srun` each of the processes that were started has one worker. The first one writes the store, continues the script and

@@ -38,7 +38,8 @@ local function are_data(data)
 end
 
 local states = { done = true, failed = true, pruned = true, interrupted = true }
-local outcome_fields = { value = "number", reason = "string", traceback = "string", wall = "number", memory = "number", device = "string" }
+local outcome_fields = { value = "number", reason = "string", traceback = "string", wall = "number", memory = "number", device = "string",
+  numerics = "string" }
 
 local function is_outcome(outcome)
   if type(outcome) ~= "table" or not states[outcome.state] then return false end
@@ -52,7 +53,7 @@ end
 
 -- By kind: whether the other fields are valid, from a worker that has a trial or has none.
 local kinds = {
-  ready = function(message, busy) return type(message.fingerprint) == "string" and not busy end,
+  ready = function(message, busy) return type(message.fingerprint) == "string" and type(message.numerics) == "string" and not busy end,
   report = function(message, busy) return is_report(message.report) and busy end,
   ["end"] = function(message, busy) return is_outcome(message.outcome) and busy end,
 }

@@ -24,6 +24,7 @@ Pool.__index = Pool
 ---@field pause? number        seconds between polls of workers that cannot be waited for
 ---@field call integer         which call of mr.sweep this is
 ---@field fingerprint string   of the study, which a worker compares with its own
+---@field numerics? string      that workers must have
 ---@field metric string
 
 -- The end of a worker's output.
@@ -70,6 +71,9 @@ function Pool:_take(worker, message)
     if message.fingerprint ~= self.fingerprint then
       check.fail("mr.sweep: a worker found another study than its parent: the script, or what it reads, changed meanwhile, "
         .. "or does not do the same each time it is run")
+    end
+    if self.numerics and message.numerics ~= self.numerics then
+      check.fail("mr.sweep: a worker has the numerics '%s', its parent '%s'; mix_numerics = true takes both", message.numerics, self.numerics)
     end
     worker.ready, self.false_starts = true, 0
   end
@@ -185,6 +189,7 @@ end
 function M.run(o)
   local self = setmetatable({
     schedule = o.schedule, live = o.live, runners = o.runners, pause = o.pause or 0.2, call = o.call, fingerprint = o.fingerprint,
+    numerics = o.numerics or false,
     metric = o.metric, workers = {}, false_starts = 0, stopping = false,
   }, Pool)
   for slot = 1, #self.runners do os.remove(("%s/worker_%d.log"):format(o.schedule.folder, slot)) end

@@ -1,5 +1,6 @@
--- Whether a study's trials used the data that the script has now. A trial keeps the fingerprints of the data that it used; to compare them it
+-- Whether a study's trials used the data that the script has now, and ran under its numerics. A trial keeps the fingerprints of the data that it used; to compare them it
 -- is run again up to mr.fit, with the data as they are now.
+local core = require "moonrank.core"
 local check = require "moonrank.check"
 local trials = require "moonrank.sweep.trial"
 
@@ -130,6 +131,23 @@ function M.check(store, study, context, job)
     end
   end
   tell_rest(store, study, kept, groups, seen)
+end
+
+---Raises where trials of a study ran under other numerics than this program's.
+---@param store mr.sweep.Store
+---@param study table   what the store has
+function M.check_numerics(store, study)
+  local others = {}
+  for _, each in ipairs(store:numerics(study)) do
+    if each.numerics ~= core.numerics() then
+      local name = each.numerics and "'" .. core.safe_text(each.numerics) .. "'" or "not recorded"
+      others[#others + 1] = ("%s (%d trial%s)"):format(name, each.trials, each.trials == 1 and "" or "s")
+    end
+  end
+  if #others == 0 then return end
+  check.fail("mr.sweep: %s has a study '%s' already, of other numerics; results may differ in their last digits:\n  then: %s\n  now:  '%s'\n"
+    .. "(another name or store begins another study; mix_numerics = true goes on with this one)", store.path, study.name,
+    table.concat(others, ", "), core.numerics())
 end
 
 return M

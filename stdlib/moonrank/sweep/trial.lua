@@ -167,6 +167,7 @@ function M.run(context, job)
   end
   outcome.data = data
   outcome.reports = #state.reports > 0 and state.reports or outcome.reports or {}
+  outcome.numerics = core.numerics()
   local device = core.device()
   outcome.device = device == "cuda" and core.cuda() or device
   return outcome

@@ -36,7 +36,7 @@ end
 function M.serve(channel, context, fingerprint)
   io.stdout:setvbuf "line"
   context.on_report = function(report) channel:send(frame.pack{ kind = "report", report = report }) end
-  channel:send(frame.pack{ kind = "ready", fingerprint = fingerprint })
+  channel:send(frame.pack{ kind = "ready", fingerprint = fingerprint, numerics = core.numerics() })
   context.others = {}
   while true do
     local message = wait(channel)

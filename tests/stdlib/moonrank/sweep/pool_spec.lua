@@ -25,7 +25,7 @@ local garbage = {
   deep = frame.pack{ kind = "report", report = { step = 1, values = deep } },
   report = frame.pack{ kind = "report", report = { step = "x", values = {} } },
   reported = frame.pack{ kind = "report", report = { step = 1, values = { ndcg = "x" } } },
-  again = frame.pack{ kind = "ready", fingerprint = "other" }, outcome = frame.pack{ kind = "end" },
+  again = frame.pack{ kind = "ready", fingerprint = "other", numerics = "other" }, outcome = frame.pack{ kind = "end" },
   state = frame.pack{ kind = "end", outcome = { state = "won", value = 1.0 } },
   value = frame.pack{ kind = "end", outcome = { state = "done" } },
   numbers = frame.pack{ kind = "end", outcome = { state = "done", value = 1.0, numbers = { a = "x" } } },

@@ -201,12 +201,13 @@ it("an older store opens; its trials, of unknown data, are read, but gone on wit
       local opened <close> = store.open(path, "write")
       opened:columns "DROP TABLE data"
       opened:columns "ALTER TABLE trials DROP COLUMN noted"
+      opened:columns "ALTER TABLE trials DROP COLUMN numerics"
       opened:columns "PRAGMA user_version = 1"
     end
     local r = mr.results(path, "s")
     equal({ r:counts(), r:data(1) }, { { done = 2 }, {} })
     raises(function() sweep(folder, run) end, "has 2 trials of 's' from before data had fingerprints")
-    r = sweep(folder, run, { force = true })
+    r = sweep(folder, run, { force = true, mix_numerics = true })
     equal({ r:counts(), r:data(1), #r:data(3), trained }, { { done = 3 }, {}, 3, 3 })
   end)
 end)

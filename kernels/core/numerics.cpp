@@ -1,0 +1,11 @@
+#include "kernels/core/numerics.h"
+
+#include "kernels/core/simd.h"
+
+namespace mr {
+
+std::string numerics() {
+  return cpu::simd() == cpu::Simd::scalar ? std::string(numerics_version) + " scalar" : numerics_version;
+}
+
+}  // namespace mr

@@ -1,0 +1,150 @@
+-- Studies and checkpoints record by which numerics they were made, and do not go on under another one without being told to.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local store = require "moonrank.sweep.store"
+local sweeps = dofile "tests/support/sweeps.lua"
+local test = require "moonrank.test"
+local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
+
+local ran
+
+local function sweep(folder, options)
+  local o = { name = "s", space = { i = mr.range(1, 4) }, store = folder .. "/r.db", workers = 0, progress = false,
+    run = function(trial)
+      ran = ran + 1
+      return trial.i
+    end }
+  for name, value in pairs(options or {}) do o[name] = value end
+  return mr.sweep(o)
+end
+
+local function change(folder, statement)
+  local opened <close> = store.open(folder .. "/r.db", "write")
+  opened:columns(statement)
+end
+
+local function numerics_of(folder)
+  local opened <close> = store.open(folder .. "/r.db", "read")
+  local out = {}
+  for _, each in ipairs(opened:numerics(opened:study "s")) do out[#out + 1] = ("%s %d"):format(each.numerics or "none", each.trials) end
+  return out
+end
+
+local function in_folder(body)
+  ran = 0
+  sweeps.in_folder(body)
+end
+
+describe("a study", function()
+  it("records the numerics of every trial, and goes on under the same", function()
+    in_folder(function(folder)
+      sweep(folder, { trials = 2 })
+      equal(numerics_of(folder), { core.numerics() .. " 2" })
+      equal({ sweep(folder):counts(), ran }, { { done = 4 }, 4 })
+    end)
+  end)
+
+  it("does not go on under other numerics, of which the error has all; told to, it does", function()
+    in_folder(function(folder)
+      sweep(folder, { trials = 3 })
+      change(folder, "UPDATE trials SET numerics = '2020-01' WHERE number = 1")
+      change(folder, "UPDATE trials SET numerics = NULL WHERE number = 2")
+      local message = raises(function() sweep(folder) end, "a study 's' already, of other numerics")
+      for _, words in ipairs{ "not recorded (1 trial), '2020-01' (1 trial)", "now:  '" .. core.numerics() .. "'", "mix_numerics = true" } do
+        check(message:find(words, 1, true), message)
+      end
+      raises(function() sweep(folder, { force = true }) end, "of other numerics")
+      equal(ran, 3, "no trial ran")
+      equal({ sweep(folder, { mix_numerics = true }):counts(), ran }, { { done = 4 }, 4 })
+      equal(numerics_of(folder), { core.numerics() .. " 2", "none 1", "2020-01 1" })
+    end)
+  end)
+
+  it("that is finished is returned as it is, and so is one that is only read", function()
+    in_folder(function(folder)
+      sweep(folder)
+      change(folder, "UPDATE trials SET numerics = '2020-01'")
+      equal({ sweep(folder):counts(), mr.results(folder .. "/r.db", "s"):counts(), ran }, { { done = 4 }, { done = 4 }, 4 })
+      raises(function() sweep(folder, { space = { i = mr.range(1, 5) }, force = true }) end, "then: '2020-01' (4 trials)")
+    end)
+  end)
+
+  it("counts trials that were interrupted, whose checkpoints go on", function()
+    in_folder(function(folder)
+      sweep(folder, { trials = 1 })
+      change(folder, "UPDATE trials SET numerics = '2020-01', state = 'interrupted'")
+      raises(function() sweep(folder) end, "of other numerics")
+    end)
+  end)
+
+  it("shows what a store says as plain text", function()
+    in_folder(function(folder)
+      sweep(folder, { trials = 1 })
+      change(folder, "UPDATE trials SET numerics = char(27) || '[2J'")
+      check(not raises(function() sweep(folder) end, "of other numerics"):find "\27")
+    end)
+  end)
+end)
+
+local script = [[
+local mr = require "moonrank"
+local args = mr.args{ trials = 2, workers = 2, mix_numerics = false }
+mr.sweep{ name = "s", store = "r.db", workers = args.workers, trials = args.trials, progress = false, mix_numerics = args.mix_numerics,
+  space = { i = mr.range(1, 4) }, run = function(trial) return trial.i end }
+print "done"
+]]
+
+it("a script goes on with workers under the scalar form only where it is told to", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  if core.simd() == "scalar" then return test.skip "this processor has the scalar form only" end
+  sweeps.in_folder(function(folder)
+    equal(sweeps.run(folder, "sweep.lua"), 0)
+    local status, printed, err = sweeps.run(folder, "sweep.lua", "--trials 4", "MOONRANK_SIMD=scalar")
+    equal({ status, printed }, { 1, "" })
+    local now = core.numerics()
+    check(err:find(("then: '%s' (2 trials)\n  now:  '%s scalar'"):format(now, now), 1, true), err)
+    equal(sweeps.run(folder, "sweep.lua", "--trials 4 --mix-numerics", "MOONRANK_SIMD=scalar"), 0)
+    equal(numerics_of(folder), { now .. " 2", now .. " scalar 2" })
+  end, script)
+end)
+
+local function checkpoint_of(path, numerics)
+  local x = mr.ones(2)
+  mr.checkpoint(path, { seed = 1 }, function() return { x = x } end)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read "a"
+  file:close()
+  local entry = ('"numerics":"%s"'):format(core.numerics())
+  check(text:find(entry, 1, true), "the file says nothing of its numerics")
+  -- as long as it was: the file's header has a length
+  local other = ('"numerics":"%s"'):format(numerics .. ("x"):rep(#core.numerics() - #numerics))
+  local from, to = text:find(entry, 1, true)
+  sweeps.write(path, text:sub(1, from - 1) .. other .. text:sub(to + 1))
+end
+
+describe("a file", function()
+  it("of a checkpoint of other numerics is taken only where that is said", function()
+    in_folder(function(folder)
+      local path = folder .. "/part"
+      checkpoint_of(path, "1999")
+      local function compute() error("not to be run", 0) end
+      raises(function() mr.checkpoint(path, { seed = 1 }, compute) end, "holds results of the numerics '1999")
+      local results, there = mr.checkpoint(path, { seed = 1 }, compute, { mix_numerics = true })
+      equal({ results.x:totable(), there }, { { 1, 1 }, true })
+      raises(function() mr.checkpoint(path, { seed = 1 }, compute, { mix = true }) end, "mix")
+    end)
+  end)
+
+  it("of a model says its numerics, and is read whatever they are", function()
+    in_folder(function(folder)
+      local path = folder .. "/model"
+      mr.models.mf{ users = 2, items = 3, factors = 2, seed = 1 }:save(path)
+      local _, _, keys, values = core.load_tensors(path, "moonrank model")
+      local said = {}
+      for i, key in ipairs(keys) do said[key] = values[i] end
+      equal(said.numerics, core.numerics())
+      equal(mr.models.load(path).config.numerics, nil)
+      raises(function() core.save_tensors(path, "moonrank model 1", {}, {}, { "numerics" }, { "x" }) end, "'numerics' is the name of")
+    end)
+  end)
+end)
