@@ -1,6 +1,7 @@
 // The loops of attention_cpu.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by attention_*.cpp
 // only.
 #include "kernels/core/exponential_lanes.h"
+#include "kernels/core/logarithms.h"
 #include "kernels/models/attention_cpu.h"
 
 namespace mr::cpu::MR_SIMD {
@@ -39,7 +40,7 @@ Real softmax(Real* x, int64_t n) {
   for (int64_t j = 0; j < n; ++j) total += x[j];
   const Real share = static_cast<Real>(1 / total);
   for (int64_t j = 0; j < n; ++j) x[j] *= share;
-  return top + static_cast<Real>(__builtin_log(total));
+  return top + static_cast<Real>(portable::log(total));
 }
 
 template <class Real>

@@ -73,7 +73,8 @@ function Pool:_take(worker, message)
         .. "or does not do the same each time it is run")
     end
     if self.numerics and message.numerics ~= self.numerics then
-      check.fail("mr.sweep: a worker has the numerics '%s', its parent '%s'; mix_numerics = true takes both", message.numerics, self.numerics)
+      check.fail("mr.sweep: a worker has the numerics '%s', its parent '%s'; mix_numerics = true takes both", message.numerics,
+        self.numerics)
     end
     worker.ready, self.false_starts = true, 0
   end

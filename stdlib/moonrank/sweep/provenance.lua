@@ -145,8 +145,8 @@ function M.check_numerics(store, study)
     end
   end
   if #others == 0 then return end
-  check.fail("mr.sweep: %s has a study '%s' already, of other numerics; results may differ in their last digits:\n  then: %s\n  now:  '%s'\n"
-    .. "(another name or store begins another study; mix_numerics = true goes on with this one)", store.path, study.name,
+  check.fail("mr.sweep: %s has a study '%s' already, of other numerics; results may differ in their last digits:\n  then: %s\n"
+    .. "  now:  '%s'\n(another name or store begins another study; mix_numerics = true goes on with this one)", store.path, study.name,
     table.concat(others, ", "), core.numerics())
 end
 

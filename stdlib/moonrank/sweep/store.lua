@@ -241,8 +241,9 @@ end
 
 ---Stores that a trial begins.
 function Store:begin(study, trial)
-  self:columns([[INSERT INTO trials (study, number, state, seed, params, numerics, started) VALUES (?1, ?2, 'running', ?3, ?4, ?5, datetime('now'))
-    ON CONFLICT (study, number) DO UPDATE SET state = 'running', numerics = ?5, started = datetime('now'), ended = NULL]],
+  self:columns([[INSERT INTO trials (study, number, state, seed, params, numerics, started)
+    VALUES (?1, ?2, 'running', ?3, ?4, ?5, datetime('now')) ON CONFLICT (study, number)
+    DO UPDATE SET state = 'running', numerics = ?5, started = datetime('now'), ended = NULL]],
     study.id, trial.number, trial.seed, trial.params_text, core.numerics())
 end
 
@@ -256,9 +257,9 @@ function Store:finish(study, trial, outcome)
   self:transaction(function()
     local id = self:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", study.id, trial.number).id[1]
     self:columns([[UPDATE trials SET state = ?2, attempts = ?3, value = ?4, reason = ?5, traceback = ?6, wall = ?7, memory = ?8,
-      device = ?9, version = ?10, data = ?11, noted = ?12, numerics = ifnull(?13, numerics), ended = datetime('now') WHERE id = ?1]], id, outcome.state, trial.attempts,
-      outcome.value, outcome.reason, outcome.traceback, outcome.wall, outcome.memory, outcome.device, core.version(), study.data,
-      outcome.data and 1 or 0, outcome.numerics)
+      device = ?9, version = ?10, data = ?11, noted = ?12, numerics = ifnull(?13, numerics), ended = datetime('now') WHERE id = ?1]],
+      id, outcome.state, trial.attempts, outcome.value, outcome.reason, outcome.traceback, outcome.wall, outcome.memory, outcome.device,
+      core.version(), study.data, outcome.data and 1 or 0, outcome.numerics)
     for name, insert in pairs(parts) do
       self:columns(("DELETE FROM %s WHERE trial = ?1"):format(name), id)
       for key, value in pairs(outcome[name] or {}) do self:columns(insert, id, key, value) end

@@ -1,0 +1,60 @@
+-- Results are the same bits under every instruction set from AVX2 on, with any number of threads, from every compiler: the fingerprints of
+-- what support/numerics.lua trains, evaluates and bounds are those kept in golden/numerics.txt.
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local describe, it, check, equal = test.describe, test.it, test.check, test.equal
+
+local moonrank = os.getenv "MOONRANK"
+local sets = { scalar = {}, avx2 = { "avx2" }, avx512 = { "avx2", "avx512" } }
+local most_shown = 12
+
+-- Fingerprints by the name of their case, the names in order, and the numerics of the first line.
+local function read(lines)
+  local cases, names, numerics = {}, {}, nil
+  for line in lines do
+    local name, sum = line:match "^(%S+) (%x+)$"
+    if name then
+      check(not cases[name], name .. " is there twice")
+      cases[name], names[#names + 1] = sum, name
+    else
+      numerics = line:match "^# numerics (.+)$"
+      check(numerics, line)
+    end
+  end
+  return cases, names, numerics
+end
+
+-- The names of one list whose fingerprints the other has not, as text.
+local function difference(names, of, from)
+  local out = {}
+  for _, name in ipairs(names) do
+    if of[name] ~= from[name] then out[#out + 1] = name end
+  end
+  local count = #out
+  return count, table.concat(out, ", ", 1, math.min(count, most_shown)) .. (count > most_shown and ", ..." or "")
+end
+
+describe("results", function()
+  local kept, names, numerics = read(io.lines "tests/golden/numerics.txt")
+
+  it("are kept under the name of this program's numerics", function()
+    equal((core.numerics():gsub(" scalar$", "")), numerics)
+    check(#names > 700, #names)
+  end)
+
+  for _, set in ipairs(sets[core.simd()]) do
+    for _, threads in ipairs{ 1, 2, 7 } do
+      it(("are the same bits under %s with %d threads"):format(set, threads), function()
+        if not moonrank then return test.skip "MOONRANK does not name the program" end
+        local pipe = assert(io.popen(("MOONRANK_SIMD=%s MOONRANK_DEVICE=cpu %s --threads %d tests/support/numerics.lua 2>&1"):format(set,
+          moonrank, threads)))
+        local found, found_names = read(pipe:lines())
+        check(pipe:close(), "the script ended with an error")
+        local count, which = difference(names, kept, found)
+        check(count == 0, ("%d of %d cases differ: %s\n(%s)"):format(count, #names, which,
+          "where results changed on purpose, tests/support/numerics.lua says what to do"))
+        equal(found_names, names)
+      end)
+    end
+  end
+end)

@@ -1,0 +1,176 @@
+-- Trains, evaluates and bounds small made-up data and prints a fingerprint of the bits of every result, one line a case. The lines are the
+-- same on x86-64 with AVX2 and FMA or better; tests/golden/numerics.txt keeps them (numerics_spec). Where results changed on purpose,
+-- kernels/core/numerics.h gets another name, and the file is made anew from the root of the repository:
+--   build/release/moonrank tests/support/numerics.lua > tests/golden/numerics.txt
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local dataset = require "moonrank.data.dataset"
+local fingerprint = require "moonrank.data.fingerprint"
+
+mr.device "cpu"
+
+local function case(name, ...) print(("%s %s"):format(name:gsub(" ", "_"), fingerprint.combined(...))) end
+
+-- Grades 0, 1 and 2 of n rows; one row in `every` is relevant.
+local function grades_of(n, every, seed)
+  local u, grades = mr.uniform({ n }, { seed = seed, stream = "grades" }):totable(), {}
+  for i = 1, n do grades[i] = u[i] * every < 0.6 and 1 or u[i] * every < 1 and 2 or 0 end
+  return grades
+end
+
+-- Lists of these sizes with features, users and items.
+local function data_of(sizes, seed)
+  local relevance = {}
+  for i, n in ipairs(sizes) do relevance[i] = grades_of(n, 3, 100 * seed + i) end
+  local lists, users = mr.lists(relevance), {}
+  for i = 1, #sizes do users[i] = i end
+  local items = mr.uniform({ lists.rows }, { seed = seed, stream = "items" }):totable()
+  for i, u in ipairs(items) do items[i] = 1 + math.floor(400 * u) end
+  return dataset.new{ lists = lists, features = mr.normal({ lists.rows, 7 }, { seed = seed }), name = "made-up lists",
+    users = mr.tensor(users, { dtype = "int64" }), items = mr.tensor(items, { dtype = "int64" }) }
+end
+
+local train, valid = data_of({ 1, 2, 3, 300, 7, 16, 17, 33, 64, 100 }, 1), data_of({ 5, 40, 90 }, 2)
+
+local models = {
+  mf = function(items) return mr.models.mf{ users = 10, items = items or 400, factors = 17, init = 0.3 } end,
+  mlp = function() return mr.models.mlp{ inputs = 7, hidden = { 19, 6 }, activation = "tanh" } end,
+  self_attention = function() return mr.models.self_attention{ inputs = 7, width = 12, heads = 2, blocks = 1, dropout = 0.2 } end,
+}
+
+-- Weights, history and metrics of two short epochs.
+local function trained(name, model, loss, optimizer, epochs)
+  local run = mr.fit{ model = model, loss = loss, optimizer = optimizer, train = train, valid = valid, test = valid, batch = 4,
+    epochs = epochs or 1, metrics = { "ndcg", "ap" }, progress = false }
+  local numbers = { run.history[#run.history].loss, run.test.mean.ndcg, run.test.mean.ap }
+  for _, parameter in ipairs(model:parameters()) do numbers[#numbers + 1] = parameter:detach() end
+  case("train " .. name, table.unpack(numbers))
+end
+
+local pairwise = { ranknet = mr.losses.ranknet, lambdarank_ndcg = mr.losses.lambdarank, lambdarank_ap = true, lambdarank_nrbp = true }
+for name in pairs(pairwise) do
+  local metric = name:match "^lambdarank_(.*)"
+  if metric then
+    pairwise[name] = function(options) return mr.losses.lambdarank{ metric = metric, bound = options.bound, gain = options.gain } end
+  end
+end
+local smooth = { ndcg = mr.losses.ndcg, ap = mr.losses.ap, rr = mr.losses.rr, nrbp = mr.losses.nrbp }
+
+local function sorted(named)
+  local names = {}
+  for name in pairs(named) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+local function train_all()
+  local bounds = { sampled = mr.bounds.distribution_bound{ method = "sampled", gain = "samples", samples = 2000 } }
+  for _, name in ipairs(mr.bounds.names()) do bounds[name] = name end
+  for _, kind in ipairs(sorted(models)) do
+    for _, bound in ipairs(sorted(bounds)) do
+      for _, loss in ipairs(sorted(smooth)) do
+        trained(("%s %s %s"):format(kind, loss, bound), models[kind](), smooth[loss]{ bound = bounds[bound] })
+      end
+      local affine = bound == "none" or not bound:find "distribution" and bound ~= "sampled"
+      for _, loss in ipairs(affine and sorted(pairwise) or {}) do
+        trained(("%s %s %s"):format(kind, loss, bound), models[kind](), pairwise[loss]{ bound = bounds[bound] })
+      end
+    end
+  end
+end
+
+-- A parameter of a million entries puts off what its rows do without a gradient.
+local function train_by_optimizer()
+  local optimizers = { sgd = mr.optim.sgd{}, momentum = mr.optim.sgd{ momentum = 0.9 }, adam = mr.optim.adam{ lr = 0.01 },
+    decay = mr.optim.adam{ weight_decay = 0.01 }, sparse = mr.optim.adam{ sparse = true } }
+  for _, name in ipairs(sorted(optimizers)) do
+    for _, items in ipairs{ 400, 62000 } do
+      trained(("mf %d items %s"):format(items, name), models.mf(items), mr.losses.ap{}, optimizers[name], 3)
+    end
+  end
+end
+
+-- Values and derivatives by the scores of one list, whose scores are near each other, tied, far apart or equal.
+local function step_of_one_list()
+  local shapes = { plain = function(x) return x end, tied = function(x) return (x * 3 + 100):to "int64":to(x.dtype) end,
+    wide = function(x) return x * 60 end, equal = function(x) return x * 0 end }
+  local losses = {}
+  for name, make in pairs(smooth) do losses[name] = make{} end
+  for name, make in pairs(pairwise) do losses[name] = make{} end
+  for _, n in ipairs{ 1, 2, 5, 31, 64, 100, 777, 5000, 40000 } do
+    local lists = mr.lists{ grades_of(n, n > 1000 and 500 or 4, n) }
+    for _, shape in ipairs(n > 1000 and { "plain", "tied" } or sorted(shapes)) do
+      for _, dtype in ipairs(n > 5000 and { "float32" } or { "float32", "float64" }) do
+        for _, name in ipairs(sorted(losses)) do
+          local scores = shapes[shape](mr.normal({ n }, { seed = n, dtype = dtype })):requires_grad()
+          local value = losses[name](scores, lists)
+          value:sum():backward()
+          case(("step %s %d %s %s"):format(name, n, shape, dtype), value:detach(), scores.grad)
+        end
+      end
+    end
+  end
+end
+
+local function evaluate_all()
+  local sizes = { 1, 2, 9, 33, 120, 1000, 40000 }
+  local relevance = {}
+  for i, n in ipairs(sizes) do relevance[i] = grades_of(n, 3, 50 + i) end
+  local lists = mr.lists(relevance)
+  local scores = mr.normal({ lists.rows }, { seed = 5 })
+  for _, tied in ipairs{ false, true } do
+    local x = tied and (scores * 200):to "int64":to "float32" or scores
+    for _, base in ipairs(mr.metrics.names()) do
+      local name = pcall(mr.metrics.parse, base) and base or base .. "@10"
+      local found = mr.evaluate(x, lists, { name })
+      case(("metric %s%s"):format(name, tied and " tied" or ""), found[found.names[1]])
+    end
+  end
+end
+
+local function bound_all()
+  local s = mr.uniform({ 50 }, { seed = 1, dtype = "float64" })
+  for _, metric in ipairs{ "ndcg", "dcg@5", "ap", "rr", "nrbp(0.95)", "rbp(0.9)", "nrbp_loss", "precision@3", "recall@10" } do
+    local of = mr.bounds.stats(metric, train.lists, { dtype = "float64" })
+    case("stats " .. metric, of.min, of.max, of.expectation)
+    for _, shape in ipairs{ { 5, 2 }, { 60, 20 }, { 120, 30 } } do
+      local distribution = mr.bounds.distribution(metric, { n = shape[1], p = shape[2] })
+      local value, derivative = distribution:smooth(s)
+      local sampled = mr.bounds.distribution(metric, { n = shape[1], p = shape[2], method = "sampled", samples = 3000 })
+      case(("distribution %s %d %d"):format(metric, shape[1], shape[2]), value, derivative, distribution:mean(), distribution:sd(),
+        distribution:quantile(0.3), sampled:mean(), sampled:sd(), (sampled:smooth(s)))
+      local better = mr.bounds.distribution(metric, { n = shape[1], p = shape[2], beta = 0.7 })
+      case(("distribution better %s %d %d"):format(metric, shape[1], shape[2]), (better:smooth(s)), better:mean())
+    end
+  end
+end
+
+local function function_all()
+  for _, dtype in ipairs{ "float32", "float64" } do
+    local x = mr.normal({ 3001 }, { seed = 1, dtype = dtype, sd = 3 })
+    for _, name in ipairs{ "exp", "sigmoid", "tanh", "softplus" } do case(name .. " " .. dtype, x[name](x)) end
+    local size = x:abs() + 0.1
+    case("log " .. dtype, size:log())
+    case("sqrt " .. dtype, size:sqrt())
+    case("power " .. dtype, size ^ x, size ^ 2)
+    case("softmax " .. dtype, x:reshape(1, 3001):softmax(2))
+    for _, shape in ipairs{ { 3, 5, 7 }, { 64, 64, 64 }, { 131, 257, 19 }, { 1, 1000, 3 }, { 700, 1, 9 } } do
+      local a = mr.normal({ shape[1], shape[2] }, { seed = 2, dtype = dtype })
+      local b = mr.normal({ shape[2], shape[3] }, { seed = 3, dtype = dtype })
+      case(("product %d %d %d %s"):format(shape[1], shape[2], shape[3], dtype), a:matmul(b), b:t():matmul(a:t()))
+    end
+  end
+  local numbers = {}
+  for i = 1, 500 do
+    local x = i / 37
+    table.move({ core.number_exp(-x), core.number_log(x), core.number_power(x, x) }, 1, 3, #numbers + 1, numbers)
+  end
+  case("numbers", mr.tensor(numbers, { dtype = "float64" }))
+end
+
+print("# numerics " .. core.numerics())
+for _, run in ipairs{ function_all, evaluate_all, bound_all, step_of_one_list, train_by_optimizer, train_all } do
+  local began = core.clock()
+  run()
+  if os.getenv "NUMERICS_TIMES" then io.stderr:write(("%.2f s\n"):format(core.clock() - began)) end
+end
