@@ -16,12 +16,14 @@ local args = mr.args{
 
 -- Name, options for a quick run, and about how many seconds a full and a quick one take: for saying how long is left.
 local parts = {
-  { "kernels", "--rows 32,512,8192,222472 --shapes normal,spread --forms padded,approxndcg --most 512 --repeats 3", 600, 40 },
-  { "epochs", "--sets movielens,mq2008 --nsr 1 --losses ap --epochs 5 --forms relevant --peer_epochs 1 --warm 1", 2400, 45 },
+  { "kernels", "--rows 32,512,8192,222472 --shapes normal,spread --forms padded,approxndcg --most 512 --repeats 3", 900, 40 },
+  { "epochs", "--sets movielens,mq2008 --nsr 1 --losses ap --epochs 5 --forms relevant --peer_epochs 1 --warm 1", 3600, 45 },
   { "catalogue", "--items 5000,50000 --epochs 3", 60, 10 },
   { "metrics", "--repeats 3", 120, 40 },
   { "letor", "--megabytes 20 --repeats 2 --peer_repeats 1", 60, 15 },
-  { "distributions", "--repeats 1", 60, 15 },
+  { "distributions", "--repeats 1 --numpy_samples 3000", 120, 15 },
+  { "sweeps", "--trials 500 --real 8 --large 5000", 90, 15 },
+  { "scale", "--times 0.05 --epochs 1", 240, 15 },
   { "start", "--repeats 10", 30, 10 },
 }
 
@@ -37,7 +39,7 @@ local function run(number)
   print(("[%d/%d] %s; about %s left"):format(number, #parts, name, time_left(number)))
   local path = ("%s/%s"):format(args.out, name)
   local variables = (args.peers and "" or "MOONRANK_PEERS=none ") .. (args.cpu and "MOONRANK_CLOCK=cpu " or "")
-  local options = (args.quick and quick or "") .. (args.cpu and " --threads 1" or "")
+  local options = (args.quick and quick or "") .. (args.cpu and name ~= "sweeps" and " --threads 1" or "")
   local command = ("%s'%s' '%s%s.lua' %s --csv '%s.csv' >'%s.log' 2>&1"):format(
     variables, arg[-1], bench.folder, name, options, path, path)
   if not os.execute(command) then
@@ -46,7 +48,7 @@ local function run(number)
   end
   local rows = bench.read(io.lines(path .. ".csv"))
   for _, row in ipairs(rows) do
-    for c = 3, #bench.columns do row[c] = tonumber(row[c]) end
+    for c = 3, 7 do row[c] = tonumber(row[c]) end
   end
   return rows
 end

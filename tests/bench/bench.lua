@@ -9,7 +9,7 @@ local M = { folder = arg[0]:match("^(.*/)") or "./" }
 ---use too, what one thread takes shows only so.
 M.clock = os.getenv "MOONRANK_CLOCK" == "cpu" and os.clock or core.clock
 
-M.columns = { "workload", "program", "threads", "ms", "least", "most", "times ours" }
+M.columns = { "workload", "program", "threads", "ms", "least", "most", "times ours", "note" }
 M.formats = { ms = "%.4g", least = "%.4g", most = "%.4g", ["times ours"] = "%.3g" }
 
 ---Median, least and most of some times.
@@ -32,42 +32,62 @@ function M.times_of(f, repeats, budget)
   return times
 end
 
----The lines that a script of peers/ prints; none where python3, or a library that it needs, is missing, or MOONRANK_PEERS is "none".
-function M.peer_lines(script, ...)
-  if os.getenv "MOONRANK_PEERS" == "none" then return {} end
-  local words = { ("python3 '%speers/%s'"):format(M.folder, script) }
-  for _, word in ipairs{ ... } do words[#words + 1] = ("'%s'"):format(word) end
-  local pipe = io.popen(table.concat(words, " ") .. " 2>/dev/null")
-  local lines = {}
-  for line in pipe and pipe:lines() or function() end do lines[#lines + 1] = line end
-  if pipe then pipe:close() end
-  return lines
+-- The last words of what a program said on standard error: Python's "ValueError: ..." and the like.
+local function reason_in(path)
+  local last
+  for line in io.lines(path) do last = line:match "^%S.*" or last end
+  return last and #last > 100 and last:sub(1, 97) .. "..." or last
 end
 
----The numbers among them: seconds of every run.
+---The lines that a script of peers/ prints, and why there are no more where it failed: python3 or a library is missing, or the peer's own error. None
+---where MOONRANK_PEERS is "none".
+function M.peer_lines(script, ...)
+  if os.getenv "MOONRANK_PEERS" == "none" then return {}, "left out" end
+  local errors = os.tmpname()
+  local words = { ("timeout 900 python3 '%speers/%s'"):format(M.folder, script) }
+  for _, word in ipairs{ ... } do words[#words + 1] = ("'%s'"):format(word) end
+  local pipe = assert(io.popen(("%s 2>'%s'"):format(table.concat(words, " "), errors)))
+  local lines = {}
+  for line in pipe:lines() do lines[#lines + 1] = line end
+  local _, _, status = pipe:close()
+  local reason = status == 124 and "ended after 15 minutes" or status ~= 0 and (reason_in(errors) or "status " .. status) or nil
+  os.remove(errors)
+  return lines, reason and "failed: " .. reason
+end
+
+---The numbers among them: seconds of every run; and why there are no more.
 function M.peer_times(script, ...)
   local times = {}
-  for _, line in ipairs(M.peer_lines(script, ...)) do times[#times + 1] = tonumber(line) end
-  return times
+  local lines, reason = M.peer_lines(script, ...)
+  for _, line in ipairs(lines) do times[#times + 1] = tonumber(line) end
+  return times, reason
 end
 
----Collects rows. Ours come first: what follows for the same workload and threads is compared with them.
+---Collects rows. Ours come first: what follows for the same workload and threads is compared with them. A note says why a row has no times, or what
+---else its reader should know.
 function M.collect()
   local rows, mine = {}, {}
-  local function add(workload, program, threads, times)
+  local function add(workload, program, threads, times, note)
     local key = workload .. "/" .. threads
-    local t = #times > 0 and M.spread_of(times) or nil
-    mine[key] = mine[key] or t and t.median
-    rows[#rows + 1] = t and { workload, program, threads, t.median * 1e3, t.least * 1e3, t.most * 1e3, t.median / mine[key] }
-      or { workload, program, threads }
+    local t = #times > 0 and M.spread_of(times) or {}
+    local function ms(seconds) return seconds and seconds * 1e3 end
+    mine[key] = mine[key] or t.median
+    rows[#rows + 1] = { workload, program, threads, ms(t.median), ms(t.least), ms(t.most), t.median and t.median / mine[key], note }
   end
   return rows, add
+end
+
+---The day, the processor and the numerics: what numbers of a benchmark belong to.
+function M.where()
+  local processor
+  for line in io.lines "/proc/cpuinfo" do processor = processor or line:match "^model name%s*:%s*(.*)$" end
+  return ("%s, %s, %s"):format(os.date "%Y-%m-%d", processor or "unknown processor", core.simd())
 end
 
 ---Prints the rows, and where a file is named writes them to it, and as they are printed to one beside it that ends in .txt.
 function M.finish(title, rows, csv)
   local result = mr.table{ columns = M.columns, rows = rows, formats = M.formats }
-  local text = ("%s Milliseconds: median, least and most (blank: it did not run).\n%s\n"):format(title, tostring(result))
+  local text = ("%s Milliseconds: median, least and most. %s.\n%s\n"):format(title, M.where(), tostring(result))
   io.write(text)
   if not csv then return end
   core.write_file(csv, result:to_csv())

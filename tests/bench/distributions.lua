@@ -9,16 +9,18 @@ local args = mr.args{
   repeats = { default = 5, help = "each is measured so often; the median counts" },
   threads = { default = 1, help = "threads for the comparisons (the tables of real data take all cores)" },
   samples = { default = 300000, help = "random rankings" },
+  numpy_samples = { default = 300000, help = "of these NumPy draws so many; with fewer its time is extrapolated, and the table says so" },
   csv = { type = "string", help = "a file for the first table, as CSV" },
 }
 
 local function median_seconds(f) return bench.spread_of(bench.times_of(f, args.repeats)).median end
 
+-- The loop's time, which is proportional to the samples, and what its reader should know.
 local function numpy_times(metric, n, p)
-  local few = math.min(args.samples, 3000)  -- the loop's time is proportional
-  local times = bench.peer_times("sampled_distribution.py", metric, n, p, few)
+  local few = math.min(args.samples, args.numpy_samples)
+  local times, note = bench.peer_times("sampled_distribution.py", metric, n, p, few)
   for i, seconds in ipairs(times) do times[i] = seconds * args.samples / few end
-  return times
+  return times, note or few < args.samples and ("extrapolated from %d samples"):format(few) or nil
 end
 
 -- A distribution bound on one list, nothing kept from before: another seed, or a kappa that differs in its last digits
@@ -46,7 +48,7 @@ for _, shape in ipairs{ { 60, 20 }, { 1000, 250 } } do
     add(workload, ("NumPy, %d samples"):format(args.samples), args.threads, numpy_times(metric, n, p))
   end
 end
-bench.finish("One distribution with its table; of the NumPy loop's samples 3,000 are timed.", rows, args.csv)
+bench.finish("One distribution with its table.", rows, args.csv)
 
 -- One reading
 local readings = {}

@@ -9,7 +9,9 @@ local args = mr.args{
   rows = { default = { 32, 128, 512, 2048, 8192, 32768, 222472 }, help = "rows of a list" },
   shapes = { default = { "normal", "equal", "heavy-tailed", "spread" }, help = "of the scores" },
   threads = { default = { 1, 2 }, help = "numbers of threads" },
-  forms = { default = { "padded", "compiled", "lists", "approxndcg", "neuralndcg" }, help = "of the peers, for normal scores; or none" },
+  forms = { default = { "padded", "padded compiled", "lists", "lists compiled", "approxndcg", "approxndcg compiled", "neuralndcg",
+      "neuralndcg compiled" },
+    help = "of the peers, for normal scores; or none" },
   most = { default = 8192, help = "rows up to which peers are tried: they keep matrices of rows x rows" },
   repeats = { default = 9, help = "each is measured so often; the median counts" },
   csv = { type = "string", help = "a file for the table, as CSV" },
@@ -56,15 +58,16 @@ local function peers(form, threads)
     if n <= args.most then sizes[#sizes + 1] = tostring(n) end
   end
   local times = {}
-  for _, line in ipairs(bench.peer_lines("kernels_torch.py", form, threads, args.repeats, table.concat(sizes, ","))) do
+  local lines, reason = bench.peer_lines("kernels_torch.py", form, threads, args.repeats, table.concat(sizes, ","))
+  for _, line in ipairs(lines) do
     local n, seconds = line:match("^(%d+) (%S+)$")
     if n then
       times[n] = times[n] or {}
       table.insert(times[n], tonumber(seconds))
     end
   end
-  local program = (form == "approxndcg" or form == "neuralndcg") and "allRank, " or "PyTorch, "
-  for _, n in ipairs(sizes) do add(name_of(n, "normal"), program .. form, threads, times[n] or {}) end
+  local program = form:find "ndcg" and "allRank, another loss: " or "PyTorch, "
+  for _, n in ipairs(sizes) do add(name_of(n, "normal"), program .. form, threads, times[n] or {}, not times[n] and reason or nil) end
 end
 
 for _, shape in ipairs(args.shapes) do

@@ -1,5 +1,5 @@
 -- The README's table: how many times longer the peers took than Moonrank, from results/bench/bench.csv, which tests/bench/all.lua writes; per kind of
--- work, peer and number of threads the least and the largest ratio. Usage: moonrank tests/bench/ratios.lua [FILE]
+-- work, peer and number of threads the least and the largest ratio, or why there is none; and where and when. Usage: moonrank tests/bench/ratios.lua [FILE]
 local mr = require "moonrank"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
@@ -11,22 +11,31 @@ local function kind_of(workload)
   return (workload:gsub(" epoch, .*$", ", one epoch, by the loss"))
 end
 
+local path = arg[1] or "results/bench/bench.csv"
 local rows, places = {}, {}
-for _, row in ipairs(bench.read(io.lines(arg[1] or "results/bench/bench.csv"))) do
-  local ratio = tonumber(row[7])
-  if ratio and not row[2]:find "^moonrank" then
+for _, row in ipairs(bench.read(io.lines(path))) do
+  local ratio, note = tonumber(row[7]), row[8] ~= "" and row[8] or nil
+  if (ratio or note) and not row[2]:find "^moonrank" then
     local kind = kind_of(row[1])
     local key = kind .. "/" .. row[2] .. "/" .. row[3]
     if not places[key] then
-      rows[#rows + 1] = { kind, row[2], row[3], ratio, ratio }
-      places[key] = rows[#rows]
+      places[key] = { kind = kind, program = row[2], threads = row[3], least = math.huge, most = 0 }
+      rows[#rows + 1] = places[key]
     end
-    places[key][4], places[key][5] = math.min(places[key][4], ratio), math.max(places[key][5], ratio)
+    local of = places[key]
+    if ratio then of.least, of.most = math.min(of.least, ratio), math.max(of.most, ratio) end
+    of.note = of.note or note
   end
 end
+
 local function short(ratio) return (ratio < 10 and "%.1f" or "%.0f"):format(ratio) end
-for _, row in ipairs(rows) do
-  local least, most = short(row[4]), short(row[5])
-  row[4], row[5] = least == most and least or least .. " to " .. most, nil
+local function span(of)
+  if of.most == 0 then return of.note end
+  local least, most = short(of.least), short(of.most)
+  local text = least == most and least or least .. " to " .. most
+  return of.note and ("%s (%s)"):format(text, of.note) or text
 end
+for i, of in ipairs(rows) do rows[i] = { of.kind, of.program, of.threads, span(of) } end
+local first = io.lines((path:gsub("%.csv$", ".txt")))()
+print(("Measured: %s\n"):format(first:match "least and most%. (.*)$" or "at an unknown place"))
 print(mr.table{ columns = { "work", "program", "threads", "times ours" }, rows = rows }:to_markdown())

@@ -1,14 +1,17 @@
 -- What a sweep costs beside its trials, how much two workers do, and how long a large store takes to read.
--- One thread each, so that one worker is one core. Usage: moonrank tests/bench/sweeps.lua (a minute; the numbers want an idle machine)
+-- One thread each, so that one worker is one core; always by the clock. Usage: moonrank tests/bench/sweeps.lua [--csv FILE] (a minute; the numbers want
+-- an idle machine)
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local large_store = dofile((arg[0]:match("^(.*/)") or "./") .. "../support/large_store.lua")
+local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
+local large_store = dofile(bench.folder .. "../support/large_store.lua")
 
 local args = mr.args{
   part = { default = "", help = "which sweep a worker runs; for the script's own use" },
   trials = { default = 10000, help = "empty trials" },
   real = { default = 48, help = "trials that train" },
   large = { default = 100000, help = "trials of the store that is read" },
+  csv = { type = "string", help = "a file for the table, as CSV" },
 }
 local folder = os.getenv "MOONRANK_BENCH" or os.tmpname() .. "_bench"
 core.make_folder(folder .. "/x")
@@ -39,13 +42,17 @@ elseif args.part == "real" then
       valid = fold.valid, test = fold.test, metrics = { "ndcg" }, progress = false }
   end }
 else
-  local rows = {}
+  local rows, add = bench.collect()
+  local one
   for _, workers in ipairs{ 0, 1, 2 } do
+    local of = workers == 0 and "in the program itself" or workers .. (workers == 1 and " worker" or " workers")
     local empty, real = timed("empty", workers), timed("real", workers)
-    rows[#rows + 1] = { workers == 0 and "none" or tostring(workers), empty, 1e6 * empty / args.trials, real,
-      rows[2] and rows[2][4] / real }
+    add(("%d empty trials, %s"):format(args.trials, of), "moonrank", math.max(1, workers), { empty },
+      ("%.0f us each"):format(1e6 * empty / args.trials))
+    add(("%d trials that train, %s"):format(args.real, of), "moonrank", math.max(1, workers), { real },
+      one and ("%.2f times as fast as one worker"):format(one / real))
+    one = workers == 1 and real or one
   end
-  print(mr.table{ columns = { "workers", "empty trials, s", "each, us", "real trials, s", "times 1 worker" }, rows = rows })
   local path, seconds = folder .. "/large.db", {}
   large_store(path, args.large)
   for i = 1, 5 do
@@ -53,8 +60,7 @@ else
     mr.results(path):pivot{ rows = { "loss", "bound" }, columns = "fold", value = "ndcg" }
     seconds[i] = core.clock() - began
   end
-  table.sort(seconds)
-  print(("A store of %d trials, opened and pivoted: %.2f s, median of 5 (%.2f to %.2f)"):format(args.large, seconds[3], seconds[1],
-    seconds[5]))
+  add(("a store of %d trials opened and pivoted"):format(args.large), "moonrank", 1, seconds)
   os.execute("rm -rf " .. folder)
+  bench.finish("Sweeps.", rows, args.csv)
 end

@@ -1,6 +1,7 @@
 # Epochs of matrix factorisation with smooth metrics (Westerborg 2022, Eqs. 2.9 to 2.12) as a competent PyTorch user writes them: 32 factors, batches
-# of 32 lists, Adam. FORM: "padded" to the longest list of the batch with a mask, an N x N sigmoid; "compiled", the same through torch.compile;
-# "lists", one N x N sigmoid per list, nothing padded; "relevant", one P x N sigmoid per list, for its relevant rows only. DATA has one list per line:
+# of 32 lists, Adam. FORM: "padded" to the longest list of the batch with a mask, an N x N sigmoid; "lists", one N x N sigmoid per list,
+# nothing padded; "relevant", one P x N sigmoid per list, for its relevant rows only; each also with " compiled": the loss through torch.compile. DATA
+# has one list per line:
 # user, then item:relevance for each row, counted from 1. Prints the seconds of every epoch after a warm-up of `WARM` batches, and the last epoch's
 # mean loss. With WIDTH > 0 a row has features, WIDTH numbers of single precision in DATA.features, and the model is a network WIDTH-WIDTH-1.
 # Usage: epochs_torch.py DATA LOSS FORM THREADS EPOCHS WARM FACTORS RATE WIDTH
@@ -15,6 +16,7 @@ from torch.nn.utils.rnn import pad_sequence
 clock = time.process_time if os.environ.get("MOONRANK_CLOCK") == "cpu" else time.perf_counter
 
 path, loss_name, form = sys.argv[1:4]
+compiled, form = form.endswith(" compiled"), form.split()[0]
 threads, epochs, warm, width = map(int, sys.argv[4:8])
 rate = float(sys.argv[8])
 inputs = int(sys.argv[9])
@@ -71,10 +73,6 @@ def padded_loss(scores, mask, relevance, ideal):
     return smooth_metric(ranks, among, relevance, relevant, ideal).mean()
 
 
-if form == "compiled":
-    padded_loss = torch.compile(padded_loss, dynamic=True)
-
-
 def padded_step(batch):
     chosen = pad_sequence([i for _, i, _ in batch], batch_first=True)
     relevance = pad_sequence([y for _, _, y in batch], batch_first=True)
@@ -83,13 +81,21 @@ def padded_step(batch):
     return padded_loss(scores, mask, relevance, ideal_dcg(relevance))
 
 
-def list_loss(user, chosen, relevance):
-    scores = scores_of(torch.tensor(user), chosen)
+def loss_of_rows(scores, of, relevance):
+    """One list's loss, of its rows `of`."""
     relevant = (relevance >= 1).to(scores.dtype)
-    of = torch.nonzero(relevance > 0).squeeze(1) if form == "relevant" else torch.arange(len(scores))
     sigmoids = torch.sigmoid(scores.unsqueeze(0) - scores[of].unsqueeze(1))
     among = sigmoids @ relevant + 1 - 0.5 * relevant[of] if loss_name == "ap" else None
     return smooth_metric(sigmoids.sum(1) + 0.5, among, relevance[of], relevant[of], ideal_dcg(relevance))
+
+
+if compiled:
+    padded_loss, loss_of_rows = (torch.compile(f, dynamic=True) for f in (padded_loss, loss_of_rows))
+
+
+def list_loss(user, chosen, relevance):
+    of = torch.nonzero(relevance > 0).squeeze(1) if form == "relevant" else torch.arange(len(relevance))
+    return loss_of_rows(scores_of(torch.tensor(user), chosen), of, relevance)
 
 
 def list_step(batch):

@@ -1,6 +1,6 @@
 # One step (value and derivative by the scores) of smooth AP of lists of N rows, every second relevant, as PyTorch users write it: "padded", an N x N
-# sigmoid for all lists at once; "compiled", the same through torch.compile; "lists", one list after the other; or of allRank's losses: "approxndcg",
-# "neuralndcg" (of which only the loss functions are used: what the package imports around them is not needed). Prints N and the seconds per list of
+# sigmoid for all lists at once; "lists", one list after the other; or of allRank's losses: "approxndcg", "neuralndcg" (of which only the loss functions
+# are used: what the package imports around them is not needed); each also with " compiled": through torch.compile. Prints N and the seconds per list of
 # every run. Usage: kernels_torch.py FORM THREADS REPEATS N,N,...
 import os
 import sys
@@ -11,7 +11,8 @@ import torch
 
 clock = time.process_time if os.environ.get("MOONRANK_CLOCK") == "cpu" else time.perf_counter
 
-form, threads, repeats = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+form, threads, repeats = sys.argv[1].split()[0], int(sys.argv[2]), int(sys.argv[3])
+compiled = sys.argv[1].endswith(" compiled")
 sizes = [int(n) for n in sys.argv[4].split(",")]
 torch.set_num_threads(threads)
 torch.manual_seed(1)
@@ -25,6 +26,8 @@ if form in ("approxndcg", "neuralndcg"):
     from allrank.models import losses
 
     loss = losses.approxNDCGLoss if form == "approxndcg" else losses.neuralNDCG
+    if compiled:
+        loss = torch.compile(loss, dynamic=True)
 else:
 
     def smooth_ap(scores, relevance):
@@ -33,7 +36,7 @@ else:
         among = torch.matmul(sigmoids, relevance.unsqueeze(-1)).squeeze(-1) + 1 - 0.5 * relevance
         return -(relevance * among / ranks).sum(-1) / relevance.sum(-1)
 
-    if form == "compiled":
+    if compiled:
         smooth_ap = torch.compile(smooth_ap, dynamic=True)
 
     def loss(scores, relevance):

@@ -1,5 +1,5 @@
-# nDCG, AP, RR and (where it has it) RBP of lists of random scores by ranx or pytrec_eval: seconds of every evaluation, input already in the
-# library's own form. Usage: metrics.py ranx|pytrec_eval LISTS ROWS REPEATS
+# nDCG, AP, RR and, where told to, RBP of lists of random scores by ranx or pytrec_eval, which has no RBP: seconds of every evaluation, input already
+# in the library's own form. Usage: metrics.py ranx|pytrec_eval LISTS ROWS REPEATS THREADS RBP(yes|no)
 import os
 import sys
 import time
@@ -20,7 +20,7 @@ if library == "ranx":
 
     qrels = ranx.Qrels({f"q{l}": {n: int(y) for n, y in zip(names, relevance[l]) if y} for l in range(lists)})
     run = ranx.Run({f"q{l}": dict(zip(names, map(float, scores[l]))) for l in range(lists)})
-    metrics = ["ndcg", "map", "mrr", "rbp.95"]
+    metrics = ["ndcg", "map", "mrr"] + (["rbp.95"] if sys.argv[6] == "yes" else [])
 
     def evaluate():
         ranx.evaluate(qrels, run, metrics, threads=int(sys.argv[5]), make_comparable=False)
