@@ -1,4 +1,4 @@
-// Values of a metric for random rankings (kernels/bounds/sample_rankings.h), in vectors.
+// Values of metrics for random rankings (kernels/bounds/sample_rankings.h), in vectors.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,21 @@ struct SampleLoops {
 
 inline void sample_rankings(const RankingSampler& sampler, int64_t first, int64_t count, double* values) {
   chosen_loops<SampleLoops>().sample(sampler, first, count, values);
+}
+
+/// At most so many metrics are added up at a time.
+constexpr int64_t most_several = 8;
+
+/// Compiled once per instruction set.
+struct SampleSeveralLoops {
+  /// values[m][s] for samples s of first .. first + count - 1, the bits that `sample_rankings` draws with samplers[m].
+  /// The samplers differ in d and increment only; none is weighted or graded.
+  void (*sample)(const RankingSampler* samplers, int64_t metrics, int64_t first, int64_t count, double* const* values);
+};
+
+inline void sample_several(const RankingSampler* samplers, int64_t metrics, int64_t first, int64_t count,
+                           double* const* values) {
+  chosen_loops<SampleSeveralLoops>().sample(samplers, metrics, first, count, values);
 }
 
 }  // namespace mr::cpu

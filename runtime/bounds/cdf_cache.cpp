@@ -97,14 +97,46 @@ double series_gain(const Metric& metric, const ListShape& shape, const Smoothing
   return how.gain(sd, stats.max - stats.min);
 }
 
-SmoothCdf made(const Metric& metric, const ListShape& shape, const Finding& finding, const Smoothing& how,
-               Device device) {
+/// From samples; nothing where another process draws them now and is to be left.
+std::optional<SmoothCdf> made_of_samples(const Metric& metric, const ListShape& shape, const Finding& finding,
+                                         const Smoothing& how, Busy busy) {
+  const auto listed = sampled_distribution({metric, shape, finding.samples, finding.seed},
+                                           samplings_of(finding.also, shape, finding), finding.device, busy);
+  if (!listed) return std::nullopt;
+  check_spread(metric, shape, listed->sd());
+  if (how.kind == Smoothing::by_samples) return listed;
+  return RankingDistribution(listed, "sampled").table(how);
+}
+
+std::optional<SmoothCdf> made(const Metric& metric, const ListShape& shape, const Finding& finding,
+                              const Smoothing& how, Busy busy) {
+  if (!is_exact(metric, shape, finding)) return made_of_samples(metric, shape, finding, how, busy);
   // a table alone, without the list of values that a RankingDistribution would make
   if (has_series(metric, shape, finding, how))
     return std::make_shared<const LogitTable>(Spectrum(metric, shape, series_gain(metric, shape, how)));
-  const RankingDistribution distribution(metric, shape, {finding.method, finding.samples, finding.seed, device});
+  const RankingDistribution distribution(metric, shape, finding);
   if (how.kind == Smoothing::by_samples) return std::make_shared<const Distribution>(distribution.listed());
   return distribution.table(how);
+}
+
+/// On all threads; what other processes draw now comes last.
+std::vector<SmoothCdf> made_here(const Metric& metric, const std::vector<ListShape>& shapes, const Finding& finding,
+                                 const Smoothing& how) {
+  std::vector<std::optional<SmoothCdf>> found(shapes.size());
+  const auto count = static_cast<int64_t>(shapes.size());
+  for (const Busy busy : {Busy::leave, Busy::wait}) {
+    const auto make = [&](size_t i) {
+      if (!found[i]) found[i] = made(metric, shapes[i], finding, how, busy);
+    };
+    if (count >= cpu::threads()) {
+      cpu::parallel_each(count, 1, make);
+    } else {
+      for (size_t i = 0; i < shapes.size(); ++i) make(i);
+    }
+  }
+  std::vector<SmoothCdf> out;
+  for (std::optional<SmoothCdf>& each : found) out.push_back(std::move(*each));
+  return out;
 }
 
 /// Those that the GPU computes, all characteristic functions together.
@@ -116,7 +148,7 @@ std::vector<SmoothCdf> made_there(const Metric& metric, const std::vector<ListSh
   std::vector<size_t> index;
   for (size_t i = 0; i < shapes.size(); ++i) {
     if (!has_series(metric, shapes[i], finding, how)) {
-      out[i] = made(metric, shapes[i], finding, how, device);
+      out[i] = *made(metric, shapes[i], finding, how, Busy::wait);
       continue;
     }
     in_series.push_back(shapes[i]);
@@ -150,16 +182,10 @@ std::vector<std::optional<SmoothCdf>> smooth_cdfs(const Metric& metric, const st
   }
   // the costly ones first, so that no thread is still busy with one when the others are done
   std::stable_sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.n > b.n; });
-  std::vector<SmoothCdf> fresh(missing.size());
-  const auto count = static_cast<int64_t>(missing.size());
-  const auto make = [&](int64_t i) { fresh[i] = made(metric, missing[i], finding, how, device); };
-  if (device == Device::cuda) {
-    fresh = made_there(metric, missing, finding, how, device);
-  } else if (count >= cpu::threads()) {
-    cpu::parallel_each(count, 1, make);
-  } else {
-    for (int64_t i = 0; i < count; ++i) make(i);
-  }
+  Finding there = finding;
+  there.device = device;
+  const std::vector<SmoothCdf> fresh =
+      device == Device::cuda ? made_there(metric, missing, there, how, device) : made_here(metric, missing, there, how);
   for (size_t i = 0; i < missing.size(); ++i) {
     cache().put(key_of(missing[i]), fresh[i]);
     known[missing[i]] = fresh[i];

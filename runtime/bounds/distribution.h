@@ -2,6 +2,7 @@
 // F~(s) = sum of w_k sigma(a (s - x_k)) (Westerborg 2022, Algorithm 2) with the derivative that training needs.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "runtime/bounds/enumeration.h"
@@ -9,22 +10,34 @@
 
 namespace mr {
 
+/// What is kept of values that are equally likely.
+struct CountedValues {
+  std::vector<double> distinct = {};  // ascending
+  std::vector<uint32_t> before =
+      {};                   // how many values are less than each, then all; empty where every value occurs once
+  int64_t total = 0;        // how many values there are
+  double mean = 0, sd = 0;  // of all of them
+};
+
 class Distribution {
  public:
   /// From values in any order, equally likely; values that differ by less than 1e-12 max(1, |x|) are one. Throws where
   /// there are none.
   explicit Distribution(std::vector<double> values);
+  explicit Distribution(CountedValues values) : counted_(std::move(values)) {}
   /// The same with probabilities.
   explicit Distribution(const Atoms& atoms);
 
-  double min() const { return values_.front(); }
-  double max() const { return values_.back(); }
-  double mean() const { return mean_; }
-  double sd() const { return sd_; }
-  const std::vector<double>& values() const { return values_; }
+  double min() const { return values().front(); }
+  double max() const { return values().back(); }
+  double mean() const { return counted_.mean; }
+  double sd() const { return counted_.sd; }
+  const std::vector<double>& values() const { return counted_.distinct; }
+  /// Without the probabilities of atoms.
+  const CountedValues& counted() const { return counted_; }
   double probability(size_t i) const { return weights_.empty() ? below(i + 1) - below(i) : weights_[i]; }
   /// Eq. 3.13; infinite for a single value.
-  double sample_gain() const { return static_cast<double>(values_.size()) / (max() - min()); }
+  double sample_gain() const { return static_cast<double>(values().size()) / (max() - min()); }
 
   /// Share of values <= s.
   double cdf(double s) const;
@@ -39,17 +52,9 @@ class Distribution {
  private:
   double below(size_t i) const;
 
-  std::vector<double> values_;    // distinct, ascending
-  std::vector<uint32_t> before_;  // how many values are less than each, then all; empty where every value occurs once
-  std::vector<double> weights_;   // probabilities, and sums below each; empty where equally likely
+  CountedValues counted_;
+  std::vector<double> weights_;  // probabilities, and sums below each; empty where equally likely
   std::vector<double> below_;
-  double total_ = 0;  // how many values there are
-  double mean_ = 0, sd_ = 0;
 };
-
-/// Random rankings of a shape: `samples` values of the metric that depend on (seed, n, p, sample) only, drawn on
-/// `device`.
-std::vector<double> sample_metric(const Metric& metric, const ListShape& shape, int64_t samples, int64_t seed,
-                                  Device device = Device::cpu);
 
 }  // namespace mr

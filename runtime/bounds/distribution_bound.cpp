@@ -108,6 +108,13 @@ DistributionSpec spec_of(const std::string& form, const std::string& method, int
   return spec;
 }
 
+DistributionSpec with_samples_of(const DistributionSpec& spec, const Metric& metric) {
+  closed_forms_of(metric);
+  DistributionSpec out = spec;
+  out.finding.also.push_back(metric);
+  return out;
+}
+
 /// F~(score) of every list under its own distribution, or its logarithm or logit; 0 without gradient for degenerate
 /// lists. The tables of a batch are made once per lists.
 Tensor distribution_bound(const Tensor& score, const Lists& lists, const Metric& metric, const DistributionSpec& spec) {
@@ -146,6 +153,8 @@ extern const lua::OpTable distribution_bound_functions{
     {
         op<&spec_of>("distribution_spec", "form, method, samples, seed, gain, amount, beta",
                      "A bound by distribution with its options."),
+        op<&with_samples_of>("distribution_spec_also", "spec, metric",
+                             "The same where rankings that are drawn are of use to this metric too."),
         op<&distribution_bound>("distribution_bound", "score, lists, metric, spec",
                                 "F~ of the score of every list, its logarithm or logit."),
         op<&distribution_bound_of>("distribution_bound_of", "score, distribution, spec, minimize",

@@ -47,7 +47,8 @@ SharedDistribution distribution_of(const Tensor& values, std::optional<std::stri
   }
   const std::string how = method.value_or("values");
   for (const char* const known : {"values", "enumerated", "sampled"}) {
-    if (how == known) return std::make_shared<const RankingDistribution>(numbers, known);
+    if (how == known)
+      return std::make_shared<const RankingDistribution>(std::make_shared<const Distribution>(numbers), known);
   }
   throw ArgumentError("method", "'" + how + "', expected 'values', 'enumerated' or 'sampled'");
 }

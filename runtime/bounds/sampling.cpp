@@ -1,19 +1,22 @@
-// Distributions from random rankings, made once per shape.
+// Random rankings of a shape, drawn by the kernels or, for many different gains, order by order.
+#include "runtime/bounds/sampling.h"
+
 #include <algorithm>
 #include <cmath>
-#include <list>
-#include <map>
-#include <mutex>
+#include <cstring>
 
 #include "kernels/bounds/rows.h"
 #include "kernels/bounds/sample_rankings_cpu.h"
 #include "kernels/core/threads.h"
-#include "runtime/bounds/distribution.h"
-#include "runtime/bounds/increments.h"
+#include "runtime/io/sha256.h"
 #include "runtime/ranking/random_order.h"
 
 namespace mr {
 namespace {
+
+/// Of the way that values are drawn and added up, for keys: to be raised whenever a change of the code can change the
+/// numbers that come of the same increments.
+constexpr const char* version = "moonrank samples 1";
 
 RandomKey key_of(const ListShape& shape, int64_t seed) {
   const std::string stream = "rankings " + std::to_string(shape.n) + " " + std::to_string(shape.p);
@@ -61,12 +64,17 @@ void fill_there(RankingSampler sampler, std::vector<double>& values, Device devi
   out.copy_to_host(values.data());
 }
 
+/// The last vector of lanes may go beyond the samples.
+size_t whole_lanes(int64_t samples) {
+  constexpr auto lanes = static_cast<size_t>(cpu::sample_lanes);
+  return (static_cast<size_t>(samples) + lanes - 1) / lanes * lanes;
+}
+
 /// values[s] = what `sampler` draws, for all samples.
 void fill_samples(const RankingSampler& sampler, std::vector<double>& values, Device device) {
   if (device == Device::cuda) return fill_there(sampler, values, device);
   const auto samples = static_cast<int64_t>(values.size());
-  // the last vector of lanes may go beyond the samples
-  values.resize((values.size() + cpu::sample_lanes - 1) / cpu::sample_lanes * cpu::sample_lanes);
+  values.resize(whole_lanes(samples));
   for_samples(static_cast<int64_t>(values.size()), sampler.n, [&](int64_t first, int64_t last) {
     cpu::sample_rankings(sampler, first, last - first, values.data() + first);
   });
@@ -88,28 +96,96 @@ void fill_ordered(const ListShape& shape, const std::vector<double>& d, RandomKe
   });
 }
 
+/// Text of numbers, bit for bit.
+template <class T>
+void add_bits(std::string& text, const T* numbers, size_t count) {
+  text.append(reinterpret_cast<const char*>(numbers), count * sizeof(T));
+}
+
 }  // namespace
+
+MetricSampling::MetricSampling(const Metric& metric, const ListShape& shape, int64_t samples, int64_t seed)
+    : shape_(shape), samples_(samples), random_(key_of(shape, seed)) {
+  if (samples < 1 || samples > 100'000'000)
+    throw ArgumentError("samples", std::to_string(samples) + ", expected 1 to 100000000");
+  increments_ = increments_of(metric, shape);
+}
+
+RankingSampler MetricSampling::sampler() const {
+  RankingSampler out =
+      increments_.kind == Increment::graded
+          ? level_sampler(shape_, increments_.d, random_)
+          : RankingSampler{
+                .n = shape_.n, .p = shape_.p, .increment = increments_.kind, .d = increments_.d.data(), .key = random_};
+  set_weights(shape_, out);
+  return out;
+}
+
+std::string MetricSampling::rankings_key() const {
+  std::string text = version;
+  text += " " + std::to_string(shape_.n) + " " + std::to_string(shape_.p) + " " + std::to_string(samples_) + " " +
+          std::to_string(random_.value) + " ";
+  add_bits(text, &shape_.beta, 1);
+  add_bits(text, shape_.grades.data(), shape_.grades.size());
+  return io::sha256(text);
+}
+
+std::string MetricSampling::key() const {
+  // discounts, gains and weights themselves, not the metric's name: other logarithms make other keys
+  std::string text = rankings_key() + " " + std::to_string(static_cast<int>(increments_.kind)) + " ";
+  const std::vector<double> gains = gains_of(shape_);
+  add_bits(text, increments_.d.data(), increments_.d.size());
+  add_bits(text, gains.data(), gains.size());
+  add_bits(text, sampler().weight, most_levels);
+  add_bits(text, &increments_.scale, 1);
+  add_bits(text, &increments_.shift, 1);
+  return io::sha256(text);
+}
+
+bool MetricSampling::goes_with(const MetricSampling& other) const {
+  const bool plain = increments_.kind != Increment::graded && other.increments_.kind != Increment::graded;
+  return plain && shape_.beta == 0 && rankings_key() == other.rankings_key();
+}
+
+void MetricSampling::scale(std::vector<double>& values) const {
+  for (double& value : values) value = increments_.scale * value - increments_.shift;
+}
+
+std::vector<double> MetricSampling::draw(Device device) const {
+  std::vector<double> values(static_cast<size_t>(samples_));
+  if (const RankingSampler of = sampler(); of.n > 0) {
+    fill_samples(of, values, device);
+  } else {
+    fill_ordered(shape_, increments_.d, random_, values);
+  }
+  scale(values);
+  return values;
+}
+
+std::vector<std::vector<double>> MetricSampling::draw_together(const std::vector<MetricSampling>& samplings) {
+  const int64_t samples = samplings[0].samples_;
+  std::vector<std::vector<double>> values(samplings.size(), std::vector<double>(whole_lanes(samples)));
+  std::vector<RankingSampler> samplers;
+  std::vector<double*> out;
+  for (const MetricSampling& each : samplings) samplers.push_back(each.sampler());
+  for (std::vector<double>& of : values) out.push_back(of.data());
+  const auto metrics = static_cast<int64_t>(samplings.size());
+  for_samples(static_cast<int64_t>(values[0].size()), samplings[0].shape_.n, [&](int64_t first, int64_t last) {
+    for (int64_t m = 0; m < metrics; m += cpu::most_several) {
+      const int64_t some = std::min(cpu::most_several, metrics - m);
+      cpu::sample_several(&samplers[static_cast<size_t>(m)], some, first, last - first, &out[static_cast<size_t>(m)]);
+    }
+  });
+  for (size_t m = 0; m < values.size(); ++m) {
+    values[m].resize(static_cast<size_t>(samples));
+    samplings[m].scale(values[m]);
+  }
+  return values;
+}
 
 std::vector<double> sample_metric(const Metric& metric, const ListShape& shape, int64_t samples, int64_t seed,
                                   Device device) {
-  if (samples < 1 || samples > 100'000'000)
-    throw ArgumentError("samples", std::to_string(samples) + ", expected 1 to 100000000");
-  const Increments increments = increments_of(metric, shape);
-  const RandomKey key = key_of(shape, seed);
-  RankingSampler sampler =
-      increments.kind == Increment::graded
-          ? level_sampler(shape, increments.d, key)
-          : RankingSampler{
-                .n = shape.n, .p = shape.p, .increment = increments.kind, .d = increments.d.data(), .key = key};
-  set_weights(shape, sampler);
-  std::vector<double> values(static_cast<size_t>(samples));
-  if (sampler.n > 0) {
-    fill_samples(sampler, values, device);
-  } else {
-    fill_ordered(shape, increments.d, key, values);
-  }
-  for (double& value : values) value = increments.scale * value - increments.shift;
-  return values;
+  return MetricSampling(metric, shape, samples, seed).draw(device);
 }
 
 }  // namespace mr

@@ -29,8 +29,12 @@ double Smoothing::gain(double sd, double range) const {
   throw ArgumentError(kind == by_gain ? "gain" : "kappa", text);
 }
 
-RankingDistribution::RankingDistribution(const std::vector<double>& values, const char* method)
-    : method_(method), listed_(Distribution(values)) {}
+std::vector<MetricSampling> samplings_of(const std::vector<Metric>& metrics, const ListShape& shape,
+                                         const Finding& finding) {
+  std::vector<MetricSampling> out;
+  for (const Metric& metric : metrics) out.emplace_back(metric, shape, finding.samples, finding.seed);
+  return out;
+}
 
 RankingDistribution::RankingDistribution(const Metric& metric, const ListShape& shape, const Finding& finding)
     : method_("sampled") {
@@ -41,14 +45,15 @@ RankingDistribution::RankingDistribution(const Metric& metric, const ListShape& 
                                       " rows with so many grades; 'auto' or 'sampled' are not");
   }
   if (finding.method == Method::sampled || !within_reach) {
-    listed_.emplace(sample_metric(metric, shape, finding.samples, finding.seed, finding.device));
+    listed_ = sampled_distribution({metric, shape, finding.samples, finding.seed},
+                                   samplings_of(finding.also, shape, finding), finding.device, Busy::wait);
     check_spread(metric, shape, listed_->sd());
     return;
   }
   method_ = listable ? "enumerated" : "characteristic function";
   exact_ = Exact{metric, shape, bound_stats(metric, shape, false), moments_of(metric, shape)};
   check_spread(metric, shape, exact_->moments.sd);
-  if (listable) listed_.emplace(atoms_of(metric, shape));
+  if (listable) listed_ = std::make_shared<const Distribution>(atoms_of(metric, shape));
 }
 
 double RankingDistribution::min() const { return exact_ ? exact_->stats.min : listed_->min(); }

@@ -10,6 +10,7 @@
 
 #include "runtime/bounds/distribution.h"
 #include "runtime/bounds/moments.h"
+#include "runtime/bounds/sample_store.h"
 
 namespace mr {
 
@@ -29,15 +30,20 @@ struct Smoothing {
 struct Finding {
   Method method = Method::automatic;
   int64_t samples = 300'000, seed = 1;
-  Device device = Device::cpu;  // that draws the samples
+  Device device = Device::cpu;    // that draws the samples
+  std::vector<Metric> also = {};  // whose samples are wanted too: of the same rankings, where these are drawn
 };
+/// As MetricSampling draws them.
+std::vector<MetricSampling> samplings_of(const std::vector<Metric>& metrics, const ListShape& shape,
+                                         const Finding& finding);
 
 /// The distribution of a metric over random rankings of one shape, or of given values.
 class RankingDistribution {
  public:
   RankingDistribution(const Metric& metric, const ListShape& shape, const Finding& finding);
   /// `method` says how they were computed.
-  RankingDistribution(const std::vector<double>& values, const char* method);
+  RankingDistribution(std::shared_ptr<const Distribution> values, const char* method)
+      : method_(method), listed_(std::move(values)) {}
 
   /// "values", "sampled", "enumerated" or "characteristic function".
   const char* method() const { return method_; }
@@ -66,7 +72,7 @@ class RankingDistribution {
 
   const char* method_;
   std::optional<Exact> exact_;
-  std::optional<Distribution> listed_;
+  std::shared_ptr<const Distribution> listed_;
   mutable std::mutex mutex_;
   mutable std::optional<Spectrum> fine_;
   mutable std::map<double, std::shared_ptr<const LogitTable>> tables_;

@@ -27,7 +27,7 @@ const char* const help_text =
     "MOONRANK_STDLIB names a folder whose files take precedence over the standard library in the program, "
     "MOONRANK_DATA\n"
     "one of data sets, MOONRANK_DEVICE the device ('cpu', 'cuda'), MOONRANK_SIMD the instructions ('scalar', 'avx2',\n"
-    "'avx512').\n"
+    "'avx512'), MOONRANK_SAMPLES_GIB how much of sampled distributions the user's cache folder keeps (default 8).\n"
     "Exit status: 0; 1 error; 2 wrong command line; 130 after Ctrl-C.\n";
 
 namespace {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kernels/core/simd.h"
+#include "runtime/bounds/sample_folder.h"
 #include "runtime/cli/run.h"
 #include "runtime/cluster/start_worker.h"
 #include "runtime/tensor/device.h"
@@ -70,7 +71,8 @@ void watch_standard_streams() {
 }
 
 void check_variables(bool computes) {
-  cpu::simd();  // reads MOONRANK_SIMD
+  cpu::simd();          // reads MOONRANK_SIMD
+  most_sample_bytes();  // reads MOONRANK_SAMPLES_GIB
   check_device(computes);
   check_folder("MOONRANK_DATA", "expected a folder of data sets", "");
   check_folder("MOONRANK_STDLIB", "expected a folder with moonrank/ in it, as stdlib/ of the sources", "moonrank");

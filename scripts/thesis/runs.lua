@@ -11,6 +11,8 @@ M.losses = { "ndcg", "ap", "nrbp" }
 M.metric_of = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp(0.95)" }
 -- Here and in the scripts beside this one more is better.
 for _, name in pairs(M.metric_of) do assert(not mr.metrics.parse(name).minimize, name) end
+-- What the losses are of: their distributions are drawn together.
+M.drawn = { "ndcg", "ap", "nrbp_loss" }
 M.title_of = { ndcg = "nDCG", ap = "AP", nrbp = "nRBP" }
 -- The five of the thesis (distribution: sampled, with the gain of Eq. 3.13), and the logarithm and logit of the exact distribution.
 M.published = { "none", "minmax", "expectation", "expectation_max", "distribution" }
@@ -67,7 +69,7 @@ function M.bound(args, name)
   local form, beta = name:match "^distribution_?(%a*) %(beta (.+)%)$"
   if form then return mr.bounds.distribution_bound{ form = form == "" and "cdf" or form, beta = tonumber(beta) } end
   if name ~= "distribution" then return name end
-  return mr.bounds.distribution_bound{ method = "sampled", gain = "samples", samples = args.samples }
+  return mr.bounds.distribution_bound{ method = "sampled", gain = "samples", samples = args.samples, also = M.drawn }
 end
 
 ---"NSR 2" or "label 1".

@@ -251,6 +251,12 @@ function core.distribution_smooth(distribution, s, gain, amount) end
 ---@return mr.DistributionSpec
 function core.distribution_spec(form, method, samples, seed, gain, amount, beta) end
 
+---The same where rankings that are drawn are of use to this metric too.
+---@param spec mr.DistributionSpec
+---@param metric mr.Metric
+---@return mr.DistributionSpec
+function core.distribution_spec_also(spec, metric) end
+
 ---The same from the table that bounds read.
 ---@param distribution mr.Distribution
 ---@param s mr.Tensor

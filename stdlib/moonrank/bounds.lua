@@ -50,6 +50,7 @@ end
 ---@field kappa? number                   default 8
 ---@field seed? integer                   default 1
 ---@field beta? number                    how much better than random the ranker is that F~ is the distribution of: see mr.bounds.distribution (default 0)
+---@field also? (string|mr.Metric)[]      other metrics that will be bounded so: where rankings are drawn, theirs are drawn once for all (default none)
 
 -- The two arguments by which the core knows a steepness.
 local function steepness(where, o)
@@ -69,13 +70,21 @@ local function check_beta(where, beta)
   end
 end
 
+-- A metric of the option `also`.
+local function with_closed_forms(where, given)
+  local metric = metrics.parse(given)
+  if not metric.closed_forms then check.fail("%s: also has '%s', which is not drawn by the shape of a list", where, metric.name) end
+  return metric
+end
+
 local form_names = { cdf = "distribution", log = "distribution_log", logit = "distribution_logit" }
 
 ---Distribution-based bounding: the smoothed probability F~ that a random ranking is no better (Eq. 3.12), its logarithm (where less is better
 ---that of 1 - F~, negated), or its logit, whose gradient never fades. The thesis' own variant is
 ---`mr.bounds.distribution_bound{method = "sampled", gain = "samples"}`; the names "distribution", "distribution_log" and
 ---"distribution_logit" stand for the exact ones with kappa = 8. With `beta` in place of a random ranking stands one of a ranker that is better
----(or, below 0, worse) than random.
+---(or, below 0, worse) than random. What is sampled is kept in the user's cache folder (moonrank/samples in $XDG_CACHE_HOME or ~/.cache) for
+---other processes and later runs, up to 8 GiB, or the environment's MOONRANK_SAMPLES_GIB (0: nothing); that folder may be deleted.
 ---@param options? mr.bounds.DistributionOptions
 ---@return mr.Bound
 ---Example: `mr.bounds.distribution_bound{form = "logit", kappa = 4}.name   --> distribution_logit`
@@ -85,7 +94,7 @@ function M.distribution_bound(options)
   -- Eq. 3.13 counts the samples
   local method = options and options.gain == "samples" and "sampled" or "auto"
   local o = distribution_options(where, options,
-    { form = "cdf", method = method, samples = 300000, gain = "kappa", kappa = 8, seed = 1, beta = 0 })
+    { form = "cdf", method = method, samples = 300000, gain = "kappa", kappa = 8, seed = 1, beta = 0, also = {} })
   check_beta(where, o.beta)
   check.choice(where, "form", o.form, { "cdf", "log", "logit" })
   check.choice(where, "method", o.method, { "auto", "exact", "sampled" })
@@ -97,6 +106,7 @@ function M.distribution_bound(options)
     check.fail("%s: gain = 'samples' has no %s, beyond the samples F~ is 0 or 1; kappa has one", where, o.form)
   end
   local spec = core.distribution_spec(o.form, o.method, o.samples, o.seed, gain, amount, o.beta)
+  for _, metric in ipairs(o.also) do spec = core.distribution_spec_also(spec, with_closed_forms(where, metric)) end
   local name = form_names[o.form] .. (o.beta ~= 0 and (" (beta %g)"):format(o.beta) or "")
   return bound(name, function(score, metric, lists)
     if not metric.closed_forms then

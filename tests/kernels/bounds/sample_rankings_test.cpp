@@ -140,6 +140,32 @@ TEST_CASE("every instruction set samples the bits of a plain loop") {
   }
 }
 
+TEST_CASE("several metrics of the same rankings get the bits that each draws alone") {
+  const Increment kinds[] = {Increment::linear, Increment::average_precision, Increment::first};
+  for (const int64_t n : {1, 3, 63, 64, 65, 130, 1000}) {
+    std::vector<std::vector<double>> d(cpu::most_several, std::vector<double>(static_cast<size_t>(n)));
+    for (size_t m = 0; m < d.size(); ++m) {
+      for (int64_t r = 0; r < n; ++r) d[m][r] = 1 / (static_cast<double>(r + 1) + 0.37 * static_cast<double>(m));
+    }
+    for (const int64_t p : {int64_t{0}, int64_t{1}, n / 3, n}) {
+      std::vector<RankingSampler> samplers;
+      for (size_t m = 0; m < d.size(); ++m) samplers.push_back({n, p, kinds[m % 3], d[m].data(), random_key(5, "r")});
+      for (const auto& [name, form] : simd_forms<cpu::SampleSeveralLoops>()) {
+        INFO("n " << n << " p " << p << " " << name);
+        std::vector<std::vector<double>> found(samplers.size(), std::vector<double>(64, -1.0));
+        std::vector<double*> out;
+        for (std::vector<double>& of : found) out.push_back(of.data());
+        form.sample(samplers.data(), static_cast<int64_t>(samplers.size()), 16, 32, out.data());
+        for (size_t m = 0; m < samplers.size(); ++m) {
+          std::vector<double> expected(64, -1.0);
+          for (uint64_t i = 16; i < 48; ++i) expected[i] = plain(samplers[m], i);
+          CHECK(found[m] == expected);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("every set of ranks is equally likely") {
   const std::vector<double> powers{1, 2, 4, 8, 16, 32};
   const int64_t samples = 160000;

@@ -79,6 +79,10 @@ TEST_CASE("a variable whose value means nothing is one error, before anything is
       {"MOONRANK_STDLIB", folder, "MOONRANK_STDLIB is '" + folder + "', expected a folder with moonrank/ in it"},
       {"MOONRANK_DATA", "/nonexistent", "MOONRANK_DATA is '/nonexistent', expected a folder of data sets"},
       {"MOONRANK_DATA", file.path(), "MOONRANK_DATA is '" + file.path() + "', expected a folder of data sets"},
+      {"MOONRANK_SAMPLES_GIB", "much", "MOONRANK_SAMPLES_GIB is 'much', expected gibibytes from 0"},
+      {"MOONRANK_SAMPLES_GIB", "-1", "MOONRANK_SAMPLES_GIB is '-1', expected gibibytes from 0"},
+      {"MOONRANK_SAMPLES_GIB", "nan", "MOONRANK_SAMPLES_GIB is 'nan', expected gibibytes from 0"},
+      {"MOONRANK_SAMPLES_GIB", "8GiB", "MOONRANK_SAMPLES_GIB is '8GiB', expected gibibytes from 0"},
       {"MOONRANK_WORKER", "x", "the variable MOONRANK_WORKER is 'x'"},
       {"MOONRANK_WORKER", "1:2x", "the variable MOONRANK_WORKER is '1:2x'"},
       {"MOONRANK_WORKER", "999:1", "the variable MOONRANK_WORKER is '999:1'"},
@@ -98,7 +102,8 @@ TEST_CASE("a variable whose value means nothing is one error, before anything is
     CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
     CHECK(run({"--help"}).status == 0);
   }
-  for (const char* const name : {"MOONRANK_SIMD", "MOONRANK_DEVICE", "MOONRANK_STDLIB", "MOONRANK_DATA"}) {
+  for (const char* const name :
+       {"MOONRANK_SIMD", "MOONRANK_DEVICE", "MOONRANK_STDLIB", "MOONRANK_DATA", "MOONRANK_SAMPLES_GIB"}) {
     const ScopedVariable variable(name, "");
     CHECK(run({"-e", "print 'begins'"}).out == "begins\n");
   }

@@ -1,0 +1,68 @@
+#include "runtime/bounds/sample_store.h"
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "kernels/core/threads.h"
+#include "runtime/bounds/sample_file.h"
+#include "runtime/bounds/sample_folder.h"
+#include "runtime/io/channel.h"
+
+namespace mr {
+namespace {
+
+/// What fewer rows draw takes no longer than a file.
+constexpr int64_t least_rows = int64_t{1} << 22;
+/// How long another process may draw a shape before it is drawn here as well: it may have been stopped.
+constexpr std::chrono::seconds patience{30};
+constexpr std::chrono::milliseconds between_looks{5};
+
+using Shared = std::shared_ptr<const Distribution>;
+
+Shared drawn(const MetricSampling& sampling, Device device) {
+  return std::make_shared<const Distribution>(sampling.draw(device));
+}
+
+/// Draws it and those of `also` that are missing, and keeps all of them.
+Shared drawn_and_kept(SampleFolder& folder, const MetricSampling& sampling, const std::vector<MetricSampling>& also,
+                      Device device) {
+  std::vector<MetricSampling> all{sampling};
+  for (const MetricSampling& other : also) {
+    if (sampling.goes_with(other) && other.key() != sampling.key() && !folder.has(other.key())) all.push_back(other);
+  }
+  std::vector<Shared> out(all.size());
+  if (all.size() == 1) {
+    out[0] = drawn(sampling, device);
+  } else {
+    std::vector<std::vector<double>> values = MetricSampling::draw_together(all);
+    cpu::parallel_each(static_cast<int64_t>(out.size()), 1,
+                       [&](size_t m) { out[m] = std::make_shared<const Distribution>(std::move(values[m])); });
+  }
+  for (size_t m = 0; m < out.size(); ++m) folder.keep(all[m].key(), *out[m]);
+  return out[0];
+}
+
+}  // namespace
+
+Shared sampled_distribution(const MetricSampling& sampling, const std::vector<MetricSampling>& also, Device device,
+                            Busy busy) {
+  SampleFolder& folder = SampleFolder::of_user();
+  if (!folder.is_open() || sampling.rows() < least_rows) return drawn(sampling, device);
+  const std::string key = sampling.key();
+  const auto until = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    if (Shared found = folder.find(key)) return found;
+    const SampleFolder::Turn turn = folder.take_turn(sampling.rankings_key());
+    if (turn.mine || std::chrono::steady_clock::now() > until) {
+      // another process may have kept it between the two looks
+      if (Shared found = folder.find(key)) return found;
+      return drawn_and_kept(folder, sampling, also, device);
+    }
+    if (busy == Busy::leave) return nullptr;
+    cpu::check_interrupt();
+    std::this_thread::sleep_for(between_looks);
+  }
+}
+
+}  // namespace mr

@@ -1,0 +1,190 @@
+// Distributions from samples in files: read back bit for bit, never where anything about a file is wrong, and the least
+// recently used removed first.
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+#include <catch2/catch.hpp>
+
+#include "kernels/core/rng.h"
+#include "runtime/bounds/sample_file.h"
+#include "runtime/bounds/sample_folder.h"
+#include "runtime/bounds/sampling.h"
+#include "runtime/bounds/sort_numbers.h"
+#include "runtime/io/sha256.h"
+#include "tests/support/command.h"
+
+using namespace mr;
+namespace fs = std::filesystem;
+
+namespace {
+
+MetricSampling of(const char* metric, int64_t n, int64_t p, int64_t samples = 1000, int64_t seed = 1, double beta = 0) {
+  return {to_metric(metric), {n, p, {}, beta}, samples, seed};
+}
+
+/// With repetitions where `steps` is small.
+Distribution made_up(uint64_t steps, int64_t count = 3000) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < count; ++i)
+    values.push_back(std::sqrt(static_cast<double>(bounded(philox(random_key(2, "v"), i).low(), steps))));
+  return Distribution(values);
+}
+
+bool same(const Distribution& a, const Distribution& b) {
+  return a.values() == b.values() && a.counted().before == b.counted().before &&
+         a.counted().total == b.counted().total && a.mean() == b.mean() && a.sd() == b.sd();
+}
+
+void overwrite(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+
+const std::string key = io::sha256("a key");
+
+}  // namespace
+
+TEST_CASE("numbers are sorted as std::sort does, however they are spread") {
+  std::vector<std::vector<double>> kinds{{}, {1}, std::vector<double>(1000, 0.3), {0, 1e300, -1e300, 1e-300}};
+  const double huge = std::numeric_limits<double>::max(), tiny = std::numeric_limits<double>::denorm_min();
+  for (const int64_t count : {10, 255, 256, 5000}) {
+    for (int form = 0; form < 6; ++form) {
+      std::vector<double> x;
+      for (int64_t i = 0; i < count; ++i) {
+        const double u = uniform(random_key(1, "sorted"), i);
+        x.push_back(form == 0   ? u - 0.5
+                    : form == 1 ? std::floor(20 * u)
+                    : form == 2 ? std::exp(200 * u)
+                    : form == 3 ? (u - 0.5) * 2 * huge
+                    : form == 4 ? std::floor(20 * u) * tiny
+                                : 1e9 + u * 1e-6);
+      }
+      kinds.push_back(x);
+    }
+  }
+  for (std::vector<double>& found : kinds) {
+    std::vector<double> expected = found;
+    std::sort(expected.begin(), expected.end());
+    sort_numbers(found);
+    CHECK(found == expected);
+  }
+}
+
+TEST_CASE("metrics that are drawn together have the values that each draws alone") {
+  for (const int64_t n : {2, 41, 130}) {
+    std::vector<MetricSampling> all;
+    for (const char* const metric :
+         {"ndcg", "ap", "nrbp_loss", "rr", "nrbp(0.2)", "rbp(0.5)", "nrbp(0.7)", "rr", "ap", "ndcg"})
+      all.push_back(of(metric, n, n / 2, 333));
+    const std::vector<std::vector<double>> found = MetricSampling::draw_together(all);
+    REQUIRE(found.size() == all.size());
+    for (size_t m = 0; m < all.size(); ++m) {
+      CHECK(all[0].goes_with(all[m]));
+      CHECK(found[m] == all[m].draw(Device::cpu));
+    }
+  }
+}
+
+TEST_CASE("keys of samples differ where the values may") {
+  const std::vector<MetricSampling> all{of("ndcg", 40, 20),
+                                        of("ap", 40, 20),
+                                        of("nrbp(0.9)", 40, 20),
+                                        of("nrbp(0.8)", 40, 20),
+                                        of("ndcg", 41, 20),
+                                        of("ndcg", 40, 21),
+                                        of("ndcg", 40, 20, 1001),
+                                        of("ndcg", 40, 20, 1000, 2),
+                                        of("ndcg", 40, 20, 1000, 1, 0.5),
+                                        {to_metric("ndcg"), {4, 2, {2, 1, 0, 0}}, 1000, 1},
+                                        {to_metric("ndcg"), {4, 2, {3, 1, 0, 0}}, 1000, 1}};
+  for (size_t a = 0; a < all.size(); ++a) {
+    for (size_t b = 0; b < all.size(); ++b) {
+      CHECK((all[a].key() == all[b].key()) == (a == b));
+      if (a != b) CHECK(all[a].goes_with(all[b]) == (a < 4 && b < 4));
+    }
+  }
+  CHECK(of("nrbp(0.95)", 40, 20).key() == of("nrbp", 40, 20).key());
+}
+
+TEST_CASE("a file of samples is read back bit for bit, and never where a byte of it is wrong") {
+  const test::TemporaryFolder folder;
+  const fs::path path = folder.path() / "a file";
+  for (const uint64_t steps : {uint64_t{1}, uint64_t{7}, uint64_t{2000}, uint64_t{1} << 31}) {
+    const Distribution d = made_up(steps);
+    CHECK(!read_sample_file(path.string(), key));
+    write_sample_file(path.string(), key, d);
+    const auto found = read_sample_file(path.string(), key);
+    REQUIRE(found);
+    CHECK(same(*found, d));
+    CHECK(!read_sample_file(path.string(), io::sha256("another")));
+    const std::string whole = test::read_text(path);
+    for (size_t i = 0; i < whole.size(); i += i < 200 ? 1 : 97) {
+      std::string wrong = whole;
+      wrong[i] = static_cast<char>(wrong[i] ^ 4);
+      overwrite(path, wrong);
+      if (read_sample_file(path.string(), key)) FAIL("read with byte " << i << " changed");
+    }
+    for (const std::string& wrong :
+         {std::string(), whole.substr(0, 50), whole.substr(0, whole.size() - 1), whole + "x"}) {
+      overwrite(path, wrong);
+      CHECK(!read_sample_file(path.string(), key));
+    }
+    overwrite(path, whole.substr(0, 40));
+    write_sample_file(path.string(), key, d);  // a damaged one of its kind is replaced
+    CHECK(read_sample_file(path.string(), key));
+    fs::remove(path);
+  }
+  overwrite(path, "somebody's notes");
+  CHECK_THROWS_WITH(write_sample_file(path.string(), key, made_up(7)), Catch::Matchers::Contains("is not replaced"));
+  CHECK(test::read_text(path) == "somebody's notes");
+}
+
+TEST_CASE("the least recently used samples are removed first, others' files never") {
+  const test::TemporaryFolder base;
+  const fs::path path = base.path() / "samples";
+  const Distribution d = made_up(uint64_t{1} << 31, 10000);  // 80 kB
+  SampleFolder folder(path, 1'000'000);                      // room for 12
+  const auto name = [](int i) { return io::sha256(std::to_string(i)); };
+  const auto age = [&](int i, int hours) {
+    fs::last_write_time(path / (name(i) + ".samples"), fs::file_time_type::clock::now() - std::chrono::hours(hours));
+  };
+  for (int i = 0; i < 10; ++i) folder.keep(name(i), d);
+  overwrite(path / "notes.samples", std::string(2'000'000, 'x'));
+  overwrite(path / ".moonrank-0123.tmp", "of a writer that was killed");
+  fs::last_write_time(path / ".moonrank-0123.tmp", fs::file_time_type::clock::now() - std::chrono::hours(3));
+  fs::last_write_time(path / "notes.samples", fs::file_time_type::clock::now() - std::chrono::hours(1000));
+  for (int i = 0; i < 10; ++i) age(i, 100 - i);
+  REQUIRE(folder.find(name(0)));  // now it is the last
+  for (int i = 10; i < 16; ++i) folder.keep(name(i), d);
+  CHECK(folder.has(name(0)));
+  CHECK(folder.has(name(15)));
+  CHECK(!folder.has(name(1)));
+  CHECK(!folder.has(name(2)));
+  CHECK(folder.has(name(9)));
+  CHECK(fs::exists(path / "notes.samples"));
+  CHECK(!fs::exists(path / ".moonrank-0123.tmp"));
+  int64_t sum = 0;
+  for (const auto& file : fs::directory_iterator(path)) {
+    if (file.is_regular_file() && file.path().filename() != "notes.samples")
+      sum += static_cast<int64_t>(file.file_size());
+  }
+  CHECK(sum <= 1'000'000);
+  SampleFolder closed(path, 0);
+  CHECK(!closed.is_open());
+  folder.keep("larger", made_up(uint64_t{1} << 31, 200000));
+  CHECK(!folder.has("larger"));
+}
+
+TEST_CASE("one at a time draws the same rankings") {
+  const test::TemporaryFolder base;
+  const SampleFolder one(base.path() / "samples", 1000), other(base.path() / "samples", 1000);
+  const std::string a(64, 'a'), b(64, 'b');
+  {
+    const SampleFolder::Turn turn = one.take_turn(a);
+    CHECK(turn.mine);
+    CHECK(!other.take_turn(a).mine);
+    CHECK(other.take_turn(b).mine);
+  }
+  CHECK(other.take_turn(a).mine);
+  overwrite(base.path() / "a file", "in place of a folder");
+  CHECK(SampleFolder(base.path() / "a file", 1000).take_turn(a).mine);
+}

@@ -1,0 +1,140 @@
+-- Sampled distributions in the user's cache folder: what is read is what would be drawn, in every process.
+local core = require "moonrank.core"
+local program = require "tests.support.program"
+local test = require "moonrank.test"
+local describe, it, equal, check, skip = test.describe, test.it, test.equal, test.check, test.skip
+
+-- Values and gradients under the thesis' bound in hexadecimal; 100,000 rankings of 50 rows are worth a file.
+local script = [[
+local mr = require "moonrank"
+local lists = {}
+for l = 1, 6 do
+  lists[l] = {}
+  for i = 1, 44 + l do lists[l][i] = i % 3 == 0 and 1 or 0 end
+end
+lists = mr.lists(lists)
+local scores = mr.normal({lists.rows}, {seed = 1, dtype = "float64"}):requires_grad()
+for _, loss in ipairs{"ndcg", "ap", "nrbp"} do
+  for _, gain in ipairs{"samples", "kappa"} do
+    local bound = mr.bounds.distribution_bound{method = "sampled", samples = 100000, gain = gain, also = ALSO}
+    local values = mr.losses[loss]{bound = bound}(scores, lists)
+    values:sum():backward()
+    for _, x in ipairs(values:totable()) do print(("%a"):format(x)) end
+  end
+end
+for _, x in ipairs(scores.grad:totable()) do print(("%a"):format(x)) end
+]]
+local of_both = script:gsub("ALSO", '{"ndcg", "ap", "nrbp_loss"}')
+local of_ndcg = script:gsub("ALSO", '{"ap"}'):gsub('"ndcg", "ap", "nrbp"}', '"ndcg"}')
+
+local cache = os.tmpname() .. "_cache"
+local folder = cache .. "/moonrank/samples"
+
+local function command(text, environment)
+  local path = os.tmpname()
+  core.write_file(path, text)
+  return ("XDG_CACHE_HOME=%s MOONRANK_SAMPLES_GIB= %s %s %s"):format(cache, environment or "", program.moonrank, path)
+end
+
+local function run(text, environment)
+  local ended, said = program.run(command(text, environment))
+  return said, ended
+end
+
+local function files()
+  local pipe = assert(io.popen("ls " .. folder .. "/*.samples 2>/dev/null"))
+  local names = {}
+  for name in pipe:lines() do names[#names + 1] = name end
+  pipe:close()
+  return names
+end
+
+local function bytes_of(path)
+  local file = assert(io.open(path, "rb"))
+  local bytes = file:read "a"
+  file:close()
+  return bytes
+end
+
+local function empty() os.execute("rm -rf " .. cache) end
+
+describe("samples in the cache folder", function()
+  if not program.moonrank then return it("are read back", function() skip("MOONRANK does not name the program") end) end
+  empty()
+  local values, well = run(of_both, "MOONRANK_SAMPLES_GIB=0")
+
+  it("are not kept where the limit is 0", function()
+    check(well and #values > 1000, values)
+    equal(#files(), 0)
+  end)
+
+  it("are one file for each metric and size, and read with the same results", function()
+    equal(run(of_both), values)
+    local kept = files()
+    equal(#kept, 18)
+    os.execute(("touch -d '2 days ago' %s/*.samples"):format(folder))
+    local stamp = assert(io.popen(("find %s -name '*.samples' -mmin -60 | wc -l"):format(folder)))
+    equal(stamp:read "n", 0)
+    stamp:close()
+    equal(run(of_both), values)
+    equal(files(), kept)
+    stamp = assert(io.popen(("find %s -name '*.samples' -mmin -60 | wc -l"):format(folder)))
+    equal(stamp:read "n", 18, "all were used")
+    stamp:close()
+  end)
+
+  it("are made anew where a file is damaged", function()
+    for i, path in ipairs(files()) do
+      local whole = bytes_of(path)
+      core.write_file(path, i % 2 == 0 and whole:sub(1, 1000 * i) or whole:sub(1, -10) .. "1" .. whole:sub(-8))
+    end
+    equal(run(of_both), values)
+    equal(#files(), 18)
+    equal(run(of_both), values)
+  end)
+
+  it("are drawn for metrics that are wanted too", function()
+    empty()
+    run(of_ndcg)
+    equal(#files(), 12, "nDCG and AP of six sizes")
+    local both = {}
+    for _, path in ipairs(files()) do both[path] = bytes_of(path) end
+    equal(run(of_both), values)
+    for path, bytes in pairs(both) do check(bytes == bytes_of(path), path) end
+  end)
+
+  it("are the same where two processes make them at the same time", function()
+    empty()
+    local both = { assert(io.popen(command(of_both) .. " 2>&1")), assert(io.popen(command(of_both) .. " 2>&1")) }
+    for _, pipe in ipairs(both) do
+      equal(pipe:read "a", values)
+      pipe:close()
+    end
+    equal(#files(), 18)
+    equal(run(of_both), values)
+  end)
+
+  it("are done without where they cannot be written", function()
+    empty()
+    core.make_folder(folder)
+    core.write_file(folder, "a file in place of the folder")
+    equal(run(of_both), values)
+    equal(bytes_of(folder), "a file in place of the folder")
+    empty()
+    equal(run(of_both, "HOME= XDG_CACHE_HOME="), values)
+  end)
+
+  it("have a limit", function()
+    equal(run(of_both, "MOONRANK_SAMPLES_GIB=0.004"), values)
+    local sum = 0
+    for _, path in ipairs(files()) do sum = sum + #bytes_of(path) end
+    check(sum > 0 and sum <= 0.004 * 2 ^ 30, sum)
+    empty()
+  end)
+
+  it("are of metrics that are known by the shape of a list", function()
+    local mr = require "moonrank"
+    local ok, message = pcall(mr.bounds.distribution_bound, { method = "sampled", also = { "ap", "err" } })
+    check(not ok and tostring(message):find("also has 'err'", 1, true), message)
+  end)
+end)
