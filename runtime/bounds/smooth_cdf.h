@@ -87,6 +87,9 @@ std::vector<std::optional<SmoothCdf>> smooth_cdfs(const Metric& metric, const st
                                                   const Finding& finding, const Smoothing& how,
                                                   Device device = Device::cpu);
 
+/// How long this process has been making those that were not kept.
+double distribution_seconds();
+
 /// The tables that are kept, by a text that says all that each depends on.
 std::map<std::string, std::shared_ptr<const LogitTable>> kept_tables();
 void keep_table(const std::string& key, const std::shared_ptr<const LogitTable>& table);

@@ -139,6 +139,8 @@ extern const lua::OpTable table_file_functions{
         op<&load_tables>("load_tables", "path",
                          "Reads such a file: how many tables, or 0 and why; an error where it is another's."),
         op<&count_tables>("count_tables", "", "How many tables of distributions are kept."),
+        op<&distribution_seconds>("distribution_seconds", "",
+                                  "How long this process has been making distributions that lists share."),
     }};
 
 }  // namespace mr

@@ -231,6 +231,10 @@ function core.distribution_bound_of(score, distribution, spec, minimize) end
 ---@return mr.Distribution
 function core.distribution_of(values, method) end
 
+---How long this process has been making distributions that lists share.
+---@return number
+function core.distribution_seconds() end
+
 ---F~ and its derivative at every entry of s.
 ---@param distribution mr.Distribution
 ---@param s mr.Tensor

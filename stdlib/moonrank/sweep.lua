@@ -116,18 +116,18 @@ local function run_here(o, plan, view, context)
   while true do
     local trial = plan:next()
     if not trial then return false end
-    local running = { { trial = trial } }
+    local running, began = { { trial = trial, spent = 0.0 } }, core.clock()
     local others = plan:others(trial, known)
     known = known + #others
     table.move(others, 1, #others, #context.others + 1, context.others)
     context.on_report = function(report)
-      running[1].report = report
-      view:update(running)
+      running[1].report, running[1].spent = report, core.clock() - began
+      view:update(running, 1)
     end
     local outcome = trials.run(context, plan:job(trial))
     plan:finish(trial, outcome, o.metric or "value")
     if outcome.state == "interrupted" then return true end
-    view:update({})
+    view:update({}, 1)
   end
 end
 
@@ -165,7 +165,8 @@ local calls, running = 0, false
 ---it gave to mr.fit and mr.evaluate, and is begun once more, up to there, before its results are returned to a later run. A study with trials to
 ---run goes on under the numerics that all others had (`moonrank --version` says which), unless `mix_numerics = true`. Trials run in other
 ---processes, which start this script anew and take trials where it calls `mr.sweep`; what is printed there goes to a file beside the store.
----Results do not depend on how many there are.
+---Results do not depend on how many there are. Of a grid without a pruner, trials that have a value of a parameter first begin before the others,
+---so that the time left that is shown knows how long each value takes.
 ---Under `mpirun` or `srun` each of the processes that were started has one worker. The first one writes the store, continues the script and
 ---alone prints; the others stay in their first `mr.sweep` until it ends. All need the folder of the script and of the store. A worker's end has
 ---the same effect on its trial; a process that ends makes the launcher end all (unless `mpirun --enable-recovery`); the sweep can be continued

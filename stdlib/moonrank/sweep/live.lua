@@ -44,21 +44,19 @@ local function params_text(params)
 end
 
 ---One line: done, running, failed, best so far, time left.
-function Live:summary(running)
+---@param running { trial: table, spent: number }[]
+---@param workers integer
+function Live:summary(running, workers)
   local s, now = self.schedule, self.clock()
   local ended = s:ended()
   local parts = { ("%s  %d/%d trials"):format(self.name, ended, s.planned) }
-  if running > 0 then parts[#parts + 1] = ("%d running"):format(running) end
+  if #running > 0 then parts[#parts + 1] = ("%d running"):format(#running) end
   for _, state in ipairs{ "pruned", "failed", "killed" } do
     if s.counts[state] then parts[#parts + 1] = ("%d %s"):format(s.counts[state], state) end
   end
   if s.best then parts[#parts + 1] = ("best %.4g (trial %d: %s)"):format(s.best.value, s.best.number, params_text(s.best.params)) end
-  local spent, left = now - self.began, s.planned - ended
-  if left > 0 and s.finished_now > 0 then
-    parts[#parts + 1] = duration(spent) .. ", " .. duration(spent / s.finished_now * left) .. " left"
-  else
-    parts[#parts + 1] = duration(spent)
-  end
+  local left = ended < s.planned and s:left(running, workers)
+  parts[#parts + 1] = duration(now - self.began) .. (left and ", " .. duration(left) .. " left" or "")
   return table.concat(parts, "  ")
 end
 
@@ -81,17 +79,18 @@ function Live:_clear()
 end
 
 ---Shows the state, if the interval has passed.
----@param running { trial: table, report?: table }[]
-function Live:update(running)
+---@param running { trial: table, report?: table, spent: number }[]  spent: seconds since it began
+---@param workers integer  how many trials may run at once
+function Live:update(running, workers)
   local now = self.clock()
   if self.quiet or now - self.last < (self.terminal and 0.2 or self.interval) then return end
   self.last = now
   if not self.terminal then
-    self.out:write(core.safe_text(self:summary(#running)), "\n")
+    self.out:write(core.safe_text(self:summary(running, workers)), "\n")
     return
   end
   local lines = running_lines(running)
-  table.insert(lines, 1, self:summary(#running))
+  table.insert(lines, 1, self:summary(running, workers))
   self:_clear()
   for _, line in ipairs(lines) do self.out:write(core.safe_text(line):sub(1, self.width - 1), "\n") end
   self.lines = #lines
@@ -106,7 +105,7 @@ end
 
 ---The final summary: what was done, and what failed and why.
 function Live:finish()
-  self:say(self:summary(0))
+  self:say(self:summary({}, 1))
   local shown = 0
   for number = 1, self.schedule.planned do
     local trial = self.schedule.trials[number]

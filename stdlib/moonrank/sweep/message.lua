@@ -38,8 +38,8 @@ local function are_data(data)
 end
 
 local states = { done = true, failed = true, pruned = true, interrupted = true }
-local outcome_fields = { value = "number", reason = "string", traceback = "string", wall = "number", memory = "number", device = "string",
-  numerics = "string" }
+local outcome_fields = { value = "number", reason = "string", traceback = "string", wall = "number", once = "number", memory = "number",
+  device = "string", numerics = "string" }
 
 local function is_outcome(outcome)
   if type(outcome) ~= "table" or not states[outcome.state] then return false end

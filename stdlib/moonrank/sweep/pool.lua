@@ -125,9 +125,18 @@ end
 function Pool:running()
   local running = {}
   for _, worker in pairs(self.workers) do
-    if worker.trial then running[#running + 1] = { trial = worker.trial, report = worker.reports[#worker.reports] } end
+    if worker.trial then
+      running[#running + 1] = { trial = worker.trial, report = worker.reports[#worker.reports], spent = core.clock() - worker.began }
+    end
   end
   return running
+end
+
+-- How many trials may run at once.
+function Pool:_width()
+  local count = 0
+  for _, runner in ipairs(self.runners) do count = count + (runner.lost and 0 or 1) end
+  return count
 end
 
 -- Free workers get trials; missing workers are started where trials may be left for them.
@@ -166,7 +175,7 @@ function Pool:_loop()
   while true do
     if not self.stopping then self:_employ() end
     local running = self:running()
-    self.live:update(running)
+    self.live:update(running, self:_width())
     if #running == 0 and (self.stopping or schedule:ended() >= schedule.planned) then return end
     self:_receive()
     if self.stopping then self:_stop_late()

@@ -1,7 +1,9 @@
 -- Which trial of a study is next. Suggestions are made, and results are used, in the order of trials and by generations: a study does not
--- depend on what ran at the same time, nor on interruptions.
+-- depend on what ran at the same time, nor on interruptions. Of a grid, whose results are not used, the trials that have a value first begin
+-- first, so that the time left is known early.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local forecast = require "moonrank.sweep.forecast"
 local frame = require "moonrank.sweep.frame"
 
 local M = {}
@@ -15,7 +17,7 @@ Schedule.grid_at, Schedule.taken = false, false
 -- The seed of a trial: bits of SHA-256 that a double holds exactly.
 local function seed_of(study_seed, number) return tonumber(core.sha256(("%d/%d"):format(study_seed, number)):sub(1, 13), 16) end
 
--- Points of the grid of a space that was changed: those that the study already has keep their numbers, the others follow.
+-- Points of the grid of a space that was changed: those that the study already has keep their numbers, the others get those that are free.
 local function free_points(self)
   self.taken = {}
   for _, trial in pairs(self.trials) do self.taken[trial.params_text] = true end
@@ -24,7 +26,29 @@ local function free_points(self)
     if not self.taken[frame.to_json(self.space:grid(i))] then free = free + 1 end
   end
   self.grid_at = 0
-  return #self.trials + free
+  local number = 0
+  while free > 0 or self.trials[number + 1] do
+    number = number + 1
+    if not self.trials[number] then free = free - 1 end
+  end
+  return number
+end
+
+local most_scanned = 10000  -- points of a grid that are looked at before the first trial
+local most_added = 600      -- trials that a forecast adds up
+local golden = (math.sqrt(5) - 1) / 2
+
+-- The numbers of the trials of a grid that have a value of a parameter first.
+local function first_of_values(space, count)
+  local seen, numbers = {}, {}
+  for number = 1, math.min(count, most_scanned) do
+    for name, value in pairs(space:grid(number)) do
+      seen[name] = seen[name] or {}
+      if not seen[name][value] and numbers[#numbers] ~= number then numbers[#numbers + 1] = number end
+      seen[name][value] = true
+    end
+  end
+  return numbers
 end
 
 ---@class mr.sweep.Schedule.Options
@@ -43,11 +67,13 @@ end
 function M.new(o)
   local self = setmetatable({
     store = o.store, study = o.study, space = o.space, sampler = o.sampler, pruner = o.pruner or false, retry = o.retry, folder = o.folder,
-    trials = o.store:trials(o.study), cursor = 1, first_open = 1, again = {}, counts = {}, best = false, finished_now = 0,
+    trials = o.store:trials(o.study), cursor = 1, first_open = 1, again = {}, counts = {}, best = false,
+    forecast = forecast.new(), early = {},
   }, Schedule)
   local count = self.sampler:count()
   if count and o.study.forced == 1 then count = free_points(self) end
   self.planned = math.min(count or math.huge, o.trials or math.huge)
+  if self:_in_any_order() then self.early = first_of_values(self.space, self.planned) end
   if self.pruner then
     for number, reports in pairs(o.store:reports(o.study, o.metric)) do self.trials[number].so_far = reports end
   end
@@ -71,6 +97,9 @@ function Schedule:_count(trial)
   local sign = self.study.direction == "minimize" and -1 or 1
   if not self.best or sign * trial.value > sign * self.best.value then self.best = trial end
 end
+
+-- Whether trials are the points of a grid, by number, and no results are used.
+function Schedule:_in_any_order() return self.sampler:count() and not self.taken and not self.pruner end
 
 function Schedule:_advance()
   while self.first_open <= self.planned and self.trials[self.first_open] and self:is_final(self.trials[self.first_open]) do
@@ -114,28 +143,70 @@ function Schedule:_suggest(number)
   return params, frame.to_json(params)
 end
 
+-- A trial that is to be run, known or new.
+function Schedule:_open(number)
+  local known = self.trials[number]
+  if known and (self:is_final(known) or known.begun) then return nil end
+  if not known then
+    local params, text = self:_suggest(number)
+    known = { number = number, params = params, params_text = text, seed = seed_of(self.study.seed, number), attempts = 0 }
+    self.trials[number] = known
+  end
+  return known
+end
+
+-- The next one that has not begun in this run; nil where there is none now.
+function Schedule:_first()
+  while #self.early > 0 do
+    local trial = self:_open(table.remove(self.early, 1))
+    if trial then return trial end
+  end
+  while self.cursor <= self.planned do
+    local number = self.cursor
+    if self.first_open < self:_start_of(number) then return nil end
+    self.cursor = number + 1
+    local trial = self:_open(number)
+    if trial then return trial end
+  end
+end
+
 ---The next trial to run, marked in the store as begun; nil where there is none now.
 ---@return table?
 function Schedule:next()
-  local trial = table.remove(self.again, 1)
-  while not trial and self.cursor <= self.planned do
-    local number = self.cursor
-    local known = self.trials[number]
-    if not (known and self:is_final(known)) then
-      if self.first_open < self:_start_of(number) then return nil end
-      if not known then
-        local params, text = self:_suggest(number)
-        known = { number = number, params = params, params_text = text, seed = seed_of(self.study.seed, number), attempts = 0 }
-        self.trials[number] = known
-      end
-      trial = known
-    end
-    self.cursor = number + 1
-  end
+  local trial = table.remove(self.again, 1) or self:_first()
   if not trial then return nil end
-  trial.state, trial.so_far = "running", nil
+  trial.state, trial.so_far, trial.begun = "running", nil, true
   self.store:begin(self.study, trial)
   return trial
+end
+
+-- The parameters that a trial will have, where no results decide them.
+function Schedule:_known_params(number)
+  if self.taken or self.sampler:generation_of(number) > 1 then return nil end
+  return self.sampler:suggest(number)
+end
+
+-- Seconds of the trials that have not begun; of many trials by some of them, spread evenly.
+function Schedule:_waiting()
+  local count, seconds = math.min(self.planned, most_added), 0.0
+  for i = 1, count do
+    local number = count == self.planned and i or 1 + math.floor(i * golden % 1 * self.planned)
+    local trial = self.trials[number]
+    if not trial or not (self:is_final(trial) or trial.begun and trial.state == "running") then
+      seconds = seconds + self.forecast:of(trial and trial.params or self:_known_params(number))
+    end
+  end
+  return seconds * self.planned / count
+end
+
+---Seconds until all trials have ended; nil where nothing says it yet.
+---@param running { trial: table, spent: number }[]
+---@param workers integer
+---@return number?
+function Schedule:left(running, workers)
+  local now = {}
+  for i, each in ipairs(running) do now[i] = { params = each.trial.params, spent = each.spent } end
+  return self.forecast:look(now) and self.forecast:left(self:_waiting(), now, workers) or nil
 end
 
 ---The fields of a trial that are sent to its process.
@@ -173,7 +244,7 @@ function Schedule:finish(trial, outcome, metric)
   trial.state, trial.value, trial.reason = outcome.state, outcome.value, outcome.reason
   if self.pruner then trial.so_far = of_metric(outcome.reports, metric) end
   if self:is_final(trial) then
-    self.finished_now = self.finished_now + 1
+    if outcome.wall then self.forecast:add(trial.params, outcome.wall - (outcome.once or 0)) end
     self:_count(trial)
     self:_advance()
   elseif outcome.state ~= "interrupted" then

@@ -153,12 +153,13 @@ end
 function M.run(context, job)
   local trial, state = trial_of(context, job)
   core.peak_memory(true)
-  local began = core.clock()
+  local began, making = core.clock(), core.distribution_seconds()
   seen.begin()
   local ok, result = xpcall(context.run, script_traceback, trial)
   local data = seen.finish()
   local outcome = ok and finished(result, context) or failure(result)
   outcome.wall, outcome.memory = core.clock() - began, core.peak_memory(false)
+  outcome.once = core.distribution_seconds() - making  -- for what later trials find ready
   -- work that ends early on Ctrl-C by itself (mr.fit does) has a result, but not that of the whole trial
   if core.pressed() then outcome = { state = "interrupted", reason = "Ctrl-C", wall = outcome.wall, memory = outcome.memory } end
   if outcome.state == "pruned" then

@@ -132,6 +132,19 @@ describe("samples in the cache folder", function()
     empty()
   end)
 
+  it("take time once", function()
+    local mr = require "moonrank"
+    local loss = mr.losses.ap{ bound = mr.bounds.distribution_bound{ method = "sampled", samples = 20000, seed = 77 } }
+    local function made(of)
+      local before, lists = core.distribution_seconds(), mr.lists(of)
+      loss(mr.normal({ lists.rows }, { seed = 1 }), lists)
+      return core.distribution_seconds() - before
+    end
+    check(made{ { 1, 0, 0, 1, 0, 0, 0 } } > 0, "drawn")
+    equal(made{ { 0, 0, 0, 1, 1, 0, 0 } }, 0.0, "of the same size")
+    check(made{ { 0, 0, 0, 1, 0, 0, 0 } } > 0, "of another size")
+  end)
+
   it("are of metrics that are known by the shape of a list", function()
     local mr = require "moonrank"
     local ok, message = pcall(mr.bounds.distribution_bound, { method = "sampled", also = { "ap", "err" } })

@@ -214,7 +214,8 @@ end)
 
 it("shows a table that is drawn anew on a terminal", function()
   local written, now = {}, 0
-  local schedule = { planned = 10, counts = { done = 3, failed = 1 }, finished_now = 4, ended = function() return 4 end, trials = {},
+  local schedule = { planned = 10, counts = { done = 3, failed = 1 }, ended = function() return 4 end, trials = {},
+    left = function(_, running, workers) return #running == 0 and workers == 1 and 13.7 or nil end,
     best = { value = 0.5, number = 2, params = { lr = 0.25, loss = "ap" } } }
   local view = live.new("s", schedule, { terminal = true, width = 60, clock = function() return now end,
     out = { write = function(_, ...) written[#written + 1] = table.concat({ ... }) end } })
@@ -225,12 +226,12 @@ it("shows a table that is drawn anew on a terminal", function()
   equal(table.concat(written), table.concat{ head:sub(1, 59), "\n",
     "  trial 5  loss ap  step 7  ndcg 0.25\n", "  trial 6  loss rr\n" })
   written, now = {}, 8.1
-  view:update{}
+  view:update({}, 1)
   equal(#written, 0)
   now = 9
-  view:update{}
+  view:update({}, 1)
   equal(written[1], "\27[3A\r\27[J")
-  check(view:summary(0):find("9 s, 14 s left", 1, true), view:summary(0))
+  check(view:summary({}, 1):find("9 s, 14 s left", 1, true), view:summary({}, 1))
 end)
 
 it("goes in the direction of the metric that counts; another one is an error before anything runs", function()
