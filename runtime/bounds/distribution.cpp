@@ -45,6 +45,7 @@ Distribution::Distribution(std::vector<double> values) {
   }
   if (!before.empty()) before.push_back(static_cast<uint32_t>(values.size()));
   values.resize(kinds);
+  if (kinds < values.capacity() / 2) values.shrink_to_fit();
   distinct = std::move(values);
 }
 

@@ -93,6 +93,12 @@ TEST_CASE("tables never fall, also where values are few and far between") {
   }
 }
 
+TEST_CASE("few values of many samples take little memory") {
+  std::vector<double> values = made_up(100000);
+  for (double& x : values) x = std::floor(10 * x);
+  CHECK(Distribution(values).bytes() < 10000);
+}
+
 TEST_CASE("a single value has no slope") {
   const Distribution d(std::vector<double>{0.5, 0.5, 0.5});
   CHECK(d.sd() == 0);
