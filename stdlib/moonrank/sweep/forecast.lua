@@ -1,11 +1,10 @@
 -- How long the trials of a sweep that are left will take, from those that ended: a factor for each value of each parameter, all together a
--- product. Where no trial with a value has ended, its factor is that of one that runs longer than it should, else 1.
+-- product; 1 for a value with which no trial has ended.
 local M = {}
 
 local rounds = 10      -- of fitting one parameter after the other
 local growth = 1.01    -- of the number of ended trials from one fit to the next
 local shortest = 1e-4  -- seconds, for logarithms
-local overdue = 2      -- how long a trial of which nothing else is known will take, as a multiple of what it took so far
 
 ---@class mr.sweep.Forecast
 ---@field ended { params: table<string, any>, seconds: number }[]
@@ -77,34 +76,18 @@ function Forecast:_fit()
   self.base = self.total / fitted
 end
 
----Takes into account what ended and what runs; false where no trial ended yet.
----@param running { params: table<string, any>, spent: number }[]
+---Whether any trial has ended, so that the others can be foreseen.
 ---@return boolean
-function Forecast:look(running)
-  if #self.ended == 0 then return false end
-  self.guessed = {}
-  if #self.ended >= self.fitted * growth then self:_fit() end
-  for _, each in ipairs(running) do
-    local factor = overdue * each.spent / self:of(each.params)
-    for _, name in ipairs(self.names) do
-      local value = each.params[name]
-      if factor > overdue and value ~= nil and not self.effects[name][value] then
-        self.guessed[name] = self.guessed[name] or {}
-        self.guessed[name][value] = math.max(factor, self.guessed[name][value] or 0)
-      end
-    end
-  end
-  return true
+function Forecast:is_known()
+  if #self.ended > 0 and #self.ended >= self.fitted * growth then self:_fit() end
+  return #self.ended > 0
 end
 
----Seconds that a trial will take, as of the last look.
+---Seconds that a trial will take.
 ---@param params? table<string, any>  nil where they are not known yet
 ---@return number
 function Forecast:of(params)
-  if not params then return self.total / #self.ended end
-  local factor = 1.0
-  for name, values in pairs(self.guessed) do factor = math.max(factor, values[params[name]] or 0) end
-  return self.base * math.exp(self:_effect(params)) * factor
+  return params and self.base * math.exp(self:_effect(params)) or self.total / #self.ended
 end
 
 ---Seconds until all is done. `waiting`: the seconds of the trials that have not begun.

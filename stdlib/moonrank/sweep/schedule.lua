@@ -204,9 +204,10 @@ end
 ---@param workers integer
 ---@return number?
 function Schedule:left(running, workers)
+  if not self.forecast:is_known() then return nil end
   local now = {}
   for i, each in ipairs(running) do now[i] = { params = each.trial.params, spent = each.spent } end
-  return self.forecast:look(now) and self.forecast:left(self:_waiting(), now, workers) or nil
+  return self.forecast:left(self:_waiting(), now, workers)
 end
 
 ---The fields of a trial that are sent to its process.
