@@ -7,6 +7,7 @@
 
 #include "kernels/bounds/rows.h"
 #include "kernels/bounds/sample_rankings_cpu.h"
+#include "kernels/core/numerics.h"
 #include "kernels/core/threads.h"
 #include "runtime/io/sha256.h"
 #include "runtime/ranking/random_order.h"
@@ -123,7 +124,7 @@ RankingSampler MetricSampling::sampler() const {
 
 std::string MetricSampling::rankings_key() const {
   std::string text = version;
-  text += " " + std::to_string(shape_.n) + " " + std::to_string(shape_.p) + " " + std::to_string(samples_) + " " +
+  text += ", numerics " + numerics() + " " + std::to_string(shape_.n) + " " + std::to_string(shape_.p) + " " + std::to_string(samples_) + " " +
           std::to_string(random_.value) + " ";
   add_bits(text, &shape_.beta, 1);
   add_bits(text, shape_.grades.data(), shape_.grades.size());

@@ -81,7 +81,7 @@ end
 function M.where()
   local processor
   for line in io.lines "/proc/cpuinfo" do processor = processor or line:match "^model name%s*:%s*(.*)$" end
-  return ("%s, %s, %s"):format(os.date "%Y-%m-%d", processor or "unknown processor", core.simd())
+  return ("%s, %s, %s, numerics %s"):format(os.date "%Y-%m-%d", processor or "unknown processor", core.simd(), core.numerics())
 end
 
 ---Prints the rows, and where a file is named writes them to it, and as they are printed to one beside it that ends in .txt.
