@@ -79,11 +79,12 @@ static inline MR_HD double exp(double x) {
   return scaled(1 + (r + exp_beyond(r, low)), k);
 }
 
-/// Integers give powers of two exactly.
+/// Integers, which grades mostly are, give powers of two exactly, and at once.
 static inline MR_HD double exp2(double x) {
   x = x > 1500 ? 1500 : x;
   x = x < -1500 ? -1500 : x;
   const double k = nearest(x), r = (x - k) * 0.69314718055994530942;
+  if (r == 0) return scaled(1, k);
   return scaled(1 + (r + exp_beyond(r, 0)), k);
 }
 
