@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* limit_variable = "MOONRANK_SAMPLES_GIB";
-/// All of the thesis' tables need less.
+/// MovieLens needs 3 for the table of the thesis: 594 shapes of list, three metrics.
 constexpr double usual_gib = 8;
 constexpr const char* ending = ".samples";
 /// Files are counted again whenever this part of the limit has been written.
