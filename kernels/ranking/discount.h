@@ -21,10 +21,13 @@ MR_HD inline double gain_of(double grade, Gain kind = Gain::exp2) {
 /// Discount of a rank, which need not be whole.
 MR_HD inline double discount(double rank) { return 0.69314718055994530942 / portable::log1p(rank); }
 
-/// Derivative of the discount by the rank.
-MR_HD inline double discount_derivative(double rank) {
-  const double log = portable::log1p(rank);
-  return -0.69314718055994530942 / ((rank + 1) * log * log);
+/// The discount and its derivative by the rank, of one logarithm.
+struct SlopedDiscount {
+  double value, slope;
+};
+MR_HD inline SlopedDiscount sloped_discount(double rank) {
+  const double log = portable::log1p(rank), value = 0.69314718055994530942 / log;
+  return {value, -value / ((rank + 1) * log)};
 }
 
 }  // namespace mr

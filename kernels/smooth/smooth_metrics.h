@@ -40,9 +40,10 @@ struct SmoothNdcg {
     const float* const y = relevance.data + lists.begin(list);
     if (v.upstream.data == nullptr) {
       const double dcg = group.sum(p, [&](int64_t i) {
-        const double gain = gain_of(y[v.targets(list, i)]), rank = v.rank[at + i];
-        if (slope.data != nullptr) slope[at + i] = gain * discount_derivative(rank);
-        return gain * discount(rank);
+        const double gain = gain_of(y[v.targets(list, i)]);
+        const SlopedDiscount discount = sloped_discount(v.rank[at + i]);
+        if (slope.data != nullptr) slope[at + i] = gain * discount.slope;
+        return gain * discount.value;
       });
       group.each(1, [&](int64_t) { v.value[list] = static_cast<Real>(p > 0 ? dcg / ideal[list] : 0); });
       return;

@@ -622,6 +622,22 @@ function core.normal_cdf(x) end
 ---@return number
 function core.normal_quantile(p) end
 
+---e^x, the same bits on every system.
+---@param x number
+---@return number
+function core.number_exp(x) end
+
+---The natural logarithm, the same bits on every system.
+---@param x number
+---@return number
+function core.number_log(x) end
+
+---x^y, the same bits on every system.
+---@param x number
+---@param y number
+---@return number
+function core.number_power(x, y) end
+
 ---All entries as a flat table of numbers.
 ---@param x mr.Tensor
 ---@return number[]
