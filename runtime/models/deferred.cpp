@@ -104,7 +104,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
   Tensor snapshot(const Tensor& parameter, const Tensor& into) override {
     auto [tensor, log] = snapshot_in<Real>(parameter, into);
     log->begin(std::static_pointer_cast<DeferredOf>(this->shared_from_this()), parameter);
-    std::erase_if(snapshots_, [&](const auto& each) { return each.expired() || each.lock() == log; });
+    std::erase_if(snapshots_, [log = log](const auto& each) { return each.expired() || each.lock() == log; });
     snapshots_.push_back(log);
     return tensor;
   }

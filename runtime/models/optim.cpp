@@ -216,7 +216,7 @@ void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
       continue;
     }
     const int64_t width = width_of(parameter);
-    with_real(parameter.dtype(), [&]<class Real>() {
+    with_real(parameter.dtype(), [&, &state = state, &ready = ready]<class Real>() {
       kernels<TrainingKernels<Real>>(parameter.device())
           .sgd_step(ready.entries, {.parameter = parameter.span_to_write<Real>().data,
                                     .velocity = momentum > 0 ? state->mean.span<Real>().data : nullptr,
@@ -331,7 +331,7 @@ void adam_step(OptimizerState& all, double lr, double beta1, double beta2, doubl
   for (const auto& [kind, moving] : work.moving) {
     const auto [device, dtype] = kind;
     for (const auto& [number, ready] : moving) ++all.parameters[static_cast<size_t>(number)].steps;
-    with_real(dtype, [&, device = device]<class Real>() { move<Real>(all, moving, adam, device); });
+    with_real(dtype, [&, device = device, &moving = moving]<class Real>() { move<Real>(all, moving, adam, device); });
     for (const auto& [number, ready] : moving) clear_slots(all.parameters[static_cast<size_t>(number)], ready);
   }
 }

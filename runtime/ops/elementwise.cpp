@@ -13,7 +13,6 @@ using Operand = std::variant<Tensor, double>;
 // A row names a function's kernels, for both types of entry.
 #define MR_ROW(function, Function)                                      \
   struct function##_row {                                               \
-    static constexpr const char* name = #function;                      \
     template <class Real>                                               \
     static constexpr auto forward = &ArithmeticKernels<Real>::function; \
   };

@@ -72,7 +72,7 @@ std::pair<Tensor, Tensor> max_and_index(const Tensor& x, const Reduction& by) {
 Tensor max_of(const Tensor& x, std::optional<int64_t> dim) {
   const Reduction by = reduction(x, dim);
   const auto [out, at] = max_and_index(x, by);
-  return record("max", out, {x}, [at, runs = by.runs, shape = x.shape()](const Tensor& g) -> Gradients {
+  return record("max", out, {x}, [at = at, runs = by.runs, shape = x.shape()](const Tensor& g) -> Gradients {
     Tensor gx = Tensor::zeros(shape, g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() {
       kernels<ArithmeticKernels<Real>>(g.device())
