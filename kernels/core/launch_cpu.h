@@ -1,23 +1,64 @@
 // How kernels run on the CPU: every functor over the thread pool, lists one by one, elements in pieces.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "kernels/core/group.h"
 #include "kernels/core/threads.h"
+#include "kernels/core/view.h"
 
 namespace mr::cpu {
+
+// In nanoseconds, about: below the first handing part of the work to another thread costs more than it saves; pieces
+// of the second are small enough that threads end together.
+constexpr double worth_sharing = 16384, worth_a_piece = 2048;
+
+/// How many of `count` tasks, which take so many nanoseconds together, make a piece.
+inline int64_t tasks_of_piece(int64_t count, double nanoseconds) {
+  if (nanoseconds < worth_sharing || count <= 1) return std::max<int64_t>(1, count);
+  return static_cast<int64_t>(std::ceil(static_cast<double>(count) * std::min(1., worth_a_piece / nanoseconds)));
+}
 
 struct Backend {
   template <class Work>
   static void lists(int64_t count, const Work& work) {
-    parallel_each(count, count <= 256 ? 1 : 8, [&](int64_t list) { work(SerialGroup{}, list); });
+    parallel_each(count, lists_of_piece(count, work), [&](int64_t list) { work(SerialGroup{}, list); });
   }
 
   template <class Work>
   static void elements(int64_t count, const Work& work) {
-    parallel(count, 8192, [&](int64_t first, int64_t last) {
+    parallel(count, entries_of_piece, [&](int64_t first, int64_t last) {
       const Work f = work;  // a local copy, which no output can alias
       for (int64_t i = first; i < last; ++i) f(i);
     });
+  }
+
+ private:
+  static constexpr int64_t entries_of_piece = 8192;
+
+  /// By the rows that the functor says it visits, or where it does not, some lists whatever they are.
+  template <class Work>
+  static int64_t lists_of_piece(int64_t count, const Work& work) {
+    if constexpr (requires { work.lists.count; }) {
+      if (work.lists.count == count) return tasks_of_piece(count, time_of_row(work) * rows_of(work.lists));
+    } else if constexpr (requires { work.v.targets.lists.count; }) {
+      if (work.v.targets.lists.count == count) {
+        return tasks_of_piece(count, time_of_row(work) * rows_of(work.v.targets.lists));
+      }
+    }
+    return count <= 256 ? 1 : 8;
+  }
+  static double rows_of(const Ragged& lists) {
+    return lists.count > 0 ? static_cast<double>(lists.begin(lists.count)) : 0;
+  }
+  template <class Work>
+  static double time_of_row(const Work& work) {
+    if constexpr (requires { work.width; }) {
+      return static_cast<double>(work.width) / 4;
+    } else {
+      return 16;
+    }
   }
 };
 

@@ -18,37 +18,61 @@ std::atomic<bool> interrupt_requested{false};
 struct Job;
 thread_local Job* inside_task = nullptr;
 
-struct Job {
-  Job(int64_t n, int64_t piece, void (*f)(const void*, int64_t, int64_t), const void* with)
-      : count(n), grain(piece), pieces(n / piece + (n % piece != 0 ? 1 : 0)), task(f), context(with) {}
+/// What is to be done: task(context, first, last) for pieces of [0, count).
+struct Work {
+  int64_t count, grain;
+  void (*task)(const void*, int64_t, int64_t);
+  const void* context;
 
-  const int64_t count, grain, pieces;
-  void (*const task)(const void*, int64_t, int64_t);
-  const void* const context;
-  std::atomic<int64_t> next{0};  // piece; numbers near 2^63 would overflow
-  std::atomic<bool> stop{false}, interrupted{false};
-  std::mutex error_mutex;
-  std::exception_ptr error;
-
+  int64_t pieces() const { return count / grain + (count % grain != 0 ? 1 : 0); }
   void run(int64_t piece) const {
     const int64_t first = piece * grain;
     task(context, first, first + std::min(grain, count - first));
   }
+};
 
-  void work() noexcept {
+/// Work under way. Each thread begins with a share of its own, the same one whenever there is as much to do, so that it
+/// finds in its cache what it left there; then it takes pieces of the others' shares.
+struct Job {
+  static constexpr int64_t most_shares = 32;
+  struct alignas(64) Share {
+    std::atomic<int64_t> next{0};  // piece; numbers near 2^63 would overflow
+    int64_t last = 0;
+  };
+
+  Job(const Work& w, int64_t threads) : work(w), shares(std::clamp<int64_t>(threads, 1, most_shares)) {
+    const int64_t pieces = w.pieces(), each = pieces / shares, more = pieces % shares;
+    for (int64_t k = 0; k < shares; ++k) {
+      share[k].next.store(k * each + std::min(k, more), std::memory_order_relaxed);
+      share[k].last = (k + 1) * each + std::min(k + 1, more);
+    }
+  }
+
+  const Work work;
+  const int64_t shares;
+  Share share[most_shares];
+  std::atomic<bool> stop{false}, interrupted{false};
+  std::mutex error_mutex;
+  std::exception_ptr error;
+
+  void take_part(int64_t thread) noexcept {
     inside_task = this;
-    while (!asked_to_stop()) {
-      const int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
-      if (stop.load(std::memory_order_relaxed) || piece >= pieces) break;
+    for (int64_t k = 0; k < shares; ++k) take_from(share[(thread + k) % shares]);
+    inside_task = nullptr;
+  }
+
+  void take_from(Share& from) noexcept {
+    while (!asked_to_stop() && from.next.load(std::memory_order_relaxed) < from.last) {
+      const int64_t piece = from.next.fetch_add(1, std::memory_order_relaxed);
+      if (stop.load(std::memory_order_relaxed) || piece >= from.last) break;
       try {
-        run(piece);
+        work.run(piece);
       } catch (...) {
         const std::lock_guard lock(error_mutex);
         if (!error) error = std::current_exception();
         stop = true;
       }
     }
-    inside_task = nullptr;
   }
 
   bool asked_to_stop() {
@@ -103,7 +127,7 @@ class Pool {
     closing_ = false;
     spin_ = n <= cores();
     try {
-      for (int i = 1; i < n; ++i) workers_.emplace_back([this, seen = calls_.load()] { serve(seen); });
+      for (int i = 1; i < n; ++i) workers_.emplace_back([this, i, seen = calls_.load()] { serve(i, seen); });
     } catch (const std::system_error&) {
       // the system gives no more threads: those that exist do the work
     }
@@ -114,13 +138,13 @@ class Pool {
     job_ = &job;
     inside_.store(open, std::memory_order_release);
     calls_.fetch_add(1, std::memory_order_release);
-    const int64_t helpers = job.pieces - 1;
+    const int64_t helpers = job.work.pieces() - 1;
     if (helpers < static_cast<int64_t>(workers_.size())) {
       for (int64_t i = 0; i < helpers; ++i) calls_.notify_one();
     } else {
       calls_.notify_all();
     }
-    job.work();
+    job.take_part(0);
     uint32_t now = inside_.fetch_and(~open, std::memory_order_acq_rel) & ~open;
     while (now != 0) {
       await_change(inside_, now, spin_);
@@ -131,13 +155,13 @@ class Pool {
  private:
   static constexpr uint32_t open = uint32_t{1} << 31;
 
-  void serve(uint32_t seen) {
+  void serve(int thread, uint32_t seen) {
     for (;;) {
       await_change(calls_, seen, spin_);
       seen = calls_.load(std::memory_order_acquire);
       if (closing_) return;
       if (!enter()) continue;
-      job_->work();
+      job_->take_part(thread);
       if (inside_.fetch_sub(1, std::memory_order_acq_rel) == 1) inside_.notify_one();
     }
   }
@@ -172,16 +196,19 @@ Pool& pool() {
 void parallel(int64_t count, int64_t grain, void (*task)(const void*, int64_t, int64_t), const void* context) {
   check_interrupt();
   if (count <= 0) return;
-  Job job(count, grain, task, context);
+  const Work work{count, grain, task, context};
   if (inside_task != nullptr) {
-    for (int64_t piece = 0; piece < job.pieces; ++piece) job.run(piece);
+    const int64_t pieces = work.pieces();
+    for (int64_t piece = 0; piece < pieces; ++piece) work.run(piece);
     return;
   }
   std::unique_lock lock(owner, std::defer_lock);
-  if (count > grain && lock.try_lock() && pool().size() > 1) {
+  const bool shared = count > grain && lock.try_lock() && pool().size() > 1;
+  Job job(work, shared ? pool().size() : 1);
+  if (shared) {
     pool().run(job);
   } else {
-    job.work();
+    job.take_part(0);
   }
   if (job.interrupted) {
     static_cast<void>(take_interrupt());

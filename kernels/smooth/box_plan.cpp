@@ -20,7 +20,7 @@ bool is_far(double x) { return std::fabs(x) >= apart_anyway; }
 
 int64_t most_bins(int64_t n) { return 4 * n + 1024; }
 
-constexpr int64_t plan_piece = 32768;  // rows that one thread counts and moves
+constexpr int64_t plan_piece = 16384;  // rows that one thread counts and moves
 constexpr int64_t piece_bins = 2048;   // most boxes for which every piece counts on its own
 
 /// Scores so large that any two of them differ by more than the reach, infinities among them, get boxes of their own
@@ -168,12 +168,15 @@ template <class Real>
 void BoxPlan<Real>::by_counting(const BoxRows<Real>& rows, int64_t bins) {
   mark(rows);
   const int64_t piece_rows = bins <= piece_bins ? plan_piece : rows.n, pieces = (rows.n + piece_rows - 1) / piece_rows;
-  const int64_t width = 2 * bins;
+  // no two pieces count in one cache line, which their threads would dispute
+  constexpr auto line = static_cast<int64_t>(64 / sizeof(int32_t));
+  const int64_t width = (2 * bins + 2 * line - 1) / line * line;
   int32_t* const counts = room(counts_, pieces * width);
   parallel_each(pieces, 1, [&](int64_t piece) {
     int32_t* const mine = counts + piece * width;
+    const int32_t* const keys = keys_.data();
     std::fill_n(mine, width, 0);
-    for (int64_t i = piece * piece_rows; i < std::min(rows.n, (piece + 1) * piece_rows); ++i) ++mine[keys_[i]];
+    for (int64_t i = piece * piece_rows; i < std::min(rows.n, (piece + 1) * piece_rows); ++i) ++mine[keys[i]];
   });
   int32_t total = 0;
   for (int64_t bin = 0; bin < bins; ++bin) {
@@ -193,10 +196,14 @@ void BoxPlan<Real>::by_counting(const BoxRows<Real>& rows, int64_t bins) {
     const int64_t from = piece * piece_rows;
     auto slot = static_cast<int32_t>(
         rows.rows == nullptr ? from : std::lower_bound(rows.rows, rows.rows + rows.marked, from) - rows.rows);
+    const int32_t* const keys = keys_.data();
+    const Real* const unsorted = unsorted_.data();
+    Real* const u_at = u.data();
+    int32_t* const item_at = item.data();
     for (int64_t i = from; i < std::min(rows.n, from + piece_rows); ++i) {
-      const int32_t other = keys_[i] & 1, to = mine[keys_[i]]++;
-      u[to] = unsorted_[i];
-      item[to] = other != 0 ? static_cast<int32_t>(i) : slot;
+      const int32_t other = keys[i] & 1, to = mine[keys[i]]++;
+      u_at[to] = unsorted[i];
+      item_at[to] = other != 0 ? static_cast<int32_t>(i) : slot;
       slot += 1 - other;
     }
   });

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/core/launch_cpu.h"
 #include "kernels/core/scratch.h"
-#include "kernels/core/threads.h"
 #include "kernels/core/view.h"
 #include "kernels/smooth/pairs.h"
 
@@ -24,10 +24,16 @@ struct Piece {
   int64_t size() const { return last - first; }
 };
 
-/// Calls f(piece) on all threads.
-void for_each_piece(const std::vector<Piece>& pieces, const auto& f) {
+/// Calls f(piece) on all threads; each of the rows first .. last - 1 is paired with so many others of the list.
+void for_each_piece(const std::vector<Piece>& pieces, const auto& others, const auto& f) {
+  constexpr double of_piece = 100, of_row = 4, of_pair = 0.1;  // nanoseconds
+  double time = 0;
+  for (const Piece& piece : pieces) {
+    const auto n = static_cast<double>(piece.size()), m = static_cast<double>(others(piece.list));
+    time += of_piece + of_row * (n + m) + of_pair * n * m;
+  }
   const auto count = static_cast<int64_t>(pieces.size());
-  parallel_each(count, count <= 256 ? 1 : 8, [&](int64_t i) { f(pieces[static_cast<size_t>(i)]); });
+  parallel_each(count, tasks_of_piece(count, time), [&](int64_t i) { f(pieces[static_cast<size_t>(i)]); });
 }
 
 /// The targets of all lists but those that are `done` (null: none is), `target_piece` at a time. Valid until the

@@ -16,10 +16,13 @@ constexpr int64_t long_list = 32768;  // rows from which all threads share one l
 /// next call.
 template <class Work, class Run>
 const uint8_t* do_boxes(int64_t count, const Work& work, const Run& run) {
+  if (count == 0) return nullptr;
   thread_local std::vector<uint8_t> flags;
   flags.assign(static_cast<size_t>(count), 0);
-  uint8_t* const done = flags.data();  // this thread's, whichever thread takes the list
-  parallel_each(count, count <= 256 ? 1 : 8, [&](int64_t list) {
+  uint8_t* const done = flags.data();           // this thread's, whichever thread takes the list
+  constexpr double of_list = 100, of_row = 10;  // nanoseconds
+  const double time = of_list * static_cast<double>(count) + of_row * static_cast<double>(work.lists.begin(count));
+  parallel_each(count, tasks_of_piece(count, time), [&](int64_t list) {
     done[list] = prefer_boxes(work, list);
     if (done[list] != 0 && work.lists.size(list) < long_list) run(work, list);
   });
@@ -29,9 +32,18 @@ const uint8_t* do_boxes(int64_t count, const Work& work, const Run& run) {
   return flags.data();
 }
 
-/// Whether row i is among the sources, which are ascending; then its own sigma(0) = 1/2 is subtracted.
-bool is_source(const Chosen& sources, int64_t list, int64_t i) {
-  if (sources.rows == nullptr) return true;
+/// How many of a list's rows those of a piece are paired with.
+auto targets_of(const auto& work) {
+  return [&work](int64_t list) { return work.targets.size(list); };
+}
+auto sources_of(const auto& work) {
+  return [&work](int64_t list) { return work.sources.size(list); };
+}
+
+/// Whether a target is among the sources, which are ascending; then its own sigma(0) = 1/2 is subtracted.
+bool is_source(const Chosen& sources, const Chosen& targets, int64_t list, int64_t slot) {
+  if (sources.rows == nullptr || sources == targets) return true;
+  const int64_t i = targets(list, slot);
   const int32_t* const first = sources.rows + sources.begin(list);
   return std::binary_search(first, first + sources.size(list), static_cast<int32_t>(i));
 }
@@ -60,7 +72,7 @@ void ranks_over(const SmoothRank<Real>& w, const Piece& piece, const Exponential
     for (int64_t i = 0; i < m; ++i) my.sums[i] = exact_rank_sum(w, sources, list, w.targets(list, piece.first + i));
   }
   for (int64_t i = 0; i < m; ++i) {
-    const double own = is_source(sources, list, w.targets(list, piece.first + i)) ? 0.5 : 1;
+    const double own = is_source(sources, w.targets, list, piece.first + i) ? 0.5 : 1;
     ranks[w.targets.begin(list) + piece.first + i] = static_cast<Real>(own + my.sums[i]);
   }
 }
@@ -170,8 +182,8 @@ void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t
   partials.resize(static_cast<size_t>(offsets.back()));
   double* const partial = partials.data();
   const int64_t* const at = offsets.data();  // other threads have offsets of their own
-  for_each_piece(pieces, [&](const Piece& piece) { vjp_rows(work, piece, partial + piece.slot); });
-  for_each_piece(cut(work.targets, count, done), [&](const Piece& piece) {
+  for_each_piece(pieces, targets_of(work), [&](const Piece& piece) { vjp_rows(work, piece, partial + piece.slot); });
+  for_each_piece(cut(work.targets, count, done), targets_of(work), [&](const Piece& piece) {
     const int64_t from = at[piece.list], parts = (at[piece.list + 1] - from) / work.targets.size(piece.list);
     vjp_targets(work, piece, partial + from, parts);
   });
@@ -180,7 +192,8 @@ void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t
 template <class Real>
 void smooth_rank(int64_t count, const SmoothRank<Real>& work) {
   const uint8_t* const done = do_boxes(count, work, [](const auto& w, int64_t list) { box_ranks(w, list); });
-  for_each_piece(cut(work.targets, count, done), [&](const Piece& piece) { rank_piece(work, piece); });
+  for_each_piece(cut(work.targets, count, done), sources_of(work),
+                 [&](const Piece& piece) { rank_piece(work, piece); });
 }
 
 template <class Real>
@@ -209,7 +222,7 @@ void rr_terms_piece(const SmoothRrTerms<Real>& w, const Piece& piece) {
 
 template <class Real>
 void smooth_rr_terms(int64_t count, const SmoothRrTerms<Real>& work) {
-  for_each_piece(cut(work.targets, count), [&](const Piece& piece) { rr_terms_piece(work, piece); });
+  for_each_piece(cut(work.targets, count), targets_of(work), [&](const Piece& piece) { rr_terms_piece(work, piece); });
 }
 
 template <class Real>
@@ -237,7 +250,8 @@ void rr_product_piece(const SmoothRrProductVjp<Real>& w, const Piece& piece) {
 
 template <class Real>
 void smooth_rr_product_vjp(int64_t count, const SmoothRrProductVjp<Real>& work) {
-  for_each_piece(cut(work.targets, count), [&](const Piece& piece) { rr_product_piece(work, piece); });
+  for_each_piece(cut(work.targets, count), targets_of(work),
+                 [&](const Piece& piece) { rr_product_piece(work, piece); });
 }
 
 template <class Real>
@@ -252,7 +266,7 @@ void with_fast_forms(SmoothKernels<Real>& table) {
 
 template <class Real>
 void ranks_by_pairs(int64_t count, const SmoothRank<Real>& work) {
-  for_each_piece(cut(work.targets, count), [&](const Piece& piece) { rank_piece(work, piece); });
+  for_each_piece(cut(work.targets, count), sources_of(work), [&](const Piece& piece) { rank_piece(work, piece); });
 }
 template void ranks_by_pairs<float>(int64_t, const SmoothRank<float>&);
 template void ranks_by_pairs<double>(int64_t, const SmoothRank<double>&);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -90,6 +91,27 @@ TEST_CASE("more than one thread works", "[kernels][pool]") {
     ids.insert(std::this_thread::get_id());
   });
   CHECK(ids.size() == 2);
+}
+
+TEST_CASE("each thread begins with a share of its own", "[kernels][pool]") {
+  const Threads with(2);
+  std::mutex mutex;
+  std::map<std::thread::id, int64_t> began;
+  // a thread's first piece waits for the other's, or long enough to blame the pool
+  std::atomic<int> here{0};
+  pieces(100, 1, [&](int64_t first, int64_t) {
+    {
+      const std::lock_guard lock(mutex);
+      if (!began.emplace(std::this_thread::get_id(), first).second) return;
+    }
+    ++here;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (here < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  });
+  REQUIRE(began.size() == 2);
+  CHECK(began[std::this_thread::get_id()] == 0);
+  began.erase(std::this_thread::get_id());
+  CHECK(began.begin()->second == 50);
 }
 
 TEST_CASE("an exception reaches the caller, and the pool works on", "[kernels][pool]") {
