@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/core/launch_cpu.h"
+#include "kernels/models/layer_cpu.h"
 #include "kernels/models/rows.h"
 
 namespace mr {
@@ -41,6 +42,29 @@ void factor_scores(int64_t count, const FactorScores<Real>& work) {
 template <class Real>
 void factor_user_gradients(int64_t count, const FactorUserGradients<Real>& work) {
   Backend::lists(count, FactorUserGradientsByRow<Real>{work});
+}
+
+/// Of a pass over so many entries, by vectors.
+double layer_time(int64_t rows, int64_t width) {
+  return 0.125 * static_cast<double>(rows) * static_cast<double>(width);
+}
+
+template <class Real>
+void layer_forward(int64_t count, const LayerForward<Real>& w) {
+  if (count == 0 || w.bias.size == 0) return;
+  if (w.activation != Activation::none && w.activation != Activation::relu) return Backend::lists(count, w);
+  const double time = layer_time(count, w.bias.size);
+  parallel(count, tasks_of_piece(count, time),
+           [&](int64_t first, int64_t last) { layer_loops<Real>().forward(w, first, last); });
+}
+
+template <class Real>
+void layer_vjp(int64_t count, const LayerVjp<Real>& w) {
+  if (count == 0 || w.width == 0) return;
+  if (w.activation == Activation::softplus) return Backend::lists(count, w);
+  const double time = layer_time(w.rows, w.width);
+  parallel(count, tasks_of_piece(count, time),
+           [&](int64_t first, int64_t last) { layer_loops<Real>().vjp(w, first, last); });
 }
 
 template <class Real>
@@ -90,6 +114,8 @@ void with_fast_forms(TrainingKernels<Real>& table) {
   table.factor_scores = &factor_scores<Real>;
   table.factor_user_gradients = &factor_user_gradients<Real>;
   table.factor_item_gradients = &factor_item_gradients<Real>;
+  table.layer_forward = &layer_forward<Real>;
+  table.layer_vjp = &layer_vjp<Real>;
   table.adam_step = &adam_step<Real>;
   table.adam_steps = &adam_steps<Real>;
 }

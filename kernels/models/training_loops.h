@@ -60,8 +60,15 @@ void adam(const AdamRows<Real>& at, int64_t first, int64_t last, const AdamRates
 
 template <class Real>
 void inner_products(const Real* vector, const WeighedRows<Real>& rows, Real* products) {
-  for (int64_t k = 0; k < rows.n; ++k)
-    products[k] = inner_product(vector, rows.matrix + (rows.index[k] - 1) * rows.width, rows.width);
+  // rows lie anywhere in a table larger than the nearest cache
+  constexpr int64_t ahead = 8, line = 64 / sizeof(Real);
+  const auto row = [&](int64_t k) { return rows.matrix + (rows.index[k] - 1) * rows.width; };
+  for (int64_t k = 0; k < rows.n; ++k) {
+    if (k + ahead < rows.n) {
+      for (int64_t c = 0; c < rows.width; c += line) __builtin_prefetch(row(k + ahead) + c);
+    }
+    products[k] = inner_product(vector, row(k), rows.width);
+  }
 }
 
 /// Columns c to c + vectors * lanes - 1 of the sum.

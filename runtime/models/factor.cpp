@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/models/item_gradients.h"
 #include "kernels/models/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/check.h"
@@ -52,8 +53,9 @@ struct ItemNumbers {
   std::vector<int64_t> known;  // ascending; empty: all
   int64_t count;
 
+  static bool few(int64_t rows, int64_t items) { return items <= std::min(most, 1024 * rows); }
   ItemNumbers(const int64_t* item_of, int64_t rows, int64_t items) : count(items) {
-    if (items <= std::min(most, 1024 * rows)) return;
+    if (few(rows, items)) return;
     known.assign(item_of, item_of + rows);
     std::sort(known.begin(), known.end());
     known.erase(std::unique(known.begin(), known.end()), known.end());
@@ -112,8 +114,31 @@ ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists,
   return grouped;
 }
 
+/// Row by row of the batch, where items are not too many for a bit each.
+Gradient item_gradient_here(const Tensor& users, const Tensor& user_of, const Tensor& item_of, const Lists& lists,
+                            int64_t items, const Tensor& g) {
+  const int64_t width = users.size(1);
+  const cpu::ItemSet occur({numbers(item_of)}, lists.rows(), items);
+  const Tensor found = empty_index(occur.count()), out = Tensor::empty({occur.count(), width}, g.dtype());
+  occur.write(numbers(found));
+  with_real(g.dtype(), [&]<class Real>() {
+    cpu::item_gradients<Real>({.users = users.span_of_rows<const Real>(user_of),
+                               .user_of = {numbers(user_of)},
+                               .item_of = {numbers(item_of)},
+                               .lists = lists.view(Device::cpu),
+                               .width = width,
+                               .bits = occur.bits(),
+                               .before = occur.before(),
+                               .upstream = g.span<const Real>(),
+                               .out = out.span<Real>()});
+  });
+  return {found, out, true};
+}
+
 Gradient item_gradient(const Tensor& users, const Tensor& user_of, const Tensor& item_of, const Lists& lists,
                        int64_t items, const Tensor& g) {
+  if (g.device() == Device::cpu && ItemNumbers::few(lists.rows(), items))
+    return item_gradient_here(users, user_of, item_of, lists, items, g);
   const ByItem grouped = by_item(user_of, item_of, lists, items);
   const int64_t width = users.size(1), count = grouped.items.entries();
   const Device device = g.device();
