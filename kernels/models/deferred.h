@@ -16,7 +16,7 @@ struct StoredRow {
 };
 
 /// The rows `rows` (counted from 0) as they were stored, and what has been put off since; without squares they move by
-/// SGD with momentum. glide[i] is the number of row i's glide, or -1 where nothing was put off.
+/// SGD with momentum. glide[i] is the number of row i's glide, -1 where nothing was put off, or a `shown_glide`.
 template <class Real>
 struct DeferredRows {
   Real* stored;
@@ -26,6 +26,11 @@ struct DeferredRows {
   const Glide<Real>* glides;
   const Real *weights, *places;
   int64_t width;
+
+  /// The number of the glide of row i, whose picture may be up to date: see `shown_glide`.
+  MR_HD int32_t glide_of(int64_t i) const { return glide[i] >= -1 ? glide[i] : shown_glide(glide[i]); }
+  /// In place of the number of a glide, that its row is shown as it is now: nothing is computed twice. Both ways.
+  static MR_HD int32_t shown_glide(int32_t number) { return -2 - number; }
 
   MR_HD StoredRow<Real> row(int64_t number) const {
     Real* const base = stored + number * width * (squares ? 3 : 2);
@@ -39,6 +44,11 @@ struct DeferredRows {
       Real total = 0;
       for (int64_t k = g.first; k < g.first + g.terms; ++k) total += weights[k] / (root + places[k]);
       return m * total;
+    }
+    if (g.low) {
+      const Real far = root + g.reach;
+      return m * (g.top[0] * far + g.reach * g.top[1]) /
+             (far * far + g.reach * (g.bottom[0] * far + g.bottom[1] * g.reach));
     }
     const Real inverse = 1 / (root + g.reach), u = g.reach * inverse;
     const Real above = g.top[0] + u * (g.top[1] + u * g.top[2]);
@@ -72,11 +82,11 @@ struct StepRows {
   MR_HD void operator()(int64_t i) const {
     const int64_t number = at.rows[i / at.width], c = i % at.width;
     const StoredRow<Real> row = at.row(number);
-    const int32_t behind = at.glide[i / at.width];
+    const int32_t behind = at.glide_of(i / at.width);
     Real m = row.mean[c], v = at.squares ? row.square[c] : Real(0), p = row.base[c];
     if (behind >= 0) {
       const Glide<Real>& g = at.glides[behind];
-      p -= at.lost(g, m, v);
+      p = at.glide[i / at.width] < 0 ? shown[number * at.width + c] : p - at.lost(g, m, v);
       m *= g.mean_left;
       v *= g.square_left;
     }

@@ -42,6 +42,11 @@ typename Lanes<Real>::Vector lost(const DeferredRows<Real>& at, const Glide<Real
     for (int64_t k = g.first; k < g.first + g.terms; ++k) total += at.weights[k] / (roots + at.places[k]);
     return m * total;
   }
+  if (g.low) {
+    const auto far = roots + g.reach;
+    return m * (g.top[0] * far + g.reach * g.top[1]) /
+           (far * far + g.reach * (g.bottom[0] * far + g.bottom[1] * g.reach));
+  }
   const auto inverse = 1 / (roots + g.reach), u = g.reach * inverse;
   const auto above = g.top[0] + u * (g.top[1] + u * g.top[2]);
   return m * inverse * above / (1 + u * (g.bottom[0] + u * (g.bottom[1] + u * g.bottom[2])));
@@ -94,14 +99,15 @@ void step(const StepRows<Real>& work, int64_t first, int64_t last) {
     fetch(w.at, w.shown, i + rows_ahead, last);
     const StoredRow<Real> row = w.at.row(w.at.rows[i]);
     Real* const shown = w.shown + w.at.rows[i] * width;
-    const bool behind = w.at.glide[i] >= 0;
-    const Glide<Real> g = behind ? w.at.glides[w.at.glide[i]] : Glide<Real>{};
+    const int32_t glide = w.at.glide_of(i);
+    const bool behind = glide >= 0, is_shown = w.at.glide[i] < 0;
+    const Glide<Real> g = behind ? w.at.glides[glide] : Glide<Real>{};
     for (int64_t c = 0; c < width; c += Lanes<Real>::count) {
       const int64_t n = smaller(Lanes<Real>::count, width - c);
       Moving<Real> at{part(row.base + c, n), part(row.mean + c, n), {}};
       if (w.at.squares) at.v = part(row.square + c, n);
       if (behind) {
-        at.p -= lost(w.at, g, at.m, at.v);
+        at.p = is_shown ? part(shown + c, n) : at.p - lost(w.at, g, at.m, at.v);
         at.m *= g.mean_left;
         at.v *= g.square_left;
       }

@@ -33,6 +33,7 @@ struct Glide {
   Real reach, top[3], bottom[3];  // (top[0] + top[1] u + ...) / (1 + bottom[0] u + ...)
   Real mean_left, square_left;    // factors that the means come down by
   int64_t first = 0, terms = 0;
+  bool low = false;  // both degrees are 2 at most: numerator and denominator times R^2 need one division
 };
 
 /// The Pade approximant of sum_j weight_j / (1 + d_j u) of degrees n - 1 and n: quadrature of Gauss with n places for

@@ -77,9 +77,11 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     for (int64_t i = 0; i < rows.size; ++i) next_.rows.push_back(rows[i] - 1);
     keep_for_snapshots(next_.rows);
     for (const int64_t row : next_.rows) {
-      const int32_t stored = times_[static_cast<size_t>(row)].stored;
+      const auto [stored, shown] = times_[static_cast<size_t>(row)];
       if (stored == 0) begin_row(this->stored(row), shown_ + row * width_);
-      next_.glide.push_back(stored == 0 || stored == log_.now() ? -1 : glide(stored));
+      const int32_t behind = stored == 0 || stored == log_.now() ? -1 : glide(stored);
+      const bool is_shown = behind >= 0 && shown == log_.now();
+      next_.glide.push_back(is_shown ? DeferredRows<Real>::shown_glide(behind) : behind);
     }
     values_ = once.values;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "runtime/models/step_log.h"
@@ -65,6 +66,8 @@ class Glides {
         glide.top[k] = static_cast<Real>(fit.top[k]);
         glide.bottom[k] = static_cast<Real>(fit.bottom[k]);
       }
+      glide.low =
+          fit.top[2] == 0 && fit.bottom[2] == 0 && glide.reach * glide.reach >= std::numeric_limits<Real>::min();
     } else if (all.moment[0] > 0) {
       glide.first = static_cast<int64_t>(weights_.size());
       glide.terms = std::min(steps, log.rest());

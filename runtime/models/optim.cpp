@@ -62,14 +62,17 @@ void set_slots(ParameterState& state, const Tensor& rows) {
   if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64);
   int64_t* const slot = state.slot.span<int64_t>().data;
   for (const int64_t row : state.in_slot) slot[row] = -1;
-  state.in_slot.clear();
-  state.in_slot.resize(static_cast<size_t>(rows.entries()), 0);
-  rows.copy_to_host(state.in_slot.data());
-  for (size_t i = 0; i < state.in_slot.size(); ++i) slot[--state.in_slot[i]] = static_cast<int64_t>(i);
+  state.in_slot.resize(static_cast<size_t>(rows.entries()));
+  const IndexView now{rows.span<const int64_t>().data};
+  for (int64_t i = 0; i < rows.entries(); ++i) {
+    state.in_slot[static_cast<size_t>(i)] = now[i];
+    slot[now[i]] = i;
+  }
 }
 
 /// Adds these rows to those that had a gradient before.
 void remember(ParameterState& state, int64_t all) {
+  if (static_cast<int64_t>(state.touched.size()) == all) return;
   state.is_touched.resize(static_cast<size_t>(all), 0);
   int64_t before = 0;
   for (const int64_t row : state.in_slot) before += std::exchange(state.is_touched[row], uint8_t{1});
@@ -113,9 +116,9 @@ struct Motion {
   std::optional<GlideMethod> glide;
 };
 
-/// Of so many entries or more a parameter's steps are put off: where all rows are in the cache it costs more than it
-/// saves.
-std::atomic<int64_t> least_put_off{1 << 20};
+/// A parameter's steps are put off where its entries, times its rows for each one with a gradient, are so many or more:
+/// where all rows are in the cache, or many of them move in every step, it costs more than it saves.
+std::atomic<int64_t> least_put_off{1 << 21};
 
 int64_t put_off_from(std::optional<int64_t> entries) {
   const int64_t was = least_put_off;
@@ -123,11 +126,19 @@ int64_t put_off_from(std::optional<int64_t> entries) {
   return was;
 }
 
+/// What is put off stays so, however many rows later steps move.
+bool worth_deferring(const ParameterState& state, const Gradient& once) {
+  if (state.deferred != nullptr) return true;
+  const double rows_of_one =
+      static_cast<double>(state.parameter.size(0)) / static_cast<double>(std::max<int64_t>(1, once.rows.entries()));
+  return static_cast<double>(state.parameter.entries()) * rows_of_one >= static_cast<double>(least_put_off);
+}
+
 bool can_defer(const ParameterState& state, const Gradient& gradient, const Motion& motion) {
   constexpr int64_t most_steps = std::numeric_limits<int32_t>::max() - StepLog::kept;
   const Tensor& parameter = state.parameter;
   return motion.glide && gradient.sparse() && parameter.device() == Device::cpu && state.alone && parameter.whole() &&
-         parameter.entries() > 0 && parameter.entries() >= least_put_off && state.steps < most_steps &&
+         parameter.entries() > 0 && worth_deferring(state, gradient) && state.steps < most_steps &&
          StepLog::possible(*motion.glide);
 }
 
@@ -367,9 +378,9 @@ extern const lua::OpTable optim_functions{
     {
         op<&optimizer_state>("optimizer_state", "parameters",
                              "What an optimiser remembers of the parameters that it moves."),
-        op<&put_off_from>(
-            "put_off_from", "entries?",
-            "Entries of a parameter from which on its steps are put off, changed where given; what it was."),
+        op<&put_off_from>("put_off_from", "entries?",
+                          "From which number on, entries of a parameter times its rows for each one with a gradient, "
+                          "its steps are put off; changed where given; what it was."),
         op<&sgd_step>("sgd_step", "state, lr, momentum, weight_decay", "One step of stochastic gradient descent."),
         op<&adam_step>("adam_step", "state, lr, beta1, beta2, epsilon, weight_decay, sparse",
                        "One step of Adam; sparse: only of rows with a gradient."),

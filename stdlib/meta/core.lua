@@ -710,7 +710,7 @@ function core.positives(user, item, value, users, items, threshold, min_relevant
 ---@return boolean
 function core.pressed() end
 
----Entries of a parameter from which on its steps are put off, changed where given; what it was.
+---From which number on, entries of a parameter times its rows for each one with a gradient, its steps are put off; changed where given; what it was.
 ---@param entries? integer
 ---@return integer
 function core.put_off_from(entries) end

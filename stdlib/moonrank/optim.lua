@@ -46,7 +46,7 @@ local function sgd_step(state, o) core.sgd_step(state, o.lr, o.momentum, o.weigh
 
 ---Stochastic gradient descent: p = p - lr (g + weight_decay p), or with momentum v = momentum v + g, p = p - lr v.
 ---Rows without gradient are not touched where neither momentum nor decay moves them; what momentum does to them is put off in
----parameters of a million entries or more, as with Adam.
+---large parameters, as with Adam.
 ---@param options? { lr?: number, momentum?: number, weight_decay?: number }  defaults 0.01, 0, 0
 ---@return mr.Optimizer
 ---Example: `tostring(mr.optim.sgd{lr = 0.5})   --> sgd{lr = 0.5, momentum = 0, weight_decay = 0}`
@@ -58,9 +58,9 @@ local function adam_step(state, o)
   core.adam_step(state, o.lr, o.beta1, o.beta2, o.epsilon, o.weight_decay, o.sparse)
 end
 
----Adam (Kingma & Ba 2015, algorithm 1). Of a parameter with a million entries or more a step costs the rows that have a gradient in it: what others
----do without one is put off until they have one or somebody reads them, and then is what all these steps add up to (to rounding). Reading changes
----nothing of what follows. Of smaller ones, on the GPU, and with weight decay, which moves all rows, a step visits all rows that were ever moved.
+---Adam (Kingma & Ba 2015, algorithm 1). Of a parameter with millions of entries, or fewer of which a step moves few, a step costs the rows that have
+---a gradient in it: what others do without one is put off until they have one or somebody reads them, and then is what all these steps add up to
+---(to rounding). Reading changes nothing of what follows. Of others, on the GPU, and with weight decay, which moves all rows, a step visits all rows that were ever moved.
 ---`sparse = true` updates only rows that have a gradient in this step, and only their moments; steps are counted for all rows together and
 ---epsilon is added to the root before its correction, as in torch.optim.SparseAdam. That is another method than Adam: rows do not change in
 ---steps in which they have no gradient. It takes no weight decay.
