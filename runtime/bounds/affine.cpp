@@ -1,6 +1,7 @@
 #include "runtime/bounds/affine.h"
 
 #include <cmath>
+#include <string_view>
 
 #include "runtime/bounds/bound_stats.h"
 
@@ -73,15 +74,27 @@ namespace {
 
 std::vector<AffineBound> affine_bounds_of() { return affine_bounds(); }
 
+struct LineKey {
+  int64_t metric;
+  std::string_view bound;
+  auto operator<=>(const LineKey&) const = default;
+};
+
+/// Kept for each list: a batch asks for no statistics that an earlier epoch asked for.
+std::vector<Line> lines_of(const Metric& metric, const Lists& lists, const AffineBound& bound) {
+  return lists.per_list<Line>(LineKey{metric.number, bound.name}, [&](const float* grades, int64_t n) {
+    const ListShape shape = shape_of(metric, grades, n);
+    if (degenerate(metric, shape)) return Line{0, 0};
+    if (bound.needs == AffineBound::nothing) return bound.line({});
+    return bound.line(bound_stats(metric, shape, bound.needs == AffineBound::variance));
+  });
+}
+
 /// a and b of every list; 0 and 0 for degenerate ones.
 std::tuple<Tensor, Tensor> affine_bound(const Metric& metric, const Lists& lists, const AffineBound& bound,
                                         const std::string& dtype, const std::string& device) {
   std::vector<double> slope, offset;
-  const bool variance = bound.needs == AffineBound::variance;
-  for (const ListShape& shape : list_shapes(lists, metric)) {
-    const Line line = degenerate(metric, shape)             ? Line{0, 0}
-                      : bound.needs == AffineBound::nothing ? bound.line({})
-                                                            : bound.line(bound_stats(metric, shape, variance));
+  for (const Line& line : lines_of(metric, lists, bound)) {
     slope.push_back(line.slope);
     offset.push_back(line.offset);
   }

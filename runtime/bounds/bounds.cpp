@@ -35,10 +35,16 @@ BoundTable bound_table(const Metric& metric, const Lists& lists, const std::stri
   return {tensor(min), tensor(max), tensor(best), tensor(mean), tensor(deviation)};
 }
 
+struct WeightKey {
+  int64_t metric;
+  auto operator<=>(const WeightKey&) const = default;
+};
+
 /// 1 for lists on which an ordering can matter, 0 for degenerate ones.
 Tensor list_weights(const Metric& metric, const Lists& lists, const std::string& dtype, const std::string& device) {
-  std::vector<double> weights;
-  for (const ListShape& shape : list_shapes(lists, metric)) weights.push_back(degenerate(metric, shape) ? 0 : 1);
+  const std::vector<double> weights = lists.per_list<double>(
+      WeightKey{metric.number},
+      [&](const float* grades, int64_t n) { return degenerate(metric, shape_of(metric, grades, n)) ? 0. : 1.; });
   return per_list_tensor(weights, dtype, to_device(device));
 }
 

@@ -1,8 +1,8 @@
 #include "runtime/ops/check.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <type_traits>
 
 #include "runtime/ops/tally.h"
 
@@ -77,9 +77,11 @@ void not_nan(const char* operation, const char* name, const Tensor& x) {
   with_real(x.dtype(), [&]<class Real>() {
     const Tensor here = x.device() == Device::cpu ? x : x.to(Device::cpu);
     const auto* const values = here.span<const Real>().data;
-    bool any = false;
-    for (int64_t i = 0; i < x.entries(); ++i) any |= std::isnan(values[i]);
-    for (int64_t i = 0; any && i < x.entries(); ++i) {
+    using Flag = std::conditional_t<sizeof(Real) == 4, int32_t, int64_t>;  // as wide as an entry, for vectors of both
+    const int64_t n = x.entries();
+    Flag any = 0;
+    for (int64_t i = 0; i < n; ++i) any |= static_cast<Flag>(std::isnan(values[i]));
+    for (int64_t i = 0; any != 0 && i < n; ++i) {
       if (std::isnan(values[i])) fail(name, std::string(name) + " has NaN at entry " + std::to_string(i + 1));
     }
   });
@@ -99,12 +101,12 @@ void index(const char* name, const Tensor& x, int64_t n) {
   type(name, x, Dtype::int64);
   const Tensor here = x.host_bytes() == nullptr ? x.to(Device::cpu) : x;
   const auto* const values = static_cast<const int64_t*>(here.host_bytes());
-  int64_t least = 1, most = 1;
+  uint64_t outside = 0;  // its highest bit: that of the differences that are below 0
   for (int64_t i = 0; i < x.entries(); ++i) {
-    least = std::min(least, values[i]);
-    most = std::max(most, values[i]);
+    const auto value = static_cast<uint64_t>(values[i]);
+    outside |= (value - 1) | (static_cast<uint64_t>(n) - value);
   }
-  for (int64_t i = 0; (least < 1 || most > n) && i < x.entries(); ++i) {
+  for (int64_t i = 0; outside >> 63 != 0 && i < x.entries(); ++i) {
     if (values[i] < 1 || values[i] > n) {
       fail(name, std::string(name) + " has " + std::to_string(values[i]) + " at entry " + std::to_string(i + 1) +
                      ", expected 1 to " + std::to_string(n));

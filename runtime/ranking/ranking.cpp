@@ -16,15 +16,15 @@ struct DocumentKey {
 
 /// A number per row that grows with its document id, for the rule of trec_eval.
 const Tensor& document_keys(const Lists& lists, Device device) {
-  if (lists.documents().empty())
+  const std::vector<std::string>& documents = lists.documents();
+  if (documents.empty())
     throw ArgumentError("ties", "'trec' orders tied rows by document id, and these lists have none");
   return lists.cached<Tensor>(DocumentKey{device}, [&] {
-    std::vector<int64_t> order(lists.documents().size()), keys(order.size());
+    std::vector<int64_t> order(documents.size()), keys(order.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int64_t a, int64_t b) { return lists.documents()[a] < lists.documents()[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return documents[a] < documents[b]; });
     for (size_t r = 0; r < order.size(); ++r) {
-      const bool same = r > 0 && lists.documents()[order[r]] == lists.documents()[order[r - 1]];
+      const bool same = r > 0 && documents[order[r]] == documents[order[r - 1]];
       keys[order[r]] = same ? keys[order[r - 1]] : static_cast<int64_t>(r);
     }
     return Tensor::from(keys, device);

@@ -37,6 +37,10 @@ struct CountKey {
   float threshold;
   auto operator<=>(const CountKey&) const = default;
 };
+struct NamesKey {
+  enum Of : int8_t { lists, rows } of;
+  auto operator<=>(const NamesKey&) const = default;
+};
 struct RowsKey {
   float threshold;
   Device device;
@@ -65,10 +69,33 @@ Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vect
   }
   body_->sizes = std::move(sizes);
   body_->relevance = std::move(relevance);
-  body_->ids = std::move(ids);
-  body_->documents = std::move(documents);
   body_->shared = std::make_shared<PerList>();
   body_->shared->count = count();
+  body_->shared->offsets = body_->offsets;
+  body_->shared->ids = std::move(ids);
+  body_->shared->documents = std::move(documents);
+}
+
+const std::vector<std::string>& Lists::ids() const {
+  const std::vector<std::string>& all = body_->shared->ids;
+  if (all.empty() || !selected()) return all;
+  return cached<std::vector<std::string>>(NamesKey{NamesKey::lists}, [&] {
+    std::vector<std::string> mine;
+    for (const int64_t l : body_->origin) mine.push_back(all[l]);
+    return mine;
+  });
+}
+
+const std::vector<std::string>& Lists::documents() const {
+  const std::vector<std::string>& all = body_->shared->documents;
+  if (all.empty() || !selected()) return all;
+  return cached<std::vector<std::string>>(NamesKey{NamesKey::rows}, [&] {
+    const std::vector<int64_t>& offsets = body_->shared->offsets;
+    std::vector<std::string> mine;
+    for (const int64_t l : body_->origin)
+      mine.insert(mine.end(), all.begin() + offsets[l], all.begin() + offsets[l + 1]);
+    return mine;
+  });
 }
 
 int64_t Lists::longest() const {
@@ -124,7 +151,6 @@ const ChosenRows& Lists::relevant_rows(float threshold, Device device) const {
 Lists Lists::select(const std::vector<int64_t>& lists) const {
   std::vector<int64_t> sizes, origin;
   std::vector<float> relevance;
-  std::vector<std::string> ids, documents;
   int64_t rows = 0;
   for (const int64_t l : lists) rows += body_->sizes[l];
   sizes.reserve(lists.size());
@@ -135,13 +161,14 @@ Lists Lists::select(const std::vector<int64_t>& lists) const {
     sizes.push_back(end - begin);
     origin.push_back(body_->origin.empty() ? l : body_->origin[l]);
     relevance.insert(relevance.end(), body_->relevance.begin() + begin, body_->relevance.begin() + end);
-    if (!body_->ids.empty()) ids.push_back(body_->ids[l]);
-    if (!body_->documents.empty())
-      documents.insert(documents.end(), body_->documents.begin() + begin, body_->documents.begin() + end);
   }
-  Lists selected(std::move(sizes), std::move(relevance), std::move(ids), std::move(documents));
-  selected.body_->shared = body_->shared;
-  selected.body_->origin = std::move(origin);
+  Lists selected;
+  const auto& body = selected.body_;
+  body->offsets = offsets_of(sizes);
+  body->sizes = std::move(sizes);
+  body->relevance = std::move(relevance);
+  body->shared = body_->shared;
+  body->origin = std::move(origin);
   selected.shown_ = shown_;
   return selected;
 }
@@ -183,7 +210,7 @@ Tensor Lists::take_rows(const Tensor& x, const std::vector<int64_t>& lists) cons
 }
 
 Lists Lists::with_relevance(std::vector<float> relevance) const {
-  return Lists(body_->sizes, std::move(relevance), body_->ids, body_->documents).shown_in(shown_);
+  return Lists(body_->sizes, std::move(relevance), ids(), documents()).shown_in(shown_);
 }
 
 }  // namespace mr

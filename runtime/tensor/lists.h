@@ -42,8 +42,9 @@ class Lists {
   const std::vector<int64_t>& sizes() const { return body_->sizes; }
   const std::vector<int64_t>& offsets() const { return body_->offsets; }
   const std::vector<float>& relevance() const { return body_->relevance; }
-  const std::vector<std::string>& ids() const { return body_->ids; }
-  const std::vector<std::string>& documents() const { return body_->documents; }
+  /// Names; those of lists that were selected are gathered when first asked for.
+  const std::vector<std::string>& ids() const;
+  const std::vector<std::string>& documents() const;
 
   /// Offsets for kernels; the memory belongs to these lists.
   Ragged view(Device device) const;
@@ -107,6 +108,8 @@ class Lists {
   /// What is known of each list by itself; shared by all that `select` takes from the same lists.
   struct PerList {
     int64_t count = 0;
+    std::vector<int64_t> offsets;
+    std::vector<std::string> ids, documents;
     std::mutex mutex;
     Kept values;
   };
@@ -115,13 +118,14 @@ class Lists {
     std::vector<int64_t> sizes;
     std::vector<int64_t> offsets;
     std::vector<float> relevance;
-    std::vector<std::string> ids;
-    std::vector<std::string> documents;
     std::recursive_mutex mutex;
     Kept cache;
     std::shared_ptr<PerList> shared;
-    std::vector<int64_t> origin;  // numbers of these lists in `shared`; empty: in order
+    std::vector<int64_t> origin;  // numbers of these lists in `shared`; empty: in order, or there are none
   };
+  Lists() : body_(std::make_shared<Body>()) {}
+  bool selected() const { return !body_->origin.empty() || count() != body_->shared->count; }
+
   std::shared_ptr<Body> body_;
   Dtype shown_ = Dtype::float32;
 };

@@ -8,6 +8,7 @@
 #include <limits>
 #include <mutex>
 #include <string>
+#include <sys/mman.h>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -95,6 +96,18 @@ Blocks& blocks() {
   return *the_blocks;
 }
 
+/// Of large tables rows are read that lie anywhere: in large pages their addresses are found without a walk through
+/// tables of pages, where the system gives such pages to those that ask.
+void* from_system(int64_t size) noexcept {
+  constexpr int64_t large_page = int64_t{2} << 20;
+  if (size < large_page) return std::aligned_alloc(64, static_cast<size_t>(size));
+  void* const data = std::aligned_alloc(large_page, static_cast<size_t>(size));
+#if defined(MADV_HUGEPAGE)
+  if (data != nullptr) static_cast<void>(madvise(data, static_cast<size_t>(size), MADV_HUGEPAGE));
+#endif
+  return data;
+}
+
 void* allocate_cpu(int64_t bytes) {
   // Linux overcommits memory: a large request is compared with what is available, so that it fails here and not later
   // by a signal.
@@ -102,11 +115,10 @@ void* allocate_cpu(int64_t bytes) {
   const int64_t size = block_size(bytes);
   if (void* const kept = blocks().take(size)) return kept;
   ++fresh_storages;
-  const auto fresh = [&] { return std::aligned_alloc(64, static_cast<size_t>(size)); };
-  void* data = fresh();
+  void* data = from_system(size);
   if (data == nullptr) {
     blocks().release_all();
-    data = fresh();
+    data = from_system(size);
   }
   if (data == nullptr) throw OutOfMemory(bytes, Device::cpu);
   return data;

@@ -103,6 +103,12 @@ TEST_CASE("lists are selected with their rows and names", "[tensor]") {
   CHECK(chosen.relevance() == std::vector<float>{2, 1, 0, 2});
   CHECK(chosen.ids() == std::vector<std::string>{"b", "a", "b"});
   CHECK(chosen.documents() == std::vector<std::string>{"r", "p", "q", "r"});
+  const Lists again = chosen.select({1, 2});
+  CHECK(again.ids() == std::vector<std::string>{"a", "b"});
+  CHECK(again.documents() == std::vector<std::string>{"p", "q", "r"});
+  CHECK(named.select({}).ids().empty());
+  CHECK(named.select({}).documents().empty());
+  CHECK(again.with_relevance({0, 0, 1}).ids() == again.ids());
   CHECK(named.rows_of({1, 0}) == std::vector<int64_t>{3, 1, 2});
   CHECK(named.with_relevance({0, 0, 1}).relevant() == std::vector<int64_t>{0, 1});
 }
