@@ -7,7 +7,7 @@ namespace mr::cpu {
 namespace {
 
 /// Below this many multiplications starting other threads takes longer than the product.
-constexpr int64_t worth_sharing = 500'000;
+constexpr int64_t worth_sharing = 4'000'000;
 /// Rows of a piece: enough for a block of b to be worth its way into the cache.
 constexpr int64_t least_rows = 16, pieces = 8;
 /// Multiplications of a piece at most, between which Ctrl-C is seen: tenths of a second.
