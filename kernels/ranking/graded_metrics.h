@@ -44,12 +44,13 @@ struct ExpectedReciprocalRank {
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = v.lists.begin(list), n = v.lists.size(list);
     const float best = group.max(n, 0.0F, [&](int64_t i) { return v.relevance[at + i]; });
+    const double whole = portable::exp2(top);
     double value = 0, left = 1;
     for (int64_t r = 0; r < n && r < v.k;) {
       const int64_t tied = v.places[order[at + r] - 1].tied;
-      if (tied > 1) value += left * of_run(group, at, r, tied);
+      if (tied > 1) value += left * of_run(group, at, r, tied, whole);
       for (const int64_t end = r + tied; r < end; ++r) {
-        const double satisfied = 1 - missed(at + r);
+        const double satisfied = 1 - missed(at + r, whole);
         if (tied == 1) value += left * satisfied / static_cast<double>(r + 1);
         left *= 1 - satisfied;
       }
@@ -58,20 +59,21 @@ struct ExpectedReciprocalRank {
   }
 
  private:
-  MR_HD double missed(int64_t slot) const { return 1 - gain_of(v.relevance[order[slot] - 1]) / portable::exp2(top); }
+  /// `whole`: 2^top.
+  MR_HD double missed(int64_t slot, double whole) const { return 1 - gain_of(v.relevance[order[slot] - 1]) / whole; }
 
   /// The sum over the ranks of a run of t rows below r others, for a user who got that far.
   template <class Group>
-  MR_HD double of_run(const Group& group, int64_t at, int64_t r, int64_t t) const {
+  MR_HD double of_run(const Group& group, int64_t at, int64_t r, int64_t t, double whole) const {
     const int64_t last = v.k - r < t ? v.k - r : t;
     double* spare = scratch.data + 4 * at + t;
     double* products = scratch.data + 4 * at;
     const double largest =
-        group.max(t, 0.0, [&](int64_t i) { return missed(at + r + i) < 1 ? missed(at + r + i) : 0; });
+        group.max(t, 0.0, [&](int64_t i) { return missed(at + r + i, whole) < 1 ? missed(at + r + i, whole) : 0; });
     // products of more rows than this are below 1e-30
     const int64_t enough = largest > 0 ? 1 + static_cast<int64_t>(-69.1 / portable::log(largest)) : 1;
     const int64_t limit = enough < last ? enough : last;
-    const int64_t graded = mean_products(group, at + r, t, limit, products, spare);
+    const int64_t graded = mean_products(group, at + r, t, limit, whole, products, spare);
     const int64_t most = graded < limit ? graded : limit;
     double* chance = scratch.data + 4 * at + 2 * t;
     double* next = scratch.data + 4 * at + 3 * t;
@@ -99,11 +101,11 @@ struct ExpectedReciprocalRank {
   /// products[i - 1]: mean over the sets of i rows with a grade, of the t from `first`, of the product of what they
   /// miss, for i up to `limit`. Returns how many rows have one.
   template <class Group>
-  MR_HD int64_t mean_products(const Group& group, int64_t first, int64_t t, int64_t limit, double*& products,
-                              double*& spare) const {
+  MR_HD int64_t mean_products(const Group& group, int64_t first, int64_t t, int64_t limit, double whole,
+                              double*& products, double*& spare) const {
     int64_t m = 0;
     for (int64_t s = first; s < first + t; ++s) {
-      const double miss = missed(s);
+      const double miss = missed(s, whole);
       if (miss == 1) continue;
       ++m;
       group.each(m < limit ? m : limit, [&](int64_t i) {

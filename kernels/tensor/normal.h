@@ -8,7 +8,7 @@
 
 namespace mr {
 
-/// Natural logarithm of x in (0, 1], relative error below 1e-15, by plain arithmetic only.
+/// log(x) for x in (0, 1], to 1e-15. Not that of core/logarithms.h: the bits of random numbers are those of this one.
 MR_HD inline double portable_log(double x) {
   int exponent = 0;
   while (x < 0.7071067811865476) {
@@ -22,7 +22,7 @@ MR_HD inline double portable_log(double x) {
   return 2 * s * (1 + series) + exponent * 0.6931471805599453;
 }
 
-/// Square root of x > 0 by Newton's method from a bracket of its exponent; plain arithmetic only.
+/// Square root of x > 0 by Newton's method, not always rounded right: the bits of random numbers are those of this one.
 MR_HD inline double portable_sqrt(double x) {
   double scale = 1;
   while (x > 4) {

@@ -23,11 +23,16 @@ constexpr int64_t most_grades = 8;           // besides the one that adds nothin
 
 /// The nRBP loss is a Mann-Whitney statistic: a product of sines, about its mean (Mann & Whitney 1947).
 double mann_whitney(int64_t n, int64_t p, double t) {
+  constexpr int64_t block = 64;  // factors by vectors, multiplied in order
   const int64_t fewer = std::min(p, n - p);
-  double phi = 1;
-  for (int64_t j = 1; j <= fewer; ++j) {
-    const auto a = static_cast<double>(j), b = static_cast<double>(n - fewer + j);
-    phi *= a * portable::sin(b * t / 2) / (b * portable::sin(a * t / 2));
+  double phi = 1, factors[block];
+  for (int64_t first = 1; first <= fewer; first += block) {
+    const int64_t count = std::min(block, fewer - first + 1);
+    for (int64_t i = 0; i < count; ++i) {
+      const auto a = static_cast<double>(first + i), b = static_cast<double>(n - fewer + first + i);
+      factors[i] = a * portable::sin(b * t / 2) / (b * portable::sin(a * t / 2));
+    }
+    for (int64_t i = 0; i < count; ++i) phi *= factors[i];
   }
   return phi;
 }
