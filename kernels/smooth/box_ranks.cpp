@@ -46,13 +46,14 @@ struct BoxSums {
   void evaluate(const BoxChunk& chunk, int32_t first, int32_t last, const int (&chosen)[count], const auto& write);
 };
 
-/// The thread's sums of the current list. Those of a long list are freed after it.
+/// The thread's sums of the current list. Those of a very long list are freed after it; of a long one they stay, which
+/// else would be cleared anew each time.
 template <class Real>
 class BoxSumsInUse {
  public:
   BoxSumsInUse() = default;
   ~BoxSumsInUse() {
-    if (of().bytes() > most_kept) of() = BoxSums<Real>();
+    if (of().bytes() > 2 * most_kept) of() = BoxSums<Real>();
   }
   BoxSumsInUse(const BoxSumsInUse&) = delete;
   BoxSumsInUse& operator=(const BoxSumsInUse&) = delete;

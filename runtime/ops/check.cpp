@@ -1,9 +1,11 @@
 #include "runtime/ops/check.h"
 
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <type_traits>
 
+#include "kernels/core/threads.h"
 #include "runtime/ops/tally.h"
 
 namespace mr::check {
@@ -79,9 +81,13 @@ void not_nan(const char* operation, const char* name, const Tensor& x) {
     const auto* const values = here.span<const Real>().data;
     using Flag = std::conditional_t<sizeof(Real) == 4, int32_t, int64_t>;  // as wide as an entry, for vectors of both
     const int64_t n = x.entries();
-    Flag any = 0;
-    for (int64_t i = 0; i < n; ++i) any |= static_cast<Flag>(std::isnan(values[i]));
-    for (int64_t i = 0; any != 0 && i < n; ++i) {
+    std::atomic<bool> any{false};
+    cpu::parallel(n, 32768, [&](int64_t first, int64_t last) {
+      Flag here_any = 0;
+      for (int64_t i = first; i < last; ++i) here_any |= static_cast<Flag>(std::isnan(values[i]));
+      if (here_any != 0) any = true;
+    });
+    for (int64_t i = 0; any && i < n; ++i) {
       if (std::isnan(values[i])) fail(name, std::string(name) + " has NaN at entry " + std::to_string(i + 1));
     }
   });
