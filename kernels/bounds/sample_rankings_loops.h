@@ -115,6 +115,18 @@ struct Wanted<true> {
   }
 };
 
+/// What a row at a rank with discount d adds, in the lanes where it is relevant; `found` counts these rows.
+template <Increment Kind>
+void add_rank(Whole hit, Reals d, Reals& found, Reals& total) {
+  if constexpr (Kind == Increment::linear) {
+    total += masked(hit, d);
+  } else {
+    found += masked(hit, 1.0 - Reals{});
+    if constexpr (Kind == Increment::average_precision) total += masked(hit, found * d);
+    if constexpr (Kind == Increment::first) total += masked(hit & (found == 1.0), d);
+  }
+}
+
 template <Increment Kind, bool Weighted>
 void sample_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
   Walk walk(first);
@@ -123,16 +135,7 @@ void sample_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
   for (int64_t r = 0; r < s.n; ++r) {
     if (r % 4 == 0) walk.refill(s.key, r);
     const Reals d = s.d[r] - Reals{};
-    for (int64_t v = 0; v < vectors; ++v) {
-      const Whole hit = wanted.take(s, walk, v, r);
-      if constexpr (Kind == Increment::linear) {
-        total[v] += masked(hit, d);
-      } else {
-        found[v] += masked(hit, 1.0 - Reals{});
-        if constexpr (Kind == Increment::average_precision) total[v] += masked(hit, found[v] * d);
-        if constexpr (Kind == Increment::first) total[v] += masked(hit & (found[v] == 1.0), d);
-      }
-    }
+    for (int64_t v = 0; v < vectors; ++v) add_rank<Kind>(wanted.take(s, walk, v, r), d, found[v], total[v]);
   }
   for (int64_t v = 0; v < vectors; ++v) std::memcpy(values + v * lanes, &total[v], sizeof total[v]);
 }

@@ -22,17 +22,8 @@ struct Sums {
 template <Increment Kind>
 void add_block(const Hits& hits, const double* d, int64_t ranks, Sums& sums) {
   for (int64_t r = 0; r < ranks; ++r) {
-    for (int64_t v = 0; v < vectors; ++v) {
-      const Whole hit = hits.at[r][v];
-      const Reals of_rank = d[r] - Reals{};
-      if constexpr (Kind == Increment::linear) {
-        sums.total[v] += masked(hit, of_rank);
-      } else {
-        sums.found[v] += masked(hit, 1.0 - Reals{});
-        if constexpr (Kind == Increment::average_precision) sums.total[v] += masked(hit, sums.found[v] * of_rank);
-        if constexpr (Kind == Increment::first) sums.total[v] += masked(hit & (sums.found[v] == 1.0), of_rank);
-      }
-    }
+    const Reals of_rank = d[r] - Reals{};
+    for (int64_t v = 0; v < vectors; ++v) add_rank<Kind>(hits.at[r][v], of_rank, sums.found[v], sums.total[v]);
   }
 }
 
