@@ -14,32 +14,35 @@ local args = mr.args{
   out = { default = "results/bench", help = "the folder for the results" },
 }
 
--- Name, options for a quick run, and about how many seconds a full and a quick one take: for saying how long is left.
+-- Name, options for a full and for a quick run, and about how many seconds they take: for saying how long is left. The epochs of a full
+-- run are those of one loss and of one negative per relevant row: every form of the peer on all of them would take hours (`epochs.lua`).
 local parts = {
-  { "kernels", "--rows 32,512,8192,222472 --shapes normal,spread --forms padded,approxndcg --most 512 --repeats 3", 900, 40 },
-  { "epochs", "--sets movielens,mq2008 --nsr 1 --losses ap --epochs 5 --forms relevant --peer_epochs 1 --warm 1", 3600, 45 },
-  { "catalogue", "--items 5000,50000 --epochs 3", 60, 10 },
-  { "metrics", "--repeats 3", 120, 40 },
-  { "letor", "--megabytes 20 --repeats 2 --peer_repeats 1", 60, 15 },
-  { "distributions", "--repeats 1 --numpy_samples 3000", 120, 15 },
-  { "sweeps", "--trials 500 --real 8 --large 5000", 90, 15 },
-  { "scale", "--times 0.05 --epochs 1", 240, 15 },
-  { "start", "--repeats 10", 30, 10 },
+  { "kernels", "--most 2048",
+    "--rows 32,512,8192,222472 --shapes normal,spread --forms padded,approxndcg --most 512 --repeats 3", 600, 40 },
+  { "epochs", "--nsr 1 --losses ap --peer_epochs 1 --warm 1",
+    "--sets movielens,mq2008 --nsr 1 --losses ap --epochs 5 --forms relevant --peer_epochs 1 --warm 1", 900, 45 },
+  { "catalogue", "", "--items 5000,50000 --epochs 3", 60, 10 },
+  { "metrics", "", "--repeats 3", 120, 40 },
+  { "letor", "", "--megabytes 20 --repeats 2 --peer_repeats 1", 60, 15 },
+  { "distributions", "", "--repeats 1 --numpy_samples 3000", 120, 15 },
+  { "sweeps", "", "--trials 500 --real 8 --large 5000", 90, 15 },
+  { "scale", "", "--times 0.05 --epochs 1", 240, 15 },
+  { "start", "", "--repeats 10", 30, 10 },
 }
 
 local function time_left(from)
   local left = 0
-  for i = from, #parts do left = left + parts[i][args.quick and 4 or 3] end
+  for i = from, #parts do left = left + parts[i][args.quick and 5 or 4] end
   return left < 100 and left .. " s" or math.ceil(left / 60) .. " min"
 end
 
 -- Runs one part, whose own output goes to a file, and returns its rows.
 local function run(number)
-  local name, quick = table.unpack(parts[number])
+  local name, full, quick = table.unpack(parts[number])
   print(("[%d/%d] %s; about %s left"):format(number, #parts, name, time_left(number)))
   local path = ("%s/%s"):format(args.out, name)
   local variables = (args.peers and "" or "MOONRANK_PEERS=none ") .. (args.cpu and "MOONRANK_CLOCK=cpu " or "")
-  local options = (args.quick and quick or "") .. (args.cpu and name ~= "sweeps" and " --threads 1" or "")
+  local options = (args.quick and quick or full) .. (args.cpu and name ~= "sweeps" and " --threads 1" or "")
   local command = ("%s'%s' '%s%s.lua' %s --csv '%s.csv' >'%s.log' 2>&1"):format(
     variables, arg[-1], bench.folder, name, options, path, path)
   if not os.execute(command) then
