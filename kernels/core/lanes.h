@@ -1,6 +1,6 @@
-// Vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; for files that are
-// compiled once per instruction set only. All of it is in an unnamed namespace and uses no template of the library: of
-// code shared with other files the linker could take this copy, for processors that lack the instructions.
+// Vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; for files that are compiled once per instruction set only. All
+// of it is in an unnamed namespace and uses no template of the library: of code shared with other files the linker
+// could take this copy, for processors that lack the instructions.
 //
 // Results are the same to the bit whatever the registers' size: a sum over entries runs in `Lanes::width` lanes, those
 // of one vector of 64 bytes or of several smaller ones, its parts, and lanes are added up in one order (lane_sums.h).

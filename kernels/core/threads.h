@@ -1,5 +1,5 @@
-// The threads that run CPU kernels. Tasks are assigned dynamically; each writes to its own slots, so that results do
-// not depend on the number of threads.
+// The threads that run CPU kernels. Each begins with a share of its own and then takes from others'; every task writes
+// to its own slots, so that results do not depend on the number of threads.
 #pragma once
 
 #include <cstdint>

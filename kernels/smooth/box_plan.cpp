@@ -162,6 +162,24 @@ void BoxPlan<Real>::mark(const BoxRows<Real>& rows) {
   for (int64_t slot = 0; slot < rows.marked; ++slot) --keys_[rows.rows[slot]];
 }
 
+/// The boxes that have rows; of how many rows each piece has of every key, where they begin.
+template <class Real>
+void BoxPlan<Real>::begin_boxes(int32_t* counts, int64_t bins, int64_t pieces, int64_t width) {
+  int32_t total = 0;
+  for (int64_t bin = 0; bin < bins; ++bin) {
+    Box box{total, 0, 0};
+    for (int half = 0; half < 2; ++half) {
+      for (int64_t piece = 0; piece < pieces; ++piece) {
+        total += std::exchange(counts[piece * width + 2 * bin + half], total);
+      }
+      (half == 0 ? box.marked_last : box.last) = total;
+    }
+    if (box.last == box.first) continue;
+    boxes.push_back(box);
+    index.push_back(bin);
+  }
+}
+
 /// From keys_ (2 box + other) and unsorted_: the position of every row. `bins` boxes, of which only those with rows
 /// stay.
 template <class Real>
@@ -178,19 +196,7 @@ void BoxPlan<Real>::by_counting(const BoxRows<Real>& rows, int64_t bins) {
     std::fill_n(mine, width, 0);
     for (int64_t i = piece * piece_rows; i < std::min(rows.n, (piece + 1) * piece_rows); ++i) ++mine[keys[i]];
   });
-  int32_t total = 0;
-  for (int64_t bin = 0; bin < bins; ++bin) {
-    Box box{total, 0, 0};
-    for (int half = 0; half < 2; ++half) {
-      for (int64_t piece = 0; piece < pieces; ++piece) {
-        total += std::exchange(counts[piece * width + 2 * bin + half], total);
-      }
-      (half == 0 ? box.marked_last : box.last) = total;
-    }
-    if (box.last == box.first) continue;
-    boxes.push_back(box);
-    index.push_back(bin);
-  }
+  begin_boxes(counts, bins, pieces, width);
   parallel_each(pieces, 1, [&](int64_t piece) {
     int32_t* const mine = counts + piece * width;
     const int64_t from = piece * piece_rows;

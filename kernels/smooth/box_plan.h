@@ -76,6 +76,7 @@ struct BoxPlan {
   std::vector<Real> unsorted_;
 
   void one_box(const BoxRows<Real>& rows, double shift);
+  void begin_boxes(int32_t* counts, int64_t bins, int64_t pieces, int64_t width);
   void by_counting(const BoxRows<Real>& rows, int64_t bins);
   void by_sorting(const BoxRows<Real>& rows, const BoxSpread& spread);
   void mark(const BoxRows<Real>& rows);

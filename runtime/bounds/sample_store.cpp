@@ -12,7 +12,7 @@
 namespace mr {
 namespace {
 
-/// What fewer rows draw takes no longer than a file.
+/// Fewer rows are drawn in the time that a file takes.
 constexpr int64_t least_rows = int64_t{1} << 22;
 /// How long another process may draw a shape before it is drawn here as well: it may have been stopped.
 constexpr std::chrono::seconds patience{30};

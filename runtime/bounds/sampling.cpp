@@ -124,8 +124,8 @@ RankingSampler MetricSampling::sampler() const {
 
 std::string MetricSampling::rankings_key() const {
   std::string text = version;
-  text += ", numerics " + numerics() + " " + std::to_string(shape_.n) + " " + std::to_string(shape_.p) + " " + std::to_string(samples_) + " " +
-          std::to_string(random_.value) + " ";
+  text += ", numerics " + numerics() + " " + std::to_string(shape_.n) + " " + std::to_string(shape_.p) + " " +
+          std::to_string(samples_) + " " + std::to_string(random_.value) + " ";
   add_bits(text, &shape_.beta, 1);
   add_bits(text, shape_.grades.data(), shape_.grades.size());
   return io::sha256(text);

@@ -20,7 +20,7 @@ const char* const help_text =
     "  -e CODE        run a string (`mr` is there), before the script if there is one\n"
     "  -i             stay in the REPL afterwards\n"
     "  --threads N    how many threads share the work (default: all cores)\n"
-    "  --version      version, Lua, devices\n"
+    "  --version      version, Lua, numerics, devices\n"
     "  --dump-api     the core's functions as a LuaCATS file\n"
     "  --help         show this\n"
     "\n"

@@ -129,7 +129,7 @@ end
 cache_file.at_the_end = setmetatable({}, { __gc = save_cache })
 
 ---Keeps the tables of distributions in a file from one run to the next: reads it now, and writes it when the program ends. One that is
----damaged or of another version is told on the terminal and made anew, never trusted; a file that is no such one is left alone, and an error.
+---damaged, of another version or of other numerics is told on the terminal and made anew, never trusted; a file that is no such one is left alone, and an error.
 ---@param path string|false  false: no more
 ---@return integer  how many tables were read
 function M.cache(path)
@@ -244,7 +244,7 @@ end
 ---Methods: :cdf(s) :pmf() :mean() :sd() :min() :max() :quantile(q) :method() :smooth(s, {kappa = 8}, {gain = "samples"} or {gain = a}).
 ---@param metric string|mr.Metric
 ---@param options { n?: integer, p?: integer, grades?: number[], method?: "auto"|"exact"|"sampled", samples?: integer, seed?: integer, beta?: number }
----   "auto" (default) samples what is out of reach of exact methods: lists of many different grades
+---   "auto" (default) samples what is out of reach of exact methods: lists of many different grades; samples are kept as mr.bounds.distribution_bound says
 ---@return mr.Distribution
 ---Example: `mr.bounds.distribution("ndcg", {n = 60, p = 20}):method()   --> characteristic function`
 ---Example: `mr.bounds.distribution("precision@1", {n = 2, p = 1, beta = math.log(3)}):mean()   --> 0.75`

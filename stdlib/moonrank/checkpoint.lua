@@ -33,10 +33,9 @@ local function texts_of(settings)
 end
 
 ---The tensors that `compute` returns, by name: computed the first time and kept in the file `path` (safetensors; missing folders are made),
----read from there afterwards. The file is written whole or not at all, so an interrupted run leaves none. Settings (any name but `format` and `numerics`) are
----kept beside them; a file with other settings, of other numerics (unless they may be mixed), or of another kind, is an error and is not
----changed. Datasets, folds and ratings among them are
----compared by their fingerprints: `{seed = 1, data = fold}`.
+---read from there afterwards. The file is written whole or not at all, so an interrupted run leaves none. Settings (any name but `format` and
+---`numerics`) are kept beside them; a file with other settings, of other numerics (unless they may be mixed), or of another kind, is an error
+---and is not changed. Datasets, folds and ratings among them are compared by their fingerprints: `{seed = 1, data = fold}`.
 ---@param path string
 ---@param settings table<string, any>   what the results depend on
 ---@param compute fun(): table<string, mr.Tensor>

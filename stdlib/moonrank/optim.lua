@@ -60,7 +60,8 @@ end
 
 ---Adam (Kingma & Ba 2015, algorithm 1). Of a parameter with millions of entries, or fewer of which a step moves few, a step costs the rows that have
 ---a gradient in it: what others do without one is put off until they have one or somebody reads them, and then is what all these steps add up to
----(to rounding). Reading changes nothing of what follows. Of others, on the GPU, and with weight decay, which moves all rows, a step visits all rows that were ever moved.
+---(to rounding). Reading changes nothing of what follows. Of others, on the GPU, and with weight decay, which moves all rows, a step visits all
+---rows that were ever moved.
 ---`sparse = true` updates only rows that have a gradient in this step, and only their moments; steps are counted for all rows together and
 ---epsilon is added to the root before its correction, as in torch.optim.SparseAdam. That is another method than Adam: rows do not change in
 ---steps in which they have no gradient. It takes no weight decay.

@@ -1,6 +1,6 @@
 -- All benchmarks one after the other, peers in the same run, and at the end one table: results/bench/bench.txt and bench.csv, and the time of smooth AP
 -- against the number of rows with the machine's limits, results/bench/time_against_n.svg and .png. Says how far it is.
--- Usage: moonrank tests/bench/all.lua [--quick] [--no-peers] [--cpu] [--limits PROGRAM]. `--quick` takes few sizes and repeats: about two minutes.
+-- Usage: moonrank tests/bench/all.lua [--quick] [--no-peers] [--cpu] [--limits PROGRAM]. `--quick` takes few sizes and repeats: a few minutes.
 -- `--cpu` is for a machine that others use too: one thread, and the time that it computed.
 local mr = require "moonrank"
 local core = require "moonrank.core"

@@ -79,7 +79,7 @@ local function train_all()
   end
 end
 
--- A parameter of a million entries puts off what its rows do without a gradient.
+-- The larger parameter, of which a step moves few rows, puts off what the others do.
 local function train_by_optimizer()
   local optimizers = { sgd = mr.optim.sgd{}, momentum = mr.optim.sgd{ momentum = 0.9 }, adam = mr.optim.adam{ lr = 0.01 },
     decay = mr.optim.adam{ weight_decay = 0.01 }, sparse = mr.optim.adam{ sparse = true } }

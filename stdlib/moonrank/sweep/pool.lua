@@ -24,7 +24,7 @@ Pool.__index = Pool
 ---@field pause? number        seconds between polls of workers that cannot be waited for
 ---@field call integer         which call of mr.sweep this is
 ---@field fingerprint string   of the study, which a worker compares with its own
----@field numerics? string      that workers must have
+---@field numerics? string     that workers must have
 ---@field metric string
 
 -- The end of a worker's output.

@@ -1,5 +1,5 @@
--- Whether a study's trials used the data that the script has now, and ran under its numerics. A trial keeps the fingerprints of the data that it used; to compare them it
--- is run again up to mr.fit, with the data as they are now.
+-- Whether a study's trials used the data that the script has now, and ran under its numerics. A trial keeps the fingerprints of the data that
+-- it used; to compare them it is run again up to mr.fit, with the data as they are now.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local trials = require "moonrank.sweep.trial"
