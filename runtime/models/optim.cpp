@@ -296,6 +296,8 @@ void check_adam(const Adam& adam) {
     throw ArgumentError("weight_decay", "it moves every row, and sparse steps move few: use 0");
   rate("beta1", adam.beta1);
   rate("beta2", adam.beta2);
+  if (!(adam.epsilon >= 0 && std::isfinite(adam.epsilon)))
+    throw ArgumentError("epsilon", std::to_string(adam.epsilon) + ", expected a number from 0 on");
 }
 
 /// The parameters that have a gradient: whose rows without one are put off, and the others, by kind.

@@ -25,6 +25,11 @@ int32_t StepLog::rest_of(const GlideMethod& method) {
   return static_cast<int32_t>(std::min<double>(kept, std::ceil(portable::log(nothing) / portable::log(ratio))));
 }
 
+bool StepLog::possible(const GlideMethod& method) {
+  const bool come_down = !method.adam || method.beta1 < method.beta2 * method.beta2 * method.beta2;
+  return come_down && rest_of(method) <= kept / 4;
+}
+
 StepLog::StepLog(const GlideMethod& method, int32_t now)
     : method_(method),
       now_(now),

@@ -101,9 +101,10 @@ Blocks& blocks() {
 void* from_system(int64_t size) noexcept {
   constexpr int64_t large_page = int64_t{2} << 20;
   if (size < large_page) return std::aligned_alloc(64, static_cast<size_t>(size));
-  void* const data = std::aligned_alloc(large_page, static_cast<size_t>(size));
+  void* data = nullptr;  // the size need not be a multiple of such a page
+  if (posix_memalign(&data, large_page, static_cast<size_t>(size)) != 0) return nullptr;
 #if defined(MADV_HUGEPAGE)
-  if (data != nullptr) static_cast<void>(madvise(data, static_cast<size_t>(size), MADV_HUGEPAGE));
+  static_cast<void>(madvise(data, static_cast<size_t>(size), MADV_HUGEPAGE));
 #endif
   return data;
 }

@@ -18,7 +18,7 @@ local function stored(path, settings, mix_numerics)
   end
   if was.numerics ~= core.numerics() and not mix_numerics then
     check.fail("%s holds results of the numerics '%s', those of this program are '%s'\n(move it away; mix_numerics = true takes it)", path,
-      was.numerics or "not recorded", core.numerics())
+      core.safe_text(was.numerics or "not recorded"), core.numerics())
   end
   local results = {}
   for i, name in ipairs(names) do results[name] = tensors[i] end
@@ -28,6 +28,11 @@ end
 -- Settings as texts.
 local function texts_of(settings)
   local texts = {}
+  for _, name in ipairs{ "format", "numerics" } do
+    if settings[name] ~= nil then
+      check.fail("mr.checkpoint: a setting is named '%s', which the file says itself: take another name", name)
+    end
+  end
   for name, value in pairs(settings) do texts[name] = fingerprint.of(value) or tostring(value) end
   return texts
 end

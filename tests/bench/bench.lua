@@ -32,6 +32,14 @@ function M.times_of(f, repeats, budget)
   return times
 end
 
+---A path for a file or folder of this run, and its end: `local at <close> = bench.temporary()`, `at.path`. What lies there goes at the end, also after an
+---error or Ctrl-C.
+function M.temporary()
+  local path = os.tmpname()
+  os.remove(path)
+  return setmetatable({ path = path }, { __close = function() os.execute(("rm -rf '%s' '%s.features'"):format(path, path)) end })
+end
+
 -- The last words of what a program said on standard error: Python's "ValueError: ..." and the like.
 local function reason_in(path)
   local last
@@ -43,7 +51,8 @@ end
 ---where MOONRANK_PEERS is "none".
 function M.peer_lines(script, ...)
   if os.getenv "MOONRANK_PEERS" == "none" then return {}, "left out" end
-  local errors = os.tmpname()
+  local at <close> = M.temporary()
+  local errors = at.path
   local words = { ("timeout 900 python3 '%speers/%s'"):format(M.folder, script) }
   for _, word in ipairs{ ... } do words[#words + 1] = ("'%s'"):format(word) end
   local pipe = assert(io.popen(("%s 2>'%s'"):format(table.concat(words, " "), errors)))
@@ -51,7 +60,6 @@ function M.peer_lines(script, ...)
   for line in pipe:lines() do lines[#lines + 1] = line end
   local _, _, status = pipe:close()
   local reason = status == 124 and "ended after 15 minutes" or status ~= 0 and (reason_in(errors) or "status " .. status) or nil
-  os.remove(errors)
   return lines, reason and "failed: " .. reason
 end
 

@@ -22,6 +22,13 @@ describe("benchmarks", function()
     test.check(found and ratios:find("| ranx | 1 | failed: ValueError: no such metric |", 1, true), ratios)
     test.check(ratios:find "^Measured: %d+%-%d+%-%d+, ", ratios)
   end)
+  it("say what is wrong with an option before they measure", function()
+    for _, command in ipairs{ "catalogue.lua --optimizers nope", "kernels.lua --shapes nope", "epochs.lua --losses nope",
+      "epochs.lua --sets nope", "scale.lua --parts nope", "instructions.lua --program /nonexistent" } do
+      local well, text = program.run(("'%s' '%s%s"):format(program.moonrank, here, (command:gsub(" ", "' ", 1))))
+      test.check(not well and (text:find "nope" or text:find "/nonexistent"), command .. ": " .. text)
+    end
+  end)
   it("compare a peer's times with ours", function()
     local well, text = with_python "echo 10; echo 30; echo 20"
     test.check(well, text)

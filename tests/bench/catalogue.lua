@@ -9,7 +9,8 @@ local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 local args = mr.args{
   users = { default = 1000, help = "users of the ratings" },
   items = { default = { 5000, 50000, 500000 }, help = "sizes of the catalogue; the first is that of the ratings" },
-  optimizers = { default = { "adam", "dense", "sparse" }, help = "dense: with weight decay; sparse: of the rows with a gradient alone" },
+  optimizers = { default = { "adam", "dense", "sparse" }, choices = { "adam", "dense", "sparse" },
+    help = "dense: with weight decay; sparse: of the rows with a gradient alone" },
   threads = { default = { 1 }, help = "numbers of threads" },
   epochs = { default = 10, help = "measured after `warm`; the median counts" },
   warm = { default = 2, help = "epochs before" },

@@ -8,9 +8,10 @@ local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
 local args = mr.args{
-  sets = { default = { "movielens", "citeulike", "mq2008" }, help = "which data sets, where they are found" },
+  sets = { default = { "movielens", "citeulike", "mq2008" }, choices = { "movielens", "citeulike", "mq2008" },
+    help = "which data sets, where they are found" },
   nsr = { default = { 1, 2, 3, 5 }, help = "negatives per relevant row, of MovieLens" },
-  losses = { default = { "ndcg", "ap", "nrbp" }, help = "which losses" },
+  losses = { default = { "ndcg", "ap", "nrbp" }, choices = { "ndcg", "ap", "nrbp" }, help = "which losses" },
   threads = { default = { 1, 2 }, help = "numbers of threads" },
   forms = { default = { "padded", "padded compiled", "lists", "lists compiled", "relevant", "relevant compiled" },
     help = "forms of the peer; none: no peer" },
@@ -109,7 +110,8 @@ local function export(part, path)
 end
 
 local rows, add = bench.collect()
-local path = os.tmpname()
+local temporary <close> = bench.temporary()
+local path = temporary.path
 
 local function run(set)
   export(set.train, path)
@@ -130,10 +132,7 @@ local function run(set)
 end
 
 for _, name in ipairs(args.sets) do
-  local of_name = data_sets[name] or error(("no data set '%s', expected movielens, citeulike or mq2008"):format(name), 0)
-  local found, message = pcall(of_name, run)
+  local found, message = pcall(data_sets[name], run)
   if not found then print(("%s is left out: %s"):format(name, message)) end
 end
-os.remove(path)
-os.remove(path .. ".features")
 bench.finish(("One epoch, median of %d epochs of ours and %d of the peer."):format(args.epochs, args.peer_epochs), rows, args.csv)

@@ -3,6 +3,7 @@
 -- counts belong to one compiler and kind of build; for another, and where valgrind or AVX2 is missing, it says SKIPPED.
 -- Usage: moonrank tests/bench/instructions.lua [--update] [--only NAME]; needs valgrind.
 local mr = require "moonrank"
+local core = require "moonrank.core"
 
 local kernels = { "smooth_rank_direct", "smooth_ap_step_direct", "smooth_ap_step_boxes", "exact_metrics", "characteristic", "adam_step" }
 local args = mr.args{
@@ -11,6 +12,7 @@ local args = mr.args{
   program = { default = "build/release/moonrank_instructions", help = "the program that is counted" },
   tolerance = { default = 0.1, help = "more than this share above the written count is a failure" },
 }
+if not core.file_exists(args.program) then error(("--program: there is no %s; the build makes it"):format(args.program), 0) end
 local baseline = (arg[0]:match("^(.*/)") or "./") .. "instructions.txt"
 
 -- What a command says and whether it went well.

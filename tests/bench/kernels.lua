@@ -7,7 +7,8 @@ local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
 local args = mr.args{
   rows = { default = { 32, 128, 512, 2048, 8192, 32768, 222472 }, help = "rows of a list" },
-  shapes = { default = { "normal", "equal", "heavy-tailed", "spread" }, help = "of the scores" },
+  shapes = { default = { "normal", "equal", "heavy-tailed", "spread" }, choices = { "normal", "equal", "heavy-tailed", "spread" },
+    help = "of the scores" },
   threads = { default = { 1, 2 }, help = "numbers of threads" },
   forms = { default = { "padded", "padded compiled", "lists", "lists compiled", "approxndcg", "approxndcg compiled", "neuralndcg",
       "neuralndcg compiled" },

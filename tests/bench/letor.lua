@@ -28,7 +28,8 @@ local function repeated(path, to)
 end
 
 local rows, add = bench.collect()
-local path = os.tmpname()
+local temporary <close> = bench.temporary()
+local path = temporary.path
 for _, name in ipairs{ "mslr-web-slice/train.txt.gz", "mq2008/S1.txt.gz" } do
   local found, source = pcall(require("moonrank.data.find").path, name)
   if found then
@@ -42,5 +43,4 @@ for _, name in ipairs{ "mslr-web-slice/train.txt.gz", "mq2008/S1.txt.gz" } do
     print(("%s is left out: %s"):format(name, source))
   end
 end
-os.remove(path)
 bench.finish("LETOR text into lists and features.", rows, args.csv)

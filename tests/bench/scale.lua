@@ -7,7 +7,7 @@ local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
 local args = mr.args{
-  parts = { default = { "ratings", "queries" }, help = "which data" },
+  parts = { default = { "ratings", "queries" }, choices = { "ratings", "queries" }, help = "which data" },
   times = { default = 1.0, help = "times as many users and queries" },
   threads = { default = { 1, 2 }, help = "numbers of threads of the epochs" },
   epochs = { default = 2, help = "measured with each number of threads; the median counts" },

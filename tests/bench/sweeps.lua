@@ -13,7 +13,8 @@ local args = mr.args{
   large = { default = 100000, help = "trials of the store that is read" },
   csv = { type = "string", help = "a file for the table, as CSV" },
 }
-local folder = os.getenv "MOONRANK_BENCH" or os.tmpname() .. "_bench"
+local parent <close> = not os.getenv "MOONRANK_BENCH" and bench.temporary() or nil
+local folder = parent and parent.path or os.getenv "MOONRANK_BENCH"
 core.make_folder(folder .. "/x")
 
 -- Seconds of a part in a process of its own, which gets workers of its own.
@@ -61,6 +62,5 @@ else
     seconds[i] = core.clock() - began
   end
   add(("a store of %d trials opened and pivoted"):format(args.large), "moonrank", 1, seconds)
-  os.execute("rm -rf " .. folder)
   bench.finish("Sweeps.", rows, args.csv)
 end

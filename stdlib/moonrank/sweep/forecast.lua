@@ -18,6 +18,7 @@ function M.new() return setmetatable({ ended = {}, total = 0.0, fitted = 0, name
 ---@param params table<string, any>
 ---@param seconds number
 function Forecast:add(params, seconds)
+  if not (seconds >= 0 and seconds < math.huge) then return end  -- a store may hold any number
   self.ended[#self.ended + 1] = { params = params, seconds = seconds }
   self.total = self.total + seconds
 end

@@ -55,7 +55,11 @@ local cases = {
   { "adam", { lr = 0.01 } }, { "adam", { lr = 0.01 }, decaying = true },
   { "adam", { lr = 0.01, beta1 = 0.5, beta2 = 0.9, epsilon = 1e-3 } },
   { "adam", { lr = 0.01, beta1 = 0.97, beta2 = 0.999, epsilon = 1e-5 }, decaying = true }, { "adam", { lr = 0.01, beta1 = 0 } },
+  { "adam", { lr = 0.01, beta1 = 0.85, beta2 = 0.95, epsilon = 1e-4 }, scale = 1e-3 },
   { "adam", { lr = 0.001, beta1 = 0.9, beta2 = 0.8 } }, -- momentum outlives the squares: not put off
+  -- nor where it nearly does: what a row loses would be a sum of terms that grow
+  { "adam", { lr = 0.01, beta1 = 0.7, beta2 = 0.5 } },
+  { "adam", { lr = 0.01, beta1 = 0.887, beta2 = 0.8, epsilon = 1e-2 }, scale = 1e-6 },
   { "sgd", { lr = 0.001, momentum = 0.9 }, scale = 0.1 }, { "sgd", { lr = 0.001, momentum = 0.5 }, decaying = true, scale = 0.1 },
 }
 

@@ -132,6 +132,9 @@ describe("a file", function()
       local results, there = mr.checkpoint(path, { seed = 1 }, compute, { mix_numerics = true })
       equal({ results.x:totable(), there }, { { 1, 1 }, true })
       raises(function() mr.checkpoint(path, { seed = 1 }, compute, { mix = true }) end, "mix")
+      for _, name in ipairs{ "format", "numerics" } do
+        raises(function() mr.checkpoint(path .. "2", { [name] = 1 }, error) end, "a setting is named '" .. name .. "'")
+      end
     end)
   end)
 
