@@ -11,10 +11,12 @@ namespace {
 template <class Real>
 using Parts = typename Lanes<Real>::Vector[Lanes<Real>::parts];
 
-/// of_two over lanes as Wide numbers, in halves.
+/// of_two over the lanes as Wide numbers, in halves.
 template <class Wide, class Real, class F>
-Wide over_halves(const Real (&lanes)[Lanes<Real>::width], F of_two) {
+Wide over_halves(const Parts<Real>& v, F of_two) {
   constexpr int64_t half = Lanes<Real>::width / 2;
+  Real lanes[2 * half];
+  std::memcpy(lanes, v, sizeof lanes);
   Wide left[half];
   for (int64_t i = 0; i < half; ++i) left[i] = of_two(static_cast<Wide>(lanes[i]), static_cast<Wide>(lanes[i + half]));
   for (int64_t n = half / 2; n > 0; n /= 2) {
@@ -25,9 +27,7 @@ Wide over_halves(const Real (&lanes)[Lanes<Real>::width], F of_two) {
 
 template <class Real>
 double product_of(const Parts<Real>& v) {
-  Real lanes[Lanes<Real>::width];
-  std::memcpy(lanes, v, sizeof lanes);
-  return over_halves<double>(lanes, [](double a, double b) { return a * b; });
+  return over_halves<double, Real>(v, [](double a, double b) { return a * b; });
 }
 
 #if defined(__AVX__)
@@ -64,21 +64,13 @@ inline double sum_of(const Parts<float>& v) {
 }
 inline float total_of(const Parts<float>& v) { return sum_of_eight(_mm256_add_ps(v[0], v[1])); }
 #else
-template <class Vector, int64_t parts, class Real, class Wide>
-Wide lanes_added(const Vector (&v)[parts]) {
-  Real lanes[Lanes<Real>::width];
-  std::memcpy(lanes, v, sizeof lanes);
-  return over_halves<Wide>(lanes, [](Wide a, Wide b) { return a + b; });
+template <class Wide, class Real>
+Wide lanes_added(const Parts<Real>& v) {
+  return over_halves<Wide, Real>(v, [](Wide a, Wide b) { return a + b; });
 }
-inline double sum_of(const Parts<double>& v) {
-  return lanes_added<Lanes<double>::Vector, Lanes<double>::parts, double, double>(v);
-}
-inline double sum_of(const Parts<float>& v) {
-  return lanes_added<Lanes<float>::Vector, Lanes<float>::parts, float, double>(v);
-}
-inline float total_of(const Parts<float>& v) {
-  return lanes_added<Lanes<float>::Vector, Lanes<float>::parts, float, float>(v);
-}
+inline double sum_of(const Parts<double>& v) { return lanes_added<double, double>(v); }
+inline double sum_of(const Parts<float>& v) { return lanes_added<double, float>(v); }
+inline float total_of(const Parts<float>& v) { return lanes_added<float, float>(v); }
 #endif
 inline double total_of(const Parts<double>& v) { return sum_of(v); }
 

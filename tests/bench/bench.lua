@@ -37,7 +37,7 @@ end
 function M.temporary()
   local path = os.tmpname()
   os.remove(path)
-  return setmetatable({ path = path }, { __close = function() os.execute(("rm -rf '%s' '%s.features'"):format(path, path)) end })
+  return setmetatable({ path = path }, { __close = function() os.execute(("rm -rf '%s'"):format(path)) end })
 end
 
 -- The last words of what a program said on standard error: Python's "ValueError: ..." and the like.

@@ -111,7 +111,8 @@ end
 
 local rows, add = bench.collect()
 local temporary <close> = bench.temporary()
-local path = temporary.path
+core.make_folder(temporary.path .. "/x")
+local path = temporary.path .. "/lists"
 
 local function run(set)
   export(set.train, path)
