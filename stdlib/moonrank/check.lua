@@ -92,6 +92,26 @@ function M.names(t)
   return names
 end
 
+---Whether this is a tensor.
+---@param value any
+---Example: `require("moonrank.check").is_tensor({1, 2})   --> false`
+function M.is_tensor(value)
+  return type(value) == "userdata" and debug.getmetatable(value) == core.classes["mr.Tensor"].meta
+end
+
+---Refuses options that are not integers of at least 1.
+---@param where string
+---@param options table
+---@param names string[]
+function M.positive_integers(where, options, names)
+  for _, name in ipairs(names) do
+    local value = options[name]
+    if math.type(value) ~= "integer" or value < 1 then
+      M.fail("%s: %s is %s, expected an integer of at least 1", where, name, value == M.none and "absent" or tostring(value))
+    end
+  end
+end
+
 ---Raises unless `value` is one of `choices`.
 function M.choice(where, name, value, choices)
   for _, each in ipairs(choices) do

@@ -3,6 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local random = require "moonrank.random"
 
 local M = {}
 
@@ -76,13 +77,19 @@ function Epochs:step(batch)
   return counted
 end
 
+-- A step whose random numbers without a seed depend on the fit's seed and on its number alone.
+function Epochs:seeded_step(batch)
+  local _ <close> = random.scope(self._o.seed, ("step %d"):format(batch.step))
+  return self:step(batch)
+end
+
 -- Steps through all batches; returns how many lists counted. `after(done, lists, total)` is called after each.
 function Epochs:pass(epoch, after)
   local lists, done = 0, 0
   for batch in self:batches(epoch) do
     core.check_interrupt()
-    batch.step = (epoch - 1) * self.count + done + 1
-    lists, done = lists + self:step(batch), done + 1
+    batch.step, batch.training = (epoch - 1) * self.count + done + 1, true
+    lists, done = lists + self:seeded_step(batch), done + 1
     if after then after(done, lists, self._tally.so_far) end
   end
   return lists

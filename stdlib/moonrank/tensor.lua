@@ -1,8 +1,10 @@
 -- Tensors and judged lists: how scripts make them, and the methods that are written in Lua.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local random = require "moonrank.random"
+local room = require "moonrank.room"
 
-local M = {}
+local M = { seed = random.seed }
 
 local tensor = core.classes["mr.Tensor"].methods
 local tensor_getters = core.classes["mr.Tensor"].getters
@@ -46,6 +48,7 @@ end
 ---Example: `mr.zeros(2, 3):size(2)   --> 3`
 function M.zeros(...)
   local sizes, options = sizes_of("mr.zeros", ...)
+  sizes = room.take("mr.zeros", sizes)
   options = kind("mr.zeros", options)
   return core.full(sizes, 0, options.dtype, options.device)
 end
@@ -56,6 +59,7 @@ end
 ---Example: `mr.ones(3):sum():item()   --> 3.0`
 function M.ones(...)
   local sizes, options = sizes_of("mr.ones", ...)
+  sizes = room.take("mr.ones", sizes)
   options = kind("mr.ones", options)
   return core.full(sizes, 1, options.dtype, options.device)
 end
@@ -68,7 +72,7 @@ end
 ---Example: `mr.full({2}, 0.5):sum():item()   --> 1.0`
 function M.full(sizes, value, options)
   options = kind("mr.full", options)
-  return core.full(sizes, value, options.dtype, options.device)
+  return core.full(room.take("mr.full", sizes), value, options.dtype, options.device)
 end
 
 ---first, first + step, ... up to last, as a vector.
@@ -79,10 +83,18 @@ end
 ---Example: `mr.arange(1, 4):sum():item()   --> 10.0`
 function M.arange(first, last, options)
   options = kind("mr.arange", options, { step = 1 })
+  room.take("mr.arange", { math.abs((last - first) / options.step) + 1 })
   return core.arange(first, last, options.step, options.dtype, options.device)
 end
 
----Uniform random numbers in [low, high). The same on every device and for any number of threads. Two numbers instead of sizes, low and high,
+-- Options with a seed: without one, that of the next call in the scope (mr.seed).
+local function seeded(options)
+  if not options.seed then options.seed, options.stream = random.next(options.stream) end
+  return options
+end
+
+---Uniform random numbers in [low, high). The same on every device and for any number of threads. Without a seed every call gives
+---others (mr.seed). Two numbers instead of sizes, low and high,
 ---make a part of a search space for mr.sweep; see `moonrank.sweep.parts.uniform`.
 ---@param sizes integer[]
 ---@param options? { low?: number, high?: number, seed?: integer, stream?: string, dtype?: string, device?: string }
@@ -91,17 +103,19 @@ end
 ---Example: `mr.uniform(0, 0.5)   --> uniform(0, 0.5)`
 function M.uniform(sizes, options, ...)
   if type(sizes) == "number" then return require("moonrank.sweep.parts").uniform(sizes, options, ...) end
-  options = kind("mr.uniform", options, { low = 0, high = 1, seed = 1, stream = "uniform" })
+  options = seeded(kind("mr.uniform", options, { low = 0, high = 1, seed = check.none, stream = "uniform" }))
+  sizes = room.take("mr.uniform", sizes)
   return core.uniform(sizes, options.low, options.high, options.seed, options.stream, options.dtype, options.device)
 end
 
----Normal random numbers. The same on every device and for any number of threads.
+---Normal random numbers. The same on every device and for any number of threads. Without a seed every call gives others (mr.seed).
 ---@param sizes integer[]
 ---@param options? { mean?: number, sd?: number, seed?: integer, stream?: string, dtype?: string, device?: string }
 ---@return mr.Tensor
 ---Example: `mr.normal({3}, {seed = 7}):size(1)   --> 3`
 function M.normal(sizes, options)
-  options = kind("mr.normal", options, { mean = 0, sd = 1, seed = 1, stream = "normal" })
+  options = seeded(kind("mr.normal", options, { mean = 0, sd = 1, seed = check.none, stream = "normal" }))
+  sizes = room.take("mr.normal", sizes)
   return core.normal(sizes, options.mean, options.sd, options.seed, options.stream, options.dtype, options.device)
 end
 
@@ -147,6 +161,28 @@ end
 function tensor:clamp(options)
   options = check.options("clamp", options, { min = check.none, max = check.none })
   return core.clamp(self, options.min, options.max)
+end
+
+---A fully connected layer: activation(x weight + bias), in one pass.
+---@param weight mr.Tensor  [inputs, outputs]
+---@param bias mr.Tensor    [1, outputs]
+---@param activation? string  "none" (default), "relu", "tanh", "sigmoid" or "softplus"
+---@return mr.Tensor        [rows, outputs]
+---Example: `mr.ones(1, 2):linear(mr.ones(2, 1), mr.full({1, 1}, -3), "relu"):item()   --> 0.0`
+function tensor:linear(weight, bias, activation) return core.layer(self, weight, bias, activation or "none") end
+
+local core_dropout = tensor.dropout
+
+---Entries set to 0 with probability `rate`, the others divided by 1 - rate. Which ones depends on seed and stream only; without a seed, on
+---the number of the call (mr.seed).
+---@param rate number
+---@param seed? integer
+---@param stream? string  default "dropout"
+---@return mr.Tensor
+---Example: `mr.ones(1000):dropout(0.5):sum():item() > 800   --> true`
+function tensor:dropout(rate, seed, stream)
+  if seed then return core_dropout(self, rate, seed, stream or "dropout") end
+  return core_dropout(self, rate, random.next(stream or "dropout"))
 end
 
 ---Makes this tensor a leaf that collects gradients: from now on operations on it are recorded (x.tracked says so), and `backward` adds to
@@ -238,6 +274,19 @@ function M.lists(t)
 end
 
 local lists_methods = core.classes["mr.Lists"].methods
+
+---The score of item i for user u, <p_u, q_i>, for every row.
+---@param p mr.Tensor      [users, factors]
+---@param q mr.Tensor      [items, factors]
+---@param users mr.Tensor  [lists] int64, the user of each list
+---@param items mr.Tensor  [rows] int64, the item of each row
+---@return mr.Tensor       [rows]
+---Example:
+---```lua
+---local one, both = mr.tensor({1}, {dtype = "int64"}), mr.tensor({2, 1}, {dtype = "int64"})
+---mr.lists{{0, 1}}:factor_scores(mr.tensor{{1, 2}}, mr.tensor{{1, 0}, {0, 3}}, one, both)   --> {6, 1}  mr.Tensor {2} float32
+---```
+function lists_methods:factor_scores(p, q, users, items) return core.factor_scores(p, q, users, items, self) end
 
 ---Rank of every row in its list, from 1. Under ties = "mean" (default) tied rows share the middle of their ranks.
 ---@param x mr.Tensor  [rows]

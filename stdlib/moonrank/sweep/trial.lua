@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local outcome_of = require("moonrank.sweep.outcome").of
+local random = require "moonrank.random"
 local seen = require "moonrank.data.seen"
 
 local M = {}
@@ -138,7 +139,10 @@ function M.data_of(context, job, stop)
   rawset(_G, "print", function() end)
   rawset(io, "write", function() return io.stdout end)
   seen.begin(stop)
-  local ok, message = pcall(function() context.run((trial_of(quiet, job))) end)
+  local ok, message = pcall(function()
+    local _ <close> = random.scope(job.seed, "trial")
+    context.run((trial_of(quiet, job)))
+  end)
   local entries = seen.finish()
   rawset(_G, "print", was_print)
   rawset(io, "write", was_write)
@@ -155,6 +159,7 @@ function M.run(context, job)
   core.peak_memory(true)
   local began, making = core.clock(), core.distribution_seconds()
   seen.begin()
+  local _ <close> = random.scope(job.seed, "trial")
   local ok, result = xpcall(context.run, script_traceback, trial)
   local data = seen.finish()
   local outcome = ok and finished(result, context) or failure(result)

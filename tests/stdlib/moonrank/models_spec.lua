@@ -106,15 +106,7 @@ describe("self-attention", function()
 
   it("has derivatives for all parameters", function()
     local small = mr.models.self_attention{ inputs = 3, width = 4, heads = 2, blocks = 1, inner = 5, dtype = "float64" }
-    local leaves = small:parameters()
-    for i, parameter in ipairs(leaves) do
-      local worst = mr.gradcheck(function(t)
-        local given = { table.unpack(leaves) }
-        given[i] = t
-        return small._forward(given, batch)
-      end, parameter)
-      check(worst < 1e-6, ("%s: %g"):format(small._names[i], worst))
-    end
+    check(small:gradcheck(batch) < 1e-6)
   end)
 
   it("drops entries in batches of a training step only, others in every step", function()
@@ -239,7 +231,7 @@ describe("a model in a file", function()
         { string.pack("<I8", 1 << 40) .. whole, "a header of 1099511627776 bytes" }, { file_of("{", ""), "not a safetensors header" },
         { file_of("[]", ""), "not a safetensors header: expected a JSON object" },
         { file_of("{}", ""), "kind of model is 'nil'" },
-        { changed('"mf"', '"gp"'), "kind of model is 'gp', expected 'mf', 'mlp' or 'self_attention'" },
+        { changed('"mf"', '"gp"'), "kind of model is 'gp', which is not defined; there are: mf, mlp, self_attention" },
         { changed('"items":{', '"other":{'), "no tensor 'items' in the file" },
         { changed('"F32"', '"F16"'), "tensor type 'F16', expected F32, F64 or I64" },
         { changed("%[3,4%]", "[4,3]"), "tensor 'users' is {4, 3} float32, expected {3, 4} float32" },
@@ -251,7 +243,8 @@ describe("a model in a file", function()
         { changed('"data_offsets":%[0', '"data_offsets":[-9223372036854775808'), "does not fit its bytes" },
         { changed(",128%]", ",-9223372036854775808]"), "does not fit its bytes" },
         { changed('"dtype":"F32",', ""), "not a safetensors header" },
-        { changed('"users":"3"', '"users":"300000000000"'), "tensor 'users' is {3, 4} float32, expected {300000000000, 4} float32" },
+        { changed('"users":"3"', '"users":"300000000000"'),
+          "mr.uniform: sizes {300000000000, 4} are more than the tensors of the file have" },
         { changed('"users":"3"', '"users":"x"'), "mr.models.mf: users is x" },
         { changed('"users":"3"', '"userz":"3"'), "no option of mr.models.mf 'userz', did you mean 'users'?" },
         { changed('"dtype":"float32"', '"dtype":"float64"'), "expected {3, 4} float64" },

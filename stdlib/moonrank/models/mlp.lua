@@ -1,0 +1,37 @@
+-- The definition of mr.models.mlp, and how models with layers make one.
+local check = require "moonrank.check"
+local layers = require "moonrank.models.layers"
+
+local function last_of(o) return #o.hidden + 1 end
+
+local function names_of(layer) return ("layer%d.weight"):format(layer), ("layer%d.bias"):format(layer) end
+
+return {
+  built_in = true, repeats = true,
+  required = { inputs = "integer" }, options = { hidden = {}, activation = "relu" },
+  check = function(o)
+    check.choice("mr.models.mlp", "activation", o.activation, { "relu", "tanh", "sigmoid", "softplus" })
+    for i, width in ipairs(o.hidden) do
+      if math.type(width) ~= "integer" or width < 1 then
+        check.fail("mr.models.mlp: hidden layer %d is %s, expected an integer of at least 1", i, tostring(width))
+      end
+    end
+  end,
+  parameters = function(o)
+    local tensors, order, inputs = {}, {}, o.inputs
+    for i = 1, last_of(o) do
+      local width = o.hidden[i] or 1
+      layers.add(tensors, order, "layer" .. i, "layer " .. i, inputs, width, o)
+      inputs = width
+    end
+    return tensors, order
+  end,
+  forward = function(self, batch)
+    local x, last = batch.features, last_of(self.options)
+    for i = 1, last do
+      local weight, bias = names_of(i)
+      x = x:linear(self[weight], self[bias], i < last and self.options.activation or "none")
+    end
+    return x:reshape(#x)
+  end,
+}

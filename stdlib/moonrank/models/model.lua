@@ -1,0 +1,217 @@
+-- The class of models: named parameters, buffers, and the forward pass of a definition.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local gradcheck = require "moonrank.gradcheck"
+
+local M = {}
+
+---@class mr.Model
+---@field kind string
+---@field config table     the options that it was made with
+---@field repeats boolean  whether its scores depend on the batch and the parameters alone
+local Model = check.class("mr.Model")
+
+local function described(x)
+  return check.is_tensor(x) and ("{%s} %s"):format(table.concat(x:shape(), ", "), x.dtype) or type(x)
+end
+
+-- What `forward` gets as self: parameters and buffers by name, and `options`. Buffers may be assigned, nothing else.
+local function view_of(model)
+  local fixed, buffers = { options = model.config }, model._buffers
+  for i, name in ipairs(model._names) do fixed[name] = model._parameters[i] end
+  local function unknown(_, name)
+    local known = check.names(fixed)
+    table.move(check.names(buffers), 1, #check.names(buffers), #known + 1, known)
+    check.unknown(("parameter or buffer of model '%s'"):format(model.kind), name, known)
+  end
+  local function assign(_, name, value)
+    local buffer = buffers[name]
+    if not buffer then check.fail("model %s: '%s' is no buffer, and nothing else changes in forward", model.kind, tostring(name)) end
+    if described(value) ~= described(buffer) then
+      check.fail("model %s: buffer '%s' was set to %s, expected %s", model.kind, name, described(value), described(buffer))
+    end
+    buffers[name] = value:detach()
+  end
+  local function buffer_of(view, name) return buffers[name] or unknown(view, name) end
+  return setmetatable({}, { __index = setmetatable(fixed, { __index = buffer_of }), __newindex = assign })
+end
+
+---A model of a definition.
+---@param definition table  checked
+---@param config table      its options
+---@param names string[]    of the parameters, in order
+---@param parameters mr.Tensor[]
+---@param buffers table<string, mr.Tensor>
+---@return mr.Model
+function M.new(definition, config, names, parameters, buffers)
+  for i, parameter in ipairs(parameters) do parameters[i] = parameter:requires_grad() end
+  local repeats = definition.repeats
+  local model = setmetatable({
+    kind = definition.name, config = config, repeats = type(repeats) == "function" and repeats(config) or repeats == true,
+    _definition = definition, _names = names, _parameters = parameters, _buffers = buffers, _view = false,
+  }, Model)
+  model._view = view_of(model)
+  return model
+end
+
+-- What a script's forward pass returned: one score per row, of the parameters' type.
+local function check_scores(self, scores, batch)
+  local where, rows = "model " .. self.kind, batch.lists.rows
+  if not check.is_tensor(scores) then
+    check.fail("%s: forward returned a %s, expected a tensor of one score per row", where, type(scores))
+  end
+  local found, first = scores:shape(), self._parameters[1]
+  if #found ~= 1 or found[1] ~= rows then
+    check.fail("%s: forward returned sizes {%s}, expected {%d}, one score per row%s", where, table.concat(found, ", "), rows,
+      scores:numel() == rows and (": scores:reshape(%d)"):format(rows) or "")
+  end
+  if scores.dtype ~= first.dtype then check.fail("%s: forward returned %s, expected %s", where, scores.dtype, first.dtype) end
+  if batch.training and not scores.tracked then
+    check.fail("%s: the scores do not depend on its parameters: training would change nothing", where)
+  end
+end
+
+---One score per row of the batch, differentiable in the parameters. What a script's forward pass returns is checked.
+---@param batch mr.Batch
+---@return mr.Tensor  [rows]
+function Model:__call(batch)
+  local scores = self._definition.forward(self._view, batch)
+  if not self._definition.built_in then check_scores(self, scores, batch) end
+  return scores
+end
+
+---The tensors that training updates.
+---@return mr.Tensor[]
+function Model:parameters() return { table.unpack(self._parameters) } end
+
+---Parameters and buffers by name, as a file has them.
+---@return string[] names
+---@return mr.Tensor[] values
+function Model:state()
+  local names, values = { table.unpack(self._names) }, self:parameters()
+  for _, name in ipairs(check.names(self._buffers)) do
+    names[#names + 1], values[#values + 1] = name, self._buffers[name]
+  end
+  return names, values
+end
+
+---Copies of the parameters and buffers as they are now, for :restore. Of what an optimiser moves row by row a row is copied when it changes.
+---@param into? table  an earlier snapshot, which is overwritten
+---@return table
+function Model:snapshot(into)
+  local copies = { buffers = {} }
+  for i, parameter in ipairs(self._parameters) do copies[i] = core.snapshot(parameter, into and into[i]) end
+  for name, buffer in pairs(self._buffers) do copies.buffers[name] = buffer end
+  return copies
+end
+
+---Restores the values of a snapshot.
+---@param snapshot table
+function Model:restore(snapshot)
+  for i, parameter in ipairs(self._parameters) do core.restore(parameter, snapshot[i]) end
+  for name, buffer in pairs(snapshot.buffers) do self._buffers[name] = buffer end
+end
+
+-- Replaces every tensor by what `change` makes of it.
+local function converted(self, change)
+  for i, parameter in ipairs(self._parameters) do self._parameters[i] = change(parameter:detach()):requires_grad() end
+  for name, buffer in pairs(self._buffers) do self._buffers[name] = change(buffer) end
+  self.config.dtype = self._parameters[1].dtype
+  self._view = view_of(self)
+  return self
+end
+
+---Puts other tensors of the same sizes in the place of parameters and buffers, on the device where they are.
+---@param by_name table<string, mr.Tensor>  all of them
+---@return mr.Model  itself
+function Model:put(by_name)
+  for i, name in ipairs(self._names) do
+    self._parameters[i] = by_name[name]:to(self._parameters[i].device):requires_grad()
+  end
+  for name, buffer in pairs(self._buffers) do self._buffers[name] = by_name[name]:to(buffer.device) end
+  self._view = view_of(self)
+  return self
+end
+
+---Moves the model to a device; optimisers bound to its parameters before have the old ones.
+---@param device string  "cpu" or "cuda"
+---@return mr.Model  itself
+---Example: `mr.models.linear{inputs = 2}:to("cpu"):size()   --> 3`
+function Model:to(device) return converted(self, function(x) return x:to(device) end) end
+
+---Makes parameters and buffers float64; optimisers bound to its parameters before have the old ones.
+---@return mr.Model  itself
+---Example: `mr.models.linear{inputs = 2}:double():parameters()[1].dtype   --> float64`
+function Model:double() return converted(self, function(x) return x.dtype == "int64" and x or x:double() end) end
+
+---Compares the gradient of every parameter with central differences (mr.gradcheck) on a batch, in float64.
+---@param batch mr.Batch
+---@param options? { step?: number, tolerance?: number, seed?: integer }
+---@return number  the worst error
+---Example: `mr.models.linear{inputs = 2, dtype = "float64"}:gradcheck{lists = mr.lists{{1, 0}}, features = mr.normal({2, 2}, {dtype = "float64"})} < 1e-6   --> true`
+function Model:gradcheck(batch, options)
+  local worst = 0
+  for i, name in ipairs(self._names) do
+    if self._parameters[i].dtype ~= "float64" then check.fail("gradcheck: '%s' is float32, expected float64: model:double()", name) end
+    local function at(x)
+      local view = setmetatable({ [name] = x }, { __index = self._view, __newindex = function() end })
+      return self._definition.forward(view, batch)
+    end
+    local ok, found = pcall(gradcheck.gradcheck, at, self._parameters[i], options)
+    if not ok then error(tostring(found):gsub("gradcheck:", ("gradcheck: '%s':"):format(name), 1), 0) end
+    worst = math.max(worst, found)
+  end
+  return worst
+end
+
+---Number of entries of all parameters.
+function Model:size()
+  local n = 0
+  for _, parameter in ipairs(self._parameters) do n = n + parameter:numel() end
+  return n
+end
+
+-- An option's shortest text that is read back as the same value.
+local function written(value)
+  if type(value) == "table" then return table.concat(value, ",") end
+  if math.type(value) ~= "float" then return tostring(value) end
+  local short = ("%.14g"):format(value)
+  return tonumber(short) == value and short or ("%.17g"):format(value)
+end
+
+local function options_text(config)
+  local parts = {}
+  for _, name in ipairs(check.names(config)) do
+    local value = config[name]
+    parts[#parts + 1] = ("%s = %s"):format(name, type(value) == "table" and "{" .. table.concat(value, ", ") .. "}" or tostring(value))
+  end
+  return table.concat(parts, ", ")
+end
+
+-- The options, and a line per tensor: name, sizes, entries.
+function Model:__tostring()
+  local lines = { ("%s{%s}, %d parameters"):format(self.kind, options_text(self.config), self:size()) }
+  local names, values = self:state()
+  local widths, rows = { 0, 0, 0 }, {}
+  for i, name in ipairs(names) do
+    rows[i] = { name, ("{%s}"):format(table.concat(values[i]:shape(), ", ")), tostring(values[i]:numel()) }
+    for c, text in ipairs(rows[i]) do widths[c] = math.max(widths[c], #text) end
+  end
+  for i, row in ipairs(rows) do
+    local mark = i > #self._names and "  buffer" or ""
+    lines[#lines + 1] = ("  %-" .. widths[1] .. "s  %-" .. widths[2] .. "s  %" .. widths[3] .. "s%s"):format(row[1], row[2], row[3], mark)
+  end
+  return table.concat(lines, "\n")
+end
+
+---Writes the parameters and the configuration to a safetensors file, whole or not at all. An existing file is replaced where it is a model,
+---too; any other is an error and is not changed. Where `path` is a link, this goes for the file that it leads to.
+---@param path string
+function Model:save(path)
+  local names, values = self:state()
+  local keys, texts = { "kind" }, { self.kind }
+  for _, name in ipairs(check.names(self.config)) do keys[#keys + 1], texts[#texts + 1] = name, written(self.config[name]) end
+  core.save_tensors(path, "moonrank model 1", names, values, keys, texts)
+end
+
+return M

@@ -1,0 +1,52 @@
+-- Named parameters of a model: what a definition returns, checked and put in order.
+local check = require "moonrank.check"
+
+local M = {}
+
+-- The names in `order`, which must be those of `tensors`, each once; without an order, sorted.
+local function ordered(where, tensors, order)
+  local known, names = {}, order or {}
+  for name in pairs(tensors) do
+    if type(name) ~= "string" then check.fail("%s: a name is %s, expected a text", where, tostring(name)) end
+    known[name] = true
+    if not order then names[#names + 1] = name end
+  end
+  if not order then table.sort(names) end
+  for _, name in ipairs(names) do
+    if not known[name] then check.fail("%s: its order names '%s', which is not among them, or twice", where, tostring(name)) end
+    known[name] = nil
+  end
+  if next(known) then check.fail("%s: its order leaves out '%s'", where, next(known)) end
+  return names
+end
+
+---Names and tensors in order, or one error that says what is wrong.
+---@param where string
+---@param tensors any      by name
+---@param order? string[]
+---@return string[] names
+---@return mr.Tensor[] values
+function M.listed(where, tensors, order)
+  if type(tensors) ~= "table" then check.fail("%s returned a %s, expected tensors by name", where, type(tensors)) end
+  local names, values = ordered(where, tensors, order), {}
+  for i, name in ipairs(names) do
+    local x = tensors[name]
+    if not check.is_tensor(x) then check.fail("%s: '%s' is a %s, expected a tensor", where, name, type(x)) end
+    values[i] = x
+  end
+  return names, values
+end
+
+---Parameters are leaves of one floating point type on one device.
+function M.check_leaves(where, names, values)
+  local first = values[1]
+  if not first then check.fail("%s returned no tensor, expected one or more by name", where) end
+  for i, x in ipairs(values) do
+    if x.dtype == "int64" then check.fail("%s: '%s' is int64, expected float32 or float64", where, names[i]) end
+    if x.dtype ~= first.dtype or x.device ~= first.device then
+      check.fail("%s: '%s' is %s on %s, but '%s' is %s on %s", where, names[i], x.dtype, x.device, names[1], first.dtype, first.device)
+    end
+  end
+end
+
+return M

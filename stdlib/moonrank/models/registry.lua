@@ -1,0 +1,153 @@
+-- Definitions of models by name: the built-in ones and those of scripts go through the same door.
+local check = require "moonrank.check"
+local listed = require "moonrank.models.parameters"
+local model = require "moonrank.models.model"
+local random = require "moonrank.random"
+local room = require "moonrank.room"
+
+local M = {}
+
+local definitions = {}
+
+local types = { "integer", "number", "string", "boolean", "integers" }
+
+---@class mr.models.Definition
+---@field required? table<string, string>   options that must be given, with their types: "integer" (of at least 1), "integers", "number", "string", "boolean"
+---@field options? table<string, any>       further options with their defaults; seed = 1 and dtype = "float32" are always there
+---@field check? fun(options: table)         raises where options do not go together
+---@field parameters fun(options: table): table<string, mr.Tensor>, string[]?  tensors by name, and the order of their names (default: sorted)
+---@field buffers? fun(options: table): table<string, mr.Tensor>  what forward keeps from batch to batch and training does not update
+---@field forward fun(self: table, batch: mr.Batch): mr.Tensor    one score per row; self has parameters, buffers (to be assigned) and `options` by name
+---@field repeats? boolean|fun(options: table): boolean  whether scores depend on the batch and the parameters alone, so that a GPU may replay an epoch (default false)
+
+local function of_type(value, kind)
+  if kind == "integer" then return math.type(value) == "integer" and value >= 1 end
+  if kind == "integers" then
+    for _, each in ipairs(type(value) == "table" and value or { "none" }) do
+      if math.type(each) ~= "integer" then return false end
+    end
+    return true
+  end
+  return type(value) == kind
+end
+
+-- The type of an option, from what is required or from its default.
+local function type_of(definition, name)
+  if definition.required[name] then return definition.required[name] end
+  local default = definition.options[name]
+  if type(default) == "table" then return default == check.none and "number" or "integers" end
+  return math.type(default) == "integer" and "whole" or type(default)
+end
+
+-- Options of a model, complete and of the right types.
+local function options_of(definition, given)
+  local where, defaults = "mr.models." .. definition.name, { seed = 1, dtype = "float32" }
+  for name in pairs(definition.required) do defaults[name] = check.none end
+  for name, default in pairs(definition.options) do defaults[name] = default end
+  local o = check.options(where, given, defaults)
+  for _, name in ipairs(check.names(definition.required)) do
+    local kind = definition.required[name]
+    if not of_type(o[name], kind) then
+      check.fail("%s: %s is %s, expected %s", where, name, tostring(o[name]), kind == "integer" and "an integer of at least 1"
+        or kind == "integers" and "a table of integers" or "a " .. kind)
+    end
+  end
+  check.choice(where, "dtype", o.dtype, { "float32", "float64" })
+  if math.type(o.seed) ~= "integer" then check.fail("%s: seed is %s, expected an integer", where, tostring(o.seed)) end
+  if definition.check then definition.check(o) end
+  return o
+end
+
+local function make(definition, given)
+  local o = options_of(definition, given)
+  local where = ("mr.models.%s: parameters"):format(definition.name)
+  local _ <close> = random.scope(o.seed, definition.name)
+  local names, values = listed.listed(where, definition.parameters(o))
+  listed.check_leaves(where, names, values)
+  local buffers = definition.buffers and definition.buffers(o) or {}
+  for _, name in ipairs((listed.listed(("mr.models.%s: buffers"):format(definition.name), buffers))) do
+    for _, other in ipairs(names) do
+      if name == other then check.fail("mr.models.%s: '%s' is a parameter and a buffer", definition.name, name) end
+    end
+  end
+  return model.new(definition, o, names, values, buffers)
+end
+
+local function checked(name, definition)
+  local none, where = check.none, "mr.models.define"
+  if type(name) ~= "string" or not name:match "^[%a_][%w_]*$" then check.fail("%s: name is %s, expected a word", where, tostring(name)) end
+  if definitions[name] and definitions[name].built_in then check.fail("%s: there is a model '%s' already", where, name) end
+  local d = check.options(where, definition,
+    { required = {}, options = {}, check = none, parameters = none, buffers = none, forward = none, repeats = none, built_in = false })
+  for _, part in ipairs{ "parameters", "forward" } do
+    if type(d[part]) ~= "function" then check.fail("%s: %s of '%s' is a %s, expected a function", where, part, name, type(d[part])) end
+  end
+  for _, part in ipairs{ "check", "buffers" } do
+    if d[part] and type(d[part]) ~= "function" then
+      check.fail("%s: %s of '%s' is a %s, expected a function", where, part, name, type(d[part]))
+    end
+  end
+  for _, option in ipairs(check.names(d.required)) do check.choice(where, "required." .. option, d.required[option], types) end
+  d.name = name
+  return d
+end
+
+---Adds a definition; returns the function that makes its models.
+---@param name string
+---@param definition mr.models.Definition
+---@return fun(options?: table): mr.Model
+function M.define(name, definition)
+  definition = checked(name, definition)
+  definitions[name] = definition
+  return function(options) return make(definition, options) end
+end
+
+---Whether a script defined a model of this name.
+function M.of_script(name) return definitions[name] ~= nil and not definitions[name].built_in end
+
+-- An option from its text in a file.
+local function from_text(text, kind)
+  if kind == "integers" then
+    local numbers = {}
+    for digits in text:gmatch "[^,]+" do numbers[#numbers + 1] = math.tointeger(tonumber(digits)) end
+    return numbers
+  end
+  if kind == "boolean" then return text == "true" end
+  if kind == "integer" or kind == "whole" or kind == "number" then return math.tointeger(tonumber(text)) or tonumber(text) or text end
+  return text
+end
+
+-- Puts the tensors of a file in the place of those that a model was made with.
+local function fill(made, by_name)
+  local names, values = made:state()
+  for i, name in ipairs(names) do
+    local x, to = by_name[name], values[i]
+    if not x then check.fail("no tensor '%s' in the file", name) end
+    local found, expected = table.concat(x:shape(), ", "), table.concat(to:shape(), ", ")
+    if found ~= expected or x.dtype ~= to.dtype then
+      check.fail("tensor '%s' is {%s} %s, expected {%s} %s", name, found, x.dtype, expected, to.dtype)
+    end
+  end
+  made:put(by_name)
+  return made
+end
+
+---A model from what its file holds. The sizes of what is made first are limited by the file's.
+---@param texts table<string, string>     its kind and options
+---@param by_name table<string, mr.Tensor>
+---@return mr.Model
+function M.restore(texts, by_name)
+  local definition = definitions[texts.kind]
+  if not definition then
+    check.fail("kind of model is '%s', which is not defined; there are: %s (mr.models.define makes others)", tostring(texts.kind),
+      table.concat(check.names(definitions), ", "))
+  end
+  local options, entries = {}, 65536
+  for name, text in pairs(texts) do
+    if name ~= "kind" then options[name] = from_text(text, name == "seed" and "whole" or type_of(definition, name)) end
+  end
+  for _, x in pairs(by_name) do entries = entries + 4 * x:numel() end
+  return fill(room.within(entries, make, definition, options), by_name)
+end
+
+return M

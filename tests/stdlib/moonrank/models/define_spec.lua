@@ -1,0 +1,307 @@
+-- Models that scripts define: the same bits as the built-in ones, files, buffers, and every mistake before an epoch is spent.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
+
+local function index(t) return mr.tensor(t, { dtype = "int64" }) end
+
+local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 60, mean_activity = 20, seed = 3 }:binarize(4)
+local fold = ratings:folds{ k = 2, seed = 1, nsr = 1 }[1]
+local queries = mr.data.synthetic{ kind = "queries", queries = 30, features = 4, seed = 2 }
+
+local function trained(model, data, epochs)
+  mr.fit{ model = model, loss = mr.losses.ndcg{ bound = "minmax" }, train = data, epochs = epochs or 2, batch = 8, progress = false }
+  return model
+end
+
+local function same(a, b)
+  for i, p in ipairs(a:parameters()) do equal(b:parameters()[i]:totable(), p:totable()) end
+end
+
+local function with_file(body)
+  local path = os.tmpname()
+  os.remove(path)
+  local ok, message = pcall(body, path)
+  os.remove(path)
+  if not ok then error(message, 0) end
+end
+
+local function two_towers(o)
+  local function tower() return mr.normal({ o.width, o.width }, { sd = 0.3, dtype = o.dtype }) end
+  return {
+    user = mr.normal({ o.users, o.width }, { sd = 0.3, dtype = o.dtype }),
+    item = mr.normal({ o.items, o.width }, { sd = 0.3, dtype = o.dtype }),
+    left = tower(), right = tower(),
+  }
+end
+
+local definition = {
+  required = { users = "integer", items = "integer" }, options = { width = 4 }, parameters = two_towers,
+  forward = function(self, batch)
+    return batch.lists:factor_scores(self.user:matmul(self.left):tanh(), self.item:matmul(self.right):tanh(), batch.users, batch.items)
+  end,
+}
+
+describe("a model of one's own", function()
+  it("trains to the same bits as the built-in one that it repeats", function()
+    mr.models.define("own_mf", {
+      required = { users = "integer", items = "integer" }, options = { factors = 32, init = 0.01 },
+      parameters = function(o)
+        local function matrix(name, rows)
+          return mr.uniform({ rows, o.factors }, { low = -o.init, high = o.init, seed = o.seed, stream = "mf " .. name, dtype = o.dtype })
+        end
+        return { users = matrix("users", o.users), items = matrix("items", o.items) }, { "users", "items" }
+      end,
+      forward = function(self, batch) return batch.lists:factor_scores(self.users, self.items, batch.users, batch.items) end,
+    })
+    local options = { users = ratings.users, items = ratings.items, factors = 8, seed = 5 }
+    same(trained(mr.models.mf(options), fold.train), trained(mr.models.own_mf(options), fold.train))
+  end)
+
+  it("with layers, norms, attention and dropout, too", function()
+    local built_in = require "moonrank.models.self_attention"
+    mr.models.define("own_attention", {
+      required = built_in.required, options = built_in.options, check = built_in.check, parameters = built_in.parameters,
+      forward = built_in.forward,
+    })
+    local options = { inputs = 4, width = 8, heads = 2, blocks = 1, dropout = 0.2, seed = 5 }
+    same(trained(mr.models.self_attention(options), queries), trained(mr.models.own_attention(options), queries))
+  end)
+
+  it("starts from its seed alone, and towers differ", function()
+    mr.models.define("towers", definition)
+    local function make(seed) return mr.models.towers{ users = 3, items = 5, seed = seed } end
+    local one = make(1)
+    mr.normal{ 5 }
+    same(one, make(1))
+    check((one:parameters()[1]:narrow(1, 1, 3) - make(2):parameters()[1]:narrow(1, 1, 3)):abs():max():item() > 1e-3)
+    local left, right = one:parameters()[2], one:parameters()[3]
+    check((left - right):abs():max():item() > 1e-3)
+  end)
+
+  it("prints its tensors and their sizes", function()
+    equal(tostring(mr.models.define("towers", definition){ users = 3, items = 5 }), table.concat({
+      'towers{dtype = float32, items = 5, seed = 1, users = 3, width = 4}, 64 parameters',
+      "  item   {5, 4}  20", "  left   {4, 4}  16", "  right  {4, 4}  16", "  user   {3, 4}  12" }, "\n"))
+  end)
+
+  it("has derivatives for all parameters, and says which one has not", function()
+    local batch = { lists = mr.lists{ { 1, 0, 0 }, { 0, 1 } }, users = index{ 2, 1 }, items = index{ 1, 4, 2, 5, 1 } }
+    local make = mr.models.define("towers", definition)
+    check(make{ users = 3, items = 5, dtype = "float64" }:gradcheck(batch) < 1e-6)
+    check(make{ users = 3, items = 5 }:double():gradcheck(batch) < 1e-6)
+    raises(function() make{ users = 3, items = 5 }:gradcheck(batch) end, "'item' is float32, expected float64: model:double()")
+    local cut = mr.models.define("cut", {
+      required = definition.required, options = definition.options, parameters = two_towers,
+      forward = function(self, b)
+        return b.lists:factor_scores(self.user:matmul(self.left:detach()), self.item:matmul(self.right), b.users, b.items)
+      end,
+    })
+    raises(function() cut{ users = 3, items = 5, dtype = "float64" }:gradcheck(batch) end, "'left': entry 1 has derivative 0")
+  end)
+
+  it("comes back from its file where its definition is, and trains on", function()
+    local make = mr.models.define("towers", definition)
+    with_file(function(path)
+      local model = trained(make{ users = ratings.users, items = ratings.items, width = 3 }, fold.train)
+      model:save(path)
+      local again = mr.models.load(path)
+      equal({ again.kind, again.config }, { "towers", model.config })
+      same(model, again)
+      same(trained(model, fold.train), trained(again, fold.train))
+    end)
+    local program = os.getenv "MOONRANK"
+    if not program then return test.skip "MOONRANK does not name the program" end
+    with_file(function(path)
+      make{ users = 3, items = 5 }:save(path)
+      local pipe = io.popen(("%s -e 'require(\"moonrank\").models.load(\"%s\")' 2>&1"):format(program, path))
+      local said = pipe:read "a"
+      pipe:close()
+      check(said:find("kind of model is 'towers', which is not defined; there are: mf, mlp, self_attention", 1, true), said)
+    end)
+  end)
+
+  it("makes nothing larger than its file, whatever the file says of it", function()
+    local make = mr.models.define("towers", definition)
+    with_file(function(path)
+      local names, values = make{ users = 3, items = 5 }:state()
+      local function file(key, text)
+        local keys, texts = { "kind", "users", "items", "width", "seed", "dtype" }, { "towers", "3", "5", "4", "1", "float32" }
+        for i, each in ipairs(keys) do if each == key then texts[i] = text end end
+        core.save_tensors(path, "moonrank model 1", names, values, keys, texts)
+      end
+      local held = core.held_bytes()
+      for _, case in ipairs{
+        { "users", "300000000000", "mr.normal: sizes {300000000000, 4} are more than the tensors of the file have" },
+        { "width", "4000000", "sizes {3, 4000000} are more than" },
+        { "width", "5", "tensor 'item' is {5, 4} float32, expected {5, 5} float32" },
+        { "users", "os.exit(3)", "users is os.exit(3), expected an integer of at least 1" },
+        { "width", "x", "option width is a string, expected a number" }, { "seed", "x", "option seed is a string" },
+        { "dtype", "int64", "no dtype of mr.models.towers 'int64'" },
+      } do
+        file(case[1], case[2])
+        raises(function() mr.models.load(path) end, case[3])
+      end
+      collectgarbage()
+      collectgarbage()
+      check(core.held_bytes() <= held, "nothing stays of them")
+    end)
+  end)
+end)
+
+describe("buffers", function()
+  local make = mr.models.define("centred", {
+    required = { inputs = "integer" },
+    parameters = function(o) return { weight = mr.normal({ o.inputs, 1 }, { dtype = o.dtype }) } end,
+    buffers = function(o) return { mean = mr.zeros(o.inputs, { dtype = o.dtype }), steps = mr.zeros(1, { dtype = "int64" }) } end,
+    forward = function(self, batch)
+      if batch.training then
+        self.mean = self.mean * 0.9 + batch.features:mean(1) * 0.1
+        self.steps = mr.tensor({ self.steps:totable()[1] + 1 }, { dtype = "int64" })
+      end
+      return (batch.features - self.mean):matmul(self.weight):reshape(#batch.features)
+    end,
+  })
+
+  it("change in training alone, and go with snapshots and files", function()
+    local model = make{ inputs = 4 }
+    local before = model:snapshot()
+    trained(model, queries, 1)
+    local function kept(of)
+      local names, values = of:state()
+      equal(names, { "weight", "mean", "steps" })
+      return values[2]:totable(), values[3]:totable()[1]
+    end
+    local mean, steps = kept(model)
+    equal(steps, 4)
+    -- the same by hand, over the batches that mr.fit takes
+    local expected = mr.zeros(4)
+    for batch in queries:batches{ size = 8, shuffle = true, seed = 1, epoch = 1 } do
+      expected = expected * 0.9 + batch.features:mean(1) * 0.1
+    end
+    near(mr.tensor(mean), expected:totable(), 1e-6)
+    mr.evaluate(model{ lists = queries.lists, features = queries.features }, queries.lists, { "ndcg" })
+    equal({ kept(model) }, { mean, steps })
+    with_file(function(path)
+      model:save(path)
+      equal({ kept(mr.models.load(path)) }, { mean, steps })
+    end)
+    model:restore(before)
+    equal({ kept(model) }, { { 0, 0, 0, 0 }, 0 })
+  end)
+
+  it("keep their sizes and types, and nothing else is assigned", function()
+    local function forward_of(body)
+      local model = mr.models.define("wrong", {
+        parameters = function() return { w = mr.zeros(3) } end, buffers = function() return { b = mr.zeros(2) } end,
+        forward = function(self, batch)
+          body(self)
+          return self.w:rows(batch.items)
+        end,
+      }){}
+      return function() model{ lists = mr.lists{ { 1, 0 } }, items = index{ 1, 3 } } end
+    end
+    raises(forward_of(function(self) self.b = mr.zeros(3) end), "buffer 'b' was set to {3} float32, expected {2} float32")
+    raises(forward_of(function(self) self.b = 1 end), "buffer 'b' was set to number, expected {2} float32")
+    raises(forward_of(function(self) self.w = mr.zeros(3) end), "'w' is no buffer")
+    raises(forward_of(function(self) return self.weight end), "no parameter or buffer of model 'wrong' 'weight'")
+  end)
+end)
+
+describe("a wrong definition is said", function()
+  local function parameters() return { w = mr.zeros(3) } end
+  local function forward(self, batch) return self.w:rows(batch.items) end
+
+  it("when it is made", function()
+    for _, case in ipairs{
+      { "two words", { parameters = parameters, forward = forward }, "name is two words, expected a word" },
+      { "mf", { parameters = parameters, forward = forward }, "mr.models.mf is there already" },
+      { "load", { parameters = parameters, forward = forward }, "mr.models.load is there already" },
+      { "x", { forward = forward }, "parameters of 'x' is a nil, expected a function" },
+      { "x", { parameters = parameters }, "forward of 'x' is a nil, expected a function" },
+      { "x", { parameters = parameters, forwards = forward }, "did you mean 'forward'?" },
+      { "x", { parameters = parameters, forward = forward, required = { n = "int" } }, "no required.n of mr.models.define 'int'" },
+      { "x", { parameters = parameters, forward = forward, buffers = {} }, "buffers of 'x' is a table, expected a function" },
+    } do
+      raises(function() mr.models.define(case[1], case[2]) end, case[3])
+    end
+  end)
+
+  it("when a model is made of it", function()
+    local function made(wrong, options) return function() mr.models.define("x", {
+      required = { n = "integer" }, parameters = wrong, forward = forward }){ n = options } end end
+    raises(made(parameters), "mr.models.x: n is nil, expected an integer of at least 1")
+    raises(made(parameters, 0), "mr.models.x: n is 0, expected an integer of at least 1")
+    for _, case in ipairs{
+      { nil, "parameters returned a nil, expected tensors by name" }, { {}, "returned no tensor, expected one or more by name" },
+      { { w = 3 }, "'w' is a number, expected a tensor" }, { { mr.zeros(3) }, "a name is 1, expected a text" },
+      { { w = mr.zeros(3, { dtype = "int64" }) }, "'w' is int64, expected float32 or float64" },
+      { { a = mr.zeros(3), b = mr.zeros(3, { dtype = "float64" }) }, "'b' is float64 on cpu, but 'a' is float32 on cpu" },
+    } do
+      raises(made(function() return case[1] end, 1), case[2])
+    end
+    raises(made(function() return { a = mr.zeros(1), b = mr.zeros(1) }, { "a" } end, 1), "its order leaves out 'b'")
+    raises(made(function() return { a = mr.zeros(1) }, { "a", "a" } end, 1), "its order names 'a', which is not among them, or twice")
+    raises(function()
+      mr.models.define("x", { parameters = parameters, buffers = function() return { w = mr.zeros(1) } end, forward = forward }){}
+    end, "'w' is a parameter and a buffer")
+  end)
+
+  it("at its first batch", function()
+    local batch = { lists = mr.lists{ { 1, 0 } }, items = index{ 1, 3 }, training = true }
+    local function scored(body) return function() mr.models.define("x", { parameters = parameters, forward = body }){}(batch) end end
+    raises(scored(function() end), "model x: forward returned a nil, expected a tensor of one score per row")
+    raises(scored(function(self) return self.w end), "forward returned sizes {3}, expected {2}, one score per row")
+    raises(scored(function(self, b) return self.w:rows(b.items):reshape(2, 1) end), "one score per row: scores:reshape(2)")
+    raises(scored(function(self, b) return self.w:rows(b.items):double() end), "forward returned float64, expected float32")
+    raises(scored(function() return mr.zeros(2) end), "do not depend on its parameters: training would change nothing")
+  end)
+end)
+
+describe("random numbers without a seed", function()
+  it("differ from call to call, and come again after mr.seed", function()
+    mr.seed(7)
+    local a, b = mr.normal({ 4 }):totable(), mr.normal({ 4 }):totable()
+    local d = mr.ones(64):dropout(0.5):totable()
+    check(a[1] ~= b[1])
+    mr.seed(7)
+    equal({ mr.normal({ 4 }):totable(), mr.normal({ 4 }):totable(), mr.ones(64):dropout(0.5):totable() }, { a, b, d })
+    mr.seed(8)
+    check(mr.normal({ 4 }):totable()[1] ~= a[1])
+    raises(function() mr.seed(0.5) end, "mr.seed: n is 0.5, expected an integer")
+    mr.seed(1)
+  end)
+
+  it("in training depend on the fit's seed and the step, not on what was drawn before", function()
+    local make = mr.models.define("dropping", {
+      required = { inputs = "integer" },
+      parameters = function(o) return { w = mr.normal({ o.inputs, 1 }) } end,
+      forward = function(self, batch)
+        local x = batch.training and batch.features:dropout(0.5) or batch.features
+        return x:matmul(self.w):reshape(#x)
+      end,
+    })
+    local first = trained(make{ inputs = 4 }, queries)
+    mr.normal{ 3 }
+    same(first, trained(make{ inputs = 4 }, queries))
+  end)
+
+  it("in a trial depend on its seed alone", function()
+    local function drawn()
+      local path, values = os.tmpname(), {}
+      os.remove(path)
+      mr.sweep{ name = "draws", store = path, space = { x = mr.range(1, 4) }, workers = 0, progress = false, metric = "value",
+        direction = "maximize", run = function(trial)
+          values[trial.number] = mr.uniform({ 1 }):item()
+          return { value = values[trial.number] }
+        end }
+      os.remove(path)
+      return values
+    end
+    local once = drawn()
+    mr.uniform{ 3 }
+    equal(drawn(), once)
+    check(once[1] ~= once[2])
+  end)
+end)
