@@ -140,11 +140,12 @@ function M.sweep(args, name, o)
   local settings = { epochs = set.epochs, patience = set.patience, batch = set.batch, recipe = args.recipe,
     samples = sampled and args.samples or usual.samples }
   for key, value in pairs(o.settings or {}) do settings[key] = value end
+  local rate, size, seed, curve = o.rate, o.size, o.seed or 1, o.curve
   return M.study(args, {
     name = o.name .. (args.recipe == "published" and ", published" or ""), settings = settings, space = space,
     run = function(trial)
       return M.train(args, { set = set, value = trial[set.setting], loss = trial.loss, bound = trial.bound, fold = trial.split,
-        seed = o.seed or 1, rate = o.rate(trial), size = o.size and o.size(trial), curve = o.curve })
+        seed = seed, rate = rate(trial), size = size and size(trial), curve = curve })
     end,
   })
 end

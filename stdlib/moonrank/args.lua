@@ -234,6 +234,7 @@ function M.args(declarations, words)
     if values[name] == nil and d.required then leave(2, ("option '--%s' is required (%s)"):format(name, articles[d.type])) end
   end
   return setmetatable(values, {
+    __name = "mr.Args",
     __index = function(_, key)
       if not declared[key] then
         error(("mr.args: option '%s' was not declared%s"):format(key, hint(tostring(key), sorted_names(declared), "")), 2)

@@ -3,6 +3,7 @@
 -- gradient under every bound.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local definitions = require "moonrank.definitions"
 local estimate = require "moonrank.bounds.estimate"
 local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
@@ -386,6 +387,7 @@ function M.define(name, f, about)
   local defined = is_bound and bound(name, f.apply) or from_function(name, f)
   rawset(defined, "repeats", false)
   registry.add(name, defined, about)
+  definitions.note("bound", name, f)
   return defined
 end
 

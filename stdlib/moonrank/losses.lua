@@ -2,6 +2,7 @@
 -- which no ordering can matter (no relevant row, only relevant rows, all gains equal, a cut-off that takes in all rows) give 0 and no gradient and are not counted in the mean.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local definitions = require "moonrank.definitions"
 local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
 local smooth = require "moonrank.smooth"
@@ -253,6 +254,7 @@ function M.define(name, definition)
     metrics.define(name, definition.exact, definition.direction == "minimize")
   end
   M[name], defined[name] = constructor(name, definition), true
+  definitions.note("loss", name, definition)
   return M[name]
 end
 

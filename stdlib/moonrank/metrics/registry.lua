@@ -1,6 +1,7 @@
 -- What an exact metric is: a handle of the core's registry, which metrics, bounds, losses and evaluations share. mr.metrics shows them.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local definitions = require "moonrank.definitions"
 
 local M = {}
 
@@ -190,7 +191,10 @@ end
 ---@param name string
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@param minimize boolean  whether less is better
-function M.define(name, f, minimize) on_ranks[registry:define(name, minimize)] = f end
+function M.define(name, f, minimize)
+  on_ranks[registry:define(name, minimize)] = f
+  definitions.note("metric", name, f)
+end
 
 ---What a function of ranks gives: one value per list of the ranks' type, as the relevance that it reads is.
 ---@param name string

@@ -1,5 +1,6 @@
 -- Definitions of models by name: the built-in ones and those of scripts go through the same door.
 local check = require "moonrank.check"
+local definitions = require "moonrank.definitions"
 local listed = require "moonrank.models.parameters"
 local model = require "moonrank.models.model"
 local random = require "moonrank.random"
@@ -7,7 +8,7 @@ local room = require "moonrank.room"
 
 local M = {}
 
-local definitions = {}
+local known = {}  -- definitions by name
 
 local types = { "integer", "number", "string", "boolean", "integers" }
 
@@ -76,7 +77,7 @@ end
 local function checked(name, definition)
   local none, where = check.none, "mr.models.define"
   if type(name) ~= "string" or not name:match "^[%a_][%w_]*$" then check.fail("%s: name is %s, expected a word", where, tostring(name)) end
-  if definitions[name] and definitions[name].built_in then check.fail("%s: there is a model '%s' already", where, name) end
+  if known[name] and known[name].built_in then check.fail("%s: there is a model '%s' already", where, name) end
   local d = check.options(where, definition,
     { required = {}, options = {}, check = none, parameters = none, buffers = none, forward = none, repeats = none, built_in = false })
   for _, part in ipairs{ "parameters", "forward" } do
@@ -98,12 +99,13 @@ end
 ---@return fun(options?: table): mr.Model
 function M.define(name, definition)
   definition = checked(name, definition)
-  definitions[name] = definition
+  known[name] = definition
+  if not definition.built_in then definitions.note("model", name, definition) end
   return function(options) return make(definition, options) end
 end
 
 ---Whether a script defined a model of this name.
-function M.of_script(name) return definitions[name] ~= nil and not definitions[name].built_in end
+function M.of_script(name) return known[name] ~= nil and not known[name].built_in end
 
 -- An option from its text in a file.
 local function from_text(text, kind)
@@ -137,10 +139,10 @@ end
 ---@param by_name table<string, mr.Tensor>
 ---@return mr.Model
 function M.restore(texts, by_name)
-  local definition = definitions[texts.kind]
+  local definition = known[texts.kind]
   if not definition then
     check.fail("kind of model is '%s', which is not defined; there are: %s (mr.models.define makes others)", tostring(texts.kind),
-      table.concat(check.names(definitions), ", "))
+      table.concat(check.names(known), ", "))
   end
   local options, entries = {}, 65536
   for name, text in pairs(texts) do

@@ -1,6 +1,7 @@
 -- A study's row in the store: its space, script, settings and data, and whether they are those of earlier runs.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local code = require "moonrank.sweep.code"
 local command = require "moonrank.sweep.command"
 local fingerprint = require "moonrank.data.fingerprint"
 
@@ -34,15 +35,23 @@ local function data_text(data)
   return table.concat(lines, "\n")
 end
 
+-- What the trials' function depends on in its script; where a part of it cannot be seen, all of the file.
+local function script_text(run, whole)
+  local text = code.of(run)
+  if text:match "^unseen " or text:find("\nunseen ", 1, true) then text = text .. "\nall of the script " .. whole end
+  return text
+end
+
 ---The row of a study.
 ---@param o table           the options of mr.sweep, checked
 ---@param in_worker boolean  where checksums of data, which take time, are not computed
 ---@return table
 function M.describe(o, in_worker)
-  local script_name, script = command.script_of(o.run)
+  local script_name, whole = command.script_of(o.run)
   return {
-    name = o.name, space = o.space:describe(), sampler = o.sampler:describe() .. (o.pruner and ", pruner " .. o.pruner:describe() or ""),
-    seed = o.seed, direction = o.direction, metric = o.metric, script = script, script_name = script_name,
+    name = o.name, whole = whole, space = o.space:describe(),
+    sampler = o.sampler:describe() .. (o.pruner and ", pruner " .. o.pruner:describe() or ""),
+    seed = o.seed, direction = o.direction, metric = o.metric, script = script_text(o.run, whole), script_name = script_name,
     settings = settings_text(o.settings), data = in_worker and "" or data_text(o.data), planned = o.trials, version = core.version(),
   }
 end
@@ -50,8 +59,12 @@ end
 ---A text by which a worker checks that it runs the same study.
 function M.fingerprint(study)
   local parts = {}
-  for _, field in ipairs{ "name", "space", "sampler", "direction", "metric", "script", "settings" } do
+  for _, field in ipairs{ "name", "space", "sampler", "direction", "metric", "settings" } do
     parts[#parts + 1] = tostring(study[field])
+  end
+  -- of the script its functions: values may differ from process to process, as times do
+  for line in study.script:gmatch "[^\n]+" do
+    if not line:match "^value " and not line:match "^table " then parts[#parts + 1] = line end
   end
   parts[#parts + 1] = ("%d"):format(study.seed)
   return core.sha256(table.concat(parts, "\0"))
@@ -77,6 +90,8 @@ end
 
 local compared = { "space", "sampler", "seed", "direction", "metric", "settings", "data" }
 
+local script_changed = "the script changed: %s is not what %s was then"
+
 -- The differences, as one text; nil where there are none.
 local function changes(was, now)
   local parts = {}
@@ -84,8 +99,10 @@ local function changes(was, now)
     local a, b = tostring(was[field] or "none"), tostring(now[field] or "none")
     if a ~= b then parts[#parts + 1] = ("the %s changed:\n  %s"):format(field, difference(a, b)) end
   end
-  if was.script ~= now.script then
-    parts[#parts + 1] = ("the script changed: %s is not what %s was then"):format(now.script_name, was.script_name)
+  if was.script:match "^%x+$" then  -- earlier versions kept the checksum of the whole file
+    if was.script ~= now.whole then parts[#parts + 1] = script_changed:format(now.script_name, was.script_name) end
+  elseif was.script ~= now.script then
+    parts[#parts + 1] = script_changed:format(now.script_name, was.script_name) .. ":\n  " .. difference(was.script, now.script)
   end
   return parts[1] and table.concat(parts, "\n") or nil
 end
