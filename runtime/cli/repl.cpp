@@ -28,25 +28,33 @@ std::string history_file() {
   }
 }
 
-/// Lua: moonrank.repl's complete(before) -> start, words. The argument is the address of the text.
-int call_complete(lua_State* L) {
-  const std::string& before = *static_cast<const std::string*>(lua_touserdata(L, 1));
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "moonrank.repl");
-  lua_call(L, 1, 1);
-  lua_getfield(L, -1, "complete");
-  lua_pushlstring(L, before.data(), before.size());
+/// What the session calls of moonrank.repl, by its places in the registry: it goes on whatever a script does to the
+/// module.
+struct Functions {
+  int chunk, complete, is_leaving;
+};
+
+/// Lua: f(text) -> two values. The arguments are the function and the address of the text.
+int call_on_text(lua_State* L) {
+  const std::string& text = *static_cast<const std::string*>(lua_touserdata(L, 2));
+  lua_settop(L, 1);
+  lua_pushlstring(L, text.data(), text.size());
   lua_call(L, 1, 2);
   return 2;
 }
 
+void push_on_text(lua_State* L, int function, const std::string& text) {
+  lua_pushcfunction(L, &call_on_text);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, function);
+  lua_pushlightuserdata(L, const_cast<std::string*>(&text));
+}
+
 /// What may follow the text left of the cursor. An error in there must not disturb the line being typed.
-Completions complete(lua_State* L, std::string before) {
+Completions complete(lua_State* L, int function, const std::string& before) {
   Completions found;
   const int top = lua_gettop(L);
-  lua_pushcfunction(L, &call_complete);
-  lua_pushlightuserdata(L, &before);
-  if (lua_pcall(L, 1, 2, 0) == LUA_OK && lua_type(L, -2) == LUA_TNUMBER && lua_type(L, -1) == LUA_TTABLE) {
+  push_on_text(L, function, before);
+  if (lua_pcall(L, 2, 2, 0) == LUA_OK && lua_type(L, -2) == LUA_TNUMBER && lua_type(L, -1) == LUA_TTABLE) {
     found.start = static_cast<size_t>(std::clamp<lua_Integer>(lua_tointeger(L, -2), 1, before.size() + 1) - 1);
     for (lua_Integer i = 1; lua_rawgeti(L, -1, i) == LUA_TSTRING; ++i) {
       found.words.emplace_back(lua_tostring(L, -1));
@@ -57,11 +65,17 @@ Completions complete(lua_State* L, std::string before) {
   return found;
 }
 
-int load_chunk(lua_State* L, const std::string& text) {
-  const std::string expression = "return " + text;
-  if (luaL_loadbufferx(L, expression.data(), expression.size(), "=stdin", "t") == LUA_OK) return LUA_OK;
-  lua_pop(L, 1);
-  return luaL_loadbufferx(L, text.data(), text.size(), "=stdin", "t");
+/// What was typed as a function on the stack, or a syntax error.
+int load_chunk(lua_State* L, int function, const std::string& text) {
+  push_on_text(L, function, text);
+  if (call(L, 2, 2) != 0) return LUA_ERRRUN;
+  const bool loaded = lua_type(L, -2) == LUA_TFUNCTION;
+  if (loaded) {
+    lua_pop(L, 1);
+  } else {
+    lua_remove(L, -2);
+  }
+  return loaded ? LUA_OK : LUA_ERRSYNTAX;
 }
 
 bool is_incomplete(lua_State* L, int status) {
@@ -74,10 +88,11 @@ bool is_incomplete(lua_State* L, int status) {
 
 class Session {
  public:
-  explicit Session(lua_State* L)
+  Session(lua_State* L, Functions functions)
       : L_(L),
+        functions_(functions),
         reader_(make_line_reader(isatty(STDIN_FILENO) != 0 ? history_file() : "",
-                                 [L](const std::string& before) { return complete(L, before); })) {}
+                                 [this](const std::string& before) { return complete_line(before); })) {}
 
   void run() {
     for (;;) {
@@ -87,27 +102,47 @@ class Session {
       const LineReader::Got got = reader_->read("> ", &text);
       if (got == LineReader::Got::end) break;
       if (got == LineReader::Got::line && text.find_first_not_of(" \t\r") != std::string::npos) one(text);
+      if (is_leaving()) return;
     }
     if (isatty(STDIN_FILENO) != 0) std::puts("");
   }
 
  private:
+  /// What may follow the cursor, by the lines of the chunk so far as well.
+  Completions complete_line(const std::string& before) {
+    Completions found = complete(L_, functions_.complete, pending_ + before);
+    if (found.start < pending_.size()) return {before.size(), {}};
+    found.start -= pending_.size();
+    return found;
+  }
+
   /// A chunk that begins with this line, and those that complete it.
   void one(std::string text) {
-    int status = load_chunk(L_, text);
+    int status = load_chunk(L_, functions_.chunk, text);
     while (is_incomplete(L_, status)) {
       std::string more;
+      pending_ = text + "\n";
       const LineReader::Got got = reader_->read(">> ", &more);
+      pending_.clear();
       if (got == LineReader::Got::interrupt) return;
       if (got == LineReader::Got::end) break;
       text += "\n" + more;
       lua_pop(L_, 1);
-      status = load_chunk(L_, text);
+      status = load_chunk(L_, functions_.chunk, text);
     }
     reader_->remember(text);
+    if (status == LUA_ERRRUN) return;  // out of memory, and told
     lua::watch_interrupts(L_, third_press);
     if (call_loaded(L_, status, LUA_MULTRET) == 0 && lua_gettop(L_) > 0) show();
     std::fflush(stdout);
+  }
+
+  /// Whether `exit` or `quit` was typed.
+  bool is_leaving() {
+    lua::ignore_interrupts();
+    lua_settop(L_, 0);
+    lua_rawgeti(L_, LUA_REGISTRYINDEX, functions_.is_leaving);
+    return call(L_, 0, 1) == 0 && lua_toboolean(L_, -1) != 0;
   }
 
   /// Prints the values on the stack.
@@ -120,7 +155,9 @@ class Session {
   }
 
   lua_State* L_;
+  Functions functions_;
   std::unique_ptr<LineReader> reader_;
+  std::string pending_;  // lines of a chunk that is not complete
 };
 
 }  // namespace
@@ -129,8 +166,12 @@ int run_repl(lua_State* L) {
   lua_State* const main_state = L;
   lua::watch_interrupts(L, third_press);
   if (const int status = set_strict(L, false); status != 0) return status;
-  if (const int status = call_module(L, "moonrank.repl", "enter", nullptr, 0); status != 0) return status;
-  Session(main_state).run();
+  if (const int status = call_module(L, "moonrank.repl", "enter", nullptr, 3); status != 0) return status;
+  Functions functions{};
+  functions.is_leaving = luaL_ref(L, LUA_REGISTRYINDEX);
+  functions.complete = luaL_ref(L, LUA_REGISTRYINDEX);
+  functions.chunk = luaL_ref(L, LUA_REGISTRYINDEX);
+  Session(main_state, functions).run();
   return 0;
 }
 

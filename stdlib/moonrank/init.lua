@@ -9,8 +9,19 @@ local functions = { gradcheck = "gradcheck", checkpoint = "checkpoint", args = "
   choice = "sweep.parts", range = "sweep.parts", loguniform = "sweep.parts", integer = "sweep.parts", when = "sweep.parts",
   sweep = "sweep", results = "results" }
 
+-- A module in which a name that is not there is an error with the nearest. The library itself asks by rawget.
+local function part(name)
+  local module = require("moonrank." .. name)
+  return setmetatable(module, {
+    __index = function(self, key)
+      local check = require "moonrank.check"
+      check.unknown("field of mr." .. name, key, check.names(self))
+    end,
+  })
+end
+
 local loaders = {}
-for _, name in ipairs(modules) do loaders[name] = function() return require("moonrank." .. name) end end
+for _, name in ipairs(modules) do loaders[name] = function() return part(name) end end
 loaders.table = function() return require("moonrank.table").new end
 for name, module in pairs(functions) do loaders[name] = function() return require("moonrank." .. module)[name] end end
 

@@ -224,7 +224,7 @@ local function checked_definition(name, definition)
   if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then
     check.fail("mr.losses.define: name is %s, expected a word", tostring(name))
   end
-  if M[name] ~= nil and not defined[name] then check.fail("mr.losses.define: there is a loss '%s' already", name) end
+  if rawget(M, name) ~= nil and not defined[name] then check.fail("mr.losses.define: there is a loss '%s' already", name) end
   local none = check.none
   definition = check.options("mr.losses.define", definition, { direction = none, smooth = none, exact = none, metric = none })
   check.choice("mr.losses.define", "direction", definition.direction, { "maximize", "minimize" })

@@ -169,7 +169,7 @@ function M.define(name, f, options)
   if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then
     check.fail("mr.metrics.define: the name is '%s', expected letters, digits and _", tostring(name))
   end
-  if M[name] ~= nil or metric.known(name) then check.fail("mr.metrics.define: there is a '%s' already", name) end
+  if rawget(M, name) ~= nil or metric.known(name) then check.fail("mr.metrics.define: there is a '%s' already", name) end
   if type(f) ~= "function" then check.fail("mr.metrics.define: '%s' is a %s, expected a function", name, type(f)) end
   metric.define(name, f, o.minimize)
   M[name] = function(scores, lists, own) return given(name, scores, lists, own) end

@@ -75,7 +75,7 @@ function M.self_attention(options) return built_in.self_attention(options) end
 ---mr.models.biased{items = 3}:size()   --> 3
 ---```
 function M.define(name, definition)
-  if M[name] ~= nil and not registry.of_script(name) then check.fail("mr.models.define: mr.models.%s is there already", name) end
+  if rawget(M, name) ~= nil and not registry.of_script(name) then check.fail("mr.models.define: mr.models.%s is there already", name) end
   M[name] = registry.define(name, definition)
   return M[name]
 end

@@ -1,5 +1,6 @@
--- What the REPL adds: results printed for people, completion of names, `help`.
+-- What the REPL adds: results printed for people, completion, `help`, `?name`, `exit`.
 local core = require "moonrank.core"
+local session = require "moonrank.session"
 local M = {}
 
 local longest = 40  -- entries of a table that are shown
@@ -49,12 +50,21 @@ local function table_text(t)
   return "{\n  " .. table.concat(parts, ",\n  ") .. "\n}"
 end
 
----How the REPL shows a value: tables one level deep, everything else through `tostring`.
+-- Whether a table is a part of the library, as mr and mr.losses are.
+local function is_part(t)
+  for name, loaded in next, package.loaded do
+    if rawequal(loaded, t) and name:match "^moonrank%f[.%z]" and name ~= "moonrank.core" then return true end
+  end
+  return false
+end
+
+---How the REPL shows a value: tables one level deep, a part of the library by its contents, everything else through `tostring`.
 ---@param value any
 ---@return string
 ---Example: `require "moonrank.repl".text{1, 2, name = "x"}   --> {1, 2, name = "x"}`
 function M.text(value)
   if type(value) == "table" then
+    if is_part(value) then return require("moonrank.help").of(value) end
     local meta = getmetatable(value)
     if meta == nil then return table_text(value) end
     if type(meta) == "table" and rawget(meta, "__tostring") == nil and rawget(meta, "__name") == nil then return table_text(value) end
@@ -62,13 +72,34 @@ function M.text(value)
   return core.safe_text(tostring(value), true)
 end
 
----Prints the results of what was typed.
+local reported = setmetatable({}, { __mode = "k" })  -- what the chunk that runs has printed by itself
+local leaving = false
+
+-- `exit` and `exit()`, `quit` and `quit()`, end a session.
+local exit = setmetatable({}, { __name = "exit", __call = function() leaving = true end, __tostring = function() return "exit" end })
+
+---Prints a value that a function also returns, which the REPL then does not print again.
+---@param value any
+function M.report(value)
+  print(value)
+  reported[value] = true
+end
+
+---Prints the results of what was typed, but for reports that are on the screen already.
 ---@param ... any
 function M.print(...)
-  local values = table.pack(...)
-  for i = 1, values.n do values[i] = M.text(values[i]) end
-  io.stdout:write(table.concat(values, "\t", 1, values.n), "\n")
+  local values, texts = table.pack(...), {}
+  for i = 1, values.n do
+    local value = values[i]
+    if rawequal(value, exit) then leaving = true
+    elseif value == nil or not reported[value] then texts[#texts + 1] = M.text(value) end
+  end
+  if #texts > 0 then io.stdout:write(table.concat(texts, "\t"), "\n") end
 end
+
+---Whether the session was told to end.
+---@return boolean
+function M.is_leaving() return leaving end
 
 -- The fields and methods that a value has, without calling anything of the user's.
 local function members(value)
@@ -109,10 +140,10 @@ local function value_of(path)
   local value, first = nil, true
   for name in path:gmatch "[%w_]+" do
     if first then
-      value, first = rawget(_G, name), false
+      value, first = session.value(name), false
     elseif value == require("moonrank") then
       local ok, field = pcall(function() return value[name] end)
-      value = ok and field or nil
+      if ok then value = field else value = nil end
     elseif type(value) == "table" then
       value = rawget(value, name)
     else
@@ -144,9 +175,7 @@ function M.complete(before)
   else
     word = before:match "[%a_][%w_]*$" or ""
     if before:sub(-#word - 1, -#word - 1):match "[.:]" then return #before + 1, {} end
-    for name in next, _G do
-      if type(name) == "string" then names[#names + 1] = name end
-    end
+    names = session.names()
     table.move(keywords, 1, #keywords, #names + 1, names)
   end
   local words = {}
@@ -157,18 +186,40 @@ function M.complete(before)
   return #before - #word + 1, words
 end
 
+---What was typed, as a function: an expression, statements, or `?name`. nil and the message where it is none of these.
+---@param text string
+---@return function?
+---@return string?
+---Example: `require "moonrank.repl".chunk("1 + 1")()   --> 2`
+function M.chunk(text)
+  reported = setmetatable({}, { __mode = "k" })
+  local topic = text:match "^%s*%?%s*(.-)%s*$"
+  if not topic then return session.compile(text) end
+  return function()
+    local value = topic:match "^[%a_][%w_.]*$" and value_of(topic)
+    if value == nil and topic ~= "" then value = topic end
+    require("moonrank.help").help(value)
+  end
+end
+
 ---Sets the globals of a session and of `-e`: `mr` and `help`.
 function M.preset()
   rawset(_G, "mr", require "moonrank")
   rawset(_G, "help", function(value) require("moonrank.help").help(value) end)
 end
 
----Begins a session.
+---Begins a session. Returns what it calls for each line.
+---@return fun(text: string): function?, string?  what was typed, as a function
+---@return fun(before: string): integer, string[]  what may follow it
+---@return fun(): boolean                          whether to leave
 function M.enter()
   M.preset()
+  rawset(_G, "exit", exit)
+  rawset(_G, "quit", exit)
   if core.is_terminal(0) then
-    print(("Moonrank %s  help(mr)  help(mr.tensor)  Ctrl-D ends"):format(core.version()))
+    print(("Moonrank %s  help(mr)  ?ndcg  TAB completes  exit"):format(core.version()))
   end
+  return M.chunk, M.complete, M.is_leaving
 end
 
 return M

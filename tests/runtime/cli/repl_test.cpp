@@ -36,11 +36,66 @@ TEST_CASE("a session from a pipe: results, statements, errors, no prompts") {
         "1\n2\n"
         "nil\n"
         "{1, {... 1 entries}, f = true, name = \"n\"}\n"
-        "nil\n"
+        "1\n"
         "5\n");
   CHECK(ran.err ==
         "moonrank: stdin:1: boo\n  stdin:1: in main chunk\n"
         "moonrank: stdin:1: unexpected symbol near '='\n");
+}
+
+TEST_CASE("locals at the prompt last, and hide nothing from the library") {
+  const Ran ran = run({},
+                      "local x <const>, y = 5\n"
+                      "x, y, _G.x\n"
+                      "x = x + 1\n"
+                      "local function twice(v) local x = 2 return x * v end\n"
+                      "twice(x)\n"
+                      "do local inner = 1 end\n"
+                      "inner\n"
+                      "local table = mr.table{columns = {'a'}, rows = {{1}}}\n"
+                      "tostring(table):gsub('%s', ''), _G.table == require 'table'\n"
+                      "local late late = 3\n"
+                      "late, _G.late\n"
+                      "local closed <close> = setmetatable({}, {__close = function() print 'closed' end})\n"
+                      "closed\n"
+                      "made = 1\n"
+                      "_G.made\n");
+  CHECK(ran.err.empty());
+  CHECK(ran.out == "5\tnil\tnil\n12\nnil\na-1\ttrue\n3\tnil\nclosed\nnil\n1\n");
+}
+
+TEST_CASE("exit and quit end a session, with and without parentheses") {
+  for (const std::string word : {"exit", "exit()", "quit", "quit()", "if true then quit() end"}) {
+    const Ran ran = run({}, "1\n" + word + "\n2\n");
+    CHECK(ran.status == 0);
+    CHECK(ran.out == "1\n");
+    CHECK(ran.err.empty());
+  }
+  CHECK(run({}, "exit = 3\nexit\n4\n").out == "3\n4\n");
+}
+
+TEST_CASE("a report is printed once, later again, and mr and its parts print their contents") {
+  const std::string check = "mr.bounds.check('minmax', {metrics = {'ndcg'}, nsr = {1}, relevant = {1, 2}})\n";
+  const auto reports = [](const std::string& typed) {
+    const std::string out = run({}, typed).out;
+    int count = 0;
+    for (size_t at = out.find("no problem found"); at != std::string::npos; at = out.find("no problem found", at + 1))
+      ++count;
+    return count;
+  };
+  CHECK(reports(check) == 1);
+  CHECK(reports("r = " + check) == 1);
+  CHECK(reports("r = " + check + "r\n") == 2);
+  CHECK_THAT(run({}, "mr\n").out, Contains("\n  gradcheck ") && Contains("\n  losses.") && Contains("\n  sweep "));
+  CHECK_THAT(run({}, "mr.losses\n").out, Contains("mr.losses\n") && Contains("\n  lambdarank "));
+}
+
+TEST_CASE("?name shows documentation, of names and of values") {
+  CHECK_THAT(run({}, "?arange\n").out, Contains("mr.arange(first, last, options)\n"));
+  CHECK_THAT(run({}, "local t = mr.tensor{1}\n?t\n").out, Contains("  :matmul "));
+  CHECK_THAT(run({}, "? mr.bounds.define\n").out, Contains("mr.bounds.define("));
+  CHECK_THAT(run({}, "?\n").out, Contains("gradcheck"));
+  CHECK_THAT(run({}, "?arnage\n1\n").err, Contains("did you mean 'arange'?"));
 }
 
 TEST_CASE("help in the REPL, and -i after a script") {

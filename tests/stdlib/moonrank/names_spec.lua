@@ -1,0 +1,26 @@
+-- A name that is not there is an error that offers the nearest, in mr and in each of its parts.
+local test = require "moonrank.test"
+local mr = require "moonrank"
+
+local parts = { bounds = "minmx", data = "movilens", losses = "ndgc", metrics = "ndgc", models = "lienar", optim = "adm", plot = "lnes",
+  smooth = "ndgc", stats = "wilcoxn" }
+local near = { data = "movielens", losses = "ndcg", metrics = "ndcg", models = "linear", optim = "adam", plot = "lines", smooth = "ndcg",
+  stats = "wilcoxon" }
+
+for part, name in pairs(parts) do
+  test.it("mr." .. part .. "." .. name, function()
+    local message = test.raises(function() return mr[part][name] end, ("no field of mr.%s '%s'"):format(part, name))
+    test.check(message:find("names_spec.lua:", 1, true), message)
+    test.check(message:find("there are: ", 1, true), message)
+    if near[part] then test.check(message:find(("did you mean '%s'?"):format(near[part]), 1, true), message) end
+    test.equal(rawget(mr[part], name), nil)
+    for _, value in pairs(mr[part]) do test.check(value ~= nil) end
+  end)
+end
+
+test.it("names are given to what a script defines", function()
+  mr.losses.define("names_spec_loss", { direction = "maximize", metric = "ap", smooth = mr.smooth.ap })
+  mr.metrics.define("names_spec_metric", function(ranks, lists) return lists:mean(ranks) end)
+  mr.models.define("names_spec_model", { parameters = function() return { x = mr.zeros(1) } end, forward = function() end })
+  test.check(mr.losses.names_spec_loss and mr.metrics.names_spec_metric and mr.models.names_spec_model)
+end)

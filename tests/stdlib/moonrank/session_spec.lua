@@ -1,0 +1,85 @@
+-- Words of Lua texts, and what the prompt makes of locals.
+local test = require "moonrank.test"
+local lexer = require "moonrank.lexer"
+local session = require "moonrank.session"
+local core = require "moonrank.core"
+local describe, it, equal, check = test.describe, test.it, test.equal, test.check
+
+local function words(text)
+  local found = {}
+  for i, token in ipairs(lexer.tokens(text)) do found[i] = token.text end
+  return found
+end
+
+describe("words", function()
+  it("are names, numbers, strings and symbols, without comments", function()
+    equal(words "local x<const> =a.b:c(1.5e3,0x1F)..'it\\'s' -- why\n", { "local", "x", "<", "const", ">", "=", "a", ".", "b", ":", "c", "(",
+      "1.5e3", ",", "0x1F", ")", "..", "'it\\'s'" })
+    equal(words "a--[[ x\ny ]]b --[==[ ]] ]==] c [=[ ]] ]=] \"\\\\\" d", { "a", "b", "c", "[=[ ]] ]=]", '"\\\\"', "d" })
+    equal(words "a ~= b == c <= d // e ::f::", { "a", "~=", "b", "==", "c", "<=", "d", "//", "e", "::", "f", "::" })
+    equal(words "", {})
+  end)
+  it("end with what is open", function()
+    for _, text in ipairs{ "f{a = 'mi", 'f"x\\', "x = [[ y\nz", "x --[==[ y ]]", "x = 'a\n'" } do
+      local tokens = lexer.tokens(text)
+      equal(tokens[#tokens].kind, "open", text)
+      equal(tokens[#tokens].stop, #text, text)
+    end
+  end)
+  it("of every file of the library put together, with the blanks, are the file", function()
+    for _, name in ipairs(core.embedded_names()) do
+      local text = core.stdlib_text(name)
+      local last = 0
+      for _, token in ipairs(lexer.tokens(text)) do
+        check(token.kind ~= "open", name)
+        check(token.start > last and text:sub(token.start, token.stop) == token.text, name)
+        last = token.stop
+      end
+    end
+  end)
+end)
+
+describe("locals of a session", function()
+  local function changed(text, expected, names)
+    local found, own = session.without_locals(text)
+    equal(found, expected)
+    equal(own, names)
+  end
+  it("are those outside of every block", function()
+    changed("local x = 1", "  x = 1", { "x" })
+    changed("local x", "  x = nil;", { "x" })
+    changed("local a, b <const> = 1", "  a, b  = 1", { "a", "b" })
+    changed("local function f() local y end", "  function f() local y end", { "f" })
+    changed("if a then local b elseif c then local d end local e", "if a then local b elseif c then local d end   e = nil;", { "e" })
+    changed("while a do local b end repeat local c until d", "while a do local b end repeat local c until d", {})
+    changed("f(function() local a end) x = { local_ = 1 }", "f(function() local a end) x = { local_ = 1 }", {})
+    changed("s = 'local x' -- local y\nlocal z = 1", "s = 'local x' -- local y\n  z = 1", { "z" })
+  end)
+  it("are left alone where they are closed, or no declarations", function()
+    for _, text in ipairs{ "local x <close> = f()", "local", "local 1", "local x,", "local x <", "local x <const" } do
+      changed(text, text, {})
+    end
+  end)
+  it("leave every file of the library a valid chunk with as many lines", function()
+    for _, name in ipairs(core.embedded_names()) do
+      local text = core.stdlib_text(name)
+      local found = session.without_locals(text)
+      check(load(found), name)
+      equal(select(2, found:gsub("\n", "")), select(2, text:gsub("\n", "")), name)
+    end
+  end)
+  it("are seen and changed by later chunks, and are no globals", function()
+    rawset(_G, "session_spec_step", false)
+    session.compile "local session_spec_n = 1"()
+    session.compile "function session_spec_step() session_spec_n = session_spec_n + 1 return session_spec_n end"()
+    equal(session.compile "session_spec_step()"(), 2)
+    equal(session.compile "session_spec_n"(), 2)
+    equal(session.value "session_spec_n", 2)
+    equal(rawget(_G, "session_spec_n"), nil)
+    session.compile "session_spec_n = nil"()
+    session.compile "session_spec_n = 7"()
+    equal(rawget(_G, "session_spec_n"), nil)
+    rawset(_G, "session_spec_step", nil)
+    equal(select(2, session.compile "x = = 1"), "stdin:1: unexpected symbol near '='")
+  end)
+end)
