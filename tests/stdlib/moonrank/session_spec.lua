@@ -13,8 +13,8 @@ end
 
 describe("words", function()
   it("are names, numbers, strings and symbols, without comments", function()
-    equal(words "local x<const> =a.b:c(1.5e3,0x1F)..'it\\'s' -- why\n", { "local", "x", "<", "const", ">", "=", "a", ".", "b", ":", "c", "(",
-      "1.5e3", ",", "0x1F", ")", "..", "'it\\'s'" })
+    equal(words "local x<const> =a.b:c(1.5e3,0x1F)..'it\\'s' -- why\n", { "local", "x", "<", "const", ">", "=", "a", ".", "b", ":", "c",
+      "(", "1.5e3", ",", "0x1F", ")", "..", "'it\\'s'" })
     equal(words "a--[[ x\ny ]]b --[==[ ]] ]==] c [=[ ]] ]=] \"\\\\\" d", { "a", "b", "c", "[=[ ]] ]=]", '"\\\\"', "d" })
     equal(words "a ~= b == c <= d // e ::f::", { "a", "~=", "b", "==", "c", "<=", "d", "//", "e", "::", "f", "::" })
     equal(words "", {})
