@@ -16,7 +16,11 @@ local function blocks(path)
   return found
 end
 
-local made_up = [[mr.data.movielens = function() return mr.data.synthetic{kind = "ratings", users = 60, items = 400, mean_activity = 90, seed = 1} end]]
+local made_up = [[local mr = require "moonrank"
+mr.data.movielens = function()
+  return mr.data.synthetic{kind = "ratings", users = 60, items = 400, mean_activity = 90, seed = 1}
+end
+]]
 
 local found = blocks "README.md"
 
@@ -30,7 +34,7 @@ for number, block in ipairs(found) do
     local folder = os.tmpname()
     os.remove(folder)
     assert(os.execute("mkdir " .. folder))
-    for name, text in pairs{ ["block.lua"] = block, ["made_up.lua"] = 'local mr = require "moonrank"\n' .. made_up } do
+    for name, text in pairs{ ["block.lua"] = block, ["made_up.lua"] = made_up } do
       local file <close> = assert(io.open(folder .. "/" .. name, "w"))
       file:write(text)
     end

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "kernels/core/threads.h"
+#include "runtime/cli/help_text.h"
 #include "runtime/cli/options.h"
 #include "runtime/cli/repl.h"
 #include "runtime/cli/run.h"
@@ -124,14 +125,14 @@ int run_fresh(const Invocation& invocation, const std::string& name) {
 int run_command(const Invocation& invocation) {
   const Command& command = invocation.command;
   if (command.mode == Command::help) {
-    std::fputs(help_text, stdout);
+    std::fputs(help_text(command.names.empty() ? "" : command.names.front()), stdout);
     return 0;
   }
   check_variables(command.mode == Command::repl || command.mode == Command::script || command.mode == Command::test);
   if (command.threads > 0) cpu::set_threads(command.threads);
   quiet_others();
   if (command.mode == Command::data_list) {
-    io::data_list(io::catalogue(), io::user_data_folder(), std::cout);
+    io::data_list(io::catalogue(), io::data_folders(), std::cout);
   } else if (command.mode == Command::data_get) {
     io::data_get(io::catalogue_entry(command.names.front()), io::user_data_folder(), std::cout);
   } else if (command.mode == Command::test) {

@@ -7,29 +7,6 @@
 
 namespace mr::cli {
 
-const char* const help_text =
-    "usage: moonrank [options]                        the REPL\n"
-    "       moonrank [options] SCRIPT [script options]  run a script; `moonrank SCRIPT --help` shows its options\n"
-    "       moonrank test SPEC...                     run specs\n"
-    "       moonrank doc [NAME]                       documentation: moonrank doc ndcg\n"
-    "       moonrank results STORE                    studies of sweeps in a store, and their best trials\n"
-    "       moonrank data list                        data sets that can be fetched, and which are there\n"
-    "       moonrank data get NAME                    fetch one from its publisher: moonrank data get movielens\n"
-    "\n"
-    "options:\n"
-    "  -e CODE        run a string (`mr` is there), before the script if there is one\n"
-    "  -i             stay in the REPL afterwards\n"
-    "  --threads N    how many threads share the work (default: all cores)\n"
-    "  --version      version, Lua, numerics, devices\n"
-    "  --dump-api     the core's functions as a LuaCATS file\n"
-    "  --help         show this\n"
-    "\n"
-    "MOONRANK_STDLIB names a folder whose files take precedence over the standard library in the program, "
-    "MOONRANK_DATA\n"
-    "one of data sets, MOONRANK_DEVICE the device ('cpu', 'cuda'), MOONRANK_SIMD the instructions ('scalar', 'avx2',\n"
-    "'avx512'), MOONRANK_SAMPLES_GIB how much of sampled distributions the user's cache folder keeps (default 8).\n"
-    "Exit status: 0; 1 error; 2 wrong command line; 130 after Ctrl-C.\n";
-
 namespace {
 
 const std::vector<std::string> known_options = {"-e", "-i", "-h", "--threads", "--version", "--dump-api", "--help"};
@@ -60,6 +37,8 @@ const std::string& value_after(const std::vector<std::string>& words, size_t* i,
 /// One option at words[*i]; moves *i to its last word.
 void read_option(const std::vector<std::string>& words, size_t* i, Command* command) {
   const std::string& word = words[*i];
+  const Command::Mode before = command->mode;
+  command->given.push_back(word.substr(0, word.find('=')));
   if (word == "-e") {
     command->code.push_back(value_after(words, i, "the code"));
   } else if (word == "-i") {
@@ -76,6 +55,20 @@ void read_option(const std::vector<std::string>& words, size_t* i, Command* comm
     command->mode = Command::dump_api;
   } else {
     unknown("option", word, known_options);
+  }
+  if (before == Command::help) command->mode = before;  // whatever else was typed
+  if (before == Command::version || before == Command::dump_api) {
+    if (command->mode != before && command->mode != Command::help) throw UsageError(word + ": unexpected option");
+  }
+}
+
+/// Options that would change nothing are mistakes.
+void check_used(const Command& command, const std::string& what) {
+  const bool runs = command.mode == Command::repl || command.mode == Command::script;
+  if (runs || command.mode == Command::help) return;
+  for (const std::string& option : command.given) {
+    if (option == what || (option == "--threads" && command.mode == Command::test)) continue;
+    throw UsageError(what + ": option '" + option + "' changes nothing here");
   }
 }
 
@@ -101,11 +94,13 @@ void read_subcommand(const std::vector<std::string>& words, size_t at, Command* 
   for (const std::string& word : rest) {
     if (word == "--help" || word == "-h") {
       command->mode = Command::help;
+      command->names = {name};
       return;
     }
     if (!is_option(word)) continue;
     if (std::find(known_options.begin(), known_options.end(), word) != known_options.end()) {
-      throw UsageError(name + ": option '" + word + "' stands before '" + name + "'");
+      throw UsageError(name + (name == "test" && word == "--threads" ? ": option '" + word + "' stands before 'test'"
+                                                                     : ": option '" + word + "' changes nothing here"));
     }
     unknown("option of " + name, word, {"--help", "-h"});
   }
@@ -117,7 +112,8 @@ void read_subcommand(const std::vector<std::string>& words, size_t at, Command* 
     throw UsageError("results: expected the name of one store, got " + std::to_string(rest.size()));
   }
   if (name == "doc" && rest.size() > 1) {
-    throw UsageError("doc: expected one name, got " + std::to_string(rest.size()));
+    command->names = {rest.front()};
+    for (size_t i = 1; i < rest.size(); ++i) command->names.front() += " " + rest[i];
   }
 }
 
@@ -129,12 +125,14 @@ Command parse(const std::vector<std::string>& words) {
   for (; i < words.size() && is_option(words[i]); ++i) read_option(words, &i, &command);
   if (i >= words.size()) {
     if (command.mode == Command::repl && !command.code.empty() && !command.stay) command.mode = Command::script;
+    check_used(command, command.mode == Command::version ? "--version" : "--dump-api");
     return command;
   }
   if (command.mode != Command::repl) throw UsageError("unexpected argument '" + words[i] + "'");
   const std::string& word = words[i];
   if (word == "data" || word == "test" || word == "doc" || word == "results") {
     read_subcommand(words, i, &command);
+    check_used(command, word);
   } else {
     command.mode = Command::script;
     command.script_at = static_cast<int>(i);

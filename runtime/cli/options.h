@@ -14,7 +14,8 @@ struct Command {
   bool stay = false;               // -i: the REPL afterwards
   int threads = 0;                 // 0: all cores
   int script_at = 0;               // index in argv of the script's name; 0: none
-  std::vector<std::string> names;  // specs, or what doc, results and data get are about
+  std::vector<std::string> names;  // specs, or what doc, results, data get and help are about
+  std::vector<std::string> given;  // the options before a script or command, without their values
 };
 
 /// A wrong command line. Its text is the whole message; the exit status is 2.
@@ -24,8 +25,5 @@ struct UsageError : std::runtime_error {
 
 /// Reads a command line; throws UsageError, with the nearest known option where one is near.
 Command parse(const std::vector<std::string>& words);
-
-/// What `moonrank --help` prints.
-extern const char* const help_text;
 
 }  // namespace mr::cli

@@ -1,5 +1,6 @@
 #include "runtime/io/catalogue.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -44,8 +45,10 @@ class TemporaryFolder {
 /// What is wrong with the content of a folder; "" if nothing.
 std::string difference(const DataSet& set, const fs::path& folder) {
   for (const DataSet::File& file : set.files) {
-    if (!fs::is_regular_file(folder / file.path)) return file.path + " is missing";
-    const std::string found = sha256_of_file(folder / file.path);
+    const fs::path plain = folder / file.path, packed = plain.string() + ".gz";
+    const bool is_plain = fs::is_regular_file(plain);
+    if (!is_plain && !fs::is_regular_file(packed)) return file.path + " is missing";
+    const std::string found = is_plain ? sha256_of_file(plain) : sha256(read_text_file(packed.string(), set.max_bytes));
     if (found != file.sha256) return file.path + " has SHA-256 " + found + ", expected " + file.sha256;
   }
   return "";
@@ -136,12 +139,20 @@ void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out
   write_terms(set, target, out);
 }
 
-void data_list(const std::vector<DataSet>& sets, const fs::path& data_folder, std::ostream& out) {
+void data_list(const std::vector<DataSet>& sets, const std::vector<fs::path>& folders, std::ostream& out) {
   for (const DataSet& set : sets) {
-    const std::string state = data_set_state(set, data_folder);
-    out << set.name << "  " << set.summary << "\n    "
-        << (state.empty() ? "in " + (data_folder / set.folder).string()
-                          : (state == "not there" ? "not there: moonrank data get " + set.name : "damaged: " + state))
+    out << set.name << "  " << set.summary << "\n    ";
+    // the first one is what a script would read, be it whole or not
+    const auto at = std::find_if(folders.begin(), folders.end(), [&](const fs::path& folder) {
+      std::error_code ignored;
+      return fs::exists(folder / set.folder, ignored);
+    });
+    if (at == folders.end()) {
+      out << "not there: moonrank data get " << set.name << "\n";
+      continue;
+    }
+    const std::string state = data_set_state(set, *at);
+    out << (state.empty() ? "in " : "damaged: ") << (*at / set.folder).string() << (state.empty() ? "" : ": " + state)
         << "\n";
   }
 }

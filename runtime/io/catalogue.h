@@ -32,7 +32,8 @@ const std::vector<DataSet>& catalogue();
 /// The one of this name; throws std::runtime_error that lists the known ones.
 const DataSet& catalogue_entry(const std::string& name);
 
-/// Whether `data_folder` holds the set with the right content: "" if so, "not there", or what differs.
+/// Whether `data_folder` holds the set with the right content, its files plain or .gz: "" if so, "not there", or what
+/// differs.
 std::string data_set_state(const DataSet& set, const std::filesystem::path& data_folder);
 
 /// Fetches the set into `data_folder` unless it is there already, checks what was unpacked and renames the complete
@@ -40,7 +41,7 @@ std::string data_set_state(const DataSet& set, const std::filesystem::path& data
 /// std::runtime_error.
 void data_get(const DataSet& set, const std::filesystem::path& data_folder, std::ostream& out);
 
-/// One line per set: name, whether and where it is there, what it is.
-void data_list(const std::vector<DataSet>& sets, const std::filesystem::path& data_folder, std::ostream& out);
+/// One line per set: name, what it is, whether and in which of the folders it is there.
+void data_list(const std::vector<DataSet>& sets, const std::vector<std::filesystem::path>& folders, std::ostream& out);
 
 }  // namespace mr::io

@@ -21,6 +21,20 @@ std::filesystem::path xdg_folder(const char* variable, const char* below_home) {
 }  // namespace
 
 std::filesystem::path user_data_folder() { return xdg_folder("XDG_DATA_HOME", ".local/share"); }
+std::vector<std::filesystem::path> data_folders() {
+  std::vector<std::filesystem::path> folders = {""};
+  if (const char* const chosen = std::getenv("MOONRANK_DATA"); chosen != nullptr && *chosen != '\0') {
+    folders.emplace_back(chosen);
+  }
+  folders.emplace_back("../shared/data");
+  try {
+    folders.push_back(user_data_folder());
+  } catch (const std::runtime_error&) {
+    // a user without a home has none
+  }
+  return folders;
+}
+
 std::filesystem::path user_state_folder() { return xdg_folder("XDG_STATE_HOME", ".local/state"); }
 std::filesystem::path user_cache_folder() { return xdg_folder("XDG_CACHE_HOME", ".cache"); }
 

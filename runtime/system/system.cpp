@@ -29,7 +29,11 @@ int64_t terminal_width_of() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 std::string cache_folder_of() { return io::user_cache_folder().string(); }
-std::string data_folder_of() { return io::user_data_folder().string(); }
+std::vector<std::string> data_folders_of() {
+  std::vector<std::string> folders;
+  for (const std::filesystem::path& folder : io::data_folders()) folders.push_back(folder.string());
+  return folders;
+}
 std::string safe_text_of(const std::string& text, std::optional<bool> lines) {
   return io::safe_text(text, lines.value_or(false) ? io::Breaks::kept : io::Breaks::escaped);
 }
@@ -74,7 +78,8 @@ extern const lua::OpTable system_functions{
                           "with `lines` ends of lines stay."),
         op<&io::nearest_name>("nearest_name", "name, known",
                               "The name that is fewest edits away, for \"did you mean\"; nil where none is near."),
-        op<&data_folder_of>("data_folder", "", "Where `moonrank data get` keeps data sets; it need not exist."),
+        op<&data_folders_of>("data_folders", "",
+                             "Where data sets are looked for by name, in order; \"\" is the working folder."),
         op<&lock_file>("lock_file", "path", "Locks a file until collected; nil where another process has locked it."),
         op<&pressed_of>("pressed", "", "Whether Ctrl-C came since the program or the line of the REPL began."),
         op<&peak_memory_of>("peak_memory", "reset", "Most bytes that were resident since the last reset."),

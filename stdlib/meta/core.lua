@@ -183,9 +183,9 @@ function core.cuda_count() end
 ---@return integer
 function core.cuda_waits() end
 
----Where `moonrank data get` keeps data sets; it need not exist.
----@return string
-function core.data_folder() end
+---Where data sets are looked for by name, in order; "" is the working folder.
+---@return string[]
+function core.data_folders() end
 
 ---While on, the first Ctrl-C raises nothing: work asks `interrupted()` and ends in order. Returns what it was.
 ---@param on boolean

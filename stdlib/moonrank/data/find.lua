@@ -4,16 +4,6 @@ local check = require "moonrank.check"
 
 local M = {}
 
--- Folders in which names are looked up, in this order.
-local function folders()
-  local list = { "../shared/data" }
-  local chosen = os.getenv("MOONRANK_DATA")
-  if chosen and chosen ~= "" then table.insert(list, 1, chosen) end
-  local known, own = pcall(core.data_folder)  -- raises where there is neither HOME nor XDG_DATA_HOME
-  if known then list[#list + 1] = own end
-  return list
-end
-
 ---The path of a file or folder: `name` itself where it exists, else the first of the usual folders that contains it.
 ---@param name string
 ---@param hint? string  what to do where it is not found
@@ -22,14 +12,11 @@ function M.path(name, hint)
   if type(name) ~= "string" or name == "" then
     check.fail("path is %s, expected the path of a file or folder", name == "" and "empty" or "a " .. type(name))
   end
-  if core.file_exists(name) then return name end
-  local tried = { name }
-  if name:sub(1, 1) ~= "/" then
-    for _, folder in ipairs(folders()) do
-      local path = folder .. "/" .. name
-      if core.file_exists(path) then return path end
-      tried[#tried + 1] = path
-    end
+  local tried = {}
+  for _, folder in ipairs(name:sub(1, 1) == "/" and { "" } or core.data_folders()) do
+    local path = folder == "" and name or folder .. "/" .. name
+    if core.file_exists(path) then return path end
+    tried[#tried + 1] = path
   end
   check.fail("no data '%s'; looked for %s%s", name, table.concat(tried, ", "), hint and "; " .. hint or "")
 end

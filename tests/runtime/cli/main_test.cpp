@@ -3,6 +3,7 @@
 
 #include "tests/support/command.h"
 
+namespace fs = std::filesystem;
 using Catch::Contains;
 using Catch::StartsWith;
 using mr::test::Ran;
@@ -20,7 +21,14 @@ TEST_CASE("a wrong command line is status 2 and offers the nearest option") {
       {{"--threads=two"}, "moonrank: --threads: expected a number from 1 to 4096, got 'two'\n"},
       {{"-e"}, "moonrank: -e: the code is missing\n"},
       {{"test"}, "moonrank: test: name one spec at least\n"},
-      {{"doc", "a", "b"}, "moonrank: doc: expected one name, got 2\n"},
+      {{"--threads", "2", "doc", "x"}, "moonrank: doc: option '--threads' changes nothing here\n"},
+      {{"--threads=2", "data", "list"}, "moonrank: data: option '--threads' changes nothing here\n"},
+      {{"-i", "test", "x"}, "moonrank: test: option '-i' changes nothing here\n"},
+      {{"-e", "x = 1", "results", "x"}, "moonrank: results: option '-e' changes nothing here\n"},
+      {{"doc", "-i"}, "moonrank: doc: option '-i' changes nothing here\n"},
+      {{"--version", "-i"}, "moonrank: --version: option '-i' changes nothing here\n"},
+      {{"--threads", "1", "--dump-api"}, "moonrank: --dump-api: option '--threads' changes nothing here\n"},
+      {{"--version", "--dump-api"}, "moonrank: --dump-api: unexpected option\n"},
       {{"data"}, "moonrank: data: 'get NAME' or 'list' is missing\n"},
       {{"data", "gte", "x"}, "moonrank: unknown data command 'gte', did you mean 'get'? (moonrank --help lists all)\n"},
       {{"results"}, "moonrank: results: expected the name of one store, got 0\n"},
@@ -55,9 +63,15 @@ TEST_CASE("the options --version and --help") {
   const Ran help = run({"--help"});
   CHECK(help.status == 0);
   for (const char* const command : {"test", "doc", "results", "data"}) {
-    CHECK(run({command, "--help"}).out == help.out);
-    CHECK(run({command, "-h"}).status == 0);
+    const Ran own = run({command, "--help"});
+    CHECK_THAT(own.out, StartsWith("usage: moonrank ") && Contains(std::string(" ") + command + " "));
+    CHECK(own.out != help.out);
+    CHECK(run({command, "-h"}).out == own.out);
+    CHECK(own.status == 0);
   }
+  CHECK(run({"--help", "--version"}).out == help.out);
+  CHECK(run({"--version", "-h"}).out == help.out);
+  CHECK_THAT(run({"data", "get", "--help"}).out, Contains("$MOONRANK_DATA"));
   CHECK_THAT(help.out, Contains("moonrank test SPEC...") && Contains("--threads N") && Contains("130 after Ctrl-C"));
 }
 
@@ -143,12 +157,27 @@ TEST_CASE("doc shows what a name means, and offers the nearest") {
   CHECK(none.err == "moonrank: nothing is called 'arrange', did you mean 'arange'?\n");
 }
 
-TEST_CASE("data list says what is there") {
+TEST_CASE("data list says what is there, where mr.data finds it") {
   const mr::test::TemporaryFolder home;
-  const mr::test::ScopedVariable data("XDG_DATA_HOME", home.path().string());
-  const Ran list = run({"data", "list"});
+  const fs::path work = home.path() / "project" / "work";
+  fs::create_directories(work);
+  const mr::test::ScopedVariable data("XDG_DATA_HOME", (home.path() / "share").string());
+  const mr::test::ScopedVariable chosen("MOONRANK_DATA", home.path().string());
+  const Ran list = run({"data", "list"}, "", work.string());
   CHECK(list.status == 0);
   CHECK_THAT(list.out, Contains("movielens") && Contains("not there: moonrank data get movielens"));
+  // from the last place to the first: each hides those after it
+  for (const auto& [folder, shown] : std::vector<std::pair<fs::path, std::string>>{
+           {home.path() / "share" / "moonrank", (home.path() / "share" / "moonrank").string() + "/"},
+           {home.path() / "project" / "shared" / "data", "../shared/data/"},
+           {home.path(), home.path().string() + "/"},
+           {work, ""}}) {
+    fs::create_directories(folder / "ml-latest-small");
+    const std::string path = shown + "ml-latest-small";
+    CHECK_THAT(run({"data", "list"}, "", work.string()).out, Contains("damaged: " + path + ": ratings.csv is missing"));
+    const Ran found = run({"-e", "print(require('moonrank.data.find').path 'ml-latest-small')"}, "", work.string());
+    CHECK(found.out == path + "\n");
+  }
   const Ran unknown = run({"data", "get", "movielen"});
   CHECK(unknown.status == 1);
   CHECK(unknown.err == "moonrank: no data set is called 'movielen'; known: movielens\n");

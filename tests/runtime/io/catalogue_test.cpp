@@ -1,6 +1,7 @@
 // `moonrank data get` against a server on loopback, and what it leaves behind when something is wrong.
 #include "runtime/io/catalogue.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -55,8 +56,12 @@ TEST_CASE("data get fetches, checks, keeps, and shows the terms") {
 
   CHECK_THAT(get(set, folder), Contains("is there already, and complete") && Contains("for tests only"));
   std::ostringstream list;
-  mr::io::data_list({set}, folder, list);
+  mr::io::data_list({set}, {home.path() / "elsewhere", folder, home.path()}, list);
   CHECK_THAT(list.str(), Contains("tiny  a tiny set\n    in " + (folder / "tiny-set").string()));
+
+  // packed files count by what is in them
+  REQUIRE(std::system(("gzip '" + (folder / "tiny-set/ratings.csv").string() + "'").c_str()) == 0);
+  CHECK(mr::io::data_set_state(set, folder).empty());
 
   std::ofstream(folder / "tiny-set/ratings.csv") << "changed";
   CHECK_THROWS_WITH(get(set, folder), Contains("is in the way (ratings.csv has SHA-256 "));
