@@ -3,50 +3,10 @@
 local core = require "moonrank.core"
 local bounds = require "moonrank.bounds.registry"
 local metrics = require "moonrank.metrics.registry"
-local luacats = require "moonrank.luacats"
 local check = require "moonrank.check"
+local docs = require "moonrank.help.docs"
+local search = require "moonrank.help.search"
 local M = {}
-
-local parsed = {}
-
--- The documentation of a source file, standard library or a user's own; nil when there is no text.
-local function docs_of(source)
-  if parsed[source] == nil then
-    local text = source:match "^stdlib/" and core.stdlib_text(source)
-    local file = not text and core.is_file(source) and io.open(source, "r")
-    if file then
-      text = file:read "a"
-      file:close()
-    end
-    parsed[source] = text and luacats.parse(text) or false
-  end
-  return parsed[source] or nil
-end
-
-local function every_source()
-  local all = {}
-  for _, name in ipairs(core.embedded_names()) do
-    if name:match "^stdlib/moonrank/" then all[#all + 1] = name end
-  end
-  table.sort(all)
-  return all
-end
-
--- Fields of an options class, wherever in the standard library it is declared, and below them those of the classes that it builds on.
-local function class_fields(name)
-  for _, source in ipairs(every_source()) do
-    local class = docs_of(source).classes[name]
-    if class then
-      local fields = table.move(class.fields, 1, #class.fields, 1, {})
-      for _, parent in ipairs(class.parents) do
-        local more = class_fields(parent) or {}
-        table.move(more, 1, #more, #fields + 1, fields)
-      end
-      return fields
-    end
-  end
-  return nil
-end
 
 -- path -> value for all fields of `mr`, shortest path first where one value has several.
 local function walk(root, path)
@@ -75,10 +35,10 @@ end
 -- Methods of classes written in Lua (`function Class:name` below `---@class mr.X`) and of the core's (from its tables).
 local function methods()
   local found = {}
-  for _, source in ipairs(every_source()) do
-    local docs = docs_of(source)
-    for _, item in ipairs(docs.items) do
-      local class = item.owner and docs.locals[item.owner]
+  for _, source in ipairs(docs.sources()) do
+    local read = docs.of_source(source)
+    for _, item in ipairs(read.items) do
+      local class = item.owner and read.locals[item.owner]
       if class then found[#found + 1] = { path = class .. item.separator .. item.name, item = item, source = source } end
     end
   end
@@ -109,6 +69,12 @@ local function add_columns(lines, rows, indent)
   end
 end
 
+local function field_rows(fields)
+  local rows = {}
+  for _, f in ipairs(fields) do rows[#rows + 1] = { f.name .. (f.optional and "?" or ""), f.type, f.text } end
+  return rows
+end
+
 local function written_item(path, item, source)
   local lines = {}
   add(lines, path .. "(" .. table.concat(item.arguments, ", ") .. ")")
@@ -120,12 +86,10 @@ local function written_item(path, item, source)
     add_columns(lines, rows, 2)
   end
   for _, p in ipairs(item.params) do
-    local fields = class_fields((p.type:gsub("[%?%[%]]", "")))
+    local fields = docs.fields((p.type:gsub("[%?%[%]]", "")))
     if fields and #fields > 0 then
-      local options = {}
-      for _, f in ipairs(fields) do options[#options + 1] = { f.name .. (f.optional and "?" or ""), f.type, f.text } end
       add(lines, "\nFields of " .. p.name)
-      add_columns(lines, options, 2)
+      add_columns(lines, field_rows(fields), 2)
     end
   end
   if #item.returns > 0 then
@@ -163,17 +127,8 @@ local function written_row(path, row, getter)
   return table.concat(lines, "\n")
 end
 
--- The documented item and the file of a Lua function.
-local function item_of(f)
-  local info = debug.getinfo(f, "S")
-  if info.what == "C" then return nil end
-  local source = info.source:gsub("^@", "")
-  local docs = docs_of(source)
-  return docs and docs.by_line[info.linedefined], source, info.linedefined
-end
-
 local function written_function(path, f, getter)
-  local item, source, line = item_of(f)
+  local item, source, line = docs.item(f)
   if item then return written_item(path or item.name, item, source) end
   local row = core.describe(f)
   if row then return written_row(path or row.name, row, getter) end
@@ -185,10 +140,10 @@ end
 local abbreviations = { Eq = true, Eqs = true, al = true, g = true, e = true, Fig = true }
 
 local function first_sentence(text)
-  local line, from = text:gsub("\n", " "), 1
+  local line, from = text:gsub("\n\n.*", ""):gsub("\n", " "), 1
   while true do
     local stop = line:find("%.%f[%s\0]", from)
-    if not stop then return (text:gsub("\n.*", "")) end
+    if not stop then return line end
     local before = line:sub(1, stop)
     local _, opened = before:gsub("%(", "")
     local _, closed = before:gsub("%)", "")
@@ -199,18 +154,24 @@ end
 
 local function summary(value)
   if type(value) == "table" then return "" end
-  local item = item_of(value)
+  local item = docs.item(value)
   if item then return first_sentence(item.text) end
   local row = core.describe(value)
   return row and first_sentence(row.doc) or ""
+end
+
+-- The same of a metric whose words the registry has.
+local function metric_summary(name)
+  local text = metrics.written(name)
+  return text and first_sentence(text:match "\n\n(%S.*)$" or "") or ""
 end
 
 local function header_of(module)
   for name, loaded in next, package.loaded do
     if rawequal(loaded, module) then
       local stem = name:gsub("%.", "/")
-      local docs = docs_of("stdlib/" .. stem .. ".lua") or docs_of("stdlib/" .. stem .. "/init.lua")
-      if docs and docs.header ~= "" then return docs.header end
+      local read = docs.of_source("stdlib/" .. stem .. ".lua") or docs.of_source("stdlib/" .. stem .. "/init.lua")
+      if read and read.header ~= "" then return read.header end
     end
   end
   return nil
@@ -228,7 +189,10 @@ local function written_table(path, module)
   for _, name in ipairs(names) do
     local value = rawget(module, name)
     local kind = type(value)
-    if kind == "function" then rows[#rows + 1] = { name, "", summary(value) }
+    if kind == "function" then
+      local own = summary(value)
+      if own == "" and rawequal(module, package.loaded["moonrank.metrics"]) then own = metric_summary(name) end
+      rows[#rows + 1] = { name, "", own }
     elseif kind == "table" then rows[#rows + 1] = { name .. ".", "", header_of(value) and first_sentence(header_of(value)) or "" } end
   end
   if #rows > 0 then
@@ -251,19 +215,66 @@ local function everything()
   return all, root
 end
 
--- The methods and fields of a class, or nil where none is known.
-local function written_class(class, all)
-  local rows = {}
+-- What a class is, its fields and its methods, or nil where none is known.
+local function written_class(name, all)
+  local rows, declared = {}, docs.class(name)
   for _, entry in ipairs(all) do
-    local name = entry.path:sub(1, #class) == class and entry.path:sub(#class + 1):match "^[:.][%w_]+$"
-    if name and (entry.item or entry.value) then
-      rows[#rows + 1] = { name, "", entry.item and first_sentence(entry.item.text) or summary(entry.value) }
+    local member = entry.path:sub(1, #name) == name and entry.path:sub(#name + 1):match "^[:.][%w_]+$"
+    if member and (entry.item or entry.value) then
+      rows[#rows + 1] = { member, "", entry.item and first_sentence(entry.item.text) or summary(entry.value) }
     end
   end
-  if #rows == 0 then return nil end
-  local lines = { class, "" }
-  add_columns(lines, rows, 2)
+  local fields = declared and docs.fields(name) or {}
+  if #rows == 0 and #fields == 0 then return nil end
+  local lines = { name }
+  if declared and declared.text ~= "" then add(lines, "\n" .. declared.text) end
+  if #fields > 0 then
+    add(lines, "\nFields")
+    add_columns(lines, field_rows(fields), 2)
+  end
+  if #rows > 0 then
+    add(lines, #fields > 0 and "\nMethods" or "")
+    add_columns(lines, rows, 2)
+  end
   return table.concat(lines, "\n")
+end
+
+-- Everything that has words, for the search.
+local function documents(all)
+  local found = {}
+  local function put(path, short, text, parts) found[#found + 1] = { path = path, summary = short, text = text, parts = parts } end
+  for _, entry in ipairs(all) do
+    local item = entry.item or type(entry.value) == "function" and docs.item(entry.value) or nil
+    local parts = {}
+    for _, p in ipairs(item and item.params or {}) do
+      parts[#parts + 1] = p
+      local fields = docs.fields((p.type:gsub("[%?%[%]]", ""))) or {}
+      table.move(fields, 1, #fields, #parts + 1, parts)
+    end
+    local short = item and first_sentence(item.text) or type(entry.value) == "function" and summary(entry.value)
+      or first_sentence(header_of(entry.value) or "")
+    put(entry.path, short, written(entry), parts)
+  end
+  for _, name in ipairs(docs.class_names()) do
+    local text = written_class(name, all)
+    if text then put(name, first_sentence((docs.class(name) or { text = "" }).text), text, docs.fields(name)) end
+  end
+  for _, name in ipairs(bounds.names()) do
+    local text = bounds.written(name)
+    put(("bound %q"):format(name), text:match "bounded value: ([^\n]*)" or "", text)
+  end
+  for _, name in ipairs(metrics.names()) do put(("metric %q"):format(name), metric_summary(name), metrics.written(name)) end
+  return found
+end
+
+-- All that there is: parts and functions, then the names of classes, bounds and metrics.
+local function written_root(root)
+  local lines = { written_table("mr", root) }
+  local function list(what, names) add(lines, ("%s (moonrank doc NAME)\n  %s"):format(what, table.concat(names, ", "))) end
+  list("Classes", docs.class_names())
+  list("Bounds", bounds.names())
+  list("Metrics", metrics.names())
+  return table.concat(lines, "\n\n")
 end
 
 -- Whether a path is meant by a topic: equal, or its end at a dot or colon ("ndcg" means mr.metrics.ndcg and mr.losses.ndcg).
@@ -273,36 +284,52 @@ local function means(path, topic)
   return path:sub(-#topic) == topic and (before == "." or before == ":")
 end
 
----The documentation of everything that a name means: functions, classes, methods, and bounds.
----@param topic string   `ndcg`, `metrics.ndcg`, `mr.Tensor:sum`, `minmax`
----@return string        raises where nothing has that name, and offers the nearest
+-- Names that a mistyped one may be meant as: ends, then whole paths.
+local function known_names(all)
+  local names, seen = {}, {}
+  local function put(name)
+    if not seen[name] then names[#names + 1] = name end
+    seen[name] = true
+  end
+  for _, entry in ipairs(all) do
+    put(entry.path:match "[^.:]+$")
+    put(entry.path)
+  end
+  for _, of in ipairs{ bounds.names(), docs.class_names() } do
+    for _, name in ipairs(of) do put(name) end
+  end
+  return names
+end
+
+-- Where no name is the topic: what has its words.
+local function searched(topic, all)
+  local near = check.nearest(topic, known_names(all))
+  local message = ("nothing is called '%s'%s"):format(topic, near and (", did you mean '%s'?"):format(near) or "")
+  local hits = search.find(documents(all), topic)
+  if #hits == 0 then error(message, 0) end
+  return message .. (near and "" or ".") .. " Found in:\n\n" .. search.written(hits)
+end
+
+---The documentation of everything that a name means: functions, classes, methods, and bounds. Where nothing has the name, a list of what has
+---its words in a name, an option or the text, the best first.
+---@param topic string   `ndcg`, `metrics.ndcg`, `mr.Tensor:sum`, `minmax`, `learning rate`
+---@return string        raises where nothing has these words, and offers the nearest name
 ---Example: `(require "moonrank.help".about("mr.has_cuda"):match "^[^\n]*")   --> mr.has_cuda()`
 function M.about(topic)
   local all, root = everything()
-  if topic == "mr" or topic == "moonrank" then return written_table("mr", root) end
-  local class = written_class(topic:match "^mr%." and topic or "mr." .. topic, all)
+  local _ = root.bounds  -- fills the registry
+  if topic == "mr" or topic == "moonrank" then return written_root(root) end
   local of_metric = metrics.written(topic:match "[^.]+$")
-  local parts, names, seen = { class }, {}, {}
+  local parts, class = {}, topic:match "^mr%." and topic or "mr." .. topic
+  if class:match "^mr%.%u" or docs.class(class) then add(parts, written_class(class, all)) end
   for _, entry in ipairs(all) do
     -- a metric without words of its own has those of the registry
-    local wordless = of_metric and type(entry.value) == "function" and not item_of(entry.value)
-    if means(entry.path, topic) and not wordless then parts[#parts + 1] = written(entry) end
-    local last = entry.path:match "[^.:]+$"
-    for _, name in ipairs { last, entry.path } do
-      if not seen[name] then
-        seen[name] = true
-        names[#names + 1] = name
-      end
-    end
+    local wordless = of_metric and type(entry.value) == "function" and not docs.item(entry.value)
+    if means(entry.path, topic) and not wordless then add(parts, written(entry)) end
   end
-  local _ = root.bounds  -- fills the registry
   add(parts, bounds.written(topic))
   add(parts, of_metric)
-  if #parts == 0 then
-    table.move(bounds.names(), 1, #bounds.names(), #names + 1, names)
-    local near = check.nearest(topic, names)
-    error(("nothing is called '%s'%s"):format(topic, near and (", did you mean '%s'?"):format(near) or ""), 0)
-  end
+  if #parts == 0 then return searched(topic, all) end
   return table.concat(parts, "\n\n" .. ("-"):rep(40) .. "\n\n")
 end
 
@@ -313,7 +340,7 @@ end
 function M.of(value)
   if type(value) == "string" then return M.about(value) end
   local all, root = everything()
-  if rawequal(value, root) then return written_table("mr", root) end
+  if rawequal(value, root) then return M.about "mr" end
   for _, entry in ipairs(all) do
     if entry.value ~= nil and rawequal(entry.value, value) then return written(entry) end
   end

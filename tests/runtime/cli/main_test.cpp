@@ -152,9 +152,12 @@ TEST_CASE("doc shows what a name means, and offers the nearest") {
                              Contains("mr.arange(1, 4)"));
   CHECK_THAT(run({"doc", "mr.Tensor:sum"}).out, StartsWith("mr.Tensor:sum(dim?)\n") && Contains("  dim?  integer"));
   CHECK_THAT(run({"doc"}).out, StartsWith("mr\n") && Contains("  gradcheck ") && Contains("  tensor "));
-  const Ran none = run({"doc", "arrange"});
+  const Ran none = run({"doc", "arnage"});
   CHECK(none.status == 1);
-  CHECK(none.err == "moonrank: nothing is called 'arrange', did you mean 'arange'?\n");
+  CHECK(none.err == "moonrank: nothing is called 'arnage', did you mean 'arange'?\n");
+  const Ran words = run({"doc", "power-law", "popularity"});
+  CHECK(words.status == 0);
+  CHECK_THAT(words.out, StartsWith("nothing is called 'power-law popularity'") && Contains("\n  mr.data.synthetic  "));
 }
 
 TEST_CASE("data list says what is there, where mr.data finds it") {

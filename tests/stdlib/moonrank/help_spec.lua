@@ -36,6 +36,53 @@ describe("help", function()
     has(help.of(mr), "gradcheck ")
     test.equal(help.of(mr), help.about "mr")
   end)
+  it("describes classes with their fields, and bounds", function()
+    local run = help.about "mr.Run"
+    for _, field in ipairs{ "best ", "history ", "interrupted " } do has(run, "\n  " .. field) end
+    test.equal(help.about "Run", run)
+    local model = help.about "mr.Model"
+    for _, member in ipairs{ "  kind ", "  config ", "  :save ", "  :parameters " } do has(model, "\n" .. member) end
+    has(help.about "minmax", "(M - min) / (max - min)")
+    local all = help.about "mr"
+    for _, name in ipairs{ "mr.Run,", "mr.Model,", "minmax,", "zscore", "nrbp_loss," } do has(all, name) end
+  end)
+  it("describes a part of mr once", function()
+    for _, part in ipairs{ "bounds", "data", "losses", "metrics", "models", "optim", "plot", "smooth", "stats" } do
+      local text = help.about("mr." .. part)
+      test.equal(select(2, text:gsub("%f[^\n%z]mr%." .. part .. "\n", "")), 1, part)
+    end
+  end)
+  it("ends summaries with their sentences", function()
+    for _, topic in ipairs{ "mr", "mr.bounds", "mr.data", "mr.losses", "mr.metrics", "mr.models", "mr.optim", "mr.plot", "mr.smooth",
+      "mr.stats", "mr.Tensor", "mr.Lists" } do
+      local rows = 0
+      for line in help.about(topic):gmatch "[^\n]+" do
+        if line:match "^  [.:]?[%w_]+%.?  +%S" then
+          rows = rows + 1
+          test.check(line:match "%.%)?$", topic .. ": " .. line)
+        end
+      end
+      test.check(rows > 1, topic)
+    end
+    local path = os.tmpname()
+    local file = assert(io.open(path, "w"))
+    file:write("local M = {}\n---Goes on\n---to the second line\n---\n---not this\nfunction M.one() end\nreturn M\n")
+    file:close()
+    package.loaded["moonrank.help_spec_part"] = dofile(path)
+    mr.help_spec_part = package.loaded["moonrank.help_spec_part"]
+    has(help.about "help_spec_part", "  one  Goes on to the second line")
+    mr.help_spec_part, package.loaded["moonrank.help_spec_part"] = nil, nil
+    os.remove(path)
+  end)
+  it("searches names, options and prose where nothing has the name, the best first", function()
+    local function first(topic) return help.about(topic):match "\n\n  ([%w_.:]+)" end
+    test.equal(first "patience", "mr.fit")                -- an option, with what it does
+    has(help.about "patience", "mr.fit  patience: stop after")
+    test.equal(first "time-biased", "metric")
+    test.equal(first "users power-law popularity", "mr.data.synthetic")
+    has(help.about "chosen_on epoch", "mr.Run")
+    has(help.about "shortest zzzz gradcheck", "gradcheck")  -- those with one of the words
+  end)
   it("finds the documentation of a user's own function", function()
     local path = os.tmpname()
     local file = assert(io.open(path, "w"))

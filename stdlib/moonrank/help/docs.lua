@@ -1,0 +1,96 @@
+-- What the comments of the sources say, read when it is first asked for.
+local core = require "moonrank.core"
+local luacats = require "moonrank.luacats"
+
+local M = {}
+
+local parsed = {}
+
+---The documentation of a source file, standard library or a user's own; nil when there is no text.
+---@param source string
+---@return table?  as luacats.parse gives it
+function M.of_source(source)
+  if parsed[source] == nil then
+    local text = source:match "^stdlib/" and core.stdlib_text(source)
+    local file = not text and core.is_file(source) and io.open(source, "r")
+    if file then
+      text = file:read "a"
+      file:close()
+    end
+    parsed[source] = text and luacats.parse(text) or false
+  end
+  return parsed[source] or nil
+end
+
+---The files of the standard library, sorted.
+---@return string[]
+---Example: `require "moonrank.help.docs".sources()[1]   --> stdlib/moonrank/about.lua`
+function M.sources()
+  local all = {}
+  for _, name in ipairs(core.embedded_names()) do
+    if name:match "^stdlib/moonrank/" then all[#all + 1] = name end
+  end
+  table.sort(all)
+  return all
+end
+
+---A class, wherever in the standard library it is declared.
+---@param name string
+---@return table?  fields, text, parents
+---@return string? source
+---Example: `require "moonrank.help.docs".class("mr.FitOptions").fields[1].name   --> model`
+function M.class(name)
+  for _, source in ipairs(M.sources()) do
+    local class = M.of_source(source).classes[name]
+    if class then return class, source end
+  end
+end
+
+---Names of all classes with a name in `mr` itself that are no tables of options, sorted.
+---@return string[]
+function M.class_names()
+  local found, seen = {}, {}
+  local function add(name)
+    if name:match "^mr%.%u%w*$" and not name:match "Options$" and not seen[name] then
+      seen[name] = true
+      found[#found + 1] = name
+    end
+  end
+  for _, source in ipairs(M.sources()) do
+    for name in pairs(M.of_source(source).classes) do add(name) end
+  end
+  for name in pairs(core.classes) do add(name) end
+  table.sort(found)
+  return found
+end
+
+---Fields of a class, and below them those of the classes that it builds on; nil where there is no such class.
+---@param name string
+---@return mr.luacats.Entry[]?
+---Example: `#require "moonrank.help.docs".fields("mr.args.Declaration") > 0   --> true`
+function M.fields(name)
+  local class = M.class(name)
+  if not class then return nil end
+  local fields = table.move(class.fields, 1, #class.fields, 1, {})
+  for _, parent in ipairs(class.parents) do
+    local more = M.fields(parent) or {}
+    table.move(more, 1, #more, #fields + 1, fields)
+  end
+  return fields
+end
+
+---The documented item, the file and the line of a Lua function; nil of others.
+---@param f function
+---@return mr.luacats.Item?
+---@return string?
+---@return integer?
+---Example: `require "moonrank.help.docs".item(mr.arange).name   --> arange`
+function M.item(f)
+  local info = debug.getinfo(f, "S")
+  if info.what == "C" then return nil end
+  local source = info.source:gsub("^@", "")
+  local read = M.of_source(source)
+  return read and read.by_line[info.linedefined], source, info.linedefined
+end
+
+return M

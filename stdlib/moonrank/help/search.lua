@@ -1,0 +1,90 @@
+-- Search in the documentation: names weigh most, then options and fields, then the summary, then the rest of the text.
+local M = {}
+
+---@class mr.help.Document
+---@field path string      its name
+---@field summary string   one sentence
+---@field text string      all of it
+---@field parts? mr.luacats.Entry[]  arguments, options or fields
+
+local most = 20  -- hits that are shown
+
+-- How well a word fits a text, and whether as a whole word.
+local function occurrences(text, word)
+  local whole, part, at = 0, 0, 1
+  while true do
+    local first, last = text:find(word, at, true)
+    if not first then return whole, part end
+    local is_whole = not text:sub(first - 1, first - 1):match "[%w_]" and not text:sub(last + 1, last + 1):match "[%w_]"
+    whole, part = whole + (is_whole and 1 or 0), part + (is_whole and 0 or 1)
+    at = last + 1
+  end
+end
+
+-- The score of one word in a document, and the option that has it as its name; 0 where it is nowhere.
+local function score_of(document, word)
+  local score, named = 0, nil
+  local name = document.path:lower()
+  local whole, part = occurrences(name, word)
+  score = score + (whole > 0 and 100 or part > 0 and 50 or 0)
+  for _, entry in ipairs(document.parts or {}) do
+    local option = entry.name:lower()
+    if option == word then
+      score, named = score + 40, named or entry
+    elseif option:find(word, 1, true) then
+      score = score + 10
+    end
+  end
+  whole, part = occurrences(document.summary:lower(), word)
+  score = score + (whole > 0 and 20 or part > 0 and 8 or 0)
+  whole, part = occurrences(document.text:lower(), word)
+  return score + 3 * math.min(whole, 5) + math.min(part, 5), named
+end
+
+-- The documents that have every word, or (any) one of them.
+local function matching(documents, topic, any)
+  local hits = {}
+  for _, document in ipairs(documents) do
+    local total, missing, option = 0, false, nil
+    for word in topic:lower():gmatch "%S+" do
+      local score, named = score_of(document, word)
+      missing = missing or score == 0
+      total, option = total + score, option or named
+    end
+    if total > 0 and (any or not missing) then
+      local summary = option and ("%s: %s"):format(option.name, option.text ~= "" and option.text or option.type) or document.summary
+      hits[#hits + 1] = { path = document.path, summary = summary, score = total }
+    end
+  end
+  return hits
+end
+
+---The documents that have every word of a topic, the best first; where none has all, those that have one.
+---@param documents mr.help.Document[]
+---@param topic string  words with blanks between them
+---@return { path: string, summary: string, score: integer }[]
+---Example: `require "moonrank.help.search".find({{path = "f", summary = "Adds.", text = "Adds."}}, "add")[1].path   --> f`
+function M.find(documents, topic)
+  local hits = matching(documents, topic, false)
+  if #hits == 0 then hits = matching(documents, topic, true) end
+  table.sort(hits, function(a, b)
+    if a.score ~= b.score then return a.score > b.score end
+    return a.path < b.path
+  end)
+  return hits
+end
+
+---Hits as lines, at most 20.
+---@param hits { path: string, summary: string }[]
+---@return string
+function M.written(hits)
+  local width, lines = 0, {}
+  for i = 1, math.min(most, #hits) do width = math.max(width, #hits[i].path) end
+  for i = 1, math.min(most, #hits) do
+    lines[i] = ("  %s  %s"):format(hits[i].path .. (" "):rep(width - #hits[i].path), hits[i].summary):gsub("%s+$", "")
+  end
+  if #hits > most then lines[#lines + 1] = ("  ... (%d more)"):format(#hits - most) end
+  return table.concat(lines, "\n")
+end
+
+return M
