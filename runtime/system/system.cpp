@@ -1,6 +1,7 @@
 // What the standard library asks of the machine: time, the terminal, the user's folders, memory, cores, locks.
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -33,6 +34,18 @@ std::vector<std::string> data_folders_of() {
   std::vector<std::string> folders;
   for (const std::filesystem::path& folder : io::data_folders()) folders.push_back(folder.string());
   return folders;
+}
+/// Of what cannot be read: nothing.
+std::vector<std::string> list_folder(const std::string& path) {
+  constexpr size_t most = 10'000;
+  std::vector<std::string> names;
+  std::error_code unknown;
+  for (std::filesystem::directory_iterator at(path, unknown), end; !unknown && at != end; at.increment(unknown)) {
+    if (names.size() == most) break;
+    std::error_code no_folder;
+    names.push_back(at->path().filename().string() + (at->is_directory(no_folder) ? "/" : ""));
+  }
+  return names;
 }
 std::string safe_text_of(const std::string& text, std::optional<bool> lines) {
   return io::safe_text(text, lines.value_or(false) ? io::Breaks::kept : io::Breaks::escaped);
@@ -80,6 +93,8 @@ extern const lua::OpTable system_functions{
                               "The name that is fewest edits away, for \"did you mean\"; nil where none is near."),
         op<&data_folders_of>("data_folders", "",
                              "Where data sets are looked for by name, in order; \"\" is the working folder."),
+        op<&list_folder>("list_folder", "path",
+                         "Names in a folder, in no order, those of folders with a / at the end; at most 10,000."),
         op<&lock_file>("lock_file", "path", "Locks a file until collected; nil where another process has locked it."),
         op<&pressed_of>("pressed", "", "Whether Ctrl-C came since the program or the line of the REPL began."),
         op<&peak_memory_of>("peak_memory", "reset", "Most bytes that were resident since the last reset."),

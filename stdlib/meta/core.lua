@@ -513,6 +513,11 @@ function core.letor_folds(folder) end
 ---@return mr.Lists
 function core.list_copies(grades, count) end
 
+---Names in a folder, in no order, those of folders with a / at the end; at most 10,000.
+---@param path string
+---@return string[]
+function core.list_folder(path) end
+
 ---1 for lists on which an ordering can matter, else 0.
 ---@param metric mr.Metric
 ---@param lists mr.Lists

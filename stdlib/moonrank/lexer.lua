@@ -32,7 +32,7 @@ local function read(text, at)
   if text:find("^%-%-", at) then
     local stop = long_end(text, at + 2)
     if stop ~= nil then return nil, stop end
-    return nil, (text:find("\n", at, true) or #text + 1) - 1
+    return nil, text:find("\n", at, true) or false
   end
   local stop = long_end(text, at)
   if stop ~= nil then return "string", stop end
@@ -46,10 +46,10 @@ local function read(text, at)
   return "symbol", last or at
 end
 
----The words of a text, without its comments. An unfinished string or comment is the last one, of kind "open".
+---The words of a text, without its comments. A string or comment in which the text ends is the last one, of kind "open".
 ---@param text string
 ---@return mr.lexer.Token[]
----Example: `#require "moonrank.lexer".tokens("local x = 'a b' -- why")   --> 4`
+---Example: `#require "moonrank.lexer".tokens("local x = 'a b'")   --> 4`
 function M.tokens(text)
   local found, at = {}, text:find "%S"
   while at do

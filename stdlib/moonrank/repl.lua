@@ -101,91 +101,6 @@ end
 ---@return boolean
 function M.is_leaving() return leaving end
 
--- The fields and methods that a value has, without calling anything of the user's.
-local function members(value)
-  local found, seen = {}, {}
-  local function add(name, is_function)
-    if type(name) == "string" and name:match "^[%a][%w_]*$" then found[name] = found[name] or (is_function and "function" or "field") end
-  end
-  local function add_table(t)
-    if type(t) ~= "table" or seen[t] then return end
-    seen[t] = true
-    for name, entry in next, t do
-      local getter = type(name) == "string" and name:match "^get_(.+)$"
-      add(getter or name, not getter and type(entry) == "function")
-    end
-  end
-  if value == require("moonrank") then
-    for _, name in ipairs(value.names()) do add(name) end
-  end
-  if type(value) == "table" then add_table(value) end
-  local meta = debug.getmetatable(value)
-  for _ = 1, 10 do
-    if type(meta) ~= "table" then break end
-    local class = core.classes[rawget(meta, "__name")]
-    if class and rawequal(class.meta, meta) then
-      for name in next, class.methods do add(name, true) end
-      for name in next, class.getters do add(name) end
-    end
-    local index = rawget(meta, "__index")
-    if type(index) == "function" and rawget(meta, "__name") then index = meta end  -- a class of the standard library
-    add_table(index)
-    meta = type(index) == "table" and debug.getmetatable(index) or nil
-  end
-  return found
-end
-
--- The value that `a.b` names, as far as that is known without calling anything.
-local function value_of(path)
-  local value, first = nil, true
-  for name in path:gmatch "[%w_]+" do
-    if first then
-      value, first = session.value(name), false
-    elseif value == require("moonrank") then
-      local ok, field = pcall(function() return value[name] end)
-      if ok then value = field else value = nil end
-    elseif type(value) == "table" then
-      value = rawget(value, name)
-    else
-      value = nil
-    end
-    if value == nil then return nil end
-  end
-  return value
-end
-
-local keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not",
-  "or", "repeat", "return", "then", "true", "until", "while" }
-
----Completions of the text left of the cursor.
----@param before string
----@return integer start   where the word being completed begins
----@return string[] words  candidates for that whole word, sorted
----Example: `select(2, require "moonrank.repl".complete("x = string.rev"))[1]   --> reverse`
-function M.complete(before)
-  local path, separator, word = before:match "([%a_][%w_.]*)([.:])([%w_]*)$"
-  local names = {}
-  if path then
-    local value = value_of(path)
-    if value ~= nil then
-      for name, kind in pairs(members(value)) do
-        if separator == "." or kind == "function" then names[#names + 1] = name end
-      end
-    end
-  else
-    word = before:match "[%a_][%w_]*$" or ""
-    if before:sub(-#word - 1, -#word - 1):match "[.:]" then return #before + 1, {} end
-    names = session.names()
-    table.move(keywords, 1, #keywords, #names + 1, names)
-  end
-  local words = {}
-  for _, name in ipairs(names) do
-    if name:sub(1, #word) == word then words[#words + 1] = name end
-  end
-  table.sort(words)
-  return #before - #word + 1, words
-end
-
 ---What was typed, as a function: an expression, statements, or `?name`. nil and the message where it is none of these.
 ---@param text string
 ---@return function?
@@ -196,11 +111,14 @@ function M.chunk(text)
   local topic = text:match "^%s*%?%s*(.-)%s*$"
   if not topic then return session.compile(text) end
   return function()
-    local value = topic:match "^[%a_][%w_.]*$" and value_of(topic)
+    local value = topic:match "^[%a_][%w_.]*$" and require("moonrank.completion").value_of(topic)
     if value == nil and topic ~= "" then value = topic end
     require("moonrank.help").help(value)
   end
 end
+
+-- Completions of the text left of the cursor.
+local function complete(before) return require("moonrank.completion").complete(before) end
 
 ---Sets the globals of a session and of `-e`: `mr` and `help`.
 function M.preset()
@@ -219,7 +137,7 @@ function M.enter()
   if core.is_terminal(0) then
     print(("Moonrank %s  help(mr)  ?ndcg  TAB completes  exit"):format(core.version()))
   end
-  return M.chunk, M.complete, M.is_leaving
+  return M.chunk, complete, M.is_leaving
 end
 
 return M

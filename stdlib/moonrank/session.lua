@@ -35,7 +35,7 @@ local function declaration(tokens, i)
 end
 
 ---A chunk whose declarations outside of every block are assignments, and the names in them. Lines stay where they are. What is to be closed
----(`<close>`) stays local, and is closed when the chunk ends.
+---(`<close>`) stays local, and is closed when the chunk ends; a constant (`<const>`) may be changed by later chunks.
 ---@param text string
 ---@return string
 ---@return string[]

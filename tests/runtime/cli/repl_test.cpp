@@ -120,6 +120,14 @@ TEST_CASE("on a terminal: prompt, completion, multi-line input, Ctrl-C, history"
     session.expect("> ");
     session.type("x = mr.aran\t(1, 3)\n");
     session.expect("> ");
+    session.type("mr.losses.ap{bo\t = 'minm\t'}.bound_name .. '!'\n");
+    session.expect("minmax!");
+    session.expect("> ");
+    session.type("mr.losses.ap{\n");
+    session.expect(">> ");
+    session.type("bo\t = 'zs\t'}.bound_name .. '!'\n");  // by the line above
+    session.expect("zscore!");
+    session.expect("> ");
     session.type("x:su\t():item()\n");
     session.expect("6.0");
     session.expect("> ");

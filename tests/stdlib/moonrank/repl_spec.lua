@@ -4,8 +4,10 @@ local repl = require "moonrank.repl"
 local mr = require "moonrank"
 local describe, it = test.describe, test.it
 
+local completion = require "moonrank.completion"
+
 local function complete(before)
-  local start, words = repl.complete(before)
+  local start, words = completion.complete(before)
   return words, start
 end
 
@@ -51,6 +53,49 @@ describe("completion", function()
       test.equal(complete "t.trap.inner.x", {})
       test.check(not called)
     end)
+  end)
+  it("completes the options of a call, but for those that it has", function()
+    with_global("mr", mr, function()
+      test.equal(complete "mr.fit{ba", { "batch" })
+      test.equal(complete "run = mr.fit{model = f{1, 2}, epochs = 3, ep", complete "ep")
+      test.equal(complete "mr.fit{\n  pat", { "patience" })
+      test.equal(complete "mr.optim.adam{beta", { "beta1", "beta2" })       -- a type that is written out
+      test.equal(complete "mr.plot.lines{vl", { "vlines" })                 -- of a class that its own builds on
+      test.equal(complete "mr.evaluate(scores, lists, {'ap'}, {em", { "empty" })
+      test.equal(complete "mr.fit{loss = mr.losses.ap{bo", { "bound" })
+      test.equal(complete "ratings:folds{ns", { "nsr" })
+      test.equal(complete "mr.data.interactions(path, {columns = {us", { "user" })  -- of a table in a table
+      test.check(#complete "mr.losses.ap{" == 2)
+      test.equal(complete "mr.fit{loss = pri", { "print" })
+      test.equal(complete "x = {ba", complete "ba")
+    end)
+  end)
+  it("completes strings that are names of bounds and metrics, or choices", function()
+    with_global("mr", mr, function()
+      test.equal(complete "mr.losses.ap{bound = 'min", { "minmax" })
+      test.equal(complete 'mr.losses.ap{gain = 2, bound = "zs', { "zscore" })
+      test.equal(complete 'mr.fit{metrics = {"ap", "nd', { "ndcg" })
+      test.equal(complete 'mr.evaluate(scores, lists, {"r_', { "r_precision" })
+      test.equal(complete 'mr.bounds.of("nrbp_', { "nrbp_loss" })
+      test.equal(complete 'mr.bounds.check "exp', { "expectation", "expectation_max" })
+      test.equal(complete 'mr.bounds.distribution_bound{form = "lo', { "log", "logit" })
+      test.equal(complete 'mr.fit{recipe = "', { "honest", "published" })
+      test.equal(complete "x = [[min", {})
+      test.equal(complete "x = 1 -- min", {})
+    end)
+  end)
+  it("completes paths in other strings", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local make = "mkdir -p F/inner && touch F/one.csv F/.hidden \"$(printf 'F/bad\\033[1m')\""
+    assert(os.execute((make:gsub("F", folder))))
+    local words, start = complete("mr.data.letor('" .. folder .. "/")
+    test.equal(words, { folder .. "/inner/", folder .. "/one.csv" })
+    test.equal(start, #"mr.data.letor('" + 1)
+    test.equal(complete("f'" .. folder .. "/on"), { folder .. "/one.csv" })
+    test.equal(complete("f'" .. folder .. "/.h"), { folder .. "/.hidden" })
+    test.equal(complete("f'" .. folder .. "/nowhere/x"), {})
+    os.execute("rm -r " .. folder)
   end)
   it("offers nothing where it knows nothing", function()
     test.equal(complete "nowhere.x", {})

@@ -1,0 +1,260 @@
+-- What TAB offers at the prompt: names, methods, the options of a call, strings that are names, paths.
+local bounds = require "moonrank.bounds.registry"
+local core = require "moonrank.core"
+local docs = require "moonrank.help.docs"
+local lexer = require "moonrank.lexer"
+local metrics = require "moonrank.metrics.registry"
+local session = require "moonrank.session"
+
+local M = {}
+
+-- The fields and methods that a value has, without calling anything of the user's.
+local function members(value)
+  local found, seen = {}, {}
+  local function add(name, is_function)
+    if type(name) == "string" and name:match "^[%a][%w_]*$" then found[name] = found[name] or (is_function and "function" or "field") end
+  end
+  local function add_table(t)
+    if type(t) ~= "table" or seen[t] then return end
+    seen[t] = true
+    for name, entry in next, t do
+      local getter = type(name) == "string" and name:match "^get_(.+)$"
+      add(getter or name, not getter and type(entry) == "function")
+    end
+  end
+  if value == require("moonrank") then
+    for _, name in ipairs(value.names()) do add(name) end
+  end
+  if type(value) == "table" then add_table(value) end
+  local meta = debug.getmetatable(value)
+  for _ = 1, 10 do
+    if type(meta) ~= "table" then break end
+    local class = core.classes[rawget(meta, "__name")]
+    if class and rawequal(class.meta, meta) then
+      for name in next, class.methods do add(name, true) end
+      for name in next, class.getters do add(name) end
+    end
+    local index = rawget(meta, "__index")
+    if type(index) == "function" and rawget(meta, "__name") then index = meta end  -- a class of the standard library
+    add_table(index)
+    meta = type(index) == "table" and debug.getmetatable(index) or nil
+  end
+  return found
+end
+
+---The value that `a.b` names at the prompt, as far as that is known without calling anything.
+---@param path string
+---@return any
+---Example: `require "moonrank.completion".value_of("string.rep") == string.rep   --> true`
+function M.value_of(path)
+  local value, first = nil, true
+  for name in path:gmatch "[%w_]+" do
+    if first then
+      value, first = session.value(name), false
+    elseif value == require("moonrank") then
+      local ok, field = pcall(function() return value[name] end)
+      if ok then value = field else value = nil end
+    elseif type(value) == "table" then
+      value = rawget(value, name)
+    else
+      value = nil
+    end
+    if value == nil then return nil end
+  end
+  return value
+end
+
+local keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not",
+  "or", "repeat", "return", "then", "true", "until", "while" }
+
+-- Brackets that are open at the end: the index of each one's token, which value in it is being written, its key where there is one, and the
+-- keys that it has already.
+local function open_brackets(tokens)
+  local frames = {}
+  for i, token in ipairs(tokens) do
+    local top, text = frames[#frames], token.kind ~= "string" and token.text
+    if text == "(" or text == "{" or text == "[" then
+      frames[#frames + 1] = { at = i, kind = text, place = 1, keys = {} }
+    elseif text == ")" or text == "}" or text == "]" then
+      frames[#frames] = nil
+    elseif top and (text == "," or text == ";") then
+      top.place, top.key = top.place + 1, nil
+    elseif top and text == "=" and top.kind == "{" and tokens[i - 2] and tokens[i - 2].text:match "^[{,;]$" then
+      top.key = tokens[i - 1].text
+      top.keys[top.key] = true
+    end
+  end
+  return frames
+end
+
+-- A method of this name, of whatever class: the value before the colon is not known without running what was typed.
+local function method(name)
+  for _, source in ipairs(docs.sources()) do
+    for _, item in ipairs(docs.of_source(source).items) do
+      if item.separator == ":" and item.name == name then return item end
+    end
+  end
+end
+
+-- The documentation of the function that is called by what ends with the token at `at`.
+local function callee(tokens, at)
+  local token = tokens[at]
+  if not token or token.kind ~= "name" then return nil end
+  if tokens[at - 1] and tokens[at - 1].text == ":" then return method(token.text) end
+  local path = token.text
+  while tokens[at - 1] and tokens[at - 1].text == "." and tokens[at - 2] do
+    at = at - 2
+    path = tokens[at].text .. "." .. path
+  end
+  local value = M.value_of(path)
+  return type(value) == "function" and docs.item(value) or nil
+end
+
+-- Fields of a table of options by its type: one that is written out, or a class that is no object.
+local function option_fields(kind)
+  local inside = kind:match "^%s*(%b{})"
+  local found = {}
+  if inside then
+    for name, at in inside:gmatch "([%a_][%w_]*)%??:()" do
+      local level = select(2, inside:sub(1, at):gsub("[{(]", "")) - select(2, inside:sub(1, at):gsub("[})]", ""))
+      if level == 1 then found[#found + 1] = { name = name, type = inside:sub(at):match "^%s*([^,}]*)" } end
+    end
+    return found
+  end
+  for name in kind:gsub("fun%b()", ""):gmatch "mr%.[%w_.]+" do
+    if name:match "Options$" or not name:match "^mr%.%u" then
+      local more = docs.fields(name) or {}
+      table.move(more, 1, #more, #found + 1, found)
+    end
+  end
+  return found
+end
+
+local type_at
+
+-- The type of the table that a frame is, or nil.
+local function table_type(tokens, frames, n)
+  local before = tokens[frames[n].at - 1]
+  if before and before.kind == "name" and before.text ~= "return" then
+    local item = callee(tokens, frames[n].at - 1)
+    for _, p in ipairs(item and item.params or {}) do
+      if #option_fields(p.type) > 0 then return p.type end
+    end
+    return item and item.params[1] and item.params[1].type
+  end
+  return n > 1 and type_at(tokens, frames, n - 1) or nil
+end
+
+-- The type of the value that is being written in a frame, and its name.
+function type_at(tokens, frames, n)
+  local frame = frames[n]
+  if not frame then return nil end
+  if frame.kind == "(" then
+    local item = callee(tokens, frame.at - 1)
+    local p = item and item.params[frame.place]
+    return p and p.type, p and p.name
+  end
+  local kind = frame.kind == "{" and table_type(tokens, frames, n)
+  if not kind then return nil, frame.key end
+  if not frame.key then return (kind:gsub("%[%]%s*$", "")), nil end
+  for _, field in ipairs(option_fields(kind)) do
+    if field.name == frame.key then return field.type, frame.key end
+  end
+  return nil, frame.key
+end
+
+-- Options of the table that is open at the end, where a key may stand; those that it has are left out.
+local function option_names(tokens)
+  local frames = open_brackets(tokens)
+  local frame = frames[#frames]
+  if not frame or frame.kind ~= "{" or not tokens[#tokens].text:match "^[{,;]$" then return {} end
+  local kind, names = table_type(tokens, frames, #frames), {}
+  for _, field in ipairs(kind and option_fields(kind) or {}) do
+    if not frame.keys[field.name] then names[#names + 1] = field.name end
+  end
+  return names
+end
+
+-- Files and folders that a path may go on with.
+local function paths(word)
+  local folder = word:match "^(.*/)" or ""
+  local names = {}
+  for _, name in ipairs(core.list_folder(folder == "" and "." or folder)) do
+    local hidden = name:sub(1, 1) == "." and word:sub(#folder + 1, #folder + 1) ~= "."
+    if not hidden and core.safe_text(name) == name and not name:find "[\"'\\]" then names[#names + 1] = folder .. name end
+  end
+  return names
+end
+
+-- What a string may be, where the tokens end before it.
+local function strings(tokens, word)
+  local frames = open_brackets(tokens)
+  local last = tokens[#tokens]
+  local kind, name
+  if last and last.kind == "name" then
+    local item = callee(tokens, #tokens)
+    local p = item and item.params[1]
+    kind, name = p and p.type, p and p.name
+  else
+    kind, name = type_at(tokens, frames, #frames)
+  end
+  kind, name = kind or "", name or ""
+  local _ = require("moonrank").bounds  -- fills the registry
+  local found = {}
+  if kind:find "mr%.Bound%f[^%w.]" or name == "bound" then table.move(bounds.names(), 1, #bounds.names(), 1, found) end
+  if kind:find "mr%.Metric%f[^%w.]" or name == "metric" or name == "metrics" then
+    table.move(metrics.names(), 1, #metrics.names(), #found + 1, found)
+  end
+  for choice in kind:gmatch '"([^"]*)"' do found[#found + 1] = choice end
+  return #found > 0 and found or paths(word)
+end
+
+-- Names that a word may be: of options, members after a dot or a colon, else of the session.
+local function word_names(before, tokens, word)
+  local path, separator = before:match "([%a_][%w_.]*)([.:])[%w_]*$"
+  if path then
+    local value, names = M.value_of(path), {}
+    if value == nil then return {} end
+    for name, kind in pairs(members(value)) do
+      if separator == "." or kind == "function" then names[#names + 1] = name end
+    end
+    return names
+  end
+  if before:sub(-#word - 1, -#word - 1):match "[.:]" then return {} end
+  if word ~= "" then tokens[#tokens] = nil end
+  local options = #tokens > 0 and option_names(tokens) or {}
+  for _, name in ipairs(options) do
+    if name:sub(1, #word) == word then return options end
+  end
+  local names = session.names()
+  table.move(keywords, 1, #keywords, #names + 1, names)
+  return names
+end
+
+---Completions of the text left of the cursor.
+---@param before string
+---@return integer start   where the word being completed begins
+---@return string[] words  candidates for that whole word, sorted
+---Example: `select(2, require "moonrank.completion".complete("x = string.rev"))[1]   --> reverse`
+function M.complete(before)
+  local tokens = lexer.tokens(before)
+  local last = tokens[#tokens]
+  local names, word
+  if last and last.kind == "open" then
+    if not last.text:match "^[\"']" then return #before + 1, {} end
+    word = last.text:sub(2)
+    tokens[#tokens] = nil
+    names = strings(tokens, word)
+  else
+    word = last and last.kind == "name" and last.stop == #before and last.text or ""
+    names = word_names(before, tokens, word)
+  end
+  local words = {}
+  for _, name in ipairs(names) do
+    if name:sub(1, #word) == word and name ~= words[#words] then words[#words + 1] = name end
+  end
+  table.sort(words)
+  return #before - #word + 1, words
+end
+
+return M
