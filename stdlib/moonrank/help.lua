@@ -257,7 +257,10 @@ local function documents(all)
   end
   for _, name in ipairs(docs.class_names()) do
     local text = written_class(name, all)
-    if text then put(name, first_sentence((docs.class(name) or { text = "" }).text), text, docs.fields(name)) end
+    local class, fields = docs.class(name), docs.fields(name) or {}
+    local short = class and first_sentence(class.text) or ""
+    for i, field in ipairs(short == "" and fields or {}) do short = short .. (i == 1 and "Fields: " or ", ") .. field.name end
+    if text then put(name, short, text, fields) end
   end
   for _, name in ipairs(bounds.names()) do
     local text = bounds.written(name)
@@ -270,7 +273,14 @@ end
 -- All that there is: parts and functions, then the names of classes, bounds and metrics.
 local function written_root(root)
   local lines = { written_table("mr", root) }
-  local function list(what, names) add(lines, ("%s (moonrank doc NAME)\n  %s"):format(what, table.concat(names, ", "))) end
+  local function list(what, names)
+    local rows = { "" }
+    for i, name in ipairs(names) do
+      if #rows[#rows] + #name > 110 then rows[#rows + 1] = "" end
+      rows[#rows] = rows[#rows] .. name .. (i < #names and ", " or "")
+    end
+    add(lines, ("%s (moonrank doc NAME)\n  %s"):format(what, (table.concat(rows, "\n  "):gsub(" +%f[\n]", ""))))
+  end
   list("Classes", docs.class_names())
   list("Bounds", bounds.names())
   list("Metrics", metrics.names())
