@@ -36,4 +36,15 @@ class CsvReader {
   size_t used_ = 0;
 };
 
+constexpr size_t no_column = static_cast<size_t>(-1);
+
+/// The column of this name or, without such or without header, number from 1, or no_column.
+size_t find_column(const CsvRecord& first, const std::string& name, bool header);
+/// The same, or ParseError that says which columns there are.
+size_t column_of(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header);
+/// As many fields as the first line has.
+void check_width(const CsvReader& file, const CsvRecord& record, size_t width);
+/// A field that is not empty: the id of `what`.
+const std::string& id_in(const CsvReader& file, const CsvRecord& record, size_t column, const char* what);
+
 }  // namespace mr

@@ -46,49 +46,6 @@ class Ids {
   std::vector<std::string> names_;
 };
 
-constexpr size_t no_column = static_cast<size_t>(-1);
-
-/// The column of this name or number, or no_column.
-size_t find_column(const CsvRecord& first, const std::string& name, bool header) {
-  const auto at = std::find(first.fields.begin(), first.fields.end(), name);
-  if (header && at != first.fields.end()) return static_cast<size_t>(at - first.fields.begin());
-  size_t number = 0;
-  const char* const end = name.data() + name.size();
-  const auto parsed = std::from_chars(name.data(), end, number);
-  const bool is_number = parsed.ec == std::errc() && parsed.ptr == end;
-  return is_number && number >= 1 && number <= first.fields.size() ? number - 1 : no_column;
-}
-
-size_t column_of(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header) {
-  const size_t column = find_column(first, name, header);
-  if (column != no_column) return column;
-  if (!header) {
-    throw ParseError(file.path(), first.line, 1,
-                     "found " + std::to_string(first.fields.size()) +
-                         " columns and no header, expected a column number, got " + quoted(name));
-  }
-  std::string found;
-  for (const std::string& field : first.fields) found += (found.empty() ? "" : ", ") + field;
-  throw ParseError(file.path(), first.line, 1,
-                   "found the columns " + quoted(found) + ", expected one named " + quoted(name));
-}
-
-void check_width(const CsvReader& file, const CsvRecord& record, size_t width) {
-  if (record.fields.size() == width) return;
-  throw ParseError(file.path(), record.line, 1,
-                   "found " + std::to_string(record.fields.size()) + " fields, expected " + std::to_string(width) +
-                       " as in the first line");
-}
-
-const std::string& id_in(const CsvReader& file, const CsvRecord& record, size_t column, const char* what) {
-  const std::string& id = record.fields[column];
-  if (id.empty()) {
-    throw ParseError(file.path(), record.line, record.columns[column],
-                     std::string("found nothing, expected the id of the ") + what);
-  }
-  return id;
-}
-
 /// Checks that each pair occurs once. Sorting packed numbers takes a tenth of a hash set's time; the line of a repeated
 /// pair is sought only on error.
 void check_pairs(const std::string& path, const Ratings& ratings, const Ids& users, const Ids& items,

@@ -39,6 +39,7 @@ namespace mr {
   ROW(lambda_functions)      \
   ROW(data_functions)        \
   ROW(positives_getters)     \
+  ROW(trec_functions)        \
   ROW(ranking_functions)     \
   ROW(metric_functions)      \
   ROW(metric_registry_methods) \

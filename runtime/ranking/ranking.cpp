@@ -17,7 +17,7 @@ struct DocumentKey {
 /// A number per row that grows with its document id, for the rule of trec_eval.
 const Tensor& document_keys(const Lists& lists, Device device) {
   const std::vector<std::string>& documents = lists.documents();
-  if (documents.empty())
+  if (documents.empty() && lists.rows() > 0)
     throw ArgumentError("ties", "'trec' orders tied rows by document id, and these lists have none");
   return lists.cached<Tensor>(DocumentKey{device}, [&] {
     std::vector<int64_t> order(documents.size()), keys(order.size());

@@ -435,6 +435,14 @@ function core.join_rows(parts) end
 ---@return internal value[][]
 function core.json_columns(texts) end
 
+---These queries of a run with grades, their scores in float64, all that is judged of them, and which row each judgment is of, if it is retrieved (1 or 0).
+---@param run mr.Lists
+---@param scores mr.Tensor
+---@param qrels mr.Lists
+---@param queries string[]
+---@return { lists: mr.Lists, scores: mr.Tensor, judgments: mr.Lists, place: mr.Tensor, retrieved: mr.Tensor }
+function core.judge(run, scores, qrels, queries) end
+
 ---Gaussian kernel density of x at the points.
 ---@param x mr.Tensor
 ---@param at mr.Tensor
@@ -801,6 +809,28 @@ function core.read_pairs(path, key, value) end
 ---@return { user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, user_ids: string[], item_ids: string[] }
 function core.read_ratings(path, user, item, rating, rating_required, header, delimiter) end
 
+---Lists and scores of a table.
+---@param path string
+---@param query string
+---@param document string
+---@param score string
+---@param header boolean
+---@param delimiter string
+---@return mr.Lists
+---@return mr.Tensor
+function core.read_scores(path, query, document, score, header, delimiter) end
+
+---Lists of a qrels file; grades below 0 are left out.
+---@param path string
+---@return mr.Lists
+function core.read_trec_qrels(path) end
+
+---Lists and scores of a run file.
+---@param path string
+---@return mr.Lists
+---@return mr.Tensor
+function core.read_trec_run(path) end
+
 ---Turns recording of operations on or off; returns what it was.
 ---@param on boolean
 ---@return boolean
@@ -1073,6 +1103,13 @@ function core.worker_end() end
 ---@param path string
 ---@param bytes string
 function core.write_file(path, bytes) end
+
+---Writes a run file, over any regular file of that name.
+---@param path string
+---@param run mr.Lists
+---@param scores mr.Tensor
+---@param tag string
+function core.write_trec_run(path, run, scores, tag) end
 
 ---@class mr.AffineBound
 ---@field formula string The bounded value.

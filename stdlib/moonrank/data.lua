@@ -5,6 +5,7 @@ local find = require "moonrank.data.find"
 local dataset = require "moonrank.data.dataset"
 local fold = require "moonrank.data.fold"
 local ratings = require "moonrank.data.ratings"
+local scored = require "moonrank.data.scored"
 
 local M = { dataset = dataset.new }
 
@@ -169,6 +170,63 @@ function M.letor_folds(folder, options)
   local files = {}
   files.train, files.valid, files.test = core.letor_folds(find.path(folder))
   return fold.sequence(#files.train, function(number) return read_fold(files, o, number, #files.train) end)
+end
+
+---@class mr.data.ScoresOptions
+---@field columns? { qid?: string|integer, docid?: string|integer, score?: string|integer }  by name or by number
+---@field header? boolean    whether the first line names the columns (default true)
+---@field delimiter? string  one character (default ",")
+
+---Scores of documents that any program made, from a table, plain or .gz. Columns are called qid, docid and score unless said otherwise; without
+---header they are 1, 2 and 3. Rows of a query need not be together; a document that is in it twice is an error.
+---@param path string
+---@param options? mr.data.ScoresOptions
+---@return mr.ScoredLists
+function M.scores(path, options)
+  local o = check.options("mr.data.scores", options, { columns = {}, header = true, delimiter = "," })
+  local defaults = o.header and { qid = "qid", docid = "docid", score = "score" } or { qid = 1, docid = 2, score = 3 }
+  local columns = check.options("mr.data.scores columns", o.columns, { qid = check.none, docid = check.none, score = check.none })
+  for name, default in pairs(defaults) do
+    local column = columns[name] or default
+    if type(column) ~= "string" and math.type(column) ~= "integer" then
+      check.fail("mr.data.scores: column %s is %s, expected a name or a number", name, tostring(column))
+    end
+    columns[name] = tostring(column)
+  end
+  local lists, scores = core.read_scores(find.path(path), columns.qid, columns.docid, columns.score, o.header, o.delimiter)
+  return scored.new(lists, scores, path)
+end
+
+---A run file as TREC has them, plain or .gz: lines "query Q0 document rank score tag". What counts is the score; the rank is not read.
+---@param path string
+---@return mr.ScoredLists
+function M.trec_run(path)
+  local lists, scores = core.read_trec_run(find.path(path))
+  return scored.new(lists, scores, path)
+end
+
+---Judgments as TREC has them, plain or .gz: lines "query iteration document grade" with whole grades. Those below 0 count as not judged, as in
+---trec_eval. Each query is a list; `.ids` are the queries, `.documents` the documents.
+---@param path string
+---@return mr.Lists
+function M.trec_qrels(path) return core.read_trec_qrels(find.path(path)) end
+
+---Scores of the rows of a dataset or of lists, to be written as a run file, or compared. Lists and rows without names are called by their users
+---and items, or by their numbers.
+---@param scores mr.Tensor|mr.Model  [rows], or the model that makes them
+---@param set mr.Dataset|mr.Lists
+---@param options? { name?: string }
+---@return mr.ScoredLists
+---Example: `mr.data.scored(mr.tensor{0.5, 2}, mr.lists{{0, 1}}).lists.documents[1]   --> 1`
+function M.scored(scores, set, options)
+  local o = check.options("mr.data.scored", options, { name = "scores" })
+  if not check.is_tensor(scores) then
+    if not dataset.is(set) then check.fail("mr.data.scored: scores is a %s, expected a tensor, or a model and a dataset", type(scores)) end
+    scores = require("moonrank.fit").scores(scores, set)
+  end
+  local lists = scored.named(set)
+  if #scores ~= lists.rows then check.fail("mr.data.scored: scores has %d entries but the lists have %d rows", #scores, lists.rows) end
+  return scored.new(lists, scores, o.name)
 end
 
 ---Made-up data: ratings with power-law activity (at most half of the items) and popularity and latent factors, or queries with features.

@@ -14,6 +14,7 @@ local M = {}
 ---@field count integer                   number of lists
 ---@field names string[]                  the metrics in order; each is also a field: one value per list, NaN where it is left out
 ---@field metrics mr.Metric[]             the same with their options
+---@field ids string[]?                   names of the lists, where a run was evaluated
 local Evaluation = {}
 -- What a table has under our name of a metric, where others call it otherwise: "map" is "ap".
 local function by_our_name(t, name)
@@ -65,17 +66,28 @@ end
 
 ---The same of data that a trial has noted already.
 function M.measure(scores, lists, names, options)
-  local metrics = metrics_of(names, options)
-  local result = { count = lists.count, names = {}, metrics = metrics }
-  for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = setmetatable({}, by_any_name) end
   local rankings = {}
-  for _, each in ipairs(metrics) do
+  return M.of_values(lists.count, metrics_of(names, options), function(each)
     local key = each:ranking_key()
     rankings[key] = rankings[key] or each:ranking(scores, lists)
-    add_column(result, each, each:of_ranking(rankings[key], lists, each.empty))
-  end
+    return each:of_ranking(rankings[key], lists, each.empty)
+  end)
+end
+
+---An evaluation of what a function gives for each metric.
+---@param count integer  number of lists
+---@param metrics mr.Metric[]
+---@param values_of fun(metric: mr.Metric): mr.Tensor  one value per list
+---@return mr.Evaluation
+function M.of_values(count, metrics, values_of)
+  local result = { count = count, names = {}, metrics = metrics }
+  for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = setmetatable({}, by_any_name) end
+  for _, each in ipairs(metrics) do add_column(result, each, values_of(each)) end
   return setmetatable(result, Evaluation)
 end
+
+---Whether it is an evaluation.
+function M.is(x) return getmetatable(x) == Evaluation end
 
 -- "gain exp2", or "ties mean (rr, ap), stable (ndcg)" where the metrics differ; nil where none has the option.
 local function convention(metrics, option)

@@ -58,6 +58,12 @@ local function scores_of(model, batch)
   return scores
 end
 
+---What a model says of the rows of a dataset.
+---@param model mr.Model
+---@param dataset mr.Dataset
+---@return mr.Tensor  [rows]
+function M.scores(model, dataset) return scores_of(model, whole(dataset)) end
+
 local function measured(model, dataset, metrics)
   local batch = whole(dataset)
   return evaluate.measure(scores_of(model, batch), batch.lists, metrics)

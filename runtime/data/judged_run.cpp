@@ -1,0 +1,206 @@
+// Runs beside judgments, and as text; what scripts see of files of TREC.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <unordered_map>
+
+#include "kernels/core/threads.h"
+#include "runtime/data/trec.h"
+#include "runtime/io/new_file.h"
+#include "runtime/io/text_file.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/lists.h"
+#include "runtime/ranking/ranking.h"
+
+namespace mr {
+namespace {
+
+using Numbers = std::unordered_map<std::string_view, int64_t>;
+
+/// Names and their places, from 0. Throws where one occurs twice.
+Numbers numbers_of(const char* argument, const Lists& lists) {
+  const std::vector<std::string>& ids = lists.ids();
+  if (static_cast<int64_t>(ids.size()) != lists.count()) throw ArgumentError(argument, "its lists have no names");
+  Numbers numbers;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (!numbers.try_emplace(ids[i], static_cast<int64_t>(i)).second)
+      throw ArgumentError(argument, "query " + quoted(ids[i]) + " occurs twice, expected each once");
+  }
+  return numbers;
+}
+
+void check_documents(const char* argument, const Lists& lists) {
+  if (static_cast<int64_t>(lists.documents().size()) != lists.rows())
+    throw ArgumentError(argument, "its rows have no document names");
+}
+
+/// The documents of a list and their rows, from 0.
+Numbers documents_of(const char* argument, const Lists& lists, int64_t list) {
+  Numbers documents;
+  const int64_t at = lists.offsets()[list];
+  for (int64_t row = at; row < at + lists.sizes()[list]; ++row) {
+    if (!documents.try_emplace(lists.documents()[row], row).second) {
+      throw ArgumentError(argument, "document " + quoted(lists.documents()[row]) + " of query " +
+                                        quoted(lists.ids()[list]) + " occurs twice, expected each once");
+    }
+  }
+  return documents;
+}
+
+}  // namespace
+
+JudgedRun judge(const Lists& run, const Lists& qrels, const std::vector<std::string>& queries) {
+  check_documents("run", run);
+  check_documents("qrels", qrels);
+  const Numbers in_run = numbers_of("run", run), in_qrels = numbers_of("qrels", qrels);
+  std::vector<int64_t> judged, rows, sizes, place;
+  std::vector<float> grades;
+  std::vector<std::string> documents;
+  for (const std::string& query : queries) {
+    cpu::check_interrupt();
+    const auto known = in_qrels.find(query);
+    if (known == in_qrels.end()) throw ArgumentError("queries", quoted(query) + " is not in the qrels");
+    judged.push_back(known->second);
+    const int64_t first = qrels.offsets()[known->second], count = qrels.sizes()[known->second];
+    const size_t placed = place.size();
+    place.resize(placed + static_cast<size_t>(count));
+    const Numbers of_query = documents_of("qrels", qrels, known->second);
+    const auto found = in_run.find(query);
+    sizes.push_back(found == in_run.end() ? 0 : run.sizes()[found->second]);
+    if (found == in_run.end()) continue;
+    documents_of("run", run, found->second);
+    const int64_t at = run.offsets()[found->second];
+    for (int64_t row = at; row < at + sizes.back(); ++row) {
+      const auto judgment = of_query.find(run.documents()[row]);
+      rows.push_back(row);
+      documents.push_back(run.documents()[row]);
+      grades.push_back(judgment == of_query.end() ? 0 : qrels.relevance()[judgment->second]);
+      if (judgment != of_query.end()) {
+        place[placed + static_cast<size_t>(judgment->second - first)] = static_cast<int64_t>(rows.size());
+      }
+    }
+  }
+  return {Lists(std::move(sizes), std::move(grades), queries, std::move(documents)), std::move(rows),
+          qrels.select(judged), std::move(place)};
+}
+
+namespace {
+
+void check_word(const char* argument, const std::string& word) {
+  if (word.empty() || word.find_first_of(" \t\r\n\f\v") != std::string::npos) {
+    throw ArgumentError(argument, "found " + quoted(word) + ", expected a word without blanks, as run files need");
+  }
+}
+
+template <class Real>
+void append_number(std::string& text, Real value) {
+  char digits[32];
+  text.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+
+}  // namespace
+
+std::string trec_run_text(const Lists& run, const Tensor& scores, const std::string& tag) {
+  check::per_row("scores", scores, run);
+  check_documents("run", run);
+  numbers_of("run", run);
+  check_word("tag", tag);
+  for (const std::string& id : run.ids()) check_word("query", id);
+  for (const std::string& document : run.documents()) check_word("document", document);
+  const std::vector<int64_t> order =
+      order_of(rank_rows(scores, run, Ties::trec, 1)).to(Device::cpu).to_vector<int64_t>();
+  std::string text;
+  with_real(scores.dtype(), [&]<class Real>() {
+    const std::vector<Real> values = scores.to_vector<Real>();
+    for (int64_t list = 0; list < run.count(); ++list) {
+      cpu::check_interrupt();
+      documents_of("run", run, list);
+      for (int64_t i = 0; i < run.sizes()[list]; ++i) {
+        const auto row = static_cast<size_t>(order[run.offsets()[list] + i] - 1);
+        if (!std::isfinite(values[row])) {
+          throw ArgumentError("scores", "document " + quoted(run.documents()[row]) + " of query " +
+                                            quoted(run.ids()[list]) + " has " + std::to_string(values[row]) +
+                                            ", expected a finite number");
+        }
+        text.append(run.ids()[list]).append(" Q0 ").append(run.documents()[row]).append(" ");
+        append_number(text, i + 1);
+        append_number(text += ' ', values[row]);
+        text.append(" ").append(tag).append("\n");
+      }
+    }
+  });
+  return text;
+}
+
+namespace {
+
+std::tuple<Lists, Tensor> as_run(DocumentRows rows) {
+  std::vector<float> grades(rows.values.size());
+  return {Lists(std::move(rows.sizes), std::move(grades), std::move(rows.ids), std::move(rows.documents)),
+          Tensor::from(rows.values)};
+}
+
+std::tuple<Lists, Tensor> read_trec_run_of(const std::string& path) { return as_run(read_trec_run(path)); }
+
+Lists read_trec_qrels_of(const std::string& path) {
+  DocumentRows rows = read_trec_qrels(path);
+  return {std::move(rows.sizes), std::move(rows.values), std::move(rows.ids), std::move(rows.documents)};
+}
+
+std::tuple<Lists, Tensor> read_scores_of(const std::string& path, const std::string& query, const std::string& document,
+                                         const std::string& score, bool header, const std::string& delimiter) {
+  if (delimiter.size() != 1) throw ArgumentError("delimiter", "'" + delimiter + "', expected one character");
+  return as_run(read_scores(
+      path, {.query = query, .document = document, .score = score, .header = header, .delimiter = delimiter[0]}));
+}
+
+struct JudgedTensors {
+  Lists lists;
+  Tensor scores;
+  Lists judgments;
+  Tensor place, retrieved;
+  static constexpr auto fields =
+      lua::fields("lists", &JudgedTensors::lists, "scores", &JudgedTensors::scores, "judgments",
+                  &JudgedTensors::judgments, "place", &JudgedTensors::place, "retrieved", &JudgedTensors::retrieved);
+};
+
+JudgedTensors judge_of(const Lists& run, const Tensor& scores, const Lists& qrels,
+                       const std::vector<std::string>& queries) {
+  check::per_row("scores", scores, run);
+  JudgedRun judged = judge(run, qrels, queries);
+  const std::vector<double> all = scores.to(Dtype::float64).to_vector<double>();
+  std::vector<double> chosen;
+  chosen.reserve(judged.rows.size());
+  for (const int64_t row : judged.rows) chosen.push_back(all[row]);
+  std::vector<double> retrieved;
+  for (int64_t& place : judged.place) {
+    retrieved.push_back(place > 0 ? 1 : 0);
+    place = std::max<int64_t>(place, 1);  // an index all the same
+  }
+  return {std::move(judged.lists), Tensor::from(chosen), std::move(judged.judgments), Tensor::from(judged.place),
+          Tensor::from(retrieved)};
+}
+
+void write_trec_run(const std::string& path, const Lists& run, const Tensor& scores, const std::string& tag) {
+  io::write_file(path, {trec_run_text(run, scores, tag)}, &io::replace_any);
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable trec_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&read_trec_run_of>("read_trec_run", "path", "Lists and scores of a run file."),
+        op<&read_trec_qrels_of>("read_trec_qrels", "path", "Lists of a qrels file; grades below 0 are left out."),
+        op<&read_scores_of>("read_scores", "path, query, document, score, header, delimiter",
+                            "Lists and scores of a table."),
+        op<&judge_of>("judge", "run, scores, qrels, queries",
+                      "These queries of a run with grades, their scores in float64, all that is judged of them, and "
+                      "which row each judgment is of, if it is retrieved (1 or 0)."),
+        op<&write_trec_run>("write_trec_run", "path, run, scores, tag",
+                            "Writes a run file, over any regular file of that name."),
+    }};
+
+}  // namespace mr

@@ -1,0 +1,156 @@
+-- Metrics of runs, which need not contain all documents that are judged: relevant ones that are missing count as never found, as in trec_eval.
+-- What the run contains is measured by the metrics of mr.metrics; what it misses changes by what they are divided.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local evaluate = require "moonrank.evaluate"
+local metric = require "moonrank.metrics.registry"
+
+local M = {}
+
+-- Names of trec_eval that have another form here.
+local names_of_trec_eval = { ["^P_(%d+)$"] = "precision@%1", ["^recall_(%d+)$"] = "recall@%1", ["^ndcg_cut_(%d+)$"] = "ndcg@%1",
+  ["^map_cut_(%d+)$"] = "ap@%1", ["^success_(%d+)$"] = "hit@%1", ["^recip_rank$"] = "rr", ["^Rprec$"] = "r_precision" }
+
+---A metric under the conventions of trec_eval, by its name here or there; a metric itself stays as it is.
+---@param name string|mr.Metric
+---@param relevant? number  least grade of a relevant document (default 1)
+---@return mr.Metric
+---Example: `require("moonrank.data.retrieved").metric("ndcg_cut_10").k   --> 10`
+function M.metric(name, relevant)
+  if metric.is(name) then return name end
+  local text, also = name, nil
+  for pattern, form in pairs(names_of_trec_eval) do
+    local found, count = tostring(name):gsub(pattern, form)
+    if count > 0 then text, also = found, name end
+  end
+  local options = metric.taken(text, { ties = "trec", empty = "zero", gain = "linear", relevant = relevant or 1 })
+  options.name = also
+  return metric.parse(text, options)
+end
+
+local graded = { dcg = true, ndcg = true, err = true }
+
+-- Rows of each list that count: of at least this grade, or, for metrics of grades, above 0.
+local function relevant_in(lists, m)
+  local relevance = lists:to("float64").relevance
+  return lists:sum(graded[m.base] and relevance:gt(0) or relevance:ge(m.relevant))
+end
+
+local function within(count, k) return k and count:clamp{ max = k } or count end
+
+-- The metric of the rows that were retrieved.
+local function plain(m, r)
+  local key = m:ranking_key()
+  r.rankings[key] = r.rankings[key] or m:ranking(r.scores, r.lists)
+  return m:of_ranking(r.rankings[key], r.lists, "zero")
+end
+
+-- Another metric with the options of this one.
+local function like(m, base, options)
+  options.ties, options.relevant, options.empty = m.ties, m.relevant, "zero"
+  return metric.parse(base, options)
+end
+
+-- Values where something was divided by the relevant rows that were retrieved, divided by those that there are.
+local function rescaled(values, retrieved, all) return all:gt(0):where(values * retrieved / all:clamp{ min = 1 }, 0) end
+
+local function as_it_is(m, r) return plain(m, r) end
+
+-- What each metric is of what was retrieved, by its name; `found` and `all`: relevant documents in the run, and altogether.
+local forms = { precision = as_it_is, hit = as_it_is, rr = as_it_is, rbp = as_it_is, dcg = as_it_is, tbg = as_it_is }
+
+function forms.ap(m, r, found, all)
+  local k = m.denominator == "cutoff" and m.k or nil
+  return rescaled(plain(m, r), within(found, k), within(all, k))
+end
+
+function forms.recall(m, r, found, all) return rescaled(plain(m, r), found, all) end
+
+function forms.f1(m, r, _, all) return plain(like(m, "precision", { k = m.k }), r) * (2 * m.k) / (all + m.k) end
+
+function forms.nrbp(m, r, _, all)
+  local most = 1 - (all * core.number_log(m.parameter)):exp()
+  return all:gt(0):where(plain(like(m, "rbp", { k = m.k, p = m.parameter }), r) / all:gt(0):where(most, 1), 0)
+end
+
+function forms.ndcg(m, r)
+  local dcg = like(m, "dcg", { k = m.k, gain = m.gain })
+  local ideal = like(m, "dcg", { k = m.k, gain = m.gain }):with("ties", "stable")(r.judgments:to("float64").relevance, r.judgments)
+  return ideal:gt(0):where(plain(dcg, r) / ideal:gt(0):where(ideal, 1), 0)
+end
+
+function forms.err(m, r)
+  local top = m.top or r.judgments.rows > 0 and math.max(1, r.judgments.relevance:max():item()) or 1
+  return plain(m:with("top", top), r)
+end
+
+function forms.r_precision(m, r, _, all)
+  local relevant = r.lists:to("float64").relevance:ge(m.relevant)
+  local ranks = core.ranks(core.ranking(r.scores, r.lists, m.ties, m.relevant))
+  return rescaled(r.lists:sum(relevant * ranks:le(r.lists:spread(all))), 1, all)
+end
+
+-- All judged documents in the run's order; below them those that are not in it, the relevant ones last, so that each has all others above it.
+function forms.bpref(m, r, found, all)
+  local judged = r.judgments
+  local relevant = judged:to("float64").relevance:ge(m.relevant)
+  local order = -relevant - (r.lists.rows + 1)
+  if r.lists.rows > 0 then
+    local ranks = core.ranks(core.ranking(r.scores, r.lists, m.ties, m.relevant))
+    order = r.retrieved:where(-ranks:rows(r.place), order)
+  end
+  local values = m:with("ties", "stable"):of_ranking(core.ranking(order, judged, "stable", m.relevant), judged, "zero")
+  return judged:sum(1 - relevant):gt(0):where(values, found / all:clamp{ min = 1 })
+end
+
+local empty_values = { zero = 0, one = 1, skip = 0 / 0, nan = 0 / 0 }
+
+-- One value per list.
+local function values_of(m, r)
+  local found, all = relevant_in(r.lists, m), relevant_in(r.judgments, m)
+  local form = forms[m.script == 0 and m.base or false]
+  if not form then
+    if (all - found):max():item() > 0 then
+      check.fail("metric '%s' needs all relevant documents, and some that are judged are not in the run", m.name)
+    end
+    form = as_it_is
+  end
+  return all:gt(0):where(form(m, r, found, all), empty_values[m.empty])
+end
+
+---The queries over which runs are compared, in the order of the judgments.
+---@param runs mr.ScoredLists[]
+---@param judgments mr.Lists
+---@param missing "skip"|"zero"  those that all runs have, or all that are judged
+---@return string[]
+function M.queries(runs, judgments, missing)
+  if missing == "zero" then return judgments.ids end
+  local counts, queries = {}, {}
+  for _, run in ipairs(runs) do
+    for _, id in ipairs(run.lists.ids) do counts[id] = (counts[id] or 0) + 1 end
+  end
+  for _, id in ipairs(judgments.ids) do
+    if counts[id] == #runs then queries[#queries + 1] = id end
+  end
+  return queries
+end
+
+---Evaluates some queries of a run.
+---@param run mr.ScoredLists
+---@param judgments mr.Lists
+---@param queries string[]
+---@param metrics (string|mr.Metric)[]
+---@param relevant? number
+---@return mr.Evaluation
+function M.evaluate(run, judgments, queries, metrics, relevant)
+  if type(metrics) ~= "table" then check.fail("evaluate: a table of metrics expected, got a %s", type(metrics)) end
+  local r = core.judge(run.lists, run.scores, judgments, queries)
+  r.rankings = {}
+  local handles = {}
+  for i, each in ipairs(metrics) do handles[i] = M.metric(each, relevant) end
+  local result = evaluate.of_values(r.lists.count, handles, function(m) return values_of(m, r) end)
+  result.ids = queries
+  return result
+end
+
+return M

@@ -1,0 +1,108 @@
+-- Scored documents of named queries, wherever the scores were made: run files, tables, models.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local dataset = require "moonrank.data.dataset"
+local find = require "moonrank.data.find"
+
+local M = {}
+
+---@class mr.ScoredLists
+---@field name string       what it was read from, or as it was called
+---@field lists mr.Lists    with names of queries and documents; no grades unless it was made of a dataset
+---@field scores mr.Tensor  [rows] float32, as trec_eval reads them
+---@field count integer     number of queries
+local Scored = check.class("mr.ScoredLists")
+
+---Scores of the rows of named lists.
+---@param lists mr.Lists
+---@param scores mr.Tensor  [rows]
+---@param name string
+---@return mr.ScoredLists
+function M.new(lists, scores, name)
+  return setmetatable({ lists = lists, scores = scores:float(), count = lists.count, name = name }, Scored)
+end
+
+---Whether it is one of these.
+function M.is(x) return getmetatable(x) == Scored end
+
+---Lists of a dataset with names: those that they have; else users and items by number; else lists and rows of a list by number.
+---@param set mr.Dataset|mr.Lists
+---@return mr.Lists
+---Example: `require("moonrank.data.scored").named(mr.lists{{0, 1}, {1}}).documents[2]   --> 2`
+function M.named(set)
+  local lists = dataset.is(set) and set.lists or set
+  local ids, documents = lists.ids, lists.documents
+  if #ids == lists.count and #documents == lists.rows then return lists end
+  local function texts(numbers)
+    for i, number in ipairs(numbers) do numbers[i] = ("%d"):format(number) end
+    return numbers
+  end
+  local users, items = dataset.is(set) and set.users, dataset.is(set) and set.items
+  local sizes = core.integers(lists.sizes)
+  if #ids < lists.count then ids = texts(core.integers(users or core.arange(1, #sizes, 1, "int64", "cpu"))) end
+  if #documents < lists.rows then
+    local numbers = items and core.integers(items)
+    if not numbers then
+      numbers = {}
+      for _, size in ipairs(sizes) do
+        for i = 1, size do numbers[#numbers + 1] = i end
+      end
+    end
+    documents = texts(numbers)
+  end
+  return core.lists(sizes, lists.relevance, ids, documents)
+end
+
+---Judgments of queries: a path of a qrels file, named lists, or a dataset.
+---@param where string
+---@param qrels string|mr.Lists|mr.Dataset
+---@return mr.Lists
+function M.judgments(where, qrels)
+  if type(qrels) == "string" then return core.read_trec_qrels(find.path(qrels)) end
+  if dataset.is(qrels) or (type(qrels) == "userdata" and debug.getmetatable(qrels).__name == "mr.Lists") then return M.named(qrels) end
+  check.fail("%s: qrels is %s, expected the path of a file, lists or a dataset", where, qrels == nil and "missing" or "a " .. type(qrels))
+end
+
+---Writes a run file, "query Q0 document rank score tag": documents by score, equal ones by their ids downwards, as trec_eval orders them. Replaces
+---any regular file of that name. Names with blanks and scores that are not finite are errors.
+---@param path string
+---@param options? { tag?: string }  default "moonrank"
+---Example:
+---```lua
+---local path = os.tmpname()
+---mr.data.scored(mr.tensor{0.5, 2}, mr.lists{{0, 1}}):to_trec_run(path, {tag = "mine"})
+---io.lines(path)()   --> 1 Q0 2 1 2 mine
+---```
+function Scored:to_trec_run(path, options)
+  local o = check.options("to_trec_run", options, { tag = "moonrank" })
+  if type(path) ~= "string" then check.fail("to_trec_run: path is a %s, expected a text", type(path)) end
+  core.write_trec_run(path, self.lists, self.scores, o.tag)
+end
+
+---Evaluates as trec_eval does: ties go to the larger document id; what is not judged is not relevant; relevant documents that are not in the run
+---count as never found; queries without relevant ones count 0; the gain of nDCG is the grade. Metrics are named as elsewhere, or as trec_eval names
+---them (P_10, recip_rank, Rprec, ndcg_cut_10, recall_100, map_cut_10, success_5); those that are given as mr.metrics.ap{...} keep their options.
+---Means are over the queries in both; with `missing = "zero"` over all that are judged, where those that are not in the run count 0 (trec_eval -c).
+---@param qrels string|mr.Lists|mr.Dataset  the path of a qrels file, named lists, or a dataset
+---@param metrics (string|mr.Metric)[]
+---@param options? { missing?: "skip"|"zero", relevant?: number }  relevant: least grade of a relevant document (default 1)
+---@return mr.Evaluation
+---Example:
+---```lua
+---local judged = mr.lists{{1, 0, 2}}
+---mr.data.scored(mr.tensor{3, 2, 1}, judged):evaluate(judged, {"map", "P_10"}).mean.P_10   --> 0.2
+---```
+function Scored:evaluate(qrels, metrics, options)
+  local where = "mr.ScoredLists:evaluate"
+  local o = check.options(where, options, { missing = "skip", relevant = 1 })
+  check.choice(where, "missing", o.missing, { "skip", "zero" })
+  local judgments = M.judgments(where, qrels)
+  local retrieved = require "moonrank.data.retrieved"
+  local queries = retrieved.queries({ self }, judgments, o.missing)
+  if #queries == 0 then check.fail("%s: none of the %d queries of %s is in the qrels", where, self.count, self.name) end
+  return retrieved.evaluate(self, judgments, queries, metrics, o.relevant)
+end
+
+function Scored:__tostring() return core.safe_text(("mr.ScoredLists %s: %d lists, %d rows"):format(self.name, self.count, #self.scores)) end
+
+return M

@@ -1,0 +1,76 @@
+#include "runtime/data/trec.h"
+
+#include "tests/support/data_files.h"
+
+using Catch::Contains;
+using mr::DocumentRows;
+using mr::Lists;
+using mr::test::Files;
+
+namespace {
+
+Lists lists_of(DocumentRows rows) {
+  return {std::move(rows.sizes), std::move(rows.values), std::move(rows.ids), std::move(rows.documents)};
+}
+
+}  // namespace
+
+TEST_CASE("run files plain and gzipped, whatever the blanks and line ends") {
+  const Files files;
+  const std::string text =
+      "\xEF\xBB\xBF"
+      " b\tQ0  x 1 1e-3 t \r\na Q0 y 7 -2 t\n\n\t\nb Q0 y 9 +4 t";
+  for (const std::string& path : {files.file("r", text), files.file("r.gz", mr::test::gzip(text))}) {
+    const DocumentRows rows = mr::read_trec_run(path);
+    CHECK(rows.ids == std::vector<std::string>{"b", "a"});
+    CHECK(rows.sizes == std::vector<int64_t>{2, 1});
+    CHECK(rows.documents == std::vector<std::string>{"x", "y", "y"});
+    CHECK(rows.values == std::vector<float>{1e-3F, 4, -2});
+  }
+}
+
+TEST_CASE("qrels leave out what is below 0 and keep its query") {
+  const Files files;
+  const DocumentRows rows = mr::read_trec_qrels(files.file("q", "1 0 a -2\n2 0 a 0\n2 0 b 3\n"));
+  CHECK(rows.ids == std::vector<std::string>{"1", "2"});
+  CHECK(rows.sizes == std::vector<int64_t>{0, 2});
+  CHECK(rows.values == std::vector<float>{0, 3});
+}
+
+TEST_CASE("any start of a run file is read or refused with its place") {
+  const Files files;
+  const std::string text = "1 Q0 a 1 2.5 t\n1 Q0 b 2 1e38 t\n2 Q0 \xFF\x01 1 -0 t\n";
+  size_t read = 0;
+  for (size_t end = 0; end <= text.size(); ++end) {
+    const std::string path = files.file("part", text.substr(0, end));
+    try {
+      read += mr::read_trec_run(path).values.size();
+    } catch (const std::runtime_error& error) {
+      CHECK_THAT(error.what(), Contains(path + ":"));
+    }
+  }
+  CHECK(read > 0);
+  // zeros, and lines that are long or nothing but blanks
+  CHECK_THROWS_WITH(mr::read_trec_run(files.file("zero", std::string(100, '\0'))), Contains(":1:1: found 1 fields"));
+  CHECK_THROWS_WITH(mr::read_trec_run(files.file("long", std::string(1 << 20, 'x'))), Contains("found 1 fields"));
+  CHECK_THROWS_WITH(mr::read_trec_run(files.file("blank", std::string(1 << 20, ' '))), Contains("found no rows"));
+}
+
+TEST_CASE("a run beside judgments") {
+  const Files files;
+  const Lists run = lists_of(mr::read_trec_run(files.file("r", "1 Q0 b 1 2 t\n1 Q0 u 1 3 t\n3 Q0 a 1 1 t\n")));
+  const Lists qrels = lists_of(mr::read_trec_qrels(files.file("q", "2 0 a 1\n1 0 a 1\n1 0 b 2\n3 0 z -1\n")));
+  const mr::JudgedRun judged = mr::judge(run, qrels, {"1", "2", "3"});
+  CHECK(judged.lists.sizes() == std::vector<int64_t>{2, 0, 1});
+  CHECK(judged.lists.documents() == std::vector<std::string>{"b", "u", "a"});
+  CHECK(judged.lists.relevance() == std::vector<float>{2, 0, 0});
+  CHECK(judged.judgments.sizes() == std::vector<int64_t>{2, 1, 0});
+  CHECK(judged.judgments.relevance() == std::vector<float>{1, 2, 1});
+  CHECK(judged.place == std::vector<int64_t>{0, 1, 0});
+  CHECK(judged.rows == std::vector<int64_t>{0, 1, 2});
+  CHECK(mr::judge(run, qrels, {}).lists.count() == 0);
+  CHECK_THROWS_WITH(mr::judge(run, qrels, {"4"}), Contains("'4' is not in the qrels"));
+  CHECK_THROWS_WITH(mr::judge(run, Lists({1}, {1}), {}), Contains("no document names"));
+  CHECK_THROWS_WITH(mr::judge(run, Lists({1, 1}, {1, 1}, {"1", "1"}, {"a", "b"}), {}), Contains("'1' occurs twice"));
+  CHECK_THROWS_WITH(mr::judge(Lists({2}, {1, 1}, {"1"}, {"a", "a"}), qrels, {"1"}), Contains("'a' of query '1'"));
+}

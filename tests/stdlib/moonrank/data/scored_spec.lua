@@ -1,0 +1,191 @@
+-- Runs, judgments and scores of other programs: against trec_eval's own numbers.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
+
+local json = dofile "tests/support/json.lua"
+
+local made = {}  -- files of this spec, removed at its end
+
+local function new_path()
+  made[#made + 1] = os.tmpname()
+  return made[#made]
+end
+
+local function file(text)
+  local path = new_path()
+  local f <close> = assert(io.open(path, "wb"))
+  f:write(text)
+  return path
+end
+
+local function read(path)
+  local f <close> = assert(io.open(path, "rb"))
+  return f:read "a"
+end
+
+-- trec_eval's measures, and their names here.
+local measures = { map = "ap", Rprec = "r_precision", recip_rank = "rr", bpref = "bpref", ndcg = "ndcg" }
+for _, k in ipairs{ 1, 3, 5, 10, 50 } do
+  measures["P_" .. k], measures["recall_" .. k] = "precision@" .. k, "recall@" .. k
+  measures["ndcg_cut_" .. k], measures["map_cut_" .. k] = "ndcg@" .. k, "ap@" .. k
+end
+for _, k in ipairs{ 1, 3, 10 } do measures["success_" .. k] = "hit@" .. k end
+
+it("every measure of every query is trec_eval's", function()
+  local golden = json.read "tests/golden/trec.json"
+  local qrels, names, ours = file(golden.qrels), {}, {}
+  for name, own in pairs(measures) do names[#names + 1], ours[#ours + 1] = name, own end
+  local compared = 0
+  for key, queries in pairs(golden.values) do
+    local name, level = key:match "^(%w+) (%d)$"
+    local run = mr.data.trec_run(file(golden.runs[name]))
+    local found = run:evaluate(qrels, names, { relevant = tonumber(level) })
+    local by_our_names = run:evaluate(mr.data.trec_qrels(qrels), ours, { relevant = tonumber(level) })
+    local sums, count = {}, 0
+    for i, id in ipairs(found.ids) do
+      check(queries[id], "only queries of both: " .. id)
+      count = count + 1
+      for m, measure in ipairs(names) do
+        local expected = queries[id][measure]
+        near(found[measure][i]:item(), expected, 1e-12, ("%s %s %s"):format(key, id, measure))
+        near(by_our_names[ours[m]][i]:item(), expected, 1e-12, ours[m])
+        sums[measure] = (sums[measure] or 0) + expected
+        compared = compared + 1
+      end
+    end
+    for _ in pairs(queries) do count = count - 1 end
+    equal(count, 0)
+    for _, measure in ipairs(names) do near(found.mean[measure], sums[measure] / #found.ids, 1e-12, measure) end
+  end
+  check(compared > 1000)
+end)
+
+it("a run that was written and read again is the same run, in trec_eval's order", function()
+  local golden = json.read "tests/golden/trec.json"
+  for _, text in pairs(golden.runs) do
+    local run, path = mr.data.trec_run(file(text)), new_path()
+    run:to_trec_run(path, { tag = "again" })
+    local again = mr.data.trec_run(path)
+    equal(again.lists.ids, run.lists.ids)
+    local last
+    for line in io.lines(path) do
+      local query, document, rank, score, tag = line:match "^(%S+) Q0 (%S+) (%d+) (%S+) (%S+)$"
+      equal(tag, "again")
+      local row = { query = query, document = document, rank = tonumber(rank), score = tonumber(score) }
+      if last and last.query == query then
+        equal(row.rank, last.rank + 1)
+        check(last.score > row.score or last.score == row.score and last.document > row.document, line)
+      else
+        equal(row.rank, 1)
+      end
+      last = row
+    end
+    local second = new_path()
+    again:to_trec_run(second, { tag = "again" })
+    equal(read(second), read(path))
+    local e, f = run:evaluate(file(golden.qrels), { "map", "bpref" }), again:evaluate(file(golden.qrels), { "map", "bpref" })
+    near(f.map, e.map, 1e-12)
+    near(f.bpref, e.bpref, 1e-12)
+  end
+end)
+
+it("queries that a run lacks count 0 where asked", function()
+  local qrels = file "1 0 a 1\n2 0 a 1\n3 0 a -1\n"
+  local run = mr.data.trec_run(file "2 Q0 a 1 0.5 t\n9 Q0 a 1 0.5 t\n3 Q0 a 1 1 t\n")
+  equal(run:evaluate(qrels, { "map" }).ids, { "2", "3" })
+  equal(run:evaluate(qrels, { "map" }).mean.map, 0.5)
+  local all = run:evaluate(qrels, { "map", "bpref" }, { missing = "zero" })
+  equal({ all.map:totable(), all.bpref:totable() }, { { 0, 1, 0 }, { 0, 1, 0 } })
+  raises(function() run:evaluate(file "4 0 a 1", { "map" }) end, "none of the 3 queries")
+end)
+
+it("metrics that trec_eval does not have follow from what is missing", function()
+  local judged = mr.data.trec_qrels(file "q 0 a 2\nq 0 b 1\nq 0 c 0\nq 0 d 1\n")
+  local run = mr.data.trec_run(file "q Q0 c 0 3 t\nq Q0 a 0 2 t\nq Q0 x 0 1 t\n")
+  local e = run:evaluate(judged, { "f1@2", "nrbp(0.5)", "rbp(0.5)", "err", mr.metrics.ap{ k = 2, denominator = "cutoff" },
+    mr.metrics.ndcg{ gain = "exp2", ties = "trec", name = "exp2" } })
+  near(e["f1@2"]:item(), 2 * 0.5 * (1 / 3) / (0.5 + 1 / 3), 1e-12)
+  near(e["rbp(0.5)"]:item(), 0.25, 1e-12)
+  near(e["nrbp(0.5)"]:item(), 0.25 / (1 - 0.125), 1e-12)
+  near(e.err:item(), 0.5 * 0.75, 1e-12)
+  near(e["ap@2"]:item(), 0.5 / 2, 1e-12)
+  near(e.exp2:item(), 3 / math.log(3, 2) / (3 + 1 / math.log(3, 2) + 1 / 2), 1e-12)
+  raises(function() run:evaluate(judged, { "auc" }) end, "metric 'auc' needs all relevant documents")
+  local whole = mr.data.trec_run(file "q Q0 a 0 3 t\nq Q0 c 0 2 t\nq Q0 b 0 1 t\nq Q0 d 0 0 t\n")
+  near(whole:evaluate(judged, { "auc" }).auc:item(), 1 / 3, 1e-12)
+  raises(function() run:evaluate(judged, { "mapp" }) end, "map")
+end)
+
+it("tables of scores by name or number, rows of a query apart", function()
+  local expected = { { "x y", "2" }, { "a", "c", "b" }, { 1.5, -2, 3 } }
+  local function same(set) equal({ set.lists.ids, set.lists.documents, set.scores:totable() }, expected) end
+  same(mr.data.scores(file 'qid,docid,score\n"x y",a,1.5\n2,b,3\n"x y",c,-2\n'))
+  same(mr.data.scores(file "1.5\tx y\ta\n3\t2\tb\n-2\tx y\tc\n",
+    { header = false, delimiter = "\t", columns = { qid = 2, docid = 3, score = 1 } }))
+  same(mr.data.scores(file "s;more;d;q\n1.5;;a;x y\n3;;b;2\n-2;;c;x y\n",
+    { delimiter = ";", columns = { qid = "q", docid = "d", score = "s" } }))
+end)
+
+it("what is wrong in a file is said with its place", function()
+  local function refuses(reader, text, place, words)
+    local path = file(text)
+    raises(function() mr.data[reader](path) end, path .. place)
+    raises(function() mr.data[reader](path) end, words)
+  end
+  refuses("trec_run", "", ":1:1: ", "no rows")
+  refuses("trec_run", "\n \n", ":1:1: ", "no rows")
+  refuses("trec_run", "1 Q0 a 1 2 t\n1 Q0 a 1 2\n", ":2:1: ", "found 5 fields, expected 6")
+  refuses("trec_run", "1 Q0 a 1 2 t u v\n", ":1:1: ", "found more than 6 fields")
+  refuses("trec_run", "1 Q0 a 1 2x t\n", ":1:10: ", "'2x'")
+  refuses("trec_run", "1 Q0 a 1 nan t\n", ":1:10: ", "'nan'")
+  refuses("trec_run", "1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n1 Q0 b 1 2 t\n1 Q0 a 1 2 t\n", ":4:1: ",
+    "'a' of query '1' a second time (first at line 1)")
+  refuses("trec_qrels", "1 0 a\n", ":1:1: ", "found 3 fields, expected 4")
+  refuses("trec_qrels", "1 0 a 1.5\n", ":1:7: ", "'1.5', expected a whole number")
+  refuses("trec_qrels", "1 0 a 99999999999999999999\n", ":1:7: ", "whole number")
+  refuses("scores", "qid,docid\n", ":1:1: ", "expected one named 'score'")
+  refuses("scores", "qid,docid,score\n1,a,2\n1,a\n", ":3:1: ", "found 2 fields")
+  refuses("scores", "qid,docid,score\n1,a,2\n,b,1\n", ":3:1: ", "id of the query")
+  refuses("scores", "qid,docid,score\n", ":1:1: ", "no rows")
+  raises(function() mr.data.scores(file "a", { columns = { doc = 1 } }) end, "docid")
+  raises(function() mr.data.trec_run "/nowhere" end, "/nowhere")
+end)
+
+it("names that a run file cannot hold, and scores that are no numbers, are refused before it is written", function()
+  local path = new_path()
+  local function refuses(scores, ids, documents, words)
+    local lists = mr.lists{ relevance = mr.zeros(2), ids = ids, documents = documents }
+    raises(function() mr.data.scored(mr.tensor(scores), lists):to_trec_run(path) end, words)
+    equal(read(path), "")
+  end
+  refuses({ 1, 2 }, { "q 1", "q 1" }, { "a", "b" }, "'q 1'")
+  refuses({ 1, 2 }, { "q", "q" }, { "a", "b\nc" }, "without blanks")
+  refuses({ 1, 2 }, { "q", "q" }, { "a", "" }, "''")
+  refuses({ 1, 2 }, { "q", "q" }, { "a", "a" }, "'a' of query 'q' occurs twice")
+  refuses({ 1, 1 / 0 }, { "q", "q" }, { "a", "b" }, "'b' of query 'q' has inf")
+  refuses({ 1, 0 / 0 }, { "q", "q" }, { "a", "b" }, "NaN at entry 2")
+  raises(function() mr.data.scored(mr.tensor{ 1 }, mr.lists{ { 1 } }):to_trec_run(path, { tag = "a b" }) end, "'a b'")
+  raises(function() mr.data.scored(mr.tensor{ 1 }, mr.lists{ { 1 } }):to_trec_run "/nowhere/x" end, "/nowhere/x")
+end)
+
+it("a model's scores of a dataset have the names of users and items", function()
+  local set = mr.data.synthetic{ users = 20, items = 60, mean_activity = 12 }:binarize(4):min_relevant(2):folds{ k = 2, seed = 1 }[1].test
+  local users, items = set.users:totable(), set.items:totable()
+  local model = mr.models.mf{ users = 20, items = 60, factors = 3 }
+  local ours = mr.data.scored(model, set)
+  equal({ tonumber(ours.lists.ids[3]), tonumber(ours.lists.documents[7]) }, { users[3], items[7] })
+  -- the same scores measured without names
+  local e = ours:evaluate(set, { mr.metrics.ndcg{}, mr.metrics.ap{} })
+  local f = mr.evaluate(mr.no_grad(function() return model(set) end), set.lists, { "ndcg", "ap" })
+  for i = 1, set.count do
+    if set.lists.relevant[i]:item() > 0 then
+      near(e.ndcg[i]:item(), f.ndcg[i]:item(), 1e-6)
+      near(e.ap[i]:item(), f.ap[i]:item(), 1e-6)
+    end
+  end
+  raises(function() mr.data.scored(mr.ones(3), set) end, "scores has 3 entries")
+  raises(function() mr.data.scored({ 1 }, set.lists) end, "a tensor, or a model and a dataset")
+end)
+
+for _, path in ipairs(made) do os.remove(path) end
