@@ -4,6 +4,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
 local metric = require "moonrank.metrics.registry"
+local seen = require "moonrank.data.seen"
 
 local M = {}
 
@@ -144,6 +145,7 @@ end
 ---@return mr.Evaluation
 function M.evaluate(run, judgments, queries, metrics, relevant)
   if type(metrics) ~= "table" then check.fail("evaluate: a table of metrics expected, got a %s", type(metrics)) end
+  seen.note("other", judgments)
   local r = core.judge(run.lists, run.scores, judgments, queries)
   r.rankings = {}
   local handles = {}

@@ -1,0 +1,327 @@
+-- Systems side by side, list by list: what they score, how sure that is, and which of their differences are more than chance.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local dataset = require "moonrank.data.dataset"
+local evaluate = require "moonrank.evaluate"
+local fingerprint = require "moonrank.data.fingerprint"
+local retrieved = require "moonrank.data.retrieved"
+local scored = require "moonrank.data.scored"
+local make_table = require("moonrank.table").new
+
+local M = {}
+
+local where = "mr.compare"
+local none = check.none
+local defaults = { qrels = none, metrics = none, systems = {}, missing = "skip", relevant = 1, alpha = 0.05, level = 0.95, samples = 10000,
+  orders = 10000, seed = 1 }
+
+---@class mr.Comparison
+---@field systems string[]   in the order of their letters, a for the first
+---@field metrics mr.Metric[]
+---@field count integer      lists
+---@field queries string[]?  their names, where they have any
+---@field values table<string, table<string, mr.Tensor>>  by metric and system: one value per list, NaN where it is left out
+---@field cells table<string, table<string, { mean: number, low: number, high: number, n: integer, better_than: string }>>  by metric and system
+---@field pairs { metric: string, system: string, other: string, difference: number, p: number, corrected: number, n: integer }[]
+---@field alpha number
+---@field level number
+local Comparison = check.class("mr.Comparison")
+
+-- The options, and the systems by name: all other fields, and those of the field `systems`.
+local function divided(options)
+  if type(options) ~= "table" then check.fail("%s: options is a %s, expected a table", where, type(options)) end
+  local known, systems = {}, {}
+  for name, value in pairs(options) do
+    if defaults[name] ~= nil then known[name] = value else systems[name] = value end
+  end
+  local o = check.options(where, known, defaults)
+  for name, value in pairs(o.systems) do
+    if systems[name] ~= nil then check.fail("%s: there are two systems '%s'", where, tostring(name)) end
+    systems[name] = value
+  end
+  check.choice(where, "missing", o.missing, { "skip", "zero" })
+  for _, name in ipairs{ "alpha", "level" } do
+    if not (o[name] > 0 and o[name] < 1) then
+      check.fail("%s: %s is %s, expected a number between 0 and 1", where, name, tostring(o[name]))
+    end
+  end
+  return o, systems
+end
+
+local function read(path)
+  local data = require "moonrank.data"
+  return path:match "%.csv$" and data.scores(path) or path:match "%.csv%.gz$" and data.scores(path) or data.trec_run(path)
+end
+
+-- A system as scores of named lists, or as an evaluation, with the fingerprint of the data that this is of, where it is known.
+local function system_of(name, value, o)
+  if type(name) ~= "string" or name == "" or name:find "%c" then
+    check.fail("%s: a system is called '%s', expected a name: mr.compare{ours = ..., theirs = ...}", where, core.safe_text(tostring(name)))
+  end
+  if type(value) == "string" then return { scores = read(value) } end
+  if scored.is(value) then return { scores = value } end
+  if evaluate.is(value) then return { evaluation = value } end
+  if check.is_tensor(value) then
+    if o.qrels == nil or type(o.qrels) == "string" then
+      check.fail("%s: '%s' is a tensor, so that qrels has to be the dataset or the lists whose rows it scores", where, name)
+    end
+    return { scores = require("moonrank.data").scored(value, o.qrels, { name = name }) }
+  end
+  if type(value) == "table" and rawget(value, "history") and rawget(value, "data") then
+    if not rawget(value, "test") then
+      check.fail("%s: the run '%s' has no test; mr.fit{test = ..., metrics = ...} evaluates it", where, name)
+    end
+    return { evaluation = value.test, data = value.data.test }
+  end
+  local near = check.nearest(name, check.names(defaults))
+  check.fail("%s: '%s' is a %s, expected a path, scores (mr.data.scores, a tensor), a run of mr.fit or an evaluation%s", where, name,
+    type(value), near and (", or the option '%s'"):format(near) or "")
+end
+
+-- Raises where evaluations are of other data than each other, or than `o.qrels`.
+local function check_data(systems, names, o)
+  local first
+  for _, name in ipairs(names) do
+    local system = systems[name]
+    if system.evaluation then
+      first = first or name
+      local e, f = system.evaluation, systems[first].evaluation
+      if e.count ~= f.count then check.fail("%s: '%s' has %d lists and '%s' has %d", where, first, f.count, name, e.count) end
+      local data, other = system.data, systems[first].data
+      if data and other and data ~= other then check.fail("%s: '%s' and '%s' were tested on different data", where, first, name) end
+      if data and dataset.is(o.qrels) and data ~= fingerprint.of(o.qrels) then
+        check.fail("%s: '%s' was tested on other data than qrels", where, name)
+      end
+      local a, b = rawget(e, "ids"), rawget(f, "ids")
+      if a and b and table.concat(a, "\n") ~= table.concat(b, "\n") then
+        check.fail("%s: '%s' and '%s' have other queries", where, first, name)
+      end
+    end
+  end
+  return first
+end
+
+-- The metric of this name in an evaluation.
+local function metric_in(evaluation, name, system)
+  local values = evaluation[type(name) == "string" and name or name.name]
+  for _, each in ipairs(evaluation.metrics) do
+    if rawget(evaluation, each.name) == values then return each end
+  end
+  check.fail("%s: '%s' has no metric '%s'", where, system, tostring(name))
+end
+
+-- All metrics; those of evaluations have the options that these were made with, which have to be the same.
+local function metrics_of(o, systems, names, first)
+  local wanted = o.metrics or first and systems[first].evaluation.names
+  if type(wanted) ~= "table" or #wanted == 0 then check.fail("%s: metrics is missing, as in metrics = {\"map\", \"ndcg@10\"}", where) end
+  local metrics = {}
+  for i, each in ipairs(wanted) do
+    if not first then metrics[i] = retrieved.metric(each, o.relevant) end
+    for _, name in ipairs(names) do
+      if systems[name].evaluation then
+        local own = metric_in(systems[name].evaluation, each, name)
+        metrics[i] = metrics[i] or own
+        local same = metrics[i]
+        if own.number ~= same.number or own.ties ~= same.ties or own.empty ~= same.empty or own.relevant ~= same.relevant then
+          check.fail("%s: '%s' has other options for '%s' than '%s' (ties, empty, relevant, gain)", where, name, own.name, first)
+        end
+      end
+    end
+  end
+  return metrics
+end
+
+-- Values by metric and system, of the lists that count.
+local function values_of(o, systems, names, metrics, first)
+  local runs, values = {}, {}
+  for _, metric in ipairs(metrics) do values[metric.name] = {} end
+  for _, name in ipairs(names) do runs[#runs + 1] = systems[name].scores end
+  local e = first and systems[first].evaluation
+  if #runs == 0 then
+    for _, name in ipairs(names) do
+      for _, metric in ipairs(metrics) do values[metric.name][name] = systems[name].evaluation[metric.name] end
+    end
+    return values, e.count, rawget(e, "ids")
+  end
+  local judgments = scored.judgments(where, o.qrels)
+  local queries = retrieved.queries(runs, judgments, o.missing)
+  local place = {}
+  if e then
+    local ids = rawget(e, "ids") or type(o.qrels) ~= "string" and judgments.ids
+    if not ids then check.fail("%s: qrels is a file, expected the dataset or the lists that '%s' was tested on", where, first) end
+    if #ids ~= e.count then check.fail("%s: '%s' has %d lists but qrels has %d", where, first, e.count, #ids) end
+    for i, id in ipairs(ids) do place[id] = i end
+    local both = {}
+    for _, id in ipairs(queries) do both[#both + 1] = place[id] and id or nil end
+    queries = both
+  end
+  if #queries == 0 then check.fail("%s: no query is in qrels and in all systems", where) end
+  local index = {}
+  for i, id in ipairs(queries) do index[i] = place[id] end
+  for _, name in ipairs(names) do
+    local measured = systems[name].evaluation
+    local found = measured or retrieved.evaluate(systems[name].scores, judgments, queries, metrics)
+    for _, metric in ipairs(metrics) do
+      local of_lists = found[metric.name]
+      values[metric.name][name] = measured and of_lists:to("cpu"):rows(core.tensor(index, "int64", "cpu")) or of_lists
+    end
+  end
+  return values, #queries, queries
+end
+
+-- Tests of every two systems, corrected together; letters of the worse ones go to the better one.
+local function test(comparison, metric, o)
+  local stats, values, names, ps = require "moonrank.stats", comparison.values[metric.name], comparison.systems, {}
+  local made = {}
+  for i = 1, #names - 1 do
+    for j = i + 1, #names do
+      local found = stats.permutation(values[names[i]]:double(), values[names[j]]:double(), { orders = o.orders, seed = o.seed })
+      made[#made + 1] = { metric = metric.name, system = names[i], other = names[j], difference = found.mean_difference, p = found.p,
+        n = found.n }
+      ps[#ps + 1] = found.p
+    end
+  end
+  local cells, letters = comparison.cells[metric.name], {}
+  for i, name in ipairs(names) do letters[name] = string.char(96 + i) end
+  for i, corrected in ipairs(stats.holm(ps)) do
+    local pair = made[i]
+    pair.corrected = corrected
+    comparison.pairs[#comparison.pairs + 1] = pair
+    if corrected < o.alpha and pair.difference ~= 0 then
+      local first = (pair.difference > 0) ~= metric.minimize
+      local better, worse = first and pair.system or pair.other, first and pair.other or pair.system
+      cells[better].better_than = cells[better].better_than .. letters[worse]
+    end
+  end
+end
+
+---@class mr.CompareSystems
+---@field [string] string|mr.ScoredLists|mr.Run|mr.Evaluation|mr.Tensor  systems by name: the path of a run file or of a .csv of scores, what a reader gave, a run of mr.fit, an evaluation, or scores of the rows of qrels
+---@field systems? table<string, any>   more of them, with names that options have
+---@field qrels? string|mr.Lists|mr.Dataset  judgments; not needed where all systems are evaluated already
+---@field metrics? (string|mr.Metric)[]  default: those of the evaluations
+---@field missing? "skip"|"zero"  queries are those that all systems have (default), or all of qrels, where a run without them gets 0
+---@field relevant? number   least grade of a relevant document (default 1)
+---@field alpha? number      level of the tests (default 0.05)
+---@field level? number      of the intervals (default 0.95)
+---@field samples? integer   of the bootstrap (default 10000)
+---@field orders? integer    random signs of the permutation test (default 10000; all where there are 20 lists that differ or fewer)
+---@field seed? integer      default 1
+
+---Compares systems list by list: means with bootstrap intervals (percentiles), and by each metric a paired permutation test of every two systems,
+---corrected for their number by Holm's method. A letter names a system that this one is significantly better than. What files and scores are
+---worth is measured as trec_eval does (mr.ScoredLists); beside runs of mr.fit, by the options that these have.
+---@param options mr.CompareSystems
+---@return mr.Comparison
+---Example:
+---```lua
+---local lists = {}
+---for i = 1, 12 do lists[i] = {1, 0, 0} end
+---local judged, good, bad = mr.lists(lists), {}, {}
+---for i = 1, 36 do good[i], bad[i] = -i, i end
+---mr.compare{ours = mr.tensor(good), theirs = mr.tensor(bad), qrels = judged, metrics = {"map"}}.cells.ap.ours.better_than   --> b
+---```
+function M.compare(options)
+  local o, given = divided(options)
+  local names = {}
+  for name in pairs(given) do names[#names + 1] = tostring(name) end
+  table.sort(names)
+  local systems = {}
+  for name, value in pairs(given) do systems[name] = system_of(name, value, o) end
+  if #names < 2 or #names > 26 then check.fail("%s: %d systems, expected 2 to 26", where, #names) end
+  local first = check_data(systems, names, o)
+  local metrics = metrics_of(o, systems, names, first)
+  local values, count, queries = values_of(o, systems, names, metrics, first)
+  local comparison = { systems = names, metrics = metrics, count = count, queries = queries or false, values = values, cells = {},
+    pairs = {}, alpha = o.alpha, level = o.level }
+  local stats = require "moonrank.stats"
+  for _, metric in ipairs(metrics) do
+    local cells = {}
+    comparison.cells[metric.name] = cells
+    for _, name in ipairs(names) do
+      local found = stats.bootstrap(values[metric.name][name]:double(), { samples = o.samples, level = o.level, seed = o.seed })
+      cells[name] = { mean = found.estimate, low = found.low, high = found.high, n = found.n, better_than = "" }
+    end
+    test(comparison, metric, o)
+  end
+  return setmetatable(comparison, Comparison)
+end
+
+-- One row for each system; `mark` shows letters.
+local function shown(self, mark)
+  local columns, rows = { "", "system" }, {}
+  for _, metric in ipairs(self.metrics) do columns[#columns + 1] = metric.name end
+  for i, name in ipairs(self.systems) do
+    rows[i] = { string.char(96 + i), name }
+    for _, metric in ipairs(self.metrics) do
+      local cell = self.cells[metric.name][name]
+      local letters = cell.better_than ~= "" and mark(cell.better_than) or ""
+      table.insert(rows[i], ("%.4f%s [%.4f, %.4f]"):format(cell.mean, letters, cell.low, cell.high))
+    end
+  end
+  return make_table{ columns = columns, rows = rows }
+end
+
+---Everything by metric and system, numbers in full.
+---@return mr.Table
+function Comparison:table()
+  local rows = {}
+  for _, metric in ipairs(self.metrics) do
+    for i, name in ipairs(self.systems) do
+      local cell = self.cells[metric.name][name]
+      rows[#rows + 1] = { metric.name, string.char(96 + i), name, cell.mean, cell.low, cell.high, cell.better_than, cell.n }
+    end
+  end
+  return make_table{ columns = { "metric", "letter", "system", "mean", "low", "high", "better than", "lists" }, rows = rows }
+end
+
+---The tests of every two systems.
+---@return mr.Table
+function Comparison:tests()
+  local rows = {}
+  for i, pair in ipairs(self.pairs) do
+    rows[i] = { pair.metric, pair.system, pair.other, pair.n, pair.difference, pair.p, pair.corrected }
+  end
+  return make_table{ columns = { "metric", "system", "other", "lists", "difference", "p", "p corrected" }, rows = rows,
+    formats = { difference = "%+.4f" } }
+end
+
+---The same as comma separated values, one line per metric and system.
+---@return string
+function Comparison:to_csv() return self:table():to_csv() end
+
+---A row per system, a column per metric.
+---@return string
+function Comparison:to_markdown() return shown(self, function(letters) return " " .. letters end):to_markdown() end
+
+---The same in LaTeX (packages: booktabs), letters as superscripts.
+---@return string
+function Comparison:to_latex()
+  local text = shown(self, function(letters) return "\1" .. letters .. "\2" end):to_latex()
+  return (text:gsub("\1(%l+)\2", "\\textsuperscript{%1}"))
+end
+
+---Bars of the means with their intervals (half their length to either side), metrics side by side.
+---@param options? mr.plot.Common
+---@return mr.Figure
+function Comparison:plot(options)
+  local o = { ylabel = ("mean, %g %% interval"):format(100 * self.level), categories = {}, series = {} }
+  for name, value in pairs(options or {}) do o[name] = value end
+  for i, metric in ipairs(self.metrics) do o.categories[i] = metric.name end
+  for s, name in ipairs(self.systems) do
+    local means, errors = {}, {}
+    for i, metric in ipairs(self.metrics) do
+      local cell = self.cells[metric.name][name]
+      means[i], errors[i] = cell.mean, (cell.high - cell.low) / 2
+    end
+    o.series[s] = { name = name, values = means, errors = errors }
+  end
+  return require("moonrank.plot").bars(o)
+end
+
+function Comparison:__tostring()
+  return ("%s\n%d lists; a letter: significantly better than that system (paired permutation test, Holm, p < %g)"):format(
+    tostring(shown(self, function(letters) return " " .. letters end)), self.count, self.alpha)
+end
+
+return M

@@ -1,0 +1,181 @@
+-- Comparisons of systems: the tests against all signs enumerated, alignment of runs and files by name.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
+
+local made = {}  -- files of this spec, removed at its end
+
+local function new_path(ending)
+  made[#made + 1] = os.tmpname()
+  if ending then made[#made + 1] = made[#made] .. ending end
+  return made[#made]
+end
+
+local function file(text, ending)
+  local path = new_path(ending)
+  local f <close> = assert(io.open(path, "wb"))
+  f:write(text)
+  return path
+end
+
+-- How often the mean of the differences under any signs is at least as far from 0.
+local function by_all_signs(differences)
+  local kept, observed = {}, 0
+  for _, d in ipairs(differences) do
+    observed = observed + d
+    if d ~= 0 then kept[#kept + 1] = d end
+  end
+  local far = 0
+  for signs = 0, (1 << #kept) - 1 do
+    local sum = 0
+    for i, d in ipairs(kept) do sum = sum + ((signs >> (i - 1)) & 1 == 1 and d or -d) end
+    if math.abs(sum) >= math.abs(observed) - 1e-12 then far = far + 1 end
+  end
+  return far / (1 << #kept)
+end
+
+-- Judged lists of 6 rows, and scores that put the relevant row at these ranks.
+local function scores_of(ranks)
+  local scores = {}
+  for _, rank in ipairs(ranks) do
+    for i = 1, 6 do scores[#scores + 1] = i == 1 and -rank or -(i - 1 >= rank and i or i - 1) end
+  end
+  return mr.tensor(scores)
+end
+
+local function judged(count)
+  local lists = {}
+  for i = 1, count do lists[i] = { 1, 0, 0, 0, 0, 0 } end
+  return mr.lists(lists)
+end
+
+local ranks = { a = { 1, 1, 2, 1, 1, 3, 1, 1, 2, 1 }, b = { 2, 3, 2, 4, 2, 3, 5, 2, 6, 2 }, c = { 3, 3, 2, 4, 6, 3, 5, 6, 6, 2 } }
+
+it("means, p by all signs, Holm's correction and letters", function()
+  local lists = judged(10)
+  local c = mr.compare{ a = scores_of(ranks.a), b = scores_of(ranks.b), c = scores_of(ranks.c), qrels = lists, metrics = { "recip_rank" } }
+  equal({ c.systems, c.count }, { { "a", "b", "c" }, 10 })
+  local ps, order = {}, { { "a", "b" }, { "a", "c" }, { "b", "c" } }
+  for i, pair in ipairs(order) do
+    local differences = {}
+    for l = 1, 10 do differences[l] = 1 / ranks[pair[1]][l] - 1 / ranks[pair[2]][l] end
+    ps[i] = by_all_signs(differences)
+    equal({ c.pairs[i].system, c.pairs[i].other, c.pairs[i].n }, { pair[1], pair[2], 10 })
+    near(c.pairs[i].p, ps[i], 1e-12)
+  end
+  -- Holm: the least p counts three times, the next twice, never less than one before
+  local sorted = { table.unpack(ps) }
+  table.sort(sorted)
+  local largest, corrected = 0, {}
+  for i, p in ipairs(sorted) do
+    largest = math.max(largest, math.min(1, (4 - i) * p))
+    corrected[p] = largest
+  end
+  for i, pair in ipairs(c.pairs) do near(pair.corrected, corrected[ps[i]], 1e-12) end
+  for name, own in pairs(ranks) do
+    local sum = 0
+    for _, rank in ipairs(own) do sum = sum + 1 / rank end
+    local cell = c.cells.recip_rank[name]
+    near(cell.mean, sum / 10, 1e-12)
+    check(cell.low <= cell.mean and cell.mean <= cell.high and cell.n == 10)
+    local same = mr.stats.bootstrap(c.values.recip_rank[name])
+    equal({ cell.low, cell.high }, { same.low, same.high })
+  end
+  equal(c.cells.recip_rank.a.better_than, "bc")
+  equal(c.cells.recip_rank.b.better_than, corrected[ps[3]] < 0.05 and "c" or "")
+  equal(c.cells.recip_rank.c.better_than, "")
+end)
+
+it("less is better where the metric is to be minimised; equal systems have no letters", function()
+  local lists = judged(10)
+  local c = mr.compare{ a = scores_of(ranks.a), b = scores_of(ranks.c), c = scores_of(ranks.c), qrels = lists, metrics = { "nrbp_loss" } }
+  equal(c.cells.nrbp_loss.a.better_than, "bc")
+  equal({ c.cells.nrbp_loss.b.better_than, c.cells.nrbp_loss.c.better_than }, { "", "" })
+  check(c.cells.nrbp_loss.a.mean < c.cells.nrbp_loss.b.mean)
+  equal(c.pairs[3].p, 1.0)
+end)
+
+it("prints, and goes out as CSV, LaTeX, Markdown and a figure", function()
+  local c = mr.compare{ ["100% & more"] = scores_of(ranks.a), systems = { seed = scores_of(ranks.c) }, qrels = judged(10),
+    metrics = { "map", "P_1" } }
+  check(tostring(c):find("a  100%% & more  0%.8333 b %[0%.%d+, 1%.0000%]"), tostring(c))
+  check(tostring(c):find "10 lists; a letter")
+  local latex = c:to_latex()
+  check(latex:find("100\\% \\& more & 0.8333\\textsuperscript{b} [", 1, true), latex)
+  local lines = {}
+  for line in c:to_csv():gmatch "[^\n]+" do lines[#lines + 1] = line end
+  equal(lines[1], "metric,letter,system,mean,low,high,better than,lists")
+  equal(#lines, 5)
+  check(lines[2]:find "^ap,a,100%% & more,0%.833333333333333%d+,0%.%d+,.*,b,10$", lines[2])
+  check(c:to_markdown():find("0.8333 b [", 1, true))
+  check(tostring(c:tests()):find "p corrected")
+  equal(tostring(c:plot()), "mr.Figure bars: 2 series")
+end)
+
+local function fitted(fold, loss, metrics)
+  return mr.fit{ model = mr.models.mf{ users = 40, items = 200, factors = 4, seed = 1 }, loss = mr.losses[loss]{}, train = fold.train,
+    valid = fold.valid, test = fold.test, epochs = 1, progress = false, metrics = metrics }
+end
+
+local function folds()
+  return mr.data.synthetic{ users = 40, items = 200, mean_activity = 40, seed = 1 }:binarize(4):min_relevant(5):folds{ k = 2, seed = 1 }
+end
+
+it("a run of mr.fit equals its own scores in a file, whatever the order of the file, list by list", function()
+  local fold = folds()[1]
+  local model = mr.models.mf{ users = 40, items = 200, factors = 4, seed = 1 }
+  local run = mr.fit{ model = model, loss = mr.losses.ndcg{}, train = fold.train, valid = fold.valid, test = fold.test, epochs = 1,
+    progress = false, metrics = { "ndcg", "ap@5", "rr" } }
+  local path, lines = new_path(), {}
+  mr.data.scored(model, fold.test):to_trec_run(path)
+  for line in io.lines(path) do table.insert(lines, 1, line) end
+  local rows = { "qid,docid,score" }
+  for _, line in ipairs(lines) do
+    local query, document, score = line:match "^(%S+) Q0 (%S+) %d+ (%S+)"
+    rows[#rows + 1] = ("%s,%s,%s"):format(query, document, score)
+  end
+  local c = mr.compare{ fit = run, trec = file(table.concat(lines, "\n")), csv = file(table.concat(rows, "\n"), ".csv"), other = run.test,
+    qrels = fold.test }
+  equal({ c.count, #c.metrics }, { fold.test.count, 3 })
+  for _, metric in ipairs{ "ndcg", "ap@5", "rr" } do
+    local values = c.values[metric]
+    for _, name in ipairs{ "trec", "csv", "other" } do near(values[name]:double(), values.fit:double(), 1e-6, metric) end
+    near(c.cells[metric].fit.mean, run.test.mean[metric], 1e-6)
+  end
+end)
+
+it("queries are those that all have, or all that are judged", function()
+  local qrels = file "1 0 a 1\n2 0 a 1\n3 0 a 1\n3 0 b 0\n4 0 a 1\n"
+  local x = file "1 Q0 a 1 1 t\n2 Q0 a 1 1 t\n3 Q0 a 1 1 t\n9 Q0 a 1 1 t\n"
+  local y = file "1 Q0 b 1 1 t\n3 Q0 b 1 2 t\n3 Q0 a 1 1 t\n9 Q0 a 1 1 t\n"
+  local c = mr.compare{ x = x, y = y, qrels = qrels, metrics = { "map" } }
+  equal({ c.queries, c.values.ap.x:totable(), c.values.ap.y:totable() }, { { "1", "3" }, { 1, 1 }, { 0, 0.5 } })
+  c = mr.compare{ x = x, y = y, qrels = qrels, metrics = { "map" }, missing = "zero" }
+  equal(c.queries, { "1", "2", "3", "4" })
+  equal({ c.values.ap.x:totable(), c.values.ap.y:totable() }, { { 1, 1, 1, 0 }, { 0, 0, 0.5, 0 } })
+end)
+
+it("what cannot be compared is refused in words", function()
+  local parts = folds()
+  local fold = parts[1]
+  local run = fitted(fold, "ndcg", { "ndcg" })
+  local path = file "none Q0 a 1 1 t\n"
+  local function refuses(options, words) raises(function() mr.compare(options) end, words) end
+  refuses({ a = run }, "1 systems, expected 2 to 26")
+  refuses({ a = run, b = 3 }, "'b' is a number, expected a path")
+  refuses({ a = run, metric = { "ap" } }, "or the option 'metrics'")
+  refuses({ run, run }, "a system is called '1'")
+  refuses({ a = run, b = run, qrels = parts[2].test }, "'a' was tested on other data than qrels")
+  refuses({ a = run, b = fitted(parts[2], "ndcg", { "ndcg" }) }, "'a' and 'b' were tested on different data")
+  refuses({ a = run, b = fitted(fold, "ap", { "ap" }) }, "ndcg")
+  refuses({ a = run, b = fitted(fold, "ap", { mr.metrics.ndcg{ gain = "linear" } }) }, "other options for 'ndcg'")
+  refuses({ a = run, b = path }, "qrels is missing")
+  refuses({ a = run, b = path, qrels = fold.test }, "no query is in qrels and in all systems")
+  refuses({ a = path, b = path, qrels = fold.test }, "metrics is missing")
+  refuses({ a = path, b = mr.ones(3), qrels = path, metrics = { "ap" } }, "'b' is a tensor")
+  refuses({ a = path, b = path, qrels = path, metrics = { "ap" } }, "found more than 4 fields")
+  refuses({ a = run, b = run, alpha = 1.5 }, "alpha is 1.5")
+  refuses({ a = run, b = run, missing = "none" }, "missing")
+end)
+
+for _, path in ipairs(made) do os.remove(path) end
