@@ -40,6 +40,7 @@ namespace mr {
   ROW(data_functions)        \
   ROW(positives_getters)     \
   ROW(trec_functions)        \
+  ROW(feature_functions)     \
   ROW(ranking_functions)     \
   ROW(metric_functions)      \
   ROW(metric_registry_methods) \

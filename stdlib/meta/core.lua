@@ -64,6 +64,12 @@ function core.backward(loss, seed, keep) end
 ---From here on the GPU's work is recorded, not run.
 function core.begin_capture() end
 
+---The columns of two matrices.
+---@param a mr.Tensor
+---@param b mr.Tensor
+---@return mr.Tensor
+function core.beside(a, b) end
+
 ---A statistic of the values, of samples with replacement, and without each value.
 ---@param x mr.Tensor
 ---@param statistic string
@@ -322,6 +328,13 @@ function core.factor_scores(users, items, user_of, item_of, lists) end
 ---@return boolean
 function core.file_exists(path) end
 
+---Columns with a number of each for NaN.
+---@param x mr.Tensor
+---@param columns mr.Tensor
+---@param with mr.Tensor
+---@return mr.Tensor
+function core.fill_missing(x, columns, with) end
+
 ---SHA-256 of sizes, grades and names, in hexadecimal.
 ---@param lists mr.Lists
 ---@return string
@@ -343,6 +356,14 @@ function core.fingerprint_of_texts(texts) end
 ---@return integer?
 ---@return number?
 function core.first_beyond(x, size) end
+
+---Row, column and value of the first entry that is infinite, or NaN unless it may miss.
+---@param x mr.Tensor
+---@param may_miss boolean
+---@return integer?
+---@return integer?
+---@return number?
+function core.first_not_finite(x, may_miss) end
 
 ---The numbers of a tensor as 8 bytes each.
 ---@param values mr.Tensor
@@ -418,6 +439,11 @@ function core.is_file(path) end
 ---@param descriptor integer
 ---@return boolean
 function core.is_terminal(descriptor) end
+
+---Vectors or matrices of int64 one after the other.
+---@param parts mr.Tensor[]
+---@return mr.Tensor
+function core.join_indices(parts) end
 
 ---Lists one after the other.
 ---@param parts mr.Lists[]
@@ -514,6 +540,19 @@ function core.leave_out(x, which) end
 ---@return string[]
 ---@return string[]
 function core.letor_folds(folder) end
+
+---Numbers of the levels of columns; int64.
+---@param x mr.Tensor
+---@param columns mr.Tensor
+---@param levels mr.Tensor[]
+---@return mr.Tensor
+function core.level_numbers(x, columns, levels) end
+
+---The different values of a column, ascending.
+---@param x mr.Tensor
+---@param column integer
+---@return mr.Tensor
+function core.levels_of(x, column) end
 
 ---So many copies of one list.
 ---@param grades number[]
@@ -881,6 +920,14 @@ function core.save_tables(path) end
 ---@param values string[]
 function core.save_tensors(path, format, names, tensors, keys, values) end
 
+---Columns scaled within each list.
+---@param x mr.Tensor
+---@param lists mr.Lists
+---@param columns mr.Tensor
+---@param how string
+---@return mr.Tensor
+function core.scale_lists(x, lists, columns, how) end
+
 ---One step of stochastic gradient descent.
 ---@param state mr.OptimizerState
 ---@param lr number
@@ -1031,6 +1078,12 @@ function core.sum_gradients(parameters, loss, counted, stop, mean) end
 ---@return integer
 function core.summary(x) end
 
+---These columns, in this order.
+---@param x mr.Tensor
+---@param columns mr.Tensor
+---@return mr.Tensor
+function core.take_columns(x, columns) end
+
 ---Records of one pass over the data, read with one wait at its end.
 ---@param device string
 ---@return mr.Tally
@@ -1055,6 +1108,13 @@ function core.threads(n) end
 ---Makes the tensor a leaf that collects gradients.
 ---@param x mr.Tensor
 function core.track(x) end
+
+---Mean or median of columns without NaN; float64.
+---@param x mr.Tensor
+---@param columns mr.Tensor
+---@param what string
+---@return mr.Tensor
+function core.typical_values(x, columns, what) end
 
 ---Uniform random numbers in [low, high).
 ---@param shape integer[]

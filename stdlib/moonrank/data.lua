@@ -7,7 +7,9 @@ local fold = require "moonrank.data.fold"
 local ratings = require "moonrank.data.ratings"
 local scored = require "moonrank.data.scored"
 
-local M = { dataset = dataset.new }
+require "moonrank.data.features"
+
+local M = { dataset = dataset.checked }
 
 -- The path of file `name` (`path` itself, or in this folder or its subfolder `own`), and its folder.
 local function file_in(path, own, name)

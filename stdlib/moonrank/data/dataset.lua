@@ -12,20 +12,26 @@ local M = {}
 ---@field features? mr.Tensor      [rows, width] float32
 ---@field users? mr.Tensor         [lists] int64
 ---@field items? mr.Tensor         [rows] int64
----@field fingerprint string        of its content: lists, features, users, items
+---@field categories? mr.Tensor    [rows, columns] int64: numbers from 1, for embeddings
+---@field levels? mr.Tensor[]       of each column of categories: what the numbers stand for; one more number is for all else
+---@field fingerprint string        of its content: lists, features, users, items, categories
 local Dataset = check.class("mr.Dataset")
+M.class = Dataset
+
+-- What a dataset may have beside its lists; a batch has the same of its rows or lists.
+local inputs = { "features", "users", "items", "categories" }
 
 local function absent_as_false(t, names)
   for _, name in ipairs(names) do t[name] = t[name] or false end
   return t
 end
 
----A dataset of lists with features, or with users (one per list) and items (one per row).
----@param parts { lists: mr.Lists, features?: mr.Tensor, users?: mr.Tensor, items?: mr.Tensor, name?: string }
----@return mr.Dataset
+local none = check.none
+local defaults = { lists = none, features = none, users = none, items = none, categories = none, levels = none, name = "dataset" }
+
+---The same without a look at each feature, for what was made of a dataset.
 function M.new(parts)
-  local o = check.options("mr.data.dataset", parts,
-    { lists = check.none, features = check.none, users = check.none, items = check.none, name = "dataset" })
+  local o = check.options("mr.data.dataset", parts, defaults)
   if not o.lists then check.fail("mr.data.dataset: lists is missing") end
   if o.features and #o.features ~= o.lists.rows then
     check.fail("mr.data.dataset: features have %d rows but lists have %d", #o.features, o.lists.rows)
@@ -36,11 +42,47 @@ function M.new(parts)
   if o.users and #o.users ~= o.lists.count then
     check.fail("mr.data.dataset: users has %d entries, expected one for each of %d lists", #o.users, o.lists.count)
   end
+  if o.categories and #o.categories ~= o.lists.rows then
+    check.fail("mr.data.dataset: categories have %d rows but lists have %d", #o.categories, o.lists.rows)
+  end
   o.count = o.lists.count
-  return setmetatable(absent_as_false(o, { "features", "users", "items" }), Dataset)
+  return setmetatable(absent_as_false(o, { "features", "users", "items", "categories", "levels" }), Dataset)
 end
 
-function Dataset:get_fingerprint() return fingerprint.combined("dataset", self.lists, self.features, self.users, self.items) end
+---A dataset of lists with features, or with users (one per list) and items (one per row). NaN and infinite features are errors that name row
+---and column; with `missing = true` NaN stands for a missing value (mr.Dataset:fill).
+---@param parts { lists: mr.Lists, features?: mr.Tensor, users?: mr.Tensor, items?: mr.Tensor, categories?: mr.Tensor, name?: string, missing?: boolean }
+---@return mr.Dataset
+---Example: `mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{1, 2, 3}, {4, 5, 6}}}   --> dataset: 1 lists, 2 rows, 3 features`
+function M.checked(parts)
+  local own, missing = parts, false
+  if type(parts) == "table" then
+    own = {}
+    for name, value in pairs(parts) do own[name] = value end
+    own.missing, missing = nil, parts.missing or false
+  end
+  if type(missing) ~= "boolean" then check.fail("mr.data.dataset: missing is a %s, expected true or false", type(missing)) end
+  local set = M.new(own)
+  local row, column, value
+  if set.features then row, column, value = core.first_not_finite(set.features, missing) end
+  if not row then return set end
+  local what, hint = tostring(value), ""
+  if value ~= value then what, hint = "NaN", "; missing = true reads NaN as missing" end
+  check.fail("mr.data.dataset: features have %s in row %d, column %d, expected a finite number%s", what, row, column, hint)
+end
+
+function Dataset:get_fingerprint()
+  if not self.categories then return fingerprint.combined("dataset", self.lists, self.features, self.users, self.items) end
+  return fingerprint.combined("dataset", self.lists, self.features, self.users, self.items, self.categories)
+end
+
+---The dataset with some of its parts replaced; without those that are false.
+function M.with(set, changes)
+  local parts = { lists = set.lists, name = set.name, levels = set.levels or nil }
+  for _, name in ipairs(inputs) do parts[name] = set[name] or nil end
+  for name, value in pairs(changes) do parts[name] = value or nil end
+  return M.new(parts)
+end
 
 ---Whether it is a dataset made here, whose batches depend only on their options.
 function M.is(dataset) return getmetatable(dataset) == Dataset end
@@ -51,19 +93,21 @@ function M.is(dataset) return getmetatable(dataset) == Dataset end
 ---@field features? mr.Tensor  [rows of the batch, width]
 ---@field users? mr.Tensor     [lists of the batch]
 ---@field items? mr.Tensor     [rows of the batch]
+---@field categories? mr.Tensor  [rows of the batch, columns] int64
 
 local function batch_of(self, index, device)
   -- the rows of these lists, gathered on the dataset's device
   local function taken(x) return x and self.lists:take_rows(x, index):to(device) or nil end
   return {
     lists = self.lists:select(index), size = #index, features = taken(self.features), items = taken(self.items),
+    categories = taken(self.categories),
     users = self.users and self.users:rows(index:to(self.users.device)):to(device) or nil,
   }
 end
 
 local function whole(self, device)
   local batch = { lists = self.lists, size = self.count }
-  for _, name in ipairs{ "features", "users", "items" } do batch[name] = self[name] and self[name]:to(device) or nil end
+  for _, name in ipairs(inputs) do batch[name] = self[name] and self[name]:to(device) or nil end
   return batch
 end
 
@@ -125,8 +169,8 @@ end
 ---@return mr.Dataset
 function Dataset:to(device)
   local parts = whole(self, device)
-  parts.size, parts.name = nil, self.name
-  for _, name in ipairs{ "features", "users", "items" } do fingerprint.carry(self[name], parts[name]) end
+  parts.size, parts.name, parts.levels = nil, self.name, self.levels or nil
+  for _, name in ipairs(inputs) do fingerprint.carry(self[name], parts[name]) end
   return M.new(parts)
 end
 
@@ -143,9 +187,7 @@ function Dataset:binarize(threshold)
   elseif type(threshold) ~= "number" then
     check.fail("binarize: threshold is %s, expected a number, 'top' or 'top_of_list'", tostring(threshold))
   end
-  local parts = { lists = lists:with_relevance(lists.relevance:ge(threshold)), name = self.name }
-  for _, name in ipairs{ "features", "users", "items" } do parts[name] = self[name] or nil end
-  return M.new(parts)
+  return M.with(self, { lists = lists:with_relevance(lists.relevance:ge(threshold)) })
 end
 
 ---Mean and standard deviation of every feature over all rows; constant features get deviation 1. In float64.
@@ -170,14 +212,19 @@ function Dataset:standardize(scaling)
   if self.features:size(2) ~= #scaling.mean then
     check.fail("standardize: the dataset has %d features but the scaling has %d", self.features:size(2), #scaling.mean)
   end
-  local scaled = ((self.features:double() - scaling.mean) / scaling.sd):float()
-  return M.new{ lists = self.lists, features = scaled, users = self.users or nil, items = self.items or nil, name = self.name }
+  return M.with(self, { features = ((self.features:double() - scaling.mean) / scaling.sd):float() })
 end
 
-local function chosen(self, numbers, name)
-  table.sort(numbers)
+---The lists with these numbers, in this order.
+function M.chosen(self, numbers, name)
   local batch = batch_of(self, core.tensor(numbers, "int64", "cpu"), "cpu")
-  return M.new{ lists = batch.lists, features = batch.features, users = batch.users, items = batch.items, name = name }
+  batch.size, batch.name, batch.levels = nil, name, self.levels or nil
+  return M.new(batch)
+end
+
+local function in_order(self, numbers, name)
+  table.sort(numbers)
+  return M.chosen(self, numbers, name)
 end
 
 ---Two datasets of whole lists: a random share of them (rounded, at least 1 of 2 or more), and the others; both in the order of this one.
@@ -192,7 +239,7 @@ function Dataset:split(options)
   if o.share > 0 and self.count >= 2 then
     n = math.max(1, math.min(math.floor(o.share * self.count + 0.5), self.count - 1))
   end
-  return chosen(self, table.move(order, n + 1, #order, 1, {}), "others"), chosen(self, table.move(order, 1, n, 1, {}), "part")
+  return in_order(self, table.move(order, n + 1, #order, 1, {}), "others"), in_order(self, table.move(order, 1, n, 1, {}), "part")
 end
 
 ---Number of lists.
@@ -203,15 +250,26 @@ function Dataset:__tostring()
   return ("%s: %d lists, %d rows, %s"):format(self.name, self.count, self.lists.rows, what)
 end
 
----Datasets one after the other.
+---Datasets one after the other, with the inputs that the first has.
 ---@param parts mr.Dataset[]
 ---@param name string
 ---@return mr.Dataset
 function M.join(parts, name)
   if #parts == 1 then return parts[1] end
-  local lists, features = {}, {}
-  for i, part in ipairs(parts) do lists[i], features[i] = part.lists, part.features end
-  return M.new{ lists = core.join_lists(lists), features = core.join_rows(features), name = name }
+  local joined = { name = name, levels = parts[1].levels or nil }
+  for _, input in ipairs{ "lists", table.unpack(inputs) } do
+    local all = {}
+    for i, part in ipairs(parts) do
+      if (part[input] and true) ~= (parts[1][input] and true) then
+        check.fail("join: '%s' has %s and '%s' has none, expected all or none", part[input] and part.name or parts[1].name, input,
+          part[input] and parts[1].name or part.name)
+      end
+      all[i] = part[input] or nil
+    end
+    local join = input == "lists" and core.join_lists or input == "features" and core.join_rows or core.join_indices
+    if #all > 0 then joined[input] = join(all) end
+  end
+  return M.new(joined)
 end
 
 return M

@@ -1,0 +1,248 @@
+// Features made alike: within each list, or by what a column holds. NaN stands for a missing value, which is left out
+// of all statistics and stays missing.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "kernels/core/threads.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/lists.h"
+
+namespace mr {
+namespace {
+
+/// A column of the rows of one list.
+struct Column {
+  float* first;
+  int64_t rows, stride;
+
+  float& operator[](int64_t i) const { return first[i * stride]; }
+};
+
+/// Numbers from x = 0 ... 1; what is all alike becomes 0.
+void to_range(const Column& x) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (int64_t i = 0; i < x.rows; ++i) {
+    if (std::isnan(x[i])) continue;
+    low = std::min<double>(low, x[i]);
+    high = std::max<double>(high, x[i]);
+  }
+  for (int64_t i = 0; i < x.rows; ++i) {
+    if (!std::isnan(x[i])) x[i] = high > low ? static_cast<float>((x[i] - low) / (high - low)) : 0;
+  }
+}
+
+/// Mean 0 and standard deviation 1; what is all alike becomes 0.
+void to_standard(const Column& x) {
+  double sum = 0, squares = 0;
+  float low = std::numeric_limits<float>::infinity(), high = -low;
+  int64_t count = 0;
+  for (int64_t i = 0; i < x.rows; ++i) {
+    if (std::isnan(x[i])) continue;
+    sum += x[i];
+    ++count;
+    low = std::min(low, x[i]);
+    high = std::max(high, x[i]);
+  }
+  const double mean = sum / static_cast<double>(count);
+  for (int64_t i = 0; i < x.rows; ++i) {
+    if (!std::isnan(x[i])) squares += (x[i] - mean) * (x[i] - mean);
+  }
+  const double deviation = std::sqrt(squares / static_cast<double>(count));
+  for (int64_t i = 0; i < x.rows; ++i) {
+    // by the range: rounding may make the deviation of a constant other than 0
+    if (!std::isnan(x[i])) x[i] = high > low ? static_cast<float>((x[i] - mean) / deviation) : 0;
+  }
+}
+
+void check_features(const Tensor& x) {
+  check::type("x", x, Dtype::float32);
+  if (x.dims() != 2) throw ArgumentError("x", "it has shape " + x.shape().text() + ", expected [rows, columns]");
+}
+
+std::vector<int64_t> column_numbers(const Tensor& x, const Tensor& columns) {
+  check_features(x);
+  check::index("columns", columns, x.size(1));
+  std::vector<int64_t> numbers = columns.to_vector<int64_t>();
+  for (int64_t& n : numbers) --n;
+  return numbers;
+}
+
+/// These columns scaled within each list, "min_max" or "standardize".
+Tensor scale_lists(const Tensor& x, const Lists& lists, const Tensor& columns, const std::string& how) {
+  const std::vector<int64_t> numbers = column_numbers(x, columns);
+  if (x.size(0) != lists.rows()) {
+    throw ArgumentError("x",
+                        "it has " + std::to_string(x.size(0)) + " rows but lists have " + std::to_string(lists.rows()));
+  }
+  if (how != "min_max" && how != "standardize")
+    throw ArgumentError("how", "'" + how + "', expected min_max or standardize");
+  const auto scale = how == "min_max" ? &to_range : &to_standard;
+  std::vector<float> values = x.to_vector<float>();
+  const int64_t width = x.size(1);
+  constexpr int64_t grain = 64;
+  cpu::parallel_each(lists.count(), grain, [&](int64_t l) {
+    for (const int64_t c : numbers) scale({values.data() + lists.offsets()[l] * width + c, lists.sizes()[l], width});
+  });
+  return Tensor::from(values, x.device()).viewed(x.shape());
+}
+
+/// The mean or median of each of these columns; 0 where all is missing.
+Tensor typical_values(const Tensor& x, const Tensor& columns, const std::string& what) {
+  const std::vector<int64_t> numbers = column_numbers(x, columns);
+  if (what != "mean" && what != "median") throw ArgumentError("what", "'" + what + "', expected mean or median");
+  const std::vector<float> values = x.to_vector<float>();
+  std::vector<double> typical;
+  for (const int64_t c : numbers) {
+    cpu::check_interrupt();
+    std::vector<float> column;
+    for (int64_t r = 0; r < x.size(0); ++r) {
+      const float value = values[r * x.size(1) + c];
+      if (!std::isnan(value)) column.push_back(value);
+    }
+    double found = 0;
+    if (!column.empty() && what == "mean") {
+      for (const float value : column) found += value;
+      found /= static_cast<double>(column.size());
+    } else if (!column.empty()) {
+      std::sort(column.begin(), column.end());
+      const size_t middle = column.size() / 2;
+      found = column.size() % 2 == 1 ? column[middle] : 0.5 * (double{column[middle - 1]} + column[middle]);
+    }
+    typical.push_back(found);
+  }
+  return Tensor::from(typical);
+}
+
+/// These columns with their missing values replaced, each by its own number.
+Tensor fill_missing(const Tensor& x, const Tensor& columns, const Tensor& with) {
+  const std::vector<int64_t> numbers = column_numbers(x, columns);
+  const std::vector<double> fill = with.to(Dtype::float64).to_vector<double>();
+  if (fill.size() != numbers.size()) {
+    throw ArgumentError("with", "it has " + std::to_string(fill.size()) + " entries for " +
+                                    std::to_string(numbers.size()) + " columns");
+  }
+  std::vector<float> values = x.to_vector<float>();
+  for (int64_t r = 0; r < x.size(0); ++r) {
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      float& value = values[r * x.size(1) + numbers[i]];
+      if (std::isnan(value)) value = static_cast<float>(fill[i]);
+    }
+  }
+  return Tensor::from(values, x.device()).viewed(x.shape());
+}
+
+/// Row, column (from 1) and value of the first that is infinite, or NaN unless that may be.
+std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::optional<double>> first_not_finite(const Tensor& x,
+                                                                                                   bool may_miss) {
+  if (x.dims() == 0 || x.entries() == 0 || x.dtype() == Dtype::int64) return {};
+  const int64_t width = x.entries() / x.size(0);
+  std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::optional<double>> place;
+  with_real(x.dtype(), [&]<class Real>() {
+    const std::vector<Real> values = x.to_vector<Real>();
+    const auto found =
+        std::find_if(values.begin(), values.end(), [&](Real v) { return std::isnan(v) ? !may_miss : std::isinf(v); });
+    if (found == values.end()) return;
+    const int64_t at = found - values.begin();
+    place = {at / width + 1, at % width + 1, *found};
+  });
+  return place;
+}
+
+/// These columns, in this order.
+Tensor take_columns(const Tensor& x, const Tensor& columns) {
+  const std::vector<int64_t> numbers = column_numbers(x, columns);
+  const std::vector<float> values = x.to_vector<float>();
+  std::vector<float> taken;
+  taken.reserve(numbers.size() * static_cast<size_t>(x.size(0)));
+  for (int64_t r = 0; r < x.size(0); ++r) {
+    for (const int64_t c : numbers) taken.push_back(values[r * x.size(1) + c]);
+  }
+  return Tensor::from(taken, x.device()).viewed({x.size(0), static_cast<int64_t>(numbers.size())});
+}
+
+/// Matrices of as many rows beside each other.
+Tensor beside(const Tensor& a, const Tensor& b) {
+  check_features(a);
+  check_features(b);
+  if (a.size(0) != b.size(0)) {
+    throw ArgumentError("b", "it has " + std::to_string(b.size(0)) + " rows, expected " + std::to_string(a.size(0)));
+  }
+  const std::vector<float> left = a.to_vector<float>(), right = b.to_vector<float>();
+  std::vector<float> both;
+  both.reserve(left.size() + right.size());
+  for (int64_t r = 0; r < a.size(0); ++r) {
+    both.insert(both.end(), left.begin() + r * a.size(1), left.begin() + (r + 1) * a.size(1));
+    both.insert(both.end(), right.begin() + r * b.size(1), right.begin() + (r + 1) * b.size(1));
+  }
+  return Tensor::from(both, a.device()).viewed({a.size(0), a.size(1) + b.size(1)});
+}
+
+/// Indices one after the other.
+Tensor join_indices(const std::vector<Tensor>& parts) {
+  if (parts.empty()) throw ArgumentError("parts", "nothing to join");
+  std::vector<int64_t> all;
+  Shape shape = parts[0].shape();
+  int64_t rows = 0;
+  for (const Tensor& part : parts) {
+    check::type("parts", part, Dtype::int64);
+    if (part.dims() != shape.dims() || (part.dims() == 2 && part.size(1) != shape[1]))
+      throw ArgumentError("parts", "shapes " + shape.text() + " and " + part.shape().text() + " do not fit together");
+    const auto values = part.to_vector<int64_t>();
+    all.insert(all.end(), values.begin(), values.end());
+    rows += part.size(0);
+  }
+  shape.set(0, rows);
+  return Tensor::from(all).viewed(shape);
+}
+
+/// The different values of a column, ascending; NaN is not among them.
+Tensor levels_of(const Tensor& x, int64_t column) {
+  const Tensor taken = take_columns(x, Tensor::from(std::vector<int64_t>{column}));
+  std::vector<float> values = taken.to_vector<float>();
+  std::erase_if(values, [](float v) { return std::isnan(v); });
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return Tensor::from(values);
+}
+
+/// Of each of these columns the number of the level, from 1; one more than there are for others.
+Tensor level_numbers(const Tensor& x, const Tensor& columns, const std::vector<Tensor>& levels) {
+  const Tensor taken = take_columns(x, columns);
+  if (static_cast<int64_t>(levels.size()) != taken.size(1))
+    throw ArgumentError("levels", "one tensor per column expected");
+  const std::vector<float> values = taken.to_vector<float>();
+  std::vector<int64_t> numbers(values.size());
+  for (int64_t c = 0; c < taken.size(1); ++c) {
+    const std::vector<float> known = levels[c].to(Dtype::float32).to_vector<float>();
+    for (int64_t r = 0; r < taken.size(0); ++r) {
+      const int64_t i = r * taken.size(1) + c;
+      const auto found = std::lower_bound(known.begin(), known.end(), values[i]);
+      const bool is_known = found != known.end() && *found == values[i];
+      numbers[i] = is_known ? found - known.begin() + 1 : static_cast<int64_t>(known.size()) + 1;
+    }
+  }
+  return Tensor::from(numbers, x.device()).viewed(taken.shape());
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable feature_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&scale_lists>("scale_lists", "x, lists, columns, how", "Columns scaled within each list."),
+        op<&typical_values>("typical_values", "x, columns, what", "Mean or median of columns without NaN; float64."),
+        op<&fill_missing>("fill_missing", "x, columns, with", "Columns with a number of each for NaN."),
+        op<&first_not_finite>("first_not_finite", "x, may_miss",
+                              "Row, column and value of the first entry that is infinite, or NaN unless it may miss."),
+        op<&take_columns>("take_columns", "x, columns", "These columns, in this order."),
+        op<&beside>("beside", "a, b", "The columns of two matrices."),
+        op<&join_indices>("join_indices", "parts", "Vectors or matrices of int64 one after the other."),
+        op<&levels_of>("levels_of", "x, column", "The different values of a column, ascending."),
+        op<&level_numbers>("level_numbers", "x, columns, levels", "Numbers of the levels of columns; int64."),
+    }};
+
+}  // namespace mr

@@ -1,0 +1,205 @@
+-- Datasets with other features: scaled within lists, limited, filled, chosen, put together, made categories. Each gives a new dataset.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local dataset = require "moonrank.data.dataset"
+
+---@class mr.Dataset
+local Dataset = dataset.class
+
+-- Numbers of columns as a tensor, and as a set; nil means all.
+local function columns_of(where, self, columns)
+  if not self.features then check.fail("%s: the dataset has no features", where) end
+  local width = self.features:size(2)
+  if columns == nil then return core.arange(1, width, 1, "int64", "cpu") end
+  if type(columns) ~= "table" then check.fail("%s: columns is a %s, expected a table of numbers", where, type(columns)) end
+  local known = {}
+  for i, c in ipairs(columns) do
+    if math.type(c) ~= "integer" or c < 1 or c > width then
+      check.fail("%s: column %s, expected a number from 1 to %d", where, tostring(c), width)
+    end
+    if known[c] then check.fail("%s: column %d is given twice", where, c) end
+    known[c] = i
+  end
+  return core.tensor(columns, "int64", "cpu"), known
+end
+
+-- The dataset with f of its features in these columns.
+local function changed(where, self, columns, f)
+  local _, known = columns_of(where, self, columns)
+  local x = f(self.features)
+  if known then
+    local mask = {}
+    for c = 1, self.features:size(2) do mask[c] = known[c] and 1 or 0 end
+    x = core.tensor({ mask }, "float32", self.features.device):where(x, self.features)
+  end
+  return dataset.with(self, { features = x })
+end
+
+---Features scaled to [0, 1] within each list, as LETOR's query-level normalisation does it; one that is the same in all rows of a list becomes 0
+---there. Missing values stay missing. On the CPU.
+---@param columns? integer[]  default: all
+---@return mr.Dataset
+---Example: `mr.data.dataset{lists = mr.lists{{0, 1, 0}}, features = mr.tensor{{2}, {4}, {3}}}:min_max_lists().features:sum():item()   --> 1.5`
+function Dataset:min_max_lists(columns)
+  local numbers = columns_of("min_max_lists", self, columns)
+  return dataset.with(self, { features = core.scale_lists(self.features, self.lists, numbers, "min_max") })
+end
+
+---Features standardised to mean 0 and standard deviation 1 within each list; one that is the same in all rows of a list becomes 0 there. Missing
+---values stay missing. On the CPU.
+---@param columns? integer[]  default: all
+---@return mr.Dataset
+---Example: `mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{2}, {4}}}:standardize_lists().features[2]:item()   --> 1.0`
+function Dataset:standardize_lists(columns)
+  local numbers = columns_of("standardize_lists", self, columns)
+  return dataset.with(self, { features = core.scale_lists(self.features, self.lists, numbers, "standardize") })
+end
+
+---Features x as log(1 + |x|) with the sign of x (Qin et al. 2021), for heavy tails such as counts.
+---@param columns? integer[]  default: all
+---@return mr.Dataset
+---Example: `mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{math.exp(1) - 1}}}:log1p().features[1]:item()   --> 1.0`
+function Dataset:log1p(columns)
+  return changed("log1p", self, columns, function(x)
+    local size = (x:double():abs() + 1):log()
+    return x:lt(0):where(-size:float(), size:float())
+  end)
+end
+
+---Features limited to [min, max]; missing values stay missing.
+---@param options { min?: number, max?: number, columns?: integer[] }  columns: default all
+---@return mr.Dataset
+---Example: `mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{7, -7}}}:clip{max = 5}.features:sum():item()   --> -2.0`
+function Dataset:clip(options)
+  local o = check.options("clip", options, { min = check.none, max = check.none, columns = check.none })
+  for _, name in ipairs{ "min", "max" } do
+    if o[name] ~= nil and (type(o[name]) ~= "number" or o[name] ~= o[name]) then
+      check.fail("clip: %s is %s, expected a number", name, tostring(o[name]))
+    end
+  end
+  if o.min and o.max and o.min > o.max then check.fail("clip: min is %g and max is %g", o.min, o.max) end
+  return changed("clip", self, o.columns, function(x) return x:eq(x):where(x:clamp{ min = o.min, max = o.max }, x) end)
+end
+
+---Mean or median of each feature over all rows where it is not missing; 0 where it is missing everywhere. For `fill`.
+---@param what? "mean"|"median"  default "median"
+---@param columns? integer[]  default: all
+---@return mr.Tensor  [columns] float64
+---Example: `mr.data.dataset{lists = mr.lists{{1, 0}}, features = mr.tensor{{1}, {4}}}:typical()[1]:item()   --> 2.5`
+function Dataset:typical(what, columns)
+  check.choice("typical", "what", what or "median", { "mean", "median" })
+  return core.typical_values(self.features, columns_of("typical", self, columns), what or "median")
+end
+
+---Missing features (NaN) replaced by a number, by the mean or median of the column, or by a number for each column, e.g. train's for test:
+---`test:fill(train:typical())`.
+---@param with number|"mean"|"median"|mr.Tensor  a tensor: [columns]
+---@param columns? integer[]  default: all
+---@return mr.Dataset
+---Example:
+---```lua
+---local set = mr.data.dataset{lists = mr.lists{{0, 1, 0}}, features = mr.tensor{{1}, {0/0}, {5}}, missing = true}
+---set:fill("median").features[2]:item()   --> 3.0
+---```
+function Dataset:fill(with, columns)
+  local numbers = columns_of("fill", self, columns)
+  if type(with) == "number" and with - with == 0 then
+    with = core.full({ #numbers }, with, "float64", "cpu")
+  elseif type(with) == "string" then
+    with = self:typical(with, columns)
+  elseif not check.is_tensor(with) then
+    check.fail("fill: with is %s, expected a finite number, 'mean', 'median' or a tensor", tostring(with))
+  end
+  return dataset.with(self, { features = core.fill_missing(self.features, numbers, with) })
+end
+
+---Some lists, by their names or numbers, in this order; or some columns of the features; or both.
+---@param options { ids?: string[], lists?: integer[], columns?: integer[] }
+---@return mr.Dataset
+---Example: `mr.data.synthetic{kind = "queries"}:select{lists = {3, 1}, columns = {2}}.features:size(2)   --> 1`
+function Dataset:select(options)
+  local o = check.options("select", options, { ids = check.none, lists = check.none, columns = check.none })
+  local set, numbers = self, o.lists
+  if o.ids then
+    if numbers then check.fail "select: ids and lists given, expected one of them" end
+    local place = {}
+    for i, id in ipairs(self.lists.ids) do place[id] = i end
+    numbers = {}
+    for i, id in ipairs(o.ids) do
+      numbers[i] = place[tostring(id)] or check.fail("select: no list '%s'", core.safe_text(tostring(id)))
+    end
+  end
+  for _, number in ipairs(numbers or {}) do
+    if math.type(number) ~= "integer" or number < 1 or number > self.count then
+      check.fail("select: list %s, expected a number from 1 to %d", tostring(number), self.count)
+    end
+  end
+  if numbers then set = dataset.chosen(self, numbers, self.name) end
+  if not o.columns then return set end
+  return dataset.with(set, { features = core.take_columns(set.features, (columns_of("select", set, o.columns))) })
+end
+
+---The lists of this dataset and of others, one after the other. All have the same inputs, as many features and the same levels of categories.
+---@param ... mr.Dataset
+---@return mr.Dataset
+---Example: `mr.data.synthetic{kind = "queries", queries = 3}:concat(mr.data.synthetic{kind = "queries", queries = 2}).count   --> 5`
+function Dataset:concat(...)
+  local parts = { self, ... }
+  for i, part in ipairs(parts) do
+    if not dataset.is(part) then check.fail("concat: argument %d is a %s, expected a dataset", i - 1, type(part)) end
+    for c, levels in ipairs(self.levels or {}) do
+      local own = part.levels and part.levels[c]
+      if not own or #own ~= #levels or (#own > 0 and own:eq(levels):sum():item() < #own) then
+        check.fail("concat: '%s' has other levels in column %d of categories; categorical{like = ...} takes another's", part.name, c)
+      end
+    end
+  end
+  return dataset.join(parts, self.name)
+end
+
+---The same lists with more features to the right.
+---@param features mr.Tensor|mr.Dataset  [rows, columns], or a dataset of the same lists
+---@return mr.Dataset
+---Example: `mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{7}}}:with_features(mr.tensor{{8, 9}}).features:size(2)   --> 3`
+function Dataset:with_features(features)
+  if dataset.is(features) then features = features.features end
+  if not check.is_tensor(features) then check.fail("with_features: a %s, expected a tensor or a dataset with features", type(features)) end
+  if features.dims == 1 then features = features:reshape(#features, 1) end
+  if not self.features then return dataset.with(self, { features = features:float() }) end
+  return dataset.with(self, { features = core.beside(self.features, features:float():to(self.features.device)) })
+end
+
+---Columns of the features as categories, for embeddings: they leave the features, and `categories` [rows, columns] has a number from 1 for each
+---different value, in their order (`levels`), and one more for missing values and for values that `like` has not: an embedding of column c needs
+---`#set.levels[c] + 1` rows.
+---@param options { columns: integer[], like?: mr.Dataset }  like: a dataset whose levels are used, e.g. train's for test
+---@return mr.Dataset
+---Example:
+---```lua
+---local lists = mr.lists{{0, 1, 0}}
+---local train = mr.data.dataset{lists = lists, features = mr.tensor{{20, 1}, {10, 2}, {20, 3}}}:categorical{columns = {1}}
+---local test = mr.data.dataset{lists = lists, features = mr.tensor{{10, 4}, {15, 5}, {20, 6}}}:categorical{columns = {1}, like = train}
+---test.categories:reshape(3)   --> {1, 3, 2}  mr.Tensor {3} int64
+---```
+function Dataset:categorical(options)
+  local o = check.options("categorical", options, { columns = check.none, like = check.none })
+  if not o.columns then check.fail "categorical: columns is missing" end
+  if self.categories then check.fail "categorical: the dataset has categories already, expected all columns at once" end
+  local numbers, known = columns_of("categorical", self, o.columns)
+  local levels, others = {}, {}
+  if o.like then
+    if not dataset.is(o.like) or not o.like.levels or #o.like.levels ~= #o.columns then
+      check.fail("categorical: like has no levels of %d columns", #o.columns)
+    end
+    levels = o.like.levels
+  else
+    for i, c in ipairs(o.columns) do levels[i] = core.levels_of(self.features, c) end
+  end
+  for c = 1, self.features:size(2) do
+    if not known[c] then others[#others + 1] = c end
+  end
+  return dataset.with(self, { categories = core.level_numbers(self.features, numbers, levels), levels = levels,
+    features = #others > 0 and core.take_columns(self.features, core.tensor(others, "int64", "cpu")) })
+end
+
+return Dataset

@@ -1,0 +1,189 @@
+-- Datasets with other features, against plain loops.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
+
+local nan = 0 / 0
+local sizes = { 1, 0, 2, 31, 32, 33, 127, 128, 129 }
+
+-- Lists of these sizes with three features: normal ones, one that is the same in each list, whole numbers with values missing.
+local function made(missing)
+  local rows, relevance = {}, {}
+  local noise = mr.normal({ 1000 }, { seed = 3 }):totable()
+  for l, n in ipairs(sizes) do
+    for i = 1, n do
+      local r = #rows + 1
+      rows[r] = { 100 * noise[r], l / 3, missing and i % 4 == 2 and nan or (r * 7919) % 13 - 6 }
+      relevance[r] = i % 2
+    end
+  end
+  local lists = mr.lists{ relevance = mr.tensor(relevance), sizes = sizes }
+  return mr.data.dataset{ lists = lists, features = mr.tensor(rows), missing = missing, name = "made" }, mr.tensor(rows):totable()
+end
+
+-- f(values that are there, value) for every column and list; missing stays missing.
+local function by_lists(rows, f)
+  local out, at = {}, 0
+  for _, n in ipairs(sizes) do
+    for i = 1, n do out[at + i] = {} end
+    for c = 1, 3 do
+      local there = {}
+      for i = 1, n do
+        local v = rows[at + i][c]
+        if v == v then there[#there + 1] = v end
+      end
+      for i = 1, n do
+        local v = rows[at + i][c]
+        out[at + i][c] = v == v and f(there, v) or nan
+      end
+    end
+    at = at + n
+  end
+  return out
+end
+
+local function spread_of(values)
+  local sum, squares, low, high = 0, 0, math.huge, -math.huge
+  for _, v in ipairs(values) do sum, low, high = sum + v, math.min(low, v), math.max(high, v) end
+  for _, v in ipairs(values) do squares = squares + (v - sum / #values) ^ 2 end
+  return sum / #values, math.sqrt(squares / #values), low, high
+end
+
+local function rows_near(found, expected, tolerance)
+  found = found:totable()
+  equal(#found, #expected)
+  for r, row in ipairs(expected) do near(found[r], row, tolerance, "row " .. r) end
+end
+
+it("are scaled within lists, constants to 0, missing values left out", function()
+  for _, missing in ipairs{ false, true } do
+    local set, rows = made(missing)
+    rows_near(set:min_max_lists().features, by_lists(rows, function(values, v)
+      local _, _, low, high = spread_of(values)
+      return high > low and (v - low) / (high - low) or 0
+    end), 1e-6)
+    rows_near(set:standardize_lists().features, by_lists(rows, function(values, v)
+      local mean, sd, low, high = spread_of(values)
+      return high > low and (v - mean) / sd or 0
+    end), 2e-6)
+    local some = set:min_max_lists{ 3 }
+    rows_near(some:select{ columns = { 2, 1 } }.features, set:select{ columns = { 2, 1 } }.features:totable(), 0)
+    rows_near(some:select{ columns = { 3 } }.features, set:min_max_lists():select{ columns = { 3 } }.features:totable(), 0)
+  end
+end)
+
+it("are limited and made less skewed, missing values stay missing", function()
+  local set, rows = made(true)
+  local logs, clipped = {}, {}
+  for r, row in ipairs(rows) do
+    logs[r], clipped[r] = {}, { table.unpack(row) }
+    for c, v in ipairs(row) do logs[r][c] = v == v and (v < 0 and -1 or 1) * math.log(1 + math.abs(v)) or nan end
+    if row[1] > 50 then clipped[r][1] = 50 end
+    if row[1] < -20 then clipped[r][1] = -20 end
+  end
+  rows_near(set:log1p().features, logs, 1e-6)
+  rows_near(set:clip{ min = -20, max = 50, columns = { 1 } }.features, clipped, 0)
+  near(set:clip{ min = 3 }.features[2]:totable()[2], 3, 0)
+  raises(function() set:clip{ min = 2, max = 1 } end, "min is 2 and max is 1")
+  raises(function() set:clip{ max = "a" } end, "max is a")
+  raises(function() set:log1p{ 4 } end, "column 4, expected a number from 1 to 3")
+  raises(function() set:log1p{ 1, 1 } end, "column 1 is given twice")
+  raises(function() set:log1p(1) end, "columns is a number")
+end)
+
+it("missing values are filled by a number, by mean or median, or by train's", function()
+  local set, rows = made(true)
+  local there = {}
+  for _, row in ipairs(rows) do there[#there + 1] = row[3] == row[3] and row[3] or nil end
+  table.sort(there)
+  local n, sum = #there, 0
+  for _, v in ipairs(there) do sum = sum + v end
+  local median = n % 2 == 1 and there[n // 2 + 1] or (there[n // 2] + there[n // 2 + 1]) / 2
+  for with, expected in pairs{ mean = sum / n, median = median, [7] = 7 } do
+    local filled = {}
+    for r, row in ipairs(rows) do filled[r] = { row[1], row[2], row[3] == row[3] and row[3] or expected } end
+    rows_near(set:fill(with).features, filled, 1e-6)
+    rows_near(set:fill(with, { 3 }).features, filled, 1e-6)
+  end
+  local other = mr.data.dataset{ lists = mr.lists{ { 1, 0 } }, features = mr.tensor{ { nan, 1, 1 }, { 1, nan, nan } }, missing = true }
+  local means = set:typical "mean"
+  rows_near(other:fill(means).features, { { means[1]:item(), 1, 1 }, { 1, means[2]:item(), sum / n } }, 1e-6)
+  local nothing = mr.data.dataset{ lists = mr.lists{ { 1 } }, features = mr.tensor{ { nan } }, missing = true }
+  equal(nothing:fill("mean").features:totable(), { { 0.0 } })
+  raises(function() set:fill("mode") end, "mode")
+  raises(function() set:fill(nan) end, "with is")
+  raises(function() set:fill(mr.ones(2)) end, "2 entries for 3 columns")
+end)
+
+it("NaN and infinite ones are found by row and column, before anything else", function()
+  local lists = mr.lists{ { 1, 0 }, { 1 } }
+  local function refuses(features, words, missing)
+    raises(function() mr.data.dataset{ lists = lists, features = features, missing = missing } end, words)
+  end
+  refuses(mr.tensor{ { 1, 2 }, { 3, nan }, { nan, 1 } }, "features have NaN in row 2, column 2")
+  refuses(mr.tensor{ { 1, 2 }, { 3, 4 }, { -1 / 0, 1 } }, "features have -inf in row 3, column 1")
+  refuses(mr.tensor{ { 1, nan }, { 3, 4 }, { 1 / 0, 1 } }, "features have inf in row 3, column 1", true)
+  refuses(mr.tensor({ { 1 }, { nan }, { 1 } }, { dtype = "float64" }), "row 2, column 1")
+  refuses(mr.ones(2, 2), "features have 2 rows but lists have 3")
+  raises(function() mr.data.dataset{ lists = lists, missing = 1 } end, "missing is a number")
+  raises(function() mr.data.dataset{ lists = lists, feature = mr.ones(3, 2) } end, "features")
+end)
+
+it("lists are chosen by name or number with all that is theirs, columns by number", function()
+  local int64 = { dtype = "int64" }
+  local lists = mr.lists{ relevance = mr.tensor{ 1, 0, 2, 0, 1 }, ids = { "a", "a", "b", "c", "c" },
+    documents = { "1", "2", "3", "4", "5" } }
+  local set = mr.data.dataset{ lists = lists, features = mr.tensor{ { 1, 10 }, { 2, 20 }, { 3, 30 }, { 4, 40 }, { 5, 50 } },
+    users = mr.tensor({ 7, 8, 9 }, int64), items = mr.tensor({ 1, 2, 3, 4, 5 }, int64), name = "set" }
+  local part = set:select{ ids = { "c", "a" }, columns = { 2 } }
+  equal({ part.lists.ids, part.lists.documents, part.name }, { { "c", "a" }, { "4", "5", "1", "2" }, "set" })
+  equal(part.features:totable(), { { 40 }, { 50 }, { 10 }, { 20 } })
+  equal({ part.users:totable(), part.items:totable() }, { { 9, 7 }, { 4, 5, 1, 2 } })
+  equal(set:select{ lists = { 3, 1 } }.fingerprint, set:select{ ids = { "c", "a" } }.fingerprint)
+  equal(set:select{ lists = {} }.count, 0)
+  raises(function() set:select{ ids = { "d" } } end, "no list 'd'")
+  raises(function() set:select{ lists = { 4 } } end, "list 4, expected a number from 1 to 3")
+  raises(function() set:select{ lists = { 1 }, ids = { "a" } } end, "expected one of them")
+  -- put together again in the same order
+  local whole = set:select{ ids = { "a" } }:concat(set:select{ lists = { 2 } }, set:select{ lists = { 3 } })
+  equal(whole.fingerprint, set.fingerprint)
+  local wide = set:select{ columns = { 1 } }:with_features(set:select{ columns = { 2 } })
+  equal(wide.fingerprint, set.fingerprint)
+  raises(function() set:with_features(mr.ones(4, 1)) end, "4 rows, expected 5")
+  raises(function() set:concat(3) end, "argument 1 is a number")
+  raises(function() set:concat(set:select{ columns = { 1 } }) end, "do not fit together")
+  raises(function() set:concat(mr.data.dataset{ lists = lists, features = mr.ones(5, 2) }) end, "has users and")
+end)
+
+it("columns become categories with train's levels, which batches, selections and other devices keep", function()
+  local lists = mr.lists{ { 1, 0 }, { 0, 1, 0 } }
+  local function set(rows) return mr.data.dataset{ lists = lists, features = mr.tensor(rows), missing = true } end
+  local train = set{ { 5, 1, -2 }, { 3, 2, 4 }, { 5, 3, 4 }, { 9, 4, nan }, { 3, 5, -2 } }:categorical{ columns = { 3, 1 } }
+  equal(train.categories:totable(), { { 1, 2 }, { 2, 1 }, { 2, 2 }, { 3, 3 }, { 1, 1 } })
+  equal({ train.levels[1]:totable(), train.levels[2]:totable() }, { { -2, 4 }, { 3, 5, 9 } })
+  equal(train.features:totable(), { { 1 }, { 2 }, { 3 }, { 4 }, { 5 } })
+  local test_set = set{ { 4, 1, 4 }, { 3, 2, 9 }, { 9, 3, -2 }, { 1, 4, -2 }, { 5, 5, 4 } }:categorical{ columns = { 3, 1 }, like = train }
+  equal(test_set.categories:totable(), { { 2, 4 }, { 3, 1 }, { 1, 3 }, { 1, 4 }, { 2, 2 } })
+  equal(train:select{ lists = { 2 } }.categories:totable(), { { 2, 2 }, { 3, 3 }, { 1, 1 } })
+  for batch in train:batches{ size = 1, shuffle = true } do
+    local first = batch.features:totable()[1][1]
+    equal(batch.categories:totable()[1], train.categories:totable()[first // 1 | 0])
+  end
+  equal(train:to("cpu"):binarize(1).categories:totable(), train.categories:totable())
+  equal(#train:concat(test_set).categories, 10)
+  check(train.fingerprint ~= mr.data.dataset{ lists = lists, features = train.features }.fingerprint)
+  local other = set{ { 5, 1, -2 }, { 3, 2, 4 }, { 5, 3, 4 }, { 9, 4, nan }, { 3, 5, 6 } }:categorical{ columns = { 3, 1 } }
+  raises(function() train:concat(other) end, "other levels in column 1")
+  raises(function() set{ { 1 }, { 2 }, { 3 }, { 4 }, { 5 } }:categorical{ columns = { 1 }, like = train } end, "no levels of 1 columns")
+  raises(function() train:categorical{ columns = { 1 } } end, "has categories already")
+  raises(function() train:categorical{} end, "columns is missing")
+end)
+
+it("without features, what needs them says so", function()
+  local set = mr.data.dataset{ lists = mr.lists{ { 1 } } }
+  for _, name in ipairs{ "min_max_lists", "standardize_lists", "log1p", "typical" } do
+    raises(function() set[name](set) end, name .. ": the dataset has no features")
+  end
+  raises(function() set:fill(0) end, "no features")
+  raises(function() set:select{ columns = { 1 } } end, "no features")
+end)
