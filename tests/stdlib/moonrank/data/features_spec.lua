@@ -179,6 +179,29 @@ it("columns become categories with train's levels, which batches, selections and
   raises(function() train:categorical{} end, "columns is missing")
 end)
 
+it("a model of a script may embed categories", function()
+  local rows, relevance, lengths = {}, {}, {}
+  for l = 1, 60 do
+    lengths[l] = 8
+    for i = 1, 8 do
+      local c = (3 * i + l) % 5
+      rows[#rows + 1], relevance[#relevance + 1] = { 10 * c, i % 2 }, c % 2 == 0 and c > 0 and 1 or 0
+    end
+  end
+  local set = mr.data.dataset{ lists = mr.lists{ relevance = mr.tensor(relevance), sizes = lengths }, features = mr.tensor(rows) }
+  set = set:categorical{ columns = { 1 } }
+  mr.models.define("of_categories", {
+    parameters = function() return { embedding = mr.zeros(#set.levels[1] + 1, 1) } end,
+    forward = function(self, batch)
+      local count = #batch.categories
+      return self.embedding:rows(batch.categories:reshape(count)):reshape(count)
+    end,
+  })
+  local run = mr.fit{ model = mr.models.of_categories{}, loss = mr.losses.ndcg{}, train = set, test = set, epochs = 20,
+    optimizer = mr.optim.adam{ lr = 0.1 }, progress = false, metrics = { "ndcg" } }
+  near(run.test.mean.ndcg, 1, 1e-6)
+end)
+
 it("without features, what needs them says so", function()
   local set = mr.data.dataset{ lists = mr.lists{ { 1 } } }
   for _, name in ipairs{ "min_max_lists", "standardize_lists", "log1p", "typical" } do
