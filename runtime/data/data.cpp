@@ -74,21 +74,27 @@ std::tuple<Lists, Tensor> judged(LetorFile file) {
           std::move(file.features)};
 }
 
-std::tuple<Lists, Tensor> read_letor_of(const std::string& path, int64_t features, bool any_order, bool null_is_zero,
-                                        bool qid_optional) {
+Null to_null(const std::string& name) {
+  if (name == "refused") return Null::refused;
+  if (name == "zero") return Null::zero;
+  if (name == "missing") return Null::missing;
+  throw ArgumentError("null", "'" + name + "', expected 'refused', 'zero' or 'missing'");
+}
+
+std::tuple<Lists, Tensor> read_letor_of(const std::string& path, int64_t features, bool any_order,
+                                        const std::string& null, bool qid_optional) {
   return judged(read_letor(
-      path,
-      {.features = features, .any_order = any_order, .null_is_zero = null_is_zero, .qid_optional = qid_optional}));
+      path, {.features = features, .any_order = any_order, .null = to_null(null), .qid_optional = qid_optional}));
 }
 
 std::tuple<Lists, Tensor, std::optional<std::string>> read_letor_cached_of(const std::string& path, int64_t features,
-                                                                           bool any_order, bool null_is_zero,
+                                                                           bool any_order, const std::string& null,
                                                                            bool qid_optional,
                                                                            const std::string& folder) {
   std::string problem;
   auto [lists, x] = judged(read_letor_cached(
-      path, {.features = features, .any_order = any_order, .null_is_zero = null_is_zero, .qid_optional = qid_optional},
-      folder, problem));
+      path, {.features = features, .any_order = any_order, .null = to_null(null), .qid_optional = qid_optional}, folder,
+      problem));
   return {std::move(lists), std::move(x), problem.empty() ? std::nullopt : std::optional(std::move(problem))};
 }
 
@@ -214,9 +220,9 @@ extern const lua::OpTable data_functions{
         op<&read_libraries_of>("read_libraries", "path", "The same of lines of libraries; all ratings are 1."),
         op<&read_pairs_of>("read_pairs", "path, key, value", "Two columns of a table."),
         op<&make_ratings_of>("make_ratings", "users, items, factors, mean_activity, noise, seed", "Made-up ratings."),
-        op<&read_letor_of>("read_letor", "path, features, any_order, null_is_zero, qid_optional",
+        op<&read_letor_of>("read_letor", "path, features, any_order, null, qid_optional",
                            "Lists and features of a LETOR file."),
-        op<&read_letor_cached_of>("read_letor_cached", "path, features, any_order, null_is_zero, qid_optional, folder",
+        op<&read_letor_cached_of>("read_letor_cached", "path, features, any_order, null, qid_optional, folder",
                                   "The same by way of a binary file in a folder, and what was wrong with that file."),
         op<&make_queries_of>("make_queries", "queries, features, mean_size, noise, seed",
                              "Made-up queries: lists and features."),

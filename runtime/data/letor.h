@@ -9,10 +9,13 @@
 
 namespace mr {
 
+/// What "NULL" is, as in LETOR 4.0's aggregation sets: an error, 0, or a missing value, NaN.
+enum class Null : int8_t { refused, zero, missing };
+
 struct LetorOptions {
-  int64_t features = 0;       // number of features; 0: the largest id in the file
-  bool any_order = false;     // feature ids need not ascend (the last of repeated ones counts)
-  bool null_is_zero = false;  // "NULL", as in LETOR 4.0's aggregation sets, counts as 0; otherwise an error
+  int64_t features = 0;    // number of features; 0: the largest id in the file
+  bool any_order = false;  // feature ids need not ascend (the last of repeated ones counts)
+  Null null = Null::refused;
   bool qid_optional = false;  // lines without qid: all rows are one list
 };
 

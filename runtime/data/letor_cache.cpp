@@ -27,7 +27,10 @@ std::string key_of(const std::string& path, const LetorOptions& o) {
   std::error_code unknown;
   const fs::path real = fs::canonical(path, unknown);
   return (unknown ? path : real.string()) + "\nfeatures " + std::to_string(o.features) + (o.any_order ? " any" : "") +
-         (o.null_is_zero ? " null" : "") + (o.qid_optional ? " optional" : "");
+         (o.null == Null::zero      ? " null"
+          : o.null == Null::missing ? " missing"
+                                    : "") +
+         (o.qid_optional ? " optional" : "");
 }
 
 class Reader {

@@ -1,6 +1,7 @@
 #include "runtime/data/letor_rows.h"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "runtime/data/plain_number.h"
@@ -180,9 +181,10 @@ class Parser {
       fail(word_at_, "found feature " + std::to_string(id) + ", expected at most " + std::to_string(options_.features));
     }
     const std::string_view number = word.substr(colon + 1);
-    if (number == "NULL" && !options_.null_is_zero)
-      fail(word_at_ + colon + 1, "found 'NULL', expected a number (null = 0 reads it as 0)");
-    keep(id, number == "NULL" ? 0.0F
+    if (number == "NULL" && options_.null == Null::refused)
+      fail(word_at_ + colon + 1, "found 'NULL', expected a number (null = 0 reads it as 0, \"missing\" as missing)");
+    const float null = options_.null == Null::zero ? 0.0F : std::numeric_limits<float>::quiet_NaN();
+    keep(id, number == "NULL" ? null
                               : parse_number(number, path_, line_, static_cast<int64_t>(word_at_ + colon) + 2,
                                              "feature " + std::to_string(id)));
     return id;

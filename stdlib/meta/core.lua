@@ -806,23 +806,23 @@ function core.ranks(ranking) end
 ---@param path string
 ---@param features integer
 ---@param any_order boolean
----@param null_is_zero boolean
+---@param null string
 ---@param qid_optional boolean
 ---@return mr.Lists
 ---@return mr.Tensor
-function core.read_letor(path, features, any_order, null_is_zero, qid_optional) end
+function core.read_letor(path, features, any_order, null, qid_optional) end
 
 ---The same by way of a binary file in a folder, and what was wrong with that file.
 ---@param path string
 ---@param features integer
 ---@param any_order boolean
----@param null_is_zero boolean
+---@param null string
 ---@param qid_optional boolean
 ---@param folder string
 ---@return mr.Lists
 ---@return mr.Tensor
 ---@return string?
-function core.read_letor_cached(path, features, any_order, null_is_zero, qid_optional, folder) end
+function core.read_letor_cached(path, features, any_order, null, qid_optional, folder) end
 
 ---The same of lines of libraries; all ratings are 1.
 ---@param path string

@@ -82,7 +82,7 @@ end
 ---@class mr.data.LetorOptions
 ---@field features? integer  number of features (default: the largest id in the file)
 ---@field order? string      "ascending" (default): feature ids must ascend; "any"
----@field null? number       0 reads "NULL" as 0; by default it is an error
+---@field null? 0|"missing"  0 reads "NULL" as 0, "missing" as a missing value, NaN (mr.Dataset:fill); by default it is an error
 ---@field qid? string        "required" (default), or "optional": a file without is one list
 ---@field cache? boolean|string  keeps the data in a binary file, for the next time: true: in the user's cache folder; or a folder
 
@@ -110,13 +110,15 @@ local function letor_options(where, options, more)
   if math.type(o.features) ~= "integer" or o.features < 0 then
     check.fail("%s: features is %s, expected an integer of at least 1", where, tostring(o.features))
   end
-  if o.null ~= nil and o.null ~= 0 then check.fail("%s: null is %s, expected 0", where, tostring(o.null)) end
+  if o.null ~= nil and o.null ~= 0 and o.null ~= "missing" then
+    check.fail("%s: null is %s, expected 0 or 'missing'", where, tostring(o.null))
+  end
   o.cache = cache_folder(where, o.cache)
   return o
 end
 
 local function letor_file(path, o, name)
-  local any_order, null, optional = o.order == "any", o.null == 0, o.qid == "optional"
+  local any_order, null, optional = o.order == "any", o.null == 0 and "zero" or o.null or "refused", o.qid == "optional"
   local lists, features, problem
   if o.cache then
     lists, features, problem = core.read_letor_cached(path, o.features, any_order, null, optional, o.cache)

@@ -148,6 +148,7 @@ function M.evaluate(run, judgments, queries, metrics, relevant)
   seen.note("other", judgments)
   local r = core.judge(run.lists, run.scores, judgments, queries)
   r.rankings = {}
+  for _, name in ipairs{ "scores", "place", "retrieved" } do r[name] = r[name]:to(core.device()) end
   local handles = {}
   for i, each in ipairs(metrics) do handles[i] = M.metric(each, relevant) end
   local result = evaluate.of_values(r.lists.count, handles, function(m) return values_of(m, r) end)

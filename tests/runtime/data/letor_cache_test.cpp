@@ -166,8 +166,9 @@ TEST_CASE("a text file with other content is read anew, without a word") {
 TEST_CASE("options have caches of their own") {
   Place place;
   place.read();
-  for (const LetorOptions& options : {LetorOptions{.features = 5}, LetorOptions{.any_order = true},
-                                      LetorOptions{.null_is_zero = true}, LetorOptions{.qid_optional = true}}) {
+  for (const LetorOptions& options :
+       {LetorOptions{.features = 5}, LetorOptions{.any_order = true}, LetorOptions{.null = mr::Null::zero},
+        LetorOptions{.null = mr::Null::missing}, LetorOptions{.qid_optional = true}}) {
     const std::string before = place.path();
     place.options = options;
     CHECK(place.path() != before);

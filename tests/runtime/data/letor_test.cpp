@@ -98,8 +98,12 @@ TEST_CASE("options of LETOR files") {
   CHECK_THROWS_WITH(read(wild), Contains("q.txt:1:13: found feature 1 after feature 3") && Contains("order = \"any\""));
   CHECK(features_of(read(wild, {.any_order = true})) == Floats{2, 0, 8});
   const std::string null = "1 qid:1 1:NULL 2:3\n";
-  CHECK_THROWS_WITH(read(null), Contains("q.txt:1:11: found 'NULL', expected a number (null = 0 reads it as 0)"));
-  CHECK(features_of(read(null, {.null_is_zero = true})) == Floats{0, 3});
+  CHECK_THROWS_WITH(
+      read(null),
+      Contains("q.txt:1:11: found 'NULL', expected a number (null = 0 reads it as 0, \"missing\" as missing)"));
+  CHECK(features_of(read(null, {.null = mr::Null::zero})) == Floats{0, 3});
+  const Floats missing = features_of(read(null, {.null = mr::Null::missing}));
+  CHECK((missing.size() == 2 && std::isnan(missing[0]) && missing[1] == 3));
   const std::string bare = "1 1:5\n0 1:6\n";
   CHECK_THROWS_WITH(read(bare), Contains("q.txt:1:3: found '1:5', expected 'qid:'") && Contains("qid = \"optional\""));
   CHECK(read(bare, {.qid_optional = true}).sizes == Sizes{2});
@@ -189,7 +193,7 @@ TEST_CASE("odd files of the family") {
   if (folder.empty()) return;
   const auto path = [&](const char* name) { return folder + "/" + name; };
   CHECK_THROWS_WITH(read_letor(path("mq_agg_null_3queries.txt"), {}), Contains("found 'NULL'"));
-  const LetorFile aggregated = read_letor(path("mq_agg_null_3queries.txt"), {.null_is_zero = true});
+  const LetorFile aggregated = read_letor(path("mq_agg_null_3queries.txt"), {.null = mr::Null::zero});
   CHECK(aggregated.sizes.size() == 3);
   const Floats ranks = features_of(aggregated);
   CHECK(ranks.size() == 2520);

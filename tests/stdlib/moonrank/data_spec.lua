@@ -247,7 +247,7 @@ test.describe("letor", function()
       raises(function() mr.data.letor(path, { features = -1 }) end, "features is -1")
       raises(function() mr.data.letor(path, { feature = 2 }) end, "did you mean 'features'?")
       raises(function() mr.data.letor(path, { order = "up" }) end, "no order of mr.data.letor 'up'")
-      raises(function() mr.data.letor(path, { null = 1 }) end, "null is 1, expected 0")
+      raises(function() mr.data.letor(path, { null = 1 }) end, "null is 1, expected 0 or 'missing'")
     end)
   end)
 
@@ -258,7 +258,7 @@ test.describe("letor", function()
       ":3:3: found qid '1' again after other queries (it began at line 1)" },
     { "an empty file", "", ":1:1: found no rows" },
     { "a word for a number", "1 qid:1 1:two\n", ":1:11: found 'two', expected a finite number for feature 1" },
-    { "NULL", "1 qid:1 1:NULL\n", ":1:11: found 'NULL', expected a number (null = 0 reads it as 0)" },
+    { "NULL", "1 qid:1 1:NULL\n", ":1:11: found 'NULL', expected a number (null = 0 reads it as 0, \"missing\" as missing)" },
     { "a line without qid", "1 1:2\n", ":1:3: found '1:2', expected 'qid:'" },
     { "infinity", "1 qid:1 1:inf\n", ":1:11: found 'inf'" },
   }
@@ -276,6 +276,11 @@ test.describe("letor", function()
       local set = mr.data.letor(path, { null = 0, order = "any", qid = "optional" })
       equal(set.features:totable(), { { 3.0, 5.0 }, { 1.0, 0.0 } })
       equal(set.count, 1)
+    end)
+    with_file(".txt", "1 qid:1 1:NULL 2:5\n0 qid:1 1:1\n", function(path)
+      local set = mr.data.letor(path, { null = "missing" })
+      equal(set.features:totable(), { { 0 / 0, 5.0 }, { 1.0, 0.0 } })
+      equal(set:fill(7).features:totable(), { { 7.0, 5.0 }, { 1.0, 0.0 } })
     end)
   end)
 

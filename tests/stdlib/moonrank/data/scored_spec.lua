@@ -177,7 +177,7 @@ it("a model's scores of a dataset have the names of users and items", function()
   equal({ tonumber(ours.lists.ids[3]), tonumber(ours.lists.documents[7]) }, { users[3], items[7] })
   -- the same scores measured without names
   local e = ours:evaluate(set, { mr.metrics.ndcg{}, mr.metrics.ap{} })
-  local f = mr.evaluate(mr.no_grad(function() return model(set) end), set.lists, { "ndcg", "ap" })
+  local f = mr.evaluate(mr.no_grad(function() return model(set:to(mr.device())) end), set.lists, { "ndcg", "ap" })
   for i = 1, set.count do
     if set.lists.relevant[i]:item() > 0 then
       near(e.ndcg[i]:item(), f.ndcg[i]:item(), 1e-6)
