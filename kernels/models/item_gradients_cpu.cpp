@@ -8,10 +8,14 @@ namespace mr::cpu {
 
 ItemSet::ItemSet(const IndexView& item_of, int64_t rows, int64_t items)
     : bits_(static_cast<size_t>((items + 63) / 64)), before_(bits_.size()) {
-  for (int64_t r = 0; r < rows; ++r) bits_[item_of[r] / 64] |= uint64_t{1} << (item_of[r] % 64);
+  uint64_t* const bits = bits_.data();
+  for (int64_t r = 0; r < rows; ++r) {
+    const auto item = static_cast<uint64_t>(item_of[r]);
+    bits[item / 64] |= uint64_t{1} << (item % 64);
+  }
   for (size_t word = 0; word < bits_.size(); ++word) {
     before_[word] = static_cast<int32_t>(count_);
-    count_ += std::popcount(bits_[word]);
+    count_ += std::popcount(bits[word]);
   }
 }
 

@@ -3,7 +3,10 @@
 #include <cmath>
 #include <string_view>
 
+#include "kernels/tensor/rows.h"
+#include "runtime/autograd/node.h"
 #include "runtime/bounds/bound_stats.h"
+#include "runtime/ops/check.h"
 
 namespace mr {
 
@@ -101,6 +104,36 @@ std::tuple<Tensor, Tensor> affine_bound(const Metric& metric, const Lists& lists
   return {per_list_tensor(slope, dtype, to_device(device)), per_list_tensor(offset, dtype, to_device(device))};
 }
 
+/// Slope times score plus offset.
+Tensor affine_bounded(const Tensor& score, const Metric& metric, const Lists& lists, const AffineBound& bound) {
+  check::per_list("score", score, lists);
+  const Shape one_each{lists.count()};
+  const Tensor slope = Tensor::empty(one_each, score.dtype()), offset = Tensor::empty(one_each, score.dtype());
+  Tensor out = Tensor::empty(score.shape(), score.dtype(), score.device());
+  const std::vector<Line> lines = lines_of(metric, lists, bound);
+  const Tensor slope_there = with_real(score.dtype(), [&]<class Real>() {
+    for (size_t l = 0; l < lines.size(); ++l) {
+      slope.span<Real>()[static_cast<int64_t>(l)] = static_cast<Real>(lines[l].slope);
+      offset.span<Real>()[static_cast<int64_t>(l)] = static_cast<Real>(lines[l].offset);
+    }
+    const Tensor a = slope.to(score.device()), b = offset.to(score.device());
+    const auto& table = kernels<ArithmeticKernels<Real>>(score.device());
+    const Span<Real> to = out.span<Real>();
+    table.mul(lists.count(), {.a = score.span<const Real>(), .b = a.span<const Real>(), .out = to});
+    table.add(lists.count(), {.a = out.span<const Real>(), .b = b.span<const Real>(), .out = to});
+    return a;
+  });
+  return record("affine_bounded", out, {score}, [slope = slope_there](const Tensor& g) -> Gradients {
+    const Tensor by_score = Tensor::empty(g.shape(), g.dtype(), g.device());
+    with_real(g.dtype(), [&]<class Real>() {
+      kernels<ArithmeticKernels<Real>>(g.device())
+          .mul(g.entries(),
+               {.a = g.span<const Real>(), .b = slope.span<const Real>(), .out = by_score.span<Real>()});
+    });
+    return {by_score};
+  });
+}
+
 /// The same from numbers, for metrics whose statistics are estimated.
 std::tuple<double, double> affine_numbers(const AffineBound& bound, double min, double max, double best, double mean,
                                           double sd) {
@@ -127,6 +160,7 @@ extern const lua::OpTable affine_functions{
         op<&affine_bounds_of>("affine_bounds", "", "All affine bounds."),
         op<&affine_bound>("affine_bound", "metric, lists, bound, dtype, device",
                           "Slope and offset of an affine bound per list."),
+        op<&affine_bounded>("affine_bounded", "score, metric, lists, bound", "The score of every list under an affine bound."),
         op<&affine_numbers>("affine_numbers", "bound, min, max, best, expectation, sd",
                             "Slope and offset of an affine bound from the statistics of one list."),
     }};

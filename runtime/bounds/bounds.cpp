@@ -40,12 +40,22 @@ struct WeightKey {
   auto operator<=>(const WeightKey&) const = default;
 };
 
+std::vector<double> weights_of(const Metric& metric, const Lists& lists) {
+  return lists.per_list<double>(WeightKey{metric.number}, [&](const float* grades, int64_t n) {
+    return degenerate(metric, shape_of(metric, grades, n)) ? 0. : 1.;
+  });
+}
+
 /// 1 for lists on which an ordering can matter, 0 for degenerate ones.
 Tensor list_weights(const Metric& metric, const Lists& lists, const std::string& dtype, const std::string& device) {
-  const std::vector<double> weights = lists.per_list<double>(
-      WeightKey{metric.number},
-      [&](const float* grades, int64_t n) { return degenerate(metric, shape_of(metric, grades, n)) ? 0. : 1.; });
-  return per_list_tensor(weights, dtype, to_device(device));
+  return per_list_tensor(weights_of(metric, lists), dtype, to_device(device));
+}
+
+/// How many they are.
+int64_t count_lists(const Metric& metric, const Lists& lists) {
+  int64_t count = 0;
+  for (const double weight : weights_of(metric, lists)) count += weight > 0 ? 1 : 0;
+  return count;
 }
 
 /// 1-based numbers of the lists on which an ordering can matter.
@@ -83,6 +93,7 @@ extern const lua::OpTable bound_functions{
                          "min, max, best, expectation, sd per list."),
         op<&list_weights>("list_weights", "metric, lists, dtype, device",
                           "1 for lists on which an ordering can matter, else 0."),
+        op<&count_lists>("count_lists", "metric, lists", "How many lists there are on which an ordering can matter."),
         op<&counted_lists>("counted_lists", "metric, lists, device",
                            "Numbers of the lists on which an ordering can matter."),
         op<&bound_numbers>("bound_numbers", "metric, n, p, grades", "min, max, best, expectation, sd of one shape."),

@@ -62,10 +62,12 @@ void set_slots(ParameterState& state, const Tensor& rows) {
   if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64);
   int64_t* const slot = state.slot.span<int64_t>().data;
   for (const int64_t row : state.in_slot) slot[row] = -1;
-  state.in_slot.resize(static_cast<size_t>(rows.entries()));
+  const int64_t count = rows.entries();
+  state.in_slot.resize(static_cast<size_t>(count));
   const IndexView now{rows.span<const int64_t>().data};
-  for (int64_t i = 0; i < rows.entries(); ++i) {
-    state.in_slot[static_cast<size_t>(i)] = now[i];
+  int64_t* const in_slot = state.in_slot.data();
+  for (int64_t i = 0; i < count; ++i) {
+    in_slot[i] = now[i];
     slot[now[i]] = i;
   }
 }
@@ -74,9 +76,12 @@ void set_slots(ParameterState& state, const Tensor& rows) {
 void remember(ParameterState& state, int64_t all) {
   if (static_cast<int64_t>(state.touched.size()) == all) return;
   state.is_touched.resize(static_cast<size_t>(all), 0);
+  uint8_t* const is_touched = state.is_touched.data();
+  const int64_t *const in_slot = state.in_slot.data(), count = static_cast<int64_t>(state.in_slot.size());
   int64_t before = 0;
-  for (const int64_t row : state.in_slot) before += std::exchange(state.is_touched[row], uint8_t{1});
-  if (before == static_cast<int64_t>(state.in_slot.size())) return;
+  for (int64_t i = 0; i < count; ++i) before += is_touched[in_slot[i]];
+  if (before == count) return;
+  for (int64_t i = 0; i < count; ++i) is_touched[in_slot[i]] = 1;
   state.touched_there = Tensor();
   state.touched.clear();
   for (int64_t row = 0; row < all; ++row) {

@@ -19,6 +19,8 @@ Broadcast strided(const Shape& shape, const std::vector<int64_t>& strides);
 Runs runs_along(const Shape& shape, int d);
 /// All entries as one run.
 Runs one_run(int64_t entries);
+/// The rows with these numbers, counted from 1; differentiable.
+Tensor rows_of(const Tensor& x, const Tensor& index);
 /// The derivative by an operand of shape `shape` that was broadcast: sums over what was stretched.
 Tensor sum_to(const Tensor& gradient, const Shape& shape);
 

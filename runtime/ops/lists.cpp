@@ -4,6 +4,7 @@
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/check.h"
+#include "runtime/ops/geometry.h"
 
 namespace mr {
 namespace {
@@ -29,16 +30,41 @@ std::vector<int64_t> list_numbers(const Lists& lists, const Tensor& index) {
 }
 
 Lists select_of(const Lists& lists, const Tensor& index) { return lists.select(list_numbers(lists, index)); }
-Tensor rows_of(const Lists& lists, const Tensor& index) {
+Tensor numbers_of_rows(const Lists& lists, const Tensor& index) {
   return Tensor::from(lists.rows_of(list_numbers(lists, index)), index.device());
 }
 
+void per_row_of(const Tensor& x, const Lists& lists) {
+  if (x.dims() != 0 && x.size(0) == lists.rows()) return;
+  throw ArgumentError("x", "it has shape " + x.shape().text() + ", expected one row for each of " +
+                               std::to_string(lists.rows()) + " rows");
+}
+
 Tensor take_rows_of(const Lists& lists, const Tensor& x, const Tensor& index) {
-  if (x.dims() == 0 || x.size(0) != lists.rows()) {
-    throw ArgumentError("x", "it has shape " + x.shape().text() + ", expected one row for each of " +
-                                 std::to_string(lists.rows()) + " rows");
-  }
+  per_row_of(x, lists);
   return lists.take_rows(x, list_numbers(lists, index));
+}
+
+/// What a model reads of the lists with the numbers order[first] to order[first + count - 1], on a device: lists, and
+/// their rows of features and items and entries of users, where there are some.
+std::tuple<Lists, std::optional<Tensor>, std::optional<Tensor>, std::optional<Tensor>> batch_of(
+    const Lists& lists, const Tensor& order, int64_t first, int64_t count, const std::optional<Tensor>& features,
+    const std::optional<Tensor>& items, const std::optional<Tensor>& users, const std::string& device) {
+  if (order.dims() != 1 || first < 1 || count < 0 || count > order.entries() - (first - 1)) {
+    throw ArgumentError("first", std::to_string(count) + " from " + std::to_string(first) + " is not within shape " +
+                                     order.shape().text());
+  }
+  const Tensor index = order.slice(first - 1, count);
+  const std::vector<int64_t> numbers = list_numbers(lists, index);
+  const Device there = to_device(device);
+  const auto taken = [&](const std::optional<Tensor>& x) -> std::optional<Tensor> {
+    if (!x) return std::nullopt;
+    per_row_of(*x, lists);
+    return lists.take_rows(*x, numbers).to(there);
+  };
+  std::optional<Tensor> owners;
+  if (users) owners = rows_of(*users, index.to(users->device())).to(there);
+  return {lists.select(numbers), taken(features), taken(items), std::move(owners)};
 }
 
 Tensor head_of(const Lists& lists, int64_t k) {
@@ -175,9 +201,11 @@ extern const lua::OpTable lists_methods{
         op<&spread_of>("spread", "self, v", "The list's value for each of its rows."),
         op<&head_of>("head", "self, k", "Numbers of the first k rows of each list."),
         op<&select_of>("select", "self, index", "The lists with these numbers, in this order."),
-        op<&rows_of>("rows_of", "self, index", "Numbers of the rows of these lists, in the order of `select`."),
+        op<&numbers_of_rows>("rows_of", "self, index", "Numbers of the rows of these lists, in the order of `select`."),
         op<&take_rows_of>("take_rows", "self, x, index",
                           "Rows of x that belong to these lists, in the order of `select`; not differentiable."),
+        op<&batch_of>("batch", "self, order, first, count, features, items, users, device",
+                      "The lists with the numbers of a part of `order`, and their features, items and users."),
         op<&to_of>("to", "self, dtype", "The same lists; their relevance reads as 'float32' or 'float64'."),
         op<&with_relevance_of>("with_relevance", "self, relevance", "The same lists with other relevance."),
     }};

@@ -57,6 +57,32 @@ Tensor mean_of(const Tensor& x, std::optional<int64_t> dim) {
   return sum_scaled("mean", x, dim, 1 / static_cast<double>(by.runs.length), by);
 }
 
+/// The sum of all entries over a number: a loss of a batch from those of its lists.
+Tensor sum_over(const Tensor& x, double divisor) {
+  const Reduction by = reduction(x, std::nullopt);
+  const Tensor total = Tensor::empty(by.out, x.dtype(), x.device());
+  const Tensor over = Tensor::full({}, divisor, x.dtype(), x.device());
+  Tensor out = Tensor::empty(by.out, x.dtype(), x.device());
+  with_real(x.dtype(), [&]<class Real>() {
+    const auto& table = kernels<ArithmeticKernels<Real>>(x.device());
+    table.reduce_sum(1, {.in = x.span<const Real>(), .out = total.span<Real>(), .runs = by.runs, .scale = 1});
+    table.div(1, {.a = total.span<const Real>(), .b = over.span<const Real>(), .out = out.span<Real>()});
+  });
+  return record("sum_over", out, {x}, [shape = x.shape(), total, over](const Tensor& g) -> Gradients {
+    const Tensor by_total = Tensor::empty(g.shape(), g.dtype(), g.device());
+    with_real(g.dtype(), [&]<class Real>() {
+      kernels<ArithmeticKernels<Real>>(g.device()).div_vjp(1, {.a = total.span<const Real>(),
+                                                               .b = over.span<const Real>(),
+                                                               .upstream = g.span<const Real>(),
+                                                               .by_a = by_total.span<Real>(),
+                                                               .by_b = {},
+                                                               .from_a = {},
+                                                               .from_b = {}});
+    });
+    return {stretched(by_total, shape, std::nullopt, 1)};
+  });
+}
+
 std::pair<Tensor, Tensor> max_and_index(const Tensor& x, const Reduction& by) {
   if (by.runs.length == 0) throw ArgumentError("self", "there is no largest of 0 entries");
   Tensor out = Tensor::empty(by.out, x.dtype(), x.device());
@@ -114,6 +140,7 @@ extern const lua::OpTable reduce_methods{
     &lua::push_metatable<Tensor>,
     {
         op<&sum_of>("sum", "self, dim?", "Sum of all entries, or along a dimension. Adds in float64."),
+        op<&sum_over>("sum_over", "self, divisor", "Sum of all entries over a number."),
         op<&mean_of>("mean", "self, dim?", "Mean of all entries, or along a dimension."),
         op<&max_of>("max", "self, dim?",
                     "Largest entry, of all or along a dimension; its derivative goes to the first of equals."),

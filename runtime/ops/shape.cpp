@@ -78,6 +78,8 @@ Tensor at_of(const Tensor& x, int64_t i) {
                 [was = row.shape()](const Tensor& g) -> Gradients { return {g.viewed(was)}; });
 }
 
+}  // namespace
+
 Tensor rows_of(const Tensor& x, const Tensor& index) {
   if (x.dims() == 0) throw ArgumentError("self", "a tensor of one number has no rows");
   if (index.dims() != 1)
@@ -101,6 +103,8 @@ Tensor rows_of(const Tensor& x, const Tensor& index) {
   });
   return record("rows", out, {x}, [index](const Tensor& g) -> Gradients { return {Gradient(index, g)}; });
 }
+
+namespace {
 
 /// A tensor of `n` rows that are zero but for these: the counterpart of rows(index).
 Tensor put_rows_of(const Tensor& x, const Tensor& index, int64_t n) {

@@ -25,6 +25,14 @@ function core.adam_step(state, lr, beta1, beta2, epsilon, weight_decay, sparse) 
 ---@return mr.Tensor
 function core.affine_bound(metric, lists, bound, dtype, device) end
 
+---The score of every list under an affine bound.
+---@param score mr.Tensor
+---@param metric mr.Metric
+---@param lists mr.Lists
+---@param bound mr.AffineBound
+---@return mr.Tensor
+function core.affine_bounded(score, metric, lists, bound) end
+
 ---All affine bounds.
 ---@return mr.AffineBound[]
 function core.affine_bounds() end
@@ -165,6 +173,12 @@ function core.complete_pairs(a, b) end
 ---How many cores this process may use.
 ---@return integer
 function core.cores() end
+
+---How many lists there are on which an ordering can matter.
+---@param metric mr.Metric
+---@param lists mr.Lists
+---@return integer
+function core.count_lists(metric, lists) end
 
 ---How many tables of distributions are kept.
 ---@return integer
@@ -1296,6 +1310,20 @@ local mr_Lists = {}
 ---@return mr.Tensor
 function mr_Lists:attention(q, k, v, heads) end
 
+---The lists with the numbers of a part of `order`, and their features, items and users.
+---@param order mr.Tensor
+---@param first integer
+---@param count integer
+---@param features? mr.Tensor
+---@param items? mr.Tensor
+---@param users? mr.Tensor
+---@param device string
+---@return mr.Lists
+---@return mr.Tensor?
+---@return mr.Tensor?
+---@return mr.Tensor?
+function mr_Lists:batch(order, first, count, features, items, users, device) end
+
 ---Numbers of the first k rows of each list.
 ---@param k integer
 ---@return mr.Tensor
@@ -1603,6 +1631,11 @@ function mr_Tensor:sqrt() end
 ---@param dim? integer
 ---@return mr.Tensor
 function mr_Tensor:sum(dim) end
+
+---Sum of all entries over a number.
+---@param divisor number
+---@return mr.Tensor
+function mr_Tensor:sum_over(divisor) end
 
 ---Transpose of a matrix.
 ---@return mr.Tensor

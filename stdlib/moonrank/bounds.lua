@@ -33,10 +33,7 @@ function Bound:__tostring() return self.name end
 function M.weights(metric, lists) return list_stats.weights(metrics.parse(metric), lists, "float64", "cpu") end
 
 local function affine(line)
-  return bound(line.name, function(score, metric, lists)
-    local a, b = list_stats.affine(metric, lists, line, score.dtype, score.device)
-    return score * a + b
-  end)
+  return bound(line.name, function(score, metric, lists) return list_stats.bounded(score, metric, lists, line) end)
 end
 
 for _, line in ipairs(core.affine_bounds()) do

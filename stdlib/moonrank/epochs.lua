@@ -12,9 +12,9 @@ local Epochs = check.class("mr.Epochs")
 
 -- Loss of a batch: the mean (or sum) over its lists that are not degenerate, and how many they are.
 local function batch_loss(loss, scores, lists, reduction)
-  local total, counted = loss(scores, lists):sum(), loss:count(lists)
-  if reduction == "mean" and counted > 0 then return total / counted, counted end
-  return total, counted
+  local values, counted = loss(scores, lists), loss:count(lists)
+  if reduction == "mean" and counted > 0 then return values:sum_over(counted), counted end
+  return values:sum(), counted
 end
 
 -- A field of an object that may be the script's own and lack the field.

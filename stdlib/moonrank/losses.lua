@@ -30,17 +30,14 @@ end
 ---How many of the lists count: those on which an ordering can matter.
 ---@param lists mr.Lists
 ---@return integer
-function Loss:count(lists)
-  local weights = list_stats.weights(self._bounds_metric, lists, "float64", "cpu")
-  return math.tointeger(weights:sum():item())
-end
+function Loss:count(lists) return list_stats.count(self._bounds_metric, lists) end
 
 ---Mean over the lists that count; 0 where none does.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@return mr.Tensor        a single number
 function Loss:mean(scores, lists)
-  return self(scores, lists):sum() / math.max(1, self:count(lists))
+  return self(scores, lists):sum_over(math.max(1, self:count(lists)))
 end
 
 function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.bound_name) end

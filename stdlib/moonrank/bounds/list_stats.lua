@@ -17,6 +17,15 @@ function M.weights(metric, lists, dtype, device)
   return core.tensor(weights, dtype, device)
 end
 
+---How many of the lists count.
+---@param metric mr.Metric
+---@param lists mr.Lists
+---@return integer
+function M.count(metric, lists)
+  if metric.closed_forms then return core.count_lists(metric, lists) end
+  return math.tointeger(M.weights(metric, lists, "float64", "cpu"):sum():item())
+end
+
 ---Numbers of the lists on which an ordering can matter.
 ---@param metric mr.Metric
 ---@param lists mr.Lists
@@ -60,6 +69,18 @@ function M.table(metric, lists, dtype, device, sd)
     columns[name] = core.tensor(column, dtype, device)
   end
   return columns
+end
+
+---The score of every list under an affine bound.
+---@param score mr.Tensor  [lists]
+---@param metric mr.Metric
+---@param lists mr.Lists
+---@param line mr.AffineBound
+---@return mr.Tensor
+function M.bounded(score, metric, lists, line)
+  if metric.closed_forms then return core.affine_bounded(score, metric, lists, line) end
+  local slope, offset = M.affine(metric, lists, line, score.dtype, score.device)
+  return score * slope + offset
 end
 
 ---Slope and offset of an affine bound per list; 0 and 0 for lists on which no ordering can matter.

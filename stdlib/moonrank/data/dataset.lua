@@ -95,14 +95,12 @@ function M.is(dataset) return getmetatable(dataset) == Dataset end
 ---@field items? mr.Tensor     [rows of the batch]
 ---@field categories? mr.Tensor  [rows of the batch, columns] int64
 
-local function batch_of(self, index, device)
-  -- the rows of these lists, gathered on the dataset's device
-  local function taken(x) return x and self.lists:take_rows(x, index):to(device) or nil end
-  return {
-    lists = self.lists:select(index), size = #index, features = taken(self.features), items = taken(self.items),
-    categories = taken(self.categories),
-    users = self.users and self.users:rows(index:to(self.users.device)):to(device) or nil,
-  }
+-- The lists order[first] to order[first + count - 1].
+local function batch_of(self, order, first, count, device)
+  local lists, features, items, users = self.lists:batch(order, first, count, self.features or nil, self.items or nil, self.users or nil, device)
+  local batch = { lists = lists, size = count, features = features, items = items, users = users }
+  if self.categories then batch.categories = self.lists:take_rows(self.categories, order:narrow(1, first, count)):to(device) end
+  return batch
 end
 
 local function whole(self, device)
@@ -160,7 +158,7 @@ function Dataset:batches(options)
     local from, n = at, math.min(o.size, self.count - at + 1)
     at = at + n
     if o.share then from, n = share_of(sizes, numbers, from, n, o.share) end
-    return batch_of(self, order:narrow(1, from, n), o.device)
+    return batch_of(self, order, from, n, o.device)
   end
 end
 
@@ -217,7 +215,7 @@ end
 
 ---The lists with these numbers, in this order.
 function M.chosen(self, numbers, name)
-  local batch = batch_of(self, core.tensor(numbers, "int64", "cpu"), "cpu")
+  local batch = batch_of(self, core.tensor(numbers, "int64", "cpu"), 1, #numbers, "cpu")
   batch.size, batch.name, batch.levels = nil, name, self.levels or nil
   return M.new(batch)
 end
