@@ -27,6 +27,9 @@ struct Product {
   bool add = false;
 };
 
+/// Sums go over so many k at a time, and these are added in order.
+constexpr int64_t product_block = 128;
+
 template <class Real>
 struct ProductLoops {
   void (*multiply)(const Product<Real>& product);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <vector>
 
 #include "kernels/core/threads.h"
 #include "kernels/tensor/matmul.h"
@@ -6,12 +7,45 @@
 namespace mr::cpu {
 namespace {
 
-/// Below this many multiplications starting other threads takes longer than the product.
-constexpr int64_t worth_sharing = 4'000'000;
+/// Below this many multiplications, those of columns that fill up a vector and of short sums counted too, starting
+/// other threads takes longer than the product.
+constexpr int64_t worth_sharing = 4'000'000, least_size = 16;
 /// Rows of a piece: enough for a block of b to be worth its way into the cache.
 constexpr int64_t least_rows = 16, pieces = 8;
+/// What is shared by blocks of k.
+constexpr int64_t few_rows = 64, long_sum = 16 * product_block;
 /// Multiplications of a piece at most, between which Ctrl-C is seen: tenths of a second.
 constexpr int64_t most_work = 2'000'000'000;
+
+/// Of a narrow product over a long k, as of a layer's weights by its inputs and the derivatives, the rows of c are too
+/// few to share, but every block of k can be added up for itself. The blocks' sums are then added in their order, which
+/// is what `multiply` does.
+template <class Real>
+void share_blocks(const Product<Real>& p) {
+  constexpr int64_t most_held = int64_t{1} << 18;
+  const int64_t entries = p.m * p.n, blocks = (p.k + product_block - 1) / product_block;
+  const int64_t round = std::min(blocks, std::max(most_held / entries, pieces));
+  std::vector<Real> sums(static_cast<size_t>(round * entries));
+  for (int64_t from = 0; from < blocks; from += round) {
+    const int64_t count = std::min(round, blocks - from);
+    parallel(count, std::max<int64_t>(1, count / (2 * pieces)), [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        Product<Real> one = p;
+        const int64_t k = (from + i) * product_block;
+        one.a.data += k * (p.a.transposed ? p.a.stride : 1);
+        one.b.data += k * (p.b.transposed ? 1 : p.b.stride);
+        one.k = std::min(product_block, p.k - k);
+        one.c = sums.data() + i * entries;
+        multiply(one);
+      }
+    });
+    for (int64_t i = 0; i < count; ++i) {
+      const Real* const sum = sums.data() + i * entries;
+      const bool add = from + i > 0;
+      for (int64_t e = 0; e < entries; ++e) p.c[e] = add ? p.c[e] + sum[e] : sum[e];
+    }
+  }
+}
 
 }  // namespace
 
@@ -21,8 +55,11 @@ void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
   if (m == 0 || n == 0) return;
   const int64_t stride_a = transpose_a ? m : k;
   const Factor<Real> right{b, transpose_b ? k : n, transpose_b};
+  const bool shared = m * std::max(n, least_size) * std::max(k, least_size) >= worth_sharing;
+  if (shared && transpose_a && m <= few_rows && k >= long_sum && threads() > 1)
+    return share_blocks(Product<Real>{{a, stride_a, true}, right, m, n, k, c, n});
   const int64_t share = std::min((m + pieces - 1) / pieces, most_work / std::max<int64_t>(1, n * k));
-  const int64_t grain = m * n * k < worth_sharing ? m : std::max(least_rows, share);
+  const int64_t grain = !shared ? m : std::max(least_rows, share);
   parallel(m, grain, [&](int64_t first, int64_t last) {
     const Factor<Real> left{a + first * (transpose_a ? 1 : stride_a), stride_a, transpose_a};
     multiply(Product<Real>{left, right, last - first, n, k, c + first * n, n});

@@ -11,7 +11,7 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-constexpr int64_t block = 128;
+constexpr int64_t block = product_block;
 /// Rows and vectors of c that are held in registers: 12 or 16 sums, of 16 or 32 registers.
 constexpr int64_t tile_rows = MR_VECTOR_BYTES == 64 ? 8 : 6, tile_vectors = 2;
 /// Vectors where c has a row or two.

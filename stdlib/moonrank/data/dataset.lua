@@ -141,7 +141,7 @@ function Dataset:batches(options)
   if math.type(o.size) ~= "integer" or o.size < 1 then
     check.fail("batches: size is %s, expected an integer of at least 1", tostring(o.size))
   end
-  if o.size >= self.count and not o.shuffle and not o.share then
+  if o.size >= self.count and (not o.shuffle or self.count == 1) and not o.share then
     local once = whole(self, o.device)
     return function()
       local batch = once

@@ -103,3 +103,24 @@ TEMPLATE_TEST_CASE("matmul: the number of threads changes no bit", "", float, do
            (transpose_b ? b[46 * k + l] : b[l * n + 46]);
   CHECK(found[0].back() == Approx(sum).margin(1e-4));
 }
+
+TEMPLATE_TEST_CASE("matmul: sums shared by blocks have the bits of one thread's", "", float, double) {
+  // both sides of what is shared so, and a k that fills no last block
+  const int64_t m = GENERATE(1, 8, 46, 64, 65), n = GENERATE(1, 8, 33), k = GENERATE(2047, 2048, 16385);
+  const bool transpose_b = GENERATE(false, true);
+  const auto a = random<TestType>(m * k, "a"), b = random<TestType>(k * n, "b");
+  const int before = cpu::threads();
+  std::vector<std::vector<TestType>> found;
+  for (const int threads : {1, 2, 7}) {
+    cpu::set_threads(threads);
+    found.emplace_back(static_cast<size_t>(m * n));
+    cpu::matmul(true, transpose_b, m, n, k, a.data(), b.data(), found.back().data());
+  }
+  cpu::set_threads(before);
+  CHECK(found[0] == found[1]);
+  CHECK(found[0] == found[2]);
+  double sum = 0;
+  for (int64_t l = 0; l < k; ++l)
+    sum += static_cast<double>(a[l * m + m - 1]) * (transpose_b ? b[(n - 1) * k + l] : b[l * n + n - 1]);
+  CHECK(found[0].back() == Approx(sum).margin(1e-3));
+}
