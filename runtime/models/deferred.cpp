@@ -73,15 +73,20 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     if ((log_.now() + 1) % (StepLog::kept / 2) == 0)
       store([latest = log_.now() - StepLog::kept / 2](int32_t stored) { return stored <= latest; });
     const Span<const int64_t> rows = once.rows.span<const int64_t>();
-    next_.begin(rows.size);
-    for (int64_t i = 0; i < rows.size; ++i) next_.rows.push_back(rows[i] - 1);
+    next_.rows.resize(static_cast<size_t>(rows.size));
+    next_.glide.resize(static_cast<size_t>(rows.size));
+    std::transform(rows.data, rows.data + rows.size, next_.rows.begin(), [](int64_t row) { return row - 1; });
     keep_for_snapshots(next_.rows);
-    for (const int64_t row : next_.rows) {
-      const auto [stored, shown] = times_[static_cast<size_t>(row)];
-      if (stored == 0) begin_row(this->stored(row), shown_ + row * width_);
-      const int32_t behind = stored == 0 || stored == log_.now() ? -1 : glide(stored);
-      const bool is_shown = behind >= 0 && shown == log_.now();
-      next_.glide.push_back(is_shown ? DeferredRows<Real>::shown_glide(behind) : behind);
+    const int64_t* const moved = next_.rows.data();
+    const Times* const times = times_.data();
+    int32_t* const glides = next_.glide.data();
+    const int32_t now = log_.now();
+    for (int64_t i = 0; i < rows.size; ++i) {
+      const auto [stored, shown] = times[moved[i]];
+      if (stored == 0) begin_row(this->stored(moved[i]), shown_ + moved[i] * width_);
+      const int32_t behind = stored == 0 || stored == now ? -1 : glide(stored);
+      const bool is_shown = behind >= 0 && shown == now;
+      glides[i] = is_shown ? DeferredRows<Real>::shown_glide(behind) : behind;
     }
     values_ = once.values;
   }
@@ -98,7 +103,8 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
                               .beta2 = static_cast<Real>(how.beta2),
                               .epsilon = static_cast<Real>(how.epsilon)};
     log_.append(lr);
-    for (const int64_t row : next_.rows) times_[static_cast<size_t>(row)] = {log_.now(), log_.now()};
+    const Times now{log_.now(), log_.now()};
+    for (const int64_t row : next_.rows) times_[static_cast<size_t>(row)] = now;
     kernels<DeferredKernels<Real>>(Device::cpu).step_rows(static_cast<int64_t>(next_.rows.size()) * width_, work);
     values_ = Tensor();
   }
@@ -146,28 +152,27 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     return glides_.of(log_, stored);
   }
 
-  void show_later(int64_t row) {
-    Times& time = times_[static_cast<size_t>(row)];
-    if (time.stored == 0 || time.shown == log_.now() || time.shown - time.stored >= log_.rest()) return;
-    batch_.glide.push_back(glide(time.stored));
-    batch_.rows.push_back(row);
-    time.shown = log_.now();
-  }
-
   /// Brings rows row(0) to row(n - 1) up to date where others see them. What lack of memory or Ctrl-C stops is not
   /// counted as shown.
   template <class Row>
   void show(int64_t n, Row row) {
-    batch_.begin(n);
+    batch_.make_room(n);
+    Times* const times = times_.data();
+    int64_t *const rows = batch_.rows.data(), found = 0;
+    int32_t* const glides = batch_.glide.data();
+    const int32_t now = log_.now(), rest = log_.rest();
     try {
-      for (int64_t i = 0; i < n; ++i) show_later(row(i));
-      kernels<DeferredKernels<Real>>(Device::cpu)
-          .settle_rows(static_cast<int64_t>(batch_.rows.size()) * width_, {.at = view(batch_), .out = shown_});
-    } catch (...) {
-      for (const int64_t shown : batch_.rows) {
-        Times& time = times_[static_cast<size_t>(shown)];
-        time.shown = time.stored;
+      for (int64_t i = 0; i < n; ++i) {
+        const int64_t at = row(i);
+        const auto [stored, shown] = times[at];
+        if (stored == 0 || shown == now || shown - stored >= rest) continue;
+        glides[found] = glide(stored);
+        rows[found++] = at;
+        times[at].shown = now;
       }
+      kernels<DeferredKernels<Real>>(Device::cpu).settle_rows(found * width_, {.at = view(batch_), .out = shown_});
+    } catch (...) {
+      for (int64_t i = 0; i < found; ++i) times[rows[i]].shown = times[rows[i]].stored;
       throw;
     }
   }

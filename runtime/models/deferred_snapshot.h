@@ -16,6 +16,12 @@ namespace mr {
 struct RowBatch {
   std::vector<int64_t> rows;
   std::vector<int32_t> glide;
+  /// For so many; what is there stays or is of no meaning.
+  void make_room(int64_t most) {
+    if (static_cast<int64_t>(rows.size()) >= most) return;
+    rows.resize(static_cast<size_t>(most));
+    glide.resize(static_cast<size_t>(most));
+  }
   void begin(int64_t most) {
     rows.clear();
     glide.clear();
