@@ -127,8 +127,7 @@ Tensor affine_bounded(const Tensor& score, const Metric& metric, const Lists& li
     const Tensor by_score = Tensor::empty(g.shape(), g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() {
       kernels<ArithmeticKernels<Real>>(g.device())
-          .mul(g.entries(),
-               {.a = g.span<const Real>(), .b = slope.span<const Real>(), .out = by_score.span<Real>()});
+          .mul(g.entries(), {.a = g.span<const Real>(), .b = slope.span<const Real>(), .out = by_score.span<Real>()});
     });
     return {by_score};
   });
@@ -160,7 +159,8 @@ extern const lua::OpTable affine_functions{
         op<&affine_bounds_of>("affine_bounds", "", "All affine bounds."),
         op<&affine_bound>("affine_bound", "metric, lists, bound, dtype, device",
                           "Slope and offset of an affine bound per list."),
-        op<&affine_bounded>("affine_bounded", "score, metric, lists, bound", "The score of every list under an affine bound."),
+        op<&affine_bounded>("affine_bounded", "score, metric, lists, bound",
+                            "The score of every list under an affine bound."),
         op<&affine_numbers>("affine_numbers", "bound, min, max, best, expectation, sd",
                             "Slope and offset of an affine bound from the statistics of one list."),
     }};

@@ -122,8 +122,8 @@ BoundStats bound_stats(const Metric& metric, const ListShape& shape, bool varian
 }
 
 Tensor per_list_tensor(const std::vector<double>& values, const std::string& dtype, Device device) {
-  const Tensor out = Tensor::empty({static_cast<int64_t>(values.size())},
-                                   dtype == "float64" ? Dtype::float64 : Dtype::float32);
+  const Tensor out =
+      Tensor::empty({static_cast<int64_t>(values.size())}, dtype == "float64" ? Dtype::float64 : Dtype::float32);
   with_real(out.dtype(), [&]<class Real>() {
     std::transform(values.begin(), values.end(), out.span<Real>().data, [](double x) { return static_cast<Real>(x); });
   });

@@ -71,13 +71,14 @@ Tensor sum_over(const Tensor& x, double divisor) {
   return record("sum_over", out, {x}, [shape = x.shape(), total, over](const Tensor& g) -> Gradients {
     const Tensor by_total = Tensor::empty(g.shape(), g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() {
-      kernels<ArithmeticKernels<Real>>(g.device()).div_vjp(1, {.a = total.span<const Real>(),
-                                                               .b = over.span<const Real>(),
-                                                               .upstream = g.span<const Real>(),
-                                                               .by_a = by_total.span<Real>(),
-                                                               .by_b = {},
-                                                               .from_a = {},
-                                                               .from_b = {}});
+      kernels<ArithmeticKernels<Real>>(g.device())
+          .div_vjp(1, {.a = total.span<const Real>(),
+                       .b = over.span<const Real>(),
+                       .upstream = g.span<const Real>(),
+                       .by_a = by_total.span<Real>(),
+                       .by_b = {},
+                       .from_a = {},
+                       .from_b = {}});
     });
     return {stretched(by_total, shape, std::nullopt, 1)};
   });

@@ -9,7 +9,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <typeindex>
 #include <vector>
 
 #include "runtime/tensor/device_array.h"
@@ -96,11 +95,13 @@ class Lists {
   }
 
  private:
-  /// A map from keys to values for every pair of their types.
-  using Kept = std::map<std::pair<std::type_index, std::type_index>, std::shared_ptr<void>>;
+  /// A map from keys to values for every pair of their types, by the address of what only this pair has.
+  using Kept = std::map<const char*, std::shared_ptr<void>, std::less<>>;
+  template <class T, class Key>
+  static inline char pair_of = 0;
   template <class T, class Key>
   static std::map<Key, T>& kept(Kept& all) {
-    std::shared_ptr<void>& slot = all[{typeid(T), typeid(Key)}];
+    std::shared_ptr<void>& slot = all[&pair_of<T, Key>];
     if (slot == nullptr) slot = std::make_shared<std::map<Key, T>>();
     return *static_cast<std::map<Key, T>*>(slot.get());
   }
