@@ -97,7 +97,8 @@ function M.is(dataset) return getmetatable(dataset) == Dataset end
 
 -- The lists order[first] to order[first + count - 1].
 local function batch_of(self, order, first, count, device)
-  local lists, features, items, users = self.lists:batch(order, first, count, self.features or nil, self.items or nil, self.users or nil, device)
+  local lists, features, items, users = self.lists:batch(order, first, count, self.features or nil, self.items or nil,
+    self.users or nil, device)
   local batch = { lists = lists, size = count, features = features, items = items, users = users }
   if self.categories then batch.categories = self.lists:take_rows(self.categories, order:narrow(1, first, count)):to(device) end
   return batch
