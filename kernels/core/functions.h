@@ -61,16 +61,22 @@ static inline MR_HD double exp_beyond(double r, double low) {
   return r2 * p + (low + low * r);
 }
 
+/// k ln 2 for integers |k| < 2^20 in two parts, the first exact: ln 2 is in two, of which the first is short.
+struct TimesLn2 {
+  double high, low;
+};
+static inline MR_HD TimesLn2 times_ln2(double k) { return {k * 0x1.62e42fefp-1, k * 0x1.473de6af278edp-34}; }
+
 /// x = k ln 2 + r + low, |r| <= ln(2) / 2; beyond [-1100, 1100] that of the end.
 struct Remainder {
   double k, r, low;
 };
 static inline MR_HD Remainder remainder_of_ln2(double x) {
-  // ln 2 in two parts, the first short enough that k times it is exact
-  constexpr double high_part = 0x1.62e42fefp-1, low_part = 0x1.473de6af278edp-34;
   x = x > 1100 ? 1100 : x;
   x = x < -1100 ? -1100 : x;
-  const double k = nearest(x * 1.44269504088896340736), high = x - k * high_part, low = k * low_part, r = high - low;
+  const double k = nearest(x * 1.44269504088896340736);
+  const auto [whole, low] = times_ln2(k);
+  const double high = x - whole, r = high - low;
   return {k, r, (high - r) - low};
 }
 

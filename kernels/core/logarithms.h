@@ -9,11 +9,11 @@ namespace plain {
 /// k ln 2 + log(1 + f) + low for 1 + f in [sqrt(1/2), sqrt(2)]: f - f^2 / 2 + s (f^2 / 2 + ...), s = f / (2 + f), by
 /// the series of the area tangent, log(1 + f) = 2 (s + s^3 / 3 + s^5 / 5 + ...).
 static inline MR_HD double log_of(double k, double f, double low) {
-  constexpr double high_part = 0x1.62e42fefp-1, low_part = 0x1.473de6af278edp-34;
+  const TimesLn2 whole = times_ln2(k);
   const double s = f / (2 + f), half = 0.5 * f * f, z = s * s, z2 = z * z, z4 = z2 * z2;
   const double series = z * (cubic(2. / 3, 2. / 5, 2. / 7, 2. / 9, z, z2) +
                              z4 * (cubic(2. / 11, 2. / 13, 2. / 15, 2. / 17, z, z2) + z4 * (2. / 19 + 2. / 21 * z)));
-  return k * high_part - ((half - (s * (half + series) + (k * low_part + low))) - f);
+  return whole.high - ((half - (s * (half + series) + (whole.low + low))) - f);
 }
 
 /// x = 2^k m, m in [sqrt(1/2), sqrt(2)], for normal x > 0.

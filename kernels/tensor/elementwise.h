@@ -68,10 +68,11 @@ struct TanhOf {
   static MR_HD Real derivative(Real x) { return 1 - portable::tanh(x) * portable::tanh(x); }
 };
 
+/// NaN is NaN, with derivative 1, so that what reaches it goes on.
 template <class Real>
 struct ReluOf {
-  static MR_HD Real value(Real x) { return x > 0 ? x : Real(0); }
-  static MR_HD Real derivative(Real x) { return x > 0 ? Real(1) : Real(0); }
+  static MR_HD Real value(Real x) { return x <= 0 ? Real(0) : x; }
+  static MR_HD Real derivative(Real x) { return x <= 0 ? Real(0) : Real(1); }
 };
 
 template <class Real>

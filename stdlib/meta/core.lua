@@ -1591,7 +1591,7 @@ function mr_Tensor:minimum(other) end
 ---@return mr.Tensor
 function mr_Tensor:narrow(dim, first, count) end
 
----The larger of each entry and 0; its derivative at 0 is 0.
+---The larger of each entry and 0, NaN where it is NaN; its derivative at 0 is 0.
 ---@return mr.Tensor
 function mr_Tensor:relu() end
 

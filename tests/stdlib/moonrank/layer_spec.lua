@@ -2,7 +2,7 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
-local describe, it, near, raises = test.describe, test.it, test.near, test.raises
+local describe, it, near, raises, equal, check = test.describe, test.it, test.near, test.raises, test.equal, test.check
 
 local functions = { none = function(z) return z end }
 for _, name in ipairs{ "relu", "tanh", "sigmoid", "softplus" } do functions[name] = function(z) return z[name](z) end end
@@ -40,6 +40,27 @@ describe("core.layer", function()
         local bias = mr.tensor({ { z } }, { dtype = "float64" }):requires_grad()
         core.layer(one * 0, one, bias, name):sum():backward()
         near(bias.grad:item(), slopes[i], 1e-12, name)
+      end
+    end
+  end)
+
+  it("keeps NaN, which goes on backward", function()
+    for _, device in ipairs(mr.has_cuda() and { "cpu", "cuda" } or { "cpu" }) do
+      for name in pairs(functions) do
+        for _, dtype in ipairs{ "float32", "float64" } do
+          local width, numbers = 19, {}
+          for i = 1, width do numbers[i] = i % 3 == 1 and 0 / 0 or 1 end
+          local o = { dtype = dtype, device = device }
+          local bias = mr.tensor({ numbers }, o):requires_grad()
+          local y = core.layer(mr.ones(2, 1, o), mr.zeros(1, width, o), bias, name)
+          y:backward(mr.ones(2, width, o))
+          for row, found in ipairs(y:detach():totable()) do
+            for i, x in ipairs(found) do equal(x ~= x, i % 3 == 1, ("%s %s %s %d %d"):format(device, name, dtype, row, i)) end
+          end
+          for i, g in ipairs(bias.grad:totable()[1]) do
+            check(i % 3 ~= 1 or g ~= 0, ("%s %s %s, derivative %d"):format(device, name, dtype, i))
+          end
+        end
       end
     end
   end)

@@ -144,12 +144,25 @@ describe("functions of one entry", function()
     equal(x:tanh():totable(), { -1, 1, -1, 1 })
   end)
 
-  it("keep NaN", function()
+  it("keep NaN, in the middle of vectors and at their ends", function()
     for _, case in ipairs(unary) do
-      local x = mr.tensor{ 0 / 0 }
-      local y = x[case[1]](x):item()
-      check(y ~= y or case[1] == "relu", case[1])
+      for _, dtype in ipairs{ "float32", "float64" } do
+        local numbers = {}
+        for i = 1, 19 do numbers[i] = i % 3 == 1 and 0 / 0 or 1 end
+        local x = mr.tensor(numbers, { dtype = dtype })
+        for i, y in ipairs(x[case[1]](x):totable()) do equal(y ~= y, i % 3 == 1, ("%s %s %d"):format(case[1], dtype, i)) end
+      end
     end
+  end)
+
+  it("stop at 0 from below as relu, whose NaN has the derivative 1", function()
+    local x = mr.tensor({ -1 / 0, -1, -0.0, 0, 1, 1 / 0, 0 / 0 }, f64):requires_grad()
+    local y = x:relu()
+    y:sum():backward()
+    equal(x.grad:totable(), { 0, 0, 0, 0, 1, 1, 1 })
+    local found = y:detach():totable()
+    equal({ table.unpack(found, 1, 6) }, { 0, 0, 0, 0, 1, 1 / 0 })
+    equal(1 / found[3], 1 / 0, "no negative zero")
   end)
 
   it("have the documented derivative at 0", function()
