@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -144,23 +145,41 @@ void add_user(Fold& fold, const FoldOptions& o, int64_t user, const std::vector<
   }
 }
 
-struct Rated {
-  int64_t item;
-  bool relevant;
-};
+/// An item, and in the lowest bit whether it is relevant.
+using Rated = uint64_t;
+Rated rated(int64_t item, bool relevant) { return static_cast<Rated>(item) << 1 | (relevant ? 1 : 0); }
+int64_t item_of(Rated rated) { return static_cast<int64_t>(rated >> 1); }
 
 /// The user's relevant items, ascending; each item may be there once.
-std::vector<int64_t> relevant_items(int64_t user, std::vector<Rated>& rated) {
-  std::sort(rated.begin(), rated.end(), [](const Rated& a, const Rated& b) { return a.item < b.item; });
+std::vector<int64_t> relevant_items(int64_t user, Rated* first, Rated* last) {
+  std::sort(first, last);
   std::vector<int64_t> items;
-  for (size_t i = 0; i < rated.size(); ++i) {
-    if (i > 0 && rated[i].item == rated[i - 1].item) {
-      throw std::invalid_argument("user " + std::to_string(user) + " has item " + std::to_string(rated[i].item) +
+  for (const Rated* at = first; at < last; ++at) {
+    if (at > first && item_of(*at) == item_of(at[-1])) {
+      throw std::invalid_argument("user " + std::to_string(user) + " has item " + std::to_string(item_of(*at)) +
                                   " more than once, expected each pair once");
     }
-    if (rated[i].relevant) items.push_back(rated[i].item);
+    if ((*at & 1) != 0) items.push_back(item_of(*at));
   }
   return items;
+}
+
+/// Where each user's rows begin, and the end, once they are in the order of users; throws for users and items that are
+/// not there.
+std::vector<size_t> starts_of_users(const std::vector<int64_t>& user, const std::vector<int64_t>& item,
+                                    int64_t all_users, int64_t all_items) {
+  std::vector<size_t> starts(static_cast<size_t>(all_users) + 1);
+  for (size_t i = 0; i < user.size(); ++i) {
+    if ((i & 0xFFFFF) == 0) cpu::check_interrupt();
+    if (user[i] < 1 || user[i] > all_users || item[i] < 1 || item[i] > all_items) {
+      throw std::invalid_argument("row " + std::to_string(i + 1) + " has user " + std::to_string(user[i]) +
+                                  " and item " + std::to_string(item[i]) + ", expected users 1 to " +
+                                  std::to_string(all_users) + " and items 1 to " + std::to_string(all_items));
+    }
+    ++starts[user[i]];
+  }
+  std::partial_sum(starts.begin(), starts.end(), starts.begin());
+  return starts;
 }
 
 }  // namespace
@@ -175,22 +194,17 @@ Positives positives_of(const std::vector<int64_t>& user, const std::vector<int64
   if (all_users < 0 || all_users > most_users) {
     throw std::invalid_argument(std::to_string(all_users) + " users, expected 0 to " + std::to_string(most_users));
   }
-  std::vector<std::vector<Rated>> by_user(static_cast<size_t>(all_users));
-  for (size_t i = 0; i < user.size(); ++i) {
-    cpu::check_interrupt();
-    if (user[i] < 1 || user[i] > all_users || item[i] < 1 || item[i] > all_items) {
-      throw std::invalid_argument("row " + std::to_string(i + 1) + " has user " + std::to_string(user[i]) +
-                                  " and item " + std::to_string(item[i]) + ", expected users 1 to " +
-                                  std::to_string(all_users) + " and items 1 to " + std::to_string(all_items));
-    }
-    by_user[user[i] - 1].push_back({item[i], value[i] >= threshold});
-  }
+  const std::vector<size_t> starts = starts_of_users(user, item, all_users, all_items);
+  std::vector<Rated> by_user(user.size());
+  std::vector<size_t> next = starts;
+  for (size_t i = 0; i < user.size(); ++i) by_user[next[user[i] - 1]++] = rated(item[i], value[i] >= threshold);
   Positives out;
   out.all_items = all_items;
   out.offsets.push_back(0);
   for (int64_t u = 0; u < all_users; ++u) {
     cpu::check_interrupt();
-    const std::vector<int64_t> items = relevant_items(u + 1, by_user[u]);
+    const std::vector<int64_t> items =
+        relevant_items(u + 1, by_user.data() + starts[u], by_user.data() + starts[u + 1]);
     if (static_cast<int64_t>(items.size()) < std::max<int64_t>(min_relevant, 1)) continue;
     out.users.push_back(u + 1);
     out.items.insert(out.items.end(), items.begin(), items.end());

@@ -67,22 +67,22 @@ Ratings make_ratings(const SyntheticRatings& o) {
                   noise = random_key(o.seed, "noise");
   const RandomKey user_factors = random_key(o.seed, "user factors"), item_factors = random_key(o.seed, "item factors");
   Ratings out;
+  std::vector<double> own(static_cast<size_t>(o.factors));
   uint64_t draws = 0;
   for (int64_t u = 0; u < o.users; ++u) {
     // log-normal with the given mean: a few users rate very many items
     const double size =
         static_cast<double>(o.mean_activity) * portable::exp(normal(activity, static_cast<uint64_t>(u)) - 0.5);
     const int64_t wanted = std::clamp<int64_t>(std::llround(size), 1, std::max<int64_t>(1, o.items / 2));
+    for (int64_t f = 0; f < o.factors; ++f) own[f] = normal(user_factors, static_cast<uint64_t>(u * o.factors + f));
     std::unordered_set<int64_t> seen;
     while (static_cast<int64_t>(seen.size()) < wanted) {
       const int64_t item = popular(uniform(choice, draws++), o.items);
       cpu::check_interrupt();
       if (!seen.insert(item).second) continue;
       double taste = 0;
-      for (int64_t f = 0; f < o.factors; ++f) {
-        taste += normal(user_factors, static_cast<uint64_t>(u * o.factors + f)) *
-                 normal(item_factors, static_cast<uint64_t>(item * o.factors + f));
-      }
+      for (int64_t f = 0; f < o.factors; ++f)
+        taste += own[f] * normal(item_factors, static_cast<uint64_t>(item * o.factors + f));
       const double rating = 3.5 + taste / std::sqrt(static_cast<double>(o.factors)) + o.noise * normal(noise, draws);
       out.user.push_back(u + 1);
       out.item.push_back(item);
@@ -103,6 +103,8 @@ LetorFile make_queries(const SyntheticQueries& o) {
                   weights = random_key(o.seed, "weights");
   const RandomKey noise = random_key(o.seed, "query noise");
   LetorFile out;
+  std::vector<double> weight(static_cast<size_t>(o.features));
+  for (int64_t f = 0; f < o.features; ++f) weight[f] = normal(weights, static_cast<uint64_t>(f));
   std::vector<float> features;
   out.width = o.features;
   for (int64_t q = 0; q < o.queries; ++q) {
@@ -118,7 +120,7 @@ LetorFile make_queries(const SyntheticQueries& o) {
       for (int64_t f = 0; f < o.features; ++f) {
         const double x = uniform(values, row * static_cast<uint64_t>(o.features) + static_cast<uint64_t>(f));
         features.push_back(static_cast<float>(x));
-        merit += normal(weights, static_cast<uint64_t>(f)) * (x - 0.5);
+        merit += weight[f] * (x - 0.5);
       }
       merit = merit / std::sqrt(static_cast<double>(o.features) / 12) + o.noise * normal(noise, row);
       out.labels.push_back(merit > 1.3 ? 2.0F : merit > 0.7 ? 1.0F : 0.0F);
