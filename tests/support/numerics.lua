@@ -6,6 +6,7 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local dataset = require "moonrank.data.dataset"
 local fingerprint = require "moonrank.data.fingerprint"
+local registry = require "moonrank.metrics.registry"
 
 mr.device "cpu"
 
@@ -90,22 +91,51 @@ local function train_by_optimizer()
   end
 end
 
--- Values and derivatives by the scores of one list, whose scores are near each other, tied, far apart or equal.
+-- Scores that are near each other, tied, far apart or equal.
+local shapes = { plain = function(x) return x end, tied = function(x) return (x * 3 + 100):to "int64":to(x.dtype) end,
+  wide = function(x) return x * 60 end, equal = function(x) return x * 0 end }
+
+-- A list of n rows, few of them relevant where it is long.
+local function list_of(n) return mr.lists{ grades_of(n, n > 1000 and 500 or 4, n) } end
+
+-- Value and derivative by the scores of one list.
+local function step_of_loss(name, loss, n, shape, dtype, lists)
+  local scores = shapes[shape](mr.normal({ n }, { seed = n, dtype = dtype })):requires_grad()
+  local value = loss(scores, lists or list_of(n))
+  value:sum():backward()
+  case(("step %s %d %s %s"):format(name, n, shape, dtype), value:detach(), scores.grad)
+end
+
 local function step_of_one_list()
-  local shapes = { plain = function(x) return x end, tied = function(x) return (x * 3 + 100):to "int64":to(x.dtype) end,
-    wide = function(x) return x * 60 end, equal = function(x) return x * 0 end }
   local losses = {}
   for name, make in pairs(smooth) do losses[name] = make{} end
   for name, make in pairs(pairwise) do losses[name] = make{} end
   for _, n in ipairs{ 1, 2, 5, 31, 64, 100, 777, 5000, 40000 } do
-    local lists = mr.lists{ grades_of(n, n > 1000 and 500 or 4, n) }
+    local lists = list_of(n)
     for _, shape in ipairs(n > 1000 and { "plain", "tied" } or sorted(shapes)) do
       for _, dtype in ipairs(n > 5000 and { "float32" } or { "float32", "float64" }) do
-        for _, name in ipairs(sorted(losses)) do
-          local scores = shapes[shape](mr.normal({ n }, { seed = n, dtype = dtype })):requires_grad()
-          local value = losses[name](scores, lists)
-          value:sum():backward()
-          case(("step %s %d %s %s"):format(name, n, shape, dtype), value:detach(), scores.grad)
+        for _, name in ipairs(sorted(losses)) do step_of_loss(name, losses[name], n, shape, dtype, lists) end
+      end
+    end
+  end
+end
+
+-- lambdarank of the metrics that are not in `pairwise`: trained without a bound and with min-max, and steps of one list.
+local function lambda_all()
+  local given = { err = mr.metrics.err{ top = 2 } }
+  for _, base in ipairs(registry.names "swaps") do
+    local name = pcall(mr.metrics.parse, base) and base or base .. "@10"
+    local metric = given[base] or name
+    if not pairwise["lambdarank_" .. base] then
+      for _, bound in ipairs{ "none", "minmax" } do
+        for _, kind in ipairs{ "mf", "mlp" } do
+          trained(("%s lambdarank_%s %s"):format(kind, name, bound), models[kind](), mr.losses.lambdarank{ metric = metric, bound = bound })
+        end
+      end
+      local loss = mr.losses.lambdarank{ metric = metric }
+      for _, n in ipairs{ 1, 5, 33, 777 } do
+        for _, shape in ipairs{ "plain", "tied" } do
+          for _, dtype in ipairs{ "float32", "float64" } do step_of_loss("lambdarank_" .. name, loss, n, shape, dtype) end
         end
       end
     end
@@ -169,7 +199,7 @@ local function function_all()
 end
 
 print("# numerics " .. core.numerics())
-for _, run in ipairs{ function_all, evaluate_all, bound_all, step_of_one_list, train_by_optimizer, train_all } do
+for _, run in ipairs{ function_all, evaluate_all, bound_all, step_of_one_list, train_by_optimizer, train_all, lambda_all } do
   local began = core.clock()
   run()
   if os.getenv "NUMERICS_TIMES" then io.stderr:write(("%.2f s\n"):format(core.clock() - began)) end
