@@ -1,6 +1,6 @@
 -- Which trial of a study is next. Suggestions are made, and results are used, in the order of trials and by generations: a study does not
 -- depend on what ran at the same time, nor on interruptions. Of a grid, whose results are not used, the trials that have a value first begin
--- first, so that the time left is known early.
+-- first, then those near one that takes long and some spread over all, so that the time left is known early.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local forecast = require "moonrank.sweep.forecast"
@@ -36,6 +36,7 @@ end
 
 local most_scanned = 10000  -- points of a grid that are looked at before the first trial
 local most_added = 600      -- trials that a forecast adds up
+local most_near = 2         -- trials near another one, for each parameter
 local golden = (math.sqrt(5) - 1) / 2
 
 -- The numbers of the trials of a grid that have a value of a parameter first.
@@ -46,6 +47,22 @@ local function first_of_values(space, count)
       seen[name] = seen[name] or {}
       if not seen[name][value] and numbers[#numbers] ~= number then numbers[#numbers + 1] = number end
       seen[name][value] = true
+    end
+  end
+  return numbers
+end
+
+-- The numbers of some trials of a grid that differ from these parameters in one alone.
+local function near(space, count, params)
+  local found, numbers = {}, {}
+  for number = 1, math.min(count, most_scanned) do
+    local differs, in_name = 0, nil
+    for name, value in pairs(space:grid(number)) do
+      if params[name] ~= value then differs, in_name = differs + 1, name end
+    end
+    if differs == 1 and (found[in_name] or 0) < most_near then
+      found[in_name] = (found[in_name] or 0) + 1
+      numbers[#numbers + 1] = number
     end
   end
   return numbers
@@ -68,7 +85,7 @@ function M.new(o)
   local self = setmetatable({
     store = o.store, study = o.study, space = o.space, sampler = o.sampler, pruner = o.pruner or false, retry = o.retry, folder = o.folder,
     trials = o.store:trials(o.study), cursor = 1, first_open = 1, again = {}, counts = {}, best = false,
-    forecast = forecast.new(), early = {},
+    forecast = forecast.new(), early = {}, first = {},
   }, Schedule)
   local count = self.sampler:count()
   if count and o.study.forced == 1 then count = free_points(self) end
@@ -155,12 +172,37 @@ function Schedule:_open(number)
   return known
 end
 
+function Schedule:_add_near(trial)
+  if not self:_in_any_order() then return end
+  for _, number in ipairs(near(self.space, self.planned, trial.params)) do self.early[#self.early + 1] = number end
+end
+
+-- After the trials that have a value first: those near the one of them that runs still, which takes long, and as many as they were spread
+-- evenly over all. Whether there are any.
+function Schedule:_add_telling()
+  local first = self.first
+  self.first = false
+  if not first or #first == 0 then return false end
+  for _, trial in ipairs(first) do
+    if trial.state == "running" then
+      self:_add_near(trial)
+      break
+    end
+  end
+  for i = 1, math.min(#first, self.planned // 20) do self.early[#self.early + 1] = 1 + math.floor(i * golden % 1 * self.planned) end
+  return true
+end
+
 -- The next one that has not begun in this run; nil where there is none now.
 function Schedule:_first()
   while #self.early > 0 do
     local trial = self:_open(table.remove(self.early, 1))
-    if trial then return trial end
+    if trial then
+      if self.first then self.first[#self.first + 1] = trial end
+      return trial
+    end
   end
+  if self:_add_telling() then return self:_first() end
   while self.cursor <= self.planned do
     local number = self.cursor
     if self.first_open < self:_start_of(number) then return nil end
@@ -175,7 +217,7 @@ end
 function Schedule:next()
   local trial = table.remove(self.again, 1) or self:_first()
   if not trial then return nil end
-  trial.state, trial.so_far, trial.begun = "running", nil, true
+  trial.state, trial.so_far, trial.begun, trial.after = "running", nil, true, #self.forecast.ended
   self.store:begin(self.study, trial)
   return trial
 end
@@ -199,15 +241,32 @@ function Schedule:_waiting()
   return seconds * self.planned / count
 end
 
+-- Seconds that the trials that have not begun need for what later ones find ready; of many trials the first that a forecast adds up.
+function Schedule:_waiting_once(before)
+  local seconds, count, number = 0.0, 0, self.first_open
+  while number <= self.planned and count < most_added do
+    local trial = self.trials[number]
+    if not trial or not (self:is_final(trial) or trial.begun and trial.state == "running") then
+      local params = trial and trial.params or self:_known_params(number)
+      if params then seconds = seconds + self.forecast:once(params, before) end
+      count = count + 1
+    end
+    number = number + 1
+  end
+  return seconds
+end
+
 ---Seconds until all trials have ended; nil where nothing says it yet.
 ---@param running { trial: table, spent: number }[]
 ---@param workers integer
 ---@return number?
 function Schedule:left(running, workers)
   if not self.forecast:is_known() then return nil end
-  local now = {}
-  for i, each in ipairs(running) do now[i] = { params = each.trial.params, spent = each.spent } end
-  return self.forecast:left(self:_waiting(), now, workers)
+  local now, before = {}, {}
+  for i, each in ipairs(running) do
+    now[i] = { params = each.trial.params, spent = each.spent, once = self.forecast:once(each.trial.params, before) }
+  end
+  return self.forecast:left(self:_waiting() + self:_waiting_once(before), now, workers)
 end
 
 ---The fields of a trial that are sent to its process.
@@ -245,7 +304,7 @@ function Schedule:finish(trial, outcome, metric)
   trial.state, trial.value, trial.reason = outcome.state, outcome.value, outcome.reason
   if self.pruner then trial.so_far = of_metric(outcome.reports, metric) end
   if self:is_final(trial) then
-    if outcome.wall then self.forecast:add(trial.params, outcome.wall - (outcome.once or 0)) end
+    if outcome.wall and self.forecast:add(trial.params, outcome.wall, outcome.once, trial.after) then self:_add_near(trial) end
     self:_count(trial)
     self:_advance()
   elseif outcome.state ~= "interrupted" then
