@@ -9,6 +9,37 @@ local M = { folder = arg[0]:match("^(.*/)") or "./" }
 ---use too, what one thread takes shows only so.
 M.clock = os.getenv "MOONRANK_CLOCK" == "cpu" and os.clock or core.clock
 
+-- Whether a file can be written; one that was not there is not there after it.
+local function writable(path)
+  local was = core.is_file(path)
+  local file, reason = io.open(path, "a")
+  if not file then return false, reason end
+  file:close()
+  if not was then os.remove(path) end
+  return true
+end
+
+---The options of a benchmark, and `csv` for its table. Its numbers say how many or how large: they are above 0 (those in `may_be_none` may
+---be 0), else the script ends before any work, as it does where the table could not be written.
+function M.args(declarations, may_be_none)
+  declarations.csv = { type = "string", help = "a file for the table, as CSV" }
+  local args = mr.args(declarations)
+  local function leave(text, ...) error(core.exit(2, text:format(...)), 0) end
+  for name in pairs(declarations) do
+    local given = args[name]
+    for _, x in ipairs(type(given) == "table" and given or { given }) do
+      local least = may_be_none and may_be_none[name] and "0 or more" or "above 0"
+      if type(x) == "number" and not (x < math.huge and (x > 0 or x == 0 and least ~= "above 0")) then
+        leave("--%s: expected %s, got %s", name, least, x)
+      end
+    end
+  end
+  local well, reason = true, nil
+  if args.csv then well, reason = writable(args.csv) end
+  if not well then leave("--csv: cannot write %s", reason) end
+  return args
+end
+
 M.columns = { "workload", "program", "threads", "ms", "least", "most", "times ours", "note" }
 M.formats = { ms = "%.4g", least = "%.4g", most = "%.4g", ["times ours"] = "%.3g" }
 

@@ -29,6 +29,48 @@ describe("benchmarks", function()
       test.check(not well and (text:find "nope" or text:find "/nonexistent"), command .. ": " .. text)
     end
   end)
+  it("refuse numbers of nothing and tables that cannot be written, before they measure", function()
+    for command, word in pairs{ ["metrics.lua --repeats 0"] = "--repeats: expected above 0, got 0",
+      ["metrics.lua --lists -3"] = "--lists: expected above 0, got -3",
+      ["letor.lua --repeats 1.5"] = "--repeats: expected an integer, got '1.5'",
+      ["scale.lua --times 0"] = "--times: expected above 0, got 0",
+      ["scale.lua --times 1e999"] = "--times: expected above 0, got inf",
+      ["kernels.lua --rows 32,0"] = "--rows: expected above 0, got 0", ["catalogue.lua --warm -1"] = "--warm: expected 0 or more, got -1",
+      ["metrics.lua --csv /nonexistent/x.csv"] = "--csv: cannot write /nonexistent/x.csv",
+      ["start.lua --csv /"] = "--csv: cannot write /" } do
+      local well, text = program.run(("'%s' '%s%s"):format(program.moonrank, here, (command:gsub(" ", "' ", 1))))
+      test.check(not well and text:find(word, 1, true), command .. ": " .. text)
+    end
+  end)
+  it("of large data run, and say their memory and what they do", function()
+    local well, text = program.run(("'%s' '%sscale.lua' --times 0.001 --epochs 1 --threads 1"):format(program.moonrank, here))
+    test.check(well, text)
+    for _, words in ipairs{ "ratings are drawn", "ratings are split", "queries are drawn", "epoch of %d+ rows in %d+ lists" } do
+      test.check(text:find(words .. " +moonrank +1 .-GB at most"), words .. ": " .. text)
+    end
+  end)
+  it("are compared with those of another run, before and after", function()
+    local function write(name, rows)
+      local file <close> = assert(io.open(("%s/%s.csv"):format(folder, name), "w"))
+      file:write("workload,program,threads,ms,least,most,times ours,note\n", rows)
+    end
+    shell(("mkdir -p '%s'"):format(folder))
+    write("before", '"an epoch, ap",moonrank,1,30,20,50,1,\n"an epoch, ap",PyTorch,1,90,80,99,3,\nold,moonrank,1,5,5,5,1,\n')
+    write("after", '"an epoch, ap",moonrank,1,12,10,14,1,\n"an epoch, ap",PyTorch,1,90,80,99,7,\nnew,moonrank,2,7,6,8,1,0.10 GB at most\n')
+    local function compared(...)
+      return program.run(("'%s' '%sbefore_after.lua' '%s/before.csv' '%s/%s'"):format(program.moonrank, here, folder, folder, ...))
+    end
+    local well, text = compared "after.csv"
+    test.check(well, text)
+    for _, line in ipairs{ "| an epoch, ap | moonrank | 1 | 30 (20 to 50) | 12 (10 to 14) | 2.50 |",
+      "| old | moonrank | 1 | 5 (5 to 5) |  |  |",
+      "| new | moonrank | 2 |  | 7 (6 to 8) |  | 0.10 GB at most |",
+      "| an epoch, ap | PyTorch | 1 | 90 (80 to 99) | 90 (80 to 99) | 1.00 |" } do
+      test.check(text:find(line, 1, true), line .. "\n" .. text)
+    end
+    well, text = compared "nothing.csv"
+    test.check(not well and text:find("nothing.csv", 1, true), text)
+  end)
   it("compare a peer's times with ours", function()
     local well, text = with_python "echo 10; echo 30; echo 20"
     test.check(well, text)

@@ -6,7 +6,7 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
-local args = mr.args{
+local args = bench.args({
   users = { default = 1000, help = "users of the ratings" },
   items = { default = { 5000, 50000, 500000 }, help = "sizes of the catalogue; the first is that of the ratings" },
   optimizers = { default = { "adam", "dense", "sparse" }, choices = { "adam", "dense", "sparse" },
@@ -14,8 +14,7 @@ local args = mr.args{
   threads = { default = { 1 }, help = "numbers of threads" },
   epochs = { default = 10, help = "measured after `warm`; the median counts" },
   warm = { default = 2, help = "epochs before" },
-  csv = { type = "string", help = "a file for the table, as CSV" },
-}
+}, { warm = true })
 
 local ratings = mr.data.synthetic{ kind = "ratings", users = args.users, items = args.items[1], seed = 1 }
 local fold = ratings:binarize(4):min_relevant(5):folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1]

@@ -4,10 +4,10 @@
 -- Usage: moonrank tests/bench/devices.lua [--repeats 20] [--csv FILE].
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
-local args = mr.args{
+local args = bench.args{
   repeats = { default = 20, help = "every work is measured so often, after three to warm up; the median counts" },
-  csv = { type = "string", help = "a file for the table, as CSV" },
 }
 
 if not mr.has_cuda() or core.cuda() == "emulated GPU" then

@@ -5,12 +5,11 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
-local args = mr.args{
+local args = bench.args{
   repeats = { default = 5, help = "each is measured so often; the median counts" },
   threads = { default = 1, help = "threads for the comparisons (the tables of real data take all cores)" },
   samples = { default = 300000, help = "random rankings" },
   numpy_samples = { default = 300000, help = "of these NumPy draws so many; with fewer its time is extrapolated, and the table says so" },
-  csv = { type = "string", help = "a file for the first table, as CSV" },
 }
 
 local function median_seconds(f) return bench.spread_of(bench.times_of(f, args.repeats)).median end

@@ -7,7 +7,7 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
-local args = mr.args{
+local args = bench.args({
   sets = { default = { "movielens", "citeulike", "mq2008" }, choices = { "movielens", "citeulike", "mq2008" },
     help = "which data sets, where they are found" },
   nsr = { default = { 1, 2, 3, 5 }, help = "negatives per relevant row, of MovieLens" },
@@ -18,8 +18,7 @@ local args = mr.args{
   epochs = { default = 20, help = "ours are measured so often, after two to warm up; the median counts" },
   peer_epochs = { default = 3, help = "the same for PyTorch, after some batches to warm up" },
   warm = { default = 3, help = "batches to warm PyTorch up" },
-  csv = { type = "string", help = "a file for the table, as CSV" },
-}
+}, { warm = true })
 
 local factors, rate = 32, 0.01
 

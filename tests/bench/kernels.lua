@@ -5,7 +5,7 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
-local args = mr.args{
+local args = bench.args{
   rows = { default = { 32, 128, 512, 2048, 8192, 32768, 222472 }, help = "rows of a list" },
   shapes = { default = { "normal", "equal", "heavy-tailed", "spread" }, choices = { "normal", "equal", "heavy-tailed", "spread" },
     help = "of the scores" },
@@ -15,7 +15,6 @@ local args = mr.args{
     help = "of the peers, for normal scores; or none" },
   most = { default = 8192, help = "rows up to which peers are tried: they keep matrices of rows x rows" },
   repeats = { default = 9, help = "each is measured so often; the median counts" },
-  csv = { type = "string", help = "a file for the table, as CSV" },
 }
 
 local total = 16384  -- rows that are timed at once, unless one list has more

@@ -4,12 +4,11 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
-local args = mr.args{
+local args = bench.args{
   megabytes = { default = 100, help = "size of the files" },
   repeats = { default = 5, help = "ours is measured so often; the median counts" },
   peer_repeats = { default = 3, help = "the same for scikit-learn" },
   threads = { default = { 1, 2 }, help = "numbers of threads" },
-  csv = { type = "string", help = "a file for the table, as CSV" },
 }
 
 -- Writes the text of a compressed file again and again, every "qid:" followed by another number.

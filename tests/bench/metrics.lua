@@ -5,12 +5,11 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
-local args = mr.args{
+local args = bench.args{
   lists = { default = 10000, help = "how many lists" },
   rows = { default = 120, help = "rows of each" },
   repeats = { default = 5, help = "each is measured so often; the median counts" },
   threads = { default = { 1, 2 }, help = "numbers of threads" },
-  csv = { type = "string", help = "a file for the table, as CSV" },
 }
 
 local total = args.lists * args.rows

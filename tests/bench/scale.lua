@@ -1,28 +1,38 @@
 -- How long large data take, and their memory: made-up ratings of the size of MovieLens 32M (200,948 users, 87,585 items, 32 million ratings) are
 -- drawn, split and trained on for an epoch (smooth AP, a negative per relevant row, 32 factors, batches of 256 users); made-up queries of the size of
--- MSLR-WEB30K (31,531 queries of 120 documents and 136 features) likewise, by a network. Each in a process of its own, for its peak of memory.
+-- MSLR-WEB30K (31,531 queries of 120 documents and 136 features) likewise, by a network. Each in a process of its own, for its peak of memory; on
+-- standard error is a line every few seconds that says what it does, for how long, and with how much memory.
 -- Usage: moonrank tests/bench/scale.lua [--times 10] [--parts ratings,queries] [--csv FILE]; `--times 0.1` is a tenth of the users and queries.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
-local args = mr.args{
+local args = bench.args{
   parts = { default = { "ratings", "queries" }, choices = { "ratings", "queries" }, help = "which data" },
   times = { default = 1.0, help = "times as many users and queries" },
   threads = { default = { 1, 2 }, help = "numbers of threads of the epochs" },
   epochs = { default = 2, help = "measured with each number of threads; the median counts" },
   part = { default = "", help = "which data this process measures; for the script's own use" },
-  csv = { type = "string", help = "a file for the table, as CSV" },
 }
 
 -- A line for the parent: what, threads, seconds, most bytes since the last line.
 local function report(what, threads, seconds)
-  print(("\n%s\t%d\t%.6f\t%d"):format(what, threads, seconds, core.peak_memory()))
+  print(("\n%s\t%d\t%.6f\t%d"):format(what, threads, seconds, core.peak_memory(false)))
   core.peak_memory(true)
+end
+
+-- Says on standard error every five seconds, until it is closed, for how long this process has done this and with how much memory: a call of the
+-- core says nothing while it lasts.
+local function alive(what)
+  local stat <close> = assert(io.open "/proc/self/stat")
+  return assert(io.popen(([[exec bash -c 'while read -r -t 5; [ $? -gt 128 ]; do
+    echo "%s: $SECONDS s, $(sed -n "s/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p" /proc/%d/status | head -c -4) MB" >&2
+  done']]):format(what, stat:read "n"), "w"))
 end
 
 local function timed(what, f)
   io.stderr:write(what, " ...\n")
+  local _ <close> = alive(what)
   local began = bench.clock()
   local result = f()
   report(what, core.threads(), bench.clock() - began)

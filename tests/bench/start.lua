@@ -1,12 +1,10 @@
 -- How long the program takes to start and end: alone, and with what training needs; beside others that do as little. Wall time, a shell's included.
 -- Usage: moonrank tests/bench/start.lua [--repeats 50] [--csv FILE]
-local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
-local args = mr.args{
+local args = bench.args{
   repeats = { default = 50, help = "each is started so often; the median counts" },
-  csv = { type = "string", help = "a file for the table, as CSV" },
 }
 
 -- Seconds of a command, again and again; none where it fails.

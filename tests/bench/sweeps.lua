@@ -6,12 +6,11 @@ local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 local large_store = dofile(bench.folder .. "../support/large_store.lua")
 
-local args = mr.args{
+local args = bench.args{
   part = { default = "", help = "which sweep a worker runs; for the script's own use" },
   trials = { default = 10000, help = "empty trials" },
   real = { default = 48, help = "trials that train" },
   large = { default = 100000, help = "trials of the store that is read" },
-  csv = { type = "string", help = "a file for the table, as CSV" },
 }
 local parent <close> = not os.getenv "MOONRANK_BENCH" and bench.temporary() or nil
 local folder = parent and parent.path or os.getenv "MOONRANK_BENCH"
