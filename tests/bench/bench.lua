@@ -84,13 +84,13 @@ function M.peer_lines(script, ...)
   if os.getenv "MOONRANK_PEERS" == "none" then return {}, "left out" end
   local at <close> = M.temporary()
   local errors = at.path
-  local words = { ("timeout 900 python3 '%speers/%s'"):format(M.folder, script) }
+  local words = { ("timeout 300 python3 '%speers/%s'"):format(M.folder, script) }
   for _, word in ipairs{ ... } do words[#words + 1] = ("'%s'"):format(word) end
   local pipe = assert(io.popen(("%s 2>'%s'"):format(table.concat(words, " "), errors)))
   local lines = {}
   for line in pipe:lines() do lines[#lines + 1] = line end
   local _, _, status = pipe:close()
-  local reason = status == 124 and "ended after 15 minutes" or status ~= 0 and (reason_in(errors) or "status " .. status) or nil
+  local reason = status == 124 and "ended after 5 minutes" or status ~= 0 and (reason_in(errors) or "status " .. status) or nil
   return lines, reason and "failed: " .. reason
 end
 
