@@ -167,7 +167,7 @@ local calls, running = 0, false
 ---run goes on under the numerics that all others had (`moonrank --version` says which), unless `mix_numerics = true`. Trials run in other
 ---processes, which start this script anew and take trials where it calls `mr.sweep`; what is printed there goes to a file beside the store.
 ---Results do not depend on how many there are. Of a grid without a pruner, trials that have a value of a parameter first begin before the others,
----so that the time left that is shown knows how long each value takes.
+---then some near one that takes long and some of the whole grid, so that the time left that is shown knows what is to come.
 ---Under `mpirun` or `srun` each of the processes that were started has one worker. The first one writes the store, continues the script and
 ---alone prints; the others stay in their first `mr.sweep` until it ends. All need the folder of the script and of the store. A worker's end has
 ---the same effect on its trial; a process that ends makes the launcher end all (unless `mpirun --enable-recovery`); the sweep can be continued

@@ -6,7 +6,7 @@ local M = {}
 local rounds = 10      -- of fitting one parameter after the other
 local growth = 1.01    -- of the number of ended trials from one fit to the next
 local shortest = 1e-4  -- seconds, for logarithms
-local most_near_ended = 5000  -- trials whose neighbours are looked at
+local most_near_ended = 1000  -- trials whose neighbours are looked at
 local needless = 0.1   -- of what a trial makes: another that made less before it needed nothing
 local unknown_share = 0.5  -- of what a trial made, by one that differs in a parameter of which nothing is known yet
 
