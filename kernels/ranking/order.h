@@ -93,17 +93,19 @@ struct RankOf {
   }
 };
 
-/// order[rank] = row, both counted from 1 within all rows; of tied rows the lower first.
+/// order[rank] = row, counted from 1 within all rows or `within` its list; of tied rows the lower first.
 template <class Real>
 struct OrderOf {
   Span<const Placement> places;
   Ragged lists;
   Span<int64_t> order;
+  bool within = false;
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = lists.begin(list);
-    group.each(lists.size(list),
-               [&](int64_t i) { order[at + places[at + i].above + places[at + i].before] = at + i + 1; });
+    group.each(lists.size(list), [&](int64_t i) {
+      order[at + places[at + i].above + places[at + i].before] = (within ? 0 : at) + i + 1;
+    });
   }
 };
 

@@ -65,6 +65,29 @@ struct GatherRows {
   MR_HD void operator()(int64_t i) const { out[i] = in[index[i / width] * width + i % width]; }
 };
 
+/// out[i] = in[base(i) + index[i] step]: along one dimension `index` says from where, along the others `base` goes as
+/// i.
+template <class T>
+struct GatherAlong {
+  Span<const T> in;
+  IndexView index;
+  Span<T> out;
+  Broadcast base;
+  int64_t step;
+  MR_HD void operator()(int64_t i) const { out[i] = in[base(i) + index[i] * step]; }
+};
+
+/// The reverse: out[base(i) + index[i] step] = in[i]; no entry of `out` is meant twice.
+template <class T>
+struct PutAlong {
+  Span<const T> in;
+  IndexView index;
+  Span<T> out;
+  Broadcast base;
+  int64_t step;
+  MR_HD void operator()(int64_t i) const { out[base(i) + index[i] * step] = in[i]; }
+};
+
 /// Row r of `in` goes to row index[r] of `out`; the rows of `index` are distinct.
 template <class T>
 struct PutRows {

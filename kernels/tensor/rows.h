@@ -5,9 +5,11 @@
 #include "kernels/core/table.h"
 #include "kernels/core/tally.h"
 #include "kernels/tensor/elementwise.h"
+#include "kernels/tensor/list_columns.h"
 #include "kernels/tensor/list_reduce.h"
 #include "kernels/tensor/move.h"
 #include "kernels/tensor/reduce.h"
+#include "kernels/tensor/windows.h"
 
 namespace mr {
 
@@ -54,11 +56,15 @@ MR_COMPARISONS(MR_ALIAS_BINARY)
   LISTS(reduce_sum, ReduceSum)                                                \
   LISTS(reduce_max, ReduceMax) ELEMENTS(reduce_max_vjp, ReduceMaxVjp)         \
   LISTS(softmax, Softmax) LISTS(softmax_vjp, SoftmaxVjp)                      \
+  LISTS(log_sum, LogSum) LISTS(log_sum_vjp, LogSumVjp)                        \
+  LISTS(log_softmax, LogSoftmax) LISTS(log_softmax_vjp, LogSoftmaxVjp)        \
   ELEMENTS(sum_runs, SumRuns) ELEMENTS(row_dot, RowDot)                       \
   LISTS(list_sum, ListSum)                                                    \
   LISTS(list_max, ListMax) ELEMENTS(list_max_vjp, ListMaxVjp)                 \
   LISTS(list_softmax, ListSoftmax) LISTS(list_softmax_vjp, ListSoftmaxVjp)    \
   LISTS(spread, Spread)                                                       \
+  LISTS(list_column_sum, ListColumnSum) LISTS(list_column_max, ListColumnMax) \
+  ELEMENTS(unfold, Unfold) ELEMENTS(fold, Fold)                               \
   ELEMENTS(add_loss, AddLoss) ELEMENTS(note_nan, NoteNan)
 // clang-format on
 
@@ -71,7 +77,9 @@ MR_KERNEL_TABLE(ArithmeticKernels, MR_ARITHMETIC_ROWS)
   ELEMENTS(strided_copy, StridedCopy) \
   ELEMENTS(strided_put, StridedPut)   \
   ELEMENTS(gather_rows, GatherRows)   \
-  ELEMENTS(put_rows, PutRows)
+  ELEMENTS(put_rows, PutRows)         \
+  ELEMENTS(gather_along, GatherAlong) \
+  ELEMENTS(put_along, PutAlong)
 
 MR_KERNEL_TABLE(MoveKernels, MR_MOVE_ROWS)
 

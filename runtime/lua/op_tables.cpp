@@ -21,6 +21,12 @@ namespace mr {
   ROW(elementwise_functions) \
   ROW(number_functions)      \
   ROW(reduce_methods)        \
+  ROW(log_sum_methods)       \
+  ROW(moment_methods)        \
+  ROW(join_functions)        \
+  ROW(gather_methods)        \
+  ROW(window_functions)      \
+  ROW(sort_functions)        \
   ROW(shape_methods)         \
   ROW(shape_functions)       \
   ROW(shape_getters)         \

@@ -69,14 +69,14 @@ Tensor attention(const Lists& lists, const Tensor& q, const Tensor& k, const Ten
 
 void check_layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double epsilon) {
   check::floating("self", x);
-  if (x.dims() != 2 || x.size(1) == 0) {
+  const int64_t width = x.dims() < 2 ? 0 : x.size(x.dims() - 1);
+  if (width == 0) {
     throw ArgumentError("self", "it has shape " + x.shape().text() + ", expected a matrix with columns");
   }
   const auto per_column = [&](const char* name, const Tensor& of) {
     check::same_kind(name, of, "self", x);
-    if (of.entries() != x.size(1)) {
-      throw ArgumentError(name,
-                          std::to_string(of.entries()) + " entries for " + std::to_string(x.size(1)) + " columns");
+    if (of.entries() != width) {
+      throw ArgumentError(name, std::to_string(of.entries()) + " entries for " + std::to_string(width) + " columns");
     }
   };
   per_column("gain", gain);
@@ -91,7 +91,7 @@ int64_t pieces_of(int64_t rows) {
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, std::optional<double> given) {
   const double epsilon = given.value_or(1e-5);
   check_layer_norm(x, gain, bias, epsilon);
-  const int64_t rows = x.size(0), width = x.size(1);
+  const int64_t width = x.size(x.dims() - 1), rows = x.entries() / width;
   Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
   const Tensor mean = Tensor::empty({rows}, x.dtype(), x.device());
   const Tensor inverse = Tensor::empty({rows}, x.dtype(), x.device());
@@ -158,9 +158,10 @@ extern const lua::OpTable attention_methods{
 extern const lua::OpTable network_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Tensor>,
-    {op<&layer_norm>("layer_norm", "self, gain, bias, epsilon?",
-                     "Rows of a matrix with mean 0 and variance 1, times gain, plus bias (Ba et al. 2016); epsilon "
-                     "(default 1e-5) is added to the variance."),
+    {op<&layer_norm>(
+         "layer_norm", "self, gain, bias, epsilon?",
+         "Rows of a matrix (of more dimensions: along the last) with mean 0 and variance 1, times gain, plus "
+         "bias (Ba et al. 2016); epsilon (default 1e-5) is added to the variance."),
      op<&dropout>("dropout", "self, rate, seed, stream",
                   "Entries set to 0 with this probability, the others divided by what remains; which ones depends on "
                   "seed and stream only.")}};

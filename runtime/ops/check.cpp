@@ -123,7 +123,7 @@ void index(const char* name, const Tensor& x, int64_t n) {
 int dimension(const char* name, const Tensor& x, int64_t dim) {
   if (dim < 1 || dim > x.dims()) {
     fail(name, "dimension " + std::to_string(dim) + " of a tensor of shape " + x.shape().text() + ", expected 1 to " +
-                   std::to_string(x.dims()));
+                   std::to_string(x.dims()) + (dim < 0 ? "; the last is x.dims, not -1" : ""));
   }
   return static_cast<int>(dim) - 1;
 }

@@ -3,12 +3,13 @@
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"
+#include "runtime/ops/functions.h"
 #include "runtime/ops/geometry.h"
 
 namespace mr {
 namespace {
 
-using Operand = std::variant<Tensor, double>;
+using ops::Operand;
 
 // A row names a function's kernels, for both types of entry.
 #define MR_ROW(function, Function)                                      \
@@ -152,7 +153,20 @@ Tensor where_of(const Tensor& condition, const Operand& a, const Operand& b) {
       });
 }
 
+/// 1 where NaN: alone unequal to itself.
+Tensor isnan_of(const Tensor& x) {
+  check::floating("self", x);
+  return forward_of<sub_row>(Tensor::full({}, 1, x.dtype(), x.device()), forward_of<eq_row>(x, x));
+}
+
 }  // namespace
+
+Tensor ops::add(const Operand& a, const Operand& b) { return binary<add_row>(a, b); }
+Tensor ops::sub(const Operand& a, const Operand& b) { return binary<sub_row>(a, b); }
+Tensor ops::mul(const Operand& a, const Operand& b) { return binary<mul_row>(a, b); }
+Tensor ops::div(const Operand& a, const Operand& b) { return binary<div_row>(a, b); }
+Tensor ops::sqrt(const Tensor& x) { return unary<sqrt_row>(x); }
+Tensor ops::where(const Tensor& condition, const Operand& a, const Operand& b) { return where_of(condition, a, b); }
 
 using lua::op;
 extern const lua::OpTable elementwise_methods{
@@ -177,6 +191,7 @@ extern const lua::OpTable elementwise_methods{
         op<&lt_of>("lt", "self, other", "1 where less than other, else 0."),
         op<&le_of>("le", "self, other", "1 where less than or equal to other, else 0."),
         op<&comparison<eq_row>>("eq", "self, other", "1 where equal to other, else 0."),
+        op<&isnan_of>("isnan", "self", "1 where the entry is NaN, else 0."),
         op<&where_of>("where", "self, a, b", "Entries of a where self is not 0, of b elsewhere."),
     }};
 

@@ -18,6 +18,17 @@ std::optional<Tensor> grad_of(const Tensor& x) {
   return to_dense(x.node()->grad, x.shape());
 }
 
+/// The gradient of a leaf is this one from now on, or none.
+void set_grad_of(const Tensor& x, std::optional<Tensor> grad) {
+  if (x.node() == nullptr || !x.node()->leaf)
+    throw ArgumentError("x", "it collects no gradients: only a tensor of which requires_grad() was called does");
+  if (grad) {
+    check::same_kind("grad", *grad, "the tensor", x);
+    check::same_shape("grad", *grad, "the tensor", x);
+  }
+  x.node()->grad = grad ? Gradient(grad->data()) : Gradient();
+}
+
 void zero_grad_of(const Tensor& x) {
   if (x.node() != nullptr) x.node()->grad = Gradient();
 }
@@ -35,6 +46,7 @@ extern const lua::OpTable gradient_functions{
     {
         op<&backward_of>("backward", "loss, seed?, keep?",
                          "Adds the derivatives of loss to the leaves it was computed from."),
+        op<&set_grad_of>("set_grad", "x, grad?", "Sets the gradient that a leaf has collected, or clears it."),
         op<&track_of>("track", "x", "Makes the tensor a leaf that collects gradients."),
         op<&recording_of>("recording", "on", "Turns recording of operations on or off; returns what it was."),
     }};

@@ -5,6 +5,7 @@
 #include "runtime/autograd/node.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/geometry.h"
+#include "runtime/ops/list_columns.h"
 
 namespace mr {
 namespace {
@@ -111,26 +112,41 @@ Tensor summed(const Tensor& x, const Lists& lists, bool mean) {
   return out;
 }
 
+/// One number, or one row of a matrix, for each row of the lists.
+void check_rows(const Tensor& x, const Lists& lists) {
+  check::floating("x", x);
+  if (x.dims() < 2 || x.size(0) != lists.rows()) check::per_row("x", x, lists);
+}
+
 Tensor sum_of(const Lists& lists, const Tensor& x) {
-  check::per_row("x", x, lists);
+  check_rows(x, lists);
+  if (has_columns(x, lists)) return column_sum(x, lists);
   return record("lists:sum", summed(x, lists, false), {x},
                 [lists](const Tensor& g) -> Gradients { return {spread(g, lists, false)}; });
 }
 
 Tensor mean_of(const Lists& lists, const Tensor& x) {
-  check::per_row("x", x, lists);
+  check_rows(x, lists);
+  if (has_columns(x, lists)) return column_mean(x, lists);
   return record("lists:mean", summed(x, lists, true), {x},
                 [lists](const Tensor& g) -> Gradients { return {spread(g, lists, true)}; });
 }
 
 Tensor spread_of(const Lists& lists, const Tensor& v) {
+  const bool of_rows = v.dtype() == Dtype::int64 || (v.dims() > 1 && v.shape().stride(0) != 1);
+  if (of_rows && v.shape().front() == lists.count() && v.dims() > 0) return spread_rows(v, lists);
+  if (of_rows) {
+    throw ArgumentError(
+        "v", "v has shape " + v.shape().text() + " but there are " + std::to_string(lists.count()) + " lists");
+  }
   check::per_list("v", v, lists);
   return record("lists:spread", spread(v, lists, false), {v},
                 [lists](const Tensor& g) -> Gradients { return {summed(g, lists, false)}; });
 }
 
 Tensor max_of(const Lists& lists, const Tensor& x) {
-  check::per_row("x", x, lists);
+  check_rows(x, lists);
+  if (has_columns(x, lists)) return column_max(x, lists);
   Tensor out = Tensor::empty({lists.count()}, x.dtype(), x.device());
   Tensor at = Tensor::empty({lists.count()}, Dtype::int64, x.device());
   with_real(x.dtype(), [&]<class Real>() {
@@ -152,7 +168,8 @@ Tensor max_of(const Lists& lists, const Tensor& x) {
 }
 
 Tensor softmax_of(const Lists& lists, const Tensor& x) {
-  check::per_row("x", x, lists);
+  check_rows(x, lists);
+  if (has_columns(x, lists)) return column_softmax(x, lists);
   Tensor out = Tensor::empty({lists.rows()}, x.dtype(), x.device());
   with_real(x.dtype(), [&]<class Real>() {
     kernels<ArithmeticKernels<Real>>(x.device())
@@ -194,11 +211,15 @@ extern const lua::OpTable lists_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Lists>,
     {
-        op<&sum_of>("sum", "self, x", "Sum of the rows of each list."),
-        op<&mean_of>("mean", "self, x", "Mean of the rows of each list; 0 for an empty list."),
-        op<&max_of>("max", "self, x", "Largest row of each list; -inf for an empty list."),
-        op<&softmax_of>("softmax", "self, x", "e^x over its sum within the list."),
-        op<&spread_of>("spread", "self, v", "The list's value for each of its rows."),
+        op<&sum_of>("sum", "self, x", "Sum of the rows of each list; of a matrix, column by column."),
+        op<&mean_of>("mean", "self, x",
+                     "Mean of the rows of each list, of a matrix column by column; 0 for an empty list."),
+        op<&max_of>("max", "self, x",
+                    "Largest row of each list, of a matrix column by column; -inf for an empty list."),
+        op<&softmax_of>("softmax", "self, x", "e^x over its sum within the list; of a matrix, column by column."),
+        op<&spread_of>(
+            "spread", "self, v",
+            "The list's value for each of its rows, of any type: of users their numbers, of a matrix its rows."),
         op<&head_of>("head", "self, k", "Numbers of the first k rows of each list."),
         op<&select_of>("select", "self, index", "The lists with these numbers, in this order."),
         op<&numbers_of_rows>("rows_of", "self, index", "Numbers of the rows of these lists, in the order of `select`."),

@@ -1,8 +1,9 @@
-// Sums, means, maxima and softmax over all entries or along a dimension.
+// Sums, means, extremes and softmax over all entries or along a dimension.
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"
+#include "runtime/ops/functions.h"
 #include "runtime/ops/geometry.h"
 
 namespace mr {
@@ -84,22 +85,28 @@ Tensor sum_over(const Tensor& x, double divisor) {
   });
 }
 
-std::pair<Tensor, Tensor> max_and_index(const Tensor& x, const Reduction& by) {
-  if (by.runs.length == 0) throw ArgumentError("self", "there is no largest of 0 entries");
+/// The largest entries, or the smallest, and where they are.
+std::pair<Tensor, Tensor> extreme_and_index(const Tensor& x, const Reduction& by, bool largest) {
+  if (by.runs.length == 0)
+    throw ArgumentError("self", std::string("there is no ") + (largest ? "largest" : "smallest") + " of 0 entries");
   Tensor out = Tensor::empty(by.out, x.dtype(), x.device());
   Tensor at = Tensor::empty(by.out, Dtype::int64, x.device());
   with_real(x.dtype(), [&]<class Real>() {
     kernels<ArithmeticKernels<Real>>(x.device())
-        .reduce_max(out.entries(),
-                    {.in = x.span<const Real>(), .out = out.span<Real>(), .at = at.span<int64_t>(), .runs = by.runs});
+        .reduce_max(out.entries(), {.in = x.span<const Real>(),
+                                    .out = out.span<Real>(),
+                                    .at = at.span<int64_t>(),
+                                    .runs = by.runs,
+                                    .sign = largest ? Real(1) : Real(-1)});
   });
   return {out, at};
 }
 
-Tensor max_of(const Tensor& x, std::optional<int64_t> dim) {
+Tensor extreme(const Tensor& x, std::optional<int64_t> dim, bool largest) {
   const Reduction by = reduction(x, dim);
-  const auto [out, at] = max_and_index(x, by);
-  return record("max", out, {x}, [at = at, runs = by.runs, shape = x.shape()](const Tensor& g) -> Gradients {
+  const auto [out, at] = extreme_and_index(x, by, largest);
+  const char* const name = largest ? "max" : "min";
+  return record(name, out, {x}, [at = at, runs = by.runs, shape = x.shape()](const Tensor& g) -> Gradients {
     Tensor gx = Tensor::zeros(shape, g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() {
       kernels<ArithmeticKernels<Real>>(g.device())
@@ -111,7 +118,14 @@ Tensor max_of(const Tensor& x, std::optional<int64_t> dim) {
   });
 }
 
-Tensor argmax_of(const Tensor& x, std::optional<int64_t> dim) { return max_and_index(x, reduction(x, dim)).second; }
+Tensor max_of(const Tensor& x, std::optional<int64_t> dim) { return extreme(x, dim, true); }
+Tensor min_of(const Tensor& x, std::optional<int64_t> dim) { return extreme(x, dim, false); }
+Tensor argmax_of(const Tensor& x, std::optional<int64_t> dim) {
+  return extreme_and_index(x, reduction(x, dim), true).second;
+}
+Tensor argmin_of(const Tensor& x, std::optional<int64_t> dim) {
+  return extreme_and_index(x, reduction(x, dim), false).second;
+}
 
 Tensor softmax_of(const Tensor& x, int64_t dim) {
   const Reduction by = reduction(x, dim);
@@ -135,6 +149,9 @@ Tensor softmax_of(const Tensor& x, int64_t dim) {
 
 }  // namespace
 
+Tensor ops::sum(const Tensor& x, std::optional<int64_t> dim) { return sum_of(x, dim); }
+Tensor ops::mean(const Tensor& x, std::optional<int64_t> dim) { return mean_of(x, dim); }
+
 using lua::op;
 extern const lua::OpTable reduce_methods{
     lua::OpTable::methods,
@@ -145,7 +162,10 @@ extern const lua::OpTable reduce_methods{
         op<&mean_of>("mean", "self, dim?", "Mean of all entries, or along a dimension."),
         op<&max_of>("max", "self, dim?",
                     "Largest entry, of all or along a dimension; its derivative goes to the first of equals."),
+        op<&min_of>("min", "self, dim?",
+                    "Smallest entry, of all or along a dimension; its derivative goes to the first of equals."),
         op<&argmax_of>("argmax", "self, dim?", "Where the largest entry is, counted from 1; int64."),
+        op<&argmin_of>("argmin", "self, dim?", "Where the smallest entry is, counted from 1; int64."),
         op<&softmax_of>("softmax", "self, dim", "e^x over its sum along a dimension."),
     }};
 

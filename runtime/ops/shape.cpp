@@ -3,6 +3,7 @@
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"
+#include "runtime/ops/functions.h"
 #include "runtime/ops/geometry.h"
 
 namespace mr {
@@ -11,6 +12,10 @@ namespace {
 Tensor reshape_of(const Tensor& x, const std::vector<int64_t>& sizes) {
   Shape shape;
   for (const int64_t n : sizes) shape.append(n);
+  return ops::reshape(x, shape);
+}
+
+Tensor reshaped(const Tensor& x, const Shape& shape) {
   if (shape.entries() != x.entries()) {
     throw ArgumentError("sizes", "shape " + shape.text() + " has " + std::to_string(shape.entries()) +
                                      " entries, the tensor of shape " + x.shape().text() + " has " +
@@ -29,14 +34,23 @@ Tensor strided_copy(const Tensor& x, const Shape& shape, const Broadcast& from, 
   return out;
 }
 
-Tensor transposed(const Tensor& x) {
-  const Shape shape{x.size(1), x.size(0)};
-  return strided_copy(x, shape, strided(shape, {1, x.size(1)}), 0);
+/// Dimensions d and e change places.
+Tensor transposed(const Tensor& x, int d, int e) {
+  Shape shape = x.shape();
+  shape.set(d, x.size(e));
+  shape.set(e, x.size(d));
+  std::vector<int64_t> strides;
+  for (int f = 0; f < x.dims(); ++f) strides.push_back(x.shape().stride(f == d ? e : f == e ? d : f));
+  return strided_copy(x, shape, strided(shape, strides), 0);
 }
 
 Tensor t_of(const Tensor& x) {
   if (x.dims() != 2) throw ArgumentError("self", "t() needs 2 dimensions, the tensor has shape " + x.shape().text());
-  return record("t", transposed(x), {x}, [](const Tensor& g) -> Gradients { return {transposed(g)}; });
+  return record("t", transposed(x, 0, 1), {x}, [](const Tensor& g) -> Gradients { return {transposed(g, 0, 1)}; });
+}
+
+Tensor transpose_of(const Tensor& x, int64_t dim, int64_t other) {
+  return ops::transpose(x, check::dimension("dim", x, dim), check::dimension("other", x, other));
 }
 
 /// `count` indices of dimension d from `first`, both of the original.
@@ -157,12 +171,23 @@ Tensor row_dot_of(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
+Tensor ops::reshape(const Tensor& x, const Shape& shape) { return reshaped(x, shape); }
+Tensor ops::narrow(const Tensor& x, int d, int64_t first, int64_t count) {
+  return narrow_of(x, d + 1, first + 1, count);
+}
+Tensor ops::rows(const Tensor& x, const Tensor& index) { return rows_of(x, index); }
+Tensor ops::transpose(const Tensor& x, int d, int e) {
+  return record("transpose", transposed(x, d, e), {x},
+                [d, e](const Tensor& g) -> Gradients { return {transposed(g, d, e)}; });
+}
+
 using lua::op;
 extern const lua::OpTable shape_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Tensor>,
     {
         op<&t_of>("t", "self", "Transpose of a matrix."),
+        op<&transpose_of>("transpose", "self, dim, other", "The tensor with two dimensions in each other's place."),
         op<&narrow_of>("narrow", "self, dim, first, count",
                        "`count` indices of a dimension from `first`; along the first it shares memory."),
         op<&rows_of>("rows", "self, index",

@@ -126,6 +126,12 @@ function core.bound_table(metric, lists, dtype, device, sd) end
 ---@return string
 function core.cache_folder() end
 
+---Tensors one after the other along a dimension; they differ in it only.
+---@param tensors mr.Tensor[]
+---@param dim integer
+---@return mr.Tensor
+function core.cat(tensors, dim) end
+
 ---Raises 'interrupted' if Ctrl-C was pressed.
 function core.check_interrupt() end
 
@@ -941,6 +947,10 @@ function core.save_tensors(path, format, names, tensors, keys, values) end
 ---@param how string
 ---@return mr.Tensor
 function core.scale_lists(x, lists, columns, how) end
+---Sets the gradient that a leaf has collected, or clears it.
+---@param x mr.Tensor
+---@param grad? mr.Tensor
+function core.set_grad(x, grad) end
 
 ---One step of stochastic gradient descent.
 ---@param state mr.OptimizerState
@@ -1046,12 +1056,26 @@ function core.snapshot(parameter, into) end
 ---@return integer
 function core.sobol_bits(index, dimension) end
 
+---Entries in order along a dimension, and their numbers.
+---@param x mr.Tensor
+---@param dim? integer
+---@param descending boolean
+---@return mr.Tensor
+---@return mr.Tensor
+function core.sort(x, dim, descending) end
+
 ---By generalised cross validation; whether the search hit an end.
 ---@param x mr.Tensor
 ---@param y mr.Tensor
 ---@return number
 ---@return boolean
 function core.spline_penalty(x, y) end
+
+---Tensors of one shape along a new dimension.
+---@param tensors mr.Tensor[]
+---@param dim integer
+---@return mr.Tensor
+function core.stack(tensors, dim) end
 
 ---Starts this program again with a command line; a channel to it and its number.
 ---@param words string[]
@@ -1119,6 +1143,15 @@ function core.terminal_width() end
 ---@return integer
 function core.threads(n) end
 
+---The first k entries of that order, and their numbers.
+---@param x mr.Tensor
+---@param k integer
+---@param dim? integer
+---@param largest boolean
+---@return mr.Tensor
+---@return mr.Tensor
+function core.topk(x, k, dim, largest) end
+
 ---Makes the tensor a leaf that collects gradients.
 ---@param x mr.Tensor
 function core.track(x) end
@@ -1129,6 +1162,14 @@ function core.track(x) end
 ---@param what string
 ---@return mr.Tensor
 function core.typical_values(x, columns, what) end
+---Windows of pictures: of {pictures, channels, height, width} a tensor of {pictures, channels, entries of a window, windows}; `outside` is what stands beyond the edges.
+---@param x mr.Tensor
+---@param size integer[]
+---@param stride integer[]
+---@param padding integer[]
+---@param outside number
+---@return mr.Tensor
+function core.unfold(x, size, stride, padding, outside) end
 
 ---Uniform random numbers in [low, high).
 ---@param shape integer[]
@@ -1329,12 +1370,12 @@ function mr_Lists:batch(order, first, count, features, items, users, device) end
 ---@return mr.Tensor
 function mr_Lists:head(k) end
 
----Largest row of each list; -inf for an empty list.
+---Largest row of each list, of a matrix column by column; -inf for an empty list.
 ---@param x mr.Tensor
 ---@return mr.Tensor
 function mr_Lists:max(x) end
 
----Mean of the rows of each list; 0 for an empty list.
+---Mean of the rows of each list, of a matrix column by column; 0 for an empty list.
 ---@param x mr.Tensor
 ---@return mr.Tensor
 function mr_Lists:mean(x) end
@@ -1349,17 +1390,17 @@ function mr_Lists:rows_of(index) end
 ---@return mr.Lists
 function mr_Lists:select(index) end
 
----e^x over its sum within the list.
+---e^x over its sum within the list; of a matrix, column by column.
 ---@param x mr.Tensor
 ---@return mr.Tensor
 function mr_Lists:softmax(x) end
 
----The list's value for each of its rows.
+---The list's value for each of its rows, of any type: of users their numbers, of a matrix its rows.
 ---@param v mr.Tensor
 ---@return mr.Tensor
 function mr_Lists:spread(v) end
 
----Sum of the rows of each list.
+---Sum of the rows of each list; of a matrix, column by column.
 ---@param x mr.Tensor
 ---@return mr.Tensor
 function mr_Lists:sum(x) end
@@ -1492,6 +1533,11 @@ function mr_Tensor:abs() end
 ---@return mr.Tensor
 function mr_Tensor:argmax(dim) end
 
+---Where the smallest entry is, counted from 1; int64.
+---@param dim? integer
+---@return mr.Tensor
+function mr_Tensor:argmin(dim) end
+
 ---The same numbers without graph.
 ---@return mr.Tensor
 function mr_Tensor:detach() end
@@ -1507,6 +1553,11 @@ function mr_Tensor:double() end
 ---@return mr.Tensor
 function mr_Tensor:dropout(rate, seed, stream) end
 
+---Rows of a matrix at the numbers in index (int64, counted from 1, any shape), whose shape the result has with one dimension more; its derivative is sparse.
+---@param index mr.Tensor
+---@return mr.Tensor
+function mr_Tensor:embedding(index) end
+
 ---1 where equal to other, else 0.
 ---@param other mr.Tensor|number
 ---@return mr.Tensor
@@ -1520,6 +1571,12 @@ function mr_Tensor:exp() end
 ---@return mr.Tensor
 function mr_Tensor:float() end
 
+---Entries along a dimension at the numbers in index (int64, counted from 1), which has as many dimensions: x:gather(2, i)[r][c] is x[r][i[r][c]].
+---@param dim integer
+---@param index mr.Tensor
+---@return mr.Tensor
+function mr_Tensor:gather(dim, index) end
+
 ---1 where greater than or equal to other, else 0.
 ---@param other mr.Tensor|number
 ---@return mr.Tensor
@@ -1530,11 +1587,15 @@ function mr_Tensor:ge(other) end
 ---@return mr.Tensor
 function mr_Tensor:gt(other) end
 
+---1 where the entry is NaN, else 0.
+---@return mr.Tensor
+function mr_Tensor:isnan() end
+
 ---The only entry as a number.
 ---@return number
 function mr_Tensor:item() end
 
----Rows of a matrix with mean 0 and variance 1, times gain, plus bias (Ba et al. 2016); epsilon (default 1e-5) is added to the variance.
+---Rows of a matrix (of more dimensions: along the last) with mean 0 and variance 1, times gain, plus bias (Ba et al. 2016); epsilon (default 1e-5) is added to the variance.
 ---@param gain mr.Tensor
 ---@param bias mr.Tensor
 ---@param epsilon? number
@@ -1550,6 +1611,16 @@ function mr_Tensor:le(other) end
 ---@return mr.Tensor
 function mr_Tensor:log() end
 
+---log of e^x over its sum along a dimension, without overflow.
+---@param dim integer
+---@return mr.Tensor
+function mr_Tensor:log_softmax(dim) end
+
+---log of the sum of e^x, of all entries or along a dimension, without overflow.
+---@param dim? integer
+---@return mr.Tensor
+function mr_Tensor:logsumexp(dim) end
+
 ---The same numbers truncated to int64.
 ---@return mr.Tensor
 function mr_Tensor:long() end
@@ -1559,7 +1630,7 @@ function mr_Tensor:long() end
 ---@return mr.Tensor
 function mr_Tensor:lt(other) end
 
----Product of two matrices.
+---Product of matrices, those in the last two dimensions; dimensions before them are broadcast. A vector is a row on the left and a column on the right.
 ---@param other mr.Tensor
 ---@return mr.Tensor
 function mr_Tensor:matmul(other) end
@@ -1578,6 +1649,11 @@ function mr_Tensor:maximum(other) end
 ---@param dim? integer
 ---@return mr.Tensor
 function mr_Tensor:mean(dim) end
+
+---Smallest entry, of all or along a dimension; its derivative goes to the first of equals.
+---@param dim? integer
+---@return mr.Tensor
+function mr_Tensor:min(dim) end
 
 ---The smaller of two entries, broadcast; equal entries share the derivative.
 ---@param other mr.Tensor|number
@@ -1605,6 +1681,13 @@ function mr_Tensor:row_dot(other) end
 ---@return mr.Tensor
 function mr_Tensor:rows(index) end
 
+---A copy with values added along a dimension where index says, the counterpart of gather; numbers may repeat and add up, in the same order every time.
+---@param dim integer
+---@param index mr.Tensor
+---@param values mr.Tensor
+---@return mr.Tensor
+function mr_Tensor:scatter_add(dim, index, values) end
+
 ---1 / (1 + e^-x) of each entry, without overflow.
 ---@return mr.Tensor
 function mr_Tensor:sigmoid() end
@@ -1626,6 +1709,12 @@ function mr_Tensor:softplus() end
 ---Square root of each entry.
 ---@return mr.Tensor
 function mr_Tensor:sqrt() end
+
+---Standard deviation, the square root of `var`; where it is 0, so is its derivative.
+---@param dim? integer
+---@param correction? number
+---@return mr.Tensor
+function mr_Tensor:std(dim, correction) end
 
 ---Sum of all entries, or along a dimension. Adds in float64.
 ---@param dim? integer
@@ -1649,6 +1738,18 @@ function mr_Tensor:tanh() end
 ---@param where string
 ---@return mr.Tensor
 function mr_Tensor:to(where) end
+
+---The tensor with two dimensions in each other's place.
+---@param dim integer
+---@param other integer
+---@return mr.Tensor
+function mr_Tensor:transpose(dim, other) end
+
+---Variance of all entries or along a dimension: squared differences to the mean over the number of entries less the correction, 1 unless given.
+---@param dim? integer
+---@param correction? number
+---@return mr.Tensor
+function mr_Tensor:var(dim, correction) end
 
 ---Entries of a where self is not 0, of b elsewhere.
 ---@param a mr.Tensor|number

@@ -308,6 +308,8 @@ function lists_methods:order(x, options)
   return core.order(core.ranking(x, self, o.ties, 1))
 end
 
+for name, operation in pairs(require "moonrank.operations") do M[name] = operation end
+
 ---Whether a usable GPU is there. Never raises.
 ---@return boolean
 function M.has_cuda() return core.has_cuda() end

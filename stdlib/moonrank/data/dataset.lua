@@ -94,6 +94,15 @@ function M.is(dataset) return getmetatable(dataset) == Dataset end
 ---@field users? mr.Tensor     [lists of the batch]
 ---@field items? mr.Tensor     [rows of the batch]
 ---@field categories? mr.Tensor  [rows of the batch, columns] int64
+---@field row_users? mr.Tensor [rows of the batch] the user of each row, made when first asked for
+local Batch = {}
+
+function Batch:__index(name)
+  if name ~= "row_users" or not self.users then return nil end
+  local made = self.lists:spread(self.users)
+  rawset(self, name, made)
+  return made
+end
 
 -- The lists order[first] to order[first + count - 1].
 local function batch_of(self, order, first, count, device)
@@ -101,13 +110,13 @@ local function batch_of(self, order, first, count, device)
     self.users or nil, device)
   local batch = { lists = lists, size = count, features = features, items = items, users = users }
   if self.categories then batch.categories = self.lists:take_rows(self.categories, order:narrow(1, first, count)):to(device) end
-  return batch
+  return setmetatable(batch, Batch)
 end
 
 local function whole(self, device)
   local batch = { lists = self.lists, size = self.count }
   for _, name in ipairs(inputs) do batch[name] = self[name] and self[name]:to(device) or nil end
-  return batch
+  return setmetatable(batch, Batch)
 end
 
 -- One process's share of some lists: those whose middle is in one of equally long pieces of their rows; indices in `order` of its first and

@@ -125,6 +125,54 @@ describe("on both devices", function()
     end
   end))
 
+  it("joins, orders, gathers, moments and pictures agree", with_cuda(function()
+    local function index(t, device) return mr.tensor(t, { dtype = "int64", device = device }) end
+    for _, dtype in ipairs{ "float32", "float64" } do
+      local x = mr.normal({ 33, 6 }, { seed = 2, dtype = dtype, device = "cpu" })
+      agree("cat", function(t) return mr.cat({ t, t * 2 }, 2) end, x)
+      agree("stack", function(t) return mr.stack({ t, t * 2 }, 3) end, x)
+      agree("transpose", function(t) return t:reshape(3, 11, 6):transpose(1, 3) * 2 end, x)
+      for dim = 1, 2 do
+        for _, name in ipairs{ "min", "var", "std", "logsumexp", "log_softmax" } do
+          agree(name, function(t) return t[name](t, dim) end, x)
+        end
+        agree("sort", function(t) return (t:sort(dim)) end, x)
+        agree("topk", function(t) return (t:topk(3, dim)) end, x)
+        equal(select(2, x:to("cuda"):sort(dim)):to("cpu"):totable(), select(2, x:sort(dim)):totable())
+      end
+      agree("gather", function(t, device) return t:gather(2, index({ { 6, 1, 1 }, { 2, 3, 2 } }, device)) end, x)
+      agree("scatter_add", function(t, device)
+        return t:scatter_add(1, index({ { 5, 5 }, { 5, 1 } }, device), t:narrow(1, 1, 2):narrow(2, 1, 2) * 3)
+      end, x)
+      agree("embedding", function(t, device) return t:embedding(index({ { 3, 1 }, { 3, 33 } }, device)) * 2 end, x)
+      agree("isnan", function(t) return (t:narrow(2, 1, 2) * 0 / 0):isnan() end, x)
+      agree("matmul of many", function(t) return t:reshape(11, 3, 6):matmul(t:reshape(11, 6, 3)) end, x)
+      agree("matmul by one", function(t) return t:reshape(11, 3, 6):matmul(t:narrow(1, 1, 6)) end, x)
+      agree("conv2d", function(t)
+        return t:reshape(1, 2, 9, 11):conv2d(t:narrow(1, 1, 4):reshape(2, 2, 3, 2), { stride = 2, padding = 1 })
+      end, x)
+      agree("max_pool", function(t) return t:reshape(1, 2, 9, 11):max_pool(2, { stride = 1 }) end, x)
+      agree("layer_norm", function(t) return t:reshape(3, 11, 6):layer_norm(t:narrow(1, 1, 1), t:narrow(1, 2, 1)) end, x)
+      agree("batch_norm", function(t, device)
+        local o = { dtype = dtype, device = device }
+        local state = { mean = mr.zeros({ 6 }, o), variance = mr.ones({ 6 }, o), training = true }
+        return t:batch_norm(t:narrow(1, 1, 1), t:narrow(1, 2, 1), state)
+      end, x)
+    end
+    equal(mr.cat{ index({ 1, 2 }, "cuda"), index({ 3 }, "cuda") }:to("cpu"):totable(), { 1, 2, 3 })
+  end))
+
+  it("reductions over the rows of matrices agree", with_cuda(function()
+    for _, dtype in ipairs{ "float32", "float64" } do
+      local x = mr.normal({ lists.rows, 5 }, { seed = 3, dtype = dtype, device = "cpu" })
+      for _, name in ipairs{ "sum", "mean", "softmax" } do agree(name, function(t) return lists[name](lists, t) end, x) end
+      agree("max", function(t) return lists:max(t):narrow(1, 2, lists.count - 1) end, x)
+      agree("spread", function(t) return lists:spread(lists:sum(t)) end, x)
+    end
+    local users = mr.arange(1, lists.count, { dtype = "int64", device = "cpu" })
+    equal(lists:spread(users:to("cuda")):to("cpu"):totable(), lists:spread(users):totable())
+  end))
+
   it("reductions over lists agree", with_cuda(function()
     for _, dtype in ipairs{ "float32", "float64" } do
       local x = numbers(4, { dtype = dtype })

@@ -201,6 +201,65 @@ describe("per list", function()
   end)
 end)
 
+describe("reductions over the rows of a matrix", function()
+  local lists, _ = ragged(2)
+  local width = 3
+  local x = mr.normal({ rows, width }, { seed = 5, dtype = "float64" })
+
+  local function column(of, c) return of:narrow(2, c, 1):reshape(#of) end
+
+  it("are those of each column", function()
+    for _, name in ipairs{ "sum", "mean", "max", "softmax" } do
+      local all = lists[name](lists, x)
+      equal(all:shape(), { name == "softmax" and rows or #sizes, width })
+      for c = 1, width do near(column(all, c), lists[name](lists, column(x, c)), 1e-12, name) end
+      near(lists[name](lists, x:float()):double(), all, 1e-5, name)
+      -- more dimensions are more columns
+      equal(lists[name](lists, mr.stack({ x, x }, 3)):shape(), { #all, width, 2 })
+      near(lists[name](lists, mr.stack({ x, x }, 3)):narrow(3, 2, 1):reshape(#all, width), all, 1e-15, name)
+    end
+  end)
+
+  it("spread gives each row its list's row, of any type", function()
+    local v = mr.normal({ #sizes, width }, { seed = 6, dtype = "float64" })
+    local spread = lists:spread(v)
+    for c = 1, width do equal(column(spread, c):totable(), lists:spread(column(v, c)):totable()) end
+    local numbers, expected = mr.arange(1, #sizes, { dtype = "int64" }), {}
+    for l, n in ipairs(sizes) do for _ = 1, n do expected[#expected + 1] = l end end
+    equal({ lists:spread(numbers).dtype, lists:spread(numbers):totable() }, { "int64", expected })
+    raises(function() return lists:spread(index{ 1 }) end, "v has shape {1} but there are 13 lists")
+  end)
+
+  it("have the derivatives that differences have", function()
+    local few = mr.lists{ { 0, 1 }, {}, { 1 }, { 0, 0, 1 } }
+    local y, w = mr.normal({ 6, 2 }, { seed = 1 }), mr.normal({ 4, 2 }, { seed = 2, dtype = "float64" })
+    for _, name in ipairs{ "sum", "mean", "softmax" } do
+      check(mr.gradcheck(function(t) return few[name](few, t) end, y) < 1e-8, name)
+    end
+    check(mr.gradcheck(function(t) return few:max(t):rows(index{ 1, 3, 4 }) end, y) < 1e-8)
+    check(mr.gradcheck(function(t) return few:spread(t) end, w) < 1e-8)
+  end)
+
+  it("of no lists, of empty lists, and of no columns", function()
+    local none, empty = mr.lists{}, mr.lists{ {}, {} }
+    equal(none:sum(mr.zeros(0, 2)):shape(), { 0, 2 })
+    equal(empty:sum(mr.zeros(0, 2)):totable(), { { 0, 0 }, { 0, 0 } })
+    equal(empty:mean(mr.zeros(0, 2)):totable(), { { 0, 0 }, { 0, 0 } })
+    equal(empty:max(mr.zeros(0, 2)):totable(), { { -1 / 0, -1 / 0 }, { -1 / 0, -1 / 0 } })
+    equal(empty:softmax(mr.zeros(0, 2)):shape(), { 0, 2 })
+    equal(empty:spread(mr.ones(2, 3)):shape(), { 0, 3 })
+    equal(mr.lists{ { 1, 0 } }:sum(mr.zeros(2, 0)):shape(), { 1, 0 })
+  end)
+
+  it("keep NaN, and take the first of equals for the derivative of the largest", function()
+    local small = mr.lists{ { 0, 0, 0 } }
+    equal(small:max(mr.tensor{ { 1, 2 }, { 0 / 0, 3 }, { 5, 3 } }):totable(), { { 0 / 0, 3 } })
+    local t = mr.tensor{ { 1, 5 }, { 1, 7 }, { 0, 7 } }:requires_grad()
+    small:max(t):sum():backward()
+    equal(t.grad:totable(), { { 1, 0 }, { 0, 1 }, { 0, 0 } })
+  end)
+end)
+
 describe("mistakes with lists", function()
   local lists = mr.lists{ { 1, 0 }, { 0 } }
   local cases = {
@@ -220,6 +279,8 @@ describe("mistakes with lists", function()
     { function() return mr.lists{ relevance = { 1, 0, 1 }, ids = { "a", "b", "a" } } end, "id 'a' returns at row 3" },
     { function() return mr.lists{ relevance = { 1, 0 }, ids = { 1, 1 }, documents = { "a" } } end, "1 documents for 2 rows" },
     { function() return lists:sum(mr.ones(2)) end, "x has 2 entries but lists have 3 rows" },
+    { function() return lists:sum(mr.ones(2, 3)) end, "x has 6 entries but lists have 3 rows" },
+    { function() return lists:spread(mr.ones(3, 2)) end, "v has shape {3, 2} but there are 2 lists" },
     { function() return lists:softmax(index{ 1, 2, 3 }) end, "int64 tensors hold indices" },
     { function() return lists:spread(mr.ones(3)) end, "v has 3 entries but there are 2 lists" },
     { function() return lists:head(-1) end, "-1, expected 0 or more" },

@@ -33,7 +33,8 @@ local function walk(set, options)
     equal(batch.lists.count, batch.size)
     local users, sizes = batch.users:totable(), batch.lists.sizes:totable()
     local features, items, relevance = batch.features:totable(), batch.items:totable(), batch.lists.relevance:totable()
-    local row = 0
+    local row, row_users = 0, batch.row_users:totable()
+    equal(batch.row_users, rawget(batch, "row_users"))
     for l = 1, batch.size do
       local list = users[l] // 10
       order[#order + 1] = list
@@ -41,7 +42,7 @@ local function walk(set, options)
       for i = 1, sizes[l] do
         row = row + 1
         equal(features[row], { list + 0.0, i + 0.0 })
-        equal({ items[row], relevance[row] }, { list * 1000 + i, i % 3 + 0.0 })
+        equal({ items[row], relevance[row], row_users[row] }, { list * 1000 + i, i % 3 + 0.0, users[l] })
       end
     end
     equal(#items, row)

@@ -1,0 +1,61 @@
+// Windows of pictures laid out as columns, so that a convolution is a product of matrices and pooling a maximum.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/view.h"
+
+namespace mr {
+
+/// How windows lie in the planes of pictures: along each axis, 0 down and 1 across, the size of a plane, of a window,
+/// how many windows there are, from one to the next, and what is added at either end.
+struct Windows {
+  int64_t size[2], window[2], count[2], stride[2], padding[2];
+
+  MR_HD int64_t area() const { return window[0] * window[1]; }
+  MR_HD int64_t places() const { return count[0] * count[1]; }
+  MR_HD int64_t plane() const { return size[0] * size[1]; }
+};
+
+/// out[plane, place in the window, window] = in[plane, down, across], or `outside`.
+template <class Real>
+struct Unfold {
+  Span<const Real> in;
+  Windows windows;
+  Real outside;
+  Span<Real> out;
+  MR_HD void operator()(int64_t i) const {
+    const Windows& w = windows;
+    const int64_t at = i % w.places(), rest = i / w.places(), inside = rest % w.area(), plane = rest / w.area();
+    const int64_t down = at / w.count[1] * w.stride[0] + inside / w.window[1] - w.padding[0];
+    const int64_t across = at % w.count[1] * w.stride[1] + inside % w.window[1] - w.padding[1];
+    const bool within = down >= 0 && down < w.size[0] && across >= 0 && across < w.size[1];
+    out[i] = within ? in[plane * w.plane() + down * w.size[1] + across] : outside;
+  }
+};
+
+/// The derivative: every entry of a picture adds up those of the windows that it is in, in their order.
+template <class Real>
+struct Fold {
+  Span<const Real> upstream;
+  Windows windows;
+  Span<Real> out;
+  MR_HD void operator()(int64_t i) const {
+    const Windows& w = windows;
+    const int64_t plane = i / w.plane(), down = i % w.plane() / w.size[1] + w.padding[0];
+    const int64_t across = i % w.size[1] + w.padding[1];
+    double total = 0;
+    for (int64_t a = 0; a < w.window[0]; ++a) {
+      const int64_t y = (down - a) / w.stride[0];
+      if (down < a || (down - a) % w.stride[0] != 0 || y >= w.count[0]) continue;
+      for (int64_t b = 0; b < w.window[1]; ++b) {
+        const int64_t x = (across - b) / w.stride[1];
+        if (across < b || (across - b) % w.stride[1] != 0 || x >= w.count[1]) continue;
+        total += upstream[(plane * w.area() + a * w.window[1] + b) * w.places() + y * w.count[1] + x];
+      }
+    }
+    out[i] = static_cast<Real>(total);
+  }
+};
+
+}  // namespace mr

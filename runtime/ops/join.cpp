@@ -1,0 +1,130 @@
+// Tensors joined along a dimension that they have, or along a new one.
+#include "kernels/tensor/rows.h"
+#include "runtime/autograd/node.h"
+#include "runtime/lua/bind.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/geometry.h"
+
+namespace mr {
+namespace {
+
+/// A part of a tensor whose dimensions up to the joined one make `outer` rows of `width` entries.
+struct Part {
+  Shape shape;
+  int64_t outer, width, row, shift;
+  bool needed;
+
+  Broadcast place() const { return outer == 1 ? Broadcast{} : strided({outer, width}, {row, 1}); }
+};
+
+Tensor put_together(const std::vector<Tensor>& tensors, const std::vector<Part>& parts, const Shape& shape) {
+  const Tensor& first = tensors[0];
+  Tensor out = Tensor::empty(shape, first.dtype(), first.device());
+  with_any(out.dtype(), [&]<class T>() {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      kernels<MoveKernels<T>>(out.device())
+          .strided_put(tensors[i].entries(), {.in = tensors[i].span<const T>(),
+                                              .out = out.span<T>(),
+                                              .to = parts[i].place(),
+                                              .shift = parts[i].shift});
+    }
+  });
+  return out;
+}
+
+Gradients taken_apart(const Tensor& g, const std::vector<Part>& parts) {
+  Gradients gradients;
+  for (const Part& part : parts) {
+    gradients.emplace_back();
+    if (!part.needed) continue;
+    const Tensor piece = Tensor::empty(part.shape, g.dtype(), g.device());
+    with_real(g.dtype(), [&]<class Real>() {
+      kernels<MoveKernels<Real>>(g.device())
+          .strided_copy(
+              piece.entries(),
+              {.in = g.span<const Real>(), .out = piece.span<Real>(), .from = part.place(), .shift = part.shift});
+    });
+    gradients.back() = piece;
+  }
+  return gradients;
+}
+
+/// The tensors, of these shapes, along dimension d counted from 0.
+Tensor joined(const char* name, const std::vector<Tensor>& tensors, const std::vector<Shape>& shapes, int d) {
+  Shape shape = shapes[0];
+  shape.set(d, 0);
+  for (const Shape& each : shapes) shape.set(d, shape[d] + each[d]);
+  int64_t outer = 1, shift = 0;
+  for (int e = 0; e < d; ++e) outer *= shape[e];
+  const int64_t row = shape[d] * shape.stride(d);
+  std::vector<Part> parts;
+  bool indices_here = tensors[0].dtype() == Dtype::int64 && tensors[0].device() == Device::cuda;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const int64_t width = shapes[i][d] * shape.stride(d);
+    parts.push_back({shapes[i], outer, width, row, shift, tensors[i].node() != nullptr});
+    shift += width;
+    indices_here = indices_here && tensors[i].host_bytes() != nullptr;
+  }
+  if (indices_here) {  // bytes of indices that the host has are kept
+    std::vector<Tensor> here;
+    for (const Tensor& each : tensors) here.push_back(each.to(Device::cpu));
+    return put_together(here, parts, shape).to(Device::cuda);
+  }
+  return record(name, put_together(tensors, parts, shape), tensors,
+                [parts](const Tensor& g) -> Gradients { return taken_apart(g, parts); });
+}
+
+std::string named(size_t i) { return "tensor " + std::to_string(i + 1); }
+
+/// At least one tensor, all of one type and device.
+void check_kinds(const std::vector<Tensor>& tensors) {
+  if (tensors.empty()) throw ArgumentError("tensors", "there are none, expected at least one");
+  for (size_t i = 1; i < tensors.size(); ++i) check::same_kind("tensors", tensors[i], "the first", tensors[0]);
+}
+
+Tensor cat_of(const std::vector<Tensor>& tensors, int64_t dim) {
+  check_kinds(tensors);
+  const int d = check::dimension("dim", tensors[0], dim);
+  const Shape& first = tensors[0].shape();
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    shapes.push_back(tensors[i].shape());
+    if (shapes[i].dims() == first.dims() && shapes[i].without(d) == first.without(d)) continue;
+    throw ArgumentError("tensors", named(i) + " has shape " + shapes[i].text() + ", expected that of the first, " +
+                                       first.text() + ", but for dimension " + std::to_string(dim));
+  }
+  return joined("cat", tensors, shapes, d);
+}
+
+Tensor stack_of(const std::vector<Tensor>& tensors, int64_t dim) {
+  check_kinds(tensors);
+  const Shape& first = tensors[0].shape();
+  if (dim < 1 || dim > first.dims() + 1) {
+    throw ArgumentError("dim", "new dimension " + std::to_string(dim) + " of tensors of shape " + first.text() +
+                                   ", expected 1 to " + std::to_string(first.dims() + 1));
+  }
+  Shape shape;
+  for (int d = 0; d <= first.dims(); ++d) {
+    if (d + 1 == dim) shape.append(1);
+    if (d < first.dims()) shape.append(first[d]);
+  }
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].shape() == first) continue;
+    throw ArgumentError("tensors", named(i) + " has shape " + tensors[i].shape().text() +
+                                       ", expected that of the first, " + first.text());
+  }
+  return joined("stack", tensors, std::vector<Shape>(tensors.size(), shape), static_cast<int>(dim) - 1);
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable join_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&cat_of>("cat", "tensors, dim", "Tensors one after the other along a dimension; they differ in it only."),
+        op<&stack_of>("stack", "tensors, dim", "Tensors of one shape along a new dimension."),
+    }};
+
+}  // namespace mr

@@ -1,0 +1,180 @@
+-- Operations of models, composed of those of the core: tensors joined, sorted, convolved, normalised. What is a method of tensors is put
+-- into their class here; the table that this returns holds the functions.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+---@class mr.Tensor
+local tensor = core.classes["mr.Tensor"].methods
+
+---Tensors one after the other along a dimension; they have the same sizes in all others.
+---@param tensors mr.Tensor[]  of one type, on one device; at least one
+---@param dim? integer         default 1
+---@return mr.Tensor
+---Example: `mr.cat({mr.tensor{1, 2}, mr.tensor{3}})   --> {1, 2, 3}  mr.Tensor {3} float32`
+---Example: `mr.cat({mr.ones(2, 3), mr.zeros(2, 4)}, 2):size(2)   --> 7`
+function M.cat(tensors, dim) return core.cat(tensors, dim or 1) end
+
+---Tensors of one shape along a new dimension.
+---@param tensors mr.Tensor[]  of one shape and type, on one device; at least one
+---@param dim? integer         where the new dimension is in the result, default 1
+---@return mr.Tensor
+---Example: `mr.stack({mr.tensor{1, 2}, mr.tensor{3, 4}}, 2)[1]   --> {1, 3}  mr.Tensor {2} float32`
+function M.stack(tensors, dim) return core.stack(tensors, dim or 1) end
+
+---Entries in order along a dimension, and their numbers in it. Of equal entries the first comes first, in either order. NaN is an error.
+---@param dim? integer  default: the last
+---@param options? { descending?: boolean }  default false: the smallest first
+---@return mr.Tensor    [as this one] differentiable
+---@return mr.Tensor    [as this one] int64
+---Example: `mr.tensor{3, 1, 2}:sort()   --> {1, 2, 3}  mr.Tensor {3} float32, {2, 3, 1}  mr.Tensor {3} int64`
+function tensor:sort(dim, options)
+  if type(dim) == "table" then dim, options = nil, dim end
+  local o = check.options("sort", options, { descending = false })
+  return core.sort(self, dim, o.descending)
+end
+
+---The k largest entries along a dimension, the largest first, and their numbers in it. Of equal entries the first comes first.
+---@param k integer
+---@param dim? integer  default: the last
+---@param options? { largest?: boolean }  default true; false: the k smallest, the smallest first
+---@return mr.Tensor    differentiable
+---@return mr.Tensor    int64
+---Example: `mr.tensor{{3, 1, 2}, {5, 9, 7}}:topk(1):totable()[2][1]   --> 9.0`
+function tensor:topk(k, dim, options)
+  if type(dim) == "table" then dim, options = nil, dim end
+  local o = check.options("topk", options, { largest = true })
+  return core.topk(self, k, dim, o.largest)
+end
+
+-- n or {down, across} as the latter.
+local function pair(where, name, value)
+  if math.type(value) == "integer" then return { value, value } end
+  if type(value) == "table" and #value == 2 and math.type(value[1]) == "integer" and math.type(value[2]) == "integer" then return value end
+  check.fail("%s: %s is %s, expected an integer or two of them, down and across", where, name,
+    type(value) == "table" and "a table" or tostring(value))
+end
+
+-- Windows per axis: as many as fit.
+local function places(size, window, stride, padding, axis) return (size + 2 * padding[axis] - window[axis]) // stride[axis] + 1 end
+
+---@class mr.ConvolutionOptions
+---@field bias? mr.Tensor               [outputs]
+---@field stride? integer|integer[]     from one window to the next, default 1; two integers: down and across
+---@field padding? integer|integer[]    zeros on each side, default 0
+
+---Convolution of pictures with windows (cross-correlation, as networks call a convolution): the inner product of each output's weights with
+---each window.
+---@param weight mr.Tensor  [outputs, channels, height, width]
+---@param options? mr.ConvolutionOptions
+---@return mr.Tensor        [pictures, outputs, windows down, windows across] of this one's [pictures, channels, height, width]
+---Example: `mr.ones(1, 1, 3, 3):conv2d(mr.ones(1, 1, 2, 2)):totable()[1][1][1][1]   --> 4.0`
+function tensor:conv2d(weight, options)
+  local o = check.options("conv2d", options, { bias = check.none, stride = check.none, padding = check.none })
+  local of, by = core.shape(self), core.shape(weight)
+  if #of ~= 4 or #by ~= 4 or of[2] ~= by[2] then
+    check.fail("conv2d: shapes {%s} and {%s}, expected {pictures, channels, height, width} and {outputs, channels, height, width}",
+      table.concat(of, ", "), table.concat(by, ", "))
+  end
+  local window, stride, padding = { by[3], by[4] }, pair("conv2d", "stride", o.stride or 1), pair("conv2d", "padding", o.padding or 0)
+  local columns = core.unfold(self, window, stride, padding, 0)
+  local length = by[2] * by[3] * by[4]
+  local down, across = places(of[3], window, stride, padding, 1), places(of[4], window, stride, padding, 2)
+  local out = core.reshape(core.reshape(weight, { by[1], length }):matmul(core.reshape(columns, { of[1], length, down * across })),
+    { of[1], by[1], down, across })
+  if not o.bias then return out end
+  if o.bias:numel() ~= by[1] then check.fail("conv2d: bias has %d entries for %d outputs", o.bias:numel(), by[1]) end
+  return out + core.reshape(o.bias, { by[1], 1, 1 })
+end
+
+---@class mr.PoolingOptions
+---@field stride? integer|integer[]   from one window to the next, default: the window's size
+---@field padding? integer|integer[]  of -inf on each side, default 0, at most half of the window
+
+---The largest entry of each window of pictures; its derivative goes to the first of equals.
+---@param size integer|integer[]  of a window; two integers: down and across
+---@param options? mr.PoolingOptions
+---@return mr.Tensor  [pictures, channels, windows down, windows across] of this one's [pictures, channels, height, width]
+---Example: `mr.arange(1, 16):reshape(1, 1, 4, 4):max_pool(2):totable()[1][1][2][2]   --> 16.0`
+function tensor:max_pool(size, options)
+  local o = check.options("max_pool", options, { stride = check.none, padding = check.none })
+  local window = pair("max_pool", "size", size)
+  local stride, padding = pair("max_pool", "stride", o.stride or window), pair("max_pool", "padding", o.padding or 0)
+  for axis = 1, 2 do
+    if 2 * padding[axis] > window[axis] then
+      check.fail("max_pool: padding of %d, expected at most half of the window's %d", padding[axis], window[axis])
+    end
+  end
+  local columns, of = core.unfold(self, window, stride, padding, -math.huge), core.shape(self)
+  local down, across = places(of[3], window, stride, padding, 1), places(of[4], window, stride, padding, 2)
+  return core.reshape(columns:max(3), { of[1], of[2], down, across })
+end
+
+---@class mr.BatchNormOptions
+---@field mean mr.Tensor       [channels] running means, which training changes
+---@field variance mr.Tensor   [channels] running variances, which training changes
+---@field training boolean     true: normalises by the batch, and moves the running numbers towards it; false: normalises by them
+---@field momentum? number     how far they move, default 0.1
+---@field epsilon? number      added to variances, default 1e-5
+
+-- The running numbers move towards those of the batch, whose variance is unbiased there (correction 1).
+local function follow(rows, o)
+  local x = rows:detach()
+  for _, part in ipairs{ { o.mean, x:mean(2) }, { o.variance, x:var(2) } } do
+    local running = part[1]:detach()
+    core.restore(running, running * (1 - o.momentum) + core.reshape(part[2], core.shape(running)) * o.momentum)
+  end
+end
+
+---Channels with mean 0 and variance 1 over all rows of the batch, times gain, plus bias (Ioffe and Szegedy 2015).
+---@param gain mr.Tensor  [channels]
+---@param bias mr.Tensor  [channels]
+---@param options mr.BatchNormOptions
+---@return mr.Tensor      of this one's shape, [rows, channels] or [rows, channels, ...]
+---Example:
+---```lua
+---local mean, variance = mr.zeros(1), mr.ones(1)
+---local y = mr.tensor{{1}, {3}}:batch_norm(mr.ones(1), mr.zeros(1), {mean = mean, variance = variance, training = true})
+---y:totable()[2][1], mean:item()   --> 1.000, 0.200
+---```
+function tensor:batch_norm(gain, bias, options)
+  local o = check.options("batch_norm", options,
+    { mean = check.none, variance = check.none, training = check.none, momentum = 0.1, epsilon = 1e-5 })
+  local of = core.shape(self)
+  if #of < 2 then check.fail("batch_norm: a tensor of shape {%s}, expected {rows, channels} or more", table.concat(of, ", ")) end
+  if type(o.training) ~= "boolean" then check.fail("batch_norm: training is %s, expected true or false", tostring(o.training)) end
+  for name, each in pairs{ gain = gain, bias = bias, mean = o.mean or false, variance = o.variance or false } do
+    if not each then check.fail("batch_norm: %s is missing", name) end
+    if each:numel() ~= of[2] then check.fail("batch_norm: %s has %d entries for %d channels", name, each:numel(), of[2]) end
+  end
+  local across = { of[2] }
+  for d = 3, #of do across[d - 1] = 1 end
+  local function per_channel(x) return core.reshape(x, across) end
+  local normal
+  if o.training then
+    local turned = self:transpose(1, 2)
+    local count = self:numel() // math.max(1, of[2])
+    if count < 2 then check.fail("batch_norm: %d row in the batch, expected at least 2 in training", count) end
+    local rows = core.reshape(turned, { of[2], count })
+    local kind = { dtype = self.dtype, device = self.device }
+    local ones, zeros = core.full({ count }, 1, kind.dtype, kind.device), core.full({ count }, 0, kind.dtype, kind.device)
+    normal = core.reshape(rows:layer_norm(ones, zeros, o.epsilon), core.shape(turned)):transpose(1, 2)
+    follow(rows, o)
+  else
+    normal = (self - per_channel(o.mean:detach())) / per_channel((o.variance:detach() + o.epsilon):sqrt())
+  end
+  return normal * per_channel(gain) + per_channel(bias)
+end
+
+-- What a script may set of a tensor: its gradient. Entries are not changed in place, because operations keep them for their derivatives.
+core.classes["mr.Tensor"].meta.__newindex = function(self, key, value)
+  if key == "grad" then return core.set_grad(self, value) end
+  if type(key) == "number" then
+    check.fail("x[%s] = ... is not possible: entries of a tensor do not change; make a new one with mr.cat, mr.stack, x:where, "
+      .. "x:scatter_add or mr.tensor", tostring(key))
+  end
+  check.fail("field '%s' of a tensor cannot be set; only grad can", tostring(key))
+end
+
+return M
