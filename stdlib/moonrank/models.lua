@@ -60,8 +60,8 @@ function M.self_attention(options) return built_in.self_attention(options) end
 
 ---Makes a new kind of model from its parameters and a forward pass: afterwards `mr.models[name]{...}` builds it. What `parameters` draws
 ---without a seed depends on the option `seed` alone, and two calls differ. `forward` gets `batch.lists`, `batch.features` [rows, width] or
----`batch.users` [lists] and `batch.items` [rows], and `batch.categories` (mr.Dataset:categorical); in mr.fit's training batches `batch.training` is true. A script may define its own names anew;
----models made before keep their definition.
+---`batch.users` [lists], `batch.row_users` and `batch.items` [rows], and `batch.categories` (mr.Dataset:categorical); in mr.fit's training
+---batches `batch.training` is true. A script may define its own names anew; models made before keep their definition.
 ---@param name string
 ---@param definition mr.models.Definition
 ---@return fun(options?: table): mr.Model

@@ -112,59 +112,68 @@ function tensor:max_pool(size, options)
 end
 
 ---@class mr.BatchNormOptions
----@field mean mr.Tensor       [channels] running means, which training changes
----@field variance mr.Tensor   [channels] running variances, which training changes
----@field training boolean     true: normalises by the batch, and moves the running numbers towards it; false: normalises by them
+---@field mean mr.Tensor       [channels] running means
+---@field variance mr.Tensor   [channels] running variances
+---@field training? boolean    true: normalises by the batch, towards which the running numbers move; false (default): normalises by them
 ---@field momentum? number     how far they move, default 0.1
 ---@field epsilon? number      added to variances, default 1e-5
 
--- The running numbers move towards those of the batch, whose variance is unbiased there (correction 1).
-local function follow(rows, o)
-  local x = rows:detach()
-  for _, part in ipairs{ { o.mean, x:mean(2) }, { o.variance, x:var(2) } } do
-    local running = part[1]:detach()
-    core.restore(running, running * (1 - o.momentum) + core.reshape(part[2], core.shape(running)) * o.momentum)
-  end
+-- `running` moved towards what the batch has.
+local function moved(running, of_batch, momentum)
+  return running:detach() * (1 - momentum) + core.reshape(of_batch, core.shape(running)) * momentum
 end
 
----Channels with mean 0 and variance 1 over all rows of the batch, times gain, plus bias (Ioffe and Szegedy 2015).
+-- Rows of channels, and what brings them back to the shape of x.
+local function by_channel(x)
+  local turned = x:transpose(1, 2)
+  local shape = core.shape(turned)
+  local count = x:numel() // math.max(1, shape[1])
+  if count < 2 then check.fail("batch_norm: %d row in the batch, expected at least 2 in training", count) end
+  return core.reshape(turned, { shape[1], count }), function(rows) return core.reshape(rows, shape):transpose(1, 2) end
+end
+
+local function batch_norm_options(x, gain, bias, options)
+  local o = check.options("batch_norm", options,
+    { mean = check.none, variance = check.none, training = false, momentum = 0.1, epsilon = 1e-5 })
+  local of = core.shape(x)
+  if #of < 2 then check.fail("batch_norm: a tensor of shape {%s}, expected {rows, channels} or more", table.concat(of, ", ")) end
+  for _, part in ipairs{ { "gain", gain }, { "bias", bias }, { "mean", o.mean }, { "variance", o.variance } } do
+    if part[2] == nil then check.fail("batch_norm: %s is missing", part[1]) end
+    if part[2]:numel() ~= of[2] then check.fail("batch_norm: %s has %d entries for %d channels", part[1], part[2]:numel(), of[2]) end
+  end
+  return o, of
+end
+
+---Channels with mean 0 and variance 1 over all rows of the batch, times gain, plus bias (Ioffe and Szegedy 2015). The running numbers are
+---buffers of a model: `y, self.mean, self.variance = x:batch_norm(self.gain, self.bias, {mean = self.mean, variance = self.variance,
+---training = batch.training})`. They keep variances of rows - 1 in the denominator; the batch is normalised by those of all rows.
 ---@param gain mr.Tensor  [channels]
 ---@param bias mr.Tensor  [channels]
 ---@param options mr.BatchNormOptions
 ---@return mr.Tensor      of this one's shape, [rows, channels] or [rows, channels, ...]
+---@return mr.Tensor      the running means from now on
+---@return mr.Tensor      the running variances from now on
 ---Example:
 ---```lua
----local mean, variance = mr.zeros(1), mr.ones(1)
----local y = mr.tensor{{1}, {3}}:batch_norm(mr.ones(1), mr.zeros(1), {mean = mean, variance = variance, training = true})
----y:totable()[2][1], mean:item()   --> 1.000, 0.200
+---local state = {mean = mr.zeros(1), variance = mr.ones(1), training = true}
+---local y, mean, variance = mr.tensor{{1}, {3}}:batch_norm(mr.ones(1), mr.zeros(1), state)
+---y:totable()[2][1], mean:item(), variance:item()   --> 1.000, 0.200, 1.100
 ---```
 function tensor:batch_norm(gain, bias, options)
-  local o = check.options("batch_norm", options,
-    { mean = check.none, variance = check.none, training = check.none, momentum = 0.1, epsilon = 1e-5 })
-  local of = core.shape(self)
-  if #of < 2 then check.fail("batch_norm: a tensor of shape {%s}, expected {rows, channels} or more", table.concat(of, ", ")) end
-  if type(o.training) ~= "boolean" then check.fail("batch_norm: training is %s, expected true or false", tostring(o.training)) end
-  for name, each in pairs{ gain = gain, bias = bias, mean = o.mean or false, variance = o.variance or false } do
-    if not each then check.fail("batch_norm: %s is missing", name) end
-    if each:numel() ~= of[2] then check.fail("batch_norm: %s has %d entries for %d channels", name, each:numel(), of[2]) end
-  end
+  local o, of = batch_norm_options(self, gain, bias, options)
   local across = { of[2] }
   for d = 3, #of do across[d - 1] = 1 end
   local function per_channel(x) return core.reshape(x, across) end
-  local normal
-  if o.training then
-    local turned = self:transpose(1, 2)
-    local count = self:numel() // math.max(1, of[2])
-    if count < 2 then check.fail("batch_norm: %d row in the batch, expected at least 2 in training", count) end
-    local rows = core.reshape(turned, { of[2], count })
-    local kind = { dtype = self.dtype, device = self.device }
-    local ones, zeros = core.full({ count }, 1, kind.dtype, kind.device), core.full({ count }, 0, kind.dtype, kind.device)
-    normal = core.reshape(rows:layer_norm(ones, zeros, o.epsilon), core.shape(turned)):transpose(1, 2)
-    follow(rows, o)
-  else
-    normal = (self - per_channel(o.mean:detach())) / per_channel((o.variance:detach() + o.epsilon):sqrt())
+  if not o.training then
+    local scale = per_channel((o.variance:detach() + o.epsilon):sqrt())
+    return (self - per_channel(o.mean:detach())) / scale * per_channel(gain) + per_channel(bias), o.mean, o.variance
   end
-  return normal * per_channel(gain) + per_channel(bias)
+  local rows, back = by_channel(self)
+  local function each(value) return core.full({ rows:size(2) }, value, self.dtype, self.device) end
+  local normal = rows:layer_norm(each(1), each(0), o.epsilon)
+  local batch = rows:detach()
+  return back(normal) * per_channel(gain) + per_channel(bias), moved(o.mean, batch:mean(2), o.momentum),
+    moved(o.variance, batch:var(2), o.momentum)
 end
 
 -- What a script may set of a tensor: its gradient. Entries are not changed in place, because operations keep them for their derivatives.

@@ -156,7 +156,7 @@ describe("on both devices", function()
       agree("batch_norm", function(t, device)
         local o = { dtype = dtype, device = device }
         local state = { mean = mr.zeros({ 6 }, o), variance = mr.ones({ 6 }, o), training = true }
-        return t:batch_norm(t:narrow(1, 1, 1), t:narrow(1, 2, 1), state)
+        return (t:batch_norm(t:narrow(1, 1, 1), t:narrow(1, 2, 1), state))
       end, x)
     end
     equal(mr.cat{ index({ 1, 2 }, "cuda"), index({ 3 }, "cuda") }:to("cpu"):totable(), { 1, 2, 3 })

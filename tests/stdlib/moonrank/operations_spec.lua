@@ -28,8 +28,9 @@ local calls = {
   max_pool = function(x, a) return x[1]:max_pool(a.size, { stride = a.stride, padding = a.padding }) end,
   layer_norm = function(x) return x[1]:layer_norm(x[2], x[3]) end,
   batch_norm = function(x, a, case)
-    local mean, variance = mr.tensor(a.mean, f64), mr.tensor(a.variance, f64)
-    local out = x[1]:batch_norm(x[2], x[3], { mean = mean, variance = variance, training = a.training })
+    local before = { mr.tensor(a.mean, f64), mr.tensor(a.variance, f64) }
+    local out, mean, variance = x[1]:batch_norm(x[2], x[3], { mean = before[1], variance = before[2], training = a.training })
+    equal({ before[1]:totable(), before[2]:totable() }, { a.mean, a.variance }, "entries of tensors do not change")
     near(mean, case.running.mean, 1e-12, "running means")
     near(variance, case.running.variance, 1e-12, "running variances")
     return out
@@ -423,17 +424,17 @@ describe("normalisation", function()
 
   it("batch_norm has the derivatives that differences have", function()
     local x, g, b = random({ 4, 3, 2 }, 1), random({ 3 }, 2), random({ 3 }, 3)
-    check(mr.gradcheck(function(t) return t:batch_norm(g, b, state(3)) end, x) < 1e-6)
-    check(mr.gradcheck(function(t) return x:batch_norm(t, b, state(3)) end, g) < 1e-8)
-    check(mr.gradcheck(function(t) return x:batch_norm(g, t, state(3)) end, b) < 1e-8)
+    check(mr.gradcheck(function(t) return (t:batch_norm(g, b, state(3))) end, x) < 1e-6)
+    check(mr.gradcheck(function(t) return (x:batch_norm(t, b, state(3))) end, g) < 1e-8)
+    check(mr.gradcheck(function(t) return (x:batch_norm(g, t, state(3))) end, b) < 1e-8)
     local fixed = state(3)
     fixed.training = false
-    check(mr.gradcheck(function(t) return t:batch_norm(g, b, fixed) end, x) < 1e-8)
+    check(mr.gradcheck(function(t) return (t:batch_norm(g, b, fixed)) end, x) < 1e-8)
   end)
 
   it("batch_norm says what does not fit", function()
     local x, g = mr.ones(4, 3):double(), mr.ones(3):double()
-    raises(function() return x:batch_norm(g, g, { mean = g, variance = g }) end, "training is nil, expected true or false")
+    raises(function() return x:batch_norm(g, g, { mean = g, variance = g, training = 1 }) end, "option training is a number")
     raises(function() return x:batch_norm(g, g, { mean = g, training = true }) end, "batch_norm: variance is missing")
     raises(function() return x:batch_norm(mr.ones(2):double(), g, state(3)) end, "gain has 2 entries for 3 channels")
     raises(function() return x:narrow(1, 1, 1):batch_norm(g, g, state(3)) end, "1 row in the batch, expected at least 2 in training")
@@ -477,4 +478,32 @@ it("every operation is documented", function()
     check(#help.about(name) > 40, name)
   end
   check(core.unfold)
+end)
+
+it("a model of a script is made of them, its running numbers are buffers that a snapshot keeps", function()
+  local make = mr.models.define("normalised", {
+    required = { users = "integer", items = "integer" },
+    parameters = function(o)
+      return { users = mr.normal{ o.users, 4 }, items = mr.normal{ o.items, 4 }, gain = mr.ones(4), bias = mr.zeros(4) }
+    end,
+    buffers = function() return { mean = mr.zeros(4), variance = mr.ones(4) } end,
+    forward = function(self, batch)
+      local items = self.items:embedding(batch.items)
+      items, self.mean, self.variance = items:batch_norm(self.gain, self.bias,
+        { mean = self.mean, variance = self.variance, training = batch.training })
+      return (items * self.users:embedding(batch.row_users)):sum(2)
+    end,
+  })
+  local data = mr.data.synthetic{ kind = "ratings", users = 30, items = 50, seed = 1 }:binarize(4):min_relevant(2)
+  local fold = data:folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1]
+  local model = make{ users = 30, items = 50, seed = 1 }
+  local _, before = model:state()
+  local snapshot = model:snapshot()
+  mr.fit{ model = model, loss = mr.losses.ndcg{}, train = fold.train, epochs = 2, optimizer = mr.optim.adam{ lr = 0.05 }, progress = false }
+  local names, after = model:state()
+  local at = {}
+  for i, name in ipairs(names) do at[name] = i end
+  check((after[at.mean] - before[at.mean]):abs():max():item() > 0, "running means moved")
+  model:restore(snapshot)
+  equal(select(2, model:state())[at.mean]:totable(), { 0, 0, 0, 0 })
 end)
