@@ -64,7 +64,7 @@ MR_COMPARISONS(MR_ALIAS_BINARY)
   LISTS(list_softmax, ListSoftmax) LISTS(list_softmax_vjp, ListSoftmaxVjp)    \
   LISTS(spread, Spread)                                                       \
   LISTS(list_column_sum, ListColumnSum) LISTS(list_column_max, ListColumnMax) \
-  ELEMENTS(unfold, Unfold) ELEMENTS(fold, Fold)                               \
+  LISTS(unfold, Unfold) ELEMENTS(fold, Fold)                               \
   ELEMENTS(add_loss, AddLoss) ELEMENTS(note_nan, NoteNan)
 // clang-format on
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/core/group.h"
 #include "kernels/core/view.h"
 
 namespace mr {
@@ -17,20 +18,25 @@ struct Windows {
   MR_HD int64_t plane() const { return size[0] * size[1]; }
 };
 
-/// out[plane, place in the window, window] = in[plane, down, across], or `outside`.
+/// out[plane, place in the window, window] = in[plane, down, across], or `outside`; a list is a row of windows.
 template <class Real>
 struct Unfold {
   Span<const Real> in;
   Windows windows;
   Real outside;
   Span<Real> out;
-  MR_HD void operator()(int64_t i) const {
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t row) const {
     const Windows& w = windows;
-    const int64_t at = i % w.places(), rest = i / w.places(), inside = rest % w.area(), plane = rest / w.area();
-    const int64_t down = at / w.count[1] * w.stride[0] + inside / w.window[1] - w.padding[0];
-    const int64_t across = at % w.count[1] * w.stride[1] + inside % w.window[1] - w.padding[1];
-    const bool within = down >= 0 && down < w.size[0] && across >= 0 && across < w.size[1];
-    out[i] = within ? in[plane * w.plane() + down * w.size[1] + across] : outside;
+    const int64_t rest = row / w.count[0], inside = rest % w.area(), plane = rest / w.area();
+    const int64_t down = row % w.count[0] * w.stride[0] + inside / w.window[1] - w.padding[0];
+    const int64_t first = inside % w.window[1] - w.padding[1];
+    const int64_t from = plane * w.plane() + down * w.size[1], to = row * w.count[1];
+    const bool above = down < 0 || down >= w.size[0];
+    group.each(w.count[1], [&](int64_t x) {
+      const int64_t across = x * w.stride[1] + first;
+      out[to + x] = above || across < 0 || across >= w.size[1] ? outside : in[from + across];
+    });
   }
 };
 

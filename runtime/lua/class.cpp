@@ -3,7 +3,8 @@
 namespace mr::lua {
 namespace {
 
-/// x.name: a method, else a getter's value; x[i]: the getter "[]". Upvalues: methods, getters, class name.
+/// x.name: a method, else a getter's value; x[i]: the getter "[]". What is none of them goes to the metatable's
+/// __missing, where the standard library has put one. Upvalues: methods, getters, class name.
 int index(lua_State* L) {
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
@@ -18,6 +19,11 @@ int index(lua_State* L) {
     if (by_number) lua_pushvalue(L, 2);
     lua_call(L, by_number ? 2 : 1, 1);
     return 1;
+  }
+  if (luaL_getmetafield(L, 1, "__missing") == LUA_TFUNCTION) {
+    lua_pushvalue(L, 1);
+    lua_pushvalue(L, 2);
+    lua_call(L, 2, 0);  // raises
   }
   push_script_position(L);
   lua_pushfstring(L, "%s has no field '%s'", lua_tostring(L, lua_upvalueindex(3)), luaL_tolstring(L, 2, nullptr));

@@ -1,5 +1,8 @@
 #include "runtime/ops/gather.h"
 
+#include <algorithm>
+
+#include "kernels/core/threads.h"
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
@@ -17,16 +20,74 @@ Broadcast base_of(const Shape& index, const Shape& shape, int d) {
   return strided(index, strides);
 }
 
+/// Which values go to each place: those of place p are order[starts[p]] .. order[starts[p + 1] - 1], in their order.
+struct Groups {
+  std::vector<int64_t> order, starts;
+};
+
+Groups grouped(const std::vector<int64_t>& places, int64_t count) {
+  Groups groups{std::vector<int64_t>(places.size()), std::vector<int64_t>(static_cast<size_t>(count) + 1)};
+  for (const int64_t place : places) ++groups.starts[place + 1];
+  for (int64_t p = 0; p < count; ++p) groups.starts[p + 1] += groups.starts[p];
+  std::vector<int64_t> next(groups.starts.begin(), groups.starts.end() - 1);
+  for (size_t i = 0; i < places.size(); ++i) groups.order[next[places[i]]++] = static_cast<int64_t>(i);
+  return groups;
+}
+
+/// On the GPU: every place adds up its own.
+template <class Real>
+void add_by_places(const Tensor& values, const Tensor& index, int d, const Tensor& out) {
+  std::vector<int64_t> places = index.to_vector<int64_t>();
+  const Broadcast base = base_of(index.shape(), out.shape(), d);
+  const int64_t step = out.shape().stride(d);
+  for (size_t i = 0; i < places.size(); ++i) places[i] = base(static_cast<int64_t>(i)) + (places[i] - 1) * step;
+  const Groups groups = grouped(places, out.entries());
+  const Tensor order = Tensor::from(groups.order, out.device());
+  const Tensor starts = Tensor::from(groups.starts, out.device());
+  kernels<ArithmeticKernels<Real>>(out.device())
+      .sum_runs(out.entries(), {.in = values.span<const Real>(),
+                                .order = order.span<const int64_t>(),
+                                .starts = starts.span<const int64_t>(),
+                                .out = out.span<Real>(),
+                                .width = 1});
+}
+
+/// On the CPU: run by run along the dimension, in the same order. `out` is 0.
+template <class Real>
+void add_by_runs(const Tensor& values, const Tensor& index, int d, const Tensor& out) {
+  const Runs from = runs_along(index.shape(), d);
+  std::vector<int64_t> strides;
+  for (int e = 0; e < out.dims(); ++e) {
+    if (e != d) strides.push_back(out.shape().stride(e));
+  }
+  const Broadcast begin = strided(index.shape().without(d), strides);
+  const int64_t n = out.size(d), step = out.shape().stride(d);
+  const auto numbers = index.span<const int64_t>();
+  const auto in = values.span<const Real>();
+  const auto sums_out = out.span<Real>();
+  const int64_t runs = index.shape().without(d).entries();
+  cpu::parallel(runs, std::max<int64_t>(1, 4096 / std::max<int64_t>(1, n)), [&](int64_t first, int64_t last) {
+    std::vector<double> sums(static_cast<size_t>(n));
+    for (int64_t o = first; o < last; ++o) {
+      std::fill(sums.begin(), sums.end(), 0.0);
+      for (int64_t j = 0; j < from.length; ++j) sums[numbers[from(o, j)] - 1] += static_cast<double>(in[from(o, j)]);
+      for (int64_t k = 0; k < n; ++k) sums_out[begin(o) + k * step] = static_cast<Real>(sums[k]);
+    }
+  });
+}
+
 /// A tensor of this shape to which each value is added where its index says; in the order of the values, so that the
-/// result is the same every time.
+/// result is the same every time, on either device.
 Tensor added_along(const Tensor& values, const Shape& shape, int d, const Tensor& index) {
-  const auto numbers = index.to_vector<int64_t>();
-  const Broadcast base = base_of(index.shape(), shape, d);
-  const int64_t step = shape.stride(d);
-  std::vector<int64_t> places(numbers.size());
-  for (size_t i = 0; i < places.size(); ++i) places[i] = base(static_cast<int64_t>(i)) + (numbers[i] - 1) * step + 1;
-  const Gradient sums(Tensor::from(places, values.device()), values.viewed({values.entries()}));
-  return to_dense(sums, {shape.entries()}).viewed(shape);
+  Tensor out = Tensor::zeros(shape, values.dtype(), values.device());
+  with_real(out.dtype(), [&]<class Real>() {
+    if (out.device() == Device::cpu) {
+      add_by_runs<Real>(values, index, d, out);
+    } else {
+      add_by_places<Real>(values, index, d, out);
+    }
+  });
+  return out;
 }
 
 /// The dimension, counted from 0.

@@ -1,4 +1,7 @@
 // Tensors joined along a dimension that they have, or along a new one.
+#include <algorithm>
+
+#include "kernels/core/threads.h"
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
@@ -8,7 +11,7 @@
 namespace mr {
 namespace {
 
-/// A part of a tensor whose dimensions up to the joined one make `outer` rows of `width` entries.
+/// A part of a tensor whose dimensions up to the joined one make `outer` rows; of each it has `width` entries.
 struct Part {
   Shape shape;
   int64_t outer, width, row, shift;
@@ -17,16 +20,49 @@ struct Part {
   Broadcast place() const { return outer == 1 ? Broadcast{} : strided({outer, width}, {row, 1}); }
 };
 
+/// Rows of so many entries, each `step` after the one before it.
+template <class T>
+struct RowsAt {
+  T* data;
+  int64_t step;
+};
+
+template <class T>
+void copy_rows(RowsAt<const T> from, RowsAt<T> to, int64_t rows, int64_t width) {
+  const int64_t rows_of_piece = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, width));
+  cpu::parallel(rows, rows_of_piece, [&](int64_t first, int64_t last) {
+    for (int64_t r = first; r < last; ++r) std::copy_n(from.data + r * from.step, width, to.data + r * to.step);
+  });
+}
+
 Tensor put_together(const std::vector<Tensor>& tensors, const std::vector<Part>& parts, const Shape& shape) {
   const Tensor& first = tensors[0];
   Tensor out = Tensor::empty(shape, first.dtype(), first.device());
   with_any(out.dtype(), [&]<class T>() {
     for (size_t i = 0; i < parts.size(); ++i) {
-      kernels<MoveKernels<T>>(out.device())
-          .strided_put(tensors[i].entries(), {.in = tensors[i].span<const T>(),
-                                              .out = out.span<T>(),
-                                              .to = parts[i].place(),
-                                              .shift = parts[i].shift});
+      const Part& part = parts[i];
+      const auto in = tensors[i].span<const T>();
+      if (out.device() == Device::cpu) {
+        copy_rows<T>({in.data, part.width}, {out.span<T>().data + part.shift, part.row}, part.outer, part.width);
+      } else {
+        kernels<MoveKernels<T>>(out.device())
+            .strided_put(in.size, {.in = in, .out = out.span<T>(), .to = part.place(), .shift = part.shift});
+      }
+    }
+  });
+  return out;
+}
+
+Tensor taken_out(const Tensor& g, const Part& part) {
+  const Tensor out = Tensor::empty(part.shape, g.dtype(), g.device());
+  with_real(g.dtype(), [&]<class Real>() {
+    const auto in = g.span<const Real>();
+    const auto to = out.span<Real>();
+    if (g.device() == Device::cpu) {
+      copy_rows<Real>({in.data + part.shift, part.row}, {to.data, part.width}, part.outer, part.width);
+    } else {
+      kernels<MoveKernels<Real>>(g.device())
+          .strided_copy(to.size, {.in = in, .out = to, .from = part.place(), .shift = part.shift});
     }
   });
   return out;
@@ -34,18 +70,7 @@ Tensor put_together(const std::vector<Tensor>& tensors, const std::vector<Part>&
 
 Gradients taken_apart(const Tensor& g, const std::vector<Part>& parts) {
   Gradients gradients;
-  for (const Part& part : parts) {
-    gradients.emplace_back();
-    if (!part.needed) continue;
-    const Tensor piece = Tensor::empty(part.shape, g.dtype(), g.device());
-    with_real(g.dtype(), [&]<class Real>() {
-      kernels<MoveKernels<Real>>(g.device())
-          .strided_copy(
-              piece.entries(),
-              {.in = g.span<const Real>(), .out = piece.span<Real>(), .from = part.place(), .shift = part.shift});
-    });
-    gradients.back() = piece;
-  }
+  for (const Part& part : parts) gradients.push_back(part.needed ? Gradient(taken_out(g, part)) : Gradient());
   return gradients;
 }
 

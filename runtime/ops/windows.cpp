@@ -50,10 +50,10 @@ Tensor unfold(const Tensor& x, const std::vector<int64_t>& size, const std::vect
   Tensor out = Tensor::empty({x.size(0), x.size(1), windows.area(), windows.places()}, x.dtype(), x.device());
   with_real(x.dtype(), [&]<class Real>() {
     kernels<ArithmeticKernels<Real>>(x.device())
-        .unfold(out.entries(), {.in = x.span<const Real>(),
-                                .windows = windows,
-                                .outside = static_cast<Real>(outside),
-                                .out = out.span<Real>()});
+        .unfold(x.size(0) * x.size(1) * windows.area() * windows.count[0], {.in = x.span<const Real>(),
+                                                                            .windows = windows,
+                                                                            .outside = static_cast<Real>(outside),
+                                                                            .out = out.span<Real>()});
   });
   return record("unfold", out, {x}, [shape = x.shape(), windows](const Tensor& g) -> Gradients {
     Tensor gx = Tensor::empty(shape, g.dtype(), g.device());

@@ -308,6 +308,7 @@ function lists_methods:order(x, options)
   return core.order(core.ranking(x, self, o.ties, 1))
 end
 
+require "moonrank.other_names"
 for name, operation in pairs(require "moonrank.operations") do M[name] = operation end
 
 ---Whether a usable GPU is there. Never raises.

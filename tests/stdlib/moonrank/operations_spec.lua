@@ -265,6 +265,18 @@ describe("cat and stack", function()
     end
   end)
 
+  it("of many rows are what loops give", function()
+    for _, n in ipairs{ 0, 1, 33, 1000 } do
+      local a, b = random({ 40, n }, 1), random({ 40, 3 }, 2)
+      local all, ta, tb = mr.cat({ a, b, a }, 2):totable(), a:totable(), b:totable()
+      for r = 1, 40 do
+        local row = {}
+        for _, part in ipairs{ ta[r], tb[r], ta[r] } do table.move(part, 1, #part, #row + 1, row) end
+        equal(all[r], row)
+      end
+    end
+  end)
+
   it("record only what gradients need", function()
     local a, b = mr.ones(2):requires_grad(), mr.ones(3)
     mr.cat{ a * 2, b }:sum():backward()
@@ -464,6 +476,17 @@ describe("entries and gradients", function()
     local x = mr.ones(2)
     raises(function() x[1] = 3 end, "x[1] = ... is not possible: entries of a tensor do not change; make a new one with mr.cat")
     raises(function() x.data = 3 end, "field 'data' of a tensor cannot be set; only grad can")
+  end)
+
+  it("names of other libraries are answered with ours, mistyped ones with the nearest", function()
+    local x = mr.ones(2)
+    raises(function() return x:view(1, 2) end, "mr.Tensor has no field 'view'; write x:reshape(...)")
+    raises(function() return x.cuda end, "mr.Tensor has no field 'cuda'; write x:to(\"cuda\")")
+    raises(function() return x:sofmax(1) end, "mr.Tensor has no field 'sofmax', did you mean 'softmax'?")
+    raises(function() return x[{}] end, "mr.Tensor has no field 'table")
+    for name in pairs(require "moonrank.other_names") do
+      check(not core.classes["mr.Tensor"].methods[name] and not core.classes["mr.Tensor"].getters[name], name)
+    end
   end)
 
   it("shapes that do not line up are told with the sizes that differ", function()
