@@ -94,11 +94,17 @@ void range(const Real* scores, int64_t n, Real* low, Real* high) {
     least = s < least ? s : least;
     largest = s > largest ? s : largest;
   }
-  *low = *high = scores[0];
-  for (int64_t i = 0; i < L::count; ++i) {
-    if (least[i] < *low) *low = least[i];
-    if (largest[i] > *high) *high = largest[i];
+  Real lows[L::count], highs[L::count];
+  L::store(lows, least);
+  L::store(highs, largest);
+  for (int64_t half = L::count / 2; half > 0; half /= 2) {
+    for (int64_t i = 0; i < half; ++i) {
+      lows[i] = lows[i + half] < lows[i] ? lows[i + half] : lows[i];
+      highs[i] = highs[i + half] > highs[i] ? highs[i + half] : highs[i];
+    }
   }
+  *low = lows[0];
+  *high = highs[0];
   for (; j < n; ++j) {
     if (scores[j] < *low) *low = scores[j];
     if (scores[j] > *high) *high = scores[j];

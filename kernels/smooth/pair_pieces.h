@@ -36,13 +36,13 @@ void for_each_piece(const std::vector<Piece>& pieces, const auto& others, const 
   parallel_each(count, tasks_of_piece(count, time), [&](int64_t i) { f(pieces[static_cast<size_t>(i)]); });
 }
 
-/// The targets of all lists but those that are `done` (null: none is), `target_piece` at a time. Valid until the
-/// thread's next call.
-inline const std::vector<Piece>& cut(const Chosen& targets, int64_t count, const uint8_t* done = nullptr) {
+/// The targets of all lists but those that are done(list), `target_piece` at a time. Valid until the thread's next
+/// call.
+inline const std::vector<Piece>& cut(const Chosen& targets, int64_t count, const auto& done) {
   thread_local std::vector<Piece> pieces;
   pieces.clear();
   for (int64_t list = 0; list < count; ++list) {
-    if (done != nullptr && done[list] != 0) continue;
+    if (done(list)) continue;
     for (int64_t first = 0; first < targets.size(list); first += target_piece) {
       pieces.push_back({list, first, std::min(first + target_piece, targets.size(list)), 0});
     }
@@ -66,21 +66,31 @@ Scratch<Real>& scratch() {
 
 inline int64_t filled_up(int64_t n) { return (n + pair_padding - 1) / pair_padding * pair_padding; }
 
-/// exp(a (s - centre)) relative to the middle of a list's scores, as Real; `valid` where they do not span too much.
-template <class Score, class Real = Score>
-struct Exponentials {
-  const Score* scores;
-  double centre = 0, gain = 1;
-  bool valid = false;
+/// The middle of a list's scores, and how far they span, times the gain.
+template <class Score>
+struct ScoreSpan {
+  double centre = 0, span = 0;
 
-  Exponentials(const Score* s, int64_t n, double a) : scores(s), gain(a) {
+  ScoreSpan(const Score* s, int64_t n, double gain) {
     if (n == 0) return;
     Score low, high;
     pair_loops<Score>().range(s, n, &low, &high);
-    const double span = std::fabs(gain) * (static_cast<double>(high) - low);
-    valid = span <= ratio_span<Real>;  // not so with infinities, where it is infinite or NaN
+    span = std::fabs(gain) * (static_cast<double>(high) - low);
     centre = 0.5 * (static_cast<double>(low) + high);
   }
+  /// Whether exponentials relative to the middle are normal numbers; not so with infinities, where the span is
+  /// infinite or NaN.
+  template <class Real>
+  bool fits() const {
+    return span <= ratio_span<Real>;
+  }
+};
+
+/// exp(a (s - centre)) relative to the middle of a list's scores, as Real.
+template <class Score, class Real = Score>
+struct Exponentials {
+  const Score* scores;
+  double centre, gain;
 
   /// Those of rows row_of(0) .. row_of(n - 1), filled up with zeros; returns how many that makes.
   int64_t fill(std::vector<Real>& to, int64_t n, const auto& row_of) const {
@@ -98,6 +108,23 @@ struct Exponentials {
   int64_t fill(std::vector<Real>& to, const Chosen& chosen, const Piece& piece) const {
     return fill(to, piece.size(), [&](int64_t slot) { return chosen(piece.list, piece.first + slot); });
   }
+  /// As `fill`, from those of all rows.
+  static int64_t pick(std::vector<Real>& to, const std::vector<Real>& all, int64_t n, const auto& row_of) {
+    const int64_t size = filled_up(n);
+    to.resize(static_cast<size_t>(size));
+    for (int64_t j = 0; j < n; ++j) to[j] = all[row_of(j)];
+    std::fill(to.begin() + n, to.end(), Real(0));
+    return size;
+  }
 };
+
+/// Calls f(exponentials of n scores as Real) and returns true, or false where they span too much.
+template <class Real, class Score>
+bool with_exponentials(const Score* scores, int64_t n, double gain, const auto& f) {
+  const ScoreSpan<Score> of(scores, n, gain);
+  if (!of.template fits<Real>()) return false;
+  f(Exponentials<Score, Real>{scores, of.centre, gain});
+  return true;
+}
 
 }  // namespace mr::cpu

@@ -58,32 +58,59 @@ double exact_rank_sum(const SmoothRank<Real>& w, const Chosen& sources, int64_t 
   return total;
 }
 
-/// Ranks over `sources` of the targets of the piece, whose exponentials are in `my.targets` where they are valid.
+/// `sums` are those of the piece's targets over `sources`.
 template <class Real>
-void ranks_over(const SmoothRank<Real>& w, const Piece& piece, const Exponentials<Real>& e, const Chosen& sources,
-                const Span<Real>& ranks) {
+void write_ranks(const SmoothRank<Real>& w, const Piece& piece, const Chosen& sources, const std::vector<double>& sums,
+                 const Span<Real>& ranks) {
+  for (int64_t i = 0; i < piece.size(); ++i) {
+    const double own = is_source(sources, w.targets, piece.list, piece.first + i) ? 0.5 : 1;
+    ranks[w.targets.begin(piece.list) + piece.first + i] = static_cast<Real>(own + sums[i]);
+  }
+}
+
+template <class Real, class Wide>
+void ranks_by_ratios(const SmoothRank<Real>& w, const Piece& piece, const Exponentials<Real, Wide>& e) {
   const int64_t list = piece.list, m = piece.size();
-  Scratch<Real>& my = scratch<Real>();
-  my.sums.resize(static_cast<size_t>(m));
-  if (e.valid) {
-    const int64_t n = e.fill(my.sources, sources, list);
-    pair_loops<Real>().rank_sums(my.sources.data(), n, my.targets.data(), m, my.sums.data());
+  Scratch<Wide>& my = scratch<Wide>();
+  const auto kept = my.in_use();
+  const int64_t n = e.fill(my.sources, w.sources, list);
+  if (w.sources.rows == nullptr) {
+    e.pick(my.targets, my.sources, m, [&](int64_t i) { return w.targets(list, piece.first + i); });
   } else {
-    for (int64_t i = 0; i < m; ++i) my.sums[i] = exact_rank_sum(w, sources, list, w.targets(list, piece.first + i));
+    e.fill(my.targets, w.targets, piece);
   }
-  for (int64_t i = 0; i < m; ++i) {
-    const double own = is_source(sources, w.targets, list, piece.first + i) ? 0.5 : 1;
-    ranks[w.targets.begin(list) + piece.first + i] = static_cast<Real>(own + my.sums[i]);
-  }
+  my.sums.resize(static_cast<size_t>(m));
+  const auto over = [&](const Chosen& sources, const std::vector<Wide>& from, int64_t count, const Span<Real>& ranks) {
+    pair_loops<Wide>().rank_sums(from.data(), count, my.targets.data(), m, my.sums.data());
+    write_ranks(w, piece, sources, my.sums, ranks);
+  };
+  over(w.sources, my.sources, n, w.ranks);
+  if (w.among.data == nullptr) return;
+  if (m == w.targets.size(list)) return over(w.targets, my.targets, filled_up(m), w.among);
+  const int64_t p = e.fill(my.sources, w.targets, list);
+  over(w.targets, my.sources, p, w.among);
+}
+
+template <class Real>
+void exact_ranks(const SmoothRank<Real>& w, const Piece& piece) {
+  std::vector<double>& sums = scratch<Real>().sums;
+  sums.resize(static_cast<size_t>(piece.size()));
+  const auto over = [&](const Chosen& sources, const Span<Real>& ranks) {
+    for (int64_t i = 0; i < piece.size(); ++i)
+      sums[i] = exact_rank_sum(w, sources, piece.list, w.targets(piece.list, piece.first + i));
+    write_ranks(w, piece, sources, sums, ranks);
+  };
+  over(w.sources, w.ranks);
+  if (w.among.data != nullptr) over(w.targets, w.among);
 }
 
 template <class Real>
 void rank_piece(const SmoothRank<Real>& w, const Piece& piece) {
-  const auto kept = scratch<Real>().in_use();
-  const Exponentials<Real> e(w.scores.data + w.lists.begin(piece.list), w.lists.size(piece.list), w.gain);
-  if (e.valid) e.fill(scratch<Real>().targets, w.targets, piece);
-  ranks_over(w, piece, e, w.sources, w.ranks);
-  if (w.among.data != nullptr) ranks_over(w, piece, e, w.targets, w.among);
+  const Real* const scores = w.scores.data + w.lists.begin(piece.list);
+  if (!with_exponentials<Real>(scores, w.lists.size(piece.list), w.gain,
+                               [&](const auto& e) { ranks_by_ratios(w, piece, e); })) {
+    exact_ranks(w, piece);
+  }
 }
 
 template <class Real>
@@ -102,39 +129,55 @@ void exact_vjp_rows(const SmoothRankVjp<Real>& w, const Piece& piece, double* pa
   }
 }
 
-/// Rows of the piece: out = a sum_i g_i k(s_k - s_i); partial[i] = sum of k over the rows of the piece.
-template <class Real>
-void vjp_rows(const SmoothRankVjp<Real>& w, const Piece& piece, double* partial) {
+/// These numbers, or a copy of them, in the type of the exponentials.
+template <class Wide, class Real>
+const Wide* converted(std::vector<Wide>& copy, const Real* from, int64_t n) {
+  if constexpr (std::is_same_v<Wide, Real>) {
+    return from;
+  } else {
+    copy.assign(from, from + n);
+    return copy.data();
+  }
+}
+
+/// Rows of the piece: out = a sum_i g_i k(s_k - s_i); partial[i] = sum of k over the rows of the piece. Leaves the
+/// exponentials of all targets in the thread's `targets`.
+template <class Real, class Wide>
+void vjp_rows(const SmoothRankVjp<Real>& w, const Piece& piece, const Exponentials<Real, Wide>& e, double* partial) {
   const int64_t list = piece.list, p = w.targets.size(list);
-  const Exponentials<Real> e(w.scores.data + w.lists.begin(list), w.lists.size(list), w.gain);
-  if (!e.valid) return exact_vjp_rows(w, piece, partial);
-  Scratch<Real>& my = scratch<Real>();
-  const auto kept = my.in_use();
+  Scratch<Wide>& my = scratch<Wide>();
   const int64_t n = e.fill(my.sources, piece.size(), [&](int64_t k) { return piece.first + k; });
-  e.fill(my.targets, w.targets, list);
+  if (piece.size() == w.lists.size(list)) {
+    e.pick(my.targets, my.sources, p, [&](int64_t slot) { return w.targets(list, slot); });
+  } else {
+    e.fill(my.targets, w.targets, list);
+  }
   my.totals.assign(static_cast<size_t>(n), 0.0);
-  pair_loops<Real>().kernel_sums(my.sources.data(), n, my.targets.data(), w.g.data + w.targets.begin(list), p,
-                                 my.totals.data(), partial);
+  pair_loops<Wide>().kernel_sums(my.sources.data(), n, my.targets.data(),
+                                 converted(my.weights, w.g.data + w.targets.begin(list), p), p, my.totals.data(),
+                                 partial);
   Real* const out = w.out.data + w.lists.begin(list) + piece.first;
   for (int64_t k = 0; k < piece.size(); ++k) out[k] = static_cast<Real>(w.gain * my.totals[k]);
 }
 
-/// sums[k] = sum over targets i of (h_i - h_k) k(s_i - s_k), for the targets k of the piece.
+/// sums[k] = sum over targets i of (h_i - h_k) k(s_i - s_k), for the targets k of the piece; the exponentials of all
+/// targets are in the thread's `targets`.
+template <class Real, class Wide>
+void among_targets(const SmoothRankVjp<Real>& w, const Piece& piece, const Exponentials<Real, Wide>&, double* sums) {
+  const int64_t p = w.targets.size(piece.list);
+  Scratch<Wide>& my = scratch<Wide>();
+  const Real* const h = w.h.data + w.targets.begin(piece.list);
+  my.weights.assign(my.targets.size(), Wide(0));
+  std::copy(h, h + p, my.weights.begin());
+  pair_loops<Wide>().kernel_differences(my.targets.data(), my.weights.data(), static_cast<int64_t>(my.targets.size()),
+                                        my.targets.data() + piece.first, my.weights.data() + piece.first, piece.size(),
+                                        sums);
+}
+
 template <class Real>
-void among_targets(const SmoothRankVjp<Real>& w, const Piece& piece, std::vector<double>& sums) {
+void exact_among_targets(const SmoothRankVjp<Real>& w, const Piece& piece, double* sums) {
   const int64_t list = piece.list, p = w.targets.size(list);
   const Real *const s = w.scores.data + w.lists.begin(list), *const h = w.h.data + w.targets.begin(list);
-  const Exponentials<Real> e(s, w.lists.size(list), w.gain);
-  if (e.valid) {
-    Scratch<Real>& my = scratch<Real>();
-    const int64_t n = e.fill(my.sources, w.targets, list);
-    e.fill(my.targets, w.targets, piece);
-    my.weights.assign(static_cast<size_t>(n), Real(0));
-    std::copy(h, h + p, my.weights.begin());
-    pair_loops<Real>().kernel_differences(my.sources.data(), my.weights.data(), n, my.targets.data(), h + piece.first,
-                                          piece.size(), sums.data());
-    return;
-  }
   for (int64_t k = piece.first; k < piece.last; ++k) {
     double total = 0;
     for (int64_t i = 0; i < p; ++i) {
@@ -145,21 +188,64 @@ void among_targets(const SmoothRankVjp<Real>& w, const Piece& piece, std::vector
   }
 }
 
-/// Targets of the piece: adds the terms of targets, -g_k sum_j k, and those of h among the targets.
+/// Targets of the piece: adds the terms of targets, -g_k sum_j k, and `among`, those of h among the targets.
 template <class Real>
-void vjp_targets(const SmoothRankVjp<Real>& w, const Piece& piece, const double* partial, int64_t parts) {
+void vjp_targets(const SmoothRankVjp<Real>& w, const Piece& piece, const std::vector<double>& among,
+                 const double* partial, int64_t parts) {
   const int64_t list = piece.list, p = w.targets.size(list);
-  const auto kept = scratch<Real>().in_use();
-  std::vector<double>& sums = scratch<Real>().sums;
-  sums.assign(static_cast<size_t>(piece.size()), 0.0);
-  if (w.h.data != nullptr) among_targets(w, piece, sums);
   Real* const out = w.out.data + w.lists.begin(list);
   for (int64_t k = piece.first; k < piece.last; ++k) {
     double sum = 0;
     for (int64_t part = 0; part < parts; ++part) sum += partial[part * p + k];
-    const double own = sums[k - piece.first] - w.g[w.targets.begin(list) + k] * sum;
+    const double own = among[k - piece.first] - w.g[w.targets.begin(list) + k] * sum;
     out[w.targets(list, k)] += static_cast<Real>(w.gain * own);
   }
+}
+
+/// Whether rows and targets of the list are a piece each, so that one task does both.
+template <class Real>
+bool in_one_piece(const SmoothRankVjp<Real>& w, int64_t list) {
+  return w.lists.size(list) <= row_piece && w.targets.size(list) <= target_piece;
+}
+
+/// Rows of the piece, and of a list in one piece its targets.
+template <class Real>
+void vjp_piece(const SmoothRankVjp<Real>& w, const Piece& piece, double* partial) {
+  const int64_t list = piece.list, p = w.targets.size(list);
+  const Piece targets{list, 0, p, 0};
+  const bool both = in_one_piece(w, list), with_among = both && w.h.data != nullptr;
+  thread_local std::vector<double> among;
+  const Kept kept(among);
+  among.assign(both ? static_cast<size_t>(p) : 0, 0.0);
+  const auto by_ratios = [&]<class Wide>(const Exponentials<Real, Wide>& e) {
+    const auto kept_too = scratch<Wide>().in_use();
+    vjp_rows(w, piece, e, partial);
+    if (with_among) among_targets(w, targets, e, among.data());
+  };
+  if (!with_exponentials<Real>(w.scores.data + w.lists.begin(list), w.lists.size(list), w.gain, by_ratios)) {
+    exact_vjp_rows(w, piece, partial);
+    if (with_among) exact_among_targets(w, targets, among.data());
+  }
+  if (both) vjp_targets(w, targets, among, partial, 1);
+}
+
+/// Targets of the piece, of a list of several pieces.
+template <class Real>
+void vjp_targets_piece(const SmoothRankVjp<Real>& w, const Piece& piece, const double* partial, int64_t parts) {
+  const int64_t list = piece.list;
+  thread_local std::vector<double> among;
+  const Kept kept(among);
+  among.assign(static_cast<size_t>(piece.size()), 0.0);
+  const auto by_ratios = [&]<class Wide>(const Exponentials<Real, Wide>& e) {
+    const auto kept_too = scratch<Wide>().in_use();
+    e.fill(scratch<Wide>().targets, w.targets, list);
+    among_targets(w, piece, e, among.data());
+  };
+  if (w.h.data != nullptr &&
+      !with_exponentials<Real>(w.scores.data + w.lists.begin(list), w.lists.size(list), w.gain, by_ratios)) {
+    exact_among_targets(w, piece, among.data());
+  }
+  vjp_targets(w, piece, among, partial, parts);
 }
 
 /// The lists that are not `done` (null: none is).
@@ -171,9 +257,10 @@ void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t
   const Kept kept(pieces, offsets, partials);
   pieces.clear();
   offsets.assign(1, 0);
+  const auto is_done = [&](int64_t list) { return done != nullptr && done[list] != 0; };
   for (int64_t list = 0; list < count; ++list) {
     int64_t slot = offsets.back();
-    for (int64_t first = 0; (done == nullptr || done[list] == 0) && first < work.lists.size(list); first += row_piece) {
+    for (int64_t first = 0; !is_done(list) && first < work.lists.size(list); first += row_piece) {
       pieces.push_back({list, first, std::min(first + row_piece, work.lists.size(list)), slot});
       slot += work.targets.size(list);
     }
@@ -182,17 +269,21 @@ void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t
   partials.resize(static_cast<size_t>(offsets.back()));
   double* const partial = partials.data();
   const int64_t* const at = offsets.data();  // other threads have offsets of their own
-  for_each_piece(pieces, targets_of(work), [&](const Piece& piece) { vjp_rows(work, piece, partial + piece.slot); });
-  for_each_piece(cut(work.targets, count, done), targets_of(work), [&](const Piece& piece) {
+  for_each_piece(pieces, targets_of(work), [&](const Piece& piece) { vjp_piece(work, piece, partial + piece.slot); });
+  const auto& others =
+      cut(work.targets, count, [&](int64_t list) { return is_done(list) || in_one_piece(work, list); });
+  for_each_piece(others, targets_of(work), [&](const Piece& piece) {
     const int64_t from = at[piece.list], parts = (at[piece.list + 1] - from) / work.targets.size(piece.list);
-    vjp_targets(work, piece, partial + from, parts);
+    vjp_targets_piece(work, piece, partial + from, parts);
   });
 }
+
+constexpr auto none_done = [](int64_t) { return false; };
 
 template <class Real>
 void smooth_rank(int64_t count, const SmoothRank<Real>& work) {
   const uint8_t* const done = do_boxes(count, work, [](const auto& w, int64_t list) { box_ranks(w, list); });
-  for_each_piece(cut(work.targets, count, done), sources_of(work),
+  for_each_piece(cut(work.targets, count, [&](int64_t list) { return done[list] != 0; }), sources_of(work),
                  [&](const Piece& piece) { rank_piece(work, piece); });
 }
 
@@ -205,52 +296,53 @@ void smooth_rank_vjp(int64_t count, const SmoothRankVjp<Real>& work) {
 template <class Real>
 void rr_terms_piece(const SmoothRrTerms<Real>& w, const Piece& piece) {
   const int64_t list = piece.list;
-  const Exponentials<Real, double> e(w.scores.data + w.lists.begin(list), w.lists.size(list), w.gain);
-  if (!e.valid) {
-    if (piece.first == 0) w(SerialGroup{}, list);
-    return;
-  }
-  Scratch<double>& my = scratch<double>();
-  const auto kept = my.in_use();
-  const int64_t n = e.fill(my.sources, w.targets, list), at = w.targets.begin(list) + piece.first;
-  e.fill(my.targets, w.targets, piece);
-  my.sums.resize(static_cast<size_t>(piece.size()));
-  pair_loops<double>().products(my.sources.data(), n, my.targets.data(), piece.size(), my.sums.data());
-  // the product holds the target's own factor of 1/2
-  for (int64_t i = 0; i < piece.size(); ++i) w.terms[at + i] = static_cast<Real>(2 * my.sums[i] / w.rank[at + i]);
+  const auto by_ratios = [&](const Exponentials<Real, double>& e) {
+    Scratch<double>& my = scratch<double>();
+    const auto kept = my.in_use();
+    const int64_t n = e.fill(my.sources, w.targets, list), at = w.targets.begin(list) + piece.first;
+    e.fill(my.targets, w.targets, piece);
+    my.sums.resize(static_cast<size_t>(piece.size()));
+    pair_loops<double>().products(my.sources.data(), n, my.targets.data(), piece.size(), my.sums.data());
+    // the product holds the target's own factor of 1/2
+    for (int64_t i = 0; i < piece.size(); ++i) w.terms[at + i] = static_cast<Real>(2 * my.sums[i] / w.rank[at + i]);
+  };
+  const Real* const scores = w.scores.data + w.lists.begin(list);
+  if (!with_exponentials<double>(scores, w.lists.size(list), w.gain, by_ratios) && piece.first == 0)
+    w(SerialGroup{}, list);
 }
 
 template <class Real>
 void smooth_rr_terms(int64_t count, const SmoothRrTerms<Real>& work) {
-  for_each_piece(cut(work.targets, count), targets_of(work), [&](const Piece& piece) { rr_terms_piece(work, piece); });
+  for_each_piece(cut(work.targets, count, none_done), targets_of(work),
+                 [&](const Piece& piece) { rr_terms_piece(work, piece); });
 }
 
 template <class Real>
 void rr_product_piece(const SmoothRrProductVjp<Real>& w, const Piece& piece) {
   const int64_t list = piece.list, p = w.targets.size(list);
-  const Exponentials<Real, double> e(w.scores.data + w.lists.begin(list), w.lists.size(list), w.gain);
-  if (!e.valid) {
-    if (piece.first == 0) w(SerialGroup{}, list);
-    return;
-  }
-  Scratch<double>& my = scratch<double>();
-  const auto kept = my.in_use();
-  const int64_t n = e.fill(my.sources, w.targets, list);
-  e.fill(my.targets, w.targets, piece);
-  my.weights.assign(static_cast<size_t>(n), 0.0);
-  std::copy_n(w.terms.data + w.targets.begin(list), p, my.weights.begin());
-  my.sums.resize(static_cast<size_t>(piece.size()));
-  pair_loops<double>().ratio_differences(my.sources.data(), my.weights.data(), n, my.targets.data(),
-                                         my.weights.data() + piece.first, piece.size(), my.sums.data());
-  for (int64_t k = 0; k < piece.size(); ++k) {
-    w.out[w.lists.begin(list) + w.targets(list, piece.first + k)] +=
-        static_cast<Real>(w.upstream[list] * w.gain * my.sums[k]);
-  }
+  const auto by_ratios = [&](const Exponentials<Real, double>& e) {
+    Scratch<double>& my = scratch<double>();
+    const auto kept = my.in_use();
+    const int64_t n = e.fill(my.sources, w.targets, list);
+    e.fill(my.targets, w.targets, piece);
+    my.weights.assign(static_cast<size_t>(n), 0.0);
+    std::copy_n(w.terms.data + w.targets.begin(list), p, my.weights.begin());
+    my.sums.resize(static_cast<size_t>(piece.size()));
+    pair_loops<double>().ratio_differences(my.sources.data(), my.weights.data(), n, my.targets.data(),
+                                           my.weights.data() + piece.first, piece.size(), my.sums.data());
+    for (int64_t k = 0; k < piece.size(); ++k) {
+      w.out[w.lists.begin(list) + w.targets(list, piece.first + k)] +=
+          static_cast<Real>(w.upstream[list] * w.gain * my.sums[k]);
+    }
+  };
+  const Real* const scores = w.scores.data + w.lists.begin(list);
+  if (!with_exponentials<double>(scores, w.lists.size(list), w.gain, by_ratios) && piece.first == 0)
+    w(SerialGroup{}, list);
 }
 
 template <class Real>
 void smooth_rr_product_vjp(int64_t count, const SmoothRrProductVjp<Real>& work) {
-  for_each_piece(cut(work.targets, count), targets_of(work),
+  for_each_piece(cut(work.targets, count, none_done), targets_of(work),
                  [&](const Piece& piece) { rr_product_piece(work, piece); });
 }
 
@@ -266,7 +358,8 @@ void with_fast_forms(SmoothKernels<Real>& table) {
 
 template <class Real>
 void ranks_by_pairs(int64_t count, const SmoothRank<Real>& work) {
-  for_each_piece(cut(work.targets, count), sources_of(work), [&](const Piece& piece) { rank_piece(work, piece); });
+  for_each_piece(cut(work.targets, count, none_done), sources_of(work),
+                 [&](const Piece& piece) { rank_piece(work, piece); });
 }
 template void ranks_by_pairs<float>(int64_t, const SmoothRank<float>&);
 template void ranks_by_pairs<double>(int64_t, const SmoothRank<double>&);
