@@ -21,11 +21,11 @@ MR_HD inline double gain_of(double grade, Gain kind = Gain::exp2) {
 /// Discount of a rank, which need not be whole.
 MR_HD inline double discount(double rank) { return 0.69314718055994530942 / portable::log1p(rank); }
 
-/// The discount and its derivative by the rank, of one logarithm.
+/// The discount and its derivative by the rank, of one logarithm. Static as functions.h.
 struct SlopedDiscount {
   double value, slope;
 };
-MR_HD inline SlopedDiscount sloped_discount(double rank) {
+static inline MR_HD SlopedDiscount sloped_discount(double rank) {
   const double log = portable::log1p(rank), value = 0.69314718055994530942 / log;
   return {value, -value / ((rank + 1) * log)};
 }

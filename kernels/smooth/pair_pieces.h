@@ -50,6 +50,13 @@ inline const std::vector<Piece>& cut(const Chosen& targets, int64_t count, const
   return pieces;
 }
 
+constexpr auto none_done = [](int64_t) { return false; };
+
+/// How many of a list's rows those of a piece are paired with, where these are targets.
+auto targets_of(const auto& work) {
+  return [&work](int64_t list) { return work.targets.size(list); };
+}
+
 /// One thread's arrays.
 template <class Real>
 struct Scratch {

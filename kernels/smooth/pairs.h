@@ -34,6 +34,8 @@ struct PairLoops {
   /// the result. Any scores but NaN; where w_j is 0 nothing is added. n is a multiple of pair_padding.
   double (*logistic)(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
                      double* value);
+  /// sloped_discount of n ranks.
+  void (*discounts)(const Real* ranks, int64_t n, double* values, double* slopes);
 };
 
 template <class Real>

@@ -3,6 +3,7 @@
 // (t + a)(t + b) = t u + a b, and a/(t+a) + b/(t+b) = (t (a + b) + 2 a b) / (t u + a b).
 #include "kernels/core/exponential_lanes.h"
 #include "kernels/core/lane_sums.h"
+#include "kernels/ranking/discount.h"
 #include "kernels/smooth/logistic_loops.h"
 #include "kernels/smooth/pairs.h"
 
@@ -171,6 +172,15 @@ void ratio_differences(const Real* e, const Real* w, int64_t n, const Real* t, c
 }
 
 template <class Real>
+void discounts(const Real* __restrict__ ranks, int64_t n, double* __restrict__ values, double* __restrict__ slopes) {
+  for (int64_t i = 0; i < n; ++i) {
+    const SlopedDiscount of = sloped_discount(ranks[i]);
+    values[i] = of.value;
+    slopes[i] = of.slope;
+  }
+}
+
+template <class Real>
 PairLoops<Real> pairs() {
   return {.range = &range<Real>,
           .exponentials = &exponentials<Real>,
@@ -179,7 +189,8 @@ PairLoops<Real> pairs() {
           .kernel_differences = &kernel_differences<Real>,
           .products = &products<Real>,
           .ratio_differences = &ratio_differences<Real>,
-          .logistic = &logistic};
+          .logistic = &logistic,
+          .discounts = &discounts<Real>};
 }
 
 }  // namespace

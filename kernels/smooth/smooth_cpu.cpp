@@ -1,9 +1,12 @@
-// The CPU's smooth ranks, their derivative and the products of smooth RR. A list's ranks are sums over pairs, or over
-// boxes where that is faster. Where scores span too much for pairs.h, pairs are summed with exponentials.
+// The CPU's smooth ranks and their derivative. A list's ranks are sums over pairs, or over boxes where that is faster.
+// Where scores span too much for pairs.h, pairs are summed with exponentials.
+#include <type_traits>
+
 #include "kernels/core/launch_cpu.h"
 #include "kernels/smooth/box_ranks.h"
 #include "kernels/smooth/pair_pieces.h"
 #include "kernels/smooth/rows.h"
+#include "kernels/smooth/smooth_metrics_cpu.h"
 #include "kernels/smooth/smooth_pairs.h"
 
 namespace mr {
@@ -32,10 +35,7 @@ const uint8_t* do_boxes(int64_t count, const Work& work, const Run& run) {
   return flags.data();
 }
 
-/// How many of a list's rows those of a piece are paired with.
-auto targets_of(const auto& work) {
-  return [&work](int64_t list) { return work.targets.size(list); };
-}
+/// How many of a list's rows those of a piece are paired with, where these are sources.
 auto sources_of(const auto& work) {
   return [&work](int64_t list) { return work.sources.size(list); };
 }
@@ -278,8 +278,6 @@ void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t
   });
 }
 
-constexpr auto none_done = [](int64_t) { return false; };
-
 template <class Real>
 void smooth_rank(int64_t count, const SmoothRank<Real>& work) {
   const uint8_t* const done = do_boxes(count, work, [](const auto& w, int64_t list) { box_ranks(w, list); });
@@ -292,64 +290,11 @@ void smooth_rank_vjp(int64_t count, const SmoothRankVjp<Real>& work) {
   vjp_of_others(count, work, do_boxes(count, work, [](const auto& w, int64_t list) { box_vjp(w, list); }));
 }
 
-/// Targets of the piece, by the plain form; in double for either type, as there.
-template <class Real>
-void rr_terms_piece(const SmoothRrTerms<Real>& w, const Piece& piece) {
-  const int64_t list = piece.list;
-  const auto by_ratios = [&](const Exponentials<Real, double>& e) {
-    Scratch<double>& my = scratch<double>();
-    const auto kept = my.in_use();
-    const int64_t n = e.fill(my.sources, w.targets, list), at = w.targets.begin(list) + piece.first;
-    e.fill(my.targets, w.targets, piece);
-    my.sums.resize(static_cast<size_t>(piece.size()));
-    pair_loops<double>().products(my.sources.data(), n, my.targets.data(), piece.size(), my.sums.data());
-    // the product holds the target's own factor of 1/2
-    for (int64_t i = 0; i < piece.size(); ++i) w.terms[at + i] = static_cast<Real>(2 * my.sums[i] / w.rank[at + i]);
-  };
-  const Real* const scores = w.scores.data + w.lists.begin(list);
-  if (!with_exponentials<double>(scores, w.lists.size(list), w.gain, by_ratios) && piece.first == 0)
-    w(SerialGroup{}, list);
-}
-
-template <class Real>
-void smooth_rr_terms(int64_t count, const SmoothRrTerms<Real>& work) {
-  for_each_piece(cut(work.targets, count, none_done), targets_of(work),
-                 [&](const Piece& piece) { rr_terms_piece(work, piece); });
-}
-
-template <class Real>
-void rr_product_piece(const SmoothRrProductVjp<Real>& w, const Piece& piece) {
-  const int64_t list = piece.list, p = w.targets.size(list);
-  const auto by_ratios = [&](const Exponentials<Real, double>& e) {
-    Scratch<double>& my = scratch<double>();
-    const auto kept = my.in_use();
-    const int64_t n = e.fill(my.sources, w.targets, list);
-    e.fill(my.targets, w.targets, piece);
-    my.weights.assign(static_cast<size_t>(n), 0.0);
-    std::copy_n(w.terms.data + w.targets.begin(list), p, my.weights.begin());
-    my.sums.resize(static_cast<size_t>(piece.size()));
-    pair_loops<double>().ratio_differences(my.sources.data(), my.weights.data(), n, my.targets.data(),
-                                           my.weights.data() + piece.first, piece.size(), my.sums.data());
-    for (int64_t k = 0; k < piece.size(); ++k) {
-      w.out[w.lists.begin(list) + w.targets(list, piece.first + k)] +=
-          static_cast<Real>(w.upstream[list] * w.gain * my.sums[k]);
-    }
-  };
-  const Real* const scores = w.scores.data + w.lists.begin(list);
-  if (!with_exponentials<double>(scores, w.lists.size(list), w.gain, by_ratios) && piece.first == 0)
-    w(SerialGroup{}, list);
-}
-
-template <class Real>
-void smooth_rr_product_vjp(int64_t count, const SmoothRrProductVjp<Real>& work) {
-  for_each_piece(cut(work.targets, count, none_done), targets_of(work),
-                 [&](const Piece& piece) { rr_product_piece(work, piece); });
-}
-
 template <class Real>
 void with_fast_forms(SmoothKernels<Real>& table) {
   table.smooth_rank = &smooth_rank<Real>;
   table.smooth_rank_vjp = &smooth_rank_vjp<Real>;
+  table.smooth_ndcg = &smooth_ndcg<Real>;
   table.smooth_rr_terms = &smooth_rr_terms<Real>;
   table.smooth_rr_product_vjp = &smooth_rr_product_vjp<Real>;
 }
