@@ -1,7 +1,9 @@
-// The time of a list by pairs and by boxes, in ns, which decides between the two. Constants: least squares through what
-// tests/bench/smooth_bench.cpp measured on one core of an AMD EPYC (Zen 3, AVX2) for lists of 32 to 16384 rows of six
-// score shapes; they give those times back within a factor of 2.
+// The time of a list by pairs and by boxes, in ns, which decides between the two. Constants: those of boxes are least
+// squares through what tests/bench/smooth_bench.cpp measured on one core of an AMD EPYC (Zen 3, AVX2) for lists of 32
+// to 16384 rows of six score shapes; those of pairs lie between what it measured on an AMD EPYC (Zen 5) by AVX2 and by
+// AVX-512, of 32 to 256 rows. They give those times back within a factor of 2.
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/core/logarithms.h"
 #include "kernels/smooth/box_plan.h"
@@ -11,7 +13,7 @@
 namespace mr::cpu {
 namespace {
 
-/// Of sums over pairs: per list, per exponential of a row, per pair with ratios and per pair with exponentials.
+/// Of sums over pairs: per list, per row that is a source, per pair with ratios and per pair with exponentials.
 struct PairCosts {
   double list, row, pair, exponential;
 };
@@ -30,12 +32,12 @@ template <class Real>
 constexpr bool single = sizeof(Real) == 4;
 template <class Real>
 constexpr Costs forward_costs =
-    single<Real> ? Costs{{50, 4.1, 0.07, 7}, {{270, 2.1, 4.9, 125, 3}, {280, 2.3, 4.9, 143, 7}}}
-                 : Costs{{50, 3, 0.18, 10}, {{400, 3.7, 6.4, 142, 18}, {400, 4.5, 6.8, 196, 26}}};
+    single<Real> ? Costs{{50, 2.5, 0.029, 10}, {{270, 2.1, 4.9, 125, 3}, {280, 2.3, 4.9, 143, 7}}}
+                 : Costs{{20, 2, 0.09, 10}, {{400, 3.7, 6.4, 142, 18}, {400, 4.5, 6.8, 196, 26}}};
 template <class Real>
 constexpr Costs backward_costs =
-    single<Real> ? Costs{{100, 3.7, 0.16, 6.5}, {{310, 4.9, 8.1, 176, 5}, {410, 5.5, 9.1, 219, 8}}}
-                 : Costs{{90, 3, 0.33, 9}, {{390, 8.8, 11.4, 250, 30}, {440, 10.2, 13, 229, 50}}};
+    single<Real> ? Costs{{70, 2.8, 0.088, 10}, {{310, 4.9, 8.1, 176, 5}, {410, 5.5, 9.1, 219, 8}}}
+                 : Costs{{90, 1.8, 0.185, 10}, {{390, 8.8, 11.4, 250, 30}, {440, 10.2, 13, 229, 50}}};
 
 /// The sizes of a list that its costs depend on.
 template <class Real>
@@ -48,10 +50,12 @@ struct Request {
   double pairs() const { return static_cast<double>(targets) * static_cast<double>(sources + (among ? targets : 0)); }
 };
 
+/// Of a list whose scores span so much, times the gain.
 template <class Real>
-double by_pairs(const PairCosts& cost, const Request<Real>& r, bool ratios) {
-  const auto exponentials = static_cast<double>(r.sources + r.targets) * (r.among ? 2 : 1);
-  return ratios ? cost.list + cost.row * exponentials + cost.pair * r.pairs() : cost.exponential * r.pairs();
+double by_pairs(const PairCosts& cost, const PairCosts& in_double, const Request<Real>& r, double span) {
+  if (span > ratio_span<double>) return cost.exponential * r.pairs();
+  const PairCosts& of = span <= ratio_span<Real> ? cost : in_double;
+  return of.list + of.row * static_cast<double>(r.sources + (r.among ? r.targets : 0)) + of.pair * r.pairs();
 }
 
 /// With so many boxes among the `bins` that scores span; those with few rows have few neighbours.
@@ -64,18 +68,18 @@ double by_boxes(const BoxCosts& cost, const Request<Real>& r, double boxes, doub
 }
 
 template <class Real>
-bool prefer(const Costs& costs, const Request<Real>& r) {
+bool prefer(const Costs& costs, const PairCosts& in_double, const Request<Real>& r) {
   const BoxCosts& cost = costs.boxes[r.among ? 1 : 0];
   if (r.pairs() * costs.pairs.exponential <= by_boxes(cost, r, 1, 1)) return false;
   const BoxSpread spread = box_spread(r.scores, r.rows, r.gain);
   if (!spread.fits) return false;
   const double bins = spread.last - spread.first + 1;
-  const bool ratios = spread.one_box || (spread.counted && bins * BoxShape<Real>::width <= ratio_span<Real>);
-  const double pairs = by_pairs(costs.pairs, r, ratios);
+  const double span = spread.one_box ? 0 : spread.counted ? bins * BoxShape<Real>::width : HUGE_VAL;
+  const double pairs = by_pairs(costs.pairs, in_double, r, span);
   const double most = spread.counted ? std::min(static_cast<double>(r.rows), bins) : static_cast<double>(r.rows);
   const double across = std::max(bins, most);  // no numbers are known where some scores are infinite
   if (by_boxes(cost, r, most, across) <= pairs) return true;
-  if (by_boxes(cost, r, 1, 1) > pairs) return false;
+  if (by_boxes(cost, r, spread.one_box ? 1 : 2, across) > pairs) return false;
   const auto boxes = static_cast<double>(count_boxes(r.scores, r.rows, r.gain, spread));
   return by_boxes(cost, r, boxes, across) <= pairs;
 }
@@ -127,12 +131,12 @@ bool box_fits(const SmoothRankVjp<Real>& w, int64_t list) {
 template <class Real>
 bool prefer_boxes(const SmoothRank<Real>& w, int64_t list) {
   return w.targets.size(list) > 0 && w.sources.size(list) > 0 && covered(w) &&
-         prefer(forward_costs<Real>, request(w, list));
+         prefer(forward_costs<Real>, forward_costs<double>.pairs, request(w, list));
 }
 
 template <class Real>
 bool prefer_boxes(const SmoothRankVjp<Real>& w, int64_t list) {
-  return w.targets.size(list) > 0 && prefer(backward_costs<Real>, request(w, list));
+  return w.targets.size(list) > 0 && prefer(backward_costs<Real>, backward_costs<double>.pairs, request(w, list));
 }
 
 template bool box_fits<float>(const SmoothRank<float>&, int64_t);

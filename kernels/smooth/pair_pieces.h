@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/core/launch_cpu.h"
@@ -125,12 +126,17 @@ struct Exponentials {
   }
 };
 
-/// Calls f(exponentials of n scores as Real) and returns true, or false where they span too much.
+/// Calls f(exponentials of n scores) and returns true, or false where they span too much: as Real, or where that holds
+/// too narrow a span, in double.
 template <class Real, class Score>
 bool with_exponentials(const Score* scores, int64_t n, double gain, const auto& f) {
   const ScoreSpan<Score> of(scores, n, gain);
-  if (!of.template fits<Real>()) return false;
-  f(Exponentials<Score, Real>{scores, of.centre, gain});
+  if (of.template fits<Real>()) {
+    f(Exponentials<Score, Real>{scores, of.centre, gain});
+    return true;
+  }
+  if (std::is_same_v<Real, double> || !of.template fits<double>()) return false;
+  f(Exponentials<Score, double>{scores, of.centre, gain});
   return true;
 }
 

@@ -15,7 +15,7 @@ using namespace mr;
 
 namespace {
 
-const char* const shapes[] = {"equal", "narrow", "wide", "cauchy", "clusters", "thousand", "infinite"};
+const char* const shapes[] = {"equal", "narrow", "wide", "cauchy", "clusters", "hundreds", "thousand", "infinite"};
 
 double score(const std::string& shape, int64_t i, int64_t n) {
   const RandomKey key = random_key(static_cast<uint64_t>(n), shape.c_str());
@@ -24,6 +24,7 @@ double score(const std::string& shape, int64_t i, int64_t n) {
   if (shape == "wide") return 10 * normal(key, static_cast<uint64_t>(i));
   if (shape == "cauchy") return std::tan(3.14159 * (uniform(key, static_cast<uint64_t>(i)) - 0.5));
   if (shape == "clusters") return 20 * static_cast<double>(i % 3) + 0.1 * uniform(key, static_cast<uint64_t>(i));
+  if (shape == "hundreds") return 600 * uniform(key, static_cast<uint64_t>(i));
   if (shape == "thousand") return i % 2 == 0 ? 1000 : -1000;
   const double infinity = std::numeric_limits<double>::infinity();
   return i % 5 == 0 ? infinity : i % 5 == 1 ? -infinity : static_cast<double>(i % 7);
