@@ -1,4 +1,5 @@
 // Data sets for scripts: readers, generators, folds.
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -22,28 +23,45 @@ inline constexpr const char* lua::class_name<KeptUsers> = "mr.Positives";
 namespace {
 
 struct RatingTensors {
-  Tensor user, item, value;
+  Tensor user, item, value, time, file;
   std::vector<std::string> user_ids, item_ids;
   static constexpr auto fields =
-      lua::fields("user", &RatingTensors::user, "item", &RatingTensors::item, "value", &RatingTensors::value,
-                  "user_ids", &RatingTensors::user_ids, "item_ids", &RatingTensors::item_ids);
+      lua::fields("user", &RatingTensors::user, "item", &RatingTensors::item, "value", &RatingTensors::value, "time",
+                  &RatingTensors::time, "file", &RatingTensors::file, "user_ids", &RatingTensors::user_ids, "item_ids",
+                  &RatingTensors::item_ids);
 };
 
 RatingTensors as_tensors(Ratings ratings) {
   return {Tensor::from(ratings.user), Tensor::from(ratings.item), Tensor::from(ratings.value),
-          std::move(ratings.user_ids), std::move(ratings.item_ids)};
+          Tensor::from(ratings.time), Tensor::from(ratings.file), std::move(ratings.user_ids),
+          std::move(ratings.item_ids)};
 }
 
-RatingTensors read_ratings_of(const std::string& path, const std::string& user, const std::string& item,
-                              const std::string& rating, bool rating_required, bool header,
-                              const std::string& delimiter) {
+Duplicates to_duplicates(const std::string& name) {
+  if (name == "error") return Duplicates::error;
+  if (name == "last") return Duplicates::last;
+  if (name == "first") return Duplicates::first;
+  if (name == "max") return Duplicates::max;
+  if (name == "sum") return Duplicates::sum;
+  throw ArgumentError("duplicates", "'" + name + "', expected 'error', 'last', 'first', 'max' or 'sum'");
+}
+
+RatingTensors read_ratings_of(const std::vector<std::string>& paths, const std::string& user, const std::string& item,
+                              const std::string& rating, bool rating_required, const std::string& time,
+                              bool time_required, bool header, const std::string& delimiter,
+                              const std::string& duplicates) {
   if (delimiter.size() != 1) throw ArgumentError("delimiter", "'" + delimiter + "', expected one character");
-  return as_tensors(read_ratings(path, {.user = user,
-                                        .item = item,
-                                        .rating = rating,
-                                        .rating_required = rating_required,
-                                        .header = header,
-                                        .delimiter = delimiter[0]}));
+  Ratings read = read_rating_files(paths, {.user = user,
+                                           .item = item,
+                                           .rating = rating,
+                                           .rating_required = rating_required,
+                                           .header = header,
+                                           .delimiter = delimiter[0],
+                                           .time = time,
+                                           .time_required = time_required,
+                                           .duplicates = to_duplicates(duplicates)});
+  if (paths.size() == 2) std::replace(read.file.begin(), read.file.end(), int64_t{1}, int64_t{2});  // train and test
+  return as_tensors(std::move(read));
 }
 
 RatingTensors read_libraries_of(const std::string& path) { return as_tensors(read_libraries(path)); }
@@ -158,14 +176,34 @@ std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::
   return {std::move(train), std::move(valid), std::move(test)};
 }
 
-KeptUsers positives(const Tensor& user, const Tensor& item, const Tensor& value, int64_t users, int64_t items,
-                    double threshold, int64_t min_relevant) {
+KeptUsers positives(const Tensor& user, const Tensor& item, const Tensor& value, const Tensor& time, const Tensor& file,
+                    int64_t users, int64_t items, double threshold, int64_t min_relevant, bool graded) {
   check::type("user", user, Dtype::int64);
   check::type("item", item, Dtype::int64);
   check::type("value", value, Dtype::float32);
-  return std::make_shared<const Positives>(positives_of(user.to_vector<int64_t>(), item.to_vector<int64_t>(),
-                                                        value.to_vector<float>(), users, items, threshold,
-                                                        min_relevant));
+  check::type("time", time, Dtype::int64);
+  check::type("file", file, Dtype::int64);
+  for (const Tensor* const each : {&time, &file}) {
+    if (each->entries() != 0 && each->entries() != user.entries())
+      throw ArgumentError(each == &time ? "time" : "file", "has " + std::to_string(each->entries()) +
+                                                               " entries, expected one for each of " +
+                                                               std::to_string(user.entries()) + " ratings, or none");
+  }
+  return std::make_shared<const Positives>(positives_of(
+      user.to_vector<int64_t>(), item.to_vector<int64_t>(), value.to_vector<float>(), users, items, threshold,
+      min_relevant, {.time = time.to_vector<int64_t>(), .file = file.to_vector<int64_t>(), .graded = graded}));
+}
+
+SplitBy to_split(const std::string& name) {
+  constexpr std::pair<const char*, SplitBy> names[] = {
+      {"user", SplitBy::user},   {"time", SplitBy::time},           {"last", SplitBy::last},
+      {"one", SplitBy::one},     {"share", SplitBy::share},         {"cold_user", SplitBy::cold_user},
+      {"given", SplitBy::given}, {"cold_item", SplitBy::cold_item},
+  };
+  for (const auto& [known, by] : names) {
+    if (name == known) return by;
+  }
+  throw ArgumentError("by", "no way to divide '" + name + "'");
 }
 
 struct PartTensors {
@@ -176,18 +214,28 @@ struct PartTensors {
 };
 struct FoldTensors {
   PartTensors train, valid, test;
-  int64_t short_users;
-  static constexpr auto fields = lua::fields("train", &FoldTensors::train, "valid", &FoldTensors::valid, "test",
-                                             &FoldTensors::test, "short_users", &FoldTensors::short_users);
+  int64_t short_users, whole_users, new_users, new_items;
+  static constexpr auto fields =
+      lua::fields("train", &FoldTensors::train, "valid", &FoldTensors::valid, "test", &FoldTensors::test, "short_users",
+                  &FoldTensors::short_users, "whole_users", &FoldTensors::whole_users, "new_users",
+                  &FoldTensors::new_users, "new_items", &FoldTensors::new_items);
 };
 
-FoldTensors make_fold_of(const KeptUsers& kept, int64_t folds, int64_t fold, int64_t nsr, double valid, int64_t seed) {
-  Fold f =
-      make_fold(*kept, {.folds = folds, .fold = fold, .nsr = nsr, .valid = valid, .seed = static_cast<uint64_t>(seed)});
+FoldTensors make_fold_of(const KeptUsers& kept, const std::string& by, int64_t folds, int64_t fold, int64_t nsr,
+                         double valid, int64_t seed, int64_t n, double test, const std::optional<int64_t>& at) {
+  Fold f = make_fold(*kept, {.folds = folds,
+                             .fold = fold,
+                             .nsr = nsr,
+                             .valid = valid,
+                             .seed = static_cast<uint64_t>(seed),
+                             .by = to_split(by),
+                             .n = n,
+                             .test = test,
+                             .at = at});
   const auto tensors = [](Part& p) -> PartTensors {
     return {Lists(std::move(p.sizes), std::move(p.relevance)), Tensor::from(p.users), Tensor::from(p.items)};
   };
-  return {tensors(f.train), tensors(f.valid), tensors(f.test), f.short_users};
+  return {tensors(f.train), tensors(f.valid), tensors(f.test), f.short_users, f.whole_users, f.new_users, f.new_items};
 }
 
 int64_t count_of(const KeptUsers& kept) { return static_cast<int64_t>(kept->users.size()); }
@@ -215,8 +263,10 @@ extern const lua::OpTable data_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&read_ratings_of>("read_ratings", "path, user, item, rating, rating_required, header, delimiter",
-                             "Users, items and ratings of a table, numbered, and what the table calls them."),
+        op<&read_ratings_of>(
+            "read_ratings",
+            "paths, user, item, rating, rating_required, time, time_required, header, delimiter, duplicates",
+            "Users, items, ratings and times of tables, numbered, and what the tables call them."),
         op<&read_libraries_of>("read_libraries", "path", "The same of lines of libraries; all ratings are 1."),
         op<&read_pairs_of>("read_pairs", "path, key, value", "Two columns of a table."),
         op<&make_ratings_of>("make_ratings", "users, items, factors, mean_activity, noise, seed", "Made-up ratings."),
@@ -230,9 +280,9 @@ extern const lua::OpTable data_functions{
         op<&join_rows>("join_rows", "parts", "Feature matrices one below the other."),
         op<&letor_folds_of>("letor_folds", "folder",
                             "Files of train, valid and test of each fold, separated by line ends."),
-        op<&positives>("positives", "user, item, value, users, items, threshold, min_relevant",
+        op<&positives>("positives", "user, item, value, time, file, users, items, threshold, min_relevant, graded",
                        "Relevant items of the users that have enough."),
-        op<&make_fold_of>("make_fold", "positives, folds, fold, nsr, valid, seed",
+        op<&make_fold_of>("make_fold", "positives, by, folds, fold, nsr, valid, seed, n, test, at",
                           "Lists, users and items of train, valid and test."),
         op<&permutation>("permutation", "n, seed, stream, lane", "The numbers 1 to n in random order; int64."),
     }};

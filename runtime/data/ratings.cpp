@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <numeric>
 #include <unordered_map>
 
 #include "runtime/data/csv.h"
@@ -46,60 +48,187 @@ class Ids {
   std::vector<std::string> names_;
 };
 
-/// Checks that each pair occurs once. Sorting packed numbers takes a tenth of a hash set's time; the line of a repeated
-/// pair is sought only on error.
-void check_pairs(const std::string& path, const Ratings& ratings, const Ids& users, const Ids& items,
-                 const std::vector<int64_t>& lines) {
-  constexpr int shift = 32;
-  std::vector<uint64_t> pairs(lines.size());
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    pairs[i] = (static_cast<uint64_t>(ratings.user[i]) << shift) | static_cast<uint64_t>(ratings.item[i]);
+int64_t whole_number(const CsvReader& file, const CsvRecord& record, size_t column) {
+  const std::string& text = record.fields[column];
+  int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec != std::errc() || parsed.ptr != end) {
+    throw ParseError(file.path(), record.line, record.columns[column],
+                     "found " + quoted(text) + ", expected a whole number of 64 bits for the timestamp");
   }
-  std::sort(pairs.begin(), pairs.end());
-  if (std::adjacent_find(pairs.begin(), pairs.end()) == pairs.end()) return;
-  std::unordered_map<uint64_t, int64_t> first_line;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const uint64_t pair = (static_cast<uint64_t>(ratings.user[i]) << shift) | static_cast<uint64_t>(ratings.item[i]);
-    const auto [before, is_new] = first_line.try_emplace(pair, lines[i]);
-    if (is_new) continue;
-    throw ParseError(path, lines[i], 1,
-                     "found user " + quoted(users.name_of(ratings.user[i])) + " with item " +
-                         quoted(items.name_of(ratings.item[i])) + " a second time (first at line " +
-                         std::to_string(before->second) + "), expected each pair once");
-  }
+  return value;
 }
+
+/// Where in a file each row is.
+struct Origin {
+  int64_t line;
+  size_t file;
+};
+
+/// User and item in one number.
+std::vector<uint64_t> packed_pairs(const Ratings& ratings) {
+  constexpr int shift = 32;
+  std::vector<uint64_t> pairs(ratings.user.size());
+  for (size_t i = 0; i < pairs.size(); ++i)
+    pairs[i] = (static_cast<uint64_t>(ratings.user[i]) << shift) | static_cast<uint64_t>(ratings.item[i]);
+  return pairs;
+}
+
+/// Reads files one after the other; ids are numbered in the order of appearance until the end.
+class RatingsReader {
+ public:
+  RatingsReader(const std::vector<std::string>& paths, const RatingColumns& columns)
+      : paths_(paths), columns_(columns) {}
+
+  Ratings read() {
+    for (size_t i = 0; i < paths_.size(); ++i) {
+      read_file(i);
+      check_times(i);
+    }
+    check_pairs();
+    if (columns_.duplicates != Duplicates::error) merge_pairs();
+    out_.user_ids = users_.sorted(out_.user);
+    out_.item_ids = items_.sorted(out_.item);
+    if (paths_.size() > 1) {
+      for (const Origin& origin : origins_) out_.file.push_back(static_cast<int64_t>(origin.file));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  /// The column of this name, or no_column where it may be absent and is.
+  static size_t optional_column(const CsvReader& file, const CsvRecord& first, const std::string& name, bool required,
+                                bool header) {
+    if (name.empty()) return no_column;
+    return required ? column_of(file, first, name, header) : find_column(first, name, header);
+  }
+
+  void read_file(size_t number) {
+    const RatingColumns& c = columns_;
+    CsvReader file(paths_[number], c.delimiter);
+    CsvRecord record;
+    if (!file.next(record)) throw ParseError(file.path(), 1, 1, "the file is empty, expected ratings");
+    const size_t width = record.fields.size();
+    const size_t user = column_of(file, record, c.user, c.header), item = column_of(file, record, c.item, c.header);
+    const size_t rating = optional_column(file, record, c.rating, c.rating_required, c.header),
+                 time = optional_column(file, record, c.time, c.time_required, c.header);
+    const size_t before = origins_.size();
+    bool more = c.header ? file.next(record) : true;
+    for (; more; more = file.next(record)) {
+      check_width(file, record, width);
+      out_.user.push_back(users_.number_of(id_in(file, record, user, "user")));
+      out_.item.push_back(items_.number_of(id_in(file, record, item, "item")));
+      out_.value.push_back(rating == no_column ? 1.0F
+                                               : parse_number(record.fields[rating], file.path(), record.line,
+                                                              record.columns[rating], "the rating"));
+      if (time != no_column) out_.time.push_back(whole_number(file, record, time));
+      origins_.push_back({record.line, number});
+    }
+    if (origins_.size() == before)
+      throw ParseError(file.path(), record.line + 1, 1, "found a header and no rows, expected ratings");
+  }
+
+  void check_times(size_t number) const {
+    if (out_.time.empty() || out_.time.size() == origins_.size()) return;
+    throw ParseError(
+        paths_[number], 1, 1,
+        "found timestamps in some of the files, expected a column " + quoted(columns_.time) + " in all or none");
+  }
+
+  /// Checks that each pair occurs once, or in one file only where others are settled. Sorting packed numbers takes a
+  /// tenth of a hash set's time; the line of a repeated pair is sought only on error.
+  void check_pairs() const {
+    const bool within = columns_.duplicates == Duplicates::error;
+    if (!within && paths_.size() == 1) return;
+    const std::vector<uint64_t> pairs = packed_pairs(out_);
+    if (within) {
+      std::vector<uint64_t> sorted = pairs;
+      std::sort(sorted.begin(), sorted.end());
+      if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return;
+    }
+    std::unordered_map<uint64_t, size_t> first;
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      const auto [before, is_new] = first.try_emplace(pairs[i], i);
+      if (!is_new && (within || origins_[before->second].file != origins_[i].file)) repeated(before->second, i);
+    }
+  }
+
+  [[noreturn]] void repeated(size_t first, size_t again) const {
+    const Origin &was = origins_[first], &is = origins_[again];
+    const std::string place = was.file == is.file ? "line " : paths_[was.file] + ":";
+    throw ParseError(paths_[is.file], is.line, 1,
+                     "found user " + quoted(users_.name_of(out_.user[again])) + " with item " +
+                         quoted(items_.name_of(out_.item[again])) + " a second time (first at " + place +
+                         std::to_string(was.line) + "), expected each pair once");
+  }
+
+  /// Of the rows of one pair, ascending, the value and time of what they become, put into the first.
+  void merge(const size_t* rows, size_t count) {
+    const auto later = [&](size_t a, size_t b) { return out_.time.empty() || out_.time[b] >= out_.time[a]; };
+    size_t chosen = rows[0];
+    double sum = out_.value[chosen];
+    for (size_t i = 1; i < count; ++i) {
+      const size_t row = rows[i];
+      sum += out_.value[row];
+      const bool takes =
+          columns_.duplicates == Duplicates::first ? !later(chosen, row)
+          : columns_.duplicates == Duplicates::max
+              ? out_.value[row] > out_.value[chosen] || (out_.value[row] == out_.value[chosen] && later(chosen, row))
+              : later(chosen, row);
+      if (takes) chosen = row;
+    }
+    const Origin& origin = origins_[rows[0]];
+    const auto added = static_cast<float>(sum);
+    const bool adds = columns_.duplicates == Duplicates::sum;
+    if (adds && !std::isfinite(added))
+      throw ParseError(paths_[origin.file], origin.line, 1, "found ratings of one pair whose sum no float32 holds");
+    out_.value[rows[0]] = adds ? added : out_.value[chosen];
+    if (!out_.time.empty()) out_.time[rows[0]] = out_.time[chosen];
+  }
+
+  void merge_pairs() {
+    const std::vector<uint64_t> pairs = packed_pairs(out_);
+    std::vector<size_t> order(pairs.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](size_t a, size_t b) { return pairs[a] != pairs[b] ? pairs[a] < pairs[b] : a < b; });
+    std::vector<bool> dropped(pairs.size());
+    for (size_t i = 0, end = 0; i < order.size(); i = end) {
+      for (end = i + 1; end < order.size() && pairs[order[end]] == pairs[order[i]]; ++end) dropped[order[end]] = true;
+      merge(order.data() + i, end - i);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < dropped.size(); ++i) {
+      if (dropped[i]) continue;
+      out_.user[kept] = out_.user[i];
+      out_.item[kept] = out_.item[i];
+      out_.value[kept] = out_.value[i];
+      if (!out_.time.empty()) out_.time[kept] = out_.time[i];
+      origins_[kept++] = origins_[i];
+    }
+    out_.user.resize(kept);
+    out_.item.resize(kept);
+    out_.value.resize(kept);
+    if (!out_.time.empty()) out_.time.resize(kept);
+    origins_.resize(kept);
+  }
+
+  const std::vector<std::string>& paths_;
+  const RatingColumns& columns_;
+  Ratings out_;
+  Ids users_, items_;
+  std::vector<Origin> origins_;
+};
 
 }  // namespace
 
 Ratings read_ratings(const std::string& path, const RatingColumns& columns) {
-  CsvReader file(path, columns.delimiter);
-  CsvRecord record;
-  if (!file.next(record)) throw ParseError(path, 1, 1, "the file is empty, expected ratings");
-  const size_t width = record.fields.size();
-  const size_t user = column_of(file, record, columns.user, columns.header),
-               item = column_of(file, record, columns.item, columns.header);
-  size_t rating = columns.rating.empty() ? no_column : find_column(record, columns.rating, columns.header);
-  if (rating == no_column && !columns.rating.empty() && columns.rating_required) {
-    rating = column_of(file, record, columns.rating, columns.header);
-  }
-  Ratings out;
-  Ids users, items;
-  std::vector<int64_t> lines;
-  bool more = columns.header ? file.next(record) : true;
-  for (; more; more = file.next(record)) {
-    check_width(file, record, width);
-    out.user.push_back(users.number_of(id_in(file, record, user, "user")));
-    out.item.push_back(items.number_of(id_in(file, record, item, "item")));
-    out.value.push_back(rating == no_column ? 1.0F
-                                            : parse_number(record.fields[rating], path, record.line,
-                                                           record.columns[rating], "the rating"));
-    lines.push_back(record.line);
-  }
-  if (lines.empty()) throw ParseError(path, record.line + 1, 1, "found a header and no rows, expected ratings");
-  check_pairs(path, out, users, items, lines);
-  out.user_ids = users.sorted(out.user);
-  out.item_ids = items.sorted(out.item);
-  return out;
+  return read_rating_files({path}, columns);
+}
+
+Ratings read_rating_files(const std::vector<std::string>& paths, const RatingColumns& columns) {
+  return RatingsReader(paths, columns).read();
 }
 
 std::vector<std::pair<std::string, std::string>> read_pairs(const std::string& path, const std::string& key,

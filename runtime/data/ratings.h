@@ -7,24 +7,38 @@
 
 namespace mr {
 
+/// What a pair of user and item that occurs again is: an error, or one row, at the place of its first. `first` and
+/// `last` are by time where there is one (of equal times by line), else by line; `max` is the row of the largest
+/// rating, of equal ones the last; `sum` adds the ratings, with the time of the last.
+enum class Duplicates : int8_t { error, last, first, max, sum };
+
 /// Which columns hold what: a name of the header, else (and always where there is no header) a number from 1. Without a
 /// rating column (an empty name, or one that is not required and not there) all ratings are 1.
 struct RatingColumns {
   std::string user = "userId", item = "movieId", rating = "rating";
   bool rating_required = true, header = true;
   char delimiter = ',';
+  /// Whole numbers of any meaning; without this column (as for the rating) there are no times.
+  std::string time = "";
+  bool time_required = false;
+  Duplicates duplicates = Duplicates::error;
 };
 
 /// Users and items are numbered from 1: by their ids where all are whole numbers, else in the order of appearance.
 struct Ratings {
   std::vector<int64_t> user, item;
   std::vector<float> value;
+  std::vector<int64_t> time;  // one per row, or none
+  std::vector<int64_t> file;  // of several files, which one each row is from, counted from 0; else none
   std::vector<std::string> user_ids, item_ids;
 };
 
 /// Throws with file, line and column: a missing column, a word for a number, an empty id, a line of another width, a
-/// pair that occurs twice, no rows.
+/// pair that occurs twice where that is an error, no rows.
 Ratings read_ratings(const std::string& path, const RatingColumns& columns);
+
+/// The same of several files with the same ids; `duplicates` are settled within each, and a pair in two is an error.
+Ratings read_rating_files(const std::vector<std::string>& paths, const RatingColumns& columns);
 
 /// Lines "count item item ..." of whole numbers, one for each user, whose id is its line's number from 0; all ratings
 /// are 1. Throws with file, line and column: a word for a number, another count, an item twice in a line, no items.

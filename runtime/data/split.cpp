@@ -2,74 +2,21 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <numeric>
 #include <stdexcept>
 #include <string>
-#include <unordered_map>
+#include <unordered_set>
 
-#include "kernels/core/rng.h"
 #include "kernels/core/threads.h"
+#include "runtime/data/dice.h"
+#include "runtime/data/protocols.h"
 
 namespace mr {
 namespace {
 
-/// A sequence of random integers that belongs to one user and one purpose.
-class Dice {
- public:
-  Dice(RandomKey key, uint64_t lane) : key_(key), lane_(lane) {}
-  /// Uniform in [0, n).
-  int64_t below(int64_t n) {
-    return static_cast<int64_t>(bounded(philox(key_, next_++, lane_).low(), static_cast<uint64_t>(n)));
-  }
+using Rows = std::vector<std::pair<int64_t, float>>;  // items and their grades
 
- private:
-  RandomKey key_;
-  uint64_t lane_, next_ = 0;
-};
-
-template <class T>
-void shuffle(std::vector<T>& values, Dice dice) {
-  for (auto i = static_cast<int64_t>(values.size()) - 1; i > 0; --i) std::swap(values[i], values[dice.below(i + 1)]);
-}
-
-/// `count` different numbers of 0 .. n - 1 in random order: the first steps of a shuffle, of which only the moved
-/// entries are stored.
-std::vector<int64_t> draw_distinct(int64_t n, int64_t count, Dice dice) {
-  std::unordered_map<int64_t, int64_t> moved;
-  const auto at = [&](int64_t i) {
-    const auto found = moved.find(i);
-    return found == moved.end() ? i : found->second;
-  };
-  std::vector<int64_t> drawn;
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t j = i + dice.below(n - i);
-    drawn.push_back(at(j));
-    moved[j] = at(i);
-  }
-  return drawn;
-}
-
-/// The item of which exactly `rank` items that are not in `known` (ascending, from 1) are smaller.
-int64_t unseen_item(const std::vector<int64_t>& known, int64_t rank) {
-  // known[i] - 1 - i items before known[i] are unseen
-  int64_t low = 0, high = static_cast<int64_t>(known.size());
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if (known[middle] - 1 - middle <= rank) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return rank + low + 1;
-}
-
-void append(Part& part, int64_t user, const std::vector<int64_t>& relevant, const int64_t* negatives,
-            int64_t negative_count, Dice dice) {
-  if (relevant.empty() && negative_count == 0) return;
-  std::vector<std::pair<int64_t, float>> rows;
-  for (const int64_t item : relevant) rows.emplace_back(item, 1.0F);
+void append(Part& part, int64_t user, Rows rows, const int64_t* negatives, int64_t negative_count, Dice dice) {
+  if (rows.empty() && negative_count == 0) return;
   for (int64_t i = 0; i < negative_count; ++i) rows.emplace_back(negatives[i], 0.0F);
   shuffle(rows, dice);
   part.users.push_back(user);
@@ -80,12 +27,12 @@ void append(Part& part, int64_t user, const std::vector<int64_t>& relevant, cons
   }
 }
 
-// 40, 12 and 12 bits: user, nsr and fold together are the key of a sequence of random numbers
-constexpr int64_t most_users = (int64_t{1} << 40) - 1, largest_nsr = 4095;
+constexpr int64_t largest_nsr = 4095;
 
 void check(const FoldOptions& o) {
   const auto fail = [](const std::string& text) { throw std::invalid_argument(text); };
-  if (o.folds < 2) fail("k is " + std::to_string(o.folds) + ", expected at least 2 folds");
+  if (o.folds < 2 && (o.by == SplitBy::user || o.by == SplitBy::cold_user || o.by == SplitBy::cold_item))
+    fail("k is " + std::to_string(o.folds) + ", expected at least 2 folds");
   if (o.fold < 1 || o.fold > o.folds)
     fail("fold " + std::to_string(o.fold) + ", expected 1 to " + std::to_string(o.folds));
   if (o.nsr < 0 || o.nsr > largest_nsr)
@@ -113,115 +60,143 @@ std::array<int64_t, 3> shares(const std::array<int64_t, 3>& wanted, int64_t ther
   return given;
 }
 
-void add_user(Fold& fold, const FoldOptions& o, int64_t user, const std::vector<int64_t>& known, int64_t all_items) {
-  const auto lane = static_cast<uint64_t>(user);
-  const uint64_t own_lane = lane | static_cast<uint64_t>(o.nsr) << 40 | static_cast<uint64_t>(o.fold) << 52;
-  std::vector<int64_t> dealt = known;
-  shuffle(dealt, Dice(random_key(o.seed, "folds"), lane));
-  std::array<std::vector<int64_t>, 3> relevant;
-  auto& [train, valid, test] = relevant;
-  for (size_t i = 0; i < dealt.size(); ++i)
-    (static_cast<int64_t>(i) % o.folds == o.fold - 1 ? test : train).push_back(dealt[i]);
-  if (o.valid > 0 && train.size() >= 2) {
-    const auto share = std::llround(o.valid * static_cast<double>(train.size()));
-    const auto n = std::clamp<int64_t>(share, 1, static_cast<int64_t>(train.size()) - 1);
-    valid.assign(train.begin(), train.begin() + n);
-    train.erase(train.begin(), train.begin() + n);
-  }
-  std::array<int64_t, 3> wanted{};
-  for (size_t i = 0; i < 3; ++i) wanted[i] = o.nsr * static_cast<int64_t>(relevant[i].size());
-  const int64_t unseen = all_items - static_cast<int64_t>(known.size());
-  const std::array<int64_t, 3> counts = shares(wanted, unseen);
-  if (counts != wanted) ++fold.short_users;
-  std::vector<int64_t> negatives =
-      draw_distinct(unseen, counts[0] + counts[1] + counts[2], Dice(random_key(o.seed, "negatives"), own_lane));
-  for (int64_t& item : negatives) item = unseen_item(known, item);
-  Part* const parts[] = {&fold.train, &fold.valid, &fold.test};
-  const char* const orders[] = {"order of train", "order of valid", "order of test"};
-  const int64_t* next = negatives.data();
-  for (size_t i = 0; i < 3; ++i) {
-    append(*parts[i], user, relevant[i], next, counts[i], Dice(random_key(o.seed, orders[i]), own_lane));
-    next += counts[i];
-  }
+/// One user's items.
+struct Known {
+  int64_t user;
+  std::vector<int64_t> items;  // ascending
+  size_t at;                   // number of the first in the positives
+};
+
+using Three = std::array<Rows, 3>;  // train, valid, test
+
+/// Items shuffled and assigned to the folds in rotation.
+Three dealt(const FoldOptions& o, const Positives& p, const Known& known) {
+  Rows rows;
+  for (size_t i = 0; i < known.items.size(); ++i)
+    rows.emplace_back(known.items[i], p.grades.empty() ? 1.0F : p.grades[known.at + i]);
+  shuffle(rows, Dice(random_key(o.seed, "folds"), static_cast<uint64_t>(known.user)));
+  Three parts;
+  auto& [train, valid, test] = parts;
+  for (size_t i = 0; i < rows.size(); ++i)
+    (static_cast<int64_t>(i) % o.folds == o.fold - 1 ? test : train).push_back(rows[i]);
+  const int64_t n = rounded_share(o.valid, train.size());
+  valid.assign(train.begin(), train.begin() + n);
+  train.erase(train.begin(), train.begin() + n);
+  return parts;
 }
 
-/// An item, and in the lowest bit whether it is relevant.
-using Rated = uint64_t;
-Rated rated(int64_t item, bool relevant) { return static_cast<Rated>(item) << 1 | (relevant ? 1 : 0); }
-int64_t item_of(Rated rated) { return static_cast<int64_t>(rated >> 1); }
+/// Items by the parts of a protocol.
+Three by_parts(const std::vector<int8_t>& part_of, const Positives& p, const Known& known) {
+  Three parts;
+  for (size_t i = 0; i < known.items.size(); ++i) {
+    const size_t at = known.at + i;
+    parts[static_cast<size_t>(part_of[at])].emplace_back(known.items[i], p.grades.empty() ? 1.0F : p.grades[at]);
+  }
+  return parts;
+}
 
-/// The user's relevant items, ascending; each item may be there once.
-std::vector<int64_t> relevant_items(int64_t user, Rated* first, Rated* last) {
-  std::sort(first, last);
+/// What a fold is made of beside its options.
+struct Making {
+  const Positives& positives;
+  const FoldOptions& options;
+  const std::vector<int8_t> part_of;                     // of each item of each user; empty: dealt
+  const std::array<std::vector<int64_t>, 3> pools = {};  // items that negatives of each part are from; empty: all
+};
+
+/// Negatives of train, then valid, then test, and how many of each.
+struct Negatives {
   std::vector<int64_t> items;
-  for (const Rated* at = first; at < last; ++at) {
-    if (at > first && item_of(*at) == item_of(at[-1])) {
-      throw std::invalid_argument("user " + std::to_string(user) + " has item " + std::to_string(item_of(*at)) +
-                                  " more than once, expected each pair once");
-    }
-    if ((*at & 1) != 0) items.push_back(item_of(*at));
-  }
-  return items;
+  std::array<int64_t, 3> counts;
+};
+
+Negatives from_all(const Making& m, const Known& known, const std::array<int64_t, 3>& wanted, uint64_t lane) {
+  const int64_t unseen = m.positives.all_items - static_cast<int64_t>(known.items.size());
+  Negatives out{{}, shares(wanted, unseen)};
+  out.items = draw_distinct(unseen, out.counts[0] + out.counts[1] + out.counts[2],
+                            Dice(random_key(m.options.seed, "negatives"), lane));
+  for (int64_t& item : out.items) item = unseen_item(known.items, item);
+  return out;
 }
 
-/// Where each user's rows begin, and the end, once they are in the order of users; throws for users and items that are
-/// not there.
-std::vector<size_t> starts_of_users(const std::vector<int64_t>& user, const std::vector<int64_t>& item,
-                                    int64_t all_users, int64_t all_items) {
-  std::vector<size_t> starts(static_cast<size_t>(all_users) + 1);
-  for (size_t i = 0; i < user.size(); ++i) {
-    if ((i & 0xFFFFF) == 0) cpu::check_interrupt();
-    if (user[i] < 1 || user[i] > all_users || item[i] < 1 || item[i] > all_items) {
-      throw std::invalid_argument("row " + std::to_string(i + 1) + " has user " + std::to_string(user[i]) +
-                                  " and item " + std::to_string(item[i]) + ", expected users 1 to " +
-                                  std::to_string(all_users) + " and items 1 to " + std::to_string(all_items));
+Negatives from_pools(const Making& m, const Known& known, const std::array<int64_t, 3>& wanted, uint64_t lane) {
+  constexpr const char* streams[] = {"negatives of train", "negatives of valid", "negatives of test"};
+  Negatives out{{}, wanted};
+  for (size_t i = 0; i < 3; ++i) {
+    const std::vector<int64_t>& pool = m.pools[i];
+    std::vector<int64_t> places;  // of known items in the pool, from 1
+    for (const int64_t item : known.items) {
+      const auto at = std::lower_bound(pool.begin(), pool.end(), item);
+      if (at != pool.end() && *at == item) places.push_back(at - pool.begin() + 1);
     }
-    ++starts[user[i]];
-  }
-  std::partial_sum(starts.begin(), starts.end(), starts.begin());
-  return starts;
-}
-
-}  // namespace
-
-Positives positives_of(const std::vector<int64_t>& user, const std::vector<int64_t>& item,
-                       const std::vector<float>& value, int64_t all_users, int64_t all_items, double threshold,
-                       int64_t min_relevant) {
-  if (user.size() != item.size() || user.size() != value.size()) {
-    throw std::invalid_argument(std::to_string(user.size()) + " users, " + std::to_string(item.size()) + " items and " +
-                                std::to_string(value.size()) + " ratings, expected one of each per row");
-  }
-  if (all_users < 0 || all_users > most_users) {
-    throw std::invalid_argument(std::to_string(all_users) + " users, expected 0 to " + std::to_string(most_users));
-  }
-  const std::vector<size_t> starts = starts_of_users(user, item, all_users, all_items);
-  std::vector<Rated> by_user(user.size());
-  std::vector<size_t> next = starts;
-  for (size_t i = 0; i < user.size(); ++i) by_user[next[user[i] - 1]++] = rated(item[i], value[i] >= threshold);
-  Positives out;
-  out.all_items = all_items;
-  out.offsets.push_back(0);
-  for (int64_t u = 0; u < all_users; ++u) {
-    cpu::check_interrupt();
-    const std::vector<int64_t> items =
-        relevant_items(u + 1, by_user.data() + starts[u], by_user.data() + starts[u + 1]);
-    if (static_cast<int64_t>(items.size()) < std::max<int64_t>(min_relevant, 1)) continue;
-    out.users.push_back(u + 1);
-    out.items.insert(out.items.end(), items.begin(), items.end());
-    out.offsets.push_back(static_cast<int64_t>(out.items.size()));
+    const auto unseen = static_cast<int64_t>(pool.size() - places.size());
+    out.counts[i] = std::min(wanted[i], unseen);
+    for (const int64_t rank : draw_distinct(unseen, out.counts[i], Dice(random_key(m.options.seed, streams[i]), lane)))
+      out.items.push_back(pool[static_cast<size_t>(unseen_item(places, rank) - 1)]);
   }
   return out;
 }
 
+void add_user(Fold& fold, const Making& m, const Known& known) {
+  const FoldOptions& o = m.options;
+  // 40, 12 and 12 bits: user, nsr and fold together are the key of a sequence of random numbers
+  const uint64_t lane =
+      static_cast<uint64_t>(known.user) | static_cast<uint64_t>(o.nsr) << 40 | static_cast<uint64_t>(o.fold) << 52;
+  const Three relevant = m.part_of.empty() ? dealt(o, m.positives, known) : by_parts(m.part_of, m.positives, known);
+  std::array<int64_t, 3> wanted{};
+  for (size_t i = 0; i < 3; ++i) wanted[i] = o.nsr * static_cast<int64_t>(relevant[i].size());
+  const bool pooled = o.by == SplitBy::cold_item;
+  const Negatives negatives = pooled ? from_pools(m, known, wanted, lane) : from_all(m, known, wanted, lane);
+  if (negatives.counts != wanted) ++fold.short_users;
+  Part* const parts[] = {&fold.train, &fold.valid, &fold.test};
+  const char* const orders[] = {"order of train", "order of valid", "order of test"};
+  const int64_t* next = negatives.items.data();
+  for (size_t i = 0; i < 3; ++i) {
+    append(*parts[i], known.user, relevant[i], next, negatives.counts[i], Dice(random_key(o.seed, orders[i]), lane));
+    next += negatives.counts[i];
+  }
+}
+
+/// How many users and items test has relevant rows of and train has none.
+void count_new(Fold& fold, int64_t all_items) {
+  const auto known = [](const Part& part, auto&& each) {
+    for (size_t l = 0, r = 0; l < part.sizes.size(); ++l) {
+      for (const size_t end = r + static_cast<size_t>(part.sizes[l]); r < end; ++r) {
+        if (part.relevance[r] > 0) each(part.users[l], part.items[r]);
+      }
+    }
+  };
+  std::unordered_set<int64_t> users, new_users;
+  std::vector<bool> items(static_cast<size_t>(all_items) + 1), new_items(items.size());
+  known(fold.train, [&](int64_t user, int64_t item) {
+    users.insert(user);
+    items[static_cast<size_t>(item)] = true;
+  });
+  known(fold.test, [&](int64_t user, int64_t item) {
+    if (!users.contains(user)) new_users.insert(user);
+    if (!items[static_cast<size_t>(item)]) new_items[static_cast<size_t>(item)] = true;
+  });
+  fold.new_users = static_cast<int64_t>(new_users.size());
+  fold.new_items = std::count(new_items.begin(), new_items.end(), true);
+}
+
+}  // namespace
+
 Fold make_fold(const Positives& positives, const FoldOptions& options) {
   check(options);
   Fold fold;
+  Division division;
+  if (options.by != SplitBy::user) division = divide(positives, options);
+  fold.whole_users = division.whole_users;
+  const Making making{positives, options, std::move(division.part_of), std::move(division.pools)};
   for (size_t u = 0; u < positives.users.size(); ++u) {
     cpu::check_interrupt();
-    const std::vector<int64_t> known(positives.items.begin() + positives.offsets[u],
-                                     positives.items.begin() + positives.offsets[u + 1]);
-    add_user(fold, options, positives.users[u], known, positives.all_items);
+    const int64_t first = positives.offsets[u];
+    add_user(fold, making,
+             {positives.users[u],
+              {positives.items.begin() + first, positives.items.begin() + positives.offsets[u + 1]},
+              static_cast<size_t>(first)});
   }
+  count_new(fold, positives.all_items);
   return fold;
 }
 

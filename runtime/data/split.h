@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace mr {
@@ -10,18 +11,34 @@ namespace mr {
 struct Positives {
   std::vector<int64_t> users, offsets, items;
   int64_t all_items = 0;
+  /// One per item, or none: grades (else all are 1), times, rows of the table, and parts of the file (from 0).
+  std::vector<float> grades;
+  std::vector<int64_t> times, rows, files;
+};
+
+/// What else is known of ratings: one per row, or none. `graded`: every rating is kept, with its grade.
+struct RatingDetails {
+  std::vector<int64_t> time, file;
+  bool graded = false;
 };
 
 /// Ratings of at least `threshold`, of users with at least `min_relevant` of them.
 Positives positives_of(const std::vector<int64_t>& user, const std::vector<int64_t>& item,
                        const std::vector<float>& value, int64_t all_users, int64_t all_items, double threshold,
-                       int64_t min_relevant);
+                       int64_t min_relevant, const RatingDetails& details = {});
+
+/// By what interactions are divided (runtime/data/protocols.h).
+enum class SplitBy : int8_t { user, time, last, one, share, cold_user, cold_item, given };
 
 struct FoldOptions {
-  int64_t folds = 5, fold = 1;  // which of how many is test, from 1
+  int64_t folds = 5, fold = 1;  // which of how many is test, or which repetition, from 1
   int64_t nsr = 1;              // negatives per relevant item, 0 to 4095
   double valid = 0.1;           // share of each user's training items that becomes the validation part
   uint64_t seed = 1;
+  SplitBy by = SplitBy::user;
+  int64_t n = 1;      // of `last` and `one`: how many items of each user are test, and as many validation
+  double test = 0.2;  // of `time` and `share`: share that is test
+  std::optional<int64_t> at = std::nullopt;  // of `time`: test is what is not before this time
 };
 
 /// One list per user: its relevant items and its negatives, in random order.
@@ -33,12 +50,14 @@ struct Part {
 struct Fold {
   Part train, valid, test;
   int64_t short_users = 0;  // users with fewer unseen items than negatives wanted; their parts share all unseen items
+  int64_t whole_users = 0;  // of `last` and `one`: users with too few items, all of which are for training
+  int64_t new_users = 0, new_items = 0;  // that test has relevant rows of and train has none
 };
 
-/// Each user's relevant items are shuffled and assigned to the folds in rotation; of those that are not test,
+/// By user, each user's relevant items are shuffled and assigned to the folds in rotation; of those that are not test,
 /// round(valid x n) (at least 1 of 2 or more, where valid > 0) become validation. Negatives are nsr per relevant item
 /// of each part, all different, never a relevant item of the user. The same seed gives the same folds whatever the nsr,
-/// and the same negatives for the same (seed, nsr, fold).
+/// and the same negatives for the same (seed, nsr, fold). Cold items are no negatives of other parts than theirs.
 Fold make_fold(const Positives& positives, const FoldOptions& options);
 
 }  // namespace mr

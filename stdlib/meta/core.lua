@@ -627,13 +627,17 @@ function core.machine_cores() end
 
 ---Lists, users and items of train, valid and test.
 ---@param positives mr.Positives
+---@param by string
 ---@param folds integer
 ---@param fold integer
 ---@param nsr integer
 ---@param valid number
 ---@param seed integer
----@return { train: { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }, valid: { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }, test: { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }, short_users: integer }
-function core.make_fold(positives, folds, fold, nsr, valid, seed) end
+---@param n integer
+---@param test number
+---@param at? integer
+---@return { train: { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }, valid: { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }, test: { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }, short_users: integer, whole_users: integer, new_users: integer, new_items: integer }
+function core.make_fold(positives, by, folds, fold, nsr, valid, seed, n, test, at) end
 
 ---Makes the folder that the file would be in, and those above it.
 ---@param path string
@@ -656,7 +660,7 @@ function core.make_queries(queries, features, mean_size, noise, seed) end
 ---@param mean_activity integer
 ---@param noise number
 ---@param seed integer
----@return { user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, user_ids: string[], item_ids: string[] }
+---@return { user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, time: mr.Tensor, file: mr.Tensor, user_ids: string[], item_ids: string[] }
 function core.make_ratings(users, items, factors, mean_activity, noise, seed) end
 
 ---The built-in metrics, to which a script's own may be added.
@@ -771,12 +775,15 @@ function core.permutation_test(a, b, orders, seed) end
 ---@param user mr.Tensor
 ---@param item mr.Tensor
 ---@param value mr.Tensor
+---@param time mr.Tensor
+---@param file mr.Tensor
 ---@param users integer
 ---@param items integer
 ---@param threshold number
 ---@param min_relevant integer
+---@param graded boolean
 ---@return mr.Positives
-function core.positives(user, item, value, users, items, threshold, min_relevant) end
+function core.positives(user, item, value, time, file, users, items, threshold, min_relevant, graded) end
 
 ---Whether Ctrl-C came since the program or the line of the REPL began.
 ---@return boolean
@@ -846,7 +853,7 @@ function core.read_letor_cached(path, features, any_order, null, qid_optional, f
 
 ---The same of lines of libraries; all ratings are 1.
 ---@param path string
----@return { user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, user_ids: string[], item_ids: string[] }
+---@return { user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, time: mr.Tensor, file: mr.Tensor, user_ids: string[], item_ids: string[] }
 function core.read_libraries(path) end
 
 ---Two columns of a table.
@@ -857,16 +864,19 @@ function core.read_libraries(path) end
 ---@return string[]
 function core.read_pairs(path, key, value) end
 
----Users, items and ratings of a table, numbered, and what the table calls them.
----@param path string
+---Users, items, ratings and times of tables, numbered, and what the tables call them.
+---@param paths string[]
 ---@param user string
 ---@param item string
 ---@param rating string
 ---@param rating_required boolean
+---@param time string
+---@param time_required boolean
 ---@param header boolean
 ---@param delimiter string
----@return { user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, user_ids: string[], item_ids: string[] }
-function core.read_ratings(path, user, item, rating, rating_required, header, delimiter) end
+---@param duplicates string
+---@return { user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, time: mr.Tensor, file: mr.Tensor, user_ids: string[], item_ids: string[] }
+function core.read_ratings(paths, user, item, rating, rating_required, time, time_required, header, delimiter, duplicates) end
 
 ---Lists and scores of a table.
 ---@param path string

@@ -21,14 +21,15 @@ local function file_in(path, own, name)
   check.fail("%s: no %s or %s.gz in this folder or in its %s", path, name, name, own)
 end
 
----MovieLens: `ratings.csv` (userId, movieId, rating), plain or .gz, the file itself or the folder that contains it (or contains it in its
+---MovieLens: `ratings.csv` (userId, movieId, rating, and timestamp where it has one), plain or .gz, the file itself or the folder that contains it (or contains it in its
 ---subfolder ml-latest-small). Users and movies are numbered from 1 in the order of their ids; `:titles()` gives the movies' names by number.
 ---@param path? string  default: ml-latest-small, in MOONRANK_DATA, ../shared/data or the user's data folder
 ---@return mr.Ratings
 function M.movielens(path)
   local name = (path == nil or path == "movielens") and "ml-latest-small" or path
   local file, folder = file_in(find.path(name, "`moonrank data get movielens` fetches it"), "ml-latest-small", "ratings.csv")
-  local read = ratings.new("MovieLens", core.read_ratings(file, "userId", "movieId", "rating", true, true, ","))
+  local read = ratings.new("MovieLens", core.read_ratings({ file }, "userId", "movieId", "rating", true, "timestamp", false,
+    true, ",", "error"))
   function read:titles()
     local movies = find.file(folder, { "movies.csv" })
     if not movies then check.fail("%s: no movies.csv beside the ratings", folder) end
@@ -52,31 +53,53 @@ function M.citeulike(path)
 end
 
 ---@class mr.data.InteractionsOptions
----@field columns? { user?: string|integer, item?: string|integer, rating?: string|integer|false }  by name or by number
+---@field columns? { user?: string|integer, item?: string|integer, rating?: string|integer|false, timestamp?: string|integer|false }  by name or by number
 ---@field header? boolean    whether the first line names the columns (default true)
 ---@field delimiter? string  one character (default ",")
+---@field duplicates? "error"|"last"|"first"|"max"|"sum"  what a pair that occurs again is (default "error")
 
----Interactions of users and items from a table, plain or .gz. Columns are called user, item and rating unless said otherwise; without
----header they are 1 and 2, and the rating has to be named. Where there is no rating column, or `rating = false`, all ratings are 1.
----Ids may be any text: numbered from 1 by value where all are whole numbers, else in order of appearance.
----@param path string
+-- The files of an argument: one, or those of train, valid and test.
+local function interaction_files(path)
+  if type(path) ~= "table" then return { find.path(path) } end
+  local o = check.options("mr.data.interactions", path, { train = check.none, valid = check.none, test = check.none })
+  if not o.train or not o.test then check.fail("mr.data.interactions: %s is missing", o.train and "test" or "train") end
+  local files = {}
+  for _, name in ipairs{ "train", "valid", "test" } do
+    if o[name] then files[#files + 1] = find.path(o[name]) end
+  end
+  return files
+end
+
+---Interactions of users and items from a table, plain or .gz. Columns are called user, item, rating and timestamp unless said otherwise;
+---without header they are 1 and 2, and rating and timestamp have to be named. Where there is no rating column, or `rating = false`, all ratings
+---are 1. Timestamps are whole numbers of 64 bits, kept exactly; `timestamp = false` leaves them out. Ids may be any text: numbered from 1 by
+---value where all are whole numbers, else in order of appearance. A pair that occurs again is an error, or becomes one row: the "last" or "first"
+---by timestamp (of equal or no times by line), the one with the "max" rating (of equal ones the last), or the "sum" of the ratings at the last
+---time. `{train = path, test = path}`, and `valid`: files of one split, for `folds{by = "given"}`; duplicates are settled within each, and
+---a pair in two of them is an error.
+---@param path string|{ train: string, valid?: string, test: string }
 ---@param options? mr.data.InteractionsOptions
 ---@return mr.Ratings
 function M.interactions(path, options)
-  local o = check.options("mr.data.interactions", options, { columns = {}, header = true, delimiter = "," })
-  local columns = check.options("mr.data.interactions columns", o.columns, { user = check.none, item = check.none, rating = check.none })
-  local defaults = o.header and { user = "user", item = "item", rating = "rating" } or { user = "1", item = "2", rating = "" }
+  local o = check.options("mr.data.interactions", options, { columns = {}, header = true, delimiter = ",", duplicates = "error" })
+  check.choice("mr.data.interactions", "duplicates", o.duplicates, { "error", "last", "first", "max", "sum" })
+  local columns = check.options("mr.data.interactions columns", o.columns,
+    { user = check.none, item = check.none, rating = check.none, timestamp = check.none })
+  local defaults = o.header and { user = "user", item = "item", rating = "rating", timestamp = "timestamp" }
+    or { user = "1", item = "2", rating = "", timestamp = "" }
   local function column(name)
     local given = columns[name]
     if given == nil then return defaults[name] end
-    if given == false and name == "rating" then return "" end
+    if given == false and (name == "rating" or name == "timestamp") then return "" end
     if type(given) ~= "string" and math.type(given) ~= "integer" then
       check.fail("mr.data.interactions: column %s is %s, expected a name or a number", name, tostring(given))
     end
     return tostring(given)
   end
-  local user, item, rating = column "user", column "item", column "rating"
-  return ratings.new(path, core.read_ratings(find.path(path), user, item, rating, columns.rating ~= nil, o.header, o.delimiter))
+  local files = interaction_files(path)
+  local read = core.read_ratings(files, column "user", column "item", column "rating", columns.rating ~= nil, column "timestamp",
+    columns.timestamp ~= nil, o.header, o.delimiter, o.duplicates)
+  return ratings.new(type(path) == "string" and path or table.concat(files, ", "), read)
 end
 
 ---@class mr.data.LetorOptions

@@ -13,6 +13,11 @@ local M = {}
 ---@field k integer            of how many
 ---@field fingerprint string   of the content of the three
 ---@field short_users integer  users with fewer unseen items than negatives wanted
+---@field whole_users integer  by "last" and "one": users with too few items, which are in train only
+---@field new_users integer    that test has relevant rows of and train has none
+---@field new_items integer    the same of items
+---@field users integer|false  users of the ratings that it is made from, with or without lists here
+---@field items integer|false  items of these ratings: the full catalogue
 local Fold = check.class("mr.Fold")
 
 local names = { "train", "valid", "test" }
@@ -21,7 +26,8 @@ local names = { "train", "valid", "test" }
 ---@param parts { train: mr.Dataset, valid: mr.Dataset, test: mr.Dataset, number: integer, k: integer, title: string, short_users?: integer }
 ---@return mr.Fold
 function M.new(parts)
-  parts.short_users = parts.short_users or 0
+  for _, name in ipairs{ "short_users", "whole_users", "new_users", "new_items" } do parts[name] = parts[name] or 0 end
+  parts.users, parts.items = parts.users or false, parts.items or false
   return setmetatable(parts, Fold)
 end
 
@@ -47,7 +53,8 @@ local function degenerate(lists)
   return total, none, all
 end
 
----A summary of the fold: lists, rows, rows with a grade of at least 1, lists without any and lists of nothing else.
+---A summary of the fold: lists, rows, rows with a grade of at least 1, lists without any and lists of nothing else; users whose items are all in
+---train; users and items of test that train has nothing relevant of.
 ---@return string
 function Fold:summary()
   local lines = { self.title }
@@ -56,6 +63,10 @@ function Fold:summary()
     local total, none, all = degenerate(lists)
     lines[#lines + 1] = ("  %-5s  %5d lists  %7d rows  %6d relevant  %4d lists without, %d of relevant rows only"):format(
       name, lists.count, lists.rows, total, none, all)
+  end
+  if self.whole_users > 0 then lines[#lines + 1] = ("  %d users with too few items are in train only"):format(self.whole_users) end
+  if self.new_users + self.new_items > 0 then
+    lines[#lines + 1] = ("  of test %d users and %d items are new to train"):format(self.new_users, self.new_items)
   end
   return table.concat(lines, "\n")
 end

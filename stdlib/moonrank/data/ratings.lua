@@ -4,6 +4,7 @@ local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local fingerprint = require "moonrank.data.fingerprint"
 local folds = require "moonrank.data.fold"
+local protocol = require "moonrank.data.protocol"
 
 local M = {}
 
@@ -14,6 +15,8 @@ local M = {}
 ---@field user mr.Tensor       [rows] int64
 ---@field item mr.Tensor       [rows] int64
 ---@field value mr.Tensor      [rows] float32
+---@field timestamp mr.Tensor|false  [rows] int64, as the file has them; false where it has none
+---@field part mr.Tensor|false       [rows] int64, where train and test are files of their own: 0 train, 1 validation, 2 test
 ---@field user_ids string[]    what the file calls user 1, 2, ...
 ---@field item_ids string[]    what the file calls item 1, 2, ...
 ---@field fingerprint string    of the content, and of which users count
@@ -21,20 +24,25 @@ local Ratings = check.class("mr.Ratings")
 
 -- Of what a reader of the core returned.
 function M.new(name, read)
+  local function if_any(x) return x and #x > 0 and x or false end
   return setmetatable({ name = name, user = read.user, item = read.item, value = read.value, user_ids = read.user_ids,
     item_ids = read.item_ids, users = #read.user_ids, items = #read.item_ids, rows = #read.user, binary = false, least = 0,
-    _kept = false }, Ratings)
+    timestamp = if_any(read.time), part = if_any(read.file), _kept = {} }, Ratings)
 end
 
 function Ratings:get_fingerprint()
-  return fingerprint.combined("ratings", self.user, self.item, self.value, self.user_ids, self.item_ids, self.least)
+  local more = {}
+  if self.timestamp then table.move({ "timestamp", self.timestamp }, 1, 2, 1, more) end
+  if self.part then table.move({ "part", self.part }, 1, 2, #more + 1, more) end
+  return fingerprint.combined("ratings", self.user, self.item, self.value, self.user_ids, self.item_ids, self.least,
+    table.unpack(more))
 end
 
 local function changed(self, fields)
   local copy = {}
   for name, value in pairs(self) do copy[name] = value end
   for name, value in pairs(fields) do copy[name] = value end
-  copy._kept = false
+  copy._kept = {}
   return setmetatable(copy, Ratings)
 end
 
@@ -54,54 +62,62 @@ function Ratings:min_relevant(n)
   return changed(self, { least = n })
 end
 
--- The users whose items form the folds.
-function Ratings:kept()
-  if not self.binary then check.fail("folds: ratings are not relevance; say what is relevant first, e.g. ratings:binarize(4)") end
-  if not self._kept then
-    self._kept = core.positives(self.user, self.item, self.value, self.users, self.items, 1, self.least)
+local none = core.tensor({}, "int64", "cpu")
+
+-- The users whose items form the folds; with grades every rating is one of those items.
+function Ratings:kept(grades)
+  if not self.binary and not grades then
+    check.fail("folds: ratings are not relevance; say what is relevant first, e.g. ratings:binarize(4), or grades = true")
   end
-  return self._kept
+  local key = grades and "graded" or "binary"
+  if not self._kept[key] then
+    self._kept[key] = core.positives(self.user, self.item, self.value, self.timestamp or none, self.part or none, self.users,
+      self.items, 1, self.least, grades)
+  end
+  return self._kept[key]
 end
 
-local function part(name, made) return dataset.new{ lists = made.lists, users = made.users, items = made.items, name = name } end
-
-local function make_fold(kept, o, number)
-  local made = core.make_fold(kept, o.k, number, o.nsr, o.valid, o.seed)
+local function make_fold(self, o, number)
+  local made = core.make_fold(self:kept(o.grades), o.by, o.k, number, o.nsr, o.valid, o.seed, o.n or 1, o.test or 0.2, o.at)
+  local function part(name)
+    local of = made[name]
+    return dataset.new{ lists = of.lists, users = of.users, items = of.items, name = name }
+  end
   return folds.new{
-    train = part("train", made.train), valid = part("valid", made.valid), test = part("test", made.test),
-    short_users = made.short_users, number = number, k = o.k, nsr = o.nsr, seed = o.seed,
-    title = ("Fold %d of %d, %d negatives per relevant item, seed %d; %d users had too few unseen items and took all"):format(
-      number, o.k, o.nsr, o.seed, made.short_users),
+    train = part "train", valid = part "valid", test = part "test", short_users = made.short_users,
+    whole_users = made.whole_users, new_users = made.new_users, new_items = made.new_items, users = self.users,
+    items = self.items, number = number, k = o.k, nsr = o.nsr, seed = o.seed, by = o.by,
+    title = protocol.title(o, number, made.short_users),
   }
 end
 
--- Folds are made when they are first used, but errors in their options are raised at once.
-local function fold_options(options)
-  local o = check.options("folds", options, { k = 5, by = "user", seed = 1, nsr = 1, valid = 0.1 })
-  check.choice("folds", "by", o.by, { "user" })
-  for name, range in pairs{ k = { 2, math.maxinteger }, nsr = { 0, 4095 }, seed = { math.mininteger, math.maxinteger } } do
-    local value = o[name]
-    if math.type(value) ~= "integer" or value < range[1] or value > range[2] then
-      local expected = name == "k" and "of at least 2" or name == "nsr" and "from 0 to 4095" or ""
-      check.fail("folds: %s is %s, expected an integer %s", name, tostring(value), expected)
-    end
-  end
-  if not (o.valid >= 0 and o.valid < 1) then check.fail("folds: valid is %s, expected a share from 0 to below 1", tostring(o.valid)) end
-  return o
-end
-
----k folds, made when they are first used. Each user's relevant items are shuffled and assigned to the folds in rotation; of those that are not
----test a share becomes validation (rounded, at least 1 of 2 or more). Each part gets `nsr` negatives per relevant item, drawn once without
----replacement from the items that are not relevant to the user in any part (low ratings may be among them). A user with too few such items has
----all of them, divided in proportion; the summary counts these users.
----@param options? { k?: integer, by?: "user", seed?: integer, nsr?: integer, valid?: number }  defaults 5, "user", 1, 1, 0.1
+---Folds of train, validation and test, made when they are first used; no interaction is in two parts. `by`:
+---
+---- "user" (default): each user's relevant items are shuffled and assigned to k folds in rotation; of those that are not test a share becomes
+---  validation (rounded, at least 1 of 2 or more).
+---- "share": of each user's items a random share `test` (80/20 is 0.2), of the rest a share `valid`; k times, drawn anew (Monte Carlo).
+---- "one": of each user `n` random items are test (leave-one-out) and as many validation (none where valid = 0); k times. Users with no more
+---  than these are in train only; the summary counts them.
+---- "last": the same with the last n by timestamp (leave-last-out; of equal times by row).
+---- "time": test is what is at `at` or later, or the latest share `test` of all; validation is the latest share of the rest.
+---- "cold_user", "cold_item": users or items are assigned to k folds in rotation with all that is theirs. Of cold items, negatives of each part
+---  are items of that part.
+---- "given": as the files say that the ratings were read from; without one for validation a share of each user's items of train is.
+---
+---Each part gets `nsr` negatives per relevant item, drawn once without replacement from the items that are not relevant to the user in any part
+---(low ratings may be among them). A user with too few such items has all of them, divided in proportion; the summary counts these users.
+---`grades = true` keeps ratings as grades, for models of ratings: every rated item is dealt out, and nsr is 0 unless said.
+---@param options? { by?: string, k?: integer, seed?: integer, nsr?: integer, valid?: number, test?: number, n?: integer, at?: integer, grades?: boolean }  defaults "user", 5 ("user", "cold_user", "cold_item") or 1, 1, 1, 0.1, 0.2, 1
 ---@return mr.Fold[]
 ---Example: `#mr.data.synthetic{kind = "ratings", users = 20, items = 200}:binarize(4):folds{k = 3}   --> 3`
+---Example: `mr.data.synthetic{kind = "ratings", users = 20, items = 200}:binarize(4):folds{by = "one", nsr = 0}[1].test.lists.longest   --> 1`
 function Ratings:folds(options)
-  local o = fold_options(options)
-  local kept = self:kept()
-  if kept.count == 0 then check.fail("folds: no user has %d relevant items", math.max(1, self.least)) end
-  return folds.sequence(o.k, function(number) return make_fold(kept, o, number) end)
+  local o = protocol.options(self, options)
+  local kept = self:kept(o.grades)
+  if kept.count == 0 then
+    check.fail("folds: no user has %d %s items", math.max(1, self.least), o.grades and "rated" or "relevant")
+  end
+  return folds.sequence(o.k, function(number) return make_fold(self, o, number) end)
 end
 
 function Ratings:__tostring()

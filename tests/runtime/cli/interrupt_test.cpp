@@ -158,9 +158,9 @@ TEST_CASE("long reading ends with Ctrl-C as well") {
   for (const std::string& path : {csv, gz}) {
     const std::string core = "local core = require 'moonrank.core' " + ready + "while true do core.";
     CHECK(interrupted(core + "read_pairs('" + path + "', 'userId', 'movieId') end").status == 130);
-    CHECK(
-        interrupted(core + "read_ratings('" + path + "', 'userId', 'movieId', 'rating', true, true, ',') end").status ==
-        130);
+    CHECK(interrupted(core + "read_ratings({'" + path +
+                      "'}, 'userId', 'movieId', 'rating', true, '', false, true, ',', 'error') end")
+              .status == 130);
     CHECK(interrupted(core + "sha256_file('" + path + "') end").status == 130);
   }
 }

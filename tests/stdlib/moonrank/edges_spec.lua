@@ -93,7 +93,10 @@ describe("sizes near 2^63", function()
       for _, f in ipairs{ function() mr.zeros(n, n) end, function() mr.ones(4):reshape(n, n) end, function() mr.ones(4):narrow(1, n, n) end,
         function() mr.ones(4):narrow(1, 1, n) end, function() mr.ones(4):sum(n) end, function() mr.ones(4):size(n) end,
         function() return mr.ones(4)[n] end, function() core.lists({ n }, mr.ones(1), {}, {}) end,
-        function() core.positives(mr.tensor({ 1 }, { dtype = "int64" }), mr.tensor({ 1 }, { dtype = "int64" }), mr.ones(1), n, n, 1, 0) end,
+        function()
+          local one, no = mr.tensor({ 1 }, { dtype = "int64" }), mr.tensor({}, { dtype = "int64" })
+          core.positives(one, one, mr.ones(1), no, no, n, n, 1, 0, false)
+        end,
       } do
         local ok, message = pcall(f)
         check(not ok and not message:find("vector", 1, true), tostring(message))

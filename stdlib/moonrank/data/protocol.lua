@@ -1,0 +1,90 @@
+-- Ways to divide interactions into train, validation and test: their options, and how a fold says which it is.
+local check = require "moonrank.check"
+
+local M = {}
+
+-- What each takes beside by, nsr, seed, valid and grades, with defaults.
+local ways = {
+  user = { k = 5 },
+  share = { k = 1, test = 0.2 },
+  one = { k = 1, n = 1 },
+  last = { n = 1 },
+  time = { at = check.none, test = 0.2 },
+  cold_user = { k = 5 },
+  cold_item = { k = 5 },
+  given = {},
+}
+
+local most_folds = 4095  -- 12 bits of the keys of random numbers
+
+local function check_integers(o)
+  local least_k = (o.by == "share" or o.by == "one") and 1 or 2
+  local ranges = { nsr = { 0, 4095 }, seed = { math.mininteger, math.maxinteger }, n = { 1, math.maxinteger },
+    at = { math.mininteger, math.maxinteger } }
+  if ways[o.by].k then ranges.k = { least_k, o.by == "user" and math.maxinteger or most_folds } end
+  for name, range in pairs(ranges) do
+    local value = o[name]
+    if value ~= nil and (math.type(value) ~= "integer" or value < range[1] or value > range[2]) then
+      local expected = name == "nsr" and "from 0 to 4095" or (name == "k" or name == "n") and ("of at least %d"):format(range[1]) or ""
+      check.fail("folds: %s is %s, expected an integer %s", name, tostring(value), expected)
+    end
+  end
+end
+
+---The options of ratings:folds with defaults filled in. Errors in them are raised here, before a fold is made.
+---@param ratings mr.Ratings
+---@param options? table
+---@return table
+function M.options(ratings, options)
+  local by = type(options) == "table" and options.by or "user"
+  check.choice("folds", "by", by, check.names(ways))
+  local defaults = { by = by, seed = 1, nsr = 1, valid = 0.1, grades = false }
+  for name, default in pairs(ways[by]) do defaults[name] = default end
+  for name in pairs(type(options) == "table" and options or {}) do
+    for _, other in pairs(ways) do
+      if defaults[name] == nil and other[name] then check.fail("folds: by = '%s' takes no %s", by, name) end
+    end
+  end
+  local o = check.options("folds", options, defaults)
+  check_integers(o)
+  for _, name in ipairs{ "valid", "test" } do
+    local value, least = o[name], name == "valid" and "0" or "above 0"
+    if value and not (value < 1 and (value > 0 or name == "valid" and value == 0)) then
+      check.fail("folds: %s is %s, expected a share from %s to below 1", name, tostring(value), least)
+    end
+  end
+  if (by == "time" or by == "last") and not ratings.timestamp then
+    check.fail("folds: by = '%s' needs timestamps, and these ratings have none (mr.data.interactions reads a column 'timestamp')", by)
+  end
+  if by == "given" and not ratings.part then
+    check.fail("folds: by = 'given' needs ratings of several files, as mr.data.interactions{train = path, test = path} reads")
+  end
+  if o.grades and not (options and options.nsr) then o.nsr = 0 end
+  o.k = o.k or 1
+  return o
+end
+
+local function percent(share) return ("%.4g %%"):format(100 * share) end
+
+local words = {
+  user = function(o, number) return ("Fold %d of %d"):format(number, o.k) end,
+  share = function(o, number) return ("Random %s of each user's items, %d of %d"):format(percent(o.test), number, o.k) end,
+  one = function(o, number) return ("%d random of each user's items, %d of %d"):format(o.n, number, o.k) end,
+  last = function(o) return ("The last %d of each user's items"):format(o.n) end,
+  time = function(o) return o.at and ("From time %d on"):format(o.at) or ("The latest %s"):format(percent(o.test)) end,
+  cold_user = function(o, number) return ("Fold %d of %d of users"):format(number, o.k) end,
+  cold_item = function(o, number) return ("Fold %d of %d of items"):format(number, o.k) end,
+  given = function() return "As the files say" end,
+}
+
+---The first line of a fold's summary.
+---@param o table            checked options
+---@param number integer     which fold
+---@param short_users integer
+---@return string
+function M.title(o, number, short_users)
+  return ("%s, %d negatives per relevant item, seed %d; %d users had too few unseen items and took all"):format(
+    words[o.by](o, number), o.nsr, o.seed, short_users)
+end
+
+return M

@@ -1,0 +1,150 @@
+-- Timestamps, repeated pairs and files of one split.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local it, equal, check, raises = test.it, test.equal, test.check, test.raises
+
+-- Files for one test; removed when `body` is done.
+local function with_files(texts, body)
+  local paths = {}
+  for i, text in ipairs(texts) do
+    paths[i] = os.tmpname()
+    local file <close> = assert(io.open(paths[i], "wb"))
+    file:write(text)
+  end
+  local ok, message = pcall(body, table.unpack(paths))
+  for _, path in ipairs(paths) do os.remove(path) end
+  if not ok then error(message, 0) end
+end
+
+test.describe("timestamps", function()
+  it("are kept exactly, as whole numbers of 64 bits", function()
+    local times = { 9007199254740993, 0, -5, math.maxinteger, math.mininteger }
+    local text = "user,item,rating,timestamp\n"
+    for i, time in ipairs(times) do text = text .. ("1,%d,4,%d\n"):format(i, time) end
+    with_files({ text }, function(path)
+      local r = mr.data.interactions(path)
+      equal({ r.timestamp.dtype, r.timestamp:totable() }, { "int64", times })
+      equal(r:binarize(4):min_relevant(2).timestamp:totable(), times)
+      equal(mr.data.interactions(path, { columns = { timestamp = false } }).timestamp, false)
+      equal(mr.data.interactions(path, { columns = { timestamp = "item" } }).timestamp:totable(), { 1, 2, 3, 4, 5 })
+      check(r.fingerprint ~= mr.data.interactions(path, { columns = { timestamp = false } }).fingerprint)
+      raises(function() mr.data.interactions(path, { columns = { timestamp = "when" } }) end, "expected one named 'when'")
+    end)
+    with_files({ "1\t2\t881250949\n" }, function(path)
+      local r = mr.data.interactions(path, { header = false, delimiter = "\t", columns = { timestamp = 3 } })
+      equal(r.timestamp:totable(), { 881250949 })
+      equal(mr.data.interactions(path, { header = false, delimiter = "\t" }).timestamp, false)
+    end)
+  end)
+
+  for _, word in ipairs{ "1.5", "", "today", "9223372036854775808", "1e9", " 7" } do
+    it(("'%s' is an error at its place"):format(word), function()
+      with_files({ "user,item,timestamp\n1,2,3\n1,3," .. word .. "\n" }, function(path)
+        raises(function() mr.data.interactions(path) end,
+          (":3:5: found '%s', expected a whole number of 64 bits for the timestamp"):format(word))
+      end)
+    end)
+  end
+end)
+
+-- What a rule makes of rows {user, item, value, time}: by looking through all rows of a pair.
+local function settled(rows, rule, timed)
+  local order, of = {}, {}
+  for _, row in ipairs(rows) do
+    local key = row[1] .. " " .. row[2]
+    if not of[key] then
+      of[key] = {}
+      order[#order + 1] = key
+    end
+    table.insert(of[key], row)
+  end
+  local out = {}
+  for _, key in ipairs(order) do
+    local best, sum = nil, 0
+    for at, row in ipairs(of[key]) do
+      local time = timed and row[4] or at
+      sum = sum + row[3]
+      local better = not best
+        or rule == "first" and time < best.time
+        or rule == "max" and (row[3] > best.row[3] or row[3] == best.row[3] and time >= best.time)
+        or (rule == "last" or rule == "sum") and time >= best.time
+      if better then best = { row = row, time = time } end
+    end
+    out[#out + 1] = { best.row[1], best.row[2], rule == "sum" and sum or best.row[3], best.row[4] }
+  end
+  return out
+end
+
+test.describe("repeated pairs", function()
+  local rows, state = {}, 7
+  local function below(n)
+    state = (state * 1103515245 + 12345) % 2147483648
+    return state // 65536 % n
+  end
+  for i = 1, 400 do rows[i] = { below(8) + 1, below(9) + 1, below(10) / 2, below(6) } end
+  local function text(timed)
+    local lines = { timed and "user,item,rating,timestamp" or "user,item,rating" }
+    for _, row in ipairs(rows) do
+      lines[#lines + 1] = table.concat(row, ",", 1, timed and 4 or 3)
+    end
+    return table.concat(lines, "\n")
+  end
+  for _, timed in ipairs{ true, false } do
+    for _, rule in ipairs{ "last", "first", "max", "sum" } do
+      it(("'%s' is what looking through them gives, %s"):format(rule, timed and "with times" or "by line"), function()
+        with_files({ text(timed) }, function(path)
+          local r, expected = mr.data.interactions(path, { duplicates = rule }), settled(rows, rule, timed)
+          equal(r.rows, #expected)
+          for i, row in ipairs(expected) do
+            equal({ r.user[i]:item(), r.item[i]:item(), r.value[i]:item() }, { row[1], row[2], row[3] + 0.0 })
+            if timed then equal(r.timestamp[i]:item(), row[4]) end
+          end
+          equal(#r:binarize(1):folds{ k = 2 }, 2)
+        end)
+      end)
+    end
+  end
+
+  it("are an error by default, and of a rule that is not there", function()
+    with_files({ text(true) }, function(path)
+      raises(function() mr.data.interactions(path) end, "a second time (first at line")
+      raises(function() mr.data.interactions(path, { duplicates = "mean" }) end, "no duplicates of mr.data.interactions 'mean'")
+    end)
+    with_files({ "user,item,rating\n1,1,3e38\n1,1,3e38\n" }, function(path)
+      raises(function() mr.data.interactions(path, { duplicates = "sum" }) end, ":2:1: found ratings of one pair whose sum")
+    end)
+  end)
+end)
+
+test.describe("files of one split", function()
+  it("are read with the same ids, and folds are as they say", function()
+    with_files({ "user,item\n7,a\n7,b\n9,b\n", "user,item\n7,c\n", "user,item\n9,a\n8,d\n" }, function(train, valid, tested)
+      local r = mr.data.interactions{ train = train, valid = valid, test = tested }
+      equal({ r.user_ids, r.item_ids }, { { "7", "8", "9" }, { "a", "b", "c", "d" } })
+      equal(r.part:totable(), { 0, 0, 0, 1, 2, 2 })
+      local fold = r:binarize(1):folds{ by = "given", nsr = 0 }[1]
+      equal({ fold.train.users:totable(), fold.valid.users:totable(), fold.test.users:totable() }, { { 1, 3 }, { 1 }, { 2, 3 } })
+      equal({ fold.valid.items:totable(), fold.test.items:totable() }, { { 3 }, { 4, 1 } })
+      equal({ fold.new_users, fold.new_items }, { 1, 1 })
+      check(tostring(fold):find("of test 1 users and 1 items are new to train", 1, true), tostring(fold))
+      local pair = mr.data.interactions{ train = train, test = tested }
+      equal(pair.part:totable(), { 0, 0, 0, 2, 2 })
+      equal(pair:binarize(1):folds{ by = "given", nsr = 0, valid = 0 }[1].train.lists.rows, 3)
+      equal(pair:binarize(1):folds{ by = "given", nsr = 0, valid = 0.5 }[1].valid.lists.rows, 1)
+    end)
+  end)
+
+  it("may not share a pair, whatever duplicates says, and need train and test", function()
+    with_files({ "user,item\n1,1\n", "user,item\n1,2\n1,1\n" }, function(train, tested)
+      for _, rule in ipairs{ "error", "last" } do
+        raises(function() mr.data.interactions({ train = train, test = tested }, { duplicates = rule }) end,
+          tested .. ":3:1: found user '1' with item '1' a second time (first at " .. train .. ":2)")
+      end
+      raises(function() mr.data.interactions{ train = train } end, "mr.data.interactions: test is missing")
+      raises(function() mr.data.interactions{ train = train, tets = tested } end, "did you mean 'test'?")
+    end)
+    with_files({ "user,item,timestamp\n1,1,5\n", "user,item\n1,2\n" }, function(train, tested)
+      raises(function() mr.data.interactions{ train = train, test = tested } end, "found timestamps in some of the files")
+    end)
+  end)
+end)

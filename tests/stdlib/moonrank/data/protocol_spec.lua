@@ -1,0 +1,201 @@
+-- Ways to divide interactions: every one is in one part, and in that which the protocol says.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local it, equal, check, raises = test.it, test.equal, test.check, test.raises
+
+-- Ratings with timestamps, of which many are equal; user u has about 3 u.
+local function made(users, items, seed)
+  local path, state = os.tmpname(), seed
+  local function below(n)
+    state = (state * 1103515245 + 12345) % 2147483648
+    return state // 65536 % n
+  end
+  local file <close> = assert(io.open(path, "w"))
+  file:write "user,item,rating,timestamp\n"
+  for user = 1, users do
+    for item = 1, items do
+      if below(items) < 3 * user then file:write(("%d,%d,%g,%d\n"):format(user, item, 1 + below(9) / 2, 1000 + below(40))) end
+    end
+  end
+  file:flush()
+  local r = mr.data.interactions(path)
+  os.remove(path)
+  return r
+end
+
+local ratings = made(12, 90, 3)
+local binary = ratings:binarize(3)
+
+-- Interactions {user, item, grade, time, row} of the ratings that are kept.
+local function interactions(least)
+  local out, user, item = {}, ratings.user:totable(), ratings.item:totable()
+  local value, time = ratings.value:totable(), ratings.timestamp:totable()
+  for i = 1, ratings.rows do
+    if value[i] >= least then out[#out + 1] = { user = user[i], item = item[i], grade = value[i], time = time[i], row = i } end
+  end
+  return out
+end
+
+local names = { "train", "valid", "test" }
+
+-- By "user item": part and grade of every row.
+local function rows_of(fold)
+  local out = {}
+  for _, name in ipairs(names) do
+    local part, at = fold[name], 0
+    local users, items, grades = part.users:totable(), part.items:totable(), part.lists.relevance:totable()
+    for l, n in ipairs(part.lists.sizes:totable()) do
+      for r = at + 1, at + n do
+        local key = users[l] .. " " .. items[r]
+        check(not out[key], "a row in two parts: " .. key)
+        out[key] = { part = name, grade = grades[r], user = users[l], item = items[r] }
+      end
+      at = at + n
+    end
+  end
+  return out
+end
+
+-- Checks that all interactions are there with their grades and nothing else is relevant; adds the part to each.
+local function divided(fold, all, grade)
+  local rows, relevant = rows_of(fold), 0
+  for _, each in ipairs(all) do
+    local row = rows[each.user .. " " .. each.item]
+    check(row and row.grade == (grade and each.grade or 1), each.user .. " " .. each.item)
+    each.part = row.part
+  end
+  for _, row in pairs(rows) do relevant = relevant + (row.grade > 0 and 1 or 0) end
+  equal(relevant, #all)
+  return all, rows
+end
+
+local function by_user(all)
+  local users = {}
+  for _, each in ipairs(all) do
+    users[each.user] = users[each.user] or { train = {}, valid = {}, test = {} }
+    table.insert(users[each.user][each.part], each)
+  end
+  return users
+end
+
+local function rounded(share, n) return n < 2 and 0 or math.max(1, math.min(n - 1, math.floor(share * n + 0.5))) end
+
+local liked = interactions(3)
+
+it("the last of each user are by time, of equal times by row", function()
+  for n = 1, 3 do
+    local fold = binary:folds{ by = "last", n = n, nsr = 2 }[1]
+    local whole = 0
+    for _, own in pairs(by_user(divided(fold, interactions(3)))) do
+      local all = {}
+      for _, name in ipairs(names) do table.move(own[name], 1, #own[name], #all + 1, all) end
+      table.sort(all, function(a, b)
+        if a.time ~= b.time then return a.time > b.time end
+        return a.row > b.row
+      end)
+      if #all <= 2 * n then
+        whole = whole + 1
+        equal(#own.train, #all)
+      else
+        for i, each in ipairs(all) do equal(each.part, i <= n and "test" or i <= 2 * n and "valid" or "train") end
+      end
+    end
+    equal(fold.whole_users, whole)
+    check(n == 1 or whole > 0)
+    equal(tostring(fold):find("users with too few items are in train only", 1, true) ~= nil, whole > 0)
+  end
+  local none = binary:folds{ by = "last", valid = 0 }[1]
+  equal(none.valid.count, 0)
+end)
+
+it("leave-one-out takes any one of each user, another in each repetition", function()
+  local folds = binary:folds{ by = "one", k = 40, nsr = 1 }
+  local times = {}
+  for _, fold in ipairs(folds) do
+    for user, own in pairs(by_user(divided(fold, interactions(3)))) do
+      local n = #own.train + #own.valid + #own.test
+      equal({ #own.valid, #own.test }, n > 2 and { 1, 1 } or { 0, 0 })
+      for _, each in ipairs(own.test) do times[user .. " " .. each.item] = (times[user .. " " .. each.item] or 0) + 1 end
+    end
+  end
+  local tested, most = 0, 0
+  for _, n in pairs(times) do tested, most = tested + 1, math.max(most, n) end
+  check(tested > 0.8 * #liked and most < 40, "drawn anew each time")
+  equal(folds[3].test.items:totable(), binary:folds{ by = "one", k = 3, nsr = 1 }[3].test.items:totable())
+end)
+
+it("a random share of each user's items is test, of the rest one validation", function()
+  for _, fold in ipairs(binary:folds{ by = "share", test = 0.3, valid = 0.25, k = 3 }) do
+    for _, own in pairs(by_user(divided(fold, interactions(3)))) do
+      local n = #own.train + #own.valid + #own.test
+      local tested = rounded(0.3, n)
+      equal({ #own.test, #own.valid }, { tested, rounded(0.25, n - tested) })
+    end
+  end
+end)
+
+it("by time nothing in train is later than anything in validation, nor that than test", function()
+  for _, o in ipairs{ { by = "time" }, { by = "time", at = 1020 }, { by = "time", test = 0.5, valid = 0.3 } } do
+    local bounds = { train = { 1e9, -1e9, 0 }, valid = { 1e9, -1e9, 0 }, test = { 1e9, -1e9, 0 } }
+    for _, each in ipairs((divided(binary:folds(o)[1], interactions(3)))) do
+      local b = bounds[each.part]
+      b[1], b[2], b[3] = math.min(b[1], each.time), math.max(b[2], each.time), b[3] + 1
+    end
+    check(bounds.train[2] < bounds.valid[1] and bounds.valid[2] < bounds.test[1])
+    if o.at then
+      equal(bounds.test[1], 1020)
+    else
+      check(bounds.test[3] >= (o.test or 0.2) * #liked - 1 and bounds.test[3] < ((o.test or 0.2) + 0.06) * #liked, bounds.test[3])
+    end
+  end
+  raises(function() return binary:folds{ by = "time", at = 5000 }[1] end, "no interaction is at time 5000 or later, the last is at 1039")
+  raises(function() return binary:folds{ by = "time", at = 0 }[1] end, "no interaction is before time 0")
+end)
+
+it("cold users and items are in one part with all that is theirs, each tested once", function()
+  for _, what in ipairs{ "user", "item" } do
+    local tested = {}
+    for _, fold in ipairs(binary:folds{ by = "cold_" .. what, k = 3, nsr = 2 }) do
+      local all, rows = divided(fold, interactions(3))
+      local part_of = {}
+      for _, each in ipairs(all) do
+        check(part_of[each[what]] == nil or part_of[each[what]] == each.part)
+        part_of[each[what]] = each.part
+        if each.part == "test" then tested[each[what]] = (tested[each[what]] or 0) + 1 end
+      end
+      local seen = {}
+      for _, row in pairs(rows) do  -- negatives too
+        check(seen[row[what]] == nil or seen[row[what]] == row.part, what .. " in two parts")
+        seen[row[what]] = row.part
+      end
+      equal(what == "user" and fold.new_users > 0 or fold.new_items > 0, true)
+    end
+    for _, each in ipairs(liked) do check(tested[each[what]], "never tested") end
+  end
+end)
+
+it("grades are kept, and all rated items are dealt out", function()
+  for _, by in ipairs{ "user", "share", "one", "last", "time", "cold_user", "cold_item" } do
+    local fold = ratings:folds{ by = by, grades = true }[1]
+    local rated = 0
+    for _, name in ipairs(names) do rated = rated + fold[name].lists.rows end
+    equal(rated, ratings.rows)
+    divided(fold, interactions(0), true)
+  end
+  equal(ratings:folds{ grades = true, nsr = 1 }[1].nsr, 1)
+  raises(function() ratings:folds{} end, "say what is relevant first, e.g. ratings:binarize(4), or grades = true")
+end)
+
+it("options are checked before a fold is made", function()
+  local bad = {
+    { { by = "last", k = 3 }, "folds: by = 'last' takes no k" }, { { n = 2 }, "folds: by = 'user' takes no n" },
+    { { by = "time", test = 0 }, "folds: test is 0, expected a share from above 0" }, { { by = "one", n = 0 }, "folds: n is 0" },
+    { { by = "cold_user", k = 1 }, "folds: k is 1, expected an integer of at least 2" }, { { by = "share", k = 0 }, "folds: k is 0" },
+    { { by = "tim" }, "did you mean 'time'?" }, { { by = "time", att = 3 }, "did you mean 'at'?" },
+    { { by = "given" }, "needs ratings of several files" },
+    { { by = "time", at = 1.5 }, "folds: at is 1.5, expected an integer" },
+  }
+  for _, case in ipairs(bad) do raises(function() binary:folds(case[1]) end, case[2]) end
+  local untimed = mr.data.synthetic{ kind = "ratings", users = 9, items = 40 }:binarize(3)
+  raises(function() untimed:folds{ by = "last" } end, "by = 'last' needs timestamps, and these ratings have none")
+end)
