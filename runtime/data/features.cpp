@@ -179,24 +179,6 @@ Tensor beside(const Tensor& a, const Tensor& b) {
   return Tensor::from(both, a.device()).viewed({a.size(0), a.size(1) + b.size(1)});
 }
 
-/// Indices one after the other.
-Tensor join_indices(const std::vector<Tensor>& parts) {
-  if (parts.empty()) throw ArgumentError("parts", "nothing to join");
-  std::vector<int64_t> all;
-  Shape shape = parts[0].shape();
-  int64_t rows = 0;
-  for (const Tensor& part : parts) {
-    check::type("parts", part, Dtype::int64);
-    if (part.dims() != shape.dims() || (part.dims() == 2 && part.size(1) != shape[1]))
-      throw ArgumentError("parts", "shapes " + shape.text() + " and " + part.shape().text() + " do not fit together");
-    const auto values = part.to_vector<int64_t>();
-    all.insert(all.end(), values.begin(), values.end());
-    rows += part.size(0);
-  }
-  shape.set(0, rows);
-  return Tensor::from(all).viewed(shape);
-}
-
 /// The different values of a column, ascending; NaN is not among them.
 Tensor levels_of(const Tensor& x, int64_t column) {
   const Tensor taken = take_columns(x, Tensor::from(std::vector<int64_t>{column}));
@@ -240,7 +222,6 @@ extern const lua::OpTable feature_functions{
                               "Row, column and value of the first entry that is infinite, or NaN unless it may miss."),
         op<&take_columns>("take_columns", "x, columns", "These columns, in this order."),
         op<&beside>("beside", "a, b", "The columns of two matrices."),
-        op<&join_indices>("join_indices", "parts", "Vectors or matrices of int64 one after the other."),
         op<&levels_of>("levels_of", "x, column", "The different values of a column, ascending."),
         op<&level_numbers>("level_numbers", "x, columns, levels", "Numbers of the levels of columns; int64."),
     }};

@@ -47,6 +47,15 @@ namespace mr {
   ROW(positives_getters)     \
   ROW(trec_functions)        \
   ROW(feature_functions)     \
+  ROW(user_items_functions)  \
+  ROW(user_items_methods)    \
+  ROW(user_items_getters)    \
+  ROW(candidate_functions)   \
+  ROW(top_functions)         \
+  ROW(relevant_ranking_functions) \
+  ROW(neighbour_functions)   \
+  ROW(neighbour_methods)     \
+  ROW(neighbour_getters)     \
   ROW(ranking_functions)     \
   ROW(metric_functions)      \
   ROW(metric_registry_methods) \

@@ -18,12 +18,14 @@ struct DeviceKey {
 };
 
 double ideal_of(std::vector<float>& grades, const IdealKey& key) {
-  std::sort(grades.begin(), grades.end(), std::greater<>());
-  const auto n = static_cast<int64_t>(grades.size());
-  double total = 0;
+  // only the few of a whole catalogue that are above 0 are sorted
+  const auto zeros = std::partition(grades.begin(), grades.end(), [](float grade) { return grade > 0; });
+  std::sort(grades.begin(), zeros, std::greater<>());
   // a list of zeros has nothing to gain, also where the gain of grade 0 is 1
-  const bool any = n > 0 && grades[0] > 0;
-  for (int64_t rank = 0; any && rank < std::min(key.k, n); ++rank)
+  if (zeros == grades.begin()) return 0;
+  const auto n = gain_of(0.0F, key.gain) == 0 ? zeros - grades.begin() : static_cast<int64_t>(grades.size());
+  double total = 0;
+  for (int64_t rank = 0; rank < std::min<int64_t>(key.k, n); ++rank)
     total += gain_of(grades[rank], key.gain) * discount(static_cast<double>(rank) + 1);
   return total;
 }

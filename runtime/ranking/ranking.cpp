@@ -35,7 +35,12 @@ Ranking ranking_of(const Tensor& scores, const Lists& lists, const std::string& 
   return rank_rows(scores, lists, to_ties(ties), static_cast<float>(relevant));
 }
 
+void need_all(const Ranking& ranking) {
+  if (ranking.relevant_only) throw ArgumentError("ranking", "is of relevant rows only, expected one of all rows");
+}
+
 Tensor ranks_of(const Ranking& ranking) {
+  need_all(ranking);
   Tensor out = Tensor::empty({ranking.lists.rows()}, ranking.dtype, ranking.device);
   with_real(ranking.dtype, [&]<class Real>() {
     kernels<MetricKernels<Real>>(ranking.device)
@@ -85,6 +90,7 @@ Ranking rank_rows(const Tensor& scores, const Lists& lists, Ties ties, float thr
 }
 
 Tensor order_of(const Ranking& ranking) {
+  need_all(ranking);
   Tensor out = Tensor::empty({ranking.lists.rows()}, Dtype::int64, ranking.device);
   kernels<MetricKernels<double>>(ranking.device)
       .order_of(ranking.lists.count(), {ranking.placements(), ranking.lists.view(ranking.device), out.span<int64_t>()});

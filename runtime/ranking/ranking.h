@@ -14,6 +14,7 @@ struct Ranking {
   Dtype dtype;
   Device device;
   DeviceArray<Placement> places;
+  bool relevant_only = false;  // other rows have no place
 
   Span<const Placement> placements() const { return places.span(); }
 };

@@ -131,6 +131,12 @@ function core.cache_folder() end
 ---@param dim integer
 ---@return mr.Tensor
 function core.cat(tensors, dim) end
+---For each user all items but the excluded, ascending; targets are relevant.
+---@param users mr.Tensor
+---@param targets mr.UserItems
+---@param excluded mr.UserItems
+---@return { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor, unseen: mr.Tensor }
+function core.catalogue_lists(users, targets, excluded) end
 
 ---Raises 'interrupted' if Ctrl-C was pressed.
 function core.check_interrupt() end
@@ -464,6 +470,12 @@ function core.is_terminal(descriptor) end
 ---@param parts mr.Tensor[]
 ---@return mr.Tensor
 function core.join_indices(parts) end
+---Of every item the k nearest by the cosine of the users that have them.
+---@param known mr.UserItems
+---@param k integer
+---@param shrink number
+---@return mr.ItemNeighbours
+function core.item_neighbours(known, k, shrink) end
 
 ---Lists one after the other.
 ---@param parts mr.Lists[]
@@ -474,6 +486,11 @@ function core.join_lists(parts) end
 ---@param parts mr.Tensor[]
 ---@return mr.Tensor
 function core.join_rows(parts) end
+
+---The entries of tensors of one type, one after the other.
+---@param parts mr.Tensor[]
+---@return mr.Tensor
+function core.join_vectors(parts) end
 
 ---JSON objects as columns: the names, and the values by name.
 ---@param texts string[]
@@ -744,6 +761,14 @@ function core.optimizer_state(parameters) end
 ---@return mr.Tensor
 function core.order(ranking) end
 
+---A uniform number for each pair; float64.
+---@param users mr.Tensor
+---@param items mr.Tensor
+---@param lists mr.Lists
+---@param seed integer
+---@return mr.Tensor
+function core.pair_noise(users, items, lists, seed) end
+
 ---Student's t-test of pairs.
 ---@param a mr.Tensor
 ---@param b mr.Tensor
@@ -914,6 +939,13 @@ function core.recording(on) end
 ---@return boolean
 function core.regression_bandwidth(x, y, degree, rule) end
 
+---Where the relevant rows stand in their lists; for metrics that read no others.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@return mr.Ranking
+function core.relevant_ranking(scores, lists, relevant) end
+
 ---The same entries in another shape.
 ---@param x mr.Tensor
 ---@param sizes integer[]
@@ -935,6 +967,17 @@ function core.safe_text(text, lines) end
 ---@param parameters mr.Tensor[]
 ---@return boolean
 function core.same_parameters(parameters) end
+
+---For each user, or each target of his, the targets and sampled items.
+---@param users mr.Tensor
+---@param targets mr.UserItems
+---@param excluded mr.UserItems
+---@param count integer
+---@param popular boolean
+---@param each boolean
+---@param seed integer
+---@return { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor, unseen: mr.Tensor }
+function core.sampled_lists(users, targets, excluded, count, popular, each, seed) end
 
 ---Writes all tables of distributions that are kept; how many.
 ---@param path string
@@ -1161,6 +1204,12 @@ function core.threads(n) end
 ---@return mr.Tensor
 ---@return mr.Tensor
 function core.topk(x, k, dim, largest) end
+---Rows and scores of the first k of every list; of tied rows the lower first.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param k integer
+---@return { rows: mr.Tensor, scores: mr.Tensor, sizes: mr.Tensor }
+function core.top_rows(scores, lists, k) end
 
 ---Makes the tensor a leaf that collects gradients.
 ---@param x mr.Tensor
@@ -1191,6 +1240,15 @@ function core.unfold(x, size, stride, padding, outside) end
 ---@param device? string
 ---@return mr.Tensor
 function core.uniform(shape, low, high, seed, stream, dtype, device) end
+
+---The items of each user whose grade is above 0.
+---@param lists mr.Lists
+---@param users mr.Tensor
+---@param items mr.Tensor
+---@param all_users integer
+---@param all_items integer
+---@return mr.UserItems
+function core.user_items(lists, users, items, all_users, all_items) end
 
 ---Version of the program.
 ---@return string
@@ -1342,6 +1400,17 @@ local mr_Exit = {}
 
 ---@class mr.FileLock
 local mr_FileLock = {}
+
+---@class mr.ItemNeighbours
+---@field pairs integer Number of pairs of an item and one of its nearest.
+local mr_ItemNeighbours = {}
+
+---Sums of the cosines of each row's item with the user's items that are near it.
+---@param users mr.Tensor
+---@param items mr.Tensor
+---@param lists mr.Lists
+---@return mr.Tensor
+function mr_ItemNeighbours:scores(users, items, lists) end
 
 ---@class mr.Lists
 ---@field count integer Number of lists.
@@ -1769,5 +1838,24 @@ function mr_Tensor:where(a, b) end
 
 ---Clears the gradient collected so far.
 function mr_Tensor:zero_grad() end
+
+---@class mr.UserItems
+---@field items integer Number of items.
+---@field rows integer Number of pairs.
+---@field users integer Number of users.
+local mr_UserItems = {}
+
+---The users with any item; int64.
+---@return mr.Tensor
+function mr_UserItems:active_users() end
+
+---How many users have each item; int64.
+---@return mr.Tensor
+function mr_UserItems:item_counts() end
+
+---The items of both.
+---@param other mr.UserItems
+---@return mr.UserItems
+function mr_UserItems:with(other) end
 
 return core

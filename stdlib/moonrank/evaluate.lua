@@ -1,6 +1,7 @@
 -- Several metrics of one scoring: the ranking is made once and shared.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local list_stats = require "moonrank.bounds.list_stats"
 local metric = require "moonrank.metrics.registry"
 local seen = require "moonrank.data.seen"
 local tables = require "moonrank.table"
@@ -14,7 +15,9 @@ local M = {}
 ---@field count integer                   number of lists
 ---@field names string[]                  the metrics in order; each is also a field: one value per list, NaN where it is left out
 ---@field metrics mr.Metric[]             the same with their options
----@field ids string[]?                   names of the lists, where a run was evaluated
+---@field ids string[]|false             names of the lists, where a run was evaluated
+---@field candidates string|false          what was ranked, where that is not all rows of given lists
+---@field users mr.Tensor|false            of fold:evaluate: the user of each list
 local Evaluation = {}
 -- What a table has under our name of a metric, where others call it otherwise: "map" is "ap".
 local function by_our_name(t, name)
@@ -29,13 +32,51 @@ Evaluation.__index = function(self, name)
   check.unknown("metric in this evaluation", name, { table.unpack(self.names) })
 end
 
+-- A metric under an affine bound, with what add_column and the rankings ask of one.
+local Bounded = check.class("mr.BoundedMetric")
+function Bounded:ranking(...) return self.metric:ranking(...) end
+function Bounded:ranking_key(few) return self.metric:ranking_key(few) end
+function Bounded:better(a, b) return self.metric:better(a, b) end
+
+-- NaN where no ordering of the list can matter: such a list is as near to the best as to the worst.
+function Bounded:of_ranking(ranking, lists)
+  local values = self.metric:of_ranking(ranking, lists, "zero")
+  local slope, offset = list_stats.affine(self.metric, lists, self.line, values.dtype, values.device)
+  local counts = list_stats.weights(self.metric, lists, values.dtype, values.device)
+  return counts:gt(0):where(values * slope + offset, 0 / 0)
+end
+
+local function line_of(name)
+  local known = {}
+  for _, line in ipairs(core.affine_bounds()) do
+    if line.name == name then return line end
+    known[#known + 1] = line.name
+  end
+  check.unknown("affine bound", name, known)
+end
+
+-- {"ndcg@10", bound = "minmax"}
+local function bounded(given, options)
+  for key in pairs(given) do
+    if key ~= 1 and key ~= "bound" then check.unknown("field of a metric under a bound", key, { "1", "bound" }) end
+  end
+  if given[1] == nil or given.bound == nil then
+    local missing = given[1] == nil and "the name" or "bound"
+    check.fail("mr.evaluate: a table among the metrics is {name, bound = name}, and %s is missing", missing)
+  end
+  local inner = type(given[1]) == "string" and metric.parse(given[1], metric.taken(given[1], options)) or metric.parse(given[1])
+  return setmetatable({ metric = inner, line = line_of(given.bound), name = ("%s[%s]"):format(inner.name, given.bound), empty = "skip",
+    options = inner.options, minimize = inner.minimize }, Bounded)
+end
+
 local function metrics_of(names, options)
   if type(names) ~= "table" then check.fail("mr.evaluate: a table of metrics expected, got a %s", type(names)) end
   local none = check.none
   local o = check.options("mr.evaluate", options, { ties = none, empty = none, relevant = none, gain = none, denominator = none })
   local metrics = {}
   for i, name in ipairs(names) do
-    metrics[i] = type(name) == "string" and metric.parse(name, metric.taken(name, o)) or metric.parse(name)
+    if type(name) == "table" then metrics[i] = bounded(name, o)
+    else metrics[i] = type(name) == "string" and metric.parse(name, metric.taken(name, o)) or metric.parse(name) end
   end
   return metrics
 end
@@ -51,25 +92,33 @@ local function add_column(result, each, values)
   result.mean[name], result.counted[name], result.skipped[name] = mean, counted, skipped
 end
 
----Evaluates scores by several metrics.
+---Evaluates scores by several metrics. `{"ndcg", bound = "expectation"}` among them is one under an affine bound: how far above a random ranking,
+---or how near to the best possible, each list is; it is named "ndcg[expectation]", and lists on which no ordering can matter are left out.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
----@param names (string|mr.Metric)[]  e.g. {"ndcg", "ndcg@5", "ap", "nrbp(0.95)", "rr"}
+---@param names (string|mr.Metric|table)[]  e.g. {"ndcg", "ndcg@5", "ap", "nrbp(0.95)", "rr", {"ap", bound = "minmax"}}
 ---@param options? { ties?: string, empty?: string, relevant?: number, gain?: string, denominator?: string }  as in mr.metrics.Options; each
 ---   for the named metrics that take it
 ---@return mr.Evaluation
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {"rr"}).mean.rr   --> 0.5`
+---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {{"rr", bound = "minmax"}}).mean["rr[minmax]"]   --> 0.25`
 function M.evaluate(scores, lists, names, options)
   seen.note("other", lists)
   return M.measure(scores, lists, names, options)
 end
 
+---The metrics of these names, or an error where one or an option is not known, before work begins.
+function M.metrics_of(names, options) return metrics_of(names, options) end
+
 ---The same of data that a trial has noted already.
-function M.measure(scores, lists, names, options)
+function M.measure(scores, lists, names, options) return M.measure_by(scores, lists, metrics_of(names, options)) end
+
+---The same by metrics of `metrics_of`. `few`: relevant rows are few among many.
+function M.measure_by(scores, lists, metrics, few)
   local rankings = {}
-  return M.of_values(lists.count, metrics_of(names, options), function(each)
-    local key = each:ranking_key()
-    rankings[key] = rankings[key] or each:ranking(scores, lists)
+  return M.of_values(lists.count, metrics, function(each)
+    local key = each:ranking_key(few)
+    rankings[key] = rankings[key] or each:ranking(scores, lists, few)
     return each:of_ranking(rankings[key], lists, each.empty)
   end)
 end
@@ -77,13 +126,26 @@ end
 ---An evaluation of what a function gives for each metric.
 ---@param count integer  number of lists
 ---@param metrics mr.Metric[]
----@param values_of fun(metric: mr.Metric): mr.Tensor  one value per list
+---@param values_of fun(metric: mr.Metric, number: integer): mr.Tensor  one value per list
 ---@return mr.Evaluation
 function M.of_values(count, metrics, values_of)
-  local result = { count = count, names = {}, metrics = metrics }
+  local result = { count = count, names = {}, metrics = metrics, candidates = false, users = false, ids = false }
   for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = setmetatable({}, by_any_name) end
-  for _, each in ipairs(metrics) do add_column(result, each, values_of(each)) end
+  for i, each in ipairs(metrics) do add_column(result, each, values_of(each, i)) end
   return setmetatable(result, Evaluation)
+end
+
+---One evaluation of lists that were measured in several parts, by the same metrics.
+---@param parts mr.Evaluation[]
+---@return mr.Evaluation
+function M.joined(parts)
+  local count = 0
+  for _, part in ipairs(parts) do count = count + part.count end
+  return M.of_values(count, parts[1].metrics, function(each)
+    local columns = {}
+    for i, part in ipairs(parts) do columns[i] = part[each.name] end
+    return #columns == 1 and columns[1] or core.cat(columns, 1)
+  end)
 end
 
 ---Whether it is an evaluation.
@@ -117,6 +179,7 @@ function Evaluation:__tostring()
     said[#said + 1] = convention(self.metrics, option)
   end
   local text = tables.new{ columns = { "metric", "mean", "lists", "skipped" }, formats = { mean = "%.4f" }, rows = rows }
+  if self.candidates then table.insert(said, 1, self.candidates) end
   return tostring(text) .. (#said > 0 and "\n" .. table.concat(said, "; ") or "")
 end
 

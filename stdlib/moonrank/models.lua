@@ -30,6 +30,15 @@ built_in.mf = registry.define("mf", mf)
 ---Example: `mr.models.mf{users = 2, items = 3, factors = 4}:size()   --> 20`
 function M.mf(options) return built_in.mf(options) end
 
+built_in.biased_mf = registry.define("biased_mf", require "moonrank.models.biased_mf")
+
+---Matrix factorisation for ratings (Koren, Bell, Volinsky 2009, Eq. 4): the score of item i for user u is mean + b_u + c_i + <p_u, q_i>. `mean` is
+---a number, such as that of the ratings to train on; biases start at 0, factors uniform in (-init, init).
+---@param options { users: integer, items: integer, factors?: integer, init?: number, mean?: number, seed?: integer, dtype?: string }  defaults 32, 0.01, 0, 1, "float32"
+---@return mr.Model
+---Example: `mr.models.biased_mf{users = 2, items = 3, factors = 4, mean = 3.5}:size()   --> 25`
+function M.biased_mf(options) return built_in.biased_mf(options) end
+
 built_in.mlp = registry.define("mlp", require "moonrank.models.mlp")
 
 ---A network of fully connected layers from features to one score; the last layer is linear.
@@ -57,6 +66,7 @@ built_in.self_attention = registry.define("self_attention", require "moonrank.mo
 ---@return mr.Model
 ---Example: `mr.models.self_attention{inputs = 46, width = 16, heads = 2, blocks = 1}:size()   --> 3025`
 function M.self_attention(options) return built_in.self_attention(options) end
+for name, make in pairs(require "moonrank.models.baselines") do M[name] = make end
 
 ---Makes a new kind of model from its parameters and a forward pass: afterwards `mr.models[name]{...}` builds it. What `parameters` draws
 ---without a seed depends on the option `seed` alone, and two calls differ. `forward` gets `batch.lists`, `batch.features` [rows, width] or

@@ -23,6 +23,7 @@ local parts = {
     "--sets movielens,mq2008 --nsr 1 --losses ap --epochs 5 --forms relevant --peer_epochs 1 --warm 1", 900, 45 },
   { "catalogue", "", "--items 5000,50000 --epochs 3", 60, 10 },
   { "metrics", "", "--repeats 3", 120, 40 },
+  { "full_catalogue", "", "--users 1000 --repeats 1", 90, 10 },
   { "letor", "", "--megabytes 20 --repeats 2 --peer_repeats 1", 60, 15 },
   { "distributions", "", "--repeats 1 --numpy_samples 3000", 120, 15 },
   { "sweeps", "", "--trials 500 --real 8 --large 5000", 90, 15 },

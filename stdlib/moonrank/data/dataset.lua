@@ -274,8 +274,8 @@ function M.join(parts, name)
       end
       all[i] = part[input] or nil
     end
-    local join = input == "lists" and core.join_lists or input == "features" and core.join_rows or core.join_indices
-    if #all > 0 then joined[input] = join(all) end
+    local join = input == "lists" and core.join_lists or input == "features" and core.join_rows or core.cat
+    if #all > 0 then joined[input] = join(all, 1) end
   end
   return M.new(joined)
 end

@@ -72,6 +72,17 @@ function Fold:summary()
 end
 Fold.__tostring = Fold.summary
 
+---Evaluates a model on what it has to find in a part for each user, among the full catalogue or sampled items: see
+---`moonrank.data.candidates.evaluate` for the options.
+---@param model mr.Model
+---@param metrics (string|mr.Metric)[]
+---@param options? table  part = "test" | "valid", candidates = "catalogue" | "sampled" | "one", negatives, by, seed; others as in mr.evaluate
+---@return mr.Evaluation
+---Example:
+---fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
+---fold:evaluate(mr.models.popularity{fold = fold}, {"ndcg@10"}).candidates   --> candidates: all 90 items but those of the user in train and valid
+function Fold:evaluate(model, metrics, options) return require("moonrank.data.candidates").evaluate(self, model, metrics, options) end
+
 ---The same fold with binary relevance: 1 where the grade is at least `threshold` ("top": the highest grade of all three parts;
 ---"top_of_list": the highest of the row's own list).
 ---@param threshold number|"top"|"top_of_list"

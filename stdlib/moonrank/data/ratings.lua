@@ -110,7 +110,7 @@ end
 ---@param options? { by?: string, k?: integer, seed?: integer, nsr?: integer, valid?: number, test?: number, n?: integer, at?: integer, grades?: boolean }  defaults "user", 5 ("user", "cold_user", "cold_item") or 1, 1, 1, 0.1, 0.2, 1
 ---@return mr.Fold[]
 ---Example: `#mr.data.synthetic{kind = "ratings", users = 20, items = 200}:binarize(4):folds{k = 3}   --> 3`
----Example: `mr.data.synthetic{kind = "ratings", users = 20, items = 200}:binarize(4):folds{by = "one", nsr = 0}[1].test.lists.longest   --> 1`
+---Example: `mr.data.synthetic{kind = "ratings", users = 20, items = 200}:binarize(4):folds{by = "one"}[1].by   --> one`
 function Ratings:folds(options)
   local o = protocol.options(self, options)
   local kept = self:kept(o.grades)

@@ -23,9 +23,22 @@ local methods, getters = class.methods, class.getters
 ---@return boolean
 function M.is(x) return debug.getmetatable(x) == class.meta end
 
--- The ranking that the metric reads, and its key, by which metrics share it.
-function methods:ranking(scores, lists) return core.ranking(scores, lists, self.ties, self.relevant) end
-function methods:ranking_key() return ("%s %.17g"):format(self.ties, self.relevant) end
+-- Metrics that read where relevant rows (of DCG those that gain) stand, and of the others only how many they are.
+local of_relevant_rows = {}
+for _, name in ipairs{ "ap", "auc", "bpref", "dcg", "f1", "hit", "ndcg", "nrbp", "nrbp_loss", "precision", "r_precision", "rbp", "recall",
+  "rr" } do of_relevant_rows[name] = true end
+
+local function reads_few(metric)
+  return metric.script == 0 and of_relevant_rows[metric.base] and metric.ties == "mean" and metric.options.gain ~= "exp2_plus_one"
+end
+
+-- The ranking that the metric reads, and its key, by which metrics share it. `few`: relevant rows are few among many, and only they are placed
+-- where the metric reads no others.
+function methods:ranking(scores, lists, few)
+  if few and reads_few(self) then return core.relevant_ranking(scores, lists, self.relevant) end
+  return core.ranking(scores, lists, self.ties, self.relevant)
+end
+function methods:ranking_key(few) return ("%s %.17g%s"):format(self.ties, self.relevant, few and reads_few(self) and " few" or "") end
 
 -- One value per list; `empty`: instead of the metric's own rule for lists without relevant rows.
 function methods:of_ranking(ranking, lists, empty)

@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local gradcheck = require "moonrank.gradcheck"
+local recommend = require "moonrank.models.recommend"
 
 local M = {}
 
@@ -163,6 +164,13 @@ function Model:gradcheck(batch, options)
   end
   return worst
 end
+
+---The k items with the highest scores for a user, or for all users; for models of users and items. Of equal scores the lower number comes first.
+---`seen`: a part of a fold, or several, whose relevant items are left out for each user; `names` are printed beside the items.
+---@param options? { user?: integer, k?: integer, seen?: mr.Dataset|mr.Dataset[], users?: integer, items?: integer, names?: string[] }  defaults: all users, 10, none, as the model has
+---@return mr.Recommendations
+---Example: `#mr.models.mf{users = 2, items = 30, factors = 4}:recommend{user = 1, k = 3}:of(1)   --> 3`
+function Model:recommend(options) return recommend.recommend(self, options) end
 
 ---Number of entries of all parameters.
 function Model:size()

@@ -52,6 +52,55 @@ it("takes metrics with options of their own, under names of their own", function
   raises(function() mr.evaluate(scores, lists, { mr.metrics.parse("rr", { name = "mean" }) }) end, "there is a 'mean' already")
 end)
 
+it("takes metrics under affine bounds, which are those of all rankings of a list", function()
+  local names = { "ndcg", "ap", "rr", "nrbp", "nrbp_loss", "ndcg@2" }
+  -- the metric of every order of a list, by trying them
+  local function all_orders(metric, list)
+    local values, order = {}, {}
+    for i = 1, #list do order[i] = i end
+    local function permute(n)
+      if n == 0 then
+        values[#values + 1] = metric(mr.tensor(order, f64), mr.lists{ list }):item()
+        return
+      end
+      for i = 1, n do
+        order[i], order[n] = order[n], order[i]
+        permute(n - 1)
+        order[i], order[n] = order[n], order[i]
+      end
+    end
+    permute(#list)
+    local low, high, sum = math.huge, -math.huge, 0
+    for _, v in ipairs(values) do low, high, sum = math.min(low, v), math.max(high, v), sum + v end
+    return low, high, sum / #values
+  end
+  local of = {
+    minmax = function(v, low, high) return (v - low) / (high - low) end, expectation = function(v, _, _, mean) return v / mean end,
+    expectation_max = function(v, low, high, mean, minimize) return (v - mean) / math.abs((minimize and low or high) - mean) end,
+  }
+  local some = mr.lists{ { 0, 1, 0 }, { 0, 0 }, { 1, 0, 1, 0, 0 }, { 1, 1 } }
+  local x = mr.tensor({ 2, 1, 3, 1, 2, 3, 1, 2, 5, 4, 1, 2 }, f64)
+  local asked = {}
+  for _, name in ipairs(names) do
+    for bound in pairs(of) do asked[#asked + 1] = { name, bound = bound } end
+  end
+  local result = mr.evaluate(x, some, asked)
+  for _, name in ipairs(names) do
+    local metric = mr.metrics.parse(name)
+    local plain = metric(x, some):totable()
+    for bound, f in pairs(of) do
+      local found = result[("%s[%s]"):format(name, bound)]:totable()
+      check(found[2] ~= found[2] and found[4] ~= found[4], "lists on which nothing matters")
+      for l, list in pairs{ [1] = { 0, 1, 0 }, [3] = { 1, 0, 1, 0, 0 } } do
+        local low, high, mean = all_orders(metric, list)
+        near(found[l], f(plain[l], low, high, mean, metric.minimize), 1e-12, name .. " " .. bound)
+      end
+      equal(result.counted[("%s[%s]"):format(name, bound)], 2)
+    end
+  end
+  check(tostring(result):find("ndcg@2[minmax]", 1, true))
+end)
+
 it("ranks once for all metrics of a rule", function()
   local core = require "moonrank.core"
   local ranking, calls = core.ranking, 0
@@ -85,6 +134,10 @@ it("refuses what it does not know", function()
   raises(function() mr.evaluate(scores, lists, "rr") end, "a table of metrics expected, got a string")
   raises(function() mr.evaluate(scores, lists, { "ndgc" }) end, "did you mean 'ndcg'?")
   raises(function() mr.evaluate(scores, lists, { "rr" }, { tie = "mean" }) end, "did you mean 'ties'?")
+  raises(function() mr.evaluate(scores, lists, { { "rr", bound = "logit" } }) end, "no affine bound 'logit'")
+  raises(function() mr.evaluate(scores, lists, { { "rr" } }) end, "bound is missing")
+  raises(function() mr.evaluate(scores, lists, { { "rr", bounds = "minmax" } }) end, "no field of a metric under a bound 'bounds'")
+  raises(function() mr.evaluate(scores, lists, { { "ndgc", bound = "minmax" } }) end, "did you mean 'ndcg'?")
   raises(function() mr.evaluate(scores, lists, { "rr" }, { k = 5 }) end, "no option of mr.evaluate 'k'")
   raises(function() mr.evaluate(mr.tensor{ 1, 2, 0 / 0, 4, 5, 6, 7 }, lists, { "rr" }) end, "scores has NaN at entry 3")
   raises(function() mr.evaluate(mr.tensor{ 1, 2 }, lists, { "rr" }) end, "scores has 2 entries but lists have 7 rows")

@@ -1,0 +1,24 @@
+// How many scores are above some of them: where a list's few relevant rows stand, without sorting the others. Compiled
+// once per instruction set.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/simd.h"
+
+namespace mr::cpu {
+
+template <class Real>
+struct AboveLoops {
+  /// Bounds that one call compares.
+  static constexpr int bounds = 4;
+  /// above[b] and tied[b]: how many of n scores (no NaN) are higher than bound b, and equal to it.
+  void (*count)(const Real* scores, int64_t n, const Real* bounds, int32_t* above, int32_t* tied);
+};
+
+template <class Real>
+const AboveLoops<Real>& above_loops() {
+  return chosen_loops<AboveLoops<Real>>();
+}
+
+}  // namespace mr::cpu

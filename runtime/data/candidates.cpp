@@ -1,0 +1,200 @@
+// Lists of candidates: what a model ranks for each user, made block by block.
+#include <algorithm>
+#include <string>
+
+#include "kernels/core/threads.h"
+#include "runtime/data/dice.h"
+#include "runtime/data/user_items.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/lists.h"
+
+namespace mr {
+namespace {
+
+struct Candidates {
+  Lists lists;
+  Tensor users, items;
+  Tensor unseen;  // of sampled lists: how many items each was sampled from
+  static constexpr auto fields = lua::fields("lists", &Candidates::lists, "users", &Candidates::users, "items",
+                                             &Candidates::items, "unseen", &Candidates::unseen);
+};
+
+void check_tables(const Tensor& users, const UserItems& targets, const UserItems& excluded) {
+  check::index("users", users, targets->all_users());
+  if (targets->all_users() != excluded->all_users() || targets->all_items != excluded->all_items)
+    throw ArgumentError("excluded", "is of " + std::to_string(excluded->all_users()) + " users and " +
+                                        std::to_string(excluded->all_items) + " items, expected " +
+                                        std::to_string(targets->all_users()) + " and " +
+                                        std::to_string(targets->all_items));
+}
+
+/// Items of one user in a table, ascending.
+struct Items {
+  const UserItemTable& table;
+  int64_t at, end;
+  Items(const UserItemTable& table, int64_t user)
+      : table(table), at(table.offsets[user - 1]), end(table.offsets[user]) {}
+  /// Whether `item` is there; to be asked for ascending items.
+  bool has(int64_t item) {
+    while (at < end && table.items[at] < item) ++at;
+    return at < end && table.items[at] == item;
+  }
+  float grade() const { return table.grades[at]; }
+};
+
+/// Items that are in `excluded` and no target, ascending.
+std::vector<int64_t> left_out(const UserItemTable& targets, const UserItemTable& excluded, int64_t user) {
+  Items relevant(targets, user);
+  std::vector<int64_t> out;
+  for (int64_t i = excluded.offsets[user - 1]; i < excluded.offsets[user]; ++i) {
+    if (!relevant.has(excluded.items[i])) out.push_back(excluded.items[i]);
+  }
+  return out;
+}
+
+/// All items of these users but the excluded, ascending; a target is never left out.
+Candidates catalogue_lists(const Tensor& users, const UserItems& targets, const UserItems& excluded) {
+  check_tables(users, targets, excluded);
+  const std::vector<int64_t> of = users.to_vector<int64_t>();
+  const int64_t all_items = targets->all_items;
+  std::vector<std::vector<int64_t>> out(of.size());
+  std::vector<int64_t> sizes, offsets{0};
+  for (size_t l = 0; l < of.size(); ++l) {
+    out[l] = left_out(*targets, *excluded, of[l]);
+    sizes.push_back(all_items - static_cast<int64_t>(out[l].size()));
+    offsets.push_back(offsets.back() + sizes.back());
+  }
+  const Tensor items = Tensor::empty({offsets.back()}, Dtype::int64);
+  std::vector<float> relevance(static_cast<size_t>(offsets.back()), 0.0F);
+  int64_t* const item_of = items.span<int64_t>().data;
+  cpu::parallel_each(static_cast<int64_t>(of.size()), 1, [&](int64_t l) {
+    int64_t at = offsets[l], next = 1;
+    const auto fill = [&](int64_t end) {
+      while (next < end) item_of[at++] = next++;
+    };
+    for (const int64_t item : out[l]) {
+      fill(item);
+      ++next;
+    }
+    fill(all_items + 1);
+    for (int64_t i = targets->offsets[of[l] - 1]; i < targets->offsets[of[l]]; ++i) {
+      const int64_t item = targets->items[i];
+      const auto before = std::lower_bound(out[l].begin(), out[l].end(), item) - out[l].begin();
+      relevance[offsets[l] + item - 1 - before] = targets->grades[i];
+    }
+  });
+  return {Lists(std::move(sizes), std::move(relevance)), users, items, Tensor::empty({0}, Dtype::int64)};
+}
+
+/// Draws items that are neither targets nor excluded, without replacement.
+class Negatives {
+ public:
+  Negatives(const UserItems& targets, const UserItems& excluded, int64_t count, bool popular, uint64_t seed)
+      : targets_(*targets),
+        excluded_(*excluded),
+        count_(count),
+        key_(random_key(seed, popular ? "popular candidates" : "candidates")) {
+    if (!popular) return;
+    const std::vector<int64_t> counts = users_of_items(excluded_);
+    cumulative_.push_back(0);
+    for (const int64_t n : counts) cumulative_.push_back(cumulative_.back() + n);
+    with_users_ = static_cast<int64_t>(counts.size()) - std::count(counts.begin(), counts.end(), 0);
+  }
+
+  /// Items of the user, ascending.
+  std::vector<int64_t> known_to(int64_t user) const {
+    std::vector<int64_t> known(targets_.items.begin() + targets_.offsets[user - 1],
+                               targets_.items.begin() + targets_.offsets[user]);
+    known.insert(known.end(), excluded_.items.begin() + excluded_.offsets[user - 1],
+                 excluded_.items.begin() + excluded_.offsets[user]);
+    std::sort(known.begin(), known.end());
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    return known;
+  }
+
+  /// Candidates of the user's `draw`-th list; fewer than asked where there are no more.
+  std::vector<int64_t> draw(int64_t user, const std::vector<int64_t>& known, int64_t draw) const {
+    const Dice dice(key_, static_cast<uint64_t>(user) | static_cast<uint64_t>(draw) << 40);
+    if (!cumulative_.empty()) return by_popularity(known, dice);
+    const int64_t unseen = targets_.all_items - static_cast<int64_t>(known.size());
+    std::vector<int64_t> drawn = draw_distinct(unseen, std::min(count_, unseen), dice);
+    for (int64_t& item : drawn) item = unseen_item(known, item);
+    return drawn;
+  }
+
+ private:
+  /// One after the other with probability as users have the item, known and drawn ones passed over.
+  std::vector<int64_t> by_popularity(std::vector<int64_t> known, Dice dice) const {
+    int64_t there = with_users_;
+    for (const int64_t item : known) there -= cumulative_[item] > cumulative_[item - 1] ? 1 : 0;
+    std::vector<int64_t> drawn;
+    const int64_t wanted = std::min(count_, there);
+    // where nearly all that there is weight for is known, passing over would not end: the rest is taken in order
+    for (int64_t tries = 0; static_cast<int64_t>(drawn.size()) < wanted && tries < 1000 * (wanted + 1); ++tries) {
+      const int64_t ticket = dice.below(cumulative_.back());
+      add(std::upper_bound(cumulative_.begin(), cumulative_.end(), ticket) - cumulative_.begin(), known, drawn);
+    }
+    for (int64_t item = 1; static_cast<int64_t>(drawn.size()) < wanted; ++item) {
+      if (cumulative_[item] > cumulative_[item - 1]) add(item, known, drawn);
+    }
+    return drawn;
+  }
+  static void add(int64_t item, std::vector<int64_t>& known, std::vector<int64_t>& drawn) {
+    const auto at = std::lower_bound(known.begin(), known.end(), item);
+    if (at != known.end() && *at == item) return;
+    known.insert(at, item);
+    drawn.push_back(item);
+  }
+
+  const UserItemTable &targets_, &excluded_;
+  int64_t count_;
+  RandomKey key_;
+  std::vector<int64_t> cumulative_;  // how many users have items 1 .. i; empty: all items are as likely
+  int64_t with_users_ = 0;
+};
+
+/// Each user's targets and `count` sampled items; `each`: a list for every target, with samples of its own.
+Candidates sampled_lists(const Tensor& users, const UserItems& targets, const UserItems& excluded, int64_t count,
+                         bool popular, bool each, int64_t seed) {
+  check_tables(users, targets, excluded);
+  constexpr int64_t most = 1'000'000;
+  if (count < 1 || count > most)
+    throw ArgumentError("count", std::to_string(count) + ", expected 1 to " + std::to_string(most));
+  const Negatives negatives(targets, excluded, count, popular, static_cast<uint64_t>(seed));
+  std::vector<int64_t> owners, sizes, items, unseen;
+  std::vector<float> relevance;
+  const auto add = [&](int64_t user, int64_t first, int64_t last) {
+    cpu::check_interrupt();
+    const std::vector<int64_t> known = negatives.known_to(user);
+    const std::vector<int64_t> drawn = negatives.draw(user, known, each ? first - targets->offsets[user - 1] : 0);
+    items.insert(items.end(), targets->items.begin() + first, targets->items.begin() + last);
+    items.insert(items.end(), drawn.begin(), drawn.end());
+    relevance.insert(relevance.end(), targets->grades.begin() + first, targets->grades.begin() + last);
+    relevance.resize(items.size(), 0.0F);
+    owners.push_back(user);
+    unseen.push_back(targets->all_items - static_cast<int64_t>(known.size()));
+    sizes.push_back(last - first + static_cast<int64_t>(drawn.size()));
+  };
+  for (const int64_t user : users.to_vector<int64_t>()) {
+    const int64_t first = targets->offsets[user - 1], last = targets->offsets[user];
+    if (!each) add(user, first, last);
+    for (int64_t i = first; each && i < last; ++i) add(user, i, i + 1);
+  }
+  return {Lists(std::move(sizes), std::move(relevance)), Tensor::from(owners), Tensor::from(items),
+          Tensor::from(unseen)};
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable candidate_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&catalogue_lists>("catalogue_lists", "users, targets, excluded",
+                             "For each user all items but the excluded, ascending; targets are relevant."),
+        op<&sampled_lists>("sampled_lists", "users, targets, excluded, count, popular, each, seed",
+                           "For each user, or each target of his, the targets and sampled items."),
+    }};
+
+}  // namespace mr

@@ -1,0 +1,222 @@
+// Items that the same users have: cosines of the columns of a binary matrix of users and items, by sparse counts, and
+// scores by them. No matrix of items by items is stored, only each item's nearest.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <Eigen/SparseCore>
+
+#include "kernels/core/rng.h"
+#include "kernels/core/threads.h"
+#include "runtime/data/user_items.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/lists.h"
+
+namespace mr {
+namespace {
+
+using Sparse = Eigen::SparseMatrix<int32_t, Eigen::RowMajor, int64_t>;
+
+struct Neighbour {
+  double cosine;
+  int64_t item;
+};
+
+/// Counts of the users that an item shares with each other one: a row of X'X, one at a time.
+class SharedUsers {
+ public:
+  SharedUsers(const Sparse& users, const Sparse& items) : users_(users), items_(items), counts_(items.rows(), 0) {}
+
+  /// Calls f(other item, how many users have both) for all that share any, in the order of first meeting.
+  template <class F>
+  void each(int64_t item, const F& f) {
+    met_.clear();
+    for (Sparse::InnerIterator user(items_, item); user; ++user) {
+      for (Sparse::InnerIterator other(users_, user.col()); other; ++other) {
+        if (counts_[other.col()]++ == 0) met_.push_back(other.col());
+      }
+    }
+    for (const int64_t other : met_) {
+      if (other != item) f(other, counts_[other]);
+      counts_[other] = 0;
+    }
+  }
+
+ private:
+  const Sparse &users_, &items_;
+  std::vector<int32_t> counts_;
+  std::vector<int64_t> met_;
+};
+
+Sparse matrix_of(const UserItemTable& table) {
+  Sparse matrix(table.all_users(), table.all_items);
+  matrix.reserve(static_cast<int64_t>(table.items.size()));
+  for (int64_t u = 0; u < table.all_users(); ++u) {
+    matrix.startVec(u);
+    for (int64_t i = table.offsets[u]; i < table.offsets[u + 1]; ++i) matrix.insertBack(u, table.items[i] - 1) = 1;
+  }
+  matrix.finalize();
+  return matrix;
+}
+
+/// For every item j the items that it is among the nearest of, ascending, and its cosine with them; and which items
+/// each user has.
+struct NeighbourTable {
+  UserItems known;
+  std::vector<int64_t> offsets, items;
+  std::vector<float> cosines;
+};
+
+using Nearest = std::vector<std::vector<Neighbour>>;
+
+NeighbourTable turned(UserItems known, const Nearest& nearest) {
+  NeighbourTable table{.known = std::move(known), .offsets = {}, .items = {}, .cosines = {}};
+  table.offsets.assign(nearest.size() + 1, 0);
+  for (const auto& own : nearest) {
+    for (const Neighbour& each : own) ++table.offsets[each.item];
+  }
+  for (size_t j = 0; j < nearest.size(); ++j) table.offsets[j + 1] += table.offsets[j];
+  table.items.resize(static_cast<size_t>(table.offsets.back()));
+  table.cosines.resize(table.items.size());
+  std::vector<int64_t> next = table.offsets;
+  for (size_t i = 0; i < nearest.size(); ++i) {
+    for (const Neighbour& each : nearest[i]) {
+      const int64_t at = next[each.item - 1]++;
+      table.items[at] = static_cast<int64_t>(i) + 1;
+      table.cosines[at] = static_cast<float>(each.cosine);
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+using ItemNeighbours = std::shared_ptr<const NeighbourTable>;
+template <>
+inline constexpr const char* lua::class_name<ItemNeighbours> = "mr.ItemNeighbours";
+
+namespace {
+
+/// Of every item the k others with the largest c / (sqrt(n m) + shrink), where c users have both and n and m one; of
+/// equal ones the lower first. Those without a common user are none.
+Nearest nearest_of(const UserItemTable& table, int64_t k, double shrink) {
+  const Sparse users = matrix_of(table), items = users.transpose();
+  const std::vector<int64_t> counts = users_of_items(table);
+  Nearest nearest(counts.size());
+  cpu::parallel(table.all_items, 16, [&](int64_t first, int64_t last) {
+    SharedUsers shared(users, items);
+    for (int64_t item = first; item < last; ++item) {
+      cpu::check_interrupt();
+      std::vector<Neighbour> own;
+      shared.each(item, [&](int64_t other, int32_t both) {
+        const double norm = std::sqrt(static_cast<double>(counts[item]) * static_cast<double>(counts[other]));
+        own.push_back({both / (norm + shrink), other + 1});
+      });
+      const auto n = static_cast<int64_t>(std::min<size_t>(own.size(), static_cast<size_t>(k)));
+      std::partial_sort(own.begin(), own.begin() + n, own.end(), [](const Neighbour& a, const Neighbour& b) {
+        return a.cosine != b.cosine ? a.cosine > b.cosine : a.item < b.item;
+      });
+      nearest[item].assign(own.begin(), own.begin() + n);
+    }
+  });
+  return nearest;
+}
+
+ItemNeighbours item_neighbours(const UserItems& known, int64_t k, double shrink) {
+  if (k < 1) throw ArgumentError("k", std::to_string(k) + ", expected at least 1");
+  if (!(shrink >= 0) || std::isinf(shrink))
+    throw ArgumentError("shrink", std::to_string(shrink) + ", expected a finite number, 0 or more");
+  return std::make_shared<const NeighbourTable>(turned(known, nearest_of(*known, k, shrink)));
+}
+
+/// Scores of all items for one user, those of his items added up in their order.
+class Sums {
+ public:
+  explicit Sums(const NeighbourTable& table)
+      : table_(table), sums_(static_cast<size_t>(table.known->all_items), 0.0F) {}
+  void begin(int64_t user) {
+    std::fill(sums_.begin(), sums_.end(), 0.0F);
+    const UserItemTable& known = *table_.known;
+    for (int64_t i = known.offsets[user - 1]; i < known.offsets[user]; ++i) {
+      const int64_t own = known.items[i] - 1;
+      for (int64_t at = table_.offsets[own]; at < table_.offsets[own + 1]; ++at)
+        sums_[table_.items[at] - 1] += table_.cosines[at];
+    }
+  }
+  float operator[](int64_t item) const { return sums_[item - 1]; }
+
+ private:
+  const NeighbourTable& table_;
+  std::vector<float> sums_;
+};
+
+void check_rows(const Tensor& users, const Tensor& items, const Lists& lists, int64_t all_users, int64_t all_items) {
+  if (users.entries() != lists.count() || items.entries() != lists.rows())
+    throw ArgumentError("users", std::to_string(users.entries()) + " users and " + std::to_string(items.entries()) +
+                                     " items for " + std::to_string(lists.count()) + " lists of " +
+                                     std::to_string(lists.rows()) + " rows");
+  check::index("users", users, all_users);
+  check::index("items", items, all_items);
+}
+
+/// For every row the sum of the cosines of its item with those of the user's items that are among its nearest.
+Tensor neighbour_scores(const ItemNeighbours& table, const Tensor& users, const Tensor& items, const Lists& lists) {
+  check_rows(users, items, lists, table->known->all_users(), table->known->all_items);
+  const Tensor user_of = users.to(Device::cpu), item_of = items.to(Device::cpu);
+  const Tensor out = Tensor::empty({lists.rows()}, Dtype::float32);
+  const int64_t *const user = user_of.span<int64_t>().data, *const item = item_of.span<int64_t>().data;
+  float* const scores = out.span<float>().data;
+  cpu::parallel(lists.count(), 8, [&](int64_t first, int64_t last) {
+    Sums sums(*table);
+    for (int64_t l = first; l < last; ++l) {
+      sums.begin(user[l]);
+      for (int64_t r = lists.offsets()[l]; r < lists.offsets()[l + 1]; ++r) scores[r] = sums[item[r]];
+    }
+  });
+  return out;
+}
+
+int64_t pairs_of(const ItemNeighbours& table) { return static_cast<int64_t>(table->items.size()); }
+
+/// A uniform number for each pair of user and item.
+Tensor pair_noise(const Tensor& users, const Tensor& items, const Lists& lists, int64_t seed) {
+  constexpr int64_t most = int64_t{1} << 40;
+  check_rows(users, items, lists, most, most);
+  const Tensor user_of = users.to(Device::cpu), item_of = items.to(Device::cpu);
+  const Tensor out = Tensor::empty({lists.rows()}, Dtype::float64);
+  const int64_t *const user = user_of.span<int64_t>().data, *const item = item_of.span<int64_t>().data;
+  double* const scores = out.span<double>().data;
+  const RandomKey key = random_key(static_cast<uint64_t>(seed), "random model");
+  cpu::parallel_each(lists.count(), 8, [&](int64_t l) {
+    for (int64_t r = lists.offsets()[l]; r < lists.offsets()[l + 1]; ++r) {
+      const uint64_t bits = philox(key, static_cast<uint64_t>(item[r]), static_cast<uint64_t>(user[l])).low();
+      scores[r] = static_cast<double>(bits >> 11) * 0x1p-53;
+    }
+  });
+  return out;
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable neighbour_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&item_neighbours>("item_neighbours", "known, k, shrink",
+                             "Of every item the k nearest by the cosine of the users that have them."),
+        op<&pair_noise>("pair_noise", "users, items, lists, seed", "A uniform number for each pair; float64."),
+    }};
+extern const lua::OpTable neighbour_methods{
+    lua::OpTable::methods,
+    &lua::push_metatable<ItemNeighbours>,
+    {op<&neighbour_scores>("scores", "self, users, items, lists",
+                           "Sums of the cosines of each row's item with the user's items that are near it.")}};
+extern const lua::OpTable neighbour_getters{
+    lua::OpTable::getters,
+    &lua::push_metatable<ItemNeighbours>,
+    {op<&pairs_of>("pairs", "self", "Number of pairs of an item and one of its nearest.")}};
+
+}  // namespace mr

@@ -1,0 +1,122 @@
+#include "runtime/data/user_items.h"
+
+#include <algorithm>
+
+#include "kernels/core/threads.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/lists.h"
+
+namespace mr {
+namespace {
+
+struct Pair {
+  int64_t user, item;
+  float grade;
+};
+
+/// Pairs of one user and item become one, with the larger grade.
+UserItems table_of(std::vector<Pair> pairs, int64_t all_users, int64_t all_items) {
+  std::sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) {
+    if (a.user != b.user) return a.user < b.user;
+    return a.item != b.item ? a.item < b.item : a.grade > b.grade;
+  });
+  cpu::check_interrupt();
+  const auto same = [](const Pair& a, const Pair& b) { return a.user == b.user && a.item == b.item; };
+  pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());
+  auto table = std::make_shared<UserItemTable>();
+  table->all_items = all_items;
+  table->offsets.assign(static_cast<size_t>(all_users) + 1, 0);
+  for (const Pair& pair : pairs) {
+    ++table->offsets[pair.user];
+    table->items.push_back(pair.item);
+    table->grades.push_back(pair.grade);
+  }
+  for (int64_t u = 0; u < all_users; ++u) table->offsets[u + 1] += table->offsets[u];
+  return table;
+}
+
+void append(std::vector<Pair>& pairs, const UserItemTable& table) {
+  for (int64_t u = 0; u < table.all_users(); ++u) {
+    for (int64_t i = table.offsets[u]; i < table.offsets[u + 1]; ++i)
+      pairs.push_back({u + 1, table.items[i], table.grades[i]});
+  }
+}
+
+UserItems user_items(const Lists& lists, const Tensor& users, const Tensor& items, int64_t all_users,
+                     int64_t all_items) {
+  constexpr int64_t most = int64_t{1} << 40;
+  for (const auto& [name, n] : {std::pair("all_users", all_users), std::pair("all_items", all_items)}) {
+    if (n < 0 || n > most) throw ArgumentError(name, std::to_string(n) + ", expected 0 to " + std::to_string(most));
+  }
+  if (users.entries() != lists.count() || items.entries() != lists.rows())
+    throw ArgumentError("users", std::to_string(users.entries()) + " users and " + std::to_string(items.entries()) +
+                                     " items for " + std::to_string(lists.count()) + " lists of " +
+                                     std::to_string(lists.rows()) + " rows");
+  check::index("users", users, all_users);
+  check::index("items", items, all_items);
+  const std::vector<int64_t> user = users.to_vector<int64_t>(), item = items.to_vector<int64_t>();
+  std::vector<Pair> pairs;
+  for (int64_t l = 0, r = 0; l < lists.count(); ++l) {
+    for (const int64_t end = r + lists.sizes()[l]; r < end; ++r) {
+      if (lists.relevance()[r] > 0) pairs.push_back({user[l], item[r], lists.relevance()[r]});
+    }
+  }
+  return table_of(std::move(pairs), all_users, all_items);
+}
+
+UserItems together(const UserItems& a, const UserItems& b) {
+  if (a->all_users() != b->all_users() || a->all_items != b->all_items)
+    throw ArgumentError("other", "is of " + std::to_string(b->all_users()) + " users and " +
+                                     std::to_string(b->all_items) + " items, expected " +
+                                     std::to_string(a->all_users()) + " and " + std::to_string(a->all_items));
+  std::vector<Pair> pairs;
+  append(pairs, *a);
+  append(pairs, *b);
+  return table_of(std::move(pairs), a->all_users(), a->all_items);
+}
+
+/// Users with any item, counted from 1.
+Tensor active_users(const UserItems& table) {
+  std::vector<int64_t> users;
+  for (int64_t u = 0; u < table->all_users(); ++u) {
+    if (table->count(u) > 0) users.push_back(u + 1);
+  }
+  return Tensor::from(users);
+}
+
+Tensor item_counts(const UserItems& table) { return Tensor::from(users_of_items(*table)); }
+int64_t rows_of(const UserItems& table) { return static_cast<int64_t>(table->items.size()); }
+int64_t users_of(const UserItems& table) { return table->all_users(); }
+int64_t items_of(const UserItems& table) { return table->all_items; }
+
+}  // namespace
+
+std::vector<int64_t> users_of_items(const UserItemTable& table) {
+  std::vector<int64_t> counts(static_cast<size_t>(table.all_items), 0);
+  for (const int64_t item : table.items) ++counts[item - 1];
+  return counts;
+}
+
+using lua::op;
+extern const lua::OpTable user_items_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {op<&user_items>("user_items", "lists, users, items, all_users, all_items",
+                     "The items of each user whose grade is above 0.")}};
+extern const lua::OpTable user_items_methods{
+    lua::OpTable::methods,
+    &lua::push_metatable<UserItems>,
+    {
+        op<&together>("with", "self, other", "The items of both."),
+        op<&active_users>("active_users", "self", "The users with any item; int64."),
+        op<&item_counts>("item_counts", "self", "How many users have each item; int64."),
+    }};
+extern const lua::OpTable user_items_getters{lua::OpTable::getters,
+                                             &lua::push_metatable<UserItems>,
+                                             {
+                                                 op<&rows_of>("rows", "self", "Number of pairs."),
+                                                 op<&users_of>("users", "self", "Number of users."),
+                                                 op<&items_of>("items", "self", "Number of items."),
+                                             }};
+
+}  // namespace mr

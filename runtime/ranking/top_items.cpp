@@ -1,0 +1,84 @@
+// The first rows of every list: what is recommended.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "kernels/core/threads.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/lists.h"
+
+namespace mr {
+namespace {
+
+struct TopRows {
+  Tensor rows, scores, sizes;
+  static constexpr auto fields =
+      lua::fields("rows", &TopRows::rows, "scores", &TopRows::scores, "sizes", &TopRows::sizes);
+};
+
+template <class Real>
+struct Row {
+  Real score;
+  int64_t row;
+};
+
+/// The k rows with the highest scores, best first; of equal scores the lower row. Keeps a heap with the worst on top.
+template <class Real>
+void take_top(const Real* scores, int64_t n, int64_t k, std::vector<Row<Real>>& heap) {
+  const auto better = [](const Row<Real>& a, const Row<Real>& b) {
+    return a.score != b.score ? a.score > b.score : a.row < b.row;
+  };
+  heap.clear();
+  int64_t i = 0;
+  for (; i < std::min(k, n); ++i) heap.push_back({scores[i], i});
+  std::make_heap(heap.begin(), heap.end(), better);
+  for (; i < n; ++i) {
+    if (!(scores[i] > heap.front().score)) continue;  // rows ascend: an equal one is no better
+    std::pop_heap(heap.begin(), heap.end(), better);
+    heap.back() = {scores[i], i};
+    std::push_heap(heap.begin(), heap.end(), better);
+  }
+  std::sort(heap.begin(), heap.end(), better);
+}
+
+/// Numbers of the first k rows of every list, counted from 1 within all rows, their scores, and how many they are.
+TopRows top_rows(const Tensor& scores, const Lists& lists, int64_t k) {
+  check::per_row("scores", scores, lists);
+  check::not_nan("top_rows", "scores", scores);
+  if (k < 1) throw ArgumentError("k", std::to_string(k) + ", expected at least 1");
+  std::vector<int64_t> sizes, offsets{0};
+  for (const int64_t n : lists.sizes()) {
+    sizes.push_back(std::min(k, n));
+    offsets.push_back(offsets.back() + sizes.back());
+  }
+  const Tensor here = scores.to(Device::cpu);
+  TopRows out{Tensor::empty({offsets.back()}, Dtype::int64), Tensor::empty({offsets.back()}, scores.dtype()),
+              Tensor::from(sizes)};
+  with_real(scores.dtype(), [&]<class Real>() {
+    const Real* const from = here.span<const Real>().data;
+    Real* const top = out.scores.span<Real>().data;
+    int64_t* const rows = out.rows.span<int64_t>().data;
+    cpu::parallel(lists.count(), 1, [&](int64_t first, int64_t last) {
+      std::vector<Row<Real>> heap;
+      for (int64_t l = first; l < last; ++l) {
+        const int64_t at = lists.offsets()[l];
+        if (sizes[l] > 0) take_top(from + at, lists.sizes()[l], k, heap);
+        for (int64_t i = 0; i < sizes[l]; ++i) {
+          rows[offsets[l] + i] = at + heap[i].row + 1;
+          top[offsets[l] + i] = heap[i].score;
+        }
+      }
+    });
+  });
+  return out;
+}
+
+}  // namespace
+
+extern const lua::OpTable top_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {lua::op<&top_rows>("top_rows", "scores, lists, k",
+                        "Rows and scores of the first k of every list; of tied rows the lower first.")}};
+
+}  // namespace mr

@@ -1,0 +1,97 @@
+-- The first items of a model for users, from the full catalogue.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local tables = require "moonrank.table"
+
+local M = {}
+
+---@class mr.Recommendations
+---@field users mr.Tensor   int64
+---@field sizes mr.Tensor   [users] int64: how many items each has; k, or fewer where there are no more
+---@field items mr.Tensor   int64, best first, one user after the other
+---@field scores mr.Tensor  of these
+local Recommendations = check.class("mr.Recommendations")
+
+---The items of one user, best first.
+---@param user integer
+---@return integer[] items
+---@return number[] scores
+function Recommendations:of(user)
+  local sizes, at = core.integers(self.sizes), 1
+  for i, each in ipairs(core.integers(self.users)) do
+    if each == user then
+      return self.items:narrow(1, at, sizes[i]):totable(), self.scores:narrow(1, at, sizes[i]):totable()
+    end
+    at = at + sizes[i]
+  end
+  check.fail("no recommendations for user %s", tostring(user))
+end
+
+local most_shown = 10  -- users
+
+function Recommendations:__tostring()
+  local users, rows = core.integers(self.users), {}
+  for i = 1, math.min(most_shown, #users) do
+    local items, scores = self:of(users[i])
+    for rank, item in ipairs(items) do
+      rows[#rows + 1] = { users[i], rank, item, scores[rank], self.names and tostring(self.names[item]) or nil }
+    end
+  end
+  local columns = { "user", "rank", "item", "score", self.names and "name" or nil }
+  local text = tostring(tables.new{ columns = columns, formats = { score = "%.4f" }, rows = rows })
+  return #users <= most_shown and text or ("%s\n... and %d more users"):format(text, #users - most_shown)
+end
+
+-- A number of users or items that the model or the script says.
+local function number_of(model, o, name)
+  local value = o[name] or model.config[name]
+  if math.type(value) ~= "integer" or value < 1 then
+    check.fail("recommend: %s is %s, expected how many there are (the model does not say)", name, value and tostring(value) or "absent")
+  end
+  return value
+end
+
+local function known_items(seen, users, items)
+  local candidates = require "moonrank.data.candidates"
+  local parts = seen and (seen.lists and { seen } or seen) or {}
+  if #parts > 0 then return candidates.user_items(parts, users, items) end
+  local none = core.tensor({}, "int64", "cpu")
+  return core.user_items(core.lists({}, core.tensor({}, "float32", "cpu"), {}, {}), none, none, users, items)
+end
+
+local function check_options(o, users)
+  if math.type(o.k) ~= "integer" or o.k < 1 then check.fail("recommend: k is %s, expected an integer of at least 1", tostring(o.k)) end
+  if o.user ~= nil and (math.type(o.user) ~= "integer" or o.user < 1 or o.user > users) then
+    check.fail("recommend: user is %s, expected an integer from 1 to %d", tostring(o.user), users)
+  end
+  local kind = type(o.seen)
+  if o.seen ~= nil and kind ~= "table" then check.fail("recommend: seen is a %s, expected a dataset or a table of datasets", kind) end
+end
+
+---The k items with the highest scores for a user, or for all users. Of equal scores the lower number comes first. `seen`: a part of a fold, or
+---several, whose relevant items are left out for each user.
+---@param model mr.Model  of users and items
+---@param options? { user?: integer, k?: integer, seen?: mr.Dataset|mr.Dataset[], users?: integer, items?: integer, names?: string[] }  defaults: all users, 10, none, as the model has, none; names are printed
+---@return mr.Recommendations
+function M.recommend(model, options)
+  local candidates = require "moonrank.data.candidates"
+  local none = check.none
+  local o = check.options("recommend", options, { user = none, k = 10, seen = none, users = none, items = none, names = none })
+  local users, items = number_of(model, o, "users"), number_of(model, o, "items")
+  check_options(o, users)
+  local seen, nothing = known_items(o.seen, users, items), known_items(nil, users, items)
+  local chosen = o.user and core.tensor({ o.user }, "int64", "cpu") or core.arange(1, users, 1, "int64", "cpu")
+  local device, found = candidates.device_of(model), { items = {}, scores = {}, sizes = {} }
+  candidates.blocks(chosen, items, function(block)
+    local made = core.catalogue_lists(block, nothing, seen)
+    local top = core.top_rows(candidates.scores(model, made, device), made.lists, o.k)
+    table.insert(found.items, made.items:rows(top.rows))
+    table.insert(found.scores, top.scores)
+    table.insert(found.sizes, top.sizes)
+  end)
+  for name, parts in pairs(found) do found[name] = core.cat(parts, 1) end
+  found.users, found.names = chosen, o.names or false
+  return setmetatable(found, Recommendations)
+end
+
+return M

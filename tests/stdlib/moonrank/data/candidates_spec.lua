@@ -1,0 +1,341 @@
+-- What models rank for each user: full catalogue and samples, against lists made by hand; recommendations; models that are counted.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
+
+local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 150, mean_activity = 40, seed = 5 }
+local fold = ratings:binarize(4):folds{ k = 4, nsr = 1, seed = 2 }[2]
+
+-- By user: items of a part with a grade above 0.
+local function relevant(part)
+  local out, at = {}, 0
+  local users, items, grades = part.users:totable(), part.items:totable(), part.lists.relevance:totable()
+  for l, n in ipairs(part.lists.sizes:totable()) do
+    out[users[l]] = out[users[l]] or {}
+    for r = at + 1, at + n do
+      if grades[r] > 0 then out[users[l]][items[r]] = grades[r] end
+    end
+    at = at + n
+  end
+  return out
+end
+
+local train, valid, tested = relevant(fold.train), relevant(fold.valid), relevant(fold.test)
+
+local models = {
+  popularity = mr.models.popularity{ fold = fold },
+  item_knn = mr.models.item_knn{ fold = fold, k = 7, shrink = 2 },
+  random = mr.models.random{ seed = 3 },
+  mf = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 5, init = 0.5 },
+}
+
+-- Scores of these items for a user, one batch each.
+local function scores_of(model, user, items)
+  return model{ lists = mr.lists{ relevance = mr.zeros(#items), sizes = { #items } }, size = 1,
+    users = mr.tensor({ user }, { dtype = "int64" }), items = mr.tensor(items, { dtype = "int64" }) }
+end
+
+-- The catalogue of a user without what `known` sets have.
+local function catalogue(user, known)
+  local items = {}
+  for item = 1, ratings.items do
+    local out = false
+    for _, of in ipairs(known) do out = out or of[user] and of[user][item] end
+    if not out then items[#items + 1] = item end
+  end
+  return items
+end
+
+local names = { "ndcg", "ndcg@10", "ap", "rr", "hit@5", "recall@20", "nrbp(0.95)", "auc", "precision@3" }
+
+for name, model in pairs(models) do
+  it("the full catalogue of " .. name .. " is what lists made user by user give", function()
+    for part, case in pairs{ test = { tested, { train, valid } }, valid = { valid, { train } } } do
+      local found = fold:evaluate(model, names, { part = part })
+      local users = found.users:totable()
+      equal(#users, found.count)
+      for l, user in ipairs(users) do
+        local items, grades = catalogue(user, case[2]), {}
+        for i, item in ipairs(items) do grades[i] = case[1][user][item] or 0 end
+        local one = mr.evaluate(scores_of(model, user, items), mr.lists{ grades }, names)
+        for _, metric in ipairs(names) do near(found[metric][l]:item(), one[metric][1]:item(), 0, metric) end
+      end
+    end
+  end)
+end
+
+it("places of relevant rows by counting are those by sorting", function()
+  local state = 11
+  local function below(n)
+    state = (state * 1103515245 + 12345) % 2147483648
+    return state // 65536 % n
+  end
+  for _, dtype in ipairs{ "float32", "float64" } do
+    for _, n in ipairs{ 0, 1, 2, 31, 32, 33, 127, 128, 129, 1000 } do
+      for _, levels in ipairs{ 1, 3, 100000 } do
+        local grades, scores = {}, {}
+        for i = 1, n do grades[i], scores[i] = below(3 + n // 9) == 0 and 0.5 + below(3) or 0, below(levels) - levels // 2 end
+        if n > 40 then scores[7], scores[8], scores[9] = math.huge, -math.huge, -0.0 end
+        local lists, own = mr.lists{ grades, {}, { 1 }, grades }, mr.tensor(scores, { dtype = dtype })
+        local x = core.cat({ own, mr.tensor({ 3 }, { dtype = dtype }), own }, 1)
+        for _, name in ipairs{ "ap", "auc", "bpref", "dcg", "f1@5", "hit@5", "ndcg", "ndcg@10", "nrbp", "nrbp_loss", "precision@5",
+          "r_precision", "rbp", "recall@5", "rr", "err", "tbg" } do
+          for _, o in ipairs{ { ties = "mean" }, { relevant = 2 }, { ties = "worst" }, { relevant = 0 } } do
+            local metric = mr.metrics.parse(name, o)
+            local values = metric:of_ranking(metric:ranking(x, lists, true), lists)
+            near(values, metric(x, lists), 0, name)
+          end
+        end
+      end
+    end
+  end
+  local few = core.relevant_ranking(mr.tensor{ 1, 2 }, mr.lists{ { 1, 0 } }, 1)
+  raises(function() core.ranks(few) end, "of relevant rows only")
+  raises(function() core.order(few) end, "of relevant rows only")
+  raises(function() core.relevant_ranking(mr.tensor{ 1, 0 / 0 }, mr.lists{ { 1, 0 } }, 1) end, "NaN at entry 2")
+end)
+
+it("has the reciprocal rank that counting gives, tied items in all orders", function()
+  local found = fold:evaluate(models.mf, { "rr" }, { ties = "worst" })
+  for l, user in ipairs(found.users:totable()) do
+    local items = catalogue(user, { train, valid })
+    local scores, best = scores_of(models.mf, user, items):totable(), math.huge
+    for i, item in ipairs(items) do
+      if tested[user][item] then
+        local above = 0
+        for _, other in ipairs(scores) do above = above + (other > scores[i] and 1 or 0) end
+        best = math.min(best, above + 1)
+      end
+    end
+    near(found.rr[l]:item(), 1 / best, 1e-6)
+  end
+end)
+
+it("is the same for any size of block and number of threads", function()
+  local candidates = require "moonrank.data.candidates"
+  local blocks, whole = candidates.blocks, fold:evaluate(models.item_knn, names)
+  candidates.blocks = function(users, _, make) return blocks(users, 1 << 18, make) end
+  local by_four = fold:evaluate(models.item_knn, names)
+  candidates.blocks = blocks
+  local threads = core.threads()
+  core.threads(threads == 1 and 3 or 1)
+  local others = fold:evaluate(mr.models.item_knn{ fold = fold, k = 7, shrink = 2 }, names)
+  core.threads(threads)
+  for _, metric in ipairs(names) do equal(others[metric]:totable(), whole[metric]:totable(), metric) end
+  for _, metric in ipairs(names) do equal(by_four[metric]:totable(), whole[metric]:totable(), metric) end
+end)
+
+it("samples are new to the user, all different, and there for everyone", function()
+  local table_of = require("moonrank.data.candidates").user_items
+  local function of(parts) return table_of(parts, ratings.users, ratings.items) end
+  local known, targets = of{ fold.train, fold.valid }, of{ fold.test }
+  for _, popular in ipairs{ false, true } do
+    for _, each in ipairs{ false, true } do
+      local made = core.sampled_lists(targets:active_users(), targets, known, 12, popular, each, 9)
+      local owner, item, grade, at = made.users:totable(), made.items:totable(), made.lists.relevance:totable(), 0
+      for l, n in ipairs(made.lists.sizes:totable()) do
+        local u, met, wanted = owner[l], {}, 0
+        for r = at + 1, at + n do
+          check(not met[item[r]], "an item twice")
+          met[item[r]] = true
+          if tested[u][item[r]] then
+            wanted = wanted + 1
+            equal(grade[r], 1.0)
+          else
+            equal(grade[r], 0.0)
+            check(not (train[u] and train[u][item[r]]) and not (valid[u] and valid[u][item[r]]), "an item that is known")
+          end
+        end
+        equal(n - wanted, 12)
+        if each then equal(wanted, 1) end
+        at = at + n
+      end
+      equal(core.sampled_lists(targets:active_users(), targets, known, 12, popular, each, 9).items:totable(), item)
+      check(not pcall(equal, core.sampled_lists(targets:active_users(), targets, known, 12, popular, each, 10).items:totable(), item))
+    end
+  end
+end)
+
+it("samples by popularity follow it, and take all that there are where few are left", function()
+  -- item 1 of twelve users, item 2 of four, item 5 of one; those of user 13 are known to him
+  local lists, of_user, items = {}, {}, {}
+  for user = 1, 14 do
+    local own = user <= 4 and { 1, 2 } or user <= 12 and { 1 } or user == 13 and { 3, 4 } or { 4, 5 }
+    lists[user], of_user[user] = {}, user
+    for i, item in ipairs(own) do
+      lists[user][i], items[#items + 1] = 1, item
+    end
+  end
+  local function int64(t) return mr.tensor(t, { dtype = "int64" }) end
+  local known = core.user_items(mr.lists(lists), int64(of_user), int64(items), 14, 5)
+  local empty, one = core.user_items(mr.lists{}, int64{}, int64{}, 14, 5), int64{ 13 }
+  local first = { 0, 0, 0, 0, 0 }
+  for seed = 1, 400 do
+    local drawn = core.sampled_lists(one, empty, known, 1, true, false, seed).items:totable()
+    first[drawn[1]] = first[drawn[1]] + 1
+  end
+  equal({ first[3], first[4] }, { 0, 0 })
+  -- 12, 4 and 1 of 17: 282, 94 and 24; five standard deviations
+  check(math.abs(first[1] - 282) < 46 and math.abs(first[2] - 94) < 43 and first[5] > 2, table.concat(first, " "))
+  local rest = core.sampled_lists(one, empty, known, 10, true, false, 1).items:totable()
+  table.sort(rest)
+  equal(rest, { 1, 2, 5 })
+end)
+
+it("corrected metrics are those of the estimated rank: exact where all items are sampled, and right in the mean", function()
+  local metrics = { "rr", "ap", "ndcg", "ndcg@10", "hit@5", "recall@5", "precision@5", "auc" }
+  local model = models.item_knn
+  local exact = {}  -- each relevant item alone against all that are in no part
+  for l, user in ipairs(fold:evaluate(model, { "rr" }).users:totable()) do
+    local unseen = catalogue(user, { train, valid, tested })
+    for item = 1, ratings.items do
+      if tested[user][item] then
+        local items, grades = { item }, { 1 }
+        for i, other in ipairs(unseen) do items[i + 1], grades[i + 1] = other, 0 end
+        exact[#exact + 1] = { scores_of(model, user, items), mr.lists{ grades }, l }
+      end
+    end
+  end
+  local all = fold:evaluate(model, metrics, { candidates = "one", negatives = 1000, correct = true })
+  equal(all.count, #exact)
+  local sum = 0
+  for i, each in ipairs(exact) do
+    -- of tied rows the metric is that of the middle of their ranks: here of none
+    local rank = each[2]:rank(each[1]):totable()[1]
+    local one = mr.evaluate(each[2]:rank(each[1], { ties = "mean" }) * -1, each[2], metrics)
+    sum = sum + one.auc[1]:item()
+    if rank == math.floor(rank) and one.auc[1]:item() == mr.evaluate(each[1], each[2], { "auc" }, { ties = "worst" }).auc[1]:item() then
+      for _, name in ipairs(metrics) do near(all[name .. "[corrected]"][i]:item(), one[name][1]:item(), 1e-6, name) end
+    end
+  end
+  -- the mean over seeds of the unbiased estimate: auc is linear in the rank
+  local mean = 0
+  for seed = 1, 60 do
+    local few = fold:evaluate(model, { "auc" }, { candidates = "one", negatives = 5, correct = true, seed = seed })
+    mean = mean + few.mean["auc[corrected]"] / 60
+  end
+  near(mean, sum / #exact, 0.01)
+  local text = tostring(all)
+  check(text:find("ndcg@10[corrected]", 1, true) and text:find("corrected to the full catalogue", 1, true), text)
+  raises(function() fold:evaluate(model, { "rr" }, { correct = true }) end, "correct = true is for candidates = 'one', sampled uniformly")
+  raises(function() fold:evaluate(model, { "err" }, { candidates = "one", correct = true }) end, "no correction of 'err' is known")
+end)
+
+it("evaluations say what was ranked", function()
+  local text = tostring(fold:evaluate(models.popularity, { "hit@5" }))
+  check(text:find("candidates: all 150 items but those of the user in train and valid; ties mean", 1, true), text)
+  text = tostring(fold:evaluate(models.popularity, { "hit@5" }, { candidates = "one", negatives = 20, by = "popularity" }))
+  check(text:find("candidates: 20 sampled items (popularity, seed 1) for each relevant item", 1, true), text)
+  check(text:find("not comparable with the full catalogue", 1, true), text)
+end)
+
+it("options and metrics are checked before work begins", function()
+  local function evaluate(metrics, options) return function() fold:evaluate(models.popularity, metrics, options) end end
+  raises(evaluate({ "ndgc" }), "did you mean 'ndcg'?")
+  raises(evaluate({ "rr" }, { candidates = "all" }), "no candidates of fold:evaluate 'all'")
+  raises(evaluate({ "rr" }, { negatives = 5 }), "candidates = 'catalogue' takes no negatives, nothing is sampled")
+  raises(evaluate({ "rr" }, { candidates = "one", negatives = 0 }), "negatives is 0")
+  raises(evaluate({ "rr" }, { part = "train" }), "no part of fold:evaluate 'train'")
+  raises(evaluate({ "rr" }, { blocks = 5 }), "no option of fold:evaluate 'blocks'")
+  raises(function() mr.models.popularity{} end, "fold is a nil, expected a fold")
+  raises(function() mr.models.item_knn{ fold = fold, k = 0 } end, "k is 0")
+  raises(function() mr.models.item_knn{ fold = fold, shrink = 0 / 0 } end, "shrink is")
+end)
+
+test.describe("recommendations", function()
+  for name, model in pairs(models) do
+    it("of " .. name .. " are the first of all items, the lower number first where tied", function()
+      local all = model:recommend{ k = 9, seen = { fold.train, fold.valid }, users = ratings.users, items = ratings.items }
+      equal(#all.items, 9 * ratings.users)
+      for user = 1, ratings.users, 7 do
+        local items = catalogue(user, { train, valid })
+        local scores, order = scores_of(model, user, items):totable(), {}
+        for i = 1, #items do order[i] = i end
+        table.sort(order, function(a, b)
+          if scores[a] ~= scores[b] then return scores[a] > scores[b] end
+          return a < b
+        end)
+        local found, values = all:of(user)
+        for rank = 1, 9 do equal({ found[rank], values[rank] }, { items[order[rank]], scores[order[rank]] }) end
+        local one = model:recommend{ user = user, k = 9, seen = { fold.train, fold.valid }, users = ratings.users, items = ratings.items }
+        equal(one:of(user), found)
+      end
+    end)
+  end
+
+  it("are as many as there are, print with names, and say what is wrong", function()
+    equal(models.popularity:recommend{ user = 1, k = 1000, seen = fold.train }.sizes:totable(), { #catalogue(1, { train }) })
+    local titles = {}
+    for i = 1, ratings.items do titles[i] = "movie " .. i end
+    local top = models.popularity:recommend{ user = 1, k = 2, names = titles }
+    check(tostring(top):find("movie " .. top:of(1)[1], 1, true), tostring(top))
+    check(tostring(models.mf:recommend{ k = 1 }):find("... and 30 more users", 1, true))
+    raises(function() models.mf:recommend{ user = 41 } end, "user is 41, expected an integer from 1 to 40")
+    raises(function() models.mf:recommend{ k = 0 } end, "k is 0")
+    raises(function() models.random:recommend{ user = 1 } end, "users is absent, expected how many there are")
+    raises(function() models.mf:recommend{ user = 1, seen = 3 } end, "seen is a number")
+    raises(function() top:of(2) end, "no recommendations for user 2")
+  end)
+end)
+
+it("edges: no item left out, one item, one user, nothing to find", function()
+  local function int64(t) return mr.tensor(t, { dtype = "int64" }) end
+  local function part(lists, users, items, name)
+    return mr.data.dataset{ lists = mr.lists(lists), users = int64(users), items = int64(items), name = name }
+  end
+  local new = require("moonrank.data.fold").new
+  local function made(test_lists, users, items)
+    return new{ train = part({}, {}, {}, "train"), valid = part({}, {}, {}, "valid"), test = part(test_lists, users, items, "test"),
+      number = 1, k = 1, title = "by hand", users = 1, items = 1 }
+  end
+  local single = made({ { 1 } }, { 1 }, { 1 })
+  equal(single:evaluate(mr.models.popularity{ fold = single }, { "rr" }).mean.rr, 1.0)
+  equal(mr.models.item_knn{ fold = single }:recommend{ k = 3 }:of(1), { 1 })
+  raises(function() made({ { 0 } }, { 1 }, { 1 }):evaluate(models.random, { "rr" }) end, "no user has a relevant item in test")
+  local letor = new{ train = part({}, {}, {}, "train"), valid = 0, test = 0, number = 1, k = 1, title = "" }
+  raises(function() letor:evaluate(models.random, { "rr" }) end, "this fold has no users and items")
+  raises(function() mr.models.popularity{ fold = letor } end, "this fold has no users and items")
+end)
+
+it("popularity counts users, whatever the user", function()
+  local counts = {}
+  for _, items in pairs(train) do
+    for item in pairs(items) do counts[item] = (counts[item] or 0) + 1 end
+  end
+  local items = {}
+  for i = 1, ratings.items do items[i] = i end
+  for i, score in ipairs(scores_of(models.popularity, 3, items):totable()) do equal(score, (counts[i] or 0) + 0.0) end
+end)
+
+it("scores of nearest items are those of all pairs looked at", function()
+  local users_of = {}
+  for item = 1, ratings.items do users_of[item] = {} end
+  for user, items in pairs(train) do
+    for item in pairs(items) do table.insert(users_of[item], user) end
+  end
+  local nearest = {}
+  for i = 1, ratings.items do
+    local all = {}
+    for j = 1, ratings.items do
+      local both = 0
+      for _, user in ipairs(users_of[j]) do both = both + (train[user][i] and 1 or 0) end
+      if j ~= i and both > 0 then all[#all + 1] = { j, both / (math.sqrt(#users_of[i] * #users_of[j]) + 2) } end
+    end
+    table.sort(all, function(a, b)
+      if a[2] ~= b[2] then return a[2] > b[2] end
+      return a[1] < b[1]
+    end)
+    nearest[i] = table.move(all, 1, math.min(7, #all), 1, {})
+  end
+  local items = {}
+  for i = 1, ratings.items do items[i] = i end
+  for user = 1, ratings.users, 5 do
+    local scores = scores_of(models.item_knn, user, items):totable()
+    for i = 1, ratings.items do
+      local sum = 0
+      for _, each in ipairs(nearest[i]) do sum = sum + (train[user] and train[user][each[1]] and each[2] or 0) end
+      near(scores[i], sum, 1e-5)
+    end
+  end
+end)
