@@ -89,6 +89,7 @@ namespace mr {
   ROW(cluster_functions)     \
   ROW(gradient_sum_functions) \
   ROW(optim_functions)       \
+  ROW(optim_state_functions) \
   ROW(optim_operators)       \
   ROW(lists_functions)       \
   ROW(lists_methods)         \

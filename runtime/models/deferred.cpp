@@ -1,6 +1,10 @@
 #include "runtime/models/deferred.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "kernels/models/rows.h"
@@ -28,6 +32,36 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
       if (moments.mean.defined()) copy(at.mean, moments.mean.span<const Real>().data);
       if (method.adam && moments.square.defined()) copy(at.square, moments.square.span<const Real>().data);
     }
+  }
+
+  /// As it was when it was kept; `off` is checked.
+  DeferredOf(const Tensor& parameter, const PutOff& off, const GlideMethod& method, int32_t now)
+      : shown_(static_cast<Real*>(bytes_of(parameter.storage()))),
+        shape_(parameter.shape()),
+        width_(shape_.stride(0)),
+        stored_(off.rows.clone()),
+        log_(method, now - static_cast<int32_t>(off.rates.entries())),
+        times_(static_cast<size_t>(parameter.size(0))),
+        all_shown_(now) {
+    const Span<const double> rates = off.rates.span<const double>();
+    for (int64_t i = 0; i < rates.size; ++i) log_.append(rates[i]);
+    const Span<const int64_t> steps = off.stored.span<const int64_t>();
+    for (int64_t row = 0; row < count(); ++row) {
+      const auto step = static_cast<int32_t>(steps[row]);
+      times_[static_cast<size_t>(row)] = {step, step == 0 ? 0 : now};
+    }
+  }
+
+  PutOff put_off() const override {
+    const GlideMethod& how = log_.method();
+    PutOff off{stored_.clone(), Tensor::empty({count()}, Dtype::int64), Tensor::from(log_.rates()),
+               Tensor::from(std::vector<double>{how.beta1, how.beta2, how.epsilon, how.adam ? 1.0 : 0.0})};
+    const int64_t wide = stored_.size(1);
+    for (int64_t row = 0; row < count(); ++row) {
+      off.stored.template span<int64_t>().data[row] = stored_in(row);
+      if (stored_in(row) == 0) std::fill_n(off.rows.template span<Real>().data + row * wide, wide, Real(0));
+    }
+    return off;
   }
 
   const GlideMethod& method() const override { return log_.method(); }
@@ -237,6 +271,54 @@ std::shared_ptr<Deferred> Deferred::start(const Tensor& parameter, const Moments
                                           int64_t steps) {
   return with_real(parameter.dtype(), [&]<class Real>() -> std::shared_ptr<Deferred> {
     auto deferred = std::make_shared<DeferredOf<Real>>(parameter, moments, method, static_cast<int32_t>(steps));
+    parameter.storage().put_off(deferred);
+    return deferred;
+  });
+}
+
+namespace {
+
+void expect(bool holds, const char* what) {
+  if (!holds) throw std::runtime_error(std::string("steps put off: ") + what);
+}
+
+GlideMethod method_of(const Tensor& settings) {
+  expect(settings.dtype() == Dtype::float64 && settings.entries() == 4, "settings are not four numbers");
+  const Span<const double> at = settings.span<const double>();
+  const GlideMethod method{at[0], at[1], at[2], at[3] != 0};
+  const auto share = [](double beta) { return beta >= 0 && beta <= 1; };
+  expect(share(method.beta1) && share(method.beta2) && method.epsilon >= 0 && StepLog::possible(method),
+         "settings are not those of an optimiser whose steps can be put off");
+  return method;
+}
+
+void check_put_off(const Tensor& parameter, const PutOff& off, const GlideMethod& method, int64_t now) {
+  expect(parameter.device() == Device::cpu && parameter.whole() && parameter.dims() > 0 && parameter.entries() > 0,
+         "the parameter is not one that they can be of");
+  const int64_t width = parameter.shape().stride(0) * (method.adam ? 3 : 2);
+  expect(off.rows.dtype() == parameter.dtype() && off.rows.shape() == Shape({parameter.size(0), width}),
+         "rows are not of the parameter's shape and type");
+  expect(off.stored.dtype() == Dtype::int64 && off.stored.shape() == Shape({parameter.size(0)}),
+         "stored is not an integer for each row");
+  expect(off.rates.dtype() == Dtype::float64 && off.rates.dims() == 1, "rates are not a list of numbers");
+  expect(now >= off.rates.entries() && now <= std::numeric_limits<int32_t>::max() - StepLog::kept &&
+             off.rates.entries() < StepLog::kept,
+         "there are not as many rates as steps");
+  const Span<const double> rates = off.rates.span<const double>();
+  for (int64_t i = 0; i < rates.size; ++i) expect(rates[i] > 0 && std::isfinite(rates[i]), "a rate is not positive");
+  const Span<const int64_t> stored = off.stored.span<const int64_t>();
+  for (int64_t i = 0; i < stored.size; ++i)
+    expect(stored[i] == 0 || (stored[i] > 0 && stored[i] >= now - rates.size && stored[i] <= now),
+           "a row was stored in a step of which nothing is known");
+}
+
+}  // namespace
+
+std::shared_ptr<Deferred> Deferred::resume(const Tensor& parameter, const PutOff& off, int64_t now) {
+  const GlideMethod method = method_of(off.settings);
+  check_put_off(parameter, off, method, now);
+  return with_real(parameter.dtype(), [&]<class Real>() -> std::shared_ptr<Deferred> {
+    auto deferred = std::make_shared<DeferredOf<Real>>(parameter, off, method, static_cast<int32_t>(now));
     parameter.storage().put_off(deferred);
     return deferred;
   });

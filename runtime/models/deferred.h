@@ -13,6 +13,14 @@ struct Moments {
   Tensor mean, square;
 };
 
+/// All that is put off, besides the parameter's numbers as they are now.
+struct PutOff {
+  Tensor rows;      // a row each as it was stored: numbers, means and, of Adam, squares; zero where no step moved it
+  Tensor stored;    // int64: the step that each was stored in, 0: as it began
+  Tensor rates;     // float64: of the last steps
+  Tensor settings;  // float64: beta1, beta2, epsilon, 1 for Adam
+};
+
 /// Owned by the parameter's storage and by the optimiser. The bytes of the parameter are a picture: whoever reads some
 /// has them settled there (`Storage`), the optimiser's own rows, means and counts of steps lie elsewhere and change in
 /// its steps alone.
@@ -21,6 +29,11 @@ class Deferred : public Deferral, public std::enable_shared_from_this<Deferred> 
   /// Puts the parameter off from here on; `steps` were taken before. `parameter` is all of its storage, on the CPU.
   static std::shared_ptr<Deferred> start(const Tensor& parameter, const Moments& moments, const GlideMethod& method,
                                          int64_t steps);
+
+  /// The same as it was when `now` steps were taken and `off` was kept; the parameter has its numbers of then. Throws
+  /// std::runtime_error where these are not of one another: they come from files.
+  static std::shared_ptr<Deferred> resume(const Tensor& parameter, const PutOff& off, int64_t now);
+  virtual PutOff put_off() const = 0;
 
   /// All that the next step needs memory for. `once`: each row once.
   virtual void prepare(const Gradient& once) = 0;

@@ -57,12 +57,19 @@ void StepLog::begin_sums() {
 void StepLog::append(double lr) {
   ++now_;
   Step& step = at(now_);
+  step.lr = lr;
   const double left1 = 1 - portable::pow(method_.beta1, now_), left2 = 1 - portable::pow(method_.beta2, now_);
   step.factor = method_.adam ? lr * std::sqrt(left2) / left1 : lr;
   step.root = method_.adam ? std::sqrt(left2) : 1;
   const int32_t back = std::min(rest_, now_ - first_);
   for (int32_t j = 1; j <= back; ++j) at(now_ - j).sums.add(weight(now_ - j, j), place(now_ - j, j));
   begin_sums();
+}
+
+std::vector<double> StepLog::rates() const {
+  std::vector<double> rates;
+  for (int32_t step = now_ - std::min(now_ - first_, kept - 1) + 1; step <= now_; ++step) rates.push_back(at(step).lr);
+  return rates;
 }
 
 }  // namespace mr

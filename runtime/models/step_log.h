@@ -31,6 +31,8 @@ class StepLog {
   int32_t rest() const { return rest_; }
   const GlideMethod& method() const { return method_; }
   void append(double lr);
+  /// The rates of the last steps, as many as rows may need: with them appended, a log begun before them is this one.
+  std::vector<double> rates() const;
 
   /// Of rows of step t0, from it to now.
   const GlideSums& sums(int32_t t0) const { return at(t0).sums; }
@@ -45,6 +47,7 @@ class StepLog {
   struct Step {
     GlideSums sums;
     double factor, root;  // what a step's weights and places have in common
+    double lr;
   };
   struct Powers {
     static constexpr int32_t low = 256;

@@ -751,6 +751,12 @@ function core.of_first(values) end
 ---@return mr.Database
 function core.open_database(path, mode) end
 
+---Names and tensors of all that an optimiser remembers, steps put off among it.
+---@param state mr.OptimizerState
+---@return string[]
+---@return mr.Tensor[]
+function core.optimizer_numbers(state) end
+
 ---What an optimiser remembers of the parameters that it moves.
 ---@param parameters mr.Tensor[]
 ---@return mr.OptimizerState
@@ -956,6 +962,12 @@ function core.reshape(x, sizes) end
 ---@param parameter mr.Tensor
 ---@param snapshot mr.Tensor
 function core.restore(parameter, snapshot) end
+
+---What `optimizer_numbers` gave, to an optimiser whose parameters have their numbers of then; an error, and no change, where it is not of these parameters.
+---@param state mr.OptimizerState
+---@param names string[]
+---@param tensors mr.Tensor[]
+function core.restore_optimizer(state, names, tensors) end
 
 ---Text from a file made safe to show: control characters and bytes that are no UTF-8 escaped; with `lines` ends of lines stay.
 ---@param text string

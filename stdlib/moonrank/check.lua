@@ -21,6 +21,12 @@ function M.fail(message, ...)
   error(text, script_level())
 end
 
+---What an error says, without the position and the name of the function that raised it.
+---@param message any
+---@return string
+---Example: `require("moonrank.check").reason("x.lua:3: load: no tensor 'a'")   --> no tensor 'a'`
+function M.reason(message) return (tostring(message):gsub("^[^\n]-:%d+: ", ""):gsub("^[%a_][%w_]*: ", "")) end
+
 ---A warning on the terminal.
 ---@param text string
 function M.warn(text) io.stderr:write(core.safe_text(text, true), "\n") end

@@ -35,10 +35,15 @@ function Group:step(optimizer, loss, counted, mean)
   return total, math.tointeger(all)
 end
 
----The result of `find` in rank 0, returned in all.
----@param find fun(): number
----@return number
-function Group:of_first(find) return core.of_first({ self.rank == 0 and find() or 0 })[1] end
+---The numbers that `find` returns in rank 0, returned in all.
+---@param find fun(): number[]
+---@param count integer  how many they are
+---@return number[]
+function Group:of_first(find, count)
+  local numbers = {}
+  for i = 1, count do numbers[i] = 0 end
+  return core.of_first(self.rank == 0 and find() or numbers)
+end
 
 ---Raises where the processes' parameters differ.
 function Group:check()

@@ -8,6 +8,7 @@ local random = require "moonrank.random"
 local M = {}
 
 ---@class mr.Epochs
+---@field optimizer mr.Optimizer  bound to the model's parameters
 local Epochs = check.class("mr.Epochs")
 
 -- Loss of a batch: the mean (or sum) over its lists that are not degenerate, and how many they are.
@@ -16,6 +17,7 @@ local function batch_loss(loss, scores, lists, reduction)
   if reduction == "mean" and counted > 0 then return values:sum_over(counted), counted end
   return values:sum(), counted
 end
+M.batch_loss = batch_loss
 
 -- A field of an object that may be the script's own and lack the field.
 local function field(of, name)
@@ -35,8 +37,9 @@ function M.start(o)
   local parameters = o.model:parameters()
   local device = parameters[1] and parameters[1].device or "cpu"
   return setmetatable({
-    _o = o, _optimizer = o.optimizer:bind(parameters), _tally = core.tally(device), _repeats = repeats(o, device) and true or false,
-    _batches = false, _recording = false, _rates = false, _lists = 0, replayed = 0, count = math.ceil(o.train.count / o.batch),
+    _o = o, optimizer = o.optimizer:bind(parameters), _tally = core.tally(device), _repeats = repeats(o, device) and true or false,
+    _batches = false, _recording = false, _rates = false, _lists = 0, _ran = false, replayed = 0,
+    count = math.ceil(o.train.count / o.batch),
   }, Epochs)
 end
 
@@ -61,17 +64,17 @@ end
 -- One step of the optimiser, whose loss is added to the tally; returns how many lists count.
 function Epochs:step(batch)
   local o, value, counted = self._o, 0, 0
-  self._optimizer:zero_grad()
+  self.optimizer:zero_grad()
   if batch.size > 0 then value, counted = batch_loss(o.loss, o.model(batch), batch.lists, o.group and "sum" or o.reduction) end
   if counted > 0 then value:backward() end
   local mean = o.reduction == "mean"
   if o.group then
-    local loss, all = o.group:step(self._optimizer, counted > 0 and value:item() or 0, counted, mean)
+    local loss, all = o.group:step(self.optimizer, counted > 0 and value:item() or 0, counted, mean)
     self._tally:add(loss, 1)
     return all
   end
   if counted > 0 then
-    self._optimizer:step()
+    self.optimizer:step()
     self._tally:add(value, mean and counted or 1)
   end
   return counted
@@ -118,7 +121,7 @@ function Epochs:record(epoch)
   local ok, message = pcall(self.pass, self, epoch)
   local recording = core.end_capture()
   if not ok and message == "interrupted" then error(message, 0) end
-  self._recording, self._rates = ok and recording or false, rates(self._optimizer)
+  self._recording, self._rates = ok and recording or false, rates(self.optimizer)
   self._repeats = self._recording and true or false
 end
 
@@ -129,13 +132,14 @@ end
 function Epochs:run(epoch, after)
   self._tally:open()
   -- the first epoch allocates what is kept; a recording of it would allocate each time
-  if self._repeats and epoch > 1 and self._rates ~= rates(self._optimizer) then self:record(epoch) end
+  if self._repeats and self._ran and self._rates ~= rates(self.optimizer) then self:record(epoch) end
   if self._recording then
     self._recording:run()
     self.replayed = self.replayed + 1
   else
     self._lists = self:pass(epoch, after)
   end
+  self._ran = true
   local total = self._tally:finish()
   if self._recording and after then after(self.count, self._lists, total) end
   return self._lists > 0 and total / self._lists or 0

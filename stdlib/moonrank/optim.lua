@@ -33,6 +33,52 @@ function Optimizer:zero_grad()
   for _, parameter in ipairs(self._parameters or {}) do parameter:zero_grad() end
 end
 
+-- All that it remembers, for files: names and tensors.
+function Optimizer:_numbers()
+  if not self._state then check.fail("optimizer: it remembers nothing before it is bound to parameters") end
+  return core.optimizer_numbers(self._state)
+end
+
+-- The same back; raises where it is not of these parameters.
+function Optimizer:_resume(names, tensors)
+  if not self._state then check.fail("optimizer: bind it to parameters first") end
+  core.restore_optimizer(self._state, names, tensors)
+end
+
+---Writes what it remembers of its parameters (means, counts of steps, steps put off) to a safetensors file, whole or not at all; the parameters
+---themselves are the model's. An existing file is replaced where it is an optimizer's, too; any other is an error and is not changed.
+---@param path string
+function Optimizer:save(path)
+  local names, tensors = self:_numbers()
+  core.save_tensors(path, "moonrank optimizer 1", names, tensors, { "kind" }, { self.name })
+end
+
+---Reads what :save wrote, so that training goes on in the same bits: for an optimizer of the same kind, bound to the parameters of a model that
+---has its numbers of then (mr.models.load). Rates and other options stay those of this one.
+---@param path string
+---@return mr.Optimizer  itself
+---Example:
+---```lua
+---local model, path = mr.models.linear{inputs = 2}, os.tmpname()
+---local optimizer = mr.optim.adam{lr = 0.1}:bind(model:parameters())
+---model(({lists = mr.lists{{1, 0}}, features = mr.ones(2, 2)})):sum():backward()
+---optimizer:step()
+---optimizer:save(path)
+---tostring(mr.optim.adam{lr = 0.01}:bind(model:parameters()):load(path))   --> adam{beta1 = 0.9, beta2 = 0.999, epsilon = 1e-08, lr = 0.01, weight_decay = 0}
+---```
+function Optimizer:load(path)
+  local names, tensors, keys, values = core.load_tensors(path, "moonrank optimizer")
+  for i, key in ipairs(keys) do
+    if key == "kind" and values[i] ~= self.name then
+      check.fail("%s: holds what an optimizer of kind '%s' remembers, expected '%s'", path, core.safe_text(values[i]), self.name)
+    end
+  end
+  local ok, message = pcall(self._resume, self, names, tensors)
+  if message == "interrupted" then error(message, 0) end
+  if not ok then check.fail("%s: is not of these parameters: %s", path, core.safe_text(check.reason(message))) end
+  return self
+end
+
 function Optimizer:__tostring()
   local parts = {}
   for name, value in pairs(self.options) do

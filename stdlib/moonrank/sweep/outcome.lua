@@ -4,14 +4,18 @@ local metrics = require "moonrank.metrics.registry"
 
 local M = {}
 
--- The result of mr.fit: the means on test, the chosen epoch and its metrics on the part that chose it, the history as reports; and the
--- directions of its metrics, which the script may have named.
+-- The result of mr.fit: the means on test, the chosen epoch and its metrics on the part that chose it (of those that chose an epoch each: of
+-- their own), the history as reports; and the directions of its metrics, which the script may have named.
 local function of_run(run)
   local result, reports = { best_epoch = run.best and run.best.epoch, per_list = run.scores }, {}
   for name, value in pairs(run.best and run.best.metrics or {}) do result["valid_" .. name] = value end
+  for _, choice in ipairs(run.choices or {}) do
+    local name = choice.metric.name
+    if choice.best then result["valid_" .. name] = choice.best.metrics[name] end
+  end
   for name in pairs(run.scores or {}) do result[name] = run.test.mean[name] end
   for i, entry in ipairs(run.history) do
-    local values = { loss = entry.loss }
+    local values = { loss = entry.loss, valid_loss = entry.valid_loss }
     for name, value in pairs(entry.metrics) do values["valid_" .. name] = value end
     reports[i] = { step = entry.epoch, values = values }
   end

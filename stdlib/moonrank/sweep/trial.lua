@@ -12,7 +12,8 @@ local M = {}
 ---@field params table          its parameters; each is a field of the trial too: trial.lr
 ---@field seed integer          from the study's seed and the number: the same whenever and wherever the trial runs
 ---@field attempt integer       1, or more when it is a retry
----@field checkpoint string     a folder of its own, which stays when the trial is interrupted or killed
+---@field checkpoint string     a folder of its own, which stays when the trial is interrupted or killed: mr.fit{trial = trial, checkpoint = true}
+---   keeps its training there and goes on from it
 local methods = {}
 
 local own_fields = { number = true, params = true, seed = true, attempt = true, checkpoint = true, report = true }
@@ -22,6 +23,15 @@ function M.check_names(names)
   for _, name in ipairs(names) do
     if own_fields[name] then check.fail("mr.sweep: space.%s: a trial has a field of this name already; rename the parameter", name) end
   end
+end
+
+---The name of the number by which the sweep prunes this trial, or nil where it does not.
+---@param trial mr.Trial
+---@return string?
+function M.pruned_by(trial)
+  local state = type(trial) == "table" and rawget(trial, "_state")
+  if not state then check.fail("mr.fit: trial is a %s, expected the trial that mr.sweep gives to `run`", type(trial)) end
+  return state.pruner and (state.metric or "value") or nil
 end
 
 -- The error that ends a pruned trial.

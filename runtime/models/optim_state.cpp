@@ -1,0 +1,158 @@
+// What an optimiser remembers, as named tensors for files, and back. Files are not to be trusted: all is checked before
+// anything changes.
+#include <map>
+#include <utility>
+
+#include "runtime/models/optim.h"
+
+namespace mr {
+namespace {
+
+using Named = std::map<std::string, Tensor>;
+
+/// `steps`: how many were taken.
+Named numbers_of(const ParameterState& state, int64_t steps) {
+  Named named{{"counts", Tensor::from(std::vector<int64_t>{steps, state.all_touched ? 1 : 0})}};
+  Tensor mean = state.mean, square = state.square;
+  if (state.deferred != nullptr && !state.deferred->gone()) {
+    const PutOff off = state.deferred->put_off();
+    named["rows"] = off.rows;
+    named["stored"] = off.stored;
+    named["rates"] = off.rates;
+    named["settings"] = off.settings;
+  } else if (state.deferred != nullptr) {  // as the next step will find it
+    mean = state.deferred->moments().mean;
+    if (state.deferred->method().adam) square = state.deferred->moments().square;
+    named["counts"] = Tensor::from(std::vector<int64_t>{steps, 1});
+  }
+  if (mean.defined()) named["mean"] = mean.clone();
+  if (square.defined()) named["square"] = square.clone();
+  if (!state.touched.empty()) named["touched"] = Tensor::from(state.touched);
+  return named;
+}
+
+std::tuple<std::vector<std::string>, std::vector<Tensor>> optimizer_numbers(const OptimizerState& all) {
+  std::vector<std::string> names;
+  std::vector<Tensor> tensors;
+  const std::vector<int64_t> counted = all.steps.defined() ? all.steps.to_vector<int64_t>() : std::vector<int64_t>();
+  for (size_t i = 0; i < all.parameters.size(); ++i) {
+    const int64_t steps = counted.empty() ? all.parameters[i].steps : counted[i];
+    for (auto& [name, tensor] : numbers_of(all.parameters[i], steps)) {
+      names.push_back(std::to_string(i + 1) + "." + name);
+      tensors.push_back(tensor);
+    }
+  }
+  return {std::move(names), std::move(tensors)};
+}
+
+/// The tensors of a file, taken out by name.
+class Source {
+ public:
+  Source(const std::vector<std::string>& names, const std::vector<Tensor>& tensors) {
+    if (names.size() != tensors.size()) throw ArgumentError("names", "as many names as tensors expected");
+    for (size_t i = 0; i < names.size(); ++i) named_[names[i]] = tensors[i];
+  }
+  /// Undefined where there is none.
+  Tensor take(const std::string& name) {
+    const auto found = named_.extract(name);
+    return found.empty() ? Tensor() : found.mapped();
+  }
+  /// Integers from 0 on, or an empty list where there are none.
+  std::vector<int64_t> integers(const std::string& name, int64_t most) {
+    const Tensor x = take(name);
+    if (!x.defined()) return {};
+    if (x.dtype() != Dtype::int64 || x.dims() != 1)
+      throw std::runtime_error("'" + name + "' is not a list of integers");
+    std::vector<int64_t> values = x.to_vector<int64_t>();
+    for (const int64_t value : values) {
+      if (value < 0 || value > most)
+        throw std::runtime_error("'" + name + "' has " + std::to_string(value) + ", expected 0 to " +
+                                 std::to_string(most));
+    }
+    return values;
+  }
+  /// Like the parameter.
+  Tensor like(const std::string& name, const Tensor& parameter) {
+    const Tensor x = take(name);
+    if (!x.defined()) return x;
+    if (!(x.shape() == parameter.shape()) || x.dtype() != parameter.dtype())
+      throw std::runtime_error("'" + name + "' is of shape " + x.shape().text() + ", expected that of the parameter, " +
+                               parameter.shape().text() + ", and its type");
+    return x.device() == parameter.device() ? x.clone() : x.to(parameter.device());
+  }
+  void expect_empty() const {
+    if (!named_.empty()) throw std::runtime_error("'" + named_.begin()->first + "' is of no parameter");
+  }
+
+ private:
+  Named named_;
+};
+
+constexpr int64_t most_steps = int64_t{1} << 52;
+
+/// The state of a parameter from the tensors whose names begin with `number` and a dot; what is put off comes last.
+ParameterState read(const ParameterState& bound, const std::string& number, Source& from, PutOff& off) {
+  ParameterState state;
+  state.parameter = bound.parameter;
+  state.alone = bound.alone;
+  const std::string at = number + ".";
+  const std::vector<int64_t> counts = from.integers(at + "counts", most_steps);
+  if (counts.size() != 2) throw std::runtime_error("'" + at + "counts' is not there or not two integers");
+  state.steps = counts[0];
+  state.all_touched = counts[1] != 0;
+  state.mean = from.like(at + "mean", state.parameter);
+  state.square = from.like(at + "square", state.parameter);
+  const int64_t rows = state.parameter.dims() == 0 ? 1 : state.parameter.size(0);
+  state.touched = from.integers(at + "touched", rows - 1);
+  if (!state.touched.empty()) state.is_touched.resize(static_cast<size_t>(rows), 0);
+  for (const int64_t row : state.touched) state.is_touched[static_cast<size_t>(row)] = 1;
+  state.touched.clear();
+  for (size_t row = 0; row < state.is_touched.size(); ++row) {
+    if (state.is_touched[row] != 0) state.touched.push_back(static_cast<int64_t>(row));
+  }
+  off = {from.take(at + "rows"), from.take(at + "stored"), from.take(at + "rates"), from.take(at + "settings")};
+  return state;
+}
+
+/// Gives an optimiser, bound to parameters that have their numbers of then, what it remembered.
+void restore_optimizer(OptimizerState& all, const std::vector<std::string>& names, const std::vector<Tensor>& tensors) {
+  Source from(names, tensors);
+  OptimizerState restored;
+  std::vector<PutOff> put_off(all.parameters.size());
+  for (size_t i = 0; i < all.parameters.size(); ++i)
+    restored.parameters.push_back(read(all.parameters[i], std::to_string(i + 1), from, put_off[i]));
+  from.expect_empty();
+  if (!restored.parameters.empty() && restored.parameters[0].parameter.device() == Device::cuda) {
+    std::vector<int64_t> steps;
+    for (const ParameterState& state : restored.parameters) steps.push_back(state.steps);
+    restored.steps = Tensor::from(steps, Device::cuda);
+    restored.rates = DeviceArray<AdamRate>(static_cast<int64_t>(steps.size()), Device::cuda);
+  }
+  for (size_t i = 0; i < put_off.size(); ++i) {
+    const PutOff& off = put_off[i];
+    ParameterState& state = restored.parameters[i];
+    const bool all_there = off.rows.defined() && off.stored.defined() && off.rates.defined() && off.settings.defined();
+    const bool none = !off.rows.defined() && !off.stored.defined() && !off.rates.defined() && !off.settings.defined();
+    if (none) continue;
+    if (!all_there || !state.alone)
+      throw std::runtime_error("steps put off: something is not there, or not to be put off");
+    state.deferred = Deferred::resume(state.parameter, off, state.steps);
+  }
+  all = std::move(restored);
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable optim_state_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&optimizer_numbers>("optimizer_numbers", "state",
+                               "Names and tensors of all that an optimiser remembers, steps put off among it."),
+        op<&restore_optimizer>("restore_optimizer", "state, names, tensors",
+                               "What `optimizer_numbers` gave, to an optimiser whose parameters have their numbers of "
+                               "then; an error, and no change, where it is not of these parameters."),
+    }};
+
+}  // namespace mr

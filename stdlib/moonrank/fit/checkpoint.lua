@@ -1,0 +1,247 @@
+-- A training in a file, so that it goes on after whatever ended it: model, optimiser, best epochs, history. Nothing in it is code; what it holds
+-- is checked before anything changes.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+local writer = "moonrank fit"
+
+---@class mr.FitCheckpoint
+---@field path string          safetensors; missing folders are made
+---@field epochs? integer      from one writing to the next (default 1)
+---@field minutes? number      write when so many have passed instead, at the end of the epoch; and after the last one
+---@field mix_numerics? boolean  go on from a file of other numerics, whose last digits may differ (default false)
+
+---Where and how often, from the option of mr.fit; nil where there is none.
+---@return mr.FitCheckpoint?
+function M.options(given, trial)
+  if given == nil or given == false then return nil end
+  if given == true then
+    if not trial then check.fail("mr.fit: checkpoint = true writes to the folder of a trial, but trial is missing; give a path") end
+    given = trial.checkpoint .. "/fit.safetensors"
+  end
+  if type(given) == "string" then given = { path = given } end
+  if type(given) ~= "table" then check.fail("mr.fit: checkpoint is a %s, expected a path or a table with one", type(given)) end
+  local o = check.options("mr.fit's checkpoint", given, { path = check.none, epochs = 1, minutes = check.none, mix_numerics = false })
+  if type(o.path) ~= "string" or o.path == "" then
+    check.fail("mr.fit: checkpoint.path is %s, expected the name of a file", tostring(o.path))
+  end
+  if o.epochs < 1 then check.fail("mr.fit: checkpoint.epochs is %d, expected 1 or more", o.epochs) end
+  if o.minutes ~= nil and not (type(o.minutes) == "number" and o.minutes >= 0) then
+    check.fail("mr.fit: checkpoint.minutes is %s, expected a number from 0 on", tostring(o.minutes))
+  end
+  return o
+end
+
+-- An object as the options that made it.
+local function described(thing)
+  local ok, options = pcall(function() return thing.options or thing.config end)
+  if ok and type(options) == "table" then
+    local _, name = pcall(function() return thing.options and thing.name or thing.kind end)
+    local parts = {}
+    for _, key in ipairs(check.names(options)) do
+      local value = options[key]
+      if type(value) == "table" then value = table.concat(value, ",") end
+      parts[#parts + 1] = ("%s = %s"):format(key, math.type(value) == "float" and ("%.17g"):format(value) or tostring(value))
+    end
+    return ("%s{%s}"):format(name, table.concat(parts, ", "))
+  end
+  local meta = debug.getmetatable(thing)
+  return type(meta) == "table" and meta.__tostring and tostring(thing) or "the script's own"
+end
+
+local function names_of(metrics)
+  local names = {}
+  for i, each in ipairs(metrics) do names[i] = each.name end
+  return table.concat(names, " ")
+end
+
+-- What a training's numbers depend on, as texts.
+local function settings_of(o, data)
+  local settings = { model = described(o.model), loss = described(o.loss), optimizer = described(o.optimizer), select = names_of(o.select),
+    measured = names_of(o.measured) }
+  for _, role in ipairs{ "train", "valid", "test" } do settings[role] = data[role] or "none" end
+  for _, name in ipairs{ "batch", "epochs", "every", "seed", "shuffle", "reduction", "choose_on", "patience" } do
+    settings[name] = tostring(o[name])
+  end
+  return settings
+end
+
+-- Tensors of a snapshot of the model by name, under a prefix.
+local function flattened(prefix, snapshot, names, tensors)
+  local function add(name, x) names[#names + 1], tensors[#tensors + 1] = ("%s.%s"):format(prefix, name), x end
+  for i, x in ipairs(snapshot) do add(tostring(i), x) end
+  for _, name in ipairs(check.names(snapshot.buffers or {})) do add("buffer " .. name, snapshot.buffers[name]) end
+end
+
+-- One tensor of a file, which must be of the kind of another.
+local function taken(by_name, name, like)
+  local x = by_name[name]
+  if not x then check.fail("no tensor '%s' in the file", name) end
+  local found, expected = table.concat(x:shape(), ", "), table.concat(like:shape(), ", ")
+  if found ~= expected or x.dtype ~= like.dtype then
+    check.fail("tensor '%s' is {%s} %s, expected {%s} %s", name, found, x.dtype, expected, like.dtype)
+  end
+  return x:to(like.device)
+end
+
+-- A snapshot of the model from a file; `like` is one of the model as it is.
+local function snapshot_of(prefix, by_name, like)
+  local snapshot = { buffers = like.buffers and {} }
+  for i, x in ipairs(like) do snapshot[i] = taken(by_name, ("%s.%d"):format(prefix, i), x) end
+  for name, x in pairs(like.buffers or {}) do snapshot.buffers[name] = taken(by_name, ("%s.buffer %s"):format(prefix, name), x) end
+  return snapshot
+end
+
+-- Losses and metrics of every epoch: a row each of loss, whether it was validated, validation loss, metrics.
+local function history_rows(o, history)
+  local rows, nan = {}, 0 / 0
+  for i, entry in ipairs(history) do
+    rows[i] = { entry.loss, entry.valid_loss and 1 or 0, entry.valid_loss or nan }
+    for c, each in ipairs(o.measured) do rows[i][3 + c] = entry.metrics[each.name] or nan end
+  end
+  return #rows > 0 and core.tensor(rows, "float64", "cpu") or core.full({ 0, 3 + #o.measured }, 0, "float64", "cpu")
+end
+
+local function read_history(o, run, x, epoch)
+  if x.dtype ~= "float64" or x.dims ~= 2 or x:size(1) ~= epoch or x:size(2) ~= 3 + #o.measured then
+    check.fail("tensor 'history' is {%s} %s, expected {%d, %d} float64", table.concat(x:shape(), ", "), x.dtype, epoch, 3 + #o.measured)
+  end
+  for i, row in ipairs(x:totable()) do
+    local entry = { epoch = i, loss = row[1], metrics = {} }
+    if row[2] ~= 0 then
+      entry.valid_loss = row[3]
+      for c, each in ipairs(o.measured) do entry.metrics[each.name] = row[3 + c] end
+    end
+    run.history[i] = entry
+  end
+  if not o.judge then run.best = run.history[epoch] end
+end
+
+---@class mr.fit.Keeper
+---@field epoch integer  the last one that the file had, 0 where there was none
+local Keeper = check.class("mr.fit.Keeper")
+
+local function integer_in(texts, name, most)
+  local number = math.tointeger(tonumber(texts[name]))
+  if not number or number < 0 or number > most then
+    check.fail("%s is '%s', expected an integer from 0 to %d", name, core.safe_text(tostring(texts[name])), most)
+  end
+  return number
+end
+
+-- Raises where the file is of another training.
+local function compare(self, texts)
+  for _, name in ipairs(check.names(self._settings)) do
+    local was = texts["setting " .. name]
+    if was ~= self._settings[name] then
+      check.fail("holds a training with %s = %s, not %s: move it away or name another file", name, core.safe_text(tostring(was)),
+        self._settings[name])
+    end
+  end
+  if texts.numerics ~= core.numerics() and not self._options.mix_numerics then
+    check.fail("holds a training of the numerics '%s', those of this program are '%s'\n(move it away; mix_numerics = true goes on)",
+      core.safe_text(texts.numerics or "not recorded"), core.numerics())
+  end
+end
+
+local function read_choices(run, texts, by_name, like, epoch)
+  for k, choice in ipairs(run.choices) do
+    local best, first = integer_in(texts, "best " .. k, epoch), integer_in(texts, "first " .. k, epoch)
+    choice.first = first > 0 and first
+    if best > 0 then
+      choice.best, choice._snapshot = run.history[best], snapshot_of("best " .. k, by_name, like)
+    end
+  end
+  if #run.choices > 0 then run.best = run.choices[1].best or nil end
+end
+
+-- Model, optimiser and run as the file has them.
+local function resume(self, names, tensors, texts)
+  compare(self, texts)
+  local o, run = self._o, self._run
+  local epoch = integer_in(texts, "epoch", o.epochs)
+  local by_name, of_optimizer = {}, { {}, {} }
+  for i, name in ipairs(names) do
+    local inner = name:match "^optimizer%.(.*)$"
+    if inner then
+      table.insert(of_optimizer[1], inner)
+      table.insert(of_optimizer[2], tensors[i])
+    else
+      by_name[name] = tensors[i]
+    end
+  end
+  if not by_name.history then check.fail("no tensor 'history' in the file") end
+  read_history(o, run, by_name.history, epoch)
+  local like = o.model:snapshot()
+  local model = snapshot_of("model", by_name, like)
+  read_choices(run, texts, by_name, like, epoch)
+  o.model:restore(model)
+  self._optimizer:_resume(table.unpack(of_optimizer))
+  run.stopped = texts.stopped ~= "" and texts.stopped or false
+  run.resumed, self.epoch = epoch, epoch
+end
+
+local function read(self)
+  local names, tensors, keys, values = core.load_tensors(self._options.path, writer)
+  local texts = {}
+  for i, key in ipairs(keys) do texts[key] = values[i] end
+  local ok, message = pcall(resume, self, names, tensors, texts)
+  if message == "interrupted" then error(message, 0) end
+  if not ok then check.fail("%s: %s", self._options.path, check.reason(message)) end
+end
+
+---Begins to keep a training: goes on from the file where there is one, else writes the first. Without the option it does nothing.
+---@param o table
+---@param run mr.Run
+---@param optimizer mr.Optimizer  bound
+---@return mr.fit.Keeper
+function M.open(o, run, optimizer)
+  local self = setmetatable({ epoch = 0, _o = o, _run = run, _optimizer = optimizer, _options = o.checkpoint or false, _copy = false,
+    _written = core.clock(), _settings = o.checkpoint and settings_of(o, run.data) }, Keeper)
+  if not self._options then return self end
+  if core.file_exists(self._options.path) then
+    read(self)
+  else
+    core.make_folder(self._options.path)
+    self:write(0)
+  end
+  return self
+end
+
+---Writes the file, whole or not at all; of processes that train together the first does.
+---@param epoch integer  the last one that has ended
+function Keeper:write(epoch)
+  local o, run = self._o, self._run
+  if o.group and o.group.rank ~= 0 then return end
+  local names, tensors = {}, {}
+  self._copy = o.model:snapshot(self._copy or nil)
+  flattened("model", self._copy, names, tensors)
+  local texts = { epoch = tostring(epoch), stopped = run.stopped or "" }
+  for k, choice in ipairs(run.choices) do
+    texts["best " .. k], texts["first " .. k] = tostring(choice.best and choice.best.epoch or 0), tostring(choice.first or 0)
+    if choice._snapshot then flattened("best " .. k, choice._snapshot, names, tensors) end
+  end
+  local of_optimizer, states = self._optimizer:_numbers()
+  for i, name in ipairs(of_optimizer) do names[#names + 1], tensors[#tensors + 1] = "optimizer." .. name, states[i] end
+  names[#names + 1], tensors[#tensors + 1] = "history", history_rows(o, run.history)
+  for name, value in pairs(self._settings) do texts["setting " .. name] = value end
+  local keys, values = check.names(texts), {}
+  for i, key in ipairs(keys) do values[i] = texts[key] end
+  core.save_tensors(self._options.path, writer .. " 1", names, tensors, keys, values)
+  self._written = core.clock()
+end
+
+---After an epoch: writes where it is due.
+---@param epoch integer
+---@param last boolean  whether training ends here
+function Keeper:after(epoch, last)
+  local how = self._options
+  if not how then return end
+  local due = epoch % how.epochs == 0
+  if how.minutes then due = core.clock() - self._written >= 60 * how.minutes end
+  if due or last then self:write(epoch) end
+end
+
+return M

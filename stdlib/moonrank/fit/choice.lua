@@ -1,0 +1,137 @@
+-- After an epoch of mr.fit: what validation says, and the best epoch so far by each metric that chooses one.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local epochs = require "moonrank.epochs"
+local evaluate = require "moonrank.evaluate"
+
+local M = {}
+
+-- The whole of a dataset as one batch.
+local function whole(dataset)
+  local batch
+  for each in dataset:batches{ size = math.max(1, dataset.count) } do batch = each end
+  return batch
+end
+
+local function without_recording(f)
+  local was = core.recording(false)
+  local ok, result = pcall(f)
+  core.recording(was)
+  if not ok then error(result, 0) end
+  return result
+end
+
+---What a model says of all rows, and their lists.
+---@return mr.Tensor scores, mr.Lists lists
+function M.scored(model, dataset)
+  local batch = whole(dataset)
+  return without_recording(function() return model(batch) end), batch.lists
+end
+
+---Metrics of a dataset.
+---@return mr.Evaluation
+function M.evaluated(model, dataset, metrics)
+  local scores, lists = M.scored(model, dataset)
+  return evaluate.measure(scores, lists, metrics)
+end
+
+-- Loss and metrics of the part that chooses, in their order.
+local function validated(o)
+  local batch = whole(o.judge)
+  return without_recording(function()
+    local scores = o.model(batch)
+    local total, counted = epochs.batch_loss(o.loss, scores, batch.lists, "mean")
+    local numbers = { counted > 0 and total:item() or 0 }
+    local mean = evaluate.measure(scores, batch.lists, o.measured).mean
+    for i, each in ipairs(o.measured) do numbers[i + 1] = mean[each.name] end
+    return numbers
+  end)
+end
+
+---@class mr.Choice
+---@field metric mr.Metric
+---@field best? mr.Epoch  the epoch that it chose
+local Choice = check.class("mr.Choice")
+
+function M.new(metric) return setmetatable({ metric = metric, best = false, first = false, _snapshot = false }, Choice) end
+
+-- Takes an epoch where it is the best so far.
+function Choice:see(entry, model)
+  self.first = self.first or entry.epoch
+  if self.metric:better(entry.metrics[self.metric.name], self.best and self.best.metrics[self.metric.name] or nil) then
+    self.best, self._snapshot = entry, model:snapshot(self._snapshot or nil)
+  end
+end
+
+-- How many epochs have passed since the best one, or, where none has a value, since the first that was validated.
+function Choice:waited(epoch)
+  local from = self.best and self.best.epoch or self.first
+  return from and epoch - from or 0
+end
+
+---Validates an epoch where it is due, and lets the metrics choose.
+---@param o table
+---@param run mr.Run
+---@param entry mr.Epoch
+function M.judge(o, run, entry)
+  if not o.judge then
+    run.best = entry
+    return
+  end
+  if entry.epoch % o.every ~= 0 and entry.epoch ~= o.epochs then return end
+  local numbers = o.group and o.group:of_first(function() return validated(o) end, #o.measured + 1) or validated(o)
+  entry.valid_loss = numbers[1]
+  for i, each in ipairs(o.measured) do entry.metrics[each.name] = numbers[i + 1] end
+  for _, choice in ipairs(run.choices) do choice:see(entry, o.model) end
+  run.best = run.choices[1].best or nil
+end
+
+---Whether no metric has found a better epoch for `patience` of them.
+function M.exhausted(o, run, epoch)
+  if not o.patience then return false end
+  if not o.judge then return false end
+  for _, choice in ipairs(run.choices) do
+    if choice:waited(epoch) < o.patience then return false end
+  end
+  return true
+end
+
+-- The last epoch, for want of another.
+local function keep_last(o, run, choice)
+  choice.best = run.history[#run.history]
+  run.chosen_on = "last epoch"
+  if choice.first then
+    io.stderr:write(("mr.fit: %s was NaN in every epoch on %s, so that none is best: the model is that of the last epoch\n"):format(
+      choice.metric.name, o.chosen_on))
+  end
+end
+
+-- Columns of an evaluation of other parameters, in place of those of this one.
+local function take_column(into, from, name)
+  into[name] = from[name]
+  for _, field in ipairs{ "mean", "counted", "skipped" } do into[field][name] = from[field][name] end
+end
+
+---Evaluates test, each metric that chose an epoch at its own; the model has the first one's parameters afterwards.
+function M.finish(o, run)
+  for _, choice in ipairs(run.choices) do
+    if not choice.best and #run.history > 0 then keep_last(o, run, choice) end
+  end
+  run.best = #run.choices > 0 and run.choices[1].best or run.history[#run.history]
+  local tests = o.test and #o.metrics > 0
+  local last = #run.choices > 1 and o.model:snapshot() or nil
+  local others = {}
+  for i = #run.choices, 1, -1 do
+    local choice = run.choices[i]
+    if choice._snapshot then o.model:restore(choice._snapshot) elseif last then o.model:restore(last) end
+    others[choice.metric.name] = tests and i > 1 and M.evaluated(o.model, o.test, o.metrics) or nil
+  end
+  if not tests then return end
+  run.test, run.scores = M.evaluated(o.model, o.test, o.metrics), {}
+  for _, name in ipairs(run.test.names) do
+    if others[name] then take_column(run.test, others[name], name) end
+    run.scores[name] = run.test[name]
+  end
+end
+
+return M

@@ -1,0 +1,205 @@
+-- What mr.fit was given, checked before the first step: names, and whether the model fits the data.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local metric = require "moonrank.metrics.registry"
+local trials = require "moonrank.sweep.trial"
+
+local M = {}
+
+-- Whether a value can be called.
+local function callable(value)
+  local meta = type(value) == "function" or debug.getmetatable(value)
+  return meta == true or type(meta) == "table" and meta.__call ~= nil
+end
+
+-- A field, or a method, of an object that may be the script's own and lack it.
+local function field(of, name)
+  local ok, value = pcall(function() return of[name] end)
+  return ok and value or nil
+end
+
+-- The metrics of these names, each once.
+local function metrics_of(names, option)
+  local metrics, known = {}, {}
+  for i, name in ipairs(names) do
+    metrics[i] = metric.parse(name)
+    if known[metrics[i].name] then check.fail("mr.fit: %s has '%s' twice", option, metrics[i].name) end
+    known[metrics[i].name] = true
+  end
+  return metrics
+end
+
+-- Those that choose an epoch: `select`, one or several, or the first metric.
+local function selected(o)
+  if type(o.select) == "table" then return metrics_of(o.select, "select") end
+  if o.select then return { metric.parse(o.select) } end
+  return { o.metrics[1] }
+end
+
+-- All that is measured after an epoch: those that choose, and the others.
+local function measured(o)
+  local all, known = {}, {}
+  for _, list in ipairs{ o.select, o.metrics } do
+    for _, each in ipairs(list) do
+      if not known[each.name] then all[#all + 1] = each end
+      known[each.name] = true
+    end
+  end
+  return all
+end
+
+local recipes = { honest = "valid", published = "test" }
+
+-- Who chooses the epoch: "valid" or "test".
+local function chooser(o)
+  if o.recipe then check.choice("mr.fit", "recipe", o.recipe, { "honest", "published" }) end
+  if o.choose_on then check.choice("mr.fit", "choose_on", o.choose_on, { "valid", "test" }) end
+  local by_recipe = o.recipe and recipes[o.recipe]
+  if o.choose_on and by_recipe and by_recipe ~= o.choose_on then
+    check.fail("mr.fit: choose_on is '%s', but recipe '%s' chooses on %s: one of them says it", o.choose_on, o.recipe, by_recipe)
+  end
+  return o.choose_on or by_recipe or "valid"
+end
+
+local function integer_from(o, name, least)
+  if o[name] ~= nil and (math.type(o[name]) ~= "integer" or o[name] < least) then
+    check.fail("mr.fit: %s is %s, expected an integer of at least %d", name, tostring(o[name]), least)
+  end
+end
+
+local function check_model(model)
+  for _, method in ipairs{ "parameters", "snapshot", "restore" } do
+    if not callable(model) or type(field(model, method)) ~= "function" then
+      check.fail("mr.fit: model is %s, expected a model: a function of a batch with the methods parameters, snapshot and restore",
+        type(model) == "string" and ("the text '%s'"):format(model) or "a " .. type(model))
+    end
+  end
+end
+
+local function check_loss(loss)
+  if type(loss) == "string" then check.fail("mr.fit: loss is the text '%s', expected a loss, as mr.losses.ndcg{} makes one", loss) end
+  if not callable(loss) or type(field(loss, "count")) ~= "function" then
+    check.fail("mr.fit: loss is a %s, expected a loss, as mr.losses.ndcg{} and mr.losses.define make them", type(loss))
+  end
+end
+
+local function check_data(role, data)
+  if data == nil then return end
+  if field(data, "train") then check.fail("mr.fit: %s is a fold, expected one of its parts: fold.%s", role, role) end
+  if type(field(data, "batches")) ~= "function" or math.type(field(data, "count")) ~= "integer" then
+    check.fail("mr.fit: %s is a %s, expected a dataset", role, type(data))
+  end
+end
+
+local function check_parts(o)
+  for _, name in ipairs{ "model", "loss", "train" } do
+    if o[name] == nil then check.fail("mr.fit: %s is missing", name) end
+  end
+  check_model(o.model)
+  check_loss(o.loss)
+  for _, role in ipairs{ "train", "valid", "test" } do check_data(role, o[role]) end
+  if o.optimizer ~= nil and type(field(o.optimizer, "bind")) ~= "function" then
+    check.fail("mr.fit: optimizer is %s, expected one of mr.optim, as mr.optim.adam{}",
+      type(o.optimizer) == "string" and ("the text '%s'"):format(o.optimizer) or "a " .. type(o.optimizer))
+  end
+  if o.each_epoch and type(o.each_epoch) ~= "function" then
+    check.fail("mr.fit: each_epoch is a %s, expected a function of the epoch and the model", type(o.each_epoch))
+  end
+end
+
+-- What a trial is told after an epoch must have the number by which the sweep compares, where it prunes.
+local function check_trial(o)
+  if not o.trial then return end
+  local wanted = trials.pruned_by(o.trial)
+  if not wanted then return end
+  local names = { "loss" }
+  if o.judge then names[2] = "valid_loss" end
+  for _, each in ipairs(o.judge and o.measured or {}) do names[#names + 1] = "valid_" .. each.name end
+  for _, name in ipairs(names) do
+    if name == wanted then return end
+  end
+  check.fail("mr.fit: the sweep prunes by '%s', which no epoch has; there are: %s (mr.sweep{metric = ...})", wanted,
+    table.concat(names, ", "))
+end
+
+---The options with defaults, checked.
+---@param options mr.FitOptions
+---@return table
+function M.checked(options)
+  local none = check.none
+  local o = check.options("mr.fit", options, {
+    model = none, loss = none, train = none, valid = none, test = none, optimizer = none, batch = 32, epochs = 50, metrics = {},
+    select = none, patience = none, every = 1, seed = 1, shuffle = true, reduction = "mean", recipe = none, choose_on = none,
+    progress = true, name = "fit", each_epoch = none, parallel = false, checkpoint = none, trial = none,
+  })
+  check_parts(o)
+  check.choice("mr.fit", "reduction", o.reduction, { "mean", "sum" })
+  for name, least in pairs{ batch = 1, epochs = 0, every = 1, patience = 1 } do integer_from(o, name, least) end
+  integer_from(o, "seed", math.mininteger)
+  o.choose_on = chooser(o)
+  if o.choose_on == "test" and not o.test then
+    check.fail("mr.fit: %s chooses the epoch on test, which is missing", o.recipe and "recipe 'published'" or "choose_on = 'test'")
+  end
+  o.optimizer = o.optimizer or require("moonrank.optim").adam{}
+  o.metrics = metrics_of(o.metrics, "metrics")
+  o.select = selected(o)
+  o.judge = o[o.choose_on]
+  if o.judge and #o.select == 0 then check.fail("mr.fit: metrics is empty, and nothing says by which metric to choose the epoch") end
+  o.chosen_on = o.judge and o.choose_on or "last epoch"
+  o.measured = measured(o)
+  check_trial(o)
+  return o
+end
+
+-- Why a built-in model cannot score these data, or nil.
+local function misfit(model, role, data)
+  local config, features = field(model, "config") or {}, field(data, "features")
+  local first = model:parameters()[1]
+  if field(model, "kind") == "mf" then
+    if not field(data, "users") or not field(data, "items") then
+      return ("the model scores users and items (mf), but %s has %s"):format(role,
+        features and ("features, %d of them: mr.models.mlp scores those"):format(features:size(2)) or "none")
+    end
+    for _, each in ipairs{ "users", "items" } do
+      local ids = data[each]
+      local most = #ids > 0 and ids:double():max():item() or 0
+      if most > config[each] then
+        return ("the model has %d %s, but %s has number %d"):format(config[each], each, role, math.tointeger(most))
+      end
+    end
+  elseif config.inputs then
+    if not features then return ("the model scores features (%s), but %s has none"):format(model.kind, role) end
+    if features:size(2) ~= config.inputs then
+      return ("the model takes %d features, but %s has %d"):format(config.inputs, role, features:size(2))
+    end
+    if features.dtype ~= first.dtype then
+      return ("the model is %s, but the features of %s are %s: mr.models.%s{dtype = \"%s\"} fits them"):format(first.dtype, role,
+        features.dtype, model.kind, features.dtype)
+    end
+  end
+end
+
+-- Scores the first list alone: what no rule knows of the script's own models is found before training.
+local function try(model, role, data)
+  local batch = data:batches{ size = 1 }()
+  if not batch then return end
+  local was = core.recording(false)
+  local ok, message = pcall(model, batch)
+  core.recording(was)
+  if message == "interrupted" then error(message, 0) end
+  if not ok then check.fail("mr.fit: the model cannot score %s: %s", role, check.reason(message)) end
+end
+
+---Raises where the model does not fit the data, all of them: test is scored only at the end.
+function M.check_fit(o)
+  for _, role in ipairs{ "train", "valid", "test" } do
+    local data = o[role]
+    if data and data.count > 0 then
+      local why = misfit(o.model, role, data)
+      if why then check.fail("mr.fit: %s", why) end
+      if role ~= "train" then try(o.model, role, data) end
+    end
+  end
+end
+
+return M

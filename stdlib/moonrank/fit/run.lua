@@ -1,0 +1,235 @@
+-- What mr.fit returns: the history of a training, what it chose, and how these go out.
+local check = require "moonrank.check"
+local choices = require "moonrank.fit.choice"
+local frame = require "moonrank.sweep.frame"
+local make_table = require("moonrank.table").new
+
+local M = {}
+
+---@class mr.Epoch
+---@field epoch integer
+---@field loss number          of training: the mean per list that counts, while parameters changed
+---@field valid_loss? number   of the part that chooses, after the epoch
+---@field metrics table<string, number>  of that part, by name; empty where the epoch was not validated
+
+---@class mr.History
+---@field [integer] mr.Epoch   one after the other
+local History = { __name = "mr.History" }
+
+---@class mr.Run
+---@field best? mr.Epoch                    the epoch whose parameters the model has now
+---@field history mr.History                of every epoch: losses and metrics
+---@field choices mr.Choice[]               per metric of `select`: the epoch that it chose; run.choices[1] is run.best's
+---@field test? mr.Evaluation               metrics on test; of several that chose an epoch each is of its own
+---@field scores? table<string, mr.Tensor>  per metric, one value per test list
+---@field interrupted boolean               whether Ctrl-C ended it
+---@field stopped string|boolean            why it ended before the last epoch: "patience" or "each_epoch"; else false
+---@field resumed integer                   the epoch of the checkpoint that it went on from, or 0
+---@field metrics table<string, mr.Metric>  the metrics, by name
+---@field data table<string, string>        fingerprints of train, valid and test
+---@field chosen_on string                  "valid", "test" or "last epoch"
+---@field replayed integer                  epochs that the GPU ran from a recording of an earlier one
+---@field name string                       what mr.fit was told
+local Run = { __name = "mr.Run" }
+
+local absent = { best = true, test = true, scores = true }
+
+function Run.__index(_, name)
+  local found = rawget(Run, name)
+  if found ~= nil or absent[name] then return found end
+  local known = check.names(absent)
+  for _, each in ipairs{ "history", "choices", "interrupted", "stopped", "resumed", "metrics", "data", "chosen_on", "replayed", "name" } do
+    known[#known + 1] = each
+  end
+  for method in pairs(Run) do
+    if not method:match "^_" then known[#known + 1] = method end
+  end
+  check.unknown("field of mr.Run", name, known)
+end
+
+---A run that has not begun.
+---@param o table  the options of mr.fit, checked
+---@param data table<string, string>
+---@return mr.Run
+function M.new(o, data)
+  local metrics, chosen = {}, {}
+  for _, each in ipairs(o.measured) do metrics[each.name] = each end
+  if o.judge then
+    for i, each in ipairs(o.select) do chosen[i] = choices.new(each) end
+  end
+  return setmetatable({
+    name = o.name, history = setmetatable({}, History), choices = chosen, metrics = metrics, data = data, chosen_on = o.chosen_on,
+    interrupted = false, stopped = false, resumed = 0, replayed = 0, _model = o.model,
+  }, Run)
+end
+
+-- The names of all metrics that an epoch has, sorted.
+local function metric_names(history)
+  local names = {}
+  for _, entry in ipairs(history) do
+    for name in pairs(entry.metrics) do names[name] = true end
+  end
+  return check.names(names)
+end
+
+---A row per epoch: training loss, validation loss, metrics.
+---@return mr.Table
+function History:table()
+  local names, validated = metric_names(self), false
+  for _, entry in ipairs(self) do validated = validated or entry.valid_loss ~= nil end
+  local columns, formats, rows = { "epoch", "loss" }, { loss = "%.4f" }, {}
+  if validated then columns[3], formats.valid_loss = "valid_loss", "%.4f" end
+  for _, name in ipairs(names) do
+    columns[#columns + 1], formats[name] = name, "%.4f"
+  end
+  for i, entry in ipairs(self) do
+    rows[i] = { entry.epoch, entry.loss }
+    for c = 3, #columns do
+      if columns[c] == "valid_loss" then rows[i][c] = entry.valid_loss else rows[i][c] = entry.metrics[columns[c]] end
+    end
+  end
+  return make_table{ columns = columns, rows = rows, formats = formats }
+end
+
+---The table as comma separated values, numbers in full.
+---@return string
+function History:to_csv() return self:table():to_csv() end
+
+---The table in LaTeX (packages: booktabs).
+---@return string
+function History:to_latex() return self:table():to_latex() end
+
+---A JSON array with an object per epoch; what is NaN or infinite is a text, as JSON has no such numbers.
+---@return string
+function History:to_json()
+  local parts = {}
+  for i, entry in ipairs(self) do
+    local values = { epoch = entry.epoch, loss = entry.loss, valid_loss = entry.valid_loss }
+    for name, value in pairs(entry.metrics) do values[name] = value end
+    parts[i] = M.json_object(values)
+  end
+  return "[" .. table.concat(parts, ",\n") .. "]"
+end
+
+-- An object of numbers and texts, in which those that JSON lacks are texts.
+function M.json_object(values)
+  local shown = {}
+  for name, value in pairs(values) do
+    shown[name] = type(value) == "number" and value - value ~= 0 and (value ~= value and "nan" or value > 0 and "inf" or "-inf") or value
+  end
+  return frame.to_json(shown)
+end
+
+-- A curve where an epoch has the number.
+local function curve(history, name, value_of)
+  local x, y = {}, {}
+  for _, entry in ipairs(history) do
+    local value = value_of(entry)
+    if value ~= nil then
+      x[#x + 1], y[#y + 1] = entry.epoch, value
+    end
+  end
+  return #x > 0 and { name = name, x = x, y = y } or nil
+end
+
+---Learning curves: losses on the left, metrics on the right.
+---@param options? { title?: string, vlines?: (number|{ [1]: number, [2]: string })[] }
+---@return mr.Figure
+function History:plot(options)
+  local o = check.options("history:plot", options, { title = check.none, vlines = check.none })
+  if #self == 0 then check.fail("history:plot: there is no epoch yet") end
+  local plot = require "moonrank.plot"
+  local losses = { curve(self, "training", function(entry) return entry.loss end) }
+  losses[#losses + 1] = curve(self, "validation", function(entry) return entry.valid_loss end)
+  local figures = { plot.lines{ series = losses, xlabel = "epoch", ylabel = "loss", vlines = o.vlines } }
+  local series = {}
+  for _, name in ipairs(metric_names(self)) do series[#series + 1] = curve(self, name, function(entry) return entry.metrics[name] end) end
+  if #series > 0 then figures[2] = plot.lines{ series = series, xlabel = "epoch", ylabel = "validation", vlines = o.vlines } end
+  figures.title, figures.columns = o.title, #figures
+  return plot.facets(figures)
+end
+
+---The table, of long histories the first epochs and the last.
+function History:__tostring()
+  local whole, most = self:table(), 20
+  if #whole.rows <= most then return tostring(whole) end
+  local head = setmetatable({}, History)
+  for i = 1, most // 2 do head[i], head[most // 2 + i] = self[i], self[#self - most // 2 + i] end
+  return tostring(head:table()) .. ("\n(%d epochs, of which the first and the last %d)"):format(#self, most // 2)
+end
+
+function History.__index(_, name) return rawget(History, name) end
+
+local function ending(self)
+  if self.interrupted then return ", interrupted" end
+  return self.stopped and (", ended by %s"):format(self.stopped) or ""
+end
+
+---What was trained and chosen, and the metrics on test.
+function Run:__tostring()
+  local lines = { ("%s: %d epochs%s"):format(self.name, #self.history, ending(self)) }
+  for _, choice in ipairs(self.choices) do
+    local best, name = choice.best, choice.metric.name
+    if best then
+      local value = best.metrics[name]
+      local shown = value and (", %.4f"):format(value) or ""
+      lines[#lines + 1] = ("epoch %d chosen by %s on %s%s"):format(best.epoch, name, self.chosen_on, shown)
+    end
+  end
+  if #self.choices == 0 and self.best then
+    lines[#lines + 1] = ("epoch %d kept, the last; loss %.4f"):format(self.best.epoch, self.best.loss)
+  end
+  if self.test then lines[#lines + 1] = "on test:\n" .. tostring(self.test) end
+  return table.concat(lines, "\n")
+end
+
+---Gives the model the parameters of the epoch that a metric of `select` chose.
+---@param metric string
+---@return mr.Model
+function Run:restore(metric)
+  local names = {}
+  for i, choice in ipairs(self.choices) do
+    names[i] = choice.metric.name
+    if choice.metric.name == metric then
+      if choice._snapshot then self._model:restore(choice._snapshot) end
+      return self._model
+    end
+  end
+  check.unknown("metric that chose an epoch", metric, names)
+end
+
+---The history as comma separated values, numbers in full: a line per epoch.
+---@return string
+function Run:to_csv() return self.history:to_csv() end
+
+---The history as a table in LaTeX (packages: booktabs).
+---@return string
+function Run:to_latex() return self.history:to_latex() end
+
+---The run in JSON: history, chosen epochs, means on test, fingerprints of the data.
+---@return string
+function Run:to_json()
+  local chosen, test = {}, {}
+  for _, choice in ipairs(self.choices) do chosen[choice.metric.name] = choice.best and choice.best.epoch end
+  for _, name in ipairs(self.test and self.test.names or {}) do test[name] = self.test.mean[name] end
+  return ('{"name":%s,"chosen_on":%s,"best_epoch":%d,"chosen":%s,"test":%s,"data":%s,"history":%s}'):format(
+    M.json_text(self.name), M.json_text(self.chosen_on), self.best and self.best.epoch or 0, M.json_object(chosen), M.json_object(test),
+    M.json_object(self.data), self.history:to_json())
+end
+
+-- A text as JSON has it.
+function M.json_text(text) return (M.json_object{ x = text }:match '^{"x":(.*)}$') end
+
+---Learning curves, with a line at the epochs that were chosen.
+---@param options? { title?: string }
+---@return mr.Figure
+function Run:plot(options)
+  local o = check.options("run:plot", options, { title = check.none })
+  local lines = {}
+  for i, choice in ipairs(self.choices) do
+    if choice.best then lines[i] = { choice.best.epoch, #self.choices > 1 and choice.metric.name or "chosen" } end
+  end
+  return self.history:plot{ title = o.title, vlines = #lines > 0 and lines or nil }
+end
+
+return M

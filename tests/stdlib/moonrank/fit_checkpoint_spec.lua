@@ -1,0 +1,234 @@
+-- A training that goes on from its file: the same bits as one that was never interrupted, whatever the moment; and files that are not its own.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
+
+local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 120, mean_activity = 30, seed = 3 }
+local fold = ratings:binarize(4):min_relevant(4):folds{ k = 5, seed = 3 }[1]
+local queries = mr.data.synthetic{ kind = "queries", queries = 24, features = 6, seed = 2 }
+
+local folder = os.tmpname() .. "_fit"
+local function path_of(name) return ("%s/%s.safetensors"):format(folder, name) end
+local function bytes_of(path)
+  local file <close> = assert(io.open(path, "rb"))
+  return file:read "a"
+end
+
+local function mf() return mr.models.mf{ users = ratings.users, items = ratings.items, factors = 6, init = 0.3, seed = 2 } end
+local function attention()
+  return mr.models.self_attention{ inputs = 6, width = 8, heads = 2, blocks = 1, dropout = 0.3, seed = 4 }
+end
+local function item_data() return { train = fold.train, valid = fold.valid, test = fold.test } end
+local function query_data() return { train = queries, valid = queries, test = queries } end
+
+local cases = {
+  { "adam of items", mf, item_data, function() return mr.optim.adam{ lr = 0.05 } end },
+  { "adam of items, put off", mf, item_data, function() return mr.optim.adam{ lr = 0.05 } end, put_off = 0 },
+  { "momentum of items, put off", mf, item_data, function() return mr.optim.sgd{ lr = 1, momentum = 0.9 } end, put_off = 0 },
+  { "momentum of items", mf, item_data, function() return mr.optim.sgd{ lr = 1, momentum = 0.9 } end },
+  { "sparse adam of items", mf, item_data, function() return mr.optim.adam{ lr = 0.05, sparse = true } end },
+  { "adam of a network with dropout", attention, query_data, function() return mr.optim.adam{ lr = 0.01, weight_decay = 1e-4 } end },
+}
+
+local function fit(case, options)
+  local all = { model = case[2](), loss = mr.losses.ap{ bound = "minmax" }, optimizer = case[4](), batch = 4, epochs = 5,
+    metrics = { "ap", "ndcg", "rr" }, select = { "ndcg", "rr" }, progress = false, name = "spec" }
+  for name, value in pairs(case[3]()) do all[name] = value end
+  for name, value in pairs(options or {}) do all[name] = value end
+  return mr.fit(all), all.model
+end
+
+local function numbers_of(run, model)
+  local numbers = { chosen = run.best.epoch, history = run:to_csv(), test = {}, parameters = {} }
+  for i, parameter in ipairs(model:parameters()) do numbers.parameters[i] = parameter:totable() end
+  for name, scores in pairs(run.scores) do numbers.test[name] = scores:totable() end
+  return numbers
+end
+
+describe("mr.fit{checkpoint =}", function()
+  local before = core.put_off_from()
+  for _, case in ipairs(cases) do
+    it("goes on to the same bits, " .. case[1], function()
+      core.put_off_from(case.put_off or before)
+      local plain = numbers_of(fit(case))
+      local whole_path, path = path_of "whole", path_of "parts"
+      os.remove(whole_path)
+      equal(numbers_of(fit(case, { checkpoint = whole_path })), plain, "keeping it changes nothing")
+      for cut = 0, 5 do
+        os.remove(path)
+        local stopped = not pcall(fit, case, { checkpoint = path, each_epoch = function(epoch)
+          if epoch == cut then error("stopped here", 0) end
+        end })
+        check(stopped)
+        local run, model = fit(case, { checkpoint = path })
+        equal(run.resumed, math.max(0, cut - 1), "the epoch that was cut is done again")
+        equal(numbers_of(run, model), plain, ("cut in epoch %d"):format(cut))
+        equal(bytes_of(path), bytes_of(whole_path), "the file")
+      end
+      local again, model = fit(case, { checkpoint = path })
+      equal({ again.resumed, numbers_of(again, model) }, { 5, plain }, "an ended one only reads")
+      core.put_off_from(before)
+    end)
+  end
+
+  it("survives kills at random moments", function()
+    local moonrank = os.getenv "MOONRANK"
+    if not moonrank then return test.skip "MOONRANK does not name the program" end
+    local script = path_of "script.lua"
+    core.make_folder(script)
+    core.write_file(script, [[
+      local mr = require "moonrank"
+      require("moonrank.core").put_off_from(0)
+      local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 300, mean_activity = 30, seed = 3 }
+      local fold = ratings:binarize(4):min_relevant(4):folds{ k = 5, seed = 3 }[1]
+      local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, init = 0.3 }
+      mr.fit{ model = model, loss = mr.losses.ndcg{ bound = "minmax" }, train = fold.train, valid = fold.valid, batch = 2, epochs = 60,
+        optimizer = mr.optim.adam{ lr = 0.02 }, metrics = { "ndcg", "ap" }, select = { "ndcg", "ap" }, checkpoint = arg[1],
+        progress = false }
+    ]])
+    local function run_for(path, seconds)
+      local limit = seconds and ("timeout -s KILL %.3f "):format(seconds) or ""
+      return os.execute(("%s'%s' --threads 1 '%s' '%s' 2>/dev/null"):format(limit, moonrank, script, path))
+    end
+    local whole, parts = path_of "uninterrupted", path_of "killed"
+    os.remove(whole)
+    os.remove(parts)
+    local began = core.clock()
+    check(run_for(whole))
+    local took = core.clock() - began
+    local kills, ended = 0, 0
+    math.randomseed(11)
+    while kills < 20 do
+      if run_for(parts, 0.05 + math.random() * took) then
+        ended = ended + 1
+        check(core.sha256(bytes_of(parts)) == core.sha256(bytes_of(whole)), "another file after kills")
+        os.remove(parts)
+      else
+        kills = kills + 1
+      end
+    end
+    check(run_for(parts))
+    equal(core.sha256(bytes_of(parts)), core.sha256(bytes_of(whole)))
+  end)
+
+  it("writes every so many epochs or minutes, and at the end", function()
+    local path, epochs = path_of "seldom", {}
+    local function written(options)
+      os.remove(path)
+      options.path, epochs = path, {}
+      local was
+      fit(cases[1], { checkpoint = options, each_epoch = function(epoch)
+        local now = core.is_file(path) and bytes_of(path) or ""
+        if epoch > 1 and now ~= was then epochs[#epochs + 1] = epoch - 1 end
+        was = now
+      end })
+      if bytes_of(path) ~= was then epochs[#epochs + 1] = 5 end
+      return epochs
+    end
+    equal(written{ epochs = 2 }, { 2, 4, 5 })
+    equal(written{ minutes = 10 }, { 5 })
+    equal(written{ minutes = 0 }, { 1, 2, 3, 4, 5 })
+  end)
+
+  it("refuses the file of another training, and leaves it as it is", function()
+    local path = path_of "other"
+    os.remove(path)
+    fit(cases[1], { checkpoint = path })
+    local was = bytes_of(path)
+    raises(function() fit(cases[1], { checkpoint = path, seed = 2 }) end, "holds a training with seed = 1, not 2")
+    raises(function() fit(cases[1], { checkpoint = path, epochs = 9 }) end, "holds a training with epochs = 5, not 9")
+    raises(function() fit(cases[1], { checkpoint = path, optimizer = mr.optim.adam{ lr = 0.050000001 } }) end, "with optimizer = adam")
+    raises(function() fit(cases[1], { checkpoint = path, loss = mr.losses.ndcg{} }) end, "with loss = ap loss, bound minmax")
+    raises(function() fit(cases[1], { checkpoint = path, train = fold.valid }) end, "with train = ")
+    raises(function() fit(cases[1], { checkpoint = path, model = mr.models.mf{ users = 99, items = 400, factors = 2 } }) end, "with model")
+    equal(bytes_of(path), was)
+    local model = path_of "model"
+    mf():save(model)
+    raises(function() fit(cases[1], { checkpoint = model }) end, "holds 'moonrank model 1', expected 'moonrank fit'")
+    core.write_file(path_of "text", "no tensors")
+    raises(function() fit(cases[1], { checkpoint = path_of "text" }) end, "text.safetensors")
+    raises(function() fit(cases[1], { checkpoint = 7 }) end, "checkpoint is a number")
+    raises(function() fit(cases[1], { checkpoint = { path = path, epoch = 2 } }) end, "did you mean 'epochs'?")
+    raises(function() fit(cases[1], { checkpoint = true }) end, "trial is missing")
+  end)
+
+  -- The file with one thing changed.
+  local function changed(path, change)
+    local names, tensors, keys, values = core.load_tensors(path, "moonrank fit")
+    local by_name, texts = {}, {}
+    for i, name in ipairs(names) do by_name[name] = tensors[i] end
+    for i, key in ipairs(keys) do texts[key] = values[i] end
+    texts.numerics = nil
+    change(by_name, texts)
+    names, tensors, keys, values = {}, {}, {}, {}
+    for name, x in pairs(by_name) do names[#names + 1], tensors[#tensors + 1] = name, x end
+    for key, text in pairs(texts) do keys[#keys + 1], values[#values + 1] = key, text end
+    local to = path_of "changed"
+    core.save_tensors(to, "moonrank fit 1", names, tensors, keys, values)
+    return to
+  end
+
+  it("takes no file whose parts are not of one another", function()
+    core.put_off_from(0)
+    local path = path_of "hostile"
+    os.remove(path)
+    fit(cases[2], { checkpoint = path })
+    local function refused(message, change)
+      raises(function() fit(cases[2], { checkpoint = changed(path, change) }) end, message)
+    end
+    local function ints(t) return mr.tensor(t, { dtype = "int64" }) end
+    refused("epoch is '99'", function(_, texts) texts.epoch = "99" end)
+    refused("epoch is '-1'", function(_, texts) texts.epoch = "-1" end)
+    refused("epoch is 'nil'", function(_, texts) texts.epoch = nil end)
+    refused("best 1 is '7'", function(_, texts) texts["best 1"] = "7" end)
+    refused("tensor 'history'", function(x) x.history = mr.zeros(5, 2) end)
+    refused("no tensor 'model.2'", function(x) x["model.2"] = nil end)
+    refused("tensor 'model.1' is {2, 2}", function(x) x["model.1"] = mr.zeros(2, 2) end)
+    refused("'1.nonsense' is of no parameter", function(x) x["optimizer.1.nonsense"] = mr.zeros(1) end)
+    refused("'1.counts' is not there", function(x) x["optimizer.1.counts"] = nil end)
+    refused("expected 0 to", function(x) x["optimizer.1.counts"] = ints{ -1, 0 } end)
+    refused("something is not there", function(x) x["optimizer.1.rates"] = nil end)
+    refused("of which nothing is known", function(x)
+      local steps = x["optimizer.1.stored"]:totable()
+      steps[1] = 9999
+      x["optimizer.1.stored"] = ints(steps)
+    end)
+    refused("rows are not of", function(x) x["optimizer.1.rows"] = mr.zeros(3, 3) end)
+    refused("a rate is not positive", function(x) x["optimizer.1.rates"] = x["optimizer.1.rates"] * -1 end)
+    refused("settings are not", function(x) x["optimizer.1.settings"] = mr.tensor({ 2, 2, 0, 1 }, { dtype = "float64" }) end)
+    refused("not as many rates", function(x) x["optimizer.1.counts"] = ints{ 1, 0 } end)
+    check(pcall(fit, cases[2], { checkpoint = { path = changed(path, function() end) } }), "unchanged it goes on")
+    core.put_off_from(before)
+  end)
+end)
+
+describe("an optimizer", function()
+  it("saves and loads what it remembers", function()
+    local path = path_of "optimizer"
+    core.make_folder(path)
+    for _, case in ipairs{ { "adam", { lr = 0.1 } }, { "sgd", { lr = 0.1, momentum = 0.9 } } } do
+      local p, q = mr.tensor({ 4, -3 }):requires_grad(), mr.tensor({ 4, -3 }):requires_grad()
+      local a, b = mr.optim[case[1]](case[2]):bind{ p }, mr.optim[case[1]](case[2]):bind{ q }
+      for step = 1, 9 do
+        for _, each in ipairs{ { p, a }, { q, b } } do
+          each[2]:zero_grad();
+          ((each[1] - 1) ^ 2):sum():backward()
+          each[2]:step()
+        end
+        if step == 4 then
+          b:save(path)
+          b = mr.optim[case[1]](case[2]):bind{ q }:load(path)
+        end
+      end
+      equal(p:totable(), q:totable())
+    end
+    local p = mr.ones(3):requires_grad()
+    raises(function() mr.optim.adam{}:bind{ p }:load(path) end, "optimizer of kind 'sgd' remembers, expected 'adam'")
+    raises(function() mr.optim.sgd{}:bind{ p }:load(path) end, "is not of these parameters: '1.mean' is of shape")
+    raises(function() mr.optim.sgd{}:load(path) end, "bind it to parameters first")
+    raises(function() mr.optim.sgd{}:save(path) end, "before it is bound")
+  end)
+end)
+
+os.execute(("rm -r '%s' '%s'"):format(folder, folder:match "^(.*)_fit$"))

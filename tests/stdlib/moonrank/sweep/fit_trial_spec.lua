@@ -1,0 +1,78 @@
+-- mr.fit within trials: a killed one goes on from its checkpoint, epochs are reported, pruners end it.
+local mr = require "moonrank"
+local sweeps = dofile "tests/support/sweeps.lua"
+local test = require "moonrank.test"
+local it, equal, check, raises = test.it, test.equal, test.check, test.raises
+
+local queries = mr.data.synthetic{ kind = "queries", queries = 30, features = 4, seed = 1 }
+
+local function fit(trial, options)
+  local all = { model = mr.models.linear{ inputs = 4, seed = trial.seed }, loss = mr.losses.ndcg(), train = queries, valid = queries,
+    test = queries, metrics = { "ndcg", "rr" }, epochs = 4, batch = 8, trial = trial, progress = false }
+  for name, value in pairs(options or {}) do all[name] = value end
+  return mr.fit(all)
+end
+
+local script = [[
+local mr = require "moonrank"
+local args = mr.args{ kill = false, store = "r.db" }
+local queries = mr.data.synthetic{ kind = "queries", queries = 30, features = 4, seed = 1 }
+mr.sweep{ name = "s", store = args.store, metric = "valid_ndcg", space = { lr = mr.choice{ 0.01, 0.1, 0.5 } }, workers = 2, retry = 3,
+  settings = { kill = args.kill }, progress = false, run = function(trial)
+    local run = mr.fit{ model = mr.models.mlp{ inputs = 4, hidden = { 3 }, seed = 1 }, loss = mr.losses.ndcg(), train = queries,
+      valid = queries, test = queries, metrics = { "ndcg", "rr" }, epochs = 6, batch = 8, optimizer = mr.optim.adam{ lr = trial.lr },
+      trial = trial, checkpoint = true, progress = false, each_epoch = function(epoch)
+        if args.kill and epoch == 2 * trial.attempt then os.exit(9) end
+      end }
+    local log = io.open(("%s.log"):format(trial.checkpoint), "a")
+    log:write(("attempt %d went on from %d\n"):format(trial.attempt, run.resumed))
+    log:close()
+    return run
+  end }
+]]
+
+it("a trial that was killed goes on from its last epoch, to the same numbers", function()
+  sweeps.in_folder(function(folder)
+    for name, arguments in pairs{ whole = "--store whole.db", killed = "--store killed.db --kill" } do
+      local status, _, err = sweeps.run(folder, "sweep.lua", arguments)
+      equal(status, 0, name .. err)
+    end
+    local columns = { "number", "valid_ndcg", "valid_rr", "ndcg", "best_epoch" }
+    local whole, killed = mr.results(folder .. "/whole.db"), mr.results(folder .. "/killed.db")
+    equal(killed:trials{ columns = columns }.rows, whole:trials{ columns = columns }.rows)
+    equal(killed:reports(2), whole:reports(2))
+    equal(#killed:reports(2).valid_loss.steps, 6)
+    equal(killed:trials{ columns = { "attempts" } }.rows, { { 4 }, { 4 }, { 4 } })
+    equal(sweeps.read(folder .. "/killed.db.files/s/trial_2.log"), "attempt 4 went on from 5\n")
+  end, script)
+end)
+
+-- A sweep in this process.
+local function sweep(folder, name, options, run)
+  local all = { name = name, store = folder .. "/here.db", workers = 0, progress = false, metric = "valid_ndcg",
+    space = { rate = mr.choice{ 0.5, 0.1, 0.01, 1e-6 } }, run = run }
+  for option, value in pairs(options) do all[option] = value end
+  return mr.sweep(all)
+end
+
+it("reports every epoch under the names that the result has, and a pruner ends it", function()
+  sweeps.in_folder(function(folder)
+    local r = sweep(folder, "plain", {}, function(trial) return fit(trial, { optimizer = mr.optim.adam{ lr = trial.rate } }) end)
+    local reports = r:reports(1)
+    equal(reports.valid_ndcg.steps, { 1, 2, 3, 4 })
+    check(reports.loss and reports.valid_loss and reports.valid_rr and not reports.ndcg)
+    local pruned = sweep(folder, "pruned", { pruner = { "median", startup = 1, generation = 1 } }, function(trial)
+      return fit(trial, { optimizer = mr.optim.sgd{ lr = trial.rate } })
+    end)
+    check((pruned:counts().pruned or 0) > 0, "one is pruned")
+  end)
+end)
+
+it("refuses a trial that is none, and a sweep that prunes by what no epoch has", function()
+  raises(function() fit({ seed = 1 }) end, "trial is a table, expected the trial that mr.sweep gives")
+  sweeps.in_folder(function(folder)
+    local r = sweep(folder, "bad", { metric = "ndcg", pruner = "median" }, function(trial) return fit(trial) end)
+    local reason = r:trials{ columns = { "reason" } }.rows[1][1]
+    check(reason:find("the sweep prunes by 'ndcg', which no epoch has; there are: loss, valid_loss, valid_ndcg, valid_rr", 1, true), reason)
+  end)
+end)
