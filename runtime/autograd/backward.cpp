@@ -2,6 +2,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "runtime/autograd/anomaly.h"
 #include "runtime/autograd/node.h"
 
 namespace mr {
@@ -86,6 +87,8 @@ void backward(const Tensor& root, const Tensor& seed, bool keep) {
                                   "' was walked before and freed what it saved; pass {keep = true} the first time");
     }
     Gradients gradients = node->vjp(to_dense(upstream, node->shape));
+    for (size_t i = 0; detected_anomalies() != Anomaly::none && i < gradients.size(); ++i)
+      look_for_anomaly_in_derivative(node->name, gradients[i].sparse() ? gradients[i].values : gradients[i].dense, i);
     for (size_t i = 0; i < node->inputs.size(); ++i) {
       if (node->inputs[i] != nullptr && gradients[i].defined()) agenda.add_to(node->inputs[i], std::move(gradients[i]));
     }

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <utility>
 
+#include "runtime/autograd/anomaly.h"
+
 namespace mr {
 namespace {
 thread_local bool recording_is_on = true;
@@ -30,6 +32,8 @@ bool recording(std::initializer_list<Tensor> inputs) {
 }
 
 Tensor record(const char* name, const Tensor& out, const std::vector<Tensor>& inputs, Vjp vjp) {
+  if (detected_anomalies() != Anomaly::none) [[unlikely]]
+    look_for_anomaly(name, out, inputs);
   bool needed = false;
   for (const Tensor& x : inputs) needed = needed || x.node() != nullptr;
   if (!needed || !recording_is_on) return out;

@@ -1,4 +1,5 @@
 // The Lua functions of gradients.
+#include "runtime/autograd/anomaly.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"
@@ -37,6 +38,14 @@ bool tracked_of(const Tensor& x) { return x.node() != nullptr; }
 Tensor detach_of(const Tensor& x) { return x.data(); }
 bool recording_of(bool on) { return set_recording(on); }
 
+constexpr const char* anomaly_names[] = {"none", "nan", "infinite"};
+std::string detect_anomalies_of(const std::string& wanted) {
+  for (int i = 0; i < 3; ++i) {
+    if (wanted == anomaly_names[i]) return anomaly_names[static_cast<int>(detect_anomalies(static_cast<Anomaly>(i)))];
+  }
+  throw ArgumentError("wanted", "'" + wanted + "', expected 'none', 'nan' or 'infinite'");
+}
+
 }  // namespace
 
 using lua::op;
@@ -48,6 +57,9 @@ extern const lua::OpTable gradient_functions{
                          "Adds the derivatives of loss to the leaves it was computed from."),
         op<&set_grad_of>("set_grad", "x, grad?", "Sets the gradient that a leaf has collected, or clears it."),
         op<&track_of>("track", "x", "Makes the tensor a leaf that collects gradients."),
+        op<&detect_anomalies_of>("detect_anomalies", "wanted",
+                                 "From here on operations and their derivatives raise what is 'nan', or also what is "
+                                 "'infinite', or 'none'; returns what was on."),
         op<&recording_of>("recording", "on", "Turns recording of operations on or off; returns what it was."),
     }};
 extern const lua::OpTable gradient_methods{

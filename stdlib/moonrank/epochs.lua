@@ -1,6 +1,7 @@
 -- The epochs of mr.fit. On the GPU an epoch waits only at its end, and where every epoch queues the same work, it is recorded once and
 -- replayed: the same numbers with fewer launches.
 local core = require "moonrank.core"
+local anomaly = require "moonrank.fit.anomaly"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local random = require "moonrank.random"
@@ -39,7 +40,7 @@ function M.start(o)
   return setmetatable({
     _o = o, optimizer = o.optimizer:bind(parameters), _tally = core.tally(device), _repeats = repeats(o, device) and true or false,
     _batches = false, _recording = false, _rates = false, _lists = 0, _ran = false, replayed = 0,
-    count = math.ceil(o.train.count / o.batch),
+    count = math.ceil(o.train.count / o.batch), _device = device,
   }, Epochs)
 end
 
@@ -61,12 +62,27 @@ function Epochs:batches(epoch)
   end
 end
 
+-- The loss of a batch and how many lists count; what is not finite ends training, on the CPU at once.
+function Epochs:loss_of(batch)
+  local o = self._o
+  local function loss()
+    return batch_loss(o.loss, o.model(batch), batch.lists, o.group and "sum" or o.reduction)
+  end
+  local ok, value, counted = pcall(loss)
+  if not ok then anomaly.failed(o, batch, value, loss, self.count) end
+  if counted > 0 and self._device == "cpu" then anomaly.expect_finite(o, batch, value:item(), loss, self.count) end
+  return value, counted
+end
+
 -- One step of the optimiser, whose loss is added to the tally; returns how many lists count.
 function Epochs:step(batch)
   local o, value, counted = self._o, 0, 0
   self.optimizer:zero_grad()
-  if batch.size > 0 then value, counted = batch_loss(o.loss, o.model(batch), batch.lists, o.group and "sum" or o.reduction) end
-  if counted > 0 then value:backward() end
+  if batch.size > 0 then value, counted = self:loss_of(batch) end
+  if counted > 0 then
+    local ok, message = pcall(value.backward, value)
+    if not ok then anomaly.failed(o, batch, message, nil, self.count) end
+  end
   local mean = o.reduction == "mean"
   if o.group then
     local loss, all = o.group:step(self.optimizer, counted > 0 and value:item() or 0, counted, mean)
@@ -141,6 +157,7 @@ function Epochs:run(epoch, after)
   end
   self._ran = true
   local total = self._tally:finish()
+  if total - total ~= 0 then anomaly.of_epoch(epoch, total) end
   if self._recording and after then after(self.count, self._lists, total) end
   return self._lists > 0 and total / self._lists or 0
 end

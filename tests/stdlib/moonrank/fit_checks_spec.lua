@@ -1,0 +1,133 @@
+-- What mr.fit finds before the first step, and where it stops when a number is none.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
+
+local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 60, mean_activity = 20, seed = 3 }
+local fold = ratings:binarize(4):min_relevant(4):folds{ k = 5, seed = 3 }[1]
+local function queries(features, seed) return mr.data.synthetic{ kind = "queries", queries = 20, features = features, seed = seed or 2 } end
+
+-- A fit of queries that must not begin to train.
+local function refused(message, options)
+  local all = { model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(), train = queries(6), epochs = 2, progress = false,
+    metrics = { "ndcg" }, each_epoch = function() error "training began" end }
+  for name, value in pairs(options) do all[name] = value end
+  raises(function() mr.fit(all) end, message)
+end
+
+describe("mr.fit checks before the first step", function()
+  it("names", function()
+    refused("no metric 'ndgc', did you mean 'ndcg'?", { metrics = { "ndgc@10" }, valid = queries(6) })
+    refused("did you mean 'ndcg'?", { metrics = { "rr" }, select = "ndgc" })
+    refused("did you mean 'ndcg'?", { select = { "rr", "ndgc" } })
+    refused("select has 'rr' twice", { select = { "rr", "rr" } })
+    refused("loss is the text 'ndcg', expected a loss, as mr.losses.ndcg{}", { loss = "ndcg" })
+    refused("loss is a table", { loss = {} })
+    refused("optimizer is the text 'adam', expected one of mr.optim", { optimizer = "adam" })
+    refused("model is the text 'mf', expected a model", { model = "mf" })
+    refused("model is a function, expected a model", { model = function() end })
+    refused("train is a fold, expected one of its parts: fold.train", { train = fold })
+    refused("valid is a table, expected a dataset", { valid = {} })
+    refused("no choose_on of mr.fit 'validation'; there are: test, valid", { choose_on = "validation" })
+    refused("choose_on = 'test' chooses the epoch on test, which is missing", { choose_on = "test" })
+    refused("choose_on is 'valid', but recipe 'published' chooses on test", { choose_on = "valid", recipe = "published" })
+    refused("batch is 2.5, expected an integer of at least 1", { batch = 2.5 })
+    refused("patience is 0, expected an integer of at least 1", { patience = 0 })
+    refused("there are: honest, published", { recipe = "paper" })
+    raises(function() mr.losses.ndcg{ bound = "minmx" } end, "did you mean 'minmax'?")
+  end)
+
+  it("whether the model fits the data, in every part", function()
+    local mf = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 2 }
+    refused("the model scores users and items (mf), but train has features, 6 of them: mr.models.mlp scores those", { model = mf })
+    refused("the model scores features (mlp), but train has none", { train = fold.train })
+    refused("the model takes 6 features, but train has 5", { train = queries(5) })
+    refused("the model takes 6 features, but test has 4", { test = queries(4) })
+    refused("the model takes 6 features, but valid has 7", { valid = queries(7) })
+    refused("the model is float64, but the features of train are float32: mr.models.mlp{dtype = \"float32\"} fits them",
+      { model = mr.models.linear{ inputs = 6, dtype = "float64" } })
+    refused("the model has 3 users, but train has number",
+      { train = fold.train, model = mr.models.mf{ users = 3, items = 60, factors = 2 } })
+    refused("the model has 7 items, but train has number",
+      { train = fold.train, model = mr.models.mf{ users = ratings.users, items = 7, factors = 2 } })
+    -- a model of the script's own, of which nothing is known but that it fails
+    local weights = mr.ones(6, 1):requires_grad()
+    local methods = { parameters = function() return { weights } end, snapshot = function() return {} end, restore = function() end }
+    local own = setmetatable(methods, { __call = function(_, batch) return batch.features:matmul(weights):reshape(batch.lists.rows) end })
+    refused("the model cannot score test: ", { model = own, test = queries(4) })
+  end)
+
+  it("and takes what has no lists", function()
+    local empty = mr.data.dataset{ lists = mr.lists{}, features = mr.zeros(0, 6) }
+    local run = mr.fit{ model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(), train = empty, epochs = 1, progress = false }
+    equal(run.history[1].loss, 0)
+  end)
+end)
+
+-- A loss that its function makes of the scores, on the lists of grades that differ.
+local function loss_of(name, f)
+  return mr.losses.define(name, { direction = "minimize", smooth = f })()
+end
+
+describe("a number that is none", function()
+  local function fit(options)
+    local all = { model = mr.models.linear{ inputs = 6, seed = 1 }, loss = mr.losses.ndcg(), train = queries(6), batch = 5, shuffle = false,
+      epochs = 3, progress = false, optimizer = mr.optim.sgd{ lr = 0.01 } }
+    for name, value in pairs(options) do all[name] = value end
+    return mr.fit(all)
+  end
+
+  it("stops training, with epoch, batch, list and operation", function()
+    local calls = 0
+    local broken = loss_of("spec_log", function(scores, lists)
+      calls = calls + 1
+      local x = lists:sum(scores)
+      if calls >= 6 then
+        local ones = {}
+        for i = 1, #x do ones[i] = i == 3 and 0 or 1 end
+        return (x * 0 + mr.tensor(ones)):log()
+      end
+      return x * x
+    end)
+    raises(function() fit{ loss = broken } end,
+      "mr.fit: the loss is infinite in epoch 2, batch 2 of 4, list 3 of the batch: 'log' made infinity")
+    local nan = loss_of("spec_sqrt", function(scores, lists) return (lists:sum(scores) * 0 - 1):sqrt() end)
+    raises(function() fit{ loss = nan } end,
+      "the loss is NaN in epoch 1, batch 1 of 4, list 1 of the batch: 'sqrt' made NaN at entry 1 of 5")
+  end)
+
+  it("is found in the features, in scores and in parameters", function()
+    local train = queries(6)
+    local rows = train.features:totable()
+    rows[train.lists.sizes:totable()[1] + 2][4] = 0 / 0
+    local bad = mr.data.dataset{ lists = train.lists, features = mr.tensor(rows) }
+    raises(function() fit{ train = bad } end, "epoch 1, batch 1 of 4, list 2 of the batch: the features of row")
+    raises(function() fit{ optimizer = mr.optim.sgd{ lr = 1e38 }, loss = mr.losses.ranknet() } end,
+      "of the model's parameters is not finite, which the step before made it")
+  end)
+
+  it("says which user", function()
+    local mf = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 2 }
+    local nan = loss_of("spec_user", function(scores, lists) return (lists:sum(scores) * 0 - 1):sqrt() end)
+    raises(function() fit{ model = mf, train = fold.train, loss = nan } end, "list 1 of the batch (user ")
+  end)
+
+  it("is found step by step, also in a derivative", function()
+    local infinite_slope = loss_of("spec_slope", function(scores, lists) return (lists:sum(scores) * 0):sqrt() end)
+    raises(function() mr.detect_anomaly(function() fit{ loss = infinite_slope } end) end,
+      "there is NaN in epoch 1, batch 1 of 4: the derivative of 'mul'")
+    raises(function() mr.detect_anomaly(function() return mr.tensor{ 0, -1 }:log():sum() end) end, "'log' made NaN at entry 2 of 2")
+    raises(function() mr.detect_anomaly(function() return mr.tensor{ 0, 1 }:log():sum() end, { infinite = true }) end,
+      "'log' made infinity at entry 1 of 2")
+    raises(function() mr.detect_anomaly(function() return (mr.tensor{ 1, 0 / 0 } + 1):sum() end) end, "'add' got NaN at entry 2 of 2")
+    equal({ mr.detect_anomaly(function() return mr.tensor{ 0, 1 }:log():exp():sum():item(), 2 end) }, { 1.0, 2 })
+    check(pcall(function() return mr.tensor{ -1 }:log():sum() end), "it is off again")
+    raises(function() mr.detect_anomaly(3) end, "f is a number, expected a function")
+    raises(function() mr.detect_anomaly(print, { infinity = true }) end, "did you mean 'infinite'?")
+  end)
+
+  it("leaves results as they are", function()
+    local function weights() return fit{}.history[3].loss end
+    equal(mr.detect_anomaly(weights), weights())
+  end)
+end)
