@@ -224,6 +224,11 @@ function core.data_folders() end
 ---@return boolean
 function core.defer_interrupt(on) end
 
+---From here on operations and their derivatives raise what is 'nan', or also what is 'infinite', or 'none'; returns what was on.
+---@param wanted string
+---@return string
+function core.detect_anomalies(wanted) end
+
 ---Sets, if a name is given, and returns the default device.
 ---@param name? string
 ---@return string

@@ -7,6 +7,7 @@ local definitions = require "moonrank.definitions"
 local estimate = require "moonrank.bounds.estimate"
 local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
+local record = require("moonrank.record").new
 local registry = require "moonrank.bounds.registry"
 
 local M = {}
@@ -186,6 +187,20 @@ Stats.__index = function(self, name)
   return value
 end
 
+-- A row per list, of the first ones.
+function Stats:__tostring()
+  local most, columns = 10, { "n", "p", "min", "max", "best", "expectation", "sd" }
+  local lists, values, rows = rawget(self, "_lists"), {}, {}
+  for c, name in ipairs(columns) do values[c] = self[name]:totable() end
+  for i = 1, math.min(most, lists.count) do
+    rows[i] = { i }
+    for c in ipairs(columns) do rows[i][c + 1] = values[c][i] end
+  end
+  local shown = require("moonrank.table").new{ columns = { "list", table.unpack(columns) }, rows = rows }
+  local rest = lists.count > most and ("\n(%d lists more)"):format(lists.count - most) or ""
+  return ("%s over all rankings of a list\n%s%s"):format(rawget(self, "_metric").name, tostring(shown), rest)
+end
+
 ---Statistics of a metric over all rankings of each list (closed forms; `.cdf(score)` is the smoothed distribution function,
 ---differentiable).
 ---@param metric string|mr.Metric  "ndcg", "nrbp(0.95)", "precision@10", ...; what has no closed forms is estimated, see mr.bounds.of
@@ -225,10 +240,11 @@ end
 function M.of(metric, shape)
   local o = check.options("mr.bounds.of", shape, { n = check.none, p = check.none, grades = {} })
   metric = metrics.parse(metric)
-  if not metric.closed_forms then return estimate.of(metric, grades_of("mr.bounds.of", o)) end
+  local what = "bounds of " .. metric.name
+  if not metric.closed_forms then return record(what, estimate.of(metric, grades_of("mr.bounds.of", o))) end
   local numbers = core.bound_numbers(metric, o.n, o.p, o.grades)
   numbers.method = "closed form"
-  return numbers
+  return record(what, numbers)
 end
 
 ---The distribution of a metric over random rankings of N rows of which P are relevant, or of rows with these grades (Westerborg 2022,

@@ -90,7 +90,7 @@ local function train(o, run, line)
     local after = line and function(done, lists, total)
       line:update((epoch - 1) * passes.count + done, shown(o, run, epoch, total, lists))
     end
-    local entry = { epoch = epoch, loss = passes:run(epoch, after), metrics = {} }
+    local entry = runs.epoch{ epoch = epoch, loss = passes:run(epoch, after), metrics = {} }
     run.history[epoch] = entry
     choices.judge(o, run, entry)
     run.replayed = passes.replayed

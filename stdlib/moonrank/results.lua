@@ -6,6 +6,7 @@ local metrics = require "moonrank.metrics.registry"
 local make_table = require("moonrank.table").new
 local open = require("moonrank.sweep.store").open
 local pivot = require "moonrank.results.pivot"
+local record = require("moonrank.record").new
 
 local M = {}
 
@@ -116,7 +117,8 @@ end
 
 -- One trial with all that belongs to it.
 local function trial_at(data, row)
-  local trial = { number = data:column("results", "number")[row], params = {}, numbers = {}, value = data:column("results", "value")[row] }
+  local trial = record("trial", { number = data:column("results", "number")[row], params = {}, numbers = {},
+    value = data:column("results", "value")[row] })
   for _, name in ipairs(data.params) do trial.params[name] = data:column("results", name)[row] end
   for _, name in ipairs(data:numbers()) do trial.numbers[name] = data:column("results", name)[row] end
   trial.seed, trial.wall = data:column("results", "seed")[row], data:column("results", "wall")[row]

@@ -1,6 +1,7 @@
 -- Statistics of results: tests of pairs and their correction, intervals, effect sizes, densities, curves, distribution functions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local record = require("moonrank.record").new
 local input = require "moonrank.stats.input"
 local tensor = input.tensor
 
@@ -12,7 +13,7 @@ local M = {}
 ---@param b mr.Tensor|number[]
 ---@return { t: number, df: number, p: number, mean_difference: number, standard_error: number, n: integer, skipped: integer }
 ---Example: `mr.stats.paired_t({1, 2, 3}, {0, 2, 2}).n   --> 3`
-function M.paired_t(a, b) return core.paired_t(tensor("mr.stats.paired_t", a), tensor("mr.stats.paired_t", b)) end
+function M.paired_t(a, b) return record("paired_t", core.paired_t(tensor("mr.stats.paired_t", a), tensor("mr.stats.paired_t", b))) end
 
 ---Wilcoxon's signed-rank test of paired values (Wilcoxon 1945), two-sided. Equal pairs are dropped, equal differences share their mean rank.
 ---Up to 200 unequal pairs p is exact (every sign a fair coin, ties included), beyond by the normal distribution with a correction for continuity.
@@ -22,7 +23,7 @@ function M.paired_t(a, b) return core.paired_t(tensor("mr.stats.paired_t", a), t
 ---@param b mr.Tensor|number[]
 ---@return { statistic: number, p: number, exact: boolean, n: integer, equal: integer, skipped: integer }  statistic: sum of the ranks of a > b
 ---Example: `mr.stats.wilcoxon({1, 2, 4, 8}, {0, 0, 0, 0}).p   --> 0.125`
-function M.wilcoxon(a, b) return core.wilcoxon(tensor("mr.stats.wilcoxon", a), tensor("mr.stats.wilcoxon", b)) end
+function M.wilcoxon(a, b) return record("wilcoxon", core.wilcoxon(tensor("mr.stats.wilcoxon", a), tensor("mr.stats.wilcoxon", b))) end
 
 ---Permutation test of paired values, two-sided: how often the mean difference is at least as far from 0 under random signs of the differences
 ---(Fisher 1935, section 21). Every choice of signs up to 20 unequal pairs; beyond, `orders` random ones, to which the observed one is added
@@ -37,7 +38,7 @@ function M.permutation(a, b, options)
   local where = "mr.stats.permutation"
   local o = check.options(where, options, { orders = 10000, seed = 1 })
   input.whole(where, "orders", o.orders, 1, input.most_draws)
-  return core.permutation_test(tensor(where, a), tensor(where, b), o.orders, o.seed)
+  return record("permutation", core.permutation_test(tensor(where, a), tensor(where, b), o.orders, o.seed))
 end
 
 ---@class mr.stats.BootstrapOptions
@@ -94,7 +95,9 @@ end
 ---@param b mr.Tensor|number[]
 ---@return { d: number, hedges: number, wins: number, ties: number, losses: number, n: integer, skipped: integer }
 ---Example: `mr.stats.effect_size({1, 2, 3}, {0, 0, 3}).wins * 3   --> 2.0`
-function M.effect_size(a, b) return core.effect_size(tensor("mr.stats.effect_size", a), tensor("mr.stats.effect_size", b)) end
+function M.effect_size(a, b)
+  return record("effect_size", core.effect_size(tensor("mr.stats.effect_size", a), tensor("mr.stats.effect_size", b)))
+end
 
 ---@class mr.stats.KdeOptions
 ---@field bandwidth? "silverman"|"scott"|"lscv"|number   0.9 (default) or 1.06 times min(sd, quartile distance / 1.34) n^(-1/5); by least-squares cross validation; or itself
@@ -117,7 +120,7 @@ function M.kde(x, options)
   local h, at_edge = input.bandwidth(where, o.bandwidth or "silverman", { "silverman", "scott", "lscv" },
     function(rule) return core.kde_bandwidth(values, rule) end)
   local at = input.points(where, o, -(-values):max():item() - 3 * h, values:max():item() + 3 * h)
-  return { x = at, density = core.kde(values, at, h), bandwidth = h, at_edge = at_edge, n = #values, skipped = skipped }
+  return record("kde", { x = at, density = core.kde(values, at, h), bandwidth = h, at_edge = at_edge, n = #values, skipped = skipped })
 end
 
 ---@class mr.stats.KernelRegressionOptions
@@ -148,8 +151,8 @@ function M.kernel_regression(x, y, options)
   local at = input.points(where, o, -(-a):max():item(), a:max():item())
   local curve, err, cv = core.kernel_regression(a, b, at, h, o.degree)
   local half = err * core.normal_quantile(0.5 + 0.5 * o.level)
-  return { x = at, y = curve, low = curve - half, high = curve + half, error = err, bandwidth = h, at_edge = at_edge, cv = cv,
-    n = #a, skipped = skipped }
+  return record("kernel_regression", { x = at, y = curve, low = curve - half, high = curve + half, error = err, bandwidth = h,
+    at_edge = at_edge, cv = cv, n = #a, skipped = skipped })
 end
 
 ---@class mr.stats.SplineOptions
@@ -184,8 +187,8 @@ function M.spline(x, y, options)
   local curve, err, df, gcv = core.smoothing_spline(a, b, at, lambda)
   if df ~= df then check.fail("%s: x has values too near to each other for a curve between %g and %g", where, low, high) end
   local half = err * core.normal_quantile(0.5 + 0.5 * o.level)
-  return { x = at, y = curve, low = curve - half, high = curve + half, error = err, lambda = lambda, at_edge = at_edge, df = df,
-    gcv = gcv, n = #a, skipped = skipped }
+  return record("spline", { x = at, y = curve, low = curve - half, high = curve + half, error = err, lambda = lambda, at_edge = at_edge,
+    df = df, gcv = gcv, n = #a, skipped = skipped })
 end
 
 ---The empirical distribution function: the different values in order, and the share of values that are at most as large. NaN is left out and
@@ -195,7 +198,7 @@ end
 ---Example: `mr.stats.ecdf({3, 1, 1, 2}).p   --> {0.5, 0.75, 1}  mr.Tensor {3} float64`
 function M.ecdf(x)
   local points, shares, n, skipped = core.ecdf(tensor("mr.stats.ecdf", x))
-  return { x = points, p = shares, n = n, skipped = skipped }
+  return record("ecdf", { x = points, p = shares, n = n, skipped = skipped })
 end
 
 ---@class mr.stats.EcdfRegion
@@ -219,8 +222,8 @@ function M.ecdf_compare(a, b, options)
   local found = core.ecdf_compare(tensor(where, a), tensor(where, b))
   local higher, regions = o.better == "higher", {}
   for i, r in ipairs(found.regions) do regions[i] = { from = r.from, to = r.to, better = (r.sign < 0) == higher and "a" or "b" } end
-  return { regions = regions, ks = found.ks, at = found.at, area_a = higher and found.below or found.above,
-    area_b = higher and found.above or found.below, n = found.n, skipped = found.skipped }
+  return record("ecdf_compare", { regions = regions, ks = found.ks, at = found.at, area_a = higher and found.below or found.above,
+    area_b = higher and found.above or found.below, n = found.n, skipped = found.skipped })
 end
 
 ---@class mr.stats.LinearModelOptions
@@ -244,7 +247,7 @@ function M.linear_model(options) return require("moonrank.stats.linear_model")(o
 ---Example: `mr.stats.summary({1, 2, 3}).sd   --> 1.0`
 function M.summary(x)
   local mean, sd, n, skipped = core.summary(tensor("mr.stats.summary", x))
-  return { mean = mean, sd = sd, n = n, skipped = skipped }
+  return record("summary", { mean = mean, sd = sd, n = n, skipped = skipped })
 end
 
 ---Mean of the values that are not NaN; NaN where there are none.

@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
+local record = require("moonrank.record").new
 local seen = require "moonrank.data.seen"
 
 local M = {}
@@ -95,9 +96,8 @@ function M.is(dataset) return getmetatable(dataset) == Dataset end
 ---@field items? mr.Tensor     [rows of the batch]
 ---@field categories? mr.Tensor  [rows of the batch, columns] int64
 ---@field row_users? mr.Tensor [rows of the batch] the user of each row, made when first asked for
-local Batch = {}
 
-function Batch:__index(name)
+local function on_demand(self, name)
   if name ~= "row_users" or not self.users then return nil end
   local made = self.lists:spread(self.users)
   rawset(self, name, made)
@@ -110,13 +110,13 @@ local function batch_of(self, order, first, count, device)
     self.users or nil, device)
   local batch = { lists = lists, size = count, features = features, items = items, users = users }
   if self.categories then batch.categories = self.lists:take_rows(self.categories, order:narrow(1, first, count)):to(device) end
-  return setmetatable(batch, Batch)
+  return record("batch", batch, on_demand)
 end
 
 local function whole(self, device)
   local batch = { lists = self.lists, size = self.count }
   for _, name in ipairs(inputs) do batch[name] = self[name] and self[name]:to(device) or nil end
-  return setmetatable(batch, Batch)
+  return record("batch", batch, on_demand)
 end
 
 -- One process's share of some lists: those whose middle is in one of equally long pieces of their rows; indices in `order` of its first and

@@ -111,6 +111,7 @@ end
 function M.sequence(count, make)
   return setmetatable({}, {
     __len = function() return count end,
+    __tostring = function() return ("%d folds, each made when it is first used"):format(count) end,
     __index = function(made, number)
       if number == count + 1 then return nil end  -- where ipairs ends
       if math.type(number) ~= "integer" or number < 1 or number > count then

@@ -9,7 +9,7 @@ local M = {}
 ---@param f fun(): any
 ---@param options? { infinite?: boolean }  default false: an infinity may be meant, as in a mask
 ---@return any  what f returns
----Example: `pcall(mr.detect_anomaly, function() return (mr.tensor{0, 1} / mr.tensor{0, 2}):sum() end)   --> false, 'div' made NaN at entry 1 of 2`
+---Example: `select(2, pcall(mr.detect_anomaly, function() return mr.tensor{0, 1} / mr.tensor{0, 2} end)):match "'.*"   --> 'div' made NaN at entry 1 of 2`
 function M.detect_anomaly(f, options)
   local o = check.options("mr.detect_anomaly", options, { infinite = false })
   if type(f) ~= "function" then check.fail("mr.detect_anomaly: f is a %s, expected a function", type(f)) end

@@ -2,6 +2,7 @@
 -- is checked before anything changes.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local runs = require "moonrank.fit.run"
 
 local M = {}
 
@@ -109,7 +110,7 @@ local function read_history(o, run, x, epoch)
     check.fail("tensor 'history' is {%s} %s, expected {%d, %d} float64", table.concat(x:shape(), ", "), x.dtype, epoch, 3 + #o.measured)
   end
   for i, row in ipairs(x:totable()) do
-    local entry = { epoch = i, loss = row[1], metrics = {} }
+    local entry = runs.epoch{ epoch = i, loss = row[1], metrics = {} }
     if row[2] ~= 0 then
       entry.valid_loss = row[3]
       for c, each in ipairs(o.measured) do entry.metrics[each.name] = row[3 + c] end

@@ -55,6 +55,11 @@ local Choice = check.class("mr.Choice")
 
 function M.new(metric) return setmetatable({ metric = metric, best = false, first = false, _snapshot = false }, Choice) end
 
+function Choice:__tostring()
+  local best, name = self.best, self.metric.name
+  return best and ("epoch %d chosen by %s, %s"):format(best.epoch, name, best.metrics[name] or "the last") or name .. ": no epoch yet"
+end
+
 -- Takes an epoch where it is the best so far.
 function Choice:see(entry, model)
   self.first = self.first or entry.epoch

@@ -3,6 +3,7 @@ local check = require "moonrank.check"
 local choices = require "moonrank.fit.choice"
 local frame = require "moonrank.sweep.frame"
 local make_table = require("moonrank.table").new
+local record = require("moonrank.record").new
 
 local M = {}
 
@@ -11,6 +12,9 @@ local M = {}
 ---@field loss number          of training: the mean per list that counts, while parameters changed
 ---@field valid_loss? number   of the part that chooses, after the epoch
 ---@field metrics table<string, number>  of that part, by name; empty where the epoch was not validated
+
+---An epoch of a history.
+function M.epoch(entry) return record("epoch", entry) end
 
 ---@class mr.History
 ---@field [integer] mr.Epoch   one after the other
@@ -105,8 +109,7 @@ function History:to_json()
   local parts = {}
   for i, entry in ipairs(self) do
     local values = { epoch = entry.epoch, loss = entry.loss, valid_loss = entry.valid_loss }
-    for name, value in pairs(entry.metrics) do values[name] = value end
-    parts[i] = M.json_object(values)
+    parts[i] = ('%s,"metrics":%s}'):format(M.json_object(values):sub(1, -2), M.json_object(entry.metrics))
   end
   return "[" .. table.concat(parts, ",\n") .. "]"
 end

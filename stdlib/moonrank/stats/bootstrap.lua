@@ -1,6 +1,7 @@
 -- Bootstrap intervals of means, medians and functions of the script.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local record = require("moonrank.record").new
 local input = require "moonrank.stats.input"
 
 local where = "mr.stats.bootstrap"
@@ -53,7 +54,8 @@ return function(x, options)
   if type(statistic) ~= "function" then check.choice(where, "statistic", statistic, { "mean", "median" }) end
   local columns, skipped = values_of(x)
   local n, estimate, samples, without = #columns[1]
-  if n == 0 then return { estimate = 0 / 0, low = 0 / 0, high = 0 / 0, error = 0 / 0, n = 0, skipped = skipped } end
+  local nan = 0 / 0
+  if n == 0 then return record("bootstrap", { estimate = nan, low = nan, high = nan, error = nan, n = 0, skipped = skipped }) end
   if type(statistic) == "function" then
     estimate, samples, without = by_function(statistic, columns, o)
   else
@@ -62,5 +64,5 @@ return function(x, options)
   end
   if o.method == "percentile" then without = core.tensor({}, "float64", "cpu") end
   local low, high, err = core.bootstrap_interval(samples, estimate, without, o.level)
-  return { estimate = estimate, low = low, high = high, error = err, n = n, skipped = skipped }
+  return record("bootstrap", { estimate = estimate, low = low, high = high, error = err, n = n, skipped = skipped })
 end

@@ -1,0 +1,147 @@
+-- What mr.fit returns: histories, several metrics that choose, printing, and the ways out.
+local mr = require "moonrank"
+local fit = require "moonrank.fit"
+local help = require "moonrank.help"
+local test = require "moonrank.test"
+local describe, it, near, equal, check, raises = test.describe, test.it, test.near, test.equal, test.check, test.raises
+
+local function queries(seed) return mr.data.synthetic{ kind = "queries", queries = 30, features = 6, seed = seed, noise = 2 } end
+local train, valid, held = queries(1), queries(2), queries(3)
+
+local function trained(options)
+  local all = { model = mr.models.mlp{ inputs = 6, hidden = { 5 }, seed = 3 }, loss = mr.losses.ndcg{ bound = "minmax" }, train = train,
+    valid = valid, test = held, metrics = { "ndcg", "rr", "ap" }, optimizer = mr.optim.adam{ lr = 0.1 }, epochs = 8, progress = false }
+  for name, value in pairs(options or {}) do all[name] = value or nil end
+  return mr.fit(all), all.model
+end
+
+describe("a history", function()
+  it("has losses and every metric of every epoch", function()
+    local seen = {}
+    local run = trained{ each_epoch = function(epoch, model, entry)
+      if epoch == 0 then return check(entry == nil) end
+      local scores = {}
+      for batch in valid:batches{ size = 1000 } do scores = model(batch):detach() end
+      local evaluated = mr.evaluate(scores, valid.lists, { "ndcg", "rr", "ap" })
+      for _, name in ipairs{ "ndcg", "rr", "ap" } do equal(entry.metrics[name], evaluated.mean[name]) end
+      near(entry.valid_loss, mr.losses.ndcg{ bound = "minmax" }:mean(scores, valid.lists):item(), 1e-6)
+      seen[epoch] = entry
+    end }
+    equal(#run.history, 8)
+    for i, entry in ipairs(run.history) do check(rawequal(entry, seen[i])) end
+  end)
+
+  it("ends where each_epoch returns false", function()
+    local run = trained{ each_epoch = function(epoch) return epoch < 3 end }
+    equal({ #run.history, run.stopped }, { 3, "each_epoch" })
+    equal(trained{ patience = 2, optimizer = mr.optim.adam{ lr = 2.0 }, epochs = 200 }.stopped, "patience")
+    equal(trained().stopped, false)
+  end)
+
+  it("is validated every so many epochs, and the last", function()
+    local run, validated = trained{ every = 3 }, {}
+    for _, entry in ipairs(run.history) do
+      if entry.valid_loss then validated[#validated + 1] = entry.epoch end
+      equal(entry.valid_loss == nil, next(entry.metrics) == nil)
+    end
+    equal(validated, { 3, 6, 8 })
+  end)
+end)
+
+describe("several metrics in select", function()
+  it("choose an epoch each, and are evaluated there", function()
+    local at = { a = 0, b = 0 }
+    for name, values in pairs{ a = { 1, 5, 2, 3 }, b = { 9, 7, 8, 3 } } do
+      mr.metrics.define("spec_" .. name, function(_, lists)
+        at[name] = at[name] + 1
+        return mr.zeros({ lists.count }, { dtype = "float64" }) + (values[at[name]] or 0)
+      end, { minimize = name == "b" })
+    end
+    local run, model = trained{ metrics = { "ndcg", "rr" }, select = { "spec_a", "spec_b", "ndcg" }, epochs = 4 }
+    equal({ run.choices[1].best.epoch, run.choices[2].best.epoch }, { 2, 4 })
+    local best = 0
+    for i, entry in ipairs(run.history) do
+      if entry.metrics.ndcg > run.history[math.max(best, 1)].metrics.ndcg or best == 0 then best = i end
+    end
+    equal(run.choices[3].best.epoch, best)
+    equal(run.best.epoch, 2)
+    -- trained no further than that epoch, it is the same model
+    local function until_epoch(n, metric)
+      local _, same = trained{ valid = false, metrics = {}, epochs = n }
+      return fit.test(same, held, { metric }).mean[metric]
+    end
+    equal(run.test.mean.ndcg, until_epoch(best, "ndcg"))
+    equal(run.test.mean.rr, until_epoch(2, "rr"))
+    equal(run.scores.ndcg:totable(), run.test.ndcg:totable())
+    equal(fit.test(model, held, { "rr" }).mean.rr, run.test.mean.rr, "the model is the first one's")
+    equal(fit.test(run:restore "ndcg", held, { "ndcg" }).mean.ndcg, run.test.mean.ndcg)
+    raises(function() run:restore "ndgc" end, "did you mean 'ndcg'?")
+  end)
+end)
+
+-- JSON of objects, lists of them, texts and numbers becomes "v".
+local function reduced(text)
+  text = text:gsub('"[^"\\]*"', "s"):gsub("%-?%d+%.?%d*[eE]?[+-]?%d*", "n")
+  repeat
+    local before = text
+    text = text:gsub("s:[snv]", "p"):gsub("p,p", "p"):gsub("{p?}", "v"):gsub("v,%s*v", "v"):gsub("%[v?%]", "v")
+  until text == before
+  return text
+end
+
+describe("a run", function()
+  local run = trained{ name = "the spec's" }
+  it("prints as what it is", function()
+    local text = tostring(run)
+    check(text:find("^the spec's: 8 epochs\nepoch %d chosen by ndcg on valid, 0%.%d%d%d%d\non test:\nmetric"), text)
+    check(tostring(run.history):find "^epoch +loss +valid_loss +ap +ndcg +rr\n")
+    check(tostring(run.best):find "^epoch{epoch = %d, loss = %-?0%.%d+, metrics = {ap = ")
+    check(tostring(run.choices[1]):find "^epoch %d chosen by ndcg, 0%.")
+    check(tostring(trained{ valid = false, epochs = 2 }):find "epoch 2 kept, the last; loss")
+    check(tostring(trained{ epochs = 30 }.history):find("(30 epochs, of which the first and the last 10)", 1, true))
+    raises(function() return run.scorse end, "no field of mr.Run 'scorse', did you mean 'scores'?")
+    equal(trained{ test = false }.scores, nil)
+  end)
+
+  it("goes out as CSV, LaTeX and JSON", function()
+    local lines = {}
+    for line in run:to_csv():gmatch "[^\n]+" do lines[#lines + 1] = line end
+    equal(lines[1], "epoch,loss,valid_loss,ap,ndcg,rr")
+    equal(#lines, 9)
+    local numbers = {}
+    for number in lines[4]:gmatch "[^,]+" do numbers[#numbers + 1] = tonumber(number) end
+    local third = run.history[3]
+    equal(numbers, { 3, third.loss, third.valid_loss, third.metrics.ap, third.metrics.ndcg, third.metrics.rr })
+    check(run:to_latex():find("valid\\_loss", 1, true))
+    equal(reduced(run:to_json()), "v", "it is JSON")
+    equal(reduced(run.history:to_json()), "v")
+    check(run:to_json():find('"best_epoch":' .. run.best.epoch, 1, true))
+    check(run.history:to_json():find '"metrics":{"ap":0%.')
+  end)
+
+  it("draws its learning curves", function()
+    check(tostring(run:plot{ title = "Curves" }):find "facets: 2 panels, 'Curves'")
+    check(tostring(trained{ valid = false }:plot()):find "^mr.Figure facets: 1")
+    raises(function() run:plot{ titel = "x" } end, "did you mean 'title'?")
+    raises(function() trained{ epochs = 0 }:plot() end, "there is no epoch yet")
+  end)
+
+  it("is documented", function()
+    local text = help.about "mr.Run"
+    for _, word in ipairs{ "Fields", "choices", "chosen_on", "Methods", ":to_csv", ":plot", ":restore" } do
+      check(text:find(word, 1, true), word .. " is missing in\n" .. text)
+    end
+    check(help.of(run):find("chosen_on", 1, true))
+  end)
+end)
+
+it("batches, statistics and folds print as what they are", function()
+  local batch = tostring(train:batches{ size = 4 }()):gsub("%d+ rows", "N rows"):gsub("{%d+, 6}", "{N, 6}")
+  equal(batch, "batch{features = {N, 6} float32, lists = 4 lists, N rows, size = 4}")
+  check(tostring(mr.stats.paired_t({ 1, 2, 4 }, { 1, 1, 2 })):find "^paired_t{df = 2.*mean_difference = 1, n = 3, p = 0%.%d+, skipped = 0")
+  check(tostring(mr.stats.ecdf{ 1, 2 }):find("ecdf{n = 2, p = {2} float64, skipped = 0, x = {2} float64}", 1, true))
+  check(tostring(mr.bounds.of("ap", { n = 9, p = 3 })):find "^bounds of ap{best = 1, expectation = 0%.48")
+  check(tostring(mr.bounds.stats("ap", train.lists)):find("(20 lists more)", 1, true))
+  local ratings = mr.data.synthetic{ kind = "ratings", users = 20, items = 50, seed = 1 }
+  equal(tostring(ratings:binarize(4):folds{ k = 5 }), "5 folds, each made when it is first used")
+end)
