@@ -46,6 +46,34 @@ struct SgdStep {
   }
 };
 
+/// p *= factor.
+template <class Real>
+struct Shrink {
+  Real* parameter;
+  Real factor;
+  MR_HD void operator()(int64_t i) const { parameter[i] *= factor; }
+};
+
+/// Steps over the root of squares: v = keep v + add g^2, d = g / (sqrt(v) + eps), or with momentum u = mu u + d, d = u;
+/// p -= lr d. RMSProp (Hinton 2012): keep = alpha, add = 1 - alpha. Adagrad (Duchi et al. 2011): keep = add = 1.
+template <class Real>
+struct RootStep {
+  Real* parameter;
+  Real* square;
+  Real* velocity;
+  GradientView<Real> gradient;
+  EntriesOfRows entries;
+  Real lr, keep, add, momentum, epsilon, decay;
+  MR_HD void operator()(int64_t i) const {
+    const int64_t at = entries(i);
+    const Real g = gradient(at) + decay * parameter[at];
+    const Real v = square[at] = keep * square[at] + add * g * g;
+    Real d = g / (std::sqrt(v) + epsilon);
+    if (velocity != nullptr) d = velocity[at] = momentum * velocity[at] + d;
+    parameter[at] -= lr * d;
+  }
+};
+
 /// slot[row] = index of the row in `rows`, or -1 where `clear`; from0, where given, counts the rows from 0.
 template <class Real>
 struct SetSlots {

@@ -20,6 +20,8 @@ namespace mr {
   ELEMENTS(layer_bias, LayerBiasGradient)              \
   ELEMENTS(set_slots, SetSlots)                        \
   ELEMENTS(sgd_step, SgdStep)                          \
+  ELEMENTS(root_step, RootStep)                        \
+  ELEMENTS(shrink, Shrink)                             \
   ELEMENTS(adam_step, AdamStep)                        \
   ELEMENTS(adam_steps, AdamSteps)                      \
   ELEMENTS(adam_clock, AdamClock)

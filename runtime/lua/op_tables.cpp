@@ -90,6 +90,8 @@ namespace mr {
   ROW(gradient_sum_functions) \
   ROW(optim_functions)       \
   ROW(optim_state_functions) \
+  ROW(root_step_functions)   \
+  ROW(clip_functions)        \
   ROW(optim_operators)       \
   ROW(lists_functions)       \
   ROW(lists_methods)         \

@@ -1,17 +1,14 @@
 // Optimisers: they change parameters in place, which nothing else may. A gradient by rows moves only rows that ever had
 // one: the others' step is exactly zero, unless weights decay.
-#include "runtime/models/optim.h"
-
 #include <algorithm>
 #include <atomic>
 #include <limits>
 #include <map>
-#include <optional>
 #include <utility>
 
-#include "kernels/models/rows.h"
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
+#include "runtime/models/prepared.h"
 #include "runtime/ops/check.h"
 
 namespace mr {
@@ -32,30 +29,6 @@ OptimizerState optimizer_state(const std::vector<Tensor>& parameters) {
   }
   return state;
 }
-
-/// A gradient in the form that the step kernels read, and the memory under it.
-struct Prepared {
-  Tensor values, slot, rows;
-  Tensor in_slots;  // on the GPU: the rows, counted from 1, that the slots are of while the step lasts
-  int64_t entries = 0;
-  bool deferred = false;  // `ParameterState::deferred` has all that is needed
-
-  template <class Real>
-  GradientView<Real> gradient(int64_t width) const {
-    return {.values = values.span<Real>().data,
-            .slot = slot.defined() ? slot.span<int64_t>().data : nullptr,
-            .width = width};
-  }
-  EntriesOfRows chosen(int64_t width) const { return {rows.defined() ? rows.span<int64_t>().data : nullptr, width}; }
-  void set_slots(bool clear) const {
-    if (!in_slots.defined()) return;
-    kernels<TrainingKernels<float>>(Device::cuda)
-        .set_slots(in_slots.entries(), {.rows = {in_slots.span<int64_t>().data},
-                                        .slot = slot.span<int64_t>().data,
-                                        .from0 = rows.defined() ? rows.span<int64_t>().data : nullptr,
-                                        .clear = clear});
-  }
-};
 
 /// Sets the slots of the rows that have a gradient now.
 void set_slots(ParameterState& state, const Tensor& rows) {
@@ -108,19 +81,6 @@ void prepare_there(ParameterState& state, const Gradient& once, bool all_rows, P
   ready.set_slots(false);
 }
 
-/// After the step.
-void clear_slots(ParameterState& state, const Prepared& ready) {
-  ready.set_slots(true);
-  state.slots_set = false;
-}
-
-/// Which rows a step moves: those with a gradient; with `history` (momentum) also those that had one earlier; with
-/// weight decay all. `glide` says how rows with a history move, where they do so alike.
-struct Motion {
-  bool history, all_rows;
-  std::optional<GlideMethod> glide;
-};
-
 /// A parameter's steps are put off where its entries, times its rows for each one with a gradient, are so many or more:
 /// where all rows are in the cache, or many of them move in every step, it costs more than it saves.
 std::atomic<int64_t> least_put_off{1 << 21};
@@ -171,6 +131,13 @@ bool defer(ParameterState& state, const Gradient& once, const Motion& motion) {
   return true;
 }
 
+}  // namespace
+
+void clear_slots(ParameterState& state, const Prepared& ready) {
+  ready.set_slots(true);
+  state.slots_set = false;
+}
+
 Prepared prepare(ParameterState& state, const Motion& motion) {
   const auto [with_history, all_rows, glide] = motion;
   const Tensor& parameter = state.parameter;
@@ -202,7 +169,6 @@ Prepared prepare(ParameterState& state, const Motion& motion) {
   return ready;
 }
 
-/// Whether there is anything to do.
 bool has_gradient(const ParameterState& state) { return state.parameter.node()->grad.defined(); }
 int64_t width_of(const Tensor& parameter) { return parameter.dims() == 0 ? 1 : parameter.shape().stride(0); }
 Tensor zeros_like(const Tensor& x) { return Tensor::zeros(x.shape(), x.dtype(), x.device()); }
@@ -211,6 +177,8 @@ void check_rates(double lr, double decay) {
   check::positive("lr", lr);
   if (!(decay >= 0)) throw ArgumentError("weight_decay", std::to_string(decay) + ", expected 0 or more");
 }
+
+namespace {
 
 void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
   check_rates(lr, decay);
@@ -249,6 +217,7 @@ void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
 struct Adam {
   double lr, beta1, beta2, epsilon, decay;
   bool lazy;  // rows without a gradient stay and their moments too, and epsilon is not corrected for the step
+  bool decoupled = false;  // AdamW: decay makes parameters smaller by itself, not as a part of the gradient
 };
 
 using Moving = std::vector<std::pair<int32_t, Prepared>>;  // numbers of parameters, and their gradients
@@ -272,6 +241,9 @@ void move(OptimizerState& all, const Moving& moving, const Adam& adam, Device de
       const ParameterState& state = all.parameters[static_cast<size_t>(number)];
       const int64_t width = width_of(state.parameter);
       clock.parameter[k] = number;
+      if (adam.decoupled && adam.decay > 0)
+        table.shrink(state.parameter.entries(), {.parameter = state.parameter.span_to_write<Real>().data,
+                                                 .factor = static_cast<Real>(1 - adam.lr * adam.decay)});
       const AdamRate rate = adam_rate(adam.lr, adam.beta1, adam.beta2, state.steps, adam.lazy);
       steps.step[k] = {.parameter = state.parameter.span_to_write<Real>().data,
                        .mean = state.mean.span<Real>().data,
@@ -283,7 +255,7 @@ void move(OptimizerState& all, const Moving& moving, const Adam& adam, Device de
                        .beta1 = static_cast<Real>(adam.beta1),
                        .beta2 = static_cast<Real>(adam.beta2),
                        .epsilon = static_cast<Real>(adam.epsilon),
-                       .decay = static_cast<Real>(adam.decay),
+                       .decay = static_cast<Real>(adam.decoupled ? 0 : adam.decay),
                        .clock = counted_there ? clock.rates + number : nullptr};
       steps.first[k + 1] = steps.first[k] + ready.entries;
     }
@@ -337,8 +309,15 @@ AdamWork prepare_adam(OptimizerState& all, const Adam& adam) {
   return work;
 }
 
-void adam_step(OptimizerState& all, double lr, double beta1, double beta2, double epsilon, double decay, bool lazy) {
-  const Adam adam{.lr = lr, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon, .decay = decay, .lazy = lazy};
+void adam_step(OptimizerState& all, double lr, double beta1, double beta2, double epsilon, double decay, bool lazy,
+               std::optional<bool> decoupled) {
+  const Adam adam{.lr = lr,
+                  .beta1 = beta1,
+                  .beta2 = beta2,
+                  .epsilon = epsilon,
+                  .decay = decay,
+                  .lazy = lazy,
+                  .decoupled = decoupled.value_or(false)};
   check_adam(adam);
   const AdamWork work = prepare_adam(all, adam);
   // nothing allocates from here on: a step that ran out of memory before is tried again
@@ -389,8 +368,8 @@ extern const lua::OpTable optim_functions{
                           "From which number on, entries of a parameter times its rows for each one with a gradient, "
                           "its steps are put off; changed where given; what it was."),
         op<&sgd_step>("sgd_step", "state, lr, momentum, weight_decay", "One step of stochastic gradient descent."),
-        op<&adam_step>("adam_step", "state, lr, beta1, beta2, epsilon, weight_decay, sparse",
-                       "One step of Adam; sparse: only of rows with a gradient."),
+        op<&adam_step>("adam_step", "state, lr, beta1, beta2, epsilon, weight_decay, sparse, decoupled?",
+                       "One step of Adam; sparse: only of rows with a gradient; decoupled: AdamW."),
         op<&snapshot_of>("snapshot", "parameter, into?",
                          "A copy that later steps do not change, in the place of an earlier one if given."),
         op<&restore_of>("restore", "parameter, snapshot", "Puts the numbers of a snapshot back."),

@@ -5,7 +5,14 @@ error("stdlib/meta/core.lua describes the core to editors; it cannot be required
 ---@class mr.core
 local core = {}
 
----One step of Adam; sparse: only of rows with a gradient.
+---One step of Adagrad.
+---@param state mr.OptimizerState
+---@param lr number
+---@param epsilon number
+---@param weight_decay number
+function core.adagrad_step(state, lr, epsilon, weight_decay) end
+
+---One step of Adam; sparse: only of rows with a gradient; decoupled: AdamW.
 ---@param state mr.OptimizerState
 ---@param lr number
 ---@param beta1 number
@@ -13,7 +20,8 @@ local core = {}
 ---@param epsilon number
 ---@param weight_decay number
 ---@param sparse boolean
-function core.adam_step(state, lr, beta1, beta2, epsilon, weight_decay, sparse) end
+---@param decoupled? boolean
+function core.adam_step(state, lr, beta1, beta2, epsilon, weight_decay, sparse, decoupled) end
 
 ---Slope and offset of an affine bound per list.
 ---@param metric mr.Metric
@@ -147,6 +155,12 @@ function core.check_interrupt() end
 ---@param max? number
 ---@return mr.Tensor
 function core.clamp(x, min, max) end
+
+---Scales the gradients of all parameters so that their norm together is at most this; returns what it was.
+---@param parameters mr.Tensor[]
+---@param norm number
+---@return number
+function core.clip_gradients(parameters, norm) end
 
 ---Seconds of a monotonic clock.
 ---@return number
@@ -973,6 +987,15 @@ function core.restore(parameter, snapshot) end
 ---@param names string[]
 ---@param tensors mr.Tensor[]
 function core.restore_optimizer(state, names, tensors) end
+
+---One step of RMSProp.
+---@param state mr.OptimizerState
+---@param lr number
+---@param alpha number
+---@param momentum number
+---@param epsilon number
+---@param weight_decay number
+function core.rmsprop_step(state, lr, alpha, momentum, epsilon, weight_decay) end
 
 ---Text from a file made safe to show: control characters and bytes that are no UTF-8 escaped; with `lines` ends of lines stay.
 ---@param text string

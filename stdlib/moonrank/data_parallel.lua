@@ -26,11 +26,15 @@ end
 ---@param loss number      the sum over this process's lists
 ---@param counted integer  how many of them count
 ---@param mean boolean     whether the gradient is that of the mean
+---@param clip? mr.Clip     of the gradients of all
 ---@return number loss, integer counted
-function Group:step(optimizer, loss, counted, mean)
+function Group:step(optimizer, loss, counted, mean, clip)
   self._stop = self._stop or core.interrupted()
   local total, all, stop = core.sum_gradients(self._parameters, loss, counted, self._stop, mean)
-  if all > 0 then optimizer:step() end
+  if all > 0 then
+    if clip then clip(self._parameters) end
+    optimizer:step()
+  end
   if stop then error("interrupted", 0) end
   return total, math.tointeger(all)
 end

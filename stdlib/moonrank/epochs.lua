@@ -10,6 +10,7 @@ local M = {}
 
 ---@class mr.Epochs
 ---@field optimizer mr.Optimizer  bound to the model's parameters
+---@field before_step fun(step: integer)|false
 local Epochs = check.class("mr.Epochs")
 
 -- Loss of a batch: the mean (or sum) over its lists that are not degenerate, and how many they are.
@@ -29,7 +30,7 @@ end
 -- Whether every epoch does the same: the same batches, no random numbers, and no function of the script.
 local function repeats(o, device)
   return device == "cuda" and not o.group and (not o.shuffle or o.batch >= o.train.count) and dataset.is(o.train)
-    and field(o.model, "repeats") and field(o.loss, "repeats")
+    and not o.clip and not o.schedule and field(o.model, "repeats") and field(o.loss, "repeats")
 end
 
 ---@param o table  the options of mr.fit, checked
@@ -40,7 +41,7 @@ function M.start(o)
   return setmetatable({
     _o = o, optimizer = o.optimizer:bind(parameters), _tally = core.tally(device), _repeats = repeats(o, device) and true or false,
     _batches = false, _recording = false, _rates = false, _lists = 0, _ran = false, replayed = 0,
-    count = math.ceil(o.train.count / o.batch), _device = device,
+    count = math.ceil(o.train.count / o.batch), _device = device, before_step = false,
   }, Epochs)
 end
 
@@ -84,12 +85,14 @@ function Epochs:step(batch)
     if not ok then anomaly.failed(o, batch, message, nil, self.count) end
   end
   local mean = o.reduction == "mean"
+  if self.before_step then self.before_step(batch.step) end
   if o.group then
-    local loss, all = o.group:step(self.optimizer, counted > 0 and value:item() or 0, counted, mean)
+    local loss, all = o.group:step(self.optimizer, counted > 0 and value:item() or 0, counted, mean, o.clip)
     self._tally:add(loss, 1)
     return all
   end
   if counted > 0 then
+    if o.clip then o.clip(o.model) end
     self.optimizer:step()
     self._tally:add(value, mean and counted or 1)
   end

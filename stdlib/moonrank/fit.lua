@@ -28,6 +28,8 @@ local M = {}
 ---@field every? integer             epochs from one validation to the next (default 1)
 ---@field seed? integer              seed of the order of lists (default 1)
 ---@field shuffle? boolean           default true
+---@field schedule? mr.Schedule      how the optimizer's lr changes, e.g. mr.schedule.cosine{}
+---@field clip? number|mr.Clip       the largest norm of all gradients of a step together (mr.clip_gradients; default: any)
 ---@field reduction? "mean"|"sum"    over the batch's lists that are not degenerate (default "mean")
 ---@field recipe? "honest"|"published"  choose_on "valid" or "test" by other words
 ---@field checkpoint? string|mr.FitCheckpoint|true  a file that keeps the training after every epoch, from which it goes on; true: one in the
@@ -80,9 +82,20 @@ local function ending(o, run, entry, go_on)
   return choices.exhausted(o, run, entry.epoch) and "patience"
 end
 
+-- The schedule of lr, as it is after the epochs that the run has.
+local function scheduled(o, passes, run)
+  if not o.schedule then return nil end
+  local lr, options = o.optimizer.options.lr, passes.optimizer.options
+  local rates = o.schedule:begin{ steps = o.epochs * passes.count, per_epoch = passes.count, metric = o.judge and o.select[1] or false }
+  for _, entry in ipairs(run.history) do rates.see(entry) end
+  passes.before_step = function(step) options.lr = lr * rates.factor(step) end
+  return rates
+end
+
 local function train(o, run, line)
   local passes <close> = epochs.start(o)
   local keeper = checkpoints.open(o, run, passes.optimizer)
+  local rates = scheduled(o, passes, run)
   local each_epoch = o.each_epoch or function() end
   for _, entry in ipairs(run.history) do report(o, entry) end
   if keeper.epoch == 0 then each_epoch(0, o.model) end
@@ -96,6 +109,7 @@ local function train(o, run, line)
     run.replayed = passes.replayed
     if o.group then o.group:check() end
     report(o, entry)
+    if rates then rates.see(entry) end
     run.stopped = ending(o, run, entry, each_epoch(epoch, o.model, entry))
     keeper:after(epoch, run.stopped ~= false or epoch == o.epochs)
     if run.stopped then break end

@@ -22,6 +22,13 @@ function Optimizer:bind(parameters)
   return bound
 end
 
+-- The same with options of its own, which a schedule changes.
+function Optimizer:_copy()
+  local options = {}
+  for name, value in pairs(self.options) do options[name] = value end
+  return optimizer(self.name, options, self._step)
+end
+
 ---One step of every parameter along its gradient. Parameters without one do not change.
 function Optimizer:step()
   if not self._state then check.fail("optimizer:step: bind the optimizer to parameters first") end
@@ -121,6 +128,77 @@ function M.adam(options)
     check.fail("mr.optim.adam: weight_decay is %g, expected 0 with sparse = true, which leaves rows without gradient alone", o.weight_decay)
   end
   return optimizer("adam", o, adam_step)
+end
+
+---@class mr.Clip
+---@field norm number
+local Clip = check.class("mr.Clip")
+
+M.Clip = Clip
+
+---Scales the gradients of parameters.
+---@param parameters mr.Tensor[]|mr.Model
+---@return number  their norm as it was
+function Clip:__call(parameters)
+  if type(parameters) == "table" and getmetatable(parameters) then parameters = parameters:parameters() end
+  return core.clip_gradients(parameters, self.norm)
+end
+
+function Clip:__tostring() return ("clip_gradients{norm = %.17g}"):format(self.norm) end
+
+---Gradient clipping (Pascanu et al. 2013): where the norm of all gradients together is above `norm`, they are scaled down to it. For
+---`mr.fit{clip = ...}`, which also takes the number alone, or between `loss:backward()` and `optimizer:step()`, where it returns the norm as it was.
+---@param options { norm: number }
+---@return mr.Clip
+---Example:
+---```lua
+---local p = mr.tensor{1, 2}:requires_grad();
+---(p * mr.tensor{3, 4}):sum():backward()
+---mr.clip_gradients{norm = 1}{p}, p.grad   --> 5.0, {0.6, 0.8}  mr.Tensor {2} float32
+---```
+function M.clip_gradients(options)
+  local o = check.options("mr.clip_gradients", options, { norm = check.none })
+  if type(o.norm) ~= "number" or not (o.norm > 0 and o.norm < math.huge) then
+    check.fail("mr.clip_gradients: norm is %s, expected a positive number", tostring(o.norm))
+  end
+  return setmetatable({ norm = o.norm }, Clip)
+end
+
+local function adamw_step(state, o)
+  core.adam_step(state, o.lr, o.beta1, o.beta2, o.epsilon, o.weight_decay, false, true)
+end
+
+---AdamW (Loshchilov & Hutter 2019, algorithm 2 with their schedule in lr, as torch.optim.AdamW): before each step of Adam every parameter is
+---multiplied by 1 - lr weight_decay, which is no part of the gradient and of its means. It moves all rows of a parameter that has a gradient.
+---@param options? { lr?: number, beta1?: number, beta2?: number, epsilon?: number, weight_decay?: number }  defaults 1e-3, 0.9, 0.999, 1e-8, 0.01
+---@return mr.Optimizer
+---Example: `mr.optim.adamw{lr = 0.01}.options.weight_decay   --> 0.01`
+function M.adamw(options)
+  return optimizer("adamw", check.options("mr.optim.adamw", options,
+    { lr = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0.01 }), adamw_step)
+end
+
+local function adagrad_step(state, o) core.adagrad_step(state, o.lr, o.epsilon, o.weight_decay) end
+
+---Adagrad (Duchi, Hazan & Singer 2011, as torch.optim.Adagrad): s = s + g^2, p = p - lr g / (sqrt(s) + epsilon), g with weight_decay p added.
+---Rows without a gradient stay, so that a step costs those that have one, unless weights decay.
+---@param options? { lr?: number, epsilon?: number, weight_decay?: number }  defaults 0.01, 1e-10, 0
+---@return mr.Optimizer
+---Example: `tostring(mr.optim.adagrad{lr = 0.1})   --> adagrad{epsilon = 1e-10, lr = 0.1, weight_decay = 0}`
+function M.adagrad(options)
+  return optimizer("adagrad", check.options("mr.optim.adagrad", options, { lr = 0.01, epsilon = 1e-10, weight_decay = 0 }), adagrad_step)
+end
+
+local function rmsprop_step(state, o) core.rmsprop_step(state, o.lr, o.alpha, o.momentum, o.epsilon, o.weight_decay) end
+
+---RMSProp (Hinton 2012, as torch.optim.RMSprop): s = alpha s + (1 - alpha) g^2, d = g / (sqrt(s) + epsilon), p = p - lr d, or with momentum
+---v = momentum v + d, p = p - lr v; g with weight_decay p added. A step visits all rows that ever had a gradient.
+---@param options? { lr?: number, alpha?: number, momentum?: number, epsilon?: number, weight_decay?: number }  defaults 0.01, 0.99, 0, 1e-8, 0
+---@return mr.Optimizer
+---Example: `mr.optim.rmsprop{}.options.alpha   --> 0.99`
+function M.rmsprop(options)
+  return optimizer("rmsprop", check.options("mr.optim.rmsprop", options,
+    { lr = 0.01, alpha = 0.99, momentum = 0, epsilon = 1e-8, weight_decay = 0 }), rmsprop_step)
 end
 
 return M

@@ -47,7 +47,8 @@ end
 ---@return table
 ---Example: `require("moonrank.record").new("paired_t", {p = 0.25, n = 3})   --> paired_t{n = 3, p = 0.25}`
 function M.new(name, fields, index)
-  classes[name] = classes[name] or { __name = name, __index = index, __tostring = function(self) return ("%s{%s}"):format(name, M.fields(self)) end }
+  classes[name] = classes[name] or { __name = name, __index = index,
+    __tostring = function(self) return ("%s{%s}"):format(name, M.fields(self)) end }
   return setmetatable(fields, classes[name])
 end
 

@@ -61,7 +61,7 @@ end
 -- What a training's numbers depend on, as texts.
 local function settings_of(o, data)
   local settings = { model = described(o.model), loss = described(o.loss), optimizer = described(o.optimizer), select = names_of(o.select),
-    measured = names_of(o.measured) }
+    measured = names_of(o.measured), schedule = tostring(o.schedule), clip = tostring(o.clip) }
   for _, role in ipairs{ "train", "valid", "test" } do settings[role] = data[role] or "none" end
   for _, name in ipairs{ "batch", "epochs", "every", "seed", "shuffle", "reduction", "choose_on", "patience" } do
     settings[name] = tostring(o[name])

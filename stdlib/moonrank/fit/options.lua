@@ -2,6 +2,8 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local metric = require "moonrank.metrics.registry"
+local optim = require "moonrank.optim"
+local schedule = require "moonrank.schedule"
 local trials = require "moonrank.sweep.trial"
 
 local M = {}
@@ -131,6 +133,7 @@ function M.checked(options)
     model = none, loss = none, train = none, valid = none, test = none, optimizer = none, batch = 32, epochs = 50, metrics = {},
     select = none, patience = none, every = 1, seed = 1, shuffle = true, reduction = "mean", recipe = none, choose_on = none,
     progress = true, name = "fit", each_epoch = none, parallel = false, checkpoint = none, trial = none,
+    clip = none, schedule = none,
   })
   check_parts(o)
   check.choice("mr.fit", "reduction", o.reduction, { "mean", "sum" })
@@ -140,7 +143,17 @@ function M.checked(options)
   if o.choose_on == "test" and not o.test then
     check.fail("mr.fit: %s chooses the epoch on test, which is missing", o.recipe and "recipe 'published'" or "choose_on = 'test'")
   end
-  o.optimizer = o.optimizer or require("moonrank.optim").adam{}
+  o.optimizer = o.optimizer or optim.adam{}
+  if type(o.clip) == "number" then o.clip = optim.clip_gradients{ norm = o.clip } end
+  if o.clip and getmetatable(o.clip) ~= optim.Clip then
+    check.fail("mr.fit: clip is a %s, expected a norm or mr.clip_gradients{norm = ...}", type(o.clip))
+  end
+  if o.schedule then
+    if not schedule.is(o.schedule) then
+      check.fail("mr.fit: schedule is a %s, expected one of mr.schedule, as mr.schedule.cosine{}", type(o.schedule))
+    end
+    o.optimizer = o.optimizer:_copy()
+  end
   o.metrics = metrics_of(o.metrics, "metrics")
   o.select = selected(o)
   o.judge = o[o.choose_on]

@@ -29,12 +29,20 @@ local cases = {
   { "momentum of items", mf, item_data, function() return mr.optim.sgd{ lr = 1, momentum = 0.9 } end },
   { "sparse adam of items", mf, item_data, function() return mr.optim.adam{ lr = 0.05, sparse = true } end },
   { "adam of a network with dropout", attention, query_data, function() return mr.optim.adam{ lr = 0.01, weight_decay = 1e-4 } end },
+  { "adamw with a plateau", attention, query_data, function() return mr.optim.adamw{ lr = 0.1 } end,
+    options = { schedule = mr.schedule.plateau{ patience = 0, factor = 0.5 }, clip = 0.1 } },
+  { "adagrad with warm-up", mf, item_data, function() return mr.optim.adagrad{ lr = 0.1 } end,
+    options = { schedule = mr.schedule.warmup{ steps = 20, after = mr.schedule.cosine() } } },
+  { "rmsprop with momentum", mf, item_data, function() return mr.optim.rmsprop{ momentum = 0.5 } end },
+  { "rates of a schedule, put off", mf, item_data, function() return mr.optim.adam{ lr = 0.05 } end, put_off = 0,
+    options = { schedule = mr.schedule.step{ every = 2 } } },
 }
 
 local function fit(case, options)
   local all = { model = case[2](), loss = mr.losses.ap{ bound = "minmax" }, optimizer = case[4](), batch = 4, epochs = 5,
     metrics = { "ap", "ndcg", "rr" }, select = { "ndcg", "rr" }, progress = false, name = "spec" }
   for name, value in pairs(case[3]()) do all[name] = value end
+  for name, value in pairs(case.options or {}) do all[name] = value end
   for name, value in pairs(options or {}) do all[name] = value end
   return mr.fit(all), all.model
 end
@@ -137,6 +145,7 @@ describe("mr.fit{checkpoint =}", function()
     fit(cases[1], { checkpoint = path })
     local was = bytes_of(path)
     raises(function() fit(cases[1], { checkpoint = path, seed = 2 }) end, "holds a training with seed = 1, not 2")
+    raises(function() fit(cases[1], { checkpoint = path, clip = 1 }) end, "holds a training with clip = nil, not clip_gradients{norm = 1}")
     raises(function() fit(cases[1], { checkpoint = path, epochs = 9 }) end, "holds a training with epochs = 5, not 9")
     raises(function() fit(cases[1], { checkpoint = path, optimizer = mr.optim.adam{ lr = 0.050000001 } }) end, "with optimizer = adam")
     raises(function() fit(cases[1], { checkpoint = path, loss = mr.losses.ndcg{} }) end, "with loss = ap loss, bound minmax")

@@ -1,0 +1,79 @@
+// RMSProp and Adagrad: steps over the root of squares. Without a gradient a row of Adagrad stays; of RMSProp its
+// squares decay, so that all rows that ever had one are visited.
+#include <cmath>
+#include <utility>
+
+#include "runtime/models/prepared.h"
+#include "runtime/ops/check.h"
+
+namespace mr {
+namespace {
+
+struct Method {
+  double lr, keep, add, momentum, epsilon, decay;
+};
+
+void check_method(const Method& how) {
+  check_rates(how.lr, how.decay);
+  if (!(how.momentum >= 0 && how.momentum < 1))
+    throw ArgumentError("momentum", std::to_string(how.momentum) + ", expected 0 to 1");
+  if (!(how.epsilon >= 0 && std::isfinite(how.epsilon)))
+    throw ArgumentError("epsilon", std::to_string(how.epsilon) + ", expected a number from 0 on");
+}
+
+template <class Real>
+void move(const ParameterState& state, const Prepared& ready, const Method& how) {
+  const int64_t width = width_of(state.parameter);
+  kernels<TrainingKernels<Real>>(state.parameter.device())
+      .root_step(ready.entries, {.parameter = state.parameter.span_to_write<Real>().data,
+                                 .square = state.square.span<Real>().data,
+                                 .velocity = how.momentum > 0 ? state.mean.span<Real>().data : nullptr,
+                                 .gradient = ready.gradient<Real>(width),
+                                 .entries = ready.chosen(width),
+                                 .lr = static_cast<Real>(how.lr),
+                                 .keep = static_cast<Real>(how.keep),
+                                 .add = static_cast<Real>(how.add),
+                                 .momentum = static_cast<Real>(how.momentum),
+                                 .epsilon = static_cast<Real>(how.epsilon),
+                                 .decay = static_cast<Real>(how.decay)});
+}
+
+void step(OptimizerState& all, const Method& how) {
+  check_method(how);
+  const bool history = how.keep != 1 || how.momentum > 0;
+  std::vector<std::pair<ParameterState*, Prepared>> moving;  // prepared before any moves: memory may run out
+  for (ParameterState& state : all.parameters) {
+    if (!has_gradient(state)) continue;
+    moving.emplace_back(&state, prepare(state, {history, how.decay > 0, {}}));
+    if (!state.square.defined()) state.square = zeros_like(state.parameter);
+    if (how.momentum > 0 && !state.mean.defined()) state.mean = zeros_like(state.parameter);
+  }
+  for (auto& [state, ready] : moving) {
+    ++state->steps;
+    with_real(state->parameter.dtype(),
+              [&, &state = state, &ready = ready]<class Real>() { move<Real>(*state, ready, how); });
+    clear_slots(*state, ready);
+  }
+}
+
+void rmsprop_step(OptimizerState& all, double lr, double alpha, double momentum, double epsilon, double decay) {
+  if (!(alpha >= 0 && alpha < 1)) throw ArgumentError("alpha", std::to_string(alpha) + ", expected 0 to 1");
+  step(all, {.lr = lr, .keep = alpha, .add = 1 - alpha, .momentum = momentum, .epsilon = epsilon, .decay = decay});
+}
+
+void adagrad_step(OptimizerState& all, double lr, double epsilon, double decay) {
+  step(all, {.lr = lr, .keep = 1, .add = 1, .momentum = 0, .epsilon = epsilon, .decay = decay});
+}
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable root_step_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&rmsprop_step>("rmsprop_step", "state, lr, alpha, momentum, epsilon, weight_decay", "One step of RMSProp."),
+        op<&adagrad_step>("adagrad_step", "state, lr, epsilon, weight_decay", "One step of Adagrad."),
+    }};
+
+}  // namespace mr

@@ -1,0 +1,160 @@
+-- Schedules: how the learning rate changes in the course of mr.fit. A schedule multiplies the optimizer's own lr; its bits do not depend on the
+-- processor.
+local check = require "moonrank.check"
+local record = require "moonrank.record"
+
+local M = {}
+
+---@class mr.Schedule
+---@field name string
+---@field options table
+local Schedule = check.class("mr.Schedule")
+
+---@class mr.schedule.Plan
+---@field steps integer      of the whole training
+---@field per_epoch integer
+---@field metric? mr.Metric|false  that chooses the epoch; false where there is no validation
+
+local function schedule(name, options, begin) return setmetatable({ name = name, options = options, _begin = begin }, Schedule) end
+
+function Schedule:__tostring() return ("%s{%s}"):format(self.name, record.fields(self.options)) end
+
+---Begins a training: `factor(step)` of lr for each step from 1, and `see(entry)`, which gets every epoch.
+---@param plan mr.schedule.Plan
+---@return { factor: fun(step: integer): number, see: fun(entry: mr.Epoch) }
+function Schedule:begin(plan)
+  local made = self._begin(self.options, plan)
+  made.see = made.see or function() end
+  return made
+end
+
+---The learning rates of a training, step by step, without what depends on validation.
+---@param lr number
+---@param plan { steps: integer, per_epoch: integer }
+---@return number[]
+---Example: `mr.schedule.step{every = 1, factor = 0.5}:rates(8, {steps = 6, per_epoch = 2})[5]   --> 2.0`
+function Schedule:rates(lr, plan)
+  local made, rates = self:begin{ steps = plan.steps, per_epoch = plan.per_epoch }, {}
+  for step = 1, plan.steps do rates[step] = lr * made.factor(step) end
+  return rates
+end
+
+function M.is(value) return getmetatable(value) == Schedule end
+
+-- cos(pi x) for x from 0 to 1, by arithmetic alone: the library's may differ from system to system.
+local function cos_pi(x)
+  if x > 0.5 then return -cos_pi(1 - x) end
+  local square, sum, term = (math.pi * x) * (math.pi * x), 1.0, 1.0
+  for k = 1, 12 do
+    term = -term * square / ((2 * k - 1) * (2 * k))
+    sum = sum + term
+  end
+  return sum
+end
+
+local function number_in(where, o, name, low, high)
+  local value = o[name]
+  if type(value) ~= "number" or not (value >= low and value <= high) then
+    check.fail("%s: %s is %s, expected a number from %g to %g", where, name, tostring(value), low, high)
+  end
+end
+
+local function integer_from(where, o, name, least)
+  if math.type(o[name]) ~= "integer" or o[name] < least then
+    check.fail("%s: %s is %s, expected an integer of at least %d", where, name, tostring(o[name]), least)
+  end
+end
+
+-- A factor of 0 would be no step.
+local function factor_option(where, o)
+  number_in(where, o, "factor", 0, 1)
+  if o.factor == 0 then check.fail("%s: factor is 0, expected more", where) end
+end
+
+---Cosine annealing (Loshchilov & Hutter 2017, eq. 5, without restarts): with t of T steps taken, lr times low + (1 - low) (1 + cos(pi t / T)) / 2.
+---T is the whole training, or `epochs`, after which it stays at low.
+---@param options? { low?: number, epochs?: integer }  low: share of lr at the end (default 0)
+---@return mr.Schedule
+---Example: `mr.schedule.cosine{low = 0.1}:rates(1, {steps = 4, per_epoch = 2})[3]   --> 0.55`
+function M.cosine(options)
+  local where = "mr.schedule.cosine"
+  local o = check.options(where, options, { low = 0, epochs = check.none })
+  number_in(where, o, "low", 0, 1)
+  if o.epochs then integer_from(where, o, "epochs", 1) end
+  return schedule("cosine", o, function(at, plan)
+    local whole = at.epochs and at.epochs * plan.per_epoch or plan.steps
+    if at.low == 0 and whole < plan.steps then check.fail("%s: low is 0 and training goes on after its epochs: give low", where) end
+    return { factor = function(step)
+      if step > whole then return at.low end
+      return at.low + (1 - at.low) * 0.5 * (1 + cos_pi((step - 1) / whole))
+    end }
+  end)
+end
+
+---Multiplies lr by `factor` after every so many epochs.
+---@param options { every: integer, factor?: number }  factor: default 0.1
+---@return mr.Schedule
+---Example: `mr.schedule.step{every = 10}   --> step{every = 10, factor = 0.1}`
+function M.step(options)
+  local where = "mr.schedule.step"
+  local o = check.options(where, options, { every = check.none, factor = 0.1 })
+  integer_from(where, o, "every", 1)
+  factor_option(where, o)
+  return schedule("step", o, function(at, plan)
+    return { factor = function(step)
+      local factor = 1.0
+      for _ = 1, (step - 1) // (plan.per_epoch * at.every) do factor = factor * at.factor end
+      return factor
+    end }
+  end)
+end
+
+---Rises from lr / n in the first step to lr in step n, then stays, or follows another schedule, whose first step comes next.
+---@param options { steps?: integer, epochs?: integer, after?: mr.Schedule }  n: steps, or those of so many epochs
+---@return mr.Schedule
+---Example: `mr.schedule.warmup{steps = 4, after = mr.schedule.step{every = 1}}:rates(1, {steps = 9, per_epoch = 3})[8]   --> 0.1`
+function M.warmup(options)
+  local where = "mr.schedule.warmup"
+  local o = check.options(where, options, { steps = check.none, epochs = check.none, after = check.none })
+  if (o.steps == nil) == (o.epochs == nil) then check.fail("%s: one of steps and epochs says how long", where) end
+  integer_from(where, o, o.steps and "steps" or "epochs", 1)
+  if o.after and not M.is(o.after) then check.fail("%s: after is a %s, expected a schedule", where, type(o.after)) end
+  return schedule("warmup", o, function(at, plan)
+    local n = at.steps or at.epochs * plan.per_epoch
+    local rest = { steps = math.max(1, plan.steps - n), per_epoch = plan.per_epoch, metric = plan.metric }
+    local after = at.after and at.after:begin(rest) or { factor = function() return 1.0 end }
+    return { factor = function(step) return step <= n and step / n or after.factor(step - n) end, see = after.see }
+  end)
+end
+
+---Multiplies lr by `factor` when the first metric of `select` was no better on validation for more than `patience` validated epochs; then
+---counts anew.
+---@param options? { factor?: number, patience?: integer, low?: number }  defaults 0.1, 10, and 0: lr is multiplied by no less than low in all
+---@return mr.Schedule
+---Example: `mr.schedule.plateau{patience = 3}   --> plateau{factor = 0.1, low = 0, patience = 3}`
+function M.plateau(options)
+  local where = "mr.schedule.plateau"
+  local o = check.options(where, options, { factor = 0.1, patience = 10, low = 0 })
+  factor_option(where, o)
+  number_in(where, o, "low", 0, 1)
+  integer_from(where, o, "patience", 0)
+  return schedule("plateau", o, function(at, plan)
+    if plan.metric == false then check.fail("%s: there is no validation to follow: mr.fit{valid = ...}", where) end
+    local factor, best, bad = 1.0, nil, 0
+    return {
+      factor = function() return factor end,
+      see = function(entry)
+        local value = entry.metrics[plan.metric.name]
+        if value == nil then return end
+        if plan.metric:better(value, best) then
+          best, bad = value, 0
+        else
+          bad = bad + 1
+        end
+        if bad > at.patience then factor, bad = math.max(at.low, factor * at.factor), 0 end
+      end,
+    }
+  end)
+end
+
+return M
