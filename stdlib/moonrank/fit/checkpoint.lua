@@ -35,18 +35,23 @@ function M.options(given, trial)
   return o
 end
 
--- An object as the options that made it.
+local function field(of, name)
+  local ok, value = pcall(function() return of[name] end)
+  return ok and value or nil
+end
+
+local function text_of(value)
+  if type(value) == "table" then return "{" .. table.concat(value, ",") .. "}" end
+  return math.type(value) == "float" and ("%.17g"):format(value) or tostring(value)
+end
+
+-- An object as the options that made it: an optimizer, a model, a loss.
 local function described(thing)
-  local ok, options = pcall(function() return thing.options or thing.config end)
-  if ok and type(options) == "table" then
-    local _, name = pcall(function() return thing.options and thing.name or thing.kind end)
+  local options = field(thing, "options") or field(thing, "config")
+  if type(options) == "table" then
     local parts = {}
-    for _, key in ipairs(check.names(options)) do
-      local value = options[key]
-      if type(value) == "table" then value = table.concat(value, ",") end
-      parts[#parts + 1] = ("%s = %s"):format(key, math.type(value) == "float" and ("%.17g"):format(value) or tostring(value))
-    end
-    return ("%s{%s}"):format(name, table.concat(parts, ", "))
+    for i, key in ipairs(check.names(options)) do parts[i] = ("%s = %s"):format(key, text_of(options[key])) end
+    return ("%s{%s}"):format(field(thing, "kind") or field(thing, "name") or "", table.concat(parts, ", "))
   end
   local meta = debug.getmetatable(thing)
   return type(meta) == "table" and meta.__tostring and tostring(thing) or "the script's own"
@@ -160,8 +165,8 @@ end
 
 -- Model, optimiser and run as the file has them.
 local function resume(self, names, tensors, texts)
-  compare(self, texts)
   local o, run = self._o, self._run
+  if not o.group or o.group.rank == 0 then compare(self, texts) end  -- other processes take what the first one has
   local epoch = integer_in(texts, "epoch", o.epochs)
   local by_name, of_optimizer = {}, { {}, {} }
   for i, name in ipairs(names) do

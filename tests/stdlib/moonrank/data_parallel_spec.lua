@@ -70,7 +70,8 @@ end)
 local script = [[
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local args = mr.args{ kind = "mf", dtype = "float64", batch = 8, reduction = "mean", epochs = 4, out = "model", adam = false, slow = false }
+local args = mr.args{ kind = "mf", dtype = "float64", batch = 8, reduction = "mean", epochs = 4, out = "model", adam = false, slow = false,
+  checkpoint = "", stop = 0 }
 local data, model
 if args.kind == "mf" then
   local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 200, seed = 1 }:binarize(4)
@@ -88,7 +89,11 @@ end
 local optimizer = args.adam and mr.optim.adam{ lr = 0.01 } or mr.optim.sgd{ lr = 0.05, momentum = 0.5 }
 local run = mr.fit{ model = model, loss = mr.losses.ndcg{ bound = "minmax" }, train = data, valid = data, batch = args.batch,
   epochs = args.epochs, metrics = {"ndcg"}, seed = 1, reduction = args.reduction, optimizer = optimizer, parallel = true, progress = false,
-  each_epoch = function() if args.slow then core.wait_for({}, 0.1) end end }
+  checkpoint = args.checkpoint ~= "" and args.checkpoint or nil,
+  each_epoch = function(epoch)
+    if args.slow then core.wait_for({}, 0.1) end
+    if args.stop == epoch and epoch > 0 then error "stopped" end
+  end }
 model:save(args.out .. "_" .. core.launched())
 print(("%.12g %d"):format(run.history[#run.history].loss, #run.history))
 ]]
@@ -149,6 +154,17 @@ it("Ctrl-C ends all after the same batch", function()
     sweeps.signal(sweeps.children(id)[2], "TERM")
     sweeps.finish(folder)
     equal(worst_difference(parameters_of(folder, "model_0"), parameters_of(folder, "model_1")), 0)
+  end)
+end)
+
+it("goes on from a checkpoint, which the first process writes, to the same bits", function()
+  in_folder(function(folder)
+    train_as(folder, 2, "--kind mf --adam")
+    local whole = parameters_of(folder, "m2_0")
+    local status = sweeps.run(folder, "train.lua", "--kind mf --adam --checkpoint fit.safetensors --stop 3", mpirun)
+    equal(status, 1)
+    train_as(folder, 2, "--kind mf --adam --checkpoint fit.safetensors")
+    for rank = 0, 1 do equal(worst_difference(parameters_of(folder, "m2_" .. rank), whole), 0) end
   end)
 end)
 

@@ -22,7 +22,23 @@ end
 local function item_data() return { train = fold.train, valid = fold.valid, test = fold.test } end
 local function query_data() return { train = queries, valid = queries, test = queries } end
 
+-- A model with a buffer, whose mean moves with every batch, and with random numbers that name no seed.
+mr.models.define("spec_centred", {
+  parameters = function() return { weights = mr.uniform({ 6, 1 }, { low = -1, high = 1, seed = 3 }) } end,
+  buffers = function() return { mean = mr.zeros(6) } end,
+  forward = function(self, batch)
+    local x = batch.features
+    if batch.training then
+      self.mean = self.mean * 0.9 + x:mean(1) * 0.1
+      x = x + mr.normal(x:shape()) * 0.1
+    end
+    return (x - self.mean):matmul(self.weights):tanh():reshape(batch.lists.rows)
+  end,
+})
+
 local cases = {
+  { "a model with buffers and random numbers", function() return mr.models.spec_centred{} end, query_data,
+    function() return mr.optim.adam{ lr = 0.05 } end },
   { "adam of items", mf, item_data, function() return mr.optim.adam{ lr = 0.05 } end },
   { "adam of items, put off", mf, item_data, function() return mr.optim.adam{ lr = 0.05 } end, put_off = 0 },
   { "momentum of items, put off", mf, item_data, function() return mr.optim.sgd{ lr = 1, momentum = 0.9 } end, put_off = 0 },
@@ -126,7 +142,7 @@ describe("mr.fit{checkpoint =}", function()
       os.remove(path)
       options.path, epochs = path, {}
       local was
-      fit(cases[1], { checkpoint = options, each_epoch = function(epoch)
+      fit(cases[2], { checkpoint = options, each_epoch = function(epoch)
         local now = core.is_file(path) and bytes_of(path) or ""
         if epoch > 1 and now ~= was then epochs[#epochs + 1] = epoch - 1 end
         was = now
@@ -142,24 +158,24 @@ describe("mr.fit{checkpoint =}", function()
   it("refuses the file of another training, and leaves it as it is", function()
     local path = path_of "other"
     os.remove(path)
-    fit(cases[1], { checkpoint = path })
+    fit(cases[2], { checkpoint = path })
     local was = bytes_of(path)
-    raises(function() fit(cases[1], { checkpoint = path, seed = 2 }) end, "holds a training with seed = 1, not 2")
-    raises(function() fit(cases[1], { checkpoint = path, clip = 1 }) end, "holds a training with clip = nil, not clip_gradients{norm = 1}")
-    raises(function() fit(cases[1], { checkpoint = path, epochs = 9 }) end, "holds a training with epochs = 5, not 9")
-    raises(function() fit(cases[1], { checkpoint = path, optimizer = mr.optim.adam{ lr = 0.050000001 } }) end, "with optimizer = adam")
-    raises(function() fit(cases[1], { checkpoint = path, loss = mr.losses.ndcg{} }) end, "with loss = ap loss, bound minmax")
-    raises(function() fit(cases[1], { checkpoint = path, train = fold.valid }) end, "with train = ")
-    raises(function() fit(cases[1], { checkpoint = path, model = mr.models.mf{ users = 99, items = 400, factors = 2 } }) end, "with model")
+    raises(function() fit(cases[2], { checkpoint = path, seed = 2 }) end, "holds a training with seed = 1, not 2")
+    raises(function() fit(cases[2], { checkpoint = path, clip = 1 }) end, "holds a training with clip = nil, not clip_gradients{norm = 1}")
+    raises(function() fit(cases[2], { checkpoint = path, epochs = 9 }) end, "holds a training with epochs = 5, not 9")
+    raises(function() fit(cases[2], { checkpoint = path, optimizer = mr.optim.adam{ lr = 0.050000001 } }) end, "with optimizer = adam")
+    raises(function() fit(cases[2], { checkpoint = path, loss = mr.losses.ndcg{} }) end, "with loss = ap loss, bound minmax")
+    raises(function() fit(cases[2], { checkpoint = path, train = fold.valid }) end, "with train = ")
+    raises(function() fit(cases[2], { checkpoint = path, model = mr.models.mf{ users = 99, items = 400, factors = 2 } }) end, "with model")
     equal(bytes_of(path), was)
     local model = path_of "model"
     mf():save(model)
-    raises(function() fit(cases[1], { checkpoint = model }) end, "holds 'moonrank model 1', expected 'moonrank fit'")
+    raises(function() fit(cases[2], { checkpoint = model }) end, "holds 'moonrank model 1', expected 'moonrank fit'")
     core.write_file(path_of "text", "no tensors")
-    raises(function() fit(cases[1], { checkpoint = path_of "text" }) end, "text.safetensors")
-    raises(function() fit(cases[1], { checkpoint = 7 }) end, "checkpoint is a number")
-    raises(function() fit(cases[1], { checkpoint = { path = path, epoch = 2 } }) end, "did you mean 'epochs'?")
-    raises(function() fit(cases[1], { checkpoint = true }) end, "trial is missing")
+    raises(function() fit(cases[2], { checkpoint = path_of "text" }) end, "text.safetensors")
+    raises(function() fit(cases[2], { checkpoint = 7 }) end, "checkpoint is a number")
+    raises(function() fit(cases[2], { checkpoint = { path = path, epoch = 2 } }) end, "did you mean 'epochs'?")
+    raises(function() fit(cases[2], { checkpoint = true }) end, "trial is missing")
   end)
 
   -- The file with one thing changed.
@@ -182,9 +198,9 @@ describe("mr.fit{checkpoint =}", function()
     core.put_off_from(0)
     local path = path_of "hostile"
     os.remove(path)
-    fit(cases[2], { checkpoint = path })
+    fit(cases[3], { checkpoint = path })
     local function refused(message, change)
-      raises(function() fit(cases[2], { checkpoint = changed(path, change) }) end, message)
+      raises(function() fit(cases[3], { checkpoint = changed(path, change) }) end, message)
     end
     local function ints(t) return mr.tensor(t, { dtype = "int64" }) end
     refused("epoch is '99'", function(_, texts) texts.epoch = "99" end)
@@ -207,7 +223,7 @@ describe("mr.fit{checkpoint =}", function()
     refused("a rate is not positive", function(x) x["optimizer.1.rates"] = x["optimizer.1.rates"] * -1 end)
     refused("settings are not", function(x) x["optimizer.1.settings"] = mr.tensor({ 2, 2, 0, 1 }, { dtype = "float64" }) end)
     refused("not as many rates", function(x) x["optimizer.1.counts"] = ints{ 1, 0 } end)
-    check(pcall(fit, cases[2], { checkpoint = { path = changed(path, function() end) } }), "unchanged it goes on")
+    check(pcall(fit, cases[3], { checkpoint = { path = changed(path, function() end) } }), "unchanged it goes on")
     core.put_off_from(before)
   end)
 end)
