@@ -39,8 +39,6 @@ function Schedule:rates(lr, plan)
   return rates
 end
 
-function M.is(value) return getmetatable(value) == Schedule end
-
 -- cos(pi x) for x from 0 to 1, by arithmetic alone: the library's may differ from system to system.
 local function cos_pi(x)
   if x > 0.5 then return -cos_pi(1 - x) end
@@ -118,7 +116,7 @@ function M.warmup(options)
   local o = check.options(where, options, { steps = check.none, epochs = check.none, after = check.none })
   if (o.steps == nil) == (o.epochs == nil) then check.fail("%s: one of steps and epochs says how long", where) end
   integer_from(where, o, o.steps and "steps" or "epochs", 1)
-  if o.after and not M.is(o.after) then check.fail("%s: after is a %s, expected a schedule", where, type(o.after)) end
+  if o.after and getmetatable(o.after) ~= Schedule then check.fail("%s: after is a %s, expected a schedule", where, type(o.after)) end
   return schedule("warmup", o, function(at, plan)
     local n = at.steps or at.epochs * plan.per_epoch
     local rest = { steps = math.max(1, plan.steps - n), per_epoch = plan.per_epoch, metric = plan.metric }

@@ -1,9 +1,9 @@
 -- What mr.fit was given, checked before the first step: names, and whether the model fits the data.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local clip = require "moonrank.fit.clip"
 local metric = require "moonrank.metrics.registry"
 local optim = require "moonrank.optim"
-local schedule = require "moonrank.schedule"
 local trials = require "moonrank.sweep.trial"
 
 local M = {}
@@ -12,6 +12,12 @@ local M = {}
 local function callable(value)
   local meta = type(value) == "function" or debug.getmetatable(value)
   return meta == true or type(meta) == "table" and meta.__call ~= nil
+end
+
+-- Whether a value is of a class of the standard library.
+local function is_of(value, class)
+  local meta = getmetatable(value)
+  return type(meta) == "table" and rawget(meta, "__name") == class
 end
 
 -- A field, or a method, of an object that may be the script's own and lack it.
@@ -144,12 +150,12 @@ function M.checked(options)
     check.fail("mr.fit: %s chooses the epoch on test, which is missing", o.recipe and "recipe 'published'" or "choose_on = 'test'")
   end
   o.optimizer = o.optimizer or optim.adam{}
-  if type(o.clip) == "number" then o.clip = optim.clip_gradients{ norm = o.clip } end
-  if o.clip and getmetatable(o.clip) ~= optim.Clip then
+  if type(o.clip) == "number" then o.clip = clip.clip_gradients{ norm = o.clip } end
+  if o.clip and not is_of(o.clip, "mr.Clip") then
     check.fail("mr.fit: clip is a %s, expected a norm or mr.clip_gradients{norm = ...}", type(o.clip))
   end
   if o.schedule then
-    if not schedule.is(o.schedule) then
+    if not is_of(o.schedule, "mr.Schedule") then
       check.fail("mr.fit: schedule is a %s, expected one of mr.schedule, as mr.schedule.cosine{}", type(o.schedule))
     end
     o.optimizer = o.optimizer:_copy()

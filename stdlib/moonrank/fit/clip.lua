@@ -1,0 +1,39 @@
+-- Gradients of a step, made no longer than a norm.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+---@class mr.Clip
+---@field norm number
+local Clip = check.class("mr.Clip")
+
+---Scales the gradients of parameters.
+---@param parameters mr.Tensor[]|mr.Model
+---@return number  their norm as it was
+function Clip:__call(parameters)
+  if type(parameters) == "table" and getmetatable(parameters) then parameters = parameters:parameters() end
+  return core.clip_gradients(parameters, self.norm)
+end
+
+function Clip:__tostring() return ("clip_gradients{norm = %.17g}"):format(self.norm) end
+
+---Gradient clipping (Pascanu et al. 2013): where the norm of all gradients together is above `norm`, they are scaled down to it. For
+---`mr.fit{clip = ...}`, which also takes the number alone, or between `loss:backward()` and `optimizer:step()`, where it returns the norm as it was.
+---@param options { norm: number }
+---@return mr.Clip
+---Example:
+---```lua
+---local p = mr.tensor{1, 2}:requires_grad();
+---(p * mr.tensor{3, 4}):sum():backward()
+---mr.clip_gradients{norm = 1}{p}, p.grad   --> 5.0, {0.6, 0.8}  mr.Tensor {2} float32
+---```
+function M.clip_gradients(options)
+  local o = check.options("mr.clip_gradients", options, { norm = check.none })
+  if type(o.norm) ~= "number" or not (o.norm > 0 and o.norm < math.huge) then
+    check.fail("mr.clip_gradients: norm is %s, expected a positive number", tostring(o.norm))
+  end
+  return setmetatable({ norm = o.norm }, Clip)
+end
+
+return M
