@@ -130,6 +130,20 @@ local function check_trial(o)
     table.concat(names, ", "))
 end
 
+-- Clipping and the schedule, which changes a copy of the optimizer.
+local function check_steps(o)
+  if type(o.clip) == "number" then o.clip = clip.clip_gradients{ norm = o.clip } end
+  if o.clip and not is_of(o.clip, "mr.Clip") then
+    check.fail("mr.fit: clip is a %s, expected a norm or mr.clip_gradients{norm = ...}", type(o.clip))
+  end
+  if o.schedule then
+    if not is_of(o.schedule, "mr.Schedule") then
+      check.fail("mr.fit: schedule is a %s, expected one of mr.schedule, as mr.schedule.cosine{}", type(o.schedule))
+    end
+    o.optimizer = o.optimizer:_copy()
+  end
+end
+
 ---The options with defaults, checked.
 ---@param options mr.FitOptions
 ---@return table
@@ -150,16 +164,7 @@ function M.checked(options)
     check.fail("mr.fit: %s chooses the epoch on test, which is missing", o.recipe and "recipe 'published'" or "choose_on = 'test'")
   end
   o.optimizer = o.optimizer or optim.adam{}
-  if type(o.clip) == "number" then o.clip = clip.clip_gradients{ norm = o.clip } end
-  if o.clip and not is_of(o.clip, "mr.Clip") then
-    check.fail("mr.fit: clip is a %s, expected a norm or mr.clip_gradients{norm = ...}", type(o.clip))
-  end
-  if o.schedule then
-    if not is_of(o.schedule, "mr.Schedule") then
-      check.fail("mr.fit: schedule is a %s, expected one of mr.schedule, as mr.schedule.cosine{}", type(o.schedule))
-    end
-    o.optimizer = o.optimizer:_copy()
-  end
+  check_steps(o)
   o.metrics = metrics_of(o.metrics, "metrics")
   o.select = selected(o)
   o.judge = o[o.choose_on]
