@@ -139,6 +139,7 @@ function core.cache_folder() end
 ---@param dim integer
 ---@return mr.Tensor
 function core.cat(tensors, dim) end
+
 ---For each user all items but the excluded, ascending; targets are relevant.
 ---@param users mr.Tensor
 ---@param targets mr.UserItems
@@ -485,10 +486,6 @@ function core.is_file(path) end
 ---@return boolean
 function core.is_terminal(descriptor) end
 
----Vectors or matrices of int64 one after the other.
----@param parts mr.Tensor[]
----@return mr.Tensor
-function core.join_indices(parts) end
 ---Of every item the k nearest by the cosine of the users that have them.
 ---@param known mr.UserItems
 ---@param k integer
@@ -505,11 +502,6 @@ function core.join_lists(parts) end
 ---@param parts mr.Tensor[]
 ---@return mr.Tensor
 function core.join_rows(parts) end
-
----The entries of tensors of one type, one after the other.
----@param parts mr.Tensor[]
----@return mr.Tensor
-function core.join_vectors(parts) end
 
 ---JSON objects as columns: the names, and the values by name.
 ---@param texts string[]
@@ -1040,6 +1032,7 @@ function core.save_tensors(path, format, names, tensors, keys, values) end
 ---@param how string
 ---@return mr.Tensor
 function core.scale_lists(x, lists, columns, how) end
+
 ---Sets the gradient that a leaf has collected, or clears it.
 ---@param x mr.Tensor
 ---@param grad? mr.Tensor
@@ -1236,6 +1229,13 @@ function core.terminal_width() end
 ---@return integer
 function core.threads(n) end
 
+---Rows and scores of the first k of every list; of tied rows the lower first.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param k integer
+---@return { rows: mr.Tensor, scores: mr.Tensor, sizes: mr.Tensor }
+function core.top_rows(scores, lists, k) end
+
 ---The first k entries of that order, and their numbers.
 ---@param x mr.Tensor
 ---@param k integer
@@ -1244,12 +1244,6 @@ function core.threads(n) end
 ---@return mr.Tensor
 ---@return mr.Tensor
 function core.topk(x, k, dim, largest) end
----Rows and scores of the first k of every list; of tied rows the lower first.
----@param scores mr.Tensor
----@param lists mr.Lists
----@param k integer
----@return { rows: mr.Tensor, scores: mr.Tensor, sizes: mr.Tensor }
-function core.top_rows(scores, lists, k) end
 
 ---Makes the tensor a leaf that collects gradients.
 ---@param x mr.Tensor
@@ -1261,6 +1255,7 @@ function core.track(x) end
 ---@param what string
 ---@return mr.Tensor
 function core.typical_values(x, columns, what) end
+
 ---Windows of pictures: of {pictures, channels, height, width} a tensor of {pictures, channels, entries of a window, windows}; `outside` is what stands beyond the edges.
 ---@param x mr.Tensor
 ---@param size integer[]
