@@ -258,6 +258,8 @@ function Dataset:__tostring()
   return ("%s: %d lists, %d rows, %s"):format(self.name, self.count, self.lists.rows, what)
 end
 
+local joins = { lists = core.join_lists, features = core.join_rows }
+
 ---Datasets one after the other, with the inputs that the first has.
 ---@param parts mr.Dataset[]
 ---@param name string
@@ -274,8 +276,7 @@ function M.join(parts, name)
       end
       all[i] = part[input] or nil
     end
-    local join = input == "lists" and core.join_lists or input == "features" and core.join_rows or core.cat
-    if #all > 0 then joined[input] = join(all, 1) end
+    if #all > 0 then joined[input] = joins[input] and joins[input](all) or core.cat(all, 1) end
   end
   return M.new(joined)
 end

@@ -100,7 +100,7 @@ describe("a number that is none", function()
     local train = queries(6)
     local rows = train.features:totable()
     rows[train.lists.sizes:totable()[1] + 2][4] = 0 / 0
-    local bad = mr.data.dataset{ lists = train.lists, features = mr.tensor(rows) }
+    local bad = mr.data.dataset{ lists = train.lists, features = mr.tensor(rows), missing = true }
     raises(function() fit{ train = bad } end, "epoch 1, batch 1 of 4, list 2 of the batch: the features of row")
     raises(function() fit{ optimizer = mr.optim.sgd{ lr = 1e38 }, loss = mr.losses.ranknet() } end,
       "of the model's parameters is not finite, which the step before made it")
