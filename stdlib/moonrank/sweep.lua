@@ -161,9 +161,10 @@ local calls, running = 0, false
 
 ---Runs every trial of a study that has not ended yet, and returns the study's results. Each trial is a row of the store as soon as it begins;
 ---what it returned, or why it failed, is written when it ends. Running the same script again continues where it stopped: a changed space,
----sampler, seed or setting is an error that names it, unless `force = true`. So is another `run`, or another function, value, module or definition
----that it uses; comments, prints and analysis outside of it may change, and variables and tables that trials change are not compared. So are other data: a trial keeps the fingerprints of what
----it gave to mr.fit and mr.evaluate, and is begun once more, up to there, before its results are returned to a later run. A study with trials to
+---sampler, seed or setting is an error that names it, unless `force = true`. So is another `run`, or another function, value, global, module
+---or definition that it uses; comments, prints and analysis outside of it may change, and what trials assign is not compared. Other data are an
+---error, too: a trial keeps the fingerprints of what it gave to mr.fit and mr.evaluate, and is begun once more, up to there, before its results are
+---returned to a later run. A study with trials to
 ---run goes on under the numerics that all others had (`moonrank --version` says which), unless `mix_numerics = true`. Trials run in other
 ---processes, which start this script anew and take trials where it calls `mr.sweep`; what is printed there goes to a file beside the store.
 ---Results do not depend on how many there are. Of a grid without a pruner, trials that have a value of a parameter first begin before the others,

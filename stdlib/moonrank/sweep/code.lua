@@ -5,16 +5,18 @@ local bytecode = require "moonrank.sweep.bytecode"
 local check = require "moonrank.check"
 local definitions = require "moonrank.definitions"
 local fingerprint = require "moonrank.data.fingerprint"
+local record = require "moonrank.record"
 
 local M = {}
 
--- Tables are what they were when a sweep first saw them, modules those that were loaded then: trials may fill a cache or load more, in one
--- process and not in another.
-local known, modules = setmetatable({}, { __mode = "k" }), nil
+local modules  -- those that were loaded when a sweep first looked: trials may load more, in one process and not in another
 
 local function digest(text) return core.sha256(text):sub(1, 12) end
 
 local function is_library(name) return name == "moonrank" or name:match "^moonrank%." end
+
+local base = { "assert", "collectgarbage", "dofile", "error", "getmetatable", "ipairs", "load", "loadfile", "next", "pairs", "pcall",
+  "print", "rawequal", "rawget", "rawlen", "rawset", "require", "select", "setmetatable", "tonumber", "tostring", "type", "warn", "xpcall" }
 
 -- Values of the program itself, which its version and the numerics' name stand for.
 local function own_values()
@@ -27,6 +29,7 @@ local function own_values()
     end
   end
   for _, name in ipairs{ "string", "table", "math", "io", "os", "utf8", "coroutine", "debug", "package" } do add(package.loaded[name]) end
+  for _, name in ipairs(base) do own[rawget(_G, name) or name] = true end
   for name, value in next, package.loaded do
     if is_library(name) and type(value) == "table" then own[value] = true end
   end
@@ -49,13 +52,16 @@ local function plain_source(path)
   return table.concat(lines, "\n")
 end
 
+-- The line of a module by its name, or nil where it is the program's own, or none.
+local function module_line(name)
+  local path = not is_library(name) and package.searchpath(name, package.path)
+  return path and ("module %s %s"):format(name, digest(plain_source(path))) or nil
+end
+
 local function loaded_modules()
   if modules then return modules end
   modules = {}
-  for _, name in ipairs(check.names(package.loaded)) do
-    local path = not is_library(name) and package.searchpath(name, package.path)
-    if path then modules[#modules + 1] = ("module %s %s"):format(name, digest(plain_source(path))) end
-  end
+  for _, name in ipairs(check.names(package.loaded)) do modules[#modules + 1] = module_line(name) end
   return modules
 end
 
@@ -64,25 +70,59 @@ local Reached = check.class("mr.sweep.Reached")
 
 local function add(self, form, ...) self.lines[#self.lines + 1] = form:format(...) end
 
--- A function is its bytecode and its upvalues. Those of the program are looked into for functions of the script alone.
+-- The files that a function loads when it is called, where their names are written in it.
+local function add_loaded(self, path, names, texts)
+  local found = false
+  for _, text in ipairs(check.names(texts)) do
+    local is_name = names.require and text:match "^[%w_%-]+[%w_%-.]*$"
+    local line = is_name and (is_library(text) and "" or module_line(text))
+      or (names.dofile or names.loadfile) and core.is_file(text) and ("file %s %s"):format(text, digest(plain_source(text)))
+    if line and line ~= "" then add(self, "%s", line) end
+    found = found or line
+  end
+  if not found then add(self, "unseen %s: what it loads", path) end
+end
+
+-- The globals that a function reads, but for the program's own.
+local function add_globals(self, path, environment, names)
+  for _, name in ipairs(check.names(names)) do
+    local value = rawget(environment, name)
+    if value == nil then value = rawget(_G, name) end
+    self:value(("%s.%s"):format(path, name), value)
+  end
+end
+
+local function add_upvalues(self, path, f, uses)
+  for i = 1, math.huge do
+    local name, value = debug.getupvalue(f, i)
+    if not name then return end
+    local assigned, read = uses.assigns[i - 1] or {}, uses.reads[i - 1] or {}
+    if name == "_ENV" then
+      for written in pairs(assigned) do read[written] = nil end
+      add_globals(self, path, value, read)
+      if read.require or read.dofile or read.loadfile then add_loaded(self, path, read, uses.texts) end
+    elseif not assigned[true] or type(value) == "function" then  -- what trials change is no part of what they are
+      self:value(("%s.%s"):format(path, name), value, assigned)
+    end
+  end
+end
+
+-- A function is its bytecode, its upvalues and the globals that it reads. Those of the program are looked into for functions of the script alone.
 local function add_function(self, path, f)
   local info = debug.getinfo(f, "S")
-  local ours = info.source:match "^@stdlib/"
   if info.what == "C" then
     if not self.own[f] then add(self, "unseen %s: a function of another library", path) end
     return
   end
-  local assigns = {}
-  if not ours then
-    local text
-    text, assigns = bytecode.of(f)
+  if not info.source:match "^@stdlib/" then
+    local text, uses = bytecode.of(f)
     add(self, "function %s %s", path, digest(text))
+    return add_upvalues(self, path, f, uses)
   end
   for i = 1, math.huge do
     local name, value = debug.getupvalue(f, i)
-    if not name then break end
-    local counter = assigns[i] and type(value) ~= "function"  -- what trials change is no part of what they are
-    if type(value) == "function" or not ours and not counter then self:value(("%s.%s"):format(path, name), value) end
+    if not name then return end
+    if type(value) == "function" then self:value(("%s.%s"):format(path, name), value) end
   end
 end
 
@@ -101,37 +141,29 @@ local function sorted_keys(t)
   return keys, others
 end
 
--- Plain data are one checksum; functions in them are seen one by one.
-local function contents(self, t)
+-- Plain data are one checksum; functions in them are seen one by one. Fields that trials assign are left out.
+local function add_contents(self, path, t, assigned)
   local keys, others = sorted_keys(t)
-  local plain, lines, outer, seen = { ("%d other keys"):format(others) }, {}, self.lines, self.seen
-  self.seen = { [t] = true }  -- what it holds does not depend on how it is reached
+  local plain, outer = { ("%d other keys"):format(others) }, self.lines
   for _, key in ipairs(keys) do
-    self.lines = {}
-    self:value("." .. core.safe_text(tostring(key)), rawget(t, key))
-    for _, line in ipairs(self.lines) do
-      local is_plain = line:match "^value " or line:match "^table "
-      table.insert(is_plain and plain or lines, line)
+    if not assigned[key] then
+      self.lines = {}
+      self:value(("%s.%s"):format(path, core.safe_text(tostring(key))), rawget(t, key))
+      for _, line in ipairs(self.lines) do
+        table.insert((line:match "^value " or line:match "^table ") and plain or outer, line)
+      end
     end
   end
-  self.lines, self.seen = outer, seen
-  table.insert(lines, 1, ("table  %s"):format(digest(table.concat(plain, "\n"))))
-  return lines
+  self.lines = outer
+  add(self, "table %s %s", path, digest(table.concat(plain, "\n")))
 end
 
-local function add_table(self, path, t)
+local function add_table(self, path, t, assigned)
   local meta = debug.getmetatable(t)
   local class = type(meta) == "table" and rawget(meta, "__name")
   local ours = type(class) == "string" and class:match "^mr%."
   if class == "mr.Args" or fingerprint.of(t) then return end  -- settings, data: these are compared by themselves
-  if not known[t] then
-    known[t] = {}  -- where it holds itself
-    known[t] = contents(self, t)
-  end
-  for _, line in ipairs(known[t]) do
-    local word, rest = line:match "^(%w+) (.*)$"
-    add(self, "%s %s%s", word, path, rest)
-  end
+  add_contents(self, path, t, assigned)
   if type(meta) == "table" and not ours then self:value(path .. " metatable", meta) end
 end
 
@@ -140,6 +172,7 @@ local function add_userdata(self, path, x)
   if fingerprint.of(x) then return end
   local meta = debug.getmetatable(x)
   local class = type(meta) == "table" and rawget(meta, "__name")
+  if class == "mr.Metric" then return add(self, "value %s %s{%s}", path, tostring(x), record.fields(x.options)) end
   if type(class) == "string" and class:match "^mr%." then return add(self, "value %s %s", path, tostring(x)) end
   add(self, "unseen %s: a %s", path, class or "userdata")
 end
@@ -147,7 +180,8 @@ end
 ---Adds what a value is to the lines.
 ---@param path string  how it is reached
 ---@param value any
-function Reached:value(path, value)
+---@param assigned? table<any, true>  fields of it that trials assign
+function Reached:value(path, value, assigned)
   local kind = type(value)
   if kind == "number" or kind == "string" or kind == "boolean" then
     local text = kind == "number" and ("%q"):format(value) or tostring(value)
@@ -158,7 +192,7 @@ function Reached:value(path, value)
   if kind == "function" then return add_function(self, path, value) end
   if kind == "userdata" then return add_userdata(self, path, value) end
   if kind == "thread" then return add(self, "unseen %s: a coroutine", path) end
-  add_table(self, path, value)
+  add_table(self, path, value, assigned or {})
 end
 
 ---What a function depends on, a line for each: functions, values, tables that it reaches, modules; "unseen" where that cannot be told.

@@ -1,6 +1,7 @@
 -- One trial: the object that its function gets, and the outcome of its end.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local definitions = require "moonrank.definitions"
 local outcome_of = require("moonrank.sweep.outcome").of
 local random = require "moonrank.random"
 local seen = require "moonrank.data.seen"
@@ -151,7 +152,7 @@ function M.data_of(context, job, stop)
   seen.begin(stop)
   local ok, message = pcall(function()
     local _ <close> = random.scope(job.seed, "trial")
-    context.run((trial_of(quiet, job)))
+    definitions.within_trial(context.run, (trial_of(quiet, job)))
   end)
   local entries = seen.finish()
   rawset(_G, "print", was_print)
@@ -170,7 +171,7 @@ function M.run(context, job)
   local began, making = core.clock(), core.distribution_seconds()
   seen.begin()
   local _ <close> = random.scope(job.seed, "trial")
-  local ok, result = xpcall(context.run, script_traceback, trial)
+  local ok, result = xpcall(definitions.within_trial, script_traceback, context.run, trial)
   local data = seen.finish()
   local outcome = ok and finished(result, context) or failure(result)
   outcome.wall, outcome.memory = core.clock() - began, core.peak_memory(false)

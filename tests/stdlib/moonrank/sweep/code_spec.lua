@@ -93,6 +93,58 @@ describe("a trial's function", function()
     check(code.of(with(function(score) return score end)) ~= code.of(with(function(score) return -score end)))
   end)
 
+  it("is made of the globals that it reads, and of fields that trials do not assign", function()
+    rawset(_G, "spec_score", function(x) return x end)
+    local run = run_of "return function(trial) return spec_score(trial.a) end"
+    local before = code.of(run)
+    rawset(_G, "spec_score", function(x) return x * 2 end)
+    check(code.of(run) ~= before, "a global function")
+    rawset(_G, "spec_score", nil)
+    local base = { epochs = 5, lib = { f = function() return 1 end } }
+    local function of_base(trial)
+      base.lr = trial.lr
+      return base
+    end
+    before = code.of(of_base)
+    base.lr = 3
+    equal(code.of(of_base), before)
+    base.epochs = 6
+    check(code.of(of_base) ~= before, "a field that it does not assign")
+    base.epochs, base.lib.f = 5, function() return 2 end
+    check(code.of(of_base) ~= before, "a function in a table that it assigns to")
+  end)
+
+  it("is made of what it loads when it runs", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    require("moonrank.core").make_folder(folder .. "/x")
+    local function module(text)
+      local file = assert(io.open(folder .. "/spec_module.lua", "w"))
+      file:write(text):close()
+    end
+    local kept = package.path
+    package.path = folder .. "/?.lua;" .. kept
+    module "return { train = function() return 1 end }"
+    local run = run_of 'return function(trial) return require("spec_module").train(trial) end'
+    local before = code.of(run)
+    module "-- another comment\n\nreturn { train = function() return 1 end }"
+    equal(code.of(run), before)
+    module "return { train = function() return 2 end }"
+    check(code.of(run) ~= before, "a module")
+    check(not before:find("unseen", 1, true), before)
+    local file = run_of(("return function() return dofile %q end"):format(folder .. "/spec_module.lua"))
+    before = code.of(file)
+    module "return 3"
+    check(code.of(file) ~= before, "a file")
+    check(code.of(run_of 'return function(trial) return require(trial.name) end'):find("unseen run: what it loads", 1, true))
+    package.path = kept
+  end)
+
+  it("is made of options of metrics and losses", function()
+    local function with(metric) return code.of(function() return metric end) end
+    check(with(mr.metrics.parse("ap", { relevant = 1 })) ~= with(mr.metrics.parse("ap", { relevant = 2 })))
+  end)
+
   it("says what it cannot see", function()
     local thread = coroutine.create(print)
     check(code.of(function() return thread end):find("unseen run.thread: a coroutine", 1, true))
@@ -125,16 +177,18 @@ describe("bytecode", function()
     local a, assigns = bytecode.of(run_of(body))
     equal(a, (bytecode.of(run_of(("\n"):rep(300) .. body))))
     check(a ~= bytecode.of(run_of((body:gsub("1e300", "1e299")))))
-    equal(assigns, { true })  -- u, by the function inside
+    equal(assigns.assigns, { [0] = { [true] = true } })  -- u, by the function inside
   end)
 
   it("knows what a function puts something into", function()
-    local function assigns(text) return select(2, bytecode.of(run_of("local u, v = {}, {} " .. text))) end
-    equal(assigns "return function(k) u[k] = v[k] end", { true })
-    equal(assigns "return function(k) u.x = v.x end", { true })
-    equal(assigns "return function(k) u[1] = v[1] end", { true })
-    equal(assigns "return function(k) local t = v u[k][k].x = t end", { [2] = true })
+    local any = { [true] = true }
+    local function assigns(text) return select(2, bytecode.of(run_of("local u, v = {}, {} " .. text))).assigns end
+    equal(assigns "return function(k) u[k] = v[k] end", { [0] = any })
+    equal(assigns "return function(k) u.x = v.x end", { [0] = { x = true } })
+    equal(assigns "return function(k) u[1] = v[1] end", { [0] = { true } })
+    equal(assigns "return function(k) u.x.y = 1 end", { [0] = { x = true } })
+    equal(assigns "return function(k) local t = v u[k][k].x = t end", { [1] = any })
     equal(assigns "return function(k) local t = { u } t[1] = v return t end", {})
-    equal(assigns "return function(k) return function() u[k] = v end end", { true })
+    equal(assigns "return function(k) return function() u[k] = v end end", { [0] = any })
   end)
 end)
