@@ -15,6 +15,7 @@ local args = mr.args{
   store = { default = "results/learning_rates.db", help = "where results are kept" },
   workers = { type = "integer", help = "processes (default: one per core)" },
   force = { default = false, help = "go on although this script or the data have changed" },
+  retry = { default = 0, help = "how often trials that failed or were killed are tried again" },
   mix_numerics = { default = false, help = "go on although trials ran under other numerics" },
   out = { default = "results/learning_rates.svg", help = "figure: .svg, .png or .pdf" },
   smoke = { default = false, sets = { rates = { 0.01, 0.1 }, losses = { "ap", "ranknet" }, folds = 1, epochs = 2 },
@@ -35,7 +36,7 @@ end
 -- One trial: the loss's own metric chooses the epoch; test nDCG beside it, to compare losses
 local study = mr.sweep{
   name = args.smoke and "smoke" or "learning_rates", store = args.store, workers = args.workers, seed = args.seed, force = args.force,
-  mix_numerics = args.mix_numerics,
+  retry = args.retry, mix_numerics = args.mix_numerics,
   space = space, metric = "valid", settings = { epochs = args.epochs, data = args.data },
   run = function(trial)
     local fold = folds[trial.fold]

@@ -13,6 +13,7 @@ local args = mr.args{
   workers = { type = "integer", help = "processes (default: one per core); 0: this one" },
   store = { default = "results/sweep_template.db", help = "where results are kept" },
   force = { default = false, help = "go on with a study although this script or the data have changed" },
+  retry = { default = 0, help = "how often trials that failed or were killed are tried again" },
   mix_numerics = { default = false, help = "go on although trials ran under other numerics" },
   smoke = { default = false, sets = { epochs = 2, folds = 2 }, help = "to see that it runs" },
 }
@@ -23,7 +24,7 @@ local parts = ratings:binarize(4):folds{ k = args.folds, by = "user", seed = arg
 
 local study = mr.sweep{
   name = "sweep_template", store = args.store, workers = args.workers, seed = args.seed, force = args.force,
-  mix_numerics = args.mix_numerics,
+  retry = args.retry, mix_numerics = args.mix_numerics,
   settings = { epochs = args.epochs, users = args.users },
   space = {
     loss = mr.choice{ "ndcg", "ap", "rr" },

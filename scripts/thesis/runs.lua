@@ -37,6 +37,7 @@ function M.args(own, more)
   own.recipe = { default = usual.recipe, choices = { "honest", "published" }, help = "choose the epoch on validation, or on test" }
   own.samples = { default = usual.samples, help = "random orders per list shape for the thesis' distribution bound" }
   own.force = { default = false, help = "go on with kept runs although scripts or data have changed" }
+  own.retry = { default = 0, help = "how often runs that failed or were killed are tried again" }
   own.mix_numerics = { default = false, help = "go on with kept runs although they were made under other numerics" }
   for _, name in ipairs(without) do own[name], smoke[name] = nil, nil end
   own.smoke = { default = false, sets = smoke, ignores = { "data" },
@@ -49,13 +50,14 @@ end
 
 ---The options of `M.args` as words, for another script; those with their default values, and those that it is `without`, are left out.
 function M.words(args, without)
-  local words, asked = { "--store", args.store }, { workers = args.workers, recipe = args.recipe ~= usual.recipe and args.recipe or nil }
+  local words, asked = { "--store", args.store }, { workers = args.workers, device = args.device }
+  asked.recipe = args.recipe ~= usual.recipe and args.recipe or nil
   if not args.smoke then
     asked.data = args.data ~= "" and args.data or nil
     asked.samples = args.samples ~= usual.samples and args.samples or nil
   end
   for _, name in ipairs(without or {}) do asked[name] = nil end
-  for _, name in ipairs{ "data", "recipe", "samples", "workers" } do
+  for _, name in ipairs{ "data", "device", "recipe", "samples", "workers" } do
     if asked[name] then table.move({ "--" .. name, tostring(asked[name]) }, 1, 2, #words + 1, words) end
   end
   for _, name in ipairs{ "force", "mix_numerics", "smoke" } do
@@ -124,7 +126,7 @@ end
 function M.study(args, o)
   return mr.sweep{
     name = o.name .. (args.made_up and ", made-up data" or ""), store = args.store, workers = args.workers, force = args.force,
-    mix_numerics = args.mix_numerics, metric = "valid", settings = o.settings, space = o.space, run = o.run,
+    retry = args.retry, mix_numerics = args.mix_numerics, metric = "valid", settings = o.settings, space = o.space, run = o.run,
   }
 end
 

@@ -211,8 +211,11 @@ local function check_flags(declared)
   end
 end
 
+-- What every script has.
+local device = { type = "string", choices = { "cpu", "cuda" }, help = "where tensors are made and models trained (default: the program's)" }
+
 ---Declares the options of a script and reads them from its command line. `--name value`, `--name=value`, `--flag`, `--no-flag`, lists with
----commas; `-` and `_` in names are the same. A flag may set others, `smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}`: to
+---commas; `-` and `_` in names are the same. Every script has `--device`, which sets mr.device. A flag may set others, `smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}`: to
 ---give these too is an error. A wrong command line ends the script with status 2, `--help` with 0. Reading an option that was not declared is
 ---an error.
 ---@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
@@ -226,6 +229,7 @@ function M.args(declarations, words)
     if type(name) ~= "string" then error("mr.args: options are declared by name: mr.args{nsr = 1}", 2) end
     declared[name] = declare(name, value)
   end
+  declared.device = declared.device or device
   check_flags(declared)
   local values = parse(declared, words or own, own[0])
   apply_flags(declared, values)
@@ -233,6 +237,7 @@ function M.args(declarations, words)
     if values[name] == nil then values[name] = d.default end
     if values[name] == nil and d.required then leave(2, ("option '--%s' is required (%s)"):format(name, articles[d.type])) end
   end
+  if declared.device == device and values.device then core.device(values.device) end
   return setmetatable(values, {
     __name = "mr.Args",
     __index = function(_, key)

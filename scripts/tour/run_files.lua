@@ -1,0 +1,17 @@
+-- A run file out, and one that another program made beside it (--other; without it popularity stands for one): means with intervals, letters for
+-- significant differences, LaTeX, a picture.
+local mr = require "moonrank"
+local here = arg[0]:match "^(.*/)" or "./"
+local args, ratings, fold, title = dofile(here .. "data.lua")(50, {
+  other = { type = "string", help = "a TREC run of the same queries" }, out = { default = "results/tour", help = "folder for files" } })
+
+local model = mr.models.mf{ users = ratings.users, items = ratings.items }
+local run = mr.fit{ model = model, loss = mr.losses.ap{ bound = "minmax" }, train = fold.train, valid = fold.valid, test = fold.test,
+  optimizer = mr.optim.adam{ lr = 0.02 }, epochs = args.epochs, metrics = { "ndcg", "rr" }, progress = false }
+mr.data.scored(model, fold.test):to_trec_run(args.out .. "/mf.run", { tag = "mf" })
+local other = args.other or args.out .. "/popularity.run"
+if not args.other then mr.data.scored(mr.models.popularity{ fold = fold }, fold.test):to_trec_run(other, { tag = "popularity" }) end
+
+local compared = mr.compare{ mf = run, other = other, qrels = fold.test, metrics = { "ndcg", "rr" } }
+print(("%s\n\n%s\n\n%s"):format(title, compared, compared:to_latex()))
+compared:plot{ title = "Systems, " .. title }:save(args.out .. "/systems.svg")

@@ -1,0 +1,26 @@
+-- Which loss, bound and learning rate suit a model of one's own? Random search whose hopeless trials end early; after Ctrl-C the same command
+-- goes on. Learning curves of the best settings.
+local mr = require "moonrank"
+local here = arg[0]:match "^(.*/)" or "./"
+local args, ratings, fold, title = dofile(here .. "data.lua")(4, {
+  trials = { default = 24, help = "how many settings" }, workers = { type = "integer", help = "processes (default: one per core)" },
+  store = { default = "results/tour/sweep.db", help = "where results are kept" }, force = { default = false, help = "go on though changed" },
+  retry = { default = 0, help = "how often failed trials are tried again" } })
+local two_tower, epochs = dofile(here .. "two_tower.lua"), args.epochs
+
+local function fit(o, trial)
+  return mr.fit{ model = two_tower{ users = ratings.users, items = ratings.items, seed = o.seed }, train = fold.train, valid = fold.valid,
+    loss = mr.losses[o.loss]{ bound = o.bound }, optimizer = mr.optim.adam{ lr = o.lr }, epochs = epochs, metrics = { "ndcg" },
+    test = fold.test, progress = false, trial = trial, checkpoint = trial and true }
+end
+local study = mr.sweep{ name = title, store = args.store, workers = args.workers, force = args.force, retry = args.retry,
+  trials = args.trials, settings = { epochs = epochs }, sampler = "random", pruner = "median", metric = "valid_ndcg",
+  space = { loss = mr.choice{ "ndcg", "ap", "ranknet" }, bound = mr.choice{ "none", "minmax" }, lr = mr.loguniform(1e-3, 1e-1) },
+  run = function(trial) return fit(trial, trial) end }
+print(("%s\n\n%s\n"):format(study, study:best "loss"))
+
+local best = study:best()
+best.params.seed = best.seed
+local run = fit(best.params)
+run:plot{ title = "The best settings, " .. title }:save "results/tour/curves.svg"
+print(("%s\n%s"):format(run, run:to_latex()))
