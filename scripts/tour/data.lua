@@ -12,6 +12,7 @@ local function made_up()
     if value[i] >= 4 then rows[#rows + 1] = { "reader " .. user[i], "book " .. item[i], 1600000000 + math.floor(time[i]) } end
   end
   local path = "results/tour/interactions.csv"
+  core.make_folder(path)
   core.write_file(path, mr.table{ columns = { "user", "item", "timestamp" }, rows = rows }:to_csv())
   return path
 end

@@ -4,7 +4,7 @@ local mr = require "moonrank"
 local here = arg[0]:match "^(.*/)" or "./"
 local args, ratings, fold, title = dofile(here .. "data.lua")(4, {
   trials = { default = 24, help = "how many settings" }, workers = { type = "integer", help = "processes (default: one per core)" },
-  store = { default = "results/tour/sweep.db", help = "where results are kept" }, force = { default = false, help = "go on though changed" },
+  store = { default = "results/tour/sweep.db", help = "where results are kept" }, force = { default = false, help = "go on all the same" },
   retry = { default = 0, help = "how often failed trials are tried again" } })
 local two_tower, epochs = dofile(here .. "two_tower.lua"), args.epochs
 
