@@ -9,7 +9,7 @@ local M = {}
 local built_in = {}  -- what makes each, by name
 
 local mf = {
-  built_in = true, repeats = true,
+  repeats = true,
   required = { users = "integer", items = "integer" }, options = { factors = 32, init = 0.01 },
   check = function(o) check.positive_integers("mr.models.mf", o, { "factors" }) end,
   parameters = function(o)
@@ -22,7 +22,7 @@ local mf = {
     return batch.lists:factor_scores(self.users, self.items, batch.users, batch.items)
   end,
 }
-built_in.mf = registry.define("mf", mf)
+built_in.mf = registry.define("mf", mf, true)
 
 ---Matrix factorisation: the score of item i for user u is <p_u, q_i>. Entries start uniform in (-init, init).
 ---@param options { users: integer, items: integer, factors?: integer, init?: number, seed?: integer, dtype?: string }  defaults 32, 0.01, 1, "float32"
@@ -30,7 +30,7 @@ built_in.mf = registry.define("mf", mf)
 ---Example: `mr.models.mf{users = 2, items = 3, factors = 4}:size()   --> 20`
 function M.mf(options) return built_in.mf(options) end
 
-built_in.biased_mf = registry.define("biased_mf", require "moonrank.models.biased_mf")
+built_in.biased_mf = registry.define("biased_mf", require "moonrank.models.biased_mf", true)
 
 ---Matrix factorisation for ratings (Koren, Bell, Volinsky 2009, Eq. 4): the score of item i for user u is mean + b_u + c_i + <p_u, q_i>. `mean` is
 ---a number, such as that of the ratings to train on; biases start at 0, factors uniform in (-init, init).
@@ -39,7 +39,7 @@ built_in.biased_mf = registry.define("biased_mf", require "moonrank.models.biase
 ---Example: `mr.models.biased_mf{users = 2, items = 3, factors = 4, mean = 3.5}:size()   --> 25`
 function M.biased_mf(options) return built_in.biased_mf(options) end
 
-built_in.mlp = registry.define("mlp", require "moonrank.models.mlp")
+built_in.mlp = registry.define("mlp", require "moonrank.models.mlp", true)
 
 ---A network of fully connected layers from features to one score; the last layer is linear.
 ---@param options { inputs: integer, hidden?: integer[], activation?: string, seed?: integer, dtype?: string }  defaults {}, "relu", 1, "float32"
@@ -56,7 +56,7 @@ function M.linear(options)
   return M.mlp{ inputs = o.inputs, hidden = {}, seed = o.seed, dtype = o.dtype }
 end
 
-built_in.self_attention = registry.define("self_attention", require "moonrank.models.self_attention")
+built_in.self_attention = registry.define("self_attention", require "moonrank.models.self_attention", true)
 
 ---Self-attention among the rows of a list (Pobrotyn et al. 2020, context-aware learning to rank): a fully connected layer from `inputs` to
 ---`width`, `blocks` times x + attention(norm(x)) and x + network(norm(x)) with one ReLU layer of `inner` units inside, a last norm, a linear

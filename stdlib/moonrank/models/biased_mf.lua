@@ -3,7 +3,7 @@ local check = require "moonrank.check"
 local tensors = require "moonrank.tensor"
 
 return {
-  built_in = true, repeats = true,
+  repeats = true,
   required = { users = "integer", items = "integer" }, options = { factors = 32, init = 0.01, mean = 0.0 },
   check = function(o) check.positive_integers("mr.models.biased_mf", o, { "factors" }) end,
   parameters = function(o)

@@ -7,7 +7,7 @@ local function last_of(o) return #o.hidden + 1 end
 local function names_of(layer) return ("layer%d.weight"):format(layer), ("layer%d.bias"):format(layer) end
 
 return {
-  built_in = true, repeats = true,
+  repeats = true,
   required = { inputs = "integer" }, options = { hidden = {}, activation = "relu" },
   check = function(o)
     check.choice("mr.models.mlp", "activation", o.activation, { "relu", "tanh", "sigmoid", "softplus" })

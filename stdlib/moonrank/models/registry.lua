@@ -19,7 +19,7 @@ local types = { "integer", "number", "string", "boolean", "integers" }
 ---@field parameters fun(options: table): table<string, mr.Tensor>, string[]?  tensors by name, and the order of their names (default: sorted)
 ---@field buffers? fun(options: table): table<string, mr.Tensor>  what forward keeps from batch to batch and training does not update
 ---@field forward fun(self: table, batch: mr.Batch): mr.Tensor    one score per row; self has parameters, buffers (to be assigned) and `options` by name
----@field repeats? boolean|fun(options: table): boolean  whether scores depend on the batch and the parameters alone, so that a GPU may replay an epoch (default false)
+---@field repeats? boolean|fun(options: table): boolean  whether scores depend on the batch and the parameters alone, so that a GPU may replay an epoch (default false; not with buffers)
 
 local function of_type(value, kind)
   if kind == "integer" then return math.type(value) == "integer" and value >= 1 end
@@ -74,12 +74,12 @@ local function make(definition, given)
   return model.new(definition, o, names, values, buffers)
 end
 
-local function checked(name, definition)
+local function checked(name, definition, built_in)
   local none, where = check.none, "mr.models.define"
   if type(name) ~= "string" or not name:match "^[%a_][%w_]*$" then check.fail("%s: name is %s, expected a word", where, tostring(name)) end
   if known[name] and known[name].built_in then check.fail("%s: there is a model '%s' already", where, name) end
   local d = check.options(where, definition,
-    { required = {}, options = {}, check = none, parameters = none, buffers = none, forward = none, repeats = none, built_in = false })
+    { required = {}, options = {}, check = none, parameters = none, buffers = none, forward = none, repeats = none })
   for _, part in ipairs{ "parameters", "forward" } do
     if type(d[part]) ~= "function" then check.fail("%s: %s of '%s' is a %s, expected a function", where, part, name, type(d[part])) end
   end
@@ -88,17 +88,21 @@ local function checked(name, definition)
       check.fail("%s: %s of '%s' is a %s, expected a function", where, part, name, type(d[part]))
     end
   end
+  if d.buffers and d.repeats then
+    check.fail("%s: '%s' has buffers, which change from batch to batch, and repeats, which says that nothing does", where, name)
+  end
   for _, option in ipairs(check.names(d.required)) do check.choice(where, "required." .. option, d.required[option], types) end
-  d.name = name
+  d.name, d.built_in = name, built_in or false
   return d
 end
 
 ---Adds a definition; returns the function that makes its models.
 ---@param name string
 ---@param definition mr.models.Definition
+---@param built_in? boolean  not a script's: its scores are not checked, and its name is not given again
 ---@return fun(options?: table): mr.Model
-function M.define(name, definition)
-  definition = checked(name, definition)
+function M.define(name, definition, built_in)
+  definition = checked(name, definition, built_in)
   known[name] = definition
   if not definition.built_in then definitions.note("model", name, definition) end
   return function(options) return make(definition, options) end

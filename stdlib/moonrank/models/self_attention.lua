@@ -64,7 +64,7 @@ local function forward(self, batch)
 end
 
 return {
-  built_in = true, repeats = function(o) return o.dropout == 0 end, required = { inputs = "integer" },
+  repeats = function(o) return o.dropout == 0 end, required = { inputs = "integer" },
   options = { width = 64, heads = 2, blocks = 2, inner = check.none, dropout = 0 },
   check = checked, parameters = parameters, forward = forward,
 }

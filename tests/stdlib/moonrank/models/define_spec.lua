@@ -222,6 +222,8 @@ describe("a wrong definition is said", function()
       { "x", { parameters = parameters }, "forward of 'x' is a nil, expected a function" },
       { "x", { parameters = parameters, forwards = forward }, "did you mean 'forward'?" },
       { "x", { parameters = parameters, forward = forward, required = { n = "int" } }, "no required.n of mr.models.define 'int'" },
+      { "x", { parameters = parameters, forward = forward, built_in = true }, "no option of mr.models.define 'built_in'" },
+      { "x", { parameters = parameters, forward = forward, buffers = function() return {} end, repeats = true }, "'x' has buffers, which" },
       { "x", { parameters = parameters, forward = forward, buffers = {} }, "buffers of 'x' is a table, expected a function" },
     } do
       raises(function() mr.models.define(case[1], case[2]) end, case[3])
