@@ -144,22 +144,6 @@ Lists join_lists(const std::vector<Lists>& parts) {
   return {std::move(sizes), std::move(relevance), std::move(ids), std::move(documents)};
 }
 
-Tensor join_rows(const std::vector<Tensor>& parts) {
-  std::vector<float> all;
-  if (parts.empty()) throw ArgumentError("parts", "nothing to join");
-  int64_t rows = 0;
-  for (const Tensor& part : parts) {
-    if (part.dtype() != Dtype::float32 || part.dims() != 2 || part.size(1) != parts[0].size(1)) {
-      throw ArgumentError("parts", "features of shapes " + parts[0].shape().text() + " and " + part.shape().text() +
-                                       " do not fit together; features = n reads them all with n");
-    }
-    const auto values = part.to_vector<float>();
-    all.insert(all.end(), values.begin(), values.end());
-    rows += part.size(0);
-  }
-  return Tensor::from(all).viewed({rows, parts[0].size(1)});
-}
-
 std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::string>> letor_folds_of(
     const std::string& folder) {
   std::vector<std::string> train, valid, test;
@@ -277,7 +261,6 @@ extern const lua::OpTable data_functions{
         op<&make_queries_of>("make_queries", "queries, features, mean_size, noise, seed",
                              "Made-up queries: lists and features."),
         op<&join_lists>("join_lists", "parts", "Lists one after the other."),
-        op<&join_rows>("join_rows", "parts", "Feature matrices one below the other."),
         op<&letor_folds_of>("letor_folds", "folder",
                             "Files of train, valid and test of each fold, separated by line ends."),
         op<&positives>("positives", "user, item, value, time, file, users, items, threshold, min_relevant, graded",

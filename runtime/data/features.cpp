@@ -13,15 +13,17 @@ namespace mr {
 namespace {
 
 /// A column of the rows of one list.
+template <class Real>
 struct Column {
-  float* first;
+  Real* first;
   int64_t rows, stride;
 
-  float& operator[](int64_t i) const { return first[i * stride]; }
+  Real& operator[](int64_t i) const { return first[i * stride]; }
 };
 
 /// Numbers from x = 0 ... 1; what is all alike becomes 0.
-void to_range(const Column& x) {
+template <class Real>
+void to_range(const Column<Real>& x) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (int64_t i = 0; i < x.rows; ++i) {
     if (std::isnan(x[i])) continue;
@@ -29,14 +31,15 @@ void to_range(const Column& x) {
     high = std::max<double>(high, x[i]);
   }
   for (int64_t i = 0; i < x.rows; ++i) {
-    if (!std::isnan(x[i])) x[i] = high > low ? static_cast<float>((x[i] - low) / (high - low)) : 0;
+    if (!std::isnan(x[i])) x[i] = high > low ? static_cast<Real>((x[i] - low) / (high - low)) : 0;
   }
 }
 
 /// Mean 0 and standard deviation 1; what is all alike becomes 0.
-void to_standard(const Column& x) {
+template <class Real>
+void to_standard(const Column<Real>& x) {
   double sum = 0, squares = 0;
-  float low = std::numeric_limits<float>::infinity(), high = -low;
+  Real low = std::numeric_limits<Real>::infinity(), high = -low;
   int64_t count = 0;
   for (int64_t i = 0; i < x.rows; ++i) {
     if (std::isnan(x[i])) continue;
@@ -52,12 +55,12 @@ void to_standard(const Column& x) {
   const double deviation = std::sqrt(squares / static_cast<double>(count));
   for (int64_t i = 0; i < x.rows; ++i) {
     // by the range: rounding may make the deviation of a constant other than 0
-    if (!std::isnan(x[i])) x[i] = high > low ? static_cast<float>((x[i] - mean) / deviation) : 0;
+    if (!std::isnan(x[i])) x[i] = high > low ? static_cast<Real>((x[i] - mean) / deviation) : 0;
   }
 }
 
 void check_features(const Tensor& x) {
-  check::type("x", x, Dtype::float32);
+  check::floating("x", x);
   if (x.dims() != 2) throw ArgumentError("x", "it has shape " + x.shape().text() + ", expected [rows, columns]");
 }
 
@@ -78,37 +81,39 @@ Tensor scale_lists(const Tensor& x, const Lists& lists, const Tensor& columns, c
   }
   if (how != "min_max" && how != "standardize")
     throw ArgumentError("how", "'" + how + "', expected min_max or standardize");
-  const auto scale = how == "min_max" ? &to_range : &to_standard;
-  std::vector<float> values = x.to_vector<float>();
-  const int64_t width = x.size(1);
-  constexpr int64_t grain = 64;
-  cpu::parallel_each(lists.count(), grain, [&](int64_t l) {
-    for (const int64_t c : numbers) scale({values.data() + lists.offsets()[l] * width + c, lists.sizes()[l], width});
+  return with_real(x.dtype(), [&]<class Real>() {
+    const auto scale = how == "min_max" ? &to_range<Real> : &to_standard<Real>;
+    std::vector<Real> values = x.to_vector<Real>();
+    const int64_t width = x.size(1);
+    constexpr int64_t grain = 64;
+    cpu::parallel_each(lists.count(), grain, [&](int64_t l) {
+      for (const int64_t c : numbers) scale({values.data() + lists.offsets()[l] * width + c, lists.sizes()[l], width});
+    });
+    return Tensor::from(values, x.device()).viewed(x.shape());
   });
-  return Tensor::from(values, x.device()).viewed(x.shape());
 }
 
 /// The mean or median of each of these columns; 0 where all is missing.
 Tensor typical_values(const Tensor& x, const Tensor& columns, const std::string& what) {
   const std::vector<int64_t> numbers = column_numbers(x, columns);
   if (what != "mean" && what != "median") throw ArgumentError("what", "'" + what + "', expected mean or median");
-  const std::vector<float> values = x.to_vector<float>();
+  const std::vector<double> values = x.to(Dtype::float64).to_vector<double>();
   std::vector<double> typical;
   for (const int64_t c : numbers) {
     cpu::check_interrupt();
-    std::vector<float> column;
+    std::vector<double> column;
     for (int64_t r = 0; r < x.size(0); ++r) {
-      const float value = values[r * x.size(1) + c];
+      const double value = values[r * x.size(1) + c];
       if (!std::isnan(value)) column.push_back(value);
     }
     double found = 0;
     if (!column.empty() && what == "mean") {
-      for (const float value : column) found += value;
+      for (const double value : column) found += value;
       found /= static_cast<double>(column.size());
     } else if (!column.empty()) {
       std::sort(column.begin(), column.end());
       const size_t middle = column.size() / 2;
-      found = column.size() % 2 == 1 ? column[middle] : 0.5 * (double{column[middle - 1]} + column[middle]);
+      found = column.size() % 2 == 1 ? column[middle] : 0.5 * (column[middle - 1] + column[middle]);
     }
     typical.push_back(found);
   }
@@ -123,14 +128,16 @@ Tensor fill_missing(const Tensor& x, const Tensor& columns, const Tensor& with) 
     throw ArgumentError("with", "it has " + std::to_string(fill.size()) + " entries for " +
                                     std::to_string(numbers.size()) + " columns");
   }
-  std::vector<float> values = x.to_vector<float>();
-  for (int64_t r = 0; r < x.size(0); ++r) {
-    for (size_t i = 0; i < numbers.size(); ++i) {
-      float& value = values[r * x.size(1) + numbers[i]];
-      if (std::isnan(value)) value = static_cast<float>(fill[i]);
+  return with_real(x.dtype(), [&]<class Real>() {
+    std::vector<Real> values = x.to_vector<Real>();
+    for (int64_t r = 0; r < x.size(0); ++r) {
+      for (size_t i = 0; i < numbers.size(); ++i) {
+        Real& value = values[r * x.size(1) + numbers[i]];
+        if (std::isnan(value)) value = static_cast<Real>(fill[i]);
+      }
     }
-  }
-  return Tensor::from(values, x.device()).viewed(x.shape());
+    return Tensor::from(values, x.device()).viewed(x.shape());
+  });
 }
 
 /// Row, column (from 1) and value of the first that is infinite, or NaN unless that may be.
@@ -153,40 +160,27 @@ std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::optional<double>
 /// These columns, in this order.
 Tensor take_columns(const Tensor& x, const Tensor& columns) {
   const std::vector<int64_t> numbers = column_numbers(x, columns);
-  const std::vector<float> values = x.to_vector<float>();
-  std::vector<float> taken;
-  taken.reserve(numbers.size() * static_cast<size_t>(x.size(0)));
-  for (int64_t r = 0; r < x.size(0); ++r) {
-    for (const int64_t c : numbers) taken.push_back(values[r * x.size(1) + c]);
-  }
-  return Tensor::from(taken, x.device()).viewed({x.size(0), static_cast<int64_t>(numbers.size())});
-}
-
-/// Matrices of as many rows beside each other.
-Tensor beside(const Tensor& a, const Tensor& b) {
-  check_features(a);
-  check_features(b);
-  if (a.size(0) != b.size(0)) {
-    throw ArgumentError("b", "it has " + std::to_string(b.size(0)) + " rows, expected " + std::to_string(a.size(0)));
-  }
-  const std::vector<float> left = a.to_vector<float>(), right = b.to_vector<float>();
-  std::vector<float> both;
-  both.reserve(left.size() + right.size());
-  for (int64_t r = 0; r < a.size(0); ++r) {
-    both.insert(both.end(), left.begin() + r * a.size(1), left.begin() + (r + 1) * a.size(1));
-    both.insert(both.end(), right.begin() + r * b.size(1), right.begin() + (r + 1) * b.size(1));
-  }
-  return Tensor::from(both, a.device()).viewed({a.size(0), a.size(1) + b.size(1)});
+  return with_real(x.dtype(), [&]<class Real>() {
+    const std::vector<Real> values = x.to_vector<Real>();
+    std::vector<Real> taken;
+    taken.reserve(numbers.size() * static_cast<size_t>(x.size(0)));
+    for (int64_t r = 0; r < x.size(0); ++r) {
+      for (const int64_t c : numbers) taken.push_back(values[r * x.size(1) + c]);
+    }
+    return Tensor::from(taken, x.device()).viewed({x.size(0), static_cast<int64_t>(numbers.size())});
+  });
 }
 
 /// The different values of a column, ascending; NaN is not among them.
 Tensor levels_of(const Tensor& x, int64_t column) {
   const Tensor taken = take_columns(x, Tensor::from(std::vector<int64_t>{column}));
-  std::vector<float> values = taken.to_vector<float>();
-  std::erase_if(values, [](float v) { return std::isnan(v); });
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-  return Tensor::from(values);
+  return with_real(x.dtype(), [&]<class Real>() {
+    std::vector<Real> values = taken.to_vector<Real>();
+    std::erase_if(values, [](Real v) { return std::isnan(v); });
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    return Tensor::from(values);
+  });
 }
 
 /// Of each of these columns the number of the level, from 1; one more than there are for others.
@@ -194,10 +188,10 @@ Tensor level_numbers(const Tensor& x, const Tensor& columns, const std::vector<T
   const Tensor taken = take_columns(x, columns);
   if (static_cast<int64_t>(levels.size()) != taken.size(1))
     throw ArgumentError("levels", "one tensor per column expected");
-  const std::vector<float> values = taken.to_vector<float>();
+  const std::vector<double> values = taken.to(Dtype::float64).to_vector<double>();
   std::vector<int64_t> numbers(values.size());
   for (int64_t c = 0; c < taken.size(1); ++c) {
-    const std::vector<float> known = levels[c].to(Dtype::float32).to_vector<float>();
+    const std::vector<double> known = levels[c].to(Dtype::float64).to_vector<double>();
     for (int64_t r = 0; r < taken.size(0); ++r) {
       const int64_t i = r * taken.size(1) + c;
       const auto found = std::lower_bound(known.begin(), known.end(), values[i]);
@@ -221,7 +215,6 @@ extern const lua::OpTable feature_functions{
         op<&first_not_finite>("first_not_finite", "x, may_miss",
                               "Row, column and value of the first entry that is infinite, or NaN unless it may miss."),
         op<&take_columns>("take_columns", "x, columns", "These columns, in this order."),
-        op<&beside>("beside", "a, b", "The columns of two matrices."),
         op<&levels_of>("levels_of", "x, column", "The different values of a column, ascending."),
         op<&level_numbers>("level_numbers", "x, columns, levels", "Numbers of the levels of columns; int64."),
     }};

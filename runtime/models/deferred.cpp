@@ -314,9 +314,12 @@ void check_put_off(const Tensor& parameter, const PutOff& off, const GlideMethod
 
 }  // namespace
 
+void Deferred::check(const Tensor& parameter, const PutOff& off, int64_t now) {
+  check_put_off(parameter, off, method_of(off.settings), now);
+}
+
 std::shared_ptr<Deferred> Deferred::resume(const Tensor& parameter, const PutOff& off, int64_t now) {
   const GlideMethod method = method_of(off.settings);
-  check_put_off(parameter, off, method, now);
   return with_real(parameter.dtype(), [&]<class Real>() -> std::shared_ptr<Deferred> {
     auto deferred = std::make_shared<DeferredOf<Real>>(parameter, off, method, static_cast<int32_t>(now));
     parameter.storage().put_off(deferred);

@@ -30,8 +30,10 @@ class Deferred : public Deferral, public std::enable_shared_from_this<Deferred> 
   static std::shared_ptr<Deferred> start(const Tensor& parameter, const Moments& moments, const GlideMethod& method,
                                          int64_t steps);
 
-  /// The same as it was when `now` steps were taken and `off` was kept; the parameter has its numbers of then. Throws
-  /// std::runtime_error where these are not of one another: they come from files.
+  /// Throws std::runtime_error where `off` was not kept of such a parameter after `now` steps: it comes from a file.
+  static void check(const Tensor& parameter, const PutOff& off, int64_t now);
+  /// The same as it was when `now` steps were taken and `off`, which is checked, was kept; the parameter has its
+  /// numbers of then.
   static std::shared_ptr<Deferred> resume(const Tensor& parameter, const PutOff& off, int64_t now);
   virtual PutOff put_off() const = 0;
 

@@ -114,28 +114,52 @@ ParameterState read(const ParameterState& bound, const std::string& number, Sour
   return state;
 }
 
+/// Whether steps were put off; an error where they cannot have been of this parameter.
+bool check_put_off(const ParameterState& state, const PutOff& off) {
+  const bool none = !off.rows.defined() && !off.stored.defined() && !off.rates.defined() && !off.settings.defined();
+  if (none) return false;
+  const bool all_there = off.rows.defined() && off.stored.defined() && off.rates.defined() && off.settings.defined();
+  if (!all_there || !state.alone)
+    throw std::runtime_error("steps put off: something is not there, or not to be put off");
+  Deferred::check(state.parameter, off, state.steps);
+  return true;
+}
+
+/// What is read of a file, all of it checked and nothing changed; steps that are put off, by parameter.
+struct Restored {
+  OptimizerState state;
+  std::vector<std::pair<size_t, PutOff>> put_off;
+};
+
+Restored read_all(const OptimizerState& bound, const std::vector<std::string>& names,
+                  const std::vector<Tensor>& tensors) {
+  Source from(names, tensors);
+  Restored found;
+  for (size_t i = 0; i < bound.parameters.size(); ++i) {
+    PutOff off;
+    found.state.parameters.push_back(read(bound.parameters[i], std::to_string(i + 1), from, off));
+    if (check_put_off(found.state.parameters[i], off)) found.put_off.emplace_back(i, std::move(off));
+  }
+  from.expect_empty();
+  return found;
+}
+
+void check_optimizer(const OptimizerState& all, const std::vector<std::string>& names,
+                     const std::vector<Tensor>& tensors) {
+  read_all(all, names, tensors);
+}
+
 /// Gives an optimiser, bound to parameters that have their numbers of then, what it remembered.
 void restore_optimizer(OptimizerState& all, const std::vector<std::string>& names, const std::vector<Tensor>& tensors) {
-  Source from(names, tensors);
-  OptimizerState restored;
-  std::vector<PutOff> put_off(all.parameters.size());
-  for (size_t i = 0; i < all.parameters.size(); ++i)
-    restored.parameters.push_back(read(all.parameters[i], std::to_string(i + 1), from, put_off[i]));
-  from.expect_empty();
+  auto [restored, put_off] = read_all(all, names, tensors);
   if (!restored.parameters.empty() && restored.parameters[0].parameter.device() == Device::cuda) {
     std::vector<int64_t> steps;
     for (const ParameterState& state : restored.parameters) steps.push_back(state.steps);
     restored.steps = Tensor::from(steps, Device::cuda);
     restored.rates = DeviceArray<AdamRate>(static_cast<int64_t>(steps.size()), Device::cuda);
   }
-  for (size_t i = 0; i < put_off.size(); ++i) {
-    const PutOff& off = put_off[i];
+  for (const auto& [i, off] : put_off) {
     ParameterState& state = restored.parameters[i];
-    const bool all_there = off.rows.defined() && off.stored.defined() && off.rates.defined() && off.settings.defined();
-    const bool none = !off.rows.defined() && !off.stored.defined() && !off.rates.defined() && !off.settings.defined();
-    if (none) continue;
-    if (!all_there || !state.alone)
-      throw std::runtime_error("steps put off: something is not there, or not to be put off");
     state.deferred = Deferred::resume(state.parameter, off, state.steps);
   }
   all = std::move(restored);
@@ -150,6 +174,8 @@ extern const lua::OpTable optim_state_functions{
     {
         op<&optimizer_numbers>("optimizer_numbers", "state",
                                "Names and tensors of all that an optimiser remembers, steps put off among it."),
+        op<&check_optimizer>("check_optimizer", "state, names, tensors",
+                             "An error where `restore_optimizer` would raise one; nothing changes."),
         op<&restore_optimizer>("restore_optimizer", "state, names, tensors",
                                "What `optimizer_numbers` gave, to an optimiser whose parameters have their numbers of "
                                "then; an error, and no change, where it is not of these parameters."),

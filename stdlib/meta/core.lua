@@ -80,12 +80,6 @@ function core.backward(loss, seed, keep) end
 ---From here on the GPU's work is recorded, not run.
 function core.begin_capture() end
 
----The columns of two matrices.
----@param a mr.Tensor
----@param b mr.Tensor
----@return mr.Tensor
-function core.beside(a, b) end
-
 ---A statistic of the values, of samples with replacement, and without each value.
 ---@param x mr.Tensor
 ---@param statistic string
@@ -149,6 +143,12 @@ function core.catalogue_lists(users, targets, excluded) end
 
 ---Raises 'interrupted' if Ctrl-C was pressed.
 function core.check_interrupt() end
+
+---An error where `restore_optimizer` would raise one; nothing changes.
+---@param state mr.OptimizerState
+---@param names string[]
+---@param tensors mr.Tensor[]
+function core.check_optimizer(state, names, tensors) end
 
 ---Each entry limited to [min, max]; no derivative outside, half of it at an end.
 ---@param x mr.Tensor
@@ -497,11 +497,6 @@ function core.item_neighbours(known, k, shrink) end
 ---@param parts mr.Lists[]
 ---@return mr.Lists
 function core.join_lists(parts) end
-
----Feature matrices one below the other.
----@param parts mr.Tensor[]
----@return mr.Tensor
-function core.join_rows(parts) end
 
 ---JSON objects as columns: the names, and the values by name.
 ---@param texts string[]

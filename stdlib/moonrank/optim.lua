@@ -46,6 +46,12 @@ function Optimizer:_numbers()
   return core.optimizer_numbers(self._state)
 end
 
+-- Raises where :_resume would; nothing changes.
+function Optimizer:_check(names, tensors)
+  if not self._state then check.fail("optimizer: bind it to parameters first") end
+  core.check_optimizer(self._state, names, tensors)
+end
+
 -- The same back; raises where it is not of these parameters.
 function Optimizer:_resume(names, tensors)
   if not self._state then check.fail("optimizer: bind it to parameters first") end

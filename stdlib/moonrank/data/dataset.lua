@@ -104,20 +104,30 @@ local function on_demand(self, name)
   return made
 end
 
+---A batch of what it has beside its lists; `row_users` is made when first asked for.
+---@param parts { lists: mr.Lists, size: integer, features?: mr.Tensor, users?: mr.Tensor, items?: mr.Tensor, categories?: mr.Tensor }
+---@return mr.Batch
+function M.batch(parts) return record("batch", parts, on_demand) end
+
 -- The lists order[first] to order[first + count - 1].
 local function batch_of(self, order, first, count, device)
   local lists, features, items, users = self.lists:batch(order, first, count, self.features or nil, self.items or nil,
     self.users or nil, device)
   local batch = { lists = lists, size = count, features = features, items = items, users = users }
   if self.categories then batch.categories = self.lists:take_rows(self.categories, order:narrow(1, first, count)):to(device) end
-  return record("batch", batch, on_demand)
+  return M.batch(batch)
 end
 
 local function whole(self, device)
   local batch = { lists = self.lists, size = self.count }
   for _, name in ipairs(inputs) do batch[name] = self[name] and self[name]:to(device) or nil end
-  return record("batch", batch, on_demand)
+  return M.batch(batch)
 end
+
+---All lists of a dataset, which may be the script's own, as one batch; nil where there are none.
+---@param dataset mr.Dataset
+---@return mr.Batch?
+function M.whole_batch(dataset) return dataset:batches{ size = math.max(1, dataset.count) }() end
 
 -- One process's share of some lists: those whose middle is in one of equally long pieces of their rows; indices in `order` of its first and
 -- last.
@@ -198,20 +208,24 @@ function Dataset:binarize(threshold)
   return M.with(self, { lists = lists:with_relevance(lists.relevance:ge(threshold)) })
 end
 
----Mean and standard deviation of every feature over all rows; constant features get deviation 1. In float64.
+---Mean and standard deviation of every feature over the rows where it is not missing (NaN); constant features, and those of which there is
+---nothing, get deviation 1. In float64.
 ---@return { mean: mr.Tensor, sd: mr.Tensor }
 function Dataset:scaling()
   if not self.features then check.fail("scaling: the dataset has no features") end
   if self.lists.rows == 0 then check.fail("scaling: the dataset has no rows") end
   local x = self.features:double()
-  local mean = x:mean(1)
-  local variance = ((x - mean) ^ 2):mean(1)
+  local known = x:eq(x)
+  local share = 1 / known:double():sum(1):maximum(1)
+  local mean = known:where(x, 0):sum(1) * share
+  local variance = known:where((x - mean) ^ 2, 0):sum(1) * share
   -- by the range: rounding may make the variance of a constant other than 0
-  return { mean = mean, sd = x:max(1):gt(-((-x):max(1))):where(variance:sqrt(), 1) }
+  local most, least = known:where(x, -math.huge):max(1), -(known:where(-x, -math.huge):max(1))
+  return { mean = mean, sd = most:gt(least):where(variance:sqrt(), 1) }
 end
 
 ---The same lists with features standardised to mean 0 and standard deviation 1, by the statistics of this dataset or of another (train's for
----test).
+---test). Missing values (NaN) stay missing; float64 stays float64.
 ---@param scaling? { mean: mr.Tensor, sd: mr.Tensor }  default: this dataset's own
 ---@return mr.Dataset
 function Dataset:standardize(scaling)
@@ -220,7 +234,8 @@ function Dataset:standardize(scaling)
   if self.features:size(2) ~= #scaling.mean then
     check.fail("standardize: the dataset has %d features but the scaling has %d", self.features:size(2), #scaling.mean)
   end
-  return M.with(self, { features = ((self.features:double() - scaling.mean) / scaling.sd):float() })
+  local x = (self.features:double() - scaling.mean) / scaling.sd
+  return M.with(self, { features = self.features.dtype == "float64" and x or x:float() })
 end
 
 ---The lists with these numbers, in this order.
@@ -258,7 +273,27 @@ function Dataset:__tostring()
   return ("%s: %d lists, %d rows, %s"):format(self.name, self.count, self.lists.rows, what)
 end
 
-local joins = { lists = core.join_lists, features = core.join_rows }
+-- Raises where tensors of these parts do not fit below each other.
+local function check_widths(input, parts)
+  local first = parts[1][input]
+  for _, part in ipairs(parts) do
+    local x = part[input]
+    if x.dtype ~= first.dtype then
+      check.fail("join: %s of '%s' are %s and those of '%s' %s", input, parts[1].name, first.dtype, part.name, x.dtype)
+    end
+    if x.dims == 2 and x:size(2) ~= first:size(2) then
+      check.fail("join: '%s' has %d columns of %s and '%s' has %d%s", parts[1].name, first:size(2), input, part.name, x:size(2),
+        input == "features" and "; features = n reads them all with n" or "")
+    end
+  end
+end
+
+-- Tensors of parts one below the other, where the first has its own.
+local function joined_rows(input, parts, all)
+  check_widths(input, parts)
+  for i, x in ipairs(all) do all[i] = x:to(all[1].device) end
+  return core.cat(all, 1)
+end
 
 ---Datasets one after the other, with the inputs that the first has.
 ---@param parts mr.Dataset[]
@@ -276,7 +311,7 @@ function M.join(parts, name)
       end
       all[i] = part[input] or nil
     end
-    if #all > 0 then joined[input] = joins[input] and joins[input](all) or core.cat(all, 1) end
+    if #all > 0 then joined[input] = input == "lists" and core.join_lists(all) or joined_rows(input, parts, all) end
   end
   return M.new(joined)
 end

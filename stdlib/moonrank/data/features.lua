@@ -62,7 +62,8 @@ end
 function Dataset:log1p(columns)
   return changed("log1p", self, columns, function(x)
     local size = (x:double():abs() + 1):log()
-    return x:lt(0):where(-size:float(), size:float())
+    if x.dtype == "float32" then size = size:float() end
+    return x:lt(0):where(-size, size)
   end)
 end
 
@@ -165,8 +166,11 @@ function Dataset:with_features(features)
   if dataset.is(features) then features = features.features end
   if not check.is_tensor(features) then check.fail("with_features: a %s, expected a tensor or a dataset with features", type(features)) end
   if features.dims == 1 then features = features:reshape(#features, 1) end
-  if not self.features then return dataset.with(self, { features = features:float() }) end
-  return dataset.with(self, { features = core.beside(self.features, features:float():to(self.features.device)) })
+  local here = self.features
+  if not here then return dataset.with(self, { features = features.dtype == "float64" and features or features:float() }) end
+  features = (here.dtype == "float64" and features:double() or features:float()):to(here.device)
+  if #features ~= #here then check.fail("with_features: it has %d rows, expected %d", #features, #here) end
+  return dataset.with(self, { features = core.cat({ here, features }, 2) })
 end
 
 ---Columns of the features as categories, for embeddings: they leave the features, and `categories` [rows, columns] has a number from 1 for each

@@ -132,6 +132,32 @@ it("standardize gives mean 0 and deviation 1, by this dataset or another", funct
   raises(function() mr.data.dataset{ lists = mr.lists{ { 1 } } }:standardize() end, "the dataset has no features")
 end)
 
+it("standardize leaves missing values out and lets them be; float64 stays so", function()
+  local nan, infinity = 0 / 0, math.huge
+  for _, dtype in ipairs{ "float32", "float64" } do
+    local rows = { { 1, nan, 3, 5 }, { 4, nan, nan, 5 }, { nan, nan, 9, nan }, { 1e8 + 8, nan, 2.5, 5 } }
+    local set = mr.data.dataset{ lists = mr.lists{ { 0, 1 }, { 1, 0 } }, features = mr.tensor(rows, { dtype = dtype }), missing = true }
+    local scaled = set:standardize()
+    equal(scaled.features.dtype, dtype)
+    local found = scaled.features:totable()
+    for c = 1, 4 do
+      local sum, squares, n, low, high = 0, 0, 0, infinity, -infinity
+      for r = 1, 4 do
+        local v = rows[r][c]
+        if v == v then sum, n, low, high = sum + v, n + 1, math.min(low, v), math.max(high, v) end
+      end
+      local mean = n > 0 and sum / n or 0
+      for r = 1, 4 do squares = squares + (rows[r][c] == rows[r][c] and (rows[r][c] - mean) ^ 2 or 0) end
+      local sd = high > low and math.sqrt(squares / n) or 1
+      near({ set:scaling().mean:totable()[c], set:scaling().sd:totable()[c] }, { mean, sd }, 1e-12)
+      for r = 1, 4 do
+        if rows[r][c] == rows[r][c] then near(found[r][c], (rows[r][c] - mean) / sd, dtype == "float64" and 1e-12 or 1e-6)
+        else equal(found[r][c] ~= found[r][c], true) end
+      end
+    end
+  end
+end)
+
 it("features that are constant, tiny or huge stay finite", function()
   local rows = {}
   for i = 1, 1000 do rows[i] = { 0.1, 1e-30 * i, 1e8 + 8 * (i % 2), 7 } end

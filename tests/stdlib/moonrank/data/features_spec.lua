@@ -151,7 +151,7 @@ it("lists are chosen by name or number with all that is theirs, columns by numbe
   equal(wide.fingerprint, set.fingerprint)
   raises(function() set:with_features(mr.ones(4, 1)) end, "4 rows, expected 5")
   raises(function() set:concat(3) end, "argument 1 is a number")
-  raises(function() set:concat(set:select{ columns = { 1 } }) end, "do not fit together")
+  raises(function() set:concat(set:select{ columns = { 1 } }) end, "has 2 columns of features and")
   raises(function() set:concat(mr.data.dataset{ lists = lists, features = mr.ones(5, 2) }) end, "has users and")
 end)
 
@@ -200,6 +200,27 @@ it("a model of a script may embed categories", function()
   local run = mr.fit{ model = mr.models.of_categories{}, loss = mr.losses.ndcg{}, train = set, test = set, epochs = 20,
     optimizer = mr.optim.adam{ lr = 0.1 }, progress = false, metrics = { "ndcg" } }
   near(run.test.mean.ndcg, 1, 1e-6)
+end)
+
+it("keep float64, and sets of one type are put together", function()
+  local lists = mr.lists{ { 0, 1, 1 }, { 1, 0 } }
+  local rows = { { 1, 1 / 3 }, { 4, 0 / 0 }, { 2, 0.1 }, { 5, 7 }, { 1e300, 3 } }
+  local function set_of(dtype, of)
+    return mr.data.dataset{ lists = lists, features = mr.tensor(of or rows, { dtype = dtype }), missing = true }
+  end
+  local set = set_of "float64"
+  for _, made_of in ipairs{ set:min_max_lists(), set:standardize_lists(), set:log1p(), set:clip{ max = 3 }, set:fill(0.1),
+    set:fill "median", set:select{ columns = { 2 } }, set:with_features(mr.ones(5, 1)), set:concat(set),
+    set:categorical{ columns = { 1 } } } do
+    equal(made_of.features.dtype, "float64")
+  end
+  equal(set:min_max_lists().features[1]:totable(), { 0, 1 })
+  near(set:min_max_lists().features[3]:totable()[1], 1 / 3, 1e-15)
+  equal(set:fill(0.1).features[2]:totable(), { 4, 0.1 })
+  near(set:typical("mean", { 1 }):item(), 2e299, 1e-12)
+  equal({ set:concat(set).features[7]:totable()[1], set:concat(set).features[10]:totable()[1] }, { 4, 1e300 })
+  raises(function() set:concat(set_of("float32", { { 1, 2 }, { 1, 2 }, { 1, 2 }, { 1, 2 }, { 1, 2 } })) end,
+    "join: features of 'dataset' are float64 and those of 'dataset' float32")
 end)
 
 it("without features, what needs them says so", function()
