@@ -60,7 +60,7 @@ local function system_of(name, value, o)
   end
   if type(value) == "string" then return { scores = read(value) } end
   if scored.is(value) then return { scores = value } end
-  if evaluate.is(value) then return { evaluation = value } end
+  if evaluate.is(value) then return { evaluation = value, data = rawget(value, "data") or nil } end
   if check.is_tensor(value) then
     if o.qrels == nil or type(o.qrels) == "string" then
       check.fail("%s: '%s' is a tensor, so that qrels has to be the dataset or the lists whose rows it scores", where, name)
@@ -78,6 +78,18 @@ local function system_of(name, value, o)
     type(value), near and (", or the option '%s'"):format(near) or "")
 end
 
+-- Raises where two evaluations ranked other things, or for other users: their lists are no pairs.
+local function check_ranked(names, a, b)
+  for _, field in ipairs{ "part", "candidates" } do
+    local x, y = rawget(a, field) or "the rows of given lists", rawget(b, field) or "the rows of given lists"
+    if x ~= y then check.fail("%s: '%s' and '%s' ranked different things:\n  %s\n  %s", where, names[1], names[2], x, y) end
+  end
+  local x, y = rawget(a, "users"), rawget(b, "users")
+  if x and y and (#x ~= #y or x:double():eq(y:double()):sum():item() < #x) then
+    check.fail("%s: '%s' and '%s' were evaluated for other users", where, names[1], names[2])
+  end
+end
+
 -- Raises where evaluations are of other data than each other, or than `o.qrels`.
 local function check_data(systems, names, o)
   local first
@@ -86,6 +98,7 @@ local function check_data(systems, names, o)
     if system.evaluation then
       first = first or name
       local e, f = system.evaluation, systems[first].evaluation
+      check_ranked({ first, name }, f, e)
       if e.count ~= f.count then check.fail("%s: '%s' has %d lists and '%s' has %d", where, first, f.count, name, e.count) end
       local data, other = system.data, systems[first].data
       if data and other and data ~= other then check.fail("%s: '%s' and '%s' were tested on different data", where, first, name) end
@@ -101,9 +114,11 @@ local function check_data(systems, names, o)
   return first
 end
 
--- The metric of this name in an evaluation.
+-- The metric of this name in an evaluation, {"ndcg", bound = "minmax"} or another.
 local function metric_in(evaluation, name, system)
-  local values = evaluation[type(name) == "string" and name or name.name]
+  local text = name
+  if type(name) ~= "string" then text = evaluate.metrics_of{ name }[1].name end
+  local values = evaluation[text]
   for _, each in ipairs(evaluation.metrics) do
     if rawget(evaluation, each.name) == values then return each end
   end
@@ -122,9 +137,17 @@ local function metrics_of(o, systems, names, first)
         local own = metric_in(systems[name].evaluation, each, name)
         metrics[i] = metrics[i] or own
         local same = metrics[i]
-        if own.number ~= same.number or own.ties ~= same.ties or own.empty ~= same.empty or own.relevant ~= same.relevant then
-          check.fail("%s: '%s' has other options for '%s' than '%s' (ties, empty, relevant, gain)", where, name, own.name, first)
+        if not evaluate.same_metric(own, same) then
+          check.fail("%s: '%s' has other options for '%s' than '%s' (ties, empty, relevant, gain, bound)", where, name, own.name, first)
         end
+      end
+    end
+  end
+  for _, name in ipairs(names) do
+    for _, each in ipairs(systems[name].scores and metrics or {}) do
+      if evaluate.is_bounded(each) then
+        check.fail("%s: '%s' is under a bound, which takes the evaluation of all rows of the lists, not the scores of '%s'", where,
+          each.name, name)
       end
     end
   end

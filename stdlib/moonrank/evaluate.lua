@@ -18,6 +18,8 @@ local M = {}
 ---@field ids string[]|false             names of the lists, where a run was evaluated
 ---@field candidates string|false          what was ranked, where that is not all rows of given lists
 ---@field users mr.Tensor|false            of fold:evaluate: the user of each list
+---@field part string|false                and the part of the fold, "test" or "valid"
+---@field data string|false                and the fingerprint of this part
 local Evaluation = {}
 -- What a table has under our name of a metric, where others call it otherwise: "map" is "ap".
 local function by_our_name(t, name)
@@ -129,7 +131,8 @@ end
 ---@param values_of fun(metric: mr.Metric, number: integer): mr.Tensor  one value per list
 ---@return mr.Evaluation
 function M.of_values(count, metrics, values_of)
-  local result = { count = count, names = {}, metrics = metrics, candidates = false, users = false, ids = false }
+  local result = { count = count, names = {}, metrics = metrics, candidates = false, users = false, part = false, data = false,
+    ids = false }
   for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = setmetatable({}, by_any_name) end
   for i, each in ipairs(metrics) do add_column(result, each, values_of(each, i)) end
   return setmetatable(result, Evaluation)
@@ -147,6 +150,20 @@ function M.joined(parts)
     return #columns == 1 and columns[1] or core.cat(columns, 1)
   end)
 end
+
+---Whether two metrics measure the same: with the same options, and under the same bound, where they have one.
+---@param a mr.Metric
+---@param b mr.Metric
+---@return boolean
+function M.same_metric(a, b)
+  local under = getmetatable(a) == Bounded
+  if under ~= (getmetatable(b) == Bounded) then return false end
+  if under then return a.line.name == b.line.name and M.same_metric(a.metric, b.metric) end
+  return a.number == b.number and a.ties == b.ties and a.empty == b.empty and a.relevant == b.relevant
+end
+
+---Whether it is a metric under a bound, {"ndcg", bound = "minmax"}.
+function M.is_bounded(x) return getmetatable(x) == Bounded end
 
 ---Whether it is an evaluation.
 function M.is(x) return getmetatable(x) == Evaluation end

@@ -1,6 +1,7 @@
 -- What a model ranks for each user of a fold: the full catalogue, or sampled items. Lists are made block by block.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local dataset = require "moonrank.data.dataset"
 local evaluate = require "moonrank.evaluate"
 local seen = require "moonrank.data.seen"
 local tensors = require "moonrank.tensor"
@@ -36,8 +37,8 @@ end
 ---@param device string
 ---@return mr.Tensor
 function M.scores(model, made, device)
-  local batch = { lists = made.lists, users = made.users:to(device), items = made.items:to(device), size = made.lists.count }
-  return tensors.no_grad(function() return model(batch) end):detach()
+  local batch = dataset.batch{ lists = made.lists, users = made.users:to(device), items = made.items:to(device), size = made.lists.count }
+  return tensors.no_grad(function() return model(batch) end):detach():to("cpu")
 end
 
 ---Calls make(users) for blocks of users whose lists have about a million rows together.
@@ -137,7 +138,7 @@ end
 ---
 ---- "catalogue" (default): all items but those relevant to the user in train (and, for test, in validation).
 ---- "sampled": the relevant items of the part, and `negatives` others that are relevant to him in no part, without replacement: `by` "uniform"
----  or "popularity" (as many users as have them in train).
+---  or "popularity" (as many users as have them in train and, for test, in validation).
 ---- "one": a list for each relevant item, with samples of its own. `correct = true` gives each metric at the unbiased estimate of the item's rank in
 ---  the full catalogue (Krichene & Rendle 2020), under a name that says so: "ndcg@10[corrected]". Ranks between the sampled ones cannot be told
 ---  apart, so cut-offs far below all items / negatives stay coarse.
@@ -170,7 +171,7 @@ function M.evaluate(fold, model, metrics, options)
   end)
   if #parts == 0 then check.fail("fold:evaluate: no user has a relevant item in %s", o.part) end
   local result = evaluate.joined(parts)
-  result.users = core.cat(users, 1)
+  result.users, result.part, result.data = core.cat(users, 1), o.part, fold[o.part].fingerprint
   result.candidates = words(o, fold.items, o.part == "test" and "train and valid" or "train")
   return result
 end

@@ -155,6 +155,39 @@ it("queries are those that all have, or all that are judged", function()
   equal({ c.values.ap.x:totable(), c.values.ap.y:totable() }, { { 1, 1, 1, 0 }, { 0, 0, 0.5, 0 } })
 end)
 
+it("evaluations of folds are pairs where the same was ranked, for the same users", function()
+  local parts = folds()
+  local fold = parts[1]
+  local a, b = mr.models.mf{ users = 40, items = 200, factors = 4, seed = 1 }, mr.models.popularity{ fold = fold }
+  local function of(model, options, from) return (from or fold):evaluate(model, { "rr" }, options) end
+  local c = mr.compare{ a = of(a), b = of(b) }
+  equal({ c.count, c.systems }, { of(a).count, { "a", "b" } })
+  local function refuses(words, x, y) raises(function() mr.compare{ a = x, b = y } end, words) end
+  refuses("ranked different things", of(a), of(b, { candidates = "sampled" }))
+  refuses("candidates: 50 sampled items", of(a, { candidates = "sampled", negatives = 50 }), of(b, { candidates = "sampled" }))
+  refuses("seed 2", of(a, { candidates = "sampled", seed = 2 }), of(b, { candidates = "sampled" }))
+  refuses("ranked different things", of(a), of(b, { part = "valid" }))
+  local fewer = mr.data.synthetic{ users = 40, items = 200, mean_activity = 40, seed = 1 }:binarize(4):min_relevant(15):folds{ k = 2 }[1]
+  refuses("for other users", of(a, { candidates = "sampled" }), of(b, { candidates = "sampled" }, fewer))
+  refuses("tested on different data", of(a, { candidates = "sampled" }), of(b, { candidates = "sampled" }, parts[2]))
+  refuses("the rows of given lists", of(a), mr.evaluate(mr.ones(fold.test.lists.rows), fold.test.lists, { "rr" }))
+end)
+
+it("metrics under bounds compare by both", function()
+  local lists = judged(10)
+  local function of(name, metric) return mr.evaluate(scores_of(ranks[name]), lists, { metric }) end
+  local by = { "rr", bound = "minmax" }
+  local c, plain = mr.compare{ a = of("a", by), b = of("b", by) }, mr.compare{ a = of("a", "rr"), b = of("b", "rr") }
+  -- of six rows, one relevant: (rr - 1/6) / (1 - 1/6)
+  near(c.cells["rr[minmax]"].a.mean, (plain.cells.rr.a.mean - 1 / 6) * 6 / 5, 1e-6)
+  near(c.pairs[1].p, plain.pairs[1].p, 1e-12)
+  equal(mr.compare{ a = of("a", by), b = of("b", by), metrics = { by } }.metrics[1].name, "rr[minmax]")
+  local function refuses(words, x, y) raises(function() mr.compare{ a = x, b = y, qrels = lists } end, words) end
+  refuses("rr[minmax]", of("a", by), of("b", { "rr", bound = "expectation" }))
+  refuses("other options for 'rr[minmax]'", of("a", by), of("b", { mr.metrics.rr{ ties = "worst" }, bound = "minmax" }))
+  refuses("'rr[minmax]' is under a bound", of("a", by), scores_of(ranks.b))
+end)
+
 it("what cannot be compared is refused in words", function()
   local parts = folds()
   local fold = parts[1]

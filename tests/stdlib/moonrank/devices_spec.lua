@@ -285,6 +285,23 @@ describe("training", function()
     near(losses.cuda, losses.cpu, 1e-3)
   end))
 
+  it("what a model finds among all items and recommends is the same on both devices", with_cuda(function()
+    local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, init = 0.5, seed = 1, dtype = "float64" }
+    local found = {}
+    for _, device in ipairs{ "cpu", "cuda" } do
+      model:to(device)
+      found[device] = { model:recommend{ k = 5 }.items:totable() }
+      for i, options in ipairs{ {}, { candidates = "sampled" }, { candidates = "one", correct = true } } do
+        local values = fold:evaluate(model, { "ndcg@10", "rr" }, options)
+        found[device][i + 1] = { values.mean.ndcg or values.mean["ndcg@10"] or values.mean["ndcg@10[corrected]"] }
+      end
+    end
+    near(found.cuda[2], found.cpu[2], 1e-12)
+    near(found.cuda[3], found.cpu[3], 1e-12)
+    near(found.cuda[4], found.cpu[4], 1e-12)
+    equal(found.cuda[1], found.cpu[1])
+  end))
+
   it("metrics of tied rows", with_cuda(function()
     local scores = (mr.normal({ lists.rows }, { seed = 6, device = "cpu", dtype = "float64" }) * 4):long():double()
     for _, name in ipairs{ "err", "err@5", "bpref", "nrbp_loss", "r_precision", "f1@5", "ap@7", "hit@3" } do

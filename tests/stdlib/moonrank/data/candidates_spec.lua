@@ -339,3 +339,19 @@ it("scores of nearest items are those of all pairs looked at", function()
     end
   end
 end)
+
+it("a script's model gets the batches that mr.models.define promises, here and in recommendations", function()
+  mr.models.define("spec_rows", {
+    required = { users = "integer", items = "integer" },
+    parameters = function(o) return { users = mr.zeros(o.users, 5), items = mr.zeros(o.items, 5) } end,
+    forward = function(self, batch) return (self.users:rows(batch.row_users) * self.items:rows(batch.items)):sum(2) end,
+  })
+  local own = mr.models.spec_rows{ users = ratings.users, items = ratings.items }
+  own:put{ users = models.mf:parameters()[1]:detach(), items = models.mf:parameters()[2]:detach() }
+  for _, candidates in ipairs{ "catalogue", "sampled", "one" } do
+    local found = fold:evaluate(own, { "ndcg@10", "rr" }, { candidates = candidates })
+    near(found.rr, fold:evaluate(models.mf, { "rr" }, { candidates = candidates }).rr, 1e-12)
+    equal({ found.part, #found.users }, { "test", found.count })
+  end
+  equal(own:recommend{ user = 3, k = 7 }:of(3), models.mf:recommend{ user = 3, k = 7 }:of(3))
+end)
