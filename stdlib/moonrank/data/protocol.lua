@@ -3,13 +3,16 @@ local check = require "moonrank.check"
 
 local M = {}
 
+---Test's share and number of items, of the ways that have them.
+M.defaults = { test = 0.2, n = 1 }
+
 -- What each takes beside by, nsr, seed, valid and grades, with defaults.
 local ways = {
   user = { k = 5 },
-  share = { k = 1, test = 0.2 },
-  one = { k = 1, n = 1 },
-  last = { n = 1 },
-  time = { at = check.none, test = 0.2 },
+  share = { k = 1, test = M.defaults.test },
+  one = { k = 1, n = M.defaults.n },
+  last = { n = M.defaults.n },
+  time = { at = check.none, test = M.defaults.test },
   cold_user = { k = 5 },
   cold_item = { k = 5 },
   given = {},

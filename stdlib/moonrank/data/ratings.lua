@@ -78,7 +78,8 @@ function Ratings:kept(grades)
 end
 
 local function make_fold(self, o, number)
-  local made = core.make_fold(self:kept(o.grades), o.by, o.k, number, o.nsr, o.valid, o.seed, o.n or 1, o.test or 0.2, o.at)
+  local n, test = o.n or protocol.defaults.n, o.test or protocol.defaults.test  -- of the ways that have none they are not read
+  local made = core.make_fold(self:kept(o.grades), o.by, o.k, number, o.nsr, o.valid, o.seed, n, test, o.at)
   local function part(name)
     local of = made[name]
     return dataset.new{ lists = of.lists, users = of.users, items = of.items, name = name }
