@@ -14,13 +14,14 @@ local M = {}
 
 ---@class mr.Bound
 ---@field name string
+---@field options table|false  what it was made with, where its name does not say all
 ---@field apply fun(score: mr.Tensor, metric: string|mr.Metric, lists: mr.Lists): mr.Tensor  the bounded value of every list from its smooth metric
 local Bound = check.class("mr.Bound")
 
 -- apply(score, metric, lists) -> one bounded value per list.
-local function bound(name, apply)
+local function bound(name, apply, options)
   local function of_metric(score, metric, lists) return apply(score, metrics.parse(metric), lists) end
-  return setmetatable({ name = name, apply = of_metric }, Bound)
+  return setmetatable({ name = name, apply = of_metric, options = options or false }, Bound)
 end
 
 Bound.repeats = true  -- whether it does the same with a batch each time, as a script's function need not
@@ -112,7 +113,7 @@ function M.distribution_bound(options)
       return estimate.distribution_bound(score, metric, lists, spec, o.beta ~= 0 and { beta = o.beta } or nil)
     end
     return core.distribution_bound(score, lists, metric, spec)
-  end)
+  end, o)
 end
 for form, name in pairs(form_names) do registry.add(name, M.distribution_bound{ form = form }) end
 
@@ -378,7 +379,7 @@ function M.weighted(what, options)
     local slopes, weights = capped(metric, lists, { dtype = score.dtype, device = score.device })
     -- where there is no slope there is no weight: 0/1
     return inner.apply(score, metric, lists) * (weights / slopes:gt(0):where(slopes, 1) / mean_of(metric))
-  end)
+  end, { of = inner, cap = o.cap, normalize = o.normalize })
   rawset(weighted, "repeats", inner.repeats)
   return weighted
 end
@@ -397,7 +398,7 @@ function M.define(name, f, about)
   if type(f) ~= "function" and not is_bound then check.fail("mr.bounds.define: a function or a bound expected, got a %s", type(f)) end
   if registry.builtin(name) then check.fail("mr.bounds.define: '%s' is a built-in bound, choose another name", name) end
   about = about and check.options("mr.bounds.define", about, { formula = name, source = "-", text = "" })
-  local defined = is_bound and bound(name, f.apply) or from_function(name, f)
+  local defined = is_bound and bound(name, f.apply, f.options) or from_function(name, f)
   rawset(defined, "repeats", false)
   registry.add(name, defined, about)
   definitions.note("bound", name, f)

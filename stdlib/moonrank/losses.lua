@@ -15,6 +15,7 @@ local defined = {}  -- names that scripts gave, which they may define anew
 ---@field bound_name string  how it is bounded
 ---@field metric string      the metric that goes with it, for mr.evaluate
 ---@field repeats boolean    whether it does the same with a batch each time
+---@field options table      what it was made with, the bound and the metric themselves among it
 local Loss = check.class("mr.Loss")
 Loss.repeats = false
 
@@ -46,16 +47,25 @@ function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.b
 ---@field bound? string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor  default "none"
 ---@field gain? number  gain of the sigmoid (default 1)
 
+-- A loss under a bound. `options` tell it from others of its name, as in a checkpoint.
+local function made(fields, bound, options)
+  options.bound = bound
+  fields.bound_name, fields.options = bound.name, options
+  if fields.repeats == nil then fields.repeats = bound.repeats end
+  fields._apply = fields._apply or bound.apply
+  return setmetatable(fields, Loss)
+end
+
 -- The loss of a metric's smooth form; `shown`: the metric that goes with it, where that is another one.
 local function new(name, metric, options, shown)
   local bounds = require "moonrank.bounds"
   local o = check.options("mr.losses." .. name, options, { bound = check.none, gain = 1 })
   local bound = bounds.resolve(o.bound or "none")
   metric = metrics.parse(metric)
-  return setmetatable({
-    name = name, bound_name = bound.name, metric = shown or metric.name, _bounds_metric = metric, _maximize = not metric.minimize,
-    _smooth = function(scores, lists) return metric:smooth(scores, lists, o.gain) end, _apply = bound.apply, repeats = bound.repeats,
-  }, Loss)
+  return made({
+    name = name, metric = shown or metric.name, _bounds_metric = metric, _maximize = not metric.minimize,
+    _smooth = function(scores, lists) return metric:smooth(scores, lists, o.gain) end,
+  }, bound, o)
 end
 
 ---Negative smooth nDCG (Westerborg 2022, Eq. 2.10), bounded.
@@ -89,16 +99,15 @@ function M.nrbp(options) return new("nrbp", "nrbp_loss", options, "nrbp(0.95)") 
 ---@field bound? string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor  default "none"
 
 -- A loss over pairs of rows. A bound multiplies every pair of a list by what a change of `of` is worth under it, its slope.
-local function pairwise(name, metric, of, bound, values)
+local function pairwise(name, metric, of, bound, values, options)
   local bounds = require "moonrank.bounds"
-  return setmetatable({
-    name = name, bound_name = bound.name, metric = metric, _bounds_metric = of, _maximize = false, _smooth = values,
-    repeats = bound.repeats,
+  return made({
+    name = name, metric = metric, _bounds_metric = of, _maximize = false, _smooth = values,
     _apply = function(value, _, lists)
       if bound == bounds.resolve("none") then return value end
       return value * bounds.slopes(bound, of, lists, { dtype = value.dtype, device = value.device })
     end,
-  }, Loss)
+  }, bound, options)
 end
 
 -- The metric of mr.losses.lambdarank from its options.
@@ -136,7 +145,7 @@ function M.lambdarank(options)
   local metric = lambda_metric(where, options)
   local bound = require("moonrank.bounds").resolve(o.bound or "none")
   local function values(scores, lists) return core.lambda_loss(scores, lists, metric, o.gain) end
-  return pairwise("lambdarank", metric.full_name, metric, bound, values)
+  return pairwise("lambdarank", metric.full_name, metric, bound, values, { metric = metric, gain = o.gain })
 end
 
 ---RankNet (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-gain (s_i - s_j))). Bounds are those of the
@@ -150,7 +159,7 @@ function M.ranknet(options)
   local bound = bounds.resolve(o.bound or "none")
   local counted = bound == bounds.resolve("none") and "ndcg" or "nrbp_loss"  -- lists whose grades differ; those with a bound
   local function values(scores, lists) return core.ranknet_loss(scores, lists, o.gain) end
-  return pairwise("ranknet", "auc", metrics.parse(counted), bound, values)
+  return pairwise("ranknet", "auc", metrics.parse(counted), bound, values, { gain = o.gain })
 end
 
 ---@class mr.losses.Definition
@@ -210,10 +219,10 @@ local function constructor(name, definition)
     local bounds = require "moonrank.bounds"
     local given = check.options("mr.losses." .. name, options, { bound = check.none }).bound or "none"
     local bound = bounds_metric and bounds.resolve(given) or unknown_bound(name, given)
-    return setmetatable({
-      name = name, bound_name = bound.name, metric = definition.metric or definition.exact and name or false,
-      _bounds_metric = counting, _maximize = maximize, _smooth = value, _apply = bound.apply,
-    }, Loss)
+    return made({
+      name = name, metric = definition.metric or definition.exact and name or false, _bounds_metric = counting, _maximize = maximize,
+      _smooth = value, repeats = false,
+    }, bound, {})
   end
 end
 

@@ -2,6 +2,7 @@
 -- is checked before anything changes.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local fingerprint = require "moonrank.data.fingerprint"
 local runs = require "moonrank.fit.run"
 
 local M = {}
@@ -40,33 +41,41 @@ local function field(of, name)
   return ok and value or nil
 end
 
-local function text_of(value)
-  if type(value) == "table" then return "{" .. table.concat(value, ",") .. "}" end
-  return math.type(value) == "float" and ("%.17g"):format(value) or tostring(value)
-end
+local described
 
--- An object as the options that made it: an optimizer, a model, a loss.
-local function described(thing)
-  local options = field(thing, "options") or field(thing, "config")
-  if type(options) == "table" then
-    local parts = {}
-    for i, key in ipairs(check.names(options)) do parts[i] = ("%s = %s"):format(key, text_of(options[key])) end
-    return ("%s{%s}"):format(field(thing, "kind") or field(thing, "name") or "", table.concat(parts, ", "))
+-- What a table lists, then what it has by name.
+local function fields_of(t)
+  local parts, names = {}, {}
+  for i, each in ipairs(t) do parts[i] = described(each) end
+  for name in pairs(t) do
+    if type(name) == "string" then names[#names + 1] = name end
   end
-  local meta = debug.getmetatable(thing)
-  return type(meta) == "table" and meta.__tostring and tostring(thing) or "the script's own"
+  table.sort(names)
+  for _, name in ipairs(names) do parts[#parts + 1] = ("%s = %s"):format(name, described(t[name])) end
+  return table.concat(parts, ", ")
 end
 
-local function names_of(metrics)
-  local names = {}
-  for i, each in ipairs(metrics) do names[i] = each.name end
-  return table.concat(names, " ")
+-- A value as text. An optimizer, a model, a loss, a bound or a metric is what it is called and the options that made it; tensors and lists are
+-- their fingerprints.
+function described(value)
+  if math.type(value) == "float" then return ("%.17g"):format(value) end
+  local kind, meta = type(value), debug.getmetatable(value)
+  if kind == "table" and not meta then return "{" .. fields_of(value) .. "}" end
+  if kind ~= "table" and kind ~= "userdata" then return kind == "function" and "a function" or tostring(value) end
+  if check.is_tensor(value) then return fingerprint.combined(value) end
+  local options = field(value, "options") or field(value, "config")
+  if type(options) == "table" then
+    return ("%s{%s}"):format(field(value, "kind") or field(value, "name") or "", fields_of(options))
+  end
+  local data = fingerprint.of(value)
+  if data then return data end
+  return type(meta) == "table" and meta.__tostring and tostring(value) or "the script's own"
 end
 
 -- What a training's numbers depend on, as texts.
 local function settings_of(o, data)
-  local settings = { model = described(o.model), loss = described(o.loss), optimizer = described(o.optimizer), select = names_of(o.select),
-    measured = names_of(o.measured), schedule = tostring(o.schedule), clip = tostring(o.clip) }
+  local settings = { model = described(o.model), loss = described(o.loss), optimizer = described(o.optimizer), select = described(o.select),
+    measured = described(o.measured), schedule = tostring(o.schedule), clip = tostring(o.clip) }
   for _, role in ipairs{ "train", "valid", "test" } do settings[role] = data[role] or "none" end
   for _, name in ipairs{ "batch", "epochs", "every", "seed", "shuffle", "reduction", "choose_on", "patience" } do
     settings[name] = tostring(o[name])
@@ -110,19 +119,22 @@ local function history_rows(o, history)
   return #rows > 0 and core.tensor(rows, "float64", "cpu") or core.full({ 0, 3 + #o.measured }, 0, "float64", "cpu")
 end
 
-local function read_history(o, run, x, epoch)
+-- The epochs of such rows.
+local function read_history(o, x, epoch)
+  if not x then check.fail("no tensor 'history' in the file") end
   if x.dtype ~= "float64" or x.dims ~= 2 or x:size(1) ~= epoch or x:size(2) ~= 3 + #o.measured then
     check.fail("tensor 'history' is {%s} %s, expected {%d, %d} float64", table.concat(x:shape(), ", "), x.dtype, epoch, 3 + #o.measured)
   end
+  local history = {}
   for i, row in ipairs(x:totable()) do
     local entry = runs.epoch{ epoch = i, loss = row[1], metrics = {} }
     if row[2] ~= 0 then
       entry.valid_loss = row[3]
       for c, each in ipairs(o.measured) do entry.metrics[each.name] = row[3 + c] end
     end
-    run.history[i] = entry
+    history[i] = entry
   end
-  if not o.judge then run.best = run.history[epoch] end
+  return history
 end
 
 ---@class mr.fit.Keeper
@@ -152,18 +164,23 @@ local function compare(self, texts)
   end
 end
 
-local function read_choices(run, texts, by_name, like, epoch)
-  for k, choice in ipairs(run.choices) do
+-- What each metric has chosen: epochs, and the model's numbers of then.
+local function read_choices(count, texts, by_name, like, epoch)
+  local found = {}
+  for k = 1, count do
     local best, first = integer_in(texts, "best " .. k, epoch), integer_in(texts, "first " .. k, epoch)
-    choice.first = first > 0 and first
-    if best > 0 then
-      choice.best, choice._snapshot = run.history[best], snapshot_of("best " .. k, by_name, like)
-    end
+    found[k] = { best = best, first = first > 0 and first, snapshot = best > 0 and snapshot_of("best " .. k, by_name, like) }
   end
-  if #run.choices > 0 then run.best = run.choices[1].best or nil end
+  return found
 end
 
--- Model, optimiser and run as the file has them.
+local function take_choices(run, found)
+  for k, choice in ipairs(run.choices) do
+    choice.first, choice.best, choice._snapshot = found[k].first, run.history[found[k].best] or false, found[k].snapshot
+  end
+end
+
+-- Model, optimiser and run as the file has them: all of it is read and checked first.
 local function resume(self, names, tensors, texts)
   local o, run = self._o, self._run
   if not o.group or o.group.rank == 0 then compare(self, texts) end  -- other processes take what the first one has
@@ -178,13 +195,14 @@ local function resume(self, names, tensors, texts)
       by_name[name] = tensors[i]
     end
   end
-  if not by_name.history then check.fail("no tensor 'history' in the file") end
-  read_history(o, run, by_name.history, epoch)
-  local like = o.model:snapshot()
-  local model = snapshot_of("model", by_name, like)
-  read_choices(run, texts, by_name, like, epoch)
+  local history, like = read_history(o, by_name.history, epoch), o.model:snapshot()
+  local model, chosen = snapshot_of("model", by_name, like), read_choices(#run.choices, texts, by_name, like, epoch)
+  self._optimizer:_check(table.unpack(of_optimizer))
   o.model:restore(model)
   self._optimizer:_resume(table.unpack(of_optimizer))
+  table.move(history, 1, epoch, 1, run.history)
+  take_choices(run, chosen)
+  if o.judge then run.best = run.choices[1].best or nil else run.best = run.history[epoch] end
   run.stopped = texts.stopped ~= "" and texts.stopped or false
   run.resumed, self.epoch = epoch, epoch
 end

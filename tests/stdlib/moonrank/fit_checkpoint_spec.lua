@@ -164,7 +164,8 @@ describe("mr.fit{checkpoint =}", function()
     raises(function() fit(cases[2], { checkpoint = path, clip = 1 }) end, "holds a training with clip = nil, not clip_gradients{norm = 1}")
     raises(function() fit(cases[2], { checkpoint = path, epochs = 9 }) end, "holds a training with epochs = 5, not 9")
     raises(function() fit(cases[2], { checkpoint = path, optimizer = mr.optim.adam{ lr = 0.050000001 } }) end, "with optimizer = adam")
-    raises(function() fit(cases[2], { checkpoint = path, loss = mr.losses.ndcg{} }) end, "with loss = ap loss, bound minmax")
+    raises(function() fit(cases[2], { checkpoint = path, loss = mr.losses.ndcg{} }) end,
+      "with loss = ap{bound = minmax, gain = 1}, not ndcg{bound = none, gain = 1}")
     raises(function() fit(cases[2], { checkpoint = path, train = fold.valid }) end, "with train = ")
     raises(function() fit(cases[2], { checkpoint = path, model = mr.models.mf{ users = 99, items = 400, factors = 2 } }) end, "with model")
     equal(bytes_of(path), was)
@@ -176,6 +177,47 @@ describe("mr.fit{checkpoint =}", function()
     raises(function() fit(cases[2], { checkpoint = 7 }) end, "checkpoint is a number")
     raises(function() fit(cases[2], { checkpoint = { path = path, epoch = 2 } }) end, "did you mean 'epochs'?")
     raises(function() fit(cases[2], { checkpoint = true }) end, "trial is missing")
+  end)
+
+  it("tells losses and metrics apart by their options", function()
+    local path = path_of "options"
+    local bounds, losses, metrics = mr.bounds, mr.losses, mr.metrics
+    for _, two in ipairs{
+      { losses.lambdarank{ metric = "ndcg" }, losses.lambdarank{ metric = "ap" } },
+      { losses.lambdarank{ metric = "ndcg" }, losses.lambdarank{ metric = metrics.ndcg{ gain = "linear" } } },
+      { losses.ndcg{}, losses.ndcg{ gain = 5 } }, { losses.ranknet{}, losses.ranknet{ gain = 2 } },
+      { losses.ap{ bound = bounds.distribution_bound{ kappa = 4 } }, losses.ap{ bound = bounds.distribution_bound{ kappa = 5 } } },
+      { losses.ap{ bound = bounds.weighted("minmax", { cap = 3 }) }, losses.ap{ bound = bounds.weighted("none", { cap = 3 }) } },
+    } do
+      for i = 1, 2 do
+        os.remove(path)
+        fit(cases[2], { checkpoint = path, loss = two[i], epochs = 1 })
+        fit(cases[2], { checkpoint = path, loss = two[i], epochs = 1 })
+        raises(function() fit(cases[2], { checkpoint = path, loss = two[3 - i], epochs = 1 }) end, "with loss = ")
+      end
+    end
+    os.remove(path)
+    fit(cases[2], { checkpoint = path, epochs = 1, metrics = { "ndcg" }, select = "rr" })
+    raises(function()
+      fit(cases[2], { checkpoint = path, epochs = 1, metrics = { metrics.ndcg{ gain = "linear" } }, select = "rr" })
+    end, "with measured = ")
+  end)
+
+  it("describes the options of models, tables among them", function()
+    mr.models.define("spec_tabled", {
+      options = { sizes = { 1, 2 } }, parameters = function() return { w = mr.ones(6, 1) } end,
+      forward = function(self, batch) return batch.features:matmul(self.w):reshape(batch.lists.rows) end,
+    })
+    local path = path_of "tabled"
+    local function go(sizes)
+      os.remove(path_of "none")
+      local model = mr.models.spec_tabled{ sizes = sizes }
+      model.config.nested = { { 1, mr.metrics.rr{} }, a = { b = sizes } }
+      return fit({ "", function() return model end, query_data, function() return mr.optim.sgd{} end }, { checkpoint = path, epochs = 1 })
+    end
+    go{ 1, 2 }
+    equal(go{ 1, 2 }.resumed, 1)
+    raises(function() go{ 1, 3 } end, "with model = spec_tabled{dtype = float32, nested = {{1, rr{")
   end)
 
   -- The file with one thing changed.
@@ -222,6 +264,14 @@ describe("mr.fit{checkpoint =}", function()
     refused("rows are not of", function(x) x["optimizer.1.rows"] = mr.zeros(3, 3) end)
     refused("a rate is not positive", function(x) x["optimizer.1.rates"] = x["optimizer.1.rates"] * -1 end)
     refused("settings are not", function(x) x["optimizer.1.settings"] = mr.tensor({ 2, 2, 0, 1 }, { dtype = "float64" }) end)
+    -- nothing has changed where a later part is wrong
+    local model, start = mf(), mf():parameters()
+    for _, change in ipairs{ function(x) x["optimizer.2.rates"] = x["optimizer.2.rates"] * -1 end,
+      function(x) x["optimizer.2.counts"] = nil end, function(_, texts) texts["best 2"] = "7" end } do
+      local case = { "", function() return model end, cases[3][3], cases[3][4] }
+      raises(function() fit(case, { checkpoint = changed(path, change) }) end, "changed")
+      for i, parameter in ipairs(model:parameters()) do equal(parameter:totable(), start[i]:totable()) end
+    end
     refused("not as many rates", function(x) x["optimizer.1.counts"] = ints{ 1, 0 } end)
     check(pcall(fit, cases[3], { checkpoint = { path = changed(path, function() end) } }), "unchanged it goes on")
     core.put_off_from(before)
