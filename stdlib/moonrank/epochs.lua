@@ -40,7 +40,7 @@ function M.start(o)
   local device = parameters[1] and parameters[1].device or "cpu"
   return setmetatable({
     _o = o, optimizer = o.optimizer:bind(parameters), _tally = core.tally(device), _repeats = repeats(o, device) and true or false,
-    _batches = false, _recording = false, _rates = false, _lists = 0, _ran = false, replayed = 0,
+    _batches = false, _step = false, _recording = false, _rates = false, _lists = 0, _ran = false, replayed = 0,
     count = math.ceil(o.train.count / o.batch), _device = device, before_step = false,
   }, Epochs)
 end
@@ -69,9 +69,10 @@ function Epochs:loss_of(batch)
   local function loss()
     return batch_loss(o.loss, o.model(batch), batch.lists, o.group and "sum" or o.reduction)
   end
+  self._step = anomaly.step(o, batch, loss, self.count)
   local ok, value, counted = pcall(loss)
-  if not ok then anomaly.failed(o, batch, value, loss, self.count) end
-  if counted > 0 and self._device == "cpu" then anomaly.expect_finite(o, batch, value:item(), loss, self.count) end
+  if not ok then self._step:failed(value) end
+  if counted > 0 and self._device == "cpu" then self._step:expect_finite(value:item()) end
   return value, counted
 end
 
@@ -82,7 +83,7 @@ function Epochs:step(batch)
   if batch.size > 0 then value, counted = self:loss_of(batch) end
   if counted > 0 then
     local ok, message = pcall(value.backward, value)
-    if not ok then anomaly.failed(o, batch, message, nil, self.count) end
+    if not ok then self._step:failed(message) end
   end
   local mean = o.reduction == "mean"
   if self.before_step then self.before_step(batch.step) end
@@ -99,9 +100,8 @@ function Epochs:step(batch)
   return counted
 end
 
--- A step whose random numbers without a seed depend on the fit's seed and on its number alone.
 function Epochs:seeded_step(batch)
-  local _ <close> = random.scope(self._o.seed, ("step %d"):format(batch.step))
+  local _ <close> = random.of_step(self._o.seed, batch.step)
   return self:step(batch)
 end
 

@@ -38,7 +38,7 @@ local M = {}
 ---@field each_epoch? fun(epoch: integer, model: mr.Model, entry?: mr.Epoch): boolean?  called before training, with 0, and after every epoch,
 ---   with its losses and metrics; `return false` ends training
 ---@field progress? boolean          show a progress line (default true)
----@field parallel? boolean          train over all processes that mpirun or srun started (default false)
+---@field parallel? boolean          train over all processes that mpirun or srun started, models without buffers (default false)
 ---@field name? string               what the line is called
 
 ---What a model says of the rows of a dataset.
@@ -129,7 +129,7 @@ end
 ---interrupted goes on where it was.
 ---With `parallel = true` under `mpirun` or `srun` all processes run the script and train this one model: each takes its share of the lists of
 ---every batch, the gradients are added up (those of a GPU go through the host), and all end with the model that one process would have, to
----rounding (but for what dropout draws). The first process evaluates validation for all; it alone shows progress and prints.
+---rounding (but for what dropout draws; models with buffers are refused). The first process evaluates validation for all; it alone shows progress and prints.
 ---@param options mr.FitOptions
 ---@return mr.Run
 ---Example:

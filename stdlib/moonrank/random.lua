@@ -26,6 +26,11 @@ function M.scope(seed, name)
   return setmetatable({}, { __close = function() scope = before end })
 end
 
+---The scope of a training step: its random numbers depend on the fit's seed and on its number alone.
+---@param seed integer
+---@param step integer
+function M.of_step(seed, step) return M.scope(seed, ("step %d"):format(step)) end
+
 ---Seed and stream of the next call without a seed.
 ---@param stream string  what it is for
 ---@return integer seed

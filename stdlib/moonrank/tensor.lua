@@ -125,7 +125,6 @@ end
 ---Example: `mr.device()   --> cpu`
 function M.device(name) return core.device(name) end
 
--- Restores recording, then returns what pcall returned; nothing here can run out of memory before that.
 ---Runs a function without recording operations for gradients; returns what it returns. Recording is restored however the function ends.
 ---@param f function
 ---@return any

@@ -1,6 +1,7 @@
 -- Where a training met a number that is none: epoch, batch, list, and the operation that made it.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local random = require "moonrank.random"
 
 local M = {}
 
@@ -51,64 +52,94 @@ local function list_of_row(lists, row)
   end
 end
 
+---@class mr.fit.Step
+---@field failed fun(self: mr.fit.Step, message: any)
+local Step = check.class("mr.fit.Step")
+
+---What a training step is about to do, so that it can be done again where it fails.
+---@param o table           options of mr.fit, checked
+---@param batch mr.Batch
+---@param loss fun(): any   what the step computes
+---@param count integer     batches of an epoch
+---@return mr.fit.Step
+function M.step(o, batch, loss, count)
+  local model = o.model
+  local known, put = pcall(function() return model._put_buffers end)  -- of a model of the library's, with a definition
+  return setmetatable({ _o = o, _batch = batch, _loss = loss, _count = count, _buffers = known and put and model:buffers() or false }, Step)
+end
+
+-- What f returns, or raises, when it does the batch again: with the random numbers of the step and the buffers from before it, which the model
+-- has afterwards, too.
+function Step:again(f)
+  local function put_back()
+    if self._buffers then self._o.model:_put_buffers(self._buffers) end
+  end
+  put_back()
+  local _ <close> = random.of_step(self._o.seed, self._batch.step)
+  local ok, found = pcall(f)
+  put_back()
+  if found == "interrupted" then error(found, 0) end
+  return ok, found
+end
+
 -- The first list whose scores, or whose loss, are not finite.
-local function bad_list(o, batch)
-  local was = core.recording(false)
-  local ok, list = pcall(function()
+function Step:bad_list()
+  local o, batch = self._o, self._batch
+  local ok, list = self:again(function()
     local scores = o.model(batch)
     local row = first_of(scores:totable())
     if row then return list_of_row(batch.lists, row) end
     return first_of(o.loss(scores, batch.lists):totable())
   end)
-  core.recording(was)
-  if list == "interrupted" then error(list, 0) end
   return ok and list or nil
 end
 
 -- The operation that makes it, found by doing the batch again.
-local function cause(loss, kind)
+function Step:cause(kind)
   local was = core.detect_anomalies(kind)
-  local ok, message = pcall(loss)
+  local ran, ok, message = pcall(self.again, self, self._loss)
   core.detect_anomalies(was)
-  if message == "interrupted" then error(message, 0) end
+  if not ran then error(ok, 0) end
   return not ok and check.reason(message) or "it is gone when the batch is done again"
 end
 
-local function place_of(batch, count)
-  return ("epoch %d, batch %d of %d"):format((batch.step - 1) // count + 1, (batch.step - 1) % count + 1, count)
+function Step:place()
+  local before, count = self._batch.step - 1, self._count
+  return ("epoch %d, batch %d of %d"):format(before // count + 1, before % count + 1, count)
 end
 
-local function explain(o, batch, what, loss, count)
-  local where, parameter, row = place_of(batch, count), bad_parameter(o.model), bad_features(batch)
+function Step:explain(what)
+  local o, batch = self._o, self._batch
+  local where, parameter, row = self:place(), bad_parameter(o.model), bad_features(batch)
   if parameter then
     check.fail("mr.fit: %s in %s: tensor %d of the model's parameters is not finite, which the step before made it: a smaller lr may help, "
       .. "mr.detect_anomaly(function() mr.fit{...} end) finds the operation", what, where, parameter)
   end
-  local list = row and list_of_row(batch.lists, row) or bad_list(o, batch)
+  local list = row and list_of_row(batch.lists, row) or self:bad_list()
   if list then
     where = ("%s, list %d of the batch"):format(where, list)
     if batch.users then where = ("%s (user %d)"):format(where, batch.users:totable()[list]) end
   end
   local why = row and ("the features of row %d of the batch are not finite"):format(row)
-  check.fail("mr.fit: %s in %s: %s", what, where, why or cause(loss, what:find "infinite" and "infinite" or "nan"))
+  check.fail("mr.fit: %s in %s: %s", what, where, why or self:cause(what:find "infinite" and "infinite" or "nan"))
 end
 
 ---Raises what a batch, or its derivative, raised; where that was for NaN, with the place.
-function M.failed(o, batch, message, loss, count)
+function Step:failed(message)
   local text = type(message) == "string" and message or ""
   if text:find("the derivative of '", 1, true) then
-    check.fail("mr.fit: there is NaN in %s: %s", place_of(batch, count), check.reason(text))
+    check.fail("mr.fit: there is NaN in %s: %s", self:place(), check.reason(text))
   end
   if text:find("NaN at entry", 1, true) or text:find("infinity at entry", 1, true) then
-    explain(o, batch, "there is NaN", loss, count)
+    self:explain "there is NaN"
   end
   error(message, 0)
 end
 
 ---Raises where the loss of a batch is not finite.
-function M.expect_finite(o, batch, value, loss, count)
+function Step:expect_finite(value)
   if value - value == 0 then return end
-  explain(o, batch, value ~= value and "the loss is NaN" or "the loss is infinite", loss, count)
+  self:explain(value ~= value and "the loss is NaN" or "the loss is infinite")
 end
 
 ---Raises that the loss of a whole epoch is not finite: on the GPU nothing is read before it ends.

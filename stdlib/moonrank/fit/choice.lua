@@ -1,44 +1,32 @@
 -- After an epoch of mr.fit: what validation says, and the best epoch so far by each metric that chooses one.
-local core = require "moonrank.core"
 local check = require "moonrank.check"
+local dataset = require "moonrank.data.dataset"
 local epochs = require "moonrank.epochs"
 local evaluate = require "moonrank.evaluate"
+local random = require "moonrank.random"
+local tensors = require "moonrank.tensor"
 
 local M = {}
 
--- The whole of a dataset as one batch.
-local function whole(dataset)
-  local batch
-  for each in dataset:batches{ size = math.max(1, dataset.count) } do batch = each end
-  return batch
-end
-
-local function without_recording(f)
-  local was = core.recording(false)
-  local ok, result = pcall(f)
-  core.recording(was)
-  if not ok then error(result, 0) end
-  return result
-end
-
 ---What a model says of all rows, and their lists.
 ---@return mr.Tensor scores, mr.Lists lists
-function M.scored(model, dataset)
-  local batch = whole(dataset)
-  return without_recording(function() return model(batch) end), batch.lists
+function M.scored(model, data)
+  local batch = dataset.whole_batch(data)
+  return tensors.no_grad(function() return model(batch) end), batch.lists
 end
 
 ---Metrics of a dataset.
 ---@return mr.Evaluation
-function M.evaluated(model, dataset, metrics)
-  local scores, lists = M.scored(model, dataset)
+function M.evaluated(model, data, metrics)
+  local scores, lists = M.scored(model, data)
   return evaluate.measure(scores, lists, metrics)
 end
 
 -- Loss and metrics of the part that chooses, in their order.
-local function validated(o)
-  local batch = whole(o.judge)
-  return without_recording(function()
+local function validated(o, epoch)
+  local batch = dataset.whole_batch(o.judge)
+  local _ <close> = random.scope(o.seed, ("epoch %d validation"):format(epoch))
+  return tensors.no_grad(function()
     local scores = o.model(batch)
     local total, counted = epochs.batch_loss(o.loss, scores, batch.lists, "mean")
     local numbers = { counted > 0 and total:item() or 0 }
@@ -84,7 +72,8 @@ function M.judge(o, run, entry)
     return
   end
   if entry.epoch % o.every ~= 0 and entry.epoch ~= o.epochs then return end
-  local numbers = o.group and o.group:of_first(function() return validated(o) end, #o.measured + 1) or validated(o)
+  local numbers = o.group and o.group:of_first(function() return validated(o, entry.epoch) end, #o.measured + 1)
+    or validated(o, entry.epoch)
   entry.valid_loss = numbers[1]
   for i, each in ipairs(o.measured) do entry.metrics[each.name] = numbers[i + 1] end
   for _, choice in ipairs(run.choices) do choice:see(entry, o.model) end
@@ -117,6 +106,11 @@ local function take_column(into, from, name)
   for _, field in ipairs{ "mean", "counted", "skipped" } do into[field][name] = from[field][name] end
 end
 
+local function tested(o)
+  local _ <close> = random.scope(o.seed, "test")
+  return M.evaluated(o.model, o.test, o.metrics)
+end
+
 ---Evaluates test, each metric that chose an epoch at its own; the model has the first one's parameters afterwards.
 function M.finish(o, run)
   for _, choice in ipairs(run.choices) do
@@ -129,10 +123,10 @@ function M.finish(o, run)
   for i = #run.choices, 1, -1 do
     local choice = run.choices[i]
     if choice._snapshot then o.model:restore(choice._snapshot) elseif last then o.model:restore(last) end
-    others[choice.metric.name] = tests and i > 1 and M.evaluated(o.model, o.test, o.metrics) or nil
+    others[choice.metric.name] = tests and i > 1 and tested(o) or nil
   end
   if not tests then return end
-  run.test, run.scores = M.evaluated(o.model, o.test, o.metrics), {}
+  run.test, run.scores = tested(o), {}
   for _, name in ipairs(run.test.names) do
     if others[name] then take_column(run.test, others[name], name) end
     run.scores[name] = run.test[name]

@@ -1,9 +1,10 @@
 -- What mr.fit was given, checked before the first step: names, and whether the model fits the data.
-local core = require "moonrank.core"
 local check = require "moonrank.check"
 local clip = require "moonrank.fit.clip"
 local metric = require "moonrank.metrics.registry"
 local optim = require "moonrank.optim"
+local random = require "moonrank.random"
+local tensors = require "moonrank.tensor"
 local trials = require "moonrank.sweep.trial"
 
 local M = {}
@@ -84,6 +85,13 @@ local function check_model(model)
   end
 end
 
+-- Buffers are not added up over processes, as gradients are.
+local function check_parallel(o)
+  local buffers = o.parallel and field(o.model, "buffers")
+  local name = type(buffers) == "function" and next(buffers(o.model)) or nil
+  if name then check.fail("mr.fit: parallel = true trains no models with buffers, and %s has '%s'", o.model.kind, name) end
+end
+
 local function check_loss(loss)
   if type(loss) == "string" then check.fail("mr.fit: loss is the text '%s', expected a loss, as mr.losses.ndcg{} makes one", loss) end
   if not callable(loss) or type(field(loss, "count")) ~= "function" then
@@ -156,6 +164,7 @@ function M.checked(options)
     clip = none, schedule = none,
   })
   check_parts(o)
+  check_parallel(o)
   check.choice("mr.fit", "reduction", o.reduction, { "mean", "sum" })
   for name, least in pairs{ batch = 1, epochs = 0, every = 1, patience = 1 } do integer_from(o, name, least) end
   integer_from(o, "seed", math.mininteger)
@@ -175,13 +184,13 @@ function M.checked(options)
   return o
 end
 
--- Why a built-in model cannot score these data, or nil.
+-- Why a model, of whose options these are known, cannot score these data, or nil.
 local function misfit(model, role, data)
   local config, features = field(model, "config") or {}, field(data, "features")
   local first = model:parameters()[1]
-  if field(model, "kind") == "mf" then
+  if math.type(config.users) == "integer" and math.type(config.items) == "integer" then
     if not field(data, "users") or not field(data, "items") then
-      return ("the model scores users and items (mf), but %s has %s"):format(role,
+      return ("the model scores users and items (%s), but %s has %s"):format(model.kind, role,
         features and ("features, %d of them: mr.models.mlp scores those"):format(features:size(2)) or "none")
     end
     for _, each in ipairs{ "users", "items" } do
@@ -204,12 +213,11 @@ local function misfit(model, role, data)
 end
 
 -- Scores the first list alone: what no rule knows of the script's own models is found before training.
-local function try(model, role, data)
+local function try(o, role, data)
   local batch = data:batches{ size = 1 }()
   if not batch then return end
-  local was = core.recording(false)
-  local ok, message = pcall(model, batch)
-  core.recording(was)
+  local _ <close> = random.scope(o.seed, "first list of " .. role)
+  local ok, message = pcall(tensors.no_grad, function() o.model(batch) end)
   if message == "interrupted" then error(message, 0) end
   if not ok then check.fail("mr.fit: the model cannot score %s: %s", role, check.reason(message)) end
 end
@@ -221,7 +229,7 @@ function M.check_fit(o)
     if data and data.count > 0 then
       local why = misfit(o.model, role, data)
       if why then check.fail("mr.fit: %s", why) end
-      if role ~= "train" then try(o.model, role, data) end
+      if role ~= "train" then try(o, role, data) end
     end
   end
 end

@@ -85,6 +85,20 @@ end
 ---@return mr.Tensor[]
 function Model:parameters() return { table.unpack(self._parameters) } end
 
+---What forward keeps from batch to batch, by name.
+---@return table<string, mr.Tensor>
+---Example: `next(mr.models.linear{inputs = 2}:buffers())   --> nil`
+function Model:buffers()
+  local copy = {}
+  for name, buffer in pairs(self._buffers) do copy[name] = buffer end
+  return copy
+end
+
+-- Others of the same names and sizes, as :buffers gave them.
+function Model:_put_buffers(buffers)
+  for name, buffer in pairs(buffers) do self._buffers[name] = buffer end
+end
+
 ---Parameters and buffers by name, as a file has them.
 ---@return string[] names
 ---@return mr.Tensor[] values
@@ -110,7 +124,7 @@ end
 ---@param snapshot table
 function Model:restore(snapshot)
   for i, parameter in ipairs(self._parameters) do core.restore(parameter, snapshot[i]) end
-  for name, buffer in pairs(snapshot.buffers) do self._buffers[name] = buffer end
+  self:_put_buffers(snapshot.buffers)
 end
 
 -- Replaces every tensor by what `change` makes of it.

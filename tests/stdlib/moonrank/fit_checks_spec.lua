@@ -57,6 +57,34 @@ describe("mr.fit checks before the first step", function()
     refused("the model cannot score test: ", { model = own, test = queries(4) })
   end)
 
+  it("whether users and items are within the numbers of any model that says them", function()
+    mr.models.define("spec_pairs", {
+      required = { users = "integer", items = "integer" },
+      parameters = function(o) return { users = mr.zeros(o.users), items = mr.zeros(o.items) } end,
+      forward = function(self, batch) return self.users:rows(batch.row_users) + self.items:rows(batch.items) end,
+    })
+    for _, name in ipairs{ "biased_mf", "spec_pairs" } do
+      local function sized(users, items) return mr.models[name]{ users = users, items = items } end
+      local all = sized(ratings.users, ratings.items)
+      refused(("the model scores users and items (%s), but train has features"):format(name), { model = all })
+      refused("the model has 3 users, but train has number", { train = fold.train, model = sized(3, ratings.items) })
+      refused("the model has 7 items, but train has number", { train = fold.train, model = sized(ratings.users, 7) })
+      -- only the first list of test would be scored by it
+      local first = fold.test:select{ lists = { 1 } }
+      refused("items, but test has number", { train = first, test = fold.test,
+        model = sized(ratings.users, math.tointeger(first.items:double():max():item())) })
+    end
+  end)
+
+  it("that processes share no buffers", function()
+    mr.models.define("spec_buffer", {
+      parameters = function() return { w = mr.zeros(6, 1) } end, buffers = function() return { mean = mr.zeros(6) } end,
+      forward = function(self, batch) return (batch.features - self.mean):matmul(self.w):reshape(batch.lists.rows) end,
+    })
+    refused("parallel = true trains no models with buffers, and spec_buffer has 'mean'",
+      { model = mr.models.spec_buffer{}, parallel = true })
+  end)
+
   it("and takes what has no lists", function()
     local empty = mr.data.dataset{ lists = mr.lists{}, features = mr.zeros(0, 6) }
     local run = mr.fit{ model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(), train = empty, epochs = 1, progress = false }
@@ -130,4 +158,47 @@ describe("a number that is none", function()
     local function weights() return fit{}.history[3].loss end
     equal(mr.detect_anomaly(weights), weights())
   end)
+
+  it("is looked for with the step's random numbers and the buffers from before it", function()
+    local draws = {}
+    mr.models.define("spec_noise", {
+      parameters = function() return { w = mr.ones(6, 1) } end, buffers = function() return { steps = mr.zeros(1) } end,
+      forward = function(self, batch)
+        local noise = mr.uniform({ batch.lists.rows })
+        if batch.training then self.steps = self.steps + 1 end
+        local step = self.steps:item()
+        draws[step] = draws[step] or {}
+        table.insert(draws[step], noise:totable())
+        local x = batch.features:matmul(self.w):reshape(batch.lists.rows)
+        return step < 3 and x or x + noise:ge(noise:max():item()):where(0 / 0, 0)
+      end,
+    })
+    local model = mr.models.spec_noise{}
+    local ok, message = pcall(fit, { model = model })
+    check(not ok and message:find "epoch 1, batch 3 of 4, list %d of the batch", message)
+    equal({ #draws, model:buffers().steps:item() }, { 3, 2.0 })
+    check(#draws[3] > 1, "the batch was done again")
+    for _, again in ipairs(draws[3]) do equal(again, draws[3][1]) end
+  end)
+end)
+
+it("what validation and test draw depends on the fit's seed and the epoch alone", function()
+  mr.models.define("spec_drawn", {
+    parameters = function() return { w = mr.ones(6, 1) } end,
+    forward = function(self, batch) return batch.features:matmul(self.w):reshape(batch.lists.rows) + mr.normal({ batch.lists.rows }) end,
+  })
+  local function fit(seed)
+    local data = queries(6)
+    local run = mr.fit{ model = mr.models.spec_drawn{}, loss = mr.losses.ndcg(), train = data, valid = data, test = data, epochs = 2,
+      metrics = { "ndcg", "rr" }, select = { "ndcg", "rr" }, progress = false, seed = seed, each_epoch = function() mr.normal({ 3 }) end }
+    return { run:to_csv(), run.scores.ndcg:totable(), run.scores.rr:totable() }
+  end
+  mr.seed(1)
+  local first = fit(1)
+  mr.normal({ 3 })
+  equal(fit(1), first)
+  mr.seed(9)
+  equal(fit(1), first)
+  local second = fit(2)
+  check(second[1] ~= first[1], "another seed draws others")
 end)
