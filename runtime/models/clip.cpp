@@ -1,5 +1,4 @@
 // Gradients made shorter: all of a model's together, so that their direction stays.
-#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -7,35 +6,17 @@
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"
+#include "runtime/ops/functions.h"
 
 namespace mr {
 namespace {
 
-/// In lanes that do not depend on the processor, in double.
 double sum_of_squares(const Tensor& x) {
-  constexpr size_t lanes = 8;
-  std::array<double, lanes> sums{};
-  with_real(x.dtype(), [&]<class Real>() {
-    const Tensor here = x.to(Device::cpu);
-    const Span<const Real> values = here.span<const Real>();
-    for (int64_t i = 0; i < values.size; ++i) {
-      const auto value = static_cast<double>(values[i]);
-      sums[static_cast<size_t>(i) % lanes] += value * value;
-    }
-  });
-  double total = 0;
-  for (const double each : sums) total += each;
-  return total;
+  const Tensor wide = x.to(Dtype::float64);
+  return ops::sum(ops::mul(wide, wide), {}).item();
 }
 
-Tensor scaled(const Tensor& x, double factor) {
-  const Tensor here = x.to(Device::cpu).clone();
-  with_real(x.dtype(), [&]<class Real>() {
-    const Span<Real> values = here.span<Real>();
-    for (int64_t i = 0; i < values.size; ++i) values.data[i] = static_cast<Real>(values[i] * factor);
-  });
-  return here.to(x.device());
-}
+Tensor scaled(const Tensor& x, double factor) { return ops::mul(x.to(Dtype::float64), factor).to(x.dtype()); }
 
 double clip_gradients(const std::vector<Tensor>& parameters, double norm) {
   check::positive("norm", norm);
