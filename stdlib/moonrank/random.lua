@@ -8,7 +8,8 @@ local scope = { seed = 1, name = "", calls = 0 }
 
 ---Makes what follows reproducible: random tensors and dropout without a seed of their own depend on `n` and on how many of them came before.
 ---Each script starts with 1, each trial of a sweep with its own seed, each training step of mr.fit with the fit's seed and the step's number,
----each model with its option `seed`: no result depends on what ran before.
+---each of its validations with that of the epoch, its test with the seed alone, each model with its option `seed`: no result depends on what ran
+---before.
 ---@param n integer
 ---Example: `(function() mr.seed(7); local a = mr.normal({2}); mr.seed(7); return (a - mr.normal({2})):abs():sum():item() end)()   --> 0.0`
 ---Example: `(mr.normal({2}) - mr.normal({2})):abs():sum():item() > 0   --> true`
