@@ -116,11 +116,13 @@ function M.collect()
   return rows, add
 end
 
----The day, the processor and the numerics: what numbers of a benchmark belong to.
+---The day, the processor and the numerics: what numbers of a benchmark belong to. Programs from before numerics had a name run this as well, for
+---before_after.lua.
 function M.where()
   local processor
   for line in io.lines "/proc/cpuinfo" do processor = processor or line:match "^model name%s*:%s*(.*)$" end
-  return ("%s, %s, %s, numerics %s"):format(os.date "%Y-%m-%d", processor or "unknown processor", core.simd(), core.numerics())
+  return ("%s, %s, %s, numerics %s"):format(os.date "%Y-%m-%d", processor or "unknown processor", core.simd(),
+    core.numerics and core.numerics() or "without a name")
 end
 
 ---Prints the rows, and where a file is named writes them to it, and as they are printed to one beside it that ends in .txt.

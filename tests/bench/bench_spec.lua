@@ -36,11 +36,39 @@ describe("benchmarks", function()
       ["scale.lua --times 0"] = "--times: expected above 0, got 0",
       ["scale.lua --times 1e999"] = "--times: expected above 0, got inf",
       ["kernels.lua --rows 32,0"] = "--rows: expected above 0, got 0", ["catalogue.lua --warm -1"] = "--warm: expected 0 or more, got -1",
+      ["full_catalogue.lua --users 0"] = "--users: expected above 0, got 0",
+      ["full_catalogue.lua --csv /nonexistent/x.csv"] = "--csv: cannot write /nonexistent/x.csv",
       ["metrics.lua --csv /nonexistent/x.csv"] = "--csv: cannot write /nonexistent/x.csv",
       ["start.lua --csv /"] = "--csv: cannot write /" } do
       local well, text = program.run(("'%s' '%s%s"):format(program.moonrank, here, (command:gsub(" ", "' ", 1))))
       test.check(not well and text:find(word, 1, true), command .. ": " .. text)
     end
+  end)
+  it("of distributions draw their samples, which nobody kept", function()
+    local function measured(variables, options)
+      return program.run(("env %s XDG_CACHE_HOME='%s/cache' MOONRANK_PEERS=none '%s' '%sdistributions.lua' %s"):format(variables, folder,
+        program.moonrank, here, options))
+    end
+    for _, variables in ipairs{ "-u MOONRANK_SAMPLES_GIB", "MOONRANK_SAMPLES_GIB=8" } do
+      local well, text = measured(variables, "")
+      test.check(not well and text:find("expected MOONRANK_SAMPLES_GIB=0", 1, true) and not text:find "Milliseconds", text)
+    end
+    local well, text = measured("MOONRANK_SAMPLES_GIB=0", "--repeats 1 --samples 100")
+    test.check(well and text:find "moonrank, 100 samples", text)
+    test.check(not io.open(folder .. "/cache/moonrank/samples"), "samples were kept")
+  end)
+  it("say by what numerics, also where a program has no name for them", function()
+    local path = folder .. "/old.lua"
+    shell(("mkdir -p '%s'"):format(folder))
+    local file = assert(io.open(path, "w"))
+    file:write(([[
+require "moonrank.core".numerics = nil
+arg[0] = "%sx.lua"
+print(dofile "%sbench.lua".where())
+]]):format(here, here))
+    file:close()
+    local well, text = program.run(("'%s' '%s'"):format(program.moonrank, path))
+    test.check(well and text:find "numerics without a name\n", text)
   end)
   it("of large data run, and say their memory and what they do", function()
     local well, text = program.run(("'%s' '%sscale.lua' --times 0.001 --epochs 1 --threads 1"):format(program.moonrank, here))

@@ -1,6 +1,7 @@
 -- What an epoch costs by the size of the catalogue: the same lists of made-up ratings in 5,000, 50,000 and 500,000 items, relevant ones spread over
--- them, the others drawn from all of them; batches of 32 users, 32 factors, smooth AP. Adam, with steps put
--- off where that is quicker, and with a weight decay that changes no number but moves all rows in every step; training alone, and with validation and a copy of the parameters at every better epoch.
+-- them, the others drawn from all of them; batches of 32 users, 32 factors, smooth AP. Adam, with steps put off where that is quicker; with a weight
+-- decay too small to change a number, which moves all rows in every step; and the sparse one. Training alone, and with validation and a snapshot of
+-- the parameters at every better epoch.
 -- Usage: moonrank tests/bench/catalogue.lua [--items 5000,50000] [--optimizers adam,dense] [--csv FILE].
 local mr = require "moonrank"
 local core = require "moonrank.core"

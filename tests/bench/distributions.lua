@@ -1,6 +1,7 @@
 -- How long distributions take, side by side in one run: the exact one with its table, 300,000 random rankings (ours, and the NumPy loop that a
 -- Python user would write), and one reading of the table against the sum over 300,000 values; then all tables that real data need.
--- Usage: moonrank tests/bench/distributions.lua [--repeats 5] [--csv FILE]. NumPy is tried where python3 has it.
+-- Usage: MOONRANK_SAMPLES_GIB=0 moonrank tests/bench/distributions.lua [--repeats 5] [--csv FILE]. NumPy is tried where python3 has it. Where samples
+-- are kept it does not measure: another run would only read those of the first.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -11,6 +12,10 @@ local args = bench.args{
   samples = { default = 300000, help = "random rankings" },
   numpy_samples = { default = 300000, help = "of these NumPy draws so many; with fewer its time is extrapolated, and the table says so" },
 }
+
+if tonumber(os.getenv "MOONRANK_SAMPLES_GIB") ~= 0 then
+  error(core.exit(2, "samples are kept in the user's cache folder, and would be read instead of drawn: expected MOONRANK_SAMPLES_GIB=0"), 0)
+end
 
 local function median_seconds(f) return bench.spread_of(bench.times_of(f, args.repeats)).median end
 

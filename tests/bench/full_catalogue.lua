@@ -5,7 +5,7 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
-local args = mr.args{
+local args = bench.args{
   users = { default = 5000, help = "how many users" },
   items = { default = 20000, help = "how many items" },
   train = { default = 30, help = "items of each user that are left out" },
@@ -14,7 +14,6 @@ local args = mr.args{
   k = { default = 100, help = "items that are recommended" },
   repeats = { default = 3, help = "each is measured so often; the median counts" },
   threads = { default = { 1, 2 }, help = "numbers of threads" },
-  csv = { type = "string", help = "a file for the table, as CSV" },
 }
 
 -- So many items of each user, drawn at random.
