@@ -4,7 +4,6 @@
 --   build/release/moonrank tests/support/numerics.lua > tests/golden/numerics.txt
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local dataset = require "moonrank.data.dataset"
 local fingerprint = require "moonrank.data.fingerprint"
 local registry = require "moonrank.metrics.registry"
 
@@ -27,7 +26,7 @@ local function data_of(sizes, seed)
   for i = 1, #sizes do users[i] = i end
   local items = mr.uniform({ lists.rows }, { seed = seed, stream = "items" }):totable()
   for i, u in ipairs(items) do items[i] = 1 + math.floor(400 * u) end
-  return dataset.new{ lists = lists, features = mr.normal({ lists.rows, 7 }, { seed = seed }), name = "made-up lists",
+  return mr.data.dataset{ lists = lists, features = mr.normal({ lists.rows, 7 }, { seed = seed }), name = "made-up lists",
     users = mr.tensor(users, { dtype = "int64" }), items = mr.tensor(items, { dtype = "int64" }) }
 end
 
@@ -39,10 +38,12 @@ local models = {
   self_attention = function() return mr.models.self_attention{ inputs = 7, width = 12, heads = 2, blocks = 1, dropout = 0.2 } end,
 }
 
--- Weights, history and metrics of two short epochs.
-local function trained(name, model, loss, optimizer, epochs)
-  local run = mr.fit{ model = model, loss = loss, optimizer = optimizer, train = train, valid = valid, test = valid, batch = 4,
+-- Weights, history and metrics of one short epoch, or more; `options`: more for mr.fit.
+local function trained(name, model, loss, optimizer, epochs, options)
+  local o = { model = model, loss = loss, optimizer = optimizer, train = train, valid = valid, test = valid, batch = 4,
     epochs = epochs or 1, metrics = { "ndcg", "ap" }, progress = false }
+  for key, value in pairs(options or {}) do o[key] = value end
+  local run = mr.fit(o)
   local numbers = { run.history[#run.history].loss, run.test.mean.ndcg, run.test.mean.ap }
   for _, parameter in ipairs(model:parameters()) do numbers[#numbers + 1] = parameter:detach() end
   case("train " .. name, table.unpack(numbers))
@@ -198,8 +199,92 @@ local function function_all()
   case("numbers", mr.tensor(numbers, { dtype = "float64" }))
 end
 
+-- Other optimisers, clipped gradients and schedules of rates, with the larger parameter's steps put off where they can be.
+local function train_by_rates()
+  local adam = mr.optim.adam{ lr = 0.01 }
+  local cases = {
+    adamw = { mr.optim.adamw{ lr = 0.01 } }, adamw_undecayed = { mr.optim.adamw{ lr = 0.01, weight_decay = 0 } },
+    adagrad = { mr.optim.adagrad{ lr = 0.1 } }, adagrad_decay = { mr.optim.adagrad{ lr = 0.1, weight_decay = 0.01 } },
+    rmsprop = { mr.optim.rmsprop{} }, rmsprop_momentum = { mr.optim.rmsprop{ momentum = 0.9, weight_decay = 0.01 } },
+    clipped = { adam, { clip = 1e-3 } }, clipped_momentum = { mr.optim.sgd{ momentum = 0.9 }, { clip = 0.5 } },
+    cosine = { adam, { schedule = mr.schedule.cosine{ low = 0.1 } } },
+    step = { adam, { schedule = mr.schedule.step{ every = 1, factor = 0.3 } } },
+    warmup = { adam, { schedule = mr.schedule.warmup{ steps = 4, after = mr.schedule.cosine{} } } },
+    plateau = { adam, { schedule = mr.schedule.plateau{ patience = 0, factor = 0.5 } } },
+  }
+  for _, name in ipairs(sorted(cases)) do
+    local optimizer, options = table.unpack(cases[name])
+    for _, items in ipairs{ 400, 62000 } do
+      trained(("mf %d items %s"):format(items, name), models.mf(items), mr.losses.ap{}, optimizer, 3, options)
+    end
+    trained("mlp " .. name, models.mlp(), mr.losses.ndcg{}, optimizer, 3, options)
+  end
+end
+
+-- A model of a script: embedded items, windows over what is normalised by batch, logarithms of sums and variances of these.
+local windows = mr.models.define("windows", {
+  required = { inputs = "integer", items = "integer" }, options = { width = 6 },
+  parameters = function(o)
+    local function normal(...) return mr.normal({ ... }, { sd = 0.3, dtype = o.dtype }) end
+    return { item = normal(o.items, o.width), into = normal(o.inputs, o.width), gain = mr.ones(o.width, { dtype = o.dtype }),
+      bias = mr.zeros(o.width, { dtype = o.dtype }), window = normal(3, 2, 2, 2) }
+  end,
+  buffers = function(o) return { mean = mr.zeros(o.width, { dtype = o.dtype }), variance = mr.ones(o.width, { dtype = o.dtype }) } end,
+  forward = function(self, batch)
+    local rows, width = #batch.items, self.options.width
+    local hidden
+    hidden, self.mean, self.variance = batch.features:matmul(self.into):batch_norm(self.gain, self.bias,
+      { mean = self.mean, variance = self.variance, training = batch.training })
+    local seen = hidden:reshape(rows, 2, width // 2, 1):conv2d(self.window, { padding = 1 }):reshape(rows, 3 * (width // 2 + 1) * 2)
+    return (self.item:embedding(batch.items) * hidden):sum(2) + seen:logsumexp(2) + seen:var(2)
+  end,
+})
+
+local function train_other_models()
+  for _, bound in ipairs{ "none", "minmax", "distribution_logit" } do
+    for _, loss in ipairs(sorted(smooth)) do
+      local function both(name, model) trained(("%s %s %s"):format(name, loss, bound), model, smooth[loss]{ bound = bound }, nil, 2) end
+      both("biased_mf", mr.models.biased_mf{ users = 10, items = 400, factors = 9, init = 0.3, mean = 0.4 })
+      both("windows", windows{ inputs = 7, items = 400 })
+    end
+  end
+end
+
+-- Features as data sets change them, and what is trained on them.
+local function train_on_changed_features()
+  for _, name in ipairs{ "standardize_lists", "min_max_lists", "log1p" } do
+    local set, held = train[name](train), valid[name](valid)
+    case("features " .. name, set.features, held.features)
+    trained("mlp on " .. name, models.mlp(), mr.losses.ndcg{}, nil, 2, { train = set, valid = held, test = held })
+  end
+end
+
+-- The full catalogue of models that are counted or trained, and metrics under bounds.
+local function evaluate_catalogue()
+  local names = { "ndcg@10", "ap", "recall@20" }
+  for _, bound in ipairs{ "minmax", "expectation", "expectation_max", "zscore" } do
+    for _, metric in ipairs{ "ndcg", "ap", "rr", "nrbp(0.95)" } do names[#names + 1] = { metric, bound = bound } end
+  end
+  local function of(name, found)
+    for _, metric in ipairs(found.names) do case(("%s %s"):format(name, metric), found[metric], found.mean[metric]) end
+  end
+  local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 900, mean_activity = 40, seed = 5 }
+  local fold = ratings:binarize(4):folds{ k = 4, nsr = 1, seed = 2 }[2]
+  local ranked = { item_knn = mr.models.item_knn{ fold = fold, k = 9, shrink = 2 }, popularity = mr.models.popularity{ fold = fold },
+    mf = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 9, init = 0.5 } }
+  for _, name in ipairs(sorted(ranked)) do
+    local model = ranked[name]
+    of("catalogue " .. name, fold:evaluate(model, names))
+    local best = model:recommend{ k = 20, seen = fold.train }
+    case("recommended " .. name, best.items, best.scores)
+  end
+  local lists = train.lists
+  of("bounded", mr.evaluate(mr.normal({ lists.rows }, { seed = 9 }), lists, names))
+end
+
 print("# numerics " .. core.numerics())
-for _, run in ipairs{ function_all, evaluate_all, bound_all, step_of_one_list, train_by_optimizer, train_all, lambda_all } do
+for _, run in ipairs{ function_all, evaluate_all, bound_all, step_of_one_list, train_by_optimizer, train_all, lambda_all, train_by_rates,
+  train_other_models, train_on_changed_features, evaluate_catalogue } do
   local began = core.clock()
   run()
   if os.getenv "NUMERICS_TIMES" then io.stderr:write(("%.2f s\n"):format(core.clock() - began)) end
