@@ -279,7 +279,7 @@ describe("readers of parameters whose steps are put off", function()
     local held = core.held_bytes()
     local once = model:parameters()[2]:totable()
     equal(model:parameters()[2]:totable(), once)
-    -- a GPU puts no steps off (kernels/models/README.md), so nothing is stored there beside the parameters
+    -- a GPU puts no steps off (runtime/models/README.md), so nothing is stored there beside the parameters
     if core.device() == "cpu" then check(core.held_bytes() < held, "what the optimiser stored stays") end
     some(1, mr.optim.sgd{ lr = 1e-30, momentum = 0.9 })
     near(flat(model:parameters()[2]), flat(once):totable(), 1e-12)
