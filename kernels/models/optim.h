@@ -1,11 +1,10 @@
-// Steps of the optimisers. A gradient is dense, or given for some rows; `slot` then says which row of it belongs to a
-// parameter row.
+// Steps of the optimisers but Adam (adam.h). A gradient is dense, or given for some rows; `slot` then says which row of
+// it belongs to a parameter row.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/core/powers.h"
 #include "kernels/core/view.h"
 
 namespace mr {
@@ -84,70 +83,6 @@ struct SetSlots {
   MR_HD void operator()(int64_t i) const {
     slot[rows[i]] = clear ? -1 : i;
     if (from0 != nullptr) from0[i] = rows[i];
-  }
-};
-
-/// Corrections of step t: of lr by the mean's bias, and of the squares' mean. `lazy`, as torch.optim.SparseAdam:
-/// epsilon is not corrected.
-struct AdamRate {
-  double rate;        // lr / (1 - beta1^t)
-  double correction;  // 1 / (1 - beta2^t)
-};
-MR_HD inline AdamRate adam_rate(double lr, double beta1, double beta2, int64_t t, bool lazy) {
-  const double left1 = 1 - portable::pow(beta1, static_cast<double>(t)),
-               left2 = 1 - portable::pow(beta2, static_cast<double>(t));
-  if (lazy) return {lr * std::sqrt(left2) / left1, 1};
-  return {lr / left1, 1 / left2};
-}
-
-/// Adam (Kingma & Ba 2015, algorithm 1), epsilon outside the root: p -= lr m^ / (sqrt(v^) + eps). The rate is given, or
-/// read where the GPU counts steps (AdamClock).
-template <class Real>
-struct AdamStep {
-  Real* parameter;
-  Real* mean;
-  Real* square;
-  GradientView<Real> gradient;
-  EntriesOfRows entries;
-  Real rate, correction;
-  Real beta1, beta2, epsilon, decay;
-  const AdamRate* clock = nullptr;
-  MR_HD void operator()(int64_t i) const {
-    const int64_t at = entries(i);
-    const Real g = gradient(at) + decay * parameter[at];
-    const Real m = mean[at] = beta1 * mean[at] + (1 - beta1) * g;
-    const Real v = square[at] = beta2 * square[at] + (1 - beta2) * g * g;
-    const Real step = clock == nullptr ? rate : static_cast<Real>(clock->rate);
-    const Real scale = clock == nullptr ? correction : static_cast<Real>(clock->correction);
-    parameter[at] -= step * m / (std::sqrt(v * scale) + epsilon);
-  }
-};
-
-/// Steps of several parameters in one launch.
-template <class Real>
-struct AdamSteps {
-  static constexpr int most = 24;
-  AdamStep<Real> step[most];
-  int64_t first[most + 1] = {};  // entries before each
-  MR_HD void operator()(int64_t i) const {
-    int k = 0;
-    while (i >= first[k + 1]) ++k;
-    step[k](i - first[k]);
-  }
-};
-
-/// Counts a step of these parameters where the GPU keeps the counts, so that launches that are run again go on
-/// counting.
-template <class Real>
-struct AdamClock {
-  int64_t* steps;
-  AdamRate* rates;
-  int32_t parameter[AdamSteps<Real>::most] = {};
-  double lr, beta1, beta2;
-  bool lazy;
-  MR_HD void operator()(int64_t i) const {
-    const int32_t p = parameter[i];
-    rates[p] = adam_rate(lr, beta1, beta2, ++steps[p], lazy);
   }
 };
 

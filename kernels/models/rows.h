@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/core/table.h"
+#include "kernels/models/adam.h"
 #include "kernels/models/attention.h"
 #include "kernels/models/deferred.h"
 #include "kernels/models/factor.h"

@@ -9,6 +9,7 @@
 #include "kernels/tensor/list_reduce.h"
 #include "kernels/tensor/move.h"
 #include "kernels/tensor/reduce.h"
+#include "kernels/tensor/softmax.h"
 #include "kernels/tensor/windows.h"
 
 namespace mr {

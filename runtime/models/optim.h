@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/models/optim.h"
+#include "kernels/models/adam.h"
 #include "runtime/lua/bind.h"
 #include "runtime/models/deferred.h"
 #include "runtime/tensor/device_array.h"

@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "kernels/models/adam.h"
+
 namespace mr {
 namespace {
 

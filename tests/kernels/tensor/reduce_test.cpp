@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/tensor/list_reduce.h"
+#include "kernels/tensor/softmax.h"
 #include "tests/support/emulated_group.h"
 
 namespace mr {
