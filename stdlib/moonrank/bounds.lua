@@ -9,6 +9,7 @@ local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
 local record = require("moonrank.record").new
 local registry = require "moonrank.bounds.registry"
+local stats = require "moonrank.bounds.stats"
 
 local M = {}
 
@@ -117,90 +118,12 @@ function M.distribution_bound(options)
 end
 for form, name in pairs(form_names) do registry.add(name, M.distribution_bound{ form = form }) end
 
-local cache_file = {}
-
--- Written when the state closes, if tables came to those that were read.
-local function save_cache()
-  if not cache_file.path or core.count_tables() == cache_file.tables then return end
-  local ok, message = pcall(core.save_tables, cache_file.path)
-  if not ok then check.warn("mr.bounds.cache: " .. core.error_text(message)) end
-  cache_file.tables = core.count_tables()
-end
-cache_file.at_the_end = setmetatable({}, { __gc = save_cache })
-
 ---Keeps the tables of distributions in a file from one run to the next: reads it now, and writes it when the program ends. One that is
----damaged, of another version or of other numerics is told on the terminal and made anew, never trusted; a file that is no such one is left alone, and an error.
+---damaged, of another version or of other numerics is told on the terminal and made anew, never trusted; a file that is no such one is left alone,
+---and an error.
 ---@param path string|false  false: no more
 ---@return integer  how many tables were read
-function M.cache(path)
-  if path == false then
-    cache_file.path = nil
-    return 0
-  end
-  if type(path) ~= "string" then check.fail("mr.bounds.cache: path is a %s, expected a string or false", type(path)) end
-  if not core.file_exists(path) then
-    core.make_folder(path)
-    cache_file.path = path
-    return 0
-  end
-  local count, problem = core.load_tables(path)
-  cache_file.path = path
-  if problem then check.warn("mr.bounds.cache: " .. problem .. "; its tables are made anew") end
-  cache_file.tables = not problem and core.count_tables() or nil
-  return count
-end
-
----What is known of every list, for bounds written in Lua. One entry per list, of the score's type; NaN where undefined (no relevant row).
----@class mr.Stats
----@field n mr.Tensor            rows
----@field p mr.Tensor            relevant rows
----@field min mr.Tensor          least value over all rankings
----@field max mr.Tensor          largest value
----@field best mr.Tensor         the end to be reached: max of a metric, min of a loss
----@field expectation mr.Tensor  mean over random rankings
----@field sd mr.Tensor           standard deviation over random rankings; worked out when asked for
----@field degenerate mr.Tensor   1 where no ordering can matter
-local Stats = {}
-local stats_fields = { "n", "p", "min", "max", "best", "expectation", "sd", "degenerate", "cdf" }
-
-Stats.__index = function(self, name)
-  local lists, o = rawget(self, "_lists"), rawget(self, "_options")
-  local function of_type(x) return x:to(o.dtype):to(o.device) end
-  local value
-  if name == "n" then
-    value = of_type(lists.sizes)
-  elseif name == "p" then
-    value = of_type(lists.relevant)
-  elseif name == "degenerate" then
-    value = 1 - list_stats.weights(self._metric, lists, o.dtype, o.device)
-  elseif name == "sd" then
-    value = list_stats.table(self._metric, lists, o.dtype, o.device, true).sd
-  elseif name == "cdf" then
-    value = function(score) return registry.get("distribution").apply(score, self._metric, lists) end
-  elseif name == "min" or name == "max" or name == "best" or name == "expectation" then
-    local known = list_stats.table(self._metric, lists, o.dtype, o.device, false)
-    for _, each in ipairs{ "min", "max", "best", "expectation" } do rawset(self, each, known[each]) end
-    return known[name]
-  else
-    check.unknown("field of mr.Stats", name, { table.unpack(stats_fields) })
-  end
-  rawset(self, name, value)
-  return value
-end
-
--- A row per list, of the first ones.
-function Stats:__tostring()
-  local most, columns = 10, { "n", "p", "min", "max", "best", "expectation", "sd" }
-  local lists, values, rows = rawget(self, "_lists"), {}, {}
-  for c, name in ipairs(columns) do values[c] = self[name]:totable() end
-  for i = 1, math.min(most, lists.count) do
-    rows[i] = { i }
-    for c in ipairs(columns) do rows[i][c + 1] = values[c][i] end
-  end
-  local shown = require("moonrank.table").new{ columns = { "list", table.unpack(columns) }, rows = rows }
-  local rest = lists.count > most and ("\n(%d lists more)"):format(lists.count - most) or ""
-  return ("%s over all rankings of a list\n%s%s"):format(rawget(self, "_metric").name, tostring(shown), rest)
-end
+function M.cache(path) return (require("moonrank.bounds.cache").keep(path)) end  -- no tail call: errors name it
 
 ---Statistics of a metric over all rankings of each list (closed forms; `.cdf(score)` is the smoothed distribution function,
 ---differentiable).
@@ -213,7 +136,7 @@ function M.stats(metric, lists, options)
   local o = check.options("mr.bounds.stats", options, { dtype = "float64", device = core.device() })
   metric = metrics.parse(metric)
   list_stats.weights(metric, lists, "float64", "cpu")
-  return setmetatable({ _metric = metric, _lists = lists, _options = o }, Stats)
+  return stats.new(metric, lists, o)
 end
 
 local most_rows = 1000000  -- of a list whose orders are tried out

@@ -1,0 +1,67 @@
+-- What a bound written in Lua is told of each list.
+local check = require "moonrank.check"
+local list_stats = require "moonrank.bounds.list_stats"
+local registry = require "moonrank.bounds.registry"
+
+local M = {}
+
+---What is known of every list, for bounds written in Lua. One entry per list, of the score's type; NaN where undefined (no relevant row).
+---@class mr.Stats
+---@field n mr.Tensor            rows
+---@field p mr.Tensor            relevant rows
+---@field min mr.Tensor          least value over all rankings
+---@field max mr.Tensor          largest value
+---@field best mr.Tensor         the end to be reached: max of a metric, min of a loss
+---@field expectation mr.Tensor  mean over random rankings
+---@field sd mr.Tensor           standard deviation over random rankings; worked out when asked for
+---@field degenerate mr.Tensor   1 where no ordering can matter
+local Stats = {}
+local stats_fields = { "n", "p", "min", "max", "best", "expectation", "sd", "degenerate", "cdf" }
+
+Stats.__index = function(self, name)
+  local lists, o = rawget(self, "_lists"), rawget(self, "_options")
+  local function of_type(x) return x:to(o.dtype):to(o.device) end
+  local value
+  if name == "n" then
+    value = of_type(lists.sizes)
+  elseif name == "p" then
+    value = of_type(lists.relevant)
+  elseif name == "degenerate" then
+    value = 1 - list_stats.weights(self._metric, lists, o.dtype, o.device)
+  elseif name == "sd" then
+    value = list_stats.table(self._metric, lists, o.dtype, o.device, true).sd
+  elseif name == "cdf" then
+    value = function(score) return registry.get("distribution").apply(score, self._metric, lists) end
+  elseif name == "min" or name == "max" or name == "best" or name == "expectation" then
+    local known = list_stats.table(self._metric, lists, o.dtype, o.device, false)
+    for _, each in ipairs{ "min", "max", "best", "expectation" } do rawset(self, each, known[each]) end
+    return known[name]
+  else
+    check.unknown("field of mr.Stats", name, { table.unpack(stats_fields) })
+  end
+  rawset(self, name, value)
+  return value
+end
+
+-- A row per list, of the first ones.
+function Stats:__tostring()
+  local most, columns = 10, { "n", "p", "min", "max", "best", "expectation", "sd" }
+  local lists, values, rows = rawget(self, "_lists"), {}, {}
+  for c, name in ipairs(columns) do values[c] = self[name]:totable() end
+  for i = 1, math.min(most, lists.count) do
+    rows[i] = { i }
+    for c in ipairs(columns) do rows[i][c + 1] = values[c][i] end
+  end
+  local shown = require("moonrank.table").new{ columns = { "list", table.unpack(columns) }, rows = rows }
+  local rest = lists.count > most and ("\n(%d lists more)"):format(lists.count - most) or ""
+  return ("%s over all rankings of a list\n%s%s"):format(rawget(self, "_metric").name, tostring(shown), rest)
+end
+
+---Of a metric and lists; fields are worked out when they are asked for.
+---@param metric mr.Metric
+---@param lists mr.Lists
+---@param options { dtype: string, device: string }
+---@return mr.Stats
+function M.new(metric, lists, options) return setmetatable({ _metric = metric, _lists = lists, _options = options }, Stats) end
+
+return M
