@@ -93,24 +93,35 @@ std::shared_ptr<const Distribution> SampleFolder::find(const std::string& key) c
 void SampleFolder::keep(const std::string& key, const Distribution& distribution) {
   const int64_t bytes = sample_file_bytes(distribution);
   if (bytes > most_bytes_) return;
-  {
-    const std::lock_guard lock(mutex_);
-    const int64_t room = std::max(bytes, most_bytes_ / parts_of_limit);
-    if (!written_ || *written_ + bytes > room) {
-      remove_oldest(most_bytes_ - room);
-      written_ = 0;
-    }
-    *written_ += bytes;
-  }
+  make_room(bytes);
   try {
     std::error_code unmade;  // writing then fails
     fs::create_directories(folder_, unmade);
     write_sample_file(path_of(key).string(), key, distribution);
   } catch (const cpu::Interrupted&) {
+    end_write(bytes);
     throw;
   } catch (const std::runtime_error&) {
-    return;  // a full disk, a folder that cannot be written, another's file of this name
+    // a full disk, a folder that cannot be written, another's file of this name
   }
+  end_write(bytes);
+}
+
+/// Files that other threads are about to finish are not in the folder yet when it is counted.
+void SampleFolder::make_room(int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const int64_t room = std::max(bytes, most_bytes_ / parts_of_limit);
+  if (!written_ || *written_ + bytes > room) {
+    remove_oldest(most_bytes_ - room - unfinished_);
+    written_ = 0;
+  }
+  *written_ += bytes;
+  unfinished_ += bytes;
+}
+
+void SampleFolder::end_write(int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  unfinished_ -= bytes;
 }
 
 /// Until there are at most so many bytes; and what writers that were killed left.

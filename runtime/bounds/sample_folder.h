@@ -38,12 +38,15 @@ class SampleFolder {
 
  private:
   std::filesystem::path path_of(const std::string& key) const;
+  void make_room(int64_t bytes);
+  void end_write(int64_t bytes);
   void remove_oldest(int64_t most) const;
 
   std::filesystem::path folder_;
   int64_t most_bytes_;
   std::mutex mutex_;
   std::optional<int64_t> written_;  // since files were last removed; none before
+  int64_t unfinished_ = 0;          // of files that are being written
 };
 
 }  // namespace mr

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <thread>
 
 #include <catch2/catch.hpp>
 
@@ -172,6 +173,26 @@ TEST_CASE("the least recently used samples are removed first, others' files neve
   CHECK(!closed.is_open());
   folder.keep("larger", made_up(uint64_t{1} << 31, 200000));
   CHECK(!folder.has("larger"));
+}
+
+TEST_CASE("samples that threads keep at the same time stay within the limit") {
+  const test::TemporaryFolder base;
+  const Distribution d = made_up(uint64_t{1} << 31, 10000);
+  for (int round = 0; round < 5; ++round) {
+    const fs::path path = base.path() / std::to_string(round);
+    SampleFolder folder(path, 1'000'000);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 8; ++t) {
+      threads.emplace_back([&folder, &d, t] {
+        for (int i = 0; i < 4; ++i) folder.keep(io::sha256(std::to_string(8 * i + t)), d);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    int64_t sum = 0;
+    for (const auto& file : fs::directory_iterator(path)) sum += static_cast<int64_t>(file.file_size());
+    CHECK(sum > 0);
+    CHECK(sum <= 1'000'000);
+  }
 }
 
 TEST_CASE("one at a time draws the same rankings") {
