@@ -5,7 +5,6 @@ local check = require "moonrank.check"
 
 local M = {}
 
----@class mr.Tensor
 local tensor = core.classes["mr.Tensor"].methods
 
 ---Tensors one after the other along a dimension; they have the same sizes in all others.

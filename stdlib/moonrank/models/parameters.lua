@@ -28,9 +28,11 @@ end
 ---@return mr.Tensor[] values
 function M.listed(where, tensors, order)
   if type(tensors) ~= "table" then check.fail("%s returned a %s, expected tensors by name", where, type(tensors)) end
-  local names, values = ordered(where, tensors, order), {}
+  local names, values, called = ordered(where, tensors, order), {}, {}
   for i, name in ipairs(names) do
     local x = tensors[name]
+    if x ~= nil and called[x] then check.fail("%s: '%s' and '%s' are one tensor, expected one name for each", where, called[x], name) end
+    called[x] = name
     if not check.is_tensor(x) then check.fail("%s: '%s' is a %s, expected a tensor", where, name, type(x)) end
     values[i] = x
   end

@@ -40,6 +40,16 @@ local function type_of(definition, name)
   return math.type(default) == "integer" and "whole" or type(default)
 end
 
+-- Refuses what no file could hold.
+local function check_storable(where, name, value)
+  local kind = type(value)
+  if kind == "boolean" or kind == "string" and utf8.len(value) then return end
+  if kind == "number" and value == value and math.abs(value) ~= math.huge then return end
+  if kind == "table" and of_type(value, "integers") then return end
+  check.fail("%s: option %s is %s, expected a finite number, a text in UTF-8, true or false, or a list of integers", where, name,
+    kind == "number" and tostring(value) or kind == "string" and "no UTF-8" or "a " .. kind)
+end
+
 -- Options of a model, complete and of the right types.
 local function options_of(definition, given)
   local where, defaults = "mr.models." .. definition.name, { seed = 1, dtype = "float32" }
@@ -55,7 +65,11 @@ local function options_of(definition, given)
   end
   check.choice(where, "dtype", o.dtype, { "float32", "float64" })
   if math.type(o.seed) ~= "integer" then check.fail("%s: seed is %s, expected an integer", where, tostring(o.seed)) end
+  for name, value in pairs(o) do
+    if type(value) == "table" then o[name] = table.move(value, 1, #value, 1, {}) end  -- the model's own
+  end
   if definition.check then definition.check(o) end
+  for _, name in ipairs(check.names(o)) do check_storable(where, name, o[name]) end
   return o
 end
 

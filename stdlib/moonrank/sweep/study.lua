@@ -92,6 +92,15 @@ local compared = { "space", "sampler", "seed", "direction", "metric", "settings"
 
 local script_changed = "the script changed: %s is not what %s was then"
 
+-- Why all of a script counts, where it does.
+local function unseen(script)
+  local lines = {}
+  for line in script:gmatch "[^\n]+" do
+    if line:match "^unseen " then lines[#lines + 1] = ("\n  all of it counts, because of %s"):format(line:match "^unseen (.*)") end
+  end
+  return table.concat(lines)
+end
+
 -- The differences, as one text; nil where there are none.
 local function changes(was, now)
   local parts = {}
@@ -103,6 +112,7 @@ local function changes(was, now)
     if was.script ~= now.whole then parts[#parts + 1] = script_changed:format(now.script_name, was.script_name) end
   elseif was.script ~= now.script then
     parts[#parts + 1] = script_changed:format(now.script_name, was.script_name) .. ":\n  " .. difference(was.script, now.script)
+      .. unseen(now.script)
   end
   return parts[1] and table.concat(parts, "\n") or nil
 end

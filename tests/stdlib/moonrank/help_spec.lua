@@ -74,6 +74,16 @@ describe("help", function()
     mr.help_spec_part, package.loaded["moonrank.help_spec_part"] = nil, nil
     os.remove(path)
   end)
+  it("prints what is called so once", function()
+    for _, name in ipairs{ "conv2d", "sort", "mr.Tensor:linear", "reshape" } do
+      local text, seen = help.about(name), {}
+      for title in ("\n" .. text):gmatch "\n(mr[%.:%w]+%()" do
+        test.check(not seen[title], name .. ": " .. title)
+        seen[title] = true
+      end
+    end
+  end)
+
   it("searches names, options and prose where nothing has the name, the best first", function()
     local function first(topic) return help.about(topic):match "\n\n  ([%w_.:]+)" end
     test.equal(first "patience", "mr.fit")                -- an option, with what it does

@@ -243,11 +243,29 @@ describe("a wrong definition is said", function()
     } do
       raises(made(function() return case[1] end, 1), case[2])
     end
+    local tied = mr.zeros(2)
+    raises(made(function() return { a = tied, b = tied } end, 1), "'a' and 'b' are one tensor, expected one name for each")
     raises(made(function() return { a = mr.zeros(1), b = mr.zeros(1) }, { "a" } end, 1), "its order leaves out 'b'")
     raises(made(function() return { a = mr.zeros(1) }, { "a", "a" } end, 1), "its order names 'a', which is not among them, or twice")
     raises(function()
       mr.models.define("x", { parameters = parameters, buffers = function() return { w = mr.zeros(1) } end, forward = forward }){}
     end, "'w' is a parameter and a buffer")
+  end)
+
+  it("where its options could not come back from a file, and models have lists of their own", function()
+    local function with(value)
+      return function() mr.models.define("x", { options = { o = value }, parameters = parameters, forward = forward }){} end
+    end
+    for _, case in ipairs{ { 1 / 0, "option o is inf, expected a finite number" }, { 0 / 0, "option o is" },
+      { "\xff", "option o is no UTF-8" },
+      { print, "option o is a function" }, { { 1, { 2 } }, "option o is a table" }, { { 0.5 }, "option o is a table" } } do
+      raises(with(case[1]), case[2])
+    end
+    local make = mr.models.define("x", { options = { h = { 1, 2 } }, forward = forward, parameters = function(o)
+      o.h[1] = o.h[1] + 1
+      return parameters()
+    end })
+    equal({ make{}.config.h, make{}.config.h }, { { 2, 2 }, { 2, 2 } })
   end)
 
   it("at its first batch", function()

@@ -145,6 +145,15 @@ describe("a trial's function", function()
     check(with(mr.metrics.parse("ap", { relevant = 1 })) ~= with(mr.metrics.parse("ap", { relevant = 2 })))
   end)
 
+  it("is made of the lists that it uses", function()
+    local function with(last)
+      local lists = mr.lists{ { 1, 0, 0 }, { 0, 1, last } }
+      return code.of(function() return lists end)
+    end
+    equal(with(0), with(0))
+    check(with(0) ~= with(1))
+  end)
+
   it("says what it cannot see", function()
     local thread = coroutine.create(print)
     check(code.of(function() return thread end):find("unseen run.thread: a coroutine", 1, true))
