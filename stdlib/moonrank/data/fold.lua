@@ -72,11 +72,14 @@ function Fold:summary()
 end
 Fold.__tostring = Fold.summary
 
----Evaluates a model on what it has to find in a part for each user, among the full catalogue or sampled items: see
----`moonrank.data.candidates.evaluate` for the options.
+---Evaluates a model on what it has to find in a part for each user. `candidates`:
+---
+---- "catalogue" (default): all items but those relevant to the user in train (and, for test, in validation).
+---- "sampled": the relevant items of the part, and `negatives` others, sampled uniformly or by popularity.
+---- "one": a list for each relevant item, with samples of its own; `correct = true` estimates each metric among all items.
 ---@param model mr.Model
 ---@param metrics (string|mr.Metric)[]
----@param options? table  part = "test" | "valid", candidates = "catalogue" | "sampled" | "one", negatives, by, seed; others as in mr.evaluate
+---@param options? mr.data.CandidateOptions
 ---@return mr.Evaluation
 ---Example:
 ---fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
