@@ -105,17 +105,34 @@ function M.is_tensor(value)
   return type(value) == "userdata" and debug.getmetatable(value) == core.classes["mr.Tensor"].meta
 end
 
+---A field, or a method, of an object that may be the script's own: nil where it lacks it, or asking raises.
+---@param of any
+---@param name string
+---@return any
+---Example: `require("moonrank.check").field(mr.losses.ap(), "nosuch")   --> nil`
+function M.field(of, name)
+  local ok, value = pcall(function() return of[name] end)
+  return ok and value or nil
+end
+
+---Refuses an option that is no integer of at least `least`.
+---@param where string
+---@param options table
+---@param name string
+---@param least integer
+function M.integer_from(where, options, name, least)
+  local value = options[name]
+  if math.type(value) ~= "integer" or value < least then
+    M.fail("%s: %s is %s, expected an integer of at least %d", where, name, tostring(value), least)
+  end
+end
+
 ---Refuses options that are not integers of at least 1.
 ---@param where string
 ---@param options table
 ---@param names string[]
 function M.positive_integers(where, options, names)
-  for _, name in ipairs(names) do
-    local value = options[name]
-    if math.type(value) ~= "integer" or value < 1 then
-      M.fail("%s: %s is %s, expected an integer of at least 1", where, name, value == M.none and "absent" or tostring(value))
-    end
-  end
+  for _, name in ipairs(names) do M.integer_from(where, options, name, 1) end
 end
 
 ---Raises unless `value` is one of `choices`.

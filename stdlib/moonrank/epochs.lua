@@ -21,16 +21,10 @@ local function batch_loss(loss, scores, lists, reduction)
 end
 M.batch_loss = batch_loss
 
--- A field of an object that may be the script's own and lack the field.
-local function field(of, name)
-  local ok, value = pcall(function() return of[name] end)
-  return ok and value or nil
-end
-
 -- Whether every epoch does the same: the same batches, no random numbers, and no function of the script.
 local function repeats(o, device)
   return device == "cuda" and not o.group and (not o.shuffle or o.batch >= o.train.count) and dataset.is(o.train)
-    and not o.clip and not o.schedule and field(o.model, "repeats") and field(o.loss, "repeats")
+    and not o.clip and not o.schedule and check.field(o.model, "repeats") and check.field(o.loss, "repeats")
 end
 
 ---@param o table  the options of mr.fit, checked

@@ -57,12 +57,6 @@ local function number_in(where, o, name, low, high)
   end
 end
 
-local function integer_from(where, o, name, least)
-  if math.type(o[name]) ~= "integer" or o[name] < least then
-    check.fail("%s: %s is %s, expected an integer of at least %d", where, name, tostring(o[name]), least)
-  end
-end
-
 -- A factor of 0 would be no step.
 local function factor_option(where, o)
   number_in(where, o, "factor", 0, 1)
@@ -78,7 +72,7 @@ function M.cosine(options)
   local where = "mr.schedule.cosine"
   local o = check.options(where, options, { low = 0, epochs = check.none })
   number_in(where, o, "low", 0, 1)
-  if o.epochs then integer_from(where, o, "epochs", 1) end
+  if o.epochs then check.integer_from(where, o, "epochs", 1) end
   return schedule("cosine", o, function(at, plan)
     local whole = at.epochs and at.epochs * plan.per_epoch or plan.steps
     if at.low == 0 and whole < plan.steps then check.fail("%s: low is 0 and training goes on after its epochs: give low", where) end
@@ -96,7 +90,7 @@ end
 function M.step(options)
   local where = "mr.schedule.step"
   local o = check.options(where, options, { every = check.none, factor = 0.1 })
-  integer_from(where, o, "every", 1)
+  check.integer_from(where, o, "every", 1)
   factor_option(where, o)
   return schedule("step", o, function(at, plan)
     return { factor = function(step)
@@ -115,7 +109,7 @@ function M.warmup(options)
   local where = "mr.schedule.warmup"
   local o = check.options(where, options, { steps = check.none, epochs = check.none, after = check.none })
   if (o.steps == nil) == (o.epochs == nil) then check.fail("%s: one of steps and epochs says how long", where) end
-  integer_from(where, o, o.steps and "steps" or "epochs", 1)
+  check.integer_from(where, o, o.steps and "steps" or "epochs", 1)
   if o.after and getmetatable(o.after) ~= Schedule then check.fail("%s: after is a %s, expected a schedule", where, type(o.after)) end
   return schedule("warmup", o, function(at, plan)
     local n = at.steps or at.epochs * plan.per_epoch
@@ -135,7 +129,7 @@ function M.plateau(options)
   local o = check.options(where, options, { factor = 0.1, patience = 10, low = 0 })
   factor_option(where, o)
   number_in(where, o, "low", 0, 1)
-  integer_from(where, o, "patience", 0)
+  check.integer_from(where, o, "patience", 0)
   return schedule("plateau", o, function(at, plan)
     if plan.metric == false then check.fail("%s: there is no validation to follow: mr.fit{valid = ...}", where) end
     local factor, best, bad = 1.0, nil, 0

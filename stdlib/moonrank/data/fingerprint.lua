@@ -1,5 +1,6 @@
 -- Fingerprints of data: sixteen digits of a SHA-256 of the content, whatever its source.
 local core = require "moonrank.core"
+local check = require "moonrank.check"
 
 local M = {}
 
@@ -43,8 +44,8 @@ end
 function M.of(thing)
   if type(thing) == "userdata" and debug.getmetatable(thing).__name == "mr.Lists" then return M.combined("lists", thing) end
   if type(thing) ~= "table" then return nil end
-  local ok, found = pcall(function() return thing.fingerprint end)
-  return ok and type(found) == "string" and found or nil
+  local found = check.field(thing, "fingerprint")
+  return type(found) == "string" and found or nil
 end
 
 return M

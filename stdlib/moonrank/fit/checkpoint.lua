@@ -36,11 +36,6 @@ function M.options(given, trial)
   return o
 end
 
-local function field(of, name)
-  local ok, value = pcall(function() return of[name] end)
-  return ok and value or nil
-end
-
 local described
 
 -- What a table lists, then what it has by name.
@@ -63,9 +58,9 @@ function described(value)
   if kind == "table" and not meta then return "{" .. fields_of(value) .. "}" end
   if kind ~= "table" and kind ~= "userdata" then return kind == "function" and "a function" or tostring(value) end
   if check.is_tensor(value) then return fingerprint.combined(value) end
-  local options = field(value, "options") or field(value, "config")
+  local options = check.field(value, "options") or check.field(value, "config")
   if type(options) == "table" then
-    return ("%s{%s}"):format(field(value, "kind") or field(value, "name") or "", fields_of(options))
+    return ("%s{%s}"):format(check.field(value, "kind") or check.field(value, "name") or "", fields_of(options))
   end
   local data = fingerprint.of(value)
   if data then return data end

@@ -21,12 +21,6 @@ local function is_of(value, class)
   return type(meta) == "table" and rawget(meta, "__name") == class
 end
 
--- A field, or a method, of an object that may be the script's own and lack it.
-local function field(of, name)
-  local ok, value = pcall(function() return of[name] end)
-  return ok and value or nil
-end
-
 -- The metrics of these names, each once.
 local function metrics_of(names, option)
   local metrics, known = {}, {}
@@ -71,14 +65,12 @@ local function chooser(o)
 end
 
 local function integer_from(o, name, least)
-  if o[name] ~= nil and (math.type(o[name]) ~= "integer" or o[name] < least) then
-    check.fail("mr.fit: %s is %s, expected an integer of at least %d", name, tostring(o[name]), least)
-  end
+  if o[name] ~= nil then check.integer_from("mr.fit", o, name, least) end
 end
 
 local function check_model(model)
   for _, method in ipairs{ "parameters", "snapshot", "restore" } do
-    if not callable(model) or type(field(model, method)) ~= "function" then
+    if not callable(model) or type(check.field(model, method)) ~= "function" then
       check.fail("mr.fit: model is %s, expected a model: a function of a batch with the methods parameters, snapshot and restore",
         type(model) == "string" and ("the text '%s'"):format(model) or "a " .. type(model))
     end
@@ -87,22 +79,22 @@ end
 
 -- Buffers are not added up over processes, as gradients are.
 local function check_parallel(o)
-  local buffers = o.parallel and field(o.model, "buffers")
+  local buffers = o.parallel and check.field(o.model, "buffers")
   local name = type(buffers) == "function" and next(buffers(o.model)) or nil
   if name then check.fail("mr.fit: parallel = true trains no models with buffers, and %s has '%s'", o.model.kind, name) end
 end
 
 local function check_loss(loss)
   if type(loss) == "string" then check.fail("mr.fit: loss is the text '%s', expected a loss, as mr.losses.ndcg{} makes one", loss) end
-  if not callable(loss) or type(field(loss, "count")) ~= "function" then
+  if not callable(loss) or type(check.field(loss, "count")) ~= "function" then
     check.fail("mr.fit: loss is a %s, expected a loss, as mr.losses.ndcg{} and mr.losses.define make them", type(loss))
   end
 end
 
 local function check_data(role, data)
   if data == nil then return end
-  if field(data, "train") then check.fail("mr.fit: %s is a fold, expected one of its parts: fold.%s", role, role) end
-  if type(field(data, "batches")) ~= "function" or math.type(field(data, "count")) ~= "integer" then
+  if check.field(data, "train") then check.fail("mr.fit: %s is a fold, expected one of its parts: fold.%s", role, role) end
+  if type(check.field(data, "batches")) ~= "function" or math.type(check.field(data, "count")) ~= "integer" then
     check.fail("mr.fit: %s is a %s, expected a dataset", role, type(data))
   end
 end
@@ -114,7 +106,7 @@ local function check_parts(o)
   check_model(o.model)
   check_loss(o.loss)
   for _, role in ipairs{ "train", "valid", "test" } do check_data(role, o[role]) end
-  if o.optimizer ~= nil and type(field(o.optimizer, "bind")) ~= "function" then
+  if o.optimizer ~= nil and type(check.field(o.optimizer, "bind")) ~= "function" then
     check.fail("mr.fit: optimizer is %s, expected one of mr.optim, as mr.optim.adam{}",
       type(o.optimizer) == "string" and ("the text '%s'"):format(o.optimizer) or "a " .. type(o.optimizer))
   end
@@ -186,10 +178,10 @@ end
 
 -- Why a model, of whose options these are known, cannot score these data, or nil.
 local function misfit(model, role, data)
-  local config, features = field(model, "config") or {}, field(data, "features")
+  local config, features = check.field(model, "config") or {}, check.field(data, "features")
   local first = model:parameters()[1]
   if math.type(config.users) == "integer" and math.type(config.items) == "integer" then
-    if not field(data, "users") or not field(data, "items") then
+    if not check.field(data, "users") or not check.field(data, "items") then
       return ("the model scores users and items (%s), but %s has %s"):format(model.kind, role,
         features and ("features, %d of them: mr.models.mlp scores those"):format(features:size(2)) or "none")
     end

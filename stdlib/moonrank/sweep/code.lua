@@ -169,7 +169,8 @@ end
 
 local function add_userdata(self, path, x)
   if check.is_tensor(x) then return add(self, "value %s %s", path, fingerprint.combined(x)) end
-  if fingerprint.of(x) then return add(self, "value %s %s", path, fingerprint.of(x)) end  -- lists
+  local lists = fingerprint.of(x)
+  if lists then return add(self, "value %s %s", path, lists) end
   local meta = debug.getmetatable(x)
   local class = type(meta) == "table" and rawget(meta, "__name")
   if class == "mr.Metric" then return add(self, "value %s %s{%s}", path, tostring(x), record.fields(x.options)) end
