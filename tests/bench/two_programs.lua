@@ -10,14 +10,14 @@ local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 -- Name, script and options, those of a quick run, and about how many seconds a full run of both takes (a round of it where there are rounds). `once`: it is
 -- long, and measured in one round. `processor`: also by the processor time of all threads, which the rows then say.
 local parts = {
-  { name = "start", script = "start", full = "--repeats 30", quick = "--repeats 3", seconds = 3 },
-  { name = "epochs", script = "epochs", full = "--nsr 1 --forms none --epochs 12", quick = "--nsr 1 --forms none --epochs 1 --losses ap",
-    seconds = 30, processor = true },
+  { name = "start", script = "start", full = "--repeats 30", quick = "--repeats 3", seconds = 7 },
+  { name = "epochs", script = "epochs", full = "--nsr 1 --forms none --epochs 25", quick = "--nsr 1 --forms none --epochs 1 --losses ap",
+    seconds = 20, processor = true },
   { name = "catalogue", script = "catalogue", full = "--optimizers adam --epochs 8",
-    quick = "--optimizers adam --epochs 1 --warm 1 --users 50 --items 500,5000", seconds = 25 },
-  { name = "list", script = "kernels", full = "--rows 222472 --shapes normal --forms none",
-    quick = "--rows 20000 --shapes normal --forms none --repeats 1", seconds = 3, processor = true },
-  { name = "network", script = "long_list", full = "", quick = "--rows 5000 --epochs 1", seconds = 12, processor = true },
+    quick = "--optimizers adam --epochs 1 --warm 1 --users 50 --items 500,5000", seconds = 10 },
+  { name = "list", script = "kernels", full = "--rows 222472 --shapes normal,spread --forms none --repeats 40",
+    quick = "--rows 20000 --shapes normal --forms none --repeats 1", seconds = 4, processor = true },
+  { name = "network", script = "long_list", full = "", quick = "--rows 5000 --epochs 1", seconds = 8, processor = true },
   { name = "scale", script = "scale", full = "", quick = "--times 0.001 --epochs 1", seconds = 210, once = true },
   { name = "table_5_1", seconds = 420, once = true },
 }
@@ -28,7 +28,7 @@ local args = bench.args{
   before = { type = "string", required = true, help = "the program before; the one after is the one that runs this" },
   before_tree = { type = "string", required = true, help = "the folder of its sources: table_5_1 runs scripts/ there" },
   parts = { default = names, choices = names, help = "what is measured" },
-  rounds = { default = 3, help = "how often short parts are measured by each program, in turn" },
+  rounds = { default = 5, help = "how often short parts are measured by each program, in turn" },
   quick = { default = false, help = "the least of everything, on made-up data where it trains for long: to see that both programs run it" },
   out = { default = "results/before_after", help = "the folder for tables, logs, stores and caches" },
 }
@@ -118,6 +118,20 @@ for _, name in ipairs(args.parts) do
   end
 end
 
+-- The tables of both as far as they are, so that a run that is ended leaves what it has.
+local function write()
+  for _, side in ipairs(sides) do
+    local rows = {}
+    for i, row in ipairs(side.rows) do
+      local work, program, threads = table.unpack(row.key)
+      rows[i] = { work, program, threads, bench.spread_of(row.medians).median, math.min(table.unpack(row.least)),
+        math.max(table.unpack(row.most)), 1, row.note }
+    end
+    bench.write(("The program %s."):format(side.name), rows, ("%s/%s.csv"):format(args.out, side.name), side.where or bench.where())
+  end
+end
+
+io.stdout:setvbuf "line"
 for number, step in ipairs(steps) do
   local left = 0
   for i = number, #steps do left = left + steps[i].seconds end
@@ -125,17 +139,8 @@ for number, step in ipairs(steps) do
     step.round, left < 100 and left .. " s" or math.ceil(left / 60) .. " min"))
   for _, side in ipairs(sides) do
     if step.part.script then run_script(side, step.part, step.clock, step.round) else run_table(side) end
+    write()
   end
-end
-
-for _, side in ipairs(sides) do
-  local rows = {}
-  for i, row in ipairs(side.rows) do
-    local work, program, threads = table.unpack(row.key)
-    rows[i] = { work, program, threads, bench.spread_of(row.medians).median, math.min(table.unpack(row.least)),
-      math.max(table.unpack(row.most)), 1, row.note }
-  end
-  bench.write(("The program %s."):format(side.name), rows, ("%s/%s.csv"):format(args.out, side.name), side.where or bench.where())
 end
 os.execute(("cd '%s' && '%s' '%s/tests/bench/before_after.lua' before.csv after.csv | tee table.md"):format(args.out, sides[2].program,
   sides[2].tree))
