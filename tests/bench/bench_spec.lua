@@ -95,6 +95,8 @@ print(dofile "%sbench.lua".where())
     end
     well, text = measured(("--parts start --before /nonexistent/moonrank --before_tree '%s../..'"):format(here))
     test.check(not well and text:find("there is no program /nonexistent/moonrank", 1, true), text)
+    well, text = measured(("--rounds 0 --before '%s' --before_tree '%s../..'"):format(program.moonrank, here))
+    test.check(not well and text:find("--rounds: expected above 0, got 0", 1, true), text)
     well, text = measured(("--parts start --before '%s' --before_tree /nonexistent"):format(program.moonrank))
     test.check(not well and text:find("no scripts/thesis/table_5_1.lua in /nonexistent", 1, true), text)
   end)

@@ -4,6 +4,7 @@
 -- and a store of its own. A row's time is the median over rounds of the rounds' medians; least and most are over all.
 -- Usage: moonrank tests/bench/two_programs.lua --before PROGRAM --before_tree FOLDER [--parts epochs,start] [--out results/before_after] [--quick]
 -- The tables of both are before.csv and after.csv there, side by side in table.md (before_after.lua).
+local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
@@ -24,7 +25,7 @@ local parts = {
 local names, by_name = {}, {}
 for i, part in ipairs(parts) do names[i], by_name[part.name] = part.name, part end
 
-local args = bench.args{
+local args = mr.args{
   before = { type = "string", required = true, help = "the program before; the one after is the one that runs this" },
   before_tree = { type = "string", required = true, help = "the folder of its sources: table_5_1 runs scripts/ there" },
   parts = { default = names, choices = names, help = "what is measured" },
@@ -41,6 +42,7 @@ local function absolute(path)
   return pipe:read "l"
 end
 
+if args.rounds < 1 then leave("--rounds: expected above 0, got %d", args.rounds) end
 local sides = { { name = "before", program = args.before, tree = args.before_tree },
   { name = "after", program = arg[-1], tree = bench.folder .. "../.." } }
 for _, side in ipairs(sides) do
@@ -48,7 +50,8 @@ for _, side in ipairs(sides) do
   if not core.is_file(side.tree .. "/scripts/thesis/table_5_1.lua") then leave("no scripts/thesis/table_5_1.lua in %s", side.tree) end
   side.rows, side.at, side.program, side.tree = {}, {}, absolute(side.program), absolute(side.tree)
 end
-core.make_folder(args.out .. "/x")
+local made, reason = pcall(core.make_folder, args.out .. "/x")
+if not made then leave("--out: %s", reason) end
 args.out = absolute(args.out)
 
 -- Keeps a row: its key, and times of this round.
@@ -68,10 +71,8 @@ local function run_script(side, part, clock, round)
   local path = ("%s/%s_%s_%s_%d"):format(args.out, part.name, clock, side.name, round)
   local command = ("env -u MOONRANK_STDLIB MOONRANK_PEERS=none MOONRANK_CLOCK=%s '%s' '%s%s.lua' %s --csv '%s.csv' >'%s.log' 2>&1"):format(
     clock, side.program, bench.folder, part.script, args.quick and part.quick or part.full, path, path)
-  if not os.execute(command) then
-    print(("  it failed: %s.log says why"):format(path))
-    return
-  end
+  os.remove(path .. ".csv")
+  if not (os.execute(command) and core.is_file(path .. ".csv")) then return print(("  it failed: %s.log says why"):format(path)) end
   for _, row in ipairs(bench.read(io.lines(path .. ".csv"))) do
     if clock == "cpu" then row[1] = row[1] .. ", processor time" end
     if row[2]:find "^moonrank" and tonumber(row[4]) then keep(side, row) end
