@@ -8,7 +8,10 @@
 #include "kernels/core/table.h"
 #include "kernels/losses/lambda.h"
 #include "kernels/losses/listwise.h"
+#include "kernels/losses/neural_ndcg.h"
+#include "kernels/losses/own_scores.h"
 #include "kernels/losses/pointwise.h"
+#include "kernels/losses/soft_rank.h"
 #include "kernels/ranking/rows.h"
 
 namespace mr {
@@ -48,7 +51,11 @@ struct LambdaKernels : LambdaKernelsOf<Real, MetricSwaps> {
   LISTS(ordinal, OrdinalLoss)                           \
   LISTS(listnet, ListNetLoss)                           \
   LISTS(softmax_cross_entropy, SoftmaxCrossEntropyLoss) \
-  LISTS(listmle, ListMleLoss)
+  LISTS(listmle, ListMleLoss)                           \
+  LISTS(climf, ClimfLoss)                               \
+  LISTS(tfmap, TfmapLoss)                               \
+  LISTS(soft_rank, SoftRankLoss)                        \
+  LISTS(neural_ndcg, NeuralNdcgLoss)
 
 MR_KERNEL_TABLE(RowLossKernels, MR_ROW_LOSS_ROWS)
 

@@ -45,6 +45,7 @@ namespace mr {
   ROW(lambda_functions)      \
   ROW(pointwise_functions)   \
   ROW(listwise_functions)    \
+  ROW(relaxed_functions)     \
   ROW(data_functions)        \
   ROW(positives_getters)     \
   ROW(trec_functions)        \

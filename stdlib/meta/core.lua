@@ -164,6 +164,13 @@ function core.check_optimizer(state, names, tensors) end
 ---@return mr.Tensor
 function core.clamp(x, min, max) end
 
+---CLiMF's loss per list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@return mr.Tensor
+function core.climf_loss(scores, lists, relevant) end
+
 ---Scales the gradients of all parameters so that their norm together is at most this; returns what it was.
 ---@param parameters mr.Tensor[]
 ---@param norm number
@@ -720,6 +727,15 @@ function core.mpi_library() end
 ---@return string?
 function core.nearest_name(name, known) end
 
+---NeuralNDCG's loss per list: negative nDCG of a relaxed ranking.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param tau number
+---@param iterations integer
+---@param tolerance number
+---@return mr.Tensor
+function core.neural_ndcg_loss(scores, lists, tau, iterations, tolerance) end
+
 ---Normal random numbers.
 ---@param shape integer[]
 ---@param mean number
@@ -1164,6 +1180,14 @@ function core.snapshot(parameter, into) end
 ---@return integer
 function core.sobol_bits(index, dimension) end
 
+---SoftRank's negative nDCG per list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param sd number
+---@param longest integer
+---@return mr.Tensor
+function core.soft_rank_loss(scores, lists, sd, longest) end
+
 ---Cross entropy of grades and the softmax of scores, per list.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
@@ -1264,6 +1288,13 @@ function core.tensor(values, dtype, device) end
 ---Columns of the terminal that errors go to; 80 where it does not say.
 ---@return integer
 function core.terminal_width() end
+
+---TFMAP's loss per list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@return mr.Tensor
+function core.tfmap_loss(scores, lists, relevant) end
 
 ---Sets, if given, and returns the number of threads.
 ---@param n? integer

@@ -10,7 +10,7 @@ local metrics = require "moonrank.metrics.registry"
 local M = {}
 local own = {}  -- names that scripts gave, which they may define anew
 
-for _, part in ipairs{ "pairwise", "pointwise", "listwise" } do
+for _, part in ipairs{ "pairwise", "pointwise", "listwise", "relaxed" } do
   for name, make in pairs(require("moonrank.losses." .. part)) do M[name] = make end
 end
 
@@ -35,6 +35,15 @@ end
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg{bound = "minmax"}.bound_name   --> minmax`
 function M.ndcg(options) return new("ndcg", "ndcg", options) end
+
+---ApproxNDCG (Qin, Liu & Li 2010): smooth nDCG whose sigmoid has the steepness `alpha`: mr.losses.ndcg{gain = alpha}.
+---@param options? { alpha?: number, bound?: string|mr.Bound|function }  alpha: default 10
+---@return mr.Loss
+---Example: `mr.losses.approx_ndcg{alpha = 2}.options.gain   --> 2`
+function M.approx_ndcg(options)
+  local o = check.options("mr.losses.approx_ndcg", options, { alpha = 10, bound = check.none })
+  return new("approx_ndcg", "ndcg", { gain = o.alpha, bound = o.bound })
+end
 
 ---Negative smooth AP (Westerborg 2022, Eq. 2.11), bounded.
 ---@param options? mr.losses.Options

@@ -9,7 +9,10 @@ local losses = mr.losses
 local made = {
   mse = losses.mse(), bce = losses.bce(), ordinal = losses.ordinal(), ranknet = losses.ranknet(), listnet = losses.listnet(),
   softmax_cross_entropy = losses.softmax_cross_entropy(), listmle = losses.listmle(), p_listmle = losses.p_listmle(),
-  approx_ndcg_10 = losses.ndcg{ gain = 10 },
+  approx_ndcg_10 = losses.approx_ndcg(),
+  climf = losses.climf(), tfmap = losses.tfmap(), softrank_ndcg_1 = losses.soft_rank(), neural_ndcg_1 = losses.neural_ndcg(),
+  neural_ndcg_01 = losses.neural_ndcg{ tau = 0.1 }, neural_ndcg_1_unscaled = losses.neural_ndcg{ iterations = 0 },
+  neural_ndcg_1_transposed = losses.neural_ndcg(),
 }
 for _, metric in ipairs{ "ndcg", "ap", "rr", "precision@5", "recall@5" } do
   made["lambdarank " .. metric] = losses.lambdarank{ metric = metric }

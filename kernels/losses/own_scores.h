@@ -1,0 +1,83 @@
+// Losses that smooth a metric by each relevant row's own score in place of its rank: CLiMF and TFMAP.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/group.h"
+#include "kernels/core/view.h"
+#include "kernels/smooth/smooth_rank.h"
+#include "kernels/tensor/elementwise.h"
+
+namespace mr {
+
+/// Whether a list's grades differ: else no ordering can matter.
+template <class Group>
+MR_HD bool grades_differ(const Group& group, const float* grades, int64_t n) {
+  const float top = group.max(n, 0.0F, [&](int64_t i) { return grades[i]; });
+  return group.sum(n, [&](int64_t i) { return grades[i] < top ? 1 : 0; }) > 0;
+}
+
+/// CLiMF (Shi et al. 2012): - sum over relevant i of (log sigma(f_i) + sum over relevant j /= i of log(1 - sigma(f_j -
+/// f_i))). Each relevant row's terms are its own, and those where it is the other one.
+struct Climf {
+  MR_HD static double term(double f) { return softplus(-f); }
+  MR_HD static double term_slope(double f) { return -sigmoid(-f); }
+  MR_HD static double pair(double, double by) { return softplus(by); }
+  /// By f_i, of the pairs (i, j) and (j, i); by = f_j - f_i.
+  MR_HD static double pair_slope(double, double, double by) { return sigmoid(-by) - sigmoid(by); }
+  MR_HD static double over(double) { return 1; }
+};
+
+/// TFMAP (Shi et al. 2012): - (1/P) sum over relevant i of sigma(f_i) sum over relevant j, i among them, of sigma(f_j -
+/// f_i).
+struct Tfmap {
+  MR_HD static double term(double f) { return -0.5 * sigmoid(f); }
+  MR_HD static double term_slope(double f) { return -0.5 * sigmoid(f) * sigmoid(-f); }
+  MR_HD static double pair(double f_i, double by) { return -sigmoid(f_i) * sigmoid(by); }
+  MR_HD static double pair_slope(double f_i, double f_j, double by) {
+    const double steep = logistic_kernel(by);
+    return -sigmoid(f_i) * sigmoid(-f_i) * sigmoid(by) + sigmoid(f_i) * steep - sigmoid(f_j) * steep;
+  }
+  MR_HD static double over(double relevant) { return relevant; }
+};
+
+/// One value per list, and its derivative by every score (null: not asked for). O(relevant rows squared).
+template <class Real, class Form>
+struct OwnScoreLoss {
+  Span<const Real> scores;
+  Span<const float> relevance;
+  Ragged lists;
+  Chosen relevant;
+  Span<Real> value, derivative;
+
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t at = lists.begin(list), n = lists.size(list);
+    const int64_t p = grades_differ(group, relevance.data + at, n) ? relevant.size(list) : 0;
+    const double over = p > 0 ? Form::over(static_cast<double>(p)) : 1;
+    if (derivative.data != nullptr) group.each(n, [&](int64_t i) { derivative[at + i] = 0; });
+    const double total = group.sum(p, [&](int64_t slot) { return of_row(list, at, p, slot, over); });
+    group.each(1, [&](int64_t) { value[list] = static_cast<Real>(total / over); });
+  }
+
+ private:
+  MR_HD double of_row(int64_t list, int64_t at, int64_t p, int64_t slot, double over) const {
+    const int64_t i = at + relevant(list, slot);
+    const double f = scores[i];
+    double sum = Form::term(f), slope = Form::term_slope(f);
+    for (int64_t other = 0; other < p; ++other) {
+      if (other == slot) continue;
+      const double g = scores[at + relevant(list, other)], by = score_difference(g, f, 1.0);
+      sum += Form::pair(f, by);
+      slope += Form::pair_slope(f, g, by);
+    }
+    if (derivative.data != nullptr) derivative[i] = static_cast<Real>(slope / over);
+    return sum;
+  }
+};
+template <class Real>
+using ClimfLoss = OwnScoreLoss<Real, Climf>;
+template <class Real>
+using TfmapLoss = OwnScoreLoss<Real, Tfmap>;
+
+}  // namespace mr

@@ -1,0 +1,100 @@
+// Losses of relaxed rankings (SoftRank, NeuralNDCG) and of each row's own score (CLiMF, TFMAP), one value per list.
+#include "kernels/losses/rows.h"
+#include "runtime/autograd/node.h"
+#include "runtime/losses/list_loss.h"
+#include "runtime/ops/check.h"
+#include "runtime/ranking/ideal.h"
+
+namespace mr {
+namespace {
+
+template <class Pick>
+Tensor of_own_scores(const char* name, const Tensor& scores, const Lists& lists, double relevant, Pick kernel) {
+  check_scores(name, scores, lists);
+  check::positive("relevant", relevant);
+  const LossAndSlope made(scores, lists, recording({scores}));
+  const Device device = scores.device();
+  with_real(scores.dtype(), [&]<class Real>() {
+    kernel(kernels<RowLossKernels<Real>>(device))(
+        lists.count(), {.scores = scores.data().span<const Real>(),
+                        .relevance = lists.relevance(device).span<const float>(),
+                        .lists = lists.view(device),
+                        .relevant = lists.relevant_rows(static_cast<float>(relevant), device).view(),
+                        .value = made.value.span<Real>(),
+                        .derivative = made.slopes<Real>()});
+  });
+  return recorded(name, scores, lists, made);
+}
+
+Tensor climf_loss(const Tensor& scores, const Lists& lists, double relevant) {
+  return of_own_scores("climf_loss", scores, lists, relevant, [](const auto& table) { return table.climf; });
+}
+
+Tensor tfmap_loss(const Tensor& scores, const Lists& lists, double relevant) {
+  return of_own_scores("tfmap_loss", scores, lists, relevant, [](const auto& table) { return table.tfmap; });
+}
+
+Tensor soft_rank_loss(const Tensor& scores, const Lists& lists, double sd, int64_t longest) {
+  check_scores("soft_rank_loss", scores, lists);
+  check::positive("sd", sd);
+  for (size_t l = 0; l < lists.sizes().size(); ++l) {
+    if (lists.sizes()[l] > longest)
+      throw ArgumentError("lists", "list " + std::to_string(l + 1) + " has " + std::to_string(lists.sizes()[l]) +
+                                       " rows, and `longest` is " + std::to_string(longest) +
+                                       ": the time of a list grows with the cube of its rows");
+  }
+  const LossAndSlope made(scores, lists, recording({scores}));
+  const Device device = scores.device();
+  const Tensor spare = Tensor::empty({5 * lists.rows()}, Dtype::float64, device);
+  with_real(scores.dtype(), [&]<class Real>() {
+    kernels<RowLossKernels<Real>>(device).soft_rank(lists.count(),
+                                                    {.scores = scores.data().span<const Real>(),
+                                                     .relevance = lists.relevance(device).span<const float>(),
+                                                     .lists = lists.view(device),
+                                                     .ideal = ideal_dcg(lists, device).span<const double>(),
+                                                     .sd = sd,
+                                                     .spare = spare.span<double>(),
+                                                     .value = made.value.span<Real>(),
+                                                     .derivative = made.slopes<Real>()});
+  });
+  return recorded("soft_rank_loss", scores, lists, made);
+}
+
+Tensor neural_ndcg_loss(const Tensor& scores, const Lists& lists, double tau, int64_t iterations, double tolerance) {
+  check_scores("neural_ndcg_loss", scores, lists);
+  check::positive("tau", tau);
+  check::finite("tolerance", tolerance);
+  if (iterations < 0 || iterations > 1000)
+    throw ArgumentError("iterations", std::to_string(iterations) + ", expected 0 to 1000");
+  const LossAndSlope made(scores, lists, recording({scores}));
+  const Device device = scores.device();
+  const int64_t slots = NeuralNdcgLoss<double>::slots(made.derivative.defined() ? iterations : 1);
+  const Tensor spare = Tensor::empty({slots * lists.rows()}, Dtype::float64, device);
+  with_real(scores.dtype(), [&]<class Real>() {
+    kernels<RowLossKernels<Real>>(device).neural_ndcg(lists.count(),
+                                                      {.scores = scores.data().span<const Real>(),
+                                                       .relevance = lists.relevance(device).span<const float>(),
+                                                       .lists = lists.view(device),
+                                                       .ideal = ideal_dcg(lists, device).span<const double>(),
+                                                       .tau = tau,
+                                                       .iterations = iterations,
+                                                       .tolerance = tolerance,
+                                                       .spare = spare.span<double>(),
+                                                       .value = made.value.span<Real>(),
+                                                       .derivative = made.slopes<Real>()});
+  });
+  return recorded("neural_ndcg_loss", scores, lists, made);
+}
+
+}  // namespace
+
+extern const lua::OpTable relaxed_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {lua::op<&climf_loss>("climf_loss", "scores, lists, relevant", "CLiMF's loss per list."),
+     lua::op<&tfmap_loss>("tfmap_loss", "scores, lists, relevant", "TFMAP's loss per list."),
+     lua::op<&soft_rank_loss>("soft_rank_loss", "scores, lists, sd, longest", "SoftRank's negative nDCG per list."),
+     lua::op<&neural_ndcg_loss>("neural_ndcg_loss", "scores, lists, tau, iterations, tolerance",
+                                "NeuralNDCG's loss per list: negative nDCG of a relaxed ranking.")}};
+
+}  // namespace mr

@@ -1,0 +1,71 @@
+-- Losses that relax a metric otherwise than by smooth ranks: by distributions of ranks, by a relaxed matrix of permutation, by each row's
+-- own score. Lists whose grades do not differ are 0, without gradient, and do not count.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local loss = require "moonrank.losses.loss"
+
+local none = check.none
+
+local M = {}
+
+---@class mr.losses.SoftRankOptions: mr.losses.SlopeOptions
+---@field sd? number        standard deviation of a row's score (default 1)
+---@field longest? integer  rows of the longest list that is taken (default 500)
+
+---SoftRank's negative nDCG (Taylor et al. 2008): scores are normal with standard deviation `sd` around the model's, a row's rank has the
+---distribution that the recursion over the other rows gives, and its gain is discounted by the expected discount. The time of a list grows
+---with the cube of its rows, so long lists are errors unless `longest` allows them. Bounds are those of nDCG, by their slopes.
+---@param options? mr.losses.SoftRankOptions
+---@return mr.Loss
+---Example: `mr.losses.soft_rank()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.81546}  mr.Tensor {1} float32`
+function M.soft_rank(options)
+  local where = "mr.losses.soft_rank"
+  local o = check.options(where, options, { bound = none, slope_at = "value", sd = 1, longest = 500 })
+  check.integer_from(where, o, "longest", 1)
+  local function values(scores, lists) return core.soft_rank_loss(scores, lists, o.sd, o.longest) end
+  return loss.by_slope({ name = "soft_rank", metric = "ndcg", of = "ndcg", values = values }, o)
+end
+
+---@class mr.losses.NeuralOptions: mr.losses.SlopeOptions
+---@field tau? number          temperature of the softmax (default 1)
+---@field iterations? integer  at most, of Sinkhorn's scaling; 0: none (default 50)
+---@field tolerance? number    scaling ends when all columns add up to 1 within this (default 1e-6)
+
+---NeuralNDCG (Pobrotyn & Bialobrzeski 2021): negative nDCG of the relaxed permutation matrix of NeuralSort (Grover et al. 2019), scaled by
+---Sinkhorn's iterations, through which the gradient goes. Its transposed form sums the same products, so it is the same loss. The time of a
+---list grows with iterations times the square of its rows, memory with iterations times its rows. Bounds are those of nDCG, by their slopes.
+---@param options? mr.losses.NeuralOptions
+---@return mr.Loss
+---Example: `mr.losses.neural_ndcg()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.81546}  mr.Tensor {1} float32`
+function M.neural_ndcg(options)
+  local where = "mr.losses.neural_ndcg"
+  local o = check.options(where, options, { bound = none, slope_at = "value", tau = 1, iterations = 50, tolerance = 1e-6 })
+  check.integer_from(where, o, "iterations", 0)
+  local function values(scores, lists) return core.neural_ndcg_loss(scores, lists, o.tau, o.iterations, o.tolerance) end
+  return loss.by_slope({ name = "neural_ndcg", metric = "ndcg", of = "ndcg", values = values }, o)
+end
+
+---@class mr.losses.OwnScoreOptions: mr.losses.SlopeOptions
+---@field relevant? number  least grade of a relevant row (default 1)
+
+local function of_own_scores(name, metric, values, options)
+  local o = check.options("mr.losses." .. name, options, { bound = none, slope_at = "value", relevant = 1 })
+  local function of_relevant(scores, lists) return values(scores, lists, o.relevant) end
+  return loss.by_slope({ name = name, metric = metric, of = metric, counted = "ndcg", values = of_relevant }, o)
+end
+
+---CLiMF (Shi et al. 2012), the negated objective without its regulariser: - the sum over relevant rows i of log sigma(f_i) and, over the other
+---relevant rows j, of log(1 - sigma(f_j - f_i)). Scores of rows that are not relevant are not looked at. Bounds are those of RR, by their slopes.
+---@param options? mr.losses.OwnScoreOptions
+---@return mr.Loss
+---Example: `mr.losses.climf()(mr.tensor{0, 0, 0}, mr.lists{{1, 1, 0}}):item() / math.log(2)   --> 4.0`
+function M.climf(options) return of_own_scores("climf", "rr", core.climf_loss, options) end
+
+---TFMAP (Shi et al. 2012), the negated objective without its regulariser: - (1/P) times the sum over relevant rows i of sigma(f_i) times the sum
+---over relevant rows j, i among them, of sigma(f_j - f_i). Scores of rows that are not relevant are not looked at. Bounds are those of AP.
+---@param options? mr.losses.OwnScoreOptions
+---@return mr.Loss
+---Example: `mr.losses.tfmap()(mr.tensor{0, 0, 0}, mr.lists{{1, 1, 0}}):item()   --> -0.5`
+function M.tfmap(options) return of_own_scores("tfmap", "ap", core.tfmap_loss, options) end
+
+return M

@@ -1,0 +1,179 @@
+-- SoftRank, NeuralNDCG, CLiMF, TFMAP: gradients by differences, lists that break others, limits, what bounds do.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
+
+local f64 = { dtype = "float64" }
+local infinity = math.huge
+local made = {
+  soft_rank = { {}, { sd = 0.3 } }, climf = { {} }, tfmap = { {} },
+  neural_ndcg = { {}, { tau = 0.1 }, { iterations = 0 }, { iterations = 3 } },
+}
+
+local function each(f)
+  for name, all in pairs(made) do
+    for i, options in ipairs(all) do f(mr.losses[name], options, ("%s %d"):format(name, i)) end
+  end
+end
+
+local function grades(n, seed)
+  local u = mr.uniform({ math.max(n, 1) }, { seed = seed or 1, device = "cpu" }):totable()
+  local y = {}
+  for i = 1, n do y[i] = math.floor(4 * u[i]) end
+  return y
+end
+
+local function value_and_gradient(loss, scores, lists)
+  local leaf = scores:requires_grad()
+  local value = loss(leaf, lists)
+  if value.tracked then value:sum():backward() end
+  local grad = leaf.grad
+  leaf:zero_grad()
+  return value, grad
+end
+
+-- The relaxed permutation matrix of NeuralSort, scaled by rows and columns in turn, in plain Lua.
+local function relaxed(f, tau, iterations)
+  local n, p = #f, {}
+  for k = 1, n do
+    local row, top = {}, -infinity
+    for j = 1, n do
+      local away = 0
+      for l = 1, n do away = away + math.abs(f[j] - f[l]) end
+      row[j] = ((n + 1 - 2 * k) * f[j] - away) / tau
+      top = math.max(top, row[j])
+    end
+    local total = 0
+    for j = 1, n do
+      row[j] = math.exp(row[j] - top)
+      total = total + row[j]
+    end
+    for j = 1, n do row[j] = row[j] / total end
+    p[k] = row
+  end
+  for _ = 1, iterations do
+    for j = 1, n do
+      local total = 0
+      for k = 1, n do total = total + p[k][j] end
+      for k = 1, n do p[k][j] = p[k][j] / total end
+    end
+    for k = 1, n do
+      local total = 0
+      for j = 1, n do total = total + p[k][j] end
+      for j = 1, n do p[k][j] = p[k][j] / total end
+    end
+  end
+  return p
+end
+
+local function ndcg_of(p, y)
+  local sorted, ideal, sum = table.move(y, 1, #y, 1, {}), 0, 0
+  table.sort(sorted, function(a, b) return a > b end)
+  for k = 1, #y do ideal = ideal + (2 ^ sorted[k] - 1) / math.log(1 + k, 2) end
+  for k = 1, #y do
+    for j = 1, #y do sum = sum + p[k][j] * (2 ^ y[j] - 1) / math.log(1 + k, 2) end
+  end
+  return sum / ideal
+end
+
+describe("relaxed losses", function()
+  it("NeuralNDCG is the nDCG of the scaled matrix at every size", function()
+    for _, n in ipairs{ 2, 31, 32, 33, 127, 128, 129 } do
+      local x, y = mr.normal({ n }, { seed = n, dtype = "float64" }), grades(n, n)
+      for _, iterations in ipairs{ 0, 4 } do
+        local loss = mr.losses.neural_ndcg{ tau = 0.7, iterations = iterations, tolerance = 0 }
+        near(loss(x, mr.lists{ y }):item(), -ndcg_of(relaxed(x:totable(), 0.7, iterations), y), 1e-11, n .. " rows")
+      end
+    end
+  end)
+
+  it("SoftRank without noise is nDCG, and all scores equal give every rank alike", function()
+    for _, n in ipairs{ 2, 31, 32, 33, 127, 128, 129 } do
+      local x, y = mr.normal({ n }, { seed = n, dtype = "float64" }), grades(n, n)
+      local lists = mr.lists{ y }
+      near(mr.losses.soft_rank{ sd = 1e-9 }(x, lists):item(), -mr.metrics.parse("ndcg")(x, lists):item(), 1e-12, n .. " rows")
+      -- binomial ranks, each of n - 1 others above with probability 1/2
+      local gains, best, weight, expected = 0, 0, 0.5 ^ (n - 1), 0
+      local sorted = table.move(y, 1, n, 1, {})
+      table.sort(sorted, function(a, b) return a > b end)
+      for k = 1, n do
+        gains, best = gains + 2 ^ y[k] - 1, best + (2 ^ sorted[k] - 1) / math.log(1 + k, 2)
+        expected = expected + weight / math.log(1 + k, 2)
+        weight = weight * (n - k) / k
+      end
+      near(mr.losses.soft_rank()(mr.zeros({ n }, f64), lists):item(), -gains * expected / best, 1e-12, n .. " rows")
+    end
+  end)
+
+  it("have the gradients that differences find", function()
+    local lists = mr.lists{ grades(11, 3), {}, { 2 }, { 0, 0, 0 }, { 1, 1 }, { 1, 0 }, grades(5, 4), { 2, 1, 3 } }
+    each(function(make, options, where)
+      for _, spread in ipairs{ 0.5, 3 } do
+        local x = mr.normal({ lists.rows }, { seed = 2, dtype = "float64" }) * spread
+        check(mr.gradcheck(function(s) return make(options)(s, lists) end, x) < 1e-6, where)
+      end
+    end)
+  end)
+
+  it("are never NaN on scores that are far apart, equal or infinite, and 0 where grades are equal", function()
+    local shapes = { { 1e4, -1e4, 0, 3 }, { 0.5, 0.5, 0.5, 0.5 }, { infinity, 0, 1, -infinity }, { -infinity, infinity, infinity, 0 },
+      { infinity, infinity, infinity, infinity }, { -infinity, -infinity, -infinity, -infinity } }
+    each(function(make, options, where)
+      for _, f in ipairs(shapes) do
+        for i, grade in ipairs{ { 2, 0, 1, 0 }, { 0, 0, 0, 0 }, { 1, 1, 1, 1 }, { 2, 2, 1, 1 } } do
+          for dtype in pairs{ float32 = true, float64 = true } do
+            local value, gradient = value_and_gradient(make(options), mr.tensor(f, { dtype = dtype }), mr.lists{ grade })
+            local what = ("%s of %s, list %d"):format(where, table.concat(f, ", "), i)
+            check(value:item() == value:item(), what .. " is NaN")
+            for _, slope in ipairs(gradient:totable()) do check(slope - slope == 0, what .. " has a gradient that is not finite") end
+            if i == 2 or i == 3 then
+              equal({ value:item(), gradient:abs():max():item() }, { 0.0, 0.0 }, what)
+            end
+          end
+        end
+      end
+    end)
+  end)
+
+  it("take every bound by its slope, and count lists whose grades differ", function()
+    local lists = mr.lists{ { 1, 0, 2 }, {}, { 0, 0 }, { 1, 1 }, { 1, 0, 0, 0 } }
+    local scores = mr.normal({ lists.rows }, { seed = 6, dtype = "float64" })
+    local metric = { soft_rank = "ndcg", neural_ndcg = "ndcg", climf = "rr", tfmap = "ap" }
+    for name, of in pairs(metric) do
+      local plain, exact = mr.losses[name](), mr.metrics.parse(of)(scores, lists)
+      equal(plain:count(lists), 2, name)
+      for _, bound in ipairs(mr.bounds.names()) do
+        local bounded = mr.losses[name]{ bound = bound }
+        local slopes = mr.bounds.slopes(bound, of, lists, { at = exact })
+        near(bounded(scores, lists), plain(scores, lists) * slopes, 1e-12, name .. " under " .. bound)
+        equal(bounded:count(lists), 2, name)
+      end
+    end
+  end)
+
+  it("train: every one ranks better than before", function()
+    local lists, x = {}, mr.normal({ 120, 4 }, { seed = 3 })
+    local truth = (x:matmul(mr.tensor{ { 1 }, { -2 }, { 0.5 }, { 0 } }):reshape(120) + mr.normal({ 120 }, { seed = 4 })):totable()
+    for l = 1, 10 do
+      lists[l] = {}
+      for i = 1, 12 do lists[l][i] = truth[12 * (l - 1) + i] > 0.5 and (truth[12 * (l - 1) + i] > 2 and 2 or 1) or 0 end
+    end
+    local part = mr.data.dataset{ lists = mr.lists(lists), features = x }
+    for _, name in ipairs{ "soft_rank", "neural_ndcg", "approx_ndcg" } do
+      local model = mr.models.linear{ inputs = 4, seed = 1 }
+      local before = mr.evaluate(model(part:batches{ size = 10 }()), part.lists, { "ndcg" }).mean.ndcg
+      mr.fit{ model = model, loss = mr.losses[name](), train = part, optimizer = mr.optim.adam{ lr = 0.05 }, epochs = 30, progress = false }
+      local after = mr.evaluate(model(part:batches{ size = 10 }()), part.lists, { "ndcg" }).mean.ndcg
+      check(after > before + 0.05, ("%s: %g after %g"):format(name, after, before))
+    end
+  end)
+
+  it("say what they do not take", function()
+    local long = mr.lists{ { 1, 0 }, { 1, 0, 0 } }
+    raises(function() mr.losses.soft_rank{ longest = 2 }(mr.zeros{ 5 }, long) end, "list 2 has 3 rows, and `longest` is 2")
+    raises(function() mr.losses.soft_rank{ sd = 0 }(mr.tensor{ 1 }, mr.lists{ { 1 } }) end, "sd")
+    raises(function() mr.losses.neural_ndcg{ tau = -1 }(mr.tensor{ 1 }, mr.lists{ { 1 } }) end, "tau")
+    raises(function() mr.losses.neural_ndcg{ iterations = 1.5 } end, "iterations")
+    raises(function() mr.losses.climf()(mr.tensor{ 0 / 0, 1 }, mr.lists{ { 1, 0 } }) end, "scores")
+  end)
+end)
