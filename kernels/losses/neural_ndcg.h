@@ -22,10 +22,16 @@ struct NeuralNdcgLoss {
   Span<double> spare;
   Span<Real> value, derivative;
 
-  static constexpr int64_t slots(int64_t kept) { return 3 + NeuralSort::slots(kept); }
+  static constexpr int64_t vectors = 9;
+  static constexpr int64_t slots(int64_t kept) { return vectors + NeuralSort<PlainSums>::slots(kept); }
 
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
+    of_list<PlainSums>(group, list);
+  }
+
+  template <class Sums, class Group>
+  MR_HD void of_list(const Group& group, int64_t list) const {
     const int64_t at = lists.begin(list), n = lists.size(list);
     const bool slopes = derivative.data != nullptr;
     const float top = group.max(n, 0.0F, [&](int64_t i) { return relevance[at + i]; });
@@ -36,72 +42,95 @@ struct NeuralNdcgLoss {
       return;
     }
     double* const memory = spare.data + slots(slopes ? iterations : 1) * at;
-    const OfList l{memory, memory + n, memory + 2 * n};
-    const NeuralSort x(memory + 3 * n, n, tau, slopes);
+    const NeuralSort<Sums> x(memory + vectors * n, n, tau, slopes);
+    const OfList<Sums> l(x, memory);
+    x.prepare(group, scores.data + at);
+    const int64_t last = x.scale(group, iterations, tolerance);
     group.each(n, [&](int64_t i) {
       l.gain[i] = gain_of(relevance[at + i]) / ideal[list];
       l.discount[i] = discount(static_cast<double>(i + 1));
+      l.a[i] = x.v(last)[i] * l.gain[i];
     });
-    x.prepare(group, scores.data + at);
-    const int64_t last = x.scale(group, iterations, tolerance);
     const double sum =
-        group.sum(n, [&](int64_t k) { return l.discount[k] * x.u(last)[k] * l.gain_of_rank(x, last, k); });
+        group.sum(n, [&](int64_t k) { return l.discount[k] * x.u(last)[k] * (l.b[k] = x.over_row(k, l.a)); });
     group.each(1, [&](int64_t) { value[list] = static_cast<Real>(-sum); });
     if (!slopes) return;
-    l.go_back(group, x, last);
-    group.each(n, [&](int64_t j) { derivative[at + j] = static_cast<Real>(l.by_score(x, last, j)); });
+    l.go_back(group, last);
+    group.each(n, [&](int64_t j) { derivative[at + j] = static_cast<Real>(l.by_score(j)); });
   }
 
  private:
+  /// The vectors of a list. Of sums that rows and columns were divided by, `rows` and `columns` have what the value
+  /// changes with them; `slope` what it changes with f_j other than by A_j, `by_away` with A_j / tau.
+  template <class Sums>
   struct OfList {
-    double *gain, *discount, *spread;
+    const NeuralSort<Sums>& x;
+    double *gain, *discount, *a, *b, *rows, *columns, *slope, *by_away, *stepped;
 
-    MR_HD double gain_of_rank(const NeuralSort& x, int64_t last, int64_t k) const {
-      return x.over_row(k, [&](int64_t j) { return x.v(last)[j] * gain[j]; });
-    }
+    MR_HD OfList(const NeuralSort<Sums>& matrix, double* memory)
+        : x(matrix),
+          gain(memory),
+          discount(memory + x.n),
+          a(memory + 2 * x.n),
+          b(memory + 3 * x.n),
+          rows(memory + 4 * x.n),
+          columns(memory + 5 * x.n),
+          slope(memory + 6 * x.n),
+          by_away(memory + 7 * x.n),
+          stepped(memory + 8 * x.n) {}
 
-    /// From the last iteration back: what the value changes with every sum of a row or column that was divided by.
+    /// From the last iteration back. `b` has sum over j of K_kj v_j G_j. What an entry of the matrix changes, less the
+    /// mean over its row that softmax takes off, adds up to sums that are made here anyway: the mean is - rows of the
+    /// zeroth iteration, the sum over a column is that of the same.
     template <class Group>
-    MR_HD void go_back(const Group& group, const NeuralSort& x, int64_t last) const {
+    MR_HD void go_back(const Group& group, int64_t last) const {
       group.each(x.n, [&](int64_t k) {
-        const double by_u = -discount[k] * x.over_row(k, [&](int64_t j) { return x.v(last)[j] * gain[j]; });
-        x.by_row_sum(last)[k] = -by_u * x.u(last)[k] * x.u(last)[k];
+        const double up = x.u(last)[k];
+        rows[k] = discount[k] * b[k] * up * up;
+        a[k] = discount[k] * up;
+        stepped[k] = x.steps[k] * a[k];
       });
-      for (int64_t t = last; t >= 1; --t) {
-        group.each(x.n, [&](int64_t j) {
-          const double of_value =
-              t == last ? -gain[j] * x.over_column(j, [&](int64_t k) { return discount[k] * x.u(t)[k]; }) : 0;
-          const double by_v = of_value + x.over_column(j, [&](int64_t k) { return x.by_row_sum(t)[k]; });
-          x.by_column_sum(t)[j] = -by_v * x.v(t)[j] * x.v(t)[j];
-        });
-        group.each(x.n, [&](int64_t k) {
-          const double by_u = x.over_row(k, [&](int64_t j) { return x.by_column_sum(t)[j]; });
-          x.by_row_sum(t - 1)[k] = -by_u * x.u(t - 1)[k] * x.u(t - 1)[k];
-        });
-      }
-      // of every row the mean of its entries' derivatives, which softmax takes off
-      group.each(x.n,
-                 [&](int64_t k) { spread[k] = x.over_row(k, [&](int64_t j) { return by_entry(x, last, k, j); }); });
-      // the derivative by every A_j / tau, where a zeroth iteration would have its own
       group.each(x.n, [&](int64_t j) {
-        x.by_column_sum(0)[j] = -x.over_column(j, [&](int64_t k) { return by_entry(x, last, k, j) - spread[k]; });
+        double sums[2];
+        x.template over_column<2>(j, {a, stepped}, sums);
+        columns[j] = -gain[j] * sums[0];
+        slope[j] = -gain[j] * x.v(last)[j] * sums[1];
+        by_away[j] = last == 0 ? gain[j] * sums[0] : 0;
+      });
+      for (int64_t t = last; t >= 1; --t) go_back_one(group, t, last);
+      group.each(x.n, [&](int64_t k) { stepped[k] = x.steps[k] * rows[k]; });
+      group.each(x.n, [&](int64_t j) {
+        double sums[2];
+        x.template over_column<2>(j, {rows, stepped}, sums);
+        by_away[j] -= sums[0];
+        slope[j] += sums[1];
       });
     }
 
-    /// What the value changes with an entry of the matrix.
-    MR_HD double by_entry(const NeuralSort& x, int64_t last, int64_t k, int64_t j) const {
-      double sum = -discount[k] * x.u(last)[k] * gain[j] * x.v(last)[j];
-      for (int64_t t = 1; t <= last; ++t) sum += x.by_row_sum(t)[k] * x.v(t)[j] + x.u(t - 1)[k] * x.by_column_sum(t)[j];
-      return sum;
+    template <class Group>
+    MR_HD void go_back_one(const Group& group, int64_t t, int64_t last) const {
+      const double *const u = x.u(t - 1), *const v = x.v(t);
+      group.each(x.n, [&](int64_t k) {
+        a[k] = x.steps[k] * u[k];
+        stepped[k] = x.steps[k] * rows[k];
+      });
+      group.each(x.n, [&](int64_t j) {
+        double sums[3];
+        x.template over_column<3>(j, {rows, stepped, a}, sums);
+        const double by_v = sums[0] + (t == last ? columns[j] : 0);
+        columns[j] = -by_v * v[j] * v[j];
+        slope[j] += v[j] * sums[1] + columns[j] * sums[2];
+      });
+      group.each(x.n, [&](int64_t k) { rows[k] = -x.over_row(k, columns) * u[k] * u[k]; });
     }
 
-    MR_HD double by_score(const NeuralSort& x, int64_t last, int64_t j) const {
-      double sum = x.over_column(j, [&](int64_t k) { return x.step(k) * (by_entry(x, last, k, j) - spread[k]); });
+    MR_HD double by_score(int64_t j) const {
+      double sum = 0;
       for (int64_t l = 0; l < x.n; ++l) {
         const double sign = x.f[j] > x.f[l] ? 1 : x.f[j] < x.f[l] ? -1 : 0;
-        sum += sign * (x.by_column_sum(0)[j] + x.by_column_sum(0)[l]) / x.tau;
+        sum += sign * (by_away[j] + by_away[l]);
       }
-      return sum;
+      return slope[j] + sum / x.tau;
     }
   };
 };

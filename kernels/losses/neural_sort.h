@@ -14,14 +14,29 @@
 
 namespace mr {
 
+/// Sums over a row or column of the matrix: out[w] = sum over i < n of e^(a x_i - b_i - c) weights[w][i].
+struct PlainSums {
+  template <int count>
+  static MR_HD void add(const double* x, double a, const double* b, double c, const double* const (&weights)[count],
+                        int64_t n, double (&out)[count]) {
+    for (double& sum : out) sum = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const double entry = portable::exp(a * x[i] - b[i] - c);
+      for (int w = 0; w < count; ++w) out[w] += entry * weights[w][i];
+    }
+  }
+};
+
 /// Of one list. Ranks k count from 0 here. With `keeps` the scalings of every iteration are kept, else of the last two.
+/// O(iterations n^2) time; `slots(iterations)` numbers of memory per row.
+template <class Sums>
 struct NeuralSort {
   int64_t n;
   double tau;
   bool keeps;
-  double *f, *away, *normaliser, *kept;
+  double *f, *away, *normaliser, *steps, *kept;
 
-  static constexpr int64_t slots(int64_t iterations) { return 3 + 4 * (iterations + 1); }
+  static constexpr int64_t slots(int64_t iterations) { return 4 + 2 * (iterations + 1); }
 
   MR_HD NeuralSort(double* memory, int64_t rows, double temperature, bool keeps_all)
       : n(rows),
@@ -30,28 +45,26 @@ struct NeuralSort {
         f(memory),
         away(memory + rows),
         normaliser(memory + 2 * rows),
-        kept(memory + 3 * rows) {}
+        steps(memory + 3 * rows),
+        kept(memory + 4 * rows) {}
 
-  /// Scalings of rows and of columns, and room for what a loss changes with the sums that they divide by.
+  /// Scalings of rows and of columns.
   MR_HD double* u(int64_t iteration) const { return slot(iteration, 0); }
   MR_HD double* v(int64_t iteration) const { return slot(iteration, 1); }
-  MR_HD double* by_row_sum(int64_t iteration) const { return slot(iteration, 2); }
-  MR_HD double* by_column_sum(int64_t iteration) const { return slot(iteration, 3); }
 
-  MR_HD double step(int64_t k) const { return static_cast<double>(n - 1 - 2 * k) / tau; }
-  MR_HD double entry(int64_t k, int64_t j) const { return portable::exp(logit(k, j) - normaliser[k]); }
-
-  template <class F>
-  MR_HD double over_row(int64_t k, F g) const {
-    double sum = 0;
-    for (int64_t j = 0; j < n; ++j) sum += entry(k, j) * g(j);
-    return sum;
+  MR_HD double over_row(int64_t k, const double* weights) const {
+    double sum[1];
+    Sums::template add<1>(f, steps[k], away, normaliser[k], {weights}, n, sum);
+    return sum[0];
   }
-  template <class F>
-  MR_HD double over_column(int64_t j, F g) const {
-    double sum = 0;
-    for (int64_t k = 0; k < n; ++k) sum += entry(k, j) * g(k);
-    return sum;
+  template <int count>
+  MR_HD void over_column(int64_t j, const double* const (&weights)[count], double (&out)[count]) const {
+    Sums::template add<count>(steps, f[j], normaliser, away[j], weights, n, out);
+  }
+  MR_HD double over_column(int64_t j, const double* weights) const {
+    double sum[1];
+    over_column<1>(j, {weights}, sum);
+    return sum[0];
   }
 
   /// Fills in all of the matrix before it is scaled. An infinite score stands so far beyond the finite ones that
@@ -69,6 +82,7 @@ struct NeuralSort {
     group.each(n, [&](int64_t i) {
       const double s = scores[i];
       f[i] = s == HUGE_VAL ? high : s == -HUGE_VAL ? low : s;
+      steps[i] = static_cast<double>(n - 1 - 2 * i) / tau;
       u(0)[i] = v(0)[i] = 1;
     });
     group.each(n, [&](int64_t j) {
@@ -89,19 +103,19 @@ struct NeuralSort {
   template <class Group>
   MR_HD int64_t scale(const Group& group, int64_t iterations, double tolerance) const {
     for (int64_t t = 1; t <= iterations; ++t) {
-      group.each(n, [&](int64_t j) { v(t)[j] = 1 / over_column(j, [&](int64_t k) { return u(t - 1)[k]; }); });
+      group.each(n, [&](int64_t j) { v(t)[j] = 1 / over_column(j, u(t - 1)); });
       // 1 / v(t)_j is what column j adds up to before v_j
       const double off = group.max(n, 0.0, [&](int64_t j) { return std::fabs(v(t - 1)[j] / v(t)[j] - 1); });
       if (t > 1 && off < tolerance) return t - 1;
-      group.each(n, [&](int64_t k) { u(t)[k] = 1 / over_row(k, [&](int64_t j) { return v(t)[j]; }); });
+      group.each(n, [&](int64_t k) { u(t)[k] = 1 / over_row(k, v(t)); });
     }
     return iterations;
   }
 
  private:
-  MR_HD double logit(int64_t k, int64_t j) const { return step(k) * f[j] - away[j]; }
+  MR_HD double logit(int64_t k, int64_t j) const { return steps[k] * f[j] - away[j]; }
   MR_HD double* slot(int64_t iteration, int which) const {
-    return kept + (4 * (keeps ? iteration : iteration % 2) + which) * n;
+    return kept + (2 * (keeps ? iteration : iteration % 2) + which) * n;
   }
 };
 

@@ -1,6 +1,7 @@
 // The CPU's pointwise and listwise losses: the plain forms; those that are more than linear in a list's rows answer
 // Ctrl-C inside a list.
 #include "kernels/core/launch_cpu.h"
+#include "kernels/losses/neural_sums.h"
 #include "kernels/losses/rows.h"
 
 namespace mr {
@@ -17,6 +18,21 @@ struct InterruptibleGroup : SerialGroup {
   }
 };
 
+/// By vectors.
+struct VectorSums {
+  template <int count>
+  static void add(const double* x, double a, const double* b, double c, const double* const (&weights)[count],
+                  int64_t n, double (&out)[count]) {
+    static_assert(count <= NeuralSumLoops::most);
+    neural_sum_loops().add(x, a, b, c, weights, count, n, out);
+  }
+};
+
+template <class Real>
+void neural_ndcg(int64_t count, const NeuralNdcgLoss<Real>& work) {
+  parallel_each(count, 1, [&](int64_t list) { work.template of_list<VectorSums>(InterruptibleGroup{}, list); });
+}
+
 template <class Work>
 void interruptible(int64_t count, const Work& work) {
   parallel_each(count, 1, [&](int64_t list) { work(InterruptibleGroup{}, list); });
@@ -25,7 +41,7 @@ void interruptible(int64_t count, const Work& work) {
 template <class Real>
 void with_interrupts(RowLossKernels<Real>& table) {
   table.soft_rank = &interruptible<SoftRankLoss<Real>>;
-  table.neural_ndcg = &interruptible<NeuralNdcgLoss<Real>>;
+  table.neural_ndcg = &neural_ndcg<Real>;
 }
 
 }  // namespace
