@@ -4,6 +4,7 @@
 
 #include "runtime/autograd/anomaly.h"
 #include "runtime/autograd/node.h"
+#include "runtime/autograd/timed.h"
 
 namespace mr {
 namespace {
@@ -62,6 +63,11 @@ Tensor seed_of(const Tensor& root, const Tensor& seed) {
   return seed.data();
 }
 
+Gradients derivatives(const Node& node, const Gradient& upstream) {
+  const Timed timed(node.name, Timed::backward);
+  return node.vjp(to_dense(upstream, node.shape));
+}
+
 }  // namespace
 
 void backward(const Tensor& root, const Tensor& seed, bool keep) {
@@ -86,7 +92,7 @@ void backward(const Tensor& root, const Tensor& seed, bool keep) {
       throw std::invalid_argument("'" + std::string(node->name) +
                                   "' was walked before and freed what it saved; pass {keep = true} the first time");
     }
-    Gradients gradients = node->vjp(to_dense(upstream, node->shape));
+    Gradients gradients = derivatives(*node, upstream);
     for (size_t i = 0; detected_anomalies() != Anomaly::none && i < gradients.size(); ++i)
       look_for_anomaly_in_derivative(node->name, gradients[i].sparse() ? gradients[i].values : gradients[i].dense, i);
     for (size_t i = 0; i < node->inputs.size(); ++i) {

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "runtime/autograd/timed.h"
 #include "runtime/lua/arg.h"
 #include "runtime/lua/gc.h"
 #include "runtime/lua/result.h"
@@ -59,9 +60,10 @@ void describe_argument_error(const ArgumentError& error, Failure* out) noexcept;
 [[gnu::cold]] void unknown_exception(Failure* out) noexcept;
 
 template <auto F>
-bool guarded(lua_State* L, Failure* out) noexcept {
+bool guarded(lua_State* L, const char* name, Failure* out) noexcept {
   const int top = lua_gettop(L);
   try {
+    const Timed timed(name, Timed::forward);
     Signature<decltype(F)>::template invoke<F>(L);
     return true;
   } catch (const TypeError& e) {
@@ -97,10 +99,10 @@ int call(lua_State* L) {
   collect_if_due(L);
   Out::reserve(L);
   Failure failure;
-  bool done = guarded<F>(L, &failure);
+  bool done = guarded<F>(L, row.name, &failure);
   if (!done && failure.kind == Failure::memory) {
     lua_gc(L, LUA_GCCOLLECT);
-    done = guarded<F>(L, &failure);
+    done = guarded<F>(L, row.name, &failure);
   }
   if (!done) return raise(L, row, failure);
   Out::finish(L, Sig::arity + 1);

@@ -89,6 +89,10 @@ namespace mr {
   ROW(worker_functions)      \
   ROW(channel_methods)       \
   ROW(lock_methods)          \
+  ROW(profile_functions)     \
+  ROW(profiler_methods)      \
+  ROW(running_profile_methods) \
+  ROW(profile_phase_methods) \
   ROW(cluster_functions)     \
   ROW(gradient_sum_functions) \
   ROW(optim_functions)       \

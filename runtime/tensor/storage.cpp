@@ -20,6 +20,7 @@ namespace mr {
 namespace {
 
 std::atomic<int64_t> held_bytes[2], fresh_storages;
+thread_local int64_t taken_bytes = 0;
 constexpr int64_t guarded_size = int64_t{64} << 20;
 
 /// Available memory by the kernel's estimate; unlimited where it gives none.
@@ -148,6 +149,7 @@ Storage::Storage(int64_t bytes, Device device) : bytes_(bytes), device_(device) 
   if (bytes == 0) return;
   data_ = device == Device::cpu ? allocate_cpu(bytes) : allocate_cuda(bytes);
   held_bytes[static_cast<int>(device)] += bytes;
+  taken_bytes += bytes;
 }
 
 Storage::~Storage() {
@@ -189,6 +191,7 @@ void clear_bytes(void* data, Device device, int64_t bytes) {
 
 int64_t Storage::held(Device device) { return held_bytes[static_cast<int>(device)]; }
 int64_t Storage::kept(Device device) { return device == Device::cpu ? blocks().kept() : cuda::gpu().kept_bytes(); }
+int64_t Storage::taken() { return taken_bytes; }
 int64_t Storage::fresh() { return fresh_storages; }
 
 }  // namespace mr

@@ -65,6 +65,8 @@ class Storage {
   static int64_t kept(Device device);
   /// How many storages of the CPU so far found nothing kept of their size and took memory from the system.
   static int64_t fresh();
+  /// Bytes that storages of this thread took so far, of all devices.
+  static int64_t taken();
 
  private:
   friend class Deferral;

@@ -80,12 +80,11 @@ function core.backward(loss, seed, keep) end
 ---From here on the GPU's work is recorded, not run.
 function core.begin_capture() end
 
----Mean over a list's rows of the cross entropy of sigma(score) and relevance.
----@param scores mr.Tensor
----@param lists mr.Lists
----@param relevant number
----@return mr.Tensor
-function core.binary_cross_entropy_loss(scores, lists, relevant) end
+---A phase of the profiles that run, or only where none is open; it ends when it is closed.
+---@param name string
+---@param outermost? boolean
+---@return mr.Phase
+function core.begin_phase(name, outermost) end
 
 ---A statistic of the values, of samples with replacement, and without each value.
 ---@param x mr.Tensor
@@ -163,13 +162,6 @@ function core.check_optimizer(state, names, tensors) end
 ---@param max? number
 ---@return mr.Tensor
 function core.clamp(x, min, max) end
-
----CLiMF's loss per list.
----@param scores mr.Tensor
----@param lists mr.Lists
----@param relevant number
----@return mr.Tensor
-function core.climf_loss(scores, lists, relevant) end
 
 ---Scales the gradients of all parameters so that their norm together is at most this; returns what it was.
 ---@param parameters mr.Tensor[]
@@ -630,19 +622,6 @@ function core.list_folder(path) end
 ---@return mr.Tensor
 function core.list_weights(metric, lists, dtype, device) end
 
----ListMLE's loss per list; p-ListMLE's where the top weighs more.
----@param scores mr.Tensor
----@param lists mr.Lists
----@param top_heavy boolean
----@return mr.Tensor
-function core.listmle_loss(scores, lists, top_heavy) end
-
----ListNet's loss per list: the top one form.
----@param scores mr.Tensor
----@param lists mr.Lists
----@return mr.Tensor
-function core.listnet_loss(scores, lists) end
-
 ---Judged lists from sizes and one relevance per row.
 ---@param sizes integer[]
 ---@param relevance mr.Tensor
@@ -727,15 +706,6 @@ function core.mpi_library() end
 ---@return string?
 function core.nearest_name(name, known) end
 
----NeuralNDCG's loss per list: negative nDCG of a relaxed ranking.
----@param scores mr.Tensor
----@param lists mr.Lists
----@param tau number
----@param iterations integer
----@param tolerance number
----@return mr.Tensor
-function core.neural_ndcg_loss(scores, lists, tau, iterations, tolerance) end
-
 ---Normal random numbers.
 ---@param shape integer[]
 ---@param mean number
@@ -809,13 +779,6 @@ function core.optimizer_state(parameters) end
 ---@return mr.Tensor
 function core.order(ranking) end
 
----Mean over a list's rows of the cross entropies of cumulative logits.
----@param scores mr.Tensor
----@param lists mr.Lists
----@param thresholds mr.Tensor
----@return mr.Tensor
-function core.ordinal_loss(scores, lists, thresholds) end
-
 ---A uniform number for each pair; float64.
 ---@param users mr.Tensor
 ---@param items mr.Tensor
@@ -868,6 +831,15 @@ function core.positives(user, item, value, time, file, users, items, threshold, 
 ---Whether Ctrl-C came since the program or the line of the REPL began.
 ---@return boolean
 function core.pressed() end
+
+---Measures where time goes; keeps so many events for a trace.
+---@param most_events integer
+---@return mr.Profiler
+function core.profiler(most_events) end
+
+---Whether a profile runs.
+---@return boolean
+function core.profiling() end
 
 ---From which number on, entries of a parameter times its rows for each one with a gradient, its steps are put off; changed where given; what it was.
 ---@param entries? integer
@@ -1180,20 +1152,6 @@ function core.snapshot(parameter, into) end
 ---@return integer
 function core.sobol_bits(index, dimension) end
 
----SoftRank's negative nDCG per list.
----@param scores mr.Tensor
----@param lists mr.Lists
----@param sd number
----@param longest integer
----@return mr.Tensor
-function core.soft_rank_loss(scores, lists, sd, longest) end
-
----Cross entropy of grades and the softmax of scores, per list.
----@param scores mr.Tensor
----@param lists mr.Lists
----@return mr.Tensor
-function core.softmax_cross_entropy_loss(scores, lists) end
-
 ---Entries in order along a dimension, and their numbers.
 ---@param x mr.Tensor
 ---@param dim? integer
@@ -1209,19 +1167,6 @@ function core.sort(x, dim, descending) end
 ---@return boolean
 function core.spline_penalty(x, y) end
 
----Mean over a list's rows of the squared difference of score and grade.
----@param scores mr.Tensor
----@param lists mr.Lists
----@return mr.Tensor
-function core.squared_error_loss(scores, lists) end
-
----Mean over a list's rows of the squared hinge loss of relevance.
----@param scores mr.Tensor
----@param lists mr.Lists
----@param relevant number
----@return mr.Tensor
-function core.squared_hinge_loss(scores, lists, relevant) end
-
 ---Tensors of one shape along a new dimension.
 ---@param tensors mr.Tensor[]
 ---@param dim integer
@@ -1235,6 +1180,9 @@ function core.stack(tensors, dim) end
 ---@return mr.Channel
 ---@return integer
 function core.start_worker(words, log, variables) end
+
+---Ends all profiles that run.
+function core.stop_profiles() end
 
 ---Two-sided p of Student's t.
 ---@param t number
@@ -1288,13 +1236,6 @@ function core.tensor(values, dtype, device) end
 ---Columns of the terminal that errors go to; 80 where it does not say.
 ---@return integer
 function core.terminal_width() end
-
----TFMAP's loss per list.
----@param scores mr.Tensor
----@param lists mr.Lists
----@param relevant number
----@return mr.Tensor
-function core.tfmap_loss(scores, lists, relevant) end
 
 ---Sets, if given, and returns the number of threads.
 ---@param n? integer
@@ -1686,6 +1627,27 @@ local mr_OptimizerState = {}
 ---@field rows integer Number of relevant items of all users.
 ---@field users mr.Tensor The users; int64.
 local mr_Positives = {}
+
+---@class mr.Phase
+local mr_Phase = {}
+
+---@class mr.Profiler
+local mr_Profiler = {}
+
+---What was measured so far, in seconds and bytes.
+---@return { rows: { name: string, kind: string, calls: integer, self: number, total: number, bytes: integer }[], elapsed: number, in_operations: number, waited: boolean, events: integer, left_out: integer }
+function mr_Profiler:account() end
+
+---Writes the events in Chrome's trace format.
+---@param path string
+function mr_Profiler:save_trace(path) end
+
+---Measures until the result is closed.
+---@return mr.RunningProfile
+function mr_Profiler:start() end
+
+---@class mr.RunningProfile
+local mr_RunningProfile = {}
 
 ---@class mr.Tally
 ---@field so_far number? The sum so far; nil on the GPU, which would have to be waited for.

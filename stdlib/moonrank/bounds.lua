@@ -7,6 +7,7 @@ local definitions = require "moonrank.definitions"
 local estimate = require "moonrank.bounds.estimate"
 local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
+local phase = require "moonrank.phase"
 local record = require("moonrank.record").new
 local registry = require "moonrank.bounds.registry"
 local stats = require "moonrank.bounds.stats"
@@ -22,7 +23,10 @@ local Bound = check.class("mr.Bound")
 
 -- apply(score, metric, lists) -> one bounded value per list.
 local function bound(name, apply, options)
-  local function of_metric(score, metric, lists) return apply(score, metrics.parse(metric), lists) end
+  local function of_metric(score, metric, lists)
+    local _ <close> = phase.begin "bounds"
+    return apply(score, metrics.parse(metric), lists)
+  end
   return setmetatable({ name = name, apply = of_metric, options = options or false }, Bound)
 end
 

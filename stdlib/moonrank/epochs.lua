@@ -4,6 +4,7 @@ local core = require "moonrank.core"
 local anomaly = require "moonrank.fit.anomaly"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local phase = require "moonrank.phase"
 local random = require "moonrank.random"
 
 local M = {}
@@ -22,9 +23,14 @@ local function batch_loss(loss, scores, lists, reduction, undivided)
 end
 M.batch_loss = batch_loss
 
+---The most steps of an epoch: steps are numbered by it, and schedules count by it.
+---@param o table  the options of mr.fit, checked
+---@return integer
+function M.count(o) return dataset.most_batches(o.train, o.batch, o.batch_rows) end
+
 -- Whether every epoch does the same: the same batches, no random numbers, and no function of the script.
 local function repeats(o, device)
-  return device == "cuda" and not o.group and (not o.shuffle or o.batch >= o.train.count) and dataset.is(o.train)
+  return device == "cuda" and not o.group and (not o.shuffle or M.count(o) <= 1) and dataset.is(o.train)
     and not o.clip and not o.schedule and check.field(o.model, "repeats") and check.field(o.loss, "repeats")
 end
 
@@ -36,7 +42,7 @@ function M.start(o)
   return setmetatable({
     _o = o, optimizer = o.optimizer:bind(parameters), _tally = core.tally(device), _repeats = repeats(o, device) and true or false,
     _batches = false, _step = false, _recording = false, _rates = false, _lists = 0, _ran = false, replayed = 0,
-    count = math.ceil(o.train.count / o.batch), _device = device, before_step = false,
+    count = M.count(o), _device = device, before_step = false,
   }, Epochs)
 end
 
@@ -44,12 +50,15 @@ end
 function Epochs:batches(epoch)
   local o = self._o
   local share = o.group and { o.group.rank + 1, o.group.size } or nil
+  -- a dataset of the script's own may know size alone
+  local how = o.batch_rows and { rows = o.batch_rows } or { size = o.batch }
   if not self._repeats then
-    return o.train:batches{ size = o.batch, shuffle = o.shuffle, seed = o.seed, epoch = epoch, share = share }
+    how.shuffle, how.seed, how.epoch, how.share = o.shuffle, o.seed, epoch, share
+    return o.train:batches(how)
   end
   if not self._batches then
     self._batches = {}
-    for batch in o.train:batches{ size = o.batch } do table.insert(self._batches, batch) end
+    for batch in o.train:batches(how) do table.insert(self._batches, batch) end
   end
   local at = 0
   return function()
@@ -62,6 +71,7 @@ end
 function Epochs:loss_of(batch)
   local o = self._o
   local function loss()
+    local _ <close> = phase.begin("forward", true)
     return batch_loss(o.loss, o.model(batch), batch.lists, o.reduction, o.group)
   end
   self._step = anomaly.step(o, batch, loss, self.count)
@@ -146,8 +156,10 @@ end
 function Epochs:run(epoch, after)
   self._tally:open()
   -- the first epoch allocates what is kept; a recording of it would allocate each time
-  if self._repeats and self._ran and self._rates ~= rates(self.optimizer) then self:record(epoch) end
-  if self._recording then
+  local profiling = core.profiling()  -- operations that are replayed cannot be told apart
+  if self._repeats and self._ran and not profiling and self._rates ~= rates(self.optimizer) then self:record(epoch) end
+  local replays = self._recording and not profiling
+  if replays then
     self._recording:run()
     self.replayed = self.replayed + 1
   else
@@ -156,7 +168,7 @@ function Epochs:run(epoch, after)
   self._ran = true
   local total = self._tally:finish()
   if total - total ~= 0 then anomaly.of_epoch(epoch, total) end
-  if self._recording and after then after(self.count, self._lists, total) end
+  if replays and after then after(self.count, self._lists, total) end
   return self._lists > 0 and total / self._lists or 0
 end
 

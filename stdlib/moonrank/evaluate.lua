@@ -3,6 +3,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local list_stats = require "moonrank.bounds.list_stats"
 local metric = require "moonrank.metrics.registry"
+local phase = require "moonrank.phase"
 local seen = require "moonrank.data.seen"
 local tables = require "moonrank.table"
 
@@ -117,6 +118,7 @@ function M.measure(scores, lists, names, options) return M.measure_by(scores, li
 
 ---The same by metrics of `metrics_of`. `few`: relevant rows are few among many.
 function M.measure_by(scores, lists, metrics, few)
+  local _ <close> = phase.begin("evaluation", true)
   local rankings = {}
   return M.of_values(lists.count, metrics, function(each)
     local key = each:ranking_key(few)

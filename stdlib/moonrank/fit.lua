@@ -19,6 +19,7 @@ local M = {}
 ---@field test? mr.Dataset           scored once, at the end
 ---@field optimizer? mr.Optimizer    default mr.optim.adam{}
 ---@field batch? integer             lists per step (default 32)
+---@field batch_rows? integer        instead of batch: steps of about so many rows each, of whole lists (mr.Dataset's batches{rows = ...})
 ---@field epochs? integer            default 50
 ---@field metrics? (string|mr.Metric)[]  computed on test, and on validation after every epoch, e.g. {"ndcg", "nrbp(0.95)"}
 ---@field select? string|mr.Metric|(string|mr.Metric)[]   the metric by which the epoch is chosen, in its direction (default: the first of
@@ -122,6 +123,8 @@ end
 ---so in `chosen_on`). With several metrics in `select` each chooses its own epoch and is evaluated on test with that one's parameters; the model
 ---has those that the first chose, and `run:restore("rr")` gives it those of another. All names, and whether the model fits the data, are checked
 ---before the first step. Ctrl-C stops after the current batch and returns the results so far.
+---A step takes `batch` lists, or with `batch_rows = 4096` the whole lists that begin in the next so many rows of the epoch: where lists are of very
+---different lengths its time and memory then vary less.
 ---With `checkpoint = "path"` the training is kept in a file after every epoch (or every so many epochs or minutes: mr.FitCheckpoint), and the
 ---same script, started again, goes on from there, to the same bits as if it had never been interrupted. A file of another training (model, loss,
 ---optimizer, data, seed, ...) or of other numerics is an error and is not changed; functions of the script's own are not compared.
@@ -144,7 +147,7 @@ function M.fit(options)
   local run = runs.new(o, seen.note_fit(o))
   o.checkpoint = checkpoints.options(o.checkpoint, o.trial)
   fit_options.check_fit(o)
-  local batches = o.epochs * math.ceil(o.train.count / o.batch)
+  local batches = o.epochs * epochs.count(o)
   o.group = o.parallel and data_parallel.join(o.model:parameters()) or false
   local shows = o.progress and (not o.group or o.group.rank == 0)
   local line = shows and progress.start{ label = o.name, total = batches, unit = "batch" } or nil

@@ -6,7 +6,7 @@ M.version = require("moonrank.core").version()
 -- Fields that are modules, and fields that are one function of a module.
 local modules = { "bounds", "data", "losses", "metrics", "models", "optim", "plot", "schedule", "smooth", "stats" }
 local functions = { gradcheck = "gradcheck", checkpoint = "checkpoint", args = "args", help = "help", evaluate = "evaluate", fit = "fit",
-  clip_gradients = "fit.clip", compare = "compare", detect_anomaly = "fit.anomaly",
+  clip_gradients = "fit.clip", compare = "compare", detect_anomaly = "fit.anomaly", profile = "profile",
   choice = "sweep.parts", range = "sweep.parts", loguniform = "sweep.parts", integer = "sweep.parts", when = "sweep.parts",
   sweep = "sweep", results = "results" }
 

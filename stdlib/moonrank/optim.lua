@@ -1,6 +1,7 @@
 -- Optimisers. `mr.optim.adam{lr = 1e-3}` describes one; `mr.fit`, or `optimizer:bind(model:parameters())`, gives it parameters.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local phase = require "moonrank.phase"
 
 local M = {}
 
@@ -32,6 +33,7 @@ end
 ---One step of every parameter along its gradient. Parameters without one do not change.
 function Optimizer:step()
   if not self._state then check.fail("optimizer:step: bind the optimizer to parameters first") end
+  local _ <close> = phase.begin "step"
   self._step(self._state, self.options)
 end
 

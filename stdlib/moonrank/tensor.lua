@@ -1,6 +1,7 @@
 -- Tensors and judged lists: how scripts make them, and the methods that are written in Lua.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local phase = require "moonrank.phase"
 local random = require "moonrank.random"
 local room = require "moonrank.room"
 
@@ -200,6 +201,7 @@ end
 function tensor:backward(seed, options)
   if type(seed) == "table" then seed, options = nil, seed end
   options = check.options("backward", options, { keep = false })
+  local _ <close> = phase.begin "backward"
   core.backward(self, seed, options.keep)
 end
 

@@ -3,6 +3,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local evaluate = require "moonrank.evaluate"
+local phase = require "moonrank.phase"
 local seen = require "moonrank.data.seen"
 local tensors = require "moonrank.tensor"
 
@@ -153,6 +154,7 @@ function M.evaluate(fold, model, metrics, options)
   metrics = evaluate.metrics_of(metrics, conventions)
   if o.correct then metrics = corrected_metrics(metrics) end
   seen.note("other", fold[o.part])
+  local _ <close> = phase.begin("evaluation", true)
   local before = o.part == "test" and { fold.train, fold.valid } or { fold.train }
   local known = M.user_items(before, fold.users, fold.items)
   local targets = M.user_items({ fold[o.part] }, fold.users, fold.items)

@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
+local phase = require "moonrank.phase"
 local record = require("moonrank.record").new
 local seen = require "moonrank.data.seen"
 
@@ -144,9 +145,48 @@ local function share_of(sizes, order, first, count, share)
   return from, to - from + 1
 end
 
----Iterates over the lists in batches; the last one may be smaller. Shuffling depends on (seed, epoch) only. A batch is on `device`,
----wherever the dataset is. `share = {2, 3}`: of each batch only the second of three shares, of about as many rows each; it may be empty.
----@param options? { size?: integer, shuffle?: boolean, seed?: integer, epoch?: integer, device?: string, share?: integer[] }  defaults 32, false, 1, 1, mr.device(), all
+---The most batches that a pass has: of so many lists each, or of so many rows.
+---@param size integer
+---@param rows? integer  counts instead of size
+---@return integer
+function M.most_batches(dataset, size, rows)
+  if rows then return -(-dataset.lists.rows // rows) end
+  return -(-dataset.count // size)
+end
+
+-- How many lists the batch at `at` of an order has: `size`; or those that begin in one of the stretches of so many rows that all rows, in this
+-- order, are divided into.
+local function length_of(self, o, order)
+  if not o.rows then
+    return function(at) return math.min(o.size, self.count - at + 1) end
+  end
+  local sizes, numbers, before, last = self.lists.sizes:totable(), order:totable(), 0, M.most_batches(self, 1, o.rows) - 1
+  local function stretch() return math.min(before // o.rows, last) end  -- lists without rows at the end are in the last one
+  return function(at)
+    local n, this = 0, stretch()
+    repeat
+      before, n = before + sizes[numbers[at + n]], n + 1
+    until at + n > self.count or stretch() ~= this
+    return n
+  end
+end
+
+local function check_batches(o)
+  if o.rows and o.size then check.fail("batches: size and rows are given, expected one of them") end
+  o.size = o.size or 32
+  for _, name in ipairs{ "size", "rows" } do
+    if o[name] and (math.type(o[name]) ~= "integer" or o[name] < 1) then
+      check.fail("batches: %s is %s, expected an integer of at least 1", name, tostring(o[name]))
+    end
+  end
+end
+
+---Iterates over the lists in batches of `size` lists; the last one may be smaller. With `rows` instead, batches have about as many rows each, of
+---whole lists: the epoch's rows are divided into stretches of `rows`, and a batch has the lists that begin in one, so its last list may go over
+---the end, by which the next batch is smaller: a batch has fewer rows than `rows` and its last list together. Shuffling depends on (seed, epoch) only. A
+---batch is on `device`, wherever the dataset is. `share = {2, 3}`: of each batch only the second of three shares, of about as many rows each; it
+---may be empty.
+---@param options? { size?: integer, rows?: integer, shuffle?: boolean, seed?: integer, epoch?: integer, device?: string, share?: integer[] }  defaults 32, none, false, 1, 1, mr.device(), all
 ---@return fun(): mr.Batch?
 ---Example:
 ---```lua
@@ -154,28 +194,38 @@ end
 ---for batch in mr.data.synthetic{kind = "queries", queries = 70}:batches{size = 32} do sizes[#sizes + 1] = batch.size end
 ---table.concat(sizes, " ")   --> 32 32 6
 ---```
+---Example:
+---```lua
+---local set, rows = mr.data.dataset{lists = mr.lists{{0, 1}, {1, 0, 0}, {0, 1}, {1, 0}}}, {}
+---for batch in set:batches{rows = 3} do rows[#rows + 1] = batch.lists.rows end
+---table.concat(rows, " ")   --> 5 2 2
+---```
 function Dataset:batches(options)
   seen.note("other", self)
-  local o = check.options("batches", options, { size = 32, shuffle = false, seed = 1, epoch = 1, device = core.device(),
-    share = check.none })
-  if math.type(o.size) ~= "integer" or o.size < 1 then
-    check.fail("batches: size is %s, expected an integer of at least 1", tostring(o.size))
-  end
-  if o.size >= self.count and (not o.shuffle or self.count == 1) and not o.share then
-    local once = whole(self, o.device)
+  local o = check.options("batches", options, { size = none, rows = none, shuffle = false, seed = 1, epoch = 1, device = core.device(),
+    share = none })
+  check_batches(o)
+  if M.most_batches(self, o.size, o.rows) <= 1 and (not o.shuffle or self.count == 1) and not o.share then
+    local once = true
     return function()
-      local batch = once
-      once = nil
-      return batch
+      if not once then return nil end
+      once = false
+      local _ <close> = phase.begin "batches"
+      return whole(self, o.device)
     end
   end
-  local order = o.shuffle and core.permutation(self.count, o.seed, "batches", o.epoch)
-    or core.arange(1, self.count, 1, "int64", "cpu")
-  local sizes, numbers = o.share and self.lists.sizes:totable(), o.share and order:totable()
+  local order, length, sizes, numbers
+  do
+    local _ <close> = phase.begin "batches"
+    order = o.shuffle and core.permutation(self.count, o.seed, "batches", o.epoch) or core.arange(1, self.count, 1, "int64", "cpu")
+    length = length_of(self, o, order)
+    if o.share then sizes, numbers = self.lists.sizes:totable(), order:totable() end
+  end
   local at = 1
   return function()
     if at > self.count then return nil end
-    local from, n = at, math.min(o.size, self.count - at + 1)
+    local _ <close> = phase.begin "batches"
+    local from, n = at, length(at)
     at = at + n
     if o.share then from, n = share_of(sizes, numbers, from, n, o.share) end
     return batch_of(self, order, from, n, o.device)

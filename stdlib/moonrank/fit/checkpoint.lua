@@ -75,6 +75,7 @@ local function settings_of(o, data)
   for _, name in ipairs{ "batch", "epochs", "every", "seed", "shuffle", "reduction", "choose_on", "patience" } do
     settings[name] = tostring(o[name])
   end
+  if o.batch_rows then settings.batch = ("%d rows"):format(o.batch_rows) end
   return settings
 end
 

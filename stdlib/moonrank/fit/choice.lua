@@ -3,6 +3,7 @@ local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local epochs = require "moonrank.epochs"
 local evaluate = require "moonrank.evaluate"
+local phase = require "moonrank.phase"
 local random = require "moonrank.random"
 local tensors = require "moonrank.tensor"
 
@@ -24,6 +25,7 @@ end
 
 -- Loss and metrics of the part that chooses, in their order.
 local function validated(o, epoch)
+  local _ <close> = phase.begin "evaluation"
   local batch = dataset.whole_batch(o.judge)
   local _ <close> = random.scope(o.seed, ("epoch %d validation"):format(epoch))
   return tensors.no_grad(function()
@@ -107,6 +109,7 @@ local function take_column(into, from, name)
 end
 
 local function tested(o)
+  local _ <close> = phase.begin "evaluation"
   local _ <close> = random.scope(o.seed, "test")
   return M.evaluated(o.model, o.test, o.metrics)
 end

@@ -1,6 +1,7 @@
 -- What mr.fit was given, checked before the first step: names, and whether the model fits the data.
 local check = require "moonrank.check"
 local clip = require "moonrank.fit.clip"
+local dataset = require "moonrank.data.dataset"
 local metric = require "moonrank.metrics.registry"
 local optim = require "moonrank.optim"
 local random = require "moonrank.random"
@@ -144,16 +145,27 @@ local function check_steps(o)
   end
 end
 
+-- Steps of so many lists, or of so many rows.
+local function check_batch(o)
+  if o.batch ~= nil and o.batch_rows ~= nil then check.fail("mr.fit: batch and batch_rows are given, expected one of them") end
+  integer_from(o, "batch", 1)
+  integer_from(o, "batch_rows", 1)
+  if o.batch_rows and not dataset.is(o.train) then
+    check.fail("mr.fit: batch_rows takes a dataset of the library's, and train is the script's own, which knows batch alone")
+  end
+  o.batch = o.batch or 32
+end
+
 ---The options with defaults, checked.
 ---@param options mr.FitOptions
 ---@return table
 function M.checked(options)
   local none = check.none
   local o = check.options("mr.fit", options, {
-    model = none, loss = none, train = none, valid = none, test = none, optimizer = none, batch = 32, epochs = 50, metrics = {},
-    select = none, patience = none, every = 1, seed = 1, shuffle = true, reduction = "mean", recipe = none, choose_on = none,
-    progress = true, name = "fit", each_epoch = none, parallel = false, checkpoint = none, trial = none,
-    clip = none, schedule = none,
+    model = none, loss = none, train = none, valid = none, test = none, optimizer = none, batch = none, batch_rows = none,
+    epochs = 50, metrics = {}, select = none, patience = none, every = 1, seed = 1, shuffle = true, reduction = "mean", recipe = none,
+    choose_on = none, progress = true, name = "fit", each_epoch = none, parallel = false, checkpoint = none, trial = none, clip = none,
+    schedule = none,
   })
   check_parts(o)
   check_parallel(o)
@@ -162,7 +174,8 @@ function M.checked(options)
     check.fail("mr.fit: reduction is 'rows', which is for pointwise losses (mse, bce, squared_hinge, ordinal), and the loss is %s",
       tostring(o.loss))
   end
-  for name, least in pairs{ batch = 1, epochs = 0, every = 1, patience = 1 } do integer_from(o, name, least) end
+  check_batch(o)
+  for name, least in pairs{ epochs = 0, every = 1, patience = 1 } do integer_from(o, name, least) end
   integer_from(o, "seed", math.mininteger)
   o.choose_on = chooser(o)
   if o.choose_on == "test" and not o.test then

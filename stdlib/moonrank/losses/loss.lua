@@ -3,6 +3,7 @@
 local check = require "moonrank.check"
 local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
+local phase = require "moonrank.phase"
 
 local M = {}
 
@@ -21,6 +22,7 @@ Loss.repeats, Loss.pointwise, Loss._counts_all = false, false, false
 ---@param lists mr.Lists
 ---@return mr.Tensor        [lists]
 function Loss:__call(scores, lists)
+  local _ <close> = phase.begin("forward", true)
   local bounded = self._apply(self._smooth(scores, lists), self._bounds_metric, lists, scores)
   return self._maximize and -bounded or bounded
 end

@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local gradcheck = require "moonrank.gradcheck"
+local phase = require "moonrank.phase"
 local recommend = require "moonrank.models.recommend"
 
 local M = {}
@@ -76,6 +77,7 @@ end
 ---@param batch mr.Batch
 ---@return mr.Tensor  [rows]
 function Model:__call(batch)
+  local _ <close> = phase.begin("forward", true)
   local scores = self._definition.forward(self._view, batch)
   if not self._definition.built_in then check_scores(self, scores, batch) end
   return scores

@@ -1,6 +1,7 @@
 -- A worker: this program started again on the same script. Its `mr.sweep` does not return; it runs the trials that it is sent.
 local core = require "moonrank.core"
 local frame = require "moonrank.sweep.frame"
+local phase = require "moonrank.phase"
 local trial = require "moonrank.sweep.trial"
 
 local M = {}
@@ -35,6 +36,7 @@ end
 ---@param fingerprint string  of what the study is
 function M.serve(channel, context, fingerprint)
   io.stdout:setvbuf "line"
+  phase.stop()  -- of a profile around the sweep, which is of the process that started it
   context.on_report = function(report) channel:send(frame.pack{ kind = "report", report = report }) end
   channel:send(frame.pack{ kind = "ready", fingerprint = fingerprint, numerics = core.numerics() })
   context.others = {}

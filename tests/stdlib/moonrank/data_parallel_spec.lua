@@ -70,8 +70,8 @@ end)
 local script = [[
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local args = mr.args{ kind = "mf", dtype = "float64", batch = 8, reduction = "mean", epochs = 4, out = "model", adam = false, slow = false,
-  checkpoint = "", stop = 0, put_off = false }
+local args = mr.args{ kind = "mf", dtype = "float64", batch = 8, rows = 0, reduction = "mean", epochs = 4, out = "model", adam = false,
+  slow = false, checkpoint = "", stop = 0, put_off = false }
 -- every step of rows without a gradient, or none
 core.put_off_from(args.put_off and 0 or 1 << 62)
 local data, model
@@ -89,8 +89,10 @@ else
 end
 -- where a derivative is 0, as of the last layer's bias, Adam would make steps of what is rounding
 local optimizer = args.adam and mr.optim.adam{ lr = 0.01 } or mr.optim.sgd{ lr = 0.05, momentum = 0.5 }
-local run = mr.fit{ model = model, loss = mr.losses.ndcg{ bound = "minmax" }, train = data, valid = data, batch = args.batch,
-  epochs = args.epochs, metrics = {"ndcg"}, seed = 1, reduction = args.reduction, optimizer = optimizer, parallel = true, progress = false,
+local run = mr.fit{ model = model, loss = mr.losses.ndcg{ bound = "minmax" }, train = data, valid = data,
+  batch = args.rows == 0 and args.batch or nil, batch_rows = args.rows > 0 and args.rows or nil,
+  epochs = args.epochs, metrics = {"ndcg"}, seed = 1,
+  reduction = args.reduction, optimizer = optimizer, parallel = true, progress = false,
   checkpoint = args.checkpoint ~= "" and args.checkpoint or nil,
   each_epoch = function(epoch)
     if args.slow then core.wait_for({}, 0.1) end
@@ -128,9 +130,9 @@ local function in_folder(body)
   end)
 end
 
--- the last but one: batches of fewer lists than processes
+-- among them: batches of fewer lists than processes
 for _, arguments in ipairs{ "--kind mf --adam", "--kind mlp --adam", "--kind mf --adam --dtype float32",
-  "--kind mlp --dtype float32", "--kind mf --batch 2 --epochs 2", "--kind mlp --reduction sum" } do
+  "--kind mlp --dtype float32", "--kind mf --batch 2 --epochs 2", "--kind mlp --reduction sum", "--kind mf --rows 100" } do
   it("1, 2 and 3 processes train the same model: " .. arguments, function()
     in_folder(function(folder)
       local alone = train_as(folder, 1, arguments)

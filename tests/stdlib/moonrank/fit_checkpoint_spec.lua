@@ -50,6 +50,8 @@ local cases = {
   { "adagrad with warm-up", mf, item_data, function() return mr.optim.adagrad{ lr = 0.1 } end,
     options = { schedule = mr.schedule.warmup{ steps = 20, after = mr.schedule.cosine() } } },
   { "rmsprop with momentum", mf, item_data, function() return mr.optim.rmsprop{ momentum = 0.5 } end },
+  { "batches by rows, rates of a schedule", mf, item_data, function() return mr.optim.adam{ lr = 0.05 } end,
+    options = { batch_rows = 60, schedule = mr.schedule.cosine() } },
   { "rates of a schedule, put off", mf, item_data, function() return mr.optim.adam{ lr = 0.05 } end, put_off = 0,
     options = { schedule = mr.schedule.step{ every = 2 } } },
 }
@@ -60,6 +62,7 @@ local function fit(case, options)
   for name, value in pairs(case[3]()) do all[name] = value end
   for name, value in pairs(case.options or {}) do all[name] = value end
   for name, value in pairs(options or {}) do all[name] = value end
+  if all.batch_rows then all.batch = nil end
   return mr.fit(all), all.model
 end
 

@@ -84,10 +84,56 @@ it("the order of batches depends on seed and epoch, and on nothing else", functi
   end
 end)
 
+-- The lists that begin in each stretch of `rows` rows of an order.
+local function stretches(sizes, order, rows, total)
+  local by_stretch, batches, before = {}, {}, 0
+  for _, list in ipairs(order) do
+    local stretch = math.min(before // rows, math.max(0, (total - 1) // rows))
+    by_stretch[stretch] = by_stretch[stretch] or {}
+    table.insert(by_stretch[stretch], list)
+    before = before + sizes[list]
+  end
+  for stretch = 0, total do batches[#batches + 1] = by_stretch[stretch] end
+  return batches
+end
+
+it("batches by rows have the lists that begin in a stretch of rows, each list once and whole", function()
+  for _, sizes in ipairs{ { 1 }, { 5, 0, 1, 1 }, { 3, 3, 0, 0 }, { 1, 1, 40, 1, 1 }, { 40, 1, 40 }, sizes_of(50) } do
+    local set, total, longest = dataset(sizes), 0, 0
+    for _, size in ipairs(sizes) do total, longest = total + size, math.max(longest, size) end
+    for _, rows in ipairs{ 1, 3, 10, 1000 } do
+      for epoch = 0, 3 do
+        local options, order, found = { shuffle = epoch > 0, seed = 2, epoch = epoch }, {}, {}
+        options.size = 1
+        for batch in set:batches(options) do order[#order + 1] = batch.users:totable()[1] // 10 end
+        options.size, options.rows = nil, rows
+        for batch in set:batches(options) do
+          local lists = batch.users:totable()
+          equal({ batch.lists.count, #lists }, { batch.size, batch.size })
+          check(batch.lists.rows < rows + math.max(1, longest), batch.lists.rows)
+          local row, items = 0, batch.items:totable()
+          for i, user in ipairs(lists) do
+            lists[i] = user // 10
+            for index = 1, sizes[lists[i]] do equal(items[row + index], lists[i] * 1000 + index) end
+            row = row + sizes[lists[i]]
+          end
+          equal(#items, row)
+          found[#found + 1] = lists
+        end
+        equal(found, stretches(sizes, order, rows, total), ("%d lists by %d rows"):format(#sizes, rows))
+        check(#found <= -(-total // rows), #found)
+      end
+    end
+  end
+end)
+
 it("options of batches are checked", function()
   local set = dataset{ 1, 2 }
   raises(function() set:batches{ size = 0 } end, "batches: size is 0")
   raises(function() set:batches{ size = 1.5 } end, "batches: size is 1.5")
+  raises(function() set:batches{ rows = 0 } end, "batches: rows is 0")
+  raises(function() set:batches{ rows = "3" } end, "batches: rows is 3")
+  raises(function() set:batches{ size = 2, rows = 2 } end, "size and rows are given, expected one of them")
   raises(function() set:batches{ sise = 2 } end, "did you mean 'size'?")
 end)
 

@@ -1,0 +1,37 @@
+// What a profile (profiler.h) is told of: an operation, or the derivative of one, from its begin to its end.
+#pragma once
+
+namespace mr {
+
+class Profiler;
+
+/// While no profile runs in this thread it costs one load and one comparison.
+class Timed {
+ public:
+  enum Kind { forward, backward, phase };
+
+  /// The name must live as long as the program.
+  Timed(const char* name, Kind kind) {
+    if (running != nullptr) [[unlikely]]
+      begin(name, kind);
+  }
+  ~Timed() {
+    if (profiler_ != nullptr) [[unlikely]]
+      end();
+  }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  friend class Profiler;
+
+  void begin(const char* name, Kind kind);
+  void end() noexcept;
+
+  /// The profile that was started last in this thread.
+  static inline constinit thread_local Profiler* running = nullptr;
+
+  Profiler* profiler_ = nullptr;
+};
+
+}  // namespace mr

@@ -1,0 +1,210 @@
+-- Where time goes: operations, their derivatives, and phases of the library, while a function of a script runs.
+local check = require "moonrank.check"
+local core = require "moonrank.core"
+local frame = require "moonrank.sweep.frame"
+local make_table = require("moonrank.table").new
+local phase = require "moonrank.phase"
+local record = require("moonrank.record").new
+
+local M = {}
+
+---@class mr.ProfileRow
+---@field operation string  the derivative that `backward` calls of one is "NAME backward"
+---@field calls integer
+---@field ms number         without what is within: of `backward` without the derivatives
+---@field share number      of the profile's time, from 0 to 1
+---@field total_ms number   with what is within
+---@field bytes integer     that tensors took meanwhile: results, and what is needed on the way
+
+---@class mr.ProfilePhase
+---@field phase string
+---@field calls integer
+---@field ms number     without other phases within
+---@field share number
+
+---@class mr.Profile
+---@field rows mr.ProfileRow[]      by time, the longest first
+---@field phases mr.ProfilePhase[]  by time; what is in no phase is "other"
+---@field total_ms number           while the function ran
+---@field outside_ms number         of it outside of operations: Lua and what it calls
+---@field synchronized boolean      whether operations were waited for, because tensors were on the GPU
+---@field events integer            operations and phases that the trace has, the first ones
+---@field left_out integer          those that it does not have
+local Profile = check.class("mr.Profile")
+
+local most_events = 200000
+
+local function by_time(a, b)
+  if a.ms ~= b.ms then return a.ms > b.ms end
+  return (a.operation or a.phase) < (b.operation or b.phase)
+end
+
+-- Rows of operations, and of phases, from what the core has measured.
+local function account(profiler)
+  local found = profiler:account()
+  local total = found.elapsed * 1000
+  local function share(ms) return total > 0 and ms / total or 0 end
+  local rows, phases, other = {}, {}, total
+  for _, each in ipairs(found.rows) do
+    local ms = each.self * 1000
+    if each.kind == "phase" then
+      phases[#phases + 1] = record("phase", { phase = each.name, calls = each.calls, ms = ms, share = share(ms) })
+      other = other - ms
+    else
+      rows[#rows + 1] = record("operation", { operation = each.kind == "backward" and each.name .. " backward" or each.name,
+        calls = each.calls, ms = ms, share = share(ms), total_ms = each.total * 1000, bytes = each.bytes })
+    end
+  end
+  if #phases > 0 then phases[#phases + 1] = record("phase", { phase = "other", calls = 0, ms = other, share = share(other) }) end
+  table.sort(rows, by_time)
+  table.sort(phases, by_time)
+  return { rows = rows, phases = phases, total_ms = total, outside_ms = total - found.in_operations * 1000, synchronized = found.waited,
+    events = found.events, left_out = found.left_out }
+end
+
+local columns = { "operation", "calls", "ms", "share", "total_ms", "bytes" }
+
+---A row per operation, by time.
+---@return mr.Table
+function Profile:table()
+  local rows = {}
+  for i, row in ipairs(self.rows) do
+    rows[i] = {}
+    for c, name in ipairs(columns) do rows[i][c] = row[name] end
+  end
+  return make_table{ columns = columns, rows = rows, formats = { ms = "%.3f", share = "%.3f", total_ms = "%.3f" } }
+end
+
+---The rows as comma separated values, numbers in full.
+---@return string
+function Profile:to_csv() return self:table():to_csv() end
+
+---The rows as a table in LaTeX (packages: booktabs).
+---@return string
+function Profile:to_latex() return self:table():to_latex() end
+
+local function json_objects(records)
+  local parts = {}
+  for i, each in ipairs(records) do parts[i] = frame.to_json(each) end
+  return "[" .. table.concat(parts, ",\n") .. "]"
+end
+
+---The profile in JSON: rows, phases, and the times of the whole.
+---@return string
+function Profile:to_json()
+  local whole = frame.to_json{ total_ms = self.total_ms, outside_ms = self.outside_ms, synchronized = self.synchronized,
+    events = self.events, left_out = self.left_out }
+  return ('%s,"phases":%s,"rows":%s}'):format(whole:sub(1, -2), json_objects(self.phases), json_objects(self.rows))
+end
+
+---Writes a trace in the format of Chrome's tracing page, which chrome://tracing and ui.perfetto.dev open: a bar per operation and phase along
+---the time, of long profiles the first ones (`left_out` says how many it lacks, the file says so, too).
+---@param path string
+function Profile:save_trace(path)
+  if type(path) ~= "string" or path == "" then check.fail("profile:save_trace: path is %s, expected the name of a file", tostring(path)) end
+  self._profiler:save_trace(path)
+end
+
+local formats = { ms = "%.2f", ["share %"] = "%.1f", ["with inner ms"] = "%.2f", MiB = "%.2f" }
+
+-- The first rows, what the others are together, and the whole.
+local function operations_text(self)
+  local cells, rest = {}, { n = 0, calls = 0, ms = 0, bytes = 0 }
+  for i, row in ipairs(self.rows) do
+    if i <= self._lines then
+      cells[i] = { row.operation, row.calls, row.ms, 100 * row.share, row.total_ms, row.bytes / 0x1p20 }
+    else
+      rest.n, rest.calls, rest.ms, rest.bytes = rest.n + 1, rest.calls + row.calls, rest.ms + row.ms, rest.bytes + row.bytes
+    end
+  end
+  local function share(ms) return self.total_ms > 0 and 100 * ms / self.total_ms or 0 end
+  if rest.n > 0 then cells[#cells + 1] = { ("%d others"):format(rest.n), rest.calls, rest.ms, share(rest.ms), nil, rest.bytes / 0x1p20 } end
+  cells[#cells + 1] = { "outside of operations", nil, self.outside_ms, share(self.outside_ms) }
+  cells[#cells + 1] = { "total", nil, self.total_ms, 100.0 }
+  return tostring(make_table{ columns = { "operation", "calls", "ms", "share %", "with inner ms", "MiB" }, rows = cells,
+    formats = formats })
+end
+
+local function phases_text(self)
+  local cells = {}
+  for i, row in ipairs(self.phases) do cells[i] = { row.phase, row.calls > 0 and row.calls or nil, row.ms, 100 * row.share } end
+  return tostring(make_table{ columns = { "phase", "calls", "ms", "share %" }, rows = cells,
+    formats = { ms = formats.ms, ["share %"] = formats["share %"] } })
+end
+
+function Profile:__tostring()
+  local parts = { operations_text(self) }
+  if #self.phases > 0 then parts[#parts + 1] = "\n" .. phases_text(self) end
+  if self.synchronized then
+    parts[#parts + 1] = "The GPU was waited for before and after each operation: times are those of its work, not of launches,\n"
+      .. "and add up to more than a run without a profile takes."
+  end
+  if self.left_out > 0 then
+    parts[#parts + 1] = ("A trace has the first %d of %d events."):format(self.events, self.events + self.left_out)
+  end
+  return table.concat(parts, "\n")
+end
+
+-- Runs f, measuring while it runs, and not while it has yielded.
+local function run(profiler, f)
+  local body = coroutine.create(f)
+  local function go_on(...)
+    local results
+    do
+      local _ <close> = phase.measure(profiler)
+      results = table.pack(coroutine.resume(body, ...))
+    end
+    if not results[1] or coroutine.status(body) == "dead" then return results end
+    return go_on(coroutine.yield(table.unpack(results, 2, results.n)))
+  end
+  local results = go_on()
+  if results[1] then return results end
+  local closed, message = coroutine.close(body)  -- what is to be closed in f may raise another
+  return { false, closed and results[2] or message, n = 2 }
+end
+
+---Runs a function and prints where its time went: a line per operation on tensors (`NAME backward`: its derivative) with its number of calls,
+---milliseconds, share of the whole, and the memory that tensors took in it; the longest first, then what is outside of operations (Lua and what
+---it calls), and the whole. `ms` is without what runs within, `with inner ms` with it: `backward` calls derivatives. Below, phases: batches
+---(made of a dataset), forward (models and losses), bounds, backward, step (of the optimizer), evaluation, each without the others within it.
+---While tensors are on the GPU each operation is waited for, so that times are those of its work, and epochs are not replayed from a recording; the
+---profile says so. Numbers do not change. Errors of the function are raised as they are, after the profile has ended. Profiles may be nested.
+---Worker processes of sweeps are not measured: `workers = 0` runs trials in this one.
+---@param f fun(): any
+---@param options? { rows?: integer, trace?: string, events?: integer, quiet?: boolean }  rows: lines of operations that are printed (default 20);
+---   trace: a file for a trace (mr.Profile's save_trace), of an error, too; events: the most that are kept for it (default 200,000); quiet: do not print
+---@return mr.Profile
+---@return any ...  what f returns
+---Example:
+---```lua
+---local x = mr.normal({50, 50}, {seed = 1}):requires_grad()
+---local profile, y = mr.profile(function() local y = x:matmul(x):sum(); y:backward(); return y end, {quiet = true})
+---local calls = {}
+---for _, row in ipairs(profile.rows) do calls[row.operation] = row.calls end
+---calls.matmul, calls["matmul backward"], profile.phases[1].phase ~= nil, y:numel()   --> 1, 1, true, 1
+---```
+function M.profile(f, options)
+  local o = check.options("mr.profile", options, { rows = 20, trace = check.none, events = most_events, quiet = false })
+  if type(f) ~= "function" then check.fail("mr.profile: f is a %s, expected a function", type(f)) end
+  check.integer_from("mr.profile", o, "rows", 0)
+  check.integer_from("mr.profile", o, "events", 0)
+  if o.events > 10000000 then check.fail("mr.profile: events is %d, expected at most 10000000", o.events) end
+  if o.trace ~= nil and (type(o.trace) ~= "string" or o.trace == "") then
+    check.fail("mr.profile: trace is %s, expected the name of a file", tostring(o.trace))
+  end
+  local profiler = core.profiler(o.events)
+  if o.trace then profiler:save_trace(o.trace) end  -- a name that cannot be written is found now
+  local results = run(profiler, f)
+  if not results[1] then
+    if o.trace then pcall(profiler.save_trace, profiler, o.trace) end
+    error(results[2], 0)
+  end
+  local profile = account(profiler)
+  profile._profiler, profile._lines = profiler, o.rows
+  setmetatable(profile, Profile)
+  if o.trace then profile:save_trace(o.trace) end
+  if not o.quiet then require("moonrank.repl").report(profile) end
+  return profile, table.unpack(results, 2, results.n)
+end
+
+return M
