@@ -5,7 +5,7 @@ namespace mr {
 
 class Profiler;
 
-/// While no profile runs in this thread it costs one load and one comparison.
+/// While no profile runs in this thread it costs a store and two comparisons.
 class Timed {
  public:
   enum Kind { forward, backward, phase };

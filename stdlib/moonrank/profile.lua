@@ -163,9 +163,9 @@ local function run(profiler, f)
   return { false, closed and results[2] or message, n = 2 }
 end
 
----Runs a function and prints where its time went: a line per operation on tensors (`NAME backward`: its derivative) with its number of calls,
----milliseconds, share of the whole, and the memory that tensors took in it; the longest first, then what is outside of operations (Lua and what
----it calls), and the whole. `ms` is without what runs within, `with inner ms` with it: `backward` calls derivatives. Below, phases: batches
+---Runs a function and prints where its time went: a line per operation of the compiled core, on tensors, data or files (`NAME backward`: its
+---derivative), with its number of calls, milliseconds, share of the whole, and the memory that tensors took in it; the longest first, then what is
+---outside of operations (Lua and its own library), and the whole. `ms` is without what runs within, `with inner ms` with it: `backward` calls derivatives. Below, phases: batches
 ---(made of a dataset), forward (models and losses), bounds, backward, step (of the optimizer), evaluation, each without the others within it.
 ---While tensors are on the GPU each operation is waited for, so that times are those of its work, and epochs are not replayed from a recording; the
 ---profile says so. Numbers do not change. Errors of the function are raised as they are, after the profile has ended. Profiles may be nested.
