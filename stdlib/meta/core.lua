@@ -1622,14 +1622,14 @@ function mr_MetricRegistry:parse(text) end
 ---@class mr.OptimizerState
 local mr_OptimizerState = {}
 
+---@class mr.Phase
+local mr_Phase = {}
+
 ---@class mr.Positives
 ---@field count integer Number of users.
 ---@field rows integer Number of relevant items of all users.
 ---@field users mr.Tensor The users; int64.
 local mr_Positives = {}
-
----@class mr.Phase
-local mr_Phase = {}
 
 ---@class mr.Profiler
 local mr_Profiler = {}
