@@ -165,11 +165,12 @@ end
 
 ---Runs a function and prints where its time went: a line per operation of the compiled core, on tensors, data or files (`NAME backward`: its
 ---derivative), with its number of calls, milliseconds, share of the whole, and the memory that tensors took in it; the longest first, then what is
----outside of operations (Lua and its own library), and the whole. `ms` is without what runs within, `with inner ms` with it: `backward` calls derivatives. Below, phases: batches
----(made of a dataset), forward (models and losses), bounds, backward, step (of the optimizer), evaluation, each without the others within it.
----While tensors are on the GPU each operation is waited for, so that times are those of its work, and epochs are not replayed from a recording; the
----profile says so. Numbers do not change. Errors of the function are raised as they are, after the profile has ended. Profiles may be nested.
----Worker processes of sweeps are not measured: `workers = 0` runs trials in this one.
+---outside of operations (Lua and its own library), and the whole. `ms` is without what runs within, `with inner ms` with it: `backward` calls
+---derivatives. Below are phases: batches (made of a dataset), forward (models and losses), bounds, backward, step (of the optimizer), evaluation, and
+---other, each without the phases within it. While tensors are on the GPU each operation is waited for, so that times are those of its work, and
+---epochs are not replayed from a recording; the profile says so. Numbers do not change. Errors of the function are raised as they are, after the
+---profile has ended. Profiles may be nested; one pauses while its function has yielded. Worker processes of sweeps are not measured: `workers = 0`
+---runs trials in this one, and a trial may have a profile of its own.
 ---@param f fun(): any
 ---@param options? { rows?: integer, trace?: string, events?: integer, quiet?: boolean }  rows: lines of operations that are printed (default 20);
 ---   trace: a file for a trace (mr.Profile's save_trace), of an error, too; events: the most that are kept for it (default 200,000); quiet: do not print

@@ -182,10 +182,10 @@ local function check_batches(o)
 end
 
 ---Iterates over the lists in batches of `size` lists; the last one may be smaller. With `rows` instead, batches have about as many rows each, of
----whole lists: the epoch's rows are divided into stretches of `rows`, and a batch has the lists that begin in one, so its last list may go over
----the end, by which the next batch is smaller: a batch has fewer rows than `rows` and its last list together. Shuffling depends on (seed, epoch) only. A
----batch is on `device`, wherever the dataset is. `share = {2, 3}`: of each batch only the second of three shares, of about as many rows each; it
----may be empty.
+---whole lists: the epoch's rows are divided into stretches of `rows`, and a batch has the lists that begin in one. Its last list may go over the
+---end, by which the next batch is smaller: a batch has fewer rows than `rows` and its last list together. Shuffling depends on (seed, epoch)
+---only. A batch is on `device`, wherever the dataset is. `share = {2, 3}`: of each batch only the second of three shares, of about as many rows
+---each; it may be empty.
 ---@param options? { size?: integer, rows?: integer, shuffle?: boolean, seed?: integer, epoch?: integer, device?: string, share?: integer[] }  defaults 32, none, false, 1, 1, mr.device(), all
 ---@return fun(): mr.Batch?
 ---Example:
