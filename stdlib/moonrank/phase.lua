@@ -13,16 +13,16 @@ function M.begin(name, outermost)
   return core.begin_phase(name, outermost)
 end
 
----Measures until the value returned is closed.
+---Measures until the value returned is closed; `note` follows.
 ---@param profiler mr.Profiler
+---@return mr.RunningProfile
 function M.measure(profiler)
-  local running = profiler:start()
   profiling = true
-  return setmetatable({}, { __close = function()
-    do local _ <close> = running end
-    profiling = core.profiling()
-  end })
+  return profiler:start()
 end
+
+---Takes note of whether a profile runs.
+function M.note() profiling = core.profiling() end
 
 ---Ends all profiles that run.
 function M.stop()

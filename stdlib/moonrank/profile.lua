@@ -118,7 +118,10 @@ local function operations_text(self)
     end
   end
   local function share(ms) return self.total_ms > 0 and 100 * ms / self.total_ms or 0 end
-  if rest.n > 0 then cells[#cells + 1] = { ("%d others"):format(rest.n), rest.calls, rest.ms, share(rest.ms), nil, rest.bytes / 0x1p20 } end
+  if rest.n > 0 then
+    local others = ("%d other%s"):format(rest.n, rest.n == 1 and "" or "s")
+    cells[#cells + 1] = { others, rest.calls, rest.ms, share(rest.ms), nil, rest.bytes / 0x1p20 }
+  end
   cells[#cells + 1] = { "outside of operations", nil, self.outside_ms, share(self.outside_ms) }
   cells[#cells + 1] = { "total", nil, self.total_ms, 100.0 }
   return tostring(make_table{ columns = { "operation", "calls", "ms", "share %", "with inner ms", "MiB" }, rows = cells,
@@ -154,6 +157,7 @@ local function run(profiler, f)
       local _ <close> = phase.measure(profiler)
       results = table.pack(coroutine.resume(body, ...))
     end
+    phase.note()
     if not results[1] or coroutine.status(body) == "dead" then return results end
     return go_on(coroutine.yield(table.unpack(results, 2, results.n)))
   end

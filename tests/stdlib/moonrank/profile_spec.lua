@@ -258,6 +258,13 @@ describe("no profile is left on", function()
     off()
   end)
 
+  it("by more profiles in each other than Lua's stack takes", function()
+    local function deep(n) return mr.profile(function() return n == 0 or deep(n - 1) end, { quiet = true, events = 0 }) end
+    local ok, message = pcall(deep, 1000)
+    check(not ok and tostring(message):find "stack overflow", message)
+    off()
+  end)
+
   it("and what is to be closed in its function is closed", function()
     local closed = false
     pcall(mr.profile, function()
