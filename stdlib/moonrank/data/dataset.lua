@@ -288,6 +288,16 @@ function Dataset:standardize(scaling)
   return M.with(self, { features = self.features.dtype == "float64" and x or x:float() })
 end
 
+---The same rows, each a list of its own, so that shuffled batches draw rows from anywhere: to train with a loss that looks at one row at a time, on
+---batches of `batch` rows. For losses over rankings no such list counts.
+---@return mr.Dataset
+---Example: `mr.data.dataset{lists = mr.lists{{0, 1}, {1, 0, 0}}, features = mr.ones(5, 2)}:pointwise()   --> dataset: 5 lists, 5 rows, 2 features`
+function Dataset:pointwise()
+  local lists = self.lists
+  local sizes = core.integers(core.full({ lists.rows }, 1, "int64", "cpu"))
+  return M.with(self, { lists = core.lists(sizes, lists.relevance, {}, {}), users = self.users and lists:spread(self.users) })
+end
+
 ---The lists with these numbers, in this order.
 function M.chosen(self, numbers, name)
   local batch = batch_of(self, core.tensor(numbers, "int64", "cpu"), 1, #numbers, "cpu")

@@ -127,6 +127,37 @@ it("batches by rows have the lists that begin in a stretch of rows, each list on
   end
 end)
 
+it("pointwise data have each row as a list, with what belongs to it", function()
+  for _, sizes in ipairs{ { 1 }, { 3, 0, 2 }, sizes_of(40) } do
+    local whole, found = dataset(sizes), {}
+    local rows = whole:pointwise()
+    equal({ rows.count, rows.lists.rows }, { whole.lists.rows, whole.lists.rows })
+    for batch in rows:batches{ size = 7, shuffle = true, seed = 3 } do
+      local relevance, items, users, features = batch.lists.relevance:totable(), batch.items:totable(), batch.users:totable(),
+        batch.features:totable()
+      for i = 1, batch.size do
+        local list, index = items[i] // 1000, items[i] % 1000
+        equal({ relevance[i], users[i], features[i] }, { index % 3 + 0.0, 10 * list, { list + 0.0, index + 0.0 } })
+        found[#found + 1] = items[i]
+      end
+    end
+    table.sort(found)
+    equal(found, whole.items:totable())
+  end
+end)
+
+it("a loss of single rows is trained on rows from anywhere", function()
+  local x, squares = mr.normal({ 60, 2 }, { seed = 1 }), { count = function(_, lists) return lists.count end }
+  local grades = x:matmul(mr.tensor{ { 2 }, { -1 } }):reshape(60) + 20
+  setmetatable(squares, { __call = function(_, scores, lists) return (scores - lists.relevance) ^ 2 end })
+  local set = mr.data.dataset{ lists = mr.lists{ relevance = grades, sizes = { 10, 25, 25 } }, features = x }
+  local model = mr.models.linear{ inputs = 2, seed = 1 }
+  local run = mr.fit{ model = model, loss = squares, train = set:pointwise(), batch = 8, epochs = 60, progress = false,
+    optimizer = mr.optim.sgd{ lr = 0.1 } }
+  near(model:parameters()[1]:reshape(2), { 2, -1 }, 1e-3)
+  check(run.history[60].loss < 1e-6, run.history[60].loss)
+end)
+
 it("options of batches are checked", function()
   local set = dataset{ 1, 2 }
   raises(function() set:batches{ size = 0 } end, "batches: size is 0")
