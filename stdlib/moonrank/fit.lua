@@ -124,7 +124,7 @@ end
 ---has those that the first chose, and `run:restore("rr")` gives it those of another. All names, and whether the model fits the data, are checked
 ---before the first step. Ctrl-C stops after the current batch and returns the results so far.
 ---A step takes `batch` lists, or with `batch_rows = 4096` the whole lists that begin in the next so many rows of the epoch: where lists are of very
----different lengths its time and memory then vary less.
+---different lengths its time and memory then vary less. Schedules take an epoch for rows / batch_rows steps, rounded up.
 ---With `checkpoint = "path"` the training is kept in a file after every epoch (or every so many epochs or minutes: mr.FitCheckpoint), and the
 ---same script, started again, goes on from there, to the same bits as if it had never been interrupted. A file of another training (model, loss,
 ---optimizer, data, seed, ...) or of other numerics is an error and is not changed; functions of the script's own are not compared.
