@@ -61,6 +61,20 @@ describe("an epoch on the GPU", function()
     end
   end))
 
+  it("is not replayed in a profile, which waits after every operation and says so; the numbers are the same", on_cuda(function()
+    for name, kind in pairs(kinds) do
+      local first, model = fit(kind, { shuffle = false })
+      check(first.replayed > 0, name)
+      local profile, run, other = mr.profile(function() return fit(kind, { shuffle = false }) end, { quiet = true })
+      check(profile.synchronized and tostring(profile):find "The GPU was waited for", name)
+      equal(run.replayed, 0)
+      local steps = 0
+      for _, row in ipairs(profile.rows) do steps = steps + (row.operation == "adam_step" and row.calls or 0) end
+      equal(steps, 5 * math.ceil(kind.data.count / 8))
+      for i, parameter in ipairs(model:parameters()) do near(other:parameters()[i], parameter, 1e-6, name) end
+    end
+  end))
+
   it("tells of NaN at its end, with the operation, and checks wait again afterwards", on_cuda(function()
     for _, case in ipairs{ { mr.losses.ndcg(), "smooth_ndcg: scores has NaN at entry 1 in a batch of this epoch" },
       { mr.losses.rr(), "smooth_rr: scores has NaN" }, { mr.losses.ranknet(), "ranking: scores has NaN" } } do

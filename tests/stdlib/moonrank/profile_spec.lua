@@ -81,24 +81,6 @@ describe("mr.profile", function()
     equal({ none == nil, last }, { true, 7 })
   end)
 
-  it("waits for the GPU, says so, and replays no epoch: the numbers are the same", function()
-    equal(mr.profile(fit, quiet).synchronized, mr.device() == "cuda")
-    if not mr.has_cuda() then return test.skip("no CUDA device") end
-    local was = mr.device()
-    mr.device "cuda"
-    local ok, message = pcall(function()
-      local plain, model = fit{ shuffle = false }
-      check(plain.replayed > 0)
-      local profile, run, other = mr.profile(function() return fit{ shuffle = false } end, quiet)
-      check(profile.synchronized and tostring(profile):find "The GPU was waited for")
-      equal(run.replayed, 0)
-      equal(by_name(profile.rows, "operation").adam_step.calls, 12)
-      near(other:parameters()[1], model:parameters()[1], 1e-6)
-    end)
-    mr.device(was)
-    if not ok then error(message, 0) end
-  end)
-
   it("prints the first rows, what the others are, and goes out as CSV, JSON and LaTeX", function()
     local profile = mr.profile(fit, { quiet = true, rows = 2 })
     local text = tostring(profile)
