@@ -11,6 +11,7 @@ const char* help_text(const std::string& command) {
        "       moonrank [options] SCRIPT [script options]  run a script; `moonrank SCRIPT --help` shows its options\n"
        "       moonrank test SPEC...                     run specs\n"
        "       moonrank doc [WORD...]                    documentation: moonrank doc ndcg\n"
+       "       moonrank doc --html DIR                   the manual, as pages for a browser\n"
        "       moonrank results STORE                    studies of sweeps in a store, and their best trials\n"
        "       moonrank data list                        data sets that can be fetched, and which are there\n"
        "       moonrank data get NAME                    fetch one from its publisher: moonrank data get movielens\n"
@@ -42,10 +43,14 @@ const char* help_text(const std::string& command) {
        "usage: moonrank doc              what there is\n"
        "       moonrank doc NAME         a function, class, method, bound or metric: moonrank doc mr.fit\n"
        "       moonrank doc WORD...      what has these words in its name, options or text, the best first\n"
+       "       moonrank doc --html DIR   the manual as pages in a folder: guide, cookbook, reference, papers, file "
+       "formats\n"
        "\n"
        "A name may be its end alone: `ndcg` means mr.losses.ndcg, mr.metrics.ndcg and mr.smooth.ndcg. At the prompt "
        "`?NAME`\n"
-       "and `help(value)` print the same.\n"},
+       "and `help(value)` print the same. The manual needs no network: open DIR/index.html in a browser. DIR is made "
+       "where it\n"
+       "is not there; one that holds other files than the manual's is an error, and nothing is ever deleted in it.\n"},
       {"results",
        "usage: moonrank results STORE\n"
        "\n"

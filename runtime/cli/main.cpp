@@ -80,6 +80,8 @@ int run_in(lua_State* L, const Invocation& invocation, const std::string& name) 
       return run_spec(L, name);
     case Command::doc:
       return run_module_text(L, "moonrank.help", "about", name.c_str());
+    case Command::manual:
+      return run_module_text(L, "moonrank.manual", "write", name.c_str());
     case Command::results:
       return run_module_text(L, "moonrank.results", "text", name.c_str());
     case Command::dump_api:

@@ -87,22 +87,39 @@ void read_data(const std::vector<std::string>& words, size_t at, Command* comman
   }
 }
 
-/// What follows `data`, `test`, `doc` or `results`: --help, or no option at all.
+/// `doc --html DIR`, which stands alone; false where it is not meant.
+bool read_manual(const std::vector<std::string>& rest, Command* command) {
+  if (std::find(rest.begin(), rest.end(), "--html") == rest.end()) return false;
+  if (rest.front() != "--html" || rest.size() > 2) {
+    throw UsageError("doc --html: expected the name of one folder after it and no words beside it");
+  }
+  if (rest.size() < 2) throw UsageError("doc --html: the name of a folder is missing");
+  if (is_option(rest[1]))
+    throw UsageError("doc --html: expected the name of a folder, got the option '" + rest[1] + "'");
+  command->mode = Command::manual;
+  command->names = {rest[1]};
+  return true;
+}
+
+/// What follows `data`, `test`, `doc` or `results`: --help, --html of doc, or no option at all.
 void read_subcommand(const std::vector<std::string>& words, size_t at, Command* command) {
   const std::string& name = words[at];
   const std::vector<std::string> rest(words.begin() + static_cast<ptrdiff_t>(at) + 1, words.end());
+  if (std::any_of(rest.begin(), rest.end(), [](const std::string& word) { return word == "--help" || word == "-h"; })) {
+    command->mode = Command::help;
+    command->names = {name};
+    return;
+  }
+  if (name == "doc" && read_manual(rest, command)) return;
   for (const std::string& word : rest) {
-    if (word == "--help" || word == "-h") {
-      command->mode = Command::help;
-      command->names = {name};
-      return;
-    }
     if (!is_option(word)) continue;
     if (std::find(known_options.begin(), known_options.end(), word) != known_options.end()) {
       throw UsageError(name + (name == "test" && word == "--threads" ? ": option '" + word + "' stands before 'test'"
                                                                      : ": option '" + word + "' changes nothing here"));
     }
-    unknown("option of " + name, word, {"--help", "-h"});
+    std::vector<std::string> known = {"--help", "-h"};
+    if (name == "doc") known.push_back("--html");
+    unknown("option of " + name, word, known);
   }
   if (name == "data") return read_data(words, at + 1, command);
   command->mode = name == "test" ? Command::test : name == "doc" ? Command::doc : Command::results;

@@ -1,56 +1,15 @@
 -- Documentation in the terminal, read from the comments above the functions (LuaCATS) and, for functions of the core, from the op tables. A
 -- function is found by the file and line of its definition, so documentation cannot be that of another.
-local core = require "moonrank.core"
 local bounds = require "moonrank.bounds.registry"
 local metrics = require "moonrank.metrics.registry"
 local check = require "moonrank.check"
 local docs = require "moonrank.help.docs"
+local entries = require "moonrank.help.entries"
 local search = require "moonrank.help.search"
+local texts = require "moonrank.manual.texts"
 local M = {}
 
--- path -> value for all fields of `mr`, shortest path first where one value has several.
-local function walk(root, path)
-  for _, name in ipairs(root.names()) do pcall(function() return root[name] end) end  -- parts load when first used
-  local found, queue, seen = {}, { { path, root } }, { [root] = true }
-  while #queue > 0 do
-    local here = table.remove(queue, 1)
-    local keys = {}
-    for key in next, here[2] do
-      if type(key) == "string" and not key:match "^_" and key ~= "core" then keys[#keys + 1] = key end
-    end
-    table.sort(keys)
-    for _, key in ipairs(keys) do
-      local value, at = rawget(here[2], key), here[1] .. "." .. key
-      local kind = type(value)
-      if kind == "function" or kind == "table" then found[#found + 1] = { path = at, value = value } end
-      if kind == "table" and not seen[value] then
-        seen[value] = true
-        queue[#queue + 1] = { at, value }
-      end
-    end
-  end
-  return found
-end
-
--- Methods of classes written in Lua (`function Class:name` below `---@class mr.X`) and of the core's (from its tables).
-local function methods()
-  local found = {}
-  for _, source in ipairs(docs.sources()) do
-    local read = docs.of_source(source)
-    for _, item in ipairs(read.items) do
-      local class = item.owner and read.locals[item.owner]
-      if class then found[#found + 1] = { path = class .. item.separator .. item.name, item = item, source = source } end
-    end
-  end
-  for name, class in pairs(core.classes) do
-    for method, f in pairs(class.methods) do found[#found + 1] = { path = name .. ":" .. method, value = f } end
-    for field, f in pairs(class.getters) do
-      if field ~= "[]" then found[#found + 1] = { path = name .. "." .. field, value = f, getter = true } end
-    end
-  end
-  table.sort(found, function(a, b) return a.path < b.path end)
-  return found
-end
+local first_sentence = entries.first_sentence
 
 local function add(lines, text) lines[#lines + 1] = text end
 
@@ -75,125 +34,52 @@ local function field_rows(fields)
   return rows
 end
 
-local function written_item(path, item, source)
-  local lines = {}
-  add(lines, path .. "(" .. table.concat(item.arguments, ", ") .. ")")
-  if item.text ~= "" then add(lines, "\n" .. item.text) end
-  local rows = {}
-  for _, p in ipairs(item.params) do rows[#rows + 1] = { p.name .. (p.optional and "?" or ""), p.type, p.text } end
-  if #rows > 0 then
+local function written_description(d)
+  local lines = { d.title }
+  if d.text ~= "" then add(lines, "\n" .. d.text) end
+  if #d.params > 0 then
     add(lines, "\nArguments")
-    add_columns(lines, rows, 2)
+    add_columns(lines, field_rows(d.params), 2)
   end
-  for _, p in ipairs(item.params) do
-    local fields = docs.fields((p.type:gsub("[%?%[%]]", "")))
+  for _, p in ipairs(d.params) do
+    local fields = entries.options_of(p)
     if fields and #fields > 0 then
       add(lines, "\nFields of " .. p.name)
       add_columns(lines, field_rows(fields), 2)
     end
   end
-  if #item.returns > 0 then
+  if #d.returns > 0 then
     local returns = {}
-    for _, r in ipairs(item.returns) do returns[#returns + 1] = { r.type, "", r.text } end
+    for i, r in ipairs(d.returns) do returns[i] = { r.type, "", r.text } end
     add(lines, "\nReturns")
     add_columns(lines, returns, 2)
   end
-  for _, example in ipairs(item.examples) do
+  for _, example in ipairs(d.examples) do
     add(lines, "\nExample")
     add(lines, "  " .. example:gsub("\n", "\n  "))
   end
-  add(lines, ("\n%s:%d"):format(source, item.line))
+  if d.source then add(lines, ("\n%s:%d"):format(d.source, d.line)) end
   return table.concat(lines, "\n")
 end
 
--- A function of the core: its row has the description, its C++ signature the types.
-local function written_row(path, row, getter)
-  local names, rows, results, arrow = {}, {}, {}, false
-  for name in row.arguments:gmatch "[^,%s]+" do names[#names + 1] = name end
-  for i, kind in ipairs(row.types) do
-    if kind == "->" then arrow = true
-    elseif arrow then results[#results + 1] = kind
-    elseif names[i] ~= "self" then rows[#rows + 1] = { names[i] or "?", (kind:gsub("%?$", "")), "" } end
-  end
-  local lines, shown = {}, {}
-  for i, r in ipairs(rows) do shown[i] = r[1] end
-  add(lines, path .. (getter and "" or "(" .. table.concat(shown, ", ") .. ")"))
-  add(lines, "\n" .. row.doc)
-  if #rows > 0 then
-    add(lines, "\nArguments")
-    add_columns(lines, rows, 2)
-  end
-  if #results > 0 then add(lines, "\nReturns\n  " .. table.concat(results, ", ")) end
-  return table.concat(lines, "\n")
-end
-
-local function written_function(path, f, getter)
-  local item, source, line = docs.item(f)
-  if item then return written_item(path or item.name, item, source) end
-  local row = core.describe(f)
-  if row then return written_row(path or row.name, row, getter) end
-  if source then return ("%s\n\n(no documentation)\n\n%s:%d"):format(path or "function", source, line) end
-  return (path or "function") .. "\n\n(no documentation: a function of Lua's or of a library in C)"
-end
-
--- A full stop within brackets, or after one of these, ends no sentence.
-local abbreviations = { Eq = true, Eqs = true, al = true, g = true, e = true, Fig = true }
-
-local function first_sentence(text)
-  local line, from = text:gsub("\n\n.*", ""):gsub("\n", " "), 1
-  while true do
-    local stop = line:find("%.%f[%s\0]", from)
-    if not stop then return line end
-    local before = line:sub(1, stop)
-    local _, opened = before:gsub("%(", "")
-    local _, closed = before:gsub("%)", "")
-    if opened <= closed and not abbreviations[before:match "(%a+)%.$"] then return before end
-    from = stop + 1
-  end
-end
-
-local function summary(value)
-  if type(value) == "table" then return "" end
-  local item = docs.item(value)
-  if item then return first_sentence(item.text) end
-  local row = core.describe(value)
-  return row and first_sentence(row.doc) or ""
-end
-
--- The same of a metric whose words the registry has.
-local function metric_summary(name)
-  local text = metrics.written(name)
-  return text and first_sentence(text:match "\n\n(%S.*)$" or "") or ""
-end
-
-local function header_of(module)
-  for name, loaded in next, package.loaded do
-    if rawequal(loaded, module) then
-      local stem = name:gsub("%.", "/")
-      local read = docs.of_source("stdlib/" .. stem .. ".lua") or docs.of_source("stdlib/" .. stem .. "/init.lua")
-      if read and read.header ~= "" then return read.header end
-    end
-  end
-  return nil
+local function written_function(entry)
+  local described = entries.describe(entry)
+  if described then return written_description(described) end
+  local _, source, line = docs.item(entry.value)
+  local name = entry.path or "function"
+  if source then return ("%s\n\n(no documentation)\n\n%s:%d"):format(name, source, line) end
+  return name .. "\n\n(no documentation: a function of Lua's or of a library in C)"
 end
 
 local function written_table(path, module)
   local lines, rows = { path or "table" }, {}
-  local header = header_of(module)
+  local header = entries.header_of(module)
   if header then add(lines, "\n" .. header) end
-  local names = {}
-  for key in next, module do
-    if type(key) == "string" and not key:match "^_" and key ~= "core" then names[#names + 1] = key end
-  end
-  table.sort(names)
-  for _, name in ipairs(names) do
-    local value = rawget(module, name)
-    local kind = type(value)
-    if kind == "function" then
-      local own = summary(value)
-      if own == "" and rawequal(module, package.loaded["moonrank.metrics"]) then own = metric_summary(name) end
-      rows[#rows + 1] = { name, "", own }
-    elseif kind == "table" then rows[#rows + 1] = { name .. ".", "", header_of(value) and first_sentence(header_of(value)) or "" } end
+  for _, name in ipairs(entries.members(module)) do
+    local kind = type(rawget(module, name))
+    if kind == "function" or kind == "table" then
+      rows[#rows + 1] = { name .. (kind == "table" and "." or ""), "", entries.member_summary(module, name) }
+    end
   end
   if #rows > 0 then
     add(lines, "")
@@ -203,26 +89,15 @@ local function written_table(path, module)
 end
 
 local function written(entry)
-  if entry.item then return written_item(entry.path, entry.item, entry.source) end
-  if type(entry.value) == "function" then return written_function(entry.path, entry.value, entry.getter) end
+  if entry.item or type(entry.value) == "function" then return written_function(entry) end
   return written_table(entry.path, entry.value)
-end
-
-local function everything()
-  local root = require("moonrank")
-  local all = walk(root, "mr")
-  for _, method in ipairs(methods()) do all[#all + 1] = method end
-  return all, root
 end
 
 -- What a class is, its fields and its methods, or nil where none is known.
 local function written_class(name, all)
   local rows, declared = {}, docs.class(name)
-  for _, entry in ipairs(all) do
-    local member = entry.path:sub(1, #name) == name and entry.path:sub(#name + 1):match "^[:.][%w_]+$"
-    if member and (entry.item or entry.value) then
-      rows[#rows + 1] = { member, "", entry.item and first_sentence(entry.item.text) or summary(entry.value) }
-    end
+  for _, entry in ipairs(entries.class_members(name, all)) do
+    rows[#rows + 1] = { entry.path:sub(#name + 1), "", entry.item and first_sentence(entry.item.text) or entries.summary(entry.value) }
   end
   local fields = declared and docs.fields(name) or {}
   if #rows == 0 and #fields == 0 then return nil end
@@ -248,11 +123,11 @@ local function documents(all)
     local parts = {}
     for _, p in ipairs(item and item.params or {}) do
       parts[#parts + 1] = p
-      local fields = docs.fields((p.type:gsub("[%?%[%]]", ""))) or {}
+      local fields = entries.options_of(p) or {}
       table.move(fields, 1, #fields, #parts + 1, parts)
     end
-    local short = item and first_sentence(item.text) or type(entry.value) == "function" and summary(entry.value)
-      or first_sentence(header_of(entry.value) or "")
+    local short = item and first_sentence(item.text) or type(entry.value) == "function" and entries.summary(entry.value)
+      or first_sentence(entries.header_of(entry.value) or "")
     put(entry.path, short, written(entry), parts)
   end
   for _, name in ipairs(docs.class_names()) do
@@ -266,11 +141,15 @@ local function documents(all)
     local text = bounds.written(name)
     put(("bound %q"):format(name), text:match "bounded value: ([^\n]*)" or "", text)
   end
-  for _, name in ipairs(metrics.names()) do put(("metric %q"):format(name), metric_summary(name), metrics.written(name)) end
+  for _, name in ipairs(metrics.names()) do put(("metric %q"):format(name), entries.metric_summary(name), metrics.written(name)) end
+  for _, name in ipairs(texts.recipes) do
+    local recipe = texts.recipe(name)
+    put(("recipe %q"):format(name), recipe.title, recipe.source)
+  end
   return found
 end
 
--- All that there is: parts and functions, then the names of classes, bounds and metrics.
+-- All that there is: parts and functions, then the names of classes, bounds, metrics and recipes.
 local function written_root(root)
   local lines = { written_table("mr", root) }
   local function list(what, names)
@@ -284,6 +163,7 @@ local function written_root(root)
   list("Classes", docs.class_names())
   list("Bounds", bounds.names())
   list("Metrics", metrics.names())
+  list("Recipes", texts.recipes)
   return table.concat(lines, "\n\n")
 end
 
@@ -320,13 +200,13 @@ local function searched(topic, all)
   return message .. (near and "" or ".") .. " Found in:\n\n" .. search.written(hits)
 end
 
----The documentation of everything that a name means: functions, classes, methods, and bounds. Where nothing has the name, a list of what has
----its words in a name, an option or the text, the best first.
+---The documentation of everything that a name means: functions, classes, methods, bounds, metrics and recipes. Where nothing has the
+---name, a list of what has its words in a name, an option or the text, the best first.
 ---@param topic string   `ndcg`, `metrics.ndcg`, `mr.Tensor:sum`, `minmax`, `learning rate`
 ---@return string        raises where nothing has these words, and offers the nearest name
 ---Example: `(require "moonrank.help".about("mr.has_cuda"):match "^[^\n]*")   --> mr.has_cuda()`
 function M.about(topic)
-  local all, root = everything()
+  local all, root = entries.all()
   local _ = root.bounds  -- fills the registry
   if topic == "mr" or topic == "moonrank" then return written_root(root) end
   local of_metric = metrics.written(topic:match "[^.]+$")
@@ -339,6 +219,8 @@ function M.about(topic)
   end
   add(parts, bounds.written(topic))
   add(parts, of_metric)
+  local recipe = texts.recipe(topic)
+  if recipe then add(parts, ("recipe %q\n\n%s"):format(topic, recipe.source:gsub("\n*$", ""))) end
   if #parts == 0 then return searched(topic, all) end
   return table.concat(parts, "\n\n" .. ("-"):rep(40) .. "\n\n")
 end
@@ -349,12 +231,12 @@ end
 ---Example: `require "moonrank.help".of(mr.args):match "^[%w.]+"   --> mr.args`
 function M.of(value)
   if type(value) == "string" then return M.about(value) end
-  local all, root = everything()
+  local all, root = entries.all()
   if rawequal(value, root) then return M.about "mr" end
   for _, entry in ipairs(all) do
     if entry.value ~= nil and rawequal(entry.value, value) then return written(entry) end
   end
-  if type(value) == "function" then return written_function(nil, value) end
+  if type(value) == "function" then return written_function{ value = value } end
   local meta = debug.getmetatable(value)
   local class = type(meta) == "table" and rawget(meta, "__name")
   local text = class and written_class(class, all)

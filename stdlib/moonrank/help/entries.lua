@@ -1,0 +1,212 @@
+-- What `mr` has, by name, and what its documentation says: for the terminal (help.lua) and for pages (manual).
+local core = require "moonrank.core"
+local metrics = require "moonrank.metrics.registry"
+local docs = require "moonrank.help.docs"
+local M = {}
+
+---@class mr.help.Entry
+---@field path string       "mr.fit", "mr.Tensor:sum"
+---@field value? any        a function or a module
+---@field item? mr.luacats.Item
+---@field source? string    of item
+---@field getter? boolean   a field of a class of the core
+
+---@class mr.help.Description
+---@field title string      the name with its arguments
+---@field text string
+---@field params mr.luacats.Entry[]
+---@field returns mr.luacats.Entry[]
+---@field examples string[]
+---@field source? string
+---@field line? integer
+
+---Names of a module's public fields, sorted.
+---@param module table
+---@return string[]
+---Example: `require "moonrank.help.entries".members({b = 1, _a = 2})[1]   --> b`
+function M.members(module)
+  local names = {}
+  for key in next, module do
+    if type(key) == "string" and not key:match "^_" and key ~= "core" then names[#names + 1] = key end
+  end
+  table.sort(names)
+  return names
+end
+
+-- path -> value for all fields of `mr`, shortest path first where one value has several.
+local function walk(root, path)
+  for _, name in ipairs(root.names()) do pcall(function() return root[name] end) end  -- parts load when first used
+  local found, queue, seen = {}, { { path, root } }, { [root] = true }
+  while #queue > 0 do
+    local here = table.remove(queue, 1)
+    for _, key in ipairs(M.members(here[2])) do
+      local value, at = rawget(here[2], key), here[1] .. "." .. key
+      local kind = type(value)
+      if kind == "function" or kind == "table" then found[#found + 1] = { path = at, value = value } end
+      if kind == "table" and not seen[value] then
+        seen[value] = true
+        queue[#queue + 1] = { at, value }
+      end
+    end
+  end
+  return found
+end
+
+-- Methods of classes written in Lua (`function Class:name` below `---@class mr.X`) and of the core's (from its tables).
+local function methods()
+  local found = {}
+  for _, source in ipairs(docs.sources()) do
+    local read = docs.of_source(source)
+    for _, item in ipairs(read.items) do
+      local class = item.owner and read.locals[item.owner]
+      if class then found[#found + 1] = { path = class .. item.separator .. item.name, item = item, source = source } end
+    end
+  end
+  for name, class in pairs(core.classes) do
+    for method, f in pairs(class.methods) do found[#found + 1] = { path = name .. ":" .. method, value = f } end
+    for field, f in pairs(class.getters) do
+      if field ~= "[]" then found[#found + 1] = { path = name .. "." .. field, value = f, getter = true } end
+    end
+  end
+  table.sort(found, function(a, b) return a.path < b.path end)
+  return found
+end
+
+---Everything: functions, modules, and methods and fields of classes; and `mr` itself.
+---@return mr.help.Entry[] all
+---@return table root
+---Example: `#require "moonrank.help.entries".all() > 300   --> true`
+function M.all()
+  local root = require "moonrank"
+  local all = walk(root, "mr")
+  for _, method in ipairs(methods()) do all[#all + 1] = method end
+  return all, root
+end
+
+local function of_item(path, item, source)
+  return { title = path .. "(" .. table.concat(item.arguments, ", ") .. ")", text = item.text, params = item.params, returns = item.returns,
+    examples = item.examples, source = source, line = item.line }
+end
+
+-- A function of the core: its row has the description, its C++ signature the types.
+local function of_row(path, row, getter)
+  local names, shown, results, arrow = {}, {}, {}, false
+  local d = { text = row.doc, params = {}, returns = {}, examples = {} }
+  for name in row.arguments:gmatch "[^,%s]+" do names[#names + 1] = name end
+  for i, kind in ipairs(row.types) do
+    if kind == "->" then arrow = true
+    elseif arrow then results[#results + 1] = kind
+    elseif names[i] ~= "self" then
+      local name, optional = (names[i] or "?"):match "^(.-)(%??)$"
+      shown[#shown + 1] = names[i] or "?"
+      d.params[#d.params + 1] = { name = name, type = kind:gsub("%?$", ""), text = "", optional = optional == "?" }
+    end
+  end
+  d.title = path .. (getter and "" or "(" .. table.concat(shown, ", ") .. ")")
+  if #results > 0 then d.returns[1] = { type = table.concat(results, ", "), text = "" } end
+  return d
+end
+
+---What the documentation says of a function or method; nil where it says nothing.
+---@param entry mr.help.Entry  its path may be nil
+---@return mr.help.Description?
+---Example: `require "moonrank.help.entries".describe{path = "mr.arange", value = mr.arange}.title   --> mr.arange(first, last, options)`
+function M.describe(entry)
+  if entry.item then return of_item(entry.path, entry.item, entry.source) end
+  local item, source = docs.item(entry.value)
+  if item then return of_item(entry.path or item.name, item, source) end
+  local row = core.describe(entry.value)
+  return row and of_row(entry.path or row.name, row, entry.getter)
+end
+
+---Fields of the class of options that an argument is; nil where it is none.
+---@param param mr.luacats.Entry
+---@return mr.luacats.Entry[]?
+function M.options_of(param) return docs.fields((param.type:gsub("[%?%[%]]", ""))) end
+
+-- A full stop within brackets, or after one of these, ends no sentence.
+local abbreviations = { Eq = true, Eqs = true, al = true, g = true, e = true, Fig = true }
+
+---The first sentence of a text.
+---@param text string
+---@return string
+---Example: `require "moonrank.help.entries".first_sentence "Adds (e.g. 1). More."   --> Adds (e.g. 1).`
+function M.first_sentence(text)
+  local line, from = text:gsub("\n\n.*", ""):gsub("\n", " "), 1
+  while true do
+    local stop = line:find("%.%f[%s\0]", from)
+    if not stop then return line end
+    local before = line:sub(1, stop)
+    local _, opened = before:gsub("%(", "")
+    local _, closed = before:gsub("%)", "")
+    if opened <= closed and not abbreviations[before:match "(%a+)%.$"] then return before end
+    from = stop + 1
+  end
+end
+
+---What a function does, in one sentence; "" of other values, and where nothing says it.
+---@param value any
+---@return string
+---Example: `require "moonrank.help.entries".summary(mr.has_cuda)   --> Whether a usable GPU is there.`
+function M.summary(value)
+  if type(value) == "table" then return "" end
+  local item = docs.item(value)
+  if item then return M.first_sentence(item.text) end
+  local row = core.describe(value)
+  return row and M.first_sentence(row.doc) or ""
+end
+
+---The same of a metric whose words the registry has.
+---@param name string
+---@return string
+---Example: `require "moonrank.help.entries".metric_summary "hit":match "^%S+"   --> Whether`
+function M.metric_summary(name)
+  local text = metrics.written(name)
+  return text and M.first_sentence(text:match "\n\n(%S.*)$" or "") or ""
+end
+
+---The comment at the head of a module's source, or nil.
+---@param module table
+---@return string?
+---Example: `require "moonrank.help.entries".header_of(mr.models):match "^%w+"   --> Models`
+function M.header_of(module)
+  local names = {}
+  for name, loaded in next, package.loaded do
+    if type(name) == "string" and rawequal(loaded, module) then names[#names + 1] = name end
+  end
+  table.sort(names)  -- `mr` has two
+  for _, name in ipairs(names) do
+    local stem = name:gsub("%.", "/")
+    local read = docs.of_source("stdlib/" .. stem .. ".lua") or docs.of_source("stdlib/" .. stem .. "/init.lua")
+    if read and read.header ~= "" then return read.header end
+  end
+  return nil
+end
+
+---The sentence that stands beside a member of a module.
+---@param module table
+---@param name string
+---@return string
+---Example: `require "moonrank.help.entries".member_summary(mr, "has_cuda")   --> Whether a usable GPU is there.`
+function M.member_summary(module, name)
+  local value = rawget(module, name)
+  if type(value) == "table" then return M.first_sentence(M.header_of(value) or "") end
+  local own = type(value) == "function" and M.summary(value) or ""
+  return own == "" and rawequal(module, package.loaded["moonrank.metrics"]) and M.metric_summary(name) or own
+end
+
+---Methods and computed fields of a class.
+---@param name string          "mr.Tensor"
+---@param all mr.help.Entry[]
+---@return mr.help.Entry[]
+---Example: `require "moonrank.help.entries".class_members("mr.Run", (require "moonrank.help.entries".all()))[1].path:match "^mr.Run"   --> mr.Run`
+function M.class_members(name, all)
+  local found = {}
+  for _, entry in ipairs(all) do
+    local member = entry.path:sub(1, #name) == name and entry.path:sub(#name + 1):match "^[:.][%w_]+$"
+    if member and (entry.item or entry.value) then found[#found + 1] = entry end
+  end
+  return found
+end
+
+return M

@@ -1,0 +1,131 @@
+-- The manual as pages for a browser, in one folder: `moonrank doc --html DIR`. No page needs another file or a network to be read.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local escape = require("moonrank.table").escape_html
+local markup = require "moonrank.manual.markup"
+local pages = require "moonrank.manual.page"
+local reference = require "moonrank.manual.reference"
+local schema = require "moonrank.manual.schema"
+local texts = require "moonrank.manual.texts"
+
+local M = {}
+
+-- What the header of every page leads to.
+local parts = { { "guide.html", "Guide" }, { "cookbook.html", "Cookbook" }, { "reference.html", "Reference" }, { "papers.html", "Papers" },
+  { "formats.html", "Files" } }
+
+local function of_markdown(file, text, links)
+  local body, headings, title = markup.html(text, links)
+  return { file = file, title = title, body = body, headings = headings }
+end
+
+local function link_list(rows)
+  local items = {}
+  for i, row in ipairs(rows) do items[i] = ('<li><a href="%s">%s</a></li>\n'):format(escape(row.file), escape(row.title)) end
+  return "<ul>\n" .. table.concat(items) .. "</ul>\n"
+end
+
+-- The pages of one folder of texts, each leading to the next, after a page that lists them.
+local function chapter(folder, names, links)
+  local found = {}
+  for i, name in ipairs(names) do
+    found[i] = of_markdown(("%s_%s.html"):format(folder, name), texts.read(("%s/%s.md"):format(folder, name)), links)
+    if i > 1 then found[i - 1].next = found[i] end
+  end
+  local first = of_markdown(folder .. ".html", texts.read(folder .. ".md"), links)
+  first.body = first.body .. link_list(found)
+  table.insert(found, 1, first)
+  return found
+end
+
+local function cookbook(links)
+  local page = of_markdown("cookbook.html", texts.read "cookbook.md", links)
+  local html, titled = { page.body }, { "" }
+  for _, name in ipairs(texts.recipes) do
+    local recipe = texts.recipe(name)
+    page.headings[#page.headings + 1] = { level = 2, text = recipe.title, id = name }
+    titled[#titled + 1] = { name, recipe.title }
+    html[#html + 1] = ('<h2 id="%s">%s</h2>\n'):format(name, escape(recipe.title)) .. markup.paragraphs(recipe.text, links)
+      .. markup.block(recipe.code, "lua", links) .. markup.block(recipe.output, "output")
+  end
+  page.body = table.concat(html)
+  return page, titled
+end
+
+local function reference_index(book, links)
+  local page = of_markdown("reference.html", texts.read "reference.md", links)
+  local modules, classes = {}, {}
+  for _, each in ipairs(book.pages) do table.insert(each.module and modules or classes, each) end
+  page.body = table.concat{ page.body, '<h2 id="modules">Modules</h2>\n', link_list(modules), '<h2 id="classes">Classes</h2>\n',
+    link_list(classes) }
+  page.headings = { { level = 2, text = "Modules", id = "modules" }, { level = 2, text = "Classes", id = "classes" } }
+  return page
+end
+
+local function formats(links)
+  local page = of_markdown("formats.html", texts.read "formats.md", links)
+  local tables, headings = schema.html(links)
+  page.body = page.body .. tables
+  table.move(headings, 1, #headings, #page.headings + 1, page.headings)
+  return page
+end
+
+-- Every page, written out: {file, html}, in the order of reading.
+local function all_pages()
+  local book = reference.new()
+  local links = book.links
+  local cooked, titled = cookbook(links)
+  local all = { of_markdown("index.html", texts.read "index.md", links) }
+  local function add(list) table.move(list, 1, #list, #all + 1, all) end
+  add(chapter("guide", texts.guide, links))
+  all[#all + 1] = cooked
+  all[#all + 1] = reference_index(book, links)
+  add(book.pages)
+  add(chapter("papers", texts.papers, links))
+  all[#all + 1] = formats(links)
+  local groups = table.move(book.groups, 1, #book.groups, 1, {})
+  for _, page in ipairs(all) do
+    if not page.name then groups[#groups + 1] = { page.file, "", page == cooked and titled or { { "", page.title } } } end
+  end
+  local o = { parts = parts, search = pages.search(groups), version = ("Moonrank %s"):format(core.version()) }
+  for i, page in ipairs(all) do all[i] = { page.file, pages.html(page, o) } end
+  return all
+end
+
+-- Whether a file is a page that an earlier run wrote.
+local function is_own(path)
+  local file = path:match "%.html$" and core.is_file(path) and io.open(path, "rb")
+  if not file then return false end
+  local head = file:read(1000) or ""
+  file:close()
+  return head:find(pages.mark, 1, true) ~= nil
+end
+
+-- Raises where a folder is none, or holds what is not the manual's.
+local function check_folder(folder)
+  if folder == "" then check.fail("doc --html: the name of the folder is empty") end
+  if not core.file_exists(folder) then return end
+  if not core.file_exists(folder .. "/.") then check.fail("doc --html: %s is a file, expected a folder or a new name", folder) end
+  local names = core.list_folder(folder)
+  table.sort(names)
+  for _, name in ipairs(names) do
+    if not is_own(folder .. "/" .. name) then
+      check.fail("doc --html: %s holds '%s', which is no page of the manual; nothing was written (name a new or an empty folder)", folder,
+        core.safe_text(name))
+    end
+  end
+end
+
+---Writes the manual into a folder, which is made where it is not there. Pages of an earlier manual are replaced; a folder with other files is an
+---error, and nothing is written. Nothing is ever deleted.
+---@param folder string
+---@return string  what was written, and where reading begins
+function M.write(folder)
+  check_folder(folder)
+  local all = all_pages()
+  core.make_folder(folder .. "/index.html")
+  for _, page in ipairs(all) do core.write_file(folder .. "/" .. page[1], page[2]) end
+  return ("%d pages; begin with %s/index.html"):format(#all, (folder:gsub("(.)/+$", "%1")))
+end
+
+return M

@@ -1,0 +1,59 @@
+-- Lua as HTML: words in colours, and names of the library as links.
+local escape = require("moonrank.table").escape_html
+local lexer = require "moonrank.lexer"
+
+local M = {}
+
+local keywords = {}
+for word in ([[and break do else elseif end false for function goto if in local nil not or repeat return then true until
+  while]]):gmatch "%a+" do keywords[word] = true end
+
+local function span(class, text) return ('<span class="%s">%s</span>'):format(class, escape(text)) end
+
+-- What stands between two words: blanks and comments.
+local function gap(text)
+  return (escape(text):gsub("%-%-[^\n]*", function(comment) return '<span class="c">' .. comment .. "</span>" end))
+end
+
+-- How many words from `at` on are a name such as mr.data.movielens, and that name; `fit:plot` is none.
+local function path_at(tokens, at)
+  if tokens[at].text ~= "mr" then return nil end
+  local path, last = "mr", at
+  while tokens[last + 2] and tokens[last + 1].text == "." and tokens[last + 2].kind == "name" do
+    path, last = path .. "." .. tokens[last + 2].text, last + 2
+  end
+  return path, last
+end
+
+local function word(token)
+  if token.kind == "string" then return span("s", token.text) end
+  if token.kind == "number" then return span("n", token.text) end
+  if token.kind == "name" and keywords[token.text] then return span("k", token.text) end
+  return escape(token.text)
+end
+
+---A text of Lua as HTML, to stand in <pre>.
+---@param text string
+---@param links? table<string, string>  where names of the library are described
+---@return string
+---Example: `require "moonrank.manual.code".html("local x")   --> <span class="k">local</span> x`
+function M.html(text, links)
+  local parts, from, i, tokens = {}, 1, 1, lexer.tokens(text)
+  while i <= #tokens do
+    local token = tokens[i]
+    parts[#parts + 1] = gap(text:sub(from, token.start - 1))
+    local path, last = path_at(tokens, i)
+    local link = path and links and links[path]
+    if link then
+      parts[#parts + 1] = ('<a href="%s">%s</a>'):format(escape(link), escape(text:sub(token.start, tokens[last].stop)))
+      token, i = tokens[last], last
+    else
+      parts[#parts + 1] = word(token)
+    end
+    from, i = token.stop + 1, i + 1
+  end
+  parts[#parts + 1] = gap(text:sub(from))
+  return table.concat(parts)
+end
+
+return M

@@ -1,0 +1,175 @@
+-- The part of Markdown that the manual's texts use, as HTML: headings, paragraphs, lists, tables, fenced code, `code`, **strong** and
+-- [links](to). Names of the library in running text become links to their description.
+local escape = require("moonrank.table").escape_html
+local code = require "moonrank.manual.code"
+
+local M = {}
+
+---@class mr.manual.Heading
+---@field level integer  2 for a section of the page
+---@field text string
+---@field id string
+
+-- Names of the library in escaped text that is no code, as links; the longest beginning of a dotted name that is one counts.
+local function with_names(text, links)
+  return (text:gsub("%f[%w_]mr%.[%w_.:]*[%w_]", function(name)
+    local known = name
+    while known and not links[known] do known = known:match "^(.*)[.:][%w_]+$" end
+    if not known then return nil end
+    return ('<a href="%s">%s</a>%s'):format(escape(links[known]), known, name:sub(#known + 1))
+  end))
+end
+
+local function styled(text, links)
+  text = escape(text):gsub("%*%*(%S[^*]-)%*%*", "<strong>%1</strong>")
+  return with_names(text, links)
+end
+
+-- Text without code: links first, since their parts are texts of their own.
+local function prose(text, links)
+  local parts, from = {}, 1
+  for at, label, target, after in text:gmatch "()%[([^%]\n]+)%]%(([^)%s]+)%)()" do
+    parts[#parts + 1] = styled(text:sub(from, at - 1), links)
+    parts[#parts + 1] = ('<a href="%s">%s</a>'):format(escape(target), styled(label, {}))
+    from = after
+  end
+  parts[#parts + 1] = styled(text:sub(from), links)
+  return table.concat(parts)
+end
+
+---A text within a paragraph.
+---@param text string
+---@param links? table<string, string>  where names of the library are described
+---@return string
+---Example: `require "moonrank.manual.markup".inline "a `b` < c"   --> a <code>b</code> &lt; c`
+function M.inline(text, links)
+  links = links or {}
+  local parts, from = {}, 1
+  for at, inside, after in text:gmatch "()`([^`\n]+)`()" do
+    parts[#parts + 1] = prose(text:sub(from, at - 1), links)
+    parts[#parts + 1] = "<code>" .. with_names(escape(inside), links) .. "</code>"
+    from = after
+  end
+  parts[#parts + 1] = prose(text:sub(from), links)
+  return table.concat(parts)
+end
+
+---A text as the value of an attribute `id`, and as what follows # in an address.
+---@param text string
+---@return string
+---Example: `require "moonrank.manual.markup".id "First steps: a list"   --> first-steps-a-list`
+function M.id(text) return (text:lower():gsub("[^%w]+", "-"):gsub("^%-", ""):gsub("%-$", "")) end
+
+---A block of code; `language` "lua" is coloured, "output" is what code above it prints.
+---@param text string
+---@param language string
+---@param links? table<string, string>
+---@return string
+function M.block(text, language, links)
+  local class = language == "output" and ' class="output"' or ""
+  return ("<pre%s><code>%s</code></pre>\n"):format(class, language == "lua" and code.html(text, links) or escape(text))
+end
+
+local function cells(line)
+  local found = {}
+  for cell in line:gsub("^%s*|", ""):gsub("|%s*$", ""):gmatch "[^|]+" do found[#found + 1] = cell:match "^%s*(.-)%s*$" end
+  return found
+end
+
+local function table_html(lines, links)
+  local parts = { '<div class="wide"><table>\n' }
+  for i, line in ipairs(lines) do
+    local tag, row = i == 1 and "th" or "td", {}
+    if i ~= 2 then  -- the line of dashes
+      for c, cell in ipairs(cells(line)) do row[c] = ("<%s>%s</%s>"):format(tag, M.inline(cell, links), tag) end
+      parts[#parts + 1] = ("%s<tr>%s</tr>%s\n"):format(i == 1 and "<thead>" or "", table.concat(row), i == 1 and "</thead>\n<tbody>" or "")
+    end
+  end
+  return table.concat(parts) .. "</tbody></table></div>\n"
+end
+
+local function list_html(lines, links)
+  local items = {}
+  for _, line in ipairs(lines) do
+    local item = line:match "^%- (.*)" or line:match "^%d+%. (.*)"
+    if item then items[#items + 1] = item else items[#items] = items[#items] .. "\n" .. line:match "^%s*(.*)" end
+  end
+  for i, item in ipairs(items) do items[i] = "<li>" .. M.inline(item, links) .. "</li>\n" end
+  local tag = lines[1]:match "^%d" and "ol" or "ul"
+  return ("<%s>\n%s</%s>\n"):format(tag, table.concat(items), tag)
+end
+
+-- Which kind of block a line that is no heading or fence belongs to.
+local function kind_of(line)
+  if line:match "^|" then return "table" end
+  if line:match "^%- " or line:match "^%d+%. " then return "list" end
+  return "text"
+end
+
+local function finished(kind, lines, links)
+  if kind == "table" then return table_html(lines, links) end
+  if kind == "list" then return list_html(lines, links) end
+  return "<p>" .. M.inline(table.concat(lines, "\n"), links) .. "</p>\n"
+end
+
+---A text in Markdown as HTML. Its first line may be its title (`# `).
+---@param text string
+---@param links? table<string, string>
+---@return string html
+---@return mr.manual.Heading[] headings  without the title
+---@return string? title
+function M.html(text, links)
+  local parts, headings, title, kind, lines, fence = {}, {}, nil, nil, {}, nil
+  local function flush()
+    if kind then parts[#parts + 1] = finished(kind, lines, links) end
+    kind, lines = nil, {}
+  end
+  for line in (text:gsub("\n*$", "\n")):gmatch "(.-)\n" do
+    local marks, heading = line:match "^(#+) (.*)"
+    if fence then
+      if line:match "^```" then
+        parts[#parts + 1], fence, lines = M.block(table.concat(lines, "\n"), fence, links), nil, {}
+      else
+        lines[#lines + 1] = line
+      end
+    elseif line:match "^```" then
+      flush()
+      fence = line:match "^```(%w*)"
+    elseif heading and #marks == 1 then
+      title = heading
+    elseif heading then
+      flush()
+      local id = M.id(heading)
+      headings[#headings + 1] = { level = #marks, text = heading, id = id }
+      parts[#parts + 1] = ('<h%d id="%s">%s</h%d>\n'):format(#marks, id, M.inline(heading, links), #marks)
+    elseif line == "" then
+      flush()
+    else
+      local this = kind_of(line)
+      if kind and (kind == "text" or kind == "list" and this == "text") then this = kind end
+      if kind ~= this then flush() end
+      kind, lines[#lines + 1] = this, line
+    end
+  end
+  flush()
+  return table.concat(parts), headings, title
+end
+
+---Paragraphs of a comment in a source; one whose lines are all indented stays as it is.
+---@param text string
+---@param links? table<string, string>
+---@return string
+---Example: `require "moonrank.manual.markup".paragraphs "One.":match "^[^\n]*"   --> <p>One.</p>`
+function M.paragraphs(text, links)
+  local parts = {}
+  for part in (text .. "\n\n"):gmatch "%s-\n*(.-)\n\n+" do
+    if part:match "^  " and not ("\n" .. part):find "\n[^ ]" then
+      parts[#parts + 1] = M.block(part, "")
+    elseif part:find "%S" then
+      parts[#parts + 1] = M.html(part, links)
+    end
+  end
+  return table.concat(parts)
+end
+
+return M

@@ -1,0 +1,75 @@
+-- One page as HTML: a document that needs no other file, its contents, and a search over the names of all pages.
+local core = require "moonrank.core"
+local escape = require("moonrank.table").escape_html
+
+local M = {}
+
+-- By this the writer knows files of its own.
+M.mark = '<meta name="generator" content="moonrank doc --html">'
+
+---A whole document of HTML in one file.
+---@param title string
+---@param css string
+---@param body string   HTML
+---@param head? string  further HTML of the head
+---@return string
+---Example: `require "moonrank.manual.page".document("A & b", "", ""):match "<title>.*</title>"   --> <title>A &amp; b</title>`
+function M.document(title, css, body, head)
+  return table.concat{ '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n', head and head .. "\n" or "", "<title>", escape(title),
+    "</title>\n<style>\n", css, "</style>\n</head>\n<body>\n", body, "</body>\n</html>\n" }
+end
+
+local function contents(headings)
+  local parts = { '<nav class="contents" aria-label="Contents"><div><strong>Contents</strong>\n<ul>\n' }
+  for _, h in ipairs(headings) do
+    parts[#parts + 1] = ('<li%s><a href="#%s">%s</a></li>\n'):format(h.level > 2 and ' class="deep"' or "", escape(h.id), escape(h.text))
+  end
+  return table.concat(parts) .. "</ul></div></nav>\n"
+end
+
+-- A value as JSON that may stand within <script>.
+local function json(value)
+  if type(value) == "string" then
+    return '"' .. value:gsub('[%c"\\<]', function(c) return ("\\u%04x"):format(c:byte()) end) .. '"'
+  end
+  local parts = {}
+  for i, each in ipairs(value) do parts[i] = json(each) end
+  return "[" .. table.concat(parts, ",") .. "]"
+end
+
+---The script that searches the names of all pages.
+---@param groups { [1]: string, [2]: string, [3]: (string|string[])[] }[]  file, beginning of names, their ends or {anchor, title}
+---@return string
+function M.search(groups)
+  return "<script>\nvar groups = " .. json(groups) .. ";\n" .. core.stdlib_text "stdlib/manual/search.js" .. "</script>\n"
+end
+
+---@class mr.manual.Page
+---@field file string
+---@field title string
+---@field body string                    HTML
+---@field headings mr.manual.Heading[]
+---@field id? string                     of the title: a name that the page is about
+---@field next? { file: string, title: string }
+
+---A page of the manual.
+---@param page mr.manual.Page
+---@param o { parts: string[][], search: string, version: string }  parts: {file, title} of what each page leads to
+---@return string
+function M.html(page, o)
+  local links = {}
+  for i, part in ipairs(o.parts) do links[i] = ('<a href="%s">%s</a>\n'):format(escape(part[1]), escape(part[2])) end
+  local id = page.id and (' id="%s"'):format(escape(page.id)) or ""
+  local following = page.next
+    and ('<p class="next">Next: <a href="%s">%s</a></p>\n'):format(escape(page.next.file), escape(page.next.title)) or ""
+  local body = { '<header><strong><a href="index.html">Moonrank</a></strong>\n<nav aria-label="Parts">', table.concat(links), "</nav>\n",
+    '<form id="search" hidden><input id="q" type="search" aria-label="Search names" placeholder="Search names ( / )" ',
+    'autocomplete="off"><ul id="hits"></ul></form></header>\n<div class="page">\n', #page.headings > 0 and contents(page.headings) or "",
+    "<main>\n<h1", id, ">", escape(page.title), "</h1>\n", page.body, following, "</main>\n</div>\n",
+    "<footer>", escape(o.version), "</footer>\n", o.search }
+  local title = page.title == "Moonrank" and page.title or page.title .. " - Moonrank"
+  return M.document(title, core.stdlib_text "stdlib/manual/style.css", table.concat(body), M.mark)
+end
+
+return M

@@ -1,0 +1,269 @@
+-- The reference as pages, from the documentation that `moonrank doc` prints: one for `mr`, for each of its modules and for each class.
+local check = require "moonrank.check"
+local entries = require "moonrank.help.entries"
+local docs = require "moonrank.help.docs"
+local bounds = require "moonrank.bounds.registry"
+local metrics = require "moonrank.metrics.registry"
+local escape = require("moonrank.table").escape_html
+local markup = require "moonrank.manual.markup"
+
+local M = {}
+
+---@class mr.manual.Name
+---@field id string
+---@field file string
+
+-- Classes that a type names.
+local function classes_in(kind) return kind:gmatch "mr%.[%w_.]*[%w_]" end
+
+-- Every class that a reader meets: those that `moonrank doc` lists, and those that arguments, results and fields are of.
+local function class_names(all)
+  local found, queue = {}, docs.class_names()
+  local function put_types(list)
+    for _, each in ipairs(list or {}) do
+      for name in classes_in(each.type) do queue[#queue + 1] = name end
+    end
+  end
+  for _, entry in ipairs(all) do
+    local d = (entry.item or type(entry.value) == "function") and entries.describe(entry)
+    if d and not entry.path:match "^mr%.[%w_]+%.%u" then
+      put_types(d.params)
+      put_types(d.returns)
+    end
+  end
+  local at = 1
+  while queue[at] do
+    local name = queue[at]
+    if not found[name] and (docs.class(name) or #entries.class_members(name, all) > 0) then
+      found[name] = true
+      put_types(docs.fields(name))
+    end
+    at = at + 1
+  end
+  return check.names(found)
+end
+
+-- The page of a class: its own, or, of options and of what belongs to a module, that module's.
+local function file_of_class(name, modules)
+  local own = name:match "^mr%.(%u%w*)$"
+  if own and not own:match "Options$" then return ("class_%s.html"):format(own) end
+  local module = name:match "^mr%.(%l%w*)%."
+  return ("reference_%s.html"):format(module and modules[module] and module or "mr")
+end
+
+---@class mr.manual.Reference
+---@field links table<string, string>  where each name is described
+---@field pages mr.manual.Page[]       without body, until they are written
+---@field groups table[]               for the search: file, beginning of names, their ends
+
+-- A page to be filled: `add` gives a name its place on it.
+local function new_page(file, name)
+  return { file = file, title = name, id = name, name = name, headings = {}, ends = { "" }, parts = {} }
+end
+
+local Book = {}
+Book.__index = Book
+
+-- An anchor on a page. Every name of the reference has one place.
+function Book:place(page, id, name)
+  if self.links[name] then return false end
+  self.links[name] = page.file .. "#" .. id
+  if id:sub(1, #page.name) == page.name then page.ends[#page.ends + 1] = id:sub(#page.name + 1) else
+    page.titled[#page.titled + 1] = { id, name }
+  end
+  return true
+end
+
+function Book:page(file, name)
+  local page = new_page(file, name)
+  page.titled = {}
+  self.pages[#self.pages + 1], self.by_file[file] = page, page
+  self.links[name] = file .. "#" .. name
+  return page
+end
+
+local function put(page, ...)
+  for _, text in ipairs{ ... } do page.parts[#page.parts + 1] = text end
+end
+
+local function heading(page, level, text, id)
+  page.headings[#page.headings + 1] = { level = level, text = text, id = id }
+end
+
+-- A type with the classes in it as links.
+function Book:type(kind)
+  local text = escape(kind):gsub("mr%.[%w_.]*[%w_]", function(name)
+    return self.links[name] and ('<a href="%s">%s</a>'):format(escape(self.links[name]), name) or nil
+  end)
+  return "<code>" .. text .. "</code>"
+end
+
+-- Arguments, fields or options as a table; with a prefix each row has an anchor.
+function Book:rows(list, prefix)
+  local parts = { '<div class="wide"><table>\n' }
+  for _, each in ipairs(list) do
+    local id = prefix and (' id="%s"'):format(escape(prefix .. each.name)) or ""
+    parts[#parts + 1] = ("<tr%s><td><code>%s%s</code></td><td>%s</td><td>%s</td></tr>\n"):format(id, escape(each.name),
+      each.optional and "?" or "", self:type(each.type), markup.inline(each.text, self.links))
+  end
+  return table.concat(parts) .. "</table></div>\n"
+end
+
+local function label(text) return '<p class="label">' .. text .. "</p>\n" end
+
+-- Arguments, results and examples of a function.
+function Book:details(d)
+  local parts = {}
+  local function add(text) parts[#parts + 1] = text end
+  add(markup.paragraphs(d.text, self.links))
+  if #d.params > 0 then add(label "Arguments" .. self:rows(d.params)) end
+  for _, p in ipairs(d.params) do
+    local fields, class = entries.options_of(p), p.type:gsub("[%?%[%]]", "")
+    if fields and #fields > 0 and not (self.links[class] or ""):match "^class_" then  -- those have a page of their own
+      add(label(("Fields of <code>%s</code> (%s)"):format(escape(p.name), self:type(class))))
+      add(self:rows(fields))
+    end
+  end
+  if #d.returns > 0 then
+    add(label "Returns")
+    for _, r in ipairs(d.returns) do add(("<p>%s %s</p>\n"):format(self:type(r.type), markup.inline(r.text, self.links))) end
+  end
+  for _, example in ipairs(d.examples) do add(label "Example" .. markup.block(example, "lua", self.links)) end
+  if d.source then add(('<p class="source">%s:%d</p>\n'):format(escape(d.source), d.line)) end
+  return table.concat(parts)
+end
+
+-- One function, method or computed field; where nothing documents it, the registry's words for a metric of its name.
+function Book:entry(page, entry)
+  local d = entries.describe(entry)
+  local own = entry.path:match "^mr%.metrics%.([%w_]+)$"
+  local body = d and self:details(d) or own and metrics.written(own) and markup.paragraphs(metrics.written(own), self.links) or ""
+  heading(page, 3, entry.path, entry.path)
+  local rest = d and d.title:sub(#entry.path + 1) or ""
+  put(page, ('<section class="entry"><h3 id="%s"><a href="#%s">%s</a>%s</h3>\n'):format(escape(entry.path), escape(entry.path),
+    escape(entry.path), escape(rest)), body, "</section>\n")
+end
+
+local function section(page, title)
+  local id = markup.id(title)
+  heading(page, 2, title, id)
+  put(page, ('<h2 id="%s">%s</h2>\n'):format(escape(id), escape(title)))
+end
+
+-- Fields of a class, and what is said of it.
+function Book:class(page, name)
+  local class, fields = docs.class(name), docs.fields(name) or {}
+  if class and class.text ~= "" then put(page, markup.paragraphs(class.text, self.links)) end
+  if #fields > 0 then put(page, self:rows(fields, name .. ".")) end
+end
+
+local function members_of(self, name)
+  local members, seen = {}, {}
+  for _, field in ipairs(docs.fields(name) or {}) do seen[name .. "." .. field.name] = true end
+  for _, entry in ipairs(entries.class_members(name, self.all)) do
+    if not seen[entry.path] then members[#members + 1] = entry end
+    seen[entry.path] = true
+  end
+  return members
+end
+
+function Book:class_page(page)
+  local members = members_of(self, page.name)
+  if docs.class(page.name) and #(docs.fields(page.name) or {}) > 0 then section(page, "Fields") end
+  self:class(page, page.name)
+  if #members > 0 then section(page, "Methods") end
+  for _, entry in ipairs(members) do self:entry(page, entry) end
+end
+
+-- A registry's names, each with what it says.
+local function registered(self, page, title, what, of)
+  section(page, title)
+  for _, name in ipairs(of.names()) do
+    local id, text = what .. "." .. name, of.written(name):gsub("^[^\n]*\n*", "")
+    heading(page, 3, name, id)
+    put(page, ('<section class="entry"><h3 id="%s">%s</h3>\n'):format(escape(id), escape(name)), markup.paragraphs(text, self.links),
+      "</section>\n")
+  end
+end
+
+function Book:module_page(page)
+  local module, path = page.module, page.name
+  put(page, markup.paragraphs(entries.header_of(module) or "", self.links))
+  local rows = {}
+  for _, name in ipairs(entries.members(module)) do
+    local link = self.links[path .. "." .. name]
+    if link then
+      rows[#rows + 1] = ('<tr><td><a href="%s"><code>%s</code></a></td><td>%s</td></tr>\n'):format(escape(link), escape(name),
+        markup.inline(entries.member_summary(module, name), self.links))
+    end
+  end
+  put(page, '<div class="wide"><table>\n', table.concat(rows), "</table></div>\n")
+  section(page, "Functions")
+  for _, entry in ipairs(page.functions) do self:entry(page, entry) end
+  if path == "mr.bounds" then registered(self, page, "Bounds by name", "bound", bounds) end
+  if path == "mr.metrics" then registered(self, page, "Metrics by name", "metric", metrics) end
+  if #page.classes > 0 then section(page, "Tables of options and other types") end
+  for _, name in ipairs(page.classes) do
+    heading(page, 3, name, name)
+    put(page, ('<section class="entry"><h3 id="%s">%s</h3>\n'):format(escape(name), escape(name)))
+    self:class(page, name)
+    put(page, "</section>\n")
+  end
+end
+
+-- Pages of modules, and where their functions are.
+local function place_modules(self, root)
+  local modules = { mr = { file = "reference_mr.html", value = root } }
+  for _, entry in ipairs(self.all) do
+    local name = type(entry.value) == "table" and entry.path:match "^mr%.([%w_]+)$"
+    if name then modules[name] = { file = ("reference_%s.html"):format(name), value = entry.value } end
+  end
+  for _, name in ipairs(check.names(modules)) do
+    local page = self:page(modules[name].file, name == "mr" and "mr" or "mr." .. name)
+    page.module, page.functions, page.classes = modules[name].value, {}, {}
+  end
+  for _, entry in ipairs(self.all) do
+    local at = entry.path:match "^mr%.([%w_]+)%.[%l_][%w_]*$" or entry.path:match "^mr%.[%l_][%w_]*$" and "mr"
+    local page = at and modules[at] and type(entry.value) == "function" and self.by_file[modules[at].file]
+    if page and self:place(page, entry.path, entry.path) then table.insert(page.functions, entry) end
+  end
+  for what, of in pairs{ bound = bounds, metric = metrics } do
+    for _, name in ipairs(of.names()) do self:place(self.by_file[("reference_%ss.html"):format(what)], what .. "." .. name, name) end
+  end
+  return modules
+end
+
+local function place_classes(self, modules)
+  for _, name in ipairs(class_names(self.all)) do
+    local file = file_of_class(name, modules)
+    local page = self.by_file[file]
+    if page then
+      table.insert(page.classes, name)
+      self:place(page, name, name)
+    else
+      page = self:page(file, name)
+    end
+    for _, field in ipairs(docs.fields(name) or {}) do self:place(page, name .. "." .. field.name, name .. "." .. field.name) end
+    if not page.classes then
+      for _, entry in ipairs(members_of(self, name)) do self:place(page, entry.path, entry.path) end
+    end
+  end
+end
+
+---The reference: pages with their bodies, and where each name is.
+---@return mr.manual.Reference
+---Example: `require "moonrank.manual.reference".new().links["mr.fit"]   --> reference_mr.html#mr.fit`
+function M.new()
+  local all, root = entries.all()
+  local book = setmetatable({ all = all, links = {}, pages = {}, by_file = {}, groups = {} }, Book)
+  place_classes(book, place_modules(book, root))
+  for _, page in ipairs(book.pages) do
+    if page.module then book:module_page(page) else book:class_page(page) end
+    page.body = table.concat(page.parts)
+    table.move(page.titled, 1, #page.titled, #page.ends + 1, page.ends)
+    book.groups[#book.groups + 1] = { page.file, page.name, page.ends }
+  end
+  return book
+end
+
+return M

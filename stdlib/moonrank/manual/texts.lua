@@ -1,0 +1,60 @@
+-- The manual's own texts: pages in Markdown, and recipes, each a script that begins with its question and says what it prints.
+local core = require "moonrank.core"
+
+local M = {}
+
+-- In the order of reading.
+M.guide = { "first_steps", "lists_and_metrics", "losses_and_bounds", "models", "data_and_protocols", "training", "sweeps", "figures",
+  "gpu_and_cluster" }
+
+M.papers = { "westerborg_2022" }
+
+M.recipes = { "score_a_ranking", "ties", "trec_run", "worst_and_chance", "how_likely", "own_bound", "own_metric", "own_loss", "own_model",
+  "own_table", "last_item", "top_ten", "query_features", "bounded_training", "early_stopping", "two_metrics_choose", "resume_training",
+  "same_numbers", "find_nan", "check_gradient", "sweep", "sweep_to_csv", "is_it_better", "compare_systems", "learning_curves" }
+
+---A text of the manual.
+---@param name string  "guide/models.md"
+---@return string
+function M.read(name) return (assert(core.stdlib_text("stdlib/manual/" .. name), name)) end
+
+---@class mr.manual.Recipe
+---@field name string
+---@field title string   the question
+---@field text string    what is said of it
+---@field code string
+---@field output string  what it prints
+---@field source string  all of the script
+
+---A recipe of the cookbook, or nil.
+---@param name string
+---@return mr.manual.Recipe?
+---Example: `require "moonrank.manual.texts".recipe("ties").title   --> What are tied scores worth?`
+function M.recipe(name)
+  local known = false
+  for _, each in ipairs(M.recipes) do known = known or each == name end
+  if not known then return nil end
+  local source = M.read("cookbook/" .. name .. ".lua")
+  local head, code, output, in_head = {}, {}, {}, true
+  for line in source:gmatch "([^\n]*)\n" do
+    local said = in_head and line:match "^%-%- (.*)"
+    in_head = said ~= nil and said ~= false
+    if said then
+      head[#head + 1] = said
+    elseif line:match "^%-%->" then
+      output[#output + 1] = line:match "^%-%-> ?(.*)"
+    else
+      code[#code + 1] = line
+    end
+  end
+  return { name = name, title = head[1], text = table.concat(head, "\n", 2), code = table.concat(code, "\n"),
+    output = table.concat(output, "\n"), source = source }
+end
+
+---Title of a page in Markdown.
+---@param text string
+---@return string
+---Example: `require "moonrank.manual.texts".title "# A\n\nb"   --> A`
+function M.title(text) return text:match "^# ([^\n]*)" end
+
+return M

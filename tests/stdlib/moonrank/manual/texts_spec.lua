@@ -1,0 +1,119 @@
+-- The manual's own texts: recipes and chapters run and print what they say; scripts that are named are there.
+local test = require "moonrank.test"
+local core = require "moonrank.core"
+local help = require "moonrank.help"
+local texts = require "moonrank.manual.texts"
+local program = dofile "tests/support/program.lua"
+local sweeps = dofile "tests/support/sweeps.lua"
+local it, equal, check = test.it, test.equal, test.check
+
+-- Lines that are not empty, without blanks at their ends, and numbers apart from them, since other instructions may change last digits.
+local function parts_of(text)
+  local numbers = {}
+  local rest = ("\n" .. text .. "\n"):gsub("%s*\n", "\n"):gsub("%-?%d+%.%d+", function(n)
+    numbers[#numbers + 1] = n
+    return "#"
+  end)
+  return rest, numbers
+end
+
+-- The same text, and decimal numbers within two units of their last digit.
+local function same(found, expected, where)
+  local a, found_numbers = parts_of(found)
+  local b, expected_numbers = parts_of(expected)
+  equal(a, b, where)
+  for i, n in ipairs(expected_numbers) do
+    local digits = #n:match "%.(%d+)$"
+    local difference = math.abs(tonumber(n) - tonumber(found_numbers[i]))
+    check(difference <= 2.0001 * 10 ^ -digits, ("%s: %s, expected %s"):format(where, found_numbers[i], n))
+  end
+end
+
+local function runs(name, script, expected)
+  if not program.moonrank then return test.skip "MOONRANK does not name the program" end
+  if script:find(":save \"%w+%.svg\"") and not program.has_gnuplot() then return test.skip "no gnuplot" end
+  sweeps.in_folder(function(folder)
+    sweeps.write(folder .. "/recipe.lua", script)
+    local status, out, err = sweeps.run(folder, "recipe.lua", "", "MOONRANK_DEVICE=cpu")
+    equal(status, 0, err)
+    equal(err, "")
+    same(out, expected, name)
+  end)
+end
+
+local function on_disk(folder, ending)
+  local names = {}
+  for _, name in ipairs(core.list_folder("stdlib/manual/" .. folder)) do names[#names + 1] = name:match("^(.*)%." .. ending .. "$") end
+  table.sort(names)
+  return names
+end
+
+local function sorted(names)
+  local copy = table.move(names, 1, #names, 1, {})
+  table.sort(copy)
+  return copy
+end
+
+it("every text in the folders is a part of the manual", function()
+  equal(on_disk("cookbook", "lua"), sorted(texts.recipes))
+  equal(on_disk("guide", "md"), sorted(texts.guide))
+  equal(on_disk("papers", "md"), sorted(texts.papers))
+end)
+
+it("there are twenty recipes or more, each a question and a short script", function()
+  check(#texts.recipes >= 20, #texts.recipes .. " recipes")
+  for _, name in ipairs(texts.recipes) do
+    local recipe = texts.recipe(name)
+    check(recipe.title:match "^%u.*%?$", name .. ": " .. recipe.title)
+    check(#recipe.text > 40 and #recipe.output > 0, name)
+    local _, lines = recipe.code:gsub("\n", "")
+    check(lines + 1 >= 5 and lines + 1 <= 25, ("%s: %d lines"):format(name, lines + 1))
+  end
+  equal(texts.recipe "nosuch", nil)
+end)
+
+for _, name in ipairs(texts.recipes) do
+  local recipe = texts.recipe(name)
+  it("recipe " .. name, function() runs(name, recipe.source, recipe.output) end)
+end
+
+-- Blocks of a page in Markdown whose fence names a language, one after the other.
+local function blocks(text, language)
+  local found = {}
+  for block in text:gmatch("\n```" .. language .. "\n(.-)\n```") do found[#found + 1] = block end
+  return table.concat(found, "\n")
+end
+
+for _, name in ipairs(texts.guide) do
+  it("chapter " .. name, function()
+    local text = texts.read("guide/" .. name .. ".md")
+    runs(name, blocks(text, "lua") .. "\n", blocks(text, "output"))
+  end)
+end
+
+it("recipes are found by name and by words", function()
+  check(help.about "top_ten":find("Which items should a user see?", 1, true), "by name")
+  check(help.about "tied scores worth":find('recipe "ties"', 1, true), "by words")
+end)
+
+-- Scripts that a text names in its tables, as a set.
+local function scripts_in(text)
+  local found = {}
+  for script in text:gmatch "scripts/[%w_/]+%.lua" do found[script] = true end
+  return found
+end
+
+it("scripts that are named are there, and each script of the thesis that makes something is named", function()
+  if not core.is_file "scripts/README.md" then return test.skip "no scripts beside the standard library" end
+  for _, name in ipairs{ "papers/westerborg_2022.md", "index.md", "guide/sweeps.md", "guide/losses_and_bounds.md" } do
+    for script in pairs(scripts_in(texts.read(name))) do check(core.is_file(script), name .. ": " .. script) end
+  end
+  local named = scripts_in(texts.read "papers/westerborg_2022.md")
+  for line in io.lines "scripts/README.md" do
+    local script = line:match "^| `(thesis/[%w_]+%.lua)`"
+    if script then check(named["scripts/" .. script], script) end
+  end
+  for _, name in ipairs(core.list_folder "scripts/thesis") do
+    if name:match "^figure_%d" or name:match "^table_" then check(named["scripts/thesis/" .. name], name) end
+  end
+end)

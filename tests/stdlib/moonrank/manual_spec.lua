@@ -1,0 +1,196 @@
+-- The manual as pages: whole, its links lead somewhere, nothing comes from a network, and folders of others are left alone.
+local test = require "moonrank.test"
+local core = require "moonrank.core"
+local mr = require "moonrank"
+local bounds = require "moonrank.bounds.registry"
+local code = require "moonrank.manual.code"
+local docs = require "moonrank.help.docs"
+local manual = require "moonrank.manual"
+local markup = require "moonrank.manual.markup"
+local html = dofile "tests/support/html.lua"
+local program = dofile "tests/support/program.lua"
+local sweeps = dofile "tests/support/sweeps.lua"
+local it, equal, check = test.it, test.equal, test.check
+
+local pages, texts, names = {}, {}, {}
+sweeps.in_folder(function(folder)
+  manual.write(folder .. "/a/manual")
+  for _, name in ipairs(core.list_folder(folder .. "/a/manual")) do
+    names[#names + 1], texts[name] = name, sweeps.read(folder .. "/a/manual/" .. name)
+    pages[name] = html.read(texts[name])
+  end
+end)
+table.sort(names)
+
+it("every page is HTML that closes what it opens and escapes its text", function()
+  check(#names > 60, #names .. " pages")
+  for _, name in ipairs(names) do
+    equal(pages[name].problems, {}, name)
+    equal(pages[name].tags.h1, 1, name)
+  end
+end)
+
+it("an id is there once", function()
+  for _, name in ipairs(names) do
+    for id, count in pairs(pages[name].ids) do check(count == 1 and not id:find "%s", ("%s: id '%s' %d times"):format(name, id, count)) end
+  end
+end)
+
+it("links lead to pages and to what is on them", function()
+  local count = 0
+  for _, name in ipairs(names) do
+    for _, link in ipairs(pages[name].links) do
+      local file, id = link:match "^([^#]*)#?(.*)$"
+      local page = pages[file == "" and name or file]
+      check(page and (id == "" or page.ids[id]), ("%s: no %s"):format(name, link))
+      count = count + 1
+    end
+  end
+  check(count > 3000, count .. " links")
+end)
+
+it("every page can be reached from the first one", function()
+  local seen, queue = { ["index.html"] = true }, { "index.html" }
+  while #queue > 0 do
+    for _, link in ipairs(pages[table.remove(queue)].links) do
+      local file = link:match "^[^#]+"
+      if file and not seen[file] then
+        seen[file] = true
+        queue[#queue + 1] = file
+      end
+    end
+  end
+  for _, name in ipairs(names) do check(seen[name], name) end
+end)
+
+it("nothing comes from elsewhere: no address, no further file, no font", function()
+  for _, name in ipairs(names) do
+    local tags = pages[name].tags
+    check(not (tags.link or tags.img or tags.iframe or tags.base), name)
+    equal({ tags.style, tags.script }, { 1, 1 }, name)
+    local style, script = texts[name]:match "<style>(.-)</style>", texts[name]:match "<script>(.-)</script>"
+    for _, word in ipairs{ "url%(", "@import", "://", "fetch", "XMLHttp", "innerHTML" } do
+      check(not style:find(word) and not script:find(word), name .. ": " .. word)
+    end
+  end
+end)
+
+it("pages fit a phone, darkness and paper", function()
+  local index = texts["index.html"]
+  for _, words in ipairs{ 'name="viewport"', "prefers-color-scheme: dark", "@media print", "max-width: 52rem" } do
+    check(index:find(words, 1, true), words)
+  end
+end)
+
+-- The public names, found without the reference: functions of `mr` and of its modules, methods of the core's classes, options.
+local function public_names()
+  local found = {}
+  for _, name in ipairs(mr.names()) do
+    local value = mr[name]
+    if type(value) == "function" then found["mr." .. name] = "reference_mr.html" end
+    if type(value) == "table" and name ~= "core" then
+      for key, each in next, value do
+        local is_public = type(each) == "function" and not key:match "^_"
+        if is_public then found[("mr.%s.%s"):format(name, key)] = ("reference_%s.html"):format(name) end
+      end
+    end
+  end
+  for name, class in pairs(core.classes) do
+    for method in pairs(class.methods) do found[name .. ":" .. method] = ("class_%s.html"):format(name:match "%w+$") end
+  end
+  for name in pairs{ ["mr.FitOptions"] = 1, ["mr.SweepOptions"] = 1, ["mr.CompareSystems"] = 1, ["mr.losses.Options"] = 1,
+    ["mr.metrics.Options"] = 1, ["mr.Run"] = 1, ["mr.Fold"] = 1 } do
+    local module = name:match "^mr%.(%l+)%."
+    local own = name:match "^mr%.(%u%w*)$"
+    local file = own and not own:match "Options$" and ("class_%s.html"):format(own) or ("reference_%s.html"):format(module or "mr")
+    for _, field in ipairs(docs.fields(name)) do found[name .. "." .. field.name] = file end
+  end
+  for _, name in ipairs(bounds.names()) do found["bound." .. name] = "reference_bounds.html" end
+  for _, name in ipairs(mr.metrics.names()) do found["metric." .. name] = "reference_metrics.html" end
+  return found
+end
+
+it("every public name has its place, and the search knows it", function()
+  local count, all = 0, {}
+  local groups = require("moonrank.manual.reference").new().groups
+  for _, group in ipairs(groups) do
+    for _, each in ipairs(group[3]) do all[type(each) == "table" and each[1] or group[2] .. each] = group[1] end
+  end
+  for name, file in pairs(public_names()) do
+    check(pages[file] and pages[file].ids[name], ("%s is not on %s"):format(name, file))
+    equal(all[name], file, name)
+    count = count + 1
+  end
+  check(count > 300, count .. " names")
+end)
+
+it("a function's page says what `moonrank doc` says", function()
+  local text = pages["reference_mr.html"].text:gsub("%s+", " ")
+  for _, words in ipairs{ "chosen epoch's parameters afterwards", "stop after this many epochs", "stdlib/moonrank/fit.lua:" } do
+    check(text:find(words, 1, true), words)
+  end
+  check(pages["reference_bounds.html"].text:find("(M - min) / (max - min)", 1, true), "the formula of minmax")
+  local types = texts["reference_mr.html"]:match '<tr id="mr.FitOptions.model">.-</tr>'
+  check(types:find('<a href="class_Model.html#mr.Model">mr.Model</a>', 1, true), types)
+end)
+
+it("texts are escaped, and names in them are links", function()
+  local links = { ["mr.fit"] = "r.html#mr.fit" }
+  equal(markup.inline("a < b & `x[\"<script>\"]`", links), "a &lt; b &amp; <code>x[&quot;&lt;script&gt;&quot;]</code>")
+  equal(markup.inline("see mr.fit{x}, mr.fitting, amr.fit", links), 'see <a href="r.html#mr.fit">mr.fit</a>{x}, mr.fitting, amr.fit')
+  equal(markup.inline("[A <b>](c.html#d) **e f**", {}), '<a href="c.html#d">A &lt;b&gt;</a> <strong>e f</strong>')
+  equal(code.html("local s = \"</pre>\" -- a < b\nmr.fit(1)", links), '<span class="k">local</span> s = <span class="s">&quot;&lt;/pre&gt;'
+    .. '&quot;</span> <span class="c">-- a &lt; b</span>\n<a href="r.html#mr.fit">mr.fit</a>(<span class="n">1</span>)')
+  equal(code.html("x = [[ not", {}), "x = [[ not")
+  local body, headings, title = markup.html("# T\n\nOne\ntwo.\n\n## A & b\n- c\n  d\n- e\n\n| f | g |\n|---|---|\n| h | `i` |\n\n"
+    .. "```lua\nx = 1 < 2\n```\n")
+  equal(title, "T")
+  equal(headings, { { level = 2, text = "A & b", id = "a-b" } })
+  equal(body, "<p>One\ntwo.</p>\n" .. '<h2 id="a-b">A &amp; b</h2>\n' .. "<ul>\n<li>c\nd</li>\n<li>e</li>\n</ul>\n"
+    .. '<div class="wide"><table>\n<thead><tr><th>f</th><th>g</th></tr></thead>\n<tbody>\n<tr><td>h</td><td><code>i</code></td></tr>\n'
+    .. '</tbody></table></div>\n<pre><code>x = <span class="n">1</span> &lt; <span class="n">2</span></code></pre>\n')
+end)
+
+it("a folder with other files, a file, and a place where nothing can be made are errors, and nothing is written", function()
+  sweeps.in_folder(function(folder)
+    core.make_folder(folder .. "/mine/index.html")
+    core.write_file(folder .. "/mine/index.html", "<p>mine")
+    test.raises(function() manual.write(folder .. "/mine") end, "holds 'index.html', which is no page of the manual; nothing was written")
+    equal(sweeps.capture("ls " .. folder .. "/mine"), "index.html\n")
+    equal(sweeps.read(folder .. "/mine/index.html"), "<p>mine")
+    test.raises(function() manual.write(folder .. "/mine/index.html") end, "is a file, expected a folder")
+    test.raises(function() manual.write(folder .. "/mine/index.html/deeper") end, "cannot be made")
+    test.raises(function() manual.write "" end, "the name of the folder is empty")
+    os.execute("mkdir " .. folder .. "/other " .. folder .. "/other/reference")
+    test.raises(function() manual.write(folder .. "/other") end, "holds 'reference/'")
+    equal(sweeps.capture("ls " .. folder .. "/other"), "reference\n")
+  end)
+end)
+
+it("a manual of earlier is brought up to date, and a page that is no longer made stays", function()
+  sweeps.in_folder(function(folder)
+    manual.write(folder)
+    local first, mark = sweeps.read(folder .. "/index.html"), require("moonrank.manual.page").mark
+    core.write_file(folder .. "/index.html", mark .. "old")
+    core.write_file(folder .. "/gone.html", mark .. "old")
+    manual.write(folder .. "/")
+    equal(sweeps.read(folder .. "/index.html"), first)
+    equal(sweeps.read(folder .. "/gone.html"), mark .. "old")
+  end)
+end)
+
+it("`moonrank doc --html` says what it wrote, and what is wrong with what was typed", function()
+  if not program.moonrank then return test.skip "MOONRANK does not name the program" end
+  sweeps.in_folder(function(folder)
+    local function run(words) return program.run(("cd %s && %s doc %s"):format(folder, program.moonrank, words)) end
+    local ok, said = run "--html pages"
+    check(ok and said == ("%d pages; begin with pages/index.html\n"):format(#names), said)
+    for words, message in pairs{ ["--html"] = "the name of a folder is missing", ["--html a b"] = "one folder after it and no words",
+      ["ndcg --html a"] = "no words beside it", ["--html --help"] = "usage", ["--html --threads"] = "got the option '--threads'",
+      ["--htm a"] = "did you mean '--html'?", ["--help"] = "doc --html DIR" } do
+      local _, found = run(words)
+      check(found:find(message, 1, true), words .. ": " .. found)
+    end
+    equal(sweeps.capture("ls " .. folder), "pages\n")
+  end)
+end)
