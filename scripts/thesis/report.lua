@@ -2,6 +2,7 @@
 -- screen and on paper.
 local core = require "moonrank.core"
 local escape = require("moonrank.table").escape_html
+local document = require("moonrank.manual.page").document
 
 local M = {}
 
@@ -66,10 +67,8 @@ function M.write(path, o)
     links[i] = ('<a href="#s%d">%s</a>'):format(i, escape(each.title))
     parts[i] = section_text(each, i)
   end
-  local head = '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>%s</title>\n'
-    .. "<style>\n%s</style></head>\n<body><h1>%s</h1>\n"
-  core.write_file(path, table.concat{ head:format(escape(o.title), style, escape(o.title)), paragraphs(o.text), "<nav>",
-    table.concat(links, "\n"), "</nav>\n", table.concat(parts), "</body></html>\n" })
+  core.write_file(path, document(o.title, style, table.concat{ "<h1>", escape(o.title), "</h1>\n", paragraphs(o.text), "<nav>",
+    table.concat(links, "\n"), "</nav>\n", table.concat(parts) }))
 end
 
 return M

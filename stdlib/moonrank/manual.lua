@@ -101,6 +101,11 @@ local function is_own(path)
   return head:find(pages.mark, 1, true) ~= nil
 end
 
+local function refuse(folder, name)
+  check.fail("doc --html: %s holds '%s', which is no page of the manual; nothing was written (name a new or an empty folder)", folder,
+    core.safe_text(name))
+end
+
 -- Raises where a folder is none, or holds what is not the manual's.
 local function check_folder(folder)
   if folder == "" then check.fail("doc --html: the name of the folder is empty") end
@@ -109,10 +114,7 @@ local function check_folder(folder)
   local names = core.list_folder(folder)
   table.sort(names)
   for _, name in ipairs(names) do
-    if not is_own(folder .. "/" .. name) then
-      check.fail("doc --html: %s holds '%s', which is no page of the manual; nothing was written (name a new or an empty folder)", folder,
-        core.safe_text(name))
-    end
+    if not is_own(folder .. "/" .. name) then refuse(folder, name) end
   end
 end
 
@@ -124,6 +126,9 @@ function M.write(folder)
   check_folder(folder)
   local all = all_pages()
   core.make_folder(folder .. "/index.html")
+  for _, page in ipairs(all) do  -- of a folder that cannot be listed, or meanwhile
+    if core.file_exists(folder .. "/" .. page[1]) and not is_own(folder .. "/" .. page[1]) then refuse(folder, page[1]) end
+  end
   for _, page in ipairs(all) do core.write_file(folder .. "/" .. page[1], page[2]) end
   return ("%d pages; begin with %s/index.html"):format(#all, (folder:gsub("(.)/+$", "%1")))
 end

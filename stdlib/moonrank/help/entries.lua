@@ -159,7 +159,7 @@ end
 ---The same of a metric whose words the registry has.
 ---@param name string
 ---@return string
----Example: `require "moonrank.help.entries".metric_summary "hit":match "^%S+"   --> Whether`
+---Example: `require "moonrank.help.entries".metric_summary "tbg":match "^%S+"   --> Time-biased`
 function M.metric_summary(name)
   local text = metrics.written(name)
   return text and M.first_sentence(text:match "\n\n(%S.*)$" or "") or ""

@@ -22,10 +22,11 @@ local function path_at(tokens, at)
   while tokens[last + 2] and tokens[last + 1].text == "." and tokens[last + 2].kind == "name" do
     path, last = path .. "." .. tokens[last + 2].text, last + 2
   end
-  return path, last
+  if last > at then return path, last end
 end
 
 local function word(token)
+  if token.kind == "open" then return (escape(token.text):gsub("\n$", "")) end
   if token.kind == "string" then return span("s", token.text) end
   if token.kind == "number" then return span("n", token.text) end
   if token.kind == "name" and keywords[token.text] then return span("k", token.text) end
@@ -38,7 +39,7 @@ end
 ---@return string
 ---Example: `require "moonrank.manual.code".html("local x")   --> <span class="k">local</span> x`
 function M.html(text, links)
-  local parts, from, i, tokens = {}, 1, 1, lexer.tokens(text)
+  local parts, from, i, tokens = {}, 1, 1, lexer.tokens(text .. "\n")  -- a comment ends with its line
   while i <= #tokens do
     local token = tokens[i]
     parts[#parts + 1] = gap(text:sub(from, token.start - 1))

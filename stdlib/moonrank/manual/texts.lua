@@ -16,7 +16,9 @@ M.recipes = { "score_a_ranking", "ties", "trec_run", "worst_and_chance", "how_li
 ---A text of the manual.
 ---@param name string  "guide/models.md"
 ---@return string
-function M.read(name) return (assert(core.stdlib_text("stdlib/manual/" .. name), name)) end
+function M.read(name)
+  return core.stdlib_text("stdlib/manual/" .. name) or error(("the standard library has no manual/%s"):format(name), 0)
+end
 
 ---@class mr.manual.Recipe
 ---@field name string
@@ -50,11 +52,5 @@ function M.recipe(name)
   return { name = name, title = head[1], text = table.concat(head, "\n", 2), code = table.concat(code, "\n"),
     output = table.concat(output, "\n"), source = source }
 end
-
----Title of a page in Markdown.
----@param text string
----@return string
----Example: `require "moonrank.manual.texts".title "# A\n\nb"   --> A`
-function M.title(text) return text:match "^# ([^\n]*)" end
 
 return M

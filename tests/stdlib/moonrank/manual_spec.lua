@@ -142,6 +142,7 @@ it("texts are escaped, and names in them are links", function()
   equal(code.html("local s = \"</pre>\" -- a < b\nmr.fit(1)", links), '<span class="k">local</span> s = <span class="s">&quot;&lt;/pre&gt;'
     .. '&quot;</span> <span class="c">-- a &lt; b</span>\n<a href="r.html#mr.fit">mr.fit</a>(<span class="n">1</span>)')
   equal(code.html("x = [[ not", {}), "x = [[ not")
+  equal(code.html("local mr = f() --> 1", { mr = "r.html#mr" }), '<span class="k">local</span> mr = f() <span class="c">--&gt; 1</span>')
   local body, headings, title = markup.html("# T\n\nOne\ntwo.\n\n## A & b\n- c\n  d\n- e\n\n| f | g |\n|---|---|\n| h | `i` |\n\n"
     .. "```lua\nx = 1 < 2\n```\n")
   equal(title, "T")

@@ -28,7 +28,7 @@ describe("words", function()
   end)
   it("of every file of the library put together, with the blanks, are the file", function()
     for _, name in ipairs(core.embedded_names()) do
-      local text = core.stdlib_text(name)
+      local text = name:match "%.lua$" and core.stdlib_text(name) or ""  -- the manual has other texts, too
       local last = 0
       for _, token in ipairs(lexer.tokens(text)) do
         check(token.kind ~= "open", name)
@@ -62,7 +62,7 @@ describe("locals of a session", function()
   end)
   it("leave every file of the library a valid chunk with as many lines", function()
     for _, name in ipairs(core.embedded_names()) do
-      local text = core.stdlib_text(name)
+      local text = name:match "%.lua$" and core.stdlib_text(name) or ""
       local found = session.without_locals(text)
       check(load(found), name)
       equal(select(2, found:gsub("\n", "")), select(2, text:gsub("\n", "")), name)
