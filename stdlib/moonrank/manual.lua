@@ -118,6 +118,13 @@ local function check_folder(folder)
   end
 end
 
+-- Runs a function of the core; its error is said as the command's own.
+local function attempt(f, ...)
+  local ok, message = pcall(f, ...)
+  if message == "interrupted" then error(message, 0) end
+  if not ok then check.fail("doc --html: %s", check.reason(core.error_text(message))) end
+end
+
 ---Writes the manual into a folder, which is made where it is not there. Pages of an earlier manual are replaced; a folder with other files is an
 ---error, and nothing is written. Nothing is ever deleted.
 ---@param folder string
@@ -125,11 +132,11 @@ end
 function M.write(folder)
   check_folder(folder)
   local all = all_pages()
-  core.make_folder(folder .. "/index.html")
+  attempt(core.make_folder, folder .. "/index.html")
   for _, page in ipairs(all) do  -- of a folder that cannot be listed, or meanwhile
     if core.file_exists(folder .. "/" .. page[1]) and not is_own(folder .. "/" .. page[1]) then refuse(folder, page[1]) end
   end
-  for _, page in ipairs(all) do core.write_file(folder .. "/" .. page[1], page[2]) end
+  for _, page in ipairs(all) do attempt(core.write_file, folder .. "/" .. page[1], page[2]) end
   return ("%d pages; begin with %s/index.html"):format(#all, (folder:gsub("(.)/+$", "%1")))
 end
 
