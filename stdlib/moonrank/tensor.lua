@@ -149,6 +149,8 @@ function tensor:numel()
   return n
 end
 
+---Number of dimensions.
+---@return integer
 function tensor_getters.dims(self) return #core.shape(self) end
 
 ---The same entries in another shape: x:reshape(3, 2).

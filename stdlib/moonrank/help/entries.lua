@@ -114,7 +114,11 @@ end
 function M.describe(entry)
   if entry.item then return of_item(entry.path, entry.item, entry.source) end
   local item, source = docs.item(entry.value)
-  if item then return of_item(entry.path or item.name, item, source) end
+  if item then
+    local d = of_item(entry.path or item.name, item, source)
+    if entry.getter then d.title = entry.path end
+    return d
+  end
   local row = core.describe(entry.value)
   return row and of_row(entry.path or row.name, row, entry.getter)
 end

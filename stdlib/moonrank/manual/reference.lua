@@ -138,7 +138,7 @@ function Book:entry(page, entry)
   local d = entries.describe(entry)
   local own = entry.path:match "^mr%.metrics%.([%w_]+)$"
   local body = d and self:details(d) or own and metrics.written(own) and markup.paragraphs(metrics.written(own), self.links) or ""
-  heading(page, 3, entry.path, entry.path)
+  heading(page, 3, entry.path:sub(#page.name + 1):gsub("^%.", ""), entry.path)
   local rest = d and d.title:sub(#entry.path + 1) or ""
   put(page, ('<section class="entry"><h3 id="%s"><a href="#%s">%s</a>%s</h3>\n'):format(escape(entry.path), escape(entry.path),
     escape(entry.path), escape(rest)), body, "</section>\n")
@@ -150,29 +150,35 @@ local function section(page, title)
   put(page, ('<h2 id="%s">%s</h2>\n'):format(escape(id), escape(title)))
 end
 
--- Fields of a class, and what is said of it.
-function Book:class(page, name)
-  local class, fields = docs.class(name), docs.fields(name) or {}
+-- Fields of a class, those that the core computes among them, and what is said of it.
+function Book:class(page, name, computed)
+  local class, fields = docs.class(name), {}
+  table.move(docs.fields(name) or {}, 1, #(docs.fields(name) or {}), 1, fields)
+  for _, entry in ipairs(computed or {}) do
+    local d = entries.describe(entry) or { returns = {}, text = "" }
+    fields[#fields + 1] = { name = entry.path:sub(#name + 2), type = d.returns[1] and d.returns[1].type or "", text = d.text }
+  end
   if class and class.text ~= "" then put(page, markup.paragraphs(class.text, self.links)) end
+  if computed and #fields > 0 then section(page, "Fields") end
   if #fields > 0 then put(page, self:rows(fields, name .. ".")) end
 end
 
+-- Methods of a class, and fields that the core computes; what is declared as a field is neither.
 local function members_of(self, name)
-  local members, seen = {}, {}
+  local methods, computed, seen = {}, {}, {}
   for _, field in ipairs(docs.fields(name) or {}) do seen[name .. "." .. field.name] = true end
   for _, entry in ipairs(entries.class_members(name, self.all)) do
-    if not seen[entry.path] then members[#members + 1] = entry end
+    if not seen[entry.path] then table.insert(entry.getter and computed or methods, entry) end
     seen[entry.path] = true
   end
-  return members
+  return methods, computed
 end
 
 function Book:class_page(page)
-  local members = members_of(self, page.name)
-  if docs.class(page.name) and #(docs.fields(page.name) or {}) > 0 then section(page, "Fields") end
-  self:class(page, page.name)
-  if #members > 0 then section(page, "Methods") end
-  for _, entry in ipairs(members) do self:entry(page, entry) end
+  local methods, computed = members_of(self, page.name)
+  self:class(page, page.name, computed)
+  if #methods > 0 then section(page, "Methods") end
+  for _, entry in ipairs(methods) do self:entry(page, entry) end
 end
 
 -- A registry's names, each with what it says.
@@ -245,7 +251,9 @@ local function place_classes(self, modules)
     end
     for _, field in ipairs(docs.fields(name) or {}) do self:place(page, name .. "." .. field.name, name .. "." .. field.name) end
     if not page.classes then
-      for _, entry in ipairs(members_of(self, name)) do self:place(page, entry.path, entry.path) end
+      for _, members in ipairs{ members_of(self, name) } do
+        for _, entry in ipairs(members) do self:place(page, entry.path, entry.path) end
+      end
     end
   end
 end
