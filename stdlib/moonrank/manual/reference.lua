@@ -92,6 +92,7 @@ end
 
 -- A type with the classes in it as links.
 function Book:type(kind)
+  if kind == "" then return "" end
   local text = escape(kind):gsub("mr%.[%w_.]*[%w_]", function(name)
     return self.links[name] and ('<a href="%s">%s</a>'):format(escape(self.links[name]), name) or nil
   end)
