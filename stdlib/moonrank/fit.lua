@@ -109,10 +109,10 @@ local function train(o, run, line)
     choices.judge(o, run, entry)
     run.replayed = passes.replayed
     if o.group then o.group:check() end
-    report(o, entry)
     if rates then rates.see(entry) end
     run.stopped = ending(o, run, entry, each_epoch(epoch, o.model, entry))
     keeper:after(epoch, run.stopped ~= false or epoch == o.epochs)
+    report(o, entry)  -- which may end the trial, to go on later from what is kept
     if run.stopped then break end
   end
 end

@@ -57,7 +57,7 @@ function Results:refresh()
   return self
 end
 
-local every_state = { "done", "pruned", "failed", "killed", "interrupted", "running" }
+local every_state = { "done", "pruned", "failed", "killed", "interrupted", "paused", "running" }
 
 ---How many trials are in which state.
 ---@return table<string, integer>

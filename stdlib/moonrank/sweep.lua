@@ -27,8 +27,8 @@ local M = {}
 ---@field metric? string            the number by which trials are compared (default: the only one)
 ---@field direction? string         "maximize" or "minimize" (default: the metric's own; "minimize" for what is called a loss, else "maximize")
 ---@field sampler? string|table     "grid" (default), "random", "sobol", "tpe", or with options {"tpe", generation = 20}
----@field pruner? string|table      "median", "asha", "wilcoxon", or with options; asked by trial:report
----@field trials? integer           how many; needed but for grids, of which it takes the first
+---@field pruner? string|table      "median", "asha", "wilcoxon", or with options; {"hyperband", max_resource = 81}; asked by trial:report
+---@field trials? integer           how many; needed but for grids, of which it takes the first, and for hyperband (default: one pass)
 ---@field seed? integer             of the study (default 1): seeds of trials and suggestions come from it
 ---@field store? string             file (default "results.db")
 ---@field workers? integer          processes (default: one per core, or per GPU where the device is cuda); 0: in this process
@@ -85,6 +85,7 @@ local function checked(options)
   trials.check_names(o.space:names())
   o.sampler = samplers.make(o.sampler or "grid", o.space, o.seed, o.direction)
   o.pruner = o.pruner and pruners.make(o.pruner, o.direction) or nil
+  if not o.sampler:count() then o.trials = o.trials or o.pruner and o.pruner:count() end
   if not o.trials and not o.sampler:count() then
     check.fail("mr.sweep: the sampler %s has no end; trials = n says how many", o.sampler.name)
   end
@@ -169,6 +170,12 @@ local calls, running = 0, false
 ---processes, which start this script anew and take trials where it calls `mr.sweep`; what is printed there goes to a file beside the store.
 ---Results do not depend on how many there are. Of a grid without a pruner, trials that have a value of a parameter first begin before the others,
 ---then some near one that takes long and some of the whole grid, so that the time left that is shown knows what is to come.
+---With `pruner = {"hyperband", max_resource = R}` trials are in brackets by their numbers (mr.sweep.HyperbandOptions; factor 3 and R = 81: 81, 34, 15, 8
+---and 5 trials). All trials of a bracket run up to a step and pause; the best third, by what they reported there, runs up to three times that step,
+---and so on to R, where a trial ends by itself; the others are pruned. A paused trial goes on by running again: with `mr.fit{trial = trial,
+---checkpoint = true}` from its checkpoint, else from its beginning. Who goes on depends neither on the number of workers nor on interruptions; but if
+---`trials` ends within a bracket and is raised later, others may go on than if it had been so many at once. A sampler that learns ("tpe") uses
+---results of earlier brackets only.
 ---Under `mpirun` or `srun` each of the processes that were started has one worker. The first one writes the store, continues the script and
 ---alone prints; the others stay in their first `mr.sweep` until it ends. All need the folder of the script and of the store. A worker's end has
 ---the same effect on its trial; a process that ends makes the launcher end all (unless `mpirun --enable-recovery`); the sweep can be continued

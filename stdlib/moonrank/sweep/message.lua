@@ -37,7 +37,7 @@ local function are_data(data)
   return true
 end
 
-local states = { done = true, failed = true, pruned = true, interrupted = true }
+local states = { done = true, failed = true, pruned = true, paused = true, interrupted = true }
 local outcome_fields = { value = "number", reason = "string", traceback = "string", wall = "number", once = "number", memory = "number",
   device = "string", numerics = "string" }
 

@@ -2,6 +2,7 @@
 -- earlier generations, so that a study does not depend on the number of workers.
 local check = require "moonrank.check"
 local generations = require "moonrank.sweep.generations"
+local hyperband = require "moonrank.sweep.hyperband"
 
 local M = {}
 
@@ -48,6 +49,10 @@ end
 ---@param number integer
 ---@return integer
 function Pruner:generation_of(number) return generations.first(number, self._options.generation) end
+
+---How many trials a study has by itself, where the pruner says so.
+---@return integer?
+function Pruner.count() end
 
 ---The pruner with its options as text.
 ---@return string
@@ -159,7 +164,7 @@ function deciders.wilcoxon(self, trial, others)
   return test.n > 0 and test.statistic < test.n * (test.n + 1) / 4 and test.p / 2 < o.p
 end
 
----A pruner by name, "median", "asha" or "wilcoxon"; with options as {"median", warmup = 5}.
+---A pruner by name, "median", "asha", "wilcoxon" or "hyperband"; with options as {"median", warmup = 5}.
 ---@param how string|table
 ---@param direction? string  "maximize" (default) or "minimize"
 ---@return mr.sweep.Pruner
@@ -171,11 +176,17 @@ function M.make(how, direction)
     end
     how = how[1]
   end
-  if not deciders[how] then check.unknown("pruner", how, check.names(deciders)) end
+  check.choice("pruner " .. tostring(how), "direction", direction or "maximize", { "maximize", "minimize" })
+  local sign = direction == "minimize" and -1 or 1
+  if how == "hyperband" then return hyperband.new(options, sign) end
+  if not deciders[how] then
+    local known = check.names(deciders)
+    known[#known + 1] = "hyperband"
+    check.unknown("pruner", how, known)
+  end
   local o = options_of(how, options, defaults[how])
   if o.p and not (o.p > 0 and o.p < 1) then check.fail("pruner wilcoxon: p is %s, expected a number between 0 and 1", tostring(o.p)) end
-  check.choice("pruner " .. how, "direction", direction or "maximize", { "maximize", "minimize" })
-  return setmetatable({ name = how, _sign = direction == "minimize" and -1 or 1, _options = o, _decide = deciders[how] }, Pruner)
+  return setmetatable({ name = how, _sign = sign, _options = o, _decide = deciders[how] }, Pruner)
 end
 
 return M

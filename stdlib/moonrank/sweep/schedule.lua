@@ -1,6 +1,7 @@
 -- Which trial of a study is next. Suggestions are made, and results are used, in the order of trials and by generations: a study does not
 -- depend on what ran at the same time, nor on interruptions. Of a grid, whose results are not used, the trials that have a value first begin
--- first, then those near one that takes long and some spread over all, so that the time left is known early.
+-- first, then those near one that takes long and some spread over all, so that the time left is known early. Under Hyperband trials pause, and
+-- those that are promoted begin before new ones.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local forecast = require "moonrank.sweep.forecast"
@@ -85,7 +86,7 @@ function M.new(o)
   local self = setmetatable({
     store = o.store, study = o.study, space = o.space, sampler = o.sampler, pruner = o.pruner or false, retry = o.retry, folder = o.folder,
     trials = o.store:trials(o.study), cursor = 1, first_open = 1, again = {}, counts = {}, best = false,
-    forecast = forecast.new(), early = {}, first = {},
+    forecast = forecast.new(), early = {}, first = {}, halving = o.pruner and o.pruner.name == "hyperband" and o.pruner or false,
   }, Schedule)
   local count = self.sampler:count()
   if count and o.study.forced == 1 then count = free_points(self) end
@@ -99,6 +100,7 @@ function M.new(o)
     if trial and self:is_final(trial) then self:_count(trial) end
   end
   self:_advance()
+  if self.halving then self:_pause_all() end
   return self
 end
 
@@ -124,6 +126,34 @@ function Schedule:_advance()
   end
 end
 
+-- Trials of an earlier run that came to a rung and have not ended wait there, however they were stopped; then what is decided goes on.
+function Schedule:_pause_all()
+  for _, trial in pairs(self.trials) do
+    if not self:is_final(trial) and self.halving:passed(trial) > 0 then trial.state = "paused" end
+  end
+  local number = 1
+  while number <= self.planned do
+    self:_halve(number)
+    local bracket, first = self.halving:bracket_of(number)
+    number = first + bracket.trials[1]
+  end
+end
+
+-- Lets go on, and prunes, what the bracket of a trial decides by now.
+function Schedule:_halve(number)
+  local promoted, pruned = self.halving:decided(self.trials, number, self.planned, function(trial) return self:is_final(trial) end)
+  for _, trial in ipairs(promoted) do
+    trial.state = "promoted"
+    self.again[#self.again + 1] = trial
+  end
+  for _, trial in ipairs(pruned) do
+    trial.state, trial.reason = "pruned", ("pruned at step %d"):format(trial.so_far[#trial.so_far].step)
+    self.store:prune(self.study, trial)
+    self:_count(trial)
+  end
+  if #pruned > 0 then self:_advance() end
+end
+
 ---How many trials have ended for good.
 function Schedule:ended()
   local sum = 0
@@ -131,9 +161,13 @@ function Schedule:ended()
   return sum
 end
 
--- The first trial of the generation: those before it have to end first.
+-- The first trial of the generation: those before it have to end first. Trials of a bracket wait for each other, so none for the results of
+-- another one of it.
 function Schedule:_start_of(number)
-  return math.max(self.sampler:generation_of(number), self.pruner and self.pruner:generation_of(number) or 1)
+  local start = math.max(self.sampler:generation_of(number), self.pruner and self.pruner:generation_of(number) or 1)
+  if not self.halving then return start end
+  local _, first = self.halving:bracket_of(number)
+  return math.min(start, first)
 end
 
 function Schedule:_history(before)
@@ -156,14 +190,14 @@ function Schedule:_suggest(number)
     self.taken[text] = true
     return params, text
   end
-  local params = self.sampler:suggest(number, self:_history(self.sampler:generation_of(number)))
+  local params = self.sampler:suggest(number, self:_history(self:_start_of(number)))
   return params, frame.to_json(params)
 end
 
 -- A trial that is to be run, known or new.
 function Schedule:_open(number)
   local known = self.trials[number]
-  if known and (self:is_final(known) or known.begun) then return nil end
+  if known and (self:is_final(known) or known.begun or known.state == "paused" or known.state == "promoted") then return nil end
   if not known then
     local params, text = self:_suggest(number)
     known = { number = number, params = params, params_text = text, seed = seed_of(self.study.seed, number), attempts = 0 }
@@ -217,7 +251,8 @@ end
 function Schedule:next()
   local trial = table.remove(self.again, 1) or self:_first()
   if not trial then return nil end
-  trial.state, trial.so_far, trial.begun, trial.after = "running", nil, true, #self.forecast.ended
+  trial.state, trial.begun, trial.after = "running", true, #self.forecast.ended
+  if not self.halving then trial.so_far = nil end
   self.store:begin(self.study, trial)
   return trial
 end
@@ -261,7 +296,7 @@ end
 ---@param workers integer
 ---@return number?
 function Schedule:left(running, workers)
-  if not self.forecast:is_known() then return nil end
+  if self.halving or not self.forecast:is_known() then return nil end  -- how far a trial goes depends on the others
   local now, before = {}, {}
   for i, each in ipairs(running) do
     now[i] = { params = each.trial.params, spent = each.spent, once = self.forecast:once(each.trial.params, before) }
@@ -273,7 +308,7 @@ end
 ---@return mr.sweep.Job
 function Schedule:job(trial)
   return { number = trial.number, seed = trial.seed, params = trial.params, attempt = trial.attempts + 1,
-    folder = ("%s/trial_%d"):format(self.folder, trial.number) }
+    folder = ("%s/trial_%d"):format(self.folder, trial.number), pause = self.halving and self.halving:pause_at(trial) or nil }
 end
 
 ---What the pruner may use in this trial: the trials of earlier generations after number `known`.
@@ -297,19 +332,34 @@ local function of_metric(reports, metric)
   return out
 end
 
+-- Reports of a trial and, beside them, those of its earlier parts: it may have gone on from there.
+local function joined(earlier, reports)
+  local seen, all = {}, { table.unpack(reports) }
+  for _, report in ipairs(reports) do seen[report.step] = true end
+  for _, report in ipairs(earlier or {}) do
+    if not seen[report.step] then all[#all + 1] = report end
+  end
+  table.sort(all, function(a, b) return a.step < b.step end)
+  return all
+end
+
 ---Stores how a trial ended, and schedules it again where it is to be retried.
 function Schedule:finish(trial, outcome, metric)
-  if outcome.state ~= "interrupted" then trial.attempts = trial.attempts + 1 end
-  self.store:finish(self.study, trial, outcome)
-  trial.state, trial.value, trial.reason = outcome.state, outcome.value, outcome.reason
-  if self.pruner then trial.so_far = of_metric(outcome.reports, metric) end
+  local goes_on = outcome.state == "interrupted" or outcome.state == "paused"
+  if not goes_on then trial.attempts = trial.attempts + 1 end
+  local was_paused = self.halving and self.halving:passed(trial) > 0
+  if was_paused and outcome.wall then outcome.wall = outcome.wall + (trial.wall or 0) end
+  self.store:finish(self.study, trial, outcome, was_paused)
+  trial.state, trial.value, trial.reason, trial.wall = outcome.state, outcome.value, outcome.reason, outcome.wall
+  if self.pruner then trial.so_far = joined(was_paused and trial.so_far, of_metric(outcome.reports, metric)) end
   if self:is_final(trial) then
     if outcome.wall and self.forecast:add(trial.params, outcome.wall, outcome.once, trial.after) then self:_add_near(trial) end
     self:_count(trial)
     self:_advance()
-  elseif outcome.state ~= "interrupted" then
+  elseif not goes_on then
     self.again[#self.again + 1] = trial
   end
+  if self.halving then self:_halve(trial.number) end
 end
 
 return M

@@ -252,8 +252,8 @@ local parts = {
   lists = "INSERT INTO lists (trial, name, scores) VALUES (?1, ?2, CAST(?3 AS BLOB))",
 }
 
----Stores how a trial ended, in one transaction; the rows of an earlier attempt are replaced.
-function Store:finish(study, trial, outcome)
+---Stores how a trial ended, in one transaction; the rows of an earlier attempt are replaced, but reports of a trial that was paused are added to.
+function Store:finish(study, trial, outcome, add)
   self:transaction(function()
     local id = self:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", study.id, trial.number).id[1]
     self:columns([[UPDATE trials SET state = ?2, attempts = ?3, value = ?4, reason = ?5, traceback = ?6, wall = ?7, memory = ?8,
@@ -268,13 +268,18 @@ function Store:finish(study, trial, outcome)
     for _, each in ipairs(outcome.data or {}) do
       self:columns("INSERT INTO data (trial, role, fingerprint, what) VALUES (?1, ?2, ?3, ?4)", id, each.role, each.fingerprint, each.what)
     end
-    self:columns("DELETE FROM reports WHERE trial = ?1", id)
+    if not add then self:columns("DELETE FROM reports WHERE trial = ?1", id) end
     for _, report in ipairs(outcome.reports or {}) do
       for name, value in pairs(report.values) do
         self:columns("INSERT OR REPLACE INTO reports (trial, name, step, value) VALUES (?1, ?2, ?3, ?4)", id, name, report.step, value)
       end
     end
   end)
+end
+
+---Stores that a trial that was paused does not go on.
+function Store:prune(study, trial)
+  self:columns("UPDATE trials SET state = 'pruned', reason = ?3 WHERE study = ?1 AND number = ?2", study.id, trial.number, trial.reason)
 end
 
 local roles = { train = true, valid = true, test = true, other = true }

@@ -35,8 +35,9 @@ function M.pruned_by(trial)
   return state.pruner and (state.metric or "value") or nil
 end
 
--- The error that ends a pruned trial.
+-- The errors that end a pruned trial, and one that waits for others at a rung.
 local Pruned = setmetatable({}, { __name = "mr.sweep.Pruned", __tostring = function() return "the trial was pruned" end })
+local Paused = setmetatable({}, { __name = "mr.sweep.Paused", __tostring = function() return "the trial was paused" end })
 
 local Trial = { __name = "mr.Trial" }
 
@@ -84,12 +85,14 @@ function methods:report(step, values)
   if value == nil then return end
   if value ~= value then error(("%s is NaN at step %d"):format(metric, step), 0) end
   state.so_far[#state.so_far + 1] = { step = step, value = value }
+  if state.pause and step >= state.pause then error(Paused, 0) end
   if state.pruner and state.pruner:decide({ number = self.number, reports = state.so_far }, state.others) then error(Pruned, 0) end
 end
 
 -- The error with the script's own lines of the traceback, from the trial's function on.
 local function script_traceback(message)
-  if message == Pruned then return { pruned = true } end
+  if message == Pruned then return { stopped = "pruned" } end
+  if message == Paused then return { stopped = "paused" } end
   local lines, whole = {}, debug.traceback("", 2)
   local start = whole:find "[^\n]*'xpcall'\n[^\n]*stdlib/moonrank/sweep/trial.lua"
   for line in whole:sub(1, (start or 0) - 1):gmatch "[^\n]+" do
@@ -101,9 +104,9 @@ end
 
 local function failure(problem)
   -- where memory ran out, or the handler itself failed, it is not the record that the handler makes
-  local ours = type(problem) == "table" and (problem.pruned == true or type(problem.text) == "string")
+  local ours = type(problem) == "table" and (problem.stopped or type(problem.text) == "string")
   if not ours then problem = { text = core.error_text(problem) } end
-  if problem.pruned then return { state = "pruned" } end
+  if problem.stopped then return { state = problem.stopped } end
   if problem.text == "interrupted" then return { state = "interrupted", reason = "Ctrl-C" } end
   return { state = "failed", reason = problem.text, traceback = problem.traceback }
 end
@@ -119,6 +122,7 @@ end
 ---@field params table<string, any>
 ---@field attempt integer
 ---@field folder string
+---@field pause? integer   the step at which it waits for others
 
 ---@class mr.sweep.Context
 ---@field run fun(trial: mr.Trial): any
@@ -134,7 +138,7 @@ end
 local function trial_of(context, job)
   local state = {
     values = context.space:values(job.params), names = context.space:names(), metric = context.metric, pruner = context.pruner,
-    others = context.others, folder = job.folder, on_report = context.on_report, reports = {}, so_far = {},
+    others = context.others, folder = job.folder, pause = job.pause, on_report = context.on_report, reports = {}, so_far = {},
   }
   return setmetatable({ number = job.number, seed = job.seed, attempt = job.attempt, params = job.params, _state = state }, Trial), state
 end
@@ -178,9 +182,9 @@ function M.run(context, job)
   outcome.once = core.distribution_seconds() - making  -- for what later trials find ready
   -- work that ends early on Ctrl-C by itself (mr.fit does) has a result, but not that of the whole trial
   if core.pressed() then outcome = { state = "interrupted", reason = "Ctrl-C", wall = outcome.wall, memory = outcome.memory } end
-  if outcome.state == "pruned" then
+  if outcome.state == "pruned" or outcome.state == "paused" then
     outcome.value = state.so_far[#state.so_far].value
-    outcome.reason = ("pruned at step %d"):format(state.so_far[#state.so_far].step)
+    outcome.reason = ("%s at step %d"):format(outcome.state, state.so_far[#state.so_far].step)
   end
   outcome.data = data
   outcome.reports = #state.reports > 0 and state.reports or outcome.reports or {}

@@ -76,3 +76,31 @@ it("refuses a trial that is none, and a sweep that prunes by what no epoch has",
     check(reason:find("the sweep prunes by 'ndcg', which no epoch has; there are: loss, valid_loss, valid_ndcg, valid_rr", 1, true), reason)
   end)
 end)
+
+it("a paused trial goes on from its checkpoint, each epoch trained once, to the numbers of a whole training", function()
+  sweeps.in_folder(function(folder)
+    local trained = {}
+    local function run(trial)
+      return fit(trial, { optimizer = mr.optim.adam{ lr = trial.rate }, epochs = 9, checkpoint = true, each_epoch = function(epoch)
+        if epoch > 0 then trained[#trained + 1] = ("%d %d"):format(trial.number, epoch) end
+      end })
+    end
+    local space = { rate = mr.loguniform(1e-4, 1) }
+    local r = sweep(folder, "halved", { space = space, sampler = "random", pruner = { "hyperband", max_resource = 9 } }, run)
+    equal(r:counts(), { done = 1 + 1 + 3, pruned = 8 + 4 })
+    -- 9 to epoch 1, 3 to 3, 1 to 9; 5 to 3, 1 to 9; 3 to 9
+    equal(#trained, 9 + 6 + 6 + 15 + 6 + 27)
+    local seen = {}
+    for _, each in ipairs(trained) do
+      check(not seen[each], each)
+      seen[each] = true
+    end
+    local whole = sweep(folder, "whole", { space = space, sampler = "random", trials = 17 }, run)
+    local columns = { "number", "valid_ndcg", "valid_rr", "ndcg", "best_epoch" }
+    local rows = whole:trials{ columns = columns }.rows
+    for _, row in ipairs(r:trials{ columns = columns, states = { "done" } }.rows) do
+      equal(row, rows[row[1]])
+      equal(r:reports(row[1]), whole:reports(row[1]))
+    end
+  end)
+end)

@@ -1,0 +1,171 @@
+-- Hyperband (Li, Jamieson, DeSalvo, Rostamizadeh and Talwalkar 2018, Algorithm 1): brackets of successive halving. A trial pauses when it comes to
+-- a rung; when all trials of its bracket came there, the best go on to the next rung and the others are pruned.
+local check = require "moonrank.check"
+local generations = require "moonrank.sweep.generations"
+
+local M = {}
+
+---@class mr.sweep.HyperbandOptions
+---@field max_resource integer   the step at which a trial is whole (R in the paper)
+---@field factor? integer        one in so many goes on to the next rung, which is so many times as far (eta, default 3)
+---@field min_resource? integer  the least step of a first rung (default 1)
+
+---@class mr.sweep.Bracket
+---@field trials integer[]      how many are at each rung
+---@field resources integer[]   the step of each rung; the last is max_resource
+
+---The brackets of one pass, the one with most trials first.
+---@param max_resource integer
+---@param factor integer
+---@param min_resource integer
+---@return mr.sweep.Bracket[]
+---Example: `table.concat(require("moonrank.sweep.hyperband").brackets(81, 3, 1)[2].trials, " ")   --> 34 11 3 1`
+function M.brackets(max_resource, factor, min_resource)
+  local power, most = 1, 0
+  while min_resource * power * factor <= max_resource do power, most = power * factor, most + 1 end
+  local brackets = {}
+  for s = most, 0, -1 do
+    local bracket, below = { trials = {}, resources = {} }, power
+    local first = ((most + 1) * power + s) // (s + 1)
+    for i = 1, s + 1 do
+      bracket.trials[i], bracket.resources[i] = first // (power // below), max_resource // below
+      below = below // factor
+    end
+    brackets[#brackets + 1] = bracket
+    power = power // factor
+  end
+  return brackets
+end
+
+---@class mr.sweep.Hyperband: mr.sweep.Pruner
+---@field brackets mr.sweep.Bracket[]
+local Hyperband = check.class("mr.sweep.Hyperband")
+
+---@param options mr.sweep.HyperbandOptions
+---@param sign integer  1 where more is better, else -1
+---@return mr.sweep.Hyperband
+function M.new(options, sign)
+  local where = "pruner hyperband"
+  local o = check.options(where, options, { max_resource = check.none, factor = 3, min_resource = 1 })
+  if o.max_resource == nil then check.fail("%s: max_resource is missing, the step at which a trial is whole", where) end
+  check.positive_integers(where, o, { "max_resource", "min_resource" })
+  check.integer_from(where, o, "factor", 2)
+  if o.min_resource > o.max_resource then
+    check.fail("%s: min_resource is %d and max_resource is %d, expected no more than that", where, o.min_resource, o.max_resource)
+  end
+  if o.max_resource > 2 ^ 31 then check.fail("%s: max_resource is %d, expected at most 2^31", where, o.max_resource) end
+  return setmetatable({ name = "hyperband", _options = o, _sign = sign,
+    brackets = M.brackets(o.max_resource, o.factor, o.min_resource) }, Hyperband)
+end
+
+function Hyperband:describe() return generations.described(self.name, self._options) end
+Hyperband.__tostring = Hyperband.describe
+
+-- Trials end at rungs alone, and not by what others reported while they ran.
+function Hyperband.decide() return false end
+function Hyperband.generation_of() return 1 end
+
+---How many trials one pass over all brackets has.
+---@return integer
+function Hyperband:count()
+  local sum = 0
+  for _, bracket in ipairs(self.brackets) do sum = sum + bracket.trials[1] end
+  return sum
+end
+
+---The bracket of a trial, by its number alone: brackets follow one another, and after the last one the first comes again.
+---@param number integer
+---@return mr.sweep.Bracket bracket, integer first  the number of its first trial
+function Hyperband:bracket_of(number)
+  local pass = self:count()
+  local first = (number - 1) // pass * pass + 1
+  for _, bracket in ipairs(self.brackets) do
+    if number < first + bracket.trials[1] then return bracket, first end
+    first = first + bracket.trials[1]
+  end
+end
+
+-- The first report at or after a step.
+local function report_at(trial, step)
+  for _, report in ipairs(trial.so_far or {}) do
+    if report.step >= step then return report end
+  end
+end
+
+---How many rungs a trial came to, the last one not counted: there it ends by itself.
+---@param trial { number: integer, so_far?: { step: integer, value: number }[] }
+---@return integer
+function Hyperband:passed(trial)
+  local bracket = self:bracket_of(trial.number)
+  local count = 0
+  while count < #bracket.resources - 1 and report_at(trial, bracket.resources[count + 1]) do count = count + 1 end
+  return count
+end
+
+---The step at which a trial pauses next; nil where it runs to its end.
+---@param trial { number: integer, so_far?: { step: integer, value: number }[] }
+---@return integer?
+function Hyperband:pause_at(trial)
+  local bracket, passed = self:bracket_of(trial.number), self:passed(trial)
+  return passed + 1 < #bracket.resources and bracket.resources[passed + 1] or nil
+end
+
+-- What a trial is worth at a rung, more is better; nil where it failed before. One that ended by itself before it is worth what it reported last.
+local function score(self, trial, resource)
+  local report = report_at(trial, resource)
+  local reports = trial.so_far or {}
+  local value = report and report.value or trial.state == "done" and (#reports > 0 and reports[#reports].value or trial.value)
+  return value and self._sign * value or nil
+end
+
+-- Those of a rung that go on, the best `count`; nil while some have not come there.
+local function best_at(self, members, rung, resource, count, is_final)
+  local ranked = {}
+  for _, trial in ipairs(members) do
+    local there = self:passed(trial) >= rung
+    if not there and not is_final(trial) then return nil end
+    local worth = not (trial.state == "pruned" and self:passed(trial) == rung) and score(self, trial, resource)
+    if worth then ranked[#ranked + 1] = { trial = trial, worth = worth } end
+  end
+  table.sort(ranked, function(a, b)
+    if a.worth ~= b.worth then return a.worth > b.worth end
+    return a.trial.number < b.trial.number
+  end)
+  local best = {}
+  for i = 1, math.min(count, #ranked) do best[i] = ranked[i].trial end
+  return best
+end
+
+---What is decided in the bracket of a trial: paused trials that go on, and those that are pruned. A function of the trials' reports, states and
+---numbers: whatever was decided before is decided so again.
+---@param trials table<integer, table>   by number
+---@param number integer
+---@param planned integer                the last trial of the study, which may be within the bracket
+---@param is_final fun(trial: table): boolean
+---@return table[] promoted, table[] pruned
+function Hyperband:decided(trials, number, planned, is_final)
+  local bracket, first = self:bracket_of(number)
+  local size = math.min(bracket.trials[1], planned - first + 1)
+  local members, promoted, pruned = {}, {}, {}
+  for i = 1, size do
+    members[i] = trials[first + i - 1]
+    if not members[i] then return promoted, pruned end
+  end
+  for rung = 1, #bracket.resources - 1 do
+    local count = math.max(1, size // self._options.factor ^ rung // 1)
+    local best = best_at(self, members, rung, bracket.resources[rung], count, is_final)
+    if not best then break end
+    local goes_on = {}
+    for _, trial in ipairs(best) do
+      goes_on[trial.number] = true
+      if trial.state == "paused" and self:passed(trial) == rung then promoted[#promoted + 1] = trial end
+    end
+    for _, trial in ipairs(members) do
+      if trial.state == "paused" and not goes_on[trial.number] then pruned[#pruned + 1] = trial end
+    end
+    members = best
+  end
+  return promoted, pruned
+end
+
+return M

@@ -1,0 +1,245 @@
+-- Hyperband, against the paper's table and against its algorithm written down plainly.
+local mr = require "moonrank"
+local hyperband = require "moonrank.sweep.hyperband"
+local pruners = require "moonrank.sweep.pruners"
+local sweeps = dofile "tests/support/sweeps.lua"
+local test = require "moonrank.test"
+local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
+
+describe("brackets", function()
+  it("are those of the paper for R = 81 and eta = 3", function()
+    local found = {}
+    for i, bracket in ipairs(hyperband.brackets(81, 3, 1)) do found[i] = { bracket.trials, bracket.resources } end
+    equal(found, {
+      { { 81, 27, 9, 3, 1 }, { 1, 3, 9, 27, 81 } },
+      { { 34, 11, 3, 1 }, { 3, 9, 27, 81 } },
+      { { 15, 5, 1 }, { 9, 27, 81 } },
+      { { 8, 2 }, { 27, 81 } },
+      { { 5 }, { 81 } },
+    })
+  end)
+
+  it("follow Algorithm 1 for other R and eta", function()
+    for _, case in ipairs{ { 1, 3 }, { 2, 3 }, { 16, 2 }, { 100, 3 }, { 243, 3 }, { 1000, 10 }, { 50, 4 } } do
+      local R, eta = case[1], case[2]
+      local s_max = 0
+      while eta ^ (s_max + 1) <= R do s_max = s_max + 1 end
+      local brackets = hyperband.brackets(R, eta, 1)
+      equal(#brackets, s_max + 1)
+      for s = s_max, 0, -1 do
+        local bracket, n = brackets[s_max - s + 1], math.ceil((s_max + 1) * eta ^ s / (s + 1))
+        equal(#bracket.trials, s + 1)
+        for i = 0, s do
+          equal(bracket.trials[i + 1], math.floor(n / eta ^ i))
+          equal(bracket.resources[i + 1], math.floor(R / eta ^ (s - i)))
+        end
+      end
+    end
+    equal(hyperband.brackets(81, 3, 9)[1].resources, { 9, 27, 81 })
+  end)
+
+  it("follow each other by the numbers of trials", function()
+    local p = pruners.make{ "hyperband", max_resource = 81 }
+    equal(p:count(), 143)
+    local firsts = {}
+    for number = 1, 286 do
+      local bracket, first = p:bracket_of(number)
+      check(number >= first and number < first + bracket.trials[1], "within")
+      if number == first then firsts[#firsts + 1] = first end
+    end
+    equal(firsts, { 1, 82, 116, 131, 139, 144, 225, 259, 274, 282 })
+  end)
+
+  it("tell their options, and name mistakes", function()
+    equal(tostring(pruners.make{ "hyperband", max_resource = 9 }), "hyperband(factor = 3, max_resource = 9, min_resource = 1)")
+    for _, case in ipairs{
+      { "hyperband", "max_resource is missing" },
+      { { "hyperband", max_resource = 9.5 }, "max_resource is 9.5" },
+      { { "hyperband", max_resource = 0 }, "max_resource is 0" },
+      { { "hyperband", max_resource = 9, factor = 1 }, "factor is 1" },
+      { { "hyperband", max_resource = 9, min_resource = 10 }, "min_resource is 10 and max_resource is 9" },
+      { { "hyperband", max_resource = 9, eta = 3 }, "option of pruner hyperband 'eta'" },
+      { { "hyperband", max_resource = 2 ^ 40 // 1 | 0 }, "at most 2^31" },
+      { "hyperbant", "did you mean 'hyperband'?" },
+    } do raises(function() pruners.make(case[1]) end, case[2]) end
+  end)
+end)
+
+-- A course of a trial that crosses others; `bad` ones fail, `short` ones end early.
+local function value_at(x, step) return x * (1 - 0.5 ^ step) + math.sin(40 * x) / step end
+
+-- Successive halving of each bracket, plainly: by number the state and the step that a trial came to.
+local function expected(params, R, sign)
+  local by_number, first = {}, 1
+  while first <= #params do
+    for _, bracket in ipairs(hyperband.brackets(R, 3, 1)) do
+      local alive = {}
+      for number = first, math.min(first + bracket.trials[1] - 1, #params) do alive[#alive + 1] = number end
+      local size = #alive
+      for rung, resource in ipairs(bracket.resources) do
+        for _, number in ipairs(alive) do by_number[number] = { state = rung == #bracket.resources and "done" or "pruned", step = resource } end
+        if rung < #bracket.resources then
+          table.sort(alive, function(a, b) return sign * value_at(params[a], resource) > sign * value_at(params[b], resource) end)
+          local keep = math.max(1, math.floor(size / 3 ^ rung))
+          alive = table.move(alive, 1, math.min(keep, #alive), 1, {})
+        end
+      end
+      first = first + bracket.trials[1]
+    end
+  end
+  return by_number
+end
+
+local function compare(results, R, sign)
+  local data = results:columns{ "done", "pruned" }
+  local x, state, reports = data:column("spec", "x"), data:column("spec", "state"), results:reported "m"
+  local wanted = expected(x, R, sign)
+  for number = 1, data.count do
+    equal({ number = number, state = state[number], step = reports[number][#reports[number]].step },
+      { number = number, state = wanted[number].state, step = wanted[number].step })
+    equal(#reports[number], wanted[number].step)
+  end
+  return data.count
+end
+
+local folder = sweeps.capture("mktemp -d"):match "%S+"
+
+local function study(name, options)
+  local o = { name = name, store = folder .. "/r.db", progress = false, workers = 0, space = { x = mr.uniform(0, 1) }, metric = "m",
+    sampler = "random", pruner = { "hyperband", max_resource = 27 },
+    run = function(trial)
+      for step = 1, 27 do trial:report(step, { m = value_at(trial.x, step) }) end
+      return { m = value_at(trial.x, 27) }
+    end }
+  for key, value in pairs(options or {}) do o[key] = value end
+  return mr.sweep(o)
+end
+
+describe("a sweep", function()
+  it("is Algorithm 1, one pass by default", function()
+    equal(compare(study "plain", 27, 1), 49)
+    equal(study("plain"):counts(), { done = 8, pruned = 41 })
+  end)
+
+  it("turns with the direction, goes over several passes, and ends within one", function()
+    for _, trials in ipairs{ 1, 2, 20, 30, 49, 75 } do
+      equal(compare(study("least" .. trials, { direction = "minimize", trials = trials }), 27, -1), trials)
+    end
+  end)
+
+  it("takes the first trials of a grid, and suggestions from earlier brackets", function()
+    local grid = study("grid", { sampler = "grid", space = { x = mr.uniform(0, 1, { points = 60 }) }, trials = 40 })
+    equal(compare(grid, 27, 1), 40)
+    local tpe = study("tpe", { sampler = { "tpe", startup = 5, generation = 4 }, trials = 60 })
+    equal(compare(tpe, 27, 1), 60)
+    local random = study("random", { trials = 60 })
+    local a, b = tpe:columns{ "done", "pruned" }:column("spec", "x"), random:columns{ "done", "pruned" }:column("spec", "x")
+    for number = 1, 27 do equal(a[number], b[number]) end  -- of the first bracket there are no results
+    check(a[28] ~= b[28] and a[60] ~= b[60], "later ones are suggested")
+  end)
+
+  it("goes on without those that failed, and counts those that ended early", function()
+    local r = study("odd", { retry = 1, pruner = { "hyperband", max_resource = 9 }, run = function(trial)
+      for step = 1, 9 do
+        if trial.number % 4 == 0 and step == 1 or trial.number == 2 and step == 2 and trial.attempt == 1 then error "bad" end
+        if trial.number == 3 and step == 1 then return { m = 2 } end  -- the best, without a report
+        trial:report(step, { m = trial.number == 5 and 5 or trial.number == 2 and 4 or -trial.number })
+      end
+      return { m = -trial.number }
+    end })
+    -- brackets of 9, 5 and 3; of the first one 3 go on from step 1: 5, 2 (which fails there once) and 3, which has ended; then 5 alone
+    local states = {}
+    for i, row in ipairs(r:trials{ columns = { "number", "state" } }.rows) do states[i] = row[2] end
+    equal(states, { "pruned", "pruned", "done", "failed", "done", "pruned", "pruned", "failed", "pruned",
+      "done", "pruned", "failed", "pruned", "pruned", "done", "failed", "done" })
+    equal(#r:reports(2).m.steps, 3)
+  end)
+
+  it("of sparse reports goes by the first at or after a rung", function()
+    local r = study("sparse", { pruner = { "hyperband", max_resource = 27 }, trials = 27, run = function(trial)
+      for step = 5, 30, 5 do trial:report(step, { m = trial.number + step / 100 }) end
+      return { m = trial.number }
+    end })
+    local last = {}
+    for number, reports in pairs(r:reported "m") do last[reports[#reports].step] = (last[reports[#reports].step] or 0) + (number > 0 and 1 or 0) end
+    -- rungs 1 and 3 are passed at step 5 by all 27, 9 at step 10 by 3; 1 runs to its end
+    equal(last, { [5] = 24, [10] = 2, [30] = 1 })
+  end)
+end)
+
+local script = [[
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local args = mr.args{ workers = 2, wait = 0.001, retry = 0, checkpoint = false }
+mr.sweep{ name = "study", store = "r.db", workers = args.workers, retry = args.retry, seed = 4, progress = false, sampler = "random",
+  space = { x = mr.uniform(0, 1) }, metric = "m", pruner = { "hyperband", max_resource = 27 },
+  run = function(trial)
+    local from = 0
+    if args.checkpoint then
+      local file = io.open(trial.checkpoint .. "/step", "r")
+      if file then from = file:read "n" file:close() end
+    end
+    for step = from + 1, 27 do
+      core.wait_for({}, args.wait)
+      local log <close> = io.open("ran.log", "a")
+      log:write(trial.number, " ", step, "\n")
+      if args.checkpoint then
+        local file <close> = io.open(trial.checkpoint .. "/step", "w")
+        file:write(step)
+      end
+      trial:report(step, { m = trial.x * (1 - 0.5 ^ step) + math.sin(40 * trial.x) / step })
+    end
+    return { m = trial.x }
+  end }
+]]
+
+describe("workers and kills", function()
+  local function program(name, body)
+    it(name, function()
+      if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+      sweeps.in_folder(body, script)
+    end)
+  end
+  local function check_whole(at)
+    local results = mr.results(at .. "/r.db")
+    equal(results:counts(), { done = 8, pruned = 41 })
+    equal(compare(results, 27, 1), 49)
+    return sweeps.table_at(at)
+  end
+
+  program("change nothing in what is kept", function(at)
+    local tables = {}
+    for i, workers in ipairs{ 0, 1, 3 } do
+      os.execute(("rm -rf %s/r.db*"):format(at))
+      equal((sweeps.run(at, "sweep.lua", ("--workers %d --wait 0"):format(workers))), 0)
+      tables[i] = check_whole(at)
+    end
+    equal(tables[2], tables[1])
+    equal(tables[3], tables[1])
+    os.execute(("rm -rf %s/r.db*"):format(at))
+    for i = 1, 6 do
+      local id = sweeps.start(at, "sweep.lua", i == 6 and "--wait 0" or nil)
+      if i < 6 then
+        sweeps.wait(0.1 + 0.06 * i)
+        sweeps.signal(id, i % 2 == 0 and "INT" or "KILL")
+      end
+      sweeps.finish(at)
+    end
+    equal((sweeps.run(at, "sweep.lua", "--wait 0")), 0)
+    equal(check_whole(at), tables[1])
+  end)
+
+  program("go on from checkpoints, and run each step once", function(at)
+    equal((sweeps.run(at, "sweep.lua", "--wait 0 --checkpoint")), 0)
+    check_whole(at)
+    local counts, steps = {}, 0
+    for line in sweeps.read(at .. "/ran.log"):gmatch "[^\n]+" do
+      check(not counts[line], line .. " ran twice")
+      counts[line], steps = true, steps + 1
+    end
+    -- the paper's budget: 27 + 9*2 + 3*6 + 1*18, 12*3 + 4*6 + 1*18, 6*9 + 2*18, 4*27
+    equal(steps, 27 + 18 + 18 + 18 + 36 + 24 + 18 + 54 + 36 + 108)
+  end)
+end)
+
+it("the folder of this spec goes", function() check(os.execute("rm -rf " .. folder)) end)
