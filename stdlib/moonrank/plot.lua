@@ -3,6 +3,7 @@ local check = require "moonrank.check"
 local figure = require "moonrank.plot.figure"
 local grids = require "moonrank.plot.grids"
 local marks = require "moonrank.plot.marks"
+local parallel = require "moonrank.plot.parallel"
 
 local M = {}
 
@@ -105,6 +106,32 @@ function M.bars(options) return one("bars", grids.bars, options) end
 ---@return mr.Figure
 ---Example: `mr.plot.heatmap{values = {{1, 2, 3}, {4, 5, 6}}}   --> mr.Figure heatmap: 2 x 3`
 function M.heatmap(options) return one("heatmap", grids.heatmap, options) end
+
+---@class mr.plot.Coordinate
+---@field name? string
+---@field values (number|string)[]|mr.Tensor   one for each line; NaN where it does not apply: the line passes below, and ends before the last axis
+---@field log? boolean
+---@field range? number[]   {lowest, highest}
+---@field ticks? number[]   default: round numbers
+
+---@class mr.plot.Parallel
+---@field axes mr.plot.Coordinate[]
+---@field color number[]|mr.Tensor   one for each line
+---@field groups? string[]    one for each line: lines of the group "" have colours, others the look of their group, named in the legend
+---@field minimize? boolean   less is better: the best lines are the darkest ones, on top of others
+---@field zlabel? string      of the colours
+---@field zrange? number[]
+---@field title? string
+---@field caption? string
+---@field legend? "auto"|"legend"|"none"
+---@field width? integer      default 120 for each axis and 120, at least 640
+---@field height? integer     default 420
+
+---Parallel coordinates: an axis for each coordinate, with its own values, and a line for each row, coloured by a number.
+---@param options mr.plot.Parallel
+---@return mr.Figure
+---Example: `mr.plot.parallel{axes = {{name = "lr", values = {0.1, 0.01}, log = true}, {values = {"ap", "rr"}}}, color = {1, 2}}   --> mr.Figure parallel: 2 lines, 2 axes`
+function M.parallel(options) return one("parallel", parallel.parallel, options) end
 
 local none = check.none
 local facet_options = { columns = none, title = none, caption = none, legend = "auto", width = none, height = none }

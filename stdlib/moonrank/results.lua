@@ -269,11 +269,13 @@ function Results:curves(options)
   return require("moonrank.results.pictures").curves(self, o)
 end
 
----A figure of combinations: a line per trial over the parameters' axes, the best tenth on top.
----@param options? { value?: string, where?: table<string, any>, trials?: integer }
+---A figure of combinations in parallel coordinates: an axis for each parameter, with its own values (logarithmic where the space is), and one for
+---the number; a line for each completed trial, coloured by the number, the best tenth on top. Pruned trials and those that failed are lines without a
+---colour, which end before the number. Where a parameter does not apply its axis is passed at "none".
+---@param options? { value?: string, where?: table<string, any>, trials?: integer }  trials: only so many of the completed ones, the best
 ---@return mr.Figure
 function Results:parallel(options)
-  local o = check.options("results:parallel", options, { value = "value", where = {}, trials = 60 })
+  local o = check.options("results:parallel", options, { value = "value", where = {}, trials = check.none })
   return require("moonrank.results.pictures").parallel(self, o)
 end
 

@@ -189,6 +189,7 @@ function Figure:__tostring()
   local o = self._
   local title = o.title or #o.panels == 1 and o.panels[1].title
   local what = #o.panels > 1 and #o.panels .. " panels" or #o.panels[1].entries .. " series"
+  if o.kind == "parallel" then what = ("%d lines, %d axes"):format(o.panels[1].count, #o.panels[1].coordinates) end
   if o.kind == "heatmap" then what = ("%d x %d"):format(#o.panels[1].y.categories, #o.panels[1].x.categories) end
   return ("mr.Figure %s: %s%s"):format(o.kind, what, title and (", '%s'"):format(title) or "")
 end

@@ -122,6 +122,7 @@ function M.bars(given)
 end
 
 local viridis = { "#440154", "#472D7B", "#3B528B", "#2C728E", "#21918C", "#28AE80", "#5EC962", "#ADDC30", "#FDE725" }
+M.viridis = viridis
 local blue_red = { "#2166AC", "#67A9CF", "#D1E5F0", "#F7F7F7", "#FDDBC7", "#EF8A62", "#B2182B" }
 
 local function channels(hex)

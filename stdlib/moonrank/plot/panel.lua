@@ -68,7 +68,7 @@ local function axis(page, name, it, ticks, style)
   if it.log then lo, hi = lo * (1 - 1e-6), hi * (1 + 1e-6) end
   page.add("set %srange [%s:%s]", name, number(it.down and hi or lo), number(it.down and lo or hi))
   page.add("%s logscale %s", it.log and "set" or "unset", name)
-  page.add("set %stics %s %s", name, style, tick_list(ticks))
+  page.add(#ticks > 0 and "set %stics %s %s" or "unset %stics", name, style, tick_list(ticks))  -- () would be gnuplot's own choice
   long_labels(page, name, ticks, style:find("rotate by 35", 1, true))
 end
 
@@ -219,6 +219,7 @@ function M.draw(page, panel, region, plan, o)
   references(page, panel, box)
   axes(page, panel, plan, o, box)
   if panel.z then colors(page, panel, plan, box) end
+  if panel.over then panel.over(page, panel, box) end
   plot_command(page, panel, box)
 end
 

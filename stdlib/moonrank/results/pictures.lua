@@ -1,5 +1,6 @@
 -- Figures of a study: the effect of a parameter, the course of trials, the best combinations.
 local check = require "moonrank.check"
+local axes = require "moonrank.results.axes"
 local pivot = require "moonrank.results.pivot"
 
 local M = {}
@@ -7,13 +8,6 @@ local M = {}
 local function metric_of(results, value) return value == "value" and results.study.metric or value end
 
 local function finite(value) return type(value) == "number" and value - value == 0 end
-
--- Whether numbers are drawn by their logarithms: positive, and over two powers of ten or more.
-local function ratios(values)
-  local low, high = math.huge, 0
-  for _, value in ipairs(values) do low, high = math.min(low, value), math.max(high, value) end
-  return low > 0 and high / low >= 100
-end
 
 ---A parameter's values and their results: points for numbers, bars of means with standard deviations for names.
 ---@return mr.Figure
@@ -31,7 +25,7 @@ function M.marginal(results, name, o)
   end
   if #x == 0 then check.fail("%s: no trial has both %s and %s", where, name, o.value) end
   local label = metric_of(results, o.value)
-  if numeric then return plot.scatter{ x = x, y = y, xlabel = name, ylabel = label, xlog = ratios(x), title = results.name } end
+  if numeric then return plot.scatter{ x = x, y = y, xlabel = name, ylabel = label, xlog = axes.ratios(x), title = results.name } end
   local categories, means, errors = {}, {}, {}
   for i, group in ipairs(data:groups(where, { name }, rows)) do
     local values = {}
@@ -88,52 +82,50 @@ function M.curves(results, o)
   return plot.lines{ series = series, xlabel = "step", ylabel = name, title = results.name }
 end
 
--- Positions of values on an axis from 0 to 1: numbers by size (or their logarithms), names in their order.
-local function axis(column, rows)
-  local values, numeric = {}, true
-  for _, row in ipairs(rows) do
-    if column[row] ~= nil then
-      values[#values + 1] = column[row]
-      numeric = numeric and type(column[row]) == "number"
+-- Rows of trials for parallel coordinates: completed ones, the best first, then pruned ones and those that failed.
+local function rows_of(results, data, o)
+  local state, done, others = data:column("results:parallel", "state"), {}, {}
+  local value = data:column("results:parallel", o.value)
+  for _, row in ipairs(data:rows("results:parallel", o.where)) do
+    if state[row] ~= "done" then others[#others + 1] = row
+    elseif finite(value[row]) then done[#done + 1] = row
     end
   end
-  local position = {}
-  if numeric then
-    local scale = ratios(values) and math.log or function(x) return x end
-    for _, value in ipairs(values) do position[value] = scale(value) end
-  else
-    local seen = {}
-    for _, value in ipairs(values) do seen[tostring(value)] = value end
-    for i, text in ipairs(check.names(seen)) do position[seen[text]] = i end
-  end
-  local low, high = math.huge, -math.huge
-  for _, x in pairs(position) do low, high = math.min(low, x), math.max(high, x) end
-  return function(value) return value == nil and 0 / 0 or high > low and (position[value] - low) / (high - low) or 0.5 end
+  local rows = results:order(data, done, o.value)
+  if #rows == 0 then check.fail("results:parallel: no trial was completed") end
+  if o.trials then return table.move(rows, 1, math.min(o.trials, #rows), 1, {}) end
+  return table.move(others, 1, #others, #rows + 1, rows)
 end
 
----Parallel coordinates: one axis per parameter and one for the value, a line per trial, the best ones on top.
+local function coordinate(results, data, name, rows)
+  local column = data:column("results:parallel", name)
+  local axis = axes.of(results.study.space, name, column, rows)
+  if not axis then return nil end
+  local values = {}
+  for i, row in ipairs(rows) do
+    values[i] = column[row] == nil and 0 / 0 or axis.categories and tostring(column[row]) or column[row]
+  end
+  return { name = name, values = values, log = axis.log, ticks = axis.levels, range = axis.low and axis.high > axis.low
+    and { axis.low, axis.high } or nil }
+end
+
+---Parallel coordinates: an axis for each parameter, with its own values, and one for the number; a line for each trial, coloured by the number.
 ---@return mr.Figure
 function M.parallel(results, o)
   local where = "results:parallel"
-  local plot, data = require "moonrank.plot", results:columns()
-  local rows = {}
-  for _, row in ipairs(results:order(data, data:rows(where, o.where), o.value)) do
-    if #rows < o.trials then rows[#rows + 1] = row end
+  if o.trials ~= nil then check.integer_from(where, o, "trials", 1) end
+  local data = results:columns{ "done", "pruned", "failed", "killed" }
+  local rows, list, colors, groups = rows_of(results, data, o), {}, {}, {}
+  for _, name in ipairs(data.params) do list[#list + 1] = coordinate(results, data, name, rows) end
+  local value, state = data:column(where, o.value), data:column(where, "state")
+  for i, row in ipairs(rows) do
+    groups[i] = state[row] == "done" and "" or state[row]
+    colors[i] = groups[i] == "" and value[row] or 0 / 0  -- what a pruned trial reported last is no result
   end
-  if #rows == 0 then check.fail("%s: no trial was completed", where) end
-  local names, axes, series = { table.unpack(data.params) }, {}, {}
-  names[#names + 1] = o.value
-  for c, name in ipairs(names) do axes[c] = axis(data:column(where, name), rows) end
-  local best = math.max(1, #rows // 10)
-  for i = #rows, 1, -1 do
-    local y = {}
-    for c, name in ipairs(names) do y[c] = axes[c](data:column(where, name)[rows[i]]) end
-    series[#series + 1] = { y = y, color = i <= best and 2 or 1, style = i <= best and "solid" or "dotted",
-      name = i == 1 and "the best" or i == #rows and "others" or nil }
-  end
-  local lines = {}
-  for c, name in ipairs(names) do lines[c] = { c, metric_of(results, name) } end
-  return plot.lines{ series = series, vlines = lines, ylabel = "lowest to highest", title = results.name, legend = "legend" }
+  local label = metric_of(results, o.value)
+  list[#list + 1] = { name = label, values = colors }
+  return require("moonrank.plot").parallel{ axes = list, color = colors, groups = groups, zlabel = label,
+    minimize = results:sign(o.value) < 0, title = results.name }
 end
 
 return M

@@ -1,0 +1,215 @@
+-- Parallel coordinates: an axis with its own values for each coordinate, a line for each row, coloured by a number.
+local check = require "moonrank.check"
+local grids = require "moonrank.plot.grids"
+local layout = require "moonrank.plot.layout"
+local marks = require "moonrank.plot.marks"
+local scale = require "moonrank.plot.scale"
+local series = require "moonrank.plot.series"
+local text = require "moonrank.plot.text"
+
+local M = {}
+
+local none = check.none
+local where = "mr.plot.parallel"
+local below = -0.1  -- where lines pass an axis that does not apply to them
+
+-- Looks of groups of lines that have no colour of their own; the first, of the largest group, is the faintest.
+local looks = { { "#C8C8C8", "1" }, { "#C0392B", "(3,4)" }, { "#777777", "(8,3)" }, { "#C0392B", "(9,4)" } }
+
+---A name cut in its middle, so that it is no wider than this many pixels.
+---@param words string
+---@param size number    of the font
+---@param pixels number
+---@return string
+---Example: `require("moonrank.plot.parallel").cut("smooth_rank_direct", 11, 80)   --> smooth…irect`
+function M.cut(words, size, pixels)
+  words = words:gsub("\n", " ")
+  local length = utf8.len(words)
+  local kept = length
+  local function part(from, to) return from > to and "" or words:sub(utf8.offset(words, from), utf8.offset(words, to + 1) - 1) end
+  local shown = words
+  while kept > 2 and text.width(shown, size) > pixels do
+    kept = kept - 1
+    local head = (kept + 1) // 2
+    shown = part(1, head) .. "…" .. part(length - (kept - head) + 1, length)
+  end
+  return shown
+end
+
+local function number_axis(who, each, values)
+  local it = scale.axis(where, { name = who, log = each.log, range = each.range, values = values, pad = 0 })
+  it.whole = it.whole and not each.log
+  if each.ticks then
+    it.levels = series.numbers(where, "ticks of " .. who, each.ticks)
+  end
+  return it
+end
+
+-- An axis as given: where each line crosses it, from 0 to 1, nil where it does not apply.
+local function read_axis(given, i)
+  local each = check.options(("%s (axis %d)"):format(where, i), given, { name = none, values = none, log = false, range = none, ticks = none })
+  local who = each.name ~= nil and ("axis '%s'"):format(tostring(each.name)) or "axis " .. i
+  if type(each.values) == "userdata" then each.values = series.numbers(where, "values of " .. who, each.values) end
+  if type(each.values) ~= "table" or #each.values == 0 then check.fail("%s: %s has no values", where, who) end
+  local names, numbers, found = {}, {}, {}
+  for k, value in ipairs(each.values) do
+    if type(value) == "string" then names[value] = true
+    elseif math.type(value) == nil then check.fail("%s: value %d of %s is a %s, expected a number or a text", where, k, who, type(value))
+    elseif scale.finite(value) then numbers[#numbers + 1] = value
+    end
+  end
+  local words = check.names(names)
+  if #words > 0 and #numbers > 0 then check.fail("%s: %s has numbers and words, expected one of them", where, who) end
+  local it
+  if #words > 0 then
+    it = { lo = 1, hi = #words, log = false, categories = words }
+    if #words == 1 then it.lo, it.hi = 0, 2 end
+    for k, word in ipairs(words) do names[word] = k end
+  else
+    it = number_axis(who, each, numbers)
+  end
+  it.label = each.name ~= nil and tostring(each.name) or tostring(i)
+  for k, value in ipairs(each.values) do
+    local at = names[value] or value
+    found[k] = scale.shows(it, at) and scale.position(it, at) or false
+  end
+  return it, found
+end
+
+-- Rows of a data block for some lines: axis, height, colour. On the last axis a line without a value ends before it.
+local function rows_of(lines, positions, colors)
+  local rows = {}
+  for _, k in ipairs(lines) do
+    if #rows > 0 then rows[#rows + 1] = false end
+    for c, found in ipairs(positions) do
+      if found[k] or c < #positions then rows[#rows + 1] = { c, found[k] or below, colors and colors[k] } end
+    end
+  end
+  return rows
+end
+
+-- Few lines are thick, many thin.
+local function width_of(count) return count <= 30 and 2 or count <= 300 and 1.2 or count <= 2000 and 0.7 or 0.4 end
+
+local function add_layers(panel, o, positions, colors)
+  local colored, groups = {}, {}
+  for k = 1, #positions[1] do
+    local name = o.groups and o.groups[k] or ""
+    if name == "" and scale.finite(colors[k]) then
+      colored[#colored + 1] = k
+    else
+      name = name == "" and "no " .. (o.zlabel or "value") or name
+      groups[name] = groups[name] or {}
+      table.insert(groups[name], k)
+    end
+  end
+  if #colored == 0 then check.fail("%s: no line has a colour: every entry of color is NaN or infinite, or of a group", where) end
+  local names = check.names(groups)
+  table.sort(names, function(a, b)
+    if #groups[a] ~= #groups[b] then return #groups[a] > #groups[b] end
+    return a < b
+  end)
+  for i, name in ipairs(names) do
+    local look = looks[(i - 1) % #looks + 1]
+    local entry = { name = name, rgb = look[1], dash = look[2], mark = "line" }
+    panel.entries[i] = entry
+    panel.layers[#panel.layers + 1] = { rows = rows_of(groups[name], positions), using = "1:2", text = "lines", entry = entry,
+      with = ("lines lw %g lc rgb '%s' dt %s"):format(width_of(#positions[1]), look[1], look[2]) }
+  end
+  local sign = o.minimize and -1 or 1
+  table.sort(colored, function(a, b)
+    if colors[a] ~= colors[b] then return sign * colors[a] < sign * colors[b] end
+    return a < b
+  end)
+  local best = math.max(1, #colored // 10)
+  for part, width in ipairs{ width_of(#colored), math.max(1.2, width_of(#colored)) } do
+    local lines = table.move(colored, part == 1 and 1 or #colored - best + 1, part == 1 and #colored - best or #colored, 1, {})
+    panel.layers[#panel.layers + 1] = { rows = rows_of(lines, positions, colors), using = "1:2:3", text = "lines",
+      with = ("lines lw %g lc palette"):format(width) }
+  end
+  return colored
+end
+
+-- Ticks of an axis of this many pixels, with their positions from 0 to 1; those too near to the one before are left out.
+local function ticks_of(it, pixels)
+  local ticks = {}
+  if it.levels then
+    for i, level in ipairs(it.levels) do ticks[i] = { at = level, text = ("%.6g"):format(level) } end
+  else
+    ticks = scale.ticks(it, math.max(2, pixels // 45))
+  end
+  local every = it.categories and math.max(1, math.ceil(layout.small_line * #ticks / pixels)) or 1
+  local shown, last = {}, nil
+  for i, tick in ipairs(ticks) do
+    local at = scale.position(it, tick.at)
+    if (i - 1) % every == 0 and at >= -1e-9 and at <= 1 + 1e-9 and (not last or (at - last) * pixels >= layout.small_line - 1) then
+      shown[#shown + 1], last = { at = at, text = tick.text }, at
+    end
+  end
+  return shown
+end
+
+-- The axes over the lines, their words on white.
+local function draw_axes(page, panel, box)
+  page.add("set style textbox opaque margins 0.4,0.2 fillcolor rgb '#FFFFFF' noborder")
+  local function y_at(at) return box.y + box.h * (1 - scale.position(panel.y, at)) end
+  local room = box.w / (panel.x.hi - panel.x.lo) * 0.72
+  for c, it in ipairs(panel.coordinates) do
+    local x = box.x + box.w * scale.position(panel.x, c)
+    local function words(at, shown)
+      page.add("set arrow from %s to %s nohead lw 1 lc rgb '#333333' front", page.at(x - 4, y_at(at)), page.at(x, y_at(at)))
+      page.add("set label %s at %s right font 'sans,%d' tc rgb '#222222' front boxed", text.quote_line(shown), page.at(x - 7, y_at(at)),
+        layout.small_font)
+    end
+    page.add("set arrow from %s to %s nohead lw 1.2 lc rgb '#333333' front", page.at(x, y_at(0)), page.at(x, y_at(1)))
+    for _, tick in ipairs(ticks_of(it, box.h / (panel.y.hi - panel.y.lo))) do words(tick.at, M.cut(tick.text, layout.small_font, room)) end
+    if it.gaps then words(below, "none") end
+  end
+end
+
+local function check_lengths(o, positions)
+  for i, found in ipairs(positions) do
+    if #found ~= #positions[1] then
+      check.fail("%s: axis %d has %d values, the first has %d, expected as many", where, i, #found, #positions[1])
+    end
+  end
+  for _, name in ipairs{ "color", "groups" } do
+    if o[name] and #o[name] ~= #positions[1] then
+      check.fail("%s: %s has %d entries for %d lines, expected as many", where, name, #o[name], #positions[1])
+    end
+  end
+end
+
+---Parallel coordinates; see mr.plot.parallel.
+function M.parallel(given)
+  local o = check.options(where, given, { title = none, caption = none, legend = "auto", width = none, height = 420, axes = none,
+    color = none, groups = none, zlabel = none, zrange = none, minimize = false })
+  if type(o.axes) ~= "table" or #o.axes == 0 then check.fail("%s: axes is missing: give axes = {{name = ..., values = ...}, ...}", where) end
+  o.width = o.width or math.max(640, 120 * #o.axes + 120)
+  local panel = marks.panel(where, "parallel", o)
+  local positions = {}
+  panel.coordinates = {}
+  for i, each in ipairs(o.axes) do panel.coordinates[i], positions[i] = read_axis(each, i) end
+  if o.color == nil then check.fail("%s: color is missing: a number for each line", where) end
+  local colors = series.numbers(where, "color", o.color)
+  check_lengths(o, positions)
+  local colored = add_layers(panel, o, positions, colors)
+  local shown, gaps, names = {}, false, {}
+  for i, k in ipairs(colored) do shown[i] = colors[k] end
+  for c, it in ipairs(panel.coordinates) do
+    names[c] = it.label
+    for _, at in ipairs(c < #positions and positions[c] or {}) do it.gaps = it.gaps or at == false end
+    gaps = gaps or it.gaps
+  end
+  panel.x = { lo = 0.35, hi = #names + 0.12, log = false, categories = names }
+  panel.y = { lo = gaps and below - 0.06 or -0.05, hi = 1.05, log = false, categories = {} }
+  panel.z = scale.axis(where, { name = "z", range = o.zrange, values = shown, pad = 0 })
+  panel.z.label, panel.palette = o.zlabel, {}
+  -- the best is dark, which is seen best on white
+  for i, rgb in ipairs(grids.viridis) do panel.palette[o.minimize and i or #grids.viridis - i + 1] = rgb end
+  if #panel.entries > 0 and panel.legend == "auto" then panel.legend = "legend" end
+  panel.over, panel.count = draw_axes, #positions[1]
+  return panel, o
+end
+
+return M

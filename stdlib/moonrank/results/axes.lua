@@ -1,0 +1,73 @@
+-- The axis of a parameter or of a number of trials: its kind, its ends, whether equal ratios count alike.
+local described = require "moonrank.sweep.described"
+
+local M = {}
+
+---@class mr.results.Axis
+---@field name string
+---@field categories? string[]   of what is no number, sorted
+---@field levels? number[]       of a choice of numbers: each of them, sorted
+---@field low? number            of numbers, from the space or, beyond it, from the trials
+---@field high? number
+---@field log boolean
+---@field step? integer
+
+local function finite(value) return type(value) == "number" and value - value == 0 end
+
+---Whether numbers are drawn by their logarithms: positive, and the largest at least so many times the smallest.
+---@param values number[]
+---@param times? number  default 100
+---@return boolean
+---Example: `require("moonrank.results.axes").ratios{1, 20, 300}   --> true`
+function M.ratios(values, times)
+  local low, high = math.huge, 0
+  for _, value in ipairs(values) do low, high = math.min(low, value), math.max(high, value) end
+  return low > 0 and high / low >= (times or 100)
+end
+
+local function distinct(values)
+  local seen, list = {}, {}
+  for _, value in ipairs(values) do
+    if not seen[value] then list[#list + 1] = value end
+    seen[value] = true
+  end
+  table.sort(list)
+  return list
+end
+
+local function numbers(axis, values, part)
+  if part and part.kind == "choice" then
+    axis.levels, axis.log = distinct(values), M.ratios(values, 10)
+  elseif part then
+    axis.low, axis.high, axis.log, axis.step = part.low, part.high, part.log, part.step
+  end
+  axis.low, axis.high = math.min(axis.low or values[1], table.unpack(distinct(values), 1, 1)), axis.high or values[1]
+  for _, value in ipairs(values) do axis.high = math.max(axis.high, value) end
+  if axis.low <= 0 then axis.log = false end
+  return axis
+end
+
+---The axis of a parameter over some trials; nil where none has it.
+---@param space string   the description of the study's space
+---@param name string
+---@param column any[]
+---@param rows integer[]
+---@return mr.results.Axis?
+function M.of(space, name, column, rows)
+  local values, numeric = {}, true
+  for _, row in ipairs(rows) do
+    local value = column[row]
+    if value ~= nil then
+      values[#values + 1] = value
+      numeric = numeric and finite(value)
+    end
+  end
+  if #values == 0 then return nil end
+  local axis = { name = name, log = false }
+  if numeric then return numbers(axis, values, described.read(space)[name]) end
+  for i, value in ipairs(values) do values[i] = tostring(value) end
+  axis.categories = distinct(values)
+  return axis
+end
+
+return M

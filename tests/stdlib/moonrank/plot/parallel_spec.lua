@@ -1,0 +1,116 @@
+-- Parallel coordinates: where lines cross their axes, which ticks these have, what lines look like; read from gnuplot's script.
+local mr = require "moonrank"
+local parallel = require "moonrank.plot.parallel"
+local test = require "moonrank.test"
+local text = require "moonrank.plot.text"
+local describe, it, equal, near, check, raises = test.describe, test.it, test.equal, test.near, test.check, test.raises
+
+local nan = 0 / 0
+
+-- The data blocks of a script: lists of lines, each a list of {axis, height, colour}.
+local function blocks(script)
+  local all = {}
+  for body in script:gmatch "<< EOD\n(.-)EOD" do
+    local lines = { {} }
+    for row in body:gmatch "([^\n]*)\n" do
+      if row == "" then lines[#lines + 1] = {} else
+        local point = {}
+        for cell in row:gmatch "%S+" do point[#point + 1] = tonumber(cell) end
+        table.insert(lines[#lines], point)
+      end
+    end
+    all[#all + 1] = lines
+  end
+  return all
+end
+
+-- The words on axes, in their order.
+local function words(script)
+  local found = {}
+  for word in script:gmatch "set label '([^\n]-)' at [^\n]- boxed" do found[#found + 1] = word end
+  return found
+end
+
+describe("lines", function()
+  it("cross each axis at their value: linear, logarithmic, by name", function()
+    local f = mr.plot.parallel{ color = { 3, 1 }, axes = { { name = "a", values = { 2, 4 } }, { name = "lr", values = { 0.1, 0.001 }, log = true,
+      range = { 0.0001, 1 } }, { name = "loss", values = { "rr", "ap" } } } }
+    local all = blocks(f:script())
+    equal(#all, 2)  -- the best tenth on top
+    near(all[1][1][2][2], 0.25, 1e-9)
+    equal(all[1][1][1], { 1, 1, 1 })
+    equal(all[1][1][3], { 3, 0, 1 })
+    equal(all[2][1][1], { 1, 0, 3 })
+    near(all[2][1][2][2], 0.75, 1e-9)
+    equal(all[2][1][3], { 3, 1, 3 })
+  end)
+
+  it("pass below an axis that does not apply, and end before the last one", function()
+    local f = mr.plot.parallel{ color = { 1, 2, nan }, groups = { "", "", "failed" },
+      axes = { { values = { 1, 2, 3 } }, { values = { nan, 5, nan } }, { name = "m", values = { 1, 2, nan } } } }
+    local script = f:script()
+    local all = blocks(script)
+    equal(#all[1][1], 2)
+    check(all[1][1][2][2] < 0 and all[2][1][2][2] < 0, "below")
+    check(table.concat(words(script), " "):find "none", "its name")
+    check(script:find("'failed'", 1, true), "in the legend")
+  end)
+
+  it("are dark where they are the best, on top of others", function()
+    local axes = { { values = { 1, 2, 3 } } }
+    for _, minimize in ipairs{ true, false } do
+      local script = mr.plot.parallel{ axes = axes, color = { 5, 7, 6 }, minimize = minimize }:script()
+      local all = blocks(script)
+      equal(all[#all][1][1][3], minimize and 5 or 7)
+      equal(script:match "palette defined %(0 '(#%x+)'", minimize and "#440154" or "#FDE725")
+    end
+  end)
+
+  it("are many, or one", function()
+    local values, color = {}, {}
+    for i = 1, 5000 do values[i], color[i] = i % 97, (i * 7919) % 5000 end
+    local all = blocks(mr.plot.parallel{ axes = { { values = values }, { values = color } }, color = color }:script())
+    equal(#all[1] + #all[2], 5000)
+    equal(#blocks(mr.plot.parallel{ axes = { { values = { 3 } }, { values = { "x" } } }, color = { 1 } }:script())[1], 1)
+  end)
+end)
+
+describe("ticks", function()
+  it("are real values: whole numbers, powers, given ones, names", function()
+    local function of(axis) return words(mr.plot.parallel{ axes = { axis }, color = axis.color or { 1, 2 } }:script()) end
+    equal(of{ values = { 1, 3 } }, { "1", "2", "3" })
+    equal(of{ values = { 1e-4, 1e-1 }, log = true }, { "0.0001", "0.001", "0.01", "0.1" })
+    equal(of{ values = { 16, 1024 }, log = true, ticks = { 16, 64, 256, 1024 } }, { "16", "64", "256", "1024" })
+    equal(of{ values = { "ndcg", "ap" } }, { "ap", "ndcg" })
+  end)
+
+  it("stay apart where there are many", function()
+    local names, color = {}, {}
+    for i = 1, 200 do names[i], color[i] = ("category %03d"):format(i), i end
+    local found = words(mr.plot.parallel{ axes = { { values = names } }, color = color }:script())
+    check(#found > 5 and #found < 35, #found)
+  end)
+
+  it("cut long names in the middle, to a width", function()
+    equal(parallel.cut("ap", 11, 100), "ap")
+    for _, name in ipairs{ "a_very_long_name_of_a_loss_function", "größenordnungsmäßig", ("x"):rep(400) } do
+      local cut = parallel.cut(name, 11, 80)
+      check(text.width(cut, 11) <= 80 and utf8.len(cut) >= 5, cut)
+      equal(cut:sub(1, 3), name:sub(1, 3))
+      equal(cut:sub(-1), name:sub(-1))
+    end
+  end)
+end)
+
+it("mistakes are named", function()
+  for _, case in ipairs{
+    { {}, "axes is missing" },
+    { { axes = { { values = { 1 } } } }, "color is missing" },
+    { { axes = { { values = { 1 } } }, color = { 1, 2 } }, "color has 2 entries for 1 lines" },
+    { { axes = { { values = { 1 } }, { values = { 1, 2 } } }, color = { 1 } }, "axis 2 has 2 values, the first has 1" },
+    { { axes = { { values = { 1, "x" }, name = "lr" } }, color = { 1, 2 } }, "axis 'lr' has numbers and words" },
+    { { axes = { { values = { true } } }, color = { 1 } }, "value 1 of axis 1 is a boolean" },
+    { { axes = { { values = { 1 } } }, color = { nan } }, "no line has a colour" },
+    { { axes = { { values = { 1 }, logg = true } }, color = { 1 } }, "did you mean 'log'?" },
+  } do raises(function() mr.plot.parallel(case[1]) end, case[2]) end
+end)
