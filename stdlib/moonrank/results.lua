@@ -252,6 +252,28 @@ function Results:compare(options)
   return require("moonrank.results.compare").make(self, o)
 end
 
+---@class mr.ImportanceOptions
+---@field value? string     which number (default: the one that counts)
+---@field step? integer     the number as it was reported by this step, in every trial that came so far: completed and pruned ones alike
+---@field where? table<string, any>
+---@field trees? integer    default 32
+---@field leaf? integer     trials in a leaf, at least (default: one per hundred trials, 1 to 5)
+---@field seed? integer     of the trials that each tree draws (default 1)
+
+---How much each parameter, and each pair of them, matters: its share of the variance of a number over the space, from a forest of regression
+---trees (functional analysis of variance, Hutter, Hoos and Leyton-Brown 2014). Each combination counts as often as the space has it: by logarithms
+---where it is logarithmic, whole numbers and choices alike (choices that no trial had do not count). In a tree means over all other parameters are
+---exact; shares are means over trees, `sd` their standard deviation. A parameter that applies under a condition has no effect where it does not
+---apply. Pruned trials are left out, because their numbers are those of fewer steps, unless `step` compares all at one step.
+---An error where trials are fewer than 10 or than two for each parameter, or the number is the same in all.
+---@param options? mr.ImportanceOptions
+---@return mr.Importance
+function Results:importance(options)
+  local o = check.options("results:importance", options, { value = "value", step = check.none, where = {}, trees = 32, leaf = check.none,
+    seed = 1 })
+  return require("moonrank.results.importance").make(self, o)
+end
+
 ---A figure of a number against a parameter, over all else.
 ---@param name string
 ---@param options? { value?: string, where?: table<string, any> }

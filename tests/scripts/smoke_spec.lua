@@ -34,6 +34,7 @@ local useless = {
   ["quickstart.lua"] = { "--smoke --epochs 3" },
   ["tutorial/a_new_bound.lua"] = { "--smoke --epochs 3" },
   ["study/sweep_template.lua"] = { "--smoke --epochs 3", "--smoke --folds 3" },
+  ["study/which_parameters.lua"] = { "--smoke --epochs 3", "--smoke --users 30" },
   ["study/learning_rates.lua"] = { "--smoke --losses ap", "--smoke --rates 0.1", "--smoke --folds 2", "--smoke --epochs 3" },
   ["thesis/all.lua"] = { "--smoke --samples 10", "--smoke --seeds 2", "--smoke --data ." },
   ["thesis/table_5_1.lua"] = { "--smoke --samples 10", "--smoke --data ." },

@@ -48,3 +48,38 @@ it("learning_rates.lua --smoke: every bound of two losses, and a figure", functi
     equal(results:per_list(1, "ndcg"):size(1), 412)
   end)
 end)
+
+it("which_parameters.lua --smoke: brackets, shares and pictures, the same from the store", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  if not dofile "tests/support/program.lua".has_gnuplot() then return test.skip "no gnuplot" end
+  sweeps.in_folder(function(folder)
+    local script = sweeps.capture("pwd"):match "[^\n]+" .. "/scripts/study/which_parameters.lua"
+    local status, first, err = sweeps.run(folder, script, "--smoke --workers 2")
+    equal(status, 0, err)
+    -- brackets of 9, 5 and 3 settings, of which 1, 1 and 3 get all nine epochs
+    equal(mr.results(folder .. "/results/which_parameters.db"):counts(), { done = 5, pruned = 12 })
+    for _, word in ipairs{ "Made%-up ratings, mr.Importance of valid_ndcg at step 1", "17 trials", "\nlr ", "three and more" } do
+      check(first:find(word), word .. ": " .. first)
+    end
+    local picture = sweeps.read(folder .. "/results/which_parameters.svg")
+    for _, word in ipairs{ "made%-up ratings", "pruned", ">ndcg<", ">0.001<", ">64<", "valid_ndcg" } do check(picture:find(word), word) end
+    check(#sweeps.read(folder .. "/results/importance.svg") > 2000, "bars")
+    local _, again = sweeps.run(folder, script, "--smoke --workers 0")
+    equal(again, first)
+  end)
+end)
+
+it("every script with a store has --force and --retry", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  local found = 0
+  for path in sweeps.capture "ls scripts/*.lua scripts/*/*.lua":gmatch "%S+" do
+    local help = sweeps.capture(("%s %s --help 2>&1"):format(sweeps.moonrank, path))
+    if help:find("--store", 1, true) then
+      found = found + 1
+      for _, option in ipairs{ "--force", "--retry" } do check(help:find(option, 1, true), path .. " has no " .. option) end
+    elseif sweeps.read(path):find("mr.sweep{", 1, true) then
+      check(path:find "/runs.lua$", path .. " has no --store")
+    end
+  end
+  check(found > 15, found .. " scripts with a store")
+end)

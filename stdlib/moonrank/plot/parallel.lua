@@ -47,7 +47,8 @@ end
 
 -- An axis as given: where each line crosses it, from 0 to 1, nil where it does not apply.
 local function read_axis(given, i)
-  local each = check.options(("%s (axis %d)"):format(where, i), given, { name = none, values = none, log = false, range = none, ticks = none })
+  local each = check.options(("%s (axis %d)"):format(where, i), given,
+    { name = none, values = none, log = false, range = none, ticks = none })
   local who = each.name ~= nil and ("axis '%s'"):format(tostring(each.name)) or "axis " .. i
   if type(each.values) == "userdata" then each.values = series.numbers(where, "values of " .. who, each.values) end
   if type(each.values) ~= "table" or #each.values == 0 then check.fail("%s: %s has no values", where, who) end
@@ -184,7 +185,9 @@ end
 function M.parallel(given)
   local o = check.options(where, given, { title = none, caption = none, legend = "auto", width = none, height = 420, axes = none,
     color = none, groups = none, zlabel = none, zrange = none, minimize = false })
-  if type(o.axes) ~= "table" or #o.axes == 0 then check.fail("%s: axes is missing: give axes = {{name = ..., values = ...}, ...}", where) end
+  if type(o.axes) ~= "table" or #o.axes == 0 then
+    check.fail("%s: axes is missing: give axes = {{name = ..., values = ...}, ...}", where)
+  end
   o.width = o.width or math.max(640, 120 * #o.axes + 120)
   local panel = marks.panel(where, "parallel", o)
   local positions = {}

@@ -14,7 +14,10 @@ local function numbers_of(text)
   return tonumber(low), tonumber(high), math.tointeger(tonumber(step))
 end
 
+local kinds = { choice = true, range = true, integer = true, uniform = true, loguniform = true }
+
 local function one(kind, text, conditional)
+  if not kinds[kind] then return nil end
   local found = { kind = kind, log = kind == "loguniform", conditional = conditional }
   if kind == "choice" then return found end
   found.low, found.high, found.step = numbers_of(text)

@@ -33,8 +33,8 @@ end
 
 describe("lines", function()
   it("cross each axis at their value: linear, logarithmic, by name", function()
-    local f = mr.plot.parallel{ color = { 3, 1 }, axes = { { name = "a", values = { 2, 4 } }, { name = "lr", values = { 0.1, 0.001 }, log = true,
-      range = { 0.0001, 1 } }, { name = "loss", values = { "rr", "ap" } } } }
+    local f = mr.plot.parallel{ color = { 3, 1 }, axes = { { name = "a", values = { 2, 4 } },
+      { name = "lr", values = { 0.1, 0.001 }, log = true, range = { 0.0001, 1 } }, { name = "loss", values = { "rr", "ap" } } } }
     local all = blocks(f:script())
     equal(#all, 2)  -- the best tenth on top
     near(all[1][1][2][2], 0.25, 1e-9)

@@ -77,7 +77,8 @@ local function expected(params, R, sign)
       for number = first, math.min(first + bracket.trials[1] - 1, #params) do alive[#alive + 1] = number end
       local size = #alive
       for rung, resource in ipairs(bracket.resources) do
-        for _, number in ipairs(alive) do by_number[number] = { state = rung == #bracket.resources and "done" or "pruned", step = resource } end
+        local state = rung == #bracket.resources and "done" or "pruned"
+        for _, number in ipairs(alive) do by_number[number] = { state = state, step = resource } end
         if rung < #bracket.resources then
           table.sort(alive, function(a, b) return sign * value_at(params[a], resource) > sign * value_at(params[b], resource) end)
           local keep = math.max(1, math.floor(size / 3 ^ rung))
@@ -161,7 +162,10 @@ describe("a sweep", function()
       return { m = trial.number }
     end })
     local last = {}
-    for number, reports in pairs(r:reported "m") do last[reports[#reports].step] = (last[reports[#reports].step] or 0) + (number > 0 and 1 or 0) end
+    for _, reports in pairs(r:reported "m") do
+      local step = reports[#reports].step
+      last[step] = (last[step] or 0) + 1
+    end
     -- rungs 1 and 3 are passed at step 5 by all 27, 9 at step 10 by 3; 1 runs to its end
     equal(last, { [5] = 24, [10] = 2, [30] = 1 })
   end)

@@ -1,0 +1,276 @@
+-- Regression trees over cells of parameters, and how the variance of a tree's function divides among parameters (functional analysis of
+-- variance: Hutter, Hoos and Leyton-Brown 2014). Every tree is constant on boxes of cells, so that its means are sums over boxes.
+local M = {}
+
+---@class mr.results.Dimension
+---@field name string
+---@field codes integer[]    the cell of each trial; 0 where the parameter does not apply
+---@field weights number[]   the share of each cell, 1 together
+---@field ordered boolean    whether cells are split at a place of their order, or any of them from the others
+
+---@class mr.results.Leaf
+---@field value number
+---@field runs table<integer, integer[]>   by dimension: first and last cell of each run of cells; nothing where it holds all
+
+local function whole_box(dimensions)
+  local box = {}
+  for j, each in ipairs(dimensions) do
+    local cells = {}
+    for c = 1, #each.weights do cells[c] = c end
+    box[j] = { cells = cells }
+  end
+  return box
+end
+
+-- Counts and sums of a node by the cells of a dimension, and the cells that have trials; nil where the dimension does not apply to all of the node.
+local function sums_of(grower, dimension, cells, nodes)
+  local counts, sums, weighted, weight, codes = grower.counts, grower.sums, grower.weighted, grower.weight, dimension.codes
+  if dimension.ordered and #nodes < #cells then
+    for i = 1, #nodes do counts[codes[nodes[i]]] = 0 end
+  else
+    for i = 1, #cells do counts[cells[i]] = 0 end
+  end
+  local order = {}
+  for i = 1, #nodes do
+    local k = nodes[i]
+    local c, w = codes[k], weight[k]
+    if c == 0 then return nil end
+    local count = counts[c]
+    if count == 0 then
+      order[#order + 1], counts[c], sums[c] = c, w, weighted[k]
+    else
+      counts[c], sums[c] = count + w, sums[c] + weighted[k]
+    end
+  end
+  return order, counts, sums
+end
+
+-- Puts cells that have trials in their order, or by their means where they have none.
+local function sort_cells(order, counts, sums, ordered)
+  if ordered then return table.sort(order) end
+  table.sort(order, function(a, b)
+    local x, z = sums[a] / counts[a], sums[b] / counts[b]
+    if x ~= z then return x < z end
+    return a < b
+  end)
+end
+
+-- The best split of a dimension: what it explains, how many of the occupied cells are on the left.
+local function best_of(grower, counts, sums, order, total, sum)
+  local left, left_sum, best, at = 0, 0.0, 0.0, nil
+  for i = 1, #order - 1 do
+    left, left_sum = left + counts[order[i]], left_sum + sums[order[i]]
+    local right, right_sum = total - left, sum - left_sum
+    if left >= grower.leaf and right >= grower.leaf then
+      local explained = left_sum * left_sum / left + right_sum * right_sum / right
+      if explained > best then best, at = explained, i end
+    end
+  end
+  return best, at
+end
+
+-- The cells left of a split. Empty cells between neighbours are halved; empty ones without an order go to the side with more trials.
+local function left_cells(dimension, cells, order, at, counts, total)
+  local left, set = 0, {}
+  for i = 1, at do
+    left = left + counts[order[i]]
+    set[order[i]] = true
+  end
+  local last = (order[at] + order[at + 1] - 1) // 2
+  for _, c in ipairs(cells) do
+    if dimension.ordered then set[c] = c <= last or nil
+    elseif counts[c] == 0 then set[c] = 2 * left >= total or nil
+    end
+  end
+  return set
+end
+
+-- The split that explains most of a node's squares; of those that differ by rounding alone, the first.
+local function find_split(grower, nodes, box, total, sum)
+  local rounding = 1e-10 * total  -- numbers have mean square 1
+  local found = { explained = sum * sum / total + rounding }
+  for j, dimension in ipairs(grower.dimensions) do
+    local cells = box[j].cells
+    local order, counts, sums
+    if #cells > 1 then order, counts, sums = sums_of(grower, dimension, cells, nodes) end
+    if order and #order > 1 then
+      sort_cells(order, counts, sums, dimension.ordered)
+      local explained, at = best_of(grower, counts, sums, order, total, sum)
+      if explained > found.explained + rounding then
+        found = { explained = explained, j = j, set = left_cells(dimension, cells, order, at, counts, total) }
+      end
+    end
+  end
+  return found
+end
+
+local function runs_of(cells)
+  local runs = {}
+  for _, c in ipairs(cells) do
+    if runs[#runs] == c - 1 then runs[#runs] = c else runs[#runs + 1], runs[#runs + 2] = c, c end
+  end
+  return runs
+end
+
+local function add_leaf(grower, box, value)
+  local leaf = { value = value, runs = {} }
+  for j, dimension in ipairs(grower.dimensions) do
+    if #box[j].cells < #dimension.weights then leaf.runs[j] = runs_of(box[j].cells) end
+  end
+  grower.leaves[#grower.leaves + 1] = leaf
+end
+
+local function half(box, j, set, wanted)
+  local cells = {}
+  for _, c in ipairs(box[j].cells) do
+    if (set[c] or false) == wanted then cells[#cells + 1] = c end
+  end
+  local copy = table.move(box, 1, #box, 1, {})
+  copy[j] = { cells = cells }
+  return copy
+end
+
+local function grow(grower, nodes, box)
+  local total, sum = 0, 0.0
+  for _, k in ipairs(nodes) do
+    total = total + grower.weight[k]
+    sum = sum + grower.weighted[k]
+  end
+  local split = total >= 2 * grower.leaf and #nodes > 1 and find_split(grower, nodes, box, total, sum) or {}
+  if not split.j then return add_leaf(grower, box, sum / total) end
+  local codes, left, right = grower.dimensions[split.j].codes, {}, {}
+  for _, k in ipairs(nodes) do
+    local side = split.set[codes[k]] and left or right
+    side[#side + 1] = k
+  end
+  grow(grower, left, half(box, split.j, split.set, true))
+  grow(grower, right, half(box, split.j, split.set, false))
+end
+
+---A regression tree: splits that explain most of the squares, on parameters that apply to all trials of a node.
+---@param dimensions mr.results.Dimension[]
+---@param y number[]          by trial, of mean square 1 or so
+---@param weight integer[]    how often each trial counts
+---@param leaf integer        least weight of a leaf
+---@return mr.results.Leaf[]
+function M.tree(dimensions, y, weight, leaf)
+  local grower = { dimensions = dimensions, weighted = {}, weight = weight, leaf = leaf, leaves = {}, counts = {}, sums = {} }
+  local nodes = {}
+  for k = 1, #y do
+    grower.weighted[k] = weight[k] * y[k]
+    if weight[k] > 0 then nodes[#nodes + 1] = k end
+  end
+  grow(grower, nodes, whole_box(dimensions))
+  return grower.leaves
+end
+
+-- The share of a dimension that some runs of cells have.
+local function share_of(weights, runs)
+  local share = 0.0
+  for r = 1, #runs, 2 do
+    for c = runs[r], runs[r + 1] do share = share + weights[c] end
+  end
+  return share
+end
+
+-- The shares of leaves, by dimension and together; the mean and the variance of the tree's function, whose values are centred.
+local function measured(dimensions, leaves)
+  local shares, mean, variance = {}, 0.0, 0.0
+  for l, leaf in ipairs(leaves) do
+    local all, each = 1.0, {}
+    for j, runs in pairs(leaf.runs) do each[j] = share_of(dimensions[j].weights, runs) end
+    for j = 1, #dimensions do all = all * (each[j] or 1.0) end
+    shares[l] = { all = all, each = each }
+    mean = mean + all * leaf.value
+  end
+  for l, leaf in ipairs(leaves) do
+    shares[l].value = leaf.value - mean
+    variance = variance + shares[l].all * shares[l].value ^ 2
+  end
+  return shares, mean, variance
+end
+
+-- The mean square, over the cells of a dimension, of the mean over all others.
+local function one_way(weights, leaves, shares, j)
+  local steps, square, sum = {}, 0.0, 0.0
+  for c = 1, #weights + 1 do steps[c] = 0.0 end
+  local function add(first, last, value) steps[first], steps[last + 1] = steps[first] + value, steps[last + 1] - value end
+  for l, leaf in ipairs(leaves) do
+    local share, runs = shares[l], leaf.runs[j]
+    if runs then
+      local value = share.value * share.all / share.each[j]
+      for r = 1, #runs, 2 do add(runs[r], runs[r + 1], value) end
+    else
+      add(1, #weights, share.value * share.all)
+    end
+  end
+  for c = 1, #weights do
+    sum = sum + steps[c]
+    square = square + weights[c] * sum * sum
+  end
+  return square
+end
+
+-- Adds a value to all cells of two dimensions in some runs of each: differences in both directions, summed later.
+local function add_block(grid, stride, a, b, value)
+  for r = 1, #a, 2 do
+    local first, last = (a[r] - 1) * stride, a[r + 1] * stride
+    for s = 1, #b, 2 do
+      local low, high = b[s], b[s + 1] + 1
+      grid[first + low], grid[first + high] = grid[first + low] + value, grid[first + high] - value
+      grid[last + low], grid[last + high] = grid[last + low] - value, grid[last + high] + value
+    end
+  end
+end
+
+-- The same as one_way over the cells of two dimensions.
+local function two_way(dimensions, leaves, shares, j, k)
+  local of_j, of_k = dimensions[j].weights, dimensions[k].weights
+  local stride, grid, square = #of_k + 1, {}, 0.0
+  for i = 1, (#of_j + 1) * stride do grid[i] = 0.0 end
+  local all_j, all_k = { 1, #of_j }, { 1, #of_k }
+  for l, leaf in ipairs(leaves) do
+    local share = shares[l]
+    local value = share.value * share.all / ((share.each[j] or 1.0) * (share.each[k] or 1.0))
+    add_block(grid, stride, leaf.runs[j] or all_j, leaf.runs[k] or all_k, value)
+  end
+  local above = {}
+  for c = 1, #of_k do above[c] = 0.0 end
+  for r = 1, #of_j do
+    local sum, row, base = 0.0, 0.0, (r - 1) * stride
+    for c = 1, #of_k do
+      sum = sum + grid[base + c]
+      local value = above[c] + sum
+      above[c] = value
+      row = row + of_k[c] * value * value
+    end
+    square = square + of_j[r] * row
+  end
+  return square
+end
+
+---The variance of a tree's function over all combinations of cells, each as likely as its share, and the parts of single dimensions and of pairs
+---beyond those.
+---@param dimensions mr.results.Dimension[]
+---@param leaves mr.results.Leaf[]
+---@return { mean: number, variance: number, single: number[], pair: table<integer, table<integer, number>> }
+function M.variance(dimensions, leaves)
+  local shares, mean, variance = measured(dimensions, leaves)
+  local found, used = { mean = mean, variance = variance, single = {}, pair = {} }, {}
+  for _, leaf in ipairs(leaves) do
+    for j in pairs(leaf.runs) do used[j] = true end
+  end
+  for j, dimension in ipairs(dimensions) do
+    found.single[j] = used[j] and one_way(dimension.weights, leaves, shares, j) or 0.0
+    found.pair[j] = {}
+  end
+  for j = 1, #dimensions do
+    for k = j + 1, #dimensions do
+      local both = used[j] and used[k] and two_way(dimensions, leaves, shares, j, k) - found.single[j] - found.single[k] or 0.0
+      found.pair[j][k] = math.max(0.0, both)  -- below 0 by rounding alone
+    end
+  end
+  return found
+end
+
+return M

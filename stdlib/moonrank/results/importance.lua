@@ -1,0 +1,309 @@
+-- How much parameters matter: the variance of a number over the space, divided among parameters and pairs of them, by a forest of regression
+-- trees (functional analysis of variance: Hutter, Hoos and Leyton-Brown 2014).
+local core = require "moonrank.core"
+local axes = require "moonrank.results.axes"
+local check = require "moonrank.check"
+local forest = require "moonrank.results.forest"
+local frame = require "moonrank.sweep.frame"
+local make_table = require("moonrank.table").new
+
+local M = {}
+
+local most_cells = 64     -- of an axis of numbers
+local least_trials = 10
+local trials_each = 2     -- for each parameter
+local shown_pair = 0.005  -- pairs with less are not printed
+
+---@class mr.Importance
+---@field metric string       the number
+---@field trials integer      how many were used
+---@field trees integer
+---@field parameters { name: string, share: number, sd: number }[]            the largest share of the variance first; sd over trees
+---@field pairs { first: string, second: string, share: number, sd: number }[] what two have together beyond the two alone
+---@field rest number         the share of three and more together
+local Importance = check.class("mr.Importance")
+
+-- Cells of equal shares for given levels.
+local function level_cells(levels, key)
+  local index, weights = {}, {}
+  for c, level in ipairs(levels) do index[level], weights[c] = c, 1 / #levels end
+  return function(value) return index[key and key(value) or value] end, weights
+end
+
+local function sorted_values(column, rows, to)
+  local seen, list = {}, {}
+  for _, row in ipairs(rows) do
+    local value = column[row]
+    if value ~= nil and not seen[value] then
+      seen[value] = true
+      list[#list + 1] = to(value)
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+-- Places that divide an axis: between all values that trials have, or, where these are many, between some, with as many values from one to the next.
+local function places(values)
+  local found, gaps = {}, #values - 1
+  for i = 1, math.min(gaps, most_cells - 1) do
+    local at = gaps < most_cells and i or 1 + (i - 1) * gaps // (most_cells - 1)
+    found[i] = (values[at] + values[at + 1]) / 2
+  end
+  return found
+end
+
+-- Cells of an axis of numbers; whole numbers have a cell each, as wide as on the sampler's axis, where they are few.
+local function number_cells(axis, column, rows)
+  local to = axis.log and function(x) return core.number_log(x) end or function(x) return x + 0.0 end
+  local low, high, half = axis.low, axis.high, (axis.step or 0) / 2
+  local inside, weights = {}, {}
+  if axis.step and (high - low) // axis.step < most_cells then
+    for x = low, high - axis.step, axis.step do inside[#inside + 1] = to(x + half) end
+  else
+    inside = places(sorted_values(column, rows, to))
+  end
+  local first, last = to(low - half), to(high + half)
+  for c = 1, #inside + 1 do
+    weights[c] = last > first and ((inside[c] or last) - (inside[c - 1] or first)) / (last - first) or 1.0
+  end
+  return function(value)
+    local x, from, till = to(value), 1, #inside + 1
+    while from < till do
+      local middle = (from + till) // 2
+      if x > inside[middle] then from = middle + 1 else till = middle end
+    end
+    return from
+  end, weights
+end
+
+---A parameter as cells; nil where no trial has it.
+---@param space string   the description of the study's space
+---@param name string
+---@param column any[]
+---@param rows integer[]
+---@return mr.results.Dimension?
+function M.dimension(space, name, column, rows)
+  local axis = axes.of(space, name, column, rows)
+  if not axis then return nil end
+  local cell, weights
+  if axis.categories then cell, weights = level_cells(axis.categories, tostring)
+  elseif axis.levels then cell, weights = level_cells(axis.levels)
+  else cell, weights = number_cells(axis, column, rows)
+  end
+  local codes = {}
+  for i, row in ipairs(rows) do codes[i] = column[row] == nil and 0 or cell(column[row]) end
+  return { name = name, codes = codes, weights = weights, ordered = axis.categories == nil }
+end
+
+-- How often each trial is drawn for a tree.
+local function drawn(count, seed, tree)
+  local weight = {}
+  for i = 1, count do weight[i] = 0 end
+  for _, u in ipairs(core.uniform({ count }, 0, 1, seed, ("importance tree %d"):format(tree), "float64", "cpu"):totable()) do
+    local i = math.min(count, math.floor(u * count) + 1)
+    weight[i] = weight[i] + 1
+  end
+  return weight
+end
+
+-- The dimensions in an order of a tree's own, by which splits that explain as much are chosen: in small nodes many do. It depends on names alone, not
+-- on the order in which they are given.
+local function shuffled(dimensions, seed, tree)
+  local key, order = {}, table.move(dimensions, 1, #dimensions, 1, {})
+  for _, each in ipairs(dimensions) do
+    key[each] = core.uniform({ 1 }, 0, 1, seed, ("importance tree %d parameter %s"):format(tree, each.name), "float64", "cpu"):item()
+  end
+  table.sort(order, function(a, b)
+    if key[a] ~= key[b] then return key[a] < key[b] end
+    return a.name < b.name
+  end)
+  return order
+end
+
+-- Numbers with mean 0 and mean square 1; nil where they are all the same.
+local function standardised(y)
+  local mean, square = 0.0, 0.0
+  for _, value in ipairs(y) do mean = mean + value / #y end
+  for _, value in ipairs(y) do square = square + (value - mean) ^ 2 / #y end
+  if square <= (1e-12 * mean) ^ 2 then return nil end
+  local out = {}
+  for i, value in ipairs(y) do out[i] = (value - mean) / square ^ 0.5 end
+  return out
+end
+
+local function summary(shares)
+  local mean, square = 0.0, 0.0
+  for _, share in ipairs(shares) do mean = mean + share / #shares end
+  for _, share in ipairs(shares) do square = square + (share - mean) ^ 2 end
+  return mean, #shares > 1 and (square / (#shares - 1)) ^ 0.5 or 0.0
+end
+
+local function pair_key(a, b) return a < b and a .. " " .. b or b .. " " .. a end
+
+-- Shares by tree: of each parameter, of each pair, by name.
+local function grown(dimensions, y, o)
+  local single, pair, count = {}, {}, 0
+  local function note(shares, name, share)
+    shares[name] = shares[name] or {}
+    shares[name][count] = share
+  end
+  for tree = 1, o.trees do
+    local order = shuffled(dimensions, o.seed, tree)
+    local found = forest.variance(order, forest.tree(order, y, drawn(#y, o.seed, tree), o.leaf))
+    if found.variance > 0 then
+      count = count + 1
+      for j, first in ipairs(order) do
+        note(single, first.name, found.single[j] / found.variance)
+        for k = j + 1, #order do
+          note(pair, pair_key(first.name, order[k].name), found.pair[j][k] / found.variance)
+        end
+      end
+    end
+  end
+  return single, pair, count
+end
+
+local function by_share(list, name)
+  table.sort(list, function(a, b)
+    if a.share ~= b.share then return a.share > b.share end
+    return a[name] < b[name] or a[name] == b[name] and (a.second or "") < (b.second or "")
+  end)
+end
+
+---The importance of dimensions for a number.
+---@param dimensions mr.results.Dimension[]
+---@param y number[]
+---@param o { metric: string, trees: integer, seed: integer, leaf?: integer, title?: string }
+---@return mr.Importance
+function M.of(dimensions, y, o)
+  local where = "results:importance"
+  local needed = math.max(least_trials, trials_each * #dimensions)
+  if #y < needed then
+    check.fail("%s: %d trial%s %s, expected at least %d for %d parameters", where, #y, #y == 1 and " has" or "s have", o.metric, needed,
+      #dimensions)
+  end
+  local standard = standardised(y)
+  if not standard then check.fail("%s: %s is %.6g in all %d trials, so there is no variance to divide", where, o.metric, y[1], #y) end
+  local single, pair, count = grown(dimensions, standard,
+    { trees = o.trees, seed = o.seed, leaf = o.leaf or math.max(1, math.min(5, #y // 100)) })
+  if count == 0 then check.fail("%s: no tree of %d found a difference; more trials, or a smaller leaf, may", where, o.trees) end
+  local self = setmetatable({ metric = o.metric, trials = #y, trees = count, parameters = {}, pairs = {}, rest = 1.0,
+    _title = o.title }, Importance)
+  for j, dimension in ipairs(dimensions) do
+    local share, sd = summary(single[dimension.name])
+    self.parameters[j], self.rest = { name = dimension.name, share = share, sd = sd }, self.rest - share
+    for k = j + 1, #dimensions do
+      share, sd = summary(pair[pair_key(dimension.name, dimensions[k].name)])
+      self.rest = self.rest - share
+      table.insert(self.pairs, { first = dimension.name, second = dimensions[k].name, share = share, sd = sd })
+    end
+  end
+  self.rest = math.max(0.0, self.rest)
+  by_share(self.parameters, "name")
+  by_share(self.pairs, "first")
+  return self
+end
+
+-- The values of trials: the number that they returned, or what they had reported by a step.
+local function values_of(results, data, rows, o, metric)
+  if not o.step then return data:column("results:importance", o.value) end
+  local number, reported, values = data:column("results:importance", "number"), results:reported(metric), {}
+  for _, row in ipairs(rows) do
+    local reports = reported[number[row]] or {}
+    for _, report in ipairs(reports) do
+      if report.step <= o.step and reports[#reports].step >= o.step then values[row] = report.value end
+    end
+  end
+  return values
+end
+
+---The importance of a study's parameters; `o` has value, where, step, trees, leaf and seed.
+---@param results mr.Results
+---@param o table
+---@return mr.Importance
+function M.make(results, o)
+  local where = "results:importance"
+  check.positive_integers(where, o, { "trees" })
+  for _, name in ipairs{ "leaf", "step" } do
+    if o[name] ~= nil then check.integer_from(where, o, name, name == "leaf" and 1 or 0) end
+  end
+  local data = results:columns(o.step and { "done", "pruned" } or nil)
+  local metric = o.value == "value" and results.study.metric or o.value
+  local found, rows, y, dimensions = data:rows(where, o.where), {}, {}, {}
+  local values = values_of(results, data, found, o, metric)
+  for _, row in ipairs(found) do
+    local value = values[row]
+    if type(value) == "number" and value - value == 0 then rows[#rows + 1], y[#y + 1] = row, value end
+  end
+  for _, name in ipairs(data.params) do
+    dimensions[#dimensions + 1] = M.dimension(results.study.space, name, data:column(where, name), rows)
+  end
+  return M.of(dimensions, y, { metric = metric .. (o.step and (" at step %d"):format(o.step) or ""), trees = o.trees, leaf = o.leaf,
+    seed = o.seed, title = results.name })
+end
+
+-- Rows of name, share and sd; pairs of at least this share.
+local function lines_of(self, least)
+  local rows = {}
+  for _, each in ipairs(self.parameters) do rows[#rows + 1] = { each.name, each.share, each.sd } end
+  for _, each in ipairs(self.pairs) do
+    if each.share >= least then rows[#rows + 1] = { each.first .. " × " .. each.second, each.share, each.sd } end
+  end
+  return rows
+end
+
+local function table_of(rows)
+  return make_table{ columns = { "parameter", "share", "sd" }, rows = rows, formats = { share = "%.3f", sd = "%.3f" } }
+end
+
+---Every parameter and every pair with its share of the variance and the standard deviation of that over trees.
+---@return mr.Table
+function Importance:table() return table_of(lines_of(self, 0)) end
+
+---The table as comma separated values, numbers in full.
+---@return string
+function Importance:to_csv() return self:table():to_csv() end
+
+---@return string
+function Importance:to_markdown() return self:table():to_markdown() end
+
+---The table in LaTeX (packages: booktabs).
+---@return string
+function Importance:to_latex() return self:table():to_latex() end
+
+---As JSON: metric, trials, trees, rest, and lists of parameters and pairs.
+---@return string
+function Importance:to_json()
+  local function list(entries)
+    local parts = {}
+    for i, each in ipairs(entries) do parts[i] = frame.to_json(each) end
+    return "[" .. table.concat(parts, ",") .. "]"
+  end
+  local head = frame.to_json{ metric = self.metric, trials = self.trials, trees = self.trees, rest = self.rest }
+  return ('%s,"parameters":%s,"pairs":%s}'):format(head:sub(1, -2), list(self.parameters), list(self.pairs))
+end
+
+---Bars of shares, parameters and the pairs that have any, with standard deviations over trees.
+---@param options? { least?: number }  least share of a pair that is shown (default 0.005)
+---@return mr.Figure
+function Importance:plot(options)
+  local o = check.options("importance:plot", options, { least = shown_pair })
+  local names, shares, errors, most = {}, {}, {}, 0.01
+  for i, row in ipairs(lines_of(self, o.least)) do
+    names[i], shares[i], errors[i] = row[1], row[2], row[3]
+    most = math.max(most, row[2] + row[3])
+  end
+  return require("moonrank.plot").bars{ categories = names, values = shares, errors = errors, horizontal = true,
+    xrange = { 0, most * 1.05 }, xlabel = "share of the variance of " .. self.metric, title = self._title,
+    height = math.max(160, 90 + 26 * #names) }
+end
+
+function Importance:__tostring()
+  local rows = lines_of(self, shown_pair)
+  rows[#rows + 1] = { "three and more", self.rest }
+  local head = ("mr.Importance of %s: shares of the variance, by %d trees over %d trials"):format(self.metric, self.trees, self.trials)
+  return core.safe_text(head) .. "\n" .. tostring(table_of(rows))
+end
+
+return M
