@@ -36,6 +36,55 @@ function M.cut(words, size, pixels)
   return shown
 end
 
+-- How many characters all of some texts have in common at their beginning.
+local function common(texts)
+  local count = 0
+  for at, code in utf8.codes(texts[1]) do
+    for _, each in ipairs(texts) do
+      if utf8.len(each) <= count or utf8.codepoint(each, at) ~= code then return count end
+    end
+    count = count + 1
+  end
+  return count
+end
+
+local function reversed(words)
+  local letters = {}
+  for _, code in utf8.codes(words) do table.insert(letters, 1, utf8.char(code)) end
+  return table.concat(letters)
+end
+
+local function without(words, first, last)
+  return words:sub(utf8.offset(words, first + 1), utf8.offset(words, utf8.len(words) - last + 1) - 1)
+end
+
+local function are_distinct(texts)
+  local seen = {}
+  for _, each in ipairs(texts) do
+    if seen[each] then return false end
+    seen[each] = true
+  end
+  return true
+end
+
+---Names no wider than this many pixels; where cutting them in the middle leaves equal ones, what all begin and end with goes first.
+---@param names string[]
+---@param size number
+---@param pixels number
+---@return string[]
+---Example: `require("moonrank.plot.parallel").cut_all({"my_long_loss_1_of_all", "my_long_loss_2_of_all"}, 11, 60)[2]   --> …2…`
+function M.cut_all(names, size, pixels)
+  local shown, backwards, parts = {}, {}, {}
+  for i, name in ipairs(names) do shown[i], backwards[i] = M.cut(name, size, pixels), reversed(name) end
+  if are_distinct(shown) then return shown end
+  local first, last = common(names), common(backwards)
+  for i, name in ipairs(names) do
+    if first + last >= utf8.len(name) then return shown end  -- one is a part of the others
+    parts[i] = M.cut((first > 0 and "…" or "") .. without(name, first, last) .. (last > 0 and "…" or ""), size, pixels)
+  end
+  return parts
+end
+
 local function number_axis(who, each, values)
   local it = scale.axis(where, { name = who, log = each.log, range = each.range, values = values, pad = 0 })
   it.whole = it.whole and not each.log
@@ -163,7 +212,9 @@ local function draw_axes(page, panel, box)
         layout.small_font)
     end
     page.add("set arrow from %s to %s nohead lw 1.2 lc rgb '#333333' front", page.at(x, y_at(0)), page.at(x, y_at(1)))
-    for _, tick in ipairs(ticks_of(it, box.h / (panel.y.hi - panel.y.lo))) do words(tick.at, M.cut(tick.text, layout.small_font, room)) end
+    local ticks, names = ticks_of(it, box.h / (panel.y.hi - panel.y.lo)), {}
+    for i, tick in ipairs(ticks) do names[i] = tick.text end
+    for i, name in ipairs(M.cut_all(names, layout.small_font, room)) do words(ticks[i].at, name) end
     if it.gaps then words(below, "none") end
   end
 end
@@ -173,6 +224,9 @@ local function check_lengths(o, positions)
     if #found ~= #positions[1] then
       check.fail("%s: axis %d has %d values, the first has %d, expected as many", where, i, #found, #positions[1])
     end
+  end
+  for k, name in ipairs(o.groups or {}) do
+    if type(name) ~= "string" then check.fail("%s: entry %d of groups is a %s, expected a text", where, k, type(name)) end
   end
   for _, name in ipairs{ "color", "groups" } do
     if o[name] and #o[name] ~= #positions[1] then
@@ -188,12 +242,15 @@ function M.parallel(given)
   if type(o.axes) ~= "table" or #o.axes == 0 then
     check.fail("%s: axes is missing: give axes = {{name = ..., values = ...}, ...}", where)
   end
-  o.width = o.width or math.max(640, 120 * #o.axes + 120)
+  o.width = o.width or math.max(640, math.min(10000, 120 * #o.axes + 120))
   local panel = marks.panel(where, "parallel", o)
   local positions = {}
   panel.coordinates = {}
   for i, each in ipairs(o.axes) do panel.coordinates[i], positions[i] = read_axis(each, i) end
   if o.color == nil then check.fail("%s: color is missing: a number for each line", where) end
+  if o.groups ~= nil and type(o.groups) ~= "table" then
+    check.fail("%s: groups is a %s, expected a text for each line", where, type(o.groups))
+  end
   local colors = series.numbers(where, "color", o.color)
   check_lengths(o, positions)
   local colored = add_layers(panel, o, positions, colors)

@@ -1,4 +1,5 @@
 -- Figures of a study: the effect of a parameter, the course of trials, the best combinations.
+local core = require "moonrank.core"
 local check = require "moonrank.check"
 local axes = require "moonrank.results.axes"
 local pivot = require "moonrank.results.pivot"
@@ -103,7 +104,8 @@ local function coordinate(results, data, name, rows)
   if not axis then return nil end
   local values = {}
   for i, row in ipairs(rows) do
-    values[i] = column[row] == nil and 0 / 0 or axis.categories and tostring(column[row]) or column[row]
+    values[i] = column[row] == nil and 0 / 0 or axis.categories and core.safe_text(tostring(column[row]))
+      or column[row]
   end
   return { name = name, values = values, log = axis.log, ticks = axis.levels, range = axis.low and axis.high > axis.low
     and { axis.low, axis.high } or nil }

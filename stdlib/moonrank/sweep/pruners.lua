@@ -168,6 +168,7 @@ end
 ---@param how string|table
 ---@param direction? string  "maximize" (default) or "minimize"
 ---@return mr.sweep.Pruner
+---Example: `require("moonrank.sweep.pruners").make{"hyperband", max_resource = 81}:count()   --> 143`
 function M.make(how, direction)
   local options = {}
   if type(how) == "table" then

@@ -197,7 +197,8 @@ end
 -- A trial that is to be run, known or new.
 function Schedule:_open(number)
   local known = self.trials[number]
-  if known and (self:is_final(known) or known.begun or known.state == "paused" or known.state == "promoted") then return nil end
+  if known and (self:is_final(known) or known.begun) then return nil end
+  if known and self.halving and self.halving:passed(known) > 0 then return nil end  -- it waits, or is to go on
   if not known then
     local params, text = self:_suggest(number)
     known = { number = number, params = params, params_text = text, seed = seed_of(self.study.seed, number), attempts = 0 }

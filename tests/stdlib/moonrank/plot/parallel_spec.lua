@@ -99,6 +99,13 @@ describe("ticks", function()
       equal(cut:sub(1, 3), name:sub(1, 3))
       equal(cut:sub(-1), name:sub(-1))
     end
+    local names = {}
+    for i = 1, 30 do names[i] = ("größe number %02d of a long list ü"):format(i) end
+    local cut = parallel.cut_all(names, 11, 60)
+    for i, name in ipairs(cut) do check(name:find(("%02d"):format(i), 1, true) and text.width(name, 11) <= 60, name) end
+    equal(parallel.cut_all({ "ap", "a" }, 11, 60), { "ap", "a" })
+    equal(#parallel.cut_all({ ("x"):rep(50), ("x"):rep(60), "x" }, 11, 60), 3)
+    equal(parallel.cut_all({}, 11, 60), {})
   end)
 end)
 
@@ -110,6 +117,8 @@ it("mistakes are named", function()
     { { axes = { { values = { 1 } }, { values = { 1, 2 } } }, color = { 1 } }, "axis 2 has 2 values, the first has 1" },
     { { axes = { { values = { 1, "x" }, name = "lr" } }, color = { 1, 2 } }, "axis 'lr' has numbers and words" },
     { { axes = { { values = { true } } }, color = { 1 } }, "value 1 of axis 1 is a boolean" },
+    { { axes = { { values = { 1 } } }, color = { 1 }, groups = "x" }, "groups is a string" },
+    { { axes = { { values = { 1 } } }, color = { 1 }, groups = { 3 } }, "entry 1 of groups is a number" },
     { { axes = { { values = { 1 } } }, color = { nan } }, "no line has a colour" },
     { { axes = { { values = { 1 }, logg = true } }, color = { 1 } }, "did you mean 'log'?" },
   } do raises(function() mr.plot.parallel(case[1]) end, case[2]) end

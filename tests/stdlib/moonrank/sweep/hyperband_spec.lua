@@ -156,6 +156,23 @@ describe("a sweep", function()
     equal(#r:reports(2).m.steps, 3)
   end)
 
+  it("is continued with data that trials read, however far they came", function()
+    local queries = mr.data.synthetic{ kind = "queries", queries = 10, features = 2, seed = 1 }
+    local calls = 0
+    local function run(trial)
+      for step = 1, 9 do
+        trial:report(step, { m = trial.x * step })
+        if step == 1 then mr.evaluate(mr.models.linear{ inputs = 2, seed = 1 }, queries, { "ndcg" }) end
+      end
+      calls = calls + 1
+      return { m = trial.x }
+    end
+    local options = { pruner = { "hyperband", max_resource = 9 }, trials = 12, run = run }
+    local counts = study("data", options):counts()
+    equal(study("data", options):counts(), counts)
+    equal(counts, { done = 2, pruned = 10 })
+  end)
+
   it("of sparse reports goes by the first at or after a rung", function()
     local r = study("sparse", { pruner = { "hyperband", max_resource = 27 }, trials = 27, run = function(trial)
       for step = 5, 30, 5 do trial:report(step, { m = trial.number + step / 100 }) end
@@ -168,6 +185,39 @@ describe("a sweep", function()
     end
     -- rungs 1 and 3 are passed at step 5 by all 27, 9 at step 10 by 3; 1 runs to its end
     equal(last, { [5] = 24, [10] = 2, [30] = 1 })
+  end)
+end)
+
+describe("a study that was begun otherwise", function()
+  -- stops a sweep within a trial, as a crash would, with the store as it is then
+  local function interrupted(name, options, number)
+    local all = { run = function(trial)
+      if trial.number == number then error("interrupted", 0) end
+      for step = 1, 27 do trial:report(step, { m = value_at(trial.x, step) }) end
+      return { m = value_at(trial.x, 27) }
+    end, force = true }
+    for key, value in pairs(options) do all[key] = value end
+    pcall(study, name, all)
+  end
+
+  it("ends under another pruner, and under other brackets", function()
+    for i, pruner in ipairs{ "median", { "hyperband", max_resource = 9 }, { "hyperband", max_resource = 27, factor = 2 } } do
+      local name = "switched" .. i
+      interrupted(name, { trials = 49 }, 30)
+      check(mr.results(folder .. "/r.db", name):counts().paused == 2, "two of the second bracket wait")
+      local r = study(name, { pruner = pruner, trials = 49, force = true })
+      local counts = r:counts()
+      equal((counts.done or 0) + (counts.pruned or 0), 49)
+    end
+  end)
+
+  it("goes on with more trials, in the bracket where it ended", function()
+    equal(compare(study("longer", { trials = 27 }), 27, 1), 27)
+    equal(compare(study("longer", { trials = 49 }), 27, 1), 49)
+    equal(study("within", { trials = 10 }):counts(), { done = 1, pruned = 9 })
+    local r = study("within", { trials = 27 })
+    -- of 27, nine go on; some of the first ten were pruned before
+    equal(r:counts(), { done = 2, pruned = 25 })
   end)
 end)
 
