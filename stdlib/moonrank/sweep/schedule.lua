@@ -253,7 +253,7 @@ function Schedule:next()
   local trial = table.remove(self.again, 1) or self:_first()
   if not trial then return nil end
   trial.state, trial.begun, trial.after = "running", true, #self.forecast.ended
-  if not self.halving then trial.so_far = nil end
+  if not self.halving then trial.so_far = nil else trial.passed = self.halving:passed(trial) end
   self.store:begin(self.study, trial)
   return trial
 end
@@ -348,7 +348,7 @@ end
 function Schedule:finish(trial, outcome, metric)
   local goes_on = outcome.state == "interrupted" or outcome.state == "paused"
   if not goes_on then trial.attempts = trial.attempts + 1 end
-  local was_paused = self.halving and self.halving:passed(trial) > 0
+  local was_paused = self.halving and trial.passed > 0
   if was_paused and outcome.wall then outcome.wall = outcome.wall + (trial.wall or 0) end
   self.store:finish(self.study, trial, outcome, was_paused)
   trial.state, trial.value, trial.reason, trial.wall = outcome.state, outcome.value, outcome.reason, outcome.wall
@@ -357,6 +357,8 @@ function Schedule:finish(trial, outcome, metric)
     if outcome.wall and self.forecast:add(trial.params, outcome.wall, outcome.once, trial.after) then self:_add_near(trial) end
     self:_count(trial)
     self:_advance()
+  elseif self.halving and self.halving:passed(trial) > trial.passed then
+    trial.state = "paused"  -- also where it was killed just after it came to the rung
   elseif not goes_on then
     self.again[#self.again + 1] = trial
   end

@@ -138,7 +138,8 @@ end
 local function trial_of(context, job)
   local state = {
     values = context.space:values(job.params), names = context.space:names(), metric = context.metric, pruner = context.pruner,
-    others = context.others, folder = job.folder, pause = context.pruner and job.pause, on_report = context.on_report, reports = {}, so_far = {},
+    others = context.others, folder = job.folder, pause = context.pruner and job.pause, on_report = context.on_report, reports = {},
+    so_far = {},
   }
   return setmetatable({ number = job.number, seed = job.seed, attempt = job.attempt, params = job.params, _state = state }, Trial), state
 end

@@ -157,18 +157,19 @@ describe("a sweep", function()
   end)
 
   it("is continued with data that trials read, however far they came", function()
-    local queries = mr.data.synthetic{ kind = "queries", queries = 10, features = 2, seed = 1 }
-    local calls = 0
+    local lists = mr.lists{ { 1, 0, 1 } }
     local function run(trial)
       for step = 1, 9 do
         trial:report(step, { m = trial.x * step })
-        if step == 1 then mr.evaluate(mr.models.linear{ inputs = 2, seed = 1 }, queries, { "ndcg" }) end
+        if step == 1 then mr.evaluate(mr.zeros(3), lists, { "ndcg" }) end
       end
-      calls = calls + 1
       return { m = trial.x }
     end
     local options = { pruner = { "hyperband", max_resource = 9 }, trials = 12, run = run }
     local counts = study("data", options):counts()
+    lists = mr.lists{ { 1, 0, 0 } }
+    raises(function() study("data", options) end, "data")
+    lists = mr.lists{ { 1, 0, 1 } }
     equal(study("data", options):counts(), counts)
     equal(counts, { done = 2, pruned = 10 })
   end)
@@ -219,6 +220,38 @@ describe("a study that was begun otherwise", function()
     -- of 27, nine go on; some of the first ten were pruned before
     equal(r:counts(), { done = 2, pruned = 25 })
   end)
+end)
+
+-- A schedule of brackets of 3 and 2 trials, over steps 1 and 3.
+local function schedule_of(name)
+  local opened = require("moonrank.sweep.store").open(folder .. "/schedule.db", "write")
+  local row = opened:study(name) or opened:set_study{ name = name, space = "", sampler = "", seed = 1, direction = "maximize", metric = "m",
+    script = "", script_name = "", settings = "", data = "", version = "" }
+  local space = require("moonrank.sweep.space").new{ x = mr.uniform(0, 1) }
+  return require("moonrank.sweep.schedule").new{ store = opened, study = row, space = space, retry = 1, trials = 5, metric = "m",
+    sampler = require("moonrank.sweep.samplers").make("random", space, 1), pruner = pruners.make{ "hyperband", max_resource = 3 },
+    folder = folder }
+end
+
+it("a trial that is killed when it comes to a rung waits there, in this run and in the next", function()
+  for _, case in ipairs{ { "best", 0.9, 1 }, { "worst", 0.05, 2 } } do
+    local name, value, promoted = case[1], case[2], case[3]
+    local plan = schedule_of(name)
+    local trials = { plan:next(), plan:next(), plan:next() }
+    equal(plan:job(trials[1]).pause, 1)
+    local function at(m) return { { step = 1, values = { m = m } } } end
+    plan:finish(trials[1], { state = "killed", reports = at(value), wall = 1 }, "m")
+    plan:finish(trials[2], { state = "paused", reports = at(0.5), value = 0.5, wall = 1 }, "m")
+    local again = schedule_of(name)
+    equal(again.trials[1].state, "paused")
+    plan:finish(trials[3], { state = "paused", reports = at(0.1), value = 0.1, wall = 1 }, "m")
+    for _, each in ipairs{ plan, schedule_of(name) } do
+      local next_one = each:next()
+      equal({ next_one.number, each:job(next_one).pause or "none" }, { promoted, "none" })
+      equal(each.trials[3].state, "pruned")
+      equal(each.trials[3 - promoted].state, "pruned")
+    end
+  end
 end)
 
 local script = [[
@@ -281,6 +314,28 @@ describe("workers and kills", function()
     end
     equal((sweeps.run(at, "sweep.lua", "--wait 0")), 0)
     equal(check_whole(at), tables[1])
+  end)
+
+  program("that are killed change nothing where their trials are tried again", function(at)
+    equal((sweeps.run(at, "sweep.lua", "--workers 0 --wait 0 --retry 1000")), 0)
+    local whole = check_whole(at)
+    os.execute(("rm -rf %s/r.db*"):format(at))
+    os.remove(at .. "/ran.log")
+    local id, killed, steps = sweeps.start(at, "sweep.lua", "--wait 0.002 --retry 1000"), 0, 0
+    for _ = 1, 2000 do
+      sweeps.wait(0.01)
+      if sweeps.read(at .. "/status") ~= "" or killed == 8 then break end
+      -- between two kills some steps are made, or workers would all die before they take a trial
+      local _, made = sweeps.read(at .. "/ran.log"):gsub("\n", "")
+      local worker = sweeps.children(id)[1 + killed % 2]
+      if made > steps + 20 and worker then
+        sweeps.signal(worker, "KILL")
+        killed, steps = killed + 1, made
+      end
+    end
+    equal((sweeps.finish(at)), 0)
+    check(killed > 0, "none was killed")
+    equal(check_whole(at), whole)
   end)
 
   program("go on from checkpoints, and run each step once", function(at)
