@@ -147,7 +147,8 @@ function Schedule:_halve(number)
     self.again[#self.again + 1] = trial
   end
   for _, trial in ipairs(pruned) do
-    trial.state, trial.reason = "pruned", ("pruned at step %d"):format(trial.so_far[#trial.so_far].step)
+    local last = trial.so_far[#trial.so_far]
+    trial.state, trial.value, trial.reason = "pruned", last.value, ("pruned at step %d"):format(last.step)
     self.store:prune(self.study, trial)
     self:_count(trial)
   end

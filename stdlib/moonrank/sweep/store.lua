@@ -277,9 +277,10 @@ function Store:finish(study, trial, outcome, add)
   end)
 end
 
----Stores that a trial that was paused does not go on.
+---Stores that a trial that was paused does not go on, with what it reported last.
 function Store:prune(study, trial)
-  self:columns("UPDATE trials SET state = 'pruned', reason = ?3 WHERE study = ?1 AND number = ?2", study.id, trial.number, trial.reason)
+  self:columns("UPDATE trials SET state = 'pruned', value = ?3, reason = ?4 WHERE study = ?1 AND number = ?2", study.id, trial.number,
+    trial.value, trial.reason)
 end
 
 local roles = { train = true, valid = true, test = true, other = true }

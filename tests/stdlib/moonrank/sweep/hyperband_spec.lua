@@ -250,6 +250,7 @@ it("a trial that is killed when it comes to a rung waits there, in this run and 
       equal({ next_one.number, each:job(next_one).pause or "none" }, { promoted, "none" })
       equal(each.trials[3].state, "pruned")
       equal(each.trials[3 - promoted].state, "pruned")
+      equal(each.store:trials(each.study)[3 - promoted].value, promoted == 1 and 0.5 or 0.05)
     end
   end
 end)
