@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -178,6 +179,79 @@ Tensor neighbour_scores(const ItemNeighbours& table, const Tensor& users, const 
   return out;
 }
 
+/// All that scores need, as a file has it: by user how many items he has, and which; by item how many it is among the
+/// nearest of, which, and the cosines.
+struct NeighbourState {
+  Tensor known_counts, known_items, counts, items, cosines;
+  static constexpr auto fields =
+      lua::fields("known_counts", &NeighbourState::known_counts, "known_items", &NeighbourState::known_items, "counts",
+                  &NeighbourState::counts, "items", &NeighbourState::items, "cosines", &NeighbourState::cosines);
+};
+
+Tensor counts_of(const std::vector<int64_t>& offsets) {
+  std::vector<int64_t> counts(offsets.size());
+  std::adjacent_difference(offsets.begin(), offsets.end(), counts.begin());
+  return Tensor::from(std::vector<int64_t>(counts.begin() + 1, counts.end()));
+}
+
+NeighbourState state_of(const ItemNeighbours& table) {
+  return {counts_of(table->known->offsets), Tensor::from(table->known->items), counts_of(table->offsets),
+          Tensor::from(table->items), Tensor::from(table->cosines)};
+}
+
+/// Offsets of so many entries each, which are `entries` together.
+std::vector<int64_t> offsets_of(const char* name, const Tensor& counts, int64_t entries) {
+  std::vector<int64_t> offsets{0};
+  for (const int64_t n : counts.to_vector<int64_t>()) {
+    if (n < 0 || n > entries - offsets.back())
+      throw ArgumentError(
+          name, "has " + std::to_string(n) + " where " + std::to_string(entries - offsets.back()) + " are left");
+    offsets.push_back(offsets.back() + n);
+  }
+  if (offsets.back() != entries)
+    throw ArgumentError(name, "adds up to " + std::to_string(offsets.back()) + ", expected " + std::to_string(entries));
+  return offsets;
+}
+
+/// Items from 1 to `all` that ascend within each piece.
+std::vector<int64_t> ascending(const char* name, const Tensor& items, const std::vector<int64_t>& offsets,
+                               int64_t all) {
+  check::index(name, items, all);
+  std::vector<int64_t> out = items.to_vector<int64_t>();
+  for (size_t piece = 0; piece + 1 < offsets.size(); ++piece) {
+    for (int64_t i = offsets[piece] + 1; i < offsets[piece + 1]; ++i) {
+      if (out[i] <= out[i - 1])
+        throw ArgumentError(name, "has " + std::to_string(out[i]) + " after " + std::to_string(out[i - 1]) +
+                                      ", expected ascending ones");
+    }
+  }
+  return out;
+}
+
+/// The table of such a state, which may come from a file: all of it is checked.
+ItemNeighbours neighbours_of(const Tensor& known_counts, const Tensor& known_items, const Tensor& counts,
+                             const Tensor& items, const Tensor& cosines) {
+  for (const auto& [name, x] : {std::pair("known_counts", &known_counts), std::pair("known_items", &known_items),
+                                std::pair("counts", &counts), std::pair("items", &items)}) {
+    if (x->dtype() != Dtype::int64 || x->dims() != 1) throw ArgumentError(name, "is no int64 vector");
+  }
+  if (cosines.dtype() != Dtype::float32 || cosines.dims() != 1 || cosines.entries() != items.entries())
+    throw ArgumentError("cosines", "is no float32 vector of " + std::to_string(items.entries()));
+  auto known = std::make_shared<UserItemTable>();
+  known->all_items = counts.entries();
+  known->offsets = offsets_of("known_counts", known_counts, known_items.entries());
+  known->items = ascending("known_items", known_items, known->offsets, known->all_items);
+  known->grades.assign(known->items.size(), 1.0F);
+  NeighbourTable table{.known = std::move(known), .offsets = {}, .items = {}, .cosines = cosines.to_vector<float>()};
+  table.offsets = offsets_of("counts", counts, items.entries());
+  table.items = ascending("items", items, table.offsets, counts.entries());
+  for (const float cosine : table.cosines) {
+    if (!(cosine >= 0 && cosine <= 1))
+      throw ArgumentError("cosines", "has " + std::to_string(cosine) + ", expected 0 to 1");
+  }
+  return std::make_shared<const NeighbourTable>(std::move(table));
+}
+
 int64_t pairs_of(const ItemNeighbours& table) { return static_cast<int64_t>(table->items.size()); }
 
 /// A uniform number for each pair of user and item.
@@ -207,13 +281,18 @@ extern const lua::OpTable neighbour_functions{
     {
         op<&item_neighbours>("item_neighbours", "known, k, shrink",
                              "Of every item the k nearest by the cosine of the users that have them."),
+        op<&neighbours_of>("neighbours_of", "known_counts, known_items, counts, items, cosines",
+                           "The neighbours that :state wrote; checked."),
         op<&pair_noise>("pair_noise", "users, items, lists, seed", "A uniform number for each pair; float64."),
     }};
 extern const lua::OpTable neighbour_methods{
     lua::OpTable::methods,
     &lua::push_metatable<ItemNeighbours>,
-    {op<&neighbour_scores>("scores", "self, users, items, lists",
-                           "Sums of the cosines of each row's item with the user's items that are near it.")}};
+    {
+        op<&neighbour_scores>("scores", "self, users, items, lists",
+                              "Sums of the cosines of each row's item with the user's items that are near it."),
+        op<&state_of>("state", "self", "All that scores need as tensors, for a file."),
+    }};
 extern const lua::OpTable neighbour_getters{
     lua::OpTable::getters,
     &lua::push_metatable<ItemNeighbours>,

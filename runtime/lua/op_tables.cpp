@@ -54,6 +54,7 @@ namespace mr {
   ROW(user_items_methods)    \
   ROW(user_items_getters)    \
   ROW(candidate_functions)   \
+  ROW(sampled_rank_functions) \
   ROW(top_functions)         \
   ROW(relevant_ranking_functions) \
   ROW(neighbour_functions)   \

@@ -706,6 +706,15 @@ function core.mpi_library() end
 ---@return string?
 function core.nearest_name(name, known) end
 
+---The neighbours that :state wrote; checked.
+---@param known_counts mr.Tensor
+---@param known_items mr.Tensor
+---@param counts mr.Tensor
+---@param items mr.Tensor
+---@param cosines mr.Tensor
+---@return mr.ItemNeighbours
+function core.neighbours_of(known_counts, known_items, counts, items, cosines) end
+
 ---Normal random numbers.
 ---@param shape integer[]
 ---@param mean number
@@ -1009,6 +1018,13 @@ function core.safe_text(text, lines) end
 ---@param parameters mr.Tensor[]
 ---@return boolean
 function core.same_parameters(parameters) end
+
+---What a metric is among all items by how many of the sampled ones are above; of least squares of bias and, times gamma, variance.
+---@param values mr.Tensor
+---@param sampled integer
+---@param gamma number
+---@return mr.Tensor
+function core.sampled_estimates(values, sampled, gamma) end
 
 ---For each user, or each target of his, the targets and sampled items.
 ---@param users mr.Tensor
@@ -1459,6 +1475,10 @@ local mr_ItemNeighbours = {}
 ---@param lists mr.Lists
 ---@return mr.Tensor
 function mr_ItemNeighbours:scores(users, items, lists) end
+
+---All that scores need as tensors, for a file.
+---@return { known_counts: mr.Tensor, known_items: mr.Tensor, counts: mr.Tensor, items: mr.Tensor, cosines: mr.Tensor }
+function mr_ItemNeighbours:state() end
 
 ---@class mr.Lists
 ---@field count integer Number of lists.

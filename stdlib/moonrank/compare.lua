@@ -71,7 +71,7 @@ local function system_of(name, value, o)
     if not rawget(value, "test") then
       check.fail("%s: the run '%s' has no test; mr.fit{test = ..., metrics = ...} evaluates it", where, name)
     end
-    return { evaluation = value.test, data = value.data.test }
+    return { evaluation = value.test, data = rawget(value.test, "data") or value.data.test }
   end
   local near = check.nearest(name, check.names(defaults))
   check.fail("%s: '%s' is a %s, expected a path, scores (mr.data.scores, a tensor), a run of mr.fit or an evaluation%s", where, name,

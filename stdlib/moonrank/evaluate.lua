@@ -58,29 +58,42 @@ local function line_of(name)
   check.unknown("affine bound", name, known)
 end
 
--- {"ndcg@10", bound = "minmax"}
-local function bounded(given, options)
+-- {"ndcg@10", bound = "minmax"}, or the name that this gets, "ndcg@10[minmax]"
+local function bounded(where, given, options)
   for key in pairs(given) do
     if key ~= 1 and key ~= "bound" then check.unknown("field of a metric under a bound", key, { "1", "bound" }) end
   end
   if given[1] == nil or given.bound == nil then
     local missing = given[1] == nil and "the name" or "bound"
-    check.fail("mr.evaluate: a table among the metrics is {name, bound = name}, and %s is missing", missing)
+    check.fail("%s: a table among the metrics is {name, bound = name}, and %s is missing", where, missing)
   end
   local inner = type(given[1]) == "string" and metric.parse(given[1], metric.taken(given[1], options)) or metric.parse(given[1])
   return setmetatable({ metric = inner, line = line_of(given.bound), name = ("%s[%s]"):format(inner.name, given.bound), empty = "skip",
     options = inner.options, minimize = inner.minimize }, Bounded)
 end
 
-local function metrics_of(names, options)
-  if type(names) ~= "table" then check.fail("mr.evaluate: a table of metrics expected, got a %s", type(names)) end
+-- A metric from whatever names it.
+local function metric_of(where, given, options)
+  if M.is_bounded(given) then return given end
+  if type(given) == "table" then return bounded(where, given, options) end
+  if type(given) ~= "string" then return metric.parse(given) end
+  local inner, bound = given:match "^(.-)%[([^%[%]]*)%]$"
+  if inner then return bounded(where, { inner, bound = bound }, options) end
+  return metric.parse(given, metric.taken(given, options))
+end
+
+---The metrics of these names, or an error where one or an option is not known, before work begins.
+---@param names (string|mr.Metric|table)[]
+---@param options? table  as in mr.evaluate
+---@param where? string   function name for messages
+---@return (mr.Metric|mr.BoundedMetric)[]
+function M.metrics_of(names, options, where)
+  where = where or "mr.evaluate"
+  if type(names) ~= "table" then check.fail("%s: a table of metrics expected, got a %s", where, type(names)) end
   local none = check.none
-  local o = check.options("mr.evaluate", options, { ties = none, empty = none, relevant = none, gain = none, denominator = none })
+  local o = check.options(where, options, { ties = none, empty = none, relevant = none, gain = none, denominator = none })
   local metrics = {}
-  for i, name in ipairs(names) do
-    if type(name) == "table" then metrics[i] = bounded(name, o)
-    else metrics[i] = type(name) == "string" and metric.parse(name, metric.taken(name, o)) or metric.parse(name) end
-  end
+  for i, name in ipairs(names) do metrics[i] = metric_of(where, name, o) end
   return metrics
 end
 
@@ -110,11 +123,8 @@ function M.evaluate(scores, lists, names, options)
   return M.measure(scores, lists, names, options)
 end
 
----The metrics of these names, or an error where one or an option is not known, before work begins.
-function M.metrics_of(names, options) return metrics_of(names, options) end
-
 ---The same of data that a trial has noted already.
-function M.measure(scores, lists, names, options) return M.measure_by(scores, lists, metrics_of(names, options)) end
+function M.measure(scores, lists, names, options) return M.measure_by(scores, lists, M.metrics_of(names, options)) end
 
 ---The same by metrics of `metrics_of`. `few`: relevant rows are few among many.
 function M.measure_by(scores, lists, metrics, few)

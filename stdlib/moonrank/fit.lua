@@ -15,15 +15,16 @@ local M = {}
 ---@field model mr.Model
 ---@field loss mr.Loss
 ---@field train mr.Dataset
----@field valid? mr.Dataset          chooses the epoch
----@field test? mr.Dataset           scored once, at the end
+---@field valid? mr.Dataset|mr.data.Candidates  chooses the epoch; fold:candidates() ranks all items for each user
+---@field test? mr.Dataset|mr.data.Candidates   scored once, at the end; fold:candidates{part = "test"}
 ---@field optimizer? mr.Optimizer    default mr.optim.adam{}
 ---@field batch? integer             lists per step (default 32)
 ---@field batch_rows? integer        instead of batch: steps of about so many rows each, of whole lists (mr.Dataset's batches{rows = ...})
 ---@field epochs? integer            default 50
----@field metrics? (string|mr.Metric)[]  computed on test, and on validation after every epoch, e.g. {"ndcg", "nrbp(0.95)"}
----@field select? string|mr.Metric|(string|mr.Metric)[]   the metric by which the epoch is chosen, in its direction (default: the first of
----   metrics); several choose an epoch each
+---@field metrics? (string|mr.Metric|table)[]  computed on test, and on validation after every epoch, e.g. {"ndcg", {"ap", bound = "minmax"}};
+---   the latter is called "ap[minmax]" everywhere, and may be given under that name
+---@field select? string|mr.Metric|table   the metric by which the epoch is chosen, in its direction (default: the first of metrics); several
+---   in a table choose an epoch each
 ---@field choose_on? "valid"|"test"  the part that chooses (default "valid")
 ---@field patience? integer          stop after this many epochs in which no metric of select found a better one (default: never)
 ---@field every? integer             epochs from one validation to the next (default 1)
@@ -51,7 +52,7 @@ function M.scores(model, dataset) return (choices.scored(model, dataset)) end
 ---Scores a dataset with a model and evaluates them.
 ---@param model mr.Model
 ---@param dataset mr.Dataset
----@param metrics (string|mr.Metric)[]
+---@param metrics (string|mr.Metric|table)[]
 ---@return mr.Evaluation
 function M.test(model, dataset, metrics)
   seen.note("other", dataset)
@@ -121,7 +122,8 @@ end
 ---NaN) on the validation part; without one, or where every value is NaN, the last epoch stays, and the run says so. The model has the chosen
 ---epoch's parameters afterwards; the test part is evaluated once, at the end (`choose_on = "test"` chooses on test, as some papers did, and says
 ---so in `chosen_on`). With several metrics in `select` each chooses its own epoch and is evaluated on test with that one's parameters; the model
----has those that the first chose, and `run:restore("rr")` gives it those of another. All names, and whether the model fits the data, are checked
+---has those that the first chose, and `run:restore("rr")` gives it those of another. With `valid = fold:candidates()` all metrics of the history are of
+---the full catalogue, as fold:evaluate has them (each validation scores every item for every user of the part). All names, and whether the model fits the data, are checked
 ---before the first step. Ctrl-C stops after the current batch and returns the results so far.
 ---A step takes `batch` lists, or with `batch_rows = 4096` the whole lists that begin in the next so many rows of the epoch: where lists are of very
 ---different lengths its time and memory then vary less. Schedules take an epoch for rows / batch_rows steps, rounded up.

@@ -1,8 +1,10 @@
 -- What a model ranks for each user of a fold: the full catalogue, or sampled items. Lists are made block by block.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local corrections = require "moonrank.data.corrections"
 local dataset = require "moonrank.data.dataset"
 local evaluate = require "moonrank.evaluate"
+local fingerprint = require "moonrank.data.fingerprint"
 local phase = require "moonrank.phase"
 local seen = require "moonrank.data.seen"
 local tensors = require "moonrank.tensor"
@@ -10,6 +12,17 @@ local tensors = require "moonrank.tensor"
 local M = {}
 
 local rows_of_block = 1 << 20
+
+---@class mr.data.Candidates
+---@field fold mr.Fold
+---@field part "valid"|"test"
+---@field data mr.Dataset      the part itself, whose lists the validation loss is of
+---@field correct string|false how metrics are corrected: "rank", "minimal_bias" or "trade_off"
+---@field fingerprint string   of the fold and the options
+local Candidates = check.class("mr.data.Candidates")
+
+---Whether it is what fold:candidates returns.
+function M.is(x) return getmetatable(x) == Candidates end
 
 ---The items that users have in parts, where the grade is above 0.
 ---@param parts mr.Dataset[]  with users and items
@@ -26,20 +39,25 @@ function M.user_items(parts, users, items)
   return out
 end
 
----The device of a model's parameters.
+---The device of a model's parameters; of a function the CPU.
 function M.device_of(model)
-  local first = model:parameters()[1]
+  local first = type(model) ~= "function" and model:parameters()[1]
   return first and first.device or "cpu"
 end
 
----Scores of a model for lists of candidates; on the CPU.
----@param model mr.Model
+---Scores of a model, or of a function of a batch, for lists of candidates; on the CPU.
+---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param made { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }
 ---@param device string
 ---@return mr.Tensor
 function M.scores(model, made, device)
   local batch = dataset.batch{ lists = made.lists, users = made.users:to(device), items = made.items:to(device), size = made.lists.count }
-  return tensors.no_grad(function() return model(batch) end):detach():to("cpu")
+  local scores = tensors.no_grad(function() return model(batch) end)
+  if not check.is_tensor(scores) or scores.dims ~= 1 or #scores ~= made.lists.rows then
+    check.fail("the model returned %s, expected a tensor of %d scores, one for each row of the batch",
+      check.is_tensor(scores) and ("sizes {%s}"):format(table.concat(scores:shape(), ", ")) or "a " .. type(scores), made.lists.rows)
+  end
+  return scores:detach():to("cpu")
 end
 
 ---Calls make(users) for blocks of users whose lists have about a million rows together.
@@ -54,81 +72,168 @@ function M.blocks(users, rows_of_user, make)
   end
 end
 
--- Metrics of a list with one relevant row at rank r of n, which may be no whole number; those that are cut off, where they are not.
-local function one() return 1 end
-local at_rank = {
-  rr = function(r) return 1 / r end,
-  ap = function(r) return 1 / r end,
-  ndcg = function(r) return core.number_log(2) / (r + 1):log() end,
-  hit = one,
-  recall = one,
-  precision = function(_, _, k) return 1 / k end,
-  auc = function(r, n) return (n - r) / (n - 1) end,
-}
-
--- The metrics under the names of their corrections.
-local function corrected_metrics(metrics)
-  for i, each in ipairs(metrics) do
-    if type(each) == "table" or not at_rank[each.base] then
-      check.fail("fold:evaluate: no correction of '%s' is known, expected one of %s", each.name, table.concat(check.names(at_rank), ", "))
-    end
-    metrics[i] = each:with("name", each.name .. "[corrected]")
-  end
-  return metrics
-end
-
--- Of m items that were sampled from n r - 1 are above the relevant one: in the mean n (r - 1) / m of all are. Each metric is that of this rank.
-local function corrected(metrics, made, scores)
-  local ranks, sizes, first, at = made.lists:rank(scores:double()), made.lists.sizes, {}, 1
-  for l, size in ipairs(core.integers(sizes)) do first[l], at = at, at + size end
-  local sampled, n = sizes:double() - 1, made.unseen:double()
-  local r = n * (ranks:rows(core.tensor(first, "int64", "cpu")) - 1) / sampled:maximum(1) + 1
-  return evaluate.of_values(#r, metrics, function(each)
-    local values = r * 0 + at_rank[each.base](r, n + 1, each.k)
-    return each.k and r:gt(each.k):where(0, values) or values
-  end)
-end
-
-local function options_of(options)
-  local none = check.none
-  local o = check.options("fold:evaluate", options, { part = "test", candidates = "catalogue", negatives = none, by = none, seed = none,
-    correct = false, ties = none, empty = none, relevant = none, gain = none, denominator = none })
-  check.choice("fold:evaluate", "part", o.part, { "valid", "test" })
-  check.choice("fold:evaluate", "candidates", o.candidates, { "catalogue", "sampled", "one" })
+local function check_sampling(where, o)
   for name, default in pairs{ negatives = 100, by = "uniform", seed = 1 } do
     if o.candidates == "catalogue" and o[name] ~= nil then
-      check.fail("fold:evaluate: candidates = 'catalogue' takes no %s, nothing is sampled", name)
+      check.fail("%s: candidates = 'catalogue' takes no %s, nothing is sampled", where, name)
     end
     if o[name] == nil then o[name] = default end
   end
-  check.choice("fold:evaluate", "by", o.by, { "uniform", "popularity" })
+  check.choice(where, "by", o.by, { "uniform", "popularity" })
   if math.type(o.negatives) ~= "integer" or o.negatives < 1 or o.negatives > 1000000 then
-    check.fail("fold:evaluate: negatives is %s, expected an integer from 1 to 1000000", tostring(o.negatives))
+    check.fail("%s: negatives is %s, expected an integer from 1 to 1000000", where, tostring(o.negatives))
   end
-  if math.type(o.seed) ~= "integer" then check.fail("fold:evaluate: seed is %s, expected an integer", tostring(o.seed)) end
-  if o.correct and (o.candidates ~= "one" or o.by ~= "uniform") then
-    check.fail("fold:evaluate: correct = true is for candidates = 'one', sampled uniformly")
-  end
-  local conventions = {}
-  for _, name in ipairs{ "ties", "empty", "relevant", "gain", "denominator" } do conventions[name] = o[name] end
-  return o, conventions
+  if math.type(o.seed) ~= "integer" then check.fail("%s: seed is %s, expected an integer", where, tostring(o.seed)) end
 end
 
-local function words(o, items, before)
-  if o.candidates == "catalogue" then return ("candidates: all %d items but those of the user in %s"):format(items, before) end
+-- How metrics are corrected, and gamma, which is 0 for the least bias.
+local function check_correction(where, o)
+  if o.correct == true then o.correct = "rank" end
+  o.correct = o.correct or false
+  if o.gamma ~= nil and o.correct ~= "trade_off" then check.fail("%s: gamma is for correct = 'trade_off'", where) end
+  if not o.correct then return end
+  check.choice(where, "correct", o.correct, check.names(corrections.names))
+  if o.candidates ~= "one" or o.by ~= "uniform" then
+    check.fail("%s: correct = %s is for candidates = 'one', sampled uniformly", where, o.correct == "rank" and "true" or
+      ("'%s'"):format(o.correct))
+  end
+  if o.correct ~= "rank" and o.negatives > corrections.most_sampled then
+    check.fail("%s: correct = '%s' takes at most %d negatives, not %d", where, o.correct, corrections.most_sampled, o.negatives)
+  end
+  o.gamma = o.correct == "trade_off" and (o.gamma or 0.1) or 0
+  if type(o.gamma) ~= "number" or not (o.gamma >= 0 and o.gamma <= 1) then
+    check.fail("%s: gamma is %s, expected a number from 0 to 1", where, tostring(o.gamma))
+  end
+end
+
+local conventions = { "ties", "empty", "relevant", "gain", "denominator" }
+
+-- The options of what is ranked; with `more`, those of mr.evaluate beside them.
+local function options_of(where, options, part, more)
+  local none = check.none
+  local defaults = { part = part, candidates = "catalogue", negatives = none, by = none, seed = none, correct = none, gamma = none }
+  for _, name in ipairs(more and conventions or {}) do defaults[name] = none end
+  local o = check.options(where, options, defaults)
+  check.choice(where, "part", o.part, { "valid", "test" })
+  check.choice(where, "candidates", o.candidates, { "catalogue", "sampled", "one" })
+  check_sampling(where, o)
+  check_correction(where, o)
+  local said = {}
+  for _, name in ipairs(conventions) do
+    said[name], o[name] = o[name], nil
+  end
+  return o, said
+end
+
+local corrected_words = {
+  rank = "corrected to", minimal_bias = "corrected with the least bias to", trade_off = "corrected by bias and variance (gamma %.14g) to",
+}
+
+---What is ranked, in words.
+function Candidates:words()
+  local o, before = self._options, self.part == "test" and "train and valid" or "train"
+  if o.candidates == "catalogue" then return ("candidates: all %d items but those of the user in %s"):format(self.fold.items, before) end
   local of = o.candidates == "one" and "each relevant item" or "each user"
   local how = ("%d sampled items (%s, seed %d) for %s, fewer where there are no more"):format(o.negatives, o.by, o.seed, of)
-  return ("candidates: %s; %s the full catalogue"):format(how, o.correct and "corrected to" or "not comparable with")
+  local compared = o.correct and corrected_words[o.correct]:format(o.gamma) or "not comparable with"
+  return ("candidates: %s; %s the full catalogue"):format(how, compared)
+end
+
+function Candidates:__tostring() return ("%s of %d users\n%s"):format(self.part, #self:tables().users, self:words()) end
+
+-- Of the part's own lists, by which mr.fit sees whether a model fits, and validates the loss.
+for _, name in ipairs{ "lists", "count", "users", "items", "features" } do
+  Candidates["get_" .. name] = function(self) return self.data[name] end
+end
+
+---Batches of the part itself.
+---@param options? table  as of a dataset
+---@return fun(): mr.Batch?
+function Candidates:batches(options) return self.data:batches(options) end
+
+function Candidates:get_fingerprint()
+  local o = self._options
+  return fingerprint.combined("candidates", self.fold.fingerprint, self.part, o.candidates, o.negatives, o.by, o.seed, o.correct,
+    o.gamma or 0)
+end
+
+local function new(where, fold, o)
+  if not fold.items then check.fail("%s: this fold has no users and items", where) end
+  return setmetatable({ fold = fold, part = o.part, data = fold[o.part], correct = o.correct, _where = where, _options = o, _tables = false,
+    _sampled = {}, _estimates = {} }, Candidates)
+end
+
+---What a model has to rank in a part of a fold, for `valid` and `test` of mr.fit.
+---@param fold mr.Fold
+---@param options? mr.data.CandidateOptions
+---@return mr.data.Candidates
+function M.of(fold, options) return new("fold:candidates", fold, (options_of("fold:candidates", options, "valid"))) end
+
+---Users with anything to find, what that is, and what they know; made when first asked for.
+---@return { users: mr.Tensor, targets: any, known: any }
+function Candidates:tables()
+  if self._tables then return self._tables end
+  local fold = self.fold
+  local targets = M.user_items({ self.data }, fold.users, fold.items)
+  local users = targets:active_users()
+  if #users == 0 then check.fail("%s: no user has a relevant item in %s", self._where, self.part) end
+  local known = M.user_items(self.part == "test" and { fold.train, fold.valid } or { fold.train }, fold.users, fold.items)
+  self._tables = { users = users, targets = targets, known = known }
+  return self._tables
+end
+
+-- Lists of these users. Sampled ones are few and the same in every epoch: they are kept.
+local function lists_of(self, block, number)
+  local o, t = self._options, self:tables()
+  if o.candidates == "catalogue" then return core.catalogue_lists(block, t.targets, t.known) end
+  if not self._sampled[number] then
+    self._sampled[number] = core.sampled_lists(block, t.targets, t.known, o.negatives, o.by == "popularity", o.candidates == "one", o.seed)
+  end
+  return self._sampled[number]
+end
+
+---Metrics under the names that they have here: "ndcg@10[corrected]" where they are corrected.
+---@param metrics mr.Metric[]
+---@return mr.Metric[]
+function Candidates:named(metrics)
+  return self.correct and corrections.named(self._where, metrics, self.correct) or metrics
+end
+
+---Evaluates a model by metrics of `named`, whatever a trial has noted.
+---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
+---@param metrics mr.Metric[]
+---@return mr.Evaluation
+function Candidates:measure(model, metrics)
+  local o, device, parts, users = self._options, M.device_of(model), {}, {}
+  local whole = o.candidates == "catalogue"
+  M.blocks(self:tables().users, whole and self.fold.items or 2 * o.negatives, function(block)
+    local number = #parts + 1
+    local made = lists_of(self, block, number)
+    local scores = M.scores(model, made, device)
+    users[number] = made.users
+    parts[number] = o.correct and corrections.evaluate(metrics, made, scores, o, self._estimates)
+      or evaluate.measure_by(scores, made.lists, metrics, whole)
+  end)
+  local result = evaluate.joined(parts)
+  result.users, result.part, result.data, result.candidates = core.cat(users, 1), self.part, self.data.fingerprint, self:words()
+  return result
+end
+
+local function check_model(where, model)
+  if type(model) == "function" or type(model) == "table" and type(check.field(model, "parameters")) == "function" then return end
+  check.fail("%s: model is a %s, expected a model of users and items, or a function from a batch to one score for each of its rows", where,
+    check.is_tensor(model) and "tensor" or type(model))
 end
 
 ---@class mr.data.CandidateOptions
----@field part? "test"|"valid"         default "test"
+---@field part? "test"|"valid"         default "test"; of fold:candidates "valid"
 ---@field candidates? "catalogue"|"sampled"|"one"  default "catalogue"
 ---@field negatives? integer           sampled items of each list (default 100)
 ---@field by? "uniform"|"popularity"   how they are sampled (default "uniform")
 ---@field seed? integer                default 1
----@field correct? boolean             metrics at the estimated rank among all items; for "one", "uniform" (default false)
----@field ties? string                 this and the next as in mr.evaluate
+---@field correct? boolean|"rank"|"minimal_bias"|"trade_off"  metrics estimated among all items, for "one", "uniform"; true is "rank" (default false)
+---@field gamma? number                weight of the variance in "trade_off", 0 to 1 (default 0.1)
+---@field ties? string                 this and the next as in mr.evaluate; not of fold:candidates
 ---@field empty? string
 ---@field relevant? number
 ---@field gain? string
@@ -140,42 +245,33 @@ end
 ---- "catalogue" (default): all items but those relevant to the user in train (and, for test, in validation).
 ---- "sampled": the relevant items of the part, and `negatives` others that are relevant to him in no part, without replacement: `by` "uniform"
 ---  or "popularity" (as many users as have them in train and, for test, in validation).
----- "one": a list for each relevant item, with samples of its own. `correct = true` gives each metric at the unbiased estimate of the item's rank in
----  the full catalogue (Krichene & Rendle 2020), under a name that says so: "ndcg@10[corrected]". Ranks between the sampled ones cannot be told
----  apart, so cut-offs far below all items / negatives stay coarse.
+---- "one": a list for each relevant item, with samples of its own.
+---
+---`correct` (Krichene & Rendle 2020, Section 5) estimates each metric f of the item's rank among the N items that are relevant in no part, from
+---how many k of the m sampled ones are above it, under a name that says so:
+---
+---- true or "rank": f at the unbiased estimate of the rank, 1 + k N / m: "ndcg@10[corrected]". Ranks between the sampled ones cannot be told
+---  apart, so cut-offs far below N / m stay coarse.
+---- "minimal_bias": the g(k) with the least sum over all ranks r of (E[g(k) | r] - f(r))^2: "ndcg@10[minimal_bias]". Its variance is large: of
+---  single lists it may be far beyond 0 and 1, and only means over many lists are of use.
+---- "trade_off": that with the least sum of (E[g(k) | r] - f(r))^2 + gamma Var[g(k) | r]: "ndcg@10[trade_off]"; gamma = 1 is the mean of f
+---  given k. Both take ranks as equally likely and p(k | r) of samples without replacement: g = [(1 - gamma) A'A + gamma diag(A'1)]^-1 A'f with
+---  A = (p(k | r)); where its equations cannot be told apart from rounding (gamma = 0 and m above 17 or so) what they leave open is 0.
 ---@param fold mr.Fold
----@param model mr.Model
----@param metrics (string|mr.Metric)[]
+---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor  a function gets batch.lists, .users, .row_users, .items and returns one score per row
+---@param metrics (string|mr.Metric|table)[]
 ---@param options? mr.data.CandidateOptions
 ---@return mr.Evaluation
 function M.evaluate(fold, model, metrics, options)
-  local o, conventions = options_of(options)
-  if not fold.items then check.fail("fold:evaluate: this fold has no users and items") end
-  metrics = evaluate.metrics_of(metrics, conventions)
-  if o.correct then metrics = corrected_metrics(metrics) end
-  seen.note("other", fold[o.part])
+  local where = "fold:evaluate"
+  local o, said = options_of(where, options, "test", true)
+  local self = new(where, fold, o)
+  check_model(where, model)
+  metrics = self:named(evaluate.metrics_of(metrics, said, where))
+  if #metrics == 0 then check.fail("%s: metrics is empty, as in {\"ndcg@10\"}", where) end
+  seen.note("other", self.data)
   local _ <close> = phase.begin("evaluation", true)
-  local before = o.part == "test" and { fold.train, fold.valid } or { fold.train }
-  local known = M.user_items(before, fold.users, fold.items)
-  local targets = M.user_items({ fold[o.part] }, fold.users, fold.items)
-  local device, parts, users = M.device_of(model), {}, {}
-  local sampled = o.candidates ~= "catalogue"
-  M.blocks(targets:active_users(), sampled and 2 * o.negatives or fold.items, function(block)
-    local made
-    if sampled then
-      made = core.sampled_lists(block, targets, known, o.negatives, o.by == "popularity", o.candidates == "one", o.seed)
-    else
-      made = core.catalogue_lists(block, targets, known)
-    end
-    users[#users + 1] = made.users
-    local scores = M.scores(model, made, device)
-    parts[#parts + 1] = o.correct and corrected(metrics, made, scores) or evaluate.measure_by(scores, made.lists, metrics, not sampled)
-  end)
-  if #parts == 0 then check.fail("fold:evaluate: no user has a relevant item in %s", o.part) end
-  local result = evaluate.joined(parts)
-  result.users, result.part, result.data = core.cat(users, 1), o.part, fold[o.part].fingerprint
-  result.candidates = words(o, fold.items, o.part == "test" and "train and valid" or "train")
-  return result
+  return self:measure(model, metrics)
 end
 
 return M

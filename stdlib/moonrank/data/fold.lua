@@ -76,15 +76,29 @@ Fold.__tostring = Fold.summary
 ---
 ---- "catalogue" (default): all items but those relevant to the user in train (and, for test, in validation).
 ---- "sampled": the relevant items of the part, and `negatives` others, sampled uniformly or by popularity.
----- "one": a list for each relevant item, with samples of its own; `correct = true` estimates each metric among all items.
----@param model mr.Model
----@param metrics (string|mr.Metric)[]
+---- "one": a list for each relevant item, with samples of its own; `correct` estimates each metric among all items (mr.data.Candidates).
+---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor  a function gets batch.lists, .users, .row_users, .items and returns one score per row
+---@param metrics (string|mr.Metric|table)[]
 ---@param options? mr.data.CandidateOptions
 ---@return mr.Evaluation
 ---Example:
 ---fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
 ---fold:evaluate(mr.models.popularity{fold = fold}, {"ndcg@10"}).candidates   --> candidates: all 90 items but those of the user in train and valid
 function Fold:evaluate(model, metrics, options) return require("moonrank.data.candidates").evaluate(self, model, metrics, options) end
+
+---What a model has to rank in a part, as :evaluate does it, for `valid` and `test` of mr.fit: its metrics are of all items then (or of the
+---samples that the options say), in the history, in what chooses the epoch, and on test. The validation loss stays that of the part's own lists.
+---@param options? mr.data.CandidateOptions  part (default "valid"), candidates, negatives, by, seed, correct, gamma
+---@return mr.data.Candidates
+---Example:
+---```lua
+---local ratings = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4)
+---local fold = ratings:folds{k = 3}[1]
+---local run = mr.fit{model = mr.models.mf{users = 30, items = 90, factors = 4}, loss = mr.losses.ndcg{}, train = fold.train,
+---  valid = fold:candidates(), test = fold:candidates{part = "test"}, metrics = {"ndcg@10"}, epochs = 2, progress = false}
+---run.test.candidates   --> candidates: all 90 items but those of the user in train and valid
+---```
+function Fold:candidates(options) return require("moonrank.data.candidates").of(self, options) end
 
 ---The same fold with binary relevance: 1 where the grade is at least `threshold` ("top": the highest grade of all three parts;
 ---"top_of_list": the highest of the row's own list).

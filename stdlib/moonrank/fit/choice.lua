@@ -1,4 +1,5 @@
 -- After an epoch of mr.fit: what validation says, and the best epoch so far by each metric that chooses one.
+local candidates = require "moonrank.data.candidates"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local epochs = require "moonrank.epochs"
@@ -16,9 +17,10 @@ function M.scored(model, data)
   return tensors.no_grad(function() return model(batch) end), batch.lists
 end
 
----Metrics of a dataset.
+---Metrics of a dataset, or of candidates, by handles under the names that they have there.
 ---@return mr.Evaluation
 function M.evaluated(model, data, metrics)
+  if candidates.is(data) then return data:measure(model, metrics) end
   local scores, lists = M.scored(model, data)
   return evaluate.measure(scores, lists, metrics)
 end
@@ -32,7 +34,8 @@ local function validated(o, epoch)
     local scores = o.model(batch)
     local total, counted = epochs.batch_loss(o.loss, scores, batch.lists, o.reduction == "rows" and "rows" or "mean")
     local numbers = { counted > 0 and total:item() or 0 }
-    local mean = evaluate.measure(scores, batch.lists, o.measured).mean
+    local ranked = candidates.is(o.judge) and o.judge:measure(o.model, o.measured)
+    local mean = (ranked or evaluate.measure(scores, batch.lists, o.measured)).mean
     for i, each in ipairs(o.measured) do numbers[i + 1] = mean[each.name] end
     return numbers
   end)
@@ -122,16 +125,17 @@ function M.finish(o, run)
   run.best = #run.choices > 0 and run.choices[1].best or run.history[#run.history]
   local tests = o.test and #o.metrics > 0
   local last = #run.choices > 1 and o.model:snapshot() or nil
-  local others = {}
+  local others = {}  -- by names that no correction changed: those of valid and test may differ
+  local function plain(name) return o.plain[name] or name end
   for i = #run.choices, 1, -1 do
     local choice = run.choices[i]
     if choice._snapshot then o.model:restore(choice._snapshot) elseif last then o.model:restore(last) end
-    others[choice.metric.name] = tests and i > 1 and tested(o) or nil
+    others[plain(choice.metric.name)] = tests and i > 1 and tested(o) or nil
   end
   if not tests then return end
   run.test, run.scores = tested(o), {}
   for _, name in ipairs(run.test.names) do
-    if others[name] then take_column(run.test, others[name], name) end
+    if others[plain(name)] then take_column(run.test, others[plain(name)], name) end
     run.scores[name] = run.test[name]
   end
 end

@@ -1,8 +1,10 @@
 -- What mr.fit was given, checked before the first step: names, and whether the model fits the data.
+local candidates = require "moonrank.data.candidates"
 local check = require "moonrank.check"
 local clip = require "moonrank.fit.clip"
+local corrections = require "moonrank.data.corrections"
 local dataset = require "moonrank.data.dataset"
-local metric = require "moonrank.metrics.registry"
+local evaluate = require "moonrank.evaluate"
 local optim = require "moonrank.optim"
 local random = require "moonrank.random"
 local tensors = require "moonrank.tensor"
@@ -22,28 +24,57 @@ local function is_of(value, class)
   return type(meta) == "table" and rawget(meta, "__name") == class
 end
 
+-- How a set of candidates corrects metrics, if that is what it is.
+local function correction_of(data) return candidates.is(data) and data.correct end
+
+-- The name of a metric without the correction that one of the sets of candidates makes.
+local function uncorrected(o, name)
+  local inner, called = tostring(name):match "^(.-)%[([%w_]+)%]$"
+  for how, each in pairs(corrections.names) do
+    if called == each and type(name) == "string" then
+      if correction_of(o.judge) == how or correction_of(o.test) == how then return inner end
+      check.fail("mr.fit: '%s' is a corrected metric, and valid and test correct none so: fold:candidates{candidates = 'one', correct = '%s'}",
+        name, how)
+    end
+  end
+  return name
+end
+
 -- The metrics of these names, each once.
-local function metrics_of(names, option)
-  local metrics, known = {}, {}
-  for i, name in ipairs(names) do
-    metrics[i] = metric.parse(name)
-    if known[metrics[i].name] then check.fail("mr.fit: %s has '%s' twice", option, metrics[i].name) end
-    known[metrics[i].name] = true
+local function metrics_of(o, names, option)
+  local plain, known = {}, {}
+  for i, name in ipairs(names) do plain[i] = uncorrected(o, name) end
+  local metrics = evaluate.metrics_of(plain, nil, "mr.fit")
+  for _, each in ipairs(metrics) do
+    if known[each.name] then check.fail("mr.fit: %s has '%s' twice", option, each.name) end
+    known[each.name] = true
   end
   return metrics
 end
 
 -- Those that choose an epoch: `select`, one or several, or the first metric.
 local function selected(o)
-  if type(o.select) == "table" then return metrics_of(o.select, "select") end
-  if o.select then return { metric.parse(o.select) } end
-  return { o.metrics[1] }
+  if o.select == nil then return { o.metrics[1] } end
+  local several = type(o.select) == "table" and o.select.bound == nil and not evaluate.is_bounded(o.select)
+  return metrics_of(o, several and o.select or { o.select }, "select")
+end
+
+-- The metrics as the part that chooses, and test, call them; `plain` has the names that they were given.
+local function name_metrics(o)
+  o.plain = {}
+  local function named(data, metrics)
+    if not correction_of(data) then return metrics end
+    local called = data:named(metrics)
+    for i, each in ipairs(called) do o.plain[each.name] = metrics[i].name end
+    return called
+  end
+  o.judged, o.select, o.metrics = named(o.judge, o.metrics), named(o.judge, o.select), named(o.test, o.metrics)
 end
 
 -- All that is measured after an epoch: those that choose, and the others.
 local function measured(o)
   local all, known = {}, {}
-  for _, list in ipairs{ o.select, o.metrics } do
+  for _, list in ipairs{ o.select, o.judged } do
     for _, each in ipairs(list) do
       if not known[each.name] then all[#all + 1] = each end
       known[each.name] = true
@@ -94,6 +125,7 @@ end
 
 local function check_data(role, data)
   if data == nil then return end
+  if role == "train" and candidates.is(data) then check.fail("mr.fit: train is a set of candidates, expected a dataset: fold.train") end
   if check.field(data, "train") then check.fail("mr.fit: %s is a fold, expected one of its parts: fold.%s", role, role) end
   if type(check.field(data, "batches")) ~= "function" or math.type(check.field(data, "count")) ~= "integer" then
     check.fail("mr.fit: %s is a %s, expected a dataset", role, type(data))
@@ -183,9 +215,10 @@ function M.checked(options)
   end
   o.optimizer = o.optimizer or optim.adam{}
   check_steps(o)
-  o.metrics = metrics_of(o.metrics, "metrics")
-  o.select = selected(o)
   o.judge = o[o.choose_on]
+  o.metrics = metrics_of(o, o.metrics, "metrics")
+  o.select = selected(o)
+  name_metrics(o)
   if o.judge and #o.select == 0 then check.fail("mr.fit: metrics is empty, and nothing says by which metric to choose the epoch") end
   o.chosen_on = o.judge and o.choose_on or "last epoch"
   o.measured = measured(o)
@@ -205,6 +238,7 @@ local function misfit(model, role, data)
     for _, each in ipairs{ "users", "items" } do
       local ids = data[each]
       local most = #ids > 0 and ids:double():max():item() or 0
+      if candidates.is(data) then most = data.fold[each] end
       if most > config[each] then
         return ("the model has %d %s, but %s has number %d"):format(config[each], each, role, math.tointeger(most))
       end
@@ -239,6 +273,7 @@ function M.check_fit(o)
       local why = misfit(o.model, role, data)
       if why then check.fail("mr.fit: %s", why) end
       if role ~= "train" then try(o, role, data) end
+      if candidates.is(data) then data:tables() end
     end
   end
 end

@@ -29,7 +29,7 @@ local History = { __name = "mr.History" }
 ---@field interrupted boolean               whether Ctrl-C ended it
 ---@field stopped string|boolean            why it ended before the last epoch: "patience" or "each_epoch"; else false
 ---@field resumed integer                   the epoch of the checkpoint that it went on from, or 0
----@field metrics table<string, mr.Metric>  the metrics, by name
+---@field metrics table<string, mr.Metric|mr.BoundedMetric>  the metrics, by name
 ---@field data table<string, string>        fingerprints of train, valid and test
 ---@field chosen_on string                  "valid", "test" or "last epoch"
 ---@field replayed integer                  epochs that the GPU ran from a recording of an earlier one
@@ -57,7 +57,9 @@ end
 ---@return mr.Run
 function M.new(o, data)
   local metrics, chosen = {}, {}
-  for _, each in ipairs(o.measured) do metrics[each.name] = each end
+  for _, list in ipairs{ o.measured, o.metrics } do
+    for _, each in ipairs(list) do metrics[each.name] = each end
+  end
   if o.judge then
     for i, each in ipairs(o.select) do chosen[i] = choices.new(each) end
   end

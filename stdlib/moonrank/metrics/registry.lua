@@ -242,12 +242,14 @@ function M.our_name(name)
   return base and (prefix or "") .. text:gsub("^[%w_]+", base, 1) or name
 end
 
----In which direction the metric of this name is better, also as "valid_..." or "test_...", as trials call their numbers; nil where it is none.
+---In which direction the metric of this name is better, also as "valid_..." or "test_...", as trials call their numbers, and under a bound,
+---"ndcg[minmax]"; nil where it is none.
 ---@param name string
 ---@return "maximize"|"minimize"|nil
 ---Example: `require "moonrank.metrics.registry".direction("valid_nrbp_loss")   --> minimize`
 ---Example: `require "moonrank.metrics.registry".direction("seconds")   --> nil`
 function M.direction(name)
+  name = name:gsub("%[[%w_]+%]$", "")
   for _, text in ipairs{ name, name:match "^valid_(.+)$" or name, name:match "^test_(.+)$" or name } do
     local found, metric = pcall(registry.parse, registry, text)
     -- only by the names that are ours: a trial's "p" or "r" need not be precision or recall

@@ -1,0 +1,94 @@
+-- Metrics of lists with one relevant row among sampled ones, estimated for the full catalogue (Krichene & Rendle 2020, Section 5).
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local evaluate = require "moonrank.evaluate"
+
+local M = {}
+
+---The ways, and what a metric is called after each.
+M.names = { rank = "corrected", minimal_bias = "minimal_bias", trade_off = "trade_off" }
+
+---Most sampled items of those that minimise bias or error: powers of what tells degrees apart are beyond doubles then.
+M.most_sampled = 1000
+
+-- Metrics of a list with one relevant row at rank r of n, which may be no whole number; those that are cut off, where they are not.
+local function one() return 1 end
+local at_rank = {
+  rr = function(r) return 1 / r end,
+  ap = function(r) return 1 / r end,
+  ndcg = function(r) return core.number_log(2) / (r + 1):log() end,
+  hit = one,
+  recall = one,
+  precision = function(_, _, k) return 1 / k end,
+  auc = function(r, n) return (n - r) / (n - 1) end,
+}
+
+local function values_at(each, r, n)
+  local values = r * 0 + at_rank[each.base](r, n, each.k)
+  return each.k and r:gt(each.k):where(0, values) or values
+end
+
+---The metrics under the names of their corrections.
+---@param where string
+---@param metrics mr.Metric[]
+---@param how "rank"|"minimal_bias"|"trade_off"
+---@return mr.Metric[]
+function M.named(where, metrics, how)
+  local named = {}
+  for i, each in ipairs(metrics) do
+    if evaluate.is_bounded(each) or not at_rank[each.base] then
+      check.fail("%s: no correction of '%s' is known, expected one of %s", where, each.name, table.concat(check.names(at_rank), ", "))
+    end
+    named[i] = each:with("name", ("%s[%s]"):format(each.name, M.names[how]))
+  end
+  return named
+end
+
+-- Of m sampled items r - 1 are above the relevant one: in the mean n (r - 1) / m of all n are. Each metric is that of this rank.
+local function of_ranks(metrics, lists, ranks, n)
+  local sampled = lists.sizes:double() - 1
+  local r = n:double() * (ranks - 1) / sampled:maximum(1) + 1
+  return evaluate.of_values(#r, metrics, function(each) return values_at(each, r, n:double() + 1) end)
+end
+
+-- Estimates by how many of m sampled items are above, of n; kept in `tables` by metric and n, as many users have the same.
+local function estimates(tables, each, n, m, gamma)
+  local key = ("%s@%s of %d"):format(each.base, each.k, n)
+  if not tables[key] then
+    tables[key] = core.sampled_estimates(values_at(each, core.arange(1, n + 1, 1, "float64", "cpu"), n + 1), m, gamma):totable()
+  end
+  return tables[key]
+end
+
+-- Of equal scores the mean over the orders of the sampled items among which the relevant one is.
+local function of_least_squares(metrics, lists, ranks, worst, n, gamma, tables)
+  local sizes, mean, last, unseen = core.integers(lists.sizes), ranks:totable(), worst:totable(), core.integers(n)
+  return evaluate.of_values(#sizes, metrics, function(each)
+    local values = {}
+    for l, size in ipairs(sizes) do
+      local known, sum = estimates(tables, each, unseen[l], size - 1, gamma), 0
+      local first, final = math.tointeger(2 * mean[l] - last[l]), math.tointeger(last[l])
+      for rank = first, final do sum = sum + known[rank] end
+      values[l] = sum / (final - first + 1)
+    end
+    return core.tensor(values, "float64", "cpu")
+  end)
+end
+
+---An evaluation of sampled lists with one relevant row each, the first.
+---@param metrics mr.Metric[]  of `named`
+---@param made { lists: mr.Lists, unseen: mr.Tensor }
+---@param scores mr.Tensor
+---@param o { correct: string, gamma: number }
+---@param tables table  kept from call to call
+---@return mr.Evaluation
+function M.evaluate(metrics, made, scores, o, tables)
+  local lists, firsts, at = made.lists, {}, 1
+  for l, size in ipairs(core.integers(lists.sizes)) do firsts[l], at = at, at + size end
+  local first = core.tensor(firsts, "int64", "cpu")
+  local function ranks(ties) return core.ranks(core.ranking(scores:double(), lists, ties, 0x1p-149)):rows(first) end
+  if o.correct == "rank" then return of_ranks(metrics, lists, ranks "mean", made.unseen) end
+  return of_least_squares(metrics, lists, ranks "mean", ranks "worst", made.unseen, o.gamma, tables)
+end
+
+return M
