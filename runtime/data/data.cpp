@@ -224,6 +224,11 @@ FoldTensors make_fold_of(const KeptUsers& kept, const std::string& by, int64_t f
 
 int64_t count_of(const KeptUsers& kept) { return static_cast<int64_t>(kept->users.size()); }
 int64_t rows_of(const KeptUsers& kept) { return static_cast<int64_t>(kept->items.size()); }
+int64_t longest_of(const KeptUsers& kept) {
+  int64_t longest = 0;
+  for (size_t u = 0; u < kept->users.size(); ++u) longest = std::max(longest, kept->offsets[u + 1] - kept->offsets[u]);
+  return longest;
+}
 Tensor users_of(const KeptUsers& kept) { return Tensor::from(kept->users); }
 
 /// The numbers 1 .. n in random order.
@@ -275,6 +280,7 @@ extern const lua::OpTable positives_getters{lua::OpTable::getters,
                                                 op<&count_of>("count", "self", "Number of users."),
                                                 op<&rows_of>("rows", "self", "Number of relevant items of all users."),
                                                 op<&users_of>("users", "self", "The users; int64."),
+                                                op<&longest_of>("longest", "self", "Most items of one user."),
                                             }};
 
 }  // namespace mr

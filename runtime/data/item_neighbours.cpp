@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -199,30 +200,34 @@ NeighbourState state_of(const ItemNeighbours& table) {
           Tensor::from(table->items), Tensor::from(table->cosines)};
 }
 
+[[noreturn]] void unfit(const char* name, const std::string& why) {
+  throw std::invalid_argument("tensor '" + std::string(name) + "' " + why);
+}
+
 /// Offsets of so many entries each, which are `entries` together.
 std::vector<int64_t> offsets_of(const char* name, const Tensor& counts, int64_t entries) {
   std::vector<int64_t> offsets{0};
   for (const int64_t n : counts.to_vector<int64_t>()) {
     if (n < 0 || n > entries - offsets.back())
-      throw ArgumentError(
-          name, "has " + std::to_string(n) + " where " + std::to_string(entries - offsets.back()) + " are left");
+      unfit(name, "has " + std::to_string(n) + ", expected 0 to " + std::to_string(entries - offsets.back()));
     offsets.push_back(offsets.back() + n);
   }
   if (offsets.back() != entries)
-    throw ArgumentError(name, "adds up to " + std::to_string(offsets.back()) + ", expected " + std::to_string(entries));
+    unfit(name, "adds up to " + std::to_string(offsets.back()) + ", expected " + std::to_string(entries));
   return offsets;
 }
 
 /// Items from 1 to `all` that ascend within each piece.
 std::vector<int64_t> ascending(const char* name, const Tensor& items, const std::vector<int64_t>& offsets,
                                int64_t all) {
-  check::index(name, items, all);
   std::vector<int64_t> out = items.to_vector<int64_t>();
   for (size_t piece = 0; piece + 1 < offsets.size(); ++piece) {
-    for (int64_t i = offsets[piece] + 1; i < offsets[piece + 1]; ++i) {
-      if (out[i] <= out[i - 1])
-        throw ArgumentError(name, "has " + std::to_string(out[i]) + " after " + std::to_string(out[i - 1]) +
-                                      ", expected ascending ones");
+    int64_t least = 1;
+    for (int64_t i = offsets[piece]; i < offsets[piece + 1]; ++i) {
+      if (out[i] < least || out[i] > all)
+        unfit(name, "has " + std::to_string(out[i]) + ", expected ascending ones from " + std::to_string(least) +
+                        " to " + std::to_string(all));
+      least = out[i] + 1;
     }
   }
   return out;
@@ -233,10 +238,10 @@ ItemNeighbours neighbours_of(const Tensor& known_counts, const Tensor& known_ite
                              const Tensor& items, const Tensor& cosines) {
   for (const auto& [name, x] : {std::pair("known_counts", &known_counts), std::pair("known_items", &known_items),
                                 std::pair("counts", &counts), std::pair("items", &items)}) {
-    if (x->dtype() != Dtype::int64 || x->dims() != 1) throw ArgumentError(name, "is no int64 vector");
+    if (x->dtype() != Dtype::int64 || x->dims() != 1) unfit(name, "is no vector of int64");
   }
   if (cosines.dtype() != Dtype::float32 || cosines.dims() != 1 || cosines.entries() != items.entries())
-    throw ArgumentError("cosines", "is no float32 vector of " + std::to_string(items.entries()));
+    unfit("cosines", "is no vector of " + std::to_string(items.entries()) + " float32");
   auto known = std::make_shared<UserItemTable>();
   known->all_items = counts.entries();
   known->offsets = offsets_of("known_counts", known_counts, known_items.entries());
@@ -246,8 +251,7 @@ ItemNeighbours neighbours_of(const Tensor& known_counts, const Tensor& known_ite
   table.offsets = offsets_of("counts", counts, items.entries());
   table.items = ascending("items", items, table.offsets, counts.entries());
   for (const float cosine : table.cosines) {
-    if (!(cosine >= 0 && cosine <= 1))
-      throw ArgumentError("cosines", "has " + std::to_string(cosine) + ", expected 0 to 1");
+    if (!(cosine >= 0 && cosine <= 1)) unfit("cosines", "has " + std::to_string(cosine) + ", expected 0 to 1");
   }
   return std::make_shared<const NeighbourTable>(std::move(table));
 }

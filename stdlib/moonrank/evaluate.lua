@@ -108,6 +108,22 @@ local function add_column(result, each, values)
   result.mean[name], result.counted[name], result.skipped[name] = mean, counted, skipped
 end
 
+-- Raises where these are not scores and lists, and says what gives them.
+local function check_given(scores, lists)
+  if not check.is_tensor(scores) then
+    local meta = type(scores) == "table" and getmetatable(scores)
+    local model = meta and check.field(scores, "parameters") and meta.__call
+    check.fail("mr.evaluate: scores is a %s, expected a tensor of one score per row%s", model and "model" or meta and rawget(meta, "__name")
+      or type(scores), model and ", as model(batch) gives; fold:evaluate(model, metrics) takes a model" or "")
+  end
+  local meta = debug.getmetatable(lists)
+  if meta and meta.__name == "mr.Lists" then return end
+  local fold = type(lists) == "table" and check.field(lists, "train")
+  local has = type(lists) == "table" and check.field(lists, "lists")
+  check.fail("mr.evaluate: lists is a %s, expected lists%s", type(lists) == "table" and meta and rawget(meta, "__name") or type(lists),
+    fold and ": fold.test.lists" or has and ": data.lists" or ", as mr.lists{...} and data.lists are")
+end
+
 ---Evaluates scores by several metrics. `{"ndcg", bound = "expectation"}` among them is one under an affine bound: how far above a random ranking,
 ---or how near to the best possible, each list is; it is named "ndcg[expectation]", and lists on which no ordering can matter are left out.
 ---@param scores mr.Tensor  [rows]
@@ -119,6 +135,7 @@ end
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {"rr"}).mean.rr   --> 0.5`
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {{"rr", bound = "minmax"}}).mean["rr[minmax]"]   --> 0.25`
 function M.evaluate(scores, lists, names, options)
+  check_given(scores, lists)
   seen.note("other", lists)
   return M.measure(scores, lists, names, options)
 end

@@ -66,7 +66,8 @@ built_in.self_attention = registry.define("self_attention", require "moonrank.mo
 ---@return mr.Model
 ---Example: `mr.models.self_attention{inputs = 46, width = 16, heads = 2, blocks = 1}:size()   --> 3025`
 function M.self_attention(options) return built_in.self_attention(options) end
-for name, make in pairs(require "moonrank.models.baselines") do M[name] = make end
+
+for name, make in pairs(require("moonrank.models.baselines").kinds) do M[name] = make end
 
 ---Makes a new kind of model from its parameters and a forward pass: afterwards `mr.models[name]{...}` builds it. What `parameters` draws
 ---without a seed depends on the option `seed` alone, and two calls differ. `forward` gets `batch.lists`, `batch.features` [rows, width] or
@@ -90,7 +91,7 @@ function M.define(name, definition)
   return M[name]
 end
 
----Reads a model that :save wrote. No code in the file is run: a model of a script's own needs its definition (mr.models.define) first.
+---Reads a model that :save wrote, baselines as well. No code in the file is run: a model of a script's own needs its definition (mr.models.define) first.
 ---@param path string
 ---@return mr.Model
 function M.load(path)

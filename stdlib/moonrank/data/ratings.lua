@@ -118,6 +118,11 @@ function Ratings:folds(options)
   if kept.count == 0 then
     check.fail("folds: no user has %d %s items", math.max(1, self.least), o.grades and "rated" or "relevant")
   end
+  local valid = o.n and o.valid > 0 and o.n or 0
+  if o.n and kept.longest - o.n <= valid then
+    check.fail("folds: n is %d, which is %d items of each user for test%s, but the longest list has %d and one must be left for train", o.n,
+      o.n, valid > 0 and " and as many for validation" or "", kept.longest)
+  end
   return folds.sequence(o.k, function(number) return make_fold(self, o, number) end)
 end
 

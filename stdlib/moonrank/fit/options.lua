@@ -33,8 +33,8 @@ local function uncorrected(o, name)
   for how, each in pairs(corrections.names) do
     if called == each and type(name) == "string" then
       if correction_of(o.judge) == how or correction_of(o.test) == how then return inner end
-      check.fail("mr.fit: '%s' is a corrected metric, and valid and test correct none so: fold:candidates{candidates = 'one', correct = '%s'}",
-        name, how)
+      check.fail("mr.fit: '%s' is corrected, and valid and test are not: fold:candidates{candidates = 'one', correct = '%s'}", name,
+        how)
     end
   end
   return name

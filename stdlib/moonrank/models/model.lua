@@ -182,8 +182,8 @@ function Model:gradcheck(batch, options)
 end
 
 ---The k items with the highest scores for a user, or for all users; for models of users and items. Of equal scores the lower number comes first.
----`seen`: a part of a fold, or several, whose relevant items are left out for each user; `names` are printed beside the items.
----@param options? { user?: integer, k?: integer, seen?: mr.Dataset|mr.Dataset[], users?: integer, items?: integer, names?: string[] }  defaults: all users, 10, none, as the model has
+---`seen`: a part of a fold, or several, whose relevant items are left out for each user, or a fold, for its train; `names` are printed beside the items.
+---@param options? { user?: integer, k?: integer, seen?: mr.Dataset|mr.Fold|(mr.Dataset|mr.Fold)[], users?: integer, items?: integer, names?: string[] }  defaults: all users, 10, none, as the model has
 ---@return mr.Recommendations
 ---Example: `#mr.models.mf{users = 2, items = 30, factors = 4}:recommend{user = 1, k = 3}:of(1)   --> 3`
 function Model:recommend(options) return recommend.recommend(self, options) end
@@ -195,8 +195,10 @@ function Model:size()
   return n
 end
 
--- An option's shortest text that is read back as the same value.
-local function written(value)
+---An option's shortest text that is read back as the same value.
+---@param value any
+---@return string
+function M.written(value)
   if type(value) == "table" then return table.concat(value, ",") end
   if math.type(value) ~= "float" then return tostring(value) end
   local short = ("%.14g"):format(value)
@@ -234,7 +236,7 @@ end
 function Model:save(path)
   local names, values = self:state()
   local keys, texts = { "kind" }, { self.kind }
-  for _, name in ipairs(check.names(self.config)) do keys[#keys + 1], texts[#texts + 1] = name, written(self.config[name]) end
+  for _, name in ipairs(check.names(self.config)) do keys[#keys + 1], texts[#texts + 1] = name, M.written(self.config[name]) end
   core.save_tensors(path, "moonrank model 1", names, values, keys, texts)
 end
 

@@ -51,9 +51,27 @@ local function number_of(model, o, name)
   return value
 end
 
-local function known_items(seen, users, items)
+-- A dataset, or the training part of a fold.
+local function part_of(given, what)
+  if type(given) == "table" and check.field(given, "lists") then return given end
+  local train = type(given) == "table" and check.field(given, "train")
+  if type(train) == "table" and check.field(train, "lists") then return train end
+  local meta = type(given) == "table" and getmetatable(given)
+  check.fail("recommend: %s is a %s, expected a dataset of users and items, as fold.train, a fold (for its train), or a table of those",
+    what, meta and rawget(meta, "__name") or type(given))
+end
+
+-- Datasets of what is seen: one or several.
+local function parts_of(seen)
+  if seen == nil then return {} end
+  if type(seen) ~= "table" or getmetatable(seen) or check.field(seen, "lists") then return { part_of(seen, "seen") } end
+  local parts = {}
+  for i, each in ipairs(seen) do parts[i] = part_of(each, ("entry %d of seen"):format(i)) end
+  return parts
+end
+
+local function known_items(parts, users, items)
   local candidates = require "moonrank.data.candidates"
-  local parts = seen and (seen.lists and { seen } or seen) or {}
   if #parts > 0 then return candidates.user_items(parts, users, items) end
   local none = core.tensor({}, "int64", "cpu")
   return core.user_items(core.lists({}, core.tensor({}, "float32", "cpu"), {}, {}), none, none, users, items)
@@ -64,14 +82,12 @@ local function check_options(o, users)
   if o.user ~= nil and (math.type(o.user) ~= "integer" or o.user < 1 or o.user > users) then
     check.fail("recommend: user is %s, expected an integer from 1 to %d", tostring(o.user), users)
   end
-  local kind = type(o.seen)
-  if o.seen ~= nil and kind ~= "table" then check.fail("recommend: seen is a %s, expected a dataset or a table of datasets", kind) end
 end
 
 ---The k items with the highest scores for a user, or for all users. Of equal scores the lower number comes first. `seen`: a part of a fold, or
----several, whose relevant items are left out for each user.
+---several, whose relevant items are left out for each user; a fold stands for its train.
 ---@param model mr.Model  of users and items
----@param options? { user?: integer, k?: integer, seen?: mr.Dataset|mr.Dataset[], users?: integer, items?: integer, names?: string[] }  defaults: all users, 10, none, as the model has, none; names are printed
+---@param options? { user?: integer, k?: integer, seen?: mr.Dataset|mr.Fold|(mr.Dataset|mr.Fold)[], users?: integer, items?: integer, names?: string[] }  defaults: all users, 10, none, as the model has, none; names are printed
 ---@return mr.Recommendations
 function M.recommend(model, options)
   local candidates = require "moonrank.data.candidates"
@@ -79,7 +95,7 @@ function M.recommend(model, options)
   local o = check.options("recommend", options, { user = none, k = 10, seen = none, users = none, items = none, names = none })
   local users, items = number_of(model, o, "users"), number_of(model, o, "items")
   check_options(o, users)
-  local seen, nothing = known_items(o.seen, users, items), known_items(nil, users, items)
+  local seen, nothing = known_items(parts_of(o.seen), users, items), known_items({}, users, items)
   local chosen = o.user and core.tensor({ o.user }, "int64", "cpu") or core.arange(1, users, 1, "int64", "cpu")
   local device, found = candidates.device_of(model), { items = {}, scores = {}, sizes = {} }
   candidates.blocks(chosen, items, function(block)

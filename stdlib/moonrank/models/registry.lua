@@ -1,4 +1,5 @@
 -- Definitions of models by name: the built-in ones and those of scripts go through the same door.
+local baselines = require "moonrank.models.baselines"
 local check = require "moonrank.check"
 local definitions = require "moonrank.definitions"
 local listed = require "moonrank.models.parameters"
@@ -157,10 +158,14 @@ end
 ---@param by_name table<string, mr.Tensor>
 ---@return mr.Model
 function M.restore(texts, by_name)
+  if baselines.kinds[texts.kind] then return baselines.restore(texts, by_name) end
   local definition = known[texts.kind]
   if not definition then
+    local kinds = { table.unpack(check.names(baselines.kinds)) }
+    table.move(check.names(known), 1, #check.names(known), #kinds + 1, kinds)
+    table.sort(kinds)
     check.fail("kind of model is '%s', which is not defined; there are: %s (mr.models.define makes others)", tostring(texts.kind),
-      table.concat(check.names(known), ", "))
+      table.concat(kinds, ", "))
   end
   local options, entries = {}, 65536
   for name, text in pairs(texts) do
