@@ -1647,6 +1647,7 @@ local mr_Phase = {}
 
 ---@class mr.Positives
 ---@field count integer Number of users.
+---@field longest integer Most items of one user.
 ---@field rows integer Number of relevant items of all users.
 ---@field users mr.Tensor The users; int64.
 local mr_Positives = {}

@@ -1,4 +1,5 @@
 -- Which data a trial of a sweep used: mr.fit, mr.evaluate and batches record it here; scripts need not.
+local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
 
 local M = {}
@@ -46,6 +47,12 @@ function M.note(role, data)
   if record.stop == "any" and role == "other" then error(Enough, 0) end
 end
 
+-- The part of a fold that candidates are of: mr.fit reads both.
+local function part_under(data)
+  local part = type(data) == "table" and check.field(data, "data")
+  return part and fingerprint.of(part) and part or nil
+end
+
 ---Records the data of mr.fit.
 ---@param parts table<string, any>  train, valid and test
 ---@return table<string, string> data  fingerprints by role
@@ -54,6 +61,7 @@ function M.note_fit(parts)
   for _, role in ipairs{ "train", "valid", "test" } do
     if parts[role] then
       M.note(role, parts[role])
+      M.note(role, part_under(parts[role]))
       data[role] = fingerprint.of(parts[role])
     end
   end

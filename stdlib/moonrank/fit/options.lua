@@ -126,7 +126,9 @@ end
 local function check_data(role, data)
   if data == nil then return end
   if role == "train" and candidates.is(data) then check.fail("mr.fit: train is a set of candidates, expected a dataset: fold.train") end
-  if check.field(data, "train") then check.fail("mr.fit: %s is a fold, expected one of its parts: fold.%s", role, role) end
+  if check.field(data, "train") then
+    check.fail("mr.fit: %s is a fold, expected one of its parts: fold.%s%s", role, role, role == "train" and "" or ", or fold:candidates()")
+  end
   if type(check.field(data, "batches")) ~= "function" or math.type(check.field(data, "count")) ~= "integer" then
     check.fail("mr.fit: %s is a %s, expected a dataset", role, type(data))
   end
@@ -273,8 +275,8 @@ function M.check_fit(o)
       local why = misfit(o.model, role, data)
       if why then check.fail("mr.fit: %s", why) end
       if role ~= "train" then try(o, role, data) end
-      if candidates.is(data) then data:tables() end
     end
+    if candidates.is(data) then data:tables() end
   end
 end
 

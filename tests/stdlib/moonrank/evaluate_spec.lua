@@ -129,9 +129,28 @@ it("of nothing is nothing", function()
   equal(#mr.evaluate(scores, lists, {}).names, 0)
 end)
 
+it("a metric under a bound has a name that is one, too", function()
+  local by_table = mr.evaluate(scores, lists, { { "ndcg@2", bound = "minmax" } })
+  for _, name in ipairs{ "ndcg@2[minmax]", by_table.metrics[1] } do
+    local found = mr.evaluate(scores, lists, { name })
+    equal(found.names, { "ndcg@2[minmax]" })
+    equal(found["ndcg@2[minmax]"]:totable(), by_table["ndcg@2[minmax]"]:totable())
+  end
+  equal(mr.evaluate(scores, lists, { "map[minmax]" }).names, { "ap[minmax]" })
+end)
+
 it("refuses what it does not know", function()
   raises(function() return mr.evaluate(scores, lists, { "rr" }).ndcg end, "no metric in this evaluation 'ndcg'")
   raises(function() mr.evaluate(scores, lists, "rr") end, "a table of metrics expected, got a string")
+  raises(function() mr.evaluate(scores, lists, { "rr[logit]" }) end, "no affine bound 'logit'")
+  local model, queries = mr.models.linear{ inputs = 20 }, mr.data.synthetic{ kind = "queries", queries = 3 }
+  raises(function() mr.evaluate(model, queries.lists, { "rr" }) end,
+    "scores is a model, expected a tensor of one score per row, as model(batch) gives; fold:evaluate(model, metrics) takes a model")
+  raises(function() mr.evaluate({ 1, 2 }, lists, { "rr" }) end, "scores is a table, expected a tensor of one score per row")
+  raises(function() mr.evaluate(scores, queries, { "rr" }) end, "lists is a mr.Dataset, expected lists: data.lists")
+  raises(function() mr.evaluate(scores, { train = queries }, { "rr" }) end, "lists is a table, expected lists: fold.test.lists")
+  raises(function() mr.evaluate(scores, scores, { "rr" }) end, "lists is a userdata, expected lists, as mr.lists{...}")
+  raises(function() mr.evaluate(scores, nil, { "rr" }) end, "lists is a nil")
   raises(function() mr.evaluate(scores, lists, { "ndgc" }) end, "did you mean 'ndcg'?")
   raises(function() mr.evaluate(scores, lists, { "rr" }, { tie = "mean" }) end, "did you mean 'ties'?")
   raises(function() mr.evaluate(scores, lists, { { "rr", bound = "logit" } }) end, "no affine bound 'logit'")

@@ -149,6 +149,13 @@ it("by time nothing in train is later than anything in validation, nor that than
     end
   end
   raises(function() return binary:folds{ by = "time", at = 5000 }[1] end, "no interaction is at time 5000 or later, the last is at 1039")
+  local longest = binary:kept(false).longest
+  raises(function() binary:folds{ by = "last", n = 100000 } end, ("n is 100000, which is 100000 items of each user for test and as many "
+    .. "for validation, but the longest list has %d and one must be left for train"):format(longest))
+  raises(function() binary:folds{ by = "one", n = math.maxinteger } end, "but the longest list has")
+  raises(function() binary:folds{ by = "one", n = longest, valid = 0 } end,
+    ("n is %d, which is %d items of each user for test, but"):format(longest, longest))
+  equal(binary:folds{ by = "one", n = longest - 1, valid = 0 }[1].test.lists.count > 0, true)
   raises(function() return binary:folds{ by = "time", at = 0 }[1] end, "no interaction is before time 0")
 end)
 

@@ -1,0 +1,176 @@
+-- mr.fit on candidates and by metrics under bounds: what fold:evaluate and mr.evaluate say of the model of each epoch.
+local mr = require "moonrank"
+local fit = require "moonrank.fit"
+local test = require "moonrank.test"
+local it, equal, check, raises = test.it, test.equal, test.check, test.raises
+
+local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 120, mean_activity = 40, seed = 5 }:binarize(4)
+local fold = ratings:folds{ k = 4, nsr = 1, seed = 2 }[2]
+
+local function trained(options)
+  local o = { model = mr.models.mf{ users = 40, items = 120, factors = 6, init = 0.3 }, loss = mr.losses.ndcg{}, train = fold.train,
+    valid = fold:candidates(), metrics = { "ndcg@10", "rr" }, epochs = 6, batch = 8, optimizer = mr.optim.adam{ lr = 0.05 },
+    progress = false }
+  for name, value in pairs(options) do o[name] = value or nil end
+  return mr.fit(o), o.model
+end
+
+local function with(options, more)
+  local copy = {}
+  for _, from in ipairs{ options, more } do
+    for name, value in pairs(from) do copy[name] = value end
+  end
+  return copy
+end
+
+local kinds = {
+  { {}, "" }, { { candidates = "sampled", negatives = 15, by = "popularity", seed = 4 }, "" },
+  { { candidates = "one", negatives = 9 }, "" },
+  { { candidates = "one", negatives = 9, correct = true }, "[corrected]" },
+  { { candidates = "one", negatives = 9, correct = "trade_off", gamma = 0.3 }, "[trade_off]" },
+}
+
+for _, kind in ipairs(kinds) do
+  local options, suffix = table.unpack(kind)
+  it("the history is what fold:evaluate says of each epoch's model: " .. (options.candidates or "catalogue") .. suffix, function()
+    local expected = {}
+    local run, model = trained{
+      valid = fold:candidates(options), test = fold:candidates(with(options, { part = "test" })),
+      each_epoch = function(epoch, now, entry)
+        if epoch == 0 then return end
+        expected[epoch] = fold:evaluate(now, { "ndcg@10", "rr" }, with(options, { part = "valid" })).mean
+        for name, value in pairs(entry.metrics) do equal(value, expected[epoch][name], name) end
+        equal(#require("moonrank.check").names(entry.metrics), 2)
+      end }
+    local name, best = "ndcg@10" .. suffix, 1
+    for epoch = 2, 6 do if expected[epoch][name] > expected[best][name] then best = epoch end end
+    equal({ run.best.epoch, run.choices[1].metric.name, #expected }, { best, name, 6 })
+    local tested = fold:evaluate(model, { "ndcg@10", "rr" }, options)
+    for _, each in ipairs(tested.names) do equal(run.scores[each]:totable(), tested[each]:totable(), each) end
+    equal(run.test.candidates, tested.candidates)
+    equal(run.test.users:totable(), tested.users:totable())
+    check(tostring(run):find(("epoch %d chosen by %s on valid"):format(best, name), 1, true), tostring(run))
+    check(run:to_csv():find(name, 1, true) and run:to_latex():find("ndcg@10", 1, true))
+  end)
+end
+
+it("the validation loss is that of the part's own lists, and training does not depend on what is ranked", function()
+  local a, first = trained{ epochs = 3 }
+  local b, second = trained{ epochs = 3, valid = fold.valid }
+  for epoch = 1, 3 do
+    equal({ a.history[epoch].loss, a.history[epoch].valid_loss }, { b.history[epoch].loss, b.history[epoch].valid_loss })
+  end
+  a:restore "ndcg@10"
+  check(#first:parameters() == #second:parameters())
+end)
+
+it("patience, several choices, every and choose_on are by what is ranked", function()
+  local run = trained{ epochs = 40, patience = 2, select = { "rr", "ndcg@10" }, optimizer = mr.optim.adam{ lr = 0.3 } }
+  equal(run.stopped, "patience")
+  local last = #run.history
+  check(last < 40 and run.choices[1].best.epoch <= last - 2 and run.choices[2].best.epoch <= last - 2)
+  run = trained{ every = 2, test = fold:candidates{ part = "test" }, choose_on = "test" }
+  equal({ next(run.history[1].metrics) == nil, run.history[2].metrics.rr ~= nil, run.chosen_on }, { true, true, "test" })
+end)
+
+it("validation may be corrected samples and test the full catalogue, each metric at the epoch that chose it", function()
+  local function both(more)
+    return trained(with({ valid = fold:candidates{ candidates = "one", negatives = 9, correct = "trade_off" },
+      test = fold:candidates{ part = "test" }, select = { "rr[trade_off]", "ndcg@10" }, optimizer = mr.optim.adam{ lr = 0.2 },
+      epochs = 12 }, more))
+  end
+  local run, model = both{}
+  equal({ run.choices[1].metric.name, run.choices[2].metric.name }, { "rr[trade_off]", "ndcg@10[trade_off]" })
+  equal(run.test.names, { "ndcg@10", "rr" })
+  equal(run.test.rr:totable(), fold:evaluate(model, { "rr" }).rr:totable())
+  run:restore "ndcg@10[trade_off]"
+  equal(run.test["ndcg@10"]:totable(), fold:evaluate(model, { "ndcg@10" })["ndcg@10"]:totable())
+  check(run.metrics["rr[trade_off]"] and run.metrics.rr)
+end)
+
+it("a checkpoint goes on to the same bits, and refuses other candidates", function()
+  local path = os.tmpname()
+  os.remove(path)
+  local whole, model = trained{ metrics = { "rr", { "ap", bound = "expectation_max" } }, select = "ap[expectation_max]" }
+  local function part(more)
+    return trained(with({ metrics = { "rr", "ap[expectation_max]" }, select = "ap[expectation_max]", checkpoint = path }, more))
+  end
+  raises(function() part{ each_epoch = function(epoch) if epoch == 3 then error("killed", 0) end end } end, "killed")
+  raises(function() part{ valid = fold:candidates{ candidates = "sampled" } } end, "holds a training with valid =")
+  raises(function() part{ select = "ap[minmax]", metrics = { "rr", "ap[minmax]" } } end, "holds a training with")
+  local run, again = part{}
+  os.remove(path)
+  check(run.resumed >= 2)
+  equal(tostring(run.history), tostring(whole.history))
+  equal(run.best.epoch, whole.best.epoch)
+  for i, x in ipairs(model:parameters()) do equal(again:parameters()[i]:totable(), x:totable()) end
+end)
+
+it("metrics under bounds have the values and the name of mr.evaluate", function()
+  local wanted = { "ndcg", { "ap", bound = "expectation_max" }, "nrbp_loss[minmax]" }
+  local expected = {}
+  local run, model = trained{ valid = fold.valid, test = fold.test, metrics = wanted, select = { "ap", bound = "expectation_max" },
+    each_epoch = function(epoch, now) if epoch > 0 then expected[epoch] = fit.test(now, fold.valid, wanted).mean end end }
+  for epoch, entry in ipairs(run.history) do
+    for _, name in ipairs{ "ndcg", "ap[expectation_max]", "nrbp_loss[minmax]" } do
+      equal(entry.metrics[name], expected[epoch][name], name)
+    end
+  end
+  equal({ run.choices[1].metric.name, run.test.names[2] }, { "ap[expectation_max]", "ap[expectation_max]" })
+  local batch = fold.test:batches{ size = fold.test.count }()
+  equal(run.test["ap[expectation_max]"]:totable(), mr.evaluate(model(batch):detach(), batch.lists, wanted)["ap[expectation_max]"]:totable())
+  run = trained{ valid = fold.valid, metrics = wanted, select = { "nrbp_loss[minmax]", "map[expectation_max]" } }
+  local least = run.history[1]
+  for _, entry in ipairs(run.history) do
+    if entry.metrics["nrbp_loss[minmax]"] < least.metrics["nrbp_loss[minmax]"] then least = entry end
+  end
+  equal(run.best.epoch, least.epoch)
+  equal(run.choices[2].metric.name, "ap[expectation_max]")
+end)
+
+it("a sweep compares, prunes and shows by the same names, and knows the data again", function()
+  local folder = os.tmpname()
+  os.remove(folder)
+  local function study(of)
+    return mr.sweep{ name = "bounded", metric = "valid_ap[minmax]", space = { lr = mr.choice{ 0.01, 0.1 } }, sampler = "grid", workers = 0,
+      store = folder .. "/here.db", progress = false, run = function(trial)
+        return (trained{ optimizer = mr.optim.adam{ lr = trial.lr }, metrics = { "ap[minmax]", "rr" }, epochs = 2, trial = trial,
+          valid = of:candidates(), test = of:candidates{ part = "test" } })
+      end }
+  end
+  local first = study(fold)
+  local numbers = first:best().numbers
+  check(numbers["valid_ap[minmax]"] and numbers["ap[minmax]"] and numbers.rr, "all numbers")
+  check(tostring(first:pivot{ rows = "lr", value = "ap[minmax]" }):find "%d", "a table")
+  equal(study(fold):best().numbers, numbers)
+  raises(function() study(ratings:folds{ k = 4, nsr = 1, seed = 3 }[2]) end, "of other data")
+  os.execute(("rm -rf '%s'"):format(folder))
+  equal(require("moonrank.metrics.registry").direction "valid_nrbp_loss[minmax]", "minimize")
+end)
+
+it("what is wrong is said before the first step", function()
+  local function attempt(options)
+    return function()
+      return trained(with({ each_epoch = function() error "a step was taken" end }, options))
+    end
+  end
+  raises(attempt{ metrics = { { "ap", bound = "minmx" } } }, "no affine bound 'minmx', did you mean 'minmax'?")
+  raises(attempt{ metrics = { "ap[minmx]" } }, "did you mean 'minmax'?")
+  raises(attempt{ metrics = { { "ndgc", bound = "minmax" } } }, "did you mean 'ndcg'?")
+  raises(attempt{ metrics = { { "ap" } } }, "mr.fit: a table among the metrics is {name, bound = name}, and bound is missing")
+  raises(attempt{ metrics = { { "ap", bound = "minmax", k = 5 } } }, "no field of a metric under a bound 'k'")
+  raises(attempt{ metrics = { "ap[minmax]", { "ap", bound = "minmax" } } }, "metrics has 'ap[minmax]' twice")
+  raises(attempt{ select = { "ap", bound = "nothing" } }, "no affine bound 'nothing'")
+  raises(attempt{ select = "rr[corrected]" }, "'rr[corrected]' is corrected, and valid and test are not")
+  local corrected = fold:candidates{ candidates = "one", correct = true }
+  raises(attempt{ valid = corrected, metrics = { "err" } }, "no correction of 'err' is known")
+  raises(attempt{ valid = corrected, metrics = { "rr[minmax]" } }, "no correction of 'rr[minmax]'")
+  raises(attempt{ valid = fold }, "valid is a fold, expected one of its parts: fold.valid, or fold:candidates()")
+  raises(attempt{ train = fold:candidates() }, "train is a set of candidates, expected a dataset: fold.train")
+  raises(attempt{ model = mr.models.mf{ users = 40, items = 119, factors = 2 } }, "the model has 119 items, but")
+  raises(function() fold:candidates{ part = "train" } end, "no part of fold:candidates 'train'")
+  raises(function() fold:candidates{ ties = "worst" } end, "no option of fold:candidates 'ties'")
+  raises(function() fold:candidates{ negatives = 3 } end, "candidates = 'catalogue' takes no negatives")
+  local empty = ratings:folds{ k = 4, nsr = 1, seed = 2, valid = 0 }[2]
+  raises(attempt{ train = empty.train, valid = empty:candidates() }, "no user has a relevant item in valid")
+end)

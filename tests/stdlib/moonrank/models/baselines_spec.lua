@@ -1,0 +1,134 @@
+-- Models that are counted save and load: the same scores, and every damage of a file is one error.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local it, equal, check, raises = test.it, test.equal, test.check, test.raises
+
+local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 90, mean_activity = 20, seed = 5 }:binarize(4)
+local fold = ratings:folds{ k = 4, nsr = 1, seed = 2 }[2]
+
+local function with_file(body)
+  local path = os.tmpname()
+  os.remove(path)
+  local ok, message = pcall(body, path)
+  os.remove(path)
+  if not ok then error(message, 0) end
+end
+
+local models = {
+  popularity = mr.models.popularity{ fold = fold },
+  item_knn = mr.models.item_knn{ fold = fold, k = 7, shrink = 2.5 },
+  random = mr.models.random{ seed = -9, users = 40, items = 90 },
+  unsized = mr.models.random{ seed = 1 << 60 },
+}
+
+local names = { "ap", "ndcg@10" }
+
+for name, model in pairs(models) do
+  it(name .. " loads as it was saved", function()
+    with_file(function(path)
+      model:save(path)
+      local again = mr.models.load(path)
+      equal(tostring(again), tostring(model))
+      equal({ again.kind, #again:parameters() }, { model.kind, 0 })
+      local a, b = fold:evaluate(model, names), fold:evaluate(again, names)
+      for _, each in ipairs(names) do equal(b[each]:totable(), a[each]:totable(), each) end
+      if model.config.items then
+        equal(again:recommend{ user = 3, seen = fold }:of(3), model:recommend{ user = 3, seen = fold.train }:of(3))
+      end
+      again:save(path)  -- a model is replaced by a model
+      equal(tostring(mr.models.load(path)), tostring(model))
+    end)
+  end)
+end
+
+it("an item_knn of no one and nothing loads, too", function()
+  with_file(function(path)
+    local known = core.user_items(mr.lists{}, core.tensor({}, "int64", "cpu"), core.tensor({}, "int64", "cpu"), 3, 4)
+    local state = core.item_neighbours(known, 2, 0.0):state()
+    local tensors = { state.known_counts, state.known_items, state.counts, state.items, state.cosines }
+    core.save_tensors(path, "moonrank model 1", { "known_counts", "known_items", "counts", "items", "cosines" }, tensors,
+      { "kind", "users", "items", "k", "shrink" }, { "item_knn", "3", "4", "2", "0" })
+    equal(mr.models.load(path):recommend{ user = 2, k = 2 }:of(2), { 1, 2 })
+  end)
+end)
+
+local function int64(t) return mr.tensor(t, { dtype = "int64" }) end
+
+-- Two users of three items: 1 and 2 are each other's nearest.
+local function state()
+  return { known_counts = int64{ 2, 1 }, known_items = int64{ 1, 2, 2 }, counts = int64{ 1, 1, 0 }, items = int64{ 2, 1 },
+    cosines = mr.tensor{ 0.5, 0.5 } }
+end
+local texts = { kind = "item_knn", users = "2", items = "3", k = "1", shrink = "0" }
+
+local function file_of(path, tensors, said)
+  local found, values, keys, lines = {}, {}, {}, {}
+  for key, x in pairs(tensors) do found[#found + 1], values[#values + 1] = key, x end
+  for key, text in pairs(said) do keys[#keys + 1], lines[#lines + 1] = key, text end
+  os.remove(path)
+  core.save_tensors(path, "moonrank model 1", found, values, keys, lines)
+  return path
+end
+
+local function changed(of, with)
+  local copy = {}
+  for name, value in pairs(of) do copy[name] = value end
+  for name, value in pairs(with) do copy[name] = value or nil end
+  return copy
+end
+
+it("what a file of item_knn says is checked", function()
+  with_file(function(path)
+    equal(mr.models.load(file_of(path, state(), texts)):recommend{ user = 2, k = 3 }:of(2), { 1, 2, 3 })
+    for _, case in ipairs{
+      { { counts = int64{ 1, 1 } }, {}, "tensor 'counts' is {2} int64, expected {3} int64: one for each of the items" },
+      { { counts = mr.tensor{ 1, 1, 0 } }, {}, "tensor 'counts' is {3} float32, expected {3} int64" },
+      { { counts = int64{ 1, 2, 0 } }, {}, "tensor 'counts' has 2, expected 0 to 1" },
+      { { counts = int64{ 1, 0, 0 } }, {}, "tensor 'counts' adds up to 1, expected 2" },
+      { { counts = int64{ -1, 3, 0 } }, {}, "tensor 'counts' has -1, expected 0 to 2" },
+      { { counts = int64{ 1 << 53, 1 << 53, 4 } }, {}, "expected 0 to 2" },
+      { { known_counts = int64{ 3, 1 } }, {}, "tensor 'known_counts' has 1, expected 0 to 0" },
+      { { known_counts = int64{ 3 } }, {}, "one for each of the users" },
+      { { items = int64{ 4, 1 } }, {}, "tensor 'items' has 4, expected ascending ones from 1 to 3" },
+      { { items = int64{ 0, 1 } }, {}, "tensor 'items' has 0" },
+      { { items = int64{ { 2, 1 } } }, {}, "tensor 'items' is no vector of int64" },
+      { { known_items = int64{ 2, 2, 2 } }, {}, "tensor 'known_items' has 2, expected ascending ones from 3 to 3" },
+      { { known_items = int64{ 1, -(1 << 53), 2 } }, {}, "tensor 'known_items' has -9007199254740992" },
+      { { cosines = mr.tensor{ 0.5 } }, {}, "tensor 'cosines' is no vector of 2 float32" },
+      { { cosines = mr.tensor{ 0.5, 0 / 0 } }, {}, "tensor 'cosines' has" },
+      { { cosines = mr.tensor{ 0.5, 7 } }, {}, "tensor 'cosines' has 7.000000, expected 0 to 1" },
+      { { cosines = false }, {}, "no tensor 'cosines' in the file" },
+      { {}, { users = "9999999999999" }, "expected {9999999999999} int64: one for each of the users" },
+      { {}, { users = "-1" }, "users is -1, expected how many there are" },
+      { {}, { users = false }, "users is nil, expected how many there are" },
+      { {}, { items = "x" }, "items is x, expected how many there are" },
+      { {}, { k = "0" }, "k is 0" },
+      { {}, { k = false }, "k is nil" },
+      { {}, { shrink = "nan" }, "shrink is nan" },
+      { {}, { seed = "1" }, "no option of the file 'seed'" },
+    } do
+      local message = raises(function()
+        mr.models.load(file_of(path, changed(state(), case[1]), changed(texts, case[2])))
+      end, case[3])
+      check(tostring(message):find(path, 1, true), "the error names the file: " .. tostring(message))
+    end
+  end)
+end)
+
+it("what files of the others say is checked", function()
+  with_file(function(path)
+    local popularity = { kind = "popularity", users = "2", items = "2" }
+    equal(mr.models.load(file_of(path, { counts = int64{ 0, 2 } }, popularity)).config, { users = 2, items = 2 })
+    for _, case in ipairs{
+      { { counts = int64{ 0, 3 } }, popularity, "tensor 'counts' is not within 0 and 2, the number of users" },
+      { { counts = int64{ -1, 1 } }, popularity, "not within 0 and 2" },
+      { { counts = int64{ 1 } }, popularity, "tensor 'counts' is {1} int64, expected {2} int64" },
+      { {}, popularity, "no tensor 'counts' in the file" },
+      { {}, { kind = "random" }, "seed is nil, expected an integer" },
+      { {}, { kind = "random", seed = "1.5" }, "seed is 1.5, expected an integer" },
+      { {}, { kind = "random", seed = "1", users = "many" }, "users is many" },
+      { {}, { kind = "random", seed = "1", depth = "2" }, "no option of the file 'depth'" },
+    } do raises(function() mr.models.load(file_of(path, case[1], case[2])) end, case[3]) end
+  end)
+end)
