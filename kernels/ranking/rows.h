@@ -5,6 +5,7 @@
 
 #include "kernels/core/table.h"
 #include "kernels/ranking/binary_metrics.h"
+#include "kernels/ranking/catalogue.h"
 #include "kernels/ranking/graded_metrics.h"
 #include "kernels/ranking/order.h"
 #include "kernels/ranking/pair_metrics.h"
@@ -19,6 +20,8 @@ namespace mr {
   LISTS(place, Place)                            \
   ELEMENTS(rank_of, RankOf)                      \
   LISTS(order_of, OrderOf)                       \
+  LISTS(catalogue_items, CatalogueItems)         \
+  LISTS(place_chosen, PlaceChosen)               \
   LISTS(dcg, Dcg)                                \
   LISTS(average_precision, AveragePrecision)     \
   LISTS(rank_biased_precision, RankBiasedPrecision) \

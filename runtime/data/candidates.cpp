@@ -3,6 +3,7 @@
 #include <string>
 
 #include "kernels/core/threads.h"
+#include "kernels/ranking/rows.h"
 #include "runtime/data/dice.h"
 #include "runtime/data/user_items.h"
 #include "runtime/ops/check.h"
@@ -52,38 +53,41 @@ std::vector<int64_t> left_out(const UserItemTable& targets, const UserItemTable&
   return out;
 }
 
-/// All items of these users but the excluded, ascending; a target is never left out.
-Candidates catalogue_lists(const Tensor& users, const UserItems& targets, const UserItems& excluded) {
+/// All items of these users but the excluded, ascending; a target is never left out. The items are made on `device`.
+Candidates catalogue_lists(const Tensor& users, const UserItems& targets, const UserItems& excluded,
+                           const std::string& device) {
   check_tables(users, targets, excluded);
-  const std::vector<int64_t> of = users.to_vector<int64_t>();
+  const Device on = to_device(device);
   const int64_t all_items = targets->all_items;
-  std::vector<std::vector<int64_t>> out(of.size());
-  std::vector<int64_t> sizes, offsets{0};
-  for (size_t l = 0; l < of.size(); ++l) {
-    out[l] = left_out(*targets, *excluded, of[l]);
-    sizes.push_back(all_items - static_cast<int64_t>(out[l].size()));
-    offsets.push_back(offsets.back() + sizes.back());
+  const std::vector<int64_t> of = users.to_vector<int64_t>();
+  std::vector<int64_t> sizes, out, gaps{0};
+  int64_t rows = 0;
+  for (const int64_t user : of) {
+    const std::vector<int64_t> own = left_out(*targets, *excluded, user);
+    out.insert(out.end(), own.begin(), own.end());
+    gaps.push_back(static_cast<int64_t>(out.size()));
+    sizes.push_back(all_items - static_cast<int64_t>(own.size()));
+    rows += sizes.back();
   }
-  const Tensor items = Tensor::empty({offsets.back()}, Dtype::int64);
-  std::vector<float> relevance(static_cast<size_t>(offsets.back()), 0.0F);
-  int64_t* const item_of = items.span<int64_t>().data;
-  cpu::parallel_each(static_cast<int64_t>(of.size()), 1, [&](int64_t l) {
-    int64_t at = offsets[l], next = 1;
-    const auto fill = [&](int64_t end) {
-      while (next < end) item_of[at++] = next++;
-    };
-    for (const int64_t item : out[l]) {
-      fill(item);
-      ++next;
-    }
-    fill(all_items + 1);
+  std::vector<float> relevance(static_cast<size_t>(rows), 0.0F);
+  for (size_t l = 0, at = 0; l < of.size(); at += static_cast<size_t>(sizes[l++])) {
     for (int64_t i = targets->offsets[of[l] - 1]; i < targets->offsets[of[l]]; ++i) {
       const int64_t item = targets->items[i];
-      const auto before = std::lower_bound(out[l].begin(), out[l].end(), item) - out[l].begin();
-      relevance[offsets[l] + item - 1 - before] = targets->grades[i];
+      const auto before =
+          std::lower_bound(out.begin() + gaps[l], out.begin() + gaps[l + 1], item) - out.begin() - gaps[l];
+      relevance[at + static_cast<size_t>(item - 1 - before)] = targets->grades[i];
     }
-  });
-  return {Lists(std::move(sizes), std::move(relevance)), users, items, Tensor::empty({0}, Dtype::int64)};
+  }
+  const auto count = static_cast<int64_t>(sizes.size());
+  Lists lists(std::move(sizes), std::move(relevance));
+  const Tensor items = Tensor::empty({lists.rows()}, Dtype::int64, on);
+  const Tensor offsets = Tensor::from(gaps, on), excluded_items = Tensor::from(out, on);
+  kernels<MetricKernels<double>>(on).catalogue_items(count, {.lists = lists.view(on),
+                                                             .excluded = {offsets.span<const int64_t>().data, count},
+                                                             .left_out = excluded_items.span<const int64_t>(),
+                                                             .all = all_items,
+                                                             .items = items.span<int64_t>()});
+  return {std::move(lists), users, items, Tensor::empty({0}, Dtype::int64)};
 }
 
 /// Draws items that are neither targets nor excluded, without replacement.
@@ -191,7 +195,7 @@ extern const lua::OpTable candidate_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&catalogue_lists>("catalogue_lists", "users, targets, excluded",
+        op<&catalogue_lists>("catalogue_lists", "users, targets, excluded, device",
                              "For each user all items but the excluded, ascending; targets are relevant."),
         op<&sampled_lists>("sampled_lists", "users, targets, excluded, count, popular, each, seed",
                            "For each user, or each target of his, the targets and sampled items."),

@@ -6,6 +6,7 @@
 
 #include "kernels/core/threads.h"
 #include "kernels/ranking/above.h"
+#include "kernels/ranking/rows.h"
 #include "runtime/ops/check.h"
 #include "runtime/ranking/ranking.h"
 
@@ -79,22 +80,31 @@ Ranking relevant_ranking(const Tensor& scores, const Lists& lists, double releva
   const auto threshold = static_cast<float>(relevant);
   const auto least = std::min(threshold, std::numeric_limits<float>::denorm_min());
   check::per_row("scores", scores, lists);
-  if (scores.device() != Device::cpu || !(threshold > 0) ||
-      lists.relevant_rows(least, Device::cpu).total > few * lists.count())
+  if (!(threshold > 0) || lists.relevant_rows(least, Device::cpu).total > few * lists.count())
     return rank_rows(scores, lists, Ties::mean, threshold);
   check::not_nan("ranking", "scores", scores);
   Ranking out{.lists = lists,
               .ties = Ties::mean,
               .threshold = threshold,
               .dtype = scores.dtype(),
-              .device = Device::cpu,
-              .places = {lists.rows(), Device::cpu},
+              .device = scores.device(),
+              .places = {lists.rows(), scores.device()},
               .relevant_only = true};
-  const ChosenRows& rows = lists.relevant_rows(least, Device::cpu);
+  const ChosenRows& rows = lists.relevant_rows(least, scores.device());
   with_real(scores.dtype(), [&]<class Real>() {
     const Real* const from = scores.span<const Real>().data;
     Placement* const places = out.places.span().data;
     const Chosen chosen = rows.view();
+    if (out.device != Device::cpu) {
+      kernels<MetricKernels<Real>>(out.device)
+          .place_chosen(lists.count(), {.scores = scores.span<const Real>(),
+                                        .relevance = lists.relevance(out.device).span<const float>(),
+                                        .lists = lists.view(out.device),
+                                        .chosen = chosen,
+                                        .threshold = threshold,
+                                        .out = out.places.span()});
+      return;
+    }
     cpu::parallel_each(lists.count(), 1, [&](int64_t l) {
       const int64_t at = lists.offsets()[l];
       ListPlaces<Real>(from + at, lists.relevance().data() + at, lists.sizes()[l], threshold)

@@ -5,7 +5,8 @@
 
 #include "kernels/core/threads.h"
 #include "runtime/ops/check.h"
-#include "runtime/ops/lists.h"
+#include "runtime/ops/gather.h"
+#include "runtime/ranking/ranking.h"
 
 namespace mr {
 namespace {
@@ -41,6 +42,17 @@ void take_top(const Real* scores, int64_t n, int64_t k, std::vector<Row<Real>>& 
   std::sort(heap.begin(), heap.end(), better);
 }
 
+/// On the GPU: all rows in order there; only the first of every list are taken.
+TopRows top_of_order(const Tensor& scores, const Lists& lists, const std::vector<int64_t>& sizes) {
+  std::vector<int64_t> places;
+  for (size_t l = 0; l < sizes.size(); ++l) {
+    for (int64_t i = 0; i < sizes[l]; ++i) places.push_back(lists.offsets()[l] + i + 1);
+  }
+  const Tensor order = order_of(rank_rows(scores, lists, Ties::stable, 1));
+  const Tensor rows = taken_along(order, 0, Tensor::from(places, scores.device()));
+  return {rows, taken_along(scores, 0, rows), Tensor::from(sizes)};
+}
+
 /// Numbers of the first k rows of every list, counted from 1 within all rows, their scores, and how many they are.
 TopRows top_rows(const Tensor& scores, const Lists& lists, int64_t k) {
   check::per_row("scores", scores, lists);
@@ -51,11 +63,11 @@ TopRows top_rows(const Tensor& scores, const Lists& lists, int64_t k) {
     sizes.push_back(std::min(k, n));
     offsets.push_back(offsets.back() + sizes.back());
   }
-  const Tensor here = scores.to(Device::cpu);
+  if (scores.device() != Device::cpu) return top_of_order(scores, lists, sizes);
   TopRows out{Tensor::empty({offsets.back()}, Dtype::int64), Tensor::empty({offsets.back()}, scores.dtype()),
               Tensor::from(sizes)};
   with_real(scores.dtype(), [&]<class Real>() {
-    const Real* const from = here.span<const Real>().data;
+    const Real* const from = scores.span<const Real>().data;
     Real* const top = out.scores.span<Real>().data;
     int64_t* const rows = out.rows.span<int64_t>().data;
     cpu::parallel(lists.count(), 1, [&](int64_t first, int64_t last) {

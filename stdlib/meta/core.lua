@@ -144,8 +144,9 @@ function core.cat(tensors, dim) end
 ---@param users mr.Tensor
 ---@param targets mr.UserItems
 ---@param excluded mr.UserItems
+---@param device string
 ---@return { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor, unseen: mr.Tensor }
-function core.catalogue_lists(users, targets, excluded) end
+function core.catalogue_lists(users, targets, excluded, device) end
 
 ---Raises 'interrupted' if Ctrl-C was pressed.
 function core.check_interrupt() end

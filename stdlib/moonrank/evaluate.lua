@@ -167,7 +167,7 @@ function M.of_values(count, metrics, values_of)
   return setmetatable(result, Evaluation)
 end
 
----One evaluation of lists that were measured in several parts, by the same metrics.
+---One evaluation of lists that were measured in several parts, by the same metrics; on the CPU.
 ---@param parts mr.Evaluation[]
 ---@return mr.Evaluation
 function M.joined(parts)
@@ -175,7 +175,7 @@ function M.joined(parts)
   for _, part in ipairs(parts) do count = count + part.count end
   return M.of_values(count, parts[1].metrics, function(each)
     local columns = {}
-    for i, part in ipairs(parts) do columns[i] = part[each.name] end
+    for i, part in ipairs(parts) do columns[i] = part[each.name]:to("cpu") end
     return #columns == 1 and columns[1] or core.cat(columns, 1)
   end)
 end

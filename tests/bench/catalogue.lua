@@ -1,7 +1,8 @@
 -- What an epoch costs by the size of the catalogue: the same lists of made-up ratings in 5,000, 50,000 and 500,000 items, relevant ones spread over
 -- them, the others drawn from all of them; batches of 32 users, 32 factors, smooth AP. Adam, with steps put off where that is quicker; with a weight
--- decay too small to change a number, which moves all rows in every step; and the sparse one. Training alone, and with validation and a snapshot of
--- the parameters at every better epoch.
+-- decay too small to change a number, which moves all rows in every step; and the sparse one. Training alone, with validation and a snapshot of
+-- the parameters at every better epoch, and, in the first size, with validation by
+-- all items of each user.
 -- Usage: moonrank tests/bench/catalogue.lua [--items 5000,50000] [--optimizers adam,dense] [--csv FILE].
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -30,10 +31,19 @@ end
 
 local optimizers = { adam = { lr = 0.01 }, dense = { lr = 0.01, weight_decay = 1e-30 }, sparse = { lr = 0.01, sparse = true } }
 
-local function times(items, optimizer, validates)
+-- What an epoch is validated on: nothing, the lists of the part, or all items of its users.
+local validations = { alone = function() end, validated = function(_, valid) return valid end }
+
+function validations.ranked(items, valid)
+  local whole = require("moonrank.data.fold").new{ train = spread(fold.train, items), valid = valid, test = valid, number = 1, k = 1,
+    title = "spread", users = ratings.users, items = items }
+  return whole:candidates()
+end
+
+local function times(items, optimizer, how)
   local measured, last = {}, nil
   mr.fit{ model = mr.models.mf{ users = ratings.users, items = items, factors = 32, seed = 1 }, loss = mr.losses.ap(),
-    train = spread(fold.train, items), valid = validates and spread(fold.valid, items) or nil, metrics = { "ndcg" },
+    train = spread(fold.train, items), valid = validations[how](items, spread(fold.valid, items)), metrics = { "ndcg" },
     optimizer = mr.optim.adam(optimizers[optimizer]), batch = 32, epochs = args.warm + args.epochs, progress = false,
     each_epoch = function(epoch)
       local now = bench.clock()
@@ -45,12 +55,13 @@ end
 
 local rows, add = bench.collect()
 local names = { adam = "moonrank", dense = "moonrank, every row", sparse = "moonrank, sparse Adam" }
-for _, validates in ipairs{ false, true } do
-  for _, items in ipairs(args.items) do
-    local workload = ("epoch of %d items%s"):format(items, validates and ", validated" or "")
+local said = { alone = "", validated = ", validated", ranked = ", validated by all items" }
+for _, how in ipairs{ "alone", "validated", "ranked" } do
+  for _, items in ipairs(how == "ranked" and { args.items[1] } or args.items) do
+    local workload = ("epoch of %d items%s"):format(items, said[how])
     for _, threads in ipairs(args.threads) do
       core.threads(threads)
-      for _, optimizer in ipairs(args.optimizers) do add(workload, names[optimizer], threads, times(items, optimizer, validates)) end
+      for _, optimizer in ipairs(args.optimizers) do add(workload, names[optimizer], threads, times(items, optimizer, how)) end
     end
   end
 end

@@ -45,7 +45,7 @@ function M.device_of(model)
   return first and first.device or "cpu"
 end
 
----Scores of a model, or of a function of a batch, for lists of candidates; on the CPU.
+---Scores of a model, or of a function of a batch, for lists of candidates; where they are made.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param made { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }
 ---@param device string
@@ -57,7 +57,7 @@ function M.scores(model, made, device)
     check.fail("the model returned %s, expected a tensor of %d scores, one for each row of the batch",
       check.is_tensor(scores) and ("sizes {%s}"):format(table.concat(scores:shape(), ", ")) or "a " .. type(scores), made.lists.rows)
   end
-  return scores:detach():to("cpu")
+  return scores:detach()
 end
 
 ---Calls make(users) for blocks of users whose lists have about a million rows together.
@@ -182,10 +182,10 @@ function Candidates:tables()
   return self._tables
 end
 
--- Lists of these users. Sampled ones are few and the same in every epoch: they are kept.
-local function lists_of(self, block, number)
+-- Lists of these users, those of the catalogue made on the device. Sampled ones are few and the same in every epoch: they are kept.
+local function lists_of(self, block, number, device)
   local o, t = self._options, self:tables()
-  if o.candidates == "catalogue" then return core.catalogue_lists(block, t.targets, t.known) end
+  if o.candidates == "catalogue" then return core.catalogue_lists(block, t.targets, t.known, device) end
   if not self._sampled[number] then
     self._sampled[number] = core.sampled_lists(block, t.targets, t.known, o.negatives, o.by == "popularity", o.candidates == "one", o.seed)
   end
@@ -208,10 +208,10 @@ function Candidates:measure(model, metrics)
   local whole = o.candidates == "catalogue"
   M.blocks(self:tables().users, whole and self.fold.items or 2 * o.negatives, function(block)
     local number = #parts + 1
-    local made = lists_of(self, block, number)
+    local made = lists_of(self, block, number, device)
     local scores = M.scores(model, made, device)
     users[number] = made.users
-    parts[number] = o.correct and corrections.evaluate(metrics, made, scores, o, self._estimates)
+    parts[number] = o.correct and corrections.evaluate(metrics, made, scores:to("cpu"), o, self._estimates)
       or evaluate.measure_by(scores, made.lists, metrics, whole)
   end)
   local result = evaluate.joined(parts)

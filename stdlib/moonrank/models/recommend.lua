@@ -99,10 +99,10 @@ function M.recommend(model, options)
   local chosen = o.user and core.tensor({ o.user }, "int64", "cpu") or core.arange(1, users, 1, "int64", "cpu")
   local device, found = candidates.device_of(model), { items = {}, scores = {}, sizes = {} }
   candidates.blocks(chosen, items, function(block)
-    local made = core.catalogue_lists(block, nothing, seen)
+    local made = core.catalogue_lists(block, nothing, seen, device)
     local top = core.top_rows(candidates.scores(model, made, device), made.lists, o.k)
-    table.insert(found.items, made.items:rows(top.rows))
-    table.insert(found.scores, top.scores)
+    table.insert(found.items, made.items:rows(top.rows):to("cpu"))
+    table.insert(found.scores, top.scores:to("cpu"))
     table.insert(found.sizes, top.sizes)
   end)
   for name, parts in pairs(found) do found[name] = core.cat(parts, 1) end
