@@ -11,7 +11,8 @@ local tensors = require "moonrank.tensor"
 
 local M = {}
 
-local rows_of_block = 1 << 20
+-- Rows of a block of lists; more on the GPU, which works on all lists of a block at once (no device has measured it).
+local rows_of_block = { cpu = 1 << 20, cuda = 1 << 23 }
 
 ---@class mr.data.Candidates
 ---@field fold mr.Fold
@@ -39,9 +40,10 @@ function M.user_items(parts, users, items)
   return out
 end
 
----The device of a model's parameters; of a function the CPU.
+---The device of a model's parameters; of a function mr.device(), of a model without any the CPU.
 function M.device_of(model)
-  local first = type(model) ~= "function" and model:parameters()[1]
+  if type(model) == "function" then return core.device() end
+  local first = model:parameters()[1]
   return first and first.device or "cpu"
 end
 
@@ -60,12 +62,13 @@ function M.scores(model, made, device)
   return scores:detach()
 end
 
----Calls make(users) for blocks of users whose lists have about a million rows together.
+---Calls make(users) for blocks of users whose lists have about as many rows together as suit the device.
 ---@param users mr.Tensor       int64
 ---@param rows_of_user integer  rows of one user's lists
+---@param device string
 ---@param make fun(users: mr.Tensor)
-function M.blocks(users, rows_of_user, make)
-  local size = math.max(1, rows_of_block // math.max(1, rows_of_user))
+function M.blocks(users, rows_of_user, device, make)
+  local size = math.max(1, rows_of_block[device] // math.max(1, rows_of_user))
   for at = 1, #users, size do
     core.check_interrupt()
     make(users:narrow(1, at, math.min(size, #users - at + 1)))
@@ -206,7 +209,7 @@ end
 function Candidates:measure(model, metrics)
   local o, device, parts, users = self._options, M.device_of(model), {}, {}
   local whole = o.candidates == "catalogue"
-  M.blocks(self:tables().users, whole and self.fold.items or 2 * o.negatives, function(block)
+  M.blocks(self:tables().users, whole and self.fold.items or 2 * o.negatives, device, function(block)
     local number = #parts + 1
     local made = lists_of(self, block, number, device)
     local scores = M.scores(model, made, device)
@@ -240,7 +243,8 @@ end
 ---@field denominator? string
 
 ---Evaluates a model on what it has to find among all items, or among sampled ones (Cremonesi et al. 2010; Krichene & Rendle 2020 on why their
----metrics order models otherwise). Each user with relevant items in the part is a list. `candidates`:
+---metrics order models otherwise). Each user with relevant items in the part is a list. A model on the GPU is scored and measured there, by blocks
+---of users; the values of the lists alone come back. `candidates`:
 ---
 ---- "catalogue" (default): all items but those relevant to the user in train (and, for test, in validation).
 ---- "sampled": the relevant items of the part, and `negatives` others that are relevant to him in no part, without replacement: `by` "uniform"
@@ -258,7 +262,7 @@ end
 ---  given k. Both take ranks as equally likely and p(k | r) of samples without replacement: g = [(1 - gamma) A'A + gamma diag(A'1)]^-1 A'f with
 ---  A = (p(k | r)); where its equations cannot be told apart from rounding (gamma = 0 and m above 17 or so) what they leave open is 0.
 ---@param fold mr.Fold
----@param model mr.Model|fun(batch: mr.Batch): mr.Tensor  a function gets batch.lists, .users, .row_users, .items and returns one score per row
+---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor  a function gets batch.lists, .users, .row_users, .items (on mr.device()) and returns one score per row
 ---@param metrics (string|mr.Metric|table)[]
 ---@param options? mr.data.CandidateOptions
 ---@return mr.Evaluation

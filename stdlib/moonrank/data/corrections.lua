@@ -46,7 +46,7 @@ end
 
 -- Of m sampled items r - 1 are above the relevant one: in the mean n (r - 1) / m of all n are. Each metric is that of this rank.
 local function of_ranks(metrics, lists, ranks, n)
-  local sampled = lists.sizes:double() - 1
+  local sampled = lists.sizes:to("cpu"):double() - 1
   local r = n:double() * (ranks - 1) / sampled:maximum(1) + 1
   return evaluate.of_values(#r, metrics, function(each) return values_at(each, r, n:double() + 1) end)
 end

@@ -77,7 +77,7 @@ Fold.__tostring = Fold.summary
 ---- "catalogue" (default): all items but those relevant to the user in train (and, for test, in validation).
 ---- "sampled": the relevant items of the part, and `negatives` others, sampled uniformly or by popularity.
 ---- "one": a list for each relevant item, with samples of its own; `correct` estimates each metric among all items (mr.data.Candidates).
----@param model mr.Model|fun(batch: mr.Batch): mr.Tensor  a function gets batch.lists, .users, .row_users, .items and returns one score per row
+---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor  a function gets batch.lists, .users, .row_users, .items (on mr.device()) and returns one score per row
 ---@param metrics (string|mr.Metric|table)[]
 ---@param options? mr.data.CandidateOptions
 ---@return mr.Evaluation

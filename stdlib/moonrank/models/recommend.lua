@@ -98,7 +98,7 @@ function M.recommend(model, options)
   local seen, nothing = known_items(parts_of(o.seen), users, items), known_items({}, users, items)
   local chosen = o.user and core.tensor({ o.user }, "int64", "cpu") or core.arange(1, users, 1, "int64", "cpu")
   local device, found = candidates.device_of(model), { items = {}, scores = {}, sizes = {} }
-  candidates.blocks(chosen, items, function(block)
+  candidates.blocks(chosen, items, device, function(block)
     local made = core.catalogue_lists(block, nothing, seen, device)
     local top = core.top_rows(candidates.scores(model, made, device), made.lists, o.k)
     table.insert(found.items, made.items:rows(top.rows):to("cpu"))

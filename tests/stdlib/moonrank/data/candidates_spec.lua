@@ -115,7 +115,7 @@ end)
 it("is the same for any size of block and number of threads", function()
   local candidates = require "moonrank.data.candidates"
   local blocks, whole = candidates.blocks, fold:evaluate(models.item_knn, names)
-  candidates.blocks = function(users, _, make) return blocks(users, 1 << 18, make) end
+  candidates.blocks = function(users, _, device, make) return blocks(users, 1 << 18, device, make) end
   local by_four = fold:evaluate(models.item_knn, names)
   candidates.blocks = blocks
   local threads = core.threads()
@@ -239,6 +239,32 @@ it("a function from a batch to scores is evaluated as a model is", function()
   raises(function() fold:evaluate(nil, names) end, "model is a nil")
   raises(function() fold:evaluate(models.mf, "rr") end, "fold:evaluate: a table of metrics expected, got a string")
   raises(function() fold:evaluate(models.mf, {}) end, "metrics is empty")
+end)
+
+it("a model on the GPU is measured there, to the numbers of the CPU, and recommends the same", function()
+  if not mr.has_cuda() then return test.skip("no CUDA device") end
+  local function model() return mr.models.mf{ users = ratings.users, items = ratings.items, factors = 5, init = 0.5 } end
+  local here, there = model():to("cpu"), model():to("cuda")
+  local bounded = { "err", { "ap", bound = "expectation_max" }, table.unpack(names) }
+  for _, options in ipairs{ {}, { ties = "worst" }, { candidates = "sampled", negatives = 20 }, { candidates = "one", negatives = 20 },
+    { candidates = "one", negatives = 20, correct = true } } do
+    local metrics = options.correct and { "rr", "ndcg@10" } or bounded
+    local a, b = fold:evaluate(here, metrics, options), fold:evaluate(there, metrics, options)
+    equal(b.users:totable(), a.users:totable())
+    for _, name in ipairs(a.names) do
+      equal(b[name].device, "cpu")
+      near(b[name]:totable(), a[name]:totable(), 1e-5, name)
+    end
+  end
+  local a = here:recommend{ k = 7, seen = { fold.train, fold.valid } }
+  local b = there:recommend{ k = 7, seen = { fold.train, fold.valid } }
+  equal({ b.items.device, b.scores.device, b.items:totable() }, { "cpu", "cpu", a.items:totable() })
+  near(b.scores:totable(), a.scores:totable(), 1e-6)
+  -- of tied rows the lower first, and lists shorter than k
+  local lists, scores = mr.lists{ { 0, 0, 0 }, {}, { 0 }, { 0, 0, 0, 0 } }, mr.tensor({ 1, 2, 2, 5, -0.0, 0, -1, 0 }, { device = "cuda" })
+  local top = core.top_rows(scores, lists, 3)
+  equal({ top.rows:totable(), top.scores:totable(), top.sizes:totable() },
+    { { 2, 3, 1, 4, 5, 6, 8 }, { 2.0, 2.0, 1.0, 5.0, 0.0, 0.0, 0.0 }, { 3, 0, 1, 3 } })
 end)
 
 it("options and metrics are checked before work begins", function()
