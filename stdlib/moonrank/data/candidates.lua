@@ -256,8 +256,8 @@ end
 ---
 ---- true or "rank": f at the unbiased estimate of the rank, 1 + k N / m: "ndcg@10[corrected]". Ranks between the sampled ones cannot be told
 ---  apart, so cut-offs far below N / m stay coarse.
----- "minimal_bias": the g(k) with the least sum over all ranks r of (E[g(k) | r] - f(r))^2: "ndcg@10[minimal_bias]". Its variance is large: of
----  single lists it may be far beyond 0 and 1, and only means over many lists are of use.
+---- "minimal_bias": the g(k) with the least sum over all ranks r of (E[g(k) | r] - f(r))^2: "ndcg@10[minimal_bias]". Its variance is large:
+---  single lists are far beyond 0 and 1, and where the cut-off is far below N / m the mean over thousands of lists may be, too.
 ---- "trade_off": that with the least sum of (E[g(k) | r] - f(r))^2 + gamma Var[g(k) | r]: "ndcg@10[trade_off]"; gamma = 1 is the mean of f
 ---  given k. Both take ranks as equally likely and p(k | r) of samples without replacement: g = [(1 - gamma) A'A + gamma diag(A'1)]^-1 A'f with
 ---  A = (p(k | r)); where its equations cannot be told apart from rounding (gamma = 0 and m above 17 or so) what they leave open is 0.

@@ -126,6 +126,9 @@ end
 local function check_data(role, data)
   if data == nil then return end
   if role == "train" and candidates.is(data) then check.fail("mr.fit: train is a set of candidates, expected a dataset: fold.train") end
+  if candidates.is(data) and data.part ~= role then
+    check.fail("mr.fit: %s is what there is to find in %s, expected fold:candidates{part = '%s'}", role, data.part, role)
+  end
   if check.field(data, "train") then
     check.fail("mr.fit: %s is a fold, expected one of its parts: fold.%s%s", role, role, role == "train" and "" or ", or fold:candidates()")
   end
