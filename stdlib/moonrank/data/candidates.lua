@@ -222,10 +222,20 @@ function Candidates:measure(model, metrics)
   return result
 end
 
-local function check_model(where, model)
-  if type(model) == "function" or type(model) == "table" and type(check.field(model, "parameters")) == "function" then return end
-  check.fail("%s: model is a %s, expected a model of users and items, or a function from a batch to one score for each of its rows", where,
-    check.is_tensor(model) and "tensor" or type(model))
+-- Raises where it is no model, or one of other data than the fold's.
+local function check_model(where, model, fold)
+  if type(model) == "function" then return end
+  if type(model) ~= "table" or type(check.field(model, "parameters")) ~= "function" then
+    check.fail("%s: model is a %s, expected a model of users and items, or a function from a batch to one score for each row", where,
+      check.is_tensor(model) and "tensor" or type(model))
+  end
+  local config = check.field(model, "config") or {}
+  if config.inputs then check.fail("%s: the model scores features (%s), expected one of users and items", where, model.kind) end
+  for _, each in ipairs{ "users", "items" } do
+    if math.type(config[each]) == "integer" and config[each] < fold[each] then
+      check.fail("%s: the model has %d %s, but the fold has %d", where, config[each], each, fold[each])
+    end
+  end
 end
 
 ---@class mr.data.CandidateOptions
@@ -242,27 +252,9 @@ end
 ---@field gain? string
 ---@field denominator? string
 
----Evaluates a model on what it has to find among all items, or among sampled ones (Cremonesi et al. 2010; Krichene & Rendle 2020 on why their
----metrics order models otherwise). Each user with relevant items in the part is a list. A model on the GPU is scored and measured there, by blocks
----of users; the values of the lists alone come back. `candidates`:
----
----- "catalogue" (default): all items but those relevant to the user in train (and, for test, in validation).
----- "sampled": the relevant items of the part, and `negatives` others that are relevant to him in no part, without replacement: `by` "uniform"
----  or "popularity" (as many users as have them in train and, for test, in validation).
----- "one": a list for each relevant item, with samples of its own.
----
----`correct` (Krichene & Rendle 2020, Section 5) estimates each metric f of the item's rank among the N items that are relevant in no part, from
----how many k of the m sampled ones are above it, under a name that says so:
----
----- true or "rank": f at the unbiased estimate of the rank, 1 + k N / m: "ndcg@10[corrected]". Ranks between the sampled ones cannot be told
----  apart, so cut-offs far below N / m stay coarse.
----- "minimal_bias": the g(k) with the least sum over all ranks r of (E[g(k) | r] - f(r))^2: "ndcg@10[minimal_bias]". Its variance is large:
----  single lists are far beyond 0 and 1, and where the cut-off is far below N / m the mean over thousands of lists may be, too.
----- "trade_off": that with the least sum of (E[g(k) | r] - f(r))^2 + gamma Var[g(k) | r]: "ndcg@10[trade_off]"; gamma = 1 is the mean of f
----  given k. Both take ranks as equally likely and p(k | r) of samples without replacement: g = [(1 - gamma) A'A + gamma diag(A'1)]^-1 A'f with
----  A = (p(k | r)); where its equations cannot be told apart from rounding (gamma = 0 and m above 17 or so) what they leave open is 0.
+---What mr.Fold's evaluate does.
 ---@param fold mr.Fold
----@param model mr.Model|fun(batch: mr.Batch): mr.Tensor  a function gets batch.lists, .users, .row_users, .items (on mr.device()) and returns one score per row
+---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param metrics (string|mr.Metric|table)[]
 ---@param options? mr.data.CandidateOptions
 ---@return mr.Evaluation
@@ -270,7 +262,7 @@ function M.evaluate(fold, model, metrics, options)
   local where = "fold:evaluate"
   local o, said = options_of(where, options, "test", true)
   local self = new(where, fold, o)
-  check_model(where, model)
+  check_model(where, model, fold)
   metrics = self:named(evaluate.metrics_of(metrics, said, where))
   if #metrics == 0 then check.fail("%s: metrics is empty, as in {\"ndcg@10\"}", where) end
   seen.note("other", self.data)

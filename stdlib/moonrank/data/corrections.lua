@@ -39,6 +39,10 @@ function M.named(where, metrics, how)
     if evaluate.is_bounded(each) or not at_rank[each.base] then
       check.fail("%s: no correction of '%s' is known, expected one of %s", where, each.name, table.concat(check.names(at_rank), ", "))
     end
+    if each.ties ~= "mean" or each.relevant ~= 1 then
+      check.fail("%s: '%s' has ties = '%s' and relevant = %.14g, and corrections are known for 'mean' and 1", where, each.name, each.ties,
+        each.relevant)
+    end
     named[i] = each:with("name", ("%s[%s]"):format(each.name, M.names[how]))
   end
   return named

@@ -72,11 +72,25 @@ function Fold:summary()
 end
 Fold.__tostring = Fold.summary
 
----Evaluates a model on what it has to find in a part for each user. `candidates`:
+---Evaluates a model on what it has to find in a part among all items, or among sampled ones (Cremonesi et al. 2010; Krichene & Rendle 2020 on why their
+---metrics order models otherwise). Each user with relevant items in the part is a list. A model on the GPU is scored and measured there, by blocks
+---of users; the values of the lists alone come back. `candidates`:
 ---
 ---- "catalogue" (default): all items but those relevant to the user in train (and, for test, in validation).
----- "sampled": the relevant items of the part, and `negatives` others, sampled uniformly or by popularity.
----- "one": a list for each relevant item, with samples of its own; `correct` estimates each metric among all items (mr.data.Candidates).
+---- "sampled": the relevant items of the part, and `negatives` others that are relevant to him in no part, without replacement: `by` "uniform"
+---  or "popularity" (as many users as have them in train and, for test, in validation).
+---- "one": a list for each relevant item, with samples of its own.
+---
+---`correct` (Krichene & Rendle 2020, Section 5) estimates each metric f of the item's rank among the N items that are relevant in no part, from
+---how many k of the m sampled ones are above it, under a name that says so:
+---
+---- true or "rank": f at the unbiased estimate of the rank, 1 + k N / m: "ndcg@10[corrected]". Ranks between the sampled ones cannot be told
+---  apart, so cut-offs far below N / m stay coarse.
+---- "minimal_bias": the g(k) with the least sum over all ranks r of (E[g(k) | r] - f(r))^2: "ndcg@10[minimal_bias]". Its variance is large:
+---  single lists are far beyond 0 and 1, and where the cut-off is far below N / m the mean over thousands of lists may be, too.
+---- "trade_off": that with the least sum of (E[g(k) | r] - f(r))^2 + gamma Var[g(k) | r]: "ndcg@10[trade_off]"; gamma = 1 is the mean of f
+---  given k. Both take ranks as equally likely and p(k | r) of samples without replacement: g = [(1 - gamma) A'A + gamma diag(A'1)]^-1 A'f with
+---  A = (p(k | r)); where its equations cannot be told apart from rounding (gamma = 0 and m above 17 or so) what they leave open is 0.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor  a function gets batch.lists, .users, .row_users, .items (on mr.device()) and returns one score per row
 ---@param metrics (string|mr.Metric|table)[]
 ---@param options? mr.data.CandidateOptions
