@@ -90,23 +90,51 @@ Tensor kde(const Tensor& x, const Tensor& at, double h) {
   return density;
 }
 
-/// A line (or a constant, degree 0) through the pairs near `at`, weighted by a Gaussian kernel of deviation h.
+/// A line (or a constant, degree 0) through the pairs near `at`, weighted by a Gaussian kernel of deviation h, or
+/// wider where pairs are sparse: see `bandwidth`.
 struct KernelFit {
   const std::vector<double>& x;
   const std::vector<double>& y;
   double h;
   int64_t degree;
+  double nearest;
+
+  /// At least h; where `nearest` is above 0 it also reaches that share of the pairs (Cleveland 1979) and two different
+  /// x, or a line would follow single pairs where there are few.
+  double bandwidth(double at, int64_t without) const {
+    if (nearest <= 0) return h;
+    std::vector<double> distances;
+    double first = std::numeric_limits<double>::infinity(), second = first, first_x = stats::undefined;
+    for (int64_t j = 0; j < static_cast<int64_t>(x.size()); ++j) {
+      if (j == without) continue;
+      const double distance = std::fabs(x[j] - at);
+      distances.push_back(distance);
+      if (distance < first) {
+        if (x[j] != first_x) second = first;
+        first = distance;
+        first_x = x[j];
+      } else if (distance < second && x[j] != first_x) {
+        second = distance;
+      }
+    }
+    if (distances.empty()) return h;
+    const auto reached = static_cast<int64_t>(std::ceil(nearest * static_cast<double>(distances.size())));
+    const auto kth = distances.begin() + std::max<int64_t>(reached, 1) - 1;
+    std::nth_element(distances.begin(), kth, distances.end());
+    return std::max({h, *kth, std::isfinite(second) ? second : 0.0});
+  }
 
   /// What `weights` (as long as x) times y gives at `at`; pair `without` counts 0 (-1: all count).
   void weights(double at, int64_t without, std::vector<double>& w) const {
     const auto n = static_cast<int64_t>(x.size());
-    double nearest = std::numeric_limits<double>::infinity();
-    for (int64_t j = 0; j < n; ++j) nearest = j == without ? nearest : std::min(nearest, std::fabs(x[j] - at));
+    const double wide = bandwidth(at, without);
+    double closest = std::numeric_limits<double>::infinity();
+    for (int64_t j = 0; j < n; ++j) closest = j == without ? closest : std::min(closest, std::fabs(x[j] - at));
     double s0 = 0, s1 = 0, s2 = 0;
     stats::each(n, [&](int64_t j) {
       const double u = x[j] - at;
       // relative to the nearest pair, so that weights do not underflow within a gap of x
-      w[j] = j == without ? 0 : std::exp(-0.5 * (u - nearest) * (u + nearest) / (h * h));
+      w[j] = j == without ? 0 : std::exp(-0.5 * (u - closest) * (u + closest) / (wide * wide));
       s0 += w[j];
       s1 += w[j] * u;
       s2 += w[j] * u * u;
@@ -158,9 +186,9 @@ struct KernelFit {
   }
 };
 
-/// The bandwidth that is best by the rule, and whether it is an end of the search.
-std::tuple<double, bool> regression_bandwidth(const Tensor& x, const Tensor& y, int64_t degree,
-                                              const std::string& rule) {
+/// The bandwidth from `floor` on that is best by the rule, and whether it is an end of the search.
+std::tuple<double, bool> regression_bandwidth(const Tensor& x, const Tensor& y, int64_t degree, const std::string& rule,
+                                              double nearest, double floor) {
   if (rule != "cv" && rule != "aicc") throw ArgumentError("rule", "'" + rule + "', expected cv or aicc");
   const stats::Pairs pairs("x", x, "y", y);
   const auto ends = std::minmax_element(pairs.a.begin(), pairs.a.end());
@@ -169,8 +197,9 @@ std::tuple<double, bool> regression_bandwidth(const Tensor& x, const Tensor& y, 
                                  " pairs without spread in x, expected values that differ or a bandwidth that is a "
                                  "number");
   const double range = *ends.second - *ends.first;
-  return least(range / 200, 2 * range, [&](double h) {
-    const KernelFit fit{pairs.a, pairs.b, h, degree};
+  if (floor >= 2 * range) return {floor, true};
+  return least(std::max(range / 200, floor), 2 * range, [&](double h) {
+    const KernelFit fit{pairs.a, pairs.b, h, degree, nearest};
     return rule == "cv" ? fit.left_out_error() : fit.corrected_information();
   });
 }
@@ -178,10 +207,10 @@ std::tuple<double, bool> regression_bandwidth(const Tensor& x, const Tensor& y, 
 /// The curve at the points, its standard error there, and the mean squared error of each pair by the others. The error
 /// takes those residuals for the deviations of y, so that they may differ along x (MacKinnon & White 1985, HC3).
 std::tuple<Tensor, Tensor, double> kernel_regression(const Tensor& x, const Tensor& y, const Tensor& at, double h,
-                                                     int64_t degree) {
+                                                     int64_t degree, double nearest) {
   const stats::Pairs pairs("x", x, "y", y);
   const std::vector<double> points = stats::Sample("at", at).values;
-  const KernelFit fit{pairs.a, pairs.b, h, degree};
+  const KernelFit fit{pairs.a, pairs.b, h, degree, nearest};
   const auto count = static_cast<int64_t>(points.size());
   Tensor curve = Tensor::empty({count}, Dtype::float64), error = Tensor::empty({count}, Dtype::float64);
   const auto values = curve.span<double>(), errors = error.span<double>();
@@ -290,9 +319,10 @@ extern const lua::OpTable kernel_fit_functions{
     {
         lua::op<&kde_bandwidth>("kde_bandwidth", "x, rule", "silverman, scott or lscv; whether the search hit an end."),
         lua::op<&kde>("kde", "x, at, bandwidth", "Gaussian kernel density of x at the points."),
-        lua::op<&regression_bandwidth>("regression_bandwidth", "x, y, degree, rule",
-                                       "By leave-one-out cross validation; whether the search hit an end."),
-        lua::op<&kernel_regression>("kernel_regression", "x, y, at, bandwidth, degree",
+        lua::op<&regression_bandwidth>(
+            "regression_bandwidth", "x, y, degree, rule, nearest, floor",
+            "By cross validation (cv) or information (aicc); whether the search hit an end."),
+        lua::op<&kernel_regression>("kernel_regression", "x, y, at, bandwidth, degree, nearest",
                                     "Kernel regression at the points, its standard error, the cross validation error."),
         lua::op<&normal_cdf>("normal_cdf", "x", "The standard normal distribution function."),
         lua::op<&normal_quantile>("normal_quantile", "p", "Of the standard normal distribution."),

@@ -211,7 +211,7 @@ function M.gains(number, loss)
     for i, change in ipairs(differences(by_list(column, loss, bound), by_list(column, loss, "none"))) do
       if change == change then x[#x + 1], y[#y + 1] = math.log(relevant[i], 2), change end
     end
-    local fit, ordered = mr.stats.kernel_regression(x, y, { bandwidth = "aicc" }), sorted(x)
+    local fit, ordered = mr.stats.kernel_regression(x, y, { degree = 1, bandwidth = "aicc", least = "silverman", nearest = 0.1 }), sorted(x)
     local few, many, inner = quantile(ordered, 0.1), quantile(ordered, 0.9), sorted(y)
     lines[#lines + 1] = { column.title, bound, ("%.0f"):format(2 ^ few), fit_text(fit, few, sure[1]), ("%.0f"):format(2 ^ many),
       fit_text(fit, many, sure[2]), #y }
@@ -222,9 +222,11 @@ function M.gains(number, loss)
   end)
   return finish(args, panels, ([[
 Change of %s by a bound (above 0 the bound is better) against the number of relevant test items of a user (both means over the five
-folds) or query; the line is a kernel regression over the logarithm of that number, its band the interval of 95 %%. Axes leave out the
-outermost 2 %% of points on either side. The table has the fit where users have few and many relevant items (the tenth and ninetieth
-percentile): the interval lies above 0 in %d of %d panels for few and %d for many, below in %d and %d.]]):format(name,
+folds) or query; the line is a local linear fit over the logarithm of that number (Gaussian kernel, bandwidth by Akaike's corrected
+criterion from that of the density of x on, and everywhere reaching a tenth of the points), its band the interval of 95 %%, point by point.
+Of its own fit the thesis says only that it is "a kernel density estimate", non-parametric. Axes leave out the outermost 2 %% of points on
+either side. The table has the fit where users have few and many relevant items (the tenth and ninetieth percentile): the interval lies
+above 0 in %d of %d panels for few and %d for many, below in %d and %d.]]):format(name,
       sure[1][1], #lines, sure[2][1], sure[1][-1], sure[2][-1]),
     { "data", "bound", "few", "change there (95 %)", "many", "change there", "users or queries" }, lines, {})
 end

@@ -543,10 +543,11 @@ function core.kept_bytes() end
 ---@param at mr.Tensor
 ---@param bandwidth number
 ---@param degree integer
+---@param nearest number
 ---@return mr.Tensor
 ---@return mr.Tensor
 ---@return number
-function core.kernel_regression(x, y, at, bandwidth, degree) end
+function core.kernel_regression(x, y, at, bandwidth, degree, nearest) end
 
 ---LambdaRank's loss per list, for the change of a metric by each swap.
 ---@param scores mr.Tensor
@@ -967,14 +968,16 @@ function core.read_trec_run(path) end
 ---@return boolean
 function core.recording(on) end
 
----By leave-one-out cross validation; whether the search hit an end.
+---By cross validation (cv) or information (aicc); whether the search hit an end.
 ---@param x mr.Tensor
 ---@param y mr.Tensor
 ---@param degree integer
 ---@param rule string
+---@param nearest number
+---@param floor number
 ---@return number
 ---@return boolean
-function core.regression_bandwidth(x, y, degree, rule) end
+function core.regression_bandwidth(x, y, degree, rule, nearest, floor) end
 
 ---Where the relevant rows stand in their lists; for metrics that read no others.
 ---@param scores mr.Tensor

@@ -128,6 +128,8 @@ end
 ---@field points? integer   default 100
 ---@field range? number[]   {lowest, highest} point (default: those of x)
 ---@field degree? 0|1       of the local polynomial: 0 (default) is the estimator of Nadaraya and Watson, 1 is local linear
+---@field least? "silverman"|number   bandwidth below which no rule searches: a number, or that of the density of x (see mr.stats.kde); default: a 200th of the range of x
+---@field nearest? number   share of the pairs, and two different x, that one bandwidth reaches at every point at least, so that the curve does not follow single pairs where these are few (the span of Cleveland 1979); default 0: it is the same everywhere
 ---@field level? number     of the band, point by point (default 0.95)
 
 ---A curve of y over x by Gaussian kernels (Nadaraya 1964, Watson 1964; local linear: Cleveland 1979, Fan 1992), with a normal band of its
@@ -141,15 +143,25 @@ end
 ---Example: `mr.stats.kernel_regression({1, 2, 3, 4}, {2, 4, 6, 8}, {degree = 1, points = 2}).y   --> {2, 8}  mr.Tensor {2} float64`
 function M.kernel_regression(x, y, options)
   local where = "mr.stats.kernel_regression"
-  local o = check.options(where, options, { bandwidth = check.none, points = 100, range = check.none, degree = 0, level = 0.95 })
+  local o = check.options(where, options,
+    { bandwidth = check.none, points = 100, range = check.none, degree = 0, least = check.none, nearest = 0, level = 0.95 })
+  if o.least ~= nil and type(o.bandwidth) == "number" then
+    check.fail("%s: least has no effect beside a bandwidth that is a number", where)
+  end
+  if type(o.nearest) ~= "number" or not (o.nearest >= 0 and o.nearest <= 1) then
+    check.fail("%s: nearest is %s, expected from 0 to 1", where, tostring(o.nearest))
+  end
   if o.degree ~= 0 and o.degree ~= 1 then check.fail("%s: degree is %s, expected 0 or 1", where, tostring(o.degree)) end
   input.share(where, "level", o.level)
   local a, b, skipped = core.complete_pairs(input.moderate(where, "x", x), input.moderate(where, "y", y))
   if #a < 2 then check.fail("%s: %d pairs, expected at least two", where, #a) end
-  local h, at_edge = input.bandwidth(where, o.bandwidth or "cv", { "cv", "aicc" },
-    function(rule) return core.regression_bandwidth(a, b, o.degree, rule) end)
+  local h, at_edge = input.bandwidth(where, o.bandwidth or "cv", { "cv", "aicc" }, function(rule)
+    local function of_density(name) return (core.kde_bandwidth(a, name)) end
+    local least = o.least and input.bandwidth(where, o.least, { "silverman" }, of_density, "least") or 0
+    return core.regression_bandwidth(a, b, o.degree, rule, o.nearest, least)
+  end)
   local at = input.points(where, o, -(-a):max():item(), a:max():item())
-  local curve, err, cv = core.kernel_regression(a, b, at, h, o.degree)
+  local curve, err, cv = core.kernel_regression(a, b, at, h, o.degree, o.nearest)
   local half = err * core.normal_quantile(0.5 + 0.5 * o.level)
   return record("kernel_regression", { x = at, y = curve, low = curve - half, high = curve + half, error = err, bandwidth = h,
     at_edge = at_edge, cv = cv, n = #a, skipped = skipped })

@@ -203,6 +203,39 @@ def regression_cases(rng):
     return {"x": numbers(x), "y": numbers(y), "points": 17, "level": 0.9, "z": stats.norm.ppf(0.95), "cases": cases}
 
 
+def reach(x, at, share):
+    """The distance from a point that holds this share of x, and two different x."""
+    gaps = np.abs(x - at)
+    return max(np.sort(gaps)[math.ceil(share * len(x)) - 1], np.sort(np.abs(np.unique(x) - at))[1])
+
+
+def sparse_regression_case():
+    """Ties, and few pairs at large x: local lines whose bandwidth reaches a share of the pairs."""
+    rng = np.random.default_rng(58)
+    x = np.log2(np.round(2 ** rng.exponential(1.3, 90)) + 1)
+    y = np.cos(x) + rng.standard_t(3, 90) * 0.4
+    share, points = 0.15, np.linspace(x.min(), x.max(), 19)
+
+    def fit(a, b, at, h):
+        return smooth(a, b, at, max(h, reach(a, at, share)), 1)
+
+    def information(h):
+        H = np.stack([fit(x, y, at, h)[1] for at in x])
+        trace = np.trace(H)
+        return np.log(np.mean((y - H @ y) ** 2)) + 2 * (trace + 1) / (len(x) - trace - 2)
+    floor = 0.9 * spread(x) * len(x) ** -0.2
+    grid = np.geomspace(floor, 2 * np.ptp(x), 60)
+    at = int(np.argmin([information(h) for h in grid]))
+    best = floor if at == 0 else optimize.minimize_scalar(information, bounds=(grid[at - 1], grid[at + 1]), method="bounded",
+                                                          options={"xatol": 1e-8}).x
+    others = [np.delete(np.arange(len(x)), i) for i in range(len(x))]
+    residuals = np.array([y[i] - fit(x[o], y[o], x[i], 0.3)[0] for i, o in enumerate(others)])
+    fits = [fit(x, y, p, 0.3) for p in points]
+    return {"x": numbers(x), "y": numbers(y), "nearest": share, "bandwidth": 0.3, "points": len(points),
+            "fit": numbers([f[0] for f in fits]), "error": numbers([math.sqrt(np.sum(f[1] ** 2 * residuals ** 2)) for f in fits]),
+            "floor": floor, "aicc_bandwidth": best}
+
+
 def ecdf_case(rng):
     a, b = rng.integers(2, 20, 40) / 20, rng.integers(0, 18, 31) / 20
     f = stats.ecdf(a).cdf
@@ -247,8 +280,8 @@ def main():
              f"{np.__version__}. Made by make_stats.py.")
     out = {"about": about, "permutation": permutation_cases(rng), "random_permutation": random_permutation(rng),
            "bootstrap": bootstrap_cases(rng), "holm": holm_cases(rng), "effect_size": effect_cases(rng),
-           "kde": kde_case(rng), "kernel_regression": regression_cases(rng), "ecdf": ecdf_case(rng),
-           "linear_model": linear_model_case(rng)}
+           "kde": kde_case(rng), "kernel_regression": regression_cases(rng), "sparse_regression": sparse_regression_case(),
+           "ecdf": ecdf_case(rng), "linear_model": linear_model_case(rng)}
     path = pathlib.Path(__file__).with_name("stats.json")
     path.write_text(json.dumps(out, indent=1, default=float) + "\n")
 

@@ -83,15 +83,17 @@ function M.points(where, o, low, high)
 end
 
 ---The bandwidth: a number as it is, a rule by `find`, which also returns whether the search for it hit an end.
+---@param option? string  its name (default "bandwidth")
 ---@return number bandwidth
 ---@return boolean at_edge
-function M.bandwidth(where, value, rules, find)
+function M.bandwidth(where, value, rules, find, option)
+  option = option or "bandwidth"
   if type(value) ~= "number" then
-    if type(value) ~= "string" then check.fail("%s: bandwidth is a %s, expected a number or a string", where, type(value)) end
-    return find(check.choice(where, "bandwidth", value, rules))
+    if type(value) ~= "string" then check.fail("%s: %s is a %s, expected a number or a string", where, option, type(value)) end
+    return find(check.choice(where, option, value, rules))
   end
   if not (value >= 1 / M.largest and value <= M.largest) then
-    check.fail("%s: bandwidth is %g, expected a number above 0, from %g to %g", where, value, 1 / M.largest, M.largest)
+    check.fail("%s: %s is %g, expected a number above 0, from %g to %g", where, option, value, 1 / M.largest, M.largest)
   end
   return value, false
 end

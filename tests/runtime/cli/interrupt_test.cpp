@@ -114,7 +114,7 @@ const std::vector<Long>& long_work() {
        "local x = mr.normal({1000000})",
        "for i = 1, 10000 do mr.evaluate(x, l, {'ndcg', 'ap', 'nrbp'}) end"},
       {"a kernel regression", "local core = require 'moonrank.core' local x = mr.normal({200000}, {dtype = 'float64'})",
-       "core.kernel_regression(x, x, x, 3.0, 1)"},
+       "core.kernel_regression(x, x, x, 3.0, 1, 0)"},
       {"an estimated density",
        "local core = require 'moonrank.core' local x = mr.normal({400000}, {dtype = 'float64'})",
        "core.kde(x, x, 9.0)"},

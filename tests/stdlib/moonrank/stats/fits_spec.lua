@@ -60,6 +60,35 @@ it("curves, their errors and bandwidths are those of weighted least squares", fu
   end
 end)
 
+it("bandwidths that reach a share of the pairs: curves, errors and the choice are those of weighted least squares", function()
+  local g = golden.sparse_regression
+  local found = mr.stats.kernel_regression(g.x, g.y, { degree = 1, bandwidth = g.bandwidth, nearest = g.nearest, points = g.points })
+  near(found.y, g.fit, 1e-10)
+  near(found.error, g.error, 1e-10)
+  local chosen = mr.stats.kernel_regression(g.x, g.y, { degree = 1, bandwidth = "aicc", least = "silverman", nearest = g.nearest })
+  near(chosen.bandwidth, g.aicc_bandwidth, { rtol = 1e-4 })
+  near(mr.stats.kernel_regression(g.x, g.y, { bandwidth = "cv", least = 7 }).bandwidth, 7, { rtol = 1e-6 })
+  equal(mr.stats.kernel_regression(g.x, g.y, { bandwidth = "cv", least = 70 }).bandwidth, 70.0)  -- beyond all that is searched
+end)
+
+it("a curve between far pairs is their line, not steps from one to the next", function()
+  local o = { degree = 1, bandwidth = 1e-6, nearest = 0.01, points = 9 }
+  near(mr.stats.kernel_regression({ 1, 1, 9 }, { 2, 4, 11 }, o).y, { 3, 4, 5, 6, 7, 8, 9, 10, 11 }, 1e-9)
+  -- heavy clusters at both ends
+  local x, y = {}, {}
+  for i = 1, 40 do x[i], y[i] = i <= 20 and 0 or 8, (i <= 20 and -1 or 1) + (i % 2) - 0.5 end
+  near(mr.stats.kernel_regression(x, y, o).y, { -1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1 }, 1e-9)
+  o.nearest = 0
+  near(mr.stats.kernel_regression(x, y, o).y[4]:item(), -1, 1e-9)  -- without: the step
+  -- all x equal: the mean, with any share
+  local same = mr.stats.kernel_regression({ 5, 5 }, { 1, 5 }, { degree = 1, bandwidth = 1, nearest = 1, points = 2, range = { 4, 6 } })
+  near(same.y, { 3, 3 }, 1e-9)
+  -- one pair apart keeps no curve of its own: the line of the others goes on
+  local far = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 100 }
+  local fit = mr.stats.kernel_regression(far, { 0, 1, 2, 3, 4, 5, 6, 7, 8, 100 }, { degree = 1, bandwidth = 0.1, nearest = 0.5 })
+  near(fit.y, fit.x, 1e-9)
+end)
+
 it("local lines follow a line, and a constant is found at the largest bandwidth", function()
   local x, y, flat = {}, {}, {}
   for i = 1, 30 do x[i], y[i], flat[i] = math.sqrt(i), 3 - 2 * math.sqrt(i), math.sin(999 * i) end
@@ -147,6 +176,10 @@ it("refuses what it does not know", function()
   raises(function() s.kernel_regression({ 1 }, { 1 }) end, "1 pairs, expected at least two")
   raises(function() s.kernel_regression({ 1, 2 }, { 1 }) end, "1 values against 2")
   raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { degree = 2 }) end, "degree is 2, expected 0 or 1")
+  raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { nearest = 2 }) end, "nearest is 2, expected from 0 to 1")
+  raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { least = "scott" }) end, "no least of mr.stats.kernel_regression 'scott'")
+  raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { least = 0 }) end, "least is 0, expected a number above 0")
+  raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { bandwidth = 1, least = 1 }) end, "least has no effect beside a bandwidth")
   raises(function() s.ecdf_compare({ nan }, { 1 }) end, "no values, expected at least one")
   raises(function() s.ecdf_compare({ 1 }, { 1 }, { better = "more" }) end, "no better of mr.stats.ecdf_compare 'more'")
 end)
