@@ -213,7 +213,7 @@ function M.measure(panel, w, h, o)
   local plan = { title = text.wrap(panel.title, o.title_font, w - 2 * M.edge) }
   local above = M.edge + #plan.title * M.title_line + 6
   plan.yticks = y_ticks(panel, h - above - 40)
-  plan.left = M.edge + (o.ylabel and M.line + 3 or 0) + widest(plan.yticks, M.font) + 10
+  plan.left = M.edge + (o.ylabel and M.line + 6 or 0) + widest(plan.yticks, M.font) + 10
   plan.xticks, plan.tick_height, plan.aslant = x_ticks(panel, w - plan.left - 20)
   if plan.aslant then
     plan.left = math.max(plan.left, plan.aslant + 4 - (w - plan.left - 20) / #panel.x.categories / 2)
@@ -233,7 +233,7 @@ function M.measure(panel, w, h, o)
   local rows = plan.legend == "legend" and select(2, M.legend(M.named(panel), 0, 0, w - 2 * M.edge)) or 0
   plan.annotations = select(2, top_labels(panel, box))
   plan.legend_y = M.edge + #plan.title * M.title_line
-  plan.own_left, plan.own_right = plan.left, plan.right
+  plan.own_right = plan.right
   plan.top = above + rows * M.line + plan.annotations * M.small_line + (rows > 0 and 4 or 0)
   return plan
 end

@@ -161,7 +161,7 @@ local function axes(page, panel, plan, o, box)
     page.words(panel.x.label, box.x + box.w / 2, box.y + box.h + plan.tick_height + layout.line / 2 + 5, { justify = "center" })
   end
   if o.ylabel then
-    page.words(panel.y.label, box.x - plan.own_left + layout.edge + layout.line / 2, box.y + box.h / 2,
+    page.words(panel.y.label, box.x - plan.left + layout.edge + layout.line / 2, box.y + box.h / 2,
       { justify = "center", rotate = true })
   end
 end
