@@ -6,38 +6,42 @@
 local mr = require "moonrank"
 
 local args = mr.args{
-  rates = { default = { 0.001, 0.003, 0.01, 0.03, 0.1 }, help = "learning rates of Adam" },
-  losses = { default = { "ndcg", "ap", "rr", "nrbp", "lambdarank", "ranknet" }, help = "which losses" },
-  folds = { default = 5, help = "how many of the five folds to run" },
-  epochs = { default = 40, help = "passes over the training part" },
+  rates = { default = { 0.001, 0.003, 0.01, 0.03, 0.1 }, distinct = true, help = "learning rates of Adam" },
+  losses = { default = { "ndcg", "ap", "rr", "nrbp", "lambdarank", "ranknet" }, distinct = true, help = "which losses" },
+  folds = { default = 5, least = 1, most = 5, help = "how many of the five folds to run" },
+  epochs = { default = 40, least = 1, help = "passes over the training part" },
   seed = { default = 1, help = "seed of splits, negatives and models" },
   data = { default = "movielens", help = "MovieLens: a name or a folder" },
   store = { default = "results/learning_rates.db", help = "where results are kept" },
-  workers = { type = "integer", help = "processes (default: one per core)" },
+  workers = { type = "integer", least = 0, help = "processes (default: one per core); 0: this one" },
   force = { default = false, help = "go on although this script or the data have changed" },
-  retry = { default = 0, help = "how often trials that failed or were killed are tried again" },
+  retry = { default = 0, least = 0, help = "how often trials that failed or were killed are tried again" },
   mix_numerics = { default = false, help = "go on although trials ran under other numerics" },
-  out = { default = "results/learning_rates.svg", help = "figure: .svg, .png or .pdf" },
-  smoke = { default = false, sets = { rates = { 0.01, 0.1 }, losses = { "ap", "ranknet" }, folds = 1, epochs = 2 },
-    help = "few trials, to see that it runs" },
+  out = { default = "results/learning_rates.svg", endings = { ".svg", ".png", ".pdf" }, help = "file of the figure" },
+  smoke = { default = false, sets = { rates = { 0.01, 0.1 }, losses = { "ap", "ranknet" }, folds = 1, epochs = 2 }, ignores = { "data" },
+    help = "made-up ratings and few trials, to see that it runs" },
 }
 
 -- Data and space
-local ratings = mr.data.movielens(args.data):binarize(4):min_relevant(25)
+local what = args.smoke and "made-up ratings" or "MovieLens"
+local made_up = args.smoke and mr.data.synthetic{ kind = "ratings", users = 60, items = 400, seed = args.seed }
+local ratings = (made_up or mr.data.movielens(args.data)):binarize(4):min_relevant(25)
 local folds = ratings:folds{ k = 5, by = "user", seed = args.seed, nsr = 1 }
 
+local bounds = { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log", "distribution_logit" }
+local color_of = {}
+for i, bound in ipairs(bounds) do color_of[bound] = i end
 local space = { loss = mr.choice(args.losses), lr = mr.choice(args.rates), fold = mr.range(1, args.folds) }
 for _, loss in ipairs(args.losses) do
   local over_pairs = loss == "ranknet" or loss == "lambdarank"
-  space[#space + 1] = mr.when("loss", loss, { bound = mr.choice(over_pairs and { "none", "minmax", "expectation", "expectation_max" }
-    or { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log", "distribution_logit" }) })
+  space[#space + 1] = mr.when("loss", loss, { bound = mr.choice(over_pairs and { table.unpack(bounds, 1, 4) } or bounds) })
 end
 
 -- One trial: the loss's own metric chooses the epoch; test nDCG beside it, to compare losses
 local study = mr.sweep{
-  name = args.smoke and "smoke" or "learning_rates", store = args.store, workers = args.workers, seed = args.seed, force = args.force,
-  retry = args.retry, mix_numerics = args.mix_numerics,
-  space = space, metric = "valid", settings = { epochs = args.epochs, data = args.data },
+  name = "learning_rates" .. (args.smoke and ", made-up data" or ""), store = args.store, workers = args.workers, seed = args.seed,
+  force = args.force, retry = args.retry, mix_numerics = args.mix_numerics,
+  space = space, metric = "valid", settings = { epochs = args.epochs, data = args.smoke and what or args.data },
   run = function(trial)
     local fold = folds[trial.fold]
     local loss = mr.losses[trial.loss]{ bound = trial.bound }
@@ -52,12 +56,12 @@ local study = mr.sweep{
 }
 
 -- Result: the rate chosen on validation over folds, then its test values
-print "Own metric on validation, mean over folds:"
+print(("Own metric on validation, %s, mean over folds:"):format(what))
 print(study:pivot{ rows = { "loss", "bound" }, columns = "lr", format = "%.4f" })
-print "\nTest values at the rate that validation chose, mean over folds:"
+print(("\nTest values at the rate that validation chose, %s, mean over folds:"):format(what))
 print(study:best({ "loss", "bound" }, { over = "fold" }))
 for _, loss in ipairs(args.losses) do
-  print(("\n%s: bounds against each other by test nDCG, each at its own rate, paired by user:"):format(loss))
+  print(("\n%s, %s: bounds against each other by test nDCG, each at its own rate, paired by user:"):format(loss, what))
   print(study:compare{ by = "bound", value = "ndcg", lists = true, over = "fold", where = { loss = loss } })
 end
 
@@ -68,7 +72,7 @@ for i, loss in ipairs(args.losses) do
   for _, row in ipairs(t.rows) do
     local last = series[#series]
     if not last or last.name ~= row[1] then
-      last = { name = row[1], x = {}, y = {} }
+      last = { name = row[1], x = {}, y = {}, color = color_of[row[1]] }
       series[#series + 1] = last
     end
     last.x[#last.x + 1], last.y[#last.y + 1] = row[2], row[3]
@@ -76,7 +80,7 @@ for i, loss in ipairs(args.losses) do
   panels[i] = mr.plot.lines{ series = series, xlog = true, xlabel = "learning rate", ylabel = "own metric, validation", title = loss }
 end
 local drawn, why = pcall(function()
-  panels.columns = math.min(3, #panels)
+  panels.columns, panels.title = math.min(3, #panels), "Learning rates, " .. what
   mr.plot.facets(panels):save(args.out)
 end)
 print(drawn and "\nFigure: " .. args.out or "\nNo figure: " .. why)

@@ -6,14 +6,14 @@
 local mr = require "moonrank"
 
 local args = mr.args{
-  folds = { default = 3, help = "folds over users" },
-  epochs = { default = 10, help = "passes over the training part" },
-  users = { default = 80, help = "users of the made-up ratings" },
+  folds = { default = 3, least = 2, help = "folds over users" },
+  epochs = { default = 10, least = 1, help = "passes over the training part" },
+  users = { default = 80, least = 1, help = "users of the made-up ratings" },
   seed = { default = 1, help = "seed of the study: ratings, folds, and the trials' own seeds" },
-  workers = { type = "integer", help = "processes (default: one per core); 0: this one" },
+  workers = { type = "integer", least = 0, help = "processes (default: one per core); 0: this one" },
   store = { default = "results/sweep_template.db", help = "where results are kept" },
   force = { default = false, help = "go on with a study although this script or the data have changed" },
-  retry = { default = 0, help = "how often trials that failed or were killed are tried again" },
+  retry = { default = 0, least = 0, help = "how often trials that failed or were killed are tried again" },
   mix_numerics = { default = false, help = "go on although trials ran under other numerics" },
   smoke = { default = false, sets = { epochs = 2, folds = 2 }, help = "to see that it runs" },
 }
@@ -42,7 +42,7 @@ local study = mr.sweep{
 
 print "Made-up ratings. Validation nDCG, mean over folds:"
 print(study:pivot{ rows = "loss", columns = "lr", format = "%.4f" })
-print "\nTest values at the learning rate that validation chose, mean over folds:"
+print "\nMade-up ratings. Test values at the learning rate that validation chose, mean over folds:"
 print(study:best("loss", { over = "fold" }))
-print "\nLosses against each other, each at the learning rate that is best over folds, paired by test list:"
+print "\nMade-up ratings. Losses against each other, each at the learning rate that is best over folds, paired by test list:"
 print(study:compare{ by = "loss", value = "ndcg", lists = true, over = "fold" })

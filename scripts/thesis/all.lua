@@ -9,9 +9,9 @@ local silence, thinning, stronger = dofile(here .. "silence.lua"), dofile(here .
 local better = dofile(here .. "better.lua")
 
 local args = runs.args({
-  seeds = { default = { 1, 2, 3 }, help = "seeds of splits, negatives and models; tables and figures take the first" },
-  sets = { default = { "movielens", "mq2008" }, help = "data sets of the claim (citeulike is the third); the thesis' own are always run" },
-  others = { default = { "mslr", "clueweb" }, help = "data sets of other_data.lua (citeulike is the third)" },
+  seeds = { default = { 1, 2, 3 }, distinct = true, help = "seeds of splits, negatives and models; tables and figures take the first" },
+  sets = { default = { "movielens", "mq2008" }, choices = runs.data.names, help = "of the claim; the thesis' own are always run" },
+  others = { default = { "mslr", "clueweb" }, choices = runs.data.names, help = "data sets of other_data.lua" },
   out = { default = "results/thesis", help = "folder of the report and the figures" },
 }, { smoke = { seeds = { 1 } } })
 

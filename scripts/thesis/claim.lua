@@ -7,9 +7,10 @@ local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
 
 local args = runs.args({
-  sets = { default = { "movielens", "mq2008" }, help = "which data sets; citeulike is the third: 945 runs, most of an hour of two cores" },
-  seeds = { default = { 1, 2, 3 }, help = "seeds of splits, negatives and models" },
-  bound = { default = "distribution_logit", choices = runs.bounds, help = "which bound is claimed to be best" },
+  sets = { default = { "movielens", "mq2008" }, choices = runs.data.names,
+    help = "which data sets; citeulike: 945 runs, most of an hour of two cores" },
+  seeds = { default = { 1, 2, 3 }, distinct = true, help = "seeds of splits, negatives and models" },
+  bound = { default = "distribution_logit", choices = runs.own, help = "which bound is claimed to be best" },
 }, { smoke = { seeds = { 1 } } })
 
 -- In how many runs, a fold under a seed each, the claimed bound is better. Tests by user or query take the trained models as given; how much

@@ -100,14 +100,14 @@ local function clueweb(folder, smoke)
 end
 
 local sets = { movielens = movielens, mq2008 = mq2008, citeulike = citeulike, mslr = mslr, clueweb = clueweb }
+M.names = { "movielens", "mq2008", "citeulike", "mslr", "clueweb" }
 
 ---@param name "movielens"|"mq2008"|"citeulike"|"mslr"|"clueweb"
 ---@param folder string  that has ml-latest-small, mq2008, citeulike-a, mslr-web-slice, clueweb09-ltr; "": where the program looks for data
 ---@param smoke boolean  a few made-up lists in place of the data, and under a title that says so
 ---@return thesis.Data
 function M.open(name, folder, smoke)
-  local make = sets[name] or error(("no data set '%s'; there are citeulike, clueweb, movielens, mq2008, mslr"):format(name), 0)
-  local data = make(folder, smoke)
+  local data = sets[name](folder, smoke)
   if smoke then
     data.title = data.setting == "nsr" and "made-up ratings" or ("made-up queries of %d features"):format(data.features)
     data.values, data.folds, data.tuning, data.epochs, data.sizes = { data.values[1] }, 1, 1, 2, { data.sizes[1], data.size }

@@ -12,23 +12,10 @@ M.losses = {
   { title = "nRBP", metric = "nrbp_loss", sign = 1, loss = mr.losses.nrbp },
 }
 
-local lowest = { points = 2, most = 5, relevant = 1, start = 1, nsr = 1, sizes = 1, gains = 1 }
-
--- Numbers below a minimum, and empty lists, are errors.
-local function check_numbers(args, own)
-  for name, low in pairs(lowest) do
-    local value = own[name] and args[name]
-    for _, each in ipairs(type(value) == "table" and value or { value or nil }) do
-      if each < low then error(("--%s: expected whole numbers from %d, got %d"):format(name, low, each), 0) end
-    end
-    if type(value) == "table" and #value == 0 then error(("--%s: expected whole numbers from %d, got none"):format(name, low), 0) end
-  end
-end
-
 ---A script's own options, and --out, --show.
 ---@param name string  of the figure's file
 function M.options(name, own)
-  own.out = { default = ("results/thesis/%s.svg"):format(name), help = "file of the figure: .svg, .png or .pdf" }
+  own.out = { default = ("results/thesis/%s.svg"):format(name), endings = { ".svg", ".png", ".pdf" }, help = "file of the figure" }
   own.show = { default = false, help = "draw it in the terminal as well" }
   return own
 end
@@ -37,9 +24,7 @@ end
 function M.args(number, own, smoke)
   M.options("figure_" .. number, own)
   own.smoke = { default = false, sets = smoke, help = "few points, to see that it runs" }
-  local args = mr.args(own)
-  check_numbers(args, own)
-  return args
+  return mr.args(own)
 end
 
 ---The instance X_(N,P): N rows of which P are relevant.
@@ -230,9 +215,8 @@ function M.finish(args, fig, caption, ...)
   local tables = { ... }
   if rawget(args, "made_up") then
     caption = made_up .. "\n" .. caption
-    print(made_up)
   end
-  for _, each in ipairs(tables) do print(tostring(each) .. "\n") end
+  for _, each in ipairs(tables) do print((rawget(args, "made_up") and made_up .. "\n" or "") .. tostring(each) .. "\n") end
   print(caption)
   if fig then
     core.make_folder(args.out)

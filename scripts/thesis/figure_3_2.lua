@@ -4,8 +4,8 @@ local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
 local args = figure.args("3_2", {
-  most = { default = 50, help = "relevant items, at most" },
-  nsr = { default = { 1, 2, 3 }, help = "negatives per relevant item" },
+  most = { default = 50, least = 5, help = "relevant items, at most" },
+  nsr = { default = { 1, 2, 3 }, least = 1, help = "negatives per relevant item" },
 }, { most = 10 })
 
 local function expected(base, nsr, p)

@@ -5,7 +5,7 @@ local mr = require "moonrank"
 local runs = dofile((arg[0]:match("^(.*/)") or "./") .. "runs.lua")
 
 local args = runs.args{
-  sets = { default = { "movielens", "mq2008" }, help = "which data sets" },
+  sets = { default = { "movielens", "mq2008" }, choices = runs.data.names, help = "which data sets" },
 }
 
 for _, name in ipairs(args.sets) do

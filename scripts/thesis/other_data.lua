@@ -7,7 +7,7 @@ local compared = dofile(here .. "compared.lua")
 
 local args = compared.runs.args{
   seed = { default = 1, help = "seed of models, of the order of lists, and of splits and negatives of CiteULike-a" },
-  sets = { default = { "mslr", "clueweb" }, help = "which data sets; citeulike is the third" },
+  sets = { default = { "mslr", "clueweb" }, choices = compared.runs.data.names, help = "which data sets" },
 }
 local texts, tables = {}, {}
 for i, name in ipairs(args.sets) do

@@ -16,7 +16,9 @@ M.drawn = { "ndcg", "ap", "nrbp_loss" }
 M.title_of = { ndcg = "nDCG", ap = "AP", nrbp = "nRBP" }
 -- The five of the thesis (distribution: sampled, with the gain of Eq. 3.13), and the logarithm and logit of the exact distribution.
 M.published = { "none", "minmax", "expectation", "expectation_max", "distribution" }
-M.bounds = { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log", "distribution_logit" }
+M.own = { "distribution_log", "distribution_logit" }
+M.bounds = { table.unpack(M.published) }
+table.move(M.own, 1, #M.own, #M.bounds + 1, M.bounds)
 M.deepest = 50  -- nDCG@1 to nDCG@50
 
 local every_metric = { "ndcg", "ap", "nrbp(0.95)", "rr" }
@@ -32,12 +34,12 @@ function M.args(own, more)
   for name, value in pairs(more and more.smoke or {}) do smoke[name] = value end
   own.store = { type = "string",
     help = "where runs are kept; those that are missing are made (default results/thesis/runs.db; smoke.db there with --smoke)" }
-  own.workers = { type = "integer", help = "processes for runs that are missing (default: one per core); 0: this one" }
+  own.workers = { type = "integer", least = 0, help = "processes for runs that are missing (default: one per core); 0: this one" }
   own.data = { default = "", help = "folder of ml-latest-small, mq2008 and others (default: where the program looks for data)" }
   own.recipe = { default = usual.recipe, choices = { "honest", "published" }, help = "choose the epoch on validation, or on test" }
-  own.samples = { default = usual.samples, help = "random orders per list shape for the thesis' distribution bound" }
+  own.samples = { default = usual.samples, least = 1, help = "random orders per list shape for the thesis' distribution bound" }
   own.force = { default = false, help = "go on with kept runs although scripts or data have changed" }
-  own.retry = { default = 0, help = "how often runs that failed or were killed are tried again" }
+  own.retry = { default = 0, least = 0, help = "how often runs that failed or were killed are tried again" }
   own.mix_numerics = { default = false, help = "go on with kept runs although they were made under other numerics" }
   for _, name in ipairs(without) do own[name], smoke[name] = nil, nil end
   own.smoke = { default = false, sets = smoke, ignores = { "data" },

@@ -19,7 +19,8 @@ end
 
 return function(nsr, more)
   more.data = { type = "string", help = "CSV of user, item, timestamp (default: made up)" }
-  more.epochs = { default = 20, help = "passes over the training part" }
+  more.epochs = { default = 20, least = 1, help = "passes over the training part" }
+  more.smoke = { default = false, sets = { epochs = 2 }, ignores = { "data" }, help = "made-up data, to see that it runs" }
   local args = mr.args(more)
   local ratings = mr.data.interactions(args.data or made_up()):binarize(1):min_relevant(5)
   local title = args.data or "made-up readers and books"

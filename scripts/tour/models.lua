@@ -24,4 +24,5 @@ for _, kind in ipairs{ "mf", "two_tower" } do
   end
 end
 print(("%s\n%s\n\n%s\n"):format(title, fold, found))
+print("Ten for the first user, " .. title .. ":")
 print(knn:recommend{ user = 1, k = 10, seen = { fold.train, fold.valid }, names = ratings.item_ids })

@@ -13,5 +13,5 @@ local other = args.other or args.out .. "/popularity.run"
 if not args.other then mr.data.scored(mr.models.popularity{ fold = fold }, fold.test):to_trec_run(other, { tag = "popularity" }) end
 
 local compared = mr.compare{ mf = run, other = other, qrels = fold.test, metrics = { "ndcg", "rr" } }
-print(("%s\n\n%s\n\n%s"):format(title, compared, compared:to_latex()))
+print(("%s\n\n%s\n\n%% %s\n%s"):format(title, compared, title, compared:to_latex()))
 compared:plot{ title = "Systems, " .. title }:save(args.out .. "/systems.svg")

@@ -3,9 +3,11 @@
 local mr = require "moonrank"
 local here = arg[0]:match "^(.*/)" or "./"
 local args, ratings, fold, title = dofile(here .. "data.lua")(4, {
-  trials = { default = 24, help = "how many settings" }, workers = { type = "integer", help = "processes (default: one per core)" },
+  trials = { default = 24, least = 1, help = "how many settings" },
+  workers = { type = "integer", least = 0, help = "processes (default: one per core)" },
   store = { default = "results/tour/sweep.db", help = "where results are kept" }, force = { default = false, help = "go on all the same" },
-  retry = { default = 0, help = "how often failed trials are tried again" } })
+  retry = { default = 0, least = 0, help = "how often failed trials are tried again" },
+  mix_numerics = { default = false, help = "go on although trials ran under other numerics" } })
 local two_tower, epochs = dofile(here .. "two_tower.lua"), args.epochs
 
 local function fit(o, trial)
@@ -14,7 +16,8 @@ local function fit(o, trial)
     test = fold.test, progress = false, trial = trial, checkpoint = trial and true }
 end
 local study = mr.sweep{ name = title, store = args.store, workers = args.workers, force = args.force, retry = args.retry,
-  trials = args.trials, settings = { epochs = epochs }, sampler = "random", pruner = "median", metric = "valid_ndcg",
+  mix_numerics = args.mix_numerics, trials = args.trials, settings = { epochs = epochs }, metric = "valid_ndcg",
+  sampler = "random", pruner = "median",
   space = { loss = mr.choice{ "ndcg", "ap", "ranknet" }, bound = mr.choice{ "none", "minmax" }, lr = mr.loguniform(1e-3, 1e-1) },
   run = function(trial) return fit(trial, trial) end }
 print(("%s\n\n%s\n"):format(study, study:best "loss"))
@@ -23,4 +26,4 @@ local best = study:best()
 best.params.seed = best.seed
 local run = fit(best.params)
 run:plot{ title = "The best settings, " .. title }:save "results/tour/curves.svg"
-print(("%s\n%s"):format(run, run:to_latex()))
+print(("The best settings, %s:\n%s\n%% %s\n%s"):format(title, run, title, run:to_latex()))

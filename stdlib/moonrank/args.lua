@@ -7,7 +7,11 @@ local M = {}
 ---@field default any       value when the option is not given; its type is the option's type
 ---@field type? string      "integer", "number", "string", "boolean" or "list", where there is no default to tell
 ---@field help? string      one line for --help
----@field choices? any[]    the only values allowed
+---@field choices? any[]    the only values allowed; a list may have each once
+---@field least? number     of numbers
+---@field most? number      of numbers
+---@field distinct? boolean of a list: no value twice
+---@field endings? string[] of a text: how it may end, e.g. {".svg", ".png"}
 ---@field required? boolean an error when the option is not given
 ---@field sets? table<string, any>  of a flag: the values of other options where it is given; to give these too is an error
 ---@field ignores? string[]         of a flag: options that have no effect with it; to give these too is an error
@@ -26,7 +30,8 @@ local function kind_of(value)
   return type(value)
 end
 
-local known_keys = { default = true, type = true, help = true, choices = true, required = true, sets = true, ignores = true }
+local known_keys = { default = true, type = true, help = true, choices = true, required = true, sets = true, ignores = true, least = true,
+  most = true, distinct = true, endings = true }
 
 -- A table is a full declaration when it has names for keys, a list of values otherwise.
 local function declare(name, value)
@@ -61,41 +66,66 @@ local function read(kind, text)
   return tonumber(text)
 end
 
-local function convert(name, declared, text)
-  local function bad(expected)
-    leave(2, ("--%s: expected %s, got '%s'"):format(name, expected, text))
-  end
-  local value
-  if declared.type == "list" then
-    value = {}
-    for part in (text .. ","):gmatch "([^,]*)," do
-      if part ~= "" then
-        local element = read(declared.element, part)
-        if element == nil then bad(articles[declared.element] .. " or several, with commas") end
-        value[#value + 1] = element
-      end
-    end
-  else
-    value = read(declared.type, text)
-    if value == nil then bad(articles[declared.type]) end
-  end
-  if declared.choices then
-    local allowed = {}
-    for i, choice in ipairs(declared.choices) do allowed[i] = tostring(choice) end
-    for _, each in ipairs(type(value) == "table" and value or { value }) do
-      local found = false
-      for _, choice in ipairs(declared.choices) do found = found or choice == each end
-      if not found then bad("one of " .. table.concat(allowed, ", ")) end
-    end
-  end
-  return value
-end
-
 local function written(value)
   if type(value) ~= "table" then return tostring(value) end
   local parts = {}
   for i, each in ipairs(value) do parts[i] = tostring(each) end
   return table.concat(parts, ",")
+end
+
+-- " from 1 to 5", " from 1", or nothing.
+local function range_text(declared)
+  return (declared.least and " from " .. tostring(declared.least) or "") .. (declared.most and " to " .. tostring(declared.most) or "")
+end
+
+local function among(value, values)
+  for _, each in ipairs(values) do
+    if each == value then return true end
+  end
+  return false
+end
+
+local function ends_so(value, endings)
+  for _, ending in ipairs(endings) do
+    if #value > #ending and value:sub(-#ending):lower() == ending then return true end
+  end
+  return false
+end
+
+-- The value of a text, if it is one that the declaration allows.
+local function element_of(declared, kind, text)
+  local value = read(kind, text)
+  if value == nil or value ~= value then return nil end
+  if declared.least and value < declared.least or declared.most and value > declared.most then return nil end
+  if declared.choices and not among(value, declared.choices) then return nil end
+  if declared.endings and not ends_so(value, declared.endings) then return nil end
+  return value
+end
+
+local function expected_text(declared, kind)
+  if declared.choices then return "one of " .. written(declared.choices):gsub(",", ", ") end
+  if declared.endings then return "a name that ends in one of " .. table.concat(declared.endings, ", ") end
+  return articles[kind] .. range_text(declared)
+end
+
+local function convert(name, declared, text)
+  local function bad(expected, got) leave(2, ("--%s: expected %s, got '%s'"):format(name, expected, got)) end
+  if declared.type ~= "list" then
+    local value = element_of(declared, declared.type, text)
+    if value == nil then bad(expected_text(declared, declared.type), text) end
+    return value
+  end
+  local values, several = {}, expected_text(declared, declared.element) .. " or several, with commas"
+  for part in (text .. ","):gmatch "([^,]*)," do
+    if part ~= "" then
+      local element = element_of(declared, declared.element, part)
+      if element == nil then bad(several, text) end
+      if (declared.choices or declared.distinct) and among(element, values) then bad("each value once", text) end
+      values[#values + 1] = element
+    end
+  end
+  if #values == 0 then bad(several, text) end
+  return values
 end
 
 local function sorted_names(declarations)
@@ -130,9 +160,11 @@ local function help(script, declarations)
     local left = d.type == "boolean" and (d.default and "--no-" or "--") .. name
       or ("--%s %s"):format(name, d.type == "list" and d.element:upper() .. ",..." or d.type:upper())
     local notes = {}
-    if d.choices then notes[#notes + 1] = "one of " .. written(d.choices):gsub(",", ", ") end
+    if d.choices then notes[#notes + 1] = (d.type == "list" and "of " or "one of ") .. written(d.choices):gsub(",", ", ") end
+    if d.least or d.most then notes[#notes + 1] = range_text(d):sub(2) end
     if d.required then notes[#notes + 1] = "required" end
     for _, other in ipairs(check.names(d.sets or {})) do notes[#notes + 1] = ("%s is %s"):format(other, written(d.sets[other])) end
+    for _, other in ipairs(d.ignores or {}) do notes[#notes + 1] = ("not beside --%s"):format(other) end
     if d.default ~= nil and d.type ~= "boolean" then notes[#notes + 1] = "default " .. written(d.default) end
     local right = d.help or ""
     if #notes > 0 then right = right .. (right ~= "" and " " or "") .. "(" .. table.concat(notes, "; ") .. ")" end

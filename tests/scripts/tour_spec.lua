@@ -27,7 +27,7 @@ it("models.lua: baselines and trained models among all items, ten books for a re
     -- the same from a table of one's own with the same rows
     os.rename(folder .. "/results/tour/interactions.csv", folder .. "/mine.csv")
     local own = run(folder, "models.lua", "--epochs 2 --data mine.csv")
-    equal(own:gsub("^[^\n]*", ""), (out:gsub("^[^\n]*", "")))
+    equal(own, (out:gsub("made%-up readers and books", "mine.csv")))
   end)
 end)
 

@@ -77,9 +77,30 @@ describe("args", function()
     test.equal({ fails({ "--smoke", "--epochs=2" }, with_smoke) }, { 2, "--epochs: --smoke sets it, to 2" })
     test.equal({ fails({ "--smoke", "--data", "movielens" }, with_smoke) }, { 2, "--data: has no effect beside --smoke" })
     local _, help = fails({ "--help" }, with_smoke)
-    test.check(help:find("to see that it runs (epochs is 2; losses is ap)", 1, true), help)
+    test.check(help:find("to see that it runs (epochs is 2; losses is ap; not beside --data)", 1, true), help)
     test.raises(function() read({ smoke = { default = false, sets = { epoch = 2 } }, epochs = 3 }, {}) end, "'smoke' speaks of 'epoch'")
     test.raises(function() read({ smoke = { default = 1, ignores = { "epochs" } }, epochs = 3 }, {}) end, "'smoke' is no flag")
+  end)
+  it("refuses numbers out of range, lists of nothing or with a choice twice, and files of another kind", function()
+    local own = { fold = { default = 1, least = 1, most = 5 }, sizes = { default = { 25, 50 }, least = 2 },
+      sets = { default = { "a" }, choices = { "a", "b" } }, seeds = { default = { 1, 2 }, distinct = true },
+      out = { default = "x.svg", endings = { ".svg", ".png" } } }
+    for _, case in ipairs{
+      { { "--fold", "0" }, "--fold: expected an integer from 1 to 5, got '0'" },
+      { { "--fold=6" }, "--fold: expected an integer from 1 to 5, got '6'" },
+      { { "--sizes=3,1" }, "--sizes: expected an integer from 2 or several, with commas, got '3,1'" },
+      { { "--sizes=" }, "--sizes: expected an integer from 2 or several, with commas, got ''" },
+      { { "--sets=c" }, "--sets: expected one of a, b or several, with commas, got 'c'" },
+      { { "--sets", "b,a,b" }, "--sets: expected each value once, got 'b,a,b'" },
+      { { "--seeds", "3,3" }, "--seeds: expected each value once, got '3,3'" },
+      { { "--out", "x.doc" }, "--out: expected a name that ends in one of .svg, .png, got 'x.doc'" },
+      { { "--out", ".svg" }, "--out: expected a name that ends in one of .svg, .png, got '.svg'" },
+    } do test.equal({ fails(case[1], own) }, { 2, case[2] }) end
+    local args = read(own, { "--fold=5", "--sizes=2,2", "--sets=b,a", "--out", "folder/Y.PNG" })
+    test.equal({ args.fold, args.sizes, args.sets, args.out }, { 5, { 2, 2 }, { "b", "a" }, "folder/Y.PNG" })
+    local _, help = fails({ "--help" }, own)
+    test.check(help:find("(from 1 to 5; default 1)", 1, true) and help:find("(of a, b; default a)", 1, true), help)
+    test.equal({ fails({ "--lr", "nan" }) }, { 2, "--lr: expected a number, got 'nan'" })
   end)
   it("writes --help from the declaration and the script's first comment", function()
     local path = os.tmpname()

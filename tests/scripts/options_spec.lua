@@ -1,0 +1,135 @@
+-- What all scripts have in common, read from their --help: a device, a short form, what goes with a store; and what is said of made-up data.
+local test = require "moonrank.test"
+local sweeps = dofile "tests/support/sweeps.lua"
+local program = dofile "tests/support/program.lua"
+local it, check, equal = test.it, test.check, test.equal
+
+if not sweeps.moonrank then
+  it("options of all scripts", function() test.skip "MOONRANK does not name the program" end)
+  return
+end
+
+local here = sweeps.capture("pwd"):match "[^\n]+"
+
+---@class tests.Script
+---@field path string
+---@field help string
+---@field options table<string, string>  by name, the line of --help
+
+-- Every file under scripts that has options; the others are parts of these.
+local function scripts()
+  local found = {}
+  for path in sweeps.capture("find scripts -name '*.lua' | sort"):gmatch "[^\n]+" do
+    local ok, help = program.run(("%s %s --help"):format(sweeps.moonrank, path))
+    check(ok, path .. ": " .. help)
+    if help:find "^usage:" then
+      local one = { path = path, help = help, options = {} }
+      for line in help:gmatch "\n  (%-%-[^\n]+)" do
+        local name = line:match "^%-%-([%w_]+)"
+        one.options[name:match "^no_(.+)" or name] = line
+      end
+      found[#found + 1] = one
+    else
+      equal(help, "", path .. " is a part of other scripts")
+    end
+  end
+  return found
+end
+
+local all = scripts()
+
+it("every script has a device and a short form, those with a store what goes with it", function()
+  check(#all > 35, #all .. " scripts")
+  for _, script in ipairs(all) do
+    for _, name in ipairs{ "device", "smoke" } do check(script.options[name], ("%s has no --%s"):format(script.path, name)) end
+    for _, name in ipairs(script.options.store and { "force", "retry", "mix_numerics", "workers" } or {}) do
+      check(script.options[name], ("%s has a store and no --%s"):format(script.path, name))
+    end
+  end
+end)
+
+-- Names of the options that --smoke sets, with a value for each that can be read, and of those that have no effect beside it.
+local function beside_smoke(script)
+  local notes, found = script.options.smoke:match "%((.*)%)$" or "", {}
+  for note in notes:gmatch "[^;]+" do
+    local name, value = note:match "^%s*([%w_]+) is (.+)$"
+    name = name or note:match "not beside %-%-([%w_]+)"
+    if name then found[name] = value or "x" end
+  end
+  return found
+end
+
+it("what --smoke sets or ignores is refused beside it, before anything is read", function()
+  local count = 0
+  for _, script in ipairs(all) do
+    for name, value in pairs(beside_smoke(script)) do
+      local ok, text = program.run(("timeout 20 %s %s --smoke --%s %s"):format(sweeps.moonrank, script.path, name, value))
+      local said = text:match("^moonrank: %-%-" .. name .. ": (.*)") or ""
+      check(not ok and (said:find "^%-%-smoke sets it" or said:find "^has no effect beside %-%-smoke"),
+        ("%s --%s: %s"):format(script.path, name, text))
+      count = count + 1
+    end
+  end
+  check(count > 60, count .. " options")
+end)
+
+it("numbers, names and files that cannot be are refused before anything is read", function()
+  local count = 0
+  for _, script in ipairs(all) do
+    for name, line in pairs(script.options) do
+      local least = line:match "%(from (%-?%d+)" or line:match "; from (%-?%d+)"
+      local bad = least and tostring(tonumber(least) - 1) or name == "out" and line:find("file of the figure", 1, true) and "picture.doc"
+        or line:find("^%-%-[%w_]+ STRING,%.%.%.") and "" or nil
+      if bad then
+        local ok, text = program.run(("timeout 20 %s %s --%s=%s"):format(sweeps.moonrank, script.path, name, bad))
+        check(not ok and text:find("^moonrank: %-%-" .. name .. ": expected "), ("%s --%s=%s: %s"):format(script.path, name, bad, text))
+        count = count + 1
+      end
+    end
+  end
+  check(count > 80, count .. " options")
+end)
+
+-- Numbers that need no data: closed forms.
+local function is_exact(path) return path:find "figure_[13]_" ~= nil end
+
+-- What stands over each table: the lines since the one before it, which ends with a blank line.
+local function said_of_tables(text)
+  local found, words, inside = {}, {}, false
+  for line in (text .. "\n"):gmatch "([^\n]*)\n" do
+    if line:find "^%-[%- ]*%-%-[%- ]*$" then
+      found[#found + 1], words, inside = table.concat(words, "\n", 1, #words - 1), {}, true
+    elseif line == "" then
+      inside = false
+    elseif not inside then
+      words[#words + 1] = line
+    end
+  end
+  return found
+end
+
+it("--smoke: every table and figure of made-up data says so, without any data on the machine", function()
+  if not program.has_gnuplot() then return test.skip "no gnuplot" end
+  sweeps.in_folder(function(folder)
+    local tables, figures = 0, 0
+    for _, script in ipairs(all) do
+      if not is_exact(script.path) and not script.path:find "thesis/all.lua" then
+        local status, out, err = sweeps.run(folder, here .. "/" .. script.path, "--smoke", "MOONRANK_DATA=.")
+        equal(status, 0, script.path .. ": " .. err)
+        local said = said_of_tables(out)
+        for i, words in ipairs(said) do
+          check(words:lower():find("made-up", 1, true), ("%s, table %d: %s"):format(script.path, i, words))
+        end
+        check(#said > 0, script.path .. " prints a table")
+        tables = tables + #said
+      end
+    end
+    for path in sweeps.capture(("find %s -name '*.svg'"):format(folder)):gmatch "[^\n]+" do
+      if not path:find "sqrt_range" and not path:find "better_reference" then  -- these are of bounds alone
+        check(sweeps.read(path):lower():find("made-up", 1, true), path)
+        figures = figures + 1
+      end
+    end
+    check(tables > 50 and figures >= 14, ("%d tables, %d figures"):format(tables, figures))
+  end)
+end)
