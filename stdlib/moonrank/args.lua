@@ -248,7 +248,7 @@ local device = { type = "string", choices = { "cpu", "cuda" }, help = "where ten
 
 ---Declares the options of a script and reads them from its command line. `--name value`, `--name=value`, `--flag`, `--no-flag`, lists with
 ---commas; `-` and `_` in names are the same. Every script has `--device`, which sets mr.device. A flag may set others, `smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}`: to
----give these too is an error. A wrong command line ends the script with status 2, `--help` with 0. Reading an option that was not declared is
+---give these too is an error, as are numbers outside `least` to `most` and lists of nothing. A wrong command line ends the script with status 2, `--help` with 0. Reading an option that was not declared is
 ---an error.
 ---@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
 ---@param words? string[]                   default: the script's own `arg`

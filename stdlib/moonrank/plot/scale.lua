@@ -49,6 +49,9 @@ local function widened(lo, hi, log, pad, whole)
   return (lo >= 0 and lo < margin) and 0 or lo - margin, (hi <= 0 and -hi < margin) and 0 or hi + margin
 end
 
+-- Whole numbers from 0 to 1, say shares, may as well be anything between.
+local function may_be_between(axis, name) return name == "y" and axis.hi - axis.lo < 4 end
+
 ---An axis over these values. `pad` is the share of the range that is left empty at both ends.
 ---@param where string
 ---@param o { name: string, label?: string, log?: boolean, range?: number[], values: number[], pad: number }
@@ -63,14 +66,14 @@ function M.axis(where, o)
   if o.range then
     check_range(where, o.name .. "range", o.range, o.log)
     axis.lo, axis.hi = o.range[1], o.range[2]
+    axis.whole = axis.whole and not may_be_between(axis, o.name)
     return axis
   end
   if axis.lo > axis.hi then
     check.fail("%s: no %s to show: every entry is NaN or infinite%s", where, o.name,
       o.log and ", or not positive (the axis is logarithmic)" or "")
   end
-  -- one value from 0 to 1, say a share, may be anything between
-  if o.name == "y" and axis.hi - axis.lo < 4 then axis.whole = false end
+  axis.whole = axis.whole and not may_be_between(axis, o.name)
   axis.lo, axis.hi = widened(axis.lo, axis.hi, axis.log, o.pad, axis.whole)
   return axis
 end

@@ -23,6 +23,16 @@ describe("axes", function()
     equal(ticks({ lo = 1e-6, hi = 1e6, log = true }, 4), "1e-6 0.01 100 1M")
   end)
 
+  test.it("have ticks between 0 and 1 where all values are one of these, also in a given range", function()
+    local function steps(o)
+      o.values, o.pad, o.log = { 0, 1 }, 0, false
+      return ticks(scale.axis("f", o), 5)
+    end
+    equal(steps{ name = "y" }, "0 0.2 0.4 0.6 0.8 1.0")
+    equal(steps{ name = "y", range = { 0, 1 } }, "0 0.2 0.4 0.6 0.8 1.0")
+    equal(steps{ name = "x", range = { 0, 1 } }, "0 1")  -- epochs, say
+  end)
+
   test.it("put labels apart, as near as they can be", function()
     local items = { { y = 50 }, { y = 52 }, { y = 10 }, { y = 99 } }
     near(layout.spread(items, 10, 0, 95), 4)
