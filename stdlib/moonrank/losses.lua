@@ -18,6 +18,7 @@ local defined = {}  -- names that scripts gave, which they may define anew
 ---@field options table      what it was made with, the bound and the metric themselves among it
 local Loss = check.class("mr.Loss")
 Loss.repeats = false
+Loss._gains = false  -- the metric whose gains of grades it adds up
 
 ---One value per list, to be minimised.
 ---@param scores mr.Tensor  [rows]
@@ -63,12 +64,12 @@ local function new(name, metric, options, shown)
   local bound = bounds.resolve(o.bound or "none")
   metric = metrics.parse(metric)
   return made({
-    name = name, metric = shown or metric.name, _bounds_metric = metric, _maximize = not metric.minimize,
+    name = name, metric = shown or metric.name, _bounds_metric = metric, _maximize = not metric.minimize, _gains = metric,
     _smooth = function(scores, lists) return metric:smooth(scores, lists, o.gain) end,
   }, bound, o)
 end
 
----Negative smooth nDCG (Westerborg 2022, Eq. 2.10), bounded.
+---Negative smooth nDCG (Westerborg 2022, Eq. 2.10), bounded. Grades above 1000, whose gains have no sums in double, are an error.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg{bound = "minmax"}.bound_name   --> minmax`
@@ -99,10 +100,10 @@ function M.nrbp(options) return new("nrbp", "nrbp_loss", options, "nrbp(0.95)") 
 ---@field bound? string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor  default "none"
 
 -- A loss over pairs of rows. A bound multiplies every pair of a list by what a change of `of` is worth under it, its slope.
-local function pairwise(name, metric, of, bound, values, options)
+local function pairwise(name, metric, of, bound, values, options, gains)
   local bounds = require "moonrank.bounds"
   return made({
-    name = name, metric = metric, _bounds_metric = of, _maximize = false, _smooth = values,
+    name = name, metric = metric, _bounds_metric = of, _maximize = false, _smooth = values, _gains = gains or false,
     _apply = function(value, _, lists)
       if bound == bounds.resolve("none") then return value end
       return value * bounds.slopes(bound, of, lists, { dtype = value.dtype, device = value.device })
@@ -145,7 +146,7 @@ function M.lambdarank(options)
   local metric = lambda_metric(where, options)
   local bound = require("moonrank.bounds").resolve(o.bound or "none")
   local function values(scores, lists) return core.lambda_loss(scores, lists, metric, o.gain) end
-  return pairwise("lambdarank", metric.full_name, metric, bound, values, { metric = metric, gain = o.gain })
+  return pairwise("lambdarank", metric.full_name, metric, bound, values, { metric = metric, gain = o.gain }, metric)
 end
 
 ---RankNet (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-gain (s_i - s_j))). Bounds are those of the

@@ -100,7 +100,7 @@ function Step:cause(kind)
   local ran, ok, message = pcall(self.again, self, self._loss)
   core.detect_anomalies(was)
   if not ran then error(ok, 0) end
-  return not ok and check.reason(message) or "it is gone when the batch is done again"
+  return not ok and check.retold(message) or "it is gone when the batch is done again"
 end
 
 function Step:place()
@@ -128,7 +128,7 @@ end
 function Step:failed(message)
   local text = type(message) == "string" and message or ""
   if text:find("the derivative of '", 1, true) then
-    check.fail("mr.fit: there is NaN in %s: %s", self:place(), check.reason(text))
+    check.fail("mr.fit: there is NaN in %s: %s", self:place(), check.retold(text))
   end
   if text:find("NaN at entry", 1, true) or text:find("infinity at entry", 1, true) then
     self:explain "there is NaN"
