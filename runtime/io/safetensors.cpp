@@ -51,7 +51,7 @@ std::string header_of(const TensorFile& file) {
   Json header = Json::object();
   header["__metadata__"] = file.metadata;
   header["__metadata__"][checksum_key] = std::string(checksum_digits, '0');
-  header["__metadata__"][checked_key] = "this header with 16 digits 0 here, and the tensors";
+  header["__metadata__"][checked_key] = "this header with 16 digits 0 here and the tensors";
   int64_t at = 0;
   for (size_t i = 0; i < file.tensors.size(); ++i) {
     const Tensor& x = file.tensors[i];
