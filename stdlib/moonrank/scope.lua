@@ -7,7 +7,7 @@ local M = {}
 ---Begins a scope. Until the value returned is closed, a yield out of the coroutine that runs now is an error that names the scope.
 ---@param name string
 ---@param restore fun()  puts back what was
----Example: `(function() local _ <close> = require "moonrank.scope".open("x", function() print "closed" end) end)()   --> `
+---Example: `(function() local _ <close> = require "moonrank.scope".open("x", function() print "closed" end) end)()   --> closed`
 function M.open(name, restore)
   core.open_scope(name)
   return setmetatable({}, { __close = function()
