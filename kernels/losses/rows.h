@@ -1,5 +1,5 @@
-// The kernels of pairwise losses: one for pairs that all count 1, and one for every form of swap differences that a
-// metric has (kernels/ranking/rows.h).
+// The kernels of losses. Pairwise: one for pairs that all count 1, and one for every form of swap differences that a
+// metric has (kernels/ranking/rows.h). Pointwise and listwise: one each.
 #pragma once
 
 #include <tuple>
@@ -7,6 +7,8 @@
 
 #include "kernels/core/table.h"
 #include "kernels/losses/lambda.h"
+#include "kernels/losses/listwise.h"
+#include "kernels/losses/pointwise.h"
 #include "kernels/ranking/rows.h"
 
 namespace mr {
@@ -38,5 +40,16 @@ struct LambdaKernels : LambdaKernelsOf<Real, MetricSwaps> {
     return table;
   }
 };
+
+#define MR_ROW_LOSS_ROWS(LISTS, ELEMENTS)               \
+  LISTS(squared_error, SquaredErrorLoss)                \
+  LISTS(binary_cross_entropy, BinaryCrossEntropyLoss)   \
+  LISTS(squared_hinge, SquaredHingeLoss)                \
+  LISTS(ordinal, OrdinalLoss)                           \
+  LISTS(listnet, ListNetLoss)                           \
+  LISTS(softmax_cross_entropy, SoftmaxCrossEntropyLoss) \
+  LISTS(listmle, ListMleLoss)
+
+MR_KERNEL_TABLE(RowLossKernels, MR_ROW_LOSS_ROWS)
 
 }  // namespace mr

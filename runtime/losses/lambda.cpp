@@ -1,7 +1,7 @@
 // Pairwise losses of judged lists, one value per list.
 #include "kernels/losses/rows.h"
-#include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
+#include "runtime/losses/list_loss.h"
 #include "runtime/ops/check.h"
 #include "runtime/ranking/metric.h"
 #include "runtime/ranking/smooth.h"
@@ -9,11 +9,6 @@
 
 namespace mr {
 namespace {
-
-/// The value, and beside it the derivative by the scores where that is asked for.
-struct LossAndSlope {
-  Tensor value, derivative;
-};
 
 /// The ranking without ties at the scores, as swaps see it, and its kernel run.
 template <class Swaps>
@@ -23,8 +18,7 @@ LossAndSlope run(const Tensor& scores, const Ranking& ranking, const Swaps& swap
   const Device device = scores.device();
   const DeviceArray<Row> rows(lists.rows(), device);
   const Tensor spare = Tensor::empty({lists.rows()}, Dtype::float64, device);
-  LossAndSlope out{.value = Tensor::empty({lists.count()}, scores.dtype(), device), .derivative = {}};
-  if (derivative) out.derivative = Tensor::empty({lists.rows()}, scores.dtype(), device);
+  const LossAndSlope out(scores, lists, derivative);
   with_real(scores.dtype(), [&]<class Real>() {
     kernels<LambdaKernels<Real>>(device).template of<Swaps>()(
         lists.count(), {.of = {.places = ranking.placements(),
@@ -37,29 +31,9 @@ LossAndSlope run(const Tensor& scores, const Ranking& ranking, const Swaps& swap
                         .scores = scores.span<const Real>(),
                         .gain = static_cast<Real>(gain),
                         .value = out.value.span<Real>(),
-                        .derivative = derivative ? out.derivative.span<Real>() : Span<Real>{}});
+                        .derivative = out.slopes<Real>()});
   });
   return out;
-}
-
-/// The derivative of each list's value, times the derivative by that value.
-Tensor times_upstream(const Tensor& derivative, const Lists& lists, const Tensor& upstream) {
-  Tensor out = Tensor::empty(derivative.shape(), derivative.dtype(), derivative.device());
-  with_real(derivative.dtype(), [&]<class Real>() {
-    const auto& table = kernels<ArithmeticKernels<Real>>(derivative.device());
-    table.spread(lists.count(), {.in = upstream.span<const Real>(),
-                                 .lists = lists.view(derivative.device()),
-                                 .mean = false,
-                                 .out = out.span<Real>()});
-    table.mul(out.entries(), {out.span<const Real>(), derivative.span<const Real>(), out.span<Real>()});
-  });
-  return out;
-}
-
-Tensor recorded(const char* name, const Tensor& scores, const Lists& lists, const LossAndSlope& made) {
-  return record(name, made.value, {scores}, [derivative = made.derivative, lists](const Tensor& upstream) -> Gradients {
-    return {times_upstream(derivative, lists, upstream)};
-  });
 }
 
 Tensor lambda_loss(const Tensor& scores, const Lists& lists, const Metric& metric, double gain) {

@@ -43,6 +43,8 @@ namespace mr {
   ROW(smooth_functions)      \
   ROW(smooth_methods)        \
   ROW(lambda_functions)      \
+  ROW(pointwise_functions)   \
+  ROW(listwise_functions)    \
   ROW(data_functions)        \
   ROW(positives_getters)     \
   ROW(trec_functions)        \

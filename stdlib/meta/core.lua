@@ -80,6 +80,13 @@ function core.backward(loss, seed, keep) end
 ---From here on the GPU's work is recorded, not run.
 function core.begin_capture() end
 
+---Mean over a list's rows of the cross entropy of sigma(score) and relevance.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@return mr.Tensor
+function core.binary_cross_entropy_loss(scores, lists, relevant) end
+
 ---A statistic of the values, of samples with replacement, and without each value.
 ---@param x mr.Tensor
 ---@param statistic string
@@ -616,6 +623,19 @@ function core.list_folder(path) end
 ---@return mr.Tensor
 function core.list_weights(metric, lists, dtype, device) end
 
+---ListMLE's loss per list; p-ListMLE's where the top weighs more.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param top_heavy boolean
+---@return mr.Tensor
+function core.listmle_loss(scores, lists, top_heavy) end
+
+---ListNet's loss per list: the top one form.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@return mr.Tensor
+function core.listnet_loss(scores, lists) end
+
 ---Judged lists from sizes and one relevance per row.
 ---@param sizes integer[]
 ---@param relevance mr.Tensor
@@ -772,6 +792,13 @@ function core.optimizer_state(parameters) end
 ---@param ranking mr.Ranking
 ---@return mr.Tensor
 function core.order(ranking) end
+
+---Mean over a list's rows of the cross entropies of cumulative logits.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param thresholds mr.Tensor
+---@return mr.Tensor
+function core.ordinal_loss(scores, lists, thresholds) end
 
 ---A uniform number for each pair; float64.
 ---@param users mr.Tensor
@@ -1137,6 +1164,12 @@ function core.snapshot(parameter, into) end
 ---@return integer
 function core.sobol_bits(index, dimension) end
 
+---Cross entropy of grades and the softmax of scores, per list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@return mr.Tensor
+function core.softmax_cross_entropy_loss(scores, lists) end
+
 ---Entries in order along a dimension, and their numbers.
 ---@param x mr.Tensor
 ---@param dim? integer
@@ -1151,6 +1184,19 @@ function core.sort(x, dim, descending) end
 ---@return number
 ---@return boolean
 function core.spline_penalty(x, y) end
+
+---Mean over a list's rows of the squared difference of score and grade.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@return mr.Tensor
+function core.squared_error_loss(scores, lists) end
+
+---Mean over a list's rows of the squared hinge loss of relevance.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@return mr.Tensor
+function core.squared_hinge_loss(scores, lists, relevant) end
 
 ---Tensors of one shape along a new dimension.
 ---@param tensors mr.Tensor[]

@@ -17,6 +17,7 @@ local M = {}
 ---@class mr.Bound
 ---@field name string
 ---@field options table|false  what it was made with, where its name does not say all
+---@field affine boolean        whether its slope for a list is the same at every score
 ---@field apply fun(score: mr.Tensor, metric: string|mr.Metric, lists: mr.Lists): mr.Tensor  the bounded value of every list from its smooth metric
 local Bound = check.class("mr.Bound")
 
@@ -26,6 +27,7 @@ local function bound(name, apply, options)
   return setmetatable({ name = name, apply = of_metric, options = options or false }, Bound)
 end
 
+Bound.affine = false
 Bound.repeats = true  -- whether it does the same with a batch each time, as a script's function need not
 
 function Bound:__tostring() return self.name end
@@ -37,7 +39,9 @@ function Bound:__tostring() return self.name end
 function M.weights(metric, lists) return list_stats.weights(metrics.parse(metric), lists, "float64", "cpu") end
 
 local function affine(line)
-  return bound(line.name, function(score, metric, lists) return list_stats.bounded(score, metric, lists, line) end)
+  local made = bound(line.name, function(score, metric, lists) return list_stats.bounded(score, metric, lists, line) end)
+  made.affine = true
+  return made
 end
 
 for _, line in ipairs(core.affine_bounds()) do
@@ -247,21 +251,26 @@ local function from_function(name, f)
 end
 
 ---How much the bounded value of every list grows with its score: the list's weight in training. Constant for affine bounds; for the others
----taken where the score is the metric's expectation. 0 for lists on which no ordering can matter.
+---taken where the score is `at`, or the metric's expectation. 0 for lists on which no ordering can matter.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param metric string|mr.Metric
 ---@param lists mr.Lists
----@param options? { dtype?: string, device?: string }  default float64 on the default device
+---@param options? { dtype?: string, device?: string, at?: mr.Tensor }  default float64 on the default device; `at`: one score per list
 ---@return mr.Tensor  [lists]
 ---Example: `mr.bounds.slopes("minmax", "nrbp_loss", mr.lists{{1, 0, 0}, {1, 1}})   --> {0.5, 0}  mr.Tensor {2} float64`
 function M.slopes(what, metric, lists, options)
-  local o = check.options("mr.bounds.slopes", options, { dtype = "float64", device = core.device() })
+  local o = check.options("mr.bounds.slopes", options, { dtype = "float64", device = core.device(), at = check.none })
   metric = metrics.parse(metric)
+  if o.at and (type(o.at) ~= "userdata" or #o.at ~= lists.count) then
+    check.fail("mr.bounds.slopes: at is %s, expected a tensor with one value per list (%d)", tostring(o.at), lists.count)
+  end
   local counted = list_stats.counted(metric, lists, o.device)
   if #counted == 0 then return list_stats.weights(metric, lists, o.dtype, o.device) end
   local part = lists:select(counted:to("cpu"))
   local _ <close> = scope.recording("a bound", true)
-  local score = M.stats(metric, part, o).expectation:requires_grad()
+  local kind = { dtype = o.dtype, device = o.device }
+  local at = o.at and o.at:detach():to(o.dtype):to(o.device):rows(counted)
+  local score = (at or M.stats(metric, part, kind).expectation):requires_grad()
   local value = M.resolve(what).apply(score, metric, part)
   if value.tracked then value:sum():backward() end
   return core.put_rows(score.grad or score * 0, counted, lists.count)
@@ -300,6 +309,7 @@ function M.weighted(what, options)
     return inner.apply(score, metric, lists) * (weights / slopes:gt(0):where(slopes, 1) / mean_of(metric))
   end, { of = inner, cap = o.cap, normalize = o.normalize })
   rawset(weighted, "repeats", inner.repeats)
+  rawset(weighted, "affine", inner.affine)
   return weighted
 end
 

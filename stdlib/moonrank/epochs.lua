@@ -13,10 +13,11 @@ local M = {}
 ---@field before_step fun(step: integer)|false
 local Epochs = check.class("mr.Epochs")
 
--- Loss of a batch: the mean (or sum) over its lists that are not degenerate, and how many they are.
-local function batch_loss(loss, scores, lists, reduction)
-  local values, counted = loss(scores, lists), loss:count(lists)
-  if reduction == "mean" and counted > 0 then return values:sum_over(counted), counted end
+-- Loss of a batch, to be divided by what counts or not: its lists that are not degenerate, or its rows; and how many these are.
+local function batch_loss(loss, scores, lists, reduction, undivided)
+  local values, counted = loss(scores, lists), reduction == "rows" and lists.rows or loss:count(lists)
+  if reduction == "rows" then values = values * lists.sizes:to(values.dtype):to(values.device) end
+  if reduction ~= "sum" and counted > 0 and not undivided then return values:sum_over(counted), counted end
   return values:sum(), counted
 end
 M.batch_loss = batch_loss
@@ -61,7 +62,7 @@ end
 function Epochs:loss_of(batch)
   local o = self._o
   local function loss()
-    return batch_loss(o.loss, o.model(batch), batch.lists, o.group and "sum" or o.reduction)
+    return batch_loss(o.loss, o.model(batch), batch.lists, o.reduction, o.group)
   end
   self._step = anomaly.step(o, batch, loss, self.count)
   local ok, value, counted = pcall(loss)
@@ -79,7 +80,7 @@ function Epochs:step(batch)
     local ok, message = pcall(value.backward, value)
     if not ok then self._step:failed(message) end
   end
-  local mean = o.reduction == "mean"
+  local mean = o.reduction ~= "sum"
   if self.before_step then self.before_step(batch.step) end
   if o.group then
     local loss, all = o.group:step(self.optimizer, counted > 0 and value:item() or 0, counted, mean, o.clip)
@@ -141,7 +142,7 @@ end
 ---One pass over the training part.
 ---@param epoch integer
 ---@param after? fun(done: integer, lists: integer, total: number?)  called after every batch; without a total on the GPU
----@return number loss  mean per list that counts
+---@return number loss  mean per list (or row) that counts
 function Epochs:run(epoch, after)
   self._tally:open()
   -- the first epoch allocates what is kept; a recording of it would allocate each time

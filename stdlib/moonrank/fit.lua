@@ -31,7 +31,7 @@ local M = {}
 ---@field shuffle? boolean           default true
 ---@field schedule? mr.Schedule      how the optimizer's lr changes, e.g. mr.schedule.cosine{}
 ---@field clip? number|mr.Clip       the largest norm of all gradients of a step together (mr.clip_gradients; default: any)
----@field reduction? "mean"|"sum"    over the batch's lists that are not degenerate (default "mean")
+---@field reduction? "mean"|"sum"|"rows"  over the batch's lists that are not degenerate; of a pointwise loss also the mean over its rows (default "mean")
 ---@field recipe? "honest"|"published"  choose_on "valid" or "test" by other words
 ---@field checkpoint? string|mr.FitCheckpoint|true  a file that keeps the training after every epoch, from which it goes on; true: one in the
 ---   trial's folder

@@ -22,6 +22,7 @@ local parts = {
   { "epochs", "--nsr 1 --losses ap --peer_epochs 1 --warm 1",
     "--sets movielens,mq2008 --nsr 1 --losses ap --epochs 5 --forms relevant --peer_epochs 1 --warm 1", 900, 45 },
   { "catalogue", "", "--items 5000,50000 --epochs 3", 60, 10 },
+  { "long_list", "", "--rows 20000 --epochs 3", 20, 5 },
   { "metrics", "", "--repeats 3", 120, 40 },
   { "full_catalogue", "", "--users 1000 --repeats 1", 90, 10 },
   { "letor", "", "--megabytes 20 --repeats 2 --peer_repeats 1", 60, 15 },

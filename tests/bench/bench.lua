@@ -125,15 +125,20 @@ function M.where()
     core.numerics and core.numerics() or "without a name")
 end
 
----Prints the rows, and where a file is named writes them to it, and as they are printed to one beside it that ends in .txt.
-function M.finish(title, rows, csv)
+---The rows as text under a title, and what they belong to; where a file is named they are written to it as CSV, and the text to one beside it that
+---ends in .txt.
+function M.write(title, rows, csv, where)
   local result = mr.table{ columns = M.columns, rows = rows, formats = M.formats }
-  local text = ("%s Milliseconds: median, least and most. %s.\n%s\n"):format(title, M.where(), tostring(result))
-  io.write(text)
-  if not csv then return end
-  core.write_file(csv, result:to_csv())
-  core.write_file(csv:gsub("%.csv$", "") .. ".txt", text)
+  local text = ("%s Milliseconds: median, least and most. %s.\n%s\n"):format(title, where, tostring(result))
+  if csv then
+    core.write_file(csv, result:to_csv())
+    core.write_file(csv:gsub("%.csv$", "") .. ".txt", text)
+  end
+  return text
 end
+
+---Prints the rows, and writes them where a file is named.
+function M.finish(title, rows, csv) io.write(M.write(title, rows, csv, M.where())) end
 
 -- The fields of a line of comma separated values without quotes inside.
 local function fields(line)

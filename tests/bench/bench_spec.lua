@@ -76,6 +76,29 @@ print(dofile "%sbench.lua".where())
     for _, words in ipairs{ "ratings are drawn", "ratings are split", "queries are drawn", "epoch of %d+ rows in %d+ lists" } do
       test.check(text:find(words .. " +moonrank +1 .-GB at most"), words .. ": " .. text)
     end
+    test.check(text:find "201 users, 87585 items, about 0.03196 million ratings; expected: 0.1 GB of memory at most %(", text)
+  end)
+  it("of large data say what is more than memory, and leave it out", function()
+    local well, text = program.run(("'%s' '%sscale.lua' --times 1e5"):format(program.moonrank, here))
+    test.check(well and text:find "3153100000 queries, .- left out: about 4.31e%+05 GB expected, %S+ GB free", text)
+    test.check(text:find "20094800000 users, .- left out: " and not text:find "are drawn", text)
+  end)
+  it("measure two programs in turn, and set them side by side", function()
+    local function measured(options)
+      return program.run(("'%s' '%stwo_programs.lua' --quick --out '%s/two' %s"):format(program.moonrank, here, folder, options))
+    end
+    local well, text = measured(("--parts start,network --before '%s' --before_tree '%s../..'"):format(program.moonrank, here))
+    test.check(well and not text:find "failed", text)
+    local epoch = "epoch of one list of 5000 rows, a network"
+    for _, words in ipairs{ "start", epoch, epoch .. ", processor time" } do
+      test.check(text:find("\n| " .. words .. " | moonrank | 1 | %d%S* %(.-%) | %d%S* %(.-%) | %d"), words .. ": " .. text)
+    end
+    well, text = measured(("--parts start --before /nonexistent/moonrank --before_tree '%s../..'"):format(here))
+    test.check(not well and text:find("there is no program /nonexistent/moonrank", 1, true), text)
+    well, text = measured(("--rounds 0 --before '%s' --before_tree '%s../..'"):format(program.moonrank, here))
+    test.check(not well and text:find("--rounds: expected above 0, got 0", 1, true), text)
+    well, text = measured(("--parts start --before '%s' --before_tree /nonexistent"):format(program.moonrank))
+    test.check(not well and text:find("no scripts/thesis/table_5_1.lua in /nonexistent", 1, true), text)
   end)
   it("are compared with those of another run, before and after", function()
     local function write(name, rows)
@@ -92,7 +115,7 @@ print(dofile "%sbench.lua".where())
     test.check(well, text)
     for _, line in ipairs{ "| an epoch, ap | moonrank | 1 | 30 (20 to 50) | 12 (10 to 14) | 2.50 |",
       "| old | moonrank | 1 | 5 (5 to 5) |  |  |",
-      "| new | moonrank | 2 |  | 7 (6 to 8) |  | 0.10 GB at most |",
+      "| new | moonrank | 2 |  | 7 (6 to 8) |  |  |  | 0.10 GB at most |",
       "| an epoch, ap | PyTorch | 1 | 90 (80 to 99) | 90 (80 to 99) | 1.00 |" } do
       test.check(text:find(line, 1, true), line .. "\n" .. text)
     end

@@ -1,7 +1,9 @@
 -- How long large data take, and their memory: made-up ratings of the size of MovieLens 32M (200,948 users, 87,585 items, 32 million ratings) are
 -- drawn, split and trained on for an epoch (smooth AP, a negative per relevant row, 32 factors, batches of 256 users); made-up queries of the size of
 -- MSLR-WEB30K (31,531 queries of 120 documents and 136 features) likewise, by a network. Each in a process of its own, for its peak of memory; on
--- standard error is a line every few seconds that says what it does, for how long, and with how much memory.
+-- standard error is how much there is, the memory and time that it is expected to take, and a line every few seconds that says what it does, for how
+-- long, and with how much memory. What is expected to take more memory than is free is left out, and its row says so, but for --over: on most systems a
+-- process that takes what there is not is killed, and others with it.
 -- Usage: moonrank tests/bench/scale.lua [--times 10] [--parts ratings,queries] [--csv FILE]; `--times 0.1` is a tenth of the users and queries.
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -12,7 +14,19 @@ local args = bench.args{
   times = { default = 1.0, help = "times as many users and queries" },
   threads = { default = { 1, 2 }, help = "numbers of threads of the epochs" },
   epochs = { default = 2, help = "measured with each number of threads; the median counts" },
+  over = { default = false, help = "also what is expected to take more memory than is free" },
   part = { default = "", help = "which data this process measures; for the script's own use" },
+}
+
+-- How much there is, in words, and what it takes: bytes, bytes and seconds for each rating or document, and seconds of an epoch for each, as measured on
+-- two cores of an AMD EPYC (Zen 5), from a twentieth of the size to twice. Memory: of ratings that of splitting them, of queries that of drawing them.
+local users, items, activity = math.ceil(200948 * args.times), 87585, 159
+local queries, documents, features = math.ceil(31531 * args.times), 120, 136
+local sizes = {
+  ratings = { count = users * activity, base = 1e8, bytes = 60, seconds = 6.4e-7, epoch = 1.2e-7,
+    text = ("%d users, %d items, about %.4g million ratings"):format(users, items, users * activity / 1e6) },
+  queries = { count = queries * documents, base = 0, bytes = 1140, seconds = 4e-6, epoch = 4.5e-7,
+    text = ("%d queries, about %.4g million documents of %d features"):format(queries, queries * documents / 1e6, features) },
 }
 
 -- A line for the parent: what, threads, seconds, most bytes since the last line.
@@ -32,6 +46,7 @@ end
 
 local function timed(what, f)
   io.stderr:write(what, " ...\n")
+  print("\nbegun\t" .. what)
   local _ <close> = alive(what)
   local began = bench.clock()
   local result = f()
@@ -40,6 +55,7 @@ local function timed(what, f)
 end
 
 local function epochs(what, train, model, loss, batch)
+  print("\nbegun\t" .. what)
   for _, threads in ipairs(args.threads) do
     core.threads(threads)
     local last = bench.clock()
@@ -55,9 +71,8 @@ local data = {}
 
 function data.ratings()
   core.threads(1)
-  local users = math.ceil(200948 * args.times)
   local ratings = timed("ratings are drawn", function()
-    return mr.data.synthetic{ kind = "ratings", users = users, items = 87585, mean_activity = 159, seed = 1 }
+    return mr.data.synthetic{ kind = "ratings", users = users, items = items, mean_activity = activity, seed = 1 }
   end)
   local train = timed("ratings are split", function()
     return ratings:binarize(4):folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1].train
@@ -69,11 +84,11 @@ end
 function data.queries()
   core.threads(1)
   local train = timed("queries are drawn", function()
-    return mr.data.synthetic{ kind = "queries", queries = math.ceil(31531 * args.times), features = 136, mean_size = 120, seed = 1 }
+    return mr.data.synthetic{ kind = "queries", queries = queries, features = features, mean_size = documents, seed = 1 }
   end)
   report("features alone: " .. train.features:numel() * 4, 1, 0)
   epochs(("epoch of %d rows in %d lists"):format(train.lists.rows, train.count), train,
-    mr.models.mlp{ inputs = 136, hidden = { 64 }, seed = 1 }, mr.losses.ndcg(), 64)
+    mr.models.mlp{ inputs = features, hidden = { 64 }, seed = 1 }, mr.losses.ndcg(), 64)
 end
 
 if args.part ~= "" then
@@ -81,14 +96,35 @@ if args.part ~= "" then
   return
 end
 
+local function free_memory()
+  for line in io.lines "/proc/meminfo" do
+    local kilobytes = line:match "^MemAvailable:%s*(%d+) kB"
+    if kilobytes then return kilobytes * 1024 end
+  end
+  return math.huge
+end
+
+-- Says what there is and what it is expected to take; why it is left out, where it is.
+local function reason_against(part)
+  local size, free = sizes[part], free_memory()
+  local bytes = size.base + size.count * size.bytes
+  local seconds = size.count * (size.seconds + size.epoch * args.epochs * #args.threads)
+  io.stderr:write(("%s: %s; expected: %.2g GB of memory at most (%.3g GB are free), about %s\n"):format(part, size.text, bytes / 1e9,
+    free / 1e9, seconds < 100 and math.ceil(seconds) .. " s" or math.ceil(seconds / 60) .. " min"))
+  if bytes > free and not args.over then
+    return ("left out: about %.3g GB expected, %.3g GB free (--over tries it)"):format(bytes / 1e9, free / 1e9)
+  end
+end
+
 local rows, add = bench.collect()
-local function measure(part)
-  local pipe = assert(io.popen(("'%s' '%s' --part %s --times %g --threads %s --epochs %d"):format(arg[-1], arg[0], part, args.times,
-    table.concat(args.threads, ","), args.epochs)))
-  local times, order, features = {}, {}, nil
+
+-- The lines of the process of a part: what it was doing last, its features' bytes, and the times and memory of all that it ended.
+local function measured(pipe)
+  local times, order, bytes_of_features, last = {}, {}, nil, nil
   for line in pipe:lines() do
+    last = line:match "^begun\t(.*)$" or last
     local what, threads, seconds, bytes = line:match "^([^\t]+)\t(%d+)\t(%S+)\t(%d+)$"
-    features = what and what:match "^features alone: (%d+)" or features
+    bytes_of_features = what and what:match "^features alone: (%d+)" or bytes_of_features
     if what and not what:find "^features alone" then
       local key = what .. "\t" .. threads
       if not times[key] then
@@ -99,12 +135,26 @@ local function measure(part)
       times[key].bytes = math.max(times[key].bytes or 0, tonumber(bytes))
     end
   end
-  if not pipe:close() then print(part .. ": it failed; what it says is above") end
+  return order, bytes_of_features, last
+end
+
+local function measure(part)
+  local reason = reason_against(part)
+  if reason then return add(sizes[part].text, "moonrank", 1, {}, reason) end
+  local pipe = assert(io.popen(("'%s' '%s' --part %s --times %g --threads %s --epochs %d"):format(arg[-1], arg[0], part, args.times,
+    table.concat(args.threads, ","), args.epochs)))
+  local order, bytes_of_features, last = measured(pipe)
+  local well, _, status = pipe:close()
   for _, t in ipairs(order) do
     local note = ("%.2f GB at most"):format(t.bytes / 1e9)
-    if features then note = note .. (", of which features %.2f GB"):format(features / 1e9) end
+    if bytes_of_features then note = note .. (", of which features %.2f GB"):format(bytes_of_features / 1e9) end
     add(t.what, "moonrank", t.threads, t, note)
   end
+  if well then return end
+  local killed = status == 9 or status == 137
+  local why = killed and "it was killed, as a system does that has no memory left" or "it failed; what it says is above"
+  print(("%s: %s"):format(part, why))
+  add(sizes[part].text, "moonrank", 1, {}, ("%s; last begun: %s"):format(why, last or "its data"))
 end
 for _, part in ipairs(args.parts) do measure(part) end
 bench.finish("Large data.", rows, args.csv)

@@ -28,7 +28,7 @@ local function validated(o, epoch)
   local _ <close> = random.scope(o.seed, ("epoch %d validation"):format(epoch))
   return tensors.no_grad(function()
     local scores = o.model(batch)
-    local total, counted = epochs.batch_loss(o.loss, scores, batch.lists, "mean")
+    local total, counted = epochs.batch_loss(o.loss, scores, batch.lists, o.reduction == "rows" and "rows" or "mean")
     local numbers = { counted > 0 and total:item() or 0 }
     local mean = evaluate.measure(scores, batch.lists, o.measured).mean
     for i, each in ipairs(o.measured) do numbers[i + 1] = mean[each.name] end

@@ -157,7 +157,11 @@ function M.checked(options)
   })
   check_parts(o)
   check_parallel(o)
-  check.choice("mr.fit", "reduction", o.reduction, { "mean", "sum" })
+  check.choice("mr.fit", "reduction", o.reduction, { "mean", "sum", "rows" })
+  if o.reduction == "rows" and not check.field(o.loss, "pointwise") then
+    check.fail("mr.fit: reduction is 'rows', which is for pointwise losses (mse, bce, squared_hinge, ordinal), and the loss is %s",
+      tostring(o.loss))
+  end
   for name, least in pairs{ batch = 1, epochs = 0, every = 1, patience = 1 } do integer_from(o, name, least) end
   integer_from(o, "seed", math.mininteger)
   o.choose_on = chooser(o)

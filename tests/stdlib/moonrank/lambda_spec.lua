@@ -265,23 +265,26 @@ describe("pairwise losses under a bound", function()
     end
   end)
 
-  it("that is curved take its slope where the metric is what random rankings have", function()
+  it("that is curved take its slope at the metric's exact value, or where random rankings have it", function()
     local function squared(score) return score * score / 2 end
     for _, name in ipairs(names) do
-      local plain = loss_of(name)(scores, lists):totable()
-      local own = loss_of(name, { bound = squared })(scores, lists):totable()
-      local steep = loss_of(name, { bound = "distribution" })(scores, lists):totable()
-      for l, grades in ipairs(relevance) do
-        local where = ("%s, list %d"):format(name, l)
-        if l == 2 then
-          equal({ own[l], steep[l] }, { 0.0, 0.0 }, where)
-        else
-          local s, list = mr.bounds.of(of[name], { grades = grades }), mr.lists{ grades }
-          near(own[l], s.expectation * plain[l], { rtol = 1e-12, atol = 0 }, where)
-          local function at(x) return mr.bounds.resolve("distribution").apply(mr.tensor({ x }, f64), of[name], list):item() end
-          local step = 1e-4 * (s.max - s.min)
-          local slope = (at(s.expectation + step) - at(s.expectation - step)) / (2 * step)
-          near(steep[l], slope * plain[l], { rtol = 1e-4, atol = 0 }, where .. ", distribution")
+      local plain, exact = loss_of(name)(scores, lists):totable(), mr.metrics.parse(of[name])(scores, lists):totable()
+      for _, at in ipairs{ "value", "expectation" } do
+        local own = loss_of(name, { bound = squared, slope_at = at })(scores, lists):totable()
+        local steep = loss_of(name, { bound = "distribution", slope_at = at })(scores, lists):totable()
+        for l, grades in ipairs(relevance) do
+          local where = ("%s, list %d, %s"):format(name, l, at)
+          if l == 2 then
+            equal({ own[l], steep[l] }, { 0.0, 0.0 }, where)
+          else
+            local s, list = mr.bounds.of(of[name], { grades = grades }), mr.lists{ grades }
+            local point = at == "value" and exact[l] or s.expectation
+            near(own[l], point * plain[l], { rtol = 1e-12, atol = 1e-15 }, where)
+            local function bounded(x) return mr.bounds.resolve("distribution").apply(mr.tensor({ x }, f64), of[name], list):item() end
+            local step = 1e-4 * (s.max - s.min)
+            local slope = (bounded(point + step) - bounded(point - step)) / (2 * step)
+            near(steep[l], slope * plain[l], { rtol = 1e-4, atol = 0 }, where .. ", distribution")
+          end
         end
       end
     end

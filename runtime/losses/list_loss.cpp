@@ -1,0 +1,38 @@
+#include "runtime/losses/list_loss.h"
+
+#include "kernels/tensor/rows.h"
+#include "runtime/autograd/node.h"
+#include "runtime/ops/check.h"
+
+namespace mr {
+
+void check_scores(const char* operation, const Tensor& scores, const Lists& lists) {
+  check::per_row("scores", scores, lists);
+  check::not_nan(operation, "scores", scores);
+}
+
+LossAndSlope::LossAndSlope(const Tensor& scores, const Lists& lists, bool with_derivative)
+    : value(Tensor::empty({lists.count()}, scores.dtype(), scores.device())) {
+  if (with_derivative) derivative = Tensor::empty({lists.rows()}, scores.dtype(), scores.device());
+}
+
+Tensor times_upstream(const Tensor& derivative, const Lists& lists, const Tensor& upstream) {
+  Tensor out = Tensor::empty(derivative.shape(), derivative.dtype(), derivative.device());
+  with_real(derivative.dtype(), [&]<class Real>() {
+    const auto& table = kernels<ArithmeticKernels<Real>>(derivative.device());
+    table.spread(lists.count(), {.in = upstream.span<const Real>(),
+                                 .lists = lists.view(derivative.device()),
+                                 .mean = false,
+                                 .out = out.span<Real>()});
+    table.mul(out.entries(), {out.span<const Real>(), derivative.span<const Real>(), out.span<Real>()});
+  });
+  return out;
+}
+
+Tensor recorded(const char* name, const Tensor& scores, const Lists& lists, const LossAndSlope& made) {
+  return record(name, made.value, {scores}, [derivative = made.derivative, lists](const Tensor& upstream) -> Gradients {
+    return {times_upstream(derivative, lists, upstream)};
+  });
+}
+
+}  // namespace mr

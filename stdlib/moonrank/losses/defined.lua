@@ -1,0 +1,102 @@
+-- Losses that a script makes from a smooth metric.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local list_stats = require "moonrank.bounds.list_stats"
+local loss = require "moonrank.losses.loss"
+local metrics = require "moonrank.metrics.registry"
+local smooth = require "moonrank.smooth"
+
+local M = {}
+---@class mr.losses.Definition
+---@field direction "maximize"|"minimize"  where the smooth metric is better
+---@field smooth fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor  one value per list, made of differentiable operations
+---@field exact? fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor  the same of exact ranks: what bounds learn its values over all rankings
+---   from, and from then on a metric of this name
+---@field metric? string  the metric that goes with it, for mr.evaluate and for bounds (default: `exact`, or none)
+
+local function one_per_list(name, value, lists)
+  if type(value) ~= "userdata" or value.dims ~= 1 or #value ~= lists.count then
+    check.fail("mr.losses.%s: the function returned %s, expected one value per list (%d)", name,
+      type(value) == "userdata" and "a tensor of another shape" or "a " .. type(value), lists.count)
+  end
+  return value
+end
+
+-- The script's function, called only with lists that count, so that 0/0 on the others never meets a gradient; they read as the scores' type.
+local function on_counted_lists(name, f, metric)
+  return function(scores, lists)
+    lists = lists:to(scores.dtype)
+    local counted = list_stats.counted(metric, lists, scores.device)
+    if #counted == lists.count then return one_per_list(name, f(scores, lists), lists) end
+    if #counted == 0 then return smooth.nrbp_loss(scores, lists) * 0 end
+    local numbers = counted:to("cpu")
+    local rows = lists:rows_of(numbers):to(scores.device)
+    local part = lists:select(numbers)
+    return core.put_rows(one_per_list(name, f(scores:rows(rows), part), part), counted, lists.count)
+  end
+end
+
+-- The metric over whose rankings bounds are taken, or nil where nothing is known of it.
+local function bounds_metric_of(name, definition)
+  if definition.exact then return metrics.parse(name) end
+  local other = definition.metric and metrics.parse(definition.metric)
+  if other and other.minimize == (definition.direction == "minimize") then return other end
+end
+
+-- Without knowledge of a metric's values over all rankings its bounds are "none" and functions of the score.
+local function unknown_bound(name, bound)
+  if bound == "none" then return { name = "none", apply = function(score) return score end } end
+  if type(bound) ~= "function" then
+    check.fail("mr.losses.%s: bound is %s, expected 'none' or a function of the score; with `exact` it takes every bound", name,
+      tostring(bound))
+  end
+  return { name = "function", apply = function(score, metric, lists)
+    return list_stats.where_counted(metric, lists, score, function(of_counted, part) return one_per_list(name, bound(of_counted), part) end)
+  end }
+end
+
+---The constructor of a loss that a script defined.
+---@param name string
+---@param definition mr.losses.Definition
+---@return fun(options?: mr.losses.Options): mr.Loss
+function M.constructor(name, definition)
+  local bounds_metric = bounds_metric_of(name, definition)
+  local counting = bounds_metric or metrics.parse "ndcg"  -- where nothing is known of it, lists whose grades differ
+  local value, maximize = on_counted_lists(name, definition.smooth, counting), definition.direction == "maximize"
+  return function(options)
+    local bounds = require "moonrank.bounds"
+    local given = check.options("mr.losses." .. name, options, { bound = check.none }).bound or "none"
+    local bound = bounds_metric and bounds.resolve(given) or unknown_bound(name, given)
+    return loss.under({
+      name = name, metric = definition.metric or definition.exact and name or false, _bounds_metric = counting, _maximize = maximize,
+      _smooth = value, repeats = false,
+    }, bound, {})
+  end
+end
+
+---The definition, checked.
+---@param name string
+---@param definition mr.losses.Definition
+---@param taken "loss"|"own"|false  whether there is one of this name, and whether a script gave it
+---@return mr.losses.Definition
+function M.checked(name, definition, taken)
+  if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then
+    check.fail("mr.losses.define: name is %s, expected a word", tostring(name))
+  end
+  if taken == "loss" then check.fail("mr.losses.define: there is a loss '%s' already", name) end
+  local none = check.none
+  definition = check.options("mr.losses.define", definition, { direction = none, smooth = none, exact = none, metric = none })
+  check.choice("mr.losses.define", "direction", definition.direction, { "maximize", "minimize" })
+  if type(definition.smooth) ~= "function" then
+    check.fail("mr.losses.define: smooth is a %s, expected a function of scores and lists", type(definition.smooth))
+  end
+  if definition.exact ~= nil and type(definition.exact) ~= "function" then
+    check.fail("mr.losses.define: exact is a %s, expected a function of ranks and lists", type(definition.exact))
+  end
+  if definition.exact and not taken and metrics.known(name) then
+    check.fail("mr.losses.define: there is a metric '%s' already, and `exact` would be another of that name", name)
+  end
+  return definition
+end
+
+return M

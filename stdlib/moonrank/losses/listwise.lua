@@ -1,0 +1,49 @@
+-- Listwise losses: a list's scores as a distribution over its rows, or over their orders. Defined at any grades.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local loss = require "moonrank.losses.loss"
+
+local none = check.none
+
+local M = {}
+
+---@class mr.losses.ListwiseOptions: mr.losses.SlopeOptions
+---@field metric? string|mr.Metric  whose bounds these are (default "ndcg")
+
+local function made(name, options, values)
+  local o = check.options("mr.losses." .. name, options, { bound = none, metric = "ndcg", slope_at = "value" })
+  return loss.by_slope({ name = name, metric = "ndcg", of = o.metric, counted = "any", values = values }, o)
+end
+
+---ListNet (Cao et al. 2007), the top one form: - sum softmax(y) log softmax(f), one value per list. Where all grades are equal it is least at
+---equal scores, so such lists count, unless there is a bound.
+---@param options? mr.losses.ListwiseOptions
+---@return mr.Loss
+---Example: `mr.losses.listnet()(mr.tensor{0, 0}, mr.lists{{0, 1}}):item() / math.log(2)   --> 1.0`
+function M.listnet(options) return made("listnet", options, core.listnet_loss) end
+
+---Softmax cross entropy: - sum y log softmax(f), one value per list; the grades as they are, not divided by their sum. A list without a grade
+---above 0 has 0. Otherwise as mr.losses.listnet.
+---@param options? mr.losses.ListwiseOptions
+---@return mr.Loss
+---Example: `mr.losses.softmax_cross_entropy()(mr.tensor{0, 0}, mr.lists{{0, 3}}):item() / math.log(2)   --> 3.0`
+function M.softmax_cross_entropy(options) return made("softmax_cross_entropy", options, core.softmax_cross_entropy_loss) end
+
+---ListMLE (Xia et al. 2008): - log of how likely the order by grade is under Plackett and Luce's model, of equal grades the lower row first.
+---Otherwise as mr.losses.listnet.
+---@param options? mr.losses.ListwiseOptions
+---@return mr.Loss
+---Example: `mr.losses.listmle()(mr.tensor{0, 0, 0}, mr.lists{{2, 1, 0}}):item() / math.log(6)   --> 1.0`
+function M.listmle(options)
+  return made("listmle", options, function(scores, lists) return core.listmle_loss(scores, lists, false) end)
+end
+
+---p-ListMLE (Lan et al. 2014): ListMLE where position k of n weighs (2^(n-k) - 1) / (2^(n-1) - 1), so that the top matters most.
+---@param options? mr.losses.ListwiseOptions
+---@return mr.Loss
+---Example: `mr.losses.p_listmle()(mr.tensor{0, 0, 0}, mr.lists{{2, 1, 0}}):item() / (math.log(3) + math.log(2) / 3)   --> 1.0`
+function M.p_listmle(options)
+  return made("p_listmle", options, function(scores, lists) return core.listmle_loss(scores, lists, true) end)
+end
+
+return M

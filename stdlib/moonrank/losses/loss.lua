@@ -1,0 +1,108 @@
+-- The class of losses, and how one is put under a bound: a smooth metric is the bound's argument; of other losses a list's value is
+-- multiplied by the slope that the bound has there.
+local check = require "moonrank.check"
+local list_stats = require "moonrank.bounds.list_stats"
+local metrics = require "moonrank.metrics.registry"
+
+local M = {}
+
+---@class mr.Loss
+---@field name string        "ndcg", "ap", "rr", "nrbp", "lambdarank", "ranknet", or what mr.losses.define was told
+---@field bound_name string  how it is bounded
+---@field metric string      the metric that goes with it, for mr.evaluate
+---@field repeats boolean    whether it does the same with a batch each time
+---@field pointwise boolean  whether every row is compared with its own grade, so that mr.fit{reduction = "rows"} is possible
+---@field options table      what it was made with, the bound and the metric themselves among it
+local Loss = check.class("mr.Loss")
+Loss.repeats, Loss.pointwise, Loss._counts_all = false, false, false
+Loss._gains = false  -- the metric whose gains of grades it adds up
+
+---One value per list, to be minimised.
+---@param scores mr.Tensor  [rows]
+---@param lists mr.Lists
+---@return mr.Tensor        [lists]
+function Loss:__call(scores, lists)
+  local bounded = self._apply(self._smooth(scores, lists), self._bounds_metric, lists, scores)
+  return self._maximize and -bounded or bounded
+end
+
+---How many of the lists count: those on which an ordering can matter; of a loss that is defined at any grades, and not bounded, those with rows.
+---@param lists mr.Lists
+---@return integer
+function Loss:count(lists)
+  if self._counts_all then return math.tointeger(lists.sizes:double():gt(0):sum():item()) end
+  return list_stats.count(self._bounds_metric, lists)
+end
+
+---Mean over the lists that count; 0 where none does.
+---@param scores mr.Tensor  [rows]
+---@param lists mr.Lists
+---@return mr.Tensor        a single number
+function Loss:mean(scores, lists)
+  return self(scores, lists):sum_over(math.max(1, self:count(lists)))
+end
+
+function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.bound_name) end
+
+---A loss under a bound.
+---@param fields table
+---@param bound mr.Bound
+---@param options table  what tells it from others of its name, as in a checkpoint
+---@return mr.Loss
+function M.under(fields, bound, options)
+  options.bound = bound
+  fields.bound_name, fields.options = bound.name, options
+  if fields.repeats == nil then fields.repeats = bound.repeats end
+  fields._apply = fields._apply or bound.apply
+  return setmetatable(fields, Loss)
+end
+
+---Options of losses that are not a metric's smooth form.
+---@class mr.losses.SlopeOptions
+---@field bound? string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor  a list's value is multiplied by the bound's slope (default "none")
+---@field slope_at? "value"|"expectation"  where the slope of a bound that is not affine is taken: at the metric's exact value of the current
+---   scores, without a gradient of its own, or at its mean over random rankings (default "value")
+
+-- The slope of a bound for every list.
+local function slopes(bound, of, lists, score, at)
+  local bounds = require "moonrank.bounds"
+  local value = at == "value" and not bound.affine and of(score:detach(), lists) or nil
+  return bounds.slopes(bound, of, lists, { dtype = score.dtype, device = score.device, at = value })
+end
+
+---@class mr.losses.Values
+---@field name string
+---@field metric string    the metric that goes with it, for mr.evaluate
+---@field values fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
+---@field of string|mr.Metric       whose bounds it takes
+---@field counted? string|mr.Metric without a bound, lists count on which an ordering can matter to this one (default: `of`); "any" with rows
+---@field gains? mr.Metric          whose gains of grades it adds up
+---@field pointwise? boolean        every row is compared with its own grade: bounds are affine ones
+
+---A loss whose lists are multiplied by what a change of a metric is worth under a bound: the bound's slope.
+---@param what mr.losses.Values
+---@param options table  what tells it from others of its name, with `bound` and `slope_at` as mr.losses.SlopeOptions has them
+---@return mr.Loss
+function M.by_slope(what, options)
+  local bounds = require "moonrank.bounds"
+  local where = "mr.losses." .. what.name
+  local bound, none = bounds.resolve(options.bound or "none"), bounds.resolve "none"
+  check.choice(where, "slope_at", options.slope_at, { "value", "expectation" })
+  if what.pointwise and not bound.affine then
+    check.fail("%s: bound is '%s', expected an affine one: a mean over single rows has no place among the rankings of a list", where,
+      bound.name)
+  end
+  local of = metrics.parse(what.of)
+  local counted = bound == none and what.counted or of
+  return M.under({
+    name = what.name, metric = what.metric, pointwise = what.pointwise or false, _maximize = false, _counts_all = counted == "any",
+    _bounds_metric = counted ~= "any" and metrics.parse(counted) or of, _smooth = what.values,
+    _gains = what.gains or false,
+    _apply = function(value, _, lists, scores)
+      if bound == none then return value end
+      return value * slopes(bound, of, lists, scores, options.slope_at)
+    end,
+  }, bound, options)
+end
+
+return M

@@ -1,0 +1,179 @@
+-- Pointwise and listwise losses: gradients by differences, lists that break others, what counts, bounds, the mean over rows.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
+
+local f64 = { dtype = "float64" }
+local pointwise, listwise = { "mse", "bce", "squared_hinge", "ordinal" }, { "listnet", "softmax_cross_entropy", "listmle", "p_listmle" }
+local all = table.move(listwise, 1, #listwise, #pointwise + 1, table.move(pointwise, 1, #pointwise, 1, {}))
+local infinity = math.huge
+
+local function grades(n, seed)
+  local u = mr.uniform({ math.max(n, 1) }, { seed = seed or 1, device = "cpu" }):totable()
+  local y = {}
+  for i = 1, n do y[i] = math.floor(5 * u[i]) end
+  return y
+end
+
+local function value_and_gradient(loss, scores, lists)
+  local leaf = scores:requires_grad()
+  local value = loss(leaf, lists)
+  if value.tracked then value:sum():backward() end
+  local grad = leaf.grad
+  leaf:zero_grad()
+  return value, grad
+end
+
+-- Plain forms of one list, in Lua.
+local plain = {}
+local function log_sum(f, first)
+  local top = -infinity
+  for i = first, #f do top = math.max(top, f[i]) end
+  local total = 0
+  for i = first, #f do total = total + math.exp(f[i] - top) end
+  return top + math.log(total)
+end
+local function by_grade(f, y)
+  local order, sorted = {}, {}
+  for i = 1, #f do order[i] = i end
+  table.sort(order, function(a, b) return y[a] > y[b] or y[a] == y[b] and a < b end)
+  for k, i in ipairs(order) do sorted[k] = f[i] end
+  return sorted
+end
+local function likelihood(f, y, weight)
+  local sorted, sum = by_grade(f, y), 0
+  for k = 1, #f do sum = sum + weight(k, #f) * (log_sum(sorted, k) - sorted[k]) end
+  return sum
+end
+function plain.listmle(f, y) return likelihood(f, y, function() return 1 end) end
+function plain.p_listmle(f, y)
+  return likelihood(f, y, function(k, n) return n > 1 and (2.0 ^ (n - k) - 1) / (2.0 ^ (n - 1) - 1) or 0 end)
+end
+function plain.softmax_cross_entropy(f, y)
+  local sum = 0
+  for i = 1, #f do sum = sum + y[i] * (log_sum(f, 1) - f[i]) end
+  return sum
+end
+function plain.listnet(f, y)
+  local sum = 0
+  for i = 1, #f do sum = sum + math.exp(y[i] - log_sum(y, 1)) * (log_sum(f, 1) - f[i]) end
+  return sum
+end
+
+describe("pointwise and listwise losses", function()
+  it("are their plain forms at every size", function()
+    for _, n in ipairs{ 1, 31, 32, 33, 127, 128, 129, 1000 } do
+      local x, y = mr.normal({ n }, { seed = n, dtype = "float64" }), grades(n, n)
+      for name, f in pairs(plain) do
+        local expected = f(x:totable(), y)
+        local scale = math.max(1, expected)
+        near(mr.losses[name]()(x, mr.lists{ y }):item() / scale, expected / scale, 1e-11, name .. " of " .. n)
+        near(mr.losses[name]()(x:float(), mr.lists{ y }):item() / scale, expected / scale, 1e-5, name .. " of " .. n .. ", float32")
+      end
+    end
+  end)
+
+  it("have the gradients that differences find", function()
+    local y = { grades(13, 3), {}, { 2 }, { 0, 0, 0 }, { 1, 1 }, grades(5, 4) }
+    local lists = mr.lists(y)
+    for _, name in ipairs(all) do
+      local loss = mr.losses[name]()
+      for _, spread in ipairs{ 0.5, 3 } do
+        local x = mr.normal({ lists.rows }, { seed = 2, dtype = "float64" }) * spread
+        check(mr.gradcheck(function(s) return loss(s, lists) end, x) < 1e-6, name)
+      end
+    end
+    local thresholds = mr.tensor({ -0.5, 0.25, 1.5 }, f64)
+    local x = mr.normal({ lists.rows }, { seed = 2, dtype = "float64" })
+    check(mr.gradcheck(function(t) return mr.losses.ordinal{ thresholds = t }(x, lists) end, thresholds) < 1e-6, "thresholds")
+  end)
+
+  it("are finite or infinite, never NaN, on scores that are far apart, equal or infinite", function()
+    local y = { { 2, 0, 1, 0 }, { 0, 0, 0, 0 }, { 1, 1, 1, 1 } }
+    for _, f in ipairs{ { 1e4, -1e4, 0, 3 }, { 0.5, 0.5, 0.5, 0.5 }, { infinity, 0, 1, -infinity }, { -infinity, infinity, infinity, 0 },
+      { infinity, infinity, infinity, infinity }, { -infinity, -infinity, -infinity, -infinity } } do
+      for _, grade in ipairs(y) do
+        for _, name in ipairs(listwise) do
+          for dtype in pairs{ float32 = true, float64 = true } do
+            local value, gradient = value_and_gradient(mr.losses[name](), mr.tensor(f, { dtype = dtype }), mr.lists{ grade })
+            check(value:item() == value:item(), ("%s of %s is NaN"):format(name, table.concat(f, ", ")))
+            for _, slope in ipairs(gradient:totable()) do check(slope - slope == 0, name .. " has a gradient that is not finite") end
+          end
+        end
+      end
+    end
+    for _, name in ipairs{ "bce", "squared_hinge", "ordinal" } do
+      local value, gradient = value_and_gradient(mr.losses[name](), mr.tensor({ 1e4, -1e4, 0 }, f64), mr.lists{ { 0, 1, 1 } })
+      check(value:item() - value:item() == 0 and gradient:isnan():sum():item() == 0, name)
+    end
+    raises(function() mr.losses.listnet()(mr.tensor{ 0 / 0, 1 }, mr.lists{ { 1, 0 } }) end, "scores")
+  end)
+
+  it("count all lists with rows, under a bound those on which an ordering can matter", function()
+    local lists = mr.lists{ { 1, 0, 2 }, {}, { 0, 0 }, { 1, 1 }, { 3 } }
+    local scores = mr.tensor({ 1, 2, 3, 1, 2, 0, 3, 1 }, f64)
+    for _, name in ipairs(all) do
+      local plain_loss, bounded = mr.losses[name](), mr.losses[name]{ bound = "minmax" }
+      equal(plain_loss:count(lists), 4, name)
+      equal(bounded:count(lists), 1, name)
+      local values, slopes = plain_loss(scores, lists):totable(), mr.bounds.slopes("minmax", "ndcg", lists):totable()
+      equal(values[2], 0.0)
+      near(bounded(scores, lists), { values[1] * slopes[1], 0, 0, 0, 0 }, 1e-12, name)
+      near(plain_loss:mean(scores, lists):item(), plain_loss(scores, lists):sum():item() / 4, 1e-12)
+    end
+  end)
+
+  it("take slopes of bounds that are not affine at the exact value of the metric, or at its expectation", function()
+    local lists = mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 2, 1 } }
+    local scores = mr.normal({ 8 }, { seed = 5, dtype = "float64" })
+    local exact = mr.metrics.parse("ap")(scores, lists)
+    for _, name in ipairs(listwise) do
+      local values = mr.losses[name]()(scores, lists)
+      local function under(o)
+        o.metric, o.bound = "ap", "distribution_logit"
+        return mr.losses[name](o)(scores, lists)
+      end
+      near(under{}, values * mr.bounds.slopes("distribution_logit", "ap", lists, { at = exact }), 1e-12, name)
+      near(under{ slope_at = "expectation" }, values * mr.bounds.slopes("distribution_logit", "ap", lists), 1e-12, name)
+    end
+    -- the slope by differences
+    local step = 1e-6
+    local function bounded(at) return mr.bounds.resolve("distribution_logit").apply(at, "ap", lists) end
+    local by_differences = (bounded(exact + step) - bounded(exact - step)) / (2 * step)
+    near(mr.bounds.slopes("distribution_logit", "ap", lists, { at = exact }), by_differences, 1e-5)
+  end)
+
+  it("say what they do not take", function()
+    raises(function() mr.losses.mse{ bound = "distribution" } end, "'distribution', expected an affine one")
+    raises(function() mr.losses.listnet{ slope_at = "max" } end, "slope_at")
+    raises(function() mr.losses.ordinal{ thresholds = { 1, 1 } } end, "threshold 2 is 1")
+    raises(function() mr.losses.ordinal{ levels = 0 } end, "levels")
+    raises(function() mr.losses.ordinal{ levels = 3, thresholds = { 1, 2 } } end, "2 thresholds, but levels is 3")
+    raises(function() mr.losses.bce{ relevant = 0 }(mr.tensor{ 1 }, mr.lists{ { 1 } }) end, "relevant")
+    raises(function() mr.bounds.slopes("minmax", "ap", mr.lists{ { 1, 0 } }, { at = mr.tensor{ 1, 2 } }) end, "one value per list (1)")
+  end)
+
+  it("train with the mean over rows: as one list of all rows", function()
+    local function trained(sizes, reduction)
+      local lists, features = {}, mr.normal({ 12, 3 }, { seed = 1 })
+      local y, at = grades(12, 9), 0
+      for l, n in ipairs(sizes) do
+        lists[l] = table.move(y, at + 1, at + n, 1, {})
+        at = at + n
+      end
+      local part = mr.data.dataset{ lists = mr.lists(lists), features = features }
+      local model = mr.models.linear{ inputs = 3, seed = 1 }
+      mr.fit{ model = model, loss = mr.losses.mse(), train = part, optimizer = mr.optim.sgd{ lr = 0.05 }, epochs = 5, batch = 10,
+        metrics = { "ndcg" }, shuffle = false, reduction = reduction, progress = false }
+      return model
+    end
+    local by_rows = trained({ 2, 7, 3 }, "rows")
+    local one_list = trained({ 12 }, "mean")
+    local by_lists = trained({ 2, 7, 3 }, "mean")
+    local function weights(model) return mr.cat({ model:parameters()[1]:reshape(3), model:parameters()[2]:reshape(1) }) end
+    near(weights(by_rows), weights(one_list), 1e-6)
+    check((weights(by_rows) - weights(by_lists)):abs():max():item() > 1e-3, "rows and lists weigh the same")
+    local part = mr.data.dataset{ lists = mr.lists{ { 1, 0, 1 } }, features = mr.zeros{ 3, 3 } }
+    raises(function() mr.fit{ model = by_rows, loss = mr.losses.ap(), train = part, reduction = "rows" } end, "for pointwise losses")
+  end)
+end)
