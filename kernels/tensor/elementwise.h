@@ -50,10 +50,11 @@ struct SqrtOf {
   static MR_HD Real derivative(Real x) { return Real(0.5) / std::sqrt(x); }
 };
 
+/// The derivative at 0 is 0, that at NaN is NaN.
 template <class Real>
 struct AbsOf {
   static MR_HD Real value(Real x) { return std::fabs(x); }
-  static MR_HD Real derivative(Real x) { return x > 0 ? Real(1) : x < 0 ? Real(-1) : Real(0); }
+  static MR_HD Real derivative(Real x) { return x > 0 ? Real(1) : x < 0 ? Real(-1) : x == 0 ? Real(0) : x; }
 };
 
 template <class Real>
@@ -125,12 +126,13 @@ struct DivOf {
   static MR_HD Real by_b(Real a, Real b) { return -a / (b * b); }
 };
 
-/// Base raised to a power; at base 0 the derivative by the exponent is 0, as the limit from above.
+/// Base raised to a power; at base 0 and below the derivative by the exponent is 0, as the limit from above, and at NaN
+/// it is NaN.
 template <class Real>
 struct PowOf {
   static MR_HD Real value(Real a, Real b) { return portable::pow(a, b); }
   static MR_HD Real by_a(Real a, Real b) { return b == 0 ? Real(0) : b * portable::pow(a, b - 1); }
-  static MR_HD Real by_b(Real a, Real b) { return a > 0 ? portable::pow(a, b) * portable::log(a) : Real(0); }
+  static MR_HD Real by_b(Real a, Real b) { return a <= 0 ? Real(0) : portable::pow(a, b) * portable::log(a); }
 };
 
 /// Of two equal entries each takes half of the derivative; NaN beside a number is NaN.

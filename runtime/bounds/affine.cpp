@@ -85,6 +85,7 @@ struct LineKey {
 
 /// Kept for each list: a batch asks for no statistics that an earlier epoch asked for.
 std::vector<Line> lines_of(const Metric& metric, const Lists& lists, const AffineBound& bound) {
+  if (bound.needs != AffineBound::nothing) check_grades(metric, lists);
   return lists.per_list<Line>(LineKey{metric.number, bound.name}, [&](const float* grades, int64_t n) {
     const ListShape shape = shape_of(metric, grades, n);
     if (degenerate(metric, shape)) return Line{0, 0};

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "runtime/bounds/increments.h"
+#include "runtime/ranking/ideal.h"
 
 namespace mr {
 namespace {
@@ -92,6 +93,10 @@ ListShape shape_of(const Metric& metric, std::optional<int64_t> n, std::optional
   }
   const std::vector<float> as_in_lists(grades.begin(), grades.end());
   return shape_of(metric, as_in_lists.data(), rows, beta);
+}
+
+void check_grades(const Metric& metric, const Lists& lists) {
+  if (metric.graded()) check_gains(lists, metric.gain);
 }
 
 const std::vector<ListShape>& list_shapes(const Lists& lists, const Metric& metric, double beta) {

@@ -17,6 +17,8 @@ ListShape shape_of(const Metric& metric, const float* grades, int64_t n, double 
 /// The shape that a script names: n and p, or grades (in any order) which say both.
 ListShape shape_of(const Metric& metric, std::optional<int64_t> n, std::optional<int64_t> p,
                    const std::vector<double>& grades, double beta = 0);
+/// Throws where gains of the metric's grades are too large to be added up (check_gains).
+void check_grades(const Metric& metric, const Lists& lists);
 /// Shapes of all lists for a metric. A list whose grades are all equal has p = n. They live
 /// as long as the lists.
 const std::vector<ListShape>& list_shapes(const Lists& lists, const Metric& metric, double beta = 0);

@@ -22,6 +22,7 @@ BoundTable bound_table(const Metric& metric, const Lists& lists, const std::stri
                        bool sd) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> min, max, best, mean, deviation;
+  check_grades(metric, lists);
   for (const ListShape& shape : list_shapes(lists, metric)) {
     const BoundStats s = bound_stats(metric, shape, sd);
     min.push_back(s.min);

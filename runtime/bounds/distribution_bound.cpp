@@ -119,6 +119,7 @@ DistributionSpec with_samples_of(const DistributionSpec& spec, const Metric& met
 /// lists. The tables of a batch are made once per lists.
 Tensor distribution_bound(const Tensor& score, const Lists& lists, const Metric& metric, const DistributionSpec& spec) {
   check::per_list("score", score, lists);
+  check_grades(metric, lists);
   const auto& [form, finding, how, beta] = spec;
   const auto cdfs = [&] {
     return smooth_cdfs(metric, list_shapes(lists, metric, spec.beta), spec.finding, spec.how, score.device());

@@ -94,7 +94,8 @@ class Session {
         reader_(make_line_reader(isatty(STDIN_FILENO) != 0 ? history_file() : "",
                                  [this](const std::string& before) { return complete_line(before); })) {}
 
-  void run() {
+  /// Returns the first status of a chunk that is not 0, or 0.
+  int run() {
     for (;;) {
       lua_settop(L_, 0);
       lua::ignore_interrupts();
@@ -102,9 +103,10 @@ class Session {
       const LineReader::Got got = reader_->read("> ", &text);
       if (got == LineReader::Got::end) break;
       if (got == LineReader::Got::line && text.find_first_not_of(" \t\r") != std::string::npos) one(text);
-      if (is_leaving()) return;
+      if (is_leaving()) return status_;
     }
     if (isatty(STDIN_FILENO) != 0) std::puts("");
+    return status_;
   }
 
  private:
@@ -131,10 +133,16 @@ class Session {
       status = load_chunk(L_, functions_.chunk, text);
     }
     reader_->remember(text);
-    if (status == LUA_ERRRUN) return;  // out of memory, and told
+    if (status == LUA_ERRRUN) return note(1);  // out of memory, and told
     lua::watch_interrupts(L_, third_press);
-    if (call_loaded(L_, status, LUA_MULTRET) == 0 && lua_gettop(L_) > 0) show();
+    const int ended = call_loaded(L_, status, LUA_MULTRET);
+    note(ended);
+    if (ended == 0 && lua_gettop(L_) > 0) show();
     std::fflush(stdout);
+  }
+
+  void note(int status) {
+    if (status_ == 0) status_ = status;
   }
 
   /// Whether `exit` or `quit` was typed.
@@ -148,16 +156,20 @@ class Session {
   /// Prints the values on the stack.
   void show() {
     const int count = lua_gettop(L_);
-    if (lua_checkstack(L_, count + 10) == 0) return print_error(std::to_string(count) + " values are too many to show");
-    if (push_function(L_, "moonrank.repl", "print") != 0) return;
+    if (lua_checkstack(L_, count + 10) == 0) {
+      print_error(std::to_string(count) + " values are too many to show");
+      return note(1);
+    }
+    if (const int status = push_function(L_, "moonrank.repl", "print"); status != 0) return note(status);
     lua_insert(L_, 1);
-    call(L_, count, 0);
+    note(call(L_, count, 0));
   }
 
   lua_State* L_;
   Functions functions_;
   std::unique_ptr<LineReader> reader_;
   std::string pending_;  // lines of a chunk that is not complete
+  int status_ = 0;
 };
 
 }  // namespace
@@ -171,8 +183,8 @@ int run_repl(lua_State* L) {
   functions.is_leaving = luaL_ref(L, LUA_REGISTRYINDEX);
   functions.complete = luaL_ref(L, LUA_REGISTRYINDEX);
   functions.chunk = luaL_ref(L, LUA_REGISTRYINDEX);
-  Session(main_state, functions).run();
-  return 0;
+  const int status = Session(main_state, functions).run();
+  return isatty(STDIN_FILENO) != 0 ? 0 : status;
 }
 
 }  // namespace mr::cli

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/io/checksum.h"
 #include "runtime/io/json.h"
 #include "runtime/io/new_file.h"
 #include "runtime/io/regular_file.h"
@@ -21,11 +24,34 @@ constexpr int64_t largest_header = int64_t{100} << 20;
   throw std::runtime_error(path + ": " + text);
 }
 
+constexpr size_t checksum_digits = 16;
+
+/// Where the digits of the checksum are in a header, which is nowhere else: quotes within a JSON text are escaped.
+std::optional<size_t> checksum_place(const std::string& header) {
+  const std::string before = "\"" + std::string(checksum_key) + "\":\"";
+  const size_t found = header.find(before), at = found + before.size();
+  if (found == std::string::npos || header.find('"', at) != at + checksum_digits) return std::nullopt;
+  return at;
+}
+
+/// Of the header, but for the digits at `place`, and of the tensors in the order of their bytes.
+std::string checksum_of(std::string header, size_t place, const std::vector<const Tensor*>& tensors) {
+  header.replace(place, checksum_digits, checksum_digits, '0');
+  std::vector<uint64_t> parts{io::checksum(header)};
+  for (const Tensor* const x : tensors)
+    parts.push_back(io::checksum({static_cast<const char*>(x->raw()), static_cast<size_t>(x->bytes())}));
+  char digits[checksum_digits + 1];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(io::checksum_of_blocks(parts)));
+  return digits;
+}
+
 const char* type_name(Dtype type) { return type == Dtype::float32 ? "F32" : type == Dtype::float64 ? "F64" : "I64"; }
 
 std::string header_of(const TensorFile& file) {
   Json header = Json::object();
   header["__metadata__"] = file.metadata;
+  header["__metadata__"][checksum_key] = std::string(checksum_digits, '0');
+  header["__metadata__"][checked_key] = "this header with 16 digits 0 here and the tensors";
   int64_t at = 0;
   for (size_t i = 0; i < file.tensors.size(); ++i) {
     const Tensor& x = file.tensors[i];
@@ -54,6 +80,7 @@ using Metadata = std::map<std::string, std::string>;
 
 struct HeaderText {
   Json json;
+  std::string text;
   int64_t data_start;
 };
 
@@ -68,7 +95,7 @@ HeaderText header_text(const io::RegularFile& file) {
   std::string text(length, ' ');
   file.read(8, text.data(), static_cast<int64_t>(length));
   try {
-    return {io::parse_json(text), 8 + static_cast<int64_t>(length)};
+    return {io::parse_json(text), text, 8 + static_cast<int64_t>(length)};
   } catch (const std::runtime_error& error) {
     fail(file.path(), std::string("not a safetensors header: it ") + error.what());
   }
@@ -150,6 +177,25 @@ class Header {
   const int64_t data_start_, data_bytes_;
 };
 
+/// Throws where a file says its checksum, and what was read has another.
+void check_sum(const std::string& path, const HeaderText& text, const Header& header, TensorFile& file) {
+  const auto found = file.metadata.find(checksum_key), marked = file.metadata.find(checked_key);
+  if (found == file.metadata.end() && marked == file.metadata.end()) return;
+  std::vector<size_t> order(header.entries.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto place_of = [&](size_t i) { return std::pair(header.entries[i].first, header.entries[i].last); };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return place_of(a) < place_of(b); });
+  std::vector<const Tensor*> tensors;
+  for (const size_t i : order) tensors.push_back(&file.tensors[i]);
+  const std::optional<size_t> place = checksum_place(text.text);
+  if (!place || marked == file.metadata.end() || checksum_of(text.text, *place, tensors) != found->second) {
+    fail(path, "is damaged: it is not as it was written, by its checksum (who changed it on purpose takes '" +
+                   std::string(checksum_key) + "' and '" + checked_key + "' out of its metadata)");
+  }
+  file.metadata.erase(found);
+  file.metadata.erase(marked);
+}
+
 /// "moonrank model" of "moonrank model 1": a writer replaces what it wrote in other versions.
 std::string writer_of(const std::string& format) { return format.substr(0, format.rfind(' ')); }
 
@@ -174,15 +220,18 @@ std::string foreign_to(const std::string& format, const std::string& path) {
 }
 
 void write_safetensors(const std::string& path, const TensorFile& file) {
-  const std::string header = header_of(file);
+  std::string header = header_of(file);
+  std::vector<Tensor> here;
+  std::vector<const Tensor*> tensors;
+  for (const Tensor& x : file.tensors) here.push_back(x.to(Device::cpu));
+  for (const Tensor& x : here) tensors.push_back(&x);
+  const size_t place = checksum_place(header).value();
+  header.replace(place, checksum_digits, checksum_of(header, place, tensors));
   const uint64_t length = header.size();
   io::NewFile out(path, [&](const std::string& there) { return foreign_to(file.metadata.at(format_key), there); });
   out.write({reinterpret_cast<const char*>(&length), sizeof length});
   out.write(header);
-  for (const Tensor& x : file.tensors) {
-    const Tensor here = x.to(Device::cpu);
-    out.write({static_cast<const char*>(here.raw()), static_cast<size_t>(here.bytes())});
-  }
+  for (const Tensor& x : here) out.write({static_cast<const char*>(x.raw()), static_cast<size_t>(x.bytes())});
   out.keep();
 }
 
@@ -196,6 +245,7 @@ TensorFile read_safetensors(const std::string& path) {
       out.tensors.push_back(header.read(file, entry));
       out.names.push_back(entry.name);
     }
+    check_sum(path, text, header, out);
     return out;
   } catch (const Json::exception& e) {
     fail(path, std::string("not a safetensors header: ") + e.what());

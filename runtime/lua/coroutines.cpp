@@ -7,6 +7,33 @@
 namespace mr::lua {
 namespace {
 
+/// Address of the key of the table, by coroutine, of names of open scopes.
+constexpr char scopes_key = 0;
+
+/// Pushes the names of a coroutine's open scopes, or nil; made where `make`.
+void push_scopes(lua_State* L, lua_State* coroutine, bool make) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &scopes_key);
+  lua_pushthread(coroutine);
+  if (coroutine != L) lua_xmove(coroutine, L, 1);
+  lua_pushvalue(L, -1);
+  if (lua_rawget(L, -3) == LUA_TNIL && make) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, -5);
+  }
+  lua_replace(L, -3);
+  lua_pop(L, 1);
+}
+
+bool has_scope(lua_State* L, lua_State* coroutine) {
+  push_scopes(L, coroutine, false);
+  const bool open = lua_type(L, -1) == LUA_TTABLE && lua_rawlen(L, -1) > 0;
+  lua_pop(L, 1);
+  return open;
+}
+
 /// Runs a coroutine with the arguments on top of the stack, which its results replace; returns their number, or -1 for
 /// an error, which replaces them then.
 int run(lua_State* L, lua_State* coroutine, int arguments) {
@@ -38,20 +65,24 @@ lua_State* coroutine_at(lua_State* L, int index) {
   return coroutine;
 }
 
-int resume(lua_State* L) {
-  lua_State* const coroutine = coroutine_at(L, 1);
-  const int results = run(L, coroutine, lua_gettop(L) - 1);
-  lua_pushboolean(L, results >= 0 ? 1 : 0);
-  const int given = results >= 0 ? results : 1;
-  lua_insert(L, -given - 1);
-  return given + 1;
-}
-
 int reset(lua_State* L, lua_State* coroutine) {
   now_running(coroutine);  // its to-be-closed variables run
   const int status = lua_resetthread(coroutine);
   now_running(L);
   return status;
+}
+
+int resume(lua_State* L) {
+  lua_State* const coroutine = coroutine_at(L, 1);
+  const int results = run(L, coroutine, lua_gettop(L) - 1);
+  if (results < 0 && has_scope(L, coroutine)) {
+    reset(L, coroutine);
+    lua_settop(coroutine, 0);
+  }
+  lua_pushboolean(L, results >= 0 ? 1 : 0);
+  const int given = results >= 0 ? results : 1;
+  lua_insert(L, -given - 1);
+  return given + 1;
 }
 
 /// What `wrap` returns; upvalue 1 is the coroutine.
@@ -100,11 +131,45 @@ int close(lua_State* L) {
   return 2;
 }
 
+int yield(lua_State* L) {
+  push_scopes(L, L, false);
+  const lua_Integer open = lua_type(L, -1) == LUA_TTABLE ? static_cast<lua_Integer>(lua_rawlen(L, -1)) : 0;
+  if (open > 0) {
+    lua_rawgeti(L, -1, open);
+    return luaL_error(L, "attempt to yield within '%s': what it sets would hold outside of it, too",
+                      lua_tostring(L, -1));
+  }
+  lua_pop(L, 1);
+  return lua_yield(L, lua_gettop(L));
+}
+
 }  // namespace
 
+int open_scope(lua_State* L) {
+  luaL_checkstring(L, 1);
+  push_scopes(L, L, true);
+  lua_pushvalue(L, 1);
+  lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)) + 1);
+  return 0;
+}
+
+int close_scope(lua_State* L) {
+  push_scopes(L, L, true);
+  lua_pushnil(L);
+  lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)));
+  return 0;
+}
+
 void watch_coroutines(lua_State* L) {
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "k");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &scopes_key);
   lua_getglobal(L, "coroutine");
-  constexpr luaL_Reg functions[] = {{"resume", &resume}, {"wrap", &wrap}, {"close", &close}, {nullptr, nullptr}};
+  constexpr luaL_Reg functions[] = {
+      {"resume", &resume}, {"wrap", &wrap}, {"close", &close}, {"yield", &yield}, {nullptr, nullptr}};
   luaL_setfuncs(L, functions, 0);
   lua_pop(L, 1);
 }

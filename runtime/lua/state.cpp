@@ -50,6 +50,10 @@ int open_core(lua_State* L) {
   lua_setfield(L, -2, "embedded_names");
   lua_pushcfunction(L, &describe);
   lua_setfield(L, -2, "describe");
+  lua_pushcfunction(L, &open_scope);
+  lua_setfield(L, -2, "open_scope");
+  lua_pushcfunction(L, &close_scope);
+  lua_setfield(L, -2, "close_scope");
   lua_pushcfunction(L, &error_text);
   lua_setfield(L, -2, "error_text");
   lua_newtable(L);

@@ -21,7 +21,7 @@ void save_tensors(const std::string& path, const std::string& format, const std:
   if (keys.size() != values.size()) throw ArgumentError("keys", "as many keys as values expected");
   TensorFile file{names, tensors, {{format_key, format}, {numerics_key, numerics()}}};
   for (size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i] == format_key || keys[i] == numerics_key)
+    if (keys[i] == format_key || keys[i] == numerics_key || keys[i] == checksum_key || keys[i] == checked_key)
       throw ArgumentError("keys", "'" + keys[i] + "' is the name of what the file says of its writer");
     file.metadata[keys[i]] = values[i];
   }

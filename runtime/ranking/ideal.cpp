@@ -1,6 +1,10 @@
 #include "runtime/ranking/ideal.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
 
 namespace mr {
 
@@ -10,6 +14,9 @@ struct IdealKey {
   Gain gain;
   int64_t k;
   auto operator<=>(const IdealKey&) const = default;
+};
+struct LargestKey {
+  auto operator<=>(const LargestKey&) const = default;
 };
 struct DeviceKey {
   IdealKey ideal;
@@ -30,10 +37,43 @@ double ideal_of(std::vector<float>& grades, const IdealKey& key) {
   return total;
 }
 
+std::string shown(double number) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%g", number);
+  return text;
+}
+
+/// "2^1024 - 1", for numbers that no double is.
+std::string gain_text(double grade, Gain gain) {
+  if (gain == Gain::linear) return shown(grade);
+  return "2^" + shown(gain == Gain::exp2_plus_one ? grade + 1 : grade) + " - 1";
+}
+
+[[noreturn]] void refuse(const Lists& lists, size_t list, float grade, Gain gain, double largest) {
+  const float* const grades = lists.relevance().data() + lists.offsets()[list];
+  const auto row = std::find(grades, grades + lists.sizes()[list], grade) - grades + 1;
+  const std::string id = lists.ids().empty() ? "" : " ('" + lists.ids()[list] + "')";
+  throw std::invalid_argument("list " + std::to_string(list + 1) + id + ", row " + std::to_string(row) + ": grade " +
+                              shown(grade) + " has the gain " + gain_text(grade, gain) + ", expected at most 2^" +
+                              std::to_string(std::ilogb(largest)) +
+                              (largest == largest_gain ? ": relevance alone, or gain = 'linear', takes such grades"
+                                                       : " where scores are float32"));
+}
+
 }  // namespace
+
+void check_gains(const Lists& lists, Gain gain, double largest) {
+  const std::vector<float> most = lists.per_list<float>(LargestKey{}, [](const float* grades, int64_t n) {
+    return n == 0 ? 0.0F : *std::max_element(grades, grades + n);
+  });
+  for (size_t l = 0; l < most.size(); ++l) {
+    if (!(gain_of(most[l], gain) <= largest)) refuse(lists, l, most[l], gain, largest);
+  }
+}
 
 const Tensor& ideal_dcg(const Lists& lists, Device device, Gain gain, int64_t k) {
   const IdealKey key{gain, k};
+  check_gains(lists, gain);
   return lists.cached<Tensor>(DeviceKey{key, device}, [&] {
     std::vector<float> sorted;
     const auto ideal = [&](const float* grades, int64_t n) {

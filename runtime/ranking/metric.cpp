@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "runtime/ranking/closed_forms.h"
+#include "runtime/ranking/ideal.h"
 #include "runtime/ranking/metrics/definitions.h"
 #include "runtime/ranking/smooth.h"
 
@@ -71,13 +72,15 @@ void set_number(Metric& metric, const std::string& option, double value) {
   const auto& parameter = metric.definition->parameter;
   if (option == "k") return set_k(metric, value);
   if (parameter && option == parameter->name) return set_parameter(metric, value);
-  if (option == "top" && value >= 0) {
+  if (option == "top" && value >= 0 && gain_of(value) <= largest_gain) {
     metric.top = value;
   } else if (option == "relevant" && !std::isnan(value)) {
     metric.relevant = value;
   } else {
     throw ArgumentError(option.c_str(), shown(value) + " in " + quoted(metric) + ", expected " +
-                                            (option == "relevant" || option == "top" ? "a grade" : "a text"));
+                                            (option == "top"        ? "a grade from 0 to 1000"
+                                             : option == "relevant" ? "a grade"
+                                                                    : "a text"));
   }
 }
 

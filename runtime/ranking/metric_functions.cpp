@@ -1,6 +1,7 @@
 // Metrics for scripts: the registry, handles, and exact values per list.
 #include "runtime/ops/check.h"
 #include "runtime/ranking/closed_forms.h"
+#include "runtime/ranking/ideal.h"
 #include "runtime/ranking/metric.h"
 
 namespace mr {
@@ -64,6 +65,11 @@ Tensor values_of(const Metric& metric, const Ranking& ranking, const std::string
   return metric.definition->values(ranking, metric, to_empty(empty));
 }
 
+/// For graded metrics, whose gains must be numbers that can be added up.
+void check_gains_of(const Metric& metric, const Lists& lists) {
+  if (metric.graded()) check_gains(lists, metric.gain);
+}
+
 /// Values made elsewhere, with the rule for lists without relevant rows applied.
 Tensor with_empty(const Tensor& values, const Ranking& r, const std::string& empty) {
   check::per_list("values", values, r.lists);
@@ -107,6 +113,8 @@ extern const lua::OpTable metric_methods{
         op<&with_option>("with", "self, option, value", "The metric with one option set."),
         op<&option_names>("option_names", "self", "Options that it takes besides those of all."),
         op<&values_of>("values", "self, ranking, empty", "Exact values, one per list."),
+        op<&check_gains_of>("check_gains", "self, lists",
+                            "Raises where a grade's gain is too large to be added up, and names the list and the row."),
     }};
 extern const lua::OpTable metric_getters{
     lua::OpTable::getters,

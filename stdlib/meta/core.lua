@@ -1597,6 +1597,10 @@ function mr_Lists:with_relevance(relevance) end
 ---@field zero boolean Whether lists without relevant rows are 0 by definition.
 local mr_Metric = {}
 
+---Raises where a grade's gain is too large to be added up, and names the list and the row.
+---@param lists mr.Lists
+function mr_Metric:check_gains(lists) end
+
 ---Options that it takes besides those of all.
 ---@return string[]
 function mr_Metric:option_names() end

@@ -10,6 +10,7 @@ local metrics = require "moonrank.metrics.registry"
 local phase = require "moonrank.phase"
 local record = require("moonrank.record").new
 local registry = require "moonrank.bounds.registry"
+local scope = require "moonrank.scope"
 local stats = require "moonrank.bounds.stats"
 
 local M = {}
@@ -270,18 +271,13 @@ function M.slopes(what, metric, lists, options)
   local counted = list_stats.counted(metric, lists, o.device)
   if #counted == 0 then return list_stats.weights(metric, lists, o.dtype, o.device) end
   local part = lists:select(counted:to("cpu"))
-  local was = core.recording(true)
-  local ok, result = pcall(function()
-    local kind = { dtype = o.dtype, device = o.device }
-    local at = o.at and o.at:detach():to(o.dtype):to(o.device):rows(counted)
-    local score = (at or M.stats(metric, part, kind).expectation):requires_grad()
-    local value = M.resolve(what).apply(score, metric, part)
-    if value.tracked then value:sum():backward() end
-    return score.grad or score * 0
-  end)
-  core.recording(was)
-  if not ok then error(result, 0) end
-  return core.put_rows(result, counted, lists.count)
+  local _ <close> = scope.recording("a bound", true)
+  local kind = { dtype = o.dtype, device = o.device }
+  local at = o.at and o.at:detach():to(o.dtype):to(o.device):rows(counted)
+  local score = (at or M.stats(metric, part, kind).expectation):requires_grad()
+  local value = M.resolve(what).apply(score, metric, part)
+  if value.tracked then value:sum():backward() end
+  return core.put_rows(score.grad or score * 0, counted, lists.count)
 end
 
 ---A bound whose lists weigh no more than `cap` (their weight is the slope, see mr.bounds.slopes), and on the average over the lists

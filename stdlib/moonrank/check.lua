@@ -27,6 +27,16 @@ end
 ---Example: `require("moonrank.check").reason("x.lua:3: load: no tensor 'a'")   --> no tensor 'a'`
 function M.reason(message) return (tostring(message):gsub("^[^\n]-:%d+: ", ""):gsub("^[%a_][%w_]*: ", "")) end
 
+---What an error says that the library raises again: with its position where that is a place of its own, as in a script's function.
+---@param message any
+---@return string
+function M.retold(message)
+  local _, here = pcall(M.fail, "")
+  local text = tostring(message)
+  local at = text:match "^[^\n]-:%d+: "
+  return at and at ~= here and at:sub(1, 7) ~= "stdlib/" and text or M.reason(text)
+end
+
 ---A warning on the terminal.
 ---@param text string
 function M.warn(text) io.stderr:write(core.safe_text(text, true), "\n") end

@@ -28,7 +28,7 @@ end
 -- Settings as texts.
 local function texts_of(settings)
   local texts = {}
-  for _, name in ipairs{ "format", "numerics" } do
+  for _, name in ipairs{ "format", "numerics", "checksum xxh64", "checksum of" } do
     if settings[name] ~= nil then
       check.fail("mr.checkpoint: a setting is named '%s', which the file says itself: take another name", name)
     end

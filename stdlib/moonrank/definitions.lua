@@ -1,4 +1,6 @@
 -- What scripts defined by name: bounds, losses, metrics, models. A name in a script stands for them, so a study is made of them, too.
+local scope = require "moonrank.scope"
+
 local M = {}
 
 ---What was defined, by kind and name.
@@ -21,7 +23,7 @@ end
 function M.within_trial(run, ...)
   local before = in_trial
   in_trial = true
-  local _ <close> = setmetatable({}, { __close = function() in_trial = before end })
+  local _ <close> = scope.open("a trial", function() in_trial = before end)
   return run(...)
 end
 

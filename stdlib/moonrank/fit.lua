@@ -7,6 +7,7 @@ local fit_options = require "moonrank.fit.options"
 local data_parallel = require "moonrank.data_parallel"
 local progress = require "moonrank.progress"
 local runs = require "moonrank.fit.run"
+local scope = require "moonrank.scope"
 local seen = require "moonrank.data.seen"
 
 local M = {}
@@ -96,6 +97,7 @@ end
 
 local function train(o, run, line)
   local passes <close> = epochs.start(o)
+  local together <close> = o.group and scope.open("mr.fit{parallel = true}", function() end)  -- luacheck: ignore 211
   local keeper = checkpoints.open(o, run, passes.optimizer)
   local rates = scheduled(o, passes, run)
   local each_epoch = o.each_epoch or function() end

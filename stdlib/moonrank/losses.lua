@@ -25,12 +25,12 @@ local function new(name, metric, options, shown)
   local bound = bounds.resolve(o.bound or "none")
   metric = metrics.parse(metric)
   return loss.under({
-    name = name, metric = shown or metric.name, _bounds_metric = metric, _maximize = not metric.minimize,
+    name = name, metric = shown or metric.name, _bounds_metric = metric, _maximize = not metric.minimize, _gains = metric,
     _smooth = function(scores, lists) return metric:smooth(scores, lists, o.gain) end,
   }, bound, o)
 end
 
----Negative smooth nDCG (Westerborg 2022, Eq. 2.10), bounded.
+---Negative smooth nDCG (Westerborg 2022, Eq. 2.10), bounded. Grades above 1000, whose gains have no sums in double, are an error.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg{bound = "minmax"}.bound_name   --> minmax`

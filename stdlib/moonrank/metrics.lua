@@ -14,9 +14,10 @@ local M = {}
 ---@field name? string                           its name in evaluations (default: as in "ndcg@10")
 ---@field k? integer                             ranks that count, where the metric takes it (default: all)
 ---@field p? number                              of rbp and nrbp: how likely a user goes on to the next rank (default 0.95)
----@field gain? "exp2"|"linear"|"exp2_plus_one"  of dcg and ndcg: 2^y - 1 (default), y, or 2^(y + 1) - 1
+---@field gain? "exp2"|"linear"|"exp2_plus_one"  of dcg and ndcg: 2^y - 1 (default), y, or 2^(y + 1) - 1. A gain above
+---   2^1000 (of dcg with float32 scores: 2^96) is an error
 ---@field denominator? "relevant"|"cutoff"       of ap: P (default) or min(P, k)
----@field top? number                            of err: the largest grade there can be (default: the largest there is)
+---@field top? number                            of err: the largest grade there can be, up to 1000 (default: the largest there is)
 
 local function given(name, scores, lists, options)
   if type(scores) == "table" and lists == nil and options == nil then return metric.parse(name, scores) end

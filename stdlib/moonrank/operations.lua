@@ -34,7 +34,8 @@ function tensor:sort(dim, options)
   return core.sort(self, dim, o.descending)
 end
 
----The k largest entries along a dimension, the largest first, and their numbers in it. Of equal entries the first comes first.
+---The k largest entries along a dimension, the largest first, and their numbers in it. Of equal entries the first comes first. NaN is
+---an error.
 ---@param k integer
 ---@param dim? integer  default: the last
 ---@param options? { largest?: boolean }  default true; false: the k smallest, the smallest first

@@ -14,6 +14,28 @@ local function optimizer(name, options, step)
   return setmetatable({ name = name, options = options, _step = step, _parameters = false, _state = false }, Optimizer)
 end
 
+local function is_share(x) return x >= 0 and x < 1 end
+local function is_amount(x) return x >= 0 and x < math.huge end
+
+-- What each option may be; a step asks again, since `options` may change.
+local expected = {
+  lr = { "a positive number", function(x) return x > 0 and x < math.huge end },
+  weight_decay = { "a number from 0 on", is_amount }, epsilon = { "a number from 0 on", is_amount },
+  momentum = { "a number from 0 to below 1", is_share }, alpha = { "a number from 0 to below 1", is_share },
+  beta1 = { "a number from 0 to below 1", is_share }, beta2 = { "a number from 0 to below 1", is_share },
+}
+
+-- A new optimiser of a kind, with the options that a script gave and `defaults` for others.
+local function made(kind, given, defaults, step)
+  local where = "mr.optim." .. kind
+  local o = check.options(where, given, defaults)
+  for _, name in ipairs(check.names(o)) do
+    local rule = expected[name]
+    if rule and not rule[2](o[name]) then check.fail("%s: %s is %s, expected %s", where, name, tostring(o[name]), rule[1]) end
+  end
+  return optimizer(kind, o, step)
+end
+
 ---The same optimiser for these parameters, with no state yet.
 ---@param parameters mr.Tensor[]
 ---@return mr.Optimizer
@@ -112,7 +134,7 @@ local function sgd_step(state, o) core.sgd_step(state, o.lr, o.momentum, o.weigh
 ---@return mr.Optimizer
 ---Example: `tostring(mr.optim.sgd{lr = 0.5})   --> sgd{lr = 0.5, momentum = 0, weight_decay = 0}`
 function M.sgd(options)
-  return optimizer("sgd", check.options("mr.optim.sgd", options, { lr = 0.01, momentum = 0, weight_decay = 0 }), sgd_step)
+  return made("sgd", options, { lr = 0.01, momentum = 0, weight_decay = 0 }, sgd_step)
 end
 
 local function adam_step(state, o)
@@ -130,12 +152,12 @@ end
 ---@return mr.Optimizer
 ---Example: `mr.optim.adam{lr = 0.01}.options.beta1   --> 0.9`
 function M.adam(options)
-  local o = check.options("mr.optim.adam", options,
-    { lr = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0, sparse = false })
+  local adam = made("adam", options, { lr = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0, sparse = false }, adam_step)
+  local o = adam.options
   if o.sparse and o.weight_decay ~= 0 then
     check.fail("mr.optim.adam: weight_decay is %g, expected 0 with sparse = true, which leaves rows without gradient alone", o.weight_decay)
   end
-  return optimizer("adam", o, adam_step)
+  return adam
 end
 
 local function adamw_step(state, o)
@@ -148,8 +170,7 @@ end
 ---@return mr.Optimizer
 ---Example: `mr.optim.adamw{lr = 0.01}.options.weight_decay   --> 0.01`
 function M.adamw(options)
-  return optimizer("adamw", check.options("mr.optim.adamw", options,
-    { lr = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0.01 }), adamw_step)
+  return made("adamw", options, { lr = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0.01 }, adamw_step)
 end
 
 local function adagrad_step(state, o) core.adagrad_step(state, o.lr, o.epsilon, o.weight_decay) end
@@ -160,7 +181,7 @@ local function adagrad_step(state, o) core.adagrad_step(state, o.lr, o.epsilon, 
 ---@return mr.Optimizer
 ---Example: `tostring(mr.optim.adagrad{lr = 0.1})   --> adagrad{epsilon = 1e-10, lr = 0.1, weight_decay = 0}`
 function M.adagrad(options)
-  return optimizer("adagrad", check.options("mr.optim.adagrad", options, { lr = 0.01, epsilon = 1e-10, weight_decay = 0 }), adagrad_step)
+  return made("adagrad", options, { lr = 0.01, epsilon = 1e-10, weight_decay = 0 }, adagrad_step)
 end
 
 local function rmsprop_step(state, o) core.rmsprop_step(state, o.lr, o.alpha, o.momentum, o.epsilon, o.weight_decay) end
@@ -171,8 +192,7 @@ local function rmsprop_step(state, o) core.rmsprop_step(state, o.lr, o.alpha, o.
 ---@return mr.Optimizer
 ---Example: `mr.optim.rmsprop{}.options.alpha   --> 0.99`
 function M.rmsprop(options)
-  return optimizer("rmsprop", check.options("mr.optim.rmsprop", options,
-    { lr = 0.01, alpha = 0.99, momentum = 0, epsilon = 1e-8, weight_decay = 0 }), rmsprop_step)
+  return made("rmsprop", options, { lr = 0.01, alpha = 0.99, momentum = 0, epsilon = 1e-8, weight_decay = 0 }, rmsprop_step)
 end
 
 return M

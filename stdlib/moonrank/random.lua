@@ -1,5 +1,6 @@
 -- The random numbers of calls that name no seed: each call has a stream of its own, in the order of the calls since the scope began.
 local check = require "moonrank.check"
+local scopes = require "moonrank.scope"
 
 local M = {}
 
@@ -24,7 +25,7 @@ end
 function M.scope(seed, name)
   local before = scope
   scope = { seed = seed, name = name, calls = 0 }
-  return setmetatable({}, { __close = function() scope = before end })
+  return scopes.open(name, function() scope = before end)
 end
 
 ---The scope of a training step: its random numbers depend on the fit's seed and on its number alone.

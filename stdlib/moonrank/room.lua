@@ -1,5 +1,6 @@
 -- Room for tensors while a file is read: the sizes that it asks for are not to be trusted.
 local check = require "moonrank.check"
+local scope = require "moonrank.scope"
 
 local M = {}
 
@@ -12,7 +13,7 @@ local left = math.huge  -- entries that tensors may still be made of
 function M.within(entries, f, ...)
   local before = left
   left = entries
-  local _ <close> = setmetatable({}, { __close = function() left = before end })
+  local _ <close> = scope.open("a file that is read", function() left = before end)
   return f(...)
 end
 

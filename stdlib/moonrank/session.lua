@@ -1,5 +1,6 @@
 -- A session at the prompt: each chunk that is typed is compiled here, and its locals last. A `local` outside of every block makes a name of the
 -- session, which later chunks see and change; it never becomes a global, so that `local table = ...` leaves the library's `table` alone.
+-- A constant (`<const>`) stays one: assigning to it is the error that it is in a script.
 local lexer = require "moonrank.lexer"
 
 local M = {}
@@ -8,13 +9,28 @@ local load = load  -- also where a script puts something else in its place
 local opens = { ["do"] = true, ["if"] = true, ["function"] = true, ["repeat"] = true }
 local closes = { ["end"] = true, ["until"] = true }
 
-local declared = {}
+local declared = {}  -- names of the session: "const" of constants, else "local"
+local constants = setmetatable({}, { __index = _G })
+local fresh = {}  -- names that the last chunk declared, and whether as constants: as such they are kept from the next chunk on
 local scope = setmetatable({}, {
-  __index = _G,
+  __index = constants,
   __newindex = function(t, name, value)
+    if declared[name] == "const" and not fresh[name] then error(("attempt to assign to const variable '%s'"):format(name), 2) end
     if declared[name] then rawset(t, name, value) else _G[name] = value end
   end,
 })
+
+-- Puts what the last chunk declared as constants where nothing can assign to it.
+local function settle()
+  for name, constant in pairs(fresh) do
+    constants[name] = nil
+    if constant then
+      constants[name] = rawget(scope, name)
+      rawset(scope, name, nil)
+    end
+  end
+  fresh = {}
+end
 
 -- The names that a `local` declares, its attributes, and the index of the token after them; nil where it is no whole declaration.
 local function declaration(tokens, i)
@@ -27,21 +43,25 @@ local function declaration(tokens, i)
     i = i + 1
     if tokens[i] and tokens[i].text == "<" then
       if not (tokens[i + 1] and tokens[i + 2] and tokens[i + 2].text == ">") then return nil end
-      attributes[#attributes + 1] = { from = tokens[i].start, to = tokens[i + 2].stop, text = tokens[i + 1].text }
+      attributes[#attributes + 1] = { name = name.text, from = tokens[i].start, to = tokens[i + 2].stop,
+        text = tokens[i + 1].text }
       i = i + 3
     end
   until not tokens[i] or tokens[i].text ~= ","
   return names, attributes, i
 end
 
----A chunk whose declarations outside of every block are assignments, and the names in them. Lines stay where they are. What is to be closed
----(`<close>`) stays local, and is closed when the chunk ends; a constant (`<const>`) may be changed by later chunks.
+---A chunk whose declarations outside of every block are assignments, the names in them, and which of these are constants. Lines stay where
+---they are. What is to be closed (`<close>`) stays local: `compile` refuses it, with the fourth value, since it would be closed at once.
 ---@param text string
 ---@return string
 ---@return string[]
----Example: `require "moonrank.session".without_locals("f() local x, y = 1, 2")   --> f() x, y = 1, 2, {"x", "y"}`
+---@return table<string, boolean>
+---@return { name: string, line: integer }?
+---Example: `require "moonrank.session".without_locals("f() local x, y = 1, 2")   --> f() x, y = 1, 2, {"x", "y"}, {}, nil`
 function M.without_locals(text)
   local tokens, depth, names, parts, from = lexer.tokens(text), 0, {}, {}, 1
+  local constant, closed = {}, nil
   local function replace(first, last, by)
     parts[#parts + 1] = text:sub(from, first - 1) .. by
     from = last + 1
@@ -52,13 +72,20 @@ function M.without_locals(text)
     local called = word == "local" and depth == 0 and tokens[i + 1] and tokens[i + 1].text == "function" and tokens[i + 2]
     if called then
       names[#names + 1] = called.text
+      constant[called.text] = nil
       replace(token.start, token.stop, " ")
     elseif word == "local" and depth == 0 then
       local own, attributes, after = declaration(tokens, i)
-      local closing = false
-      for _, a in ipairs(attributes or {}) do closing = closing or a.text ~= "const" end
-      if own and not closing then
+      local closing, other = nil, false
+      for _, a in ipairs(attributes or {}) do
+        closing = closing or a.text == "close" and a.name
+        other = other or a.text ~= "const"
+      end
+      if closing and not closed then closed = { name = closing, line = select(2, text:sub(1, token.start):gsub("\n", "")) + 1 } end
+      if own and not other then
         table.move(own, 1, #own, #names + 1, names)
+        for _, name in ipairs(own) do constant[name] = nil end
+        for _, a in ipairs(attributes) do constant[a.name] = true end
         replace(token.start, token.stop, " ")
         for _, a in ipairs(attributes) do replace(a.from, a.to, "") end
         if not tokens[after] or tokens[after].text ~= "=" then
@@ -68,21 +95,46 @@ function M.without_locals(text)
       end
     end
   end
-  return table.concat(parts) .. text:sub(from), names
+  return table.concat(parts) .. text:sub(from), names, constant, closed
 end
 
----What was typed as a function: an expression, or statements. nil and the message where it is neither.
+-- Declares the session's constants that a text names, but for some, as what they are; to go before the text's first line.
+local function declared_constants(text, but)
+  local own, known = {}, {}
+  for _, name in ipairs(but) do known[name] = true end
+  for _, token in ipairs(lexer.tokens(text)) do
+    if token.kind == "name" and declared[token.text] == "const" and not known[token.text] then
+      known[token.text], own[#own + 1] = true, token.text
+    end
+  end
+  if #own == 0 then return "" end
+  return ("local %s <const> = %s; "):format(table.concat(own, " <const>, "), table.concat(own, ", "))
+end
+
+---What was typed as a function: an expression, or statements. nil and the message where it is neither, where it assigns to a constant, or
+---where it declares outside of every block what is to be closed (`<close>`).
 ---@param text string
 ---@return function?
 ---@return string?
 function M.compile(text)
-  local statements, names = M.without_locals(text)
-  local chunk = load("return " .. statements, "=stdin", "t", scope)
-  local message
-  if not chunk then chunk, message = load(statements, "=stdin", "t", scope) end
+  settle()
+  local before = declared_constants(text, {})
+  local chunk = load(before .. "return " .. text, "=stdin", "t", scope)
+  if chunk then return chunk end
+  local ok, message = load(before .. text, "=stdin", "t", scope)
+  if not ok then return nil, message end
+  local statements, names, constant, closed = M.without_locals(text)
+  if closed then
+    return nil, ("stdin:%d: '%s' would be closed at once, as each chunk at the prompt ends by itself: write do local %s <close> = ... end")
+      :format(closed.line, closed.name, closed.name)
+  end
+  chunk, message = load(declared_constants(text, names) .. statements, "=stdin", "t", scope)
   if not chunk then return nil, message end
   return function()
-    for _, name in ipairs(names) do declared[name] = true end
+    for _, name in ipairs(names) do
+      declared[name] = constant[name] and "const" or "local"
+      fresh[name] = constant[name] or false
+    end
     return chunk()
   end
 end
@@ -91,7 +143,9 @@ end
 ---@param name string
 ---@return any
 function M.value(name)
+  settle()
   local value = rawget(scope, name)
+  if value == nil then value = rawget(constants, name) end
   if value == nil then value = rawget(_G, name) end
   return value
 end
@@ -99,10 +153,12 @@ end
 ---The names of the session: its locals and the globals.
 ---@return string[]
 function M.names()
+  settle()
   local names = {}
   for name in next, scope do names[#names + 1] = name end
+  for name in next, constants do names[#names + 1] = name end
   for name in next, _G do
-    if type(name) == "string" and rawget(scope, name) == nil then names[#names + 1] = name end
+    if type(name) == "string" and rawget(scope, name) == nil and rawget(constants, name) == nil then names[#names + 1] = name end
   end
   return names
 end

@@ -29,8 +29,8 @@ function M.rank_among_relevant(scores, lists, options)
   return core.smooth_rank_among_relevant(scores, lists, o.gain, o.relevant)
 end
 
----Smooth nDCG (Westerborg 2022, Eq. 2.10), with gain 2^grade - 1 and the ideal DCG of the grades. To be maximised; 0 for a list
----without relevant rows.
+---Smooth nDCG (Westerborg 2022, Eq. 2.10), with gain 2^grade - 1 (of grades up to 1000) and the ideal DCG of the grades. To be maximised; 0 for
+---a list without relevant rows.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? { gain?: number }

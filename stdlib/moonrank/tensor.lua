@@ -4,6 +4,7 @@ local check = require "moonrank.check"
 local phase = require "moonrank.phase"
 local random = require "moonrank.random"
 local room = require "moonrank.room"
+local scope = require "moonrank.scope"
 
 local M = { seed = random.seed }
 
@@ -127,13 +128,13 @@ end
 ---Example: `mr.device()   --> cpu`
 function M.device(name) return core.device(name) end
 
----Runs a function without recording operations for gradients; returns what it returns. Recording is restored however the function ends.
+---Runs a function without recording operations for gradients; returns what it returns. Recording is restored however the function ends; it cannot
+---yield out of a coroutine.
 ---@param f function
 ---@return any
 ---Example: `mr.no_grad(function() return mr.ones(2):requires_grad():sum().tracked end)   --> false`
 function M.no_grad(f)
-  local was = core.recording(false)
-  local _ <close> = setmetatable({}, { __close = function() core.recording(was) end })
+  local _ <close> = scope.recording("mr.no_grad", false)
   local results = table.pack(f())
   return table.unpack(results, 1, results.n)
 end

@@ -1,6 +1,7 @@
 // Expected reciprocal rank (Chapelle et al. 2009).
 #include <algorithm>
 
+#include "runtime/ranking/ideal.h"
 #include "runtime/ranking/metrics/values.h"
 
 namespace mr {
@@ -8,6 +9,7 @@ namespace {
 
 /// The largest grade there can be: as given, or the largest there is.
 double top_of(const Ranking& r, const Metric& metric) {
+  check_gains(r.lists);
   const auto& grades = r.lists.relevance();
   const double largest = grades.empty() ? 0 : *std::max_element(grades.begin(), grades.end());
   if (metric.top && *metric.top < largest) {

@@ -11,8 +11,14 @@ namespace {
 
 constexpr float any_grade = std::numeric_limits<float>::denorm_min();
 
+/// Sums of gains that are not normalised must be numbers of the scores' type.
+void check_sums(const Ranking& r, const Metric& metric) {
+  check_gains(r.lists, metric.gain, r.dtype == Dtype::float32 ? largest_gain_of_float : largest_gain);
+}
+
 template <bool normalized>
 Tensor values(const Ranking& r, const Metric& metric, double empty) {
+  if (!normalized) check_sums(r, metric);
   const Tensor ideal = ideal_dcg(r.lists, r.device, metric.gain, metric.k),
                discounts = discount_sums(r.lists.longest(), r.device);
   // where grade 0 gains something every row counts
@@ -34,6 +40,7 @@ double discount_at(const Metric&, int64_t rank) { return discount(static_cast<do
 
 template <bool normalized>
 OwnedSwaps swaps(const Ranking& r, const Metric& metric) {
+  if (!normalized) check_sums(r, metric);
   const Tensor discounts = rank_discounts(r, metric, &discount_at);
   const Tensor norms = normalized ? ideal_dcg(r.lists, r.device, metric.gain, metric.k)
                                   : Tensor::from(std::vector<double>(r.lists.sizes().size(), 1.0), r.device);

@@ -1,6 +1,7 @@
 -- Lists of many sizes on which bounds are checked and drawn.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local scope = require "moonrank.scope"
 local tensor = require "moonrank.tensor"
 
 local M = {}
@@ -53,18 +54,13 @@ end
 ---@param score number[]
 ---@return number[] value, number[] slope
 function M.evaluated(bound, metric, lists, score)
-  local was = core.recording(true)
-  local ok, value, slope = pcall(function()
-    local leaf = core.tensor(score, "float64", "cpu"):requires_grad()
-    local bounded = bound.apply(leaf, metric, lists)
-    if bounded.tracked then bounded:sum():backward() end
-    local none = {}
-    for l = 1, #score do none[l] = 0.0 end
-    return bounded:totable(), leaf.grad and leaf.grad:totable() or none
-  end)
-  core.recording(was)
-  if not ok then error(value, 0) end
-  return value, slope
+  local _ <close> = scope.recording("a bound", true)
+  local leaf = core.tensor(score, "float64", "cpu"):requires_grad()
+  local bounded = bound.apply(leaf, metric, lists)
+  if bounded.tracked then bounded:sum():backward() end
+  local none = {}
+  for l = 1, #score do none[l] = 0.0 end
+  return bounded:totable(), leaf.grad and leaf.grad:totable() or none
 end
 
 ---"(60, 20)" for a list of 60 rows of which 20 are relevant.

@@ -2,11 +2,12 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local random = require "moonrank.random"
+local scope = require "moonrank.scope"
 
 local M = {}
 
 ---Runs a function in which every operation on tensors, and every derivative, is looked at: the first that makes NaN (or with `infinite = true`
----also an infinity) raises an error that names it. Each step takes longer; results are the same.
+---also an infinity) raises an error that names it. Each step takes longer; results are the same. The function cannot yield out of a coroutine.
 ---@param f fun(): any
 ---@param options? { infinite?: boolean }  default false: an infinity may be meant, as in a mask
 ---@return any  what f returns
@@ -15,10 +16,9 @@ function M.detect_anomaly(f, options)
   local o = check.options("mr.detect_anomaly", options, { infinite = false })
   if type(f) ~= "function" then check.fail("mr.detect_anomaly: f is a %s, expected a function", type(f)) end
   local was = core.detect_anomalies(o.infinite and "infinite" or "nan")
-  local results = table.pack(pcall(f))
-  core.detect_anomalies(was)
-  if not results[1] then error(results[2], 0) end
-  return table.unpack(results, 2, results.n)
+  local _ <close> = scope.open("mr.detect_anomaly", function() core.detect_anomalies(was) end)
+  local results = table.pack(f())
+  return table.unpack(results, 1, results.n)
 end
 
 -- The first entry of a list of numbers that is not finite, or nil.
@@ -100,7 +100,7 @@ function Step:cause(kind)
   local ran, ok, message = pcall(self.again, self, self._loss)
   core.detect_anomalies(was)
   if not ran then error(ok, 0) end
-  return not ok and check.reason(message) or "it is gone when the batch is done again"
+  return not ok and check.retold(message) or "it is gone when the batch is done again"
 end
 
 function Step:place()
@@ -128,7 +128,7 @@ end
 function Step:failed(message)
   local text = type(message) == "string" and message or ""
   if text:find("the derivative of '", 1, true) then
-    check.fail("mr.fit: there is NaN in %s: %s", self:place(), check.reason(text))
+    check.fail("mr.fit: there is NaN in %s: %s", self:place(), check.retold(text))
   end
   if text:find("NaN at entry", 1, true) or text:find("infinity at entry", 1, true) then
     self:explain "there is NaN"

@@ -267,7 +267,19 @@ local function try(o, role, data)
   local _ <close> = random.scope(o.seed, "first list of " .. role)
   local ok, message = pcall(tensors.no_grad, function() o.model(batch) end)
   if message == "interrupted" then error(message, 0) end
-  if not ok then check.fail("mr.fit: the model cannot score %s: %s", role, check.reason(message)) end
+  if not ok then check.fail("mr.fit: the model cannot score %s: %s", role, check.retold(message)) end
+end
+
+-- Raises where the loss or a metric adds up gains of grades that are too large.
+local function check_grades(o, role, data)
+  local lists = check.field(data, "lists")  -- of a script's own data perhaps none
+  if not lists then return end
+  local graded = { role ~= "test" and check.field(o.loss, "_gains") or nil }
+  if role ~= "train" then table.move(o.measured or o.metrics, 1, #(o.measured or o.metrics), #graded + 1, graded) end
+  for _, each in ipairs(graded) do
+    local ok, message = pcall(each.check_gains, each, lists)
+    if not ok then check.fail("mr.fit: %s of %s: %s", each.name, role, check.reason(message)) end
+  end
 end
 
 ---Raises where the model does not fit the data, all of them: test is scored only at the end.
@@ -277,6 +289,7 @@ function M.check_fit(o)
     if data and data.count > 0 then
       local why = misfit(o.model, role, data)
       if why then check.fail("mr.fit: %s", why) end
+      check_grades(o, role, data)
       if role ~= "train" then try(o, role, data) end
     end
     if candidates.is(data) then data:tables() end

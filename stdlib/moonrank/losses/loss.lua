@@ -16,6 +16,7 @@ local M = {}
 ---@field options table      what it was made with, the bound and the metric themselves among it
 local Loss = check.class("mr.Loss")
 Loss.repeats, Loss.pointwise, Loss._counts_all = false, false, false
+Loss._gains = false  -- the metric whose gains of grades it adds up
 
 ---One value per list, to be minimised.
 ---@param scores mr.Tensor  [rows]
@@ -77,6 +78,7 @@ end
 ---@field values fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@field of string|mr.Metric       whose bounds it takes
 ---@field counted? string|mr.Metric without a bound, lists count on which an ordering can matter to this one (default: `of`); "any" with rows
+---@field gains? mr.Metric          whose gains of grades it adds up
 ---@field pointwise? boolean        every row is compared with its own grade: bounds are affine ones
 
 ---A loss whose lists are multiplied by what a change of a metric is worth under a bound: the bound's slope.
@@ -97,6 +99,7 @@ function M.by_slope(what, options)
   return M.under({
     name = what.name, metric = what.metric, pointwise = what.pointwise or false, _maximize = false, _counts_all = counted == "any",
     _bounds_metric = counted ~= "any" and metrics.parse(counted) or of, _smooth = what.values,
+    _gains = what.gains or false,
     _apply = function(value, _, lists, scores)
       if bound == none then return value end
       return value * slopes(bound, of, lists, scores, options.slope_at)

@@ -50,7 +50,7 @@ function M.lambdarank(options)
   local metric = lambda_metric(where, options)
   o.metric, o.p = metric, nil
   local function values(scores, lists) return core.lambda_loss(scores, lists, metric, o.gain) end
-  return loss.by_slope({ name = "lambdarank", metric = metric.full_name, of = metric, values = values }, o)
+  return loss.by_slope({ name = "lambdarank", metric = metric.full_name, of = metric, values = values, gains = metric }, o)
 end
 
 ---RankNet (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-gain (s_i - s_j))). Bounds are those of the

@@ -184,7 +184,7 @@ TEST_CASE("a script that catches one Ctrl-C and goes on ends with the second, in
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   session.send(SIGINT);
   const Ran ran = session.finish();
-  CHECK(ran.status == 0);
+  CHECK(ran.status == 130);
   CHECK(ran.out == "ready\nlives on\n");
   CHECK(ran.err == "moonrank: interrupted\n");
 }

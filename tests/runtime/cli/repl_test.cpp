@@ -29,7 +29,7 @@ TEST_CASE("a session from a pipe: results, statements, errors, no prompts") {
                       "f = function(\n"
                       "a) return a end\n"
                       "f(5)");
-  CHECK(ran.status == 0);
+  CHECK(ran.status == 1);
   CHECK(ran.out ==
         "2\ttwo\n"
         "{2, 4, 6}  mr.Tensor {3} float32\n"
@@ -45,7 +45,7 @@ TEST_CASE("a session from a pipe: results, statements, errors, no prompts") {
 
 TEST_CASE("locals at the prompt last, and hide nothing from the library") {
   const Ran ran = run({},
-                      "local x <const>, y = 5\n"
+                      "local x, y = 5\n"
                       "x, y, _G.x\n"
                       "x = x + 1\n"
                       "local function twice(v) local x = 2 return x * v end\n"
@@ -56,12 +56,53 @@ TEST_CASE("locals at the prompt last, and hide nothing from the library") {
                       "tostring(table):gsub('%s', ''), _G.table == require 'table'\n"
                       "local late late = 3\n"
                       "late, _G.late\n"
-                      "local closed <close> = setmetatable({}, {__close = function() print 'closed' end})\n"
-                      "closed\n"
                       "made = 1\n"
                       "_G.made\n");
   CHECK(ran.err.empty());
-  CHECK(ran.out == "5\tnil\tnil\n12\nnil\na-1\ttrue\n3\tnil\nclosed\nnil\n1\n");
+  CHECK(ran.out == "5\tnil\tnil\n12\nnil\na-1\ttrue\n3\tnil\n1\n");
+}
+
+TEST_CASE("constants at the prompt stay constants") {
+  const Ran ran = run({},
+                      "function early() k = 5 end\n"
+                      "local k <const>, n <const> = 1\n"
+                      "function seen() return k end\n"
+                      "k = 2\n"
+                      "early()\n"
+                      "n = 2\n"
+                      "local t <const> = {1}; t = 2\n"
+                      "k, n, _G.k, seen()\n"
+                      "local k = k + 1\n"
+                      "k = k + 1\n"
+                      "k, seen()\n"
+                      "local t <const> = {}\n"
+                      "t[1] = 4\n"
+                      "t[1]\n");
+  CHECK(ran.status == 1);
+  CHECK(ran.out == "1\tnil\tnil\t1\n3\t1\n4\n");
+  const auto refused = [](const std::string& name) {
+    return "moonrank: stdin:1: attempt to assign to const variable '" + name + "'\n";
+  };
+  const size_t frames = ran.err.find("  stdlib/"), after = ran.err.find("moonrank: ", frames);
+  REQUIRE(after != std::string::npos);
+  CHECK(ran.err.substr(0, frames) == refused("k") + refused("k"));
+  CHECK(ran.err.substr(after) == refused("n") + refused("t"));
+}
+
+TEST_CASE("what would be closed at once is refused at the prompt") {
+  const std::string closer = "setmetatable({}, {__close = function() print 'closed' end})\n";
+  const Ran ran = run({}, "local f <close> = " + closer + "f\ndo local f <close> = " + closer + " print 'used' end\n");
+  CHECK(ran.out == "nil\nused\nclosed\n");
+  CHECK_THAT(ran.err, Contains("stdin:1: 'f' would be closed at once") && Contains("do local f <close> = ... end"));
+}
+
+TEST_CASE("the status of a session from a pipe is that of its first error") {
+  CHECK(run({}, "error('x')\n").status == 1);
+  CHECK(run({}, "= = 1\n1\n").status == 1);
+  CHECK(run({}, "for i = 1, 2 do\n").status == 1);
+  CHECK(run({}, "setmetatable({}, {__tostring = function() error 'x' end, __name = 't'})\nexit\n").status == 1);
+  CHECK(run({}, "pcall(error)\n").status == 0);
+  CHECK(run({"-i", "-e", "a = 3"}, "error(a)\n").status == 1);
 }
 
 TEST_CASE("exit and quit end a session, with and without parentheses") {

@@ -108,3 +108,40 @@ TEST_CASE("a writer replaces what it wrote, in any version and cut short, and no
   write_safetensors(path, file_of("moonrank model 1", {4}));
   CHECK(read_text(path) == model);
 }
+
+TEST_CASE("a bit that changed anywhere in a file is found") {
+  const Files files;
+  const std::string path = files.file("a", "");
+  std::filesystem::remove(path);
+  const auto numbers = [](int64_t n) { return std::vector<float>(static_cast<size_t>(n), 0.5F); };
+  const TensorFile file{
+      {"b", "empty", "a"},
+      {mr::Tensor::from(numbers(5)), mr::Tensor::from(numbers(0)), mr::Tensor::from(numbers(3))},
+      {{mr::format_key, "moonrank model 1"}, {"a key", "a \"checksum xxh64\":\"0123456789abcdef\" value"}}};
+  write_safetensors(path, file);
+  const TensorFile back = read_safetensors(path);
+  CHECK(back.metadata == file.metadata);
+  CHECK(back.tensors[1].to_vector<float>() == numbers(5));
+  const std::string whole = read_text(path);
+  for (size_t at = 0; at < whole.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      CAPTURE(at, bit);
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
+      files.file("a", damaged);
+      CHECK_THROWS_WITH(read_safetensors(path), Contains(path + ": "));
+    }
+  }
+  for (size_t length = 0; length < whole.size(); ++length) {
+    files.file("a", whole.substr(0, length));
+    CHECK_THROWS_WITH(read_safetensors(path), Contains(path + ": "));
+  }
+}
+
+TEST_CASE("files without a checksum are read, as of other programs and versions") {
+  const Files files;
+  const std::string header = R"({"__metadata__":{"format":"moonrank model 1"},)" + entry("x", "[0,4]") + "}";
+  const TensorFile file = read_safetensors(files.file("a", with_header(header, std::string(4, '\0'))));
+  CHECK(file.tensors[0].to_vector<float>() == std::vector<float>{0});
+  CHECK(file.metadata.size() == 1);
+}

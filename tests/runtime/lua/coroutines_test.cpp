@@ -49,3 +49,32 @@ false	e
 false	(command line):23: c
 )out");
 }
+
+TEST_CASE("a coroutine does not yield within a scope, and where it fails its scopes are closed") {
+  const std::string script =
+      R"lua(local core = require 'moonrank.core'
+    local function scoped(f)
+      core.open_scope 'ours'
+      local x <close> = setmetatable({}, {__close = function() core.close_scope() print 'closed' end})
+      f()
+    end
+    print(coroutine.resume(coroutine.create(scoped), coroutine.yield))
+    local co = coroutine.create(scoped)
+    print(coroutine.resume(co, function() error('e', 0) end))
+    print(coroutine.status(co), coroutine.close(co))
+    print(coroutine.wrap(function() print(pcall(scoped, coroutine.yield)) coroutine.yield(1) end)())
+    print((select(2, pcall(core.open_scope))), pcall(coroutine.yield))
+    print = function() end
+    for i = 1, 1e5 do coroutine.wrap(scoped)(function() end) end  -- what is known of coroutines that are gone, is gone
+    collectgarbage()
+    if collectgarbage 'count' > 20000 then error 'too much is kept' end
+)lua";
+  const mr::test::Ran ran = mr::test::run({"-e", script});
+  CHECK(ran.err == "");
+  const std::string refused =
+      "closed\nfalse\t(command line):5: attempt to yield within 'ours': what it sets would hold outside of it, too\n";
+  CHECK(ran.out ==
+        refused + "closed\nfalse\te\ndead\ttrue\n" + refused +
+            "1\nbad argument #1 to 'moonrank.core.open_scope' (string expected, got no value)\tfalse\tattempt "
+            "to yield from outside a coroutine\n");
+}

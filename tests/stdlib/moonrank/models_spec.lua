@@ -220,7 +220,7 @@ describe("a model in a file", function()
       local header = whole:sub(9, 8 + string.unpack("<I8", whole))
       local data = whole:sub(9 + #header)
       local function changed(from, to)
-        local text, n = header:gsub(from, to)
+        local text, n = header:gsub('"checksum [^,]*,', ""):gsub(from, to)
         check(n > 0, "the header has " .. from)
         return file_of(text, data)
       end

@@ -221,14 +221,28 @@ describe("optimisers", function()
   it("refuse what makes no sense", function()
     local p = mr.ones(2):requires_grad()
     p:sum():backward()
-    raises(function() mr.optim.adam{ lr = -1 }:bind{ p }:step() end, "lr is -1.000000, expected a positive number")
-    raises(function() mr.optim.sgd{ lr = 0 / 0 }:bind{ p }:step() end, "expected a positive number")
-    raises(function() mr.optim.sgd{ lr = 1 / 0 }:bind{ p }:step() end, "expected a positive number")
-    raises(function() mr.optim.sgd{ momentum = 1 }:bind{ p }:step() end, "expected 0 to 1")
-    raises(function() mr.optim.adam{ beta2 = 1.5 }:bind{ p }:step() end, "expected 0 to 1")
-    raises(function() mr.optim.adam{ epsilon = -1 }:bind{ p }:step() end, "expected a number from 0 on")
-    raises(function() mr.optim.adam{ epsilon = 0 / 0 }:bind{ p }:step() end, "expected a number from 0 on")
-    raises(function() mr.optim.adam{ weight_decay = -1 }:bind{ p }:step() end, "expected 0 or more")
+    local share, amount, huge = "a number from 0 to below 1", "a number from 0 on", math.huge
+    for option, rule in pairs{
+      lr = { "a positive number", "sgd adam adamw adagrad rmsprop", -1, 0, 0 / 0, huge },
+      weight_decay = { amount, "sgd adam adamw adagrad rmsprop", -1, 0 / 0, huge },
+      epsilon = { amount, "adam adamw adagrad rmsprop", -1, 0 / 0, huge },
+      momentum = { share, "sgd rmsprop", -0.1, 1, 0 / 0 }, alpha = { share, "rmsprop", -0.1, 1, 0 / 0 },
+      beta1 = { share, "adam adamw", -0.1, 1, 0 / 0 }, beta2 = { share, "adam adamw", -0.1, 1.5, 0 / 0 },
+    } do
+      for kind in rule[2]:gmatch "%a+" do
+        for i = 3, #rule do
+          local line = debug.getinfo(1, "l").currentline + 1
+          raises(function() mr.optim[kind]{ [option] = rule[i] } end,
+            ("optim_spec.lua:%d: mr.optim.%s: %s is %s, expected %s"):format(line, kind, option, rule[i], rule[1]))
+        end
+      end
+    end
+    local changed = mr.optim.adam{}
+    changed.options.lr = -1
+    raises(function() changed:bind{ p }:step() end, "lr is -1.000000, expected a positive number")
+    raises(function() core.sgd_step(core.optimizer_state{ p }, 0.1, 1, 0) end, "expected 0 to 1")
+    raises(function() core.adam_step(core.optimizer_state{ p }, 0.1, 0.9, 1.5, 1e-8, 0, false) end, "expected 0 to 1")
+    raises(function() core.adam_step(core.optimizer_state{ p }, 0.1, 0.9, 0.9, -1, 0, false) end, "expected a number from 0 on")
     raises(function() mr.optim.adam{ learning_rate = 1 } end, "no option of mr.optim.adam 'learning_rate'")
     raises(function() mr.optim.adam{ sparse = true, weight_decay = 0.5 } end, "weight_decay is 0.5, expected 0 with sparse = true")
     raises(function() core.adam_step(core.optimizer_state{ p }, 0.1, 0.9, 0.999, 1e-8, 0.5, true) end, "sparse steps move few: use 0")

@@ -155,6 +155,20 @@ describe("functions of one entry", function()
     end
   end)
 
+  it("have the derivative NaN at NaN", function()
+    local function slope(f)
+      local x = mr.tensor({ 1, 0 / 0, -1 }, f64):requires_grad()
+      f(x):sum():backward()
+      return x.grad:isnan():totable()
+    end
+    for _, name in ipairs{ "abs", "exp", "log", "sqrt", "sigmoid", "tanh", "softplus" } do
+      equal(slope(function(x) return x[name](x) end)[2], 1, name)
+    end
+    equal(slope(function(x) return x ^ 2 end), { 0, 1, 0 })
+    equal(slope(function(x) return mr.tensor({ 2, 0 / 0, 0 / 0 }, f64) ^ x end), { 0, 1, 1 })
+    equal(slope(function(x) return mr.tensor({ 0 / 0, 2, -2 }, f64) ^ x end), { 1, 1, 0 })
+  end)
+
   it("stop at 0 from below as relu, whose NaN has the derivative 1", function()
     local x = mr.tensor({ -1 / 0, -1, -0.0, 0, 1, 1 / 0, 0 / 0 }, f64):requires_grad()
     local y = x:relu()

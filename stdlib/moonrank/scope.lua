@@ -1,0 +1,27 @@
+-- What holds while a function runs: recording, the random numbers of a step, ... A scope belongs to the call that opened it. A coroutine cannot
+-- yield within one: what resumed it would run in the scope, for as long as it pleases, and for good where the coroutine is dropped.
+local core = require "moonrank.core"
+
+local M = {}
+
+---Begins a scope. Until the value returned is closed, a yield out of the coroutine that runs now is an error that names the scope.
+---@param name string
+---@param restore fun()  puts back what was
+---Example: `(function() local _ <close> = require "moonrank.scope".open("x", function() print "closed" end) end)()   --> closed`
+function M.open(name, restore)
+  core.open_scope(name)
+  return setmetatable({}, { __close = function()
+    core.close_scope()
+    restore()
+  end })
+end
+
+---A scope in which operations are recorded for gradients, or are not.
+---@param name string
+---@param on boolean
+function M.recording(name, on)
+  local was = core.recording(on)
+  return M.open(name, function() core.recording(was) end)
+end
+
+return M
