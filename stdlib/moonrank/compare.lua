@@ -23,6 +23,7 @@ local defaults = { qrels = none, metrics = none, systems = {}, missing = "skip",
 ---@field values table<string, table<string, mr.Tensor>>  by metric and system: one value per list, NaN where it is left out
 ---@field cells table<string, table<string, { mean: number, low: number, high: number, n: integer, better_than: string }>>  by metric and system
 ---@field pairs { metric: string, system: string, other: string, difference: number, p: number, corrected: number, n: integer }[]
+---@field notes string[]    what queries runs and judgments do not share
 ---@field alpha number
 ---@field level number
 local Comparison = check.class("mr.Comparison")
@@ -154,20 +155,60 @@ local function metrics_of(o, systems, names, first)
   return metrics
 end
 
+-- A system as messages call it.
+local function called(name, scores) return ("'%s'%s"):format(name, scores.name ~= "scores" and (" (%s)"):format(scores.name) or "") end
+
+-- What the queries of a run and of the qrels do not share, and what becomes of it.
+local function note_of(name, coverage, judged, missing)
+  local parts = {}
+  if coverage.missing > 0 then
+    parts[1] = ("lacks %d of the %d judged queries, which %s"):format(coverage.missing, judged,
+      missing == "zero" and "count 0" or "are left out for all")
+  end
+  if coverage.unknown > 0 then
+    parts[#parts + 1] = ("has %d queries that are not judged, which do not count"):format(coverage.unknown)
+  end
+  return #parts > 0 and ("'%s' %s"):format(name, table.concat(parts, "; ")) or nil
+end
+
+-- The queries that count, of runs of which each has judged ones; and notes about the others.
+local function queries_of(o, systems, names, judgments)
+  local runs, notes = {}, {}
+  for _, name in ipairs(names) do
+    local run = systems[name].scores
+    if run then
+      runs[#runs + 1] = run
+      local coverage = retrieved.coverage(where, run, judgments, called(name, run))
+      notes[#notes + 1] = note_of(name, coverage, judgments.count, o.missing)
+    end
+  end
+  return retrieved.queries(runs, judgments, o.missing), notes
+end
+
+-- The metrics of a run; relevant documents that it has none of in any query are those of other data.
+local function evaluated(o, name, run, judgments, queries, metrics)
+  local found, relevant = retrieved.evaluate(where, called(name, run), run, judgments, queries, metrics, o.relevant)
+  if relevant == 0 then
+    check.fail("%s: %s has no relevant document in any of the %d queries, though some that are judged: is it of other data, "
+      .. "or of another part?", where, called(name, run), #queries)
+  end
+  return found
+end
+
 -- Values by metric and system, of the lists that count.
 local function values_of(o, systems, names, metrics, first)
-  local runs, values = {}, {}
+  local values, only_evaluations = {}, true
   for _, metric in ipairs(metrics) do values[metric.name] = {} end
-  for _, name in ipairs(names) do runs[#runs + 1] = systems[name].scores end
+  for _, name in ipairs(names) do only_evaluations = only_evaluations and not systems[name].scores end
   local e = first and systems[first].evaluation
-  if #runs == 0 then
+  if only_evaluations then
     for _, name in ipairs(names) do
       for _, metric in ipairs(metrics) do values[metric.name][name] = systems[name].evaluation[metric.name] end
     end
-    return values, e.count, rawget(e, "ids")
+    return values, {}, e.count, rawget(e, "ids")
   end
   local judgments = scored.judgments(where, o.qrels)
-  local queries = retrieved.queries(runs, judgments, o.missing)
+  local queries, notes = queries_of(o, systems, names, judgments)
   local place = {}
   if e then
     local ids = rawget(e, "ids") or type(o.qrels) ~= "string" and judgments.ids
@@ -183,13 +224,13 @@ local function values_of(o, systems, names, metrics, first)
   for i, id in ipairs(queries) do index[i] = place[id] end
   for _, name in ipairs(names) do
     local measured = systems[name].evaluation
-    local found = measured or retrieved.evaluate(systems[name].scores, judgments, queries, metrics)
+    local found = measured or evaluated(o, name, systems[name].scores, judgments, queries, metrics)
     for _, metric in ipairs(metrics) do
       local of_lists = found[metric.name]
       values[metric.name][name] = measured and of_lists:to("cpu"):rows(core.tensor(index, "int64", "cpu")) or of_lists
     end
   end
-  return values, #queries, queries
+  return values, notes, #queries, queries
 end
 
 -- Tests of every two systems, corrected together; letters of the worse ones go to the better one.
@@ -233,7 +274,8 @@ end
 
 ---Compares systems list by list: means with bootstrap intervals (percentiles), and by each metric a paired permutation test of every two systems,
 ---corrected for their number by Holm's method. A letter names a system that this one is significantly better than. What files and scores are
----worth is measured as trec_eval does (mr.ScoredLists); beside runs of mr.fit, by the options that these have.
+---worth is measured as trec_eval does (mr.ScoredLists); beside runs of mr.fit, by the options that these have. How many queries a file lacks, or has
+---beyond the judged ones, is said below the table (`notes`); one with no judged query, or no relevant document in any, is an error.
 ---@param options mr.CompareSystems
 ---@return mr.Comparison
 ---Example:
@@ -254,9 +296,9 @@ function M.compare(options)
   if #names < 2 or #names > 26 then check.fail("%s: %d systems, expected 2 to 26", where, #names) end
   local first = check_data(systems, names, o)
   local metrics = metrics_of(o, systems, names, first)
-  local values, count, queries = values_of(o, systems, names, metrics, first)
+  local values, notes, count, queries = values_of(o, systems, names, metrics, first)
   local comparison = { systems = names, metrics = metrics, count = count, queries = queries or false, values = values, cells = {},
-    pairs = {}, alpha = o.alpha, level = o.level }
+    pairs = {}, notes = notes, alpha = o.alpha, level = o.level }
   local stats = require "moonrank.stats"
   for _, metric in ipairs(metrics) do
     local cells = {}
@@ -343,8 +385,10 @@ function Comparison:plot(options)
 end
 
 function Comparison:__tostring()
-  return ("%s\n%d lists; a letter: significantly better than that system (paired permutation test, Holm, p < %g)"):format(
+  local text = ("%s\n%d lists; a letter: significantly better than that system (paired permutation test, Holm, p < %g)"):format(
     tostring(shown(self, function(letters) return " " .. letters end)), self.count, self.alpha)
+  for _, note in ipairs(self.notes) do text = text .. "\n" .. core.safe_text(note) end
+  return text
 end
 
 return M
