@@ -12,6 +12,18 @@ local M = {}
 local names_of_trec_eval = { ["^P_(%d+)$"] = "precision@%1", ["^recall_(%d+)$"] = "recall@%1", ["^ndcg_cut_(%d+)$"] = "ndcg@%1",
   ["^map_cut_(%d+)$"] = "ap@%1", ["^success_(%d+)$"] = "hit@%1", ["^recip_rank$"] = "rr", ["^Rprec$"] = "r_precision" }
 
+---The name here of a metric of trec_eval; another name as it is.
+---@param name any
+---@return any
+---Example: `require("moonrank.data.retrieved").own_name "ndcg_cut_10"   --> ndcg@10`
+function M.own_name(name)
+  for pattern, form in pairs(names_of_trec_eval) do
+    local found, count = tostring(name):gsub(pattern, form)
+    if count > 0 then return found end
+  end
+  return name
+end
+
 ---A metric under the conventions of trec_eval, by its name here or there; a metric itself stays as it is.
 ---@param name string|mr.Metric
 ---@param relevant? number  least grade of a relevant document (default 1)
@@ -19,13 +31,9 @@ local names_of_trec_eval = { ["^P_(%d+)$"] = "precision@%1", ["^recall_(%d+)$"] 
 ---Example: `require("moonrank.data.retrieved").metric("ndcg_cut_10").k   --> 10`
 function M.metric(name, relevant)
   if metric.is(name) then return name end
-  local text, also = name, nil
-  for pattern, form in pairs(names_of_trec_eval) do
-    local found, count = tostring(name):gsub(pattern, form)
-    if count > 0 then text, also = found, name end
-  end
+  local text = M.own_name(name)
   local options = metric.taken(text, { ties = "trec", empty = "zero", gain = "linear", relevant = relevant or 1 })
-  options.name = also
+  options.name = text ~= name and name or nil
   return metric.parse(text, options)
 end
 

@@ -169,11 +169,12 @@ function M.parse(text, options)
 end
 
 ---What the registry says of a metric, or nil where none has that name: what it takes, and what it works in.
----@param text string
+---@param text string  "ndcg@10", "metrics.ndcg"
 ---@return string?
+---@return string? base  its name without parameters
 ---Example: `require "moonrank.metrics.registry".written("map"):match "[^\n]*"   --> metric "ap", also called map`
 function M.written(text)
-  local found, metric = pcall(registry.parse, registry, text)
+  local found, metric = pcall(registry.parse, registry, text:match "^[%a_][%w_.]*%.(%a.*)$" or text)
   if not found then return nil end
   local also = table.concat(metric.also, ", ")
   local lines = { ('metric "%s"%s'):format(metric.base, also ~= "" and ", also called " .. also or ""), "" }
@@ -186,7 +187,7 @@ function M.written(text)
   add("bounds", metric.closed_forms and "from closed forms" or "estimated from orders of each list (mr.bounds.of)")
   add("lambdarank", metric.swaps and "yes" or "no, what a swap changes is not known")
   add("smooth", metric.has_smooth and ("yes (mr.smooth.%s)"):format(metric.base) or "no")
-  return table.concat(lines, "\n")
+  return table.concat(lines, "\n"), metric.base
 end
 
 ---Those of the options that the metric of this name takes.
