@@ -279,6 +279,10 @@ end
 function M.synthetic(options)
   local kind = options and options.kind or "ratings"
   check.choice("mr.data.synthetic", "kind", kind, { "ratings", "queries" })
+  local noise = options and options.noise
+  if type(noise) == "number" and not (noise >= 0 and noise < math.huge) then
+    check.fail("mr.data.synthetic: noise is %s, expected a number of at least 0", tostring(noise))
+  end
   if kind == "ratings" then
     local o = check.options("mr.data.synthetic", options,
       { kind = kind, users = 400, items = 4000, factors = 8, mean_activity = 120, noise = 0.7, seed = 1 })

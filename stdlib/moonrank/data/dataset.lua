@@ -204,7 +204,7 @@ function Dataset:binarize(threshold)
     threshold = lists.rows > 0 and lists.relevance:max():item() or 1
   elseif threshold == "top_of_list" then
     threshold = lists:spread(lists:max(lists.relevance))
-  elseif type(threshold) ~= "number" then
+  elseif type(threshold) ~= "number" or threshold ~= threshold then
     check.fail("binarize: threshold is %s, expected a number, 'top' or 'top_of_list'", tostring(threshold))
   end
   return M.with(self, { lists = lists:with_relevance(lists.relevance:ge(threshold)) })

@@ -50,7 +50,9 @@ end
 ---@param threshold number
 ---@return mr.Ratings
 function Ratings:binarize(threshold)
-  if type(threshold) ~= "number" then check.fail("binarize: threshold is %s, expected a number", tostring(threshold)) end
+  if type(threshold) ~= "number" or threshold ~= threshold then
+    check.fail("binarize: threshold is %s, expected a number", tostring(threshold))
+  end
   return changed(self, { value = self.value:ge(threshold), binary = true })
 end
 
