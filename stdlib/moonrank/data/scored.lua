@@ -66,7 +66,7 @@ function M.judgments(where, qrels)
 end
 
 ---Writes a run file, "query Q0 document rank score tag": documents by score, equal ones by their ids downwards, as trec_eval orders them. Replaces
----any regular file of that name. Names with blanks and scores that are not finite are errors.
+---any regular file of that name; its folder is made. Names with blanks and scores that are not finite are errors.
 ---@param path string
 ---@param options? { tag?: string }  default "moonrank"
 ---Example:
@@ -78,6 +78,7 @@ end
 function Scored:to_trec_run(path, options)
   local o = check.options("to_trec_run", options, { tag = "moonrank" })
   if type(path) ~= "string" then check.fail("to_trec_run: path is a %s, expected a text", type(path)) end
+  core.make_folder(path)
   core.write_trec_run(path, self.lists, self.scores, o.tag)
 end
 

@@ -172,7 +172,12 @@ it("names that a run file cannot hold, and scores that are no numbers, are refus
   refuses({ 1, 1 / 0 }, { "q", "q" }, { "a", "b" }, "'b' of query 'q' has inf")
   refuses({ 1, 0 / 0 }, { "q", "q" }, { "a", "b" }, "NaN at entry 2")
   raises(function() mr.data.scored(mr.tensor{ 1 }, mr.lists{ { 1 } }):to_trec_run(path, { tag = "a b" }) end, "'a b'")
-  raises(function() mr.data.scored(mr.tensor{ 1 }, mr.lists{ { 1 } }):to_trec_run "/nowhere/x" end, "/nowhere/x")
+  raises(function() mr.data.scored(mr.tensor{ 1 }, mr.lists{ { 1 } }):to_trec_run "/dev/null/x" end, "/dev/null")
+  local folder = new_path()
+  os.remove(folder)
+  mr.data.scored(mr.tensor{ 1 }, mr.lists{ { 1 } }):to_trec_run(folder .. "/made.run")
+  equal(mr.data.trec_run(folder .. "/made.run").count, 1)
+  os.remove(folder .. "/made.run")
 end)
 
 it("scores of folds have the ids of the file, in a run file, too", function()
