@@ -21,15 +21,8 @@ local M = {}
 ---@field part string|false                and the part of the fold, "test" or "valid"
 ---@field data string|false                and the fingerprint of this part
 local Evaluation = {}
--- What a table has under our name of a metric, where others call it otherwise: "map" is "ap".
-local function by_our_name(t, name)
-  return type(name) == "string" and rawget(t, metric.our_name(name)) or nil
-end
-
-local by_any_name = { __index = by_our_name }
-
 Evaluation.__index = function(self, name)
-  local own = rawget(Evaluation, name) or by_our_name(self, name)
+  local own = rawget(Evaluation, name) or rawget(self, metric.our_name(name))
   if own ~= nil then return own end
   check.unknown("metric in this evaluation", name, { table.unpack(self.names) })
 end
@@ -133,7 +126,7 @@ end
 function M.of_values(count, metrics, values_of)
   local result = { count = count, names = {}, metrics = metrics, candidates = false, users = false, part = false, data = false,
     ids = false }
-  for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = setmetatable({}, by_any_name) end
+  for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = metric.by_any_name{} end
   for i, each in ipairs(metrics) do add_column(result, each, values_of(each, i)) end
   return setmetatable(result, Evaluation)
 end

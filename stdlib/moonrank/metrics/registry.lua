@@ -236,12 +236,23 @@ function M.known(text) return registry:base(text) end
 ---@return string
 ---Example: `require "moonrank.metrics.registry".our_name "valid_mrr@10"   --> valid_rr@10`
 function M.our_name(name)
+  if type(name) ~= "string" then return name end
   local prefix, text = name:match "^(valid_)(.+)$"
   if not prefix then prefix, text = name:match "^(test_)(.+)$" end
   text = text or name
   local base = registry:base(text)
   return base and (prefix or "") .. text:gsub("^[%w_]+", base, 1) or name
 end
+
+local by_any_name = {
+  __index = function(values, name) return rawget(values, M.our_name(name)) end,
+}
+
+---Values by our names of metrics, which can be read by their other names, too: "map" is "ap".
+---@param values table<string, any>
+---@return table<string, any>
+---Example: `require "moonrank.metrics.registry".by_any_name({["rr@5"] = 0.25})["mrr@5"]   --> 0.25`
+function M.by_any_name(values) return setmetatable(values, by_any_name) end
 
 ---In which direction the metric of this name is better, also as "valid_..." or "test_...", as trials call their numbers; nil where it is none.
 ---@param name string
