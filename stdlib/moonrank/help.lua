@@ -347,8 +347,8 @@ local function meant(topic, all)
   if #parts > 0 then return parts end
   local member = topics.member(plain, all)
   if member then return { member.entry and written(member.entry) or topics.written(member) } end
-  local last = plain:match "^[%a_][%w_]*[.:]([%w_]+)$"  -- a variable of the script's own: x.grad, model:forward
-  return last and plain:sub(1, 3) ~= "mr." and named(last, all) or {}
+  local last = plain:match "^[%a_][%w_]*[.:]([%w_]+)$"  -- a variable of the script's own, x.grad, or what is a method here, mr.relu
+  return last and named(last, all) or {}
 end
 
 ---The documentation of everything that a name means: functions, classes, methods, fields, options, bounds and metrics, as scripts write them, too.

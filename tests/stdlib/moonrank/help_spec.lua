@@ -103,7 +103,7 @@ describe("help", function()
       "mr.Batch.row_users\n", ["x.grad"] = "mr.Tensor.grad\n", ["lists:relevant"] = "mr.Lists.relevant\n", ["my.thing:softmax"] = false,
       ['mr.losses.ndcg{bound = "minmax"}'] = "mr.losses.ndcg(options)", ["mr.fit{"] = "mr.fit(options)", ["fit.patience"] =
       "mr.fit.patience\n\nstop after", ["adam.lr"] = "mr.optim.adam(options)", trial = "mr.Trial\n", fold = "mr.Fold\n",
-      ["?ndcg()"] = "mr.metrics.ndcg(" } do
+      ["mr.relu"] = "mr.Tensor:relu", ["?ndcg()"] = "mr.metrics.ndcg(" } do
       local found, text = pcall(help.about, name)
       if part then has(text, part) else test.check(not found, name) end
     end

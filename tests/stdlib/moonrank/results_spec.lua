@@ -37,7 +37,7 @@ end
 local r = study "s"
 
 it("metrics are found by the other names that they have", function()
-  local s = study("other names", { metric = "valid_map", run = function(trial)
+  local s = study("other names", { metric = "valid_map", store = folder .. "/names.db", run = function(trial)
     return { valid_ap = trial.fold, ["rr@5"] = trial.lr, per_list = { ap = { trial.fold, 1 } } }
   end })
   equal(s:pivot{ rows = "fold", value = "valid_map" }.rows, s:pivot{ rows = "fold", value = "valid_ap" }.rows)
