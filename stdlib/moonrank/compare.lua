@@ -1,12 +1,12 @@
 -- Systems side by side, list by list: what they score, how sure that is, and which of their differences are more than chance.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local comparison_of = require("moonrank.compare.comparison").new
 local dataset = require "moonrank.data.dataset"
 local evaluate = require "moonrank.evaluate"
 local fingerprint = require "moonrank.data.fingerprint"
 local retrieved = require "moonrank.data.retrieved"
 local scored = require "moonrank.data.scored"
-local make_table = require("moonrank.table").new
 
 local M = {}
 
@@ -14,19 +14,6 @@ local where = "mr.compare"
 local none = check.none
 local defaults = { qrels = none, metrics = none, systems = {}, missing = "skip", relevant = 1, alpha = 0.05, level = 0.95, samples = 10000,
   orders = 10000, seed = 1 }
-
----@class mr.Comparison
----@field systems string[]   in the order of their letters, a for the first
----@field metrics mr.Metric[]
----@field count integer      lists
----@field queries string[]?  their names, where they have any
----@field values table<string, table<string, mr.Tensor>>  by metric and system: one value per list, NaN where it is left out
----@field cells table<string, table<string, { mean: number, low: number, high: number, n: integer, better_than: string }>>  by metric and system
----@field pairs { metric: string, system: string, other: string, difference: number, p: number, corrected: number, n: integer }[]
----@field notes string[]    what queries runs and judgments do not share
----@field alpha number
----@field level number
-local Comparison = check.class("mr.Comparison")
 
 -- The options, and the systems by name: all other fields, and those of the field `systems`.
 local function divided(options)
@@ -61,6 +48,9 @@ local function system_of(name, value, o)
   end
   if type(value) == "string" then return { scores = read(value) } end
   if scored.is(value) then return { scores = value } end
+  if dataset.is(o.qrels) and type(value) == "table" and (getmetatable(value) or {}).__call then
+    return { scores = require("moonrank.data").scored(value, o.qrels, { name = name }) }
+  end
   if evaluate.is(value) then return { evaluation = value, data = rawget(value, "data") or nil } end
   if check.is_tensor(value) then
     if o.qrels == nil or type(o.qrels) == "string" then
@@ -75,19 +65,32 @@ local function system_of(name, value, o)
     return { evaluation = value.test, data = value.data.test }
   end
   local near = check.nearest(name, check.names(defaults))
-  check.fail("%s: '%s' is a %s, expected a path, scores (mr.data.scores, a tensor), a run of mr.fit or an evaluation%s", where, name,
-    type(value), near and (", or the option '%s'"):format(near) or "")
+  check.fail("%s: '%s' is a %s, expected a path, scores (mr.data.scores, a tensor), a model, a run of mr.fit or an evaluation%s", where,
+    name, type(value), near and (", or the option '%s'"):format(near) or "")
+end
+
+-- What an evaluation ranked.
+local function ranked(evaluation)
+  local candidates = rawget(evaluation, "candidates")
+  return candidates and ("%s; %s"):format(rawget(evaluation, "part"), candidates) or "the rows of given lists"
 end
 
 -- Raises where two evaluations ranked other things, or for other users: their lists are no pairs.
 local function check_ranked(names, a, b)
-  for _, field in ipairs{ "part", "candidates" } do
-    local x, y = rawget(a, field) or "the rows of given lists", rawget(b, field) or "the rows of given lists"
-    if x ~= y then check.fail("%s: '%s' and '%s' ranked different things:\n  %s\n  %s", where, names[1], names[2], x, y) end
+  if ranked(a) ~= ranked(b) then
+    check.fail("%s: '%s' and '%s' ranked different things:\n  %s\n  %s", where, names[1], names[2], ranked(a), ranked(b))
   end
   local x, y = rawget(a, "users"), rawget(b, "users")
   if x and y and (#x ~= #y or x:double():eq(y:double()):sum():item() < #x) then
     check.fail("%s: '%s' and '%s' were evaluated for other users", where, names[1], names[2])
+  end
+end
+
+-- Raises where two evaluations are of rows of different lists.
+local function check_lists(names, a, b)
+  local p, q = rawget(a, "_lists"), rawget(b, "_lists")
+  if p and q and p ~= q and fingerprint.combined(p) ~= fingerprint.combined(q) then
+    check.fail("%s: '%s' and '%s' were evaluated on different lists", where, names[1], names[2])
   end
 end
 
@@ -103,6 +106,7 @@ local function check_data(systems, names, o)
       if e.count ~= f.count then check.fail("%s: '%s' has %d lists and '%s' has %d", where, first, f.count, name, e.count) end
       local data, other = system.data, systems[first].data
       if data and other and data ~= other then check.fail("%s: '%s' and '%s' were tested on different data", where, first, name) end
+      check_lists({ first, name }, f, e)
       if data and dataset.is(o.qrels) and data ~= fingerprint.of(o.qrels) then
         check.fail("%s: '%s' was tested on other data than qrels", where, name)
       end
@@ -260,7 +264,7 @@ local function test(comparison, metric, o)
 end
 
 ---@class mr.CompareSystems
----@field [string] string|mr.ScoredLists|mr.Run|mr.Evaluation|mr.Tensor  systems by name: the path of a run file or of a .csv of scores, what a reader gave, a run of mr.fit, an evaluation, or scores of the rows of qrels
+---@field [string] string|mr.ScoredLists|mr.Run|mr.Evaluation|mr.Tensor|mr.Model  systems by name: the path of a run file or a .csv of scores, what a reader gave, a run of mr.fit, an evaluation, scores of the rows of qrels, or a model of them
 ---@field systems? table<string, any>   more of them, with names that options have
 ---@field qrels? string|mr.Lists|mr.Dataset  judgments; not needed where all systems are evaluated already
 ---@field metrics? (string|mr.Metric)[]  default: those of the evaluations
@@ -309,86 +313,7 @@ function M.compare(options)
     end
     test(comparison, metric, o)
   end
-  return setmetatable(comparison, Comparison)
-end
-
--- One row for each system; `mark` shows letters.
-local function shown(self, mark)
-  local columns, rows = { "", "system" }, {}
-  for _, metric in ipairs(self.metrics) do columns[#columns + 1] = metric.name end
-  for i, name in ipairs(self.systems) do
-    rows[i] = { string.char(96 + i), name }
-    for _, metric in ipairs(self.metrics) do
-      local cell = self.cells[metric.name][name]
-      local letters = cell.better_than ~= "" and mark(cell.better_than) or ""
-      table.insert(rows[i], ("%.4f%s [%.4f, %.4f]"):format(cell.mean, letters, cell.low, cell.high))
-    end
-  end
-  return make_table{ columns = columns, rows = rows }
-end
-
----Everything by metric and system, numbers in full.
----@return mr.Table
-function Comparison:table()
-  local rows = {}
-  for _, metric in ipairs(self.metrics) do
-    for i, name in ipairs(self.systems) do
-      local cell = self.cells[metric.name][name]
-      rows[#rows + 1] = { metric.name, string.char(96 + i), name, cell.mean, cell.low, cell.high, cell.better_than, cell.n }
-    end
-  end
-  return make_table{ columns = { "metric", "letter", "system", "mean", "low", "high", "better than", "lists" }, rows = rows }
-end
-
----The tests of every two systems.
----@return mr.Table
-function Comparison:tests()
-  local rows = {}
-  for i, pair in ipairs(self.pairs) do
-    rows[i] = { pair.metric, pair.system, pair.other, pair.n, pair.difference, pair.p, pair.corrected }
-  end
-  return make_table{ columns = { "metric", "system", "other", "lists", "difference", "p", "p corrected" }, rows = rows,
-    formats = { difference = "%+.4f" } }
-end
-
----The same as comma separated values, one line per metric and system.
----@return string
-function Comparison:to_csv() return self:table():to_csv() end
-
----A row per system, a column per metric.
----@return string
-function Comparison:to_markdown() return shown(self, function(letters) return " " .. letters end):to_markdown() end
-
----The same in LaTeX (packages: booktabs), letters as superscripts.
----@return string
-function Comparison:to_latex()
-  local text = shown(self, function(letters) return "\1" .. letters .. "\2" end):to_latex()
-  return (text:gsub("\1(%l+)\2", "\\textsuperscript{%1}"))
-end
-
----Bars of the means with their intervals (half their length to either side), metrics side by side.
----@param options? mr.plot.Common
----@return mr.Figure
-function Comparison:plot(options)
-  local o = { ylabel = ("mean, %g %% interval"):format(100 * self.level), categories = {}, series = {} }
-  for name, value in pairs(options or {}) do o[name] = value end
-  for i, metric in ipairs(self.metrics) do o.categories[i] = metric.name end
-  for s, name in ipairs(self.systems) do
-    local means, errors = {}, {}
-    for i, metric in ipairs(self.metrics) do
-      local cell = self.cells[metric.name][name]
-      means[i], errors[i] = cell.mean, (cell.high - cell.low) / 2
-    end
-    o.series[s] = { name = name, values = means, errors = errors }
-  end
-  return require("moonrank.plot").bars(o)
-end
-
-function Comparison:__tostring()
-  local text = ("%s\n%d lists; a letter: significantly better than that system (paired permutation test, Holm, p < %g)"):format(
-    tostring(shown(self, function(letters) return " " .. letters end)), self.count, self.alpha)
-  for _, note in ipairs(self.notes) do text = text .. "\n" .. core.safe_text(note) end
-  return text
+  return comparison_of(comparison)
 end
 
 return M

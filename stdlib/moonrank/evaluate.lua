@@ -111,11 +111,13 @@ function M.measure(scores, lists, names, options) return M.measure_by(scores, li
 ---The same by metrics of `metrics_of`. `few`: relevant rows are few among many.
 function M.measure_by(scores, lists, metrics, few)
   local rankings = {}
-  return M.of_values(lists.count, metrics, function(each)
+  local result = M.of_values(lists.count, metrics, function(each)
     local key = each:ranking_key(few)
     rankings[key] = rankings[key] or each:ranking(scores, lists, few)
     return each:of_ranking(rankings[key], lists, each.empty)
   end)
+  result._lists = lists  -- what they are, for who compares
+  return result
 end
 
 ---An evaluation of what a function gives for each metric.

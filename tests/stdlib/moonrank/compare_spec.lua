@@ -206,6 +206,20 @@ it("evaluations of folds are pairs where the same was ranked, for the same users
   refuses("the rows of given lists", of(a), mr.evaluate(mr.ones(fold.test.lists.rows), fold.test.lists, { "rr" }))
 end)
 
+it("evaluations of other lists are refused, however many there are; models score the rows of qrels", function()
+  local function of(lists) return mr.evaluate(mr.ones(lists.rows), lists, { "ap" }) end
+  local fold = folds()[1]
+  equal(mr.compare{ a = of(judged(4)), b = of(judged(4)) }.count, 4)
+  raises(function() mr.compare{ a = of(judged(4)), b = of(mr.lists{ { 1, 0, 0, 0, 0, 0 }, { 1, 0, 0, 0, 0, 0 }, { 1, 0, 0, 0, 0, 0 },
+    { 0, 1, 0, 0, 0, 0 } }) } end, "'a' and 'b' were evaluated on different lists")
+  local run, popularity = fitted(fold, "ap", { "ap" }), mr.models.popularity{ fold = fold }
+  raises(function() mr.compare{ a = run, b = of(fold.valid.lists) } end, "different")
+  raises(function() mr.compare{ a = run, b = fold:evaluate(popularity, { "ap" }) } end, "test; candidates: all")
+  local c = mr.compare{ run = run, model = popularity, scores = mr.data.scored(popularity, fold.test), qrels = fold.test }
+  equal(c.values.ap.model:totable(), c.values.ap.scores:totable())
+  raises(function() mr.compare{ a = run, b = popularity } end, "'b' is a table, expected a path, scores (mr.data.scores, a")
+end)
+
 it("metrics under bounds compare by both", function()
   local lists = judged(10)
   local function of(name, metric) return mr.evaluate(scores_of(ranks[name]), lists, { metric }) end
