@@ -263,7 +263,7 @@ local function test(comparison, metric, o)
   end
 end
 
----@class mr.CompareSystems
+---@class mr.CompareOptions
 ---@field [string] string|mr.ScoredLists|mr.Run|mr.Evaluation|mr.Tensor|mr.Model  systems by name: the path of a run file or a .csv of scores, what a reader gave, a run of mr.fit, an evaluation, scores of the rows of qrels, or a model of them
 ---@field systems? table<string, any>   more of them, with names that options have
 ---@field qrels? string|mr.Lists|mr.Dataset  judgments; not needed where all systems are evaluated already
@@ -280,7 +280,7 @@ end
 ---corrected for their number by Holm's method. A letter names a system that this one is significantly better than. What files and scores are
 ---worth is measured as trec_eval does (mr.ScoredLists); beside runs of mr.fit, by the options that these have. How many queries a file lacks, or has
 ---beyond the judged ones, is said below the table (`notes`); one with no judged query, or no relevant document in any, is an error.
----@param options mr.CompareSystems
+---@param options mr.CompareOptions
 ---@return mr.Comparison
 ---Example:
 ---```lua

@@ -223,7 +223,7 @@ function Dataset:scaling()
   local variance = known:where((x - mean) ^ 2, 0):sum(1) * share
   -- by the range: rounding may make the variance of a constant other than 0
   local most, least = known:where(x, -math.huge):max(1), -(known:where(-x, -math.huge):max(1))
-  return { mean = mean, sd = most:gt(least):where(variance:sqrt(), 1) }
+  return record("scaling", { mean = mean, sd = most:gt(least):where(variance:sqrt(), 1) })
 end
 
 ---The same lists with features standardised to mean 0 and standard deviation 1, by the statistics of this dataset or of another (train's for

@@ -57,6 +57,7 @@ describe("completion", function()
   it("completes the options of a call, but for those that it has", function()
     with_global("mr", mr, function()
       test.equal(complete "mr.fit{ba", { "batch" })
+      test.equal(complete "mr.compare{ours = run, qr", { "qrels" })
       test.equal(complete "run = mr.fit{model = f{1, 2}, epochs = 3, ep", complete "ep")
       test.equal(complete "mr.fit{\n  pat", { "patience" })
       test.equal(complete "mr.optim.adam{beta", { "beta1", "beta2" })       -- a type that is written out
