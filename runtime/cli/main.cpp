@@ -116,6 +116,7 @@ int run_fresh(const Invocation& invocation, const std::string& name) {
   int status = 1;
   if (lua_pcall(L, 1, 1, 0) == LUA_OK) {
     status = static_cast<int>(lua_tointeger(L, -1));
+    if (!check_default_output(L) && status == 0) status = 1;
   } else {
     print_error(error_at_top(L));
   }

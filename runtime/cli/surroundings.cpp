@@ -14,6 +14,7 @@
 #include "runtime/bounds/sample_folder.h"
 #include "runtime/cli/run.h"
 #include "runtime/cluster/start_worker.h"
+#include "runtime/lua/lua.h"
 #include "runtime/tensor/device.h"
 
 namespace mr::cli {
@@ -60,6 +61,19 @@ void check_device(bool computes) {
 }
 
 }  // namespace
+
+bool check_default_output(lua_State* L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, "_IO_output");  // where Lua's own library keeps it
+  const auto* const stream = static_cast<luaL_Stream*>(luaL_testudata(L, -1, LUA_FILEHANDLE));
+  lua_pop(L, 1);
+  if (stream == nullptr || stream->closef == nullptr || stream->f == stdout) return true;
+  const bool failed = std::ferror(stream->f) != 0;
+  errno = 0;
+  if (std::fflush(stream->f) == 0 && !failed) return true;
+  const std::string why = errno != 0 ? std::string(": ") + std::strerror(errno) : "";
+  print_error("the file of io.output cannot be written" + why);
+  return false;
+}
 
 void watch_standard_streams() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {

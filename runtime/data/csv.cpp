@@ -87,6 +87,21 @@ size_t find_column(const CsvRecord& first, const std::string& name, bool header)
   return is_number && number >= 1 && number <= first.fields.size() ? number - 1 : no_column;
 }
 
+namespace {
+
+constexpr size_t most_shown = 12;
+
+std::string columns_text(const CsvRecord& first) {
+  const size_t count = first.fields.size();
+  std::string found = count == 1 ? "the column " : "the columns ";
+  for (size_t i = 0; i < std::min(count, most_shown); ++i) found += (i == 0 ? "" : ", ") + quoted(first.fields[i]);
+  return count <= most_shown ? found : found + " and " + std::to_string(count - most_shown) + " more";
+}
+
+std::string delimiter_text(char delimiter) { return delimiter == '\t' ? "'\\t'" : quoted({&delimiter, 1}); }
+
+}  // namespace
+
 size_t column_of(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header) {
   const size_t column = find_column(first, name, header);
   if (column != no_column) return column;
@@ -95,10 +110,9 @@ size_t column_of(const CsvReader& file, const CsvRecord& first, const std::strin
                      "found " + std::to_string(first.fields.size()) +
                          " columns and no header, expected a column number, got " + quoted(name));
   }
-  std::string found;
-  for (const std::string& field : first.fields) found += (found.empty() ? "" : ", ") + field;
   throw ParseError(file.path(), first.line, 1,
-                   "found the columns " + quoted(found) + ", expected one named " + quoted(name));
+                   "found " + columns_text(first) + " (delimiter " + delimiter_text(file.delimiter()) +
+                       "), expected one named " + quoted(name));
 }
 
 void check_width(const CsvReader& file, const CsvRecord& record, size_t width) {

@@ -23,6 +23,7 @@ class CsvReader {
   /// The next record into `record`, whose memory is used again; false at the end. Empty lines are passed over.
   bool next(CsvRecord& record);
   const std::string& path() const { return path_; }
+  char delimiter() const { return delimiter_; }
 
  private:
   void field(CsvRecord& record);

@@ -66,14 +66,21 @@ void mark(Parts& part_of, const std::vector<int64_t>& order, int64_t test, int64
 template <class Sort>
 void by_count(const Positives& p, const FoldOptions& o, Division& out, const Sort& sort) {
   const int64_t valid = o.valid > 0 ? o.n : 0;
+  int64_t most = 0;
   each_user(p, [&](int64_t user, std::vector<int64_t>& own) {
-    if (static_cast<int64_t>(own.size()) <= o.n + valid) {
+    const auto count = static_cast<int64_t>(own.size());
+    most = std::max(most, count);
+    if (o.n >= count - valid) {  // a sum may overflow
       ++out.whole_users;
       return;
     }
     sort(user, own);
     mark(out.part_of, own, o.n, valid);
   });
+  if (out.whole_users < static_cast<int64_t>(p.users.size())) return;
+  throw std::invalid_argument("n is " + std::to_string(o.n) + " for test" +
+                              (valid > 0 ? " and as many for validation" : "") +
+                              ", and no user has more items than that: the longest list has " + std::to_string(most));
 }
 
 void by_last(const Positives& p, const FoldOptions& o, Division& out) {

@@ -78,7 +78,10 @@ int raise(lua_State* L, const OpRow& row, const Failure& failure) {
   if (failure.kind == Failure::other && std::strcmp(failure.text, "interrupted") == 0) return raise_interrupted(L);
   push_script_position(L);
   const Entry entry = entry_of(L);
-  const char* const function = entry.found && entry.frame.name != nullptr ? entry.frame.name : row.name;
+  // a field of an object of the library ("index") says less than the function of the core behind it
+  const bool is_field = entry.found && !entry.direct && std::strcmp(entry.frame.namewhat, "metamethod") == 0;
+  const bool is_named = entry.found && entry.frame.name != nullptr && !is_field;
+  const char* const function = is_named ? entry.frame.name : row.name;
   int argument = failure.argument;
   char name[64] = "";
   if (failure.kind == Failure::value && argument == 0 && std::strchr(failure.text, '\x1f') != nullptr) {

@@ -1,4 +1,6 @@
 // Other shapes, parts and rows of tensors.
+#include <algorithm>
+
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
@@ -9,7 +11,22 @@
 namespace mr {
 namespace {
 
-Tensor reshape_of(const Tensor& x, const std::vector<int64_t>& sizes) {
+/// One size may be -1: what the others leave for it.
+Tensor reshape_of(const Tensor& x, std::vector<int64_t> sizes) {
+  const auto open = std::find(sizes.begin(), sizes.end(), -1);
+  if (open != sizes.end()) {
+    if (std::find(open + 1, sizes.end(), -1) != sizes.end()) throw ArgumentError("sizes", "two of them are -1");
+    *open = 1;
+    Shape others;
+    for (const int64_t n : sizes) others.append(n);
+    const int64_t known = others.entries();
+    if (known == 0 || x.entries() % known != 0) {
+      throw ArgumentError("sizes", "nothing fits for -1: the others have " + std::to_string(known) +
+                                       " entries, the tensor of shape " + x.shape().text() + " has " +
+                                       std::to_string(x.entries()));
+    }
+    *open = x.entries() / known;
+  }
   Shape shape;
   for (const int64_t n : sizes) shape.append(n);
   return ops::reshape(x, shape);

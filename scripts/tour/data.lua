@@ -9,7 +9,7 @@ local function made_up()
   local user, item, value = ratings.user:totable(), ratings.item:totable(), ratings.value:totable()
   local time, rows = (mr.uniform({ ratings.rows }, { seed = 2, dtype = "float64" }) * 1e8):totable(), {}
   for i = 1, ratings.rows do
-    if value[i] >= 4 then rows[#rows + 1] = { "reader " .. user[i], "book " .. item[i], 1600000000 + math.floor(time[i]) } end
+    if value[i] >= 4 then rows[#rows + 1] = { "reader-" .. user[i], "book-" .. item[i], 1600000000 + math.floor(time[i]) } end
   end
   local path = "results/tour/interactions.csv"
   core.make_folder(path)

@@ -153,6 +153,17 @@ function M.choice(where, name, value, choices)
   M.unknown(("%s of %s"):format(name, where), value, { table.unpack(choices) })
 end
 
+-- The field or method of an instance whose name is nearest.
+local function nearest_field(self, class, key)
+  local known = {}
+  for _, fields in ipairs{ self, class } do
+    for name in next, fields do
+      if type(name) == "string" and not name:match "^_" then known[#known + 1] = name:gsub("^get_", "") end
+    end
+  end
+  return M.nearest(key, known)
+end
+
 ---A class of the standard library: methods in `M`, instances by `setmetatable(t, M)`; an unknown field of an instance is an error.
 function M.class(name)
   local class = { __name = name }
@@ -161,7 +172,8 @@ function M.class(name)
     if found ~= nil then return found end
     local getter = rawget(class, "get_" .. tostring(key))
     if getter then return getter(self) end
-    M.fail("%s has no field '%s'", name, tostring(key))
+    local near = nearest_field(self, class, key)
+    M.fail("%s has no field '%s'%s", name, tostring(key), near and (", did you mean '%s'?"):format(near) or "")
   end
   return class
 end

@@ -1,12 +1,12 @@
 -- Systems side by side, list by list: what they score, how sure that is, and which of their differences are more than chance.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local comparison_of = require("moonrank.compare.comparison").new
 local dataset = require "moonrank.data.dataset"
 local evaluate = require "moonrank.evaluate"
 local fingerprint = require "moonrank.data.fingerprint"
 local retrieved = require "moonrank.data.retrieved"
 local scored = require "moonrank.data.scored"
-local make_table = require("moonrank.table").new
 
 local M = {}
 
@@ -14,18 +14,6 @@ local where = "mr.compare"
 local none = check.none
 local defaults = { qrels = none, metrics = none, systems = {}, missing = "skip", relevant = 1, alpha = 0.05, level = 0.95, samples = 10000,
   orders = 10000, seed = 1 }
-
----@class mr.Comparison
----@field systems string[]   in the order of their letters, a for the first
----@field metrics mr.Metric[]
----@field count integer      lists
----@field queries string[]?  their names, where they have any
----@field values table<string, table<string, mr.Tensor>>  by metric and system: one value per list, NaN where it is left out
----@field cells table<string, table<string, { mean: number, low: number, high: number, n: integer, better_than: string }>>  by metric and system
----@field pairs { metric: string, system: string, other: string, difference: number, p: number, corrected: number, n: integer }[]
----@field alpha number
----@field level number
-local Comparison = check.class("mr.Comparison")
 
 -- The options, and the systems by name: all other fields, and those of the field `systems`.
 local function divided(options)
@@ -60,6 +48,9 @@ local function system_of(name, value, o)
   end
   if type(value) == "string" then return { scores = read(value) } end
   if scored.is(value) then return { scores = value } end
+  if dataset.is(o.qrels) and type(value) == "table" and (getmetatable(value) or {}).__call then
+    return { scores = require("moonrank.data").scored(value, o.qrels, { name = name }) }
+  end
   if evaluate.is(value) then return { evaluation = value, data = rawget(value, "data") or nil } end
   if check.is_tensor(value) then
     if o.qrels == nil or type(o.qrels) == "string" then
@@ -74,19 +65,32 @@ local function system_of(name, value, o)
     return { evaluation = value.test, data = rawget(value.test, "data") or value.data.test }
   end
   local near = check.nearest(name, check.names(defaults))
-  check.fail("%s: '%s' is a %s, expected a path, scores (mr.data.scores, a tensor), a run of mr.fit or an evaluation%s", where, name,
-    type(value), near and (", or the option '%s'"):format(near) or "")
+  check.fail("%s: '%s' is a %s, expected a path, scores (mr.data.scores, a tensor), a model, a run of mr.fit or an evaluation%s", where,
+    name, type(value), near and (", or the option '%s'"):format(near) or "")
+end
+
+-- What an evaluation ranked.
+local function ranked(evaluation)
+  local candidates = rawget(evaluation, "candidates")
+  return candidates and ("%s; %s"):format(rawget(evaluation, "part"), candidates) or "the rows of given lists"
 end
 
 -- Raises where two evaluations ranked other things, or for other users: their lists are no pairs.
 local function check_ranked(names, a, b)
-  for _, field in ipairs{ "part", "candidates" } do
-    local x, y = rawget(a, field) or "the rows of given lists", rawget(b, field) or "the rows of given lists"
-    if x ~= y then check.fail("%s: '%s' and '%s' ranked different things:\n  %s\n  %s", where, names[1], names[2], x, y) end
+  if ranked(a) ~= ranked(b) then
+    check.fail("%s: '%s' and '%s' ranked different things:\n  %s\n  %s", where, names[1], names[2], ranked(a), ranked(b))
   end
   local x, y = rawget(a, "users"), rawget(b, "users")
   if x and y and (#x ~= #y or x:double():eq(y:double()):sum():item() < #x) then
     check.fail("%s: '%s' and '%s' were evaluated for other users", where, names[1], names[2])
+  end
+end
+
+-- Raises where two evaluations are of rows of different lists.
+local function check_lists(names, a, b)
+  local p, q = rawget(a, "_lists"), rawget(b, "_lists")
+  if p and q and p ~= q and fingerprint.combined(p) ~= fingerprint.combined(q) then
+    check.fail("%s: '%s' and '%s' were evaluated on different lists", where, names[1], names[2])
   end
 end
 
@@ -102,6 +106,7 @@ local function check_data(systems, names, o)
       if e.count ~= f.count then check.fail("%s: '%s' has %d lists and '%s' has %d", where, first, f.count, name, e.count) end
       local data, other = system.data, systems[first].data
       if data and other and data ~= other then check.fail("%s: '%s' and '%s' were tested on different data", where, first, name) end
+      check_lists({ first, name }, f, e)
       if data and dataset.is(o.qrels) and data ~= fingerprint.of(o.qrels) then
         check.fail("%s: '%s' was tested on other data than qrels", where, name)
       end
@@ -154,20 +159,60 @@ local function metrics_of(o, systems, names, first)
   return metrics
 end
 
+-- A system as messages call it.
+local function called(name, scores) return ("'%s'%s"):format(name, scores.name ~= "scores" and (" (%s)"):format(scores.name) or "") end
+
+-- What the queries of a run and of the qrels do not share, and what becomes of it.
+local function note_of(name, coverage, judged, missing)
+  local parts = {}
+  if coverage.missing > 0 then
+    parts[1] = ("lacks %d of the %d judged queries, which %s"):format(coverage.missing, judged,
+      missing == "zero" and "count 0" or "are left out for all")
+  end
+  if coverage.unknown > 0 then
+    parts[#parts + 1] = ("has %d queries that are not judged, which do not count"):format(coverage.unknown)
+  end
+  return #parts > 0 and ("'%s' %s"):format(name, table.concat(parts, "; ")) or nil
+end
+
+-- The queries that count, of runs of which each has judged ones; and notes about the others.
+local function queries_of(o, systems, names, judgments)
+  local runs, notes = {}, {}
+  for _, name in ipairs(names) do
+    local run = systems[name].scores
+    if run then
+      runs[#runs + 1] = run
+      local coverage = retrieved.coverage(where, run, judgments, called(name, run))
+      notes[#notes + 1] = note_of(name, coverage, judgments.count, o.missing)
+    end
+  end
+  return retrieved.queries(runs, judgments, o.missing), notes
+end
+
+-- The metrics of a run; relevant documents that it has none of in any query are those of other data.
+local function evaluated(o, name, run, judgments, queries, metrics)
+  local found, relevant = retrieved.evaluate(where, called(name, run), run, judgments, queries, metrics, o.relevant)
+  if relevant == 0 then
+    check.fail("%s: %s has no relevant document in any of the %d queries, though some that are judged: is it of other data, "
+      .. "or of another part?", where, called(name, run), #queries)
+  end
+  return found
+end
+
 -- Values by metric and system, of the lists that count.
 local function values_of(o, systems, names, metrics, first)
-  local runs, values = {}, {}
+  local values, only_evaluations = {}, true
   for _, metric in ipairs(metrics) do values[metric.name] = {} end
-  for _, name in ipairs(names) do runs[#runs + 1] = systems[name].scores end
+  for _, name in ipairs(names) do only_evaluations = only_evaluations and not systems[name].scores end
   local e = first and systems[first].evaluation
-  if #runs == 0 then
+  if only_evaluations then
     for _, name in ipairs(names) do
       for _, metric in ipairs(metrics) do values[metric.name][name] = systems[name].evaluation[metric.name] end
     end
-    return values, e.count, rawget(e, "ids")
+    return values, {}, e.count, rawget(e, "ids")
   end
   local judgments = scored.judgments(where, o.qrels)
-  local queries = retrieved.queries(runs, judgments, o.missing)
+  local queries, notes = queries_of(o, systems, names, judgments)
   local place = {}
   if e then
     local ids = rawget(e, "ids") or type(o.qrels) ~= "string" and judgments.ids
@@ -183,13 +228,13 @@ local function values_of(o, systems, names, metrics, first)
   for i, id in ipairs(queries) do index[i] = place[id] end
   for _, name in ipairs(names) do
     local measured = systems[name].evaluation
-    local found = measured or retrieved.evaluate(systems[name].scores, judgments, queries, metrics)
+    local found = measured or evaluated(o, name, systems[name].scores, judgments, queries, metrics)
     for _, metric in ipairs(metrics) do
       local of_lists = found[metric.name]
       values[metric.name][name] = measured and of_lists:to("cpu"):rows(core.tensor(index, "int64", "cpu")) or of_lists
     end
   end
-  return values, #queries, queries
+  return values, notes, #queries, queries
 end
 
 -- Tests of every two systems, corrected together; letters of the worse ones go to the better one.
@@ -218,8 +263,8 @@ local function test(comparison, metric, o)
   end
 end
 
----@class mr.CompareSystems
----@field [string] string|mr.ScoredLists|mr.Run|mr.Evaluation|mr.Tensor  systems by name: the path of a run file or of a .csv of scores, what a reader gave, a run of mr.fit, an evaluation, or scores of the rows of qrels
+---@class mr.CompareOptions
+---@field [string] string|mr.ScoredLists|mr.Run|mr.Evaluation|mr.Tensor|mr.Model  systems by name: the path of a run file or a .csv of scores, what a reader gave, a run of mr.fit, an evaluation, scores of the rows of qrels, or a model of them
 ---@field systems? table<string, any>   more of them, with names that options have
 ---@field qrels? string|mr.Lists|mr.Dataset  judgments; not needed where all systems are evaluated already
 ---@field metrics? (string|mr.Metric)[]  default: those of the evaluations
@@ -233,8 +278,9 @@ end
 
 ---Compares systems list by list: means with bootstrap intervals (percentiles), and by each metric a paired permutation test of every two systems,
 ---corrected for their number by Holm's method. A letter names a system that this one is significantly better than. What files and scores are
----worth is measured as trec_eval does (mr.ScoredLists); beside runs of mr.fit, by the options that these have.
----@param options mr.CompareSystems
+---worth is measured as trec_eval does (mr.ScoredLists); beside runs of mr.fit, by the options that these have. How many queries a file lacks, or has
+---beyond the judged ones, is said below the table (`notes`); one with no judged query, or no relevant document in any, is an error.
+---@param options mr.CompareOptions
 ---@return mr.Comparison
 ---Example:
 ---```lua
@@ -254,9 +300,9 @@ function M.compare(options)
   if #names < 2 or #names > 26 then check.fail("%s: %d systems, expected 2 to 26", where, #names) end
   local first = check_data(systems, names, o)
   local metrics = metrics_of(o, systems, names, first)
-  local values, count, queries = values_of(o, systems, names, metrics, first)
+  local values, notes, count, queries = values_of(o, systems, names, metrics, first)
   local comparison = { systems = names, metrics = metrics, count = count, queries = queries or false, values = values, cells = {},
-    pairs = {}, alpha = o.alpha, level = o.level }
+    pairs = {}, notes = notes, alpha = o.alpha, level = o.level }
   local stats = require "moonrank.stats"
   for _, metric in ipairs(metrics) do
     local cells = {}
@@ -267,84 +313,7 @@ function M.compare(options)
     end
     test(comparison, metric, o)
   end
-  return setmetatable(comparison, Comparison)
-end
-
--- One row for each system; `mark` shows letters.
-local function shown(self, mark)
-  local columns, rows = { "", "system" }, {}
-  for _, metric in ipairs(self.metrics) do columns[#columns + 1] = metric.name end
-  for i, name in ipairs(self.systems) do
-    rows[i] = { string.char(96 + i), name }
-    for _, metric in ipairs(self.metrics) do
-      local cell = self.cells[metric.name][name]
-      local letters = cell.better_than ~= "" and mark(cell.better_than) or ""
-      table.insert(rows[i], ("%.4f%s [%.4f, %.4f]"):format(cell.mean, letters, cell.low, cell.high))
-    end
-  end
-  return make_table{ columns = columns, rows = rows }
-end
-
----Everything by metric and system, numbers in full.
----@return mr.Table
-function Comparison:table()
-  local rows = {}
-  for _, metric in ipairs(self.metrics) do
-    for i, name in ipairs(self.systems) do
-      local cell = self.cells[metric.name][name]
-      rows[#rows + 1] = { metric.name, string.char(96 + i), name, cell.mean, cell.low, cell.high, cell.better_than, cell.n }
-    end
-  end
-  return make_table{ columns = { "metric", "letter", "system", "mean", "low", "high", "better than", "lists" }, rows = rows }
-end
-
----The tests of every two systems.
----@return mr.Table
-function Comparison:tests()
-  local rows = {}
-  for i, pair in ipairs(self.pairs) do
-    rows[i] = { pair.metric, pair.system, pair.other, pair.n, pair.difference, pair.p, pair.corrected }
-  end
-  return make_table{ columns = { "metric", "system", "other", "lists", "difference", "p", "p corrected" }, rows = rows,
-    formats = { difference = "%+.4f" } }
-end
-
----The same as comma separated values, one line per metric and system.
----@return string
-function Comparison:to_csv() return self:table():to_csv() end
-
----A row per system, a column per metric.
----@return string
-function Comparison:to_markdown() return shown(self, function(letters) return " " .. letters end):to_markdown() end
-
----The same in LaTeX (packages: booktabs), letters as superscripts.
----@return string
-function Comparison:to_latex()
-  local text = shown(self, function(letters) return "\1" .. letters .. "\2" end):to_latex()
-  return (text:gsub("\1(%l+)\2", "\\textsuperscript{%1}"))
-end
-
----Bars of the means with their intervals (half their length to either side), metrics side by side.
----@param options? mr.plot.Common
----@return mr.Figure
-function Comparison:plot(options)
-  local o = { ylabel = ("mean, %g %% interval"):format(100 * self.level), categories = {}, series = {} }
-  for name, value in pairs(options or {}) do o[name] = value end
-  for i, metric in ipairs(self.metrics) do o.categories[i] = metric.name end
-  for s, name in ipairs(self.systems) do
-    local means, errors = {}, {}
-    for i, metric in ipairs(self.metrics) do
-      local cell = self.cells[metric.name][name]
-      means[i], errors[i] = cell.mean, (cell.high - cell.low) / 2
-    end
-    o.series[s] = { name = name, values = means, errors = errors }
-  end
-  return require("moonrank.plot").bars(o)
-end
-
-function Comparison:__tostring()
-  return ("%s\n%d lists; a letter: significantly better than that system (paired permutation test, Holm, p < %g)"):format(
-    tostring(shown(self, function(letters) return " " .. letters end)), self.count, self.alpha)
+  return comparison_of(comparison)
 end
 
 return M

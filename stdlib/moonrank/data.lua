@@ -21,6 +21,21 @@ local function file_in(path, own, name)
   check.fail("%s: no %s or %s.gz in this folder or in its %s", path, name, name, own)
 end
 
+-- What a reader of the core returns; where the file has no column of a name, the error says which options name others.
+local function read_columns(hint, read, ...)
+  local results = table.pack(pcall(read, ...))
+  if results[1] then return table.unpack(results, 2, results.n) end
+  local message = results[2]
+  if type(message) == "string" and (message:find ", expected one named '" or message:find ", expected a column number, ") then
+    message = ("%s; %s"):format(message, hint)
+  end
+  error(message, 0)
+end
+
+local function columns_hint(example)
+  return ('where the file is made otherwise, say so: columns = {%s}, delimiter = "\\t", header = false'):format(example)
+end
+
 ---MovieLens: `ratings.csv` (userId, movieId, rating, and timestamp where it has one), plain or .gz, the file itself or the folder that contains it (or contains it in its
 ---subfolder ml-latest-small). Users and movies are numbered from 1 in the order of their ids; `:titles()` gives the movies' names by number.
 ---@param path? string  default: ml-latest-small, in MOONRANK_DATA, ../shared/data or the user's data folder
@@ -28,8 +43,8 @@ end
 function M.movielens(path)
   local name = (path == nil or path == "movielens") and "ml-latest-small" or path
   local file, folder = file_in(find.path(name, "`moonrank data get movielens` fetches it"), "ml-latest-small", "ratings.csv")
-  local read = ratings.new("MovieLens", core.read_ratings({ file }, "userId", "movieId", "rating", true, "timestamp", false,
-    true, ",", "error"))
+  local read = ratings.new("MovieLens", read_columns("mr.data.interactions reads tables with other columns", core.read_ratings, { file },
+    "userId", "movieId", "rating", true, "timestamp", false, true, ",", "error"))
   function read:titles()
     local movies = find.file(folder, { "movies.csv" })
     if not movies then check.fail("%s: no movies.csv beside the ratings", folder) end
@@ -97,8 +112,8 @@ function M.interactions(path, options)
     return tostring(given)
   end
   local files = interaction_files(path)
-  local read = core.read_ratings(files, column "user", column "item", column "rating", columns.rating ~= nil, column "timestamp",
-    columns.timestamp ~= nil, o.header, o.delimiter, o.duplicates)
+  local read = read_columns(columns_hint 'user = "uid", item = 2', core.read_ratings, files, column "user", column "item", column "rating",
+    columns.rating ~= nil, column "timestamp", columns.timestamp ~= nil, o.header, o.delimiter, o.duplicates)
   return ratings.new(type(path) == "string" and path or table.concat(files, ", "), read)
 end
 
@@ -220,7 +235,8 @@ function M.scores(path, options)
     end
     columns[name] = tostring(column)
   end
-  local lists, scores = core.read_scores(find.path(path), columns.qid, columns.docid, columns.score, o.header, o.delimiter)
+  local lists, scores = read_columns(columns_hint 'qid = "query", docid = 2', core.read_scores, find.path(path), columns.qid,
+    columns.docid, columns.score, o.header, o.delimiter)
   return scored.new(lists, scores, path)
 end
 
@@ -238,8 +254,8 @@ end
 ---@return mr.Lists
 function M.trec_qrels(path) return core.read_trec_qrels(find.path(path)) end
 
----Scores of the rows of a dataset or of lists, to be written as a run file, or compared. Lists and rows without names are called by their users
----and items, or by their numbers.
+---Scores of the rows of a dataset or of lists, to be written as a run file, or compared. Lists and rows without names are called as the file of
+---the ratings calls users and items, or by their numbers.
 ---@param scores mr.Tensor|mr.Model  [rows], or the model that makes them
 ---@param set mr.Dataset|mr.Lists
 ---@param options? { name?: string }
@@ -263,6 +279,10 @@ end
 function M.synthetic(options)
   local kind = options and options.kind or "ratings"
   check.choice("mr.data.synthetic", "kind", kind, { "ratings", "queries" })
+  local noise = options and options.noise
+  if type(noise) == "number" and not (noise >= 0 and noise < math.huge) then
+    check.fail("mr.data.synthetic: noise is %s, expected a number of at least 0", tostring(noise))
+  end
   if kind == "ratings" then
     local o = check.options("mr.data.synthetic", options,
       { kind = kind, users = 400, items = 4000, factors = 8, mean_activity = 120, noise = 0.7, seed = 1 })

@@ -22,15 +22,8 @@ local M = {}
 ---@field part string|false                and the part of the fold, "test" or "valid"
 ---@field data string|false                and the fingerprint of this part
 local Evaluation = {}
--- What a table has under our name of a metric, where others call it otherwise: "map" is "ap".
-local function by_our_name(t, name)
-  return type(name) == "string" and rawget(t, metric.our_name(name)) or nil
-end
-
-local by_any_name = { __index = by_our_name }
-
 Evaluation.__index = function(self, name)
-  local own = rawget(Evaluation, name) or by_our_name(self, name)
+  local own = rawget(Evaluation, name) or rawget(self, metric.our_name(name))
   if own ~= nil then return own end
   check.unknown("metric in this evaluation", name, { table.unpack(self.names) })
 end
@@ -147,11 +140,13 @@ function M.measure(scores, lists, names, options) return M.measure_by(scores, li
 function M.measure_by(scores, lists, metrics, few)
   local _ <close> = phase.begin("evaluation", true)
   local rankings = {}
-  return M.of_values(lists.count, metrics, function(each)
+  local result = M.of_values(lists.count, metrics, function(each)
     local key = each:ranking_key(few)
     rankings[key] = rankings[key] or each:ranking(scores, lists, few)
     return each:of_ranking(rankings[key], lists, each.empty)
   end)
+  result._lists = lists  -- what they are, for who compares
+  return result
 end
 
 ---An evaluation of what a function gives for each metric.
@@ -162,7 +157,7 @@ end
 function M.of_values(count, metrics, values_of)
   local result = { count = count, names = {}, metrics = metrics, candidates = false, users = false, part = false, data = false,
     ids = false }
-  for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = setmetatable({}, by_any_name) end
+  for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = metric.by_any_name{} end
   for i, each in ipairs(metrics) do add_column(result, each, values_of(each, i)) end
   return setmetatable(result, Evaluation)
 end

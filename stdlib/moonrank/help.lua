@@ -7,6 +7,7 @@ local docs = require "moonrank.help.docs"
 local entries = require "moonrank.help.entries"
 local search = require "moonrank.help.search"
 local texts = require "moonrank.manual.texts"
+local topics = require "moonrank.help.topic"
 local M = {}
 
 local first_sentence = entries.first_sentence
@@ -200,28 +201,52 @@ local function searched(topic, all)
   return message .. (near and "" or ".") .. " Found in:\n\n" .. search.written(hits)
 end
 
----The documentation of everything that a name means: functions, classes, methods, bounds, metrics and recipes. Where nothing has the
----name, a list of what has its words in a name, an option or the text, the best first.
----@param topic string   `ndcg`, `metrics.ndcg`, `mr.Tensor:sum`, `minmax`, `learning rate`
----@return string        raises where nothing has these words, and offers the nearest name
----Example: `(require "moonrank.help".about("mr.has_cuda"):match "^[^\n]*")   --> mr.has_cuda()`
-function M.about(topic)
-  local all, root = entries.all()
-  local _ = root.bounds  -- fills the registry
-  if topic == "mr" or topic == "moonrank" then return written_root(root) end
-  local of_metric = metrics.written(topic:match "[^.]+$")
+-- What is called so: classes, functions, methods, bounds, metrics, recipes. Of a metric with parameters, "ndcg@10", only what measures it.
+local function named(topic, all)
+  local of_metric, base = metrics.written(require("moonrank.data.retrieved").own_name(topic))
+  local measuring = base and "mr.metrics." .. base
   local parts, class = {}, topic:match "^mr%." and topic or "mr." .. topic
   if class:match "^mr%.%u" or docs.class(class) then add(parts, written_class(class, all)) end
   for _, entry in ipairs(all) do
     -- a metric without words of its own has those of the registry
     local wordless = of_metric and type(entry.value) == "function" and not docs.item(entry.value)
-    if means(entry.path, topic) and not wordless then add(parts, written(entry)) end
+    local is_meant = means(entry.path, topic) or entry.path == measuring
+    if is_meant and not wordless then add(parts, written(entry)) end
   end
   add(parts, bounds.written(topic))
   add(parts, of_metric)
   local recipe = texts.recipe(topic)
   if recipe then add(parts, ("recipe %q\n\n%s"):format(topic, recipe.source:gsub("\n*$", ""))) end
-  if #parts == 0 then return searched(topic, all) end
+  if topic:match "^%l+$" and topics.class(topic) then add(parts, written_class(topics.class(topic), all)) end  -- fold, run
+  return parts
+end
+
+-- What a name means as scripts write it: with calls and indices, after the variable that has the value.
+local function meant(topic, all)
+  local plain = topics.plain(topic)
+  if plain == "" or plain:find "%s" then return {} end
+  local parts = plain ~= topic and named(plain, all) or {}
+  if #parts > 0 then return parts end
+  local member = topics.member(plain, all)
+  if member then return { member.entry and written(member.entry) or topics.written(member) } end
+  local last = plain:match "^[%a_][%w_]*[.:]([%w_]+)$"  -- a variable of the script's own, x.grad, or what is a method here, mr.relu
+  return last and named(last, all) or {}
+end
+
+---The documentation of everything that a name means: functions, classes, methods, fields, options, bounds and metrics, as scripts write them, too;
+---and recipes. Where nothing has the name, a list of what has its words in a name, an option or the text, the best first.
+---@param topic string   `ndcg`, `metrics.ndcg`, `ndcg@10`, `mr.Tensor:sum`, `fold.train`, `fit.patience`, `minmax`, `learning rate`
+---@return string        raises where nothing has these words, and offers the nearest name
+---Example: `(require "moonrank.help".about("mr.has_cuda"):match "^[^\n]*")   --> mr.has_cuda()`
+---Example: `(require "moonrank.help".about("fold:evaluate{}"):match "^[^\n]*")   --> mr.Fold:evaluate(model, metrics, options)`
+function M.about(topic)
+  local all, root = entries.all()
+  local _ = root.bounds  -- fills the registry
+  if topic == "mr" or topic == "moonrank" then return written_root(root) end
+  local parts = named(topic, all)
+  if #parts == 0 then parts = meant(topic, all) end
+  local plain = topics.plain(topic)
+  if #parts == 0 then return searched(plain ~= "" and plain or topic, all) end
   return table.concat(parts, "\n\n" .. ("-"):rep(40) .. "\n\n")
 end
 

@@ -38,11 +38,19 @@ function M.names()
   return names
 end
 
+-- What to write instead of a function that other libraries have beside their tensors: methods here, and other names.
+local function instead_of(name)
+  local class = require("moonrank.core").classes["mr.Tensor"]
+  return class.methods[name] and ("x:%s(...)"):format(name) or require "moonrank.other_names"[name]
+end
+
 return setmetatable(M, {
   __index = function(self, name)
     local load_it = loaders[name]
     if not load_it then
       local check = require "moonrank.check"
+      local instead = instead_of(name)
+      if instead then check.fail("no field of moonrank '%s'; write %s", name, instead) end
       check.unknown("field of moonrank", name, self.names())
     end
     local value = load_it()

@@ -83,10 +83,11 @@ function Optimizer:_resume(names, tensors)
 end
 
 ---Writes what it remembers of its parameters (means, counts of steps, steps put off) to a safetensors file, whole or not at all; the parameters
----themselves are the model's. An existing file is replaced where it is an optimizer's, too; any other is an error and is not changed.
+---themselves are the model's. An existing file is replaced where it is an optimizer's, too; any other is an error and is not changed. Its folder is made.
 ---@param path string
 function Optimizer:save(path)
   local names, tensors = self:_numbers()
+  core.make_folder(path)
   core.save_tensors(path, "moonrank optimizer 1", names, tensors, { "kind" }, { self.name })
 end
 

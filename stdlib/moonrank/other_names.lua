@@ -3,12 +3,16 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 
 local instead = {
-  view = "x:reshape(...)", unsqueeze = "x:reshape(...)", squeeze = "x:reshape(...)", flatten = "x:reshape(x:numel())",
+  view = "x:reshape(...)", unsqueeze = "x:reshape(...)", squeeze = "x:reshape(...)", flatten = "x:reshape(-1)",
   permute = "x:transpose(dim, other)", T = "x:t()", mm = "x:matmul(other)", bmm = "x:matmul(other)", dot = "x:matmul(other)",
   index_select = "x:rows(index)", scatter = "x:scatter_add(dim, index, values)", tolist = "x:totable()", numpy = "x:totable()",
   cpu = 'x:to("cpu")', cuda = 'x:to("cuda")', int = "x:long()", ndim = "x.dims", dim = "x.dims", nelement = "x:numel()",
   requires_grad_ = "x:requires_grad()", zero_ = "x:zero_grad() for gradients", norm = "(x * x):sum():sqrt()", mul = "x * y", add = "x + y",
   sub = "x - y", div = "x / y", pow = "x ^ y", neg = "-x", clone = "x itself: entries of a tensor do not change",
+  cat = "mr.cat({x, y}, dim)", concat = "mr.cat({x, y}, dim)", stack = "mr.stack({x, y}, dim)", masked_fill = "mask:where(value, x)",
+  split = "x:narrow(dim, first, count)", chunk = "x:narrow(dim, first, count)", argsort = "select(2, x:sort(dim))",
+  expand = "nothing: operations broadcast sizes of 1", repeat_interleave = "lists:spread(x) for rows of lists",
+  array = "mr.tensor(values)", from_numpy = "mr.tensor(values)", concatenate = "mr.cat({x, y}, dim)",
 }
 
 local class = core.classes["mr.Tensor"]

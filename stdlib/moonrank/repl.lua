@@ -101,6 +101,20 @@ end
 ---@return boolean
 function M.is_leaving() return leaving end
 
+-- What `?topic` asks for: the value of a name, or, of a field or method of a value with a class, the field's name there.
+local function asked(topic)
+  if topic == "" then return nil end
+  local value_of = require("moonrank.completion").value_of
+  local value = topic:match "^[%a_][%w_.]*$" and value_of(topic)
+  local kind = type(value)
+  if kind == "table" or kind == "function" or kind == "userdata" then return value end
+  local owner, member = topic:match "^([%a_][%w_.]*)([.:][%a_][%w_]*)$"
+  local meta = owner and debug.getmetatable(value_of(owner))
+  local class = type(meta) == "table" and rawget(meta, "__name")
+  if class then return class .. member end
+  return value or topic
+end
+
 ---What was typed, as a function: an expression, statements, or `?name`. nil and the message where it is none of these.
 ---@param text string
 ---@return function?
@@ -111,9 +125,7 @@ function M.chunk(text)
   local topic = text:match "^%s*%?%s*(.-)%s*$"
   if not topic then return session.compile(text) end
   return function()
-    local value = topic:match "^[%a_][%w_.]*$" and require("moonrank.completion").value_of(topic)
-    if value == nil and topic ~= "" then value = topic end
-    require("moonrank.help").help(value)
+    require("moonrank.help").help(asked(topic))
   end
 end
 

@@ -172,7 +172,7 @@ function Results:per_list(number, name)
   if #found.name == 0 then check.fail("results:per_list: trial %s returned no scores per list", tostring(number)) end
   name = name or #found.name == 1 and found.name[1] or metric_of(self.study)
   for i, each in ipairs(found.name) do
-    if each == name then return core.float64_tensor(found.scores[i]) end
+    if each == name or each == metrics.our_name(name) then return core.float64_tensor(found.scores[i]) end
   end
   check.unknown(("scores per list of trial %d"):format(number), name, found.name)
 end

@@ -15,6 +15,7 @@ local M = {}
 ---@field users? mr.Tensor         [lists] int64
 ---@field items? mr.Tensor         [rows] int64
 ---@field categories? mr.Tensor    [rows, columns] int64: numbers from 1, for embeddings
+---@field ids? { users: string[], items: string[] }  what users and items are called, by number
 ---@field levels? mr.Tensor[]       of each column of categories: what the numbers stand for; one more number is for all else
 ---@field fingerprint string        of its content: lists, features, users, items, categories
 local Dataset = check.class("mr.Dataset")
@@ -29,7 +30,8 @@ local function absent_as_false(t, names)
 end
 
 local none = check.none
-local defaults = { lists = none, features = none, users = none, items = none, categories = none, levels = none, name = "dataset" }
+local defaults = { lists = none, features = none, users = none, items = none, categories = none, levels = none, ids = none,
+  name = "dataset" }
 
 ---The same without a look at each feature, for what was made of a dataset.
 function M.new(parts)
@@ -48,12 +50,12 @@ function M.new(parts)
     check.fail("mr.data.dataset: categories have %d rows but lists have %d", #o.categories, o.lists.rows)
   end
   o.count = o.lists.count
-  return setmetatable(absent_as_false(o, { "features", "users", "items", "categories", "levels" }), Dataset)
+  return setmetatable(absent_as_false(o, { "features", "users", "items", "categories", "levels", "ids" }), Dataset)
 end
 
 ---A dataset of lists with features, or with users (one per list) and items (one per row). NaN and infinite features are errors that name row
 ---and column; with `missing = true` NaN stands for a missing value (mr.Dataset:fill).
----@param parts { lists: mr.Lists, features?: mr.Tensor, users?: mr.Tensor, items?: mr.Tensor, categories?: mr.Tensor, name?: string, missing?: boolean }
+---@param parts { lists: mr.Lists, features?: mr.Tensor, users?: mr.Tensor, items?: mr.Tensor, categories?: mr.Tensor, ids?: { users: string[], items: string[] }, name?: string, missing?: boolean }  ids: what users and items are called, by number
 ---@return mr.Dataset
 ---Example: `mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{1, 2, 3}, {4, 5, 6}}}   --> dataset: 1 lists, 2 rows, 3 features`
 function M.checked(parts)
@@ -80,7 +82,7 @@ end
 
 ---The dataset with some of its parts replaced; without those that are false.
 function M.with(set, changes)
-  local parts = { lists = set.lists, name = set.name, levels = set.levels or nil }
+  local parts = { lists = set.lists, name = set.name, levels = set.levels or nil, ids = set.ids or nil }
   for _, name in ipairs(inputs) do parts[name] = set[name] or nil end
   for name, value in pairs(changes) do parts[name] = value or nil end
   return M.new(parts)
@@ -237,7 +239,7 @@ end
 ---@return mr.Dataset
 function Dataset:to(device)
   local parts = whole(self, device)
-  parts.size, parts.name, parts.levels = nil, self.name, self.levels or nil
+  parts.size, parts.name, parts.levels, parts.ids = nil, self.name, self.levels or nil, self.ids or nil
   for _, name in ipairs(inputs) do fingerprint.carry(self[name], parts[name]) end
   return M.new(parts)
 end
@@ -252,7 +254,7 @@ function Dataset:binarize(threshold)
     threshold = lists.rows > 0 and lists.relevance:max():item() or 1
   elseif threshold == "top_of_list" then
     threshold = lists:spread(lists:max(lists.relevance))
-  elseif type(threshold) ~= "number" then
+  elseif type(threshold) ~= "number" or threshold ~= threshold then
     check.fail("binarize: threshold is %s, expected a number, 'top' or 'top_of_list'", tostring(threshold))
   end
   return M.with(self, { lists = lists:with_relevance(lists.relevance:ge(threshold)) })
@@ -271,7 +273,7 @@ function Dataset:scaling()
   local variance = known:where((x - mean) ^ 2, 0):sum(1) * share
   -- by the range: rounding may make the variance of a constant other than 0
   local most, least = known:where(x, -math.huge):max(1), -(known:where(-x, -math.huge):max(1))
-  return { mean = mean, sd = most:gt(least):where(variance:sqrt(), 1) }
+  return record("scaling", { mean = mean, sd = most:gt(least):where(variance:sqrt(), 1) })
 end
 
 ---The same lists with features standardised to mean 0 and standard deviation 1, by the statistics of this dataset or of another (train's for
@@ -301,7 +303,7 @@ end
 ---The lists with these numbers, in this order.
 function M.chosen(self, numbers, name)
   local batch = batch_of(self, core.tensor(numbers, "int64", "cpu"), 1, #numbers, "cpu")
-  batch.size, batch.name, batch.levels = nil, name, self.levels or nil
+  batch.size, batch.name, batch.levels, batch.ids = nil, name, self.levels or nil, self.ids or nil
   return M.new(batch)
 end
 
@@ -361,7 +363,7 @@ end
 ---@return mr.Dataset
 function M.join(parts, name)
   if #parts == 1 then return parts[1] end
-  local joined = { name = name, levels = parts[1].levels or nil }
+  local joined = { name = name, levels = parts[1].levels or nil, ids = parts[1].ids or nil }
   for _, input in ipairs{ "lists", table.unpack(inputs) } do
     local all = {}
     for i, part in ipairs(parts) do

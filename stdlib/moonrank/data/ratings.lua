@@ -50,7 +50,9 @@ end
 ---@param threshold number
 ---@return mr.Ratings
 function Ratings:binarize(threshold)
-  if type(threshold) ~= "number" then check.fail("binarize: threshold is %s, expected a number", tostring(threshold)) end
+  if type(threshold) ~= "number" or threshold ~= threshold then
+    check.fail("binarize: threshold is %s, expected a number", tostring(threshold))
+  end
   return changed(self, { value = self.value:ge(threshold), binary = true })
 end
 
@@ -82,7 +84,8 @@ local function make_fold(self, o, number)
   local made = core.make_fold(self:kept(o.grades), o.by, o.k, number, o.nsr, o.valid, o.seed, n, test, o.at)
   local function part(name)
     local of = made[name]
-    return dataset.new{ lists = of.lists, users = of.users, items = of.items, name = name }
+    return dataset.new{ lists = of.lists, users = of.users, items = of.items, name = name,
+      ids = { users = self.user_ids, items = self.item_ids } }
   end
   return folds.new{
     train = part "train", valid = part "valid", test = part "test", short_users = made.short_users,

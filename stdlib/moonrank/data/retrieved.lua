@@ -12,6 +12,18 @@ local M = {}
 local names_of_trec_eval = { ["^P_(%d+)$"] = "precision@%1", ["^recall_(%d+)$"] = "recall@%1", ["^ndcg_cut_(%d+)$"] = "ndcg@%1",
   ["^map_cut_(%d+)$"] = "ap@%1", ["^success_(%d+)$"] = "hit@%1", ["^recip_rank$"] = "rr", ["^Rprec$"] = "r_precision" }
 
+---The name here of a metric of trec_eval; another name as it is.
+---@param name any
+---@return any
+---Example: `require("moonrank.data.retrieved").own_name "ndcg_cut_10"   --> ndcg@10`
+function M.own_name(name)
+  for pattern, form in pairs(names_of_trec_eval) do
+    local found, count = tostring(name):gsub(pattern, form)
+    if count > 0 then return found end
+  end
+  return name
+end
+
 ---A metric under the conventions of trec_eval, by its name here or there; a metric itself stays as it is.
 ---@param name string|mr.Metric
 ---@param relevant? number  least grade of a relevant document (default 1)
@@ -19,13 +31,9 @@ local names_of_trec_eval = { ["^P_(%d+)$"] = "precision@%1", ["^recall_(%d+)$"] 
 ---Example: `require("moonrank.data.retrieved").metric("ndcg_cut_10").k   --> 10`
 function M.metric(name, relevant)
   if metric.is(name) then return name end
-  local text, also = name, nil
-  for pattern, form in pairs(names_of_trec_eval) do
-    local found, count = tostring(name):gsub(pattern, form)
-    if count > 0 then text, also = found, name end
-  end
+  local text = M.own_name(name)
   local options = metric.taken(text, { ties = "trec", empty = "zero", gain = "linear", relevant = relevant or 1 })
-  options.name = also
+  options.name = text ~= name and name or nil
   return metric.parse(text, options)
 end
 
@@ -119,6 +127,23 @@ local function values_of(m, r)
   return all:gt(0):where(form(m, r, found, all), empty_values[m.empty])
 end
 
+---How many queries of a run are judged, how many are not, and how many judged ones it lacks. None in both is an error.
+---@param where string
+---@param run mr.ScoredLists
+---@param judgments mr.Lists
+---@param called? string  what the run is called (default: what it was read from)
+---@return { both: integer, unknown: integer, missing: integer }
+function M.coverage(where, run, judgments, called)
+  local judged, both = {}, 0
+  for _, id in ipairs(judgments.ids) do judged[id] = true end
+  for _, id in ipairs(run.lists.ids) do both = both + (judged[id] and 1 or 0) end
+  if both == 0 then
+    check.fail("%s: none of the %d queries of %s is among the %d of qrels: the first one is '%s', in qrels '%s'", where, run.count,
+      called or run.name, judgments.count, core.safe_text(run.lists.ids[1] or ""), core.safe_text(judgments.ids[1] or ""))
+  end
+  return { both = both, unknown = run.count - both, missing = judgments.count - both }
+end
+
 ---The queries over which runs are compared, in the order of the judgments.
 ---@param runs mr.ScoredLists[]
 ---@param judgments mr.Lists
@@ -136,24 +161,35 @@ function M.queries(runs, judgments, missing)
   return queries
 end
 
----Evaluates some queries of a run.
+-- Raises where a run has documents, but none that is judged: those of another part of the data, or with other names.
+local function check_documents(where, called, r)
+  if r.lists.rows == 0 or r.judgments.rows == 0 or r.retrieved:sum():item() > 0 then return end
+  check.fail("%s: none of the %d documents of %s is judged in the %d queries: the first one is '%s', in qrels '%s'", where,
+    r.lists.rows, called, r.lists.count, core.safe_text(r.lists.documents[1]), core.safe_text(r.judgments.documents[1]))
+end
+
+---Evaluates some queries of a run. None of its documents judged is an error.
+---@param where string
+---@param called string  what the run is called
 ---@param run mr.ScoredLists
 ---@param judgments mr.Lists
 ---@param queries string[]
 ---@param metrics (string|mr.Metric)[]
 ---@param relevant? number
 ---@return mr.Evaluation
-function M.evaluate(run, judgments, queries, metrics, relevant)
+---@return integer found   rows of the run with at least the grade `relevant`
+function M.evaluate(where, called, run, judgments, queries, metrics, relevant)
   if type(metrics) ~= "table" then check.fail("evaluate: a table of metrics expected, got a %s", type(metrics)) end
   seen.note("other", judgments)
   local r = core.judge(run.lists, run.scores, judgments, queries)
+  check_documents(where, called, r)
   r.rankings = {}
   for _, name in ipairs{ "scores", "place", "retrieved" } do r[name] = r[name]:to(core.device()) end
   local handles = {}
   for i, each in ipairs(metrics) do handles[i] = M.metric(each, relevant) end
   local result = evaluate.of_values(r.lists.count, handles, function(m) return values_of(m, r) end)
   result.ids = queries
-  return result
+  return result, r.lists.relevance:ge(relevant or 1):sum():item()
 end
 
 return M

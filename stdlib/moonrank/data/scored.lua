@@ -25,7 +25,8 @@ end
 ---Whether it is one of these.
 function M.is(x) return getmetatable(x) == Scored end
 
----Lists of a dataset with names: those that they have; else users and items by number; else lists and rows of a list by number.
+---Lists of a dataset with names: those that they have; else users and items as their file calls them, or by number; else lists and rows of a
+---list by number.
 ---@param set mr.Dataset|mr.Lists
 ---@return mr.Lists
 ---Example: `require("moonrank.data.scored").named(mr.lists{{0, 1}, {1}}).documents[2]   --> 2`
@@ -33,13 +34,14 @@ function M.named(set)
   local lists = dataset.is(set) and set.lists or set
   local ids, documents = lists.ids, lists.documents
   if #ids == lists.count and #documents == lists.rows then return lists end
-  local function texts(numbers)
-    for i, number in ipairs(numbers) do numbers[i] = ("%d"):format(number) end
+  local function texts(numbers, called)
+    for i, number in ipairs(numbers) do numbers[i] = called and called[number] or ("%d"):format(number) end
     return numbers
   end
-  local users, items = dataset.is(set) and set.users, dataset.is(set) and set.items
+  local is_dataset = dataset.is(set)
+  local users, items, called = is_dataset and set.users, is_dataset and set.items, is_dataset and set.ids or {}
   local sizes = core.integers(lists.sizes)
-  if #ids < lists.count then ids = texts(core.integers(users or core.arange(1, #sizes, 1, "int64", "cpu"))) end
+  if #ids < lists.count then ids = texts(core.integers(users or core.arange(1, #sizes, 1, "int64", "cpu")), users and called.users) end
   if #documents < lists.rows then
     local numbers = items and core.integers(items)
     if not numbers then
@@ -48,7 +50,7 @@ function M.named(set)
         for i = 1, size do numbers[#numbers + 1] = i end
       end
     end
-    documents = texts(numbers)
+    documents = texts(numbers, items and called.items)
   end
   return core.lists(sizes, lists.relevance, ids, documents)
 end
@@ -64,7 +66,7 @@ function M.judgments(where, qrels)
 end
 
 ---Writes a run file, "query Q0 document rank score tag": documents by score, equal ones by their ids downwards, as trec_eval orders them. Replaces
----any regular file of that name. Names with blanks and scores that are not finite are errors.
+---any regular file of that name; its folder is made. Names with blanks and scores that are not finite are errors.
 ---@param path string
 ---@param options? { tag?: string }  default "moonrank"
 ---Example:
@@ -76,6 +78,7 @@ end
 function Scored:to_trec_run(path, options)
   local o = check.options("to_trec_run", options, { tag = "moonrank" })
   if type(path) ~= "string" then check.fail("to_trec_run: path is a %s, expected a text", type(path)) end
+  core.make_folder(path)
   core.write_trec_run(path, self.lists, self.scores, o.tag)
 end
 
@@ -83,6 +86,7 @@ end
 ---count as never found; queries without relevant ones count 0; the gain of nDCG is the grade. Metrics are named as elsewhere, or as trec_eval names
 ---them (P_10, recip_rank, Rprec, ndcg_cut_10, recall_100, map_cut_10, success_5); those that are given as mr.metrics.ap{...} keep their options.
 ---Means are over the queries in both; with `missing = "zero"` over all that are judged, where those that are not in the run count 0 (trec_eval -c).
+---A run without any judged query, or any judged document, is an error.
 ---@param qrels string|mr.Lists|mr.Dataset  the path of a qrels file, named lists, or a dataset
 ---@param metrics (string|mr.Metric)[]
 ---@param options? { missing?: "skip"|"zero", relevant?: number }  relevant: least grade of a relevant document (default 1)
@@ -98,9 +102,9 @@ function Scored:evaluate(qrels, metrics, options)
   check.choice(where, "missing", o.missing, { "skip", "zero" })
   local judgments = M.judgments(where, qrels)
   local retrieved = require "moonrank.data.retrieved"
+  retrieved.coverage(where, self, judgments)
   local queries = retrieved.queries({ self }, judgments, o.missing)
-  if #queries == 0 then check.fail("%s: none of the %d queries of %s is in the qrels", where, self.count, self.name) end
-  return retrieved.evaluate(self, judgments, queries, metrics, o.relevant)
+  return (retrieved.evaluate(where, self.name, self, judgments, queries, metrics, o.relevant))
 end
 
 function Scored:__tostring() return core.safe_text(("mr.ScoredLists %s: %d lists, %d rows"):format(self.name, self.count, #self.scores)) end

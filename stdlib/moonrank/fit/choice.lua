@@ -5,6 +5,7 @@ local dataset = require "moonrank.data.dataset"
 local epochs = require "moonrank.epochs"
 local evaluate = require "moonrank.evaluate"
 local phase = require "moonrank.phase"
+local registry = require "moonrank.metrics.registry"
 local random = require "moonrank.random"
 local tensors = require "moonrank.tensor"
 
@@ -133,7 +134,7 @@ function M.finish(o, run)
     others[plain(choice.metric.name)] = tests and i > 1 and tested(o) or nil
   end
   if not tests then return end
-  run.test, run.scores = tested(o), {}
+  run.test, run.scores = tested(o), registry.by_any_name{}
   for _, name in ipairs(run.test.names) do
     if others[plain(name)] then take_column(run.test, others[plain(name)], name) end
     run.scores[name] = run.test[name]

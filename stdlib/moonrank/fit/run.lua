@@ -3,6 +3,7 @@ local check = require "moonrank.check"
 local choices = require "moonrank.fit.choice"
 local frame = require "moonrank.sweep.frame"
 local make_table = require("moonrank.table").new
+local registry = require "moonrank.metrics.registry"
 local record = require("moonrank.record").new
 
 local M = {}
@@ -14,7 +15,10 @@ local M = {}
 ---@field metrics table<string, number>  of that part, by name; empty where the epoch was not validated
 
 ---An epoch of a history.
-function M.epoch(entry) return record("epoch", entry) end
+function M.epoch(entry)
+  registry.by_any_name(entry.metrics)
+  return record("epoch", entry)
+end
 
 ---@class mr.History
 ---@field [integer] mr.Epoch   one after the other
@@ -56,7 +60,7 @@ end
 ---@param data table<string, string>
 ---@return mr.Run
 function M.new(o, data)
-  local metrics, chosen = {}, {}
+  local metrics, chosen = registry.by_any_name{}, {}
   for _, list in ipairs{ o.measured, o.metrics } do
     for _, each in ipairs(list) do metrics[each.name] = each end
   end
@@ -195,7 +199,7 @@ function Run:restore(metric)
   local names = {}
   for i, choice in ipairs(self.choices) do
     names[i] = choice.metric.name
-    if choice.metric.name == metric then
+    if choice.metric.name == metric or choice.metric.name == registry.our_name(metric) then
       if choice._snapshot then self._model:restore(choice._snapshot) end
       return self._model
     end

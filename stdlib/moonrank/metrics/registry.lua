@@ -169,11 +169,12 @@ function M.parse(text, options)
 end
 
 ---What the registry says of a metric, or nil where none has that name: what it takes, and what it works in.
----@param text string
+---@param text string  "ndcg@10", "metrics.ndcg"
 ---@return string?
+---@return string? base  its name without parameters
 ---Example: `require "moonrank.metrics.registry".written("map"):match "[^\n]*"   --> metric "ap", also called map`
 function M.written(text)
-  local found, metric = pcall(registry.parse, registry, text)
+  local found, metric = pcall(registry.parse, registry, text:match "^[%a_][%w_.]*%.(%a.*)$" or text)
   if not found then return nil end
   local also = table.concat(metric.also, ", ")
   local lines = { ('metric "%s"%s'):format(metric.base, also ~= "" and ", also called " .. also or ""), "" }
@@ -186,7 +187,7 @@ function M.written(text)
   add("bounds", metric.closed_forms and "from closed forms" or "estimated from orders of each list (mr.bounds.of)")
   add("lambdarank", metric.swaps and "yes" or "no, what a swap changes is not known")
   add("smooth", metric.has_smooth and ("yes (mr.smooth.%s)"):format(metric.base) or "no")
-  return table.concat(lines, "\n")
+  return table.concat(lines, "\n"), metric.base
 end
 
 ---Those of the options that the metric of this name takes.
@@ -235,12 +236,23 @@ function M.known(text) return registry:base(text) end
 ---@return string
 ---Example: `require "moonrank.metrics.registry".our_name "valid_mrr@10"   --> valid_rr@10`
 function M.our_name(name)
+  if type(name) ~= "string" then return name end
   local prefix, text = name:match "^(valid_)(.+)$"
   if not prefix then prefix, text = name:match "^(test_)(.+)$" end
   text = text or name
   local base = registry:base(text)
   return base and (prefix or "") .. text:gsub("^[%w_]+", base, 1) or name
 end
+
+local by_any_name = {
+  __index = function(values, name) return rawget(values, M.our_name(name)) end,
+}
+
+---Values by our names of metrics, which can be read by their other names, too: "map" is "ap".
+---@param values table<string, any>
+---@return table<string, any>
+---Example: `require "moonrank.metrics.registry".by_any_name({["rr@5"] = 0.25})["mrr@5"]   --> 0.25`
+function M.by_any_name(values) return setmetatable(values, by_any_name) end
 
 ---In which direction the metric of this name is better, also as "valid_..." or "test_...", as trials call their numbers, and under a bound,
 ---"ndcg[minmax]"; nil where it is none.

@@ -231,12 +231,13 @@ function Model:__tostring()
 end
 
 ---Writes the parameters and the configuration to a safetensors file, whole or not at all. An existing file is replaced where it is a model,
----too; any other is an error and is not changed. Where `path` is a link, this goes for the file that it leads to.
+---too; any other is an error and is not changed. Where `path` is a link, this goes for the file that it leads to. Its folder is made.
 ---@param path string
 function Model:save(path)
   local names, values = self:state()
   local keys, texts = { "kind" }, { self.kind }
   for _, name in ipairs(check.names(self.config)) do keys[#keys + 1], texts[#texts + 1] = name, M.written(self.config[name]) end
+  core.make_folder(path)
   core.save_tensors(path, "moonrank model 1", names, values, keys, texts)
 end
 

@@ -77,10 +77,14 @@ local function known_items(parts, users, items)
   return core.user_items(core.lists({}, core.tensor({}, "float32", "cpu"), {}, {}), none, none, users, items)
 end
 
-local function check_options(o, users)
+local function check_options(o, users, items)
   if math.type(o.k) ~= "integer" or o.k < 1 then check.fail("recommend: k is %s, expected an integer of at least 1", tostring(o.k)) end
   if o.user ~= nil and (math.type(o.user) ~= "integer" or o.user < 1 or o.user > users) then
     check.fail("recommend: user is %s, expected an integer from 1 to %d", tostring(o.user), users)
+  end
+  if o.names ~= nil and type(o.names) ~= "table" then check.fail("recommend: names is a %s, expected a list of texts", type(o.names)) end
+  if o.names and #o.names < items then
+    check.fail("recommend: names has %d entries, expected one for each of %d items", #o.names, items)
   end
 end
 
@@ -94,7 +98,7 @@ function M.recommend(model, options)
   local none = check.none
   local o = check.options("recommend", options, { user = none, k = 10, seen = none, users = none, items = none, names = none })
   local users, items = number_of(model, o, "users"), number_of(model, o, "items")
-  check_options(o, users)
+  check_options(o, users, items)
   local seen, nothing = known_items(parts_of(o.seen), users, items), known_items({}, users, items)
   local chosen = o.user and core.tensor({ o.user }, "int64", "cpu") or core.arange(1, users, 1, "int64", "cpu")
   local device, found = candidates.device_of(model), { items = {}, scores = {}, sizes = {} }

@@ -1,6 +1,7 @@
 -- Trials of a study as columns: parameters, numbers that trials returned, and other fields of the store.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local metrics = require "moonrank.metrics.registry"
 
 local M = {}
 
@@ -69,8 +70,9 @@ end
 ---@return any[]
 function Columns:column(where, name)
   if self._columns[name] then return self._columns[name] end
-  local known = {}
+  local known, own = {}, metrics.our_name(name)
   for _, each in ipairs(self:numbers()) do known[each] = true end
+  if not known[name] and known[own] then return self:column(where, own) end
   if known[name] then
     self._columns[name] = self:_read_number(name)
   elseif of_trial[name] then

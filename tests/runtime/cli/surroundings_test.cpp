@@ -56,6 +56,19 @@ TEST_CASE("output that cannot be written is an error, whatever was to be written
   CHECK(shell("\"$M\" -e 'print(1)' | head -c 0").status == 0);
 }
 
+TEST_CASE("a default output that cannot be written is an error at the end of the script") {
+  for (const char* const writes : {"io.write(1)", "for i = 1, 100000 do io.write(i) end"}) {
+    const Ran full = shell("\"$M\" -e 'io.output(\"/dev/full\") " + std::string(writes) + "'");
+    CHECK(full.status == 1);
+    CHECK_THAT(full.err, StartsWith("moonrank: the file of io.output cannot be written"));
+  }
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "mine").string();
+  CHECK(shell("\"$M\" -e 'io.output(\"" + path + "\") io.write(\"mine\")'").status == 0);
+  CHECK(read_text(path) == "mine");
+  CHECK(shell("\"$M\" -e 'io.output(\"/dev/full\") io.write(1) pcall(io.close)'").status == 0);
+}
+
 TEST_CASE("what a script opens does not take the place of a closed stream") {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "mine").string();

@@ -50,8 +50,13 @@ TEST_CASE("columns by name, by number, and without rating") {
   CHECK(read(rated, {"1", "2", "3", true, true, ','}).value == std::vector<float>{4.5F});
   CHECK(read(rated, {"user", "item", "", true, true, ','}).value == std::vector<float>{1.0F});
   CHECK(read(unrated, {"user", "item", "rating", false, true, ','}).value == std::vector<float>{1.0F});
-  CHECK_THROWS_WITH(read(unrated, plain),
-                    Contains("r.csv:1:1: found the columns 'user, item', expected one named 'rating'"));
+  CHECK_THROWS_WITH(
+      read(unrated, plain),
+      Contains("r.csv:1:1: found the columns 'user', 'item' (delimiter ','), expected one named 'rating'"));
+  CHECK_THROWS_WITH(read("u;i\n1;2\n", plain),
+                    Contains("found the column 'u;i' (delimiter ','), expected one named 'user'"));
+  CHECK_THROWS_WITH(read("u\ti\n1\t2\n", {"user", "item", "", true, true, '\t'}), Contains("(delimiter '\\t')"));
+  CHECK_THROWS_WITH(read("a,b,c,d,e,f,g,h,i,j,k,l,m,n\n", plain), Contains("'k', 'l' and 2 more (delimiter"));
   const Ratings bare = read("5\t6\t3\t88\n6\t6\t2\t89\n", {"1", "2", "3", true, false, '\t'});
   CHECK(bare.value == std::vector<float>{3.0F, 2.0F});
   CHECK(bare.user_ids == Words{"5", "6"});

@@ -60,5 +60,11 @@ describe("a class", function()
   local p = setmetatable({ x = 4 }, Point)
 
   it("has methods, getters and its own fields", function() equal({ p.x, p:double(), p.size }, { 4, 8, 5 }) end)
+  it("offers the nearest field or method", function()
+    local folds = require("moonrank").data.synthetic{ users = 30, items = 90, mean_activity = 12 }:binarize(4):folds{ k = 2 }
+    for name, near in pairs{ trian = "train", evalute = "evaluate", fingerprnt = "fingerprint" } do
+      raises(function() return folds[1][name] end, ("mr.Fold has no field '%s', did you mean '%s'?"):format(name, near))
+    end
+  end)
   it("has no other fields", function() raises(function() return p.y end, "Point has no field 'y'") end)
 end)

@@ -155,6 +155,39 @@ it("queries are those that all have, or all that are judged", function()
   equal({ c.values.ap.x:totable(), c.values.ap.y:totable() }, { { 1, 1, 1, 0 }, { 0, 0, 0.5, 0 } })
 end)
 
+it("says which queries runs and judgments do not share; none shared, or nothing relevant, is an error", function()
+  local qrels = file "1 0 a 1\n1 0 b 0\n2 0 a 1\n2 0 b 0\n3 0 a 1\n"
+  local x = file "1 Q0 a 1 1 t\n2 Q0 b 1 1 t\n3 Q0 a 1 1 t\n8 Q0 a 1 1 t\n9 Q0 a 1 1 t\n"
+  local y = file "1 Q0 a 1 1 t\n2 Q0 a 1 1 t\n"
+  local c = mr.compare{ x = x, y = y, qrels = qrels, metrics = { "map" } }
+  equal(c.notes, { "'x' has 2 queries that are not judged, which do not count",
+    "'y' lacks 1 of the 3 judged queries, which are left out for all" })
+  check(tostring(c):find("\n'y' lacks 1 of the 3", 1, true))
+  c = mr.compare{ x = x, y = y, qrels = qrels, metrics = { "map" }, missing = "zero" }
+  equal(c.notes[2], "'y' lacks 1 of the 3 judged queries, which count 0")
+  equal(mr.compare{ x = y, y = y, qrels = file "1 0 a 1\n2 0 a 1\n", metrics = { "map" } }.notes, {})
+  local function refuses(text, words)
+    for _, missing in ipairs{ "skip", "zero" } do
+      raises(function() mr.compare{ x = x, y = file(text), qrels = qrels, metrics = { "map" }, missing = missing } end, words)
+    end
+  end
+  refuses("q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\n", "none of the 2 queries of 'y' (")
+  refuses("q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\n", "is among the 3 of qrels: the first one is 'q1', in qrels '1'")
+  refuses("1 Q0 d1 1 1 t\n2 Q0 d2 1 1 t\n3 Q0 d2 1 1 t\n", "none of the 3 documents of 'y' (")
+  refuses("1 Q0 d1 1 1 t\n2 Q0 d2 1 1 t\n3 Q0 d2 1 1 t\n", "the first one is 'd1', in qrels 'a'")
+  refuses("1 Q0 b 1 1 t\n2 Q0 b 1 1 t\n3 Q0 d2 1 1 t\n", "has no relevant document in any of the 3 queries")
+end)
+
+it("scores of another part, or of another fold, are refused", function()
+  local parts = folds()
+  local model = mr.models.mf{ users = 40, items = 200, factors = 4, seed = 1 }
+  local run = fitted(parts[1], "ndcg", { "ndcg" })
+  for _, other in ipairs{ parts[1].valid, parts[1].train, parts[2].test } do
+    local scores = mr.data.scored(model, other)
+    raises(function() mr.compare{ ours = run, theirs = scores, qrels = parts[1].test } end, "'theirs'")
+  end
+end)
+
 it("evaluations of folds are pairs where the same was ranked, for the same users", function()
   local parts = folds()
   local fold = parts[1]
@@ -171,6 +204,20 @@ it("evaluations of folds are pairs where the same was ranked, for the same users
   refuses("for other users", of(a, { candidates = "sampled" }), of(b, { candidates = "sampled" }, fewer))
   refuses("tested on different data", of(a, { candidates = "sampled" }), of(b, { candidates = "sampled" }, parts[2]))
   refuses("the rows of given lists", of(a), mr.evaluate(mr.ones(fold.test.lists.rows), fold.test.lists, { "rr" }))
+end)
+
+it("evaluations of other lists are refused, however many there are; models score the rows of qrels", function()
+  local function of(lists) return mr.evaluate(mr.ones(lists.rows), lists, { "ap" }) end
+  local fold = folds()[1]
+  equal(mr.compare{ a = of(judged(4)), b = of(judged(4)) }.count, 4)
+  raises(function() mr.compare{ a = of(judged(4)), b = of(mr.lists{ { 1, 0, 0, 0, 0, 0 }, { 1, 0, 0, 0, 0, 0 }, { 1, 0, 0, 0, 0, 0 },
+    { 0, 1, 0, 0, 0, 0 } }) } end, "'a' and 'b' were evaluated on different lists")
+  local run, popularity = fitted(fold, "ap", { "ap" }), mr.models.popularity{ fold = fold }
+  raises(function() mr.compare{ a = run, b = of(fold.valid.lists) } end, "different")
+  raises(function() mr.compare{ a = run, b = fold:evaluate(popularity, { "ap" }) } end, "test; candidates: all")
+  local c = mr.compare{ run = run, model = popularity, scores = mr.data.scored(popularity, fold.test), qrels = fold.test }
+  equal(c.values.ap.model:totable(), c.values.ap.scores:totable())
+  raises(function() mr.compare{ a = run, b = popularity } end, "'b' is a table, expected a path, scores (mr.data.scores, a")
 end)
 
 it("metrics under bounds compare by both", function()
@@ -203,7 +250,7 @@ it("what cannot be compared is refused in words", function()
   refuses({ a = run, b = fitted(fold, "ap", { "ap" }) }, "ndcg")
   refuses({ a = run, b = fitted(fold, "ap", { mr.metrics.ndcg{ gain = "linear" } }) }, "other options for 'ndcg'")
   refuses({ a = run, b = path }, "qrels is missing")
-  refuses({ a = run, b = path, qrels = fold.test }, "no query is in qrels and in all systems")
+  refuses({ a = run, b = path, qrels = fold.test }, "none of the 1 queries of 'b'")
   refuses({ a = path, b = path, qrels = fold.test }, "metrics is missing")
   refuses({ a = path, b = mr.ones(3), qrels = path, metrics = { "ap" } }, "'b' is a tensor")
   refuses({ a = path, b = path, qrels = path, metrics = { "ap" } }, "found more than 4 fields")

@@ -31,6 +31,16 @@ describe("a history", function()
     for i, entry in ipairs(run.history) do check(rawequal(entry, seen[i])) end
   end)
 
+  it("and the run have metrics under other names that they have, too", function()
+    local run = trained{ metrics = { "map", "mrr@5" }, select = { "mrr@5", "map" }, epochs = 3 }
+    for i = 1, 3 do equal(run.history[i].metrics.map, run.history[i].metrics.ap) end
+    equal({ run.best.metrics["mrr@5"], run.test.mean.map }, { run.best.metrics["rr@5"], run.test.mean.ap })
+    check(run.scores.map == run.scores.ap and run.metrics.map == run.metrics.ap and run.scores.map ~= nil)
+    check(run:restore "map" == run:restore "ap")
+    equal({ run.best.metrics.ndcg, run.scores.nosuch }, {})
+    raises(function() run:restore(3) end, "metric that chose an epoch '3'")
+  end)
+
   it("ends where each_epoch returns false", function()
     local run = trained{ each_epoch = function(epoch) return epoch < 3 end }
     equal({ #run.history, run.stopped }, { 3, "each_epoch" })

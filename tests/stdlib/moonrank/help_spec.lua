@@ -84,6 +84,38 @@ describe("help", function()
     end
   end)
 
+  it("finds metrics with parameters, and by their other names, with what they take", function()
+    for _, name in ipairs{ "nrbp(0.95)", "nrbp(0.9)@10", "mr.metrics.nrbp(0.9)", "metrics.nrbp@3" } do
+      local text = help.about(name)
+      for _, part in ipairs{ "mr.metrics.nrbp(scores, lists, options)", "\n  p? ", "\n  k? ", 'metric "nrbp"' } do has(text, part) end
+      test.check(not text:find("mr.losses.nrbp(", 1, true), name)
+    end
+    local base = { ["ndcg@10"] = "ndcg", map = "ap", ["mrr@5"] = "rr", P_10 = "precision", recip_rank = "rr", Rprec = "r_precision" }
+    for name, own in pairs(base) do
+      has(help.about(name), ("mr.metrics.%s(scores, lists, options)"):format(own))
+      has(help.about(name), ('metric "%s"'):format(own))
+    end
+  end)
+  it("finds names as scripts write them: calls, fields of values, options", function()
+    for name, part in pairs{ ["fold.train"] = "mr.Fold.train\n", ["mr.Run.test"] = "mr.Run.test\n\nmetrics on test", ["run.test.mean"] =
+      "mr.Evaluation.mean\n", ["Fold:evaluate"] = "mr.Fold:evaluate(", ["fold:evaluate(model, {'ndcg'})"] = "mr.Fold:evaluate(",
+      ["ratings:folds{k = 5}[1].test.lists"] = "mr.Dataset.lists\n", ["run.history[1]"] = "mr.Run.history\n", ["batch.row_users"] =
+      "mr.Batch.row_users\n", ["x.grad"] = "mr.Tensor.grad\n", ["lists:relevant"] = "mr.Lists.relevant\n", ["my.thing:softmax"] = false,
+      ['mr.losses.ndcg{bound = "minmax"}'] = "mr.losses.ndcg(options)", ["mr.fit{"] = "mr.fit(options)", ["fit.patience"] =
+      "mr.fit.patience\n\nstop after", ["adam.lr"] = "mr.optim.adam(options)", trial = "mr.Trial\n", fold = "mr.Fold\n",
+      ["mr.relu"] = "mr.Tensor:relu", ["?ndcg()"] = "mr.metrics.ndcg(" } do
+      local found, text = pcall(help.about, name)
+      if part then has(text, part) else test.check(not found, name) end
+    end
+    test.equal(help.about("mr.Run.test"):match "(mr.Evaluation %b())\n?$", "mr.Evaluation (moonrank doc mr.Evaluation)")
+    -- every field of every class
+    local docs = require "moonrank.help.docs"
+    for _, class in ipairs{ "mr.Fold", "mr.Ratings", "mr.Evaluation", "mr.Comparison" } do
+      for _, field in ipairs(docs.fields(class)) do has(help.about(class .. "." .. field.name), class .. "." .. field.name) end
+    end
+    for _, text in ipairs{ "((", "[", "%", ".", ":", "mr.", "fold.", "=", "{}", "" } do pcall(help.about, text) end
+    test.raises(function() help.about "mr.losses.ndgc{}" end, "did you mean 'mr.losses.ndcg'?")
+  end)
   it("searches names, options and prose where nothing has the name, the best first", function()
     local function first(topic) return help.about(topic):match "\n\n  ([%w_.:]+)" end
     test.equal(first "patience", "mr.fit")                -- an option, with what it does

@@ -18,6 +18,16 @@ for part, name in pairs(parts) do
   end)
 end
 
+test.it("functions of other libraries are what to write instead", function()
+  for name, text in pairs{ relu = "x:relu(...)", topk = "x:topk(...)", concat = "mr.cat({x, y}, dim)", from_numpy = "mr.tensor(values)",
+    view = "x:reshape(...)" } do
+    test.raises(function() return mr[name] end, ("no field of moonrank '%s'; write %s"):format(name, text))
+  end
+  test.raises(function() return mr[3] end, "no field of moonrank '3'")
+  test.raises(function() return mr.ones(2):cat(mr.ones(2)) end, "mr.Tensor has no field 'cat'; write mr.cat({x, y}, dim)")
+  for _, name in ipairs{ "cat", "stack", "tensor" } do test.equal(type(mr[name]), "function") end
+end)
+
 test.it("names are given to what a script defines", function()
   mr.losses.define("names_spec_loss", { direction = "maximize", metric = "ap", smooth = mr.smooth.ap })
   mr.metrics.define("names_spec_metric", function(ranks, lists) return lists:mean(ranks) end)

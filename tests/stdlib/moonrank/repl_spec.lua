@@ -57,6 +57,7 @@ describe("completion", function()
   it("completes the options of a call, but for those that it has", function()
     with_global("mr", mr, function()
       test.equal(complete "mr.fit{ba", { "batch", "batch_rows" })
+      test.equal(complete "mr.compare{ours = run, qr", { "qrels" })
       test.equal(complete "run = mr.fit{model = f{1, 2}, epochs = 3, ep", complete "ep")
       test.equal(complete "mr.fit{\n  pat", { "patience" })
       test.equal(complete "mr.optim.adam{beta", { "beta1", "beta2" })       -- a type that is written out
@@ -122,5 +123,26 @@ describe("results", function()
     test.equal(repl.text(setmetatable({}, { __tostring = function() return "mine" end })), "mine")
     test.equal(repl.text "plain", "plain")
     test.equal(repl.text(nil), "nil")
+  end)
+end)
+
+describe("?name", function()
+  local function shown(text)
+    local own, lines = print, {}
+    rawset(_G, "print", function(...) lines[#lines + 1] = table.concat({ ... }, "\t") end)
+    local ok, message = pcall(repl.chunk(text))
+    rawset(_G, "print", own)
+    if not ok then error(message, 0) end
+    return table.concat(lines, "\n")
+  end
+  it("documents values, and fields and methods of values by their class", function()
+    local folds = mr.data.synthetic{ users = 30, items = 90, mean_activity = 12 }:binarize(4):folds{ k = 2 }
+    with_global("t", { fold = folds[1], number = 3 }, function()
+      for topic, first in pairs{ ["?t.fold"] = "mr.Fold", ["? t.fold.train "] = "mr.Dataset", ["?t.fold.short_users"] =
+        "mr.Fold.short_users", ["?t.fold:evaluate"] = "mr.Fold:evaluate(model, metrics, options)", ["?t.number"] = "3: a number",
+        ["?ndcg@10"] = "mr.metrics.ndcg(scores, lists, options)", ["?fold.test"] = "mr.Fold.test", ["?"] = "mr" } do
+        test.equal(shown(topic):match "^[^\n]*", first)
+      end
+    end)
   end)
 end)

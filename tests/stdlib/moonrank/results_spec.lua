@@ -36,6 +36,16 @@ local function study(name, options)
 end
 local r = study "s"
 
+it("metrics are found by the other names that they have", function()
+  local s = study("other names", { metric = "valid_map", store = folder .. "/names.db", run = function(trial)
+    return { valid_ap = trial.fold, ["rr@5"] = trial.lr, per_list = { ap = { trial.fold, 1 } } }
+  end })
+  equal(s:pivot{ rows = "fold", value = "valid_map" }.rows, s:pivot{ rows = "fold", value = "valid_ap" }.rows)
+  equal(s:pivot{ rows = "lr", value = "mrr@5" }.columns, { "lr", "mrr@5" })
+  equal(s:per_list(4, "map"):totable(), s:per_list(4, "ap"):totable())
+  raises(function() s:pivot{ rows = "lr", value = "valid_mrr" } end, "no column for results:pivot 'valid_mrr'")
+end)
+
 describe("pivot", function()
   it("is the mean over what is in no head", function()
     local t = r:pivot{ rows = "loss", columns = "lr", value = "test" }

@@ -322,6 +322,8 @@ test.describe("recommendations", function()
     equal(models.mf:recommend{ user = 1, seen = fold }:of(1), models.mf:recommend{ user = 1, seen = fold.train }:of(1))
     equal(models.mf:recommend{ user = 1, seen = { fold, fold.valid } }:of(1),
       models.mf:recommend{ user = 1, seen = { fold.train, fold.valid } }:of(1))
+    raises(function() models.mf:recommend{ names = { "a", "b" } } end, "names has 2 entries, expected one for each of " .. ratings.items)
+    raises(function() models.mf:recommend{ names = "movies.csv" } end, "names is a string, expected a list of texts")
     raises(function() top:of(2) end, "no recommendations for user 2")
   end)
 end)

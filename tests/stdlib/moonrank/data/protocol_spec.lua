@@ -106,6 +106,18 @@ it("the last of each user are by time, of equal times by row", function()
   end
   local none = binary:folds{ by = "last", valid = 0 }[1]
   equal(none.valid.count, 0)
+  local longest, of = 0, {}
+  for _, row in ipairs(interactions(3)) do
+    of[row.user] = (of[row.user] or 0) + 1
+    longest = math.max(longest, of[row.user])
+  end
+  for _, n in ipairs{ longest, math.maxinteger } do
+    for _, by in ipairs{ "last", "one" } do
+      raises(function() binary:folds{ by = by, n = n }[1]:summary() end,
+        ("make_fold: n is %d for test and as many for validation, and no user"):format(n))
+      raises(function() binary:folds{ by = by, n = n, valid = 0 }[1]:summary() end, "the longest list has " .. longest)
+    end
+  end
 end)
 
 it("leave-one-out takes any one of each user, another in each repetition", function()

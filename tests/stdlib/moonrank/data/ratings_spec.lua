@@ -115,6 +115,12 @@ it("options of folds are checked before a fold is made", function()
     { { seeds = 1 }, "did you mean 'seed'?" }, { { seed = 1.5 }, "folds: seed is 1.5" },
   }
   for _, case in ipairs(bad) do raises(function() binary:folds(case[1]) end, case[2]) end
+  raises(function() ratings:binarize(0 / 0) end, "nan, expected a number")
+  raises(function() mr.data.synthetic{ kind = "queries", queries = 3 }:binarize(0 / 0) end, "nan, expected a number")
+  for _, noise in ipairs{ 0 / 0, math.huge, -1 } do
+    raises(function() mr.data.synthetic{ noise = noise } end, "noise is ")
+    raises(function() mr.data.synthetic{ kind = "queries", noise = noise } end, "noise is ")
+  end
   raises(function() ratings:binarize(4):min_relevant(100000):folds{} end, "folds: no user has 100000 relevant items")
   raises(function() return binary:folds{ k = 3 }[5] end, "no fold 5, expected 1 to 3")
 end)

@@ -98,6 +98,12 @@ it("queries that a run lacks count 0 where asked", function()
   local all = run:evaluate(qrels, { "map", "bpref" }, { missing = "zero" })
   equal({ all.map:totable(), all.bpref:totable() }, { { 0, 1, 0 }, { 0, 1, 0 } })
   raises(function() run:evaluate(file "4 0 a 1", { "map" }) end, "none of the 3 queries")
+  for _, missing in ipairs{ "skip", "zero" } do
+    local function evaluate(text) return function() run:evaluate(file(text), { "map" }, { missing = missing }) end end
+    raises(evaluate "4 0 a 1\n5 0 a 1\n", "is among the 2 of qrels: the first one is '2', in qrels '4'")
+    raises(evaluate "2 0 b 1\n9 0 c 1\n", "none of the 2 documents of ")
+    raises(evaluate "2 0 b 1\n9 0 c 1\n", "is judged in the 2 queries: the first one is 'a', in qrels 'b'")
+  end
 end)
 
 it("metrics that trec_eval does not have follow from what is missing", function()
@@ -166,7 +172,31 @@ it("names that a run file cannot hold, and scores that are no numbers, are refus
   refuses({ 1, 1 / 0 }, { "q", "q" }, { "a", "b" }, "'b' of query 'q' has inf")
   refuses({ 1, 0 / 0 }, { "q", "q" }, { "a", "b" }, "NaN at entry 2")
   raises(function() mr.data.scored(mr.tensor{ 1 }, mr.lists{ { 1 } }):to_trec_run(path, { tag = "a b" }) end, "'a b'")
-  raises(function() mr.data.scored(mr.tensor{ 1 }, mr.lists{ { 1 } }):to_trec_run "/nowhere/x" end, "/nowhere/x")
+  raises(function() mr.data.scored(mr.tensor{ 1 }, mr.lists{ { 1 } }):to_trec_run "/dev/null/x" end, "/dev/null")
+  local folder = new_path()
+  os.remove(folder)
+  mr.data.scored(mr.tensor{ 1 }, mr.lists{ { 1 } }):to_trec_run(folder .. "/made.run")
+  equal(mr.data.trec_run(folder .. "/made.run").count, 1)
+  os.remove(folder .. "/made.run")
+end)
+
+it("scores of folds have the ids of the file, in a run file, too", function()
+  local rows = { "user,item" }
+  for u = 1, 6 do
+    for i = 1, 6 do rows[#rows + 1] = ("u%d,i%d"):format(7 - u, 10 + (u * i) % 7) end
+  end
+  local ratings = mr.data.interactions(file(table.concat(rows, "\n"))):binarize(1)
+  local fold = ratings:folds{ by = "one", seed = 1 }[1]
+  local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 2 }
+  for _, set in ipairs{ fold.test, fold.test:to "cpu", fold.test:split{ share = 0.5 }, fold.test:binarize(1) } do
+    local scores, users, items = mr.data.scored(model, set), set.users:totable(), set.items:totable()
+    for i, id in ipairs(scores.lists.ids) do equal(id, ratings.user_ids[users[i]]) end
+    for i, id in ipairs(scores.lists.documents) do equal(id, ratings.item_ids[items[i]]) end
+  end
+  local path = new_path()
+  mr.data.scored(model, fold.test):to_trec_run(path)
+  check(read(path):find "^u%d Q0 i1%d 1 ")
+  equal(mr.data.trec_run(path):evaluate(fold.test, { "map" }).count, fold.test.count)
 end)
 
 it("a model's scores of a dataset have the names of users and items", function()

@@ -1,0 +1,105 @@
+-- What mr.compare returns: tables of systems by metrics, and the ways out.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local make_table = require("moonrank.table").new
+
+local M = {}
+
+---@class mr.Comparison
+---@field systems string[]   in the order of their letters, a for the first
+---@field metrics mr.Metric[]
+---@field count integer      lists
+---@field queries string[]?  their names, where they have any
+---@field values table<string, table<string, mr.Tensor>>  by metric and system: one value per list, NaN where it is left out
+---@field cells table<string, table<string, { mean: number, low: number, high: number, n: integer, better_than: string }>>  by metric and system
+---@field pairs { metric: string, system: string, other: string, difference: number, p: number, corrected: number, n: integer }[]
+---@field notes string[]    what queries runs and judgments do not share
+---@field alpha number
+---@field level number
+local Comparison = check.class("mr.Comparison")
+
+---A comparison of these fields.
+---@param fields table
+---@return mr.Comparison
+function M.new(fields) return setmetatable(fields, Comparison) end
+
+-- One row for each system; `mark` shows letters.
+local function shown(self, mark)
+  local columns, rows = { "", "system" }, {}
+  for _, metric in ipairs(self.metrics) do columns[#columns + 1] = metric.name end
+  for i, name in ipairs(self.systems) do
+    rows[i] = { string.char(96 + i), name }
+    for _, metric in ipairs(self.metrics) do
+      local cell = self.cells[metric.name][name]
+      local letters = cell.better_than ~= "" and mark(cell.better_than) or ""
+      table.insert(rows[i], ("%.4f%s [%.4f, %.4f]"):format(cell.mean, letters, cell.low, cell.high))
+    end
+  end
+  return make_table{ columns = columns, rows = rows }
+end
+
+---Everything by metric and system, numbers in full.
+---@return mr.Table
+function Comparison:table()
+  local rows = {}
+  for _, metric in ipairs(self.metrics) do
+    for i, name in ipairs(self.systems) do
+      local cell = self.cells[metric.name][name]
+      rows[#rows + 1] = { metric.name, string.char(96 + i), name, cell.mean, cell.low, cell.high, cell.better_than, cell.n }
+    end
+  end
+  return make_table{ columns = { "metric", "letter", "system", "mean", "low", "high", "better than", "lists" }, rows = rows }
+end
+
+---The tests of every two systems.
+---@return mr.Table
+function Comparison:tests()
+  local rows = {}
+  for i, pair in ipairs(self.pairs) do
+    rows[i] = { pair.metric, pair.system, pair.other, pair.n, pair.difference, pair.p, pair.corrected }
+  end
+  return make_table{ columns = { "metric", "system", "other", "lists", "difference", "p", "p corrected" }, rows = rows,
+    formats = { difference = "%+.4f" } }
+end
+
+---The same as comma separated values, one line per metric and system.
+---@return string
+function Comparison:to_csv() return self:table():to_csv() end
+
+---A row per system, a column per metric.
+---@return string
+function Comparison:to_markdown() return shown(self, function(letters) return " " .. letters end):to_markdown() end
+
+---The same in LaTeX (packages: booktabs), letters as superscripts.
+---@return string
+function Comparison:to_latex()
+  local text = shown(self, function(letters) return "\1" .. letters .. "\2" end):to_latex()
+  return (text:gsub("\1(%l+)\2", "\\textsuperscript{%1}"))
+end
+
+---Bars of the means with their intervals (half their length to either side), metrics side by side.
+---@param options? mr.plot.Common
+---@return mr.Figure
+function Comparison:plot(options)
+  local o = { ylabel = ("mean, %g %% interval"):format(100 * self.level), categories = {}, series = {} }
+  for name, value in pairs(options or {}) do o[name] = value end
+  for i, metric in ipairs(self.metrics) do o.categories[i] = metric.name end
+  for s, name in ipairs(self.systems) do
+    local means, errors = {}, {}
+    for i, metric in ipairs(self.metrics) do
+      local cell = self.cells[metric.name][name]
+      means[i], errors[i] = cell.mean, (cell.high - cell.low) / 2
+    end
+    o.series[s] = { name = name, values = means, errors = errors }
+  end
+  return require("moonrank.plot").bars(o)
+end
+
+function Comparison:__tostring()
+  local text = ("%s\n%d lists; a letter: significantly better than that system (paired permutation test, Holm, p < %g)"):format(
+    tostring(shown(self, function(letters) return " " .. letters end)), self.count, self.alpha)
+  for _, note in ipairs(self.notes) do text = text .. "\n" .. core.safe_text(note) end
+  return text
+end
+
+return M
