@@ -23,7 +23,7 @@ struct NeuralNdcgLoss {
   Span<Real> value, derivative;
 
   static constexpr int64_t vectors = 9;
-  static constexpr int64_t slots(int64_t kept) { return vectors + NeuralSort<PlainSums>::slots(kept); }
+  static constexpr MR_HD int64_t slots(int64_t kept) { return vectors + NeuralSort<PlainSums>::slots(kept); }
 
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {

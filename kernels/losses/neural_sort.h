@@ -36,7 +36,7 @@ struct NeuralSort {
   bool keeps;
   double *f, *away, *normaliser, *steps, *kept;
 
-  static constexpr int64_t slots(int64_t iterations) { return 4 + 2 * (iterations + 1); }
+  static constexpr MR_HD int64_t slots(int64_t iterations) { return 4 + 2 * (iterations + 1); }
 
   MR_HD NeuralSort(double* memory, int64_t rows, double temperature, bool keeps_all)
       : n(rows),
