@@ -31,6 +31,7 @@ end
 -- A metric under an affine bound, with what add_column and the rankings ask of one.
 local Bounded = check.class("mr.BoundedMetric")
 function Bounded:ranking(...) return self.metric:ranking(...) end
+function Bounded:check_gains(lists) return self.metric:check_gains(lists) end
 function Bounded:ranking_key(few) return self.metric:ranking_key(few) end
 function Bounded:better(a, b) return self.metric:better(a, b) end
 

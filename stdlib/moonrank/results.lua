@@ -233,7 +233,7 @@ end
 ---@return table<integer, { step: integer, value: number }[]>
 function Results:reported(name) return self._store:reports(self.study, name) end
 
----@class mr.CompareOptions
+---@class mr.results.CompareOptions
 ---@field by string            the parameter
 ---@field value? string        what is compared (default: the number that counts)
 ---@field test? string         "wilcoxon" (default) or "paired_t"
@@ -244,7 +244,7 @@ function Results:reported(name) return self._store:reports(self.study, name) end
 
 ---Tests every two values of a parameter against each other, over trials that agree in all other parameters, e.g. in fold and seed.
 ---With `over = "fold"` every value of the parameter has the best of all else, by the number that counts and its mean over folds; pairs are folds.
----@param options mr.CompareOptions
+---@param options mr.results.CompareOptions
 ---@return mr.Table
 function Results:compare(options)
   local o = check.options("results:compare", options, { by = check.none, value = "value", test = "wilcoxon", correction = "holm",

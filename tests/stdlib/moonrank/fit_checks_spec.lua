@@ -124,10 +124,10 @@ describe("a number that is none", function()
     end)
     local message = raises(function() fit{ loss = broken } end,
       "mr.fit: the loss is infinite in epoch 2, batch 2 of 4, list 3 of the batch: ")
-    check(message:find("fit_checks_spec%.lua:116: log: 'log' made infinity"), message)
+    check(message:find("fit_checks_spec%.lua:121: log: 'log' made infinity"), message)
     local nan = loss_of("spec_sqrt", function(scores, lists) return (lists:sum(scores) * 0 - 1):sqrt() end)
     message = raises(function() fit{ loss = nan } end, "the loss is NaN in epoch 1, batch 1 of 4, list 1 of the batch: ")
-    check(message:find("fit_checks_spec%.lua:123: sqrt: 'sqrt' made NaN at entry 1 of 5"), message)
+    check(message:find("fit_checks_spec%.lua:128: sqrt: 'sqrt' made NaN at entry 1 of 5"), message)
   end)
 
   it("is found in the features, in scores and in parameters", function()

@@ -98,7 +98,7 @@ local function public_names()
   for name, class in pairs(core.classes) do
     for method in pairs(class.methods) do found[name .. ":" .. method] = ("class_%s.html"):format(name:match "%w+$") end
   end
-  for name in pairs{ ["mr.FitOptions"] = 1, ["mr.SweepOptions"] = 1, ["mr.CompareSystems"] = 1, ["mr.losses.Options"] = 1,
+  for name in pairs{ ["mr.FitOptions"] = 1, ["mr.SweepOptions"] = 1, ["mr.CompareOptions"] = 1, ["mr.losses.Options"] = 1,
     ["mr.metrics.Options"] = 1, ["mr.Run"] = 1, ["mr.Fold"] = 1 } do
     local module = name:match "^mr%.(%l+)%."
     local own = name:match "^mr%.(%u%w*)$"

@@ -114,7 +114,7 @@ it("the last of each user are by time, of equal times by row", function()
   for _, n in ipairs{ longest, math.maxinteger } do
     for _, by in ipairs{ "last", "one" } do
       raises(function() binary:folds{ by = by, n = n }[1]:summary() end,
-        ("make_fold: n is %d for test and as many for validation, and no user"):format(n))
+        ("folds: n is %d, which is %d items of each user for test and as many for validation"):format(n, n))
       raises(function() binary:folds{ by = by, n = n, valid = 0 }[1]:summary() end, "the longest list has " .. longest)
     end
   end
