@@ -256,6 +256,13 @@ function core.detect_anomalies(wanted) end
 ---@return string
 function core.device(name) end
 
+---RankNet's loss per list of the hyperbolic tangent of score differences.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@return mr.Tensor
+function core.direct_ranker_loss(scores, lists, gain) end
+
 ---The distribution of a metric over random rankings.
 ---@param metric mr.Metric
 ---@param n? integer
@@ -360,6 +367,11 @@ function core.effect_size(a, b) end
 ---The recording; nil where it cannot be run again.
 ---@return mr.Capture?
 function core.end_capture() end
+
+---How many pairs of rows of equal grades each list has, float64.
+---@param lists mr.Lists
+---@return mr.Tensor
+function core.equal_pairs(lists) end
 
 ---The object that, raised by `error`, ends the program with a status and a message.
 ---@param status integer
@@ -467,6 +479,13 @@ function core.has_cuda() end
 ---Bytes that live tensors hold.
 ---@return integer
 function core.held_bytes() end
+
+---The hinge loss of pairs, summed per list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param margin number
+---@return mr.Tensor
+function core.hinge_loss(scores, lists, margin) end
 
 ---How a process ended, or nil while it runs.
 ---@param id integer
@@ -714,6 +733,22 @@ function core.metric_registry() end
 ---@return string?
 function core.mpi_library() end
 
+---LambdaLoss's NDCG-Loss1 per list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@return mr.Tensor
+function core.ndcg_loss_1(scores, lists, gain) end
+
+---LambdaLoss's NDCG-Loss2 per list; with swaps, NDCG-Loss2++.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@param mu number
+---@param with_swaps boolean
+---@return mr.Tensor
+function core.ndcg_loss_2(scores, lists, gain, mu, with_swaps) end
+
 ---The name that is fewest edits away, for "did you mean"; nil where none is near.
 ---@param name string
 ---@param known string[]
@@ -880,6 +915,15 @@ function core.random_ranks(rows, first, count, seed) end
 ---@param relevant number
 ---@return mr.Ranking
 function core.ranking(scores, lists, ties, relevant) end
+
+---RankNet's loss per list over all pairs, targets 1, 1/2 and 0; those of unequal grades count `upsample` times, or as `upsample_of` says for each list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@param upsample number
+---@param upsample_of? mr.Tensor
+---@return mr.Tensor
+function core.ranknet_all_pairs_loss(scores, lists, gain, upsample, upsample_of) end
 
 ---RankNet's loss per list.
 ---@param scores mr.Tensor

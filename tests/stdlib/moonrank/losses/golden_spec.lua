@@ -9,7 +9,8 @@ local losses = mr.losses
 local made = {
   mse = losses.mse(), bce = losses.bce(), ordinal = losses.ordinal(), ranknet = losses.ranknet(), listnet = losses.listnet(),
   softmax_cross_entropy = losses.softmax_cross_entropy(), listmle = losses.listmle(), p_listmle = losses.p_listmle(),
-  approx_ndcg_10 = losses.ndcg{ gain = 10 },
+  approx_ndcg_10 = losses.ndcg{ gain = 10 }, hinge = losses.hinge(), ranknet_all_pairs = losses.ranknet_all_pairs(),
+  ndcg_loss_1 = losses.ndcg_loss_1(), ndcg_loss_2 = losses.ndcg_loss_2(), ndcg_loss_2pp_10 = losses.ndcg_loss_2pp(),
 }
 for _, metric in ipairs{ "ndcg", "ap", "rr", "precision@5", "recall@5" } do
   made["lambdarank " .. metric] = losses.lambdarank{ metric = metric }
