@@ -1,5 +1,5 @@
 // The kernels of losses. Pairwise: one for every form of a pair that counts 1, for every other weight of pairs, and for
-// every form of swap differences that a metric has (kernels/ranking/rows.h). Pointwise and listwise: one each.
+// every form of swap differences that a metric has (kernels/ranking/rows.h). Pointwise, listwise and sampled: one each.
 #pragma once
 
 #include <tuple>
@@ -10,6 +10,7 @@
 #include "kernels/losses/listwise.h"
 #include "kernels/losses/pair_weights.h"
 #include "kernels/losses/pointwise.h"
+#include "kernels/losses/sampled.h"
 #include "kernels/ranking/rows.h"
 
 namespace mr {
@@ -59,7 +60,10 @@ struct LambdaKernels : LambdaKernelsOf<Real, MetricSwaps> {
   LISTS(ordinal, OrdinalLoss)                           \
   LISTS(listnet, ListNetLoss)                           \
   LISTS(softmax_cross_entropy, SoftmaxCrossEntropyLoss) \
-  LISTS(listmle, ListMleLoss)
+  LISTS(listmle, ListMleLoss)                           \
+  LISTS(bpr, BprLoss)                                   \
+  LISTS(lambdafm, LambdaFmLoss)                         \
+  LISTS(warp, WarpLoss)
 
 MR_KERNEL_TABLE(RowLossKernels, MR_ROW_LOSS_ROWS)
 

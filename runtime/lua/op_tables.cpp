@@ -44,6 +44,7 @@ namespace mr {
   ROW(smooth_methods)        \
   ROW(lambda_functions)      \
   ROW(pointwise_functions)   \
+  ROW(sampled_functions)     \
   ROW(listwise_functions)    \
   ROW(data_functions)        \
   ROW(positives_getters)     \

@@ -131,6 +131,16 @@ function core.bound_numbers(metric, n, p, grades) end
 ---@return { min: mr.Tensor, max: mr.Tensor, best: mr.Tensor, expectation: mr.Tensor, sd: mr.Tensor }
 function core.bound_table(metric, lists, dtype, device, sd) end
 
+---BPR's loss per list, other rows drawn alike.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@param draws integer
+---@param seed integer
+---@param stream string
+---@return mr.Tensor
+function core.bpr_loss(scores, lists, relevant, draws, seed, stream) end
+
 ---Where caches are kept by default; it need not exist.
 ---@return string
 function core.cache_folder() end
@@ -574,6 +584,18 @@ function core.kernel_regression(x, y, at, bandwidth, degree) end
 ---@param gain number
 ---@return mr.Tensor
 function core.lambda_loss(scores, lists, metric, gain) end
+
+---BPR's loss per list, other rows drawn by their rank among candidates.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@param draws integer
+---@param candidates integer
+---@param rho number
+---@param seed integer
+---@param stream string
+---@return mr.Tensor
+function core.lambdafm_loss(scores, lists, relevant, draws, candidates, rho, seed, stream) end
 
 ---This process's rank, from 0, and how many mpirun or srun started together.
 ---@return integer
@@ -1378,6 +1400,18 @@ function core.version() end
 ---@param descriptors integer[]
 ---@param seconds number
 function core.wait_for(descriptors, seconds) end
+
+---WARP's loss per list; trials 0: as many as there are other rows.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@param draws integer
+---@param margin number
+---@param trials integer
+---@param seed integer
+---@param stream string
+---@return mr.Tensor
+function core.warp_loss(scores, lists, relevant, draws, margin, trials, seed, stream) end
 
 ---Wilcoxon's signed-rank test; n are the unequal pairs.
 ---@param a mr.Tensor

@@ -76,6 +76,7 @@ end
 ---@field of string|mr.Metric       whose bounds it takes
 ---@field counted? string|mr.Metric without a bound, lists count on which an ordering can matter to this one (default: `of`); "any" with rows
 ---@field pointwise? boolean        every row is compared with its own grade: bounds are affine ones
+---@field repeats? boolean          false: it does not the same with a batch each time
 
 ---A loss whose lists are multiplied by what a change of a metric is worth under a bound: the bound's slope.
 ---@param what mr.losses.Values
@@ -93,7 +94,8 @@ function M.by_slope(what, options)
   local of = metrics.parse(what.of)
   local counted = bound == none and what.counted or of
   return M.under({
-    name = what.name, metric = what.metric, pointwise = what.pointwise or false, _maximize = false, _counts_all = counted == "any",
+    name = what.name, metric = what.metric, pointwise = what.pointwise or false, repeats = what.repeats, _maximize = false,
+    _counts_all = counted == "any",
     _bounds_metric = counted ~= "any" and metrics.parse(counted) or of, _smooth = what.values,
     _apply = function(value, _, lists, scores)
       if bound == none then return value end

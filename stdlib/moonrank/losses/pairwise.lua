@@ -162,7 +162,7 @@ end
 ---|1 / D(r_i) - 1 / D(r_j)| |G_i - G_j|, LambdaRank's change of nDCG.
 ---@param options? mr.losses.NdcgLossOptions
 ---@return mr.Loss
----Example: `mr.losses.ndcg_loss_2pp{mu = 2}(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 1.1072107`
+---Example: `mr.losses.ndcg_loss_2pp{mu = 2}(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 1.10721`
 function M.ndcg_loss_2pp(options)
   local o = check.options("mr.losses.ndcg_loss_2pp", options, { gain = 1, mu = 10, bound = none, slope_at = "value" })
   return ndcg_loss("ndcg_loss_2pp", o, function(scores, lists) return core.ndcg_loss_2(scores, lists, o.gain, o.mu, true) end)
