@@ -1,5 +1,6 @@
-// What pairs of rows weigh where that is not the change of a metric: RankNet over all pairs, LambdaLoss (Wang et al.
-// 2018). They have the shape of swap differences (kernels/ranking/swaps.h).
+// What pairs of rows weigh where that is not the change of a built-in metric: RankNet over all pairs, LambdaLoss (Wang
+// et al. 2018), the change of a metric that a script declares. They have the shape of swap differences
+// (kernels/ranking/swaps.h).
 #pragma once
 
 #include <cmath>
@@ -103,6 +104,36 @@ struct DistancePairs {
   template <class Group>
   MR_HD Delta delta(const Group&, int64_t, const RankedRows&, Span<Row>) const {
     return {discounts, mu, with_swaps};
+  }
+};
+
+/// The change of a metric that is a sum over rows of a gain times a discount of the rank, over a norm of the list, all
+/// read from tables: |gain_i - gain_j| |discount(r_i) - discount(r_j)| / norm.
+struct TableSwaps {
+  struct Row {
+    double level, inverse_rank, gain, share;
+  };
+  Span<const double> gains;      // per row
+  Span<const double> discounts;  // of ranks 1, 3/2, 2, ...
+  Span<const double> norms;      // per list
+
+  template <class Group>
+  MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double>) const {
+    of.fill(group, list, rows, [&](int64_t row) { return static_cast<double>(of.relevance[row]); });
+    const int64_t at = of.lists.begin(list);
+    group.each(of.lists.size(list), [&](int64_t i) {
+      rows[at + i].gain = gains[at + i];
+      rows[at + i].share = discounts[2 * static_cast<int64_t>(of.places[at + i].above)] / norms[list];
+    });
+  }
+  struct Delta {
+    MR_HD double operator()(const Row& i, const Row& j) const {
+      return std::fabs(i.gain - j.gain) * std::fabs(i.share - j.share);
+    }
+  };
+  template <class Group>
+  MR_HD Delta delta(const Group&, int64_t, const RankedRows&, Span<Row>) const {
+    return {};
   }
 };
 

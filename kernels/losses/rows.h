@@ -24,7 +24,7 @@ struct LambdaKernelsOf<Real, std::variant<Swaps...>> {
   std::tuple<Kernel<LambdaLoss<Real, PairSwaps>>, Kernel<LambdaLoss<Real, PairSwaps, HingePair>>,
              Kernel<LambdaLoss<Real, PairSwaps, TanhPair>>, Kernel<LambdaLoss<Real, TargetPairs>>,
              Kernel<LambdaLoss<Real, GainPairs>>, Kernel<LambdaLoss<Real, DistancePairs>>,
-             Kernel<LambdaLoss<Real, Swaps>>...>
+             Kernel<LambdaLoss<Real, TableSwaps>>, Kernel<LambdaLoss<Real, Swaps>>...>
       all;
 
   template <class Each, class Form = LogisticPair>

@@ -58,6 +58,24 @@ Tensor lambda_loss(const Tensor& scores, const Lists& lists, const Metric& metri
   return recorded("lambda_loss", scores, lists, made);
 }
 
+Tensor declared_lambda_loss(const Tensor& scores, const Lists& lists, const Tensor& gains, const Tensor& discounts,
+                            const Tensor& norms, double gain) {
+  check::positive("gain", gain);
+  check::per_row("gains", gains, lists);
+  check::per_list("norms", norms, lists);
+  for (const auto& [name, x] : {std::pair("gains", gains), {"discounts", discounts}, {"norms", norms}})
+    check::type(name, x, Dtype::float64);
+  if (discounts.entries() < 2 * lists.longest() - 1)
+    throw ArgumentError("discounts", std::to_string(discounts.entries()) +
+                                         " entries, expected those of ranks 1, 3/2 to " +
+                                         std::to_string(lists.longest()));
+  const Device device = scores.device();
+  const Tensor g = gains.to(device), d = discounts.to(device), n = norms.to(device);
+  const TableSwaps swaps{g.span<const double>(), d.span<const double>(), n.span<const double>()};
+  const Ranking ranking = rank_rows(scores.data(), lists, Ties::stable, any_gain());
+  return recorded("declared_lambda_loss", scores, lists, run(scores.data(), ranking, swaps, gain, recording({scores})));
+}
+
 /// Pairs of unequal grades that weigh the same.
 template <class Form>
 Tensor of_pairs(const char* name, const Tensor& scores, const Lists& lists, double gain, Form form) {
@@ -156,6 +174,10 @@ extern const lua::OpTable lambda_functions{
     nullptr,
     {lua::op<&lambda_loss>("lambda_loss", "scores, lists, metric, gain",
                            "LambdaRank's loss per list, for the change of a metric by each swap."),
+     lua::op<&declared_lambda_loss>("declared_lambda_loss", "scores, lists, gains, discounts, norms, gain",
+                                    "LambdaRank's loss per list, for a metric with a gain per row, a discount of ranks "
+                                    "1, 3/2, 2, ... and a norm per "
+                                    "list."),
      lua::op<&ranknet_loss>("ranknet_loss", "scores, lists, gain", "RankNet's loss per list."),
      lua::op<&direct_ranker_loss>("direct_ranker_loss", "scores, lists, gain",
                                   "RankNet's loss per list of the hyperbolic tangent of score differences."),

@@ -42,6 +42,7 @@ namespace mr {
   ROW(gradient_getters)      \
   ROW(smooth_functions)      \
   ROW(smooth_methods)        \
+  ROW(grade_functions)       \
   ROW(lambda_functions)      \
   ROW(pointwise_functions)   \
   ROW(sampled_functions)     \

@@ -251,6 +251,16 @@ function core.cuda_waits() end
 ---@return string[]
 function core.data_folders() end
 
+---LambdaRank's loss per list, for a metric with a gain per row, a discount of ranks 1, 3/2, 2, ... and a norm per list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gains mr.Tensor
+---@param discounts mr.Tensor
+---@param norms mr.Tensor
+---@param gain number
+---@return mr.Tensor
+function core.declared_lambda_loss(scores, lists, gains, discounts, norms, gain) end
+
 ---While on, the first Ctrl-C raises nothing: work asks `interrupted()` and ends in order. Returns what it was.
 ---@param on boolean
 ---@return boolean
@@ -476,6 +486,11 @@ function core.grade_class(grades) end
 ---@param lists mr.Lists
 ---@return integer[]
 function core.grade_classes(lists) end
+
+---Every grade that some row has, ascending.
+---@param lists mr.Lists
+---@return number[]
+function core.grades(lists) end
 
 ---The grades of such a number, descending.
 ---@param number integer
@@ -1391,6 +1406,12 @@ function core.uniform(shape, low, high, seed, stream, dtype, device) end
 ---@param all_items integer
 ---@return mr.UserItems
 function core.user_items(lists, users, items, all_users, all_items) end
+
+---float64, per row the value of its grade, from one for each of `grades`.
+---@param lists mr.Lists
+---@param values number[]
+---@return mr.Tensor
+function core.values_of_grades(lists, values) end
 
 ---Version of the program.
 ---@return string

@@ -12,7 +12,8 @@ local M = {}
 ---@field gain? number  steepness of log(1 + exp(-gain (s_i - s_j))) (default 1)
 
 ---@class mr.losses.LambdaOptions: mr.losses.PairOptions
----@field metric? string|mr.Metric  whose change counts: any with `swaps`, as "ndcg@10", "ap", "err", "nrbp(0.9)" (default "ndcg")
+---@field metric? string|mr.Metric  whose change counts: any with `swaps`, as "ndcg@10", "ap", "err", "nrbp(0.9)" (default "ndcg"), or one that
+---   the script declared by gain and discount (mr.metrics.define)
 ---@field p? number     of nrbp and rbp, where the metric's name does not say it (default 0.95)
 
 -- The metric of mr.losses.lambdarank from its options.
@@ -49,7 +50,11 @@ function M.lambdarank(options)
   local o = check.options(where, options, { metric = none, p = none, gain = 1, bound = none, slope_at = "value" })
   local metric = lambda_metric(where, options)
   o.metric, o.p = metric, nil
-  local function values(scores, lists) return core.lambda_loss(scores, lists, metric, o.gain) end
+  local function values(scores, lists)
+    if not metric.tables then return core.lambda_loss(scores, lists, metric, o.gain) end
+    local gains, discounts, norms = metric.tables(lists)
+    return core.declared_lambda_loss(scores, lists, gains, discounts, norms, o.gain)
+  end
   return loss.by_slope({ name = "lambdarank", metric = metric.full_name, of = metric, values = values }, o)
 end
 
