@@ -5,6 +5,7 @@ local anomaly = require "moonrank.fit.anomaly"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local random = require "moonrank.random"
+local regularizers = require "moonrank.losses.regularizers"
 
 local M = {}
 
@@ -62,7 +63,10 @@ end
 function Epochs:loss_of(batch)
   local o = self._o
   local function loss()
-    return batch_loss(o.loss, o.model(batch), batch.lists, o.reduction, o.group)
+    local value, counted = batch_loss(o.loss, o.model(batch), batch.lists, o.reduction, o.group)
+    local penalty = counted > 0 and regularizers.of_batch(o.loss, o.model, batch)
+    if not penalty then return value, counted end
+    return value + (o.reduction ~= "sum" and not o.group and penalty / counted or penalty), counted
   end
   self._step = anomaly.step(o, batch, loss, self.count)
   local ok, value, counted = pcall(loss)

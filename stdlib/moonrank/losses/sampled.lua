@@ -5,6 +5,7 @@ local check = require "moonrank.check"
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
 local random = require "moonrank.random"
+local regularizers = require "moonrank.losses.regularizers"
 
 local none = check.none
 
@@ -13,14 +14,17 @@ local M = {}
 ---@class mr.losses.SampledOptions: mr.losses.SlopeOptions
 ---@field relevant? number  least grade of a relevant row; all others may be drawn (default 1)
 ---@field draws? integer    how many pairs are drawn for each relevant row, whose mean it counts (default 1)
+---@field regularize? { users?: number, items?: number }  what mr.fit adds for a model with such parameters, as mr.models.mf: these times the
+---   squared norm of the factors of a list's user, and of the items of its rows
 ---@field metric? string|mr.Metric  whose bounds these are (default the exact nRBP loss, the number of wrongly ordered pairs)
 
 -- The options, checked, with defaults of those that a loss has beside the common ones.
 local function checked(where, options, own)
-  local defaults = { relevant = 1, draws = 1, metric = none, bound = none, slope_at = "value" }
+  local defaults = { relevant = 1, draws = 1, metric = none, regularize = none, bound = none, slope_at = "value" }
   for name, default in pairs(own) do defaults[name] = default end
   local o = check.options(where, options, defaults)
   check.positive_integers(where, o, { "draws" })
+  regularizers.check(where, o.regularize)
   for _, name in ipairs{ "relevant", "margin", "rho" } do
     if o[name] and not (o[name] > 0 and o[name] < math.huge) then
       check.fail("%s: %s is %s, expected a number above 0", where, name, tostring(o[name]))
@@ -40,7 +44,8 @@ end
 
 ---BPR (Rendle et al. 2009): the sum over relevant rows i of - log sigma(s_i - s_j), row j drawn among the list's rows that are not relevant, each
 ---alike. Its mean over all draws, times the number of these rows, is RankNet of relevant rows and others. A loss does not see a model's factors:
----BPR's regularisers, lambda |factors|^2, are the optimiser's `weight_decay`, of all factors in each step.
+---BPR's two regularisers, `regularize`, are added by mr.fit, for each list of a batch and each of its rows, drawn or not; the optimiser's
+---`weight_decay` is of all factors in each step.
 ---@param options? mr.losses.SampledOptions
 ---@return mr.Loss
 ---Example: `mr.losses.bpr()(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 1}}):item() / math.log(2)   --> 2.0`

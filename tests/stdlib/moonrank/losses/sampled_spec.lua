@@ -274,6 +274,40 @@ describe("losses that draw rows, on lists that break others", function()
     end
   end)
 
+  it("have regularisers of factors, which training adds", function()
+    local lists = mr.lists{ { 1, 0, 0 }, { 0, 1 }, { 1, 1 } }
+    local function ids(numbers) return mr.tensor(numbers, { dtype = "int64" }) end
+    local data = mr.data.dataset{ lists = lists, users = ids{ 2, 1, 4 }, items = ids{ 1, 2, 3, 2, 5, 1, 6 } }
+    local function factors() return mr.models.mf{ users = 4, items = 6, factors = 3, init = 1, seed = 2, dtype = "float64" } end
+    for _, reduction in ipairs{ "mean", "sum" } do
+      local function trained(name, regularize)
+        local model = factors()
+        mr.fit{ model = model, loss = loss_of(name, { regularize = regularize }), train = data, optimizer = mr.optim.sgd{ lr = 0.1 },
+          epochs = 1, batch = 3, shuffle = false, reduction = reduction, seed = 3, metrics = { "auc" }, progress = false }
+        return model
+      end
+      local start, over = factors(), reduction == "mean" and 2 or 1
+      for _, name in ipairs(names) do
+        local plain, ours = trained(name), trained(name, { users = 0.5, items = 0.25 })
+        local function moved(of, times, lambda)
+          local function numbers(model) return model:parameters()[of == "users" and 1 or 2]:detach() end
+          local step = mr.tensor(times, f64):reshape(#times, 1) * (-0.1 * 2 * lambda / over)
+          near(numbers(ours) - numbers(plain), numbers(start) * step, 1e-12, name .. of)
+        end
+        moved("users", { 1, 1, 0, 1 }, 0.5)
+        moved("items", { 2, 2, 1, 0, 1, 1 }, 0.25)
+      end
+    end
+    local features = mr.data.dataset{ lists = lists, features = mr.ones(7, 2) }
+    raises(function()
+      mr.fit{ model = mr.models.linear{ inputs = 2 }, loss = losses.bpr{ regularize = { users = 1 } }, train = features, progress = false,
+        optimizer = mr.optim.sgd{}, epochs = 1, metrics = { "auc" } }
+    end, "regularize names 'users', but the training data have none")
+    raises(function() losses.bpr{ regularize = { users = -1 } } end, "regularize.users is -1")
+    raises(function() losses.bpr{ regularize = { user = 1 } } end, "did you mean 'users'?")
+    raises(function() losses.warp{ regularize = 0.1 } end, "regularize is 0.1")
+  end)
+
   it("say what they do not take", function()
     for _, name in ipairs(names) do
       raises(function() losses[name]{ draws = 0 } end, "draws is 0, expected an integer of at least 1")
