@@ -11,6 +11,7 @@
 #include "kernels/losses/pair_weights.h"
 #include "kernels/losses/pointwise.h"
 #include "kernels/losses/sampled.h"
+#include "kernels/losses/slope.h"
 #include "kernels/ranking/rows.h"
 
 namespace mr {
@@ -63,7 +64,8 @@ struct LambdaKernels : LambdaKernelsOf<Real, MetricSwaps> {
   LISTS(listmle, ListMleLoss)                           \
   LISTS(bpr, BprLoss)                                   \
   LISTS(lambdafm, LambdaFmLoss)                         \
-  LISTS(warp, WarpLoss)
+  LISTS(warp, WarpLoss)                                 \
+  ELEMENTS(times_slope, TimesSlope)
 
 MR_KERNEL_TABLE(RowLossKernels, MR_ROW_LOSS_ROWS)
 

@@ -46,6 +46,7 @@ namespace mr {
   ROW(lambda_functions)      \
   ROW(pointwise_functions)   \
   ROW(sampled_functions)     \
+  ROW(list_loss_functions)   \
   ROW(listwise_functions)    \
   ROW(data_functions)        \
   ROW(positives_getters)     \

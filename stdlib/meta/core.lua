@@ -1351,6 +1351,12 @@ function core.terminal_width() end
 ---@return integer
 function core.threads(n) end
 
+---Their product, 0 where the slope is, also of an infinite value; the slope is a constant.
+---@param value mr.Tensor
+---@param slope mr.Tensor
+---@return mr.Tensor
+function core.times_slope(value, slope) end
+
 ---Rows and scores of the first k of every list; of tied rows the lower first.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists

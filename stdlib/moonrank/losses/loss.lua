@@ -1,5 +1,6 @@
 -- The class of losses, and how one is put under a bound: a smooth metric is the bound's argument; of other losses a list's value is
 -- multiplied by the slope that the bound has there.
+local core = require "moonrank.core"
 local check = require "moonrank.check"
 local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
@@ -99,7 +100,7 @@ function M.by_slope(what, options)
     _bounds_metric = counted ~= "any" and metrics.parse(counted) or of, _smooth = what.values,
     _apply = function(value, _, lists, scores)
       if bound == none then return value end
-      return value * slopes(bound, of, lists, scores, options.slope_at)
+      return core.times_slope(value, slopes(bound, of, lists, scores, options.slope_at))
     end,
   }, bound, options)
 end

@@ -203,6 +203,20 @@ describe("losses over pairs, and lists", function()
     end
   end)
 
+  it("are 0 under a bound, never NaN, where the list does not count and its loss is infinite", function()
+    local f, infinite = { -infinity, infinity, 0 }, { 0, 0 }
+    for _, y in ipairs{ { 0, 0, 0 }, { 2, 1, 1 }, { 0, 0.5, 0 } } do
+      for _, name in ipairs{ "ranknet", "hinge", "direct_ranker", "ranknet_all_pairs", "listnet", "listmle" } do
+        local value, gradient = value_and_gradient(losses[name]{ bound = "minmax", metric = name:find "list" and "ap" or nil },
+          mr.tensor(f, f64), mr.lists{ y })
+        equal(value:item(), 0.0, name)
+        equal(gradient:totable(), { 0.0, 0.0, 0.0 }, name)
+        infinite[losses[name]()(mr.tensor(f, f64), mr.lists{ y }):item() == infinity and 1 or 2] = 1
+      end
+    end
+    equal(infinite, { 1, 1 }, "some are infinite without a bound")
+  end)
+
   it("may count pairs of unequal grades so often that all targets are as many", function()
     local lists = mr.lists{ { 1, 0, 0, 0, 0 }, { 1, 0 }, { 2, 2, 2 }, {} }  -- equal 6, 0, 3, 0; others 4, 1, 0, 0
     near(losses.ranknet_all_pairs{ upsample = lists }.options.upsample, 18 / 5, 1e-15)
