@@ -89,6 +89,7 @@ function M.lambdafm(options)
   local where = "mr.losses.lambdafm"
   local o = checked(where, options, { candidates = 10, rho = 0.3 })
   check.positive_integers(where, o, { "candidates" })
+  if o.rho > 1e6 then check.fail("%s: rho is %g, expected at most 1e6, where all candidates are alike", where, o.rho) end
   if o.candidates > 128 then check.fail("%s: candidates is %d, expected at most 128", where, o.candidates) end
   return made("lambdafm", o, function(scores, lists, seed, stream)
     return core.lambdafm_loss(scores, lists, o.relevant, o.draws, o.candidates, o.rho, seed, stream)
