@@ -1,7 +1,8 @@
 // Pairwise losses: over pairs of rows with grades y_i > y_j, |Delta M_ij| log(1 + exp(-a (s_i - s_j))), where Delta
 // M_ij is the change of an exact metric by the swap of the two at the current scores (LambdaRank; Burges 2010), or 1
 // (RankNet). Delta counts as a constant, so the derivative by s_i is that of Li, Urbano & Hanjalic (2021, Eqs. 8 to
-// 10), -a |Delta M_ij| sigma(a (s_j - s_i)).
+// 10), -a |Delta M_ij| sigma(a (s_j - s_i)). Other forms of a pair take the logistic one's place (pair_forms.h), other
+// weights that of Delta M (pair_weights.h).
 #pragma once
 
 #include <cmath>
@@ -9,9 +10,9 @@
 
 #include "kernels/core/group.h"
 #include "kernels/core/view.h"
+#include "kernels/losses/pair_forms.h"
 #include "kernels/ranking/swaps.h"
 #include "kernels/smooth/smooth_rank.h"
-#include "kernels/tensor/elementwise.h"
 
 namespace mr {
 
@@ -33,8 +34,15 @@ struct PairSwaps {
   }
 };
 
+/// Whether row i at position `at_i` and row j at `at_j` are a pair: of unequal grades, but where swaps say every_pair.
+template <class Swaps>
+MR_HD bool are_pair(int64_t at_i, const typename Swaps::Row& i, int64_t at_j, const typename Swaps::Row& j) {
+  if constexpr (requires { Swaps::every_pair; }) return at_i != at_j;
+  return j.level < i.level;
+}
+
 /// One value per list, and its derivative by every score (null: not asked for). `rows` and `spare` have a slot per row.
-template <class Real, class Swaps>
+template <class Real, class Swaps, class Form = LogisticPair>
 struct LambdaLoss {
   using Row = typename Swaps::Row;
   RankedRows of;
@@ -44,6 +52,7 @@ struct LambdaLoss {
   Span<const Real> scores;
   Real gain;
   Span<Real> value, derivative;
+  Form form = {};
 
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
@@ -76,12 +85,12 @@ struct LambdaLoss {
     double sum = 0;
     for (int64_t j = at; j < at + n; ++j) {
       const Row other = rows[j];
-      if (other.level >= row.level) continue;
+      if (!are_pair<Swaps>(i, row, j, other)) continue;
       const double weight = delta(row, other);
       if (weight == 0) continue;  // also of an infinite loss
       const Real t = wrong_by(i, j);
-      sum += weight * softplus(t);
-      slope -= weight * sigmoid(t);
+      sum += weight * form.value(t);
+      slope -= weight * form.slope(t);
     }
     return sum;
   }
@@ -94,7 +103,7 @@ struct LambdaLoss {
     for (int64_t slot = 0; slot < better; ++slot) {
       const int64_t i = at + of.better(list, slot);
       const Row other = rows[i];
-      if (other.level > row.level) slope += delta(other, row) * sigmoid(wrong_by(i, j));
+      if (are_pair<Swaps>(i, other, j, row)) slope += delta(other, row) * form.slope(wrong_by(i, j));
     }
     return slope;
   }

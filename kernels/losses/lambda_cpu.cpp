@@ -25,13 +25,27 @@ struct Worse {
   }
 };
 
-template <class Real, class Swaps>
+/// The vector loop of a form: as PairLoops::logistic.
+double pair_terms(const LogisticPair&, const double* s, const double* w, int64_t n, double s_i, double gain,
+                  double* slopes, double* value) {
+  return pair_loops<double>().logistic(s, w, n, s_i, gain, slopes, value);
+}
+double pair_terms(const TanhPair&, const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
+                  double* value) {
+  return pair_loops<double>().tanh_logistic(s, w, n, s_i, gain, slopes, value);
+}
+double pair_terms(const HingePair& form, const double* s, const double* w, int64_t n, double s_i, double gain,
+                  double* slopes, double* value) {
+  return pair_loops<double>().hinge(s, w, n, s_i, gain, form.margin, slopes, value);
+}
+
+template <class Real, class Swaps, class Form>
 class LambdaLossByTarget {
   using Row = typename Swaps::Row;
   using Worse = cpu::Worse<Row>;
 
  public:
-  explicit LambdaLossByTarget(const LambdaLoss<Real, Swaps>& work) : w_(work) {}
+  explicit LambdaLossByTarget(const LambdaLoss<Real, Swaps, Form>& work) : w_(work) {}
 
   void operator()(const SerialGroup& group, int64_t list) const {
     thread_local Worse worse;
@@ -48,7 +62,7 @@ class LambdaLossByTarget {
     for (int64_t k = at; k < end; ++k) best = std::max(best, w_.rows[k].level);
     worse.clear();
     for (int64_t k = at; k < end; ++k) {
-      if (w_.rows[k].level == best) continue;
+      if (only_worse && w_.rows[k].level == best) continue;
       worse.at.push_back(k);
       worse.rows.push_back(w_.rows[k]);
       worse.scores.push_back(w_.scores[k]);
@@ -65,9 +79,9 @@ class LambdaLossByTarget {
     for (int64_t slot = 0; slot < w_.of.better.size(list); ++slot) {
       check_interrupt();
       const int64_t i = w_.of.lists.begin(list) + w_.of.better(list, slot);
-      if (!weigh(w_.rows[i], worse, delta)) continue;
-      const double slope = pair_loops<double>().logistic(worse.scores.data(), worse.weights.data(), filled(worse),
-                                                         w_.scores[i], w_.gain, worse.slopes.data(), &value);
+      if (!weigh(i, worse, delta)) continue;
+      const double slope = pair_terms(w_.form, worse.scores.data(), worse.weights.data(), filled(worse), w_.scores[i],
+                                      w_.gain, worse.slopes.data(), &value);
       if (w_.derivative.data != nullptr) w_.derivative[i] = static_cast<Real>(-w_.gain * slope);
     }
     for (size_t j = 0; w_.derivative.data != nullptr && j < worse.at.size(); ++j) {
@@ -80,27 +94,30 @@ class LambdaLossByTarget {
 
   /// Fills in what the pairs of row i weigh; whether any weighs something.
   template <class Delta>
-  static bool weigh(const Row& i, Worse& worse, const Delta& delta) {
+  bool weigh(int64_t at, Worse& worse, const Delta& delta) const {
+    const Row& i = w_.rows[at];
     double heaviest = 0;
     for (size_t j = 0; j < worse.rows.size(); ++j) {
       const Row& row = worse.rows[j];
-      worse.weights[j] = row.level < i.level ? delta(i, row) : 0;
+      worse.weights[j] = are_pair<Swaps>(at, i, worse.at[j], row) ? delta(i, row) : 0;
       heaviest = std::max(heaviest, worse.weights[j]);
     }
     return heaviest > 0;
   }
 
-  const LambdaLoss<Real, Swaps>& w_;
+  /// The best rows are nobody's worse ones.
+  static constexpr bool only_worse = !requires { Swaps::every_pair; };
+  const LambdaLoss<Real, Swaps, Form>& w_;
 };
 
-template <class Real, class Swaps>
-void lambda_loss(int64_t count, const LambdaLoss<Real, Swaps>& work) {
-  Backend::lists(count, LambdaLossByTarget<Real, Swaps>(work));
+template <class Real, class Swaps, class Form>
+void lambda_loss(int64_t count, const LambdaLoss<Real, Swaps, Form>& work) {
+  Backend::lists(count, LambdaLossByTarget<Real, Swaps, Form>(work));
 }
 
-template <class Real, class Swaps>
-void replace(void (*&kernel)(int64_t, const LambdaLoss<Real, Swaps>&)) {
-  kernel = &lambda_loss<Real, Swaps>;
+template <class Real, class Swaps, class Form>
+void replace(void (*&kernel)(int64_t, const LambdaLoss<Real, Swaps, Form>&)) {
+  kernel = &lambda_loss<Real, Swaps, Form>;
 }
 
 template <class Real>

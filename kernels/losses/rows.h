@@ -1,5 +1,5 @@
-// The kernels of losses. Pairwise: one for pairs that all count 1, and one for every form of swap differences that a
-// metric has (kernels/ranking/rows.h). Pointwise and listwise: one each.
+// The kernels of losses. Pairwise: one for every form of a pair that counts 1, for every other weight of pairs, and for
+// every form of swap differences that a metric has (kernels/ranking/rows.h). Pointwise, listwise and sampled: one each.
 #pragma once
 
 #include <tuple>
@@ -10,7 +10,10 @@
 #include "kernels/losses/listwise.h"
 #include "kernels/losses/neural_ndcg.h"
 #include "kernels/losses/own_scores.h"
+#include "kernels/losses/pair_weights.h"
 #include "kernels/losses/pointwise.h"
+#include "kernels/losses/sampled.h"
+#include "kernels/losses/slope.h"
 #include "kernels/losses/soft_rank.h"
 #include "kernels/ranking/rows.h"
 
@@ -20,17 +23,27 @@ template <class Real, class Forms>
 struct LambdaKernelsOf;
 template <class Real, class... Swaps>
 struct LambdaKernelsOf<Real, std::variant<Swaps...>> {
-  template <class Each>
-  using Kernel = void (*)(int64_t count, const LambdaLoss<Real, Each>& work);
-  std::tuple<Kernel<PairSwaps>, Kernel<Swaps>...> all;
+  template <class Work>
+  using Kernel = void (*)(int64_t count, const Work& work);
+  std::tuple<Kernel<LambdaLoss<Real, PairSwaps>>, Kernel<LambdaLoss<Real, PairSwaps, HingePair>>,
+             Kernel<LambdaLoss<Real, PairSwaps, TanhPair>>, Kernel<LambdaLoss<Real, TargetPairs>>,
+             Kernel<LambdaLoss<Real, GainPairs>>, Kernel<LambdaLoss<Real, DistancePairs>>,
+             Kernel<LambdaLoss<Real, TableSwaps>>, Kernel<LambdaLoss<Real, Swaps>>...>
+      all;
 
-  template <class Each>
-  Kernel<Each> of() const {
-    return std::get<Kernel<Each>>(all);
+  template <class Each, class Form = LogisticPair>
+  Kernel<LambdaLoss<Real, Each, Form>> of() const {
+    return std::get<Kernel<LambdaLoss<Real, Each, Form>>>(all);
   }
   template <class Backend>
   void fill() {
-    all = {&Backend::template lists<LambdaLoss<Real, PairSwaps>>, &Backend::template lists<LambdaLoss<Real, Swaps>>...};
+    std::apply([](auto&... kernels) { (set<Backend>(kernels), ...); }, all);
+  }
+
+ private:
+  template <class Backend, class Work>
+  static void set(Kernel<Work>& kernel) {
+    kernel = &Backend::template lists<Work>;
   }
 };
 
@@ -55,7 +68,11 @@ struct LambdaKernels : LambdaKernelsOf<Real, MetricSwaps> {
   LISTS(climf, ClimfLoss)                               \
   LISTS(tfmap, TfmapLoss)                               \
   LISTS(soft_rank, SoftRankLoss)                        \
-  LISTS(neural_ndcg, NeuralNdcgLoss)
+  LISTS(neural_ndcg, NeuralNdcgLoss)                    \
+  LISTS(bpr, BprLoss)                                   \
+  LISTS(lambdafm, LambdaFmLoss)                         \
+  LISTS(warp, WarpLoss)                                 \
+  ELEMENTS(times_slope, TimesSlope)
 
 MR_KERNEL_TABLE(RowLossKernels, MR_ROW_LOSS_ROWS)
 

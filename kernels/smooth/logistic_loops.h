@@ -1,4 +1,4 @@
-// The loop of pairwise losses over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by pairs_loops.h
+// The loops of pairwise losses over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by pairs_loops.h
 // only.
 #include "kernels/core/exponential_lanes.h"
 #include "kernels/core/lane_sums.h"
@@ -32,9 +32,36 @@ inline bool all_zero(const double* w, int64_t n) {
   return bits == 0;
 }
 
-/// See PairLoops::logistic.
-inline double logistic(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
-                       double* value) {
+/// w log(1 + e^tanh(t)) and its slope by t.
+struct TanhLogistic {
+  Lanes<double>::Vector value, slope;
+  TanhLogistic(Lanes<double>::Vector t, Lanes<double>::Vector w) {
+    using V = Lanes<double>::Vector;
+    constexpr double beyond = 40;  // from here on tanh is 1 to the last digit, and its slope counts as 0
+    const V far = t < 0 ? -t : t, y = far > beyond ? V{} : exponential(far > beyond ? V{} : -2 * far);
+    const V size = (1 - y) / (1 + y);
+    const Logistic of(t < 0 ? -size : size, w);
+    value = of.value;
+    slope = of.slope * (4 * y / ((1 + y) * (1 + y)));
+  }
+};
+
+/// w max(0, margin + t) and its slope.
+struct Hinge {
+  Lanes<double>::Vector value, slope;
+  Hinge(Lanes<double>::Vector t, Lanes<double>::Vector w, double margin) {
+    using V = Lanes<double>::Vector;
+    const V by = margin + t;
+    // an infinite pair that weighs nothing costs nothing: its t is 0
+    value = by > 0 ? w * by : V{};
+    slope = by > 0 ? w : V{};
+  }
+};
+
+/// As PairLoops::logistic says, with term(t, w) for its summand and slope.
+template <class Term>
+double pair_terms(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes, double* value,
+                  Term term) {
   using L = Lanes<double>;
   constexpr int64_t step = 2 * L::width;  // two at a time: each is a long chain of dependent operations
   L::Vector total[L::parts] = {}, total_slope[L::parts] = {};
@@ -43,7 +70,7 @@ inline double logistic(const double* s, const double* w, int64_t n, double s_i, 
     for (int64_t k = j; k < j + step; k += L::count) {
       const auto source = L::load(s + k), weight = L::load(w + k), t = gain * (source - s_i);
       // infinite scores may be equal, or weigh nothing
-      const Logistic of(source == s_i || weight == 0 ? L::Vector{} : t, weight);
+      const auto of = term(source == s_i || weight == 0 ? L::Vector{} : t, weight);
       const int64_t part = (k - j) / L::count % L::parts;
       total[part] += of.value;
       total_slope[part] += of.slope;
@@ -52,6 +79,19 @@ inline double logistic(const double* s, const double* w, int64_t n, double s_i, 
   }
   *value += sum_of(total);
   return sum_of(total_slope);
+}
+
+inline double logistic(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
+                       double* value) {
+  return pair_terms(s, w, n, s_i, gain, slopes, value, [](auto t, auto weight) { return Logistic(t, weight); });
+}
+inline double tanh_logistic(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
+                            double* value) {
+  return pair_terms(s, w, n, s_i, gain, slopes, value, [](auto t, auto weight) { return TanhLogistic(t, weight); });
+}
+inline double hinge(const double* s, const double* w, int64_t n, double s_i, double gain, double margin, double* slopes,
+                    double* value) {
+  return pair_terms(s, w, n, s_i, gain, slopes, value, [=](auto t, auto weight) { return Hinge(t, weight, margin); });
 }
 
 }  // namespace

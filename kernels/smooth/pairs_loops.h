@@ -190,6 +190,8 @@ PairLoops<Real> pairs() {
           .products = &products<Real>,
           .ratio_differences = &ratio_differences<Real>,
           .logistic = &logistic,
+          .tanh_logistic = &tanh_logistic,
+          .hinge = &hinge,
           .discounts = &discounts<Real>};
 }
 

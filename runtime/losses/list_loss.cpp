@@ -1,5 +1,6 @@
 #include "runtime/losses/list_loss.h"
 
+#include "kernels/losses/rows.h"
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/check.h"
@@ -34,5 +35,34 @@ Tensor recorded(const char* name, const Tensor& scores, const Lists& lists, cons
     return {times_upstream(derivative, lists, upstream)};
   });
 }
+
+namespace {
+
+Tensor product_with_slope(const Tensor& value, const Tensor& slope) {
+  Tensor out = Tensor::empty(value.shape(), value.dtype(), value.device());
+  with_real(value.dtype(), [&]<class Real>() {
+    kernels<RowLossKernels<Real>>(value.device())
+        .times_slope(value.entries(), {value.span<const Real>(), slope.span<const Real>(), out.span<Real>()});
+  });
+  return out;
+}
+
+Tensor times_slope(const Tensor& value, const Tensor& slope) {
+  check::floating("value", value);
+  check::same_shape("slope", slope, "value", value);
+  check::same_kind("slope", slope, "value", value);
+  return record(
+      "times_slope", product_with_slope(value.data(), slope.data()), {value},
+      [slope = slope.data()](const Tensor& upstream) -> Gradients { return {product_with_slope(upstream, slope)}; });
+}
+
+}  // namespace
+
+extern const lua::OpTable list_loss_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {lua::op<&times_slope>(
+        "times_slope", "value, slope",
+        "Their product, 0 where the slope is, also of an infinite value; the slope is a constant.")}};
 
 }  // namespace mr

@@ -42,8 +42,11 @@ namespace mr {
   ROW(gradient_getters)      \
   ROW(smooth_functions)      \
   ROW(smooth_methods)        \
+  ROW(grade_functions)       \
   ROW(lambda_functions)      \
   ROW(pointwise_functions)   \
+  ROW(sampled_functions)     \
+  ROW(list_loss_functions)   \
   ROW(listwise_functions)    \
   ROW(relaxed_functions)     \
   ROW(data_functions)        \

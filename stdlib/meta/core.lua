@@ -137,6 +137,16 @@ function core.bound_numbers(metric, n, p, grades) end
 ---@return { min: mr.Tensor, max: mr.Tensor, best: mr.Tensor, expectation: mr.Tensor, sd: mr.Tensor }
 function core.bound_table(metric, lists, dtype, device, sd) end
 
+---BPR's loss per list, other rows drawn alike.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@param draws integer
+---@param seed integer
+---@param stream string
+---@return mr.Tensor
+function core.bpr_loss(scores, lists, relevant, draws, seed, stream) end
+
 ---Where caches are kept by default; it need not exist.
 ---@return string
 function core.cache_folder() end
@@ -255,6 +265,16 @@ function core.cuda_waits() end
 ---@return string[]
 function core.data_folders() end
 
+---LambdaRank's loss per list, for a metric with a gain per row, a discount of ranks 1, 3/2, 2, ... and a norm per list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gains mr.Tensor
+---@param discounts mr.Tensor
+---@param norms mr.Tensor
+---@param gain number
+---@return mr.Tensor
+function core.declared_lambda_loss(scores, lists, gains, discounts, norms, gain) end
+
 ---While on, the first Ctrl-C raises nothing: work asks `interrupted()` and ends in order. Returns what it was.
 ---@param on boolean
 ---@return boolean
@@ -269,6 +289,13 @@ function core.detect_anomalies(wanted) end
 ---@param name? string
 ---@return string
 function core.device(name) end
+
+---RankNet's loss per list of the hyperbolic tangent of score differences.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@return mr.Tensor
+function core.direct_ranker_loss(scores, lists, gain) end
 
 ---The distribution of a metric over random rankings.
 ---@param metric mr.Metric
@@ -375,6 +402,11 @@ function core.effect_size(a, b) end
 ---@return mr.Capture?
 function core.end_capture() end
 
+---How many pairs of rows of equal grades each list has, float64.
+---@param lists mr.Lists
+---@return mr.Tensor
+function core.equal_pairs(lists) end
+
 ---The object that, raised by `error`, ends the program with a status and a message.
 ---@param status integer
 ---@param message string
@@ -469,6 +501,11 @@ function core.grade_class(grades) end
 ---@return integer[]
 function core.grade_classes(lists) end
 
+---Every grade that some row has, ascending.
+---@param lists mr.Lists
+---@return number[]
+function core.grades(lists) end
+
 ---The grades of such a number, descending.
 ---@param number integer
 ---@return number[]
@@ -481,6 +518,13 @@ function core.has_cuda() end
 ---Bytes that live tensors hold.
 ---@return integer
 function core.held_bytes() end
+
+---The hinge loss of pairs, summed per list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param margin number
+---@return mr.Tensor
+function core.hinge_loss(scores, lists, margin) end
 
 ---How a process ended, or nil while it runs.
 ---@param id integer
@@ -570,6 +614,18 @@ function core.kernel_regression(x, y, at, bandwidth, degree, nearest) end
 ---@param gain number
 ---@return mr.Tensor
 function core.lambda_loss(scores, lists, metric, gain) end
+
+---BPR's loss per list, other rows drawn by their rank among candidates.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@param draws integer
+---@param candidates integer
+---@param rho number
+---@param seed integer
+---@param stream string
+---@return mr.Tensor
+function core.lambdafm_loss(scores, lists, relevant, draws, candidates, rho, seed, stream) end
 
 ---This process's rank, from 0, and how many mpirun or srun started together.
 ---@return integer
@@ -728,6 +784,22 @@ function core.metric_registry() end
 ---Version of the MPI library, or nil where none is built in.
 ---@return string?
 function core.mpi_library() end
+
+---LambdaLoss's NDCG-Loss1 per list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@return mr.Tensor
+function core.ndcg_loss_1(scores, lists, gain) end
+
+---LambdaLoss's NDCG-Loss2 per list; with swaps, NDCG-Loss2++.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@param mu number
+---@param with_swaps boolean
+---@return mr.Tensor
+function core.ndcg_loss_2(scores, lists, gain, mu, with_swaps) end
 
 ---The name that is fewest edits away, for "did you mean"; nil where none is near.
 ---@param name string
@@ -922,6 +994,15 @@ function core.random_ranks(rows, first, count, seed) end
 ---@param relevant number
 ---@return mr.Ranking
 function core.ranking(scores, lists, ties, relevant) end
+
+---RankNet's loss per list over all pairs, targets 1, 1/2 and 0; those of unequal grades count `upsample` times, or as `upsample_of` says for each list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@param upsample number
+---@param upsample_of? mr.Tensor
+---@return mr.Tensor
+function core.ranknet_all_pairs_loss(scores, lists, gain, upsample, upsample_of) end
 
 ---RankNet's loss per list.
 ---@param scores mr.Tensor
@@ -1339,6 +1420,12 @@ function core.tfmap_loss(scores, lists, relevant) end
 ---@return integer
 function core.threads(n) end
 
+---Their product, 0 where the slope is, also of an infinite value; the slope is a constant.
+---@param value mr.Tensor
+---@param slope mr.Tensor
+---@return mr.Tensor
+function core.times_slope(value, slope) end
+
 ---Rows and scores of the first k of every list; of tied rows the lower first.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
@@ -1395,6 +1482,12 @@ function core.uniform(shape, low, high, seed, stream, dtype, device) end
 ---@return mr.UserItems
 function core.user_items(lists, users, items, all_users, all_items) end
 
+---float64, per row the value of its grade, from one for each of `grades`.
+---@param lists mr.Lists
+---@param values number[]
+---@return mr.Tensor
+function core.values_of_grades(lists, values) end
+
 ---Version of the program.
 ---@return string
 function core.version() end
@@ -1403,6 +1496,18 @@ function core.version() end
 ---@param descriptors integer[]
 ---@param seconds number
 function core.wait_for(descriptors, seconds) end
+
+---WARP's loss per list; trials 0: as many as there are other rows.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@param draws integer
+---@param margin number
+---@param trials integer
+---@param seed integer
+---@param stream string
+---@return mr.Tensor
+function core.warp_loss(scores, lists, relevant, draws, margin, trials, seed, stream) end
 
 ---Wilcoxon's signed-rank test; n are the unequal pairs.
 ---@param a mr.Tensor

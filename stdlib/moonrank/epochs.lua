@@ -6,6 +6,7 @@ local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local phase = require "moonrank.phase"
 local random = require "moonrank.random"
+local regularizers = require "moonrank.losses.regularizers"
 
 local M = {}
 
@@ -72,7 +73,10 @@ function Epochs:loss_of(batch)
   local o = self._o
   local function loss()
     local _ <close> = phase.begin("forward", true)
-    return batch_loss(o.loss, o.model(batch), batch.lists, o.reduction, o.group)
+    local value, counted = batch_loss(o.loss, o.model(batch), batch.lists, o.reduction, o.group)
+    local penalty = counted > 0 and regularizers.of_batch(o.loss, o.model, batch)
+    if not penalty then return value, counted end
+    return value + (o.reduction ~= "sum" and not o.group and penalty / counted or penalty), counted
   end
   self._step = anomaly.step(o, batch, loss, self.count)
   local ok, value, counted = pcall(loss)

@@ -10,7 +10,7 @@ local metrics = require "moonrank.metrics.registry"
 local M = {}
 local own = {}  -- names that scripts gave, which they may define anew
 
-for _, part in ipairs{ "pairwise", "pointwise", "listwise", "relaxed" } do
+for _, part in ipairs{ "pairwise", "pointwise", "listwise", "relaxed", "sampled" } do
   for name, make in pairs(require("moonrank.losses." .. part)) do M[name] = make end
 end
 

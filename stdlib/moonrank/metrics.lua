@@ -3,6 +3,7 @@
 -- rows: empty = "skip" (default: left out of means, and NaN in evaluations; the metric itself gives 0 where its definition gives 0, as for RR,
 -- and NaN where that gives 0/0, as for AP), "zero", "one" or "nan". Called with options alone, each gives the metric: mr.metrics.rbp{p = 0.8}.
 local check = require "moonrank.check"
+local declared = require "moonrank.metrics.declared"
 local metric = require "moonrank.metrics.registry"
 
 local M = {}
@@ -158,21 +159,31 @@ function M.parse(text, options) return metric.parse(text, options) end
 
 ---A metric of your own, known by its name from then on: a function of exact ranks (one per row; under ties = "mean" tied rows share the middle
 ---of their ranks) and lists that gives one value per list. The lists' relevance reads as the ranks' type, that of the scores. `empty` is applied
----to what it gives.
+---to what it gives. Or a table with `gain(grade)` and `discount(rank)`: the sum over rows of their products, with `ideal = true` over that of the
+---ranking by gain; such a metric is one for mr.losses.lambdarank, too.
 ---@param name string
----@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
+---@param f (fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor)|mr.metrics.Declared
 ---@param options? { minimize?: boolean }  whether less is better (default false)
 ---Example:
 ---mr.metrics.define("documented_mean_rank", function(ranks, lists) return lists:mean(ranks) end, {minimize = true})
 ---mr.metrics.documented_mean_rank(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}):item()   --> 2.0
+---Example:
+---mr.metrics.define("documented_top_heavy", {gain = function(grade) return grade end, discount = function(rank) return 1 / rank ^ 2 end})
+---mr.losses.lambdarank{metric = "documented_top_heavy"}(mr.tensor{0, 0}, mr.lists{{0, 2}}):item() / math.log(2)   --> 1.5
 function M.define(name, f, options)
   local o = check.options("mr.metrics.define", options, { minimize = false })
   if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then
     check.fail("mr.metrics.define: the name is '%s', expected letters, digits and _", tostring(name))
   end
   if rawget(M, name) ~= nil or metric.known(name) then check.fail("mr.metrics.define: there is a '%s' already", name) end
-  if type(f) ~= "function" then check.fail("mr.metrics.define: '%s' is a %s, expected a function", name, type(f)) end
-  metric.define(name, f, o.minimize)
+  if type(f) == "table" then
+    local made = declared.made(name, declared.checked(name, f))
+    metric.define(name, made.values, o.minimize, made.tables, f)
+  elseif type(f) == "function" then
+    metric.define(name, f, o.minimize)
+  else
+    check.fail("mr.metrics.define: '%s' is a %s, expected a function, or a table with gain and discount", name, type(f))
+  end
   M[name] = function(scores, lists, own) return given(name, scores, lists, own) end
 end
 

@@ -1,5 +1,6 @@
 -- The class of losses, and how one is put under a bound: a smooth metric is the bound's argument; of other losses a list's value is
 -- multiplied by the slope that the bound has there.
+local core = require "moonrank.core"
 local check = require "moonrank.check"
 local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
@@ -80,6 +81,7 @@ end
 ---@field counted? string|mr.Metric without a bound, lists count on which an ordering can matter to this one (default: `of`); "any" with rows
 ---@field gains? mr.Metric          whose gains of grades it adds up
 ---@field pointwise? boolean        every row is compared with its own grade: bounds are affine ones
+---@field repeats? boolean          false: it does not the same with a batch each time
 
 ---A loss whose lists are multiplied by what a change of a metric is worth under a bound: the bound's slope.
 ---@param what mr.losses.Values
@@ -97,12 +99,13 @@ function M.by_slope(what, options)
   local of = metrics.parse(what.of)
   local counted = bound == none and what.counted or of
   return M.under({
-    name = what.name, metric = what.metric, pointwise = what.pointwise or false, _maximize = false, _counts_all = counted == "any",
+    name = what.name, metric = what.metric, pointwise = what.pointwise or false, repeats = what.repeats, _maximize = false,
+    _counts_all = counted == "any",
     _bounds_metric = counted ~= "any" and metrics.parse(counted) or of, _smooth = what.values,
     _gains = what.gains or false,
     _apply = function(value, _, lists, scores)
       if bound == none then return value end
-      return value * slopes(bound, of, lists, scores, options.slope_at)
+      return core.times_slope(value, slopes(bound, of, lists, scores, options.slope_at))
     end,
   }, bound, options)
 end

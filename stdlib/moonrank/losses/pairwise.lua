@@ -1,4 +1,4 @@
--- Losses over pairs of rows with grades y_i > y_j.
+-- Losses over pairs of rows: with grades y_i > y_j, but where a function says all pairs. Sums over the pairs of a list.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local loss = require "moonrank.losses.loss"
@@ -12,7 +12,8 @@ local M = {}
 ---@field gain? number  steepness of log(1 + exp(-gain (s_i - s_j))) (default 1)
 
 ---@class mr.losses.LambdaOptions: mr.losses.PairOptions
----@field metric? string|mr.Metric  whose change counts: any with `swaps`, as "ndcg@10", "ap", "err", "nrbp(0.9)" (default "ndcg")
+---@field metric? string|mr.Metric  whose change counts: any with `swaps`, as "ndcg@10", "ap", "err", "nrbp(0.9)" (default "ndcg"), or one that
+---   the script declared by gain and discount (mr.metrics.define)
 ---@field p? number     of nrbp and rbp, where the metric's name does not say it (default 0.95)
 
 -- The metric of mr.losses.lambdarank from its options.
@@ -49,8 +50,12 @@ function M.lambdarank(options)
   local o = check.options(where, options, { metric = none, p = none, gain = 1, bound = none, slope_at = "value" })
   local metric = lambda_metric(where, options)
   o.metric, o.p = metric, nil
-  local function values(scores, lists) return core.lambda_loss(scores, lists, metric, o.gain) end
-  return loss.by_slope({ name = "lambdarank", metric = metric.full_name, of = metric, values = values, gains = metric }, o)
+  local function values(scores, lists)
+    if not metric.tables then return core.lambda_loss(scores, lists, metric, o.gain) end
+    local gains, discounts, norms = metric.tables(lists)
+    return core.declared_lambda_loss(scores, lists, gains, discounts, norms, o.gain)
+  end
+  return loss.by_slope({ name = "lambdarank", metric = metric.full_name, of = metric, values = values, gains = not metric.tables and metric or nil }, o)
 end
 
 ---RankNet (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-gain (s_i - s_j))). Bounds are those of the
@@ -62,6 +67,110 @@ function M.ranknet(options)
   local o = check.options("mr.losses.ranknet", options, { gain = 1, bound = none, slope_at = "value" })
   local function values(scores, lists) return core.ranknet_loss(scores, lists, o.gain) end
   return loss.by_slope({ name = "ranknet", metric = "auc", of = "nrbp_loss", counted = "ndcg", values = values }, o)
+end
+
+---DirectRanker's loss (Köppel et al. 2019): RankNet's with a hyperbolic tangent before the sigmoid, the sum over pairs of rows with grades
+---y_i > y_j of log(1 + exp(-tanh(gain (s_i - s_j)))). A pair's loss is at least log(1 + 1/e) and at most log(1 + e). Bounds as for mr.losses.ranknet.
+---@param options? mr.losses.PairOptions
+---@return mr.Loss
+---Example: `mr.losses.direct_ranker()(mr.tensor{90, 0}, mr.lists{{1, 0}}):item() / math.log(1 + math.exp(-1))   --> 1.0`
+function M.direct_ranker(options)
+  local o = check.options("mr.losses.direct_ranker", options, { gain = 1, bound = none, slope_at = "value" })
+  local function values(scores, lists) return core.direct_ranker_loss(scores, lists, o.gain) end
+  return loss.by_slope({ name = "direct_ranker", metric = "auc", of = "nrbp_loss", counted = "ndcg", values = values }, o)
+end
+
+---@class mr.losses.HingeOptions: mr.losses.SlopeOptions
+---@field margin? number  by how much the better row must be ahead (default 1)
+
+---Hinge loss of pairs (RankSVM; Herbrich, Graepel & Obermayer 2000, Joachims 2002): the sum over pairs of rows with grades y_i > y_j of
+---max(0, margin - (s_i - s_j)). RankSVM's L2 term is the optimiser's `weight_decay`. Bounds as for mr.losses.ranknet.
+---@param options? mr.losses.HingeOptions
+---@return mr.Loss
+---Example: `mr.losses.hinge()(mr.tensor{1, 0.25, 3}, mr.lists{{1, 0, 1}}):item()   --> 0.25`
+function M.hinge(options)
+  local o = check.options("mr.losses.hinge", options, { margin = 1, bound = none, slope_at = "value" })
+  local function values(scores, lists) return core.hinge_loss(scores, lists, o.margin) end
+  return loss.by_slope({ name = "hinge", metric = "auc", of = "nrbp_loss", counted = "ndcg", values = values }, o)
+end
+
+---@class mr.losses.AllPairsOptions: mr.losses.PairOptions
+---@field upsample? number|"list"|mr.Lists  how often a pair of unequal grades counts; "list": so often that in each list the targets 1, 1/2 and
+---   0 are as many; lists: so often that they are as many in all of these together (default 1)
+
+-- How often pairs of unequal grades count for as many targets of each kind: equal pairs over half of the others, and no less than once.
+local function balanced(equal, pairs) return (2 * equal / (pairs - equal):maximum(1)):maximum(1) end
+local function pairs_of(lists)
+  local sizes = lists.sizes:double():to("cpu")
+  return core.equal_pairs(lists), sizes * (sizes - 1) / 2
+end
+
+local function checked_upsample(where, upsample)
+  if type(upsample) == "userdata" and debug.getmetatable(upsample) == core.classes["mr.Lists"].meta then
+    local equal, pairs = pairs_of(upsample)
+    return balanced(equal:sum():reshape(1), pairs:sum():reshape(1)):item()
+  end
+  if upsample ~= "list" and not (type(upsample) == "number" and upsample > 0 and upsample < math.huge) then
+    check.fail("%s: upsample is %s, expected a number above 0, 'list' or lists", where, tostring(upsample))
+  end
+  return upsample
+end
+
+---RankNet over all pairs of rows (Burges et al. 2005): the sum over unordered pairs of the cross entropy of sigma(gain (s_i - s_j)) and a
+---target, 1 or 0 for unequal grades and 1/2 for equal ones. Pairs of unequal grades are few where most grades are equal; `upsample` counts
+---them more than once (Tang et al. 2023, 4.1, who drew copies of such pairs; their number is put in here instead). Defined at any grades: all
+---lists with rows count, unless there is a bound. Bounds as for mr.losses.ranknet.
+---@param options? mr.losses.AllPairsOptions
+---@return mr.Loss
+---Example: `mr.losses.ranknet_all_pairs()(mr.tensor{1, 1, 1}, mr.lists{{0, 0, 2}}):item() / math.log(2)   --> 3.0`
+---Example: `mr.losses.ranknet_all_pairs{upsample = mr.lists{{0, 0, 0, 2}}}.options.upsample   --> 2.0`
+function M.ranknet_all_pairs(options)
+  local where = "mr.losses.ranknet_all_pairs"
+  local o = check.options(where, options, { gain = 1, upsample = none, bound = none, slope_at = "value" })
+  o.upsample = checked_upsample(where, o.upsample or 1)
+  local function values(scores, lists)
+    if o.upsample ~= "list" then return core.ranknet_all_pairs_loss(scores, lists, o.gain, o.upsample) end
+    return core.ranknet_all_pairs_loss(scores, lists, o.gain, 1, balanced(pairs_of(lists)))
+  end
+  return loss.by_slope({ name = "ranknet_all_pairs", metric = "auc", of = "nrbp_loss", counted = "any", values = values }, o)
+end
+
+---@class mr.losses.NdcgLossOptions: mr.losses.PairOptions
+---@field mu? number  of NDCG-Loss2++: what the part of NDCG-Loss2 is multiplied by (default 10)
+
+local function ndcg_loss(name, o, values)
+  return loss.by_slope({ name = name, metric = "ndcg", of = "ndcg", values = values, gains = metrics.parse "ndcg" }, o)
+end
+
+---NDCG-Loss1 of LambdaLoss (Wang et al. 2018): the sum over rows i and j /= i of G_i / D(r_i) log2(1 + exp(-gain (s_i - s_j))), with
+---G = (2^y - 1) / ideal DCG and D(r) = log2(1 + r). Ranks are those of the current scores (of equal ones the lower row first) and have no
+---gradient of their own. Lists count on which nDCG can differ. Bounds are those of nDCG.
+---@param options? mr.losses.PairOptions
+---@return mr.Loss
+---Example: `mr.losses.ndcg_loss_1()(mr.tensor{0, 0, 0}, mr.lists{{3, 0, 0}}):item()   --> 2.0`
+function M.ndcg_loss_1(options)
+  local o = check.options("mr.losses.ndcg_loss_1", options, { gain = 1, bound = none, slope_at = "value" })
+  return ndcg_loss("ndcg_loss_1", o, function(scores, lists) return core.ndcg_loss_1(scores, lists, o.gain) end)
+end
+
+---NDCG-Loss2 of LambdaLoss (Wang et al. 2018): the sum over pairs of rows with grades y_i > y_j of |1 / D(d) - 1 / D(d + 1)| |G_i - G_j|
+---log2(1 + exp(-gain (s_i - s_j))), d the distance of their ranks; otherwise as mr.losses.ndcg_loss_1.
+---@param options? mr.losses.PairOptions
+---@return mr.Loss
+---Example: `mr.losses.ndcg_loss_2()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.36907023`
+function M.ndcg_loss_2(options)
+  local o = check.options("mr.losses.ndcg_loss_2", options, { gain = 1, bound = none, slope_at = "value" })
+  return ndcg_loss("ndcg_loss_2", o, function(scores, lists) return core.ndcg_loss_2(scores, lists, o.gain, 1, false) end)
+end
+
+---NDCG-Loss2++ of LambdaLoss (Wang et al. 2018): pairs weigh mu times what they do in mr.losses.ndcg_loss_2, plus
+---|1 / D(r_i) - 1 / D(r_j)| |G_i - G_j|, LambdaRank's change of nDCG.
+---@param options? mr.losses.NdcgLossOptions
+---@return mr.Loss
+---Example: `mr.losses.ndcg_loss_2pp{mu = 2}(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 1.10721`
+function M.ndcg_loss_2pp(options)
+  local o = check.options("mr.losses.ndcg_loss_2pp", options, { gain = 1, mu = 10, bound = none, slope_at = "value" })
+  return ndcg_loss("ndcg_loss_2pp", o, function(scores, lists) return core.ndcg_loss_2(scores, lists, o.gain, o.mu, true) end)
 end
 
 return M

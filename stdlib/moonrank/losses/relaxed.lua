@@ -3,6 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local loss = require "moonrank.losses.loss"
+local metrics = require "moonrank.metrics.registry"
 
 local none = check.none
 
@@ -23,7 +24,7 @@ function M.soft_rank(options)
   local o = check.options(where, options, { bound = none, slope_at = "value", sd = 1, longest = 500 })
   check.integer_from(where, o, "longest", 1)
   local function values(scores, lists) return core.soft_rank_loss(scores, lists, o.sd, o.longest) end
-  return loss.by_slope({ name = "soft_rank", metric = "ndcg", of = "ndcg", values = values }, o)
+  return loss.by_slope({ name = "soft_rank", metric = "ndcg", of = "ndcg", values = values, gains = metrics.parse "ndcg" }, o)
 end
 
 ---@class mr.losses.NeuralOptions: mr.losses.SlopeOptions
@@ -42,7 +43,7 @@ function M.neural_ndcg(options)
   local o = check.options(where, options, { bound = none, slope_at = "value", tau = 1, iterations = 50, tolerance = 1e-6 })
   check.integer_from(where, o, "iterations", 0)
   local function values(scores, lists) return core.neural_ndcg_loss(scores, lists, o.tau, o.iterations, o.tolerance) end
-  return loss.by_slope({ name = "neural_ndcg", metric = "ndcg", of = "ndcg", values = values }, o)
+  return loss.by_slope({ name = "neural_ndcg", metric = "ndcg", of = "ndcg", values = values, gains = metrics.parse "ndcg" }, o)
 end
 
 ---@class mr.losses.OwnScoreOptions: mr.losses.SlopeOptions

@@ -8,6 +8,7 @@ local M = {}
 local none = check.none
 local registry = core.metric_registry()
 local on_ranks = {}  -- what scripts defined, by the number of their function
+local declared = {}  -- of those that they declared by gain and discount, what mr.losses.lambdarank reads
 
 ---@class mr.Metric
 ---@field name string          e.g. "ndcg@10"
@@ -67,6 +68,13 @@ function methods:better(a, b)
 end
 
 function class.meta:__tostring() return self.name end
+
+-- What a swap changes is known of built-in metrics by the core, of a script's by its declaration.
+local core_swaps = getters.swaps
+function getters:swaps() return declared[self.script] ~= nil or core_swaps(self) end
+
+-- Of a metric declared by gain and discount: fun(lists): gains of rows, discounts of ranks 1, 3/2, 2, ..., norms of lists; else nil.
+function getters:tables() return declared[self.script] end
 
 -- All options, by name.
 function getters:options()
@@ -205,9 +213,12 @@ end
 ---@param name string
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@param minimize boolean  whether less is better
-function M.define(name, f, minimize)
-  on_ranks[registry:define(name, minimize)] = f
-  definitions.note("metric", name, f)
+---@param tables? fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor  of one declared by gain and discount
+---@param what? table  what the script gave in the function's place
+function M.define(name, f, minimize, tables, what)
+  local number = registry:define(name, minimize)
+  on_ranks[number], declared[number] = f, tables
+  definitions.note("metric", name, what or f)
 end
 
 ---What a function of ranks gives: one value per list of the ranks' type, as the relevance that it reads is.

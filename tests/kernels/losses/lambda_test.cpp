@@ -57,35 +57,56 @@ struct Lists {
   Ragged ragged() const { return {offsets.data(), 3}; }
 };
 
-/// Values and derivatives of all lists, by the table's form or the plain one.
-template <class Real>
-std::vector<double> results(const Lists& l, const std::vector<double>& from, const test::SwapForm& form, bool plain) {
+/// Values and derivatives of all lists, by the table's form or the plain one. `every`: all rows are better ones.
+template <class Real, class Swaps, class Form = LogisticPair>
+std::vector<double> results(const Lists& l, const std::vector<double>& from, const Swaps& swaps, bool plain,
+                            Form form = {}, bool every = false) {
   const std::vector<Real> scores(from.begin(), from.end());
   std::vector<Placement> places(scores.size());
   cpu_table<MetricKernels<Real>>().place(
       3, {view(scores), view(l.grades), {}, l.ragged(), 1, Ties::stable, slots(places)});
   std::vector<Real> value(3), derivative(scores.size(), Real(7));
-  test::with_swaps(form, [&]<class Swaps>(const Swaps& swaps) {
-    std::vector<typename Swaps::Row> rows(scores.size());
-    std::vector<double> spare(scores.size());
-    const LambdaLoss<Real, Swaps> work{
-        .of = {view(places), view(l.grades), l.ragged(), {{l.target_offsets.data(), 3}, l.targets.data()}},
-        .swaps = swaps,
-        .rows = slots(rows),
-        .spare = slots(spare),
-        .scores = view(scores),
-        .gain = Real(1.5),
-        .value = slots(value),
-        .derivative = slots(derivative)};
-    if (plain) {
-      for (int64_t list = 0; list < 3; ++list) work(SerialGroup{}, list);
-    } else {
-      cpu_table<LambdaKernels<Real>>().template of<Swaps>()(3, work);
-    }
-  });
+  std::vector<typename Swaps::Row> rows(scores.size());
+  std::vector<double> spare(scores.size());
+  const Chosen better = every ? Chosen{l.ragged(), nullptr} : Chosen{{l.target_offsets.data(), 3}, l.targets.data()};
+  const LambdaLoss<Real, Swaps, Form> work{.of = {view(places), view(l.grades), l.ragged(), better},
+                                           .swaps = swaps,
+                                           .rows = slots(rows),
+                                           .spare = slots(spare),
+                                           .scores = view(scores),
+                                           .gain = Real(1.5),
+                                           .value = slots(value),
+                                           .derivative = slots(derivative),
+                                           .form = form};
+  if (plain) {
+    for (int64_t list = 0; list < 3; ++list) work(SerialGroup{}, list);
+  } else {
+    cpu_table<LambdaKernels<Real>>().template of<Swaps, Form>()(3, work);
+  }
   std::vector<double> out(value.begin(), value.end());
   out.insert(out.end(), derivative.begin(), derivative.end());
   return out;
+}
+
+/// Scores of both lists, as they are in Real, so that both forms rank the same.
+template <class Real>
+std::vector<double> scores_of(int64_t n, const std::string& shape) {
+  std::vector<double> scores;
+  for (const int64_t size : {n, n + 1}) {
+    for (int64_t i = 0; i < size; ++i) scores.push_back(static_cast<Real>(score(shape, i, n)));
+  }
+  return scores;
+}
+
+template <class Real>
+void check_close(const std::vector<double>& found, const std::vector<double>& plain) {
+  const double tolerance = sizeof(Real) == 4 ? 2e-6 : 1e-12;
+  double largest = 0, far = 0;
+  for (const double x : plain) largest = std::max(largest, std::fabs(x));
+  CHECK(std::isfinite(largest));
+  for (size_t i = 0; i < plain.size(); ++i) far = std::max(far, std::fabs(found[i] - plain[i]));
+  // losses below the least float are 0 in it
+  CHECK(far <= tolerance * largest + std::numeric_limits<Real>::min());
 }
 
 TEMPLATE_TEST_CASE("pairwise losses through the vector loop", "[kernels]", float, double) {
@@ -97,21 +118,36 @@ TEMPLATE_TEST_CASE("pairwise losses through the vector loop", "[kernels]", float
   REQUIRE(forms.size() == 11);
   CAPTURE(n, shape, metric);
   const Lists lists(n);
-  std::vector<double> scores;
-  // as they are in TestType, so that both forms rank the same
-  for (const int64_t size : {n, n + 1}) {
-    for (int64_t i = 0; i < size; ++i) scores.push_back(static_cast<TestType>(score(shape, i, n)));
-  }
-  const auto found = results<TestType>(lists, scores, forms[metric], false),
-             plain = results<double>(lists, scores, forms[metric], true);
-  const double tolerance = sizeof(TestType) == 4 ? 2e-6 : 1e-12;
-  double largest = 0;
-  for (const double x : plain) largest = std::max(largest, std::fabs(x));
-  CHECK(std::isfinite(largest));
-  double far = 0;
-  for (size_t i = 0; i < plain.size(); ++i) far = std::max(far, std::fabs(found[i] - plain[i]));
-  // losses below the least float are 0 in it
-  CHECK(far <= tolerance * largest + std::numeric_limits<TestType>::min());
+  const std::vector<double> scores = scores_of<TestType>(n, shape);
+  test::with_swaps(forms[metric], [&](const auto& swaps) {
+    check_close<TestType>(results<TestType>(lists, scores, swaps, false), results<double>(lists, scores, swaps, true));
+  });
+}
+
+TEMPLATE_TEST_CASE("other forms and weights of pairs through the vector loop", "[kernels]", float, double) {
+  const auto n = GENERATE(as<int64_t>(), 0, 1, 2, 15, 16, 17, 31, 32, 33, 129, 400);
+  const std::string shape = GENERATE("normal", "ties", "equal", "wide", "infinite");
+  CAPTURE(n, shape);
+  const test::SwapTables tables(n + 2, 3);
+  const Lists lists(n);
+  const std::vector<double> scores = scores_of<TestType>(n, shape);
+  const auto same = [&](const auto& swaps, const auto& form, bool every) {
+    check_close<TestType>(results<TestType>(lists, scores, swaps, false, form, every),
+                          results<double>(lists, scores, swaps, true, form, every));
+  };
+  same(PairSwaps{}, HingePair{0.75}, false);
+  same(PairSwaps{}, TanhPair{}, false);
+  const std::vector<double> own{2, 3, 4.5};
+  same(DistancePairs{view(tables.discounts), view(tables.norms), 10, true}, LogisticPair{}, false);
+  same(DistancePairs{view(tables.discounts), view(tables.norms), 1, false}, LogisticPair{}, false);
+  std::vector<double> gains(scores.size()), halves(2 * static_cast<size_t>(n) + 3);
+  for (size_t i = 0; i < gains.size(); ++i) gains[i] = static_cast<double>(i % 3) * 1.25;
+  for (size_t k = 0; k < halves.size(); ++k) halves[k] = 1 / (1 + 0.5 * static_cast<double>(k));
+  same(TableSwaps{view(gains), view(halves), view(tables.norms)}, LogisticPair{}, false);
+  if (shape == "infinite") return;  // these have pairs that an infinite difference loses
+  same(TargetPairs{1.5, {}}, LogisticPair{}, true);
+  same(TargetPairs{1, view(own)}, LogisticPair{}, true);
+  same(GainPairs{view(tables.discounts), view(tables.norms)}, LogisticPair{}, false);
 }
 
 TEST_CASE("the vector loop of pairwise losses", "[kernels]") {

@@ -216,6 +216,8 @@ describe("bounded losses", function()
   end))
 
   it("over pairs agree on both devices", with_cuda(function()
+    mr.metrics.define("devices_spec_declared",
+      { gain = function(y) return y * y end, discount = function(r) return 1 / r end, ideal = true })
     for _, dtype in ipairs{ "float32", "float64" } do
       local x, tolerance = numbers(11, { dtype = dtype }), dtype == "float64" and 1e-10 or 1e-4
       for _, bound in ipairs{ "none", "minmax" } do
@@ -223,7 +225,24 @@ describe("bounded losses", function()
           local loss = mr.losses.lambdarank{ metric = metric, bound = bound }
           agree(("lambdarank %s, %s"):format(metric, bound), function(t) return loss(t, lists) end, x, tolerance)
         end
-        agree("ranknet, " .. bound, function(t) return mr.losses.ranknet{ bound = bound }(t, lists) end, x, tolerance)
+        for _, name in ipairs{ "ranknet", "hinge", "direct_ranker", "ranknet_all_pairs", "ndcg_loss_1", "ndcg_loss_2",
+          "ndcg_loss_2pp" } do
+          agree(name .. ", " .. bound, function(t) return mr.losses[name]{ bound = bound }(t, lists) end, x, tolerance)
+        end
+      end
+      agree("balanced", function(t) return mr.losses.ranknet_all_pairs{ upsample = "list" }(t, lists) end, x, tolerance)
+      agree("declared", function(t) return mr.losses.lambdarank{ metric = "devices_spec_declared" }(t, lists) end, x, tolerance)
+    end
+  end))
+
+  it("that draw rows draw the same ones on both devices", with_cuda(function()
+    for _, name in ipairs{ "bpr", "warp", "lambdafm" } do
+      for _, dtype in ipairs{ "float32", "float64" } do
+        local x = numbers(12, { dtype = dtype })
+        agree(name, function(t)
+          mr.seed(3)
+          return mr.losses[name]{ draws = 3 }(t, lists)
+        end, x, dtype == "float64" and 1e-10 or 1e-4)
       end
     end
   end))

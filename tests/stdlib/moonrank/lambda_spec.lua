@@ -7,7 +7,11 @@ local describe, it, near, check, equal, raises = test.describe, test.it, test.ne
 local f64 = { dtype = "float64" }
 local metrics = { ndcg = "ndcg", ap = "ap", rr = "rr", nrbp = "nrbp(0.95)", rbp = "rbp(0.95)" }
 -- what else has swap differences; ERR's largest grade is given, so that a list's value is its own
-local others = { "dcg", "ndcg@3", mr.metrics.ndcg{ gain = "linear", k = 5 }, "ap@3", mr.metrics.ap{ k = 2, denominator = "cutoff" }, "rr@2",
+mr.metrics.define("lambda_spec_plain", { gain = function(y) return y >= 1 and y or 0 end, discount = function(r) return 1 / r ^ 0.5 end })
+mr.metrics.define("lambda_spec_ideal", { gain = function(y) return y >= 1 and 3 - y or 0 end, ideal = true,
+  discount = function(r) return r <= 4 and 5 - r or 0 end })
+local others = { "lambda_spec_plain", "lambda_spec_ideal",
+  "dcg", "ndcg@3", mr.metrics.ndcg{ gain = "linear", k = 5 }, "ap@3", mr.metrics.ap{ k = 2, denominator = "cutoff" }, "rr@2",
   "hit@3", "precision@3", "recall@4", "f1@2", "r_precision", "auc", "nrbp_loss", "nrbp(0.7)@4", mr.metrics.err{ top = 2 },
   mr.metrics.err{ top = 3, k = 4 } }
 

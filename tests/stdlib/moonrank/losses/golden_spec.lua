@@ -13,6 +13,8 @@ local made = {
   climf = losses.climf(), tfmap = losses.tfmap(), softrank_ndcg_1 = losses.soft_rank(), neural_ndcg_1 = losses.neural_ndcg(),
   neural_ndcg_01 = losses.neural_ndcg{ tau = 0.1 }, neural_ndcg_1_unscaled = losses.neural_ndcg{ iterations = 0 },
   neural_ndcg_1_transposed = losses.neural_ndcg(),
+  hinge = losses.hinge(), ranknet_all_pairs = losses.ranknet_all_pairs(),
+  ndcg_loss_1 = losses.ndcg_loss_1(), ndcg_loss_2 = losses.ndcg_loss_2(), ndcg_loss_2pp_10 = losses.ndcg_loss_2pp(),
 }
 for _, metric in ipairs{ "ndcg", "ap", "rr", "precision@5", "recall@5" } do
   made["lambdarank " .. metric] = losses.lambdarank{ metric = metric }

@@ -1,0 +1,140 @@
+// What pairs of rows weigh where that is not the change of a built-in metric: RankNet over all pairs, LambdaLoss (Wang
+// et al. 2018), the change of a metric that a script declares. They have the shape of swap differences
+// (kernels/ranking/swaps.h).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/core/group.h"
+#include "kernels/core/view.h"
+#include "kernels/ranking/swaps.h"
+
+namespace mr {
+
+/// Of a row: its worth, and 1 / its rank.
+struct PairRow {
+  double level, inverse_rank;
+};
+
+/// Every unordered pair with the target 1, 1/2 or 0 of its cross entropy (Burges et al. 2005): of equal grades both
+/// orders count 1/2. Of unequal ones each counts `upsample`, the list's own where there is one. `better`: every row.
+struct TargetPairs {
+  using Row = PairRow;
+  static constexpr bool every_pair = true;
+  double upsample;
+  Span<const double> upsample_of;  // per list, or null
+
+  template <class Group>
+  MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double>) const {
+    of.fill(group, list, rows, [&](int64_t row) { return static_cast<double>(of.relevance[row]) + 1; });
+  }
+  struct Delta {
+    double unequal;
+    MR_HD double operator()(const Row& i, const Row& j) const {
+      return i.level > j.level ? unequal : i.level == j.level ? 0.5 : 0.0;
+    }
+  };
+  template <class Group>
+  MR_HD Delta delta(const Group&, int64_t list, const RankedRows&, Span<Row>) const {
+    return {upsample_of.data != nullptr ? upsample_of[list] : upsample};
+  }
+};
+
+constexpr double log2_of_e = 1.44269504088896340736;
+
+/// NDCG-Loss1: G_i / D(r_i), in base 2, over all j but i; 0 where all grades are equal. `better`: rows that gain.
+struct GainPairs {
+  using Row = PairRow;
+  static constexpr bool every_pair = true;
+  Span<const double> discounts;  // 1 / D of rank 1, 2, ...
+  Span<const double> norms;      // ideal DCG
+
+  template <class Group>
+  MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double>) const {
+    const int64_t at = of.lists.begin(list), n = of.lists.size(list);
+    const auto grade = [&](int64_t i) { return static_cast<double>(of.relevance[at + i]); };
+    const double highest = group.max(n, -HUGE_VAL, grade),
+                 lowest = -group.max(n, -HUGE_VAL, [&](int64_t i) { return -grade(i); });
+    of.fill(group, list, rows, [&](int64_t row) {
+      const double gain = gain_of(of.relevance[row]) / norms[list] * discounts[of.places[row].above] * log2_of_e;
+      return highest > lowest ? gain : 0.0;
+    });
+  }
+  struct Delta {
+    MR_HD double operator()(const Row& i, const Row&) const { return i.level; }
+  };
+  template <class Group>
+  MR_HD Delta delta(const Group&, int64_t, const RankedRows&, Span<Row>) const {
+    return {};
+  }
+};
+
+/// NDCG-Loss2: |1/D(d) - 1/D(d + 1)| |G_i - G_j| with d the distance of the two ranks, times mu; and NDCG-Loss2++: that
+/// plus |1/D(r_i) - 1/D(r_j)| |G_i - G_j|. In base 2.
+struct DistancePairs {
+  struct Row {
+    double level, inverse_rank, share, rank;
+  };
+  Span<const double> discounts;
+  Span<const double> norms;
+  double mu;
+  bool with_swaps;
+
+  template <class Group>
+  MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double>) const {
+    of.fill(group, list, rows, [&](int64_t row) { return gain_of(of.relevance[row]) / norms[list] * log2_of_e; });
+    const int64_t at = of.lists.begin(list);
+    group.each(of.lists.size(list), [&](int64_t i) {
+      const int64_t above = of.places[at + i].above;
+      rows[at + i].share = discounts[above];
+      rows[at + i].rank = static_cast<double>(above);
+    });
+  }
+  struct Delta {
+    Span<const double> discounts;
+    double mu;
+    bool with_swaps;
+    MR_HD double operator()(const Row& i, const Row& j) const {
+      const auto d = static_cast<int64_t>(std::fabs(i.rank - j.rank));
+      const double far = mu * (discounts[d - 1] - discounts[d]);
+      return (i.level - j.level) * (with_swaps ? far + std::fabs(i.share - j.share) : far);
+    }
+  };
+  template <class Group>
+  MR_HD Delta delta(const Group&, int64_t, const RankedRows&, Span<Row>) const {
+    return {discounts, mu, with_swaps};
+  }
+};
+
+/// The change of a metric that is a sum over rows of a gain times a discount of the rank, over a norm of the list, all
+/// read from tables: |gain_i - gain_j| |discount(r_i) - discount(r_j)| / norm.
+struct TableSwaps {
+  struct Row {
+    double level, inverse_rank, gain, share;
+  };
+  Span<const double> gains;      // per row
+  Span<const double> discounts;  // of ranks 1, 3/2, 2, ...
+  Span<const double> norms;      // per list
+
+  template <class Group>
+  MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double>) const {
+    of.fill(group, list, rows, [&](int64_t row) { return static_cast<double>(of.relevance[row]); });
+    const int64_t at = of.lists.begin(list);
+    group.each(of.lists.size(list), [&](int64_t i) {
+      rows[at + i].gain = gains[at + i];
+      rows[at + i].share = discounts[2 * static_cast<int64_t>(of.places[at + i].above)] / norms[list];
+    });
+  }
+  struct Delta {
+    MR_HD double operator()(const Row& i, const Row& j) const {
+      return std::fabs(i.gain - j.gain) * std::fabs(i.share - j.share);
+    }
+  };
+  template <class Group>
+  MR_HD Delta delta(const Group&, int64_t, const RankedRows&, Span<Row>) const {
+    return {};
+  }
+};
+
+}  // namespace mr

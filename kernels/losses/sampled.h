@@ -1,0 +1,56 @@
+// Losses over pairs of a relevant row and one that is drawn among a list's other rows (samplers.h).
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/group.h"
+#include "kernels/losses/samplers.h"
+
+namespace mr {
+
+/// One value per list, the sum over relevant rows of the mean over their `draws`, and its derivative by every score
+/// (null: not asked for). `drawn` and `slopes` have `draws` slots per relevant row.
+template <class Real, class Sampler>
+struct SampledLoss {
+  Sampler sampler;
+  Span<const Real> scores;
+  Ragged lists;
+  Chosen relevant;
+  RandomKey key;
+  int64_t draws;
+  Span<int64_t> drawn;
+  Span<double> slopes;
+  Span<Real> value, derivative;
+
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t at = lists.begin(list), n = lists.size(list), positive = relevant.size(list), others = n - positive;
+    const int64_t pairs = others > 0 ? positive * draws : 0, first = relevant.begin(list) * draws;
+    const double total = group.sum(pairs, [&](int64_t k) {
+      const int64_t row = at + relevant(list, k / draws);
+      const DrawnPair pair = sampler(RowDraws<Real>{scores, relevant, key, list, at, others, row}, k % draws);
+      drawn[first + k] = pair.other;
+      slopes[first + k] = pair.slope / static_cast<double>(draws);
+      return pair.value / static_cast<double>(draws);
+    });
+    group.each(1, [&](int64_t) { value[list] = static_cast<Real>(total); });
+    if (derivative.data == nullptr) return;
+    group.each(n, [&](int64_t i) { derivative[at + i] = 0; });
+    // by one lane, in the order of the draws: several may have drawn the same row
+    group.each(1, [&](int64_t) {
+      for (int64_t k = 0; k < pairs; ++k) {
+        if (drawn[first + k] < 0) continue;
+        derivative[at + relevant(list, k / draws)] -= static_cast<Real>(slopes[first + k]);
+        derivative[at + drawn[first + k]] += static_cast<Real>(slopes[first + k]);
+      }
+    });
+  }
+};
+template <class Real>
+using BprLoss = SampledLoss<Real, UniformSampler>;
+template <class Real>
+using LambdaFmLoss = SampledLoss<Real, RankedSampler>;
+template <class Real>
+using WarpLoss = SampledLoss<Real, WarpSampler>;
+
+}  // namespace mr

@@ -1,0 +1,126 @@
+// How a row is drawn among a list's other rows, for a relevant one, and what the pair costs. What is drawn depends on
+// the key, the row and the number of the draw only. Other rows are those that are not relevant.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/core/functions.h"
+#include "kernels/core/logarithms.h"
+#include "kernels/core/rng.h"
+#include "kernels/core/view.h"
+#include "kernels/losses/pair_forms.h"
+#include "kernels/smooth/smooth_rank.h"
+
+namespace mr {
+
+/// A pair's value and its slope by the scores' difference; `other`: the drawn row's position in the list, -1: none.
+struct DrawnPair {
+  int64_t other = -1;
+  double value = 0, slope = 0;
+};
+
+/// What samplers read of one relevant row: how many others there are, the draws for it, and how wrong a pair is.
+template <class Real>
+struct RowDraws {
+  Span<const Real> scores;
+  Chosen relevant;
+  RandomKey key;
+  int64_t list, at, others, row;
+
+  /// Position of the k-th row that is not relevant.
+  MR_HD int64_t other(int64_t k) const {
+    int64_t low = 0, high = relevant.size(list);  // relevant rows before it
+    while (low < high) {
+      const int64_t middle = (low + high) / 2;
+      if (relevant(list, middle) - middle <= k) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return k + low;
+  }
+  /// The position drawn with a number, all others alike.
+  MR_HD int64_t draw(uint64_t number) const {
+    return other(static_cast<int64_t>(
+        bounded(philox(key, static_cast<uint64_t>(row), number).low(), static_cast<uint64_t>(others))));
+  }
+  MR_HD double wrong_by(int64_t other) const {
+    return score_difference(static_cast<double>(scores[at + other]), static_cast<double>(scores[row]), 1.0);
+  }
+  MR_HD DrawnPair logistic(int64_t other) const {
+    const double t = wrong_by(other);
+    return {other, softplus(t), sigmoid(t)};
+  }
+};
+
+/// BPR (Rendle et al. 2009): - log sigma(s_i - s_j) of a row drawn alike.
+struct UniformSampler {
+  template <class Real>
+  MR_HD DrawnPair operator()(const RowDraws<Real>& of, int64_t number) const {
+    return of.logistic(of.draw(static_cast<uint64_t>(number)));
+  }
+};
+
+/// LambdaFM's dynamic sampling (Yuan et al. 2016): of `candidates` rows drawn alike, the one at rank r by score (from
+/// 0; of equal ones the one drawn first) with probability proportional to exp(-r / (candidates rho)).
+struct RankedSampler {
+  static constexpr int64_t most = 128;
+  int64_t candidates;
+  double rho;
+
+  template <class Real>
+  MR_HD DrawnPair operator()(const RowDraws<Real>& of, int64_t number) const {
+    const auto first = static_cast<uint64_t>(number * (candidates + 1));
+    return of.logistic(at_rank(of, first + 1, rank(philox(of.key, static_cast<uint64_t>(of.row), first))));
+  }
+
+  /// The inverse of the distribution of ranks.
+  MR_HD int64_t rank(const Random128& bits) const {
+    const double u = static_cast<double>(bits.low() >> 11) * 0x1p-53, total = 1 - portable::exp(-1 / rho);
+    const double r = -portable::log1p(-u * total) * static_cast<double>(candidates) * rho;
+    return r < static_cast<double>(candidates - 1) ? static_cast<int64_t>(r) : candidates - 1;
+  }
+
+ private:
+  template <class Real>
+  MR_HD int64_t at_rank(const RowDraws<Real>& of, uint64_t first, int64_t rank) const {
+    int64_t best[most];  // of those drawn so far the best, no more than rank + 1, by score
+    int64_t held = 0;
+    for (int64_t c = 0; c < candidates; ++c) {
+      const int64_t drawn = of.draw(first + static_cast<uint64_t>(c));
+      int64_t place = held;
+      while (place > 0 && of.scores[of.at + best[place - 1]] < of.scores[of.at + drawn]) --place;
+      if (place > rank) continue;
+      if (held <= rank) ++held;
+      for (int64_t k = held - 1; k > place; --k) best[k] = best[k - 1];
+      best[place] = drawn;
+    }
+    return best[rank];
+  }
+};
+
+/// WARP (Weston et al. 2011): rows are drawn alike, at most `trials` times (0: as often as there are others), until one
+/// is within the margin; found at draw k, the pair's hinge loss weighs L(others / k), L(n) = 1 + 1/2 + ... + 1/n.
+struct WarpSampler {
+  double margin;
+  int64_t trials;
+  Span<const double> harmonic;  // L(0), L(1), ...
+
+  template <class Real>
+  MR_HD DrawnPair operator()(const RowDraws<Real>& of, int64_t number) const {
+    const int64_t most = trials > 0 ? trials : of.others;
+    const HingePair hinge{margin};
+    for (int64_t k = 1; k <= most; ++k) {
+      const int64_t other = of.draw(static_cast<uint64_t>(number * most + k - 1));
+      const double t = of.wrong_by(other);
+      if (hinge.slope(t) == 0) continue;
+      const double weight = harmonic[of.others / k];
+      return {other, weight > 0 ? weight * hinge.value(t) : 0, weight};
+    }
+    return {};
+  }
+};
+
+}  // namespace mr

@@ -1,0 +1,19 @@
+// A list's loss times the slope of its bound.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/hd.h"
+#include "kernels/core/view.h"
+
+namespace mr {
+
+/// Their product; 0 where the slope is, also of an infinite loss.
+template <class Real>
+struct TimesSlope {
+  Span<const Real> value, slope;
+  Span<Real> out;
+  MR_HD void operator()(int64_t list) const { out[list] = slope[list] == 0 ? Real(0) : value[list] * slope[list]; }
+};
+
+}  // namespace mr

@@ -1,0 +1,103 @@
+// Losses over pairs of a relevant row and a drawn one, one value per list.
+#include "kernels/losses/rows.h"
+#include "runtime/autograd/node.h"
+#include "runtime/losses/list_loss.h"
+#include "runtime/ops/check.h"
+#include "runtime/tensor/device_array.h"
+
+namespace mr {
+namespace {
+
+/// What is drawn for each relevant row, and how often.
+struct Draws {
+  double relevant;
+  int64_t each;
+  int64_t seed;
+  std::string stream;
+};
+
+/// Runs the kernel that `kernel` picks from the table.
+template <class Pick, class Sampler>
+Tensor sampled(const char* name, const Tensor& scores, const Lists& lists, const Draws& draws, Pick kernel,
+               const Sampler& sampler) {
+  check_scores(name, scores, lists);
+  check::positive("relevant", draws.relevant);
+  if (draws.each < 1) throw ArgumentError("draws", std::to_string(draws.each) + ", expected 1 or more");
+  const LossAndSlope made(scores, lists, recording({scores}));
+  const Device device = scores.device();
+  const ChosenRows& relevant = lists.relevant_rows(static_cast<float>(draws.relevant), device);
+  if (relevant.total > std::numeric_limits<int32_t>::max() / draws.each)
+    throw ArgumentError("draws", std::to_string(draws.each) + " for each of " + std::to_string(relevant.total) +
+                                     " relevant rows are too many");
+  const Tensor drawn = Tensor::empty({relevant.total * draws.each}, Dtype::int64, device);
+  const Tensor slopes = Tensor::empty({relevant.total * draws.each}, Dtype::float64, device);
+  with_real(scores.dtype(), [&]<class Real>() {
+    kernel(kernels<RowLossKernels<Real>>(device))(
+        lists.count(), {.sampler = sampler,
+                        .scores = scores.data().span<const Real>(),
+                        .lists = lists.view(device),
+                        .relevant = relevant.view(),
+                        .key = random_key(static_cast<uint64_t>(draws.seed), draws.stream.c_str()),
+                        .draws = draws.each,
+                        .drawn = drawn.span<int64_t>(),
+                        .slopes = slopes.span<double>(),
+                        .value = made.value.span<Real>(),
+                        .derivative = made.slopes<Real>()});
+  });
+  return recorded(name, scores, lists, made);
+}
+
+Tensor bpr_loss(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, int64_t seed,
+                const std::string& stream) {
+  return sampled(
+      "bpr_loss", scores, lists, {relevant, draws, seed, stream}, [](const auto& table) { return table.bpr; },
+      UniformSampler{});
+}
+
+Tensor lambdafm_loss(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, int64_t candidates,
+                     double rho, int64_t seed, const std::string& stream) {
+  if (candidates < 1 || candidates > RankedSampler::most)
+    throw ArgumentError("candidates",
+                        std::to_string(candidates) + ", expected 1 to " + std::to_string(RankedSampler::most));
+  check::positive("rho", rho);
+  return sampled(
+      "lambdafm_loss", scores, lists, {relevant, draws, seed, stream}, [](const auto& table) { return table.lambdafm; },
+      RankedSampler{candidates, rho});
+}
+
+struct Harmonic {
+  Device device;
+  auto operator<=>(const Harmonic&) const = default;
+};
+
+/// 1 + 1/2 + ... + 1/n for n from 0 to the rows of the longest list.
+const Tensor& harmonic_numbers(const Lists& lists, Device device) {
+  return lists.cached<Tensor>(Harmonic{device}, [&] {
+    std::vector<double> sums{0};
+    for (int64_t n = 1; n <= lists.longest(); ++n) sums.push_back(sums.back() + 1 / static_cast<double>(n));
+    return Tensor::from(sums, device);
+  });
+}
+
+Tensor warp_loss(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, double margin,
+                 int64_t trials, int64_t seed, const std::string& stream) {
+  check::positive("margin", margin);
+  if (trials < 0) throw ArgumentError("trials", std::to_string(trials) + ", expected 0 or more");
+  return sampled(
+      "warp_loss", scores, lists, {relevant, draws, seed, stream}, [](const auto& table) { return table.warp; },
+      WarpSampler{margin, trials, harmonic_numbers(lists, scores.device()).span<const double>()});
+}
+
+}  // namespace
+
+extern const lua::OpTable sampled_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {lua::op<&bpr_loss>("bpr_loss", "scores, lists, relevant, draws, seed, stream",
+                        "BPR's loss per list, other rows drawn alike."),
+     lua::op<&lambdafm_loss>("lambdafm_loss", "scores, lists, relevant, draws, candidates, rho, seed, stream",
+                             "BPR's loss per list, other rows drawn by their rank among candidates."),
+     lua::op<&warp_loss>("warp_loss", "scores, lists, relevant, draws, margin, trials, seed, stream",
+                         "WARP's loss per list; trials 0: as many as there are other rows.")}};
+
+}  // namespace mr

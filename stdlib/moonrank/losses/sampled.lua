@@ -1,0 +1,99 @@
+-- Losses over pairs of a relevant row and one that is drawn among the other rows of its list. Draws depend on the seed, the training step and
+-- the row alone: not on threads, on what ran before, or on whether training was resumed. Sums over the relevant rows of a list.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local loss = require "moonrank.losses.loss"
+local metrics = require "moonrank.metrics.registry"
+local random = require "moonrank.random"
+local regularizers = require "moonrank.losses.regularizers"
+
+local none = check.none
+
+local M = {}
+
+---@class mr.losses.SampledOptions: mr.losses.SlopeOptions
+---@field relevant? number  least grade of a relevant row; all others may be drawn (default 1)
+---@field draws? integer    how many pairs are drawn for each relevant row, whose mean it counts (default 1)
+---@field regularize? { users?: number, items?: number }  what mr.fit adds for a model with such parameters, as mr.models.mf: these times the
+---   squared norm of the factors of a list's user, and of the items of its rows
+---@field metric? string|mr.Metric  whose bounds these are (default the exact nRBP loss, the number of wrongly ordered pairs)
+
+-- The options, checked, with defaults of those that a loss has beside the common ones.
+local function checked(where, options, own)
+  local defaults = { relevant = 1, draws = 1, metric = none, regularize = none, bound = none, slope_at = "value" }
+  for name, default in pairs(own) do defaults[name] = default end
+  local o = check.options(where, options, defaults)
+  check.positive_integers(where, o, { "draws" })
+  regularizers.check(where, o.regularize)
+  for _, name in ipairs{ "relevant", "margin", "rho" } do
+    if o[name] and not (o[name] > 0 and o[name] < math.huge) then
+      check.fail("%s: %s is %s, expected a number above 0", where, name, tostring(o[name]))
+    end
+  end
+  o.metric = metrics.parse(o.metric or "nrbp_loss", o.metric == nil and o.relevant ~= 1 and { relevant = o.relevant } or nil)
+  return o
+end
+
+-- `values(scores, lists, seed, stream)`; lists count that have relevant rows and others.
+local function made(name, o, values)
+  local counted = metrics.parse("nrbp_loss", o.relevant ~= 1 and { relevant = o.relevant } or nil)
+  return loss.by_slope({ name = name, metric = "auc", of = o.metric, counted = counted, repeats = false, values = function(scores, lists)
+    return values(scores, lists, random.next(name))
+  end }, o)
+end
+
+---BPR (Rendle et al. 2009): the sum over relevant rows i of - log sigma(s_i - s_j), row j drawn among the list's rows that are not relevant, each
+---alike. Its mean over all draws, times the number of these rows, is RankNet of relevant rows and others. A loss does not see a model's factors:
+---BPR's two regularisers, `regularize`, are added by mr.fit, for each list of a batch and each of its rows, drawn or not; the optimiser's
+---`weight_decay` is of all factors in each step.
+---@param options? mr.losses.SampledOptions
+---@return mr.Loss
+---Example: `mr.losses.bpr()(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 1}}):item() / math.log(2)   --> 2.0`
+function M.bpr(options)
+  local o = checked("mr.losses.bpr", options, {})
+  return made("bpr", o, function(scores, lists, seed, stream)
+    return core.bpr_loss(scores, lists, o.relevant, o.draws, seed, stream)
+  end)
+end
+
+---@class mr.losses.WarpOptions: mr.losses.SampledOptions
+---@field margin? number   by how much a relevant row must be ahead (default 1)
+---@field trials? integer  how often a row is drawn at most (default: as often as the list has rows that are not relevant)
+
+---WARP (Weston, Bengio & Usunier 2011): for each relevant row i, rows j that are not relevant are drawn, each alike, until one has
+---s_j > s_i - margin. Found at draw k among n such rows, it costs L(n / k, rounded down) (margin - s_i + s_j), L(r) = 1 + 1/2 + ... + 1/r, which
+---estimates the rank and has no gradient of its own; not found, nothing. The sum over relevant rows.
+---@param options? mr.losses.WarpOptions
+---@return mr.Loss
+---Example: `mr.losses.warp()(mr.tensor{0, 0, 0, -3}, mr.lists{{1, 0, 0, 1}}):item() >= 2.5   --> true`
+function M.warp(options)
+  local where = "mr.losses.warp"
+  local o = checked(where, options, { margin = 1, trials = none })
+  if o.trials ~= nil then check.positive_integers(where, o, { "trials" }) end
+  return made("warp", o, function(scores, lists, seed, stream)
+    return core.warp_loss(scores, lists, o.relevant, o.draws, o.margin, o.trials or 0, seed, stream)
+  end)
+end
+
+---@class mr.losses.LambdaFmOptions: mr.losses.SampledOptions
+---@field candidates? integer  how many rows are drawn first, 1 to 128 (default 10)
+---@field rho? number          how far down the candidates the one goes that is taken; small: the highest score (default 0.3)
+
+---LambdaFM's dynamic sampling (Yuan et al. 2016): BPR whose row j is taken by its score. For each relevant row, `candidates` rows that are not
+---relevant are drawn, each alike and with replacement; of them the one at place r by score is taken with probability proportional to
+---exp(-r / (candidates rho)). The sum over relevant rows of - log sigma(s_i - s_j). For regularisers see mr.losses.bpr.
+---@param options? mr.losses.LambdaFmOptions
+---@return mr.Loss
+---Example: `mr.losses.lambdafm()(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 1}}):item() / math.log(2)   --> 2.0`
+function M.lambdafm(options)
+  local where = "mr.losses.lambdafm"
+  local o = checked(where, options, { candidates = 10, rho = 0.3 })
+  check.positive_integers(where, o, { "candidates" })
+  if o.rho > 1e6 then check.fail("%s: rho is %g, expected at most 1e6, where all candidates are alike", where, o.rho) end
+  if o.candidates > 128 then check.fail("%s: candidates is %d, expected at most 128", where, o.candidates) end
+  return made("lambdafm", o, function(scores, lists, seed, stream)
+    return core.lambdafm_loss(scores, lists, o.relevant, o.draws, o.candidates, o.rho, seed, stream)
+  end)
+end
+
+return M

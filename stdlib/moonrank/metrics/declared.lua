@@ -1,0 +1,68 @@
+-- Metrics that a script declares by a gain of the grade and a discount of the rank: their values, and the tables that LambdaRank reads.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+---@class mr.metrics.Declared
+---@field gain fun(grade: number): number      what a row of this grade brings
+---@field discount fun(rank: number): number   what it is multiplied by at a rank from 1; between whole ranks, too, where rows are tied
+---@field ideal? boolean  whether the sum is divided by that of the ranking by gain (default false)
+
+local function number_of(name, what, f, x)
+  local value = f(x)
+  if type(value) ~= "number" or value - value ~= 0 then
+    check.fail("metric '%s': its %s of %g is %s, expected a finite number", name, what, x, tostring(value))
+  end
+  return value
+end
+
+---The definition, checked.
+---@param name string
+---@param definition mr.metrics.Declared
+---@return mr.metrics.Declared
+function M.checked(name, definition)
+  local o = check.options("mr.metrics.define", definition, { gain = check.none, discount = check.none, ideal = false })
+  for _, field in ipairs{ "gain", "discount" } do
+    if type(o[field]) ~= "function" then
+      check.fail("mr.metrics.define: %s of '%s' is a %s, expected a function", field, name, type(o[field]))
+    end
+  end
+  return o
+end
+
+---What is read of a declared metric: `values(ranks, lists)`, one value per list; `tables(lists)`, the gains of rows, the discounts of ranks 1,
+---3/2, 2, ... and the norms of lists, float64.
+---@param name string
+---@param o mr.metrics.Declared
+---@return { values: fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor, tables: fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor }
+function M.made(name, o)
+  local known = {}  -- discounts asked for so far
+
+  local function discounts(longest)
+    for k = #known + 1, math.max(1, 2 * longest - 1) do known[k] = number_of(name, "discount", o.discount, (k + 1) / 2) end
+    return core.tensor(known, "float64", "cpu")
+  end
+  local function gains(lists)
+    local grades = core.grades(lists)
+    for i, grade in ipairs(grades) do grades[i] = number_of(name, "gain", o.gain, grade) end
+    return core.values_of_grades(lists, grades)
+  end
+  local function sums(gain, discount, ranks, lists) return lists:sum(gain * discount:rows((ranks * 2 - 1):to("int64"))) end
+  local function tables(lists)
+    local longest = lists.count > 0 and math.tointeger(lists.sizes:double():max():item()) or 0
+    local gain, discount = gains(lists), discounts(longest)
+    if not o.ideal then return gain, discount, core.full({ lists.count }, 1, "float64", "cpu") end
+    local best = sums(gain, discount, core.ranks(core.ranking(gain, lists, "stable", 1)), lists)
+    return gain, discount, best + best:eq(0)  -- where nothing gains, nothing is divided
+  end
+
+  local function values(ranks, lists)
+    local gain, discount, norm = tables(lists)
+    local function on(x) return x:to(ranks.device) end
+    return (sums(on(gain), on(discount), ranks:double(), lists) / on(norm)):to(ranks.dtype)
+  end
+  return { values = values, tables = tables }
+end
+
+return M

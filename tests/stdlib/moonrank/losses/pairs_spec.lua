@@ -1,0 +1,253 @@
+-- Losses over pairs against double loops in Lua, by differences, on lists that break others, and under bounds.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
+
+local f64 = { dtype = "float64" }
+local infinity = math.huge
+local losses = mr.losses
+
+local made = {
+  hinge = losses.hinge(), wide_hinge = losses.hinge{ margin = 2.5 }, direct_ranker = losses.direct_ranker{ gain = 0.5 },
+  all_pairs = losses.ranknet_all_pairs{ gain = 2 }, upsampled = losses.ranknet_all_pairs{ upsample = 3.5 },
+  balanced = losses.ranknet_all_pairs{ upsample = "list" },
+  ndcg_loss_1 = losses.ndcg_loss_1(), ndcg_loss_2 = losses.ndcg_loss_2{ gain = 2 }, ndcg_loss_2pp = losses.ndcg_loss_2pp{ mu = 3 },
+}
+local any_grades = { all_pairs = true, upsampled = true, balanced = true }
+local names = {}
+for name in pairs(made) do names[#names + 1] = name end
+table.sort(names)
+
+local function grades(n, seed)
+  local u, y = mr.uniform({ math.max(n, 1) }, { seed = seed or 1, device = "cpu" }):totable(), {}
+  for i = 1, n do y[i] = math.max(0, math.floor(6 * u[i]) - 2) end
+  return y
+end
+
+local function softplus(t) return math.max(t, 0) + math.log(1 + math.exp(-math.abs(t))) end
+local function tanh(t) return 1 - 2 / (math.exp(2 * t) + 1) end
+local function gain(y) return 2.0 ^ y - 1 end
+local function log2(r) return math.log(1 + r, 2) end
+
+local function ranks(f)
+  local order, rank = {}, {}
+  for i = 1, #f do order[i] = i end
+  table.sort(order, function(a, b) return f[a] > f[b] or f[a] == f[b] and a < b end)
+  for r, i in ipairs(order) do rank[i] = r end
+  return rank
+end
+
+-- sum of term(i, j) over ordered pairs
+local function over_pairs(n, term)
+  local sum = 0
+  for i = 1, n do
+    for j = 1, n do
+      if i ~= j then sum = sum + term(i, j) end
+    end
+  end
+  return sum
+end
+
+local function of_unequal(form)
+  return function(f, y) return over_pairs(#f, function(i, j) return y[i] > y[j] and form(f[j] - f[i]) or 0 end) end
+end
+
+local function of_all(steep, upsample)
+  return function(f, y)
+    local equal_pairs, unequal = 0, 0
+    for i = 1, #f do
+      for j = 1, i - 1 do
+        if y[i] == y[j] then equal_pairs = equal_pairs + 1 else unequal = unequal + 1 end
+      end
+    end
+    local times = upsample or math.max(1, 2 * equal_pairs / math.max(unequal, 1))
+    return over_pairs(#f, function(i, j)
+      return (y[i] > y[j] and times or y[i] == y[j] and 0.5 or 0) * (y[i] >= y[j] and softplus(steep * (f[j] - f[i])) or 0)
+    end)
+  end
+end
+
+local function weighted(weight, steep, all)
+  return function(f, y)
+    local rank, ideal, sorted = ranks(f), 0, table.move(y, 1, #y, 1, {})
+    table.sort(sorted, function(a, b) return a > b end)
+    for r, grade in ipairs(sorted) do ideal = ideal + gain(grade) / log2(r) end
+    if #y == 0 or sorted[1] == sorted[#sorted] then return 0 end
+    return over_pairs(#f, function(i, j)
+      if not all and y[i] <= y[j] then return 0 end
+      return weight(gain(y[i]) / ideal, gain(y[j]) / ideal, rank[i], rank[j]) * softplus(steep * (f[j] - f[i])) / math.log(2)
+    end)
+  end
+end
+local function far(a, b)
+  local d = math.abs(a - b)
+  return 1 / log2(d) - 1 / log2(d + 1)
+end
+
+local plain = {
+  hinge = of_unequal(function(t) return math.max(0, 1 + t) end), wide_hinge = of_unequal(function(t) return math.max(0, 2.5 + t) end),
+  direct_ranker = of_unequal(function(t) return softplus(tanh(0.5 * t)) end),
+  all_pairs = of_all(2, 1), upsampled = of_all(1, 3.5), balanced = of_all(1),
+  ndcg_loss_1 = weighted(function(g, _, r) return g / log2(r) end, 1, true),
+  ndcg_loss_2 = weighted(function(g, h, r, q) return far(r, q) * (g - h) end, 2),
+  ndcg_loss_2pp = weighted(function(g, h, r, q) return (3 * far(r, q) + math.abs(1 / log2(r) - 1 / log2(q))) * (g - h) end, 1),
+}
+
+local function value_and_gradient(loss, scores, lists)
+  local leaf = scores:requires_grad()
+  local value = loss(leaf, lists)
+  if value.tracked then value:sum():backward() end
+  local grad = leaf.grad
+  leaf:zero_grad()
+  return value, grad
+end
+
+local function mixed() return mr.lists{ grades(13, 3), {}, { 2 }, { 0, 0, 0 }, { 1, 1 }, { 1, 0, 0, 1 }, grades(5, 4) } end
+
+describe("losses over pairs", function()
+  it("are their plain forms at every size", function()
+    for _, n in ipairs{ 0, 1, 2, 31, 32, 33, 127, 128, 129, 1000 } do
+      local x, y = mr.normal({ n }, { seed = n + 1, dtype = "float64" }), grades(n, n)
+      if n > 2 and n < 1000 then x = (x * 4):clamp{ min = -6, max = 5 } end  -- equal scores, too
+      local f = x:totable()
+      for _, name in ipairs(names) do
+        if n < 1000 or name == "hinge" or name == "balanced" or name == "ndcg_loss_2pp" then
+          local expected = plain[name](f, y)
+          local scale = math.max(1, expected)
+          near(made[name](x, mr.lists{ y }):item() / scale, expected / scale, 1e-11, name .. " of " .. n)
+          if n < 1000 then near(made[name](x:float(), mr.lists{ y }):item() / scale, expected / scale, 1e-5, name .. " of float32") end
+        end
+      end
+    end
+  end)
+
+  it("have the gradients that differences find", function()
+    local lists = mixed()
+    for _, name in ipairs(names) do
+      for seed = 1, 3 do
+        local x = mr.normal({ lists.rows }, { seed = seed, dtype = "float64" }) * seed
+        check(mr.gradcheck(function(s) return made[name](s, lists) end, x) < 1e-6, name)
+      end
+    end
+  end)
+
+  it("of a batch are those of its lists, whatever the threads", function()
+    local all = {}
+    for n = 1, 200 do all[n] = grades(n % 37, n) end
+    local lists = mr.lists(all)
+    local x, before = mr.normal({ lists.rows }, { seed = 5, dtype = "float64" }), core.threads()
+    for _, name in ipairs(names) do
+      local found = {}
+      for _, threads in ipairs{ 1, 2 } do
+        core.threads(threads)
+        local value, grad = value_and_gradient(made[name], x, lists)
+        found[threads] = { value:totable(), grad:totable() }
+      end
+      core.threads(before)
+      equal(found[2], found[1], name)
+      local numbers = mr.tensor({ 36, 150 }, { dtype = "int64", device = "cpu" })
+      local part = made[name](x:rows(lists:rows_of(numbers):to(x.device)), lists:select(numbers)):totable()
+      equal(part, { found[1][1][36], found[1][1][150] }, name)
+    end
+  end)
+
+  it("are never NaN, and have finite gradients, on scores that are far apart, equal or infinite", function()
+    local y = { { 2, 0, 1, 0 }, { 0, 0, 0, 0 }, { 1, 1, 1, 1 }, { 4, 4, 0, 4 } }
+    for _, f in ipairs{ { 1e4, -1e4, 0, 3 }, { -1e4, 1e4, 0, 3 }, { 0.5, 0.5, 0.5, 0.5 }, { infinity, 0, 1, -infinity },
+      { -infinity, infinity, 3, 0 }, { infinity, infinity, infinity, infinity }, { -infinity, -infinity, -infinity, -infinity } } do
+      for _, grade in ipairs(y) do
+        for _, name in ipairs(names) do
+          for _, dtype in ipairs{ "float32", "float64" } do
+            local value, gradient = value_and_gradient(made[name], mr.tensor(f, { dtype = dtype }), mr.lists{ grade })
+            check(value:item() == value:item(), ("%s of %s is NaN"):format(name, table.concat(f, ", ")))
+            for _, slope in ipairs(gradient:totable()) do check(slope - slope == 0, name .. " has a gradient that is not finite") end
+            if math.abs(f[1]) == 1e4 then check(value:item() < infinity, name) end
+          end
+        end
+      end
+    end
+    raises(function() losses.hinge()(mr.tensor{ 0 / 0, 1 }, mr.lists{ { 1, 0 } }) end, "scores has NaN")
+  end)
+end)
+
+describe("losses over pairs, and lists", function()
+  it("on which no ordering can matter: 0 without gradient, but of all pairs", function()
+    local lists = mr.lists{ { 1, 0, 2 }, {}, { 0, 0 }, { 1, 1 }, { 3 } }
+    local scores = mr.tensor({ 1, 2, 3, 1, 2, 0, 3, 1 }, f64)
+    for _, name in ipairs(names) do
+      local value, gradient = value_and_gradient(made[name], scores, lists)
+      local values, slopes = value:totable(), gradient:totable()
+      check(values[1] > 0, name)
+      equal(made[name]:count(lists), any_grades[name] and 4 or 1, name)
+      equal({ values[2], values[5], slopes[8] }, { 0.0, 0.0, 0.0 }, name)
+      if not any_grades[name] then
+        equal({ values[3], values[4] }, { 0.0, 0.0 }, name)
+        equal({ table.unpack(slopes, 4, 7) }, { 0.0, 0.0, 0.0, 0.0 }, name)
+      end
+      near(made[name]:mean(scores, lists):item(), value:sum():item() / made[name]:count(lists), 1e-12, name)
+    end
+  end)
+
+  it("take every bound by its slope", function()
+    local lists = mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 2, 1 } }
+    local scores = mr.normal({ 8 }, { seed = 5, dtype = "float64" })
+    for _, name in ipairs{ "hinge", "direct_ranker", "ranknet_all_pairs", "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp" } do
+      local of = name:find "ndcg" and "ndcg" or "nrbp_loss"
+      local value, at = losses[name]()(scores, lists), mr.metrics.parse(of)(scores, lists)
+      for _, bound in ipairs(mr.bounds.names()) do
+        local curved = not mr.bounds.resolve(bound).affine
+        local slopes = bound == "none" and 1 or mr.bounds.slopes(bound, of, lists, { at = curved and at or nil })
+        near(losses[name]{ bound = bound }(scores, lists), value * slopes, 1e-12, name .. " " .. bound)
+      end
+    end
+  end)
+
+  it("are 0 under a bound, never NaN, where the list does not count and its loss is infinite", function()
+    local f, infinite = { -infinity, infinity, 0 }, { 0, 0 }
+    for _, y in ipairs{ { 0, 0, 0 }, { 2, 1, 1 }, { 0, 0.5, 0 } } do
+      for _, name in ipairs{ "ranknet", "hinge", "direct_ranker", "ranknet_all_pairs", "listnet", "listmle" } do
+        local value, gradient = value_and_gradient(losses[name]{ bound = "minmax", metric = name:find "list" and "ap" or nil },
+          mr.tensor(f, f64), mr.lists{ y })
+        equal(value:item(), 0.0, name)
+        equal(gradient:totable(), { 0.0, 0.0, 0.0 }, name)
+        infinite[losses[name]()(mr.tensor(f, f64), mr.lists{ y }):item() == infinity and 1 or 2] = 1
+      end
+    end
+    equal(infinite, { 1, 1 }, "some are infinite without a bound")
+  end)
+
+  it("may count pairs of unequal grades so often that all targets are as many", function()
+    local lists = mr.lists{ { 1, 0, 0, 0, 0 }, { 1, 0 }, { 2, 2, 2 }, {} }  -- equal 6, 0, 3, 0; others 4, 1, 0, 0
+    near(losses.ranknet_all_pairs{ upsample = lists }.options.upsample, 18 / 5, 1e-15)
+    equal(losses.ranknet_all_pairs{ upsample = mr.lists{ { 1, 0 } } }.options.upsample, 1.0)
+    equal(losses.ranknet_all_pairs{ upsample = mr.lists{ {} } }.options.upsample, 1.0)
+    local zeros = mr.zeros({ lists.rows }, f64)
+    near(losses.ranknet_all_pairs{ upsample = "list" }(zeros, lists) / math.log(2), { 18, 1, 3, 0 }, 1e-14)
+    near(core.equal_pairs(lists), { 6, 0, 3, 0 }, 0)
+  end)
+
+  it("say what they do not take", function()
+    local lists, x = mr.lists{ { 1, 0 } }, mr.tensor{ 1, 2 }
+    for _, upsample in ipairs{ 0, -1, infinity, "lists", true } do
+      raises(function() losses.ranknet_all_pairs{ upsample = upsample } end, "upsample is")
+    end
+    raises(function() losses.hinge{ margin = 0 }(x, lists) end, "margin is 0")
+    raises(function() losses.hinge{ gain = 1 } end, "no option of mr.losses.hinge 'gain'")
+    raises(function() losses.direct_ranker{ gain = -1 }(x, lists) end, "gain is -1")
+    raises(function() losses.ndcg_loss_2pp{ mu = 0 }(x, lists) end, "mu is 0")
+    raises(function() losses.ndcg_loss_1()(mr.tensor{ 1, 2, 3 }, lists) end, "3 entries but lists have 2 rows")
+  end)
+
+  it("train a network to rank better than at the start", function()
+    local queries = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }:standardize():to(mr.device())
+    for _, name in ipairs(names) do
+      local loss = made[name]
+      local model = mr.models.mlp{ inputs = 10, hidden = { 8 }, seed = 4 }
+      local before = mr.evaluate(model(queries), queries.lists, { "ndcg" }).mean.ndcg
+      local run = mr.fit{ model = model, loss = loss, train = queries, test = queries, optimizer = mr.optim.adam{ lr = 0.02 }, epochs = 20,
+        batch = 20, metrics = { "ndcg" }, progress = false }
+      check(run.test.mean.ndcg > before + 0.05, ("%s: ndcg was %.3f, is %.3f"):format(name, before, run.test.mean.ndcg))
+    end
+  end)
+end)

@@ -1,0 +1,82 @@
+-- Metrics that a script declares by gain and discount, against the built-in ones that they are, in evaluation, losses, bounds and training.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
+
+local f64 = { dtype = "float64" }
+local function one() return 1 end
+local function relevant(grade) return grade >= 1 and 1 or 0 end
+local function define(name, gain, discount, ideal) mr.metrics.define(name, { gain = gain, discount = discount, ideal = ideal }) end
+define("declared_ndcg", function(grade) return 2.0 ^ grade - 1 end, function(rank) return 1 / math.log(1 + rank, 2) end, true)
+define("declared_dcg", function(grade) return 2.0 ^ grade - 1 end, function(rank) return 1 / math.log(1 + rank, 2) end)
+define("declared_rbp", relevant, function(rank) return 0.2 * 0.8 ^ (rank - 1) end)
+define("declared_precision", relevant, function(rank) return rank <= 5 and 0.2 or 0 end)
+local same = { declared_ndcg = "ndcg", declared_dcg = "dcg", declared_rbp = "rbp(0.8)", declared_precision = "precision@5" }
+
+local function grades(n)
+  local u, y = mr.uniform({ math.max(n, 1) }, { seed = n, device = "cpu" }):totable(), {}
+  for i = 1, n do y[i] = math.max(0, math.floor(6 * u[i]) - 2) end
+  return y
+end
+
+describe("a metric declared by gain and discount", function()
+  it("has the values of the built-in one that it is, at every size", function()
+    for _, n in ipairs{ 0, 1, 31, 32, 33, 127, 129, 1000 } do
+      local lists, x = mr.lists{ grades(n), { 1, 0 }, { 0, 0 }, {} }, mr.normal({ n + 4 }, { seed = n, dtype = "float64" })
+      for name, other in pairs(same) do
+        local o = { ties = "stable", empty = "zero" }
+        near(mr.metrics.parse(name, o)(x, lists), mr.metrics.parse(other, o)(x, lists), 1e-12, name)
+        near(mr.metrics.parse(name, o)(x:float(), lists), mr.metrics.parse(other, o)(x:float(), lists), 1e-5, name .. " of float32")
+      end
+    end
+  end)
+
+  it("gives LambdaRank the built-in one's pairs, under bounds, too", function()
+    local lists = mr.lists{ { 1, 0, 2, 0, 3 }, { 0, 0 }, { 1, 1 }, {}, { 0, 1, 0 } }
+    local x = mr.normal({ lists.rows }, { seed = 2, dtype = "float64" })
+    for name, other in pairs(same) do
+      local function loss(metric, bound) return mr.losses.lambdarank{ metric = metric, gain = 2, bound = bound } end
+      if other ~= "rbp(0.8)" then  -- over what a list can have at most, where ours is not
+        near(loss(name)(x, lists), loss(other)(x, lists), 1e-12, name)
+        near(loss(name, "minmax")(x, lists), loss(other, "minmax")(x, lists), 1e-12, name)
+      end
+      check(mr.gradcheck(function(s) return loss(name)(s, lists) end, x) < 1e-6, name)
+      equal(loss(name).metric, name)
+    end
+    near(mr.losses.lambdarank{ metric = "declared_rbp" }(x, lists), mr.losses.lambdarank{ metric = "rbp(0.8)" }(x, lists), 1e-12)
+  end)
+
+  it("is never NaN in a loss", function()
+    for _, f in ipairs{ { 1e4, -1e4, 0 }, { 0, 0, 0 }, { math.huge, -math.huge, math.huge } } do
+      for _, y in ipairs{ { 1, 0, 2 }, { 0, 0, 0 }, { 1, 1, 1 }, { 0, 2, 0 } } do
+        for name in pairs(same) do
+          local x = mr.tensor(f, f64):requires_grad()
+          local value = mr.losses.lambdarank{ metric = name }(x, mr.lists{ y })
+          value:sum():backward()
+          check(value:item() == value:item() and x.grad:isnan():sum():item() == 0, name)
+        end
+      end
+    end
+  end)
+
+  it("chooses epochs and trains", function()
+    local queries = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }:standardize():to(mr.device())
+    local function trained(metric)
+      local model = mr.models.mlp{ inputs = 10, hidden = { 8 }, seed = 4 }
+      return mr.fit{ model = model, loss = mr.losses.lambdarank{ metric = metric }, train = queries, test = queries,
+        optimizer = mr.optim.adam{ lr = 0.02 }, epochs = 10, batch = 20, metrics = { "ndcg" }, progress = false }.test.mean.ndcg
+    end
+    near(trained "declared_ndcg", trained "ndcg", 1e-4)
+  end)
+
+  it("is checked, and so is what its functions give", function()
+    raises(function() mr.metrics.define("declared_wrong", { gain = one }) end, "discount of 'declared_wrong' is a nil, expected a function")
+    raises(function() mr.metrics.define("declared_wrong", { gain = one, discounts = one }) end, "did you mean 'discount'?")
+    raises(function() mr.metrics.define("declared_wrong", 3) end, "is a number, expected a function, or a table with gain and discount")
+    local lists, x = mr.lists{ { 1, 0 } }, mr.tensor{ 1, 2 }
+    define("declared_nan", function() return 0 / 0 end, one)
+    raises(function() mr.metrics.declared_nan(x, lists) end, "its gain of 0 is")
+    define("declared_text", one, function(rank) return rank > 1 and "half" or 1 end)
+    raises(function() mr.losses.lambdarank{ metric = "declared_text" }(x, lists) end, "its discount of 1.5 is half, expected")
+  end)
+end)
