@@ -55,7 +55,8 @@ function M.lambdarank(options)
     local gains, discounts, norms = metric.tables(lists)
     return core.declared_lambda_loss(scores, lists, gains, discounts, norms, o.gain)
   end
-  return loss.by_slope({ name = "lambdarank", metric = metric.full_name, of = metric, values = values, gains = not metric.tables and metric or nil }, o)
+  local gains = not metric.tables and metric or nil
+  return loss.by_slope({ name = "lambdarank", metric = metric.full_name, of = metric, values = values, gains = gains }, o)
 end
 
 ---RankNet (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-gain (s_i - s_j))). Bounds are those of the
