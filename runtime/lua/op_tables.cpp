@@ -43,6 +43,7 @@ namespace mr {
   ROW(smooth_functions)      \
   ROW(smooth_methods)        \
   ROW(lambda_functions)      \
+  ROW(curvature_functions)   \
   ROW(pointwise_functions)   \
   ROW(listwise_functions)    \
   ROW(relaxed_functions)     \
@@ -82,6 +83,9 @@ namespace mr {
   ROW(factor_functions)      \
   ROW(attention_methods)     \
   ROW(network_methods)       \
+  ROW(booster_functions)     \
+  ROW(booster_methods)       \
+  ROW(booster_getters)       \
   ROW(model_file_functions)  \
   ROW(fingerprint_functions) \
   ROW(store_functions)       \

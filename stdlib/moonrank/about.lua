@@ -13,6 +13,8 @@ function M.text()
   else lines[#lines + 1] = "cuda: not available: " .. core.cuda() end
   local loaded, mpi = pcall(core.mpi_library)
   lines[#lines + 1] = "mpi: " .. (loaded and (mpi or "not built in") or "not available: " .. mpi)
+  local there, xgboost = pcall(core.xgboost_version)
+  lines[#lines + 1] = "xgboost: " .. (there and xgboost or "not available: " .. xgboost)
   return table.concat(lines, "\n")
 end
 

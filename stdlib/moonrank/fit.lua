@@ -12,12 +12,12 @@ local seen = require "moonrank.data.seen"
 local M = {}
 
 ---@class mr.FitOptions
----@field model mr.Model
----@field loss mr.Loss
+---@field model mr.Model|mr.Trees
+---@field loss? mr.Loss           not with trees that have an objective of their own
 ---@field train mr.Dataset
 ---@field valid? mr.Dataset          chooses the epoch
 ---@field test? mr.Dataset           scored once, at the end
----@field optimizer? mr.Optimizer    default mr.optim.adam{}
+---@field optimizer? mr.Optimizer    default mr.optim.adam{}; this, batch, epochs, shuffle, clip, schedule and checkpoint do not apply to trees
 ---@field batch? integer             lists per step (default 32)
 ---@field epochs? integer            default 50
 ---@field metrics? (string|mr.Metric)[]  computed on test, and on validation after every epoch, e.g. {"ndcg", "nrbp(0.95)"}
@@ -93,7 +93,7 @@ local function scheduled(o, passes, run)
 end
 
 local function train(o, run, line)
-  local passes <close> = epochs.start(o)
+  local passes <close> = (o.trainer or epochs).start(o)
   local keeper = checkpoints.open(o, run, passes.optimizer)
   local rates = scheduled(o, passes, run)
   local each_epoch = o.each_epoch or function() end
@@ -147,7 +147,7 @@ function M.fit(options)
   local batches = o.epochs * math.ceil(o.train.count / o.batch)
   o.group = o.parallel and data_parallel.join(o.model:parameters()) or false
   local shows = o.progress and (not o.group or o.group.rank == 0)
-  local line = shows and progress.start{ label = o.name, total = batches, unit = "batch" } or nil
+  local line = shows and progress.start{ label = o.name, total = batches, unit = o.trainer and o.trainer.unit or "batch" } or nil
   local deferred = o.group and core.defer_interrupt(true)  -- processes that wait for each other must stop together
   local ok, message = pcall(train, o, run, line)
   if o.group then core.defer_interrupt(deferred) end

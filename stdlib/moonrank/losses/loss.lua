@@ -14,7 +14,7 @@ local M = {}
 ---@field pointwise boolean  whether every row is compared with its own grade, so that mr.fit{reduction = "rows"} is possible
 ---@field options table      what it was made with, the bound and the metric themselves among it
 local Loss = check.class("mr.Loss")
-Loss.repeats, Loss.pointwise, Loss._counts_all = false, false, false
+Loss.repeats, Loss.pointwise, Loss._counts_all, Loss._curvature = false, false, false, false
 
 ---One value per list, to be minimised.
 ---@param scores mr.Tensor  [rows]
@@ -76,6 +76,7 @@ end
 ---@field of string|mr.Metric       whose bounds it takes
 ---@field counted? string|mr.Metric without a bound, lists count on which an ordering can matter to this one (default: `of`); "any" with rows
 ---@field pointwise? boolean        every row is compared with its own grade: bounds are affine ones
+---@field curvature? fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor  second derivatives by each score alone, for trees [rows]
 
 ---A loss whose lists are multiplied by what a change of a metric is worth under a bound: the bound's slope.
 ---@param what mr.losses.Values
@@ -94,6 +95,7 @@ function M.by_slope(what, options)
   local counted = bound == none and what.counted or of
   return M.under({
     name = what.name, metric = what.metric, pointwise = what.pointwise or false, _maximize = false, _counts_all = counted == "any",
+    _curvature = what.curvature or false,
     _bounds_metric = counted ~= "any" and metrics.parse(counted) or of, _smooth = what.values,
     _apply = function(value, _, lists, scores)
       if bound == none then return value end

@@ -50,7 +50,8 @@ function M.lambdarank(options)
   local metric = lambda_metric(where, options)
   o.metric, o.p = metric, nil
   local function values(scores, lists) return core.lambda_loss(scores, lists, metric, o.gain) end
-  return loss.by_slope({ name = "lambdarank", metric = metric.full_name, of = metric, values = values }, o)
+  local function curvature(scores, lists) return core.lambda_curvature(scores, lists, metric, o.gain) end
+  return loss.by_slope({ name = "lambdarank", metric = metric.full_name, of = metric, values = values, curvature = curvature }, o)
 end
 
 ---RankNet (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-gain (s_i - s_j))). Bounds are those of the
@@ -61,7 +62,8 @@ end
 function M.ranknet(options)
   local o = check.options("mr.losses.ranknet", options, { gain = 1, bound = none, slope_at = "value" })
   local function values(scores, lists) return core.ranknet_loss(scores, lists, o.gain) end
-  return loss.by_slope({ name = "ranknet", metric = "auc", of = "nrbp_loss", counted = "ndcg", values = values }, o)
+  local function curvature(scores, lists) return core.ranknet_curvature(scores, lists, o.gain) end
+  return loss.by_slope({ name = "ranknet", metric = "auc", of = "nrbp_loss", counted = "ndcg", values = values, curvature = curvature }, o)
 end
 
 return M
