@@ -48,12 +48,12 @@ const json& array(const json& of, const char* name, size_t size) {
   return found;
 }
 
-/// Integers from `least` to `most`, one per node.
+/// Integers from `least` to `most`.
 std::vector<int64_t> integers(const json& of, const char* name, size_t size, int64_t least, int64_t most) {
   std::vector<int64_t> values;
   values.reserve(size);
   for (const json& each : array(of, name, size)) {
-    if (!each.is_number_integer() || (each.is_number_unsigned() && each.get<uint64_t>() > INT_MAX) ||
+    if (!each.is_number_integer() || (each.is_number_unsigned() && each.get<uint64_t>() > UINT_MAX) ||
         each.get<int64_t>() < least || each.get<int64_t>() > most)
       fail(std::string("an entry of '") + name + "' is none from " + std::to_string(least) + " to " +
            std::to_string(most));
@@ -62,57 +62,88 @@ std::vector<int64_t> integers(const json& of, const char* name, size_t size, int
   return values;
 }
 
-/// Numbers that float32 can hold, written so that XGBoost reads them as such.
-json floats(const json& of, const char* name, size_t size) {
-  json values = json::array();
-  for (const json& each : array(of, name, size)) {
-    if (!each.is_number() || !(std::abs(each.get<double>()) <= 3.4028235e38))
-      fail(std::string("an entry of '") + name + "' is no float32");
-    values.push_back(each.get<double>());
-  }
-  return values;
-}
-
-/// Children come after their parent, each of one parent: so walks end, and no node is met twice.
-void check_links(const std::vector<int64_t>& left, const std::vector<int64_t>& right,
-                 const std::vector<int64_t>& parents) {
-  const auto size = static_cast<int64_t>(left.size());
-  std::vector<bool> met(left.size(), false);
-  for (int64_t i = 0; i < size; ++i) {
-    if ((left[i] < 0) != (right[i] < 0)) fail("a node has one child");
-    for (const int64_t child : {left[i], right[i]}) {
-      if (child < 0) continue;
-      if (child <= i || met[child] || parents[child] != i) fail("a node has a child that is not its own");
-      met[child] = true;
+/// The nodes of a tree that can be reached from its root, in the order of being met. Pruning leaves others behind.
+class ReachedNodes {
+ public:
+  ReachedNodes(const json& tree, size_t size) : size_(size) {
+    const auto last = static_cast<int64_t>(size) - 1;
+    const auto left = integers(tree, "left_children", size, -1, last);
+    const auto right = integers(tree, "right_children", size, -1, last);
+    std::vector<bool> met(size, false);
+    meet(0, INT_MAX, met);
+    for (size_t i = 0; i < old_.size(); ++i) {
+      const int64_t l = left[old_[i]], r = right[old_[i]];
+      if ((l < 0) != (r < 0)) fail("a node has one child");
+      left_.push_back(l < 0 ? -1 : static_cast<int64_t>(old_.size()));
+      right_.push_back(l < 0 ? -1 : static_cast<int64_t>(old_.size()) + 1);
+      if (l < 0) continue;
+      for (const int64_t child : {l, r}) meet(child, static_cast<int64_t>(i), met);
     }
   }
-}
+
+  size_t count() const { return old_.size(); }
+  void put_links(json& made) const {
+    made["left_children"] = left_;
+    made["right_children"] = right_;
+    made["parents"] = parents_;
+  }
+  bool splits(size_t i) const { return left_[i] >= 0; }
+  /// Integers of those that split, in a range; 0 of leaves.
+  std::vector<int64_t> of_splits(const json& tree, const char* name, int64_t most) const {
+    const auto all = integers(tree, name, size_, INT_MIN, UINT_MAX);
+    std::vector<int64_t> values;
+    for (size_t i = 0; i < count(); ++i) {
+      const int64_t value = splits(i) ? all[old_[i]] : 0;
+      if (value < 0 || value > most)
+        fail(std::string("'") + name + "' of a node is " + std::to_string(value) + ", expected 0 to " +
+             std::to_string(most));
+      values.push_back(value);
+    }
+    return values;
+  }
+  /// Numbers that float32 can hold, written so that XGBoost reads them as such.
+  json floats(const json& tree, const char* name) const {
+    const json& all = array(tree, name, size_);
+    json values = json::array();
+    for (const int64_t node : old_) {
+      const json& each = all[static_cast<size_t>(node)];
+      if (!each.is_number() || !(std::abs(each.get<double>()) <= 3.4028235e38))
+        fail(std::string("an entry of '") + name + "' is no float32");
+      values.push_back(each.get<double>());
+    }
+    return values;
+  }
+
+ private:
+  void meet(int64_t node, int64_t parent, std::vector<bool>& met) {
+    if (met[static_cast<size_t>(node)]) fail("a node is met twice");
+    met[static_cast<size_t>(node)] = true;
+    old_.push_back(node);
+    parents_.push_back(parent);
+  }
+
+  size_t size_;
+  std::vector<int64_t> old_, left_, right_, parents_;
+};
 
 json checked_tree(const json& tree, int64_t id, const TreeShape& shape) {
   const json& parameters = part(tree, "tree_param");
   const auto size = static_cast<size_t>(number<uint32_t>(parameters, "num_nodes"));
-  expect("num_deleted", number<int64_t>(parameters, "num_deleted"), 0);
   expect("num_feature", number<int64_t>(parameters, "num_feature"), shape.features);
-  if (size == 0 || size > INT_MAX) fail("a tree has no nodes");
-  const auto last = static_cast<int64_t>(size) - 1;
-  const auto left = integers(tree, "left_children", size, -1, last);
-  const auto right = integers(tree, "right_children", size, -1, last);
-  const auto parents = integers(tree, "parents", size, 0, INT_MAX);
-  check_links(left, right, parents);
+  if (size == 0 || size > INT_MAX || size != part(tree, "left_children").size()) fail("'num_nodes' is not as many");
+  const ReachedNodes nodes(tree, size);
   json made = {{"id", id},
-               {"left_children", left},
-               {"right_children", right},
-               {"parents", parents},
-               {"split_indices", integers(tree, "split_indices", size, 0, shape.features - 1)},
-               {"split_type", integers(tree, "split_type", size, 0, 0)},
-               {"default_left", integers(tree, "default_left", size, 0, 1)}};
+               {"split_indices", nodes.of_splits(tree, "split_indices", shape.features - 1)},
+               {"split_type", nodes.of_splits(tree, "split_type", 0)},
+               {"default_left", nodes.of_splits(tree, "default_left", 1)}};
+  nodes.put_links(made);
   for (const char* name : {"base_weights", "loss_changes", "split_conditions", "sum_hessian"})
-    made[name] = floats(tree, name, size);
+    made[name] = nodes.floats(tree, name);
   for (const char* name : {"categories", "categories_nodes", "categories_segments", "categories_sizes"})
     made[name] = array(tree, name, 0);
   made["tree_param"] = {{"num_deleted", "0"},
                         {"num_feature", std::to_string(shape.features)},
-                        {"num_nodes", std::to_string(size)},
+                        {"num_nodes", std::to_string(nodes.count())},
                         {"size_leaf_vector", "0"}};
   return made;
 }

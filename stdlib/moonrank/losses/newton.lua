@@ -22,8 +22,8 @@ local function size_of(derivatives, lists)
 end
 
 ---Derivatives of the sum of a loss over lists. Second ones: of pairwise logistic losses a^2 |Delta M_ij| sigma(t) (1 - sigma(t)), times the bound's
----slope; of pointwise losses their own; all others have 1 in every row, and a list's first derivatives are divided by the root mean square of what
----they are without the bound: so lists weigh what their bound gives them, and a list whose derivatives are all 0 weighs nothing.
+---slope; of pointwise losses their own. Of all others a list's first derivatives are divided by their root mean square, second ones are 1, and both are
+---multiplied by the bound's slope: so lists weigh what their bound gives them, and a list whose derivatives are all 0 weighs nothing.
 ---@param loss mr.Loss
 ---@param scores mr.Tensor  [rows] float64
 ---@param lists mr.Lists
@@ -45,10 +45,11 @@ function M.derivatives(loss, scores, lists)
   end
   if check.field(loss, "pointwise") then return first, difference(loss, scores, lists):maximum(1e-16), values end
   local plain = check.field(loss, "_smooth")
-  local unbounded = plain and loss.bound_name ~= "none" and gradient(plain, scores, lists) or first
-  local size = size_of(unbounded, lists)
-  local counts = size:gt(0)
-  return counts:where(first / counts:where(size, 1), 0), counts:double(), values
+  local own = size_of(first, lists)
+  local unbounded = plain and loss.bound_name ~= "none" and size_of(gradient(plain, scores, lists), lists) or own
+  local counts = unbounded:gt(0)
+  local divisor = counts:where(unbounded, 1)
+  return counts:where(first / divisor, 0), counts:where(own / divisor, 0), values
 end
 
 return M
