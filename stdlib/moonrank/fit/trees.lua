@@ -20,7 +20,9 @@ function M.prepare(o, given)
   for _, name in ipairs(without) do
     if given[name] then check.fail("mr.fit: %s does not apply to trees, which are grown on all lists at once", name) end
   end
-  if given.epochs ~= nil then check.fail("mr.fit: epochs does not apply to trees: mr.models.trees{rounds = %s} says how many", tostring(given.epochs)) end
+  if given.epochs ~= nil then
+    check.fail("mr.fit: epochs does not apply to trees: mr.models.trees{rounds = %s} says how many", tostring(given.epochs))
+  end
   if given.parallel then check.fail "mr.fit: parallel = true does not apply to trees" end
   if o.model.rounds > 0 then check.fail("mr.fit: the trees have %d rounds already: make another model", o.model.rounds) end
   if config.objective == "loss" then
@@ -29,7 +31,8 @@ function M.prepare(o, given)
     end
   else
     if given.loss ~= nil then
-      check.fail("mr.fit: the trees' objective is '%s', and loss is given: one of them says it (objective = 'loss', or no loss)", config.objective)
+      check.fail("mr.fit: the trees' objective is '%s', and loss is given: one of them says it (objective = 'loss', or no loss)",
+        config.objective)
     end
     o.loss = tree_options.objectives[config.objective].shown()
   end

@@ -39,8 +39,8 @@ local their_names = { depth = "max_depth", method = "tree_method", bins = "max_b
 local passed = { "depth", "eta", "subsample", "colsample_bytree", "colsample_bynode", "lambda", "alpha", "gamma", "min_child_weight",
   "method", "bins", "trees", "classes", "threads", "seed" }
 local theirs = { max_depth = "depth", learning_rate = "eta", n_estimators = "rounds", num_boost_round = "rounds", reg_lambda = "lambda",
-  reg_alpha = "alpha", min_split_loss = "gamma", tree_method = "method", max_bin = "bins", num_parallel_tree = "trees", num_class = "classes",
-  nthread = "threads", n_jobs = "threads", random_state = "seed" }
+  reg_alpha = "alpha", min_split_loss = "gamma", tree_method = "method", max_bin = "bins", num_parallel_tree = "trees",
+  num_class = "classes", nthread = "threads", n_jobs = "threads", random_state = "seed" }
 
 local most_integer = 2 ^ 31 - 1
 local integers = { rounds = { 1, most_integer }, depth = { 1, 30 }, bins = { 2, 65536 }, trees = { 1, 1000000 }, classes = { 2, 1024 },
@@ -60,7 +60,7 @@ end
 local function per_list(name, value_of)
   local metric = require("moonrank.metrics.registry").parse(name)
   local loss = { name = "1 - " .. name, pointwise = false }
-  function loss:count(lists) return require("moonrank.bounds.list_stats").count(metric, lists) end
+  function loss.count(_, lists) return require("moonrank.bounds.list_stats").count(metric, lists) end
   return setmetatable(loss, { __name = "mr.trees.Shown", __tostring = function(self) return self.name end,
     __call = function(_, scores, lists) return value_of(metric, scores, lists) end })
 end

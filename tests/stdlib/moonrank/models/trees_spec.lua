@@ -127,8 +127,8 @@ describe("mr.fit grows trees", function()
   it_grows("by every loss, under bounds, better than at random; nothing is NaN", function()
     local data = trees.part "train"
     local random = mr.evaluate(mr.normal({ data.lists.rows }, { seed = 3 }), data.lists, { "ndcg" }).mean.ndcg
-    for name, options in pairs{ ndcg = {}, ap = {}, rr = {}, nrbp = {}, lambdarank = {}, ranknet = {}, listnet = {}, softmax_cross_entropy = {},
-      listmle = {}, approx_ndcg = {}, mse = {}, neural_ndcg = {} } do
+    for name, options in pairs{ ndcg = {}, ap = {}, rr = {}, nrbp = {}, lambdarank = {}, ranknet = {}, listnet = {},
+      softmax_cross_entropy = {}, listmle = {}, approx_ndcg = {}, mse = {}, neural_ndcg = {} } do
       for _, bound in ipairs(name == "mse" and { "none", "minmax" } or { "none", "minmax", "expectation", "distribution_logit" }) do
         options.bound = bound
         local model = mr.models.trees{ rounds = 8, depth = 3 }
@@ -173,7 +173,8 @@ end)
 describe("second derivatives", function()
   it("of pairwise losses are differences of first ones, with the metric's changes held", function()
     local lists, s = mr.lists{ { 0, 2, 1, 0 }, { 1, 0 } }, { 0.3, -0.2, 0.9, 0.1, 0.4, 0.5 }
-    for _, loss in ipairs{ mr.losses.ranknet{ gain = 2 }, mr.losses.lambdarank{ gain = 0.5 }, mr.losses.lambdarank{ metric = "ap", bound = "minmax" } } do
+    for _, loss in ipairs{ mr.losses.ranknet{ gain = 2 }, mr.losses.lambdarank{ gain = 0.5 },
+      mr.losses.lambdarank{ metric = "ap", bound = "minmax" } } do
       local first, second = newton.derivatives(loss, mr.tensor(s, { dtype = "float64" }), lists)
       local step = 1e-5  -- too small to change a rank
       for i = 1, #s do
