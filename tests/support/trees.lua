@@ -8,7 +8,7 @@ local M = { golden = json.read("tests/golden/trees.json") }
 ---Why trees cannot be grown here, or nil.
 function M.missing()
   local ok, message = pcall(core.xgboost_version)
-  return not ok and message or nil
+  return not ok and require("moonrank.check").reason(message) or nil
 end
 
 ---A part of the golden data, "train" or "valid": lists of 8 rows, 4 features, some missing.

@@ -46,18 +46,18 @@ local function check_features(role, data, columns)
   if features:size(2) ~= columns then check.fail("mr.fit: the trees are of %d features, but %s has %d", columns, role, features:size(2)) end
 end
 
--- Grades that the objective takes; the number of classes where it is not given.
-local function check_grades(o, config)
+-- Raises where the objective does not take the grades; the number of classes, where it has any.
+local function classes_of(o, config)
+  if config.objective == "loss" then return nil end
   local grades = o.train.lists.relevance:to("cpu"):double()
-  if config.objective == "loss" then return end
-  local objective = tree_options.objectives[config.objective]
-  if config.objective == "multi:softprob" and not config.classes then
-    config.classes = math.max(2, math.min(1024, math.floor(grades:max():item()) + 1))
-  end
-  if not objective.fits(grades, config) then
+  local objective, most = tree_options.objectives[config.objective], grades:max():item()
+  local classes = config.classes
+  if config.objective == "multi:softprob" and not classes then classes = math.floor(math.max(2, math.min(1024, most + 1))) end
+  if not objective.fits(grades, classes) then
     check.fail("mr.fit: objective '%s' takes %s%s, and train has others (from %g to %g)", config.objective, objective.grades,
-      config.classes and (", of %d classes"):format(config.classes) or "", -(-grades):max():item(), grades:max():item())
+      classes and (", of %d classes"):format(classes) or "", -(-grades):max():item(), most)
   end
+  return classes
 end
 
 ---Raises where the trees do not fit the data, all of them; what train says of them is known to the model from here on.
@@ -70,8 +70,7 @@ function M.check_fit(o)
   for _, role in ipairs{ "train", "valid", "test" } do
     if o[role] and o[role].count > 0 then check_features(role, o[role], columns) end
   end
-  check_grades(o, config)
-  config.features = columns
+  config.classes, config.features = classes_of(o, config), columns
 end
 
 ---@class mr.fit.Rounds

@@ -54,7 +54,7 @@ end
 
 ---@class mr.trees.Objective
 ---@field grades string            which grades it takes, in words
----@field fits fun(grades: mr.Tensor, options: table): boolean  whether these are such
+---@field fits fun(grades: mr.Tensor, classes?: integer): boolean  whether these are such
 ---@field shown fun(): mr.Loss     what the history of mr.fit has as its loss
 
 local function per_list(name, value_of)
@@ -94,7 +94,7 @@ M.objectives = {
   ["binary:logistic"] = { grades = "grades from 0 to 1 (dataset:binarize)", shown = loss_named "bce",
     fits = function(grades) return within(grades, 0, 1) end },
   ["multi:softprob"] = { grades = "whole grades from 0 to classes - 1", shown = loss_named "mse",
-    fits = function(grades, o) return whole(grades) and within(grades, 0, o.classes - 1) end },
+    fits = function(grades, classes) return whole(grades) and within(grades, 0, classes - 1) end },
 }
 
 -- XGBoost's other names for options are said.

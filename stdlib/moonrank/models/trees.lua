@@ -17,7 +17,8 @@ local Trees = check.class("mr.Trees")
 ---@return mr.Trees
 function M.new(options)
   local o = tree_options.checked(options)
-  core.xgboost_version()  -- the error where the library is missing
+  local there, why = pcall(core.xgboost_version)
+  if not there then check.fail("mr.models.trees: %s", check.reason(why)) end
   return setmetatable({ kind = "trees", config = o, repeats = false, _booster = false, _rounds = 0, _kept = {} }, Trees)
 end
 
