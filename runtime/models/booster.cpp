@@ -13,6 +13,12 @@
 namespace mr {
 namespace {
 
+/// The booster's handle, when no round is being grown any more.
+void* settled(const Booster& booster) {
+  booster->growing.settle();
+  return booster->handle;
+}
+
 Tensor host_floats(const Tensor& x) { return x.data().to(Device::cpu).to(Dtype::float32); }
 
 /// Grades and the sizes of lists, which tell XGBoost where queries end; empty lists have no rows to it.
@@ -48,7 +54,7 @@ TreeData tree_data(const Tensor& features, const std::optional<Lists>& lists, in
 void set_all(const Booster& booster, const std::vector<std::string>& names, const std::vector<std::string>& values) {
   if (names.size() != values.size()) throw ArgumentError("values", "as many as names expected");
   for (size_t i = 0; i < names.size(); ++i)
-    xgboost().check(xgboost().set(booster->handle, names[i].c_str(), values[i].c_str()));
+    xgboost().check(xgboost().set(settled(booster), names[i].c_str(), values[i].c_str()));
 }
 
 Booster make_booster(const TreeData& data, const std::vector<std::string>& names,
@@ -62,12 +68,13 @@ Booster make_booster(const TreeData& data, const std::vector<std::string>& names
 
 int64_t rounds_of(const Booster& booster) {
   int rounds = 0;
-  xgboost().check(xgboost().rounds(booster->handle, &rounds));
+  xgboost().check(xgboost().rounds(settled(booster), &rounds));
   return rounds;
 }
 
 void update(const Booster& booster, const TreeData& data, int64_t round) {
-  xgboost().check(xgboost().update(booster->handle, static_cast<int>(round), data->handle));
+  booster->growing.run(
+      [=] { xgboost().check(xgboost().update(booster->handle, static_cast<int>(round), data->handle)); });
 }
 
 std::vector<float> derivatives(const char* name, const Tensor& x, int64_t rows) {
@@ -82,10 +89,11 @@ std::vector<float> derivatives(const char* name, const Tensor& x, int64_t rows) 
 }
 
 void boost(const Booster& booster, const TreeData& data, const Tensor& gradient, const Tensor& hessian) {
-  std::vector<float> first = derivatives("gradient", gradient, data->rows);
-  std::vector<float> second = derivatives("hessian", hessian, data->rows);
-  xgboost().check(
-      xgboost().boost(booster->handle, data->handle, first.data(), second.data(), static_cast<uint64_t>(data->rows)));
+  auto first = derivatives("gradient", gradient, data->rows);
+  auto second = derivatives("hessian", hessian, data->rows);
+  booster->growing.run([=]() mutable {
+    xgboost().check(xgboost().boost(booster->handle, data->handle, first.data(), second.data(), first.size()));
+  });
 }
 
 /// By the first `rounds` rounds (0: all).
@@ -96,7 +104,7 @@ Tensor scores_of(const Booster& booster, const TreeData& data, int64_t rounds, b
   const uint64_t *shape = nullptr, rows = static_cast<uint64_t>(data->rows);
   uint64_t dims = 0;
   const float* values = nullptr;
-  xgboost().check(xgboost().predict(booster->handle, data->handle, config.c_str(), &shape, &dims, &values));
+  xgboost().check(xgboost().predict(settled(booster), data->handle, config.c_str(), &shape, &dims, &values));
   if (dims < 1 || shape[0] != rows) throw std::runtime_error("XGBoost returned scores of another number of rows");
   int64_t columns = 1;
   for (uint64_t d = 1; d < dims; ++d) columns *= static_cast<int64_t>(shape[d]);
@@ -105,6 +113,7 @@ Tensor scores_of(const Booster& booster, const TreeData& data, int64_t rounds, b
 }
 
 std::string text_of(const TreeBooster& booster) {
+  booster.growing.settle();
   uint64_t size = 0;
   const char* bytes = nullptr;
   xgboost().check(xgboost().save(booster.handle, R"({"format": "json"})", &size, &bytes));
@@ -114,7 +123,7 @@ std::string text_of(const TreeBooster& booster) {
 /// The first rounds alone, or all.
 std::shared_ptr<TreeBooster> first_rounds(const Booster& booster, int64_t rounds) {
   const auto part = std::make_shared<TreeBooster>();
-  xgboost().check(xgboost().slice(booster->handle, 0, static_cast<int>(rounds), 1, &part->handle));
+  xgboost().check(xgboost().slice(settled(booster), 0, static_cast<int>(rounds), 1, &part->handle));
   return part;
 }
 
@@ -141,8 +150,8 @@ Booster read_booster(const Tensor& tensor, int64_t features, int64_t classes, co
   const std::string checked = checked_trees(text, {features, classes, objective});
   const auto booster = std::make_shared<TreeBooster>();
   library.check(library.create(nullptr, 0, &booster->handle));
-  library.check(library.load(booster->handle, checked.data(), checked.size()));
-  library.check(library.set(booster->handle, "nthread", std::to_string(threads).c_str()));
+  library.check(library.load(settled(booster), checked.data(), checked.size()));
+  library.check(library.set(settled(booster), "nthread", std::to_string(threads).c_str()));
   return booster;
 }
 
@@ -155,7 +164,7 @@ std::tuple<std::vector<int64_t>, std::vector<double>> importance_of(const Booste
   const char** names = nullptr;
   const uint64_t* shape = nullptr;
   const float* scores = nullptr;
-  xgboost().check(xgboost().importance(part->handle, config.c_str(), &count, &names, &dims, &shape, &scores));
+  xgboost().check(xgboost().importance(settled(part), config.c_str(), &count, &names, &dims, &shape, &scores));
   std::tuple<std::vector<int64_t>, std::vector<double>> found;
   for (uint64_t i = 0; i < count; ++i) {
     std::get<0>(found).push_back(std::stoll(names[i] + 1) + 1);  // "f0"

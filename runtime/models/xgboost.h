@@ -9,6 +9,7 @@
 
 #include "kernels/core/shared_library.h"
 #include "runtime/lua/bind.h"
+#include "runtime/models/long_call.h"
 
 namespace mr {
 
@@ -72,6 +73,8 @@ struct TreeMatrix {
 
 struct TreeBooster {
   void* handle = nullptr;
+  /// The round that is being grown.
+  mutable LongCall growing;
   TreeBooster() = default;
   TreeBooster(const TreeBooster&) = delete;
   TreeBooster& operator=(const TreeBooster&) = delete;

@@ -69,14 +69,17 @@ function M.self_attention(options) return built_in.self_attention(options) end
 for name, make in pairs(require "moonrank.models.baselines") do M[name] = make end
 
 ---Boosted regression trees by XGBoost's library 1.7 (Chen & Guestrin 2016; Debian: libxgboost0), which is loaded when first asked for. With
----`mr.fit{model = ..., loss = ...}` they are grown by the loss's derivatives: LambdaMART (Burges 2010) with mr.losses.lambdarank{} or ranknet{}, whose second
----derivatives are a^2 |Delta M| s (1 - s) per pair, times the bound's slope; of smooth and listwise losses each list's first derivatives
----are divided by their root mean square, second ones are 1, both times the bound's slope; pointwise losses have their own. With `objective` XGBoost's own objective takes the loss's
----place: "rank:ndcg", "rank:map" and "rank:pairwise" (LambdaMART as XGBoost has it: one sampled pair per row), "reg:squarederror" (MART, Friedman 2001),
----"binary:logistic" (scores are log odds), "multi:softprob" (McRank, Li, Burges & Wu 2007: the score is the expected grade). A random forest (Breiman 2001) is
----`trees` = 500, rounds = 1, eta = 1, subsample = 0.63, colsample_bynode = 0.33. Missing features (NaN) go to the side of a split that fits better. One epoch of mr.fit is a
----round; Ctrl-C ends after the one being grown. The history's loss is the objective's: 1 - nDCG, 1 - AP, RankNet, squared error (also of expected
----grades), cross entropy. A saved file holds no code, and every index in it is checked before XGBoost reads it.
+---`mr.fit{model = ..., loss = ...}` they are grown by the loss's derivatives: LambdaMART (Burges 2010) with mr.losses.lambdarank{} or
+---ranknet{}, whose second derivatives are a^2 |Delta M| s (1 - s) per pair, times the bound's slope; of smooth and listwise losses each list's
+---first derivatives are divided by their root mean square, second ones are 1, both times the bound's slope; pointwise losses have their own.
+---With `objective` XGBoost's own objective takes the loss's place: "rank:ndcg", "rank:map" and "rank:pairwise" (LambdaMART as XGBoost has it),
+---"reg:squarederror" (MART, Friedman 2001), "binary:logistic" (scores are log odds), "multi:softprob" (McRank, Li, Burges & Wu 2007: the score
+---is the expected grade). A random forest (Breiman 2001) is trees = 500, rounds = 1, eta = 1, subsample = 0.63, colsample_bynode = 0.33.
+---
+---One epoch of mr.fit is a round. optimizer, batch, epochs and the like do not apply and are errors. Missing features (NaN) go to the side of a split
+---that fits better. Ctrl-C ends the waiting for the round being grown, which is left out. The history's loss is that of mr.fit, or the
+---objective's: 1 - nDCG, 1 - AP, RankNet, squared error (also of expected grades), cross entropy. A saved file holds no code, and every index in
+---it is checked before XGBoost reads it.
 ---@param options? mr.models.TreeOptions
 ---@return mr.Trees
 ---Example:

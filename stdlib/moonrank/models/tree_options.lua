@@ -9,8 +9,8 @@ local M = {}
 local where = "mr.models.trees"
 
 ---@class mr.models.TreeOptions
----@field objective? string   XGBoost's: "rank:ndcg", "rank:map", "rank:pairwise", "reg:squarederror", "binary:logistic", "multi:softprob"; default "loss":
----   the loss that mr.fit is given
+---@field objective? string   XGBoost's: "rank:ndcg", "rank:map", "rank:pairwise", "reg:squarederror", "binary:logistic",
+---   "multi:softprob"; default "loss": the loss that mr.fit is given
 ---@field rounds? integer     of boosting: mr.fit's epochs (XGBoost: num_boost_round; default 100)
 ---@field depth? integer      largest depth of a tree (max_depth; default 6)
 ---@field eta? number         share of a tree's values that is taken (learning_rate; default 0.3)
@@ -26,7 +26,7 @@ local where = "mr.models.trees"
 ---@field trees? integer      grown side by side in a round: a random forest (num_parallel_tree; default 1)
 ---@field classes? integer    grades 0 to classes - 1, of "multi:softprob" (default: found in train)
 ---@field features? integer   how many there are (default: found in train)
----@field threads? integer    1 gives the same bits everywhere; more change last digits (nthread; default 1)
+---@field threads? integer    1: the same bits each time; more may change last digits (nthread; default 1)
 ---@field seed? integer       of the rows and features that are drawn (default 1)
 
 M.defaults = { objective = "loss", rounds = 100, depth = 6, eta = 0.3, subsample = 1.0, colsample_bytree = 1.0, colsample_bynode = 1.0,

@@ -170,6 +170,21 @@ describe("mr.fit grows trees", function()
   end)
 end)
 
+describe("Ctrl-C", function()
+  it_grows("ends mr.fit in the midst of a round; what is left of it is never seen", function()
+    local program = dofile "tests/support/program.lua"
+    if not program.moonrank then return test.skip "MOONRANK does not name the program" end
+    local code = [[local mr = require("moonrank") local q = mr.data.synthetic{kind = "queries", queries = 300, features = 20, seed = 1}
+      local model = mr.models.trees{objective = "reg:squarederror", rounds = 1, trees = 100000, depth = 10}
+      local run = mr.fit{model = model, train = q, valid = q, test = q, metrics = {"ndcg"}, progress = false}
+      print(run.interrupted, #run.history, model.rounds)]]
+    local before = core.clock()
+    local _, text = program.run(("timeout -s INT -k 60 2 %s -e '%s'"):format(program.moonrank, (code:gsub("\n", " "))))
+    check(text:find("true\t0\t0", 1, true), text)
+    check(core.clock() - before < 20, "it took " .. core.clock() - before)
+  end)
+end)
+
 describe("second derivatives", function()
   it("of pairwise losses are differences of first ones, with the metric's changes held", function()
     local lists, s = mr.lists{ { 0, 2, 1, 0 }, { 1, 0 } }, { 0.3, -0.2, 0.9, 0.1, 0.4, 0.5 }
