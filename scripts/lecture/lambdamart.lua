@@ -1,6 +1,6 @@
 -- LambdaMART and its relatives: which trees rank best on MQ2008's own five folds?
--- Data: MQ2008 (46 features, labels 0 to 2). A query without relevant documents counts as 0, as in LETOR's own evaluation tool; beside it is the
--- mean without these. Relevant to AP: label 1 and 2. Tied documents count as the mean over their orders.
+-- Data: MQ2008 (46 features, labels 0 to 2). A query without relevant documents counts as 0, LETOR's rule; beside it is the mean without these.
+-- Relevant to AP: label 1 and 2. Tied documents count as the mean over their orders. nDCG's discount is 1 / log2(1 + rank).
 -- Models: trees of depth 5 at eta 0.1, one thread; the round is chosen on validation by AP, after at most 200. A random forest has no rounds.
 local mr = require "moonrank"
 
