@@ -44,6 +44,7 @@ namespace mr {
   ROW(smooth_methods)        \
   ROW(grade_functions)       \
   ROW(lambda_functions)      \
+  ROW(curvature_functions)   \
   ROW(pointwise_functions)   \
   ROW(sampled_functions)     \
   ROW(list_loss_functions)   \
@@ -86,6 +87,9 @@ namespace mr {
   ROW(factor_functions)      \
   ROW(attention_methods)     \
   ROW(network_methods)       \
+  ROW(booster_functions)     \
+  ROW(booster_methods)       \
+  ROW(booster_getters)       \
   ROW(model_file_functions)  \
   ROW(fingerprint_functions) \
   ROW(store_functions)       \

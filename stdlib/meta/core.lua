@@ -93,6 +93,13 @@ function core.begin_phase(name, outermost) end
 ---@return mr.Tensor
 function core.binary_cross_entropy_loss(scores, lists, relevant) end
 
+---No trees yet, to be grown on these data; parameters.
+---@param data mr.TreeData
+---@param names string[]
+---@param values string[]
+---@return mr.Booster
+function core.booster(data, names, values) end
+
 ---A statistic of the values, of samples with replacement, and without each value.
 ---@param x mr.Tensor
 ---@param statistic string
@@ -607,6 +614,14 @@ function core.kept_bytes() end
 ---@return number
 function core.kernel_regression(x, y, at, bandwidth, degree, nearest) end
 
+---Second derivatives of LambdaRank's loss by each score alone; float64, on the CPU.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param metric mr.Metric
+---@param gain number
+---@return mr.Tensor
+function core.lambda_curvature(scores, lists, metric, gain) end
+
 ---LambdaRank's loss per list, for the change of a metric by each swap.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
@@ -1004,6 +1019,13 @@ function core.ranking(scores, lists, ties, relevant) end
 ---@return mr.Tensor
 function core.ranknet_all_pairs_loss(scores, lists, gain, upsample, upsample_of) end
 
+---The same of RankNet's loss.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@return mr.Tensor
+function core.ranknet_curvature(scores, lists, gain) end
+
 ---RankNet's loss per list.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
@@ -1015,6 +1037,15 @@ function core.ranknet_loss(scores, lists, gain) end
 ---@param ranking mr.Ranking
 ---@return mr.Tensor
 function core.ranks(ranking) end
+
+---Trees that :to_tensor wrote, checked before XGBoost sees them.
+---@param tensor mr.Tensor
+---@param features integer
+---@param classes integer
+---@param objective string
+---@param threads integer
+---@return mr.Booster
+function core.read_booster(tensor, features, classes, objective, threads) end
 
 ---Lists and features of a LETOR file.
 ---@param path string
@@ -1446,6 +1477,13 @@ function core.topk(x, k, dim, largest) end
 ---@param x mr.Tensor
 function core.track(x) end
 
+---Rows of features for trees, float32, NaN for what is missing; with grades and lists.
+---@param features mr.Tensor
+---@param lists? mr.Lists
+---@param threads integer
+---@return mr.TreeData
+function core.tree_data(features, lists, threads) end
+
 ---Mean or median of columns without NaN; float64.
 ---@param x mr.Tensor
 ---@param columns mr.Tensor
@@ -1544,6 +1582,10 @@ function core.write_file(path, bytes) end
 ---@param tag string
 function core.write_trec_run(path, run, scores, tag) end
 
+---Version of XGBoost's library; an error where there is none.
+---@return string
+function core.xgboost_version() end
+
 ---@class mr.AffineBound
 ---@field formula string The bounded value.
 ---@field name string Its name.
@@ -1551,6 +1593,45 @@ function core.write_trec_run(path, run, scores, tag) end
 ---@field source string Paper and equation.
 ---@field text string What it does to a list, and when it helps.
 local mr_AffineBound = {}
+
+---@class mr.Booster
+---@field rounds integer Number of rounds that it has.
+local mr_Booster = {}
+
+---Another round by these derivatives, one of each per row.
+---@param data mr.TreeData
+---@param gradient mr.Tensor
+---@param hessian mr.Tensor
+function mr_Booster:boost(data, gradient, hessian) end
+
+---Features that the first rounds split by, from 1, and their gain, cover or weight.
+---@param kind string
+---@param rounds integer
+---@return integer[]
+---@return number[]
+function mr_Booster:importance(kind, rounds) end
+
+---Scores [rows] or [rows, classes] by the first rounds (0: all), before or after the objective's transformation.
+---@param data mr.TreeData
+---@param rounds integer
+---@param transformed boolean
+---@return mr.Tensor
+function mr_Booster:scores(data, rounds, transformed) end
+
+---Sets parameters.
+---@param names string[]
+---@param values string[]
+function mr_Booster:set(names, values) end
+
+---The first rounds as an int64 vector.
+---@param rounds integer
+---@return mr.Tensor
+function mr_Booster:to_tensor(rounds) end
+
+---Another round by XGBoost's objective.
+---@param data mr.TreeData
+---@param round integer
+function mr_Booster:update(data, round) end
 
 ---@class mr.Capture
 local mr_Capture = {}

@@ -1,5 +1,6 @@
 -- What `moonrank --version` prints: this program, its Lua, and its devices.
 local core = require "moonrank.core"
+local check = require "moonrank.check"
 local M = {}
 
 ---Version, Lua, numerics, threads, instruction set, and the devices that the program was built for, with those that are usable here.
@@ -13,6 +14,8 @@ function M.text()
   else lines[#lines + 1] = "cuda: not available: " .. core.cuda() end
   local loaded, mpi = pcall(core.mpi_library)
   lines[#lines + 1] = "mpi: " .. (loaded and (mpi or "not built in") or "not available: " .. mpi)
+  local there, xgboost = pcall(core.xgboost_version)
+  lines[#lines + 1] = "xgboost: " .. (there and xgboost or "not available: " .. check.reason(xgboost))
   return table.concat(lines, "\n")
 end
 

@@ -13,12 +13,12 @@ local seen = require "moonrank.data.seen"
 local M = {}
 
 ---@class mr.FitOptions
----@field model mr.Model
----@field loss mr.Loss
+---@field model mr.Model|mr.Trees
+---@field loss? mr.Loss           not with trees that have an objective of their own
 ---@field train mr.Dataset
 ---@field valid? mr.Dataset|mr.data.Candidates  chooses the epoch; fold:candidates() ranks all items for each user
 ---@field test? mr.Dataset|mr.data.Candidates   scored once, at the end; fold:candidates{part = "test"}
----@field optimizer? mr.Optimizer    default mr.optim.adam{}
+---@field optimizer? mr.Optimizer    default mr.optim.adam{}; this, batch, epochs, shuffle, clip, schedule and checkpoint do not apply to trees
 ---@field batch? integer             lists per step (default 32)
 ---@field batch_rows? integer        instead of batch: steps of about so many rows each, of whole lists (mr.Dataset's batches{rows = ...})
 ---@field epochs? integer            default 50
@@ -96,7 +96,7 @@ local function scheduled(o, passes, run)
 end
 
 local function train(o, run, line)
-  local passes <close> = epochs.start(o)
+  local passes <close> = (o.trainer or epochs).start(o)
   local together <close> = o.group and scope.open("mr.fit{parallel = true}", function() end)  -- luacheck: ignore 211
   local keeper = checkpoints.open(o, run, passes.optimizer)
   local rates = scheduled(o, passes, run)
@@ -154,7 +154,7 @@ function M.fit(options)
   local batches = o.epochs * epochs.count(o)
   o.group = o.parallel and data_parallel.join(o.model:parameters()) or false
   local shows = o.progress and (not o.group or o.group.rank == 0)
-  local line = shows and progress.start{ label = o.name, total = batches, unit = "batch" } or nil
+  local line = shows and progress.start{ label = o.name, total = batches, unit = o.trainer and o.trainer.unit or "batch" } or nil
   local deferred = o.group and core.defer_interrupt(true)  -- processes that wait for each other must stop together
   local ok, message = pcall(train, o, run, line)
   if o.group then core.defer_interrupt(deferred) end

@@ -69,6 +69,29 @@ function M.self_attention(options) return built_in.self_attention(options) end
 
 for name, make in pairs(require("moonrank.models.baselines").kinds) do M[name] = make end
 
+---Boosted regression trees by XGBoost's library 1.7 (Chen & Guestrin 2016; Debian: libxgboost0), which is loaded when first asked for. With
+---`mr.fit{model = ..., loss = ...}` they are grown by the loss's derivatives: LambdaMART (Burges 2010) with mr.losses.lambdarank{} or
+---ranknet{}, whose second derivatives are a^2 |Delta M| s (1 - s) per pair, times the bound's slope; of smooth and listwise losses each list's
+---first derivatives are divided by their root mean square, second ones are 1, both times the bound's slope; pointwise losses have their own.
+---With `objective` XGBoost's own objective takes the loss's place: "rank:ndcg", "rank:map" and "rank:pairwise" (LambdaMART as XGBoost has it),
+---"reg:squarederror" (MART, Friedman 2001), "binary:logistic" (scores are log odds), "multi:softprob" (McRank, Li, Burges & Wu 2007: the score
+---is the expected grade). A random forest (Breiman 2001) is trees = 500, rounds = 1, eta = 1, subsample = 0.63, colsample_bynode = 0.33.
+---
+---One epoch of mr.fit is a round. optimizer, batch, epochs and the like do not apply and are errors. Missing features (NaN) go to the side of a split
+---that fits better. Ctrl-C ends the waiting for the round being grown, which is left out. The history's loss is that of mr.fit, or the
+---objective's: 1 - nDCG, 1 - AP, RankNet, squared error (also of expected grades), cross entropy. A saved file holds no code, and every index in
+---it is checked before XGBoost reads it.
+---@param options? mr.models.TreeOptions
+---@return mr.Trees
+---Example:
+---```lua
+---local queries = mr.data.synthetic{kind = "queries", queries = 40, features = 5, seed = 1}
+---local model = mr.models.trees{rounds = 10, depth = 3, eta = 0.1}
+---local run = mr.fit{model = model, loss = mr.losses.lambdarank{}, train = queries, valid = queries, metrics = {"ndcg@10"}, progress = false}
+---#run.history, model.rounds == run.best.epoch, run.history[10].loss < run.history[1].loss   --> 10, true, true
+---```
+function M.trees(options) return require("moonrank.models.trees").new(options) end
+
 ---Makes a new kind of model from its parameters and a forward pass: afterwards `mr.models[name]{...}` builds it. What `parameters` draws
 ---without a seed depends on the option `seed` alone, and two calls differ. `forward` gets `batch.lists`, `batch.features` [rows, width] or
 ---`batch.users` [lists], `batch.row_users` and `batch.items` [rows], and `batch.categories` (mr.Dataset:categorical); in mr.fit's training
@@ -101,7 +124,8 @@ function M.load(path)
     if key ~= "numerics" then by_key[key] = texts[i] end
   end
   for i, name in ipairs(names) do by_name[name] = values[i] end
-  local ok, model = pcall(registry.restore, by_key, by_name)
+  local restore = by_key.kind == "trees" and require("moonrank.models.trees").restore or registry.restore
+  local ok, model = pcall(restore, by_key, by_name)
   if model == "interrupted" then error(model, 0) end
   if not ok then check.fail("%s: %s", path, (tostring(model):gsub("^[^\n]-:%d+: ", ""))) end
   return model

@@ -15,6 +15,16 @@ it("quickstart.lua --smoke", function()
   for _, word in ipairs{ "ndcg", "ap", "nrbp", "minmax", "expectation_max", "distribution" } do check(text:find(word, 1, true), word) end
 end)
 
+it("lecture/lambdamart.lua --smoke", function()
+  if not moonrank then return skip("MOONRANK does not name the program") end
+  local there, why = pcall(require("moonrank.core").xgboost_version)
+  if not there then return skip(why) end
+  local ok, text = run(moonrank .. " scripts/lecture/lambdamart.lua --smoke")
+  check(ok, text)
+  check(text:find("Means over 2 folds of made%-up queries") and not text:find("nan", 1, true), text)
+  for _, word in ipairs{ "LambdaMART, nDCG, minmax", "rank:map", "McRank", "random forest" } do check(text:find(word, 1, true), word) end
+end)
+
 it("the tutorial runs top to bottom", function()
   if not moonrank then return skip("MOONRANK does not name the program") end
   if not has_gnuplot() then return skip("no gnuplot") end
@@ -33,6 +43,7 @@ end)
 local useless = {
   ["quickstart.lua"] = { "--smoke --epochs 3" },
   ["tutorial/a_new_bound.lua"] = { "--smoke --epochs 3" },
+  ["lecture/lambdamart.lua"] = { "--smoke --rounds 3", "--smoke --trees 3" },
   ["study/sweep_template.lua"] = { "--smoke --epochs 3", "--smoke --folds 3" },
   ["study/which_parameters.lua"] = { "--smoke --epochs 3", "--smoke --users 30" },
   ["study/learning_rates.lua"] = { "--smoke --losses ap", "--smoke --rates 0.1", "--smoke --folds 2", "--smoke --epochs 3" },

@@ -204,6 +204,8 @@ function M.checked(options)
     choose_on = none, progress = true, name = "fit", each_epoch = none, parallel = false, checkpoint = none, trial = none, clip = none,
     schedule = none,
   })
+  o.trainer = check.field(o.model, "trainer")  -- of models that are not trained by steps of an optimiser
+  if o.trainer then o.trainer.prepare(o, options) end
   check_parts(o)
   check_parallel(o)
   check.choice("mr.fit", "reduction", o.reduction, { "mean", "sum", "rows" })
@@ -284,6 +286,7 @@ end
 
 ---Raises where the model does not fit the data, all of them: test is scored only at the end.
 function M.check_fit(o)
+  if o.trainer then return o.trainer.check_fit(o) end
   for _, role in ipairs{ "train", "valid", "test" } do
     local data = o[role]
     if data and data.count > 0 then

@@ -16,7 +16,7 @@ local M = {}
 ---@field pointwise boolean  whether every row is compared with its own grade, so that mr.fit{reduction = "rows"} is possible
 ---@field options table      what it was made with, the bound and the metric themselves among it
 local Loss = check.class("mr.Loss")
-Loss.repeats, Loss.pointwise, Loss._counts_all = false, false, false
+Loss.repeats, Loss.pointwise, Loss._counts_all, Loss._curvature = false, false, false, false
 Loss._gains = false  -- the metric whose gains of grades it adds up
 
 ---One value per list, to be minimised.
@@ -82,6 +82,7 @@ end
 ---@field gains? mr.Metric          whose gains of grades it adds up
 ---@field pointwise? boolean        every row is compared with its own grade: bounds are affine ones
 ---@field repeats? boolean          false: it does not the same with a batch each time
+---@field curvature? fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor  second derivatives by each score alone, for trees [rows]
 
 ---A loss whose lists are multiplied by what a change of a metric is worth under a bound: the bound's slope.
 ---@param what mr.losses.Values
@@ -101,6 +102,7 @@ function M.by_slope(what, options)
   return M.under({
     name = what.name, metric = what.metric, pointwise = what.pointwise or false, repeats = what.repeats, _maximize = false,
     _counts_all = counted == "any",
+    _curvature = what.curvature or false,
     _bounds_metric = counted ~= "any" and metrics.parse(counted) or of, _smooth = what.values,
     _gains = what.gains or false,
     _apply = function(value, _, lists, scores)

@@ -56,7 +56,9 @@ function M.lambdarank(options)
     return core.declared_lambda_loss(scores, lists, gains, discounts, norms, o.gain)
   end
   local gains = not metric.tables and metric or nil
-  return loss.by_slope({ name = "lambdarank", metric = metric.full_name, of = metric, values = values, gains = gains }, o)
+  local curvature = not metric.tables and function(scores, lists) return core.lambda_curvature(scores, lists, metric, o.gain) end or nil
+  local what = { name = "lambdarank", metric = metric.full_name, of = metric, values = values, gains = gains, curvature = curvature }
+  return loss.by_slope(what, o)
 end
 
 ---RankNet (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-gain (s_i - s_j))). Bounds are those of the
@@ -67,7 +69,8 @@ end
 function M.ranknet(options)
   local o = check.options("mr.losses.ranknet", options, { gain = 1, bound = none, slope_at = "value" })
   local function values(scores, lists) return core.ranknet_loss(scores, lists, o.gain) end
-  return loss.by_slope({ name = "ranknet", metric = "auc", of = "nrbp_loss", counted = "ndcg", values = values }, o)
+  local function curvature(scores, lists) return core.ranknet_curvature(scores, lists, o.gain) end
+  return loss.by_slope({ name = "ranknet", metric = "auc", of = "nrbp_loss", counted = "ndcg", values = values, curvature = curvature }, o)
 end
 
 ---DirectRanker's loss (Köppel et al. 2019): RankNet's with a hyperbolic tangent before the sigmoid, the sum over pairs of rows with grades

@@ -1,0 +1,211 @@
+// Boosted trees for scripts: rows of features, rounds of trees by XGBoost's objectives or by given gradients, scores,
+// importances, and trees as tensors.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "runtime/io/checksum.h"
+#include "runtime/models/xgboost.h"
+#include "runtime/ops/lists.h"
+
+namespace mr {
+namespace {
+
+/// The booster's handle, when no round is being grown any more.
+void* settled(const Booster& booster) {
+  booster->growing.settle();
+  return booster->handle;
+}
+
+Tensor host_floats(const Tensor& x) { return x.data().to(Device::cpu).to(Dtype::float32); }
+
+/// Grades and the sizes of lists, which tell XGBoost where queries end; empty lists have no rows to it.
+void add_lists(const TreeMatrix& matrix, const Lists& lists) {
+  const Xgboost& library = xgboost();
+  if (lists.rows() != matrix.rows)
+    throw ArgumentError("lists",
+                        std::to_string(lists.rows()) + " rows, but features have " + std::to_string(matrix.rows));
+  const Span<const float> grades = lists.relevance(Device::cpu).span<const float>();
+  library.check(library.matrix_floats(matrix.handle, "label", grades.data, static_cast<uint64_t>(lists.rows())));
+  std::vector<unsigned> sizes;
+  for (int64_t l = 0; l < lists.count(); ++l) {
+    const int64_t size = lists.offsets()[l + 1] - lists.offsets()[l];
+    if (size > 0) sizes.push_back(static_cast<unsigned>(size));
+  }
+  library.check(library.matrix_counts(matrix.handle, "group", sizes.data(), sizes.size()));
+}
+
+TreeData tree_data(const Tensor& features, const std::optional<Lists>& lists, int64_t threads) {
+  const Xgboost& library = xgboost();
+  if (features.dims() != 2) throw ArgumentError("features", "expected two dimensions, rows and columns");
+  const Tensor here = host_floats(features);
+  const auto matrix = std::make_shared<TreeMatrix>();
+  matrix->rows = features.size(0);
+  matrix->columns = features.size(1);
+  library.check(library.matrix_create(here.span<float>().data, static_cast<uint64_t>(matrix->rows),
+                                      static_cast<uint64_t>(matrix->columns), std::numeric_limits<float>::quiet_NaN(),
+                                      &matrix->handle, static_cast<int>(threads)));
+  if (lists) add_lists(*matrix, *lists);
+  return matrix;
+}
+
+void set_all(const Booster& booster, const std::vector<std::string>& names, const std::vector<std::string>& values) {
+  if (names.size() != values.size()) throw ArgumentError("values", "as many as names expected");
+  for (size_t i = 0; i < names.size(); ++i)
+    xgboost().check(xgboost().set(settled(booster), names[i].c_str(), values[i].c_str()));
+}
+
+Booster make_booster(const TreeData& data, const std::vector<std::string>& names,
+                     const std::vector<std::string>& values) {
+  const auto booster = std::make_shared<TreeBooster>();
+  void* const handles[] = {data->handle};
+  xgboost().check(xgboost().create(handles, 1, &booster->handle));
+  set_all(booster, names, values);
+  return booster;
+}
+
+int64_t rounds_of(const Booster& booster) {
+  int rounds = 0;
+  xgboost().check(xgboost().rounds(settled(booster), &rounds));
+  return rounds;
+}
+
+void update(const Booster& booster, const TreeData& data, int64_t round) {
+  booster->growing.run(
+      [=] { xgboost().check(xgboost().update(booster->handle, static_cast<int>(round), data->handle)); });
+}
+
+std::vector<float> derivatives(const char* name, const Tensor& x, int64_t rows) {
+  std::vector<float> values = host_floats(x).to_vector<float>();
+  if (static_cast<int64_t>(values.size()) != rows)
+    throw ArgumentError(
+        name, std::to_string(values.size()) + " entries, expected one for each of " + std::to_string(rows) + " rows");
+  for (const float value : values) {
+    if (!std::isfinite(value)) throw std::runtime_error(std::string("the ") + name + " of a row is not finite");
+  }
+  return values;
+}
+
+void boost(const Booster& booster, const TreeData& data, const Tensor& gradient, const Tensor& hessian) {
+  auto first = derivatives("gradient", gradient, data->rows);
+  auto second = derivatives("hessian", hessian, data->rows);
+  booster->growing.run([=]() mutable {
+    xgboost().check(xgboost().boost(booster->handle, data->handle, first.data(), second.data(), first.size()));
+  });
+}
+
+/// By the first `rounds` rounds (0: all).
+Tensor scores_of(const Booster& booster, const TreeData& data, int64_t rounds, bool transformed) {
+  const std::string config = R"({"type": )" + std::string(transformed ? "0" : "1") +
+                             R"(, "training": false, "iteration_begin": 0, "iteration_end": )" +
+                             std::to_string(rounds) + R"(, "strict_shape": true})";
+  const uint64_t *shape = nullptr, rows = static_cast<uint64_t>(data->rows);
+  uint64_t dims = 0;
+  const float* values = nullptr;
+  xgboost().check(xgboost().predict(settled(booster), data->handle, config.c_str(), &shape, &dims, &values));
+  if (dims < 1 || shape[0] != rows) throw std::runtime_error("XGBoost returned scores of another number of rows");
+  int64_t columns = 1;
+  for (uint64_t d = 1; d < dims; ++d) columns *= static_cast<int64_t>(shape[d]);
+  const Shape wanted = columns == 1 ? Shape{data->rows} : Shape{data->rows, columns};
+  return Tensor::from_bytes(values, wanted, Dtype::float32, Device::cpu);
+}
+
+std::string text_of(const TreeBooster& booster) {
+  booster.growing.settle();
+  uint64_t size = 0;
+  const char* bytes = nullptr;
+  xgboost().check(xgboost().save(booster.handle, R"({"format": "json"})", &size, &bytes));
+  return {bytes, static_cast<size_t>(size)};
+}
+
+/// The first rounds alone, or all.
+std::shared_ptr<TreeBooster> first_rounds(const Booster& booster, int64_t rounds) {
+  const auto part = std::make_shared<TreeBooster>();
+  xgboost().check(xgboost().slice(settled(booster), 0, static_cast<int>(rounds), 1, &part->handle));
+  return part;
+}
+
+/// int64: number of bytes, their checksum, the bytes of XGBoost's JSON, of the first rounds.
+Tensor to_tensor(const Booster& booster, int64_t rounds) {
+  const std::string text = text_of(rounds < rounds_of(booster) ? *first_rounds(booster, rounds) : *booster);
+  std::vector<int64_t> words(2 + (text.size() + 7) / 8, 0);
+  words[0] = static_cast<int64_t>(text.size());
+  words[1] = static_cast<int64_t>(io::checksum(text));
+  std::memcpy(words.data() + 2, text.data(), text.size());
+  return Tensor::from(words);
+}
+
+Booster read_booster(const Tensor& tensor, int64_t features, int64_t classes, const std::string& objective,
+                     int64_t threads) {
+  const Xgboost& library = xgboost();
+  if (tensor.dtype() != Dtype::int64 || tensor.dims() != 1) throw std::runtime_error("its trees are no int64 vector");
+  const std::vector<int64_t> words = tensor.to_vector<int64_t>();
+  const auto most = static_cast<int64_t>(words.size()) * 8 - 16;
+  if (most < 0 || words[0] < 0 || words[0] > most || most - words[0] >= 8)
+    throw std::runtime_error("its trees are cut off or too long");
+  const std::string text(reinterpret_cast<const char*>(words.data() + 2), static_cast<size_t>(words[0]));
+  if (static_cast<int64_t>(io::checksum(text)) != words[1]) throw std::runtime_error("its trees are damaged: checksum");
+  const std::string checked = checked_trees(text, {features, classes, objective});
+  const auto booster = std::make_shared<TreeBooster>();
+  library.check(library.create(nullptr, 0, &booster->handle));
+  library.check(library.load(settled(booster), checked.data(), checked.size()));
+  library.check(library.set(settled(booster), "nthread", std::to_string(threads).c_str()));
+  return booster;
+}
+
+/// Numbers of the features that the first rounds split by, from 1, and what they are worth.
+std::tuple<std::vector<int64_t>, std::vector<double>> importance_of(const Booster& booster, const std::string& kind,
+                                                                    int64_t rounds) {
+  const Booster part = rounds < rounds_of(booster) ? first_rounds(booster, rounds) : booster;
+  const std::string config = R"({"importance_type": ")" + kind + "\"}";
+  uint64_t count = 0, dims = 0;
+  const char** names = nullptr;
+  const uint64_t* shape = nullptr;
+  const float* scores = nullptr;
+  xgboost().check(xgboost().importance(settled(part), config.c_str(), &count, &names, &dims, &shape, &scores));
+  std::tuple<std::vector<int64_t>, std::vector<double>> found;
+  for (uint64_t i = 0; i < count; ++i) {
+    std::get<0>(found).push_back(std::stoll(names[i] + 1) + 1);  // "f0"
+    std::get<1>(found).push_back(scores[i]);
+  }
+  return found;
+}
+
+std::string xgboost_version() { return xgboost().version(); }
+
+}  // namespace
+
+using lua::op;
+extern const lua::OpTable booster_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {
+        op<&xgboost_version>("xgboost_version", "", "Version of XGBoost's library; an error where there is none."),
+        op<&tree_data>("tree_data", "features, lists?, threads",
+                       "Rows of features for trees, float32, NaN for what is missing; with grades and lists."),
+        op<&make_booster>("booster", "data, names, values", "No trees yet, to be grown on these data; parameters."),
+        op<&read_booster>("read_booster", "tensor, features, classes, objective, threads",
+                          "Trees that :to_tensor wrote, checked before XGBoost sees them."),
+    }};
+extern const lua::OpTable booster_methods{
+    lua::OpTable::methods,
+    &lua::push_metatable<Booster>,
+    {
+        op<&set_all>("set", "self, names, values", "Sets parameters."),
+        op<&update>("update", "self, data, round", "Another round by XGBoost's objective."),
+        op<&boost>("boost", "self, data, gradient, hessian",
+                   "Another round by these derivatives, one of each per row."),
+        op<&scores_of>("scores", "self, data, rounds, transformed",
+                       "Scores [rows] or [rows, classes] by the first rounds (0: all), before or after the objective's "
+                       "transformation."),
+        op<&to_tensor>("to_tensor", "self, rounds", "The first rounds as an int64 vector."),
+        op<&importance_of>("importance", "self, kind, rounds",
+                           "Features that the first rounds split by, from 1, and their gain, cover or weight."),
+    }};
+extern const lua::OpTable booster_getters{lua::OpTable::getters,
+                                          &lua::push_metatable<Booster>,
+                                          {op<&rounds_of>("rounds", "self", "Number of rounds that it has.")}};
+
+}  // namespace mr

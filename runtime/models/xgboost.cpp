@@ -1,0 +1,53 @@
+#include "runtime/models/xgboost.h"
+
+#include <stdexcept>
+
+namespace mr {
+namespace {
+
+constexpr const char* package = " (in Debian 12: apt install libxgboost0, 1.7.4)";
+
+}  // namespace
+
+Xgboost::Xgboost() : SharedLibrary("libxgboost.so.0", "trees are grown by XGBoost's library") {
+  int major = 0, minor = 0, patch = 0;
+  version_(&major, &minor, &patch);
+  // objectives, defaults and the form of saved trees are those of 1.7
+  if (major != 1 || minor != 7) throw std::runtime_error("XGBoost's library is " + version() + ", expected 1.7");
+  check(global_(R"({"verbosity": 0})"));
+}
+
+std::string Xgboost::version() const {
+  int major = 0, minor = 0, patch = 0;
+  version_(&major, &minor, &patch);
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+}
+
+void Xgboost::check(int result) const {
+  if (result == 0) return;
+  std::string text = last_error_();
+  // "[12:00:00] file.cc:10: what\nStack trace: ..."
+  if (const size_t end = text.find("Stack trace:"); end != std::string::npos) text.erase(end);
+  if (const size_t stamp = text.find("] "); stamp != std::string::npos && text[0] == '[') text.erase(0, stamp + 2);
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  throw std::runtime_error("XGBoost: " + text);
+}
+
+const Xgboost& xgboost() {
+  try {
+    static const Xgboost library;
+    return library;
+  } catch (const std::exception& error) {
+    throw std::runtime_error(error.what() + std::string(package));
+  }
+}
+
+TreeMatrix::~TreeMatrix() {
+  if (handle != nullptr) xgboost().matrix_free(handle);
+}
+
+TreeBooster::~TreeBooster() {
+  if (handle != nullptr) xgboost().free(handle);
+}
+
+}  // namespace mr

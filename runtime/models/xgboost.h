@@ -1,0 +1,103 @@
+// XGBoost's library, loaded when a script first asks for trees. Its C interface is declared here, so that a build needs
+// none of its headers: handles are addresses, results are 0 or -1, and texts and arrays that it returns are valid until
+// the thread's next call.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "kernels/core/shared_library.h"
+#include "runtime/lua/bind.h"
+#include "runtime/models/long_call.h"
+
+namespace mr {
+
+class Xgboost : SharedLibrary {
+  using Handle = void*;
+  template <class F>
+  F* found(const char* name) const {
+    return reinterpret_cast<F*>(symbol(name));
+  }
+
+ public:
+  Xgboost();
+  /// "1.7.4"
+  std::string version() const;
+  /// Throws what the library says of its last call where that failed.
+  void check(int result) const;
+
+  using Size = uint64_t;
+  int (*matrix_create)(const float*, Size, Size, float, Handle*,
+                       int) = found<int(const float*, Size, Size, float, Handle*, int)>("XGDMatrixCreateFromMat_omp");
+  int (*matrix_free)(Handle) = found<int(Handle)>("XGDMatrixFree");
+  int (*matrix_floats)(Handle, const char*, const float*,
+                       Size) = found<int(Handle, const char*, const float*, Size)>("XGDMatrixSetFloatInfo");
+  int (*matrix_counts)(Handle, const char*, const unsigned*,
+                       Size) = found<int(Handle, const char*, const unsigned*, Size)>("XGDMatrixSetUIntInfo");
+  int (*create)(const Handle*, Size, Handle*) = found<int(const Handle*, Size, Handle*)>("XGBoosterCreate");
+  int (*free)(Handle) = found<int(Handle)>("XGBoosterFree");
+  int (*slice)(Handle, int, int, int, Handle*) = found<int(Handle, int, int, int, Handle*)>("XGBoosterSlice");
+  int (*rounds)(Handle, int*) = found<int(Handle, int*)>("XGBoosterBoostedRounds");
+  int (*set)(Handle, const char*, const char*) = found<int(Handle, const char*, const char*)>("XGBoosterSetParam");
+  int (*update)(Handle, int, Handle) = found<int(Handle, int, Handle)>("XGBoosterUpdateOneIter");
+  int (*boost)(Handle, Handle, float*, float*,
+               Size) = found<int(Handle, Handle, float*, float*, Size)>("XGBoosterBoostOneIter");
+  int (*predict)(Handle, Handle, const char*, const Size**, Size*, const float**) =
+      found<int(Handle, Handle, const char*, const Size**, Size*, const float**)>("XGBoosterPredictFromDMatrix");
+  int (*load)(Handle, const void*, Size) = found<int(Handle, const void*, Size)>("XGBoosterLoadModelFromBuffer");
+  int (*save)(Handle, const char*, Size*,
+              const char**) = found<int(Handle, const char*, Size*, const char**)>("XGBoosterSaveModelToBuffer");
+  int (*importance)(Handle, const char*, Size*, const char***, Size*, const Size**, const float**) =
+      found<int(Handle, const char*, Size*, const char***, Size*, const Size**, const float**)>(
+          "XGBoosterFeatureScore");
+
+ private:
+  const char* (*last_error_)() = found<const char*()>("XGBGetLastError");
+  int (*global_)(const char*) = found<int(const char*)>("XGBSetGlobalConfig");
+  void (*version_)(int*, int*, int*) = found<void(int*, int*, int*)>("XGBoostVersion");
+};
+
+/// Throws std::runtime_error that names the package where the library cannot be loaded or is of another version.
+const Xgboost& xgboost();
+
+/// Rows of features, with grades and lists where trees are grown on them.
+struct TreeMatrix {
+  void* handle = nullptr;
+  int64_t rows = 0, columns = 0;
+  TreeMatrix() = default;
+  TreeMatrix(const TreeMatrix&) = delete;
+  TreeMatrix& operator=(const TreeMatrix&) = delete;
+  ~TreeMatrix();
+};
+
+struct TreeBooster {
+  void* handle = nullptr;
+  /// The round that is being grown.
+  mutable LongCall growing;
+  TreeBooster() = default;
+  TreeBooster(const TreeBooster&) = delete;
+  TreeBooster& operator=(const TreeBooster&) = delete;
+  ~TreeBooster();
+};
+
+using TreeData = std::shared_ptr<const TreeMatrix>;
+using Booster = std::shared_ptr<const TreeBooster>;
+template <>
+inline constexpr const char* lua::class_name<TreeData> = "mr.TreeData";
+template <>
+inline constexpr const char* lua::class_name<Booster> = "mr.Booster";
+
+/// What trees of a file must have: so many features, so many classes (0: one score per row), and the name of an
+/// objective.
+struct TreeShape {
+  int64_t features, classes;
+  std::string objective;
+};
+
+/// XGBoost's JSON of trees from an untrusted text of it, made anew of what was checked: every index that XGBoost would
+/// follow is inside its array, no tree has a cycle, and the frame around the trees is our own. Throws
+/// std::runtime_error that says what is wrong.
+std::string checked_trees(const std::string& text, const TreeShape& shape);
+
+}  // namespace mr

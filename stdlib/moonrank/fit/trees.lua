@@ -1,0 +1,146 @@
+-- How mr.fit grows trees: an epoch is a round of boosting over all lists, by XGBoost's objective or by the derivatives of a loss.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local dataset = require "moonrank.data.dataset"
+local newton = require "moonrank.losses.newton"
+local random = require "moonrank.random"
+local tensors = require "moonrank.tensor"
+local tree_options = require "moonrank.models.tree_options"
+
+local M = { unit = "round" }
+
+-- What belongs to steps of an optimiser, and what is said in the model.
+local without = { "optimizer", "batch", "shuffle", "schedule", "clip", "checkpoint" }
+
+---Completes the options of mr.fit, before they are checked: what does not apply to trees is an error.
+---@param o table      with defaults
+---@param given table  as the script gave them
+function M.prepare(o, given)
+  local config = o.model.config
+  for _, name in ipairs(without) do
+    if given[name] then check.fail("mr.fit: %s does not apply to trees, which are grown on all lists at once", name) end
+  end
+  if given.epochs ~= nil then
+    check.fail("mr.fit: epochs does not apply to trees: mr.models.trees{rounds = %s} says how many", tostring(given.epochs))
+  end
+  if given.parallel then check.fail "mr.fit: parallel = true does not apply to trees" end
+  if o.model.rounds > 0 then check.fail("mr.fit: the trees have %d rounds already: make another model", o.model.rounds) end
+  if config.objective == "loss" then
+    if given.loss == nil then
+      check.fail("mr.fit: loss is missing: one of mr.losses, or an objective of XGBoost's, mr.models.trees{objective = 'rank:ndcg'}")
+    end
+  else
+    if given.loss ~= nil then
+      check.fail("mr.fit: the trees' objective is '%s', and loss is given: one of them says it (objective = 'loss', or no loss)",
+        config.objective)
+    end
+    o.loss = tree_options.objectives[config.objective].shown()
+  end
+  o.epochs, o.batch = config.rounds, math.max(1, math.tointeger(check.field(o.train, "count")) or 1)
+end
+
+-- The number of features of a part, which must be that of the model.
+local function check_features(role, data, columns)
+  local features = check.field(data, "features")
+  if not features then check.fail("mr.fit: trees score features, but %s has none", role) end
+  if features:size(2) ~= columns then check.fail("mr.fit: the trees are of %d features, but %s has %d", columns, role, features:size(2)) end
+end
+
+-- Raises where the objective does not take the grades; the number of classes, where it has any.
+local function classes_of(o, config)
+  if config.objective == "loss" then return nil end
+  local grades = o.train.lists.relevance:to("cpu"):double()
+  local objective, most = tree_options.objectives[config.objective], grades:max():item()
+  local classes = config.classes
+  if config.objective == "multi:softprob" and not classes then classes = math.floor(math.max(2, math.min(1024, most + 1))) end
+  if not objective.fits(grades, classes) then
+    check.fail("mr.fit: objective '%s' takes %s%s, and train has others (from %g to %g)", config.objective, objective.grades,
+      classes and (", of %d classes"):format(classes) or "", -(-grades):max():item(), most)
+  end
+  return classes
+end
+
+---Raises where the trees do not fit the data, all of them; what train says of them is known to the model from here on.
+function M.check_fit(o)
+  local config = o.model.config
+  if not dataset.is(o.train) then check.fail("mr.fit: trees are grown on datasets, and train is the script's own") end
+  if o.train.lists.rows == 0 then check.fail "mr.fit: train has no rows to grow trees on" end
+  if not o.train.features then check_features("train", o.train, 0) end
+  local columns = config.features or o.train.features:size(2)
+  for _, role in ipairs{ "train", "valid", "test" } do
+    if o[role] and o[role].count > 0 then check_features(role, o[role], columns) end
+  end
+  config.classes, config.features = classes_of(o, config), columns
+end
+
+---@class mr.fit.Rounds
+---@field optimizer false
+local Rounds = check.class("mr.fit.Rounds")
+
+-- A part of the data as one batch, which is the same each time: its rows are put into XGBoost's form once.
+local function held(model, data)
+  local batch = data.count > 0 and dataset.whole_batch(data)
+  if not batch then return data end
+  model:_keep(batch.features)
+  return { count = data.count, batches = function() return function() return batch end end }
+end
+
+---@param o table  the options of mr.fit, checked
+---@return mr.fit.Rounds
+function M.start(o)
+  local model, lists = o.model, o.train.lists
+  local data = core.tree_data(o.train.features, lists, model.config.threads)
+  local booster = core.booster(data, tree_options.parameters(model.config))
+  if o.judge then o.judge = held(model, o.judge) end
+  return setmetatable({ optimizer = false, count = 1, replayed = 0, before_step = false, _o = o, _data = data, _booster = booster,
+    _lists = lists }, Rounds)
+end
+
+-- The scores before a round, which the loss of the history is of.
+local function scores_of(self)
+  local booster, classes = self._booster, self._o.model.config.classes
+  local scores = booster:scores(self._data, 0, classes ~= nil)
+  if not classes then return scores:double() end
+  return (scores:double() * core.arange(0, classes - 1, 1, "float64", "cpu")):sum(2)
+end
+
+-- The sum of values over lists, and how many count.
+local function grow(self, epoch)
+  local o, booster, lists = self._o, self._booster, self._lists
+  local scores = scores_of(self)
+  if o.model.config.objective ~= "loss" then
+    local values = tensors.no_grad(function() return o.loss(scores, lists) end)
+    booster:update(self._data, epoch - 1)
+    return values
+  end
+  local first, second, values = newton.derivatives(o.loss, scores, lists)
+  -- a round by given derivatives is always XGBoost's first: what is drawn differs by the seed
+  booster:set({ "seed" }, { tostring((o.model.config.seed + 1000003 * epoch) % 2147483647) })
+  booster:boost(self._data, first, second)
+  return values
+end
+
+---Grows a round of trees.
+---@param epoch integer
+---@param after? fun(done: integer, lists: integer, total: number?)
+---@return number loss  mean per list that counts, before the round
+function Rounds:run(epoch, after)
+  core.check_interrupt()
+  local o = self._o
+  local _ <close> = random.of_step(o.seed, epoch)
+  local total, counted = grow(self, epoch):sum():item(), o.loss:count(self._lists)
+  if total - total ~= 0 then check.fail("mr.fit: the loss of round %d is %s", epoch, tostring(total)) end
+  o.model._booster, o.model._rounds = self._booster, self._booster.rounds
+  if after then after(1, counted, total) end
+  return o.reduction == "sum" and total or counted > 0 and total / counted or 0
+end
+
+---Frees the rows.
+function Rounds:close()
+  self._o.model:_forget()
+  self._data = false
+end
+
+Rounds.__close = Rounds.close
+
+return M

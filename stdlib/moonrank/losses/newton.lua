@@ -1,0 +1,55 @@
+-- First and second derivatives of a loss by every score, for trees, which take Newton steps.
+local check = require "moonrank.check"
+
+local M = {}
+
+local function gradient(values_of, scores, lists)
+  local x = scores:detach():requires_grad()
+  local values = values_of(x, lists)
+  if values.tracked then values:sum():backward() end
+  return x.grad or scores * 0, values:detach()
+end
+
+-- The second derivative by one score where no other score matters: a difference of gradients.
+local function difference(loss, scores, lists)
+  local step = 1e-4
+  return (gradient(loss, scores + step, lists) - gradient(loss, scores - step, lists)) / (2 * step)
+end
+
+-- Per row the root mean square of a list's derivatives.
+local function size_of(derivatives, lists)
+  return lists:spread((lists:sum(derivatives * derivatives) / lists.sizes:double():maximum(1)):sqrt())
+end
+
+---Derivatives of the sum of a loss over lists. Second ones: of pairwise logistic losses a^2 |Delta M_ij| sigma(t) (1 - sigma(t)), times the bound's
+---slope; of pointwise losses their own. Of all others a list's first derivatives are divided by their root mean square, second ones are 1, and both are
+---multiplied by the bound's slope: so lists weigh what their bound gives them, and a list whose derivatives are all 0 weighs nothing.
+---@param loss mr.Loss
+---@param scores mr.Tensor  [rows] float64
+---@param lists mr.Lists
+---@return mr.Tensor first    [rows]
+---@return mr.Tensor second   [rows]
+---@return mr.Tensor values   the loss's, [lists]
+---Example:
+---```lua
+---local newton = require "moonrank.losses.newton"
+---local first, second = newton.derivatives(mr.losses.ranknet{}, mr.tensor({0, 0}, {dtype = "float64"}), mr.lists{{1, 0}})
+---first[1]:item(), second[1]:item()   --> -0.5, 0.25
+---```
+function M.derivatives(loss, scores, lists)
+  local first, values = gradient(loss, scores, lists)
+  local curvature = check.field(loss, "_curvature")
+  if curvature then
+    local ones = lists:sum(scores * 0 + 1):gt(-1):double()
+    return first, curvature(scores, lists) * lists:spread(loss._apply(ones, loss._bounds_metric, lists, scores)), values
+  end
+  if check.field(loss, "pointwise") then return first, difference(loss, scores, lists):maximum(1e-16), values end
+  local plain = check.field(loss, "_smooth")
+  local own = size_of(first, lists)
+  local unbounded = plain and loss.bound_name ~= "none" and size_of(gradient(plain, scores, lists), lists) or own
+  local counts = unbounded:gt(0)
+  local divisor = counts:where(unbounded, 1)
+  return counts:where(first / divisor, 0), counts:where(own / divisor, 0), values
+end
+
+return M

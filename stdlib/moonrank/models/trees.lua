@@ -1,0 +1,140 @@
+-- Boosted trees, grown by XGBoost's library (loaded when first asked for) in mr.fit.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local tables = require "moonrank.table"
+local tree_options = require "moonrank.models.tree_options"
+
+local M = {}
+
+---@class mr.Trees
+---@field kind string      "trees"
+---@field config table     the options that it was made with; after mr.fit also features and classes
+---@field rounds integer   of boosting that it has
+local Trees = check.class("mr.Trees")
+
+---A model without trees.
+---@param options? mr.models.TreeOptions
+---@return mr.Trees
+function M.new(options)
+  local o = tree_options.checked(options)
+  local there, why = pcall(core.xgboost_version)
+  if not there then check.fail("mr.models.trees: %s", check.reason(why)) end
+  return setmetatable({ kind = "trees", config = o, repeats = false, _booster = false, _rounds = 0, _kept = {} }, Trees)
+end
+
+---How mr.fit trains it.
+function Trees.get_trainer() return require "moonrank.fit.trees" end
+
+function Trees:get_rounds() return self._rounds end
+
+---Rows of features as XGBoost has them; those of `_keep` are not made again.
+function Trees:_matrix(features)
+  if self._kept[features] then return self._kept[features] end
+  if not check.is_tensor(features) or features.dims ~= 2 then
+    check.fail("trees score features, {rows, columns}, and the batch has %s", features and "others" or "none")
+  end
+  if self.config.features and features:size(2) ~= self.config.features then
+    check.fail("the trees are of %d features, but there are %d", self.config.features, features:size(2))
+  end
+  return core.tree_data(features, nil, self.config.threads)
+end
+
+---Makes the rows of these features once, until `_forget`.
+function Trees:_keep(features) self._kept[features] = self:_matrix(features) end
+function Trees:_forget() self._kept = {} end
+
+---Scores of rows that XGBoost has: margins (of "binary:logistic" log odds), of "multi:softprob" expected grades.
+function Trees:_scores(matrix)
+  local several = self.config.classes
+  local scores = self._booster:scores(matrix, self._rounds, several ~= nil)
+  if not several then return scores end
+  return (scores:double() * core.arange(0, several - 1, 1, "float64", "cpu")):sum(2):float()
+end
+
+---One score per row of the batch, float32: margins (log odds of "binary:logistic"), of "multi:softprob" the expected grade.
+---@param batch mr.Batch
+---@return mr.Tensor  [rows]
+function Trees:__call(batch)
+  if self._rounds == 0 then check.fail "these trees are not grown yet: mr.fit{model = ...} grows them" end
+  local features = batch.features
+  return self:_scores(self:_matrix(features)):to(features.device)
+end
+
+---None: trees are grown, not stepped.
+---@return mr.Tensor[]
+function Trees.parameters() return {} end
+
+---What :restore takes: the trees of now, and how many rounds.
+---@return table
+function Trees:snapshot() return { booster = self._booster, rounds = self._rounds } end
+
+---Goes back to the rounds of a snapshot.
+---@param snapshot table
+function Trees:restore(snapshot) self._booster, self._rounds = snapshot.booster, snapshot.rounds end
+
+---What each feature is worth that the trees split by, the highest gain first. `gain`: mean decrease of the objective by its splits; `cover`:
+---mean sum of second derivatives there; `weight`: number of splits.
+---@param options? { names?: string[] }  of the features (default: their numbers from 1)
+---@return mr.Table
+---Example:
+---```lua
+---local queries = mr.data.synthetic{kind = "queries", queries = 40, features = 3, seed = 1}
+---local model = mr.models.trees{objective = "rank:ndcg", rounds = 5}
+---mr.fit{model = model, train = queries, progress = false}
+---model:importances{names = {"bm25", "length", "pagerank"}}.columns[2]   --> gain
+---```
+function Trees:importances(options)
+  local o = check.options("importances", options, { names = {} })
+  if self._rounds == 0 then check.fail "importances: these trees are not grown yet" end
+  local count = self.config.features
+  if #o.names ~= 0 and #o.names ~= count then check.fail("importances: names has %d entries, expected %d", #o.names, count) end
+  local by_feature, rows = {}, {}
+  for k, kind in ipairs{ "gain", "cover", "weight" } do
+    local features, values = self._booster:importance(kind, self._rounds)
+    for i, feature in ipairs(features) do
+      by_feature[feature] = by_feature[feature] or { feature, 0, 0, 0 }
+      by_feature[feature][k + 1] = kind == "weight" and math.tointeger(values[i]) or values[i]
+    end
+  end
+  for _, row in pairs(by_feature) do rows[#rows + 1] = row end
+  table.sort(rows, function(a, b) return a[2] > b[2] or a[2] == b[2] and a[1] < b[1] end)
+  for _, row in ipairs(rows) do row[1] = o.names[row[1]] or row[1] end
+  return tables.new{ columns = { "feature", "gain", "cover", "weight" }, formats = { gain = "%.4f", cover = "%.2f" }, rows = rows }
+end
+
+---The options, and how many trees there are.
+function Trees:__tostring()
+  local parts = {}
+  for _, name in ipairs(check.names(self.config)) do parts[#parts + 1] = ("%s = %s"):format(name, tostring(self.config[name])) end
+  local many = self._rounds * self.config.trees * (self.config.classes or 1)
+  local grown = self._rounds == 0 and "not grown yet" or ("%d trees in %d rounds"):format(many, self._rounds)
+  return ("trees{%s}, %s"):format(table.concat(parts, ", "), grown)
+end
+
+---Writes the trees and the options to a safetensors file, whole or not at all; an existing file is replaced where it is a model.
+---@param path string
+function Trees:save(path)
+  if self._rounds == 0 then check.fail "save: these trees are not grown yet" end
+  local keys, texts = { "kind" }, { "trees" }
+  for _, name in ipairs(check.names(self.config)) do
+    keys[#keys + 1], texts[#texts + 1] = name, tree_options.written(self.config[name])
+  end
+  core.save_tensors(path, "moonrank model 1", { "trees" }, { self._booster:to_tensor(self._rounds) }, keys, texts)
+end
+
+---A model from what its file holds, all of it checked before XGBoost sees it.
+---@param texts table<string, string>
+---@param by_name table<string, mr.Tensor>
+---@return mr.Trees
+function M.restore(texts, by_name)
+  local model = M.new(tree_options.read(texts))
+  if not by_name.trees then check.fail "no tensor 'trees' in the file" end
+  local o = model.config
+  local objective = o.objective == "loss" and "reg:squarederror" or o.objective
+  model._booster = core.read_booster(by_name.trees, o.features, o.classes or 0, objective, o.threads)
+  model._rounds = model._booster.rounds
+  if model._rounds == 0 then check.fail "it has no trees" end
+  return model
+end
+
+return M

@@ -1,0 +1,287 @@
+-- Boosted trees: options, what mr.fit makes of them, files, sweeps.
+local core = require "moonrank.core"
+local mr = require "moonrank"
+local newton = require "moonrank.losses.newton"
+local test = require "moonrank.test"
+local trees = dofile("tests/support/trees.lua")
+local sweeps = dofile("tests/support/sweeps.lua")
+local describe, it, near, equal, check, raises = test.describe, test.it, test.near, test.equal, test.check, test.raises
+
+local function it_grows(name, body)
+  it(name, function()
+    if trees.missing() then return test.skip(trees.missing()) end
+    body()
+  end)
+end
+
+local function fit(options)
+  options.progress = false
+  return mr.fit(options)
+end
+
+local function same_scores(a, b, data) equal(trees.scores(a, data):totable(), trees.scores(b, data):totable()) end
+
+describe("mr.models.trees", function()
+  it_grows("refuses wrong options before work begins", function()
+    local function refused(options, part) raises(function() mr.models.trees(options) end, part) end
+    refused({ max_depth = 3 }, "no option 'max_depth', it is called 'depth' here")
+    refused({ learning_rate = 0.1 }, "it is called 'eta' here")
+    refused({ dept = 3 }, "did you mean 'depth'?")
+    refused({ objective = "rank:nDCG" }, "did you mean 'rank:ndcg'?")
+    refused({ rounds = 0 }, "rounds is 0, expected an integer from 1 to")
+    refused({ depth = 31 }, "depth is 31, expected an integer from 1 to 30")
+    refused({ depth = 2.5 }, "depth is 2.5")
+    refused({ eta = 0.0 }, "eta is 0.0, expected a number above 0 and up to 1")
+    refused({ subsample = 0 / 0 }, "expected a number above 0 and up to 1")
+    refused({ lambda = -1 }, "lambda is -1, expected a finite number of 0 or more")
+    refused({ gamma = math.huge }, "gamma is inf")
+    refused({ bins = 1 }, "bins is 1, expected an integer from 2 to 65536")
+    refused({ bins = "many" }, "bins is 'many'")
+    refused({ bins = 16, method = "exact" }, "method 'exact' has none")
+    refused({ classes = 3 }, "they belong to 'multi:softprob'")
+    refused({ seed = -1 }, "seed is -1")
+    refused({ eta = "fast" }, "option eta is a string, expected a number")
+    refused(3, "options is a number")
+  end)
+
+  it_grows("says in mr.fit what does not apply", function()
+    local data = trees.part "train"
+    local function refused(options, part, objective, loss)
+      options.model = mr.models.trees{ objective = objective, rounds = 1 }
+      options.train = options.train or data
+      if loss ~= false and not objective then options.loss = mr.losses.ap{} end
+      raises(function() fit(options) end, part)
+      equal(options.model.rounds, 0)
+    end
+    refused({ optimizer = mr.optim.adam{} }, "optimizer does not apply to trees")
+    refused({ batch = 4 }, "batch does not apply to trees")
+    refused({ clip = 1 }, "clip does not apply")
+    refused({ checkpoint = "x.safetensors" }, "checkpoint does not apply")
+    refused({ epochs = 4 }, "mr.models.trees{rounds = 4} says how many")
+    refused({ parallel = true }, "parallel = true does not apply")
+    refused({}, "loss is missing: one of mr.losses, or an objective", nil, false)
+    refused({ loss = mr.losses.ap{} }, "the trees' objective is 'rank:map', and loss is given", "rank:map")
+    refused({}, "takes grades from 0 to 1 (dataset:binarize), and train has others (from 0 to 2)", "binary:logistic")
+    refused({ metrics = { "ndgc" } }, "did you mean 'ndcg'?")
+    refused({ patience = 0 }, "patience is 0")
+    refused({ train = mr.data.dataset{ lists = data.lists } }, "train has none")
+    local narrow = mr.data.dataset{ lists = mr.lists{ { 0, 1 } }, features = mr.tensor{ { 1 }, { 2 } } }
+    refused({ test = narrow }, "the trees are of 4 features, but test has 1")
+    local halves = mr.data.dataset{ lists = mr.lists{ { 0, 1.5 } }, features = mr.tensor{ { 1 }, { 2 } } }
+    refused({ train = halves }, "takes whole grades from 0 to 31", "rank:ndcg")
+    raises(function()
+      fit{ model = mr.models.trees{ objective = "multi:softprob", classes = 2 }, train = data }
+    end, "takes whole grades from 0 to classes - 1, of 2 classes")
+    raises(function() fit{ model = mr.models.trees{}, loss = mr.losses.ap{} } end, "train is missing")
+  end)
+
+  it_grows("is grown once, and says when it is not yet", function()
+    local data, model = trees.part "train", mr.models.trees{ rounds = 2 }
+    raises(function() trees.scores(model, data) end, "not grown yet")
+    raises(function() model:importances() end, "not grown yet")
+    raises(function() model:save(os.tmpname()) end, "not grown yet")
+    check(tostring(model):find("not grown yet", 1, true))
+    fit{ model = model, loss = mr.losses.ndcg{}, train = data }
+    check(tostring(model):find("2 trees in 2 rounds", 1, true), tostring(model))
+    raises(function() fit{ model = model, loss = mr.losses.ndcg{}, train = data } end, "the trees have 2 rounds already")
+    raises(function() model{ lists = data.lists, features = mr.tensor{ { 1, 2 } } } end, "of 4 features, but there are 2")
+    raises(function() model{ lists = data.lists } end, "trees score features")
+    raises(function() model:importances{ names = { "a" } } end, "names has 1 entries, expected 4")
+    equal(#model:importances{ names = { "a", "b", "c", "d" } }.rows[1][1], 1)
+  end)
+end)
+
+describe("mr.fit grows trees", function()
+  it_grows("with a history, the best round on validation, patience", function()
+    local train, valid = trees.part "train", trees.part "valid"
+    local model, calls = mr.models.trees{ rounds = 60, eta = 1.0 }, 0
+    local run = fit{ model = model, loss = mr.losses.lambdarank{}, train = train, valid = valid, test = valid, patience = 4,
+      metrics = { "ndcg", "ap" }, select = { "ndcg", "ap" }, each_epoch = function() calls = calls + 1 end }
+    equal(run.stopped, "patience")
+    check(#run.history < 60 and calls == #run.history + 1)
+    equal(model.rounds, run.best.epoch)
+    near(run.test.mean.ndcg, run.best.metrics.ndcg, 1e-12)
+    near(mr.evaluate(trees.scores(model, valid), valid.lists, { "ndcg" }).mean.ndcg, run.best.metrics.ndcg, 1e-12)
+    run:restore "ap"
+    equal(model.rounds, run.choices[2].best.epoch)
+    near(mr.evaluate(trees.scores(model, valid), valid.lists, { "ap" }).mean.ap, run.choices[2].best.metrics.ap, 1e-12)
+    check(run.history[#run.history].loss < run.history[1].loss)
+    check(run.history[1].valid_loss > 0)
+  end)
+
+  it_grows("to the same bits each time, whatever was grown before; another seed draws other rows", function()
+    local data = trees.part "train"
+    local function grown(seed, loss, objective)
+      local model = mr.models.trees{ rounds = 5, subsample = 0.5, seed = seed, objective = objective }
+      fit{ model = model, loss = loss, train = data }
+      return model
+    end
+    local loss = mr.losses.ap{ bound = "minmax" }
+    local first, ranker = grown(1, loss), grown(1, nil, "rank:ndcg")
+    same_scores(first, grown(1, loss), data)
+    same_scores(ranker, grown(1, nil, "rank:ndcg"), data)
+    check((trees.scores(first, data) - trees.scores(grown(2, loss), data)):abs():max():item() > 0)
+    check((trees.scores(ranker, data) - trees.scores(grown(2, nil, "rank:ndcg"), data)):abs():max():item() > 0)
+  end)
+
+  it_grows("by every loss, under bounds, better than at random; nothing is NaN", function()
+    local data = trees.part "train"
+    local random = mr.evaluate(mr.normal({ data.lists.rows }, { seed = 3 }), data.lists, { "ndcg" }).mean.ndcg
+    for name, options in pairs{ ndcg = {}, ap = {}, rr = {}, nrbp = {}, lambdarank = {}, ranknet = {}, listnet = {},
+      softmax_cross_entropy = {}, listmle = {}, approx_ndcg = {}, mse = {}, neural_ndcg = {} } do
+      for _, bound in ipairs(name == "mse" and { "none", "minmax" } or { "none", "minmax", "expectation", "distribution_logit" }) do
+        options.bound = bound
+        local model = mr.models.trees{ rounds = 8, depth = 3 }
+        local run = fit{ model = model, loss = mr.losses[name](options), train = data }
+        local found = mr.evaluate(trees.scores(model, data), data.lists, { "ndcg" }).mean.ndcg
+        check(found > random + 0.1, ("%s under %s: %g, at random %g"):format(name, bound, found, random))
+        check(run.best.loss == run.best.loss)
+      end
+    end
+  end)
+
+  it_grows("by lists that break others", function()
+    for _, lists in ipairs{ { { 1 } }, { { 0, 0 }, { 1, 1 }, { 2 } }, { {}, { 0, 1 } } } do
+      local rows = 0
+      for _, list in ipairs(lists) do rows = rows + #list end
+      local data = mr.data.dataset{ lists = mr.lists(lists), features = mr.normal({ rows, 2 }, { seed = 1 }) }
+      for _, case in ipairs{ { loss = mr.losses.lambdarank{} }, { loss = mr.losses.ap{ bound = "minmax" } }, { objective = "rank:ndcg" },
+        { objective = "multi:softprob" }, { objective = "reg:squarederror" } } do
+        local model = mr.models.trees{ rounds = 2, objective = case.objective }
+        fit{ model = model, loss = case.loss, train = data, valid = data, metrics = { "ndcg" } }
+        local scores = trees.scores(model, data)
+        equal((scores - scores):sum():item(), 0.0)
+      end
+    end
+    local none = mr.data.dataset{ lists = mr.lists{ {} }, features = mr.zeros{ 0, 2 } }
+    raises(function() fit{ model = mr.models.trees{}, loss = mr.losses.ap{}, train = none } end, "train has no rows")
+  end)
+
+  it_grows("in sweeps", function()
+    sweeps.in_folder(function(folder)
+      local train, valid = trees.part "train", trees.part "valid"
+      local study = mr.sweep{ name = "trees", store = folder .. "/r.db", metric = "valid_ndcg", space = { depth = mr.range(1, 3) },
+        progress = false, run = function(trial)
+          return mr.fit{ model = mr.models.trees{ depth = trial.depth, rounds = 5 }, loss = mr.losses.ndcg{}, train = train, valid = valid,
+            metrics = { "ndcg" }, progress = false, trial = trial }
+        end }
+      equal(study:counts().done, 3)
+    end)
+  end)
+end)
+
+describe("Ctrl-C", function()
+  it_grows("ends mr.fit in the midst of a round; what is left of it is never seen", function()
+    local program = dofile "tests/support/program.lua"
+    if not program.moonrank then return test.skip "MOONRANK does not name the program" end
+    local code = [[local mr = require("moonrank") local q = mr.data.synthetic{kind = "queries", queries = 300, features = 20, seed = 1}
+      local model = mr.models.trees{objective = "reg:squarederror", rounds = 1, trees = 100000, depth = 10}
+      local run = mr.fit{model = model, train = q, valid = q, test = q, metrics = {"ndcg"}, progress = false}
+      print(run.interrupted, #run.history, model.rounds)]]
+    local before = core.clock()
+    local _, text = program.run(("timeout -s INT -k 60 2 %s -e '%s'"):format(program.moonrank, (code:gsub("\n", " "))))
+    check(text:find("true\t0\t0", 1, true), text)
+    check(core.clock() - before < 20, "it took " .. core.clock() - before)
+  end)
+end)
+
+describe("second derivatives", function()
+  it("of pairwise losses are differences of first ones, with the metric's changes held", function()
+    local lists, s = mr.lists{ { 0, 2, 1, 0 }, { 1, 0 } }, { 0.3, -0.2, 0.9, 0.1, 0.4, 0.5 }
+    for _, loss in ipairs{ mr.losses.ranknet{ gain = 2 }, mr.losses.lambdarank{ gain = 0.5 },
+      mr.losses.lambdarank{ metric = "ap", bound = "minmax" } } do
+      local first, second = newton.derivatives(loss, mr.tensor(s, { dtype = "float64" }), lists)
+      local step = 1e-5  -- too small to change a rank
+      for i = 1, #s do
+        local t = { table.unpack(s) }
+        t[i] = t[i] + step
+        local moved = newton.derivatives(loss, mr.tensor(t, { dtype = "float64" }), lists)
+        near((moved[i]:item() - first[i]:item()) / step, second[i]:item(), { atol = 1e-4 })
+      end
+    end
+  end)
+
+  it("of pointwise losses are their own, of smooth ones 1 beside lists of length one", function()
+    local lists = mr.lists{ { 0, 1, 0 }, { 1, 0 }, { 0, 0 } }
+    local scores = mr.tensor({ 0.3, -0.2, 0.9, 0.1, 0.4, 1, 2 }, { dtype = "float64" })
+    local _, of_mse = newton.derivatives(mr.losses.mse{}, scores, lists)
+    near(of_mse, { 2 / 3, 2 / 3, 2 / 3, 1, 1, 1, 1 }, 1e-6)
+    local first, second = newton.derivatives(mr.losses.ap{}, scores, lists)
+    near(second, { 1, 1, 1, 1, 1, 0, 0 }, 1e-12)
+    near((first * first):totable()[4] + (first * first):totable()[5], 2, 1e-9)
+    local bounded, weights = newton.derivatives(mr.losses.ap{ bound = "minmax" }, scores, lists)
+    local slopes = mr.bounds.of("ap", { n = 2, p = 1 })
+    near(bounded[4]:item() / first[4]:item(), 1 / (slopes.max - slopes.min), 1e-9)
+    near(weights[4]:item(), 1 / (slopes.max - slopes.min), 1e-9)
+  end)
+end)
+
+describe("a file of trees", function()
+  -- The program's text of a file, written to another.
+  local function with_file(body)
+    local path = os.tmpname()
+    os.remove(path)
+    local ok, message = pcall(body, path)
+    os.remove(path)
+    if not ok then error(message, 0) end
+  end
+
+  it_grows("gives the same scores, options and importances", function()
+    local data = trees.part "train"
+    for _, case in ipairs{ { loss = mr.losses.lambdarank{} }, { objective = "rank:ndcg" }, { objective = "multi:softprob" },
+      { objective = "reg:squarederror", method = "exact", gamma = 3.0 } } do
+      with_file(function(path)
+        local model = mr.models.trees{ rounds = 6, eta = 0.7, objective = case.objective, method = case.method, gamma = case.gamma }
+        fit{ model = model, loss = case.loss, train = data, valid = data, metrics = { "rr" } }
+        model:save(path)
+        local read = mr.models.load(path)
+        same_scores(model, read, data)
+        equal(tostring(read):match ", (%d+ trees in %d+ rounds)$", tostring(model):match ", (%d+ trees in %d+ rounds)$")
+        equal(read:importances():to_csv(), model:importances():to_csv())
+        read:save(path)
+        same_scores(model, mr.models.load(path), data)
+      end)
+    end
+  end)
+
+  it_grows("that is damaged or another's is an error", function()
+    with_file(function(path)
+      local model = mr.models.trees{ rounds = 2, depth = 2 }
+      fit{ model = model, loss = mr.losses.ndcg{}, train = trees.part "train" }
+      model:save(path)
+      local _, values, keys, texts = core.load_tensors(path, "moonrank model")
+      local function refused(part, change, tensors)
+        local k, t = {}, {}
+        for i, key in ipairs(keys) do
+          local text = texts[i]
+          if change and change[key] ~= nil then text = change[key] end
+          if key ~= "numerics" and text then k[#k + 1], t[#t + 1] = key, text end
+        end
+        for key, text in pairs(change and change.more or {}) do k[#k + 1], t[#t + 1] = key, text end
+        core.save_tensors(path, "moonrank model 1", tensors and tensors[1] or { "trees" }, tensors and tensors[2] or values, k, t)
+        raises(function() mr.models.load(path) end, part)
+      end
+      local words, count = values[1], #values[1]
+      -- the vector with another entry, which may be beyond 2^53 no more than the others
+      local function vector(at, entry)
+        local parts = { core.tensor({ entry }, "int64", "cpu"), at < count and words:narrow(1, at + 1, count - at) or nil }
+        if at > 1 then table.insert(parts, 1, words:narrow(1, 1, at - 1)) end
+        return { { "trees" }, { core.cat(parts, 1) } }
+      end
+      refused("its trees are damaged", nil, vector(9, 1))
+      refused("its trees are damaged", nil, vector(2, 1))
+      refused("its trees are cut off", nil, { { "trees" }, { words:narrow(1, 1, count - 1) } })
+      refused("its trees are cut off", nil, { { "trees" }, { words:narrow(1, 1, 1) } })
+      for _, bytes in ipairs{ -1, -2 ^ 53 | 0, 2 ^ 53 | 0, 0 } do refused("its trees are cut off", nil, vector(1, bytes)) end
+      refused("its trees are no int64 vector", nil, { { "trees" }, { mr.zeros{ 3 } } })
+      refused("no tensor 'trees'", nil, { { "tree" }, values })
+      refused("'num_feature' is 4, expected 5", { features = "5" })
+      refused("the number of features is missing", { features = false })
+      refused("option depth is a string, expected a number", { depth = "ten" })
+      refused("eta", { eta = "nan" })
+      refused("no objective of mr.models.trees 'system'", { objective = "system" })
+      refused("'os' is no option of trees", { more = { os = "1" } })
+      refused("'num_class' is 0, expected 3", { objective = "multi:softprob", more = { classes = "3" } })
+    end)
+  end)
+end)
