@@ -145,6 +145,19 @@ function M.positive_integers(where, options, names)
   for _, name in ipairs(names) do M.integer_from(where, options, name, 1) end
 end
 
+---Refuses options that are not finite numbers above 0.
+---@param where string
+---@param options table
+---@param names string[]
+function M.positive(where, options, names)
+  for _, name in ipairs(names) do
+    local value = options[name]
+    if type(value) ~= "number" or not (value > 0 and value < math.huge) then
+      M.fail("%s: %s is %s, expected a positive number", where, name, tostring(value))
+    end
+  end
+end
+
 ---Raises unless `value` is one of `choices`.
 function M.choice(where, name, value, choices)
   for _, each in ipairs(choices) do

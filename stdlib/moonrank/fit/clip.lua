@@ -30,9 +30,7 @@ function Clip:__tostring() return ("clip_gradients{norm = %.17g}"):format(self.n
 ---```
 function M.clip_gradients(options)
   local o = check.options("mr.clip_gradients", options, { norm = check.none })
-  if type(o.norm) ~= "number" or not (o.norm > 0 and o.norm < math.huge) then
-    check.fail("mr.clip_gradients: norm is %s, expected a positive number", tostring(o.norm))
-  end
+  check.positive("mr.clip_gradients", o, { "norm" })
   return setmetatable({ norm = o.norm }, Clip)
 end
 

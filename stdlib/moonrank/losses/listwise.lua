@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local loss = require "moonrank.losses.loss"
+local metrics = require "moonrank.metrics.registry"
 
 local none = check.none
 
@@ -11,7 +12,8 @@ local M = {}
 ---@field metric? string|mr.Metric  whose bounds these are (default "ndcg")
 
 local function made(name, options, values)
-  local o = check.options("mr.losses." .. name, options, { bound = none, metric = "ndcg", slope_at = "value" })
+  local o = check.options("mr.losses." .. name, options, { bound = none, metric = none, slope_at = "value" })
+  o.metric = metrics.parse(o.metric or "ndcg")
   return loss.by_slope({ name = name, metric = "ndcg", of = o.metric, counted = "any", values = values }, o)
 end
 

@@ -9,9 +9,9 @@ local phase = require "moonrank.phase"
 local M = {}
 
 ---@class mr.Loss
----@field name string        "ndcg", "ap", "rr", "nrbp", "lambdarank", "ranknet", or what mr.losses.define was told
+---@field name string        that of its constructor, as "ndcg", or what mr.losses.define was told
 ---@field bound_name string  how it is bounded
----@field metric string      the metric that goes with it, for mr.evaluate
+---@field metric string|false  the metric that goes with it, for mr.evaluate; false where mr.losses.define was told none
 ---@field repeats boolean    whether it does the same with a batch each time
 ---@field pointwise boolean  whether every row is compared with its own grade, so that mr.fit{reduction = "rows"} is possible
 ---@field options table      what it was made with, the bound and the metric themselves among it

@@ -48,6 +48,7 @@ end
 function M.lambdarank(options)
   local where = "mr.losses.lambdarank"
   local o = check.options(where, options, { metric = none, p = none, gain = 1, bound = none, slope_at = "value" })
+  check.positive(where, o, { "gain" })
   local metric = lambda_metric(where, options)
   o.metric, o.p = metric, nil
   local function values(scores, lists)
@@ -68,6 +69,7 @@ end
 ---Example: `mr.losses.ranknet()(mr.tensor{1, 1, 1}, mr.lists{{0, 1, 2}}):item() / math.log(2)   --> 3.0`
 function M.ranknet(options)
   local o = check.options("mr.losses.ranknet", options, { gain = 1, bound = none, slope_at = "value" })
+  check.positive("mr.losses.ranknet", o, { "gain" })
   local function values(scores, lists) return core.ranknet_loss(scores, lists, o.gain) end
   local function curvature(scores, lists) return core.ranknet_curvature(scores, lists, o.gain) end
   return loss.by_slope({ name = "ranknet", metric = "auc", of = "nrbp_loss", counted = "ndcg", values = values, curvature = curvature }, o)

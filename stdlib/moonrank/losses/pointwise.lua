@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local loss = require "moonrank.losses.loss"
+local metrics = require "moonrank.metrics.registry"
 
 local none = check.none
 
@@ -15,7 +16,7 @@ local M = {}
 ---@field relevant? number  least grade of a relevant row (default 1)
 
 local function made(name, shown, o, values)
-  o.slope_at = "value"
+  o.metric, o.slope_at = metrics.parse(o.metric or "ndcg"), "value"
   return loss.by_slope({ name = name, metric = shown, of = o.metric, counted = "any", pointwise = true, values = values }, o)
 end
 
@@ -25,7 +26,7 @@ end
 ---@return mr.Loss
 ---Example: `mr.losses.mse()(mr.tensor{1, 0}, mr.lists{{2, 2}}):item()   --> 2.5`
 function M.mse(options)
-  local o = check.options("mr.losses.mse", options, { bound = none, metric = "ndcg" })
+  local o = check.options("mr.losses.mse", options, { bound = none, metric = none })
   return made("mse", "ndcg", o, core.squared_error_loss)
 end
 
@@ -34,7 +35,8 @@ end
 ---@return mr.Loss
 ---Example: `mr.losses.bce()(mr.tensor{0, 0}, mr.lists{{0, 1}}):item() / math.log(2)   --> 1.0`
 function M.bce(options)
-  local o = check.options("mr.losses.bce", options, { bound = none, metric = "ndcg", relevant = 1 })
+  local o = check.options("mr.losses.bce", options, { bound = none, metric = none, relevant = 1 })
+  check.positive("mr.losses.bce", o, { "relevant" })
   return made("bce", "auc", o, function(scores, lists) return core.binary_cross_entropy_loss(scores, lists, o.relevant) end)
 end
 
@@ -43,7 +45,8 @@ end
 ---@return mr.Loss
 ---Example: `mr.losses.squared_hinge()(mr.tensor{0.5, 0}, mr.lists{{1, 0}}):item()   --> 0.625`
 function M.squared_hinge(options)
-  local o = check.options("mr.losses.squared_hinge", options, { bound = none, metric = "ndcg", relevant = 1 })
+  local o = check.options("mr.losses.squared_hinge", options, { bound = none, metric = none, relevant = 1 })
+  check.positive("mr.losses.squared_hinge", o, { "relevant" })
   return made("squared_hinge", "auc", o, function(scores, lists) return core.squared_hinge_loss(scores, lists, o.relevant) end)
 end
 
@@ -52,24 +55,40 @@ end
 ---@field thresholds? number[]|mr.Tensor  one for each grade from 1, rising (default k - 1/2); a tensor with `requires_grad` is learned, too,
 ---   by an optimiser that is bound to it
 
-local function checked_thresholds(where, o)
-  local given = o.thresholds
-  if o.levels then check.integer_from(where, o, "levels", 1) end
-  if type(given) == "userdata" then return given end
-  if given == nil then
-    given = {}
-    for k = 1, o.levels or 4 do given[k] = k - 0.5 end
-  end
-  if type(given) ~= "table" or #given == 0 then
-    check.fail("%s: thresholds is %s, expected a number for each grade", where, type(given) == "table" and "empty" or tostring(given))
-  end
+local most_levels = 10000
+
+-- Numbers in rising order, as a tensor.
+local function listed_thresholds(where, given)
   for k, threshold in ipairs(given) do
     if type(threshold) ~= "number" or threshold - threshold ~= 0 or k > 1 and threshold <= given[k - 1] then
       check.fail("%s: threshold %d is %s, expected finite numbers, each larger than the one before", where, k, tostring(threshold))
     end
   end
-  if o.levels and o.levels ~= #given then check.fail("%s: %d thresholds, but levels is %s", where, #given, tostring(o.levels)) end
   return core.tensor(given, "float64", "cpu")
+end
+
+local function checked_thresholds(where, o)
+  if o.levels ~= nil and (math.type(o.levels) ~= "integer" or o.levels < 1 or o.levels > most_levels) then
+    check.fail("%s: levels is %s, expected an integer from 1 to %d", where, tostring(o.levels), most_levels)
+  end
+  local given = o.thresholds
+  if given == nil then
+    given = {}
+    for k = 1, o.levels or 4 do given[k] = k - 0.5 end
+  end
+  local is_tensor = check.is_tensor(given)
+  if not is_tensor and (type(given) ~= "table" or #given == 0) then
+    check.fail("%s: thresholds is %s, expected a number for each grade", where, type(given) == "table" and "empty" or tostring(given))
+  end
+  if is_tensor and (given.dims ~= 1 or #given == 0 or given.dtype == "int64") then
+    check.fail("%s: thresholds is a tensor of sizes {%s} %s, expected a real number for each grade", where,
+      table.concat(given:shape(), ", "), given.dtype)
+  end
+  local thresholds = is_tensor and given or listed_thresholds(where, given)
+  if o.levels and o.levels ~= #thresholds then
+    check.fail("%s: %d thresholds, but levels is %s", where, #thresholds, tostring(o.levels))
+  end
+  return thresholds
 end
 
 ---Ordinal regression by cumulative logits (McCullagh 1980): the sum over grades k of the binary cross entropy of sigma(f - threshold_k) and
@@ -79,7 +98,7 @@ end
 ---Example: `mr.losses.ordinal{thresholds = {0}}(mr.tensor{0}, mr.lists{{1}}):item() / math.log(2)   --> 1.0`
 function M.ordinal(options)
   local where = "mr.losses.ordinal"
-  local o = check.options(where, options, { bound = none, metric = "ndcg", levels = none, thresholds = none })
+  local o = check.options(where, options, { bound = none, metric = none, levels = none, thresholds = none })
   local thresholds = checked_thresholds(where, o)
   o.levels, o.thresholds = #thresholds, thresholds
   return made("ordinal", "ndcg", o, function(scores, lists)

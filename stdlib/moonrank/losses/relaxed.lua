@@ -22,6 +22,7 @@ local M = {}
 function M.soft_rank(options)
   local where = "mr.losses.soft_rank"
   local o = check.options(where, options, { bound = none, slope_at = "value", sd = 1, longest = 500 })
+  check.positive(where, o, { "sd" })
   check.integer_from(where, o, "longest", 1)
   local function values(scores, lists) return core.soft_rank_loss(scores, lists, o.sd, o.longest) end
   return loss.by_slope({ name = "soft_rank", metric = "ndcg", of = "ndcg", values = values, gains = metrics.parse "ndcg" }, o)
@@ -32,6 +33,20 @@ end
 ---@field iterations? integer  at most, of Sinkhorn's scaling; 0: none (default 50)
 ---@field tolerance? number    scaling ends when all columns add up to 1 within this (default 1e-6)
 
+local least_tau = 1e-100  -- distances of scores over less are beyond doubles
+
+local function check_scaling(where, o)
+  if not (o.tau >= least_tau and o.tau < math.huge) then
+    check.fail("%s: tau is %s, expected a positive number, from %g", where, tostring(o.tau), least_tau)
+  end
+  if math.type(o.iterations) ~= "integer" or o.iterations < 0 or o.iterations > 1000 then
+    check.fail("%s: iterations is %s, expected an integer from 0 to 1000", where, tostring(o.iterations))
+  end
+  if not (o.tolerance >= 0 and o.tolerance < math.huge) then
+    check.fail("%s: tolerance is %s, expected 0 or more", where, tostring(o.tolerance))
+  end
+end
+
 ---NeuralNDCG (Pobrotyn & Bialobrzeski 2021): negative nDCG of the relaxed permutation matrix of NeuralSort (Grover et al. 2019), scaled by
 ---Sinkhorn's iterations, through which the gradient goes. Its transposed form sums the same products, so it is the same loss. The time of a
 ---list grows with iterations times the square of its rows, memory with iterations times its rows. Bounds are those of nDCG, by their slopes.
@@ -41,7 +56,7 @@ end
 function M.neural_ndcg(options)
   local where = "mr.losses.neural_ndcg"
   local o = check.options(where, options, { bound = none, slope_at = "value", tau = 1, iterations = 50, tolerance = 1e-6 })
-  check.integer_from(where, o, "iterations", 0)
+  check_scaling(where, o)
   local function values(scores, lists) return core.neural_ndcg_loss(scores, lists, o.tau, o.iterations, o.tolerance) end
   return loss.by_slope({ name = "neural_ndcg", metric = "ndcg", of = "ndcg", values = values, gains = metrics.parse "ndcg" }, o)
 end
@@ -51,6 +66,7 @@ end
 
 local function of_own_scores(name, metric, values, options)
   local o = check.options("mr.losses." .. name, options, { bound = none, slope_at = "value", relevant = 1 })
+  check.positive("mr.losses." .. name, o, { "relevant" })
   local function of_relevant(scores, lists) return values(scores, lists, o.relevant) end
   return loss.by_slope({ name = name, metric = metric, of = metric, counted = "ndcg", values = of_relevant }, o)
 end

@@ -121,14 +121,18 @@ local function shuffled(dimensions, seed, tree)
   return order
 end
 
--- Numbers with mean 0 and mean square 1; nil where they are all the same.
+-- Numbers with mean 0 and mean square 1; nil where they are all the same. Of numbers that are divided by the largest one squares stay within doubles.
 local function standardised(y)
-  local mean, square = 0.0, 0.0
-  for _, value in ipairs(y) do mean = mean + value / #y end
-  for _, value in ipairs(y) do square = square + (value - mean) ^ 2 / #y end
+  local most, mean, square, out = 0.0, 0.0, 0.0, {}
+  for _, value in ipairs(y) do most = math.max(most, math.abs(value)) end
+  if most == 0 then return nil end
+  for i, value in ipairs(y) do
+    out[i] = value / most
+    mean = mean + out[i] / #y
+  end
+  for _, value in ipairs(out) do square = square + (value - mean) ^ 2 / #y end
   if square <= (1e-12 * mean) ^ 2 then return nil end
-  local out = {}
-  for i, value in ipairs(y) do out[i] = (value - mean) / square ^ 0.5 end
+  for i, value in ipairs(out) do out[i] = (value - mean) / square ^ 0.5 end
   return out
 end
 
@@ -178,6 +182,7 @@ end
 ---@return mr.Importance
 function M.of(dimensions, y, o)
   local where = "results:importance"
+  if #y == 0 then check.fail("%s: no trial has %s, expected at least %d", where, o.metric, least_trials) end
   local needed = math.max(least_trials, trials_each * #dimensions)
   if #y < needed then
     check.fail("%s: %d trial%s %s, expected at least %d for %d parameters", where, #y, #y == 1 and " has" or "s have", o.metric, needed,

@@ -22,7 +22,7 @@ local M = {}
 ---Example: `table.concat(require("moonrank.sweep.hyperband").brackets(81, 3, 1)[2].trials, " ")   --> 34 11 3 1`
 function M.brackets(max_resource, factor, min_resource)
   local power, most = 1, 0
-  while min_resource * power * factor <= max_resource do power, most = power * factor, most + 1 end
+  while min_resource * power <= max_resource // factor do power, most = power * factor, most + 1 end
   local brackets = {}
   for s = most, 0, -1 do
     local bracket, below = { trials = {}, resources = {} }, power

@@ -135,7 +135,10 @@ describe("losses", function()
   it("refuse what they cannot use, by name", function()
     raises(function() mr.losses.ap{ bond = "minmax" } end, "no option of mr.losses.ap 'bond', did you mean 'bound'?")
     raises(function() mr.losses.ndcg{ bound = "minmx" } end, "did you mean 'minmax'?")
-    raises(function() mr.losses.ndcg{ gain = 0 }(mr.tensor{ 1, 2 }, mr.lists{ { 1, 0 } }) end, "gain is 0")
+    for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp", "lambdarank", "ranknet" } do
+      raises(function() mr.losses[name]{ gain = 0 } end, ("mr.losses.%s: gain is 0, expected a positive number"):format(name))
+    end
+    raises(function() mr.losses.approx_ndcg{ alpha = -1 } end, "mr.losses.approx_ndcg: alpha is -1, expected a positive number")
     raises(function() mr.losses.ndcg()(mr.tensor{ 1, 0 / 0 }, mr.lists{ { 1, 0 } }) end, "scores has NaN at entry 2")
     raises(function() mr.losses.ap()(mr.tensor{ 1, 2, 3 }, mr.lists{ { 1, 0 } }) end, "scores has 3 entries but lists have 2 rows")
   end)

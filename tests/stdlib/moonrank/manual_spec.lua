@@ -75,6 +75,16 @@ it("nothing comes from elsewhere: no address, no further file, no font", functio
   end
 end)
 
+it("what every file of tensors says of itself is on the page about files", function()
+  sweeps.in_folder(function(folder)
+    mr.models.random{}:save(folder .. "/model")
+    local said = sweeps.read(folder .. "/model"):match '"__metadata__":(%b{})'
+    for name in said:gmatch '"([^"]*)":' do
+      check(name == "seed" or texts["formats.html"]:find(name, 1, true), name)
+    end
+  end)
+end)
+
 it("pages fit a phone, darkness and paper", function()
   local index = texts["index.html"]
   for _, words in ipairs{ 'name="viewport"', "prefers-color-scheme: dark", "@media print", "max-width: 52rem" } do

@@ -171,9 +171,19 @@ describe("relaxed losses", function()
   it("say what they do not take", function()
     local long = mr.lists{ { 1, 0 }, { 1, 0, 0 } }
     raises(function() mr.losses.soft_rank{ longest = 2 }(mr.zeros{ 5 }, long) end, "list 2 has 3 rows, and `longest` is 2")
-    raises(function() mr.losses.soft_rank{ sd = 0 }(mr.tensor{ 1 }, mr.lists{ { 1 } }) end, "sd")
-    raises(function() mr.losses.neural_ndcg{ tau = -1 }(mr.tensor{ 1 }, mr.lists{ { 1 } }) end, "tau")
-    raises(function() mr.losses.neural_ndcg{ iterations = 1.5 } end, "iterations")
+    for _, value in ipairs{ 0, -1, 0 / 0, infinity } do
+      raises(function() mr.losses.soft_rank{ sd = value } end, "soft_rank: sd is")
+      raises(function() mr.losses.neural_ndcg{ tau = value } end, "neural_ndcg: tau is")
+      raises(function() mr.losses.climf{ relevant = value } end, "climf: relevant is")
+      raises(function() mr.losses.tfmap{ relevant = value } end, "tfmap: relevant is")
+    end
+    raises(function() mr.losses.neural_ndcg{ tau = 1e-300 } end, "tau is 1e-300, expected a positive number, from 1e-100")
+    for _, value in ipairs{ 1.5, -1, 1001 } do
+      raises(function() mr.losses.neural_ndcg{ iterations = value } end, "expected an integer from 0 to 1000")
+    end
+    for _, value in ipairs{ -1, 0 / 0, infinity } do
+      raises(function() mr.losses.neural_ndcg{ tolerance = value } end, "tolerance is")
+    end
     raises(function() mr.losses.climf()(mr.tensor{ 0 / 0, 1 }, mr.lists{ { 1, 0 } }) end, "scores")
   end)
 end)

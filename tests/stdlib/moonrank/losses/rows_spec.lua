@@ -143,13 +143,35 @@ describe("pointwise and listwise losses", function()
     near(mr.bounds.slopes("distribution_logit", "ap", lists, { at = exact }), by_differences, 1e-5)
   end)
 
+  it("take a metric as a handle, with its options", function()
+    local lists, scores = mr.lists{ { 3, 0, 1, 0, 2 }, { 0, 2, 1 } }, mr.normal({ 8 }, { seed = 7, dtype = "float64" })
+    local linear = mr.metrics.ndcg{ gain = "linear" }
+    local slopes = mr.bounds.slopes("minmax", linear, lists)
+    check((mr.bounds.slopes("minmax", "ndcg", lists) - slopes):abs():max():item() > 0.01, "the gain matters")
+    for _, name in ipairs(all) do
+      near(mr.losses[name]{ metric = linear, bound = "minmax" }(scores, lists), mr.losses[name]()(scores, lists) * slopes, 1e-12, name)
+      equal(mr.losses[name]{ metric = "map" }.options.metric.name, "ap", name)
+    end
+  end)
+
   it("say what they do not take", function()
+    for _, name in ipairs(all) do
+      raises(function() mr.losses[name]{ metric = "ndgc" } end, "did you mean 'ndcg'?")
+    end
     raises(function() mr.losses.mse{ bound = "distribution" } end, "'distribution', expected an affine one")
     raises(function() mr.losses.listnet{ slope_at = "max" } end, "slope_at")
     raises(function() mr.losses.ordinal{ thresholds = { 1, 1 } } end, "threshold 2 is 1")
     raises(function() mr.losses.ordinal{ levels = 0 } end, "levels")
     raises(function() mr.losses.ordinal{ levels = 3, thresholds = { 1, 2 } } end, "2 thresholds, but levels is 3")
-    raises(function() mr.losses.bce{ relevant = 0 }(mr.tensor{ 1 }, mr.lists{ { 1 } }) end, "relevant")
+    raises(function() mr.losses.ordinal{ levels = 1000000000 } end, "levels is 1000000000, expected an integer from 1 to 10000")
+    raises(function() mr.losses.ordinal{ levels = 3, thresholds = mr.tensor{ 1, 2 } } end, "2 thresholds, but levels is 3")
+    raises(function() mr.losses.ordinal{ thresholds = mr.tensor{ { 1, 2 } } } end, "a tensor of sizes {1, 2} float32")
+    raises(function() mr.losses.ordinal{ thresholds = mr.lists{ { 1 } } } end, "expected a number for each grade")
+    for _, name in ipairs{ "bce", "squared_hinge" } do
+      for _, value in ipairs{ 0, -1, 0 / 0, infinity } do
+        raises(function() mr.losses[name]{ relevant = value } end, name .. ": relevant is")
+      end
+    end
     raises(function() mr.bounds.slopes("minmax", "ap", mr.lists{ { 1, 0 } }, { at = mr.tensor{ 1, 2 } }) end, "one value per list (1)")
   end)
 

@@ -237,7 +237,7 @@ describe("a study's", function()
     near(by_name(at).a, 1, 0.01)
     equal(r:importance{ trees = 4 }.trials, done)
     check(tostring(at):find("m at step 1", 1, true), "says so")
-    raises(function() r:importance{ step = 10 } end, "0 trials have m at step 10, expected at least 10 for 0 parameters")
+    raises(function() r:importance{ step = 10 } end, "no trial has m at step 10, expected at least 10")
   end)
 
   it("goes out as text, tables and a picture", function()
@@ -258,6 +258,16 @@ describe("a study's", function()
     equal(mr.results(folder .. "/r.db", "out"):importance{ value = "o" }.parameters[1].name, "a")
   end)
 
+  it("numbers may be as large or as small as doubles are", function()
+    local space = { a = mr.uniform(0, 1), b = mr.uniform(0, 1) }
+    local shares = {}
+    for _, times in ipairs{ 1, 2 ^ 1020, 2 ^ -1040 } do
+      local r = study(("times %g"):format(times), space, function(t) return { m = times * (t.a + t.b) } end, { trials = 40 })
+      shares[#shares + 1] = by_name(r:importance{}).a
+    end
+    near(shares, { shares[1], shares[1], shares[1] }, 1e-6)
+  end)
+
   it("mistakes are named", function()
     local space, run = { a = mr.uniform(0, 1), b = mr.uniform(0, 1) }, function(t) return { m = t.a, same = 3 } end
     local few, r = study("few", space, run, { trials = 9 }), study("many", space, run, { trials = 40 })
@@ -268,7 +278,7 @@ describe("a study's", function()
     raises(function() r:importance{ leaf = 0.5 } end, "leaf is 0.5")
     raises(function() r:importance{ tree = 5 } end, "did you mean 'trees'?")
     raises(function() r:importance{ leaf = 30 } end, "no tree of 32 found a difference")
-    raises(function() r:importance{ where = { a = 2 } } end, "0 trials have m")
+    raises(function() r:importance{ where = { a = 2 } } end, "no trial has m, expected at least 10")
   end)
 end)
 

@@ -36,6 +36,9 @@ describe("brackets", function()
       end
     end
     equal(hyperband.brackets(81, 3, 9)[1].resources, { 9, 27, 81 })
+    for _, factor in ipairs{ 1 << 62, math.maxinteger } do  -- whose products are beyond integers
+      equal(hyperband.brackets(2, factor, 2), { { trials = { 1 }, resources = { 2 } } })
+    end
   end)
 
   it("follow each other by the numbers of trials", function()
