@@ -213,16 +213,36 @@ local function convention(metrics, option)
   return option .. " " .. table.concat(values, ", ")
 end
 
+---A row per metric: its mean over the lists that count, how many those are, and how many are left out.
+---@return mr.Table
+---Example: `mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"}):table().rows[1][2]   --> 0.5`
+function Evaluation:table()
+  local rows = {}
+  for i, name in ipairs(self.names) do rows[i] = { name, self.mean[name], self.counted[name], self.skipped[name] } end
+  return tables.new{ columns = { "metric", "mean", "lists", "skipped" }, formats = { mean = "%.4f" }, rows = rows }
+end
+
+---The table as comma separated values, numbers in full.
+---@return string
+function Evaluation:to_csv() return self:table():to_csv() end
+
+---The table in LaTeX (packages: booktabs).
+---@return string
+function Evaluation:to_latex() return self:table():to_latex() end
+
+---The table as a JSON array with an object per metric.
+---@return string
+---Example: `mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"}):to_json()   --> [{"lists":1,"mean":0.5,"metric":"rr","skipped":0}]`
+function Evaluation:to_json() return self:table():to_json() end
+
 ---The table, and below it the conventions by which published numbers differ.
 function Evaluation:__tostring()
-  local rows, said = {}, {}
-  for i, name in ipairs(self.names) do rows[i] = { name, self.mean[name], self.counted[name], self.skipped[name] } end
+  local said = {}
   for _, option in ipairs{ "ties", "empty", "relevant", "gain", "denominator" } do
     said[#said + 1] = convention(self.metrics, option)
   end
-  local text = tables.new{ columns = { "metric", "mean", "lists", "skipped" }, formats = { mean = "%.4f" }, rows = rows }
   if self.candidates then table.insert(said, 1, self.candidates) end
-  return tostring(text) .. (#said > 0 and "\n" .. table.concat(said, "; ") or "")
+  return tostring(self:table()) .. (#said > 0 and "\n" .. table.concat(said, "; ") or "")
 end
 
 return M

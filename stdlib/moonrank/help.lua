@@ -147,10 +147,14 @@ local function documents(all)
     local recipe = texts.recipe(name)
     put(("recipe %q"):format(name), recipe.title, recipe.source)
   end
+  for _, name in ipairs(texts.pages()) do
+    local page = texts.page(name)
+    put(("page %q"):format(name), page.title, page.text)
+  end
   return found
 end
 
--- All that there is: parts and functions, then the names of classes, bounds, metrics and recipes.
+-- All that there is: parts and functions, then the names of classes, bounds, metrics, recipes and pages of the manual.
 local function written_root(root)
   local lines = { written_table("mr", root) }
   local function list(what, names)
@@ -165,6 +169,7 @@ local function written_root(root)
   list("Bounds", bounds.names())
   list("Metrics", metrics.names())
   list("Recipes", texts.recipes)
+  list("Pages", texts.pages())
   return table.concat(lines, "\n\n")
 end
 
@@ -201,7 +206,8 @@ local function searched(topic, all)
   return message .. (near and "" or ".") .. " Found in:\n\n" .. search.written(hits)
 end
 
--- What is called so: classes, functions, methods, bounds, metrics, recipes. Of a metric with parameters, "ndcg@10", only what measures it.
+-- What is called so: classes, functions, methods, bounds, metrics, recipes, pages. Of a metric with parameters, "ndcg@10", only what
+-- measures it.
 local function named(topic, all)
   local of_metric, base = metrics.written(require("moonrank.data.retrieved").own_name(topic))
   local measuring = base and "mr.metrics." .. base
@@ -217,6 +223,8 @@ local function named(topic, all)
   add(parts, of_metric)
   local recipe = texts.recipe(topic)
   if recipe then add(parts, ("recipe %q\n\n%s"):format(topic, recipe.source:gsub("\n*$", ""))) end
+  local page = texts.page(topic)
+  if page then add(parts, (page.text:gsub("\n*$", ""))) end
   if topic:match "^%l+$" and topics.class(topic) then add(parts, written_class(topics.class(topic), all)) end  -- fold, run
   return parts
 end
@@ -234,7 +242,8 @@ local function meant(topic, all)
 end
 
 ---The documentation of everything that a name means: functions, classes, methods, fields, options, bounds and metrics, as scripts write them, too;
----and recipes. Where nothing has the name, a list of what has its words in a name, an option or the text, the best first.
+---recipes, and pages of the manual ("guide/sweeps"). Where nothing has the name, a list of what has its words in a name, an option or the text,
+---the best first.
 ---@param topic string   `ndcg`, `metrics.ndcg`, `ndcg@10`, `mr.Tensor:sum`, `fold.train`, `fit.patience`, `minmax`, `learning rate`
 ---@return string        raises where nothing has these words, and offers the nearest name
 ---Example: `(require "moonrank.help".about("mr.has_cuda"):match "^[^\n]*")   --> mr.has_cuda()`

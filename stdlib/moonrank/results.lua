@@ -305,6 +305,10 @@ end
 ---@return string
 function Results:to_csv() return self:trials():to_csv() end
 
+---Every trial as a JSON array with an object per trial.
+---@return string
+function Results:to_json() return self:trials():to_json() end
+
 ---Every trial as a Markdown table.
 ---@return string
 function Results:to_markdown() return self:trials():to_markdown() end

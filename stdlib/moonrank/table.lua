@@ -1,6 +1,7 @@
 -- Tables for people: aligned columns, numbers to the right.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local frame = require "moonrank.sweep.frame"
 
 local M = {}
 
@@ -78,6 +79,26 @@ function Table:to_csv()
   line(self.columns)
   for _, row in ipairs(self.rows) do line(row) end
   return table.concat(lines, "\n") .. "\n"
+end
+
+---The table as a JSON array with an object per row; blanks are left out, and what is NaN or infinite is a text, as JSON has no such numbers.
+---@return string
+---Example: `mr.table{columns = {"loss", "lr"}, rows = {{"ap", 0.5}}}:to_json()   --> [{"loss":"ap","lr":0.5}]`
+function Table:to_json()
+  local parts = {}
+  for i, row in ipairs(self.rows) do
+    local values = {}
+    for c, name in ipairs(self.columns) do
+      local value = row[c]
+      if type(value) == "number" or type(value) == "boolean" then
+        values[name] = value
+      elseif value ~= nil then
+        values[name] = tostring(value)
+      end
+    end
+    parts[i] = frame.json_object(values)
+  end
+  return "[" .. table.concat(parts, ",\n") .. "]"
 end
 
 -- Lines of the table with other separators of cells; numbers as printed.

@@ -142,6 +142,20 @@ function Step:expect_finite(value)
   self:explain(value ~= value and "the loss is NaN" or "the loss is infinite")
 end
 
+---Raises what validation, or the test, raised; where that was for NaN, after which epoch and which parameter is not finite.
+---@param o table        options of mr.fit, checked
+---@param part string    "valid" or "test"
+---@param when string    "after epoch 3"
+---@param message any
+function M.of_part(o, part, when, message)
+  local text = type(message) == "string" and message or ""
+  if not (text:find("NaN at entry", 1, true) or text:find("infinity at entry", 1, true)) then error(message, 0) end
+  local parameter = bad_parameter(o.model)
+  if not parameter then check.fail("mr.fit: there is NaN in the scores of %s %s: %s", part, when, check.retold(text)) end
+  check.fail("mr.fit: there is NaN in the scores of %s %s: tensor %d of the model's parameters is not finite, which a step made it: "
+    .. "a smaller lr may help, mr.detect_anomaly(function() mr.fit{...} end) finds the operation", part, when, parameter)
+end
+
 ---Raises that the loss of a whole epoch is not finite: on the GPU nothing is read before it ends.
 function M.of_epoch(epoch, total)
   check.fail("mr.fit: the loss is %s in epoch %d; mr.detect_anomaly(function() mr.fit{...} end) finds the operation",

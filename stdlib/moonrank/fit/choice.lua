@@ -1,4 +1,5 @@
 -- After an epoch of mr.fit: what validation says, and the best epoch so far by each metric that chooses one.
+local anomaly = require "moonrank.fit.anomaly"
 local candidates = require "moonrank.data.candidates"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
@@ -26,12 +27,19 @@ function M.evaluated(model, data, metrics)
   return evaluate.measure(scores, lists, metrics)
 end
 
+-- What a function returns; NaN that it meets in scores of a part is an error that says when.
+local function explained(o, part, when, f)
+  local ok, found = pcall(f)
+  if not ok then anomaly.of_part(o, part, when, found) end
+  return found
+end
+
 -- Loss and metrics of the part that chooses, in their order.
 local function validated(o, epoch)
   local _ <close> = phase.begin "evaluation"
   local batch = dataset.whole_batch(o.judge)
   local _ <close> = random.scope(o.seed, ("epoch %d validation"):format(epoch))
-  return tensors.no_grad(function()
+  local function numbers_of()
     local scores = o.model(batch)
     local total, counted = epochs.batch_loss(o.loss, scores, batch.lists, o.reduction == "rows" and "rows" or "mean")
     local numbers = { counted > 0 and total:item() or 0 }
@@ -39,7 +47,8 @@ local function validated(o, epoch)
     local mean = (ranked or evaluate.measure(scores, batch.lists, o.measured)).mean
     for i, each in ipairs(o.measured) do numbers[i + 1] = mean[each.name] end
     return numbers
-  end)
+  end
+  return explained(o, o.chosen_on, ("after epoch %d"):format(epoch), function() return tensors.no_grad(numbers_of) end)
 end
 
 ---@class mr.Choice
@@ -115,7 +124,7 @@ end
 local function tested(o)
   local _ <close> = phase.begin "evaluation"
   local _ <close> = random.scope(o.seed, "test")
-  return M.evaluated(o.model, o.test, o.metrics)
+  return explained(o, "test", "after the last epoch", function() return M.evaluated(o.model, o.test, o.metrics) end)
 end
 
 ---Evaluates test, each metric that chose an epoch at its own; the model has the first one's parameters afterwards.

@@ -115,18 +115,9 @@ function History:to_json()
   local parts = {}
   for i, entry in ipairs(self) do
     local values = { epoch = entry.epoch, loss = entry.loss, valid_loss = entry.valid_loss }
-    parts[i] = ('%s,"metrics":%s}'):format(M.json_object(values):sub(1, -2), M.json_object(entry.metrics))
+    parts[i] = ('%s,"metrics":%s}'):format(frame.json_object(values):sub(1, -2), frame.json_object(entry.metrics))
   end
   return "[" .. table.concat(parts, ",\n") .. "]"
-end
-
--- An object of numbers and texts, in which those that JSON lacks are texts.
-function M.json_object(values)
-  local shown = {}
-  for name, value in pairs(values) do
-    shown[name] = type(value) == "number" and value - value ~= 0 and (value ~= value and "nan" or value > 0 and "inf" or "-inf") or value
-  end
-  return frame.to_json(shown)
 end
 
 -- A curve where an epoch has the number.
@@ -222,12 +213,13 @@ function Run:to_json()
   for _, choice in ipairs(self.choices) do chosen[choice.metric.name] = choice.best and choice.best.epoch end
   for _, name in ipairs(self.test and self.test.names or {}) do test[name] = self.test.mean[name] end
   return ('{"name":%s,"chosen_on":%s,"best_epoch":%d,"chosen":%s,"test":%s,"data":%s,"history":%s}'):format(
-    M.json_text(self.name), M.json_text(self.chosen_on), self.best and self.best.epoch or 0, M.json_object(chosen), M.json_object(test),
-    M.json_object(self.data), self.history:to_json())
+    M.json_text(self.name), M.json_text(self.chosen_on), self.best and self.best.epoch or 0,
+    frame.json_object(chosen), frame.json_object(test),
+    frame.json_object(self.data), self.history:to_json())
 end
 
 -- A text as JSON has it.
-function M.json_text(text) return (M.json_object{ x = text }:match '^{"x":(.*)}$') end
+function M.json_text(text) return (frame.json_object{ x = text }:match '^{"x":(.*)}$') end
 
 ---Learning curves, with a line at the epochs that were chosen.
 ---@param options? { title?: string }

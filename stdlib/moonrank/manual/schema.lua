@@ -89,6 +89,20 @@ function M.columns()
   return found
 end
 
+---The tables as lines of text.
+---@return string
+---Example: `require "moonrank.manual.schema".text():match "## [^\n]*"   --> ## Tables of the store`
+function M.text()
+  local columns, lines = M.columns(), { ("## Tables of the store\n\nThe schema, version %d."):format(#store.versions) }
+  for _, each in ipairs(M.tables) do
+    lines[#lines + 1] = ("\n`%s`: %s\n"):format(each.name, each.text)
+    for _, column in ipairs(columns[each.name]) do
+      lines[#lines + 1] = ("- `%s` %s: %s"):format(column.name, column.type, each.columns[column.name])
+    end
+  end
+  return table.concat(lines, "\n")
+end
+
 ---The tables as HTML.
 ---@param links table<string, string>
 ---@return string

@@ -20,6 +20,30 @@ function M.read(name)
   return core.stdlib_text("stdlib/manual/" .. name) or error(("the standard library has no manual/%s"):format(name), 0)
 end
 
+---Names of all pages of prose, as `moonrank doc` takes them.
+---@return string[]
+---Example: `require "moonrank.manual.texts".pages()[1]   --> formats`
+function M.pages()
+  local pages = { "formats" }
+  for _, name in ipairs(M.guide) do pages[#pages + 1] = "guide/" .. name end
+  for _, name in ipairs(M.papers) do pages[#pages + 1] = "papers/" .. name end
+  return pages
+end
+
+---A page by its name, or nil.
+---@param name string
+---@return { name: string, title: string, text: string }?
+---Example: `require "moonrank.manual.texts".page("guide/sweeps").title   --> Sweeps`
+function M.page(name)
+  for _, each in ipairs(M.pages()) do
+    if each == name then
+      local text = M.read(name .. ".md")
+      if name == "formats" then text = ("%s\n%s\n"):format(text, require("moonrank.manual.schema").text()) end
+      return { name = name, title = text:match "^#+ ([^\n]*)" or name, text = text }
+    end
+  end
+end
+
 ---@class mr.manual.Recipe
 ---@field name string
 ---@field title string   the question

@@ -27,19 +27,45 @@ function Recommendations:of(user)
   check.fail("no recommendations for user %s", tostring(user))
 end
 
+-- A row per item of the first so many users.
+local function table_of(self, count)
+  local users, sizes, at, rows = core.integers(self.users), core.integers(self.sizes), 0, {}
+  local shown = 0
+  for i = 1, count do shown = shown + sizes[i] end
+  local items, scores = self.items:narrow(1, 1, shown):totable(), self.scores:narrow(1, 1, shown):totable()
+  for i = 1, count do
+    for rank = 1, sizes[i] do
+      local item = items[at + rank]
+      rows[at + rank] = { users[i], rank, item, scores[at + rank], self.names and tostring(self.names[item]) or nil }
+    end
+    at = at + sizes[i]
+  end
+  local columns = { "user", "rank", "item", "score", self.names and "name" or nil }
+  return tables.new{ columns = columns, formats = { score = "%.4f" }, rows = rows }
+end
+
+---A row per item: user, rank, item, score, and its name where there are names.
+---@return mr.Table
+function Recommendations:table() return table_of(self, self.users:numel()) end
+
+---The table as comma separated values, numbers in full.
+---@return string
+function Recommendations:to_csv() return self:table():to_csv() end
+
+---The table in LaTeX (packages: booktabs).
+---@return string
+function Recommendations:to_latex() return self:table():to_latex() end
+
+---The table as a JSON array with an object per item.
+---@return string
+function Recommendations:to_json() return self:table():to_json() end
+
 local most_shown = 10  -- users
 
 function Recommendations:__tostring()
-  local users, rows = core.integers(self.users), {}
-  for i = 1, math.min(most_shown, #users) do
-    local items, scores = self:of(users[i])
-    for rank, item in ipairs(items) do
-      rows[#rows + 1] = { users[i], rank, item, scores[rank], self.names and tostring(self.names[item]) or nil }
-    end
-  end
-  local columns = { "user", "rank", "item", "score", self.names and "name" or nil }
-  local text = tostring(tables.new{ columns = columns, formats = { score = "%.4f" }, rows = rows })
-  return #users <= most_shown and text or ("%s\n... and %d more users"):format(text, #users - most_shown)
+  local count = self.users:numel()
+  local text = tostring(table_of(self, math.min(most_shown, count)))
+  return count <= most_shown and text or ("%s\n... and %d more users"):format(text, count - most_shown)
 end
 
 -- A number of users or items that the model or the script says.

@@ -88,6 +88,18 @@ function M.to_json(values)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
+---The same of any numbers; what is NaN or infinite is a text, as JSON has no such numbers.
+---@param values table<string, any>
+---@return string
+---Example: `require("moonrank.sweep.frame").json_object{x = 0 / 0}   --> {"x":"nan"}`
+function M.json_object(values)
+  local shown = {}
+  for name, value in pairs(values) do
+    shown[name] = type(value) == "number" and value - value ~= 0 and (value ~= value and "nan" or value > 0 and "inf" or "-inf") or value
+  end
+  return M.to_json(shown)
+end
+
 ---The table of such a text.
 ---@param text string
 ---@return table<string, any>

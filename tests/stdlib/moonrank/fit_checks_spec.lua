@@ -140,6 +140,17 @@ describe("a number that is none", function()
       "of the model's parameters is not finite, which the step before made it")
   end)
 
+  it("is found by validation and by the test, which see the last step first", function()
+    local all = queries(6)
+    local function last_step(parts)
+      parts.batch, parts.epochs, parts.metrics, parts.optimizer = all.count, 1, { "ndcg" }, mr.optim.sgd{ lr = 1e45 }
+      return function() fit(parts) end
+    end
+    raises(last_step{ valid = all }, "mr.fit: there is NaN in the scores of valid after epoch 1: tensor 1 of the model's parameters is")
+    raises(last_step{ valid = all, choose_on = "test", test = all }, "there is NaN in the scores of test after epoch 1: tensor 1")
+    raises(last_step{ test = all }, "there is NaN in the scores of test after the last epoch: tensor 1")
+  end)
+
   it("says which user", function()
     local mf = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 2 }
     local nan = loss_of("spec_user", function(scores, lists) return (lists:sum(scores) * 0 - 1):sqrt() end)

@@ -36,6 +36,13 @@ describe("help", function()
     has(help.of(mr), "gradcheck ")
     test.equal(help.of(mr), help.about "mr")
   end)
+  it("finds and prints the manual's pages, the store's tables with them", function()
+    has(help.about "mr", "guide/first_steps")
+    has(help.about "parquet", 'page "formats"')
+    has(help.about "store schema", 'page "formats"')
+    has(help.about "guide/sweeps", "# Sweeps")
+    has(help.about "formats", "- `wall` REAL: seconds that the last attempt took")
+  end)
   it("describes classes with their fields, and bounds", function()
     local run = help.about "mr.Run"
     for _, field in ipairs{ "best?", "history ", "interrupted " } do has(run, "\n  " .. field) end

@@ -28,6 +28,12 @@ it("writes comma separated values that read back exactly", function()
   equal(t:to_csv(), 'name,x\n"say ""a, b""",0.10000000000000001\n,3\n"two\nlines",-0\n')
 end)
 
+it("writes JSON, an object per row, that other programs read", function()
+  local t = mr.table{ columns = { "name", "x", "ok" }, rows = { { 'say "a"', 0.1, false }, { nil, 3 }, { "b", 0 / 0, true } } }
+  equal(t:to_json(), '[{"name":"say \\"a\\"","ok":false,"x":0.10000000000000001},\n{"x":3},\n{"name":"b","ok":true,"x":"nan"}]')
+  equal(mr.table{ columns = { "a" } }:to_json(), "[]")
+end)
+
 it("is HTML in which no text is taken for a tag, numbers in cells of a class", function()
   local t = mr.table{ columns = { "a<b", "p & q" }, formats = { ["p & q"] = "%.2f" }, rows = { { '"x" > 1', 0.5 }, { nil, 0 / 0 } } }
   equal(t:to_html(), table.concat({ "<table>", '<thead><tr><th>a&lt;b</th><th class="number">p &amp; q</th></tr></thead>', "<tbody>",

@@ -132,3 +132,21 @@ it("what files of the others say is checked", function()
     } do raises(function() mr.models.load(file_of(path, case[1], case[2])) end, case[3]) end
   end)
 end)
+
+it("recommendations go out as a table, users with nothing left without rows", function()
+  local drawn = mr.data.synthetic{ kind = "ratings", users = 12, items = 40, seed = 3 }:binarize(3):folds{ k = 3 }[1]
+  local found = mr.models.popularity{ fold = drawn }:recommend{ k = 3, seen = drawn }
+  local rows, called, expected = found:table().rows, {}, {}
+  for user = 1, 12 do
+    local items, scores = found:of(user)
+    for rank, item in ipairs(items) do expected[#expected + 1] = { user, rank, item, scores[rank] } end
+  end
+  equal(rows, expected)
+  for i = 1, 40 do called[i] = "item " .. i end
+  local one = mr.models.popularity{ fold = drawn }:recommend{ user = 2, k = 1, names = called }
+  equal(one:to_csv(), ("user,rank,item,score,name\n2,1,%d,%d,item %d\n"):format(one:of(2)[1], select(2, one:of(2))[1], one:of(2)[1]))
+  local all = mr.data.dataset{ lists = mr.lists{ { 1, 1 } }, users = mr.tensor({ 1 }, { dtype = "int64" }),
+    items = mr.tensor({ 1, 2 }, { dtype = "int64" }) }
+  local none = mr.models.random{}:recommend{ users = 1, items = 2, user = 1, seen = all }
+  equal({ none:table().rows, none:to_json() }, { {}, "[]" })
+end)
