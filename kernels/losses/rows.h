@@ -12,6 +12,7 @@
 #include "kernels/losses/own_scores.h"
 #include "kernels/losses/pointwise.h"
 #include "kernels/losses/soft_rank.h"
+#include "kernels/losses/top_ranks.h"
 #include "kernels/ranking/rows.h"
 
 namespace mr {
@@ -55,7 +56,9 @@ struct LambdaKernels : LambdaKernelsOf<Real, MetricSwaps> {
   LISTS(climf, ClimfLoss)                               \
   LISTS(tfmap, TfmapLoss)                               \
   LISTS(soft_rank, SoftRankLoss)                        \
-  LISTS(neural_ndcg, NeuralNdcgLoss)
+  LISTS(neural_ndcg, NeuralNdcgLoss)                    \
+  LISTS(top_relu, TopReluLoss)                          \
+  LISTS(top_sigmoid, TopSigmoidLoss)
 
 MR_KERNEL_TABLE(RowLossKernels, MR_ROW_LOSS_ROWS)
 

@@ -46,6 +46,7 @@ namespace mr {
   ROW(pointwise_functions)   \
   ROW(listwise_functions)    \
   ROW(relaxed_functions)     \
+  ROW(top_ranks_functions)   \
   ROW(data_functions)        \
   ROW(positives_getters)     \
   ROW(trec_functions)        \

@@ -86,6 +86,13 @@ function core.begin_capture() end
 ---@return mr.Phase
 function core.begin_phase(name, outermost) end
 
+---Mean over a list's rows of the cross entropy of sigma(score) and relevance.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@return mr.Tensor
+function core.binary_cross_entropy_loss(scores, lists, relevant) end
+
 ---A statistic of the values, of samples with replacement, and without each value.
 ---@param x mr.Tensor
 ---@param statistic string
@@ -162,6 +169,13 @@ function core.check_optimizer(state, names, tensors) end
 ---@param max? number
 ---@return mr.Tensor
 function core.clamp(x, min, max) end
+
+---CLiMF's loss per list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@return mr.Tensor
+function core.climf_loss(scores, lists, relevant) end
 
 ---Scales the gradients of all parameters so that their norm together is at most this; returns what it was.
 ---@param parameters mr.Tensor[]
@@ -622,6 +636,19 @@ function core.list_folder(path) end
 ---@return mr.Tensor
 function core.list_weights(metric, lists, dtype, device) end
 
+---ListMLE's loss per list; p-ListMLE's where the top weighs more.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param top_heavy boolean
+---@return mr.Tensor
+function core.listmle_loss(scores, lists, top_heavy) end
+
+---ListNet's loss per list: the top one form.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@return mr.Tensor
+function core.listnet_loss(scores, lists) end
+
 ---Judged lists from sizes and one relevance per row.
 ---@param sizes integer[]
 ---@param relevance mr.Tensor
@@ -706,6 +733,15 @@ function core.mpi_library() end
 ---@return string?
 function core.nearest_name(name, known) end
 
+---NeuralNDCG's loss per list: negative nDCG of a relaxed ranking.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param tau number
+---@param iterations integer
+---@param tolerance number
+---@return mr.Tensor
+function core.neural_ndcg_loss(scores, lists, tau, iterations, tolerance) end
+
 ---Normal random numbers.
 ---@param shape integer[]
 ---@param mean number
@@ -778,6 +814,13 @@ function core.optimizer_state(parameters) end
 ---@param ranking mr.Ranking
 ---@return mr.Tensor
 function core.order(ranking) end
+
+---Mean over a list's rows of the cross entropies of cumulative logits.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param thresholds mr.Tensor
+---@return mr.Tensor
+function core.ordinal_loss(scores, lists, thresholds) end
 
 ---A uniform number for each pair; float64.
 ---@param users mr.Tensor
@@ -1091,6 +1134,14 @@ function core.simd() end
 ---@return mr.Tensor
 function core.smooth_ap(scores, lists, gain, relevant) end
 
+---Logarithm of smooth RR per list; 0 for lists of relevant rows only, or without.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@param relevant number
+---@return mr.Tensor
+function core.smooth_log_rr(scores, lists, gain, relevant) end
+
 ---Smooth nDCG per list (Eq. 2.10).
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
@@ -1152,6 +1203,20 @@ function core.snapshot(parameter, into) end
 ---@return integer
 function core.sobol_bits(index, dimension) end
 
+---SoftRank's negative nDCG per list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param sd number
+---@param longest integer
+---@return mr.Tensor
+function core.soft_rank_loss(scores, lists, sd, longest) end
+
+---Cross entropy of grades and the softmax of scores, per list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@return mr.Tensor
+function core.softmax_cross_entropy_loss(scores, lists) end
+
 ---Entries in order along a dimension, and their numbers.
 ---@param x mr.Tensor
 ---@param dim? integer
@@ -1166,6 +1231,19 @@ function core.sort(x, dim, descending) end
 ---@return number
 ---@return boolean
 function core.spline_penalty(x, y) end
+
+---Mean over a list's rows of the squared difference of score and grade.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@return mr.Tensor
+function core.squared_error_loss(scores, lists) end
+
+---Mean over a list's rows of the squared hinge loss of relevance.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@return mr.Tensor
+function core.squared_hinge_loss(scores, lists, relevant) end
 
 ---Tensors of one shape along a new dimension.
 ---@param tensors mr.Tensor[]
@@ -1237,10 +1315,25 @@ function core.tensor(values, dtype, device) end
 ---@return integer
 function core.terminal_width() end
 
+---TFMAP's loss per list.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@return mr.Tensor
+function core.tfmap_loss(scores, lists, relevant) end
+
 ---Sets, if given, and returns the number of threads.
 ---@param n? integer
 ---@return integer
 function core.threads(n) end
+
+---Top-N-Rank's loss per list: negative DCG of the rows that are the first n now.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param n integer
+---@param relu boolean
+---@return mr.Tensor
+function core.top_n_rank_loss(scores, lists, n, relu) end
 
 ---Rows and scores of the first k of every list; of tied rows the lower first.
 ---@param scores mr.Tensor
