@@ -7,10 +7,13 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// `n` of them at `from`, the rest of 64 bytes 0.
+/// `n` of them at `from`, then `after` up to 64 bytes.
 struct Rest {
-  double values[Lanes<double>::width] = {};
-  Rest(const double* from, int64_t n) { std::memcpy(values, from, static_cast<size_t>(n) * sizeof(double)); }
+  double values[Lanes<double>::width];
+  Rest(const double* from, int64_t n, double after) {
+    fill(values, Lanes<double>::width, after);
+    std::memcpy(values, from, static_cast<size_t>(n) * sizeof(double));
+  }
 };
 
 template <int count>
@@ -32,11 +35,11 @@ void add_up(const double* x, double a, const double* b, double c, const double* 
   for (int64_t i = 0; i < whole; i += L::width) add(x + i, b + i, [&](int w) { return weights[w] + i; });
   if (whole < n) {
     const int64_t left = n - whole;
-    const Rest x_rest(x + whole, left), b_rest(b + whole, left);
+    // past the end an entry is e^0, and weighs nothing
+    const Rest x_rest(x + whole, left, 0), b_rest(b + whole, left, -c);
     double rest[count][L::width] = {};
     for (int w = 0; w < count; ++w)
       std::memcpy(rest[w], weights[w] + whole, static_cast<size_t>(left) * sizeof(double));
-    // past the end nothing weighs anything, whatever the entry
     add(x_rest.values, b_rest.values, [&](int w) { return rest[w]; });
   }
   for (int w = 0; w < count; ++w) out[w] = sum_of(total[w]);

@@ -15,6 +15,7 @@
 #include "kernels/losses/sampled.h"
 #include "kernels/losses/slope.h"
 #include "kernels/losses/soft_rank.h"
+#include "kernels/losses/top_ranks.h"
 #include "kernels/ranking/rows.h"
 
 namespace mr {
@@ -69,6 +70,8 @@ struct LambdaKernels : LambdaKernelsOf<Real, MetricSwaps> {
   LISTS(tfmap, TfmapLoss)                               \
   LISTS(soft_rank, SoftRankLoss)                        \
   LISTS(neural_ndcg, NeuralNdcgLoss)                    \
+  LISTS(top_relu, TopReluLoss)                          \
+  LISTS(top_sigmoid, TopSigmoidLoss)                    \
   LISTS(bpr, BprLoss)                                   \
   LISTS(lambdafm, LambdaFmLoss)                         \
   LISTS(warp, WarpLoss)                                 \

@@ -1,8 +1,9 @@
-// The CPU's pointwise and listwise losses: the plain forms; those that are more than linear in a list's rows answer
-// Ctrl-C inside a list.
+// The CPU's pointwise and listwise losses: exponentials by vectors, else the plain forms; those that are more than
+// linear in a list's rows answer Ctrl-C inside a list.
 #include "kernels/core/launch_cpu.h"
 #include "kernels/losses/neural_sums.h"
 #include "kernels/losses/rows.h"
+#include "kernels/losses/vector_losses.h"
 
 namespace mr {
 namespace cpu {
@@ -38,8 +39,18 @@ void interruptible(int64_t count, const Work& work) {
   parallel_each(count, 1, [&](int64_t list) { work(InterruptibleGroup{}, list); });
 }
 
+/// `Form` is derived from the plain form, and holds no more.
+template <class Form, class Plain>
+void by_vectors(int64_t count, const Plain& work) {
+  Backend::lists(count, Form{work});
+}
+
 template <class Real>
-void with_interrupts(RowLossKernels<Real>& table) {
+void with_fast_forms(RowLossKernels<Real>& table) {
+  table.listnet = &by_vectors<VectorCrossEntropy<Real, SoftmaxOfGrades>>;
+  table.softmax_cross_entropy = &by_vectors<VectorCrossEntropy<Real, Grades>>;
+  table.binary_cross_entropy = &by_vectors<VectorBinaryCrossEntropy<Real>>;
+  table.ordinal = &by_vectors<VectorOrdinal<Real>>;
   table.soft_rank = &interruptible<SoftRankLoss<Real>>;
   table.neural_ndcg = &neural_ndcg<Real>;
 }
@@ -47,7 +58,7 @@ void with_interrupts(RowLossKernels<Real>& table) {
 }  // namespace
 }  // namespace cpu
 
-MR_CPU_TABLE(RowLossKernels, float, cpu::with_interrupts)
-MR_CPU_TABLE(RowLossKernels, double, cpu::with_interrupts)
+MR_CPU_TABLE(RowLossKernels, float, cpu::with_fast_forms)
+MR_CPU_TABLE(RowLossKernels, double, cpu::with_fast_forms)
 
 }  // namespace mr

@@ -1,5 +1,5 @@
-// The loops of pairwise losses over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by pairs_loops.h
-// only.
+// The loops of pairwise losses over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by pairs_loops.h and
+// ../losses/row_sums_loops.h only.
 #include "kernels/core/exponential_lanes.h"
 #include "kernels/core/lane_sums.h"
 

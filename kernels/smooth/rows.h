@@ -4,6 +4,7 @@
 #include "kernels/core/table.h"
 #include "kernels/smooth/smooth_metrics.h"
 #include "kernels/smooth/smooth_rank.h"
+#include "kernels/smooth/smooth_rr.h"
 
 namespace mr {
 
@@ -16,6 +17,7 @@ namespace mr {
   LISTS(smooth_nrbp_loss, SmoothNrbpLoss)         \
   LISTS(smooth_rr_terms, SmoothRrTerms)           \
   LISTS(smooth_rr, SmoothRr)                      \
+  LISTS(smooth_log_rr, SmoothLogRr)               \
   LISTS(smooth_rr_product_vjp, SmoothRrProductVjp)
 // clang-format on
 

@@ -1,7 +1,6 @@
-// Smooth nDCG, AP, RR and nRBP loss from smooth ranks R and ranks among the relevant A (Westerborg 2022, Eqs. 2.10
-// to 2.12; Li et al. 2021, Eq. 16), and their derivatives by them: g_i = dM/dR_i, h_i = dM/dA_i, times the derivative
-// by the list's value. Targets are the relevant rows (for nDCG the rows with gain). A list without targets has value 0
-// and derivative 0.
+// Smooth nDCG, AP and nRBP loss from smooth ranks R and ranks among the relevant A (Westerborg 2022, Eqs. 2.10 to
+// 2.12), and their derivatives by them: g_i = dM/dR_i, h_i = dM/dA_i, times the derivative by the list's value. Targets
+// are the relevant rows (for nDCG the rows with gain). A list without targets has value 0 and derivative 0.
 #pragma once
 
 #include <cmath>
@@ -88,76 +87,6 @@ struct SmoothNrbpLoss {
       return;
     }
     group.each(p, [&](int64_t i) { v.g[at + i] = v.upstream[list]; });
-  }
-};
-
-/// T_i = 1/R_i prod over relevant j != i of (1 - sigma(a (s_j - s_i))), each factor computed as sigma(a (s_i - s_j)),
-/// which is accurate where it is small. Below the least double a product is 0.
-template <class Real>
-struct SmoothRrTerms {
-  Span<const Real> scores;
-  Ragged lists;
-  Chosen targets;
-  Real gain;
-  Span<const Real> rank;
-  Span<Real> terms;
-  template <class Group>
-  MR_HD void operator()(const Group& group, int64_t list) const {
-    const int64_t at = targets.begin(list), p = targets.size(list);
-    const Real* const s = scores.data + lists.begin(list);
-    group.each(p, [&](int64_t i) {
-      double term = 1 / static_cast<double>(rank[at + i]);
-      for (int64_t j = 0; j < p; ++j) {
-        if (j != i) {
-          term *= sigmoid(static_cast<double>(score_difference(s[targets(list, i)], s[targets(list, j)], gain)));
-        }
-      }
-      terms[at + i] = static_cast<Real>(term);
-    });
-  }
-};
-
-/// sum_i T_i, with g_i = -T_i / R_i.
-template <class Real>
-struct SmoothRr {
-  SmoothMetricViews<Real> v;
-  Span<const Real> terms;
-  template <class Group>
-  MR_HD void operator()(const Group& group, int64_t list) const {
-    const int64_t at = v.targets.begin(list), p = v.targets.size(list);
-    if (v.upstream.data == nullptr) {
-      const double total = group.sum(p, [&](int64_t i) { return terms[at + i]; });
-      group.each(1, [&](int64_t) { v.value[list] = static_cast<Real>(total); });
-      return;
-    }
-    group.each(p, [&](int64_t i) { v.g[at + i] = -v.upstream[list] * terms[at + i] / v.rank[at + i]; });
-  }
-};
-
-/// What the products of RR add to the derivative: a [ T_k sum_j sigma(s_j - s_k) - sum_i T_i sigma(s_k - s_i) ] over
-/// relevant j, i != k.
-template <class Real>
-struct SmoothRrProductVjp {
-  Span<const Real> scores;
-  Ragged lists;
-  Chosen targets;
-  Real gain;
-  Span<const Real> terms, upstream;
-  Span<Real> out;
-  template <class Group>
-  MR_HD void operator()(const Group& group, int64_t list) const {
-    const int64_t at = targets.begin(list), p = targets.size(list), row = lists.begin(list);
-    const Real* const s = scores.data + row;
-    group.each(p, [&](int64_t k) {
-      double total = 0;
-      for (int64_t j = 0; j < p; ++j) {
-        if (j == k) continue;
-        const double sigma =
-            sigmoid(static_cast<double>(score_difference(s[targets(list, j)], s[targets(list, k)], gain)));
-        total += terms[at + k] * sigma - terms[at + j] * (1 - sigma);
-      }
-      out[row + targets(list, k)] += static_cast<Real>(upstream[list] * gain * total);
-    });
   }
 };
 

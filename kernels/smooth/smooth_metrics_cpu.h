@@ -1,7 +1,9 @@
-// Faster forms of the kernels of smooth_metrics.h on the CPU: logarithms by vectors, products without exponentials.
+// Faster forms of kernels of smooth_metrics.h and smooth_rr.h on the CPU: logarithms by vectors, products without
+// exponentials.
 #pragma once
 
 #include "kernels/smooth/smooth_metrics.h"
+#include "kernels/smooth/smooth_rr.h"
 
 namespace mr::cpu {
 

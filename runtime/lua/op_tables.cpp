@@ -50,6 +50,7 @@ namespace mr {
   ROW(list_loss_functions)   \
   ROW(listwise_functions)    \
   ROW(relaxed_functions)     \
+  ROW(top_ranks_functions)   \
   ROW(data_functions)        \
   ROW(positives_getters)     \
   ROW(trec_functions)        \

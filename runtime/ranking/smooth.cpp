@@ -148,21 +148,15 @@ Tensor smooth_nrbp_loss(const Tensor& scores, const Lists& lists, double gain, d
   return smooth_metric("smooth_nrbp_loss", scores, p, p.ranks(), Tensor(), metric, nothing_more);
 }
 
-Tensor smooth_rr(const Tensor& scores, const Lists& lists, double gain, double relevant) {
-  check_scores("smooth_rr", scores, lists, gain);
-  const Problem p(scores, lists, checked_threshold(relevant), gain);
-  const Tensor rank = p.ranks();
-  const Tensor terms = Tensor::empty(rank.shape(), rank.dtype(), rank.device());
-  with_real(rank.dtype(), [&]<class Real>() {
-    kernels<SmoothKernels<Real>>(rank.device())
-        .smooth_rr_terms(lists.count(), {.scores = p.scores.span<const Real>(),
-                                         .lists = p.ragged(),
-                                         .targets = p.targets->view(),
-                                         .gain = static_cast<Real>(gain),
-                                         .rank = rank.span<const Real>(),
-                                         .terms = terms.span<Real>()});
-  });
-  const auto metric = [p, terms]<class Real>(const SmoothMetricViews<Real>& v) {
+namespace {
+
+/// RR or its logarithm. `values` is the kernel pass that fills the terms, or for the logarithm their shares, and makes
+/// the value; both have the same derivative by them.
+template <class Values>
+Tensor of_rr_terms(const char* name, const Tensor& scores, const Problem& p, const Tensor& rank, const Tensor& terms,
+                   Values values) {
+  const auto metric = [p, terms, values]<class Real>(const SmoothMetricViews<Real>& v) {
+    if (v.upstream.data == nullptr) return values(v);
     kernels<SmoothKernels<Real>>(terms.device()).smooth_rr(p.lists.count(), {v, terms.span<const Real>()});
   };
   const auto products = [p, terms](auto real, const Tensor& upstream, const Tensor& out) {
@@ -176,10 +170,50 @@ Tensor smooth_rr(const Tensor& scores, const Lists& lists, double gain, double r
                                                  .upstream = upstream.span<const Real>(),
                                                  .out = out.span<Real>()});
   };
-  return smooth_metric("smooth_rr", scores, p, rank, Tensor(), metric, products);
+  return smooth_metric(name, scores, p, rank, Tensor(), metric, products);
+}
+
+}  // namespace
+
+Tensor smooth_rr(const Tensor& scores, const Lists& lists, double gain, double relevant) {
+  check_scores("smooth_rr", scores, lists, gain);
+  const Problem p(scores, lists, checked_threshold(relevant), gain);
+  const Tensor rank = p.ranks();
+  const Tensor terms = Tensor::empty(rank.shape(), rank.dtype(), rank.device());
+  return of_rr_terms("smooth_rr", scores, p, rank, terms,
+                     [p, rank, terms]<class Real>(const SmoothMetricViews<Real>& v) {
+                       const auto& table = kernels<SmoothKernels<Real>>(rank.device());
+                       table.smooth_rr_terms(p.lists.count(), {.scores = p.scores.span<const Real>(),
+                                                               .lists = p.ragged(),
+                                                               .targets = p.targets->view(),
+                                                               .gain = static_cast<Real>(p.gain),
+                                                               .rank = rank.span<const Real>(),
+                                                               .terms = terms.span<Real>()});
+                       table.smooth_rr(p.lists.count(), {v, terms.span<const Real>()});
+                     });
 }
 
 namespace {
+
+Tensor smooth_log_rr(const Tensor& scores, const Lists& lists, double gain, double relevant) {
+  check_scores("smooth_log_rr", scores, lists, gain);
+  const Problem p(scores, lists, checked_threshold(relevant), gain);
+  const Tensor rank = p.ranks();
+  const Tensor terms = Tensor::empty(rank.shape(), rank.dtype(), rank.device());
+  const auto values = [p, rank, terms]<class Real>(const SmoothMetricViews<Real>& v) {
+    const Tensor logs = Tensor::empty(rank.shape(), Dtype::float64, rank.device());
+    kernels<SmoothKernels<Real>>(rank.device())
+        .smooth_log_rr(p.lists.count(), {.scores = p.scores.span<const Real>(),
+                                         .lists = p.ragged(),
+                                         .targets = p.targets->view(),
+                                         .gain = static_cast<Real>(p.gain),
+                                         .rank = rank.span<const Real>(),
+                                         .logs = logs.span<double>(),
+                                         .terms = terms.span<Real>(),
+                                         .value = v.value});
+  };
+  return of_rr_terms("smooth_log_rr", scores, p, rank, terms, values);
+}
 
 Tensor smooth_rank(const Tensor& scores, const Lists& lists, double gain) {
   check_scores("smooth_rank", scores, lists, gain);
@@ -222,6 +256,8 @@ extern const lua::OpTable smooth_functions{
         op<&smooth_ndcg>("smooth_ndcg", "scores, lists, gain", "Smooth nDCG per list (Eq. 2.10)."),
         op<&smooth_ap>("smooth_ap", "scores, lists, gain, relevant", "Smooth AP per list (Eq. 2.11)."),
         op<&smooth_rr>("smooth_rr", "scores, lists, gain, relevant", "Smooth RR per list (Li et al. 2021, Eq. 16)."),
+        op<&smooth_log_rr>("smooth_log_rr", "scores, lists, gain, relevant",
+                           "Logarithm of smooth RR per list; 0 for lists of relevant rows only, or without."),
         op<&smooth_nrbp_loss>("smooth_nrbp_loss", "scores, lists, gain, relevant",
                               "Smooth nRBP loss per list (Eq. 2.12)."),
     }};

@@ -10,7 +10,7 @@ local metrics = require "moonrank.metrics.registry"
 local M = {}
 local own = {}  -- names that scripts gave, which they may define anew
 
-for _, part in ipairs{ "pairwise", "pointwise", "listwise", "relaxed", "sampled" } do
+for _, part in ipairs{ "pairwise", "pointwise", "listwise", "relaxed", "sampled", "top" } do
   for name, make in pairs(require("moonrank.losses." .. part)) do M[name] = make end
 end
 
@@ -81,6 +81,42 @@ function M.define(name, definition)
   M[name], own[name] = defined.constructor(name, definition), true
   definitions.note("loss", name, definition)
   return M[name]
+end
+
+local no_losses = { define = true, names = true, bounds = true }  -- functions of this table that make none
+
+---Names of all losses, those of scripts among them, sorted.
+---@return string[]
+---Example: `mr.losses.names()[1]   --> ap`
+function M.names()
+  local names = {}
+  for _, name in ipairs(check.names(M)) do
+    if not no_losses[name] then names[#names + 1] = name end
+  end
+  return names
+end
+
+---Names of the bounds that a loss takes, sorted, and for each of the others why not.
+---@param name string   of a loss
+---@param options? table  its other options
+---@return string[]
+---@return table<string, string>  why, by the name of the bound
+---Example: `#mr.losses.bounds "ranknet" > #mr.losses.bounds "mse"   --> true`
+function M.bounds(name, options)
+  if no_losses[name] or rawget(M, name) == nil then check.unknown("loss", name, M.names()) end
+  M[name](options)  -- what is wrong with other options is no matter of bounds
+  local taken, why = {}, {}
+  for _, bound in ipairs(require("moonrank.bounds").names()) do
+    local given = { bound = bound }
+    for key, value in pairs(options or {}) do given[key] = given[key] or value end
+    local ok, message = pcall(M[name], given)
+    if ok then
+      taken[#taken + 1] = bound
+    else
+      why[bound] = tostring(message):gsub("^[^:]*:%d+: ", "")
+    end
+  end
+  return taken, why
 end
 
 return M

@@ -62,6 +62,19 @@ function M.rr(scores, lists, options)
   return core.smooth_rr(scores, lists, o.gain, o.relevant)
 end
 
+---The logarithm of smooth reciprocal rank, log of the sum over relevant i of 1/R_i times the product over other relevant j of 1 - sigma(s_j -
+---s_i), found from the logarithms of its terms: with many relevant rows smooth RR and its gradient vanish, this does not. To be maximised; 0 for a
+---list of relevant rows only, or without any.
+---@param scores mr.Tensor  [rows]
+---@param lists mr.Lists
+---@param options? mr.smooth.Options
+---@return mr.Tensor        [lists], differentiable in scores
+---Example: `mr.smooth.log_rr(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(2 / 3)   --> 1.0`
+function M.log_rr(scores, lists, options)
+  local o = check.options("mr.smooth.log_rr", options, { gain = 1, relevant = 1 })
+  return core.smooth_log_rr(scores, lists, o.gain, o.relevant)
+end
+
 ---Smooth nRBP loss (Westerborg 2022, Eq. 2.12): the sum of sigma(s_j - s_i) over relevant i and other j. To be minimised; 0 for a list
 ---without relevant rows. Not the metric nRBP(p).
 ---@param scores mr.Tensor  [rows]

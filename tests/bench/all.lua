@@ -19,6 +19,7 @@ local args = mr.args{
 local parts = {
   { "kernels", "--most 2048",
     "--rows 32,512,8192,222472 --shapes normal,spread --forms padded,approxndcg --most 512 --repeats 3", 600, 40 },
+  { "losses", "", "--losses ranknet,listnet,bce,top_n_rank --total 4096 --threads 1 --forms plain --repeats 3", 1500, 40 },
   { "epochs", "--nsr 1 --losses ap --peer_epochs 1 --warm 1",
     "--sets movielens,mq2008 --nsr 1 --losses ap --epochs 5 --forms relevant --peer_epochs 1 --warm 1", 900, 45 },
   { "catalogue", "", "--items 5000,50000 --epochs 3", 60, 10 },
@@ -28,7 +29,7 @@ local parts = {
   { "letor", "", "--megabytes 20 --repeats 2 --peer_repeats 1", 60, 15 },
   { "distributions", "", "--repeats 1 --numpy_samples 3000", 120, 15 },
   { "sweeps", "", "--trials 500 --real 8 --large 5000", 90, 15 },
-  { "scale", "", "--times 0.05 --epochs 1", 240, 15 },
+  { "scale", "", "--times 0.05 --epochs 1", 600, 30 },
   { "start", "", "--repeats 10", 30, 10 },
 }
 

@@ -23,7 +23,8 @@ describe("benchmarks", function()
     test.check(ratios:find "^Measured: %d+%-%d+%-%d+, ", ratios)
   end)
   it("say what is wrong with an option before they measure", function()
-    for _, command in ipairs{ "catalogue.lua --optimizers nope", "kernels.lua --shapes nope", "epochs.lua --losses nope",
+    for _, command in ipairs{ "catalogue.lua --optimizers nope", "kernels.lua --shapes nope", "losses.lua --losses nope",
+      "losses.lua --forms nope", "epochs.lua --losses nope",
       "epochs.lua --sets nope", "scale.lua --parts nope", "instructions.lua --program /nonexistent" } do
       local well, text = program.run(("'%s' '%s%s"):format(program.moonrank, here, (command:gsub(" ", "' ", 1))))
       test.check(not well and (text:find "nope" or text:find "/nonexistent"), command .. ": " .. text)

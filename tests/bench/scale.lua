@@ -1,16 +1,18 @@
 -- How long large data take, and their memory: made-up ratings of the size of MovieLens 32M (200,948 users, 87,585 items, 32 million ratings) are
 -- drawn, split and trained on for an epoch (smooth AP, a negative per relevant row, 32 factors, batches of 256 users); made-up queries of the size of
--- MSLR-WEB30K (31,531 queries of 120 documents and 136 features) likewise, by a network. Each in a process of its own, for its peak of memory; on
+-- MSLR-WEB30K (31,531 queries of 120 documents and 136 features) likewise, by a network; of the size of MSLR-WEB10K (10,000 queries) by a network and
+-- RankNet, and NeuralNDCG, whose epoch should take less than 4 GB. Each in a process of its own, for its peak of memory; on
 -- standard error is how much there is, the memory and time that it is expected to take, and a line every few seconds that says what it does, for how
 -- long, and with how much memory. What is expected to take more memory than is free is left out, and its row says so, but for --over: on most systems a
 -- process that takes what there is not is killed, and others with it.
--- Usage: moonrank tests/bench/scale.lua [--times 10] [--parts ratings,queries] [--csv FILE]; `--times 0.1` is a tenth of the users and queries.
+-- Usage: moonrank tests/bench/scale.lua [--times 10] [--parts ratings,queries,ranknet] [--csv FILE]; `--times 0.1` is a tenth of the users and queries.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
 local args = bench.args{
-  parts = { default = { "ratings", "queries" }, choices = { "ratings", "queries" }, help = "which data" },
+  parts = { default = { "ratings", "queries", "ranknet", "neural_ndcg" }, choices = { "ratings", "queries", "ranknet", "neural_ndcg" },
+    help = "which data" },
   times = { default = 1.0, help = "times as many users and queries" },
   threads = { default = { 1, 2 }, help = "numbers of threads of the epochs" },
   epochs = { default = 2, help = "measured with each number of threads; the median counts" },
@@ -21,13 +23,18 @@ local args = bench.args{
 -- How much there is, in words, and what it takes: bytes, bytes and seconds for each rating or document, and seconds of an epoch for each, as measured on
 -- two cores of an AMD EPYC (Zen 5), from a twentieth of the size to twice. Memory: of ratings that of splitting them, of queries that of drawing them.
 local users, items, activity = math.ceil(200948 * args.times), 87585, 159
-local queries, documents, features = math.ceil(31531 * args.times), 120, 136
+local queries, fewer_queries, documents, features = math.ceil(31531 * args.times), math.ceil(10000 * args.times), 120, 136
 local sizes = {
   ratings = { count = users * activity, base = 1e8, bytes = 60, seconds = 6.4e-7, epoch = 1.2e-7,
     text = ("%d users, %d items, about %.4g million ratings"):format(users, items, users * activity / 1e6) },
   queries = { count = queries * documents, base = 0, bytes = 1140, seconds = 4e-6, epoch = 4.5e-7,
     text = ("%d queries, about %.4g million documents of %d features"):format(queries, queries * documents / 1e6, features) },
 }
+for loss, epoch in pairs{ ranknet = 1e-6, neural_ndcg = 3e-5 } do
+  sizes[loss] = { count = fewer_queries * documents, base = 0, bytes = 1140, seconds = 4e-6, epoch = epoch,
+    text = ("%d queries, about %.4g million documents of %d features, %s"):format(fewer_queries, fewer_queries * documents / 1e6, features,
+      loss) }
+end
 
 -- A line for the parent: what, threads, seconds, most bytes since the last line.
 local function report(what, threads, seconds)
@@ -81,15 +88,19 @@ function data.ratings()
     mr.models.mf{ users = ratings.users, items = ratings.items, factors = 32, seed = 1 }, mr.losses.ap(), 256)
 end
 
-function data.queries()
+local function by_network(count, loss)
   core.threads(1)
   local train = timed("queries are drawn", function()
-    return mr.data.synthetic{ kind = "queries", queries = queries, features = features, mean_size = documents, seed = 1 }
+    return mr.data.synthetic{ kind = "queries", queries = count, features = features, mean_size = documents, seed = 1 }
   end)
   report("features alone: " .. train.features:numel() * 4, 1, 0)
-  epochs(("epoch of %d rows in %d lists"):format(train.lists.rows, train.count), train,
-    mr.models.mlp{ inputs = features, hidden = { 64 }, seed = 1 }, mr.losses.ndcg(), 64)
+  epochs(("epoch of %d rows in %d lists, %s"):format(train.lists.rows, train.count, loss), train,
+    mr.models.mlp{ inputs = features, hidden = { 64 }, seed = 1 }, mr.losses[loss](), 64)
 end
+
+function data.queries() by_network(queries, "ndcg") end
+function data.ranknet() by_network(fewer_queries, "ranknet") end
+function data.neural_ndcg() by_network(fewer_queries, "neural_ndcg") end
 
 if args.part ~= "" then
   data[args.part]()

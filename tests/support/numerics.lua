@@ -282,9 +282,23 @@ local function evaluate_catalogue()
   of("bounded", mr.evaluate(mr.normal({ lists.rows }, { seed = 9 }), lists, names))
 end
 
+-- Every loss that the library names, without a bound and with min-max, and a step of a list of it.
+local function train_every_loss()
+  for _, name in ipairs(mr.losses.names()) do
+    for _, bound in ipairs{ "none", "minmax" } do
+      trained(("every mf %s %s"):format(name, bound), models.mf(), mr.losses[name]{ bound = bound })
+    end
+    for _, n in ipairs{ 5, 33, 100 } do
+      for _, shape in ipairs{ "plain", "tied" } do
+        for _, dtype in ipairs{ "float32", "float64" } do step_of_loss("every " .. name, mr.losses[name](), n, shape, dtype) end
+      end
+    end
+  end
+end
+
 print("# numerics " .. core.numerics())
 for _, run in ipairs{ function_all, evaluate_all, bound_all, step_of_one_list, train_by_optimizer, train_all, lambda_all, train_by_rates,
-  train_other_models, train_on_changed_features, evaluate_catalogue } do
+  train_other_models, train_on_changed_features, evaluate_catalogue, train_every_loss } do
   local began = core.clock()
   run()
   if os.getenv "NUMERICS_TIMES" then io.stderr:write(("%.2f s\n"):format(core.clock() - began)) end

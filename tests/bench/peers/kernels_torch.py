@@ -1,11 +1,9 @@
 # One step (value and derivative by the scores) of smooth AP of lists of N rows, every second relevant, as PyTorch users write it: "padded", an N x N
-# sigmoid for all lists at once; "lists", one list after the other; or of allRank's losses: "approxndcg", "neuralndcg" (of which only the loss functions
-# are used: what the package imports around them is not needed); each also with " compiled": through torch.compile. Prints N and the seconds per list of
-# every run. Usage: kernels_torch.py FORM THREADS REPEATS N,N,...
+# sigmoid for all lists at once; "lists", one list after the other; or of allRank's losses: "approxndcg", "neuralndcg"; each also with
+# " compiled": through torch.compile. Prints N and the seconds per list of every run. Usage: kernels_torch.py FORM THREADS REPEATS N,N,...
 import os
 import sys
 import time
-import types
 
 import torch
 
@@ -19,11 +17,7 @@ torch.manual_seed(1)
 longest = 20.0  # seconds after which no further run is begun
 
 if form in ("approxndcg", "neuralndcg"):
-    for name, parts in (("data.dataset_loading", {"PADDED_Y_VALUE": -1}), ("utils.file_utils", {"is_gs_path": None, "copy_file_to_local": None})):
-        module = types.ModuleType("allrank." + name)
-        module.__dict__.update(parts)
-        sys.modules["allrank." + name] = module
-    from allrank.models import losses
+    from allrank_losses import losses
 
     loss = losses.approxNDCGLoss if form == "approxndcg" else losses.neuralNDCG
     if compiled:

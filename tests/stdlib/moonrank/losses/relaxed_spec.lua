@@ -79,12 +79,28 @@ end
 describe("relaxed losses", function()
   it("NeuralNDCG is the nDCG of the scaled matrix at every size", function()
     for _, n in ipairs{ 2, 31, 32, 33, 127, 128, 129 } do
-      local x, y = mr.normal({ n }, { seed = n, dtype = "float64" }), grades(n, n)
-      for _, iterations in ipairs{ 0, 4 } do
-        local loss = mr.losses.neural_ndcg{ tau = 0.7, iterations = iterations, tolerance = 0 }
-        near(loss(x, mr.lists{ y }):item(), -ndcg_of(relaxed(x:totable(), 0.7, iterations), y), 1e-11, n .. " rows")
+      local y = grades(n, n)
+      for _, spread in ipairs{ 1, 30 } do
+        local x = mr.normal({ n }, { seed = n, dtype = "float64" }) * spread
+        for _, iterations in ipairs{ 0, 4 } do
+          local loss = mr.losses.neural_ndcg{ tau = 0.7, iterations = iterations, tolerance = 0 }
+          local where = ("%d rows, spread %d"):format(n, spread)
+          near(loss(x, mr.lists{ y }):item(), -ndcg_of(relaxed(x:totable(), 0.7, iterations), y), 1e-11, where)
+          local _, gradient = value_and_gradient(loss, x, mr.lists{ y })
+          check(gradient:isnan():sum():item() == 0, where)
+        end
       end
     end
+  end)
+
+  it("NeuralNDCG of spread scores is finite whatever the largest logit of a rank", function()
+    local scores, y = {}, {}
+    for l = 1, 3000 do
+      for i, x in ipairs{ -1, -0.7, -0.4, -0.1, 0.1, 0.3, 0.6, 0.8, 1 } do scores[9 * (l - 1) + i] = x * l / 10 end
+      y[l] = { 0, 1, 0, 0, 2, 0, 0, 1, 0 }
+    end
+    local value, gradient = value_and_gradient(mr.losses.neural_ndcg(), mr.tensor(scores, f64), mr.lists(y))
+    equal({ value:isnan():sum():item(), gradient:isnan():sum():item() }, { 0, 0 })
   end)
 
   it("SoftRank without noise is nDCG, and all scores equal give every rank alike", function()

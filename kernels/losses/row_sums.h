@@ -1,0 +1,22 @@
+// The CPU's inner loops of losses over rows, compiled once per instruction set. Arrays are filled up to a multiple of
+// `row_padding` with - infinity, which adds nothing.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/simd.h"
+
+namespace mr::cpu {
+
+constexpr int64_t row_padding = 8;
+
+struct RowLoops {
+  /// powers[i] = e^(x_i - top), which add up to the result; `top` is the largest of x.
+  double (*exponentials)(const double* x, double top, int64_t n, double* powers);
+  /// slopes[i] = sigma(t_i); the result is the sum of log(1 + e^t_i). Any t but NaN.
+  double (*logistic)(const double* t, int64_t n, double* slopes);
+};
+
+inline const RowLoops& row_loops() { return chosen_loops<RowLoops>(); }
+
+}  // namespace mr::cpu

@@ -1,0 +1,42 @@
+// The loops of row_sums.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by row_sums_*.cpp only.
+#include "kernels/losses/row_sums.h"
+#include "kernels/smooth/logistic_loops.h"
+
+namespace mr::cpu::MR_SIMD {
+namespace {
+
+inline double row_exponentials(const double* x, double top, int64_t n, double* powers) {
+  using L = Lanes<double>;
+  constexpr double beyond = -350;  // the end of `exponential`'s range; what is e to this adds nothing
+  Parts<double> total = {};
+  for (int64_t i = 0; i < n; i += L::count) {
+    const L::Vector at = L::load(x + i), t = at == top ? L::Vector{} : at - top;  // infinities may be equal
+    const L::Vector power = t < beyond ? L::Vector{} : exponential(t < beyond ? L::Vector{} : t);
+    total[i / L::count % L::parts] += power;
+    L::store(powers + i, power);
+  }
+  return sum_of(total);
+}
+
+inline double row_logistic(const double* t, int64_t n, double* slopes) {
+  using L = Lanes<double>;
+  Parts<double> total = {};
+  for (int64_t i = 0; i < n; i += L::count) {
+    const Logistic of(L::load(t + i), L::all(1));
+    total[i / L::count % L::parts] += of.value;
+    L::store(slopes + i, of.slope);
+  }
+  return sum_of(total);
+}
+
+}  // namespace
+}  // namespace mr::cpu::MR_SIMD
+
+namespace mr::cpu {
+
+template <>
+RowLoops loops_of<RowLoops, Simd::MR_SIMD>() {
+  return {.exponentials = &MR_SIMD::row_exponentials, .logistic = &MR_SIMD::row_logistic};
+}
+
+}  // namespace mr::cpu

@@ -1,0 +1,90 @@
+-- One step (value, derivative) of every loss that mr.losses.names() knows, of lists of one length, scores normal, grades as often as in a public
+-- collection of graded documents; and the same lists in the forms of tests/bench/peers/losses_torch.py in the same run: PyTorch's and allRank's. A peer
+-- whose value or derivative is another one has no time: its row says by how much. SoftRank, cubic in a list's rows, has fewer lists.
+-- Usage: moonrank tests/bench/losses.lua [--losses ranknet,listnet] [--rows 128] [--forms plain,compiled] [--csv FILE]
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
+
+local names = mr.losses.names()
+local args = bench.args{
+  losses = { default = names, choices = names, help = "which losses" },
+  rows = { default = { 128 }, help = "rows of a list" },
+  total = { default = 16384, help = "rows of all lists together, at least one list" },
+  threads = { default = { 1, 2 }, help = "numbers of threads" },
+  forms = { default = { "plain", "compiled" }, choices = { "plain", "compiled", "none" }, help = "of the peers, or none" },
+  repeats = { default = 9, help = "each is measured so often; the median counts" },
+}
+
+local shares = { 0.52, 0.84, 0.97, 0.99 }  -- rows of grade 0, of 0 or 1, ...
+
+local function lists_of(n, count)
+  local relevance, sizes = mr.uniform({ n * count }, { seed = 2 }):totable(), {}
+  for i, u in ipairs(relevance) do
+    local grade = 0
+    while shares[grade + 1] and u > shares[grade + 1] do grade = grade + 1 end
+    relevance[i] = grade
+  end
+  for l = 1, count do
+    sizes[l] = n
+    relevance[n * (l - 1) + 1] = 1  -- a relevant row at least
+  end
+  return mr.lists{ relevance = mr.tensor(relevance), sizes = sizes }
+end
+
+local function floats(numbers)
+  local packed = {}
+  for i, x in ipairs(numbers) do packed[i] = string.pack("<f", x) end
+  return table.concat(packed)
+end
+
+local rows, add = bench.collect()
+local temporary <close> = bench.temporary()
+
+-- What peers print, as { program =, its times }, and the reason where there are none.
+local function peers(name, count, n, threads)
+  local order, by_program = {}, {}
+  local lines, reason = bench.peer_lines("losses_torch.py", name, temporary.path, count, n, threads, args.repeats,
+    table.concat(args.forms, ","))
+  for _, line in ipairs(lines) do
+    local program, said = line:match "^(.-)\t(.*)$"
+    if program then
+      if not by_program[program] then
+        by_program[program] = { program = program }
+        order[#order + 1] = by_program[program]
+      end
+      if tonumber(said) then table.insert(by_program[program], tonumber(said)) else by_program[program].note = said end
+    end
+  end
+  if reason then order[#order + 1] = { program = "peers", note = reason } end
+  return order
+end
+
+local function measure(name, n)
+  local count = math.max(1, args.total // n // (name == "soft_rank" and 16 or 1))
+  local loss, lists = mr.losses[name](), lists_of(n, count)
+  local scores = mr.normal({ n * count }, { seed = 1 }):requires_grad()
+  local function step()
+    scores:zero_grad()
+    local value = loss(scores, lists):sum()
+    value:backward()
+    return value
+  end
+  local file = assert(io.open(temporary.path, "wb"))
+  local value = step():item()
+  file:write(floats(scores:detach():totable()), floats(lists.relevance:totable()), floats(scores.grad:totable()), string.pack("<f", value))
+  file:close()
+  local workload = ("%s of %d lists of %d rows"):format(name, count, n)
+  for _, threads in ipairs(args.threads) do
+    core.threads(threads)
+    add(workload, "moonrank", threads, bench.times_of(step, args.repeats))
+    if args.forms[1] ~= "none" then
+      for _, peer in ipairs(peers(name, count, n, threads)) do add(workload, peer.program, threads, peer, peer.note) end
+    end
+  end
+end
+
+for _, n in ipairs(args.rows) do
+  for _, name in ipairs(args.losses) do measure(name, n) end
+end
+bench.finish("Losses, forward and backward, float32; peers whose numbers differ have no time.", rows, args.csv)

@@ -1,0 +1,171 @@
+-- Every loss that the library names under every bound that applies, in short training: on MovieLens, on MQ2008, and on made-up lists that break
+-- others. No number is NaN or infinite, and on the two data sets every one ranks lists that it was not trained on better than a random ranker:
+-- the mean of the loss's own metric is above what rankings at random are expected to have by more than three of their standard errors. A new loss
+-- joins by its name (mr.losses.names), a new bound by its own (mr.bounds.names). What does not apply is an error, and a blank in the table that
+-- is printed where a cell fails, or with MOONRANK_SHOW=1.
+local mr = require "moonrank"
+local dataset = require "moonrank.data.dataset"
+local test = require "moonrank.test"
+local describe, it, check = test.describe, test.it, test.check
+
+local sigmas = 3  -- standard errors by which a random ranker is beaten
+
+-- The first `count` lists of 2 to `most` rows.
+local function short_lists(part, count, most)
+  local chosen = {}
+  for l, size in ipairs(part.lists.sizes:totable()) do
+    if size > 1 and size <= most and #chosen < count then chosen[#chosen + 1] = l end
+  end
+  return dataset.chosen(part, chosen, part.name)
+end
+
+-- The metric by which a loss is judged: the one that goes with it, where it is known what random rankings are worth, else nDCG.
+local function metric_of(loss)
+  local metric = mr.metrics.parse(loss.metric)
+  return metric.closed_forms and not metric.minimize and metric.name or "ndcg"
+end
+
+-- The mean of a metric that random rankers are expected to have on lists that count, and its standard error, from each list's closed forms.
+local function random_ranker(metric, lists)
+  local stats, total, variance, count = mr.bounds.stats(metric, lists), 0, 0, 0
+  local expected, sd = stats.expectation:totable(), stats.sd:totable()
+  for l, mean in ipairs(expected) do
+    if mean == mean and sd[l] == sd[l] then total, variance, count = total + mean, variance + sd[l] ^ 2, count + 1 end
+  end
+  return total / count, math.sqrt(variance) / count
+end
+
+local sets = {
+  { name = "MovieLens", file = "ml-latest-small", make = function(folder)
+    local ratings = mr.data.movielens(folder .. "/ml-latest-small")
+    local fold = ratings:binarize(4):folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1]
+    return { train = short_lists(fold.train, 200, 40), valid = short_lists(fold.test, 1000, 30), rate = 0.05, epochs = 6,
+      model = function() return mr.models.biased_mf{ users = ratings.users, items = ratings.items, factors = 4, init = 0.1, seed = 1 } end }
+  end },
+  { name = "MQ2008", file = "mq2008", make = function(folder)
+    local fold = mr.data.letor_folds(folder .. "/mq2008")[1]
+    local valid = short_lists(dataset.join({ fold.valid, fold.test }, "valid"), 1000, 120)
+    return { train = short_lists(fold.train, 240, 40), valid = valid, rate = 0.02, epochs = 12,
+      model = function() return mr.models.linear{ inputs = 46, seed = 1 } end }
+  end },
+}
+
+-- Lists of all rows alike, of one row, of none, of ties; features alike within some lists, so that scores are equal.
+local function breaking()
+  local grades = { {}, { 1 }, { 0 }, { 1, 1, 1 }, { 0, 0, 0, 0 }, { 2, 2 }, { 1, 0 }, { 0, 3, 0, 0, 1 }, {}, { 0, 1, 0, 1, 0, 1, 2, 4 },
+    { 4, 4, 4, 0 } }
+  local lists, features = mr.lists(grades), {}
+  local x = mr.normal({ lists.rows, 3 }, { seed = 1 }):totable()
+  for l, sizes in ipairs(grades) do
+    for i = 1, #sizes do
+      local own = x[#features + 1]
+      features[#features + 1] = l % 2 == 0 and i > 1 and features[#features] or i == 3 and { 1e4, -1e4, 0 } or own
+    end
+  end
+  return dataset.new{ lists = lists, features = mr.tensor(features), name = "made-up lists" }
+end
+
+local function finite(x) return (x - x):eq(0):min():item() ~= 0 end
+
+-- The mean of the loss's metric on `valid` after training, without one the last epoch's loss; or nothing, and what is wrong.
+local function trained(set, loss, metric)
+  local model = set.model()
+  local batch = dataset.whole_batch(set.train)
+  local mean = loss:mean(model(batch), batch.lists)
+  if not finite(mean:reshape(1)) then return nil, "the loss is not finite" end
+  if mean.tracked then mean:backward() end
+  for _, parameter in ipairs(model:parameters()) do
+    if parameter.grad and not finite(parameter.grad) then return nil, "a gradient is not finite" end
+    parameter:zero_grad()
+  end
+  local run = mr.fit{ model = model, loss = loss, train = set.train, optimizer = mr.optim.adam{ lr = set.rate }, epochs = set.epochs,
+    batch = 16, progress = false }
+  for _, epoch in ipairs(run.history) do
+    if epoch.loss - epoch.loss ~= 0 then return nil, "an epoch's loss is not finite" end
+  end
+  for _, parameter in ipairs(model:parameters()) do
+    if not finite(parameter:detach()) then return nil, "a parameter is not finite" end
+  end
+  if not set.valid then return run.history[#run.history].loss end
+  return mr.evaluate(model(dataset.whole_batch(set.valid)), set.valid.lists, { metric }).mean[metric]
+end
+
+-- A row for each loss, a column for each bound. `about`: what else is said of a loss.
+local function table_of(name, cells, about)
+  local columns, rows = table.pack(name, "metric", "to beat", table.unpack(mr.bounds.names())), {}
+  columns.n = nil
+  for r, loss in ipairs(mr.losses.names()) do
+    local metric, least
+    if about then metric, least = about(loss) end
+    rows[r] = { loss, metric or "", least and ("%.4f"):format(least) or "" }
+    for c, bound in ipairs(mr.bounds.names()) do rows[r][c + 3] = cells[loss .. " " .. bound] or "" end
+  end
+  return tostring(mr.table{ columns = columns, rows = rows })
+end
+
+-- f(loss) of every loss under every bound that applies: the cell, and what is wrong.
+local function grid(name, f, about)
+  local cells, failed = {}, {}
+  for _, loss in ipairs(mr.losses.names()) do
+    for _, bound in ipairs((mr.losses.bounds(loss))) do
+      local value, wrong = f(mr.losses[loss]{ bound = bound })
+      cells[loss .. " " .. bound] = value and ("%.4f"):format(value) or "-"
+      if wrong then failed[#failed + 1] = ("%s under %s: %s"):format(loss, bound, wrong) end
+    end
+  end
+  if os.getenv "MOONRANK_SHOW" or #failed > 0 then print(table_of(name, cells, about)) end
+  check(#failed == 0, table.concat(failed, "\n"))
+end
+
+local function data_folder(name)
+  for _, folder in ipairs{ os.getenv "MOONRANK_DATA" or "", "../shared/data" } do
+    local file = folder ~= "" and io.open(folder .. "/" .. name)
+    if file then
+      file:close()
+      return folder
+    end
+  end
+end
+
+describe("every loss under every bound that applies", function()
+  it("applies, or says why not", function()
+    check(#mr.losses.names() > 20, "few losses")
+    test.raises(function() mr.losses.bounds "ndgc" end, "no loss 'ndgc', did you mean 'ndcg'?")
+    test.raises(function() mr.losses.bounds "define" end, "no loss 'define'")
+    test.raises(function() mr.losses.bounds("top_n_rank", { n = 0 }) end, "n is 0")
+    for _, loss in ipairs(mr.losses.names()) do
+      local taken, why = mr.losses.bounds(loss)
+      for _, bound in ipairs(taken) do check(not why[bound], bound) end
+      for bound, reason in pairs(why) do
+        check(reason:find(loss, 1, true) and reason:find(bound, 1, true) and reason:find "expected", loss .. ": " .. reason)
+        check(not pcall(mr.losses[loss], { bound = bound }), loss .. " under " .. bound)
+      end
+    end
+  end)
+
+  it("has no NaN on lists that break others", function()
+    local set = { train = breaking(), rate = 0.01, epochs = 3, model = function() return mr.models.linear{ inputs = 3, seed = 1 } end }
+    grid("made-up lists", function(loss) return trained(set, loss) end)
+  end)
+
+  for _, of in ipairs(sets) do
+    it("ranks better than at random on " .. of.name, function()
+      local folder = data_folder(of.file)
+      if not folder then return test.skip("no data at MOONRANK_DATA or ../shared/data: " .. of.file) end
+      local set = of.make(folder)
+      local known, by = {}, {}
+      grid(of.name, function(loss)
+        local metric = metric_of(loss)
+        by[loss.name] = metric
+        if not known[metric] then
+          local mean, error_of_mean = random_ranker(metric, set.valid.lists)
+          known[metric] = mean + sigmas * error_of_mean
+        end
+        local value, wrong = trained(set, loss, metric)
+        local beats = value and value > known[metric]  -- NaN does not
+        if value and not beats then wrong = ("%s is %.4f, expected more than %.4f"):format(metric, value, known[metric]) end
+        return value, wrong
+      end, function(loss) return by[loss], known[by[loss]] end)
+    end)
+  end
+end)

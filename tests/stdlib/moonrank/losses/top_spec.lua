@@ -1,0 +1,152 @@
+-- Top-N-Rank and the logarithm of smooth RR: their plain forms at every size, gradients by differences, lists that break others, bounds.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
+
+local infinity = math.huge
+local made = { top_n_rank = { {}, { n = 1, above = "relu" }, { n = 3, above = "relu" } }, log_rr = { {}, { gain = 4 } } }
+
+local function each(f)
+  for name, all in pairs(made) do
+    for i, options in ipairs(all) do f(mr.losses[name], options, ("%s %d"):format(name, i)) end
+  end
+end
+
+local function grades(n, seed)
+  local u = mr.uniform({ math.max(n, 1) }, { seed = seed or 1, device = "cpu" }):totable()
+  local y = {}
+  for i = 1, n do y[i] = math.max(0, math.floor(6 * u[i]) - 2) end
+  return y
+end
+
+local function sigma(x) return 1 / (1 + math.exp(-x)) end
+local function softplus(x) return math.max(x, 0) + math.log(1 + math.exp(-math.abs(x))) end
+
+-- Plain forms of one list whose grades differ, in Lua.
+local function top_n_rank(f, y, n, above)
+  local total = 0
+  for i = 1, #f do
+    local before, rank = 0, 1
+    for j = 1, #f do
+      if f[j] > f[i] or f[j] == f[i] and j < i then before = before + 1 end
+      if j ~= i then rank = rank + above(f[j] - f[i]) end
+    end
+    if before < n then total = total - (2 ^ y[i] - 1) / math.log(1 + rank, 2) end
+  end
+  return total
+end
+local function log_rr(f, y, gain)
+  local logs, top = {}, -infinity
+  for i = 1, #f do
+    if y[i] >= 1 then
+      local rank, log = 1, 0
+      for j = 1, #f do
+        if j ~= i then
+          rank = rank + sigma(gain * (f[j] - f[i]))
+          if y[j] >= 1 then log = log - softplus(gain * (f[j] - f[i])) end
+        end
+      end
+      logs[#logs + 1] = log - math.log(rank)
+      top = math.max(top, logs[#logs])
+    end
+  end
+  local total = 0
+  for _, log in ipairs(logs) do total = total + math.exp(log - top) end
+  return -(top + math.log(total))
+end
+
+local function value_and_gradient(loss, scores, lists)
+  local leaf = scores:requires_grad()
+  local value = loss(leaf, lists)
+  if value.tracked then value:sum():backward() end
+  return value, leaf.grad
+end
+
+describe("losses of the top", function()
+  it("are their plain forms at every size", function()
+    for _, n in ipairs{ 2, 31, 32, 33, 127, 128, 129, 1000 } do
+      local y = grades(n, n)
+      y[1], y[2] = 2, 0
+      for shape, scale in pairs{ plain = 1, wide = 30, tied = 0 } do
+        local x, lists = mr.normal({ n }, { seed = n, dtype = "float64" }), mr.lists{ y }
+        x = shape == "tied" and (x * 2 + 50):to "int64":to "float64" or x * scale
+        local f = x:totable()
+        local expected = {
+          { mr.losses.top_n_rank{ above = "relu" }, top_n_rank(f, y, 10, function(by) return math.max(0, by) end) },
+          { mr.losses.top_n_rank{ n = 1, above = "relu" }, top_n_rank(f, y, 1, function(by) return math.max(0, by) end) },
+          { mr.losses.top_n_rank(), top_n_rank(f, y, 10, sigma) }, { mr.losses.top_n_rank{ n = 33 }, top_n_rank(f, y, 33, sigma) },
+          { mr.losses.log_rr(), log_rr(f, y, 1) }, { mr.losses.log_rr{ gain = 3 }, log_rr(f, y, 3) } }
+        for i, case in ipairs(expected) do
+          local where, size = ("case %d, %d rows, %s"):format(i, n, shape), math.max(1, math.abs(case[2]))
+          near(case[1](x, lists):item() / size, case[2] / size, 1e-11, where)
+          near(case[1](x:float(), lists):item() / size, case[2] / size, 2e-5, where .. ", float32")
+        end
+      end
+    end
+  end)
+
+  it("log_rr is the logarithm of smooth RR, and has a gradient where that of RR vanishes", function()
+    local x, lists = mr.normal({ 9 }, { seed = 1, dtype = "float64" }), mr.lists{ { 1, 0, 2, 0, 1 }, { 0, 1, 0, 3 } }
+    near(mr.losses.log_rr()(x, lists), -mr.smooth.rr(x, lists):log(), 1e-12)
+    local many = {}
+    for i = 1, 4000 do many[i] = i % 2 end
+    -- equal scores: 2,000 terms of 2^-1999 / 2000.5
+    near(mr.losses.log_rr()(mr.zeros(4000), mr.lists{ many }):item(), -(math.log(2000 / 2000.5) - 1999 * math.log(2)), 1e-3)
+    local slope = {}
+    for _, name in ipairs{ "log_rr", "rr" } do
+      local _, gradient = value_and_gradient(mr.losses[name](), mr.normal({ 4000 }, { seed = 1 }) / 10, mr.lists{ many })
+      slope[name] = gradient:abs():max():item()
+    end
+    check(slope.log_rr > 0.1 and slope.rr == 0, "log_rr has no gradient, or rr one")
+  end)
+
+  it("have the gradients that differences find", function()
+    local lists = mr.lists{ grades(13, 3), {}, { 2 }, { 0, 0, 0 }, { 1, 1 }, { 1, 0 }, grades(5, 4), { 2, 1, 0 } }
+    each(function(make, options, where)
+      for _, spread in ipairs{ 0.5, 3 } do
+        local x = mr.normal({ lists.rows }, { seed = 2, dtype = "float64" }) * spread
+        check(mr.gradcheck(function(s) return make(options)(s, lists) end, x) < 1e-6, where)
+      end
+    end)
+  end)
+
+  it("are never NaN on scores that are far apart, equal or infinite, and 0 where no ordering matters", function()
+    for _, f in ipairs{ { 1e4, -1e4, 0, 3 }, { 0.5, 0.5, 0.5, 0.5 }, { infinity, 0, 1, -infinity }, { -infinity, infinity, infinity, 0 },
+      { infinity, infinity, infinity, infinity }, { -infinity, -infinity, -infinity, -infinity } } do
+      each(function(make, options, where)
+        for i, grade in ipairs{ { 2, 0, 1, 0 }, { 0, 0, 0, 0 }, { 1, 1, 1, 1 }, { 0, 2, 0, 0 } } do
+          for dtype in pairs{ float32 = true, float64 = true } do
+            local value, gradient = value_and_gradient(make(options), mr.tensor(f, { dtype = dtype }), mr.lists{ grade })
+            local what = ("%s of %s, list %d"):format(where, table.concat(f, ", "), i)
+            check(value:item() - value:item() == 0, what .. " is not finite")
+            for _, slope in ipairs(gradient:totable()) do check(slope - slope == 0, what .. " has a gradient that is not finite") end
+            if i == 2 or i == 3 then equal({ math.abs(value:item()), gradient:abs():max():item() }, { 0.0, 0.0 }, what) end
+          end
+        end
+      end)
+    end
+    raises(function() mr.losses.log_rr()(mr.tensor{ 0 / 0, 1 }, mr.lists{ { 1, 0 } }) end, "scores")
+    raises(function() mr.losses.top_n_rank()(mr.tensor{ 0 / 0, 1 }, mr.lists{ { 1, 0 } }) end, "scores")
+  end)
+
+  it("take every bound by its slope", function()
+    local lists = mr.lists{ { 1, 0, 2 }, {}, { 0, 0 }, { 1, 1 }, { 1, 0, 0, 0 } }
+    local scores = mr.normal({ lists.rows }, { seed = 6, dtype = "float64" })
+    for name, of in pairs{ top_n_rank = "dcg@10", log_rr = "rr" } do
+      local plain, exact = mr.losses[name](), mr.metrics.parse(of)(scores, lists)
+      equal(plain:count(lists), 2, name)
+      equal({ plain.metric, #mr.losses.bounds(name) }, { of, #mr.bounds.names() })
+      for _, bound in ipairs(mr.bounds.names()) do
+        local bounded = mr.losses[name]{ bound = bound }
+        near(bounded(scores, lists), plain(scores, lists) * mr.bounds.slopes(bound, of, lists, { at = exact }), 1e-12,
+          name .. " under " .. bound)
+      end
+    end
+  end)
+
+  it("say what they do not take", function()
+    raises(function() mr.losses.top_n_rank{ n = 0 } end, "n is 0, expected an integer of at least 1")
+    raises(function() mr.losses.top_n_rank{ above = "tanh" } end, "above")
+    raises(function() mr.losses.log_rr{ gain = -1 }(mr.tensor{ 1, 0 }, mr.lists{ { 1, 0 } }) end, "gain")
+  end)
+end)
