@@ -1,8 +1,7 @@
 -- What an epoch costs by the size of the catalogue: the same lists of made-up ratings in 5,000, 50,000 and 500,000 items, relevant ones spread over
 -- them, the others drawn from all of them; batches of 32 users, 32 factors, smooth AP. Adam, with steps put off where that is quicker; with a weight
 -- decay too small to change a number, which moves all rows in every step; and the sparse one. Training alone, with validation and a snapshot of
--- the parameters at every better epoch, and, in the first size, with validation by
--- all items of each user.
+-- the parameters at every better epoch, and, in the first size, with validation by all items of each user.
 -- Usage: moonrank tests/bench/catalogue.lua [--items 5000,50000] [--optimizers adam,dense] [--csv FILE].
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -13,6 +12,8 @@ local args = bench.args({
   items = { default = { 5000, 50000, 500000 }, help = "sizes of the catalogue; the first is that of the ratings" },
   optimizers = { default = { "adam", "dense", "sparse" }, choices = { "adam", "dense", "sparse" },
     help = "dense: with weight decay; sparse: of the rows with a gradient alone" },
+  ways = { default = { "alone", "validated", "ranked" }, choices = { "alone", "validated", "ranked" },
+    help = "training alone, validated on the lists of the part, or on all items of its users" },
   threads = { default = { 1 }, help = "numbers of threads" },
   epochs = { default = 10, help = "measured after `warm`; the median counts" },
   warm = { default = 2, help = "epochs before" },
@@ -56,7 +57,7 @@ end
 local rows, add = bench.collect()
 local names = { adam = "moonrank", dense = "moonrank, every row", sparse = "moonrank, sparse Adam" }
 local said = { alone = "", validated = ", validated", ranked = ", validated by all items" }
-for _, how in ipairs{ "alone", "validated", "ranked" } do
+for _, how in ipairs(args.ways) do
   for _, items in ipairs(how == "ranked" and { args.items[1] } or args.items) do
     local workload = ("epoch of %d items%s"):format(items, said[how])
     for _, threads in ipairs(args.threads) do
