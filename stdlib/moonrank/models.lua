@@ -68,6 +68,7 @@ built_in.self_attention = registry.define("self_attention", require "moonrank.mo
 function M.self_attention(options) return built_in.self_attention(options) end
 
 for name, make in pairs(require("moonrank.models.baselines").kinds) do M[name] = make end
+for name, make in pairs(require("moonrank.models.regression")) do M[name] = make end
 
 ---Makes a new kind of model from its parameters and a forward pass: afterwards `mr.models[name]{...}` builds it. What `parameters` draws
 ---without a seed depends on the option `seed` alone, and two calls differ. `forward` gets `batch.lists`, `batch.features` [rows, width] or
