@@ -11,6 +11,8 @@ require "moonrank.data.features"
 
 local M = { dataset = dataset.checked }
 
+for name, read in pairs(require "moonrank.data.comparisons") do M[name] = read end
+
 -- The path of file `name` (`path` itself, or in this folder or its subfolder `own`), and its folder.
 local function file_in(path, own, name)
   if not find.is_folder(path) then return path, path:match "^(.*)/[^/]*$" or "." end

@@ -44,6 +44,7 @@ function M.start(o)
     _o = o, optimizer = o.optimizer:bind(parameters), _tally = core.tally(device), _repeats = repeats(o, device) and true or false,
     _batches = false, _step = false, _recording = false, _rates = false, _lists = 0, _ran = false, replayed = 0,
     count = M.count(o), _device = device, before_step = false,
+    _constrain = check.field(o.model, "constrain") or function() end,
   }, Epochs)
 end
 
@@ -99,11 +100,13 @@ function Epochs:step(batch)
   if o.group then
     local loss, all = o.group:step(self.optimizer, counted > 0 and value:item() or 0, counted, mean, o.clip)
     self._tally:add(loss, 1)
+    self._constrain(o.model)
     return all
   end
   if counted > 0 then
     if o.clip then o.clip(o.model) end
     self.optimizer:step()
+    self._constrain(o.model)
     self._tally:add(value, mean and counted or 1)
   end
   return counted

@@ -33,11 +33,23 @@ function M.mf(options) return built_in.mf(options) end
 built_in.biased_mf = registry.define("biased_mf", require "moonrank.models.biased_mf", true)
 
 ---Matrix factorisation for ratings (Koren, Bell, Volinsky 2009, Eq. 4): the score of item i for user u is mean + b_u + c_i + <p_u, q_i>. `mean` is
----a number, such as that of the ratings to train on; biases start at 0, factors uniform in (-init, init).
+---a number, such as that of the ratings to train on; biases start at 0, factors uniform in (-init, init). It trains by mr.fit with mr.losses.mse and
+---`reduction = "rows"` on folds of ratings as grades (ratings:folds{grades = true}); the squared errors' L2 term is the optimiser's `weight_decay`.
 ---@param options { users: integer, items: integer, factors?: integer, init?: number, mean?: number, seed?: integer, dtype?: string }  defaults 32, 0.01, 0, 1, "float32"
 ---@return mr.Model
 ---Example: `mr.models.biased_mf{users = 2, items = 3, factors = 4, mean = 3.5}:size()   --> 25`
 function M.biased_mf(options) return built_in.biased_mf(options) end
+
+built_in.cml = registry.define("cml", require "moonrank.models.cml", true)
+
+---Collaborative metric learning's distances (Hsieh et al. 2017): users and items are points, the score of item i for user u is -|p_u - q_i|^2.
+---Points stay in a ball of `radius` around 0: after every step mr.fit moves those beyond it to its surface (a loop of one's own calls
+---model:constrain()). They start normal with standard deviation `init`, in the ball. The paper trains it with a pairwise hinge loss and
+---AdaGrad; its regulariser of covariances is not here.
+---@param options { users: integer, items: integer, factors?: integer, init?: number, radius?: number, seed?: integer, dtype?: string }  defaults 32, 1/sqrt(factors), 1, 1, "float32"
+---@return mr.Model
+---Example: `mr.models.cml{users = 2, items = 3, factors = 4}:size()   --> 20`
+function M.cml(options) return built_in.cml(options) end
 
 built_in.mlp = registry.define("mlp", require "moonrank.models.mlp", true)
 
@@ -56,6 +68,15 @@ function M.linear(options)
   return M.mlp{ inputs = o.inputs, hidden = {}, seed = o.seed, dtype = o.dtype }
 end
 
+built_in.direct_ranker = registry.define("direct_ranker", require "moonrank.models.direct_ranker", true)
+
+---DirectRanker (Köppel et al. 2019): hidden layers and a last linear one without bias. What it says of two rows, tanh(s_i - s_j), is
+---antisymmetric and transitive, so the scores s rank rows one by one. Widths as in Li & Wu's comparison of networks for ranking.
+---@param options { inputs: integer, hidden?: integer[], activation?: string, seed?: integer, dtype?: string }  defaults {100, 30}, "tanh", 1, "float32"
+---@return mr.Model
+---Example: `mr.models.direct_ranker{inputs = 5, hidden = {3, 2}}:size()   --> 28`
+function M.direct_ranker(options) return built_in.direct_ranker(options) end
+
 built_in.self_attention = registry.define("self_attention", require "moonrank.models.self_attention", true)
 
 ---Self-attention among the rows of a list (Pobrotyn et al. 2020, context-aware learning to rank): a fully connected layer from `inputs` to
@@ -68,6 +89,7 @@ built_in.self_attention = registry.define("self_attention", require "moonrank.mo
 function M.self_attention(options) return built_in.self_attention(options) end
 
 for name, make in pairs(require("moonrank.models.baselines").kinds) do M[name] = make end
+for name, make in pairs(require("moonrank.models.regression")) do M[name] = make end
 
 ---Boosted regression trees by XGBoost's library 1.7 (Chen & Guestrin 2016; Debian: libxgboost0), which is loaded when first asked for. With
 ---`mr.fit{model = ..., loss = ...}` they are grown by the loss's derivatives: LambdaMART (Burges 2010) with mr.losses.lambdarank{} or

@@ -268,4 +268,6 @@ end
 ---Example: `mr.stats.mean({1, 2, 3})   --> 2.0`
 function M.mean(x) return M.summary(x).mean end
 
+for name, f in pairs(require "moonrank.stats.errors") do M[name] = f end
+
 return M

@@ -1,5 +1,4 @@
 -- The definition of mr.models.mlp, and how models with layers make one.
-local check = require "moonrank.check"
 local layers = require "moonrank.models.layers"
 
 local function last_of(o) return #o.hidden + 1 end
@@ -9,14 +8,7 @@ local function names_of(layer) return ("layer%d.weight"):format(layer), ("layer%
 return {
   repeats = true,
   required = { inputs = "integer" }, options = { hidden = {}, activation = "relu" },
-  check = function(o)
-    check.choice("mr.models.mlp", "activation", o.activation, { "relu", "tanh", "sigmoid", "softplus" })
-    for i, width in ipairs(o.hidden) do
-      if math.type(width) ~= "integer" or width < 1 then
-        check.fail("mr.models.mlp: hidden layer %d is %s, expected an integer of at least 1", i, tostring(width))
-      end
-    end
-  end,
+  check = function(o) layers.check("mr.models.mlp", o) end,
   parameters = function(o)
     local tensors, order, inputs = {}, {}, o.inputs
     for i = 1, last_of(o) do

@@ -4,6 +4,7 @@ local check = require "moonrank.check"
 local gradcheck = require "moonrank.gradcheck"
 local phase = require "moonrank.phase"
 local recommend = require "moonrank.models.recommend"
+local tensors = require "moonrank.tensor"
 
 local M = {}
 
@@ -86,6 +87,19 @@ end
 ---The tensors that training updates.
 ---@return mr.Tensor[]
 function Model:parameters() return { table.unpack(self._parameters) } end
+
+---Puts parameters where their definition says that they must be, such as in a ball; mr.fit does it after every step. Other models stay as they are.
+---@return mr.Model  itself
+---Example: `mr.models.cml{users = 1, items = 1}:constrain().kind   --> cml`
+function Model:constrain()
+  local constrain = self._definition.constrain
+  if not constrain then return self end
+  local changed = tensors.no_grad(function() return constrain(self._view) end)
+  for i, name in ipairs(self._names) do
+    if changed[name] then core.restore(self._parameters[i], changed[name]) end
+  end
+  return self
+end
 
 ---What forward keeps from batch to batch, by name.
 ---@return table<string, mr.Tensor>

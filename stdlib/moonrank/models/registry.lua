@@ -20,6 +20,7 @@ local types = { "integer", "number", "string", "boolean", "integers" }
 ---@field parameters fun(options: table): table<string, mr.Tensor>, string[]?  tensors by name, and the order of their names (default: sorted)
 ---@field buffers? fun(options: table): table<string, mr.Tensor>  what forward keeps from batch to batch and training does not update
 ---@field forward fun(self: table, batch: mr.Batch): mr.Tensor    one score per row; self has parameters, buffers (to be assigned) and `options` by name
+---@field constrain? fun(self: table): table<string, mr.Tensor>  parameters where they must be, by name; mr.fit puts them there after every step
 ---@field repeats? boolean|fun(options: table): boolean  whether scores depend on the batch and the parameters alone, so that a GPU may replay an epoch (default false; not with buffers)
 
 local function of_type(value, kind)
@@ -94,17 +95,21 @@ local function checked(name, definition, built_in)
   if type(name) ~= "string" or not name:match "^[%a_][%w_]*$" then check.fail("%s: name is %s, expected a word", where, tostring(name)) end
   if known[name] and known[name].built_in then check.fail("%s: there is a model '%s' already", where, name) end
   local d = check.options(where, definition,
-    { required = {}, options = {}, check = none, parameters = none, buffers = none, forward = none, repeats = none })
+    { required = {}, options = {}, check = none, parameters = none, buffers = none, forward = none, repeats = none,
+      constrain = none })
   for _, part in ipairs{ "parameters", "forward" } do
     if type(d[part]) ~= "function" then check.fail("%s: %s of '%s' is a %s, expected a function", where, part, name, type(d[part])) end
   end
-  for _, part in ipairs{ "check", "buffers" } do
+  for _, part in ipairs{ "check", "buffers", "constrain" } do
     if d[part] and type(d[part]) ~= "function" then
       check.fail("%s: %s of '%s' is a %s, expected a function", where, part, name, type(d[part]))
     end
   end
   if d.buffers and d.repeats then
     check.fail("%s: '%s' has buffers, which change from batch to batch, and repeats, which says that nothing does", where, name)
+  end
+  if d.constrain and d.repeats then
+    check.fail("%s: '%s' has constrain, which changes parameters after each step, and repeats, which says that nothing does", where, name)
   end
   for _, option in ipairs(check.names(d.required)) do check.choice(where, "required." .. option, d.required[option], types) end
   d.name, d.built_in = name, built_in or false

@@ -1,6 +1,7 @@
 -- Matrix factorisation with biases: its formula, its gradient, and that it learns ratings.
 local mr = require "moonrank"
 local test = require "moonrank.test"
+local program = dofile "tests/support/program.lua"
 local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises
 
 local function int64(t) return mr.tensor(t, { dtype = "int64" }) end
@@ -51,6 +52,24 @@ it("learns grades that are sums of what users and items add, of pairs that it ha
     optimizer:step()
   end
   check(error_of(tested):item() < 0.1 * before, error_of(tested):item() / before)
+  local fitted = mr.models.biased_mf{ users = 12, items = 20, factors = 2, mean = train.lists.relevance:mean():item() }
+  mr.fit{ model = fitted, loss = mr.losses.mse{}, train = train, batch = 12, epochs = 60, reduction = "rows", progress = false,
+    optimizer = mr.optim.adam{ lr = 0.05 } }
+  local whole = { lists = tested.lists, users = tested.users, items = tested.items, size = tested.count }
+  check(((fitted(whole) - tested.lists.relevance) ^ 2):mean():item() < 0.1 * before, "by mr.fit, too")
+end)
+
+it("mr.fit trains it on MovieLens' ratings with mr.losses.mse", function()
+  if not program.has_data "ml-latest-small" then return test.skip "no MovieLens" end
+  local ratings = mr.data.movielens()
+  local fold = ratings:folds{ k = 5, by = "user", seed = 1, grades = true }[1]
+  local mean, truth = fold.train.lists.relevance:mean():item(), fold.test.lists.relevance
+  local model = mr.models.biased_mf{ users = ratings.users, items = ratings.items, factors = 4, mean = mean }
+  local run = mr.fit{ model = model, loss = mr.losses.mse{}, train = fold.train, epochs = 8, batch = 8, reduction = "rows",
+    progress = false, optimizer = mr.optim.adam{ lr = 0.01 } }
+  local function error_of(scores) return ((scores - truth) ^ 2):mean():sqrt():item() end
+  local found, constant = error_of(require("moonrank.fit").scores(model, fold.test)), error_of(truth * 0 + mean)
+  check(run.history[8].loss < run.history[1].loss and found < 0.9 * constant, ("%g, of the mean %g"):format(found, constant))
 end)
 
 it("is saved and loaded, recommends, and says what is wrong", function()

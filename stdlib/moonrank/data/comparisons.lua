@@ -1,0 +1,177 @@
+-- Pairwise comparisons of items, and features of items, from tables.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local dataset = require "moonrank.data.dataset"
+local find = require "moonrank.data.find"
+
+local M = {}
+
+-- Ids in the order of their numbers: by value where all are whole numbers, else as they first appear. The rows as numbers.
+local function numbered(columns)
+  local ids, known, whole = {}, {}, true
+  for i = 1, #columns[1] do
+    for _, column in ipairs(columns) do
+      local id = column[i]
+      if not known[id] then ids[#ids + 1], known[id] = id, true end
+      whole = whole and id:match "^%-?%d+$" ~= nil and math.tointeger(tonumber(id)) ~= nil
+    end
+  end
+  if whole then table.sort(ids, function(a, b) return math.tointeger(tonumber(a)) < math.tointeger(tonumber(b)) end) end
+  for number, id in ipairs(ids) do known[id] = number end
+  return ids, known
+end
+
+-- Grades of the two rows of a comparison.
+local function grades_of(path, row, a, b, winner)
+  if winner == a then return 1, 0 end
+  if winner == b then return 0, 1 end
+  if winner == "a" then return 1, 0 end
+  if winner == "b" then return 0, 1 end
+  if winner == "tie" then return 1, 1 end
+  check.fail("%s: comparison %d is won by '%s', expected '%s' or '%s', 'a', 'b' or 'tie'", path, row, core.safe_text(winner),
+    core.safe_text(a), core.safe_text(b))
+end
+
+---Pairwise comparisons from a table with a header, plain or .gz: item a, item b, and who won: the item's id, or 'a', 'b' or 'tie'. Each is a list
+---of two rows, the winner's grade 1 and the other's 0 (of a tie both 1), so that every pairwise loss trains on it. Items may be called anything:
+---they are numbered from 1 by value where all are whole numbers, else in order of appearance.
+---@param path string
+---@param options? { columns?: { a?: string, b?: string, winner?: string } }  names of the columns (default "item_a", "item_b", "winner")
+---@return mr.Dataset
+---Example:
+---```lua
+---local path <const> = os.tmpname()
+---io.open(path, "w"):write("item_a,item_b,winner\nx,y,x\ny,z,b\n"):close()
+---local set = mr.data.comparisons(path)
+---os.remove(path)
+---set.lists.relevance, set.items   --> {1, 0, 0, 1}  mr.Tensor {4} float32, {1, 2, 2, 3}  mr.Tensor {4} int64
+---```
+function M.comparisons(path, options)
+  local where = "mr.data.comparisons"
+  local o = check.options(where, options, { columns = {} })
+  local names = check.options(where .. " columns", o.columns, { a = "item_a", b = "item_b", winner = "winner" })
+  local file = find.path(path)
+  local a, b = core.read_pairs(file, names.a, names.b)
+  local _, winners = core.read_pairs(file, names.a, names.winner)
+  local ids, number = numbered{ a, b }
+  local lists, items = {}, {}
+  for i, winner in ipairs(winners) do
+    if a[i] == b[i] then check.fail("%s: comparison %d is of '%s' with itself", file, i, core.safe_text(a[i])) end
+    lists[i] = { grades_of(file, i, a[i], b[i], winner) }
+    items[2 * i - 1], items[2 * i] = number[a[i]], number[b[i]]
+  end
+  return dataset.new{ lists = require("moonrank.tensor").lists(lists), items = core.tensor(items, "int64", "cpu"),
+    ids = { items = ids }, name = path }
+end
+
+---@class mr.ItemFeatures
+---@field ids string[]
+---@field features mr.Tensor  [items, width] float32
+local ItemFeatures = check.class("mr.ItemFeatures")
+
+function ItemFeatures:__tostring() return ("features: %d items, %d features"):format(#self.ids, self.features:size(2)) end
+
+---Rows of features for items by their ids.
+---@param ids string[]
+---@return mr.Tensor  [ids, width]
+function ItemFeatures:of(ids)
+  local rows, lacking = {}, {}
+  for i, id in ipairs(ids) do
+    rows[i] = self._row[id]
+    if not rows[i] then lacking[#lacking + 1] = id end
+  end
+  if #lacking > 0 then
+    check.fail("item features: %d of %d items have none, the first of them '%s'", #lacking, #ids, core.safe_text(lacking[1]))
+  end
+  return self.features:rows(core.tensor(rows, "int64", "cpu"))
+end
+
+---A dataset whose rows are items, as of interactions or comparisons, with the features of its items beside what it has: [rows, width] numbers.
+---An item without features is an error.
+---@param set mr.Dataset
+---@return mr.Dataset
+function ItemFeatures:join(set)
+  if not dataset.is(set) or not set.items then check.fail("item features: join of a dataset with items expected, as fold.train") end
+  local ids = set.ids and set.ids.items or nil
+  if not ids or #ids == 0 then check.fail("item features: the dataset does not say what its items are called (ids.items)") end
+  local used, seen, row_of = {}, {}, {}
+  for i, item in ipairs(core.integers(set.items)) do
+    if not seen[item] then
+      used[#used + 1] = ids[item]
+      seen[item] = #used
+    end
+    row_of[i] = seen[item]
+  end
+  return dataset.with(set, { features = self:of(used):rows(core.tensor(row_of, "int64", "cpu")) })
+end
+
+-- The id and the numbers of a line.
+local function numbers_of(path, line, text, delimiter)
+  local row, id = {}, nil
+  for field in (text .. delimiter):gmatch("([^" .. delimiter .. "]*)" .. "[" .. delimiter .. "]") do
+    if not id then
+      id = field:match "^%s*(.-)%s*$"
+    else
+      local x = tonumber(field)
+      if not x or x - x ~= 0 then
+        check.fail("%s:%d: number %d is '%s', expected a finite number", path, line, #row + 1, core.safe_text(field))
+      end
+      row[#row + 1] = x
+    end
+  end
+  return id, row
+end
+
+local rows_at_once = 256  -- as Lua's numbers
+
+-- A line's row, checked against those before it.
+local function take(found, path, line, text, delimiter)
+  local id, row = numbers_of(path, line, text, delimiter)
+  found.width = found.width or #row
+  if id == "" then check.fail("%s:%d: the item's id is empty", path, line) end
+  if #row == 0 then check.fail("%s:%d: no numbers after the item's id", path, line) end
+  if #row ~= found.width then check.fail("%s:%d: %d numbers, expected %d as before", path, line, #row, found.width) end
+  if found.row_of[id] then check.fail("%s:%d: item '%s' is there twice", path, line, core.safe_text(id)) end
+  found.ids[#found.ids + 1], found.row_of[id] = id, #found.ids + 1
+  found.rows[#found.rows + 1] = row
+  if #found.rows == rows_at_once then
+    found.parts[#found.parts + 1], found.rows = core.tensor(found.rows, "float32", "cpu"), {}
+  end
+end
+
+---Features of items that another program computed, as of a network on images: a plain text with an item's id and its numbers in each line,
+---equally many in all. A first line whose second field is no number is a header.
+---@param path string
+---@param options? { delimiter?: string }  one character (default ",")
+---@return mr.ItemFeatures
+---Example:
+---```lua
+---local path <const> = os.tmpname()
+---io.open(path, "w"):write("x,0.5,1\ny,2,0\n"):close()
+---local features = mr.data.item_features(path)
+---os.remove(path)
+---features, features:of{"y"}   --> features: 2 items, 2 features, {{2, 0}}  mr.Tensor {1, 2} float32
+---```
+function M.item_features(path, options)
+  local o = check.options("mr.data.item_features", options, { delimiter = "," })
+  if #o.delimiter ~= 1 or o.delimiter:find "[%w%^%]%-%%.]" then
+    check.fail("mr.data.item_features: delimiter is '%s', expected one character such as ','", core.safe_text(o.delimiter))
+  end
+  local file = find.path(path)
+  if file:find "%.gz$" then check.fail("mr.data.item_features: %s is packed, expected a plain text (gunzip it)", file) end
+  local input <close> = assert(io.open(file, "rb"))
+  local found, line = { ids = {}, row_of = {}, rows = {}, parts = {} }, 0
+  for text in input:lines() do
+    line = line + 1
+    text = text:gsub("\r$", "")
+    local second = text:match("^[^" .. o.delimiter .. "]*[" .. o.delimiter .. "]([^" .. o.delimiter .. "]*)")
+    local heading = line == 1 and second and not tonumber(second)
+    if text ~= "" and not heading then take(found, file, line, text, o.delimiter) end
+    if line % rows_at_once == 0 then core.check_interrupt() end
+  end
+  if #found.rows > 0 then found.parts[#found.parts + 1] = core.tensor(found.rows, "float32", "cpu") end
+  if #found.parts == 0 then check.fail("%s: no items", file) end
+  return setmetatable({ ids = found.ids, features = core.cat(found.parts, 1), _row = found.row_of }, ItemFeatures)
+end
+
+return M

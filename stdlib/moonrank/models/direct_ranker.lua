@@ -1,0 +1,28 @@
+-- The definition of mr.models.direct_ranker.
+local layers = require "moonrank.models.layers"
+local tensors = require "moonrank.tensor"
+
+return {
+  repeats = true,
+  required = { inputs = "integer" }, options = { hidden = { 100, 30 }, activation = "tanh" },
+  check = function(o) layers.check("mr.models.direct_ranker", o) end,
+  parameters = function(o)
+    local made, order, inputs = {}, {}, o.inputs
+    for i, width in ipairs(o.hidden) do
+      layers.add(made, order, "layer" .. i, "layer " .. i, inputs, width, o)
+      inputs = width
+    end
+    local range = 1 / math.sqrt(inputs)
+    made["output.weight"] = tensors.uniform({ inputs, 1 },
+      { low = -range, high = range, seed = o.seed, stream = "output", dtype = o.dtype })
+    order[#order + 1] = "output.weight"
+    return made, order
+  end,
+  forward = function(self, batch)
+    local x = batch.features
+    for i = 1, #self.options.hidden do
+      x = x:linear(self[("layer%d.weight"):format(i)], self[("layer%d.bias"):format(i)], self.options.activation)
+    end
+    return x:matmul(self["output.weight"]):reshape(#x)
+  end,
+}

@@ -1,0 +1,146 @@
+-- Linear models that are solved rather than trained step by step: least squares with penalties, logistic regression of rows and of pairs.
+-- Each gives an mr.models.linear: its numbers are the solution, found in float64.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local solver = require "moonrank.models.solver"
+
+local M = {}
+
+local none = check.none
+
+local function is_from(x, least) return type(x) == "number" and x >= least and x < math.huge end
+
+-- Options of all, and the rows of the training part in float64.
+local function begun(where, options, defaults, least_alpha)
+  local known = { train = none, alpha = 1, dtype = "float32" }
+  for name, default in pairs(defaults) do known[name] = default end
+  local o = check.options(where, options, known)
+  if not is_from(o.alpha, 0) or o.alpha < least_alpha or least_alpha > 0 and o.alpha == 0 then
+    check.fail("%s: alpha is %s, expected a number %s", where, tostring(o.alpha), least_alpha > 0 and "above 0" or "from 0 on")
+  end
+  check.choice(where, "dtype", o.dtype, { "float32", "float64" })
+  local lists, features = check.field(o.train, "lists"), check.field(o.train, "features")
+  if not lists then check.fail("%s: train is a %s, expected a dataset with features, as fold.train", where, type(o.train)) end
+  if not features then check.fail("%s: train has no features", where) end
+  if lists.rows == 0 then check.fail("%s: train has no rows", where) end
+  local row, column, value = core.first_not_finite(features, false)
+  if row then
+    local found = value ~= value and "NaN" or tostring(value)
+    check.fail("%s: features have %s in row %d, column %d, expected a finite number", where, found, row, column)
+  end
+  return o, features:to("cpu"):double(), lists.relevance:to("cpu"):double()
+end
+
+-- The linear model of these coefficients, a list of numbers.
+local function linear(o, weights, bias)
+  local model = require("moonrank.models").linear{ inputs = #weights, dtype = o.dtype }
+  return model:put{
+    ["layer1.weight"] = core.tensor(weights, "float64", "cpu"):reshape(#weights, 1):to(o.dtype),
+    ["layer1.bias"] = core.tensor({ bias }, "float64", "cpu"):reshape(1, 1):to(o.dtype),
+  }
+end
+
+-- Features and grades less their means, so that the intercept drops out, and these means.
+local function centred(o, x, y)
+  if not o.intercept then return x, y, core.full({ x:size(2) }, 0, "float64", "cpu"), 0 end
+  local mean_x, mean_y = x:mean(1), y:mean():item()
+  return x - mean_x, y - mean_y, mean_x, mean_y
+end
+
+local function with_intercept(o, weights, mean_x, mean_y)
+  local bias = mean_y - (core.tensor(weights, "float64", "cpu") * mean_x):sum():item()
+  return linear(o, weights, o.intercept and bias or 0)
+end
+
+---@class mr.models.RegressionOptions
+---@field train mr.Dataset     its features and grades
+---@field alpha? number        weight of the penalty (default 1)
+---@field intercept? boolean   whether there is one, which is not penalised (default true)
+---@field dtype? string        of the model (default "float32"); it is solved in float64
+
+---Ridge regression (Hoerl & Kennard 1970) of grades on features: the least of |y - X w - b|^2 + alpha |w|^2 over all rows, in closed form.
+---`alpha = 0` is ordinary least squares; features that depend on each other are then an error.
+---@param options mr.models.RegressionOptions
+---@return mr.Model  an mr.models.linear
+---Example: `mr.models.ridge{train = mr.data.dataset{lists = mr.lists{{0, 2, 4}}, features = mr.tensor{{0}, {1}, {2}}}, alpha = 2}:parameters()[1]:item()   --> 1.0`
+function M.ridge(options)
+  local where = "mr.models.ridge"
+  local o, x, y = begun(where, options, { intercept = true }, 0)
+  local centred_x, centred_y, mean_x, mean_y = centred(o, x, y)
+  local weights
+  if o.alpha == 0 then
+    local found, _, _, rank = core.least_squares(centred_x, centred_y)
+    if rank < x:size(2) then
+      check.fail("%s: %d of %d features follow from the others, expected alpha above 0", where, x:size(2) - rank, x:size(2))
+    end
+    weights = found
+  else
+    weights = solver.solved(centred_x:t():matmul(centred_x), centred_x:t():matmul(centred_y:reshape(#y, 1)), o.alpha)
+  end
+  return with_intercept(o, weights:totable(), mean_x, mean_y)
+end
+
+---@class mr.models.LassoOptions: mr.models.RegressionOptions
+---@field tolerance? number  largest duality gap, as a share of |y|^2 (default 1e-12)
+---@field passes? integer    over all features, at most (default 10000)
+
+---The lasso (Tibshirani 1996) of grades on features: the least of |y - X w - b|^2 / (2 rows) + alpha |w|_1, by coordinate descent (Friedman,
+---Hastie & Tibshirani 2010) on X'X until the duality gap is below `tolerance`; coefficients that the penalty takes out are exactly 0. Where
+---`passes` are not enough, a warning says how large the gap still is.
+---@param options mr.models.LassoOptions
+---@return mr.Model  an mr.models.linear
+---Example: `mr.models.lasso{train = mr.data.dataset{lists = mr.lists{{0, 2, 4}}, features = mr.tensor{{0}, {1}, {2}}}, alpha = 0.5}:parameters()[1]:item()   --> 1.25`
+function M.lasso(options)
+  local where = "mr.models.lasso"
+  local o, x, y = begun(where, options, { intercept = true, tolerance = 1e-12, passes = 10000 }, 0)
+  check.integer_from(where, o, "passes", 1)
+  if not is_from(o.tolerance, 0) then check.fail("%s: tolerance is %s, expected a number from 0 on", where, tostring(o.tolerance)) end
+  local centred_x, centred_y, mean_x, mean_y = centred(o, x, y)
+  local gram = centred_x:t():matmul(centred_x)
+  local products = centred_x:t():matmul(centred_y:reshape(#y, 1)):reshape(x:size(2))
+  local weights, gap = solver.lasso{ gram = gram:totable(), products = products:totable(), square = (centred_y ^ 2):sum():item(),
+    penalty = o.alpha * #y, tolerance = o.tolerance, passes = o.passes }
+  if gap then check.warn(("%s: after %d passes the gap is still %.2g of |y|^2"):format(where, o.passes, gap)) end
+  return with_intercept(o, weights, mean_x, mean_y)
+end
+
+---@class mr.models.LogisticOptions: mr.models.RegressionOptions
+---@field relevant? number  least grade of a relevant row (default 1)
+
+---Logistic regression of rows (Cox 1958): whether a row is relevant, from its features; the least of the sum over rows of the cross entropy plus
+---alpha / 2 |w|^2, by Newton's method. The score is the logarithm of the odds. Over rows of one kind alone it is an error.
+---@param options mr.models.LogisticOptions
+---@return mr.Model  an mr.models.linear
+---Example: `mr.models.logistic_regression{train = mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{-1}, {1}}}}:parameters()[1]:item()   --> 0.67483`
+function M.logistic_regression(options)
+  local where = "mr.models.logistic_regression"
+  local o, x, y = begun(where, options, { intercept = true, relevant = 1 }, 1e-300)
+  local relevant = y:ge(o.relevant):double()
+  local count, width = relevant:sum():item(), x:size(2)
+  if count == 0 or count == #y then
+    check.fail("%s: %s of %d rows are relevant (from grade %s), expected some that are and some that are not", where,
+      count == 0 and "none" or "all", #y, tostring(o.relevant))
+  end
+  local design = o.intercept and core.cat({ x, core.full({ #y, 1 }, 1, "float64", "cpu") }, 2) or x
+  local weights, gap = solver.newton(solver.rows(design, relevant), design:size(2), o.alpha, o.intercept)
+  if gap then check.warn(("%s: Newton's method did not converge"):format(where)) end
+  return linear(o, table.move(weights, 1, width, 1, {}), o.intercept and weights[width + 1] or 0)
+end
+
+---Logistic regression of pairs (Rank LR; the linear RankNet): which of two rows of a list with unequal grades is better, from the difference of
+---their features; the least of the sum over pairs of log(1 + exp(-(s_i - s_j))) plus alpha / 2 |w|^2, by Newton's method, no pair stored
+---beyond those of one list. A score has no intercept. Without a pair it is an error.
+---@param options { train: mr.Dataset, alpha?: number, dtype?: string }  defaults 1, "float32"
+---@return mr.Model  an mr.models.linear
+---Example: `mr.models.rank_logistic_regression{train = mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{0}, {1}}}}:parameters()[1]:item()   --> 0.40106`
+function M.rank_logistic_regression(options)
+  local where = "mr.models.rank_logistic_regression"
+  local o, x, y = begun(where, options, {}, 1e-300)
+  local pairs_of, count = solver.pairs_of(x, y, core.integers(o.train.lists.sizes))
+  if count == 0 then check.fail("%s: no list of train has rows of unequal grades", where) end
+  local weights, gap = solver.newton(pairs_of, x:size(2), o.alpha, false)
+  if gap then check.warn(("%s: Newton's method did not converge"):format(where)) end
+  return linear(o, weights, 0)
+end
+
+return M

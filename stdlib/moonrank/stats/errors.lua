@@ -1,0 +1,85 @@
+-- How far predictions are from the truth, and how many pairs they order as it does.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local input = require "moonrank.stats.input"
+
+local M = {}
+
+-- Values as float64 in one dimension.
+local function vector(where, name, x)
+  local values = input.moderate(where, name, x)
+  if values.dims ~= 1 then check.fail("%s: %s has %d dimensions, expected 1", where, name, values.dims) end
+  return values:detach():to("cpu"):double()
+end
+
+-- Both, equally many.
+local function both(where, predicted, truth)
+  local a, b = vector(where, "predicted", predicted), vector(where, "truth", truth)
+  if #a ~= #b then check.fail("%s: %d predictions, but %d true values", where, #a, #b) end
+  if #a == 0 then check.fail("%s: no values, expected one at least", where) end
+  return a, b
+end
+
+---Root of the mean squared error. NaN where a value is; values beyond 1e100 in size, also infinite ones, are errors.
+---@param predicted mr.Tensor|number[]
+---@param truth mr.Tensor|number[]
+---@return number
+---Example: `mr.stats.rmse({1, 2, 3, 4}, {1, 2, 3, 6})   --> 1.0`
+function M.rmse(predicted, truth)
+  local a, b = both("mr.stats.rmse", predicted, truth)
+  return ((a - b) ^ 2):mean():sqrt():item()
+end
+
+---Mean absolute error. NaN where a value is.
+---@param predicted mr.Tensor|number[]
+---@param truth mr.Tensor|number[]
+---@return number
+---Example: `mr.stats.mae({1, 2, 3, 4}, {1, 2, 3, 6})   --> 0.5`
+function M.mae(predicted, truth)
+  local a, b = both("mr.stats.mae", predicted, truth)
+  return (a - b):abs():mean():item()
+end
+
+---Coefficient of determination R^2: 1 less the squared errors' sum over that of the true values' mean. Below 0 where the mean is better; NaN where
+---the true values are all alike, and where a value is NaN.
+---@param predicted mr.Tensor|number[]
+---@param truth mr.Tensor|number[]
+---@return number
+---Example: `mr.stats.r2({1, 2, 3, 4}, {1, 2, 3, 6})   --> 0.714285714`
+function M.r2(predicted, truth)
+  local a, b = both("mr.stats.r2", predicted, truth)
+  local spread = b:max():item() > -(-b):max():item() and ((b - b:mean()) ^ 2):sum():item() or 0 / 0
+  return 1 - ((a - b) ^ 2):sum():item() / spread
+end
+
+---Pairwise accuracy: the share of the pairs of rows of a list with unequal grades that scores order as grades do, over all pairs of all lists;
+---equal scores count a half. NaN without such a pair, and where a score is NaN.
+---@param scores mr.Tensor|number[]  [rows]
+---@param lists mr.Lists
+---@return number
+---Example: `mr.stats.pairwise_accuracy({3, 1, 2, 0, 0}, mr.lists{{1, 0, 2}, {1, 0}})   --> 0.625`
+function M.pairwise_accuracy(scores, lists)
+  local where = "mr.stats.pairwise_accuracy"
+  local grades = check.field(lists, "relevance")
+  if not grades then check.fail("%s: lists is a %s, expected lists, as mr.lists makes them", where, type(lists)) end
+  local values
+  values, grades = both(where, scores, grades)
+  if values:isnan():double():sum():item() > 0 then return 0 / 0 end
+  local s, y = values:totable(), grades:totable()
+  local right, count, first = 0, 0, 1
+  for _, n in ipairs(core.integers(lists.sizes)) do
+    core.check_interrupt()
+    for i = first, first + n - 1 do
+      for j = i + 1, first + n - 1 do
+        if y[i] ~= y[j] then
+          count = count + 1
+          right = right + (s[i] == s[j] and 0.5 or (s[i] > s[j]) == (y[i] > y[j]) and 1 or 0)
+        end
+      end
+    end
+    first = first + n
+  end
+  return right / count
+end
+
+return M

@@ -1,0 +1,87 @@
+-- Users and items as points: distances by hand, gradients, the ball, training, files; parameters that a definition constrains.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
+
+local function int64(t) return mr.tensor(t, { dtype = "int64" }) end
+
+local batch = { lists = mr.lists{ { 1, 0 }, {}, { 1 } }, users = int64{ 2, 1, 3 }, items = int64{ 4, 1, 4 }, size = 3 }
+
+local function longest(model)
+  local most = 0
+  for _, p in ipairs(model:parameters()) do most = math.max(most, p:row_dot(p):max():item()) end
+  return math.sqrt(most)
+end
+
+describe("cml", function()
+  it("scores by the square of the distance", function()
+    local model = mr.models.cml{ users = 3, items = 4, factors = 3, seed = 4, dtype = "float64" }
+    local P, Q = model:parameters()[1]:totable(), model:parameters()[2]:totable()
+    local scores = model(batch):totable()
+    for r, pair in ipairs{ { 2, 4 }, { 2, 1 }, { 3, 4 } } do
+      local square = 0
+      for k = 1, 3 do square = square + (P[pair[1]][k] - Q[pair[2]][k]) ^ 2 end
+      near(scores[r], -square, 1e-12)
+    end
+    check(model:gradcheck(batch) < 1e-6)
+  end)
+
+  it("stays in its ball: rows beyond go to the surface along their ray, others keep their bits", function()
+    local model = mr.models.cml{ users = 2, items = 1, factors = 2, radius = 2 }
+    model:restore{ buffers = {}, mr.tensor{ { 3, 4 }, { 0.1, 0.7 } }, mr.tensor{ { 0, 0 } } }
+    model:constrain()
+    local users, items = table.unpack(model:parameters())
+    near(users[1]:totable()[1], 1.2, 1e-6)
+    near(users[1]:totable()[2], 1.6, 1e-6)
+    equal(users[2]:totable(), mr.tensor{ 0.1, 0.7 }:totable())
+    equal(items:totable(), { { 0.0, 0.0 } })
+    check(longest(mr.models.cml{ users = 50, items = 50, factors = 2, init = 3 }) < 1 + 1e-6, "starts in the ball")
+  end)
+
+  it("mr.fit keeps it there, under every optimiser, and it learns", function()
+    local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 80, mean_activity = 25, seed = 3 }:binarize(4)
+    local fold = ratings:folds{ k = 2, seed = 1, nsr = 2 }[1]
+    for _, optimizer in ipairs{ mr.optim.sgd{ lr = 5 }, mr.optim.adam{ lr = 0.05 } } do
+      local model = mr.models.cml{ users = ratings.users, items = ratings.items, factors = 8 }
+      local before = mr.evaluate(require("moonrank.fit").scores(model, fold.train), fold.train.lists, { "auc" })
+      local most = 0
+      local run = mr.fit{ model = model, loss = mr.losses.ranknet{ bound = "minmax" }, train = fold.train, test = fold.train, epochs = 15,
+        optimizer = optimizer, metrics = { "auc" }, progress = false, each_epoch = function() most = math.max(most, longest(model)) end }
+      check(most < 1 + 1e-6, most)
+      check(run.test.mean.auc > before.mean.auc + 0.15, ("%g after %g"):format(run.test.mean.auc, before.mean.auc))
+    end
+  end)
+
+  it("is saved, loaded and recommends", function()
+    local model, path = mr.models.cml{ users = 3, items = 4, factors = 2 }, os.tmpname()
+    model:save(path)
+    local again = mr.models.load(path)
+    os.remove(path)
+    equal(again(batch):totable(), model(batch):totable())
+    equal(#again:recommend{ user = 3, k = 2 }:of(3), 2)
+  end)
+
+  it("names what is wrong", function()
+    raises(function() mr.models.cml{ users = 3 } end, "mr.models.cml: items is nil, expected an integer of at least 1")
+    raises(function() mr.models.cml{ users = 3, items = 2, radius = 0 } end, "radius is 0, expected a number above 0")
+    raises(function() mr.models.cml{ users = 3, items = 2, init = -1 } end, "init is -1, expected a number above 0")
+    raises(function() mr.models.cml{ users = 3, items = 2, factors = 0 } end, "factors is 0")
+    raises(function() mr.models.define("both", { parameters = print, forward = print, constrain = print, repeats = true }) end,
+      "'both' has constrain, which changes parameters after each step, and repeats")
+  end)
+end)
+
+it("a script's definition may constrain, too", function()
+  mr.models.define("not_negative", {
+    required = { inputs = "integer" },
+    parameters = function(o) return { weight = mr.ones(o.inputs) } end,
+    forward = function(self, b) return b.features:matmul(self.weight:reshape(self.options.inputs, 1)):reshape(b.lists.rows) end,
+    constrain = function(self) return { weight = self.weight:maximum(0) } end,
+  })
+  local data = mr.data.dataset{ lists = mr.lists{ { 0, 1 }, { 1, 0 } }, features = mr.tensor{ { 1, 0 }, { -1, 1 }, { -2, 1 }, { 0, 0 } } }
+  local model = mr.models.not_negative{ inputs = 2 }
+  mr.fit{ model = model, loss = mr.losses.ranknet{}, train = data, epochs = 50, optimizer = mr.optim.sgd{ lr = 0.5 }, progress = false }
+  local first, second = table.unpack(model:parameters()[1]:totable())
+  equal(first, 0.0)
+  check(second > 1, second)
+end)

@@ -1,0 +1,103 @@
+-- Solved linear models: scikit-learn's numbers, the conditions that a least value meets, files, training by mr.fit to the same place, mistakes.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local json = dofile "tests/support/json.lua"
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
+
+local golden = json.read("tests/golden/regression.json")
+
+local function data_of(x, grades, sizes)
+  local lists, first = {}, 1
+  for l, n in ipairs(sizes) do lists[l], first = table.move(grades, first, first + n - 1, 1, {}), first + n end
+  return mr.data.dataset{ lists = mr.lists(lists), features = mr.tensor(x) }
+end
+
+local train = data_of(golden.x, golden.grades, golden.sizes)
+
+local function numbers_of(model)
+  local weights, bias = table.unpack(model:parameters())
+  return weights:reshape(#weights):totable(), bias:item()
+end
+
+local function agrees(model, expected, tolerance)
+  local weights, bias = numbers_of(model)
+  for k, each in ipairs(expected.weights) do
+    near(weights[k], each, tolerance, ("weight %d"):format(k))
+  end
+  near(bias, expected.intercept, tolerance, "intercept")
+  return weights
+end
+
+describe("linear models", function()
+  it("ridge and least squares are scikit-learn's", function()
+    for alpha, expected in pairs(golden.ridge) do
+      agrees(mr.models.ridge{ train = train, alpha = tonumber(alpha), dtype = "float64" }, expected, 1e-10)
+    end
+    local first = mr.data.dataset{ lists = train.lists, features = train.features:narrow(2, 1, 5) }
+    agrees(mr.models.ridge{ train = first, alpha = 0, dtype = "float64" }, golden.least_squares, 1e-10)
+  end)
+
+  it("the lasso's are, with the same exact zeros", function()
+    for alpha, expected in pairs(golden.lasso) do
+      local weights = agrees(mr.models.lasso{ train = train, alpha = tonumber(alpha), dtype = "float64" }, expected, 2e-6)
+      for k, each in ipairs(expected.weights) do equal(weights[k] == 0, each == 0, alpha .. ": which are 0") end
+    end
+    local model = mr.models.lasso{ train = train, alpha = 0.2, intercept = false, dtype = "float64" }
+    agrees(model, golden.lasso_no_intercept, 2e-6)
+    equal(numbers_of(mr.models.lasso{ train = train, alpha = 100 }), { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 })
+  end)
+
+  it("logistic regression of rows and of pairs is", function()
+    for alpha, expected in pairs(golden.logistic) do
+      local options = { train = train, alpha = tonumber(alpha), relevant = 2, dtype = "float64" }
+      agrees(mr.models.logistic_regression(options), expected, 1e-7)
+    end
+    for alpha, expected in pairs(golden.rank_lr) do
+      local model = mr.models.rank_logistic_regression{ train = train, alpha = tonumber(alpha), dtype = "float64" }
+      agrees(model, { weights = expected, intercept = 0 }, 1e-7)
+    end
+  end)
+
+  it("pairs: the gradient of mr.losses.ranknet, with the penalty's, is 0 there", function()
+    local alpha = 0.5
+    local model = mr.models.rank_logistic_regression{ train = train, alpha = alpha, dtype = "float64" }
+    local batch = { lists = train.lists:to("float64"), features = train.features:double(), size = train.count }
+    local weights = model:parameters()[1]
+    local value = mr.losses.ranknet()(model(batch), batch.lists):sum() + (weights ^ 2):sum() * (0.5 * alpha)
+    value:backward()
+    check(weights.grad:abs():max():item() < 1e-9, weights.grad)
+  end)
+
+  it("mr.fit with mse on single rows goes to least squares", function()
+    local first = mr.data.dataset{ lists = train.lists, features = train.features:narrow(2, 1, 2) }:standardize()
+    local solved = mr.models.ridge{ train = first, alpha = 0 }
+    local model = mr.models.linear{ inputs = 2 }
+    mr.fit{ model = model, loss = mr.losses.mse{}, train = first:pointwise(), batch = 60, epochs = 400, progress = false,
+      optimizer = mr.optim.sgd{ lr = 0.2 } }
+    agrees(model, { weights = numbers_of(solved), intercept = select(2, numbers_of(solved)) }, 1e-4)
+  end)
+
+  it("are saved and loaded as linear models", function()
+    local model, path = mr.models.lasso{ train = train, alpha = 0.5 }, os.tmpname()
+    model:save(path)
+    local again = mr.models.load(path)
+    os.remove(path)
+    equal({ again.kind, numbers_of(again) }, { "mlp", numbers_of(model) })
+  end)
+
+  it("name what is wrong", function()
+    local users = mr.data.dataset{ lists = mr.lists{ { 0, 1 } }, users = mr.tensor({ 1 }, { dtype = "int64" }),
+      items = mr.tensor({ 1, 2 }, { dtype = "int64" }) }
+    raises(function() mr.models.ridge{ train = train, alpha = -1 } end, "mr.models.ridge: alpha is -1, expected a number from 0 on")
+    raises(function() mr.models.ridge{ train = train, alpha = 0 } end, "1 of 6 features follow from the others, expected alpha above 0")
+    raises(function() mr.models.ridge{ alpha = 1 } end, "mr.models.ridge: train is a nil, expected a dataset with features")
+    raises(function() mr.models.lasso{ train = users } end, "mr.models.lasso: train has no features")
+    raises(function() mr.models.lasso{ train = train, passes = 0 } end, "passes is 0, expected an integer of at least 1")
+    raises(function() mr.models.logistic_regression{ train = train, alpha = 0 } end, "alpha is 0, expected a number above 0")
+    raises(function() mr.models.logistic_regression{ train = train, relevant = 9 } end, "none of 60 rows are relevant (from grade 9)")
+    raises(function() mr.models.rank_logistic_regression{ train = train:binarize(9) } end, "no list of train has rows of unequal grades")
+    raises(function() mr.models.logistic_regression{ train = train, alpha = 1e-200 } end, "expected a larger alpha")
+    local holed = mr.data.dataset{ lists = mr.lists{ { 0, 1 } }, features = mr.tensor{ { 0 / 0 }, { 1 } }, missing = true }
+    raises(function() mr.models.ridge{ train = holed } end, "features have NaN in row 1, column 1")
+  end)
+end)
