@@ -1266,6 +1266,14 @@ function core.simd() end
 ---@return mr.Tensor
 function core.smooth_ap(scores, lists, gain, relevant) end
 
+---Logarithm of smooth RR per list; 0 for lists of relevant rows only, or without.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@param relevant number
+---@return mr.Tensor
+function core.smooth_log_rr(scores, lists, gain, relevant) end
+
 ---Smooth nDCG per list (Eq. 2.10).
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
@@ -1456,6 +1464,14 @@ function core.threads(n) end
 ---@param slope mr.Tensor
 ---@return mr.Tensor
 function core.times_slope(value, slope) end
+
+---Top-N-Rank's loss per list: negative DCG of the rows that are the first n now.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param n integer
+---@param relu boolean
+---@return mr.Tensor
+function core.top_n_rank_loss(scores, lists, n, relu) end
 
 ---Rows and scores of the first k of every list; of tied rows the lower first.
 ---@param scores mr.Tensor

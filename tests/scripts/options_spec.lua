@@ -54,7 +54,7 @@ local function beside_smoke(script)
   for note in notes:gmatch "[^;]+" do
     local name, value = note:match "^%s*([%w_]+) is (.+)$"
     name = name or note:match "not beside %-%-([%w_]+)"
-    if name then found[name] = value or "x" end
+    if name then found[name] = value or script.options[name]:match "default (%-?%d+)" or "x" end
   end
   return found
 end
