@@ -249,8 +249,9 @@ local function measured(bound, metric, o, report)
 end
 
 local function range_text(range)
-  if math.abs(range[1] - range[2]) <= 1e-9 * math.max(1, math.abs(range[1])) then return ("%.4g"):format(range[1]) end
-  return ("%.4g to %.4g"):format(range[1], range[2])
+  local least, most = table.unpack(range)
+  if math.abs(least - most) <= 1e-9 * math.max(1, math.abs(least)) then return ("%.4g"):format(math.abs(least) < 1e-12 and 0 or least) end
+  return ("%.4g to %.4g"):format(least, most)
 end
 
 local function rows_of(report)

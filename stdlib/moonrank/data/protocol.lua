@@ -73,7 +73,7 @@ local words = {
   user = function(o, number) return ("Fold %d of %d"):format(number, o.k) end,
   share = function(o, number) return ("Random %s of each user's items, %d of %d"):format(percent(o.test), number, o.k) end,
   one = function(o, number) return ("%d random of each user's items, %d of %d"):format(o.n, number, o.k) end,
-  last = function(o) return ("The last %d of each user's items"):format(o.n) end,
+  last = function(o) return o.n == 1 and "The last of each user's items" or ("The last %d of each user's items"):format(o.n) end,
   time = function(o) return o.at and ("From time %d on"):format(o.at) or ("The latest %s"):format(percent(o.test)) end,
   cold_user = function(o, number) return ("Fold %d of %d of users"):format(number, o.k) end,
   cold_item = function(o, number) return ("Fold %d of %d of items"):format(number, o.k) end,
@@ -86,8 +86,10 @@ local words = {
 ---@param short_users integer
 ---@return string
 function M.title(o, number, short_users)
-  return ("%s, %d negatives per relevant item, seed %d; %d users had too few unseen items and took all"):format(
-    words[o.by](o, number), o.nsr, o.seed, short_users)
+  local short = short_users > 0 and ("; %s had too few unseen items and took all"):format(
+    short_users == 1 and "1 user" or short_users .. " users") or ""
+  local negatives = o.nsr == 1 and "1 negative" or o.nsr .. " negatives"
+  return ("%s, %s per relevant item, seed %d%s"):format(words[o.by](o, number), negatives, o.seed, short)
 end
 
 return M

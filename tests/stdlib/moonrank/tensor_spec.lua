@@ -684,3 +684,12 @@ it("no_grad ends when the coroutine that it is in is closed", function()
   coroutine.close(paused)
   check((mr.ones(2):requires_grad() * 2).tracked)
 end)
+
+it("random numbers of a mean, spread or range that is none are refused", function()
+  for _, bad in ipairs{ 0 / 0, math.huge, -math.huge } do
+    raises(function() mr.normal({ 2 }, { sd = bad }) end, "mr.normal: sd is")
+    raises(function() mr.normal({ 2 }, { mean = bad }) end, "mr.normal: mean is")
+    raises(function() mr.uniform({ 2 }, { low = bad }) end, "mr.uniform: low is")
+    raises(function() mr.uniform({ 2 }, { high = bad }) end, "mr.uniform: high is")
+  end
+end)
