@@ -157,10 +157,11 @@ class RatingsReader {
   [[noreturn]] void repeated(size_t first, size_t again) const {
     const Origin &was = origins_[first], &is = origins_[again];
     const std::string place = was.file == is.file ? "line " : paths_[was.file] + ":";
-    throw ParseError(paths_[is.file], is.line, 1,
-                     "found user " + quoted(users_.name_of(out_.user[again])) + " with item " +
-                         quoted(items_.name_of(out_.item[again])) + " a second time (first at " + place +
-                         std::to_string(was.line) + "), expected each pair once");
+    throw ParseError(
+        paths_[is.file], is.line, 1,
+        "found user " + quoted(users_.name_of(out_.user[again])) + " with item " +
+            quoted(items_.name_of(out_.item[again])) + " a second time (first at " + place + std::to_string(was.line) +
+            "), expected each pair once (duplicates = \"last\", \"first\", \"max\" or \"sum\" makes one of them)");
   }
 
   /// Of the rows of one pair, ascending, the value and time of what they become, put into the first.

@@ -14,7 +14,8 @@ local args = mr.args{
   out = { default = "results/bench", help = "the folder for the results" },
 }
 
--- Name, options for a full and for a quick run, and about how many seconds they take: for saying how long is left. The epochs of a full
+-- Name, options for a full and for a quick run, and about how many seconds they take: for saying how long is left. `as`: what its files are called;
+-- `alone`: without peers. The epochs of a full
 -- run are those of one loss and of one negative per relevant row: every form of the peer on all of them would take hours (`epochs.lua`).
 local parts = {
   { "kernels", "--most 2048",
@@ -26,6 +27,8 @@ local parts = {
   { "long_list", "", "--rows 20000 --epochs 3", 20, 5 },
   { "metrics", "", "--repeats 3", 120, 40 },
   { "full_catalogue", "", "--users 1000 --repeats 1", 90, 10 },
+  { "full_catalogue", "--users 200948 --items 87585 --repeats 1 --threads 2", "--users 500 --repeats 1 --threads 2", 300, 10,
+    as = "full_catalogue_32m", alone = true },
   { "letor", "", "--megabytes 20 --repeats 2 --peer_repeats 1", 60, 15 },
   { "distributions", "", "--repeats 1 --numpy_samples 3000", 120, 15 },
   { "sweeps", "", "--trials 500 --real 8 --large 5000", 90, 15 },
@@ -43,9 +46,10 @@ end
 local function run(number)
   local name, full, quick = table.unpack(parts[number])
   print(("[%d/%d] %s; about %s left"):format(number, #parts, name, time_left(number)))
-  local path = ("%s/%s"):format(args.out, name)
+  local part = parts[number]
+  local path = ("%s/%s"):format(args.out, part.as or name)
   -- a second run would find the first one's samples in the user's cache, and measure how they are read
-  local variables = "MOONRANK_SAMPLES_GIB=0 " .. (args.peers and "" or "MOONRANK_PEERS=none ") .. (args.cpu and "MOONRANK_CLOCK=cpu " or "")
+  local variables = "MOONRANK_SAMPLES_GIB=0 " .. (args.peers and not part.alone and "" or "MOONRANK_PEERS=none ") .. (args.cpu and "MOONRANK_CLOCK=cpu " or "")
   local options = (args.quick and quick or full) .. (args.cpu and name ~= "sweeps" and " --threads 1" or "")
   local command = ("%s'%s' '%s%s.lua' %s --csv '%s.csv' >'%s.log' 2>&1"):format(
     variables, arg[-1], bench.folder, name, options, path, path)
