@@ -14,8 +14,8 @@ local args = mr.args{
   out = { default = "results/bench", help = "the folder for the results" },
 }
 
--- Name, options for a full and for a quick run, and about how many seconds they take: for saying how long is left. `as`: what its files are called;
--- `alone`: without peers. The epochs of a full
+-- Name, options for a full and for a quick run, and about how many seconds they take: for saying how long is left. `as`: what its files
+-- are called; `alone`: without peers. The epochs of a full
 -- run are those of one loss and of one negative per relevant row: every form of the peer on all of them would take hours (`epochs.lua`).
 local parts = {
   { "kernels", "--most 2048",
@@ -49,7 +49,8 @@ local function run(number)
   local part = parts[number]
   local path = ("%s/%s"):format(args.out, part.as or name)
   -- a second run would find the first one's samples in the user's cache, and measure how they are read
-  local variables = "MOONRANK_SAMPLES_GIB=0 " .. (args.peers and not part.alone and "" or "MOONRANK_PEERS=none ") .. (args.cpu and "MOONRANK_CLOCK=cpu " or "")
+  local variables = "MOONRANK_SAMPLES_GIB=0 " .. (args.peers and not part.alone and "" or "MOONRANK_PEERS=none ")
+    .. (args.cpu and "MOONRANK_CLOCK=cpu " or "")
   local options = (args.quick and quick or full) .. (args.cpu and name ~= "sweeps" and " --threads 1" or "")
   local command = ("%s'%s' '%s%s.lua' %s --csv '%s.csv' >'%s.log' 2>&1"):format(
     variables, arg[-1], bench.folder, name, options, path, path)
