@@ -169,11 +169,3 @@ it("goes out as a table, as CSV, JSON and LaTeX", function()
   equal(found:to_json():match "^%b[]$" ~= nil, true)
   equal(found:to_latex(), found:table():to_latex())
 end)
-
-test.it("a mean of a metric that was not measured is an error that names those that were", function()
-  local found = mr.evaluate(mr.tensor{ 2, 1 }, mr.lists{ { 0, 1 } }, { "ndcg@10", "ap" })
-  test.equal(found.mean.map, found.mean.ap)
-  for _, field in ipairs{ "mean", "counted", "skipped" } do
-    test.raises(function() return found[field].ndgc end, "no metric of this evaluation 'ndgc'")
-  end
-end)
