@@ -27,7 +27,7 @@ local parts = {
   { "long_list", "", "--rows 20000 --epochs 3", 20, 5 },
   { "metrics", "", "--repeats 3", 120, 40 },
   { "full_catalogue", "", "--users 1000 --repeats 1", 90, 10 },
-  { "full_catalogue", "--users 200948 --items 87585 --repeats 1 --threads 2", "--users 500 --repeats 1 --threads 2", 300, 10,
+  { "full_catalogue", "--users 200948 --items 87585 --repeats 1 --threads 2", "--users 500 --repeats 1 --threads 2", 900, 10,
     as = "full_catalogue_32m", alone = true },
   { "letor", "", "--megabytes 20 --repeats 2 --peer_repeats 1", 60, 15 },
   { "distributions", "", "--repeats 1 --numpy_samples 3000", 120, 15 },
