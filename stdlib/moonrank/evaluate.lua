@@ -135,19 +135,21 @@ function M.evaluate(scores, lists, names, options)
 end
 
 ---The same of data that a trial has noted already.
-function M.measure(scores, lists, names, options) return M.measure_by(scores, lists, M.metrics_of(names, options)) end
+function M.measure(scores, lists, names, options)
+  local result = M.measure_by(scores, lists, M.metrics_of(names, options))
+  result._lists = lists  -- what they are, for who compares
+  return result
+end
 
----The same by metrics of `metrics_of`. `few`: relevant rows are few among many.
+---The same by metrics of `metrics_of`, without a hold on the lists: those of a block are let go. `few`: relevant rows are few among many.
 function M.measure_by(scores, lists, metrics, few)
   local _ <close> = phase.begin("evaluation", true)
   local rankings = {}
-  local result = M.of_values(lists.count, metrics, function(each)
+  return M.of_values(lists.count, metrics, function(each)
     local key = each:ranking_key(few)
     rankings[key] = rankings[key] or each:ranking(scores, lists, few)
     return each:of_ranking(rankings[key], lists, each.empty)
   end)
-  result._lists = lists  -- what they are, for who compares
-  return result
 end
 
 ---An evaluation of what a function gives for each metric.

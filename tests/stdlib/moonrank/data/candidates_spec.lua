@@ -126,6 +126,33 @@ it("is the same for any size of block and number of threads", function()
   for _, metric in ipairs(names) do equal(by_four[metric]:totable(), whole[metric]:totable(), metric) end
 end)
 
+-- Resident memory of this process, in MiB.
+local function memory()
+  for line in io.lines "/proc/self/status" do
+    local kib = line:match "^VmRSS:%s*(%d+)"
+    if kib then return tonumber(kib) / 1024 end
+  end
+end
+
+it("a block of lists is let go before the next but one: memory does not grow with the number of users", function()
+  local users, items, each = 8000, 20000, 2
+  local rows = users * each
+  local part = mr.data.dataset{ lists = mr.lists{ relevance = mr.ones(rows), sizes = mr.full({ users }, each):to("int64"):totable() },
+    users = core.arange(1, users, 1, "int64", "cpu"),
+    items = core.uniform({ rows }, 1, items + 1, 1, "items", "float64", "cpu"):to "int64", name = "all" }
+  local none = mr.data.dataset{ lists = mr.lists{}, users = mr.tensor({}, { dtype = "int64" }), items = mr.tensor({}, { dtype = "int64" }) }
+  local large = require("moonrank.data.fold").new{ train = none, valid = none, test = part, number = 1, k = 1, title = "large",
+    users = users, items = items }
+  local seen = {}
+  large:evaluate(function(batch)
+    seen[#seen + 1] = memory()
+    return mr.zeros(batch.lists.rows)
+  end, { "rr" })
+  check(#seen > 50, #seen .. " blocks")
+  local grown = seen[#seen] - seen[10]
+  check(grown < 600, ("%.0f MiB more after %d blocks of 8 MiB and more"):format(grown, #seen - 10))
+end)
+
 it("samples are new to the user, all different, and there for everyone", function()
   local table_of = require("moonrank.data.candidates").user_items
   local function of(parts) return table_of(parts, ratings.users, ratings.items) end
