@@ -57,8 +57,8 @@ local function check_declared(where, definition, given)
   if next(definition.required) or next(definition.options) or type(given) ~= "table" then return end
   for name in pairs(given) do
     if name ~= "seed" and name ~= "dtype" then
-      check.fail("%s: option %s is not declared: mr.models.define takes `required = {%s = \"integer\"}`, or `options = {%s = 16}` with its default",
-        where, tostring(name), tostring(name), tostring(name))
+      check.fail("%s: option %s is not declared: mr.models.define takes `required = {%s = \"integer\"}`, or `options = {%s = 16}` with its "
+        .. "default", where, tostring(name), tostring(name), tostring(name))
     end
   end
 end
