@@ -1,5 +1,6 @@
 #include "runtime/data/letor_cache_file.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <filesystem>
@@ -154,7 +155,9 @@ LetorFile LetorCacheFile::load() const {
   section(lengths.data(), bytes_of(lengths).size());
   section(texts.data(), texts.size());
   if (io::checksum_of_blocks(sums) != h.payload_checksum) bad("its content does not have its checksum");
-  if (std::accumulate(lengths.begin(), lengths.end(), int64_t{0}) != h.text_bytes ||
+  const auto is_no_size = [&](int64_t n) { return n < 0 || n > h.rows; };
+  if (std::any_of(out.sizes.begin(), out.sizes.end(), is_no_size) ||
+      std::accumulate(lengths.begin(), lengths.end(), int64_t{0}) != h.text_bytes ||
       std::accumulate(out.sizes.begin(), out.sizes.end(), int64_t{0}) != h.rows)
     bad("its parts do not fit together");
   const char* text = texts.data();

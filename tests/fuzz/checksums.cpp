@@ -1,0 +1,56 @@
+#include "tests/fuzz/checksums.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "runtime/data/letor_cache_file.h"
+#include "runtime/io/checksum.h"
+
+namespace mr::fuzz {
+namespace {
+
+/// The next so many bytes of a text, or what there is.
+std::string_view taken(std::string_view& rest, uint64_t bytes) {
+  const std::string_view part = rest.substr(0, std::min<uint64_t>(bytes, rest.size()));
+  rest.remove_prefix(part.size());
+  return part;
+}
+
+}  // namespace
+
+std::string with_cache_checksums(std::string bytes) {
+  LetorCacheHeader h{};
+  if (bytes.size() < sizeof h) return bytes;
+  std::memcpy(&h, bytes.data(), sizeof h);
+  std::string_view rest = std::string_view(bytes).substr(sizeof h);
+  const auto rows = static_cast<uint64_t>(h.rows), queries = static_cast<uint64_t>(h.queries);
+  std::vector<uint64_t> sums{io::xxh64(taken(rest, static_cast<uint64_t>(h.key_bytes)))};
+  for (const uint64_t part :
+       {rows * static_cast<uint64_t>(h.width) * sizeof(float), rows * sizeof(float), queries * sizeof(int64_t),
+        (queries + static_cast<uint64_t>(h.documents)) * sizeof(uint32_t), static_cast<uint64_t>(h.text_bytes)})
+    sums.push_back(io::checksum(taken(rest, part)));
+  h.payload_checksum = io::checksum_of_blocks(sums);
+  h.header_checksum = io::xxh64({reinterpret_cast<const char*>(&h), offsetof(LetorCacheHeader, header_checksum)});
+  std::memcpy(bytes.data(), &h, sizeof h);
+  return bytes;
+}
+
+std::string with_sample_checksums(std::string bytes) {
+  // the header of runtime/bounds/sample_file.cpp: where it has the number of values, and its two checksums
+  constexpr size_t header = 128, distinct_at = 80, payload_at = 112, header_at = 120;
+  if (bytes.size() < header) return bytes;
+  uint64_t distinct = 0;
+  std::memcpy(&distinct, bytes.data() + distinct_at, sizeof distinct);
+  std::string_view rest = std::string_view(bytes).substr(header);
+  const std::string_view values = taken(rest, distinct > rest.size() ? rest.size() : distinct * sizeof(double));
+  const uint64_t payload = io::xxh64(rest, io::xxh64(values));
+  std::memcpy(bytes.data() + payload_at, &payload, sizeof payload);
+  const uint64_t of_header = io::xxh64(std::string_view(bytes).substr(0, header_at));
+  std::memcpy(bytes.data() + header_at, &of_header, sizeof of_header);
+  return bytes;
+}
+
+}  // namespace mr::fuzz

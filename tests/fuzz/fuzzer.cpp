@@ -1,0 +1,41 @@
+// One parser under libFuzzer: MOONRANK_FUZZ names it. `MOONRANK_FUZZ_SEEDS=folder` writes its seeds there first.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include "tests/fuzz/seeds.h"
+#include "tests/fuzz/targets.h"
+
+namespace {
+
+mr::fuzz::Target target = nullptr;
+
+[[noreturn]] void fail(const char* text) {
+  std::fprintf(stderr, "%s", text);
+  for (const auto& [name, parse] : mr::fuzz::targets()) std::fprintf(stderr, " %s", name.c_str());
+  std::fprintf(stderr, "\n");
+  std::exit(2);
+}
+
+void write_seeds(const std::string& folder, const std::vector<std::string>& texts) {
+  for (size_t i = 0; i < texts.size(); ++i)
+    std::ofstream(folder + "/seed_" + std::to_string(i), std::ios::binary) << texts[i];
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  const char* const name = std::getenv("MOONRANK_FUZZ");
+  const auto found = mr::fuzz::targets().find(name == nullptr ? "" : name);
+  if (found == mr::fuzz::targets().end()) fail("MOONRANK_FUZZ is none of:");
+  target = found->second;
+  if (const char* const folder = std::getenv("MOONRANK_FUZZ_SEEDS"); folder != nullptr)
+    write_seeds(folder, mr::fuzz::seeds().at(found->first));
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  target({reinterpret_cast<const char*>(bytes), size});
+  return 0;
+}

@@ -1,0 +1,79 @@
+// Every parser of files on its seeds, its corpus, and changes of them that are the same in each run.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include <catch2/catch.hpp>
+
+#include "tests/fuzz/seeds.h"
+#include "tests/fuzz/targets.h"
+
+namespace {
+
+using mr::fuzz::seeds;
+using mr::fuzz::targets;
+
+constexpr int changes_of_each = 400;
+
+/// Inputs that were found to matter: tests/fuzz/corpus/<parser>/.
+std::vector<std::string> corpus(const std::string& name) {
+  std::vector<std::string> found;
+  const std::filesystem::path folder = std::filesystem::path(MR_SOURCE_DIR) / "tests/fuzz/corpus" / name;
+  if (!std::filesystem::exists(folder)) return found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    found.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  return found;
+}
+
+/// One to four changes: a bit, a byte of those that parsers look for, a piece left out, doubled, or from another input.
+std::string changed(std::string bytes, const std::string& other, std::mt19937& random) {
+  static const std::string telling = std::string("\0\n\r\t ,;:\"#-+.0189aeEqQ[]{}\xff\x7f\x80", 32);
+  const auto below = [&](size_t n) { return n == 0 ? 0 : random() % n; };
+  for (size_t k = 1 + below(4); k > 0; --k) {
+    const size_t at = below(bytes.size() + 1), length = below(std::min<size_t>(bytes.size() - at, 16) + 1);
+    switch (below(5)) {
+      case 0:
+        if (at < bytes.size()) bytes[at] = static_cast<char>(bytes[at] ^ (1 << below(8)));
+        break;
+      case 1:
+        bytes.insert(at, 1, telling[below(telling.size())]);
+        break;
+      case 2:
+        bytes.erase(at, length);
+        break;
+      case 3:
+        bytes.insert(at, bytes.substr(at, length));
+        break;
+      default:
+        bytes.insert(at, other.substr(below(other.size()), 16));
+        break;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("every parser accepts or refuses its seeds, its corpus and changes of them") {
+  const auto all = seeds();
+  for (const auto& [name, parse] : targets()) {
+    INFO(name);
+    REQUIRE(all.count(name) == 1);
+    std::vector<std::string> inputs = all.at(name);
+    const std::vector<std::string> more = corpus(name);
+    inputs.insert(inputs.end(), more.begin(), more.end());
+    std::mt19937 random(1);
+    for (const std::string& input : inputs) {
+      CAPTURE(input);
+      REQUIRE_NOTHROW(parse(input));
+      for (int k = 0; k < changes_of_each; ++k) {
+        const std::string other = changed(input, inputs[random() % inputs.size()], random);
+        CAPTURE(other);
+        REQUIRE_NOTHROW(parse(other));
+      }
+    }
+  }
+}

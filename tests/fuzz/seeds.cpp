@@ -1,0 +1,114 @@
+#include "tests/fuzz/seeds.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "runtime/bounds/distribution.h"
+#include "runtime/bounds/sample_file.h"
+#include "runtime/data/letor_cache_file.h"
+#include "runtime/io/safetensors.h"
+#include "runtime/io/sqlite.h"
+#include "tests/fuzz/checksums.h"
+#include "tests/support/temporary_folder.h"
+
+namespace mr::fuzz {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// What a writer puts into the file of the path that it is given.
+template <class Write>
+std::string written(Write write) {
+  const test::TemporaryFolder folder;
+  const std::string path = (folder.path() / "file").string();
+  write(path);
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
+std::string tensors() {
+  return written([](const std::string& path) {
+    write_safetensors(path, {{"weight", "steps"},
+                             {Tensor::from(std::vector<float>{1, 2, 3}), Tensor::from(std::vector<int64_t>{4})},
+                             {{format_key, "moonrank model 1"}, {"kind", "mf"}}});
+  });
+}
+
+std::string unchecked_tensors() {
+  const std::string header = R"({"x":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]}})";
+  const uint64_t length = header.size();
+  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + header + std::string(8, '\0');
+}
+
+std::string cache(const std::vector<int64_t>& sizes) {
+  return written([&](const std::string& path) {
+    LetorFile file;
+    file.labels = {0, 1, 2};
+    file.sizes = sizes;
+    file.qids = {"a", "bc"};
+    file.documents = {"x", "", "yz"};
+    file.width = 2;
+    file.features = Tensor::zeros({3, 2}, Dtype::float32);
+    LetorSource source;
+    source.key = cache_key;
+    write_letor_cache(path, source, file);
+  });
+}
+
+std::string samples_of(std::vector<double> values) {
+  return written(
+      [&](const std::string& path) { write_sample_file(path, sample_key, Distribution(std::move(values))); });
+}
+
+std::string trials() {
+  return written([](const std::string& path) {
+    io::Database database(path, io::Database::write);
+    database.run("CREATE TABLE trials (id INTEGER PRIMARY KEY, number INTEGER NOT NULL, params TEXT, value REAL)", {});
+    database.run("INSERT INTO trials (number, params, value) VALUES (1, '{\"lr\":0.5}', 0.25)", {});
+    database.run("PRAGMA wal_checkpoint(TRUNCATE)", {});
+    database.close();
+  });
+}
+
+// a first byte has the options of some parsers: 0 and others
+Texts with_options(const Texts& texts) {
+  Texts out;
+  for (const std::string& text : texts) {
+    for (const char bits : {'\0', '\x01', '\x16', '\x2b'}) out.push_back(bits + text);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::map<std::string, Texts> seeds() {
+  return {
+      {"letor", with_options({"2 qid:1 1:0.5 2:-3e-2 # docid = a\n0 qid:1 1:1 5:7\n1 qid:2 3:12.125\n",
+                              "0 qid:x\r\n1 qid:x 2:NULL\r\n", "1 1:1\n0 1:0.333333333\n",
+                              "\xEF\xBB\xBF"
+                              "3 qid:10 1:1e30 2:0\n\n# a comment\n0 qid:10 2:1 1:4"})},
+      {"csv", with_options({"a,b\n1,\"x \"\"y\"\", z\"\r\n2,\n", "a;b;c\n\"1\n2\";3;\n"})},
+      {"ratings", with_options({"userId,movieId,rating,timestamp\n1,10,3.5,100\n1,11,4,-5\n2,10,0.5,7\n",
+                                "u1,i1,2,5\nu2,i1,3,6\nu1,i1,4,6\n"})},
+      {"libraries", {"2 1 5\n0\n3 7 8 9\n", "1 0"}},
+      {"trec_run", {"q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 -1e3 tag\nq2 Q0 d1 1 0 tag\n"}},
+      {"trec_qrels", {"q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 -1\n"}},
+      {"scores", with_options({"qid,docid,score\n1,a,0.5\n1,b,-2\n2,a,1e-3\n", "1,a,0.5\n2,\"b,c\",3\n"})},
+      {"safetensors", {tensors(), unchecked_tensors()}},
+      {"json", {R"({"a":[1,-2.5e3,true,null,"x\u00e9\n"],"b":{"c":[[[]]]}})", "[0.1,1e308,12345678901234567890]"}},
+      {"packed_text",
+       {std::string(
+            "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xcb\x48\xcd\xc9\xc9\xe7\x02\x00\x20\x30\x3a\x36\x06\x00\x00\x00",
+            26),
+        "plain\n"}},
+      {"letor_cache", {cache({2, 1}), cache({4, -1})}},
+      {"samples", {samples_of({0.25, 0.5, 0.5, 1}), samples_of({3})}},
+      {"metric_name", {"ndcg@10", "nrbp(0.95)@5", "err", "rbp(1e-3)", "map@007"}},
+      {"store", {trials()}},
+  };
+}
+
+}  // namespace mr::fuzz

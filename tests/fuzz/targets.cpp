@@ -1,0 +1,218 @@
+#include "tests/fuzz/targets.h"
+
+#include <numeric>
+#include <stdexcept>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/bounds/sample_file.h"
+#include "runtime/data/csv.h"
+#include "runtime/data/letor.h"
+#include "runtime/data/letor_cache_file.h"
+#include "runtime/data/ratings.h"
+#include "runtime/data/trec.h"
+#include "runtime/io/json.h"
+#include "runtime/io/safetensors.h"
+#include "runtime/io/sqlite.h"
+#include "runtime/io/text_file.h"
+#include "runtime/ranking/metric.h"
+#include "tests/fuzz/checksums.h"
+
+namespace mr::fuzz {
+namespace {
+
+/// Bytes as a file in memory, which has a path.
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::string_view bytes) : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) {
+    if (descriptor_ < 0) throw std::logic_error("no file in memory");
+    for (size_t at = 0; at < bytes.size();) {
+      const ssize_t written = write(descriptor_, bytes.data() + at, bytes.size() - at);
+      if (written <= 0) throw std::logic_error("no room for a file in memory");
+      at += static_cast<size_t>(written);
+    }
+  }
+  ~MemoryFile() { close(descriptor_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
+void need(bool holds, const char* what) {
+  if (!holds) throw std::logic_error(what);
+}
+
+/// The first byte's bits as options, and the rest.
+std::pair<unsigned, std::string_view> split(std::string_view bytes) {
+  if (bytes.empty()) return {0, bytes};
+  return {static_cast<unsigned char>(bytes[0]), bytes.substr(1)};
+}
+
+template <class Read>
+void read_file(std::string_view bytes, Read read) {
+  const MemoryFile file(bytes);
+  try {
+    read(file.path());
+  } catch (const std::logic_error& error) {
+    // errors of arguments are the parser's own; those of `need` are not
+    if (dynamic_cast<const std::invalid_argument*>(&error) == nullptr) throw;
+  } catch (const std::runtime_error&) {
+  }
+}
+
+int64_t sum(const std::vector<int64_t>& sizes) { return std::accumulate(sizes.begin(), sizes.end(), int64_t{0}); }
+
+void letor(std::string_view bytes) {
+  const auto [bits, text] = split(bytes);
+  const LetorOptions options{.features = (bits & 1) != 0 ? 5 : 0,
+                             .any_order = (bits & 2) != 0,
+                             .null = static_cast<Null>((bits >> 2) % 3),
+                             .qid_optional = (bits & 16) != 0};
+  read_file(text, [&](const std::string& path) {
+    // small pieces, so that lines lie across their borders
+    const LetorFile file = read_letor(path, options, (bits & 32) != 0 ? 16 : letor_piece);
+    const auto rows = static_cast<int64_t>(file.labels.size());
+    need(sum(file.sizes) == rows && file.sizes.size() == file.qids.size(), "letor: sizes");
+    need(file.features.entries() == rows * file.width, "letor: features");
+    need(file.documents.empty() || static_cast<int64_t>(file.documents.size()) == rows, "letor: documents");
+  });
+}
+
+void csv(std::string_view bytes) {
+  const auto [bits, text] = split(bytes);
+  read_file(text, [&, bits = bits](const std::string& path) {
+    CsvReader reader(path, (bits & 1) != 0 ? ';' : ',');
+    CsvRecord record;
+    int64_t line = 0;
+    while (reader.next(record)) {
+      need(!record.fields.empty() && record.line > line, "csv: records");
+      line = record.line;
+    }
+  });
+}
+
+void ratings(std::string_view bytes) {
+  const auto [bits, text] = split(bytes);
+  RatingColumns columns{
+      .rating_required = false, .header = (bits & 1) != 0, .duplicates = static_cast<Duplicates>((bits >> 1) % 5)};
+  if (!columns.header)
+    columns.user = "1", columns.item = "2", columns.rating = "3", columns.time = (bits & 16) != 0 ? "4" : "";
+  read_file(text, [&](const std::string& path) {
+    const Ratings read = read_ratings(path, columns);
+    need(read.user.size() == read.item.size() && read.user.size() == read.value.size(), "ratings: rows");
+    need(read.time.empty() || read.time.size() == read.user.size(), "ratings: times");
+    for (const int64_t u : read.user) need(u >= 1 && u <= static_cast<int64_t>(read.user_ids.size()), "ratings: users");
+    for (const int64_t i : read.item) need(i >= 1 && i <= static_cast<int64_t>(read.item_ids.size()), "ratings: items");
+  });
+}
+
+void libraries(std::string_view bytes) {
+  read_file(bytes, [](const std::string& path) {
+    const Ratings read = read_libraries(path);
+    need(!read.user.empty() && read.user.size() == read.item.size(), "libraries: rows");
+  });
+}
+
+void check_documents(const DocumentRows& rows) {
+  need(sum(rows.sizes) == static_cast<int64_t>(rows.values.size()) && rows.values.size() == rows.documents.size(),
+       "trec: rows");
+  need(rows.sizes.size() == rows.ids.size(), "trec: queries");
+}
+
+void trec_run(std::string_view bytes) {
+  read_file(bytes, [](const std::string& path) { check_documents(read_trec_run(path)); });
+}
+
+void trec_qrels(std::string_view bytes) {
+  read_file(bytes, [](const std::string& path) { check_documents(read_trec_qrels(path)); });
+}
+
+void scores(std::string_view bytes) {
+  const auto [bits, text] = split(bytes);
+  const ScoreColumns columns =
+      (bits & 1) != 0 ? ScoreColumns{} : ScoreColumns{.query = "1", .document = "2", .score = "3", .header = false};
+  read_file(text, [&](const std::string& path) { check_documents(read_scores(path, columns)); });
+}
+
+void safetensors(std::string_view bytes) {
+  read_file(bytes, [](const std::string& path) {
+    const TensorFile file = read_safetensors(path);
+    need(file.names.size() == file.tensors.size(), "safetensors: names");
+  });
+}
+
+void json(std::string_view bytes) {
+  try {
+    const std::string text = io::parse_json(bytes).dump();
+    need(io::parse_json(text).dump() == text, "json: its own text reads back otherwise");
+  } catch (const std::runtime_error&) {
+  } catch (const nlohmann::json::exception&) {  // texts that are no UTF-8 cannot be written
+  }
+}
+
+void packed_text(std::string_view bytes) {
+  read_file(bytes, [](const std::string& path) { read_text_file(path, int64_t{1} << 24); });
+}
+
+void letor_cache(std::string_view bytes) {
+  read_file(with_cache_checksums(std::string(bytes)), [](const std::string& path) {
+    const auto opened = LetorCacheFile::open(path, cache_key);
+    if (!opened) return;
+    const LetorFile file = opened->load();
+    for (const int64_t n : file.sizes) need(n >= 0, "letor_cache: a list of less than no rows");
+    need(sum(file.sizes) == static_cast<int64_t>(file.labels.size()), "letor_cache: sizes");
+    need(file.qids.size() == file.sizes.size(), "letor_cache: ids");
+  });
+}
+
+void samples(std::string_view bytes) {
+  read_file(with_sample_checksums(std::string(bytes)), [](const std::string& path) {
+    const auto found = read_sample_file(path, sample_key);
+    if (found) need(found->cdf(0.5) >= 0 && found->cdf(0.5) <= 1, "samples: a share");
+  });
+}
+
+void metric_name(std::string_view bytes) {
+  static const MetricRegistry registry;
+  try {
+    const Metric metric = registry.parse(std::string(bytes));
+    need(registry.parse(metric.name).name == metric.name, "metric: its own name reads back otherwise");
+  } catch (const std::runtime_error&) {
+  } catch (const std::invalid_argument&) {
+  }
+}
+
+void store(std::string_view bytes) {
+  read_file(bytes, [](const std::string& path) {
+    io::Database database(path, io::Database::read);
+    database.run("SELECT name, sql FROM sqlite_master", {});
+    database.run("SELECT * FROM trials LIMIT 100", {});
+  });
+}
+
+}  // namespace
+
+const std::map<std::string, Target>& targets() {
+  static const std::map<std::string, Target> all = {{"letor", &letor},
+                                                    {"csv", &csv},
+                                                    {"ratings", &ratings},
+                                                    {"libraries", &libraries},
+                                                    {"trec_run", &trec_run},
+                                                    {"trec_qrels", &trec_qrels},
+                                                    {"scores", &scores},
+                                                    {"safetensors", &safetensors},
+                                                    {"json", &json},
+                                                    {"packed_text", &packed_text},
+                                                    {"letor_cache", &letor_cache},
+                                                    {"samples", &samples},
+                                                    {"metric_name", &metric_name},
+                                                    {"store", &store}};
+  return all;
+}
+
+}  // namespace mr::fuzz
