@@ -15,6 +15,9 @@ struct RowLoops {
   double (*exponentials)(const double* x, double top, int64_t n, double* powers);
   /// slopes[i] = sigma(t_i); the result is the sum of log(1 + e^t_i). Any t but NaN.
   double (*logistic)(const double* t, int64_t n, double* slopes);
+  /// values[i] = sigma(x_i - f), slopes[i] = its derivative, where equal infinities differ by 0; the same bits as
+  /// smooth_rank.h's.
+  void (*above)(const double* x, double f, int64_t n, double* values, double* slopes);
 };
 
 inline const RowLoops& row_loops() { return chosen_loops<RowLoops>(); }

@@ -1,4 +1,5 @@
 // The loops of row_sums.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by row_sums_*.cpp only.
+#include "kernels/core/functions.h"
 #include "kernels/losses/row_sums.h"
 #include "kernels/smooth/logistic_loops.h"
 
@@ -29,6 +30,14 @@ inline double row_logistic(const double* t, int64_t n, double* slopes) {
   return sum_of(total);
 }
 
+inline void row_above(const double* x, double f, int64_t n, double* values, double* slopes) {
+  for (int64_t i = 0; i < n; ++i) {
+    const double t = x[i] == f ? 0 : x[i] - f, e = portable::exp(t < 0 ? t : -t);
+    values[i] = t >= 0 ? 1 / (1 + e) : e / (1 + e);
+    slopes[i] = e / ((1 + e) * (1 + e));
+  }
+}
+
 }  // namespace
 }  // namespace mr::cpu::MR_SIMD
 
@@ -36,7 +45,7 @@ namespace mr::cpu {
 
 template <>
 RowLoops loops_of<RowLoops, Simd::MR_SIMD>() {
-  return {.exponentials = &MR_SIMD::row_exponentials, .logistic = &MR_SIMD::row_logistic};
+  return {.exponentials = &MR_SIMD::row_exponentials, .logistic = &MR_SIMD::row_logistic, .above = &MR_SIMD::row_above};
 }
 
 }  // namespace mr::cpu
