@@ -30,6 +30,38 @@ inline double row_logistic(const double* t, int64_t n, double* slopes) {
   return sum_of(total);
 }
 
+inline double row_largest(const double* x, int64_t n) {
+  using L = Lanes<double>;
+  typename L::Vector most = L::all(-__builtin_huge_val());
+  for (int64_t i = 0; i < n; i += L::count) {
+    const auto at = L::load(x + i);
+    most = at > most ? at : most;
+  }
+  double largest = most[0];
+  for (int64_t i = 1; i < L::count; ++i) largest = most[i] > largest ? most[i] : largest;
+  return largest;
+}
+
+inline double row_cross_entropy(const double* x, const double* targets, double top, double log_total, int64_t n,
+                                double* terms) {
+  for (int64_t i = 0; i < n; ++i) {
+    const double below = x[i] == top ? 0 : x[i] - top;  // infinities may be equal
+    terms[i] = targets[i] > 0 ? targets[i] * (log_total - below) : 0;
+  }
+  double sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += terms[i];
+  return sum;
+}
+
+inline void row_cross_entropy_slopes(const double* powers, const double* targets, double mass, double total, int64_t n,
+                                     double* slopes) {
+  for (int64_t i = 0; i < n; ++i) slopes[i] = mass * powers[i] / total - targets[i];
+}
+
+inline void row_divide(double* x, double total, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) x[i] /= total;
+}
+
 inline void row_above(const double* x, double f, int64_t n, double* values, double* slopes) {
   for (int64_t i = 0; i < n; ++i) {
     const double t = x[i] == f ? 0 : x[i] - f, e = portable::exp(t < 0 ? t : -t);
@@ -45,7 +77,13 @@ namespace mr::cpu {
 
 template <>
 RowLoops loops_of<RowLoops, Simd::MR_SIMD>() {
-  return {.exponentials = &MR_SIMD::row_exponentials, .logistic = &MR_SIMD::row_logistic, .above = &MR_SIMD::row_above};
+  return {.exponentials = &MR_SIMD::row_exponentials,
+          .logistic = &MR_SIMD::row_logistic,
+          .largest = &MR_SIMD::row_largest,
+          .cross_entropy = &MR_SIMD::row_cross_entropy,
+          .cross_entropy_slopes = &MR_SIMD::row_cross_entropy_slopes,
+          .divide = &MR_SIMD::row_divide,
+          .above = &MR_SIMD::row_above};
 }
 
 }  // namespace mr::cpu

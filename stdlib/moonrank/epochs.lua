@@ -38,7 +38,7 @@ end
 ---@param o table  the options of mr.fit, checked
 ---@return mr.Epochs
 function M.start(o)
-  local parameters = o.model:parameters()
+  local parameters = o.learner:parameters()
   local device = parameters[1] and parameters[1].device or "cpu"
   return setmetatable({
     _o = o, optimizer = o.optimizer:bind(parameters), _tally = core.tally(device), _repeats = repeats(o, device) and true or false,
@@ -104,7 +104,7 @@ function Epochs:step(batch)
     return all
   end
   if counted > 0 then
-    if o.clip then o.clip(o.model) end
+    if o.clip then o.clip(o.learner:parameters()) end
     self.optimizer:step()
     self._constrain(o.model)
     self._tally:add(value, mean and counted or 1)

@@ -152,7 +152,7 @@ function M.fit(options)
   o.checkpoint = checkpoints.options(o.checkpoint, o.trial)
   fit_options.check_fit(o)
   local batches = o.epochs * epochs.count(o)
-  o.group = o.parallel and data_parallel.join(o.model:parameters()) or false
+  o.group = o.parallel and data_parallel.join(o.learner:parameters()) or false
   local shows = o.progress and (not o.group or o.group.rank == 0)
   local line = shows and progress.start{ label = o.name, total = batches, unit = o.trainer and o.trainer.unit or "batch" } or nil
   local deferred = o.group and core.defer_interrupt(true)  -- processes that wait for each other must stop together
