@@ -75,9 +75,11 @@ function Epochs:loss_of(batch)
   local function loss()
     local _ <close> = phase.begin("forward", true)
     local value, counted = batch_loss(o.loss, o.model(batch), batch.lists, o.reduction, o.group)
-    local penalty = counted > 0 and regularizers.of_batch(o.loss, o.model, batch)
-    if not penalty then return value, counted end
-    return value + (o.reduction ~= "sum" and not o.group and penalty / counted or penalty), counted
+    local of_loss = counted > 0 and regularizers.of_batch(o.loss, o.model, batch)
+    local of_model = counted > 0 and check.field(o.model, "penalty") and o.model:penalty(batch)
+    if of_loss then value = value + (o.reduction ~= "sum" and not o.group and of_loss / counted or of_loss) end
+    if of_model then value = value + of_model end
+    return value, counted
   end
   self._step = anomaly.step(o, batch, loss, self.count)
   local ok, value, counted = pcall(loss)

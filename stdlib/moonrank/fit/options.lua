@@ -110,8 +110,12 @@ local function check_model(model)
   end
 end
 
--- Buffers are not added up over processes, as gradients are.
+-- Buffers are not added up over processes, as gradients are; a penalty is of a whole batch.
 local function check_parallel(o)
+  local first = o.parallel and check.field(o.model, "penalty") and o.train:batches{ size = 1 }()
+  if first and o.model:penalty(first) then
+    check.fail("mr.fit: parallel = true trains no models with a penalty, which is of a whole batch, and %s has one", o.model.kind)
+  end
   local buffers = o.parallel and check.field(o.model, "buffers")
   local name = type(buffers) == "function" and next(buffers(o.model)) or nil
   if name then check.fail("mr.fit: parallel = true trains no models with buffers, and %s has '%s'", o.model.kind, name) end
