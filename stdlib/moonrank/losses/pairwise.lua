@@ -145,7 +145,8 @@ function M.ranknet_all_pairs(options)
       return f(scores, lists, gain, 1, balanced(pairs_of(lists)))
     end
   end
-  return of_pairs("ranknet_all_pairs", o, "gain", upsampled(core.ranknet_all_pairs_loss), upsampled(core.ranknet_all_pairs_curvature), "any")
+  local values, curvature = upsampled(core.ranknet_all_pairs_loss), upsampled(core.ranknet_all_pairs_curvature)
+  return of_pairs("ranknet_all_pairs", o, "gain", values, curvature, "any")
 end
 
 ---@class mr.losses.NdcgLossOptions: mr.losses.PairOptions

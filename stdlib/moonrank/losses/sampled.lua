@@ -49,7 +49,7 @@ local function made(name, o, values, curvature, rest)
     curvature = drawn(curvature) }, o)
 end
 
----BPR (Rendle et al. 2009): the sum over relevant rows i of - log sigma(s_i - s_j), row j drawn among the list's rows that are not relevant, each
+---BPR (Rendle et al. 2009, section 4.1, criterion BPR-Opt, negated): the sum over relevant rows i of - log sigma(s_i - s_j), row j drawn among the list's rows that are not relevant, each
 ---alike. Its mean over all draws, times the number of these rows, is RankNet of relevant rows and others. A loss does not see a model's factors:
 ---BPR's two regularisers, `regularize`, are added by mr.fit, for each list of a batch and each of its rows, drawn or not; the optimiser's
 ---`weight_decay` is of all factors in each step.
@@ -67,7 +67,8 @@ end
 
 ---WARP (Weston, Bengio & Usunier 2011): for each relevant row i, rows j that are not relevant are drawn, each alike, until one has
 ---s_j > s_i - margin. Found at draw k among n such rows, it costs L(n / k, rounded down) (margin - s_i + s_j), L(r) = 1 + 1/2 + ... + 1/r, which
----estimates the rank and has no gradient of its own; not found, nothing. The sum over relevant rows.
+---estimates the rank and has no gradient of its own; not found, nothing. The sum over relevant rows. (The paper's estimate is (Y - 1) / k of Y labels of
+---which one is right: as many as there are others. It is read here from a summary, not from the paper.)
 ---@param options? mr.losses.WarpOptions
 ---@return mr.Loss
 ---Example: `mr.losses.warp()(mr.tensor{0, 0, 0, -3}, mr.lists{{1, 0, 0, 1}}):item() >= 2.5   --> true`
@@ -84,7 +85,7 @@ end
 
 ---LambdaFM's dynamic sampling (Yuan et al. 2016): BPR whose row j is taken by its score. For each relevant row, `candidates` rows that are not
 ---relevant are drawn, each alike and with replacement; of them the one at place r by score is taken with probability proportional to
----exp(-r / (candidates rho)). The sum over relevant rows of - log sigma(s_i - s_j). For regularisers see mr.losses.bpr.
+---exp(-r / (candidates rho)), as LibRec's DLambdaFMRecommender does, which the paper's first author wrote (the paper itself was not read). The sum over relevant rows of - log sigma(s_i - s_j). For regularisers see mr.losses.bpr.
 ---@param options? mr.losses.LambdaFmOptions
 ---@return mr.Loss
 ---Example: `mr.losses.lambdafm()(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 1}}):item() / math.log(2)   --> 2.0`

@@ -69,8 +69,8 @@ describe("cml", function()
     local fold = ratings:folds{ k = 2, seed = 1, nsr = 2 }[1]
     local function trained(covariance)
       local model = mr.models.cml{ users = ratings.users, items = ratings.items, factors = 6, covariance = covariance }
-      mr.fit{ model = model, loss = mr.losses.hinge{ bound = "minmax" }, train = fold.train, epochs = 15, optimizer = mr.optim.adagrad{ lr = 0.1 },
-        progress = false }
+      mr.fit{ model = model, loss = mr.losses.hinge{ bound = "minmax" }, train = fold.train, epochs = 15,
+        optimizer = mr.optim.adagrad{ lr = 0.1 }, progress = false }
       local judge = mr.models.cml{ users = ratings.users, items = ratings.items, factors = 6, covariance = 1 }
       judge:restore(model:snapshot())
       return judge:penalty(require("moonrank.data.dataset").whole_batch(fold.train)):item()
@@ -79,8 +79,8 @@ describe("cml", function()
     check(with < 0.5 * without, ("%g with, %g without"):format(with, without))
     raises(function() mr.models.cml{ users = 3, items = 2, covariance = -1 } end, "covariance is -1, expected a number of at least 0")
     raises(function()
-      mr.fit{ model = mr.models.cml{ users = ratings.users, items = ratings.items, covariance = 1 }, loss = mr.losses.hinge{}, train = fold.train,
-        parallel = true, progress = false }
+      mr.fit{ model = mr.models.cml{ users = ratings.users, items = ratings.items, covariance = 1 }, loss = mr.losses.hinge{},
+        train = fold.train, parallel = true, progress = false }
     end, "parallel = true trains no models with a penalty")
   end)
 

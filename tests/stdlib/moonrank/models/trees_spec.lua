@@ -2,7 +2,7 @@
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local newton = require "moonrank.losses.newton"
-local random = require "moonrank.random"
+local streams = require "moonrank.random"
 local test = require "moonrank.test"
 local trees = dofile("tests/support/trees.lua")
 local sweeps = dofile("tests/support/sweeps.lua")
@@ -210,10 +210,11 @@ describe("second derivatives", function()
   end)
 
   it("of other pairwise and of sampled losses, too; of the same draws", function()
-    mr.metrics.define("second_rank_bonus", { gain = function(y) return y end, discount = function(r) return 1 / (1 + r * r) end, ideal = true })
+    mr.metrics.define("second_rank_bonus", { gain = function(y) return y end, discount = function(r) return 1 / (1 + r * r) end,
+      ideal = true })
     local lists, s = mr.lists{ { 0, 2, 1, 0 }, { 1, 0 }, { 1, 1 }, {}, { 0, 0, 1 } }, { 0.3, -0.2, 0.9, 0.1, 0.4, 0.5, 0, 1, 2, 0.25, -1 }
     local function derivatives(loss, scores)
-      local _ <close> = random.scope(3, "test")
+      local _ <close> = streams.scope(3, "test")
       return newton.derivatives(loss, mr.tensor(scores, { dtype = "float64" }), lists)
     end
     for _, loss in ipairs{ mr.losses.ranknet_all_pairs{ gain = 2 }, mr.losses.ranknet_all_pairs{ upsample = "list" },
@@ -236,10 +237,11 @@ describe("second derivatives", function()
     local lists, s = mr.lists{ { 0, 2, 1, 0 } }, mr.tensor({ 0.3, -0.2, 1.9, 0.1 }, { dtype = "float64" })
     local _, hinge = newton.derivatives(mr.losses.hinge(), s, lists)
     near(hinge, { 1, 3, 1, 1 }, 1e-12)
-    local _ <close> = random.scope(3, "test")
+    local _ <close> = streams.scope(3, "test")
     local slope, warp = newton.derivatives(mr.losses.warp(), mr.tensor({ 0, 0.5 }, { dtype = "float64" }), mr.lists{ { 1, 0 } })
     near({ slope[1]:item(), slope[2]:item(), warp[1]:item(), warp[2]:item() }, { -1, 1, 1, 1 }, 1e-12)
-    local _, bent = newton.derivatives(mr.losses.direct_ranker{ gain = 2 }, mr.tensor({ 0.75, 0.5 }, { dtype = "float64" }), mr.lists{ { 0, 1 } })
+    local two = mr.tensor({ 0.75, 0.5 }, { dtype = "float64" })
+    local _, bent = newton.derivatives(mr.losses.direct_ranker{ gain = 2 }, two, mr.lists{ { 0, 1 } })
     local tanh = (math.exp(1) - 1) / (math.exp(1) + 1)  -- of t = 2 (0.75 - 0.5), by e^2t
     local sigma = 1 / (1 + math.exp(-tanh))
     near(bent, { 4 * sigma * (1 - sigma) * (1 - tanh ^ 2) ^ 2, 4 * sigma * (1 - sigma) * (1 - tanh ^ 2) ^ 2 }, 1e-12)
