@@ -59,8 +59,8 @@ describe("a loss with parameters", function()
   it("goes back to the chosen epoch with the model, and each metric that chooses has its own", function()
     local seen = {}
     local loss = mr.losses.ordinal{ levels = 2, learn = true }
-    local found = fit{ loss = loss, metrics = { "ndcg", "rr" }, select = { "ndcg", "rr" }, epochs = 12, optimizer = mr.optim.adam{ lr = 1.0 },
-      each_epoch = function(epoch) seen[epoch] = loss:parameters()[1]:totable() end }
+    local found = fit{ loss = loss, metrics = { "ndcg", "rr" }, select = { "ndcg", "rr" }, epochs = 12,
+      optimizer = mr.optim.adam{ lr = 1.0 }, each_epoch = function(epoch) seen[epoch] = loss:parameters()[1]:totable() end }
     equal(found.thresholds, seen[found.run.best.epoch])
     for _, choice in ipairs(found.run.choices) do
       found.run:restore(choice.metric.name)
