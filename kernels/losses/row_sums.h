@@ -15,6 +15,8 @@ struct RowLoops {
   double (*exponentials)(const double* x, double top, int64_t n, double* powers);
   /// slopes[i] = sigma(t_i); the result is the sum of log(1 + e^t_i). Any t but NaN.
   double (*logistic)(const double* t, int64_t n, double* slopes);
+  /// The sum of x one by one, where integers add up in any order.
+  double (*sum)(const double* x, int64_t n);
   /// The largest of x, - infinity of none.
   double (*largest)(const double* x, int64_t n);
   /// The sum, one by one, of targets_i (log_total - (x_i - top)) where targets_i > 0; the terms are left in `terms`.

@@ -30,6 +30,23 @@ inline double row_logistic(const double* t, int64_t n, double* slopes) {
   return sum_of(total);
 }
 
+inline double row_sum(const double* x, int64_t n) {
+  using L = Lanes<double>;
+  constexpr double round = 0x1.8p52, most = 0x1p30;  // sums of integers up to here are exact in any order
+  Parts<double> total = {};
+  typename L::Vector beyond = {};
+  for (int64_t i = 0; i < n; i += L::count) {
+    const auto at = L::load(x + i), size = at < 0 ? -at : at;
+    beyond = (at + round) - round == at && size <= most ? beyond : L::all(1);
+    total[i / L::count % L::parts] += at;
+  }
+  for (int64_t i = 1; i < L::count; ++i) beyond[0] += beyond[i];
+  if (beyond[0] == 0) return sum_of(total);
+  double sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += x[i];
+  return sum;
+}
+
 inline double row_largest(const double* x, int64_t n) {
   using L = Lanes<double>;
   typename L::Vector most = L::all(-__builtin_huge_val());
@@ -79,6 +96,7 @@ template <>
 RowLoops loops_of<RowLoops, Simd::MR_SIMD>() {
   return {.exponentials = &MR_SIMD::row_exponentials,
           .logistic = &MR_SIMD::row_logistic,
+          .sum = &MR_SIMD::row_sum,
           .largest = &MR_SIMD::row_largest,
           .cross_entropy = &MR_SIMD::row_cross_entropy,
           .cross_entropy_slopes = &MR_SIMD::row_cross_entropy_slopes,
