@@ -1,6 +1,7 @@
-// Second derivatives of the pairwise logistic losses (lambda.h) by every score alone, for Newton steps of trees
-// (LambdaMART; Burges 2010, section 7): a pair's a^2 |Delta M_ij| sigma(t) (1 - sigma(t)), t = a (s_j - s_i), counts
-// for both of its rows. Delta counts as a constant, as it does in the first derivative.
+// Second derivatives of the pairwise losses (lambda.h) by every score alone, for Newton steps of trees (LambdaMART;
+// Burges 2010, section 7): a pair's a^2 |Delta M_ij| times its form's curvature at t = a (s_j - s_i), sigma(t) (1 -
+// sigma(t)) of logistic ones, counts for both of its rows. Delta counts as a constant, as it does in the first
+// derivative.
 #pragma once
 
 #include "kernels/losses/lambda.h"
@@ -8,7 +9,7 @@
 namespace mr {
 
 /// `rows` and `spare` have a slot per row; curvature likewise.
-template <class Swaps>
+template <class Swaps, class Form>
 struct LambdaCurvature {
   using Row = typename Swaps::Row;
   RankedRows of;
@@ -17,6 +18,7 @@ struct LambdaCurvature {
   Span<double> spare;
   Span<const double> scores;
   double gain;
+  Form form;
   Span<double> curvature;
 
   template <class Group>
@@ -26,20 +28,17 @@ struct LambdaCurvature {
     const int64_t at = of.lists.begin(list), n = of.lists.size(list);
     group.each(n, [&](int64_t k) {
       double sum = 0;
-      const Row row = rows[at + k];
-      for (int64_t j = at; j < at + n; ++j) {
-        const Row other = rows[j];
-        if (row.level > other.level) sum += delta(row, other) * steepness(at + k, j);
-        if (row.level < other.level) sum += delta(other, row) * steepness(j, at + k);
-      }
+      for (int64_t j = at; j < at + n; ++j) sum += of_pair(delta, at + k, j) + of_pair(delta, j, at + k);
       curvature[at + k] = gain * gain * sum;
     });
   }
 
  private:
-  MR_HD double steepness(int64_t i, int64_t j) const {
-    const double s = sigmoid(score_difference(scores[j], scores[i], gain));
-    return s * (1 - s);
+  template <class Delta>
+  MR_HD double of_pair(const Delta& delta, int64_t i, int64_t j) const {
+    const Row better = rows[i], worse = rows[j];
+    if (!are_pair<Swaps>(i, better, j, worse)) return 0;
+    return delta(better, worse) * form.curvature(score_difference(scores[j], scores[i], gain));
   }
 };
 

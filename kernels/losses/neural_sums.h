@@ -1,4 +1,5 @@
-// Sums over rows and columns of a relaxed permutation matrix (neural_sort.h), compiled once per instruction set.
+// The CPU's inner loops over a relaxed permutation matrix (neural_sort.h), compiled once per instruction set. Vectors
+// are filled up to a multiple of `block`; weights are 0 there.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +9,28 @@
 namespace mr::cpu {
 
 struct NeuralSumLoops {
-  static constexpr int most = 3;
+  static constexpr int64_t block = 8;
+  static constexpr int most = 3, together = 4;
+
   /// out[w] = sum over i < n of e^(a x_i - b_i - c) weights[w][i], w < count; an exponent is at most 1.
   void (*add)(const double* x, double a, const double* b, double c, const double* const* weights, int count, int64_t n,
               double* out);
+  /// out[i] = e^(a x_i - b_i - c), 0 past the n-th.
+  void (*entries)(const double* x, double a, const double* b, double c, int64_t n, double* out);
+  /// Of `together` rows that are n apart, a multiple of `block`: out[r count + w] = sum over i of row r's entry i times
+  /// weights[w][i], the same sums as `add` makes.
+  void (*weigh)(const double* entries, const double* const* weights, int count, int64_t n, double* out);
+
+  // Of the `block` rows or columns from `first` on:
+
+  /// sums[j - first] = sum over l < n of |f_j - f_l|.
+  void (*distances)(const double* f, int64_t first, int64_t n, double* sums);
+  /// tops[k - first] = the largest steps_k f_j - away_j over j < n; totals[k - first] = sum of e^(that of j - the
+  /// largest).
+  void (*row_sums)(const double* steps, const double* f, const double* away, int64_t first, int64_t n, double* tops,
+                   double* totals);
+  /// sums[j - first] = sum over l < n of sign(f_j - f_l) (by_j + by_l).
+  void (*signs)(const double* f, const double* by, int64_t first, int64_t n, double* sums);
 };
 
 inline const NeuralSumLoops& neural_sum_loops() { return chosen_loops<NeuralSumLoops>(); }

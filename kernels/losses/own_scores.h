@@ -5,17 +5,11 @@
 
 #include "kernels/core/group.h"
 #include "kernels/core/view.h"
+#include "kernels/losses/grades.h"
 #include "kernels/smooth/smooth_rank.h"
 #include "kernels/tensor/elementwise.h"
 
 namespace mr {
-
-/// Whether a list's grades differ: else no ordering can matter.
-template <class Group>
-MR_HD bool grades_differ(const Group& group, const float* grades, int64_t n) {
-  const float top = group.max(n, 0.0F, [&](int64_t i) { return grades[i]; });
-  return group.sum(n, [&](int64_t i) { return grades[i] < top ? 1 : 0; }) > 0;
-}
 
 /// CLiMF (Shi et al. 2012): - sum over relevant i of (log sigma(f_i) + sum over relevant j /= i of log(1 - sigma(f_j -
 /// f_i))). Each relevant row's terms are its own, and those where it is the other one.

@@ -17,6 +17,11 @@ struct LogisticPair {
   MR_HD Real slope(Real t) const {
     return sigmoid(t);
   }
+  /// The second derivative.
+  MR_HD static double curvature(double t) {
+    const double s = sigmoid(t);
+    return s * (1 - s);
+  }
 };
 
 /// max(0, margin + t) (RankSVM; Joachims 2002).
@@ -31,6 +36,8 @@ struct HingePair {
   MR_HD Real slope(Real t) const {
     return static_cast<Real>(margin) + t > 0 ? Real(1) : Real(0);
   }
+  /// 1 where there is a slope, as in XGBoost's binary:hinge: the second derivative is 0, with which no step is taken.
+  MR_HD double curvature(double t) const { return slope(t); }
 };
 
 /// log(1 + e^tanh(t)) (DirectRanker; Köppel et al. 2019).
@@ -44,6 +51,12 @@ struct TanhPair {
     // 1 - tanh(t)^2, without cancellation
     const Real e = portable::exp(-2 * std::fabs(t));
     return sigmoid(portable::tanh(t)) * (4 * e / ((1 + e) * (1 + e)));
+  }
+  /// That of the logarithm times the square of tanh's slope (Gauss and Newton): the second derivative is below 0 where
+  /// tanh bends.
+  MR_HD static double curvature(double t) {
+    const double e = portable::exp(-2 * std::fabs(t)), steep = 4 * e / ((1 + e) * (1 + e));
+    return LogisticPair::curvature(portable::tanh(t)) * steep * steep;
   }
 };
 

@@ -15,6 +15,21 @@ struct RowLoops {
   double (*exponentials)(const double* x, double top, int64_t n, double* powers);
   /// slopes[i] = sigma(t_i); the result is the sum of log(1 + e^t_i). Any t but NaN.
   double (*logistic)(const double* t, int64_t n, double* slopes);
+  /// The sum of x one by one, where integers add up in any order.
+  double (*sum)(const double* x, int64_t n);
+  /// The largest of x, - infinity of none.
+  double (*largest)(const double* x, int64_t n);
+  /// The sum, one by one, of targets_i (log_total - (x_i - top)) where targets_i > 0; the terms are left in `terms`.
+  double (*cross_entropy)(const double* x, const double* targets, double top, double log_total, int64_t n,
+                          double* terms);
+  /// slopes[i] = mass powers_i / total - targets_i; may be `powers`.
+  void (*cross_entropy_slopes)(const double* powers, const double* targets, double mass, double total, int64_t n,
+                               double* slopes);
+  /// x[i] /= total.
+  void (*divide)(double* x, double total, int64_t n);
+  /// values[i] = sigma(x_i - f), slopes[i] = its derivative, where equal infinities differ by 0; the same bits as
+  /// smooth_rank.h's.
+  void (*above)(const double* x, double f, int64_t n, double* values, double* slopes);
 };
 
 inline const RowLoops& row_loops() { return chosen_loops<RowLoops>(); }

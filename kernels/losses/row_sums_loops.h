@@ -1,4 +1,5 @@
 // The loops of row_sums.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by row_sums_*.cpp only.
+#include "kernels/core/functions.h"
 #include "kernels/losses/row_sums.h"
 #include "kernels/smooth/logistic_loops.h"
 
@@ -29,6 +30,63 @@ inline double row_logistic(const double* t, int64_t n, double* slopes) {
   return sum_of(total);
 }
 
+inline double row_sum(const double* x, int64_t n) {
+  using L = Lanes<double>;
+  constexpr double round = 0x1.8p52, most = 0x1p30;  // sums of integers up to here are exact in any order
+  Parts<double> total = {};
+  typename L::Vector beyond = {};
+  for (int64_t i = 0; i < n; i += L::count) {
+    const auto at = L::load(x + i), size = at < 0 ? -at : at;
+    beyond = (at + round) - round == at && size <= most ? beyond : L::all(1);
+    total[i / L::count % L::parts] += at;
+  }
+  for (int64_t i = 1; i < L::count; ++i) beyond[0] += beyond[i];
+  if (beyond[0] == 0) return sum_of(total);
+  double sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += x[i];
+  return sum;
+}
+
+inline double row_largest(const double* x, int64_t n) {
+  using L = Lanes<double>;
+  typename L::Vector most = L::all(-__builtin_huge_val());
+  for (int64_t i = 0; i < n; i += L::count) {
+    const auto at = L::load(x + i);
+    most = at > most ? at : most;
+  }
+  double largest = most[0];
+  for (int64_t i = 1; i < L::count; ++i) largest = most[i] > largest ? most[i] : largest;
+  return largest;
+}
+
+inline double row_cross_entropy(const double* x, const double* targets, double top, double log_total, int64_t n,
+                                double* terms) {
+  for (int64_t i = 0; i < n; ++i) {
+    const double below = x[i] == top ? 0 : x[i] - top;  // infinities may be equal
+    terms[i] = targets[i] > 0 ? targets[i] * (log_total - below) : 0;
+  }
+  double sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += terms[i];
+  return sum;
+}
+
+inline void row_cross_entropy_slopes(const double* powers, const double* targets, double mass, double total, int64_t n,
+                                     double* slopes) {
+  for (int64_t i = 0; i < n; ++i) slopes[i] = mass * powers[i] / total - targets[i];
+}
+
+inline void row_divide(double* x, double total, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) x[i] /= total;
+}
+
+inline void row_above(const double* x, double f, int64_t n, double* values, double* slopes) {
+  for (int64_t i = 0; i < n; ++i) {
+    const double t = x[i] == f ? 0 : x[i] - f, e = portable::exp(t < 0 ? t : -t);
+    values[i] = t >= 0 ? 1 / (1 + e) : e / (1 + e);
+    slopes[i] = e / ((1 + e) * (1 + e));
+  }
+}
+
 }  // namespace
 }  // namespace mr::cpu::MR_SIMD
 
@@ -36,7 +94,14 @@ namespace mr::cpu {
 
 template <>
 RowLoops loops_of<RowLoops, Simd::MR_SIMD>() {
-  return {.exponentials = &MR_SIMD::row_exponentials, .logistic = &MR_SIMD::row_logistic};
+  return {.exponentials = &MR_SIMD::row_exponentials,
+          .logistic = &MR_SIMD::row_logistic,
+          .sum = &MR_SIMD::row_sum,
+          .largest = &MR_SIMD::row_largest,
+          .cross_entropy = &MR_SIMD::row_cross_entropy,
+          .cross_entropy_slopes = &MR_SIMD::row_cross_entropy_slopes,
+          .divide = &MR_SIMD::row_divide,
+          .above = &MR_SIMD::row_above};
 }
 
 }  // namespace mr::cpu

@@ -1,9 +1,10 @@
 // The CPU's pointwise and listwise losses: exponentials by vectors, else the plain forms; those that are more than
 // linear in a list's rows answer Ctrl-C inside a list.
 #include "kernels/core/launch_cpu.h"
-#include "kernels/losses/neural_sums.h"
+#include "kernels/losses/neural_matrix.h"
 #include "kernels/losses/rows.h"
 #include "kernels/losses/vector_losses.h"
+#include "kernels/losses/vector_top_ranks.h"
 
 namespace mr {
 namespace cpu {
@@ -19,19 +20,14 @@ struct InterruptibleGroup : SerialGroup {
   }
 };
 
-/// By vectors.
-struct VectorSums {
-  template <int count>
-  static void add(const double* x, double a, const double* b, double c, const double* const (&weights)[count],
-                  int64_t n, double (&out)[count]) {
-    static_assert(count <= NeuralSumLoops::most);
-    neural_sum_loops().add(x, a, b, c, weights, count, n, out);
-  }
-};
-
 template <class Real>
 void neural_ndcg(int64_t count, const NeuralNdcgLoss<Real>& work) {
-  parallel_each(count, 1, [&](int64_t list) { work.template of_list<VectorSums>(InterruptibleGroup{}, list); });
+  parallel_each(count, 1, [&](int64_t list) {
+    thread_local NeuralScratch my;
+    const auto kept = my.in_use();
+    const int64_t n = work.lists.size(list), stride = my.resize(NeuralNdcgLoss<Real>::slots(work.kept()), n);
+    work.of_list(InterruptibleGroup{}, list, my.matrix(n, stride), my.vectors.data(), stride);
+  });
 }
 
 template <class Work>
@@ -51,6 +47,7 @@ void with_fast_forms(RowLossKernels<Real>& table) {
   table.softmax_cross_entropy = &by_vectors<VectorCrossEntropy<Real, Grades>>;
   table.binary_cross_entropy = &by_vectors<VectorBinaryCrossEntropy<Real>>;
   table.ordinal = &by_vectors<VectorOrdinal<Real>>;
+  table.top_sigmoid = &by_vectors<VectorTopRanks<Real>>;
   table.soft_rank = &interruptible<SoftRankLoss<Real>>;
   table.neural_ndcg = &neural_ndcg<Real>;
 }

@@ -9,7 +9,8 @@
 namespace mr {
 
 /// One value per list, the sum over relevant rows of the mean over their `draws`, and its derivative by every score
-/// (null: not asked for). `drawn` and `slopes` have `draws` slots per relevant row.
+/// (null: not asked for), or where `curved` the second by each score alone. `drawn` and `slopes` have `draws` slots per
+/// relevant row.
 template <class Real, class Sampler>
 struct SampledLoss {
   Sampler sampler;
@@ -20,6 +21,7 @@ struct SampledLoss {
   int64_t draws;
   Span<int64_t> drawn;
   Span<double> slopes;
+  bool curved;
   Span<Real> value, derivative;
 
   template <class Group>
@@ -30,7 +32,7 @@ struct SampledLoss {
       const int64_t row = at + relevant(list, k / draws);
       const DrawnPair pair = sampler(RowDraws<Real>{scores, relevant, key, list, at, others, row}, k % draws);
       drawn[first + k] = pair.other;
-      slopes[first + k] = pair.slope / static_cast<double>(draws);
+      slopes[first + k] = (curved ? pair.curvature : pair.slope) / static_cast<double>(draws);
       return pair.value / static_cast<double>(draws);
     });
     group.each(1, [&](int64_t) { value[list] = static_cast<Real>(total); });
@@ -40,8 +42,9 @@ struct SampledLoss {
     group.each(1, [&](int64_t) {
       for (int64_t k = 0; k < pairs; ++k) {
         if (drawn[first + k] < 0) continue;
-        derivative[at + relevant(list, k / draws)] -= static_cast<Real>(slopes[first + k]);
-        derivative[at + drawn[first + k]] += static_cast<Real>(slopes[first + k]);
+        const auto slope = static_cast<Real>(slopes[first + k]);
+        derivative[at + relevant(list, k / draws)] += curved ? slope : -slope;
+        derivative[at + drawn[first + k]] += slope;
       }
     });
   }

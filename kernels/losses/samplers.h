@@ -14,10 +14,11 @@
 
 namespace mr {
 
-/// A pair's value and its slope by the scores' difference; `other`: the drawn row's position in the list, -1: none.
+/// A pair's value, its slope and curvature (pair_forms.h) by the scores' difference; `other`: the drawn row's position
+/// in the list, -1: none.
 struct DrawnPair {
   int64_t other = -1;
-  double value = 0, slope = 0;
+  double value = 0, slope = 0, curvature = 0;
 };
 
 /// What samplers read of one relevant row: how many others there are, the draws for it, and how wrong a pair is.
@@ -51,7 +52,7 @@ struct RowDraws {
   }
   MR_HD DrawnPair logistic(int64_t other) const {
     const double t = wrong_by(other);
-    return {other, softplus(t), sigmoid(t)};
+    return {other, softplus(t), sigmoid(t), LogisticPair::curvature(t)};
   }
 };
 
@@ -117,7 +118,7 @@ struct WarpSampler {
       const double t = of.wrong_by(other);
       if (hinge.slope(t) == 0) continue;
       const double weight = harmonic[of.others / k];
-      return {other, weight > 0 ? weight * hinge.value(t) : 0, weight};
+      return {other, weight > 0 ? weight * hinge.value(t) : 0, weight, weight * hinge.curvature(t)};
     }
     return {};
   }

@@ -8,6 +8,7 @@
 #include "kernels/core/functions.h"
 #include "kernels/core/group.h"
 #include "kernels/core/view.h"
+#include "kernels/losses/grades.h"
 #include "kernels/ranking/discount.h"
 
 namespace mr {
@@ -41,8 +42,7 @@ struct SoftRankLoss {
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = lists.begin(list), n = lists.size(list);
     const double best = ideal[list];
-    const float top = group.max(n, 0.0F, [&](int64_t i) { return relevance[at + i]; });
-    const bool matters = group.sum(n, [&](int64_t i) { return relevance[at + i] < top ? 1 : 0; }) > 0;
+    const bool matters = grades_differ(group, relevance.data + at, n);
     if (derivative.data != nullptr) group.each(n, [&](int64_t i) { derivative[at + i] = 0; });
     double* const discounts = spare.data + 5 * at;
     group.each(n, [&](int64_t r) { discounts[r] = discount(static_cast<double>(r + 1)); });

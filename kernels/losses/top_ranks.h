@@ -6,7 +6,7 @@
 
 #include "kernels/core/group.h"
 #include "kernels/core/view.h"
-#include "kernels/losses/own_scores.h"
+#include "kernels/losses/grades.h"
 #include "kernels/ranking/discount.h"
 #include "kernels/ranking/order.h"
 #include "kernels/smooth/smooth_rank.h"

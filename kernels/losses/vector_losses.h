@@ -32,37 +32,40 @@ inline RowScratch& row_scratch() {
 
 template <class Real, class Targets>
 struct VectorCrossEntropy : TargetCrossEntropy<Real, Targets> {
-  void operator()(const SerialGroup& group, int64_t list) const {
+  void operator()(const SerialGroup&, int64_t list) const {
     RowScratch& my = row_scratch();
     const auto kept = my.in_use();
     const auto& w = *this;
     const int64_t at = w.lists.begin(list), n = w.lists.size(list), size = my.resize(n);
-    const double mass = targets(group, my, at, n, size);
+    const double mass = targets(my, at, n, size);
     std::copy_n(w.scores.data + at, n, my.x.begin());
-    const double top = group.max(n, -HUGE_VAL, [&](int64_t i) { return my.x[i]; });
-    const double total = row_loops().exponentials(my.x.data(), top, size, my.a.data()),
-                 log_total = portable::log(total);
-    double sum = 0;
-    for (int64_t i = 0; i < n; ++i) {
-      const double target = my.b[i];
-      if (target > 0) sum += target * (log_total - difference(my.x[i], top));
-      if (w.derivative.data != nullptr) w.derivative[at + i] = static_cast<Real>(mass * my.a[i] / total - target);
+    const RowLoops& loops = row_loops();
+    double top = loops.largest(my.x.data(), size);
+    if (top == -HUGE_VAL) {  // as equal finite scores; what fills up the list stays below them
+      std::fill_n(my.x.begin(), n, 0.0);
+      top = 0;
     }
-    w.value[list] = static_cast<Real>(sum);
+    const double total = loops.exponentials(my.x.data(), top, size, my.a.data());
+    if (w.derivative.data != nullptr) {
+      loops.cross_entropy_slopes(my.a.data(), my.b.data(), mass, total, n, my.a.data());
+      std::transform(my.a.begin(), my.a.begin() + n, w.derivative.data + at,
+                     [](double x) { return static_cast<Real>(x); });
+    }
+    w.value[list] =
+        static_cast<Real>(loops.cross_entropy(my.x.data(), my.b.data(), top, portable::log(total), n, my.a.data()));
   }
 
  private:
   /// Fills in b; the sum.
-  double targets(const SerialGroup& group, RowScratch& my, int64_t at, int64_t n, int64_t size) const {
+  double targets(RowScratch& my, int64_t at, int64_t n, int64_t size) const {
     const float* const y = this->relevance.data + at;
     std::copy_n(y, n, my.x.begin());
     if constexpr (std::is_same_v<Targets, Grades>) {
       std::copy_n(y, n, my.b.begin());
-      return group.sum(n, [&](int64_t i) { return my.b[i]; });
+      return row_loops().sum(my.b.data(), size);
     }
-    const double top = group.max(n, -HUGE_VAL, [&](int64_t i) { return my.x[i]; });
-    const double total = row_loops().exponentials(my.x.data(), top, size, my.b.data());
-    for (int64_t i = 0; i < n; ++i) my.b[i] /= total;
+    const double top = row_loops().largest(my.x.data(), size);
+    row_loops().divide(my.b.data(), row_loops().exponentials(my.x.data(), top, size, my.b.data()), n);
     return 1;
   }
 };

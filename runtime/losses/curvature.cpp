@@ -3,31 +3,31 @@
 #include "kernels/losses/lambda_curvature.h"
 #include "kernels/ranking/rows.h"
 #include "runtime/losses/list_loss.h"
-#include "runtime/ops/check.h"
-#include "runtime/ranking/metric.h"
-#include "runtime/ranking/smooth.h"
+#include "runtime/losses/pairs.h"
 #include "runtime/tensor/device_array.h"
 
 namespace mr {
 namespace {
 
-template <class Swaps>
-Tensor run(const Tensor& scores, const Ranking& ranking, const Swaps& swaps, double gain) {
+template <class Swaps, class Form>
+Tensor curvature_of(const Tensor& scores, const PairLoss<Swaps, Form>& pairs) {
   using Row = typename Swaps::Row;
-  const Lists& lists = ranking.lists;
+  const Lists& lists = pairs.ranking.lists;
   const DeviceArray<Row> rows(lists.rows(), Device::cpu);
   const Tensor spare = Tensor::empty({lists.rows()}, Dtype::float64);
   const Tensor out = Tensor::zeros({lists.rows()}, Dtype::float64);
-  const LambdaCurvature<Swaps> work{.of = {.places = ranking.placements(),
-                                           .relevance = lists.relevance(Device::cpu).span<const float>(),
-                                           .lists = lists.view(Device::cpu),
-                                           .better = lists.relevant_rows(ranking.threshold, Device::cpu).view()},
-                                    .swaps = swaps,
-                                    .rows = rows.span(),
-                                    .spare = spare.span<double>(),
-                                    .scores = scores.span<const double>(),
-                                    .gain = gain,
-                                    .curvature = out.span<double>()};
+  const Chosen better = pairs.better ? *pairs.better : lists.relevant_rows(pairs.ranking.threshold, Device::cpu).view();
+  const LambdaCurvature<Swaps, Form> work{.of = {.places = pairs.ranking.placements(),
+                                                 .relevance = lists.relevance(Device::cpu).span<const float>(),
+                                                 .lists = lists.view(Device::cpu),
+                                                 .better = better},
+                                          .swaps = pairs.swaps,
+                                          .rows = rows.span(),
+                                          .spare = spare.span<double>(),
+                                          .scores = scores.span<const double>(),
+                                          .gain = pairs.gain,
+                                          .form = pairs.form,
+                                          .curvature = out.span<double>()};
   cpu::parallel_each(lists.count(), 1, [&](int64_t list) {
     cpu::check_interrupt();
     work(SerialGroup{}, list);
@@ -36,25 +36,51 @@ Tensor run(const Tensor& scores, const Ranking& ranking, const Swaps& swaps, dou
 }
 
 /// Scores where and as they are computed with.
-Tensor taken(const Tensor& scores, const Lists& lists, double gain) {
-  check::positive("gain", gain);
+Tensor taken(const Tensor& scores, const Lists& lists) {
   check_scores("curvature", scores, lists);
   return scores.data().to(Device::cpu).to(Dtype::float64);
 }
 
 Tensor lambda_curvature(const Tensor& scores, const Lists& lists, const Metric& metric, double gain) {
-  const Tensor here = taken(scores, lists, gain);
-  check_complete(metric);
-  if (metric.definition->swaps == nullptr)
-    throw ArgumentError("metric", "'" + metric.name + "': what a swap of two rows changes is not known");
-  const Ranking ranking = rank_rows(here, lists, Ties::stable, metric.threshold());
-  const OwnedSwaps swaps = metric.definition->swaps(ranking, metric);
-  return std::visit([&](const auto& views) { return run(here, ranking, views, gain); }, swaps.views);
+  const Tensor here = taken(scores, lists);
+  return metric_pairs(here, lists, metric, gain).visit([&](const auto& pairs) { return curvature_of(here, pairs); });
+}
+
+Tensor declared_lambda_curvature(const Tensor& scores, const Lists& lists, const Tensor& gains, const Tensor& discounts,
+                                 const Tensor& norms, double gain) {
+  const Tensor here = taken(scores, lists);
+  return curvature_of(here, declared_pairs(here, lists, gains, discounts, norms, gain));
 }
 
 Tensor ranknet_curvature(const Tensor& scores, const Lists& lists, double gain) {
-  const Tensor here = taken(scores, lists, gain);
-  return run(here, rank_rows(here, lists, Ties::stable, any_gain()), PairSwaps{}, gain);
+  const Tensor here = taken(scores, lists);
+  return curvature_of(here, equal_weights(here, lists, gain, LogisticPair{}));
+}
+
+Tensor direct_ranker_curvature(const Tensor& scores, const Lists& lists, double gain) {
+  const Tensor here = taken(scores, lists);
+  return curvature_of(here, equal_weights(here, lists, gain, TanhPair{}));
+}
+
+Tensor hinge_curvature(const Tensor& scores, const Lists& lists, double margin) {
+  const Tensor here = taken(scores, lists);
+  return curvature_of(here, hinge_pairs(here, lists, margin));
+}
+
+Tensor ranknet_all_pairs_curvature(const Tensor& scores, const Lists& lists, double gain, double upsample,
+                                   std::optional<Tensor> upsample_of) {
+  const Tensor here = taken(scores, lists);
+  return curvature_of(here, all_pairs(here, lists, gain, upsample, upsample_of));
+}
+
+Tensor ndcg_loss_1_curvature(const Tensor& scores, const Lists& lists, double gain) {
+  const Tensor here = taken(scores, lists);
+  return curvature_of(here, ndcg_1_pairs(here, lists, gain));
+}
+
+Tensor ndcg_loss_2_curvature(const Tensor& scores, const Lists& lists, double gain, double mu, bool with_swaps) {
+  const Tensor here = taken(scores, lists);
+  return curvature_of(here, ndcg_2_pairs(here, lists, gain, mu, with_swaps));
 }
 
 }  // namespace
@@ -64,6 +90,17 @@ extern const lua::OpTable curvature_functions{
     nullptr,
     {lua::op<&lambda_curvature>("lambda_curvature", "scores, lists, metric, gain",
                                 "Second derivatives of LambdaRank's loss by each score alone; float64, on the CPU."),
-     lua::op<&ranknet_curvature>("ranknet_curvature", "scores, lists, gain", "The same of RankNet's loss.")}};
+     lua::op<&declared_lambda_curvature>("declared_lambda_curvature", "scores, lists, gains, discounts, norms, gain",
+                                         "The same of declared_lambda_loss."),
+     lua::op<&ranknet_curvature>("ranknet_curvature", "scores, lists, gain", "The same of ranknet_loss."),
+     lua::op<&direct_ranker_curvature>("direct_ranker_curvature", "scores, lists, gain",
+                                       "The same of direct_ranker_loss, by Gauss and Newton."),
+     lua::op<&hinge_curvature>("hinge_curvature", "scores, lists, margin",
+                               "The same of hinge_loss, where pairs with a slope count 1."),
+     lua::op<&ranknet_all_pairs_curvature>("ranknet_all_pairs_curvature", "scores, lists, gain, upsample, upsample_of?",
+                                           "The same of ranknet_all_pairs_loss."),
+     lua::op<&ndcg_loss_1_curvature>("ndcg_loss_1_curvature", "scores, lists, gain", "The same of ndcg_loss_1."),
+     lua::op<&ndcg_loss_2_curvature>("ndcg_loss_2_curvature", "scores, lists, gain, mu, with_swaps",
+                                     "The same of ndcg_loss_2.")}};
 
 }  // namespace mr

@@ -1,117 +1,68 @@
 // Pairwise losses of judged lists, one value per list.
 #include <algorithm>
-#include <optional>
 
 #include "kernels/losses/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/losses/list_loss.h"
-#include "runtime/ops/check.h"
-#include "runtime/ranking/ideal.h"
-#include "runtime/ranking/metric.h"
-#include "runtime/ranking/smooth.h"
+#include "runtime/losses/pairs.h"
 #include "runtime/tensor/device_array.h"
 
 namespace mr {
 namespace {
 
-/// The ranking without ties at the scores, as swaps see it, and its kernel run. `better`: the rows that are the better
-/// one of a pair, those of the ranking's threshold unless others are given.
-template <class Swaps, class Form = LogisticPair>
-LossAndSlope run(const Tensor& scores, const Ranking& ranking, const Swaps& swaps, double gain, bool derivative,
-                 Form form = {}, std::optional<Chosen> better = {}) {
+template <class Swaps, class Form>
+Tensor loss_of(const char* name, const Tensor& scores, const PairLoss<Swaps, Form>& pairs) {
   using Row = typename Swaps::Row;
-  const Lists& lists = ranking.lists;
+  const Lists& lists = pairs.ranking.lists;
   const Device device = scores.device();
   const DeviceArray<Row> rows(lists.rows(), device);
-  const Tensor spare = Tensor::empty({lists.rows()}, Dtype::float64, device);
-  const LossAndSlope out(scores, lists, derivative);
+  const Tensor spare = Tensor::empty({lists.rows()}, Dtype::float64, device), data = scores.data();
+  const LossAndSlope out(data, lists, recording({scores}));
   with_real(scores.dtype(), [&]<class Real>() {
     kernels<LambdaKernels<Real>>(device).template of<Swaps, Form>()(
-        lists.count(), {.of = {.places = ranking.placements(),
-                               .relevance = lists.relevance(device).span<const float>(),
-                               .lists = lists.view(device),
-                               .better = better ? *better : lists.relevant_rows(ranking.threshold, device).view()},
-                        .swaps = swaps,
-                        .rows = rows.span(),
-                        .spare = spare.span<double>(),
-                        .scores = scores.span<const Real>(),
-                        .gain = static_cast<Real>(gain),
-                        .value = out.value.span<Real>(),
-                        .derivative = out.slopes<Real>(),
-                        .form = form});
+        lists.count(),
+        {.of = {.places = pairs.ranking.placements(),
+                .relevance = lists.relevance(device).span<const float>(),
+                .lists = lists.view(device),
+                .better = pairs.better ? *pairs.better : lists.relevant_rows(pairs.ranking.threshold, device).view()},
+         .swaps = pairs.swaps,
+         .rows = rows.span(),
+         .spare = spare.span<double>(),
+         .scores = data.span<const Real>(),
+         .gain = static_cast<Real>(pairs.gain),
+         .value = out.value.span<Real>(),
+         .derivative = out.slopes<Real>(),
+         .form = pairs.form});
   });
-  return out;
+  return recorded(name, scores, lists, out);
 }
 
 Tensor lambda_loss(const Tensor& scores, const Lists& lists, const Metric& metric, double gain) {
-  check::positive("gain", gain);
-  check_complete(metric);
-  if (metric.definition->swaps == nullptr)
-    throw ArgumentError("metric", "'" + metric.name + "': what a swap of two rows changes is not known");
-  if (metric.definition->loss_needs_top && !metric.top)
-    throw ArgumentError("metric", "of '" + metric.name + "' the largest grade must be given, as in mr.metrics." +
-                                      metric.definition->name + "{top = 4}");
-  const Ranking ranking = rank_rows(scores.data(), lists, Ties::stable, metric.threshold());
-  const OwnedSwaps swaps = metric.definition->swaps(ranking, metric);
-  const LossAndSlope made = std::visit(
-      [&](const auto& views) { return run(scores.data(), ranking, views, gain, recording({scores})); }, swaps.views);
-  return recorded("lambda_loss", scores, lists, made);
+  return metric_pairs(scores.data(), lists, metric, gain).visit([&](const auto& pairs) {
+    return loss_of("lambda_loss", scores, pairs);
+  });
 }
 
 Tensor declared_lambda_loss(const Tensor& scores, const Lists& lists, const Tensor& gains, const Tensor& discounts,
                             const Tensor& norms, double gain) {
-  check::positive("gain", gain);
-  check::per_row("gains", gains, lists);
-  check::per_list("norms", norms, lists);
-  for (const auto& [name, x] : {std::pair("gains", gains), {"discounts", discounts}, {"norms", norms}})
-    check::type(name, x, Dtype::float64);
-  if (discounts.entries() < 2 * lists.longest() - 1)
-    throw ArgumentError("discounts", std::to_string(discounts.entries()) +
-                                         " entries, expected those of ranks 1, 3/2 to " +
-                                         std::to_string(lists.longest()));
-  const Device device = scores.device();
-  const Tensor g = gains.to(device), d = discounts.to(device), n = norms.to(device);
-  const TableSwaps swaps{g.span<const double>(), d.span<const double>(), n.span<const double>()};
-  const Ranking ranking = rank_rows(scores.data(), lists, Ties::stable, any_gain());
-  return recorded("declared_lambda_loss", scores, lists, run(scores.data(), ranking, swaps, gain, recording({scores})));
-}
-
-/// Pairs of unequal grades that weigh the same.
-template <class Form>
-Tensor of_pairs(const char* name, const Tensor& scores, const Lists& lists, double gain, Form form) {
-  check::positive("gain", gain);
-  const Ranking ranking = rank_rows(scores.data(), lists, Ties::stable, any_gain());
-  return recorded(name, scores, lists, run(scores.data(), ranking, PairSwaps{}, gain, recording({scores}), form));
+  return loss_of("declared_lambda_loss", scores, declared_pairs(scores.data(), lists, gains, discounts, norms, gain));
 }
 
 Tensor ranknet_loss(const Tensor& scores, const Lists& lists, double gain) {
-  return of_pairs("ranknet_loss", scores, lists, gain, LogisticPair{});
+  return loss_of("ranknet_loss", scores, equal_weights(scores.data(), lists, gain, LogisticPair{}));
 }
 
 Tensor direct_ranker_loss(const Tensor& scores, const Lists& lists, double gain) {
-  return of_pairs("direct_ranker_loss", scores, lists, gain, TanhPair{});
+  return loss_of("direct_ranker_loss", scores, equal_weights(scores.data(), lists, gain, TanhPair{}));
 }
 
 Tensor hinge_loss(const Tensor& scores, const Lists& lists, double margin) {
-  check::positive("margin", margin);
-  return of_pairs("hinge_loss", scores, lists, 1, HingePair{margin});
+  return loss_of("hinge_loss", scores, hinge_pairs(scores.data(), lists, margin));
 }
 
 Tensor ranknet_all_pairs_loss(const Tensor& scores, const Lists& lists, double gain, double upsample,
                               std::optional<Tensor> upsample_of) {
-  check::positive("gain", gain);
-  check::positive("upsample", upsample);
-  const Ranking ranking = rank_rows(scores.data(), lists, Ties::stable, any_gain());
-  const Device device = scores.device();
-  const Tensor own = upsample_of ? upsample_of->to(device) : Tensor();
-  if (upsample_of) {
-    check::type("upsample_of", own, Dtype::float64);
-    check::per_list("upsample_of", own, lists);
-  }
-  const TargetPairs pairs{upsample, upsample_of ? own.span<const double>() : Span<const double>{}};
-  return recorded("ranknet_all_pairs_loss", scores, lists,
-                  run(scores.data(), ranking, pairs, gain, recording({scores}), LogisticPair{},
-                      Chosen{lists.view(device), nullptr}));
+  return loss_of("ranknet_all_pairs_loss", scores, all_pairs(scores.data(), lists, gain, upsample, upsample_of));
 }
 
 struct EqualPairs {
@@ -134,37 +85,12 @@ Tensor equal_pairs(const Lists& lists) {
   return Tensor::from(lists.per_list<double>(EqualPairs{}, &equal_pairs_of), Device::cpu);
 }
 
-struct Discounts {
-  Device device;
-  auto operator<=>(const Discounts&) const = default;
-};
-
-/// 1 / D of ranks 1 .. as many as the longest list has rows and one.
-const Tensor& discounts_of(const Lists& lists, Device device) {
-  return lists.cached<Tensor>(Discounts{device}, [&] {
-    std::vector<double> d;
-    for (int64_t rank = 1; rank <= lists.longest() + 1; ++rank) d.push_back(discount(static_cast<double>(rank)));
-    return Tensor::from(d, device);
-  });
-}
-
 Tensor ndcg_loss_1(const Tensor& scores, const Lists& lists, double gain) {
-  check::positive("gain", gain);
-  const Device device = scores.device();
-  const Ranking ranking = rank_rows(scores.data(), lists, Ties::stable, any_gain());
-  const GainPairs pairs{discounts_of(lists, device).span<const double>(),
-                        ideal_dcg(lists, device).span<const double>()};
-  return recorded("ndcg_loss_1", scores, lists, run(scores.data(), ranking, pairs, gain, recording({scores})));
+  return loss_of("ndcg_loss_1", scores, ndcg_1_pairs(scores.data(), lists, gain));
 }
 
 Tensor ndcg_loss_2(const Tensor& scores, const Lists& lists, double gain, double mu, bool with_swaps) {
-  check::positive("gain", gain);
-  check::positive("mu", mu);
-  const Device device = scores.device();
-  const Ranking ranking = rank_rows(scores.data(), lists, Ties::stable, any_gain());
-  const DistancePairs pairs{discounts_of(lists, device).span<const double>(),
-                            ideal_dcg(lists, device).span<const double>(), mu, with_swaps};
-  return recorded("ndcg_loss_2", scores, lists, run(scores.data(), ranking, pairs, gain, recording({scores})));
+  return loss_of("ndcg_loss_2", scores, ndcg_2_pairs(scores.data(), lists, gain, mu, with_swaps));
 }
 
 }  // namespace

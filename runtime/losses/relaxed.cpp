@@ -68,7 +68,8 @@ Tensor neural_ndcg_loss(const Tensor& scores, const Lists& lists, double tau, in
     throw ArgumentError("iterations", std::to_string(iterations) + ", expected 0 to 1000");
   const LossAndSlope made(scores, lists, recording({scores}));
   const Device device = scores.device();
-  const int64_t slots = NeuralNdcgLoss<double>::slots(made.derivative.defined() ? iterations : 1);
+  const int64_t slots =
+      device == Device::cpu ? 0 : NeuralNdcgLoss<double>::slots(made.derivative.defined() ? iterations : 1);
   const Tensor spare = Tensor::empty({slots * lists.rows()}, Dtype::float64, device);
   with_real(scores.dtype(), [&]<class Real>() {
     kernels<RowLossKernels<Real>>(device).neural_ndcg(lists.count(),

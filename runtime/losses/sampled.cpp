@@ -16,14 +16,15 @@ struct Draws {
   std::string stream;
 };
 
-/// Runs the kernel that `kernel` picks from the table.
-template <class Pick, class Sampler>
+/// Runs the kernel that `kernel` picks from the table; the value, or where `curved` second derivatives by each score
+/// alone.
+template <bool curved, class Pick, class Sampler>
 Tensor sampled(const char* name, const Tensor& scores, const Lists& lists, const Draws& draws, Pick kernel,
                const Sampler& sampler) {
   check_scores(name, scores, lists);
   check::positive("relevant", draws.relevant);
   if (draws.each < 1) throw ArgumentError("draws", std::to_string(draws.each) + ", expected 1 or more");
-  const LossAndSlope made(scores, lists, recording({scores}));
+  const LossAndSlope made(scores, lists, curved || recording({scores}));
   const Device device = scores.device();
   const ChosenRows& relevant = lists.relevant_rows(static_cast<float>(draws.relevant), device);
   if (relevant.total > std::numeric_limits<int32_t>::max() / draws.each)
@@ -41,26 +42,29 @@ Tensor sampled(const char* name, const Tensor& scores, const Lists& lists, const
                         .draws = draws.each,
                         .drawn = drawn.span<int64_t>(),
                         .slopes = slopes.span<double>(),
+                        .curved = curved,
                         .value = made.value.span<Real>(),
                         .derivative = made.slopes<Real>()});
   });
-  return recorded(name, scores, lists, made);
+  return curved ? made.derivative : recorded(name, scores, lists, made);
 }
 
-Tensor bpr_loss(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, int64_t seed,
-                const std::string& stream) {
-  return sampled(
+template <bool curved>
+Tensor bpr(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, int64_t seed,
+           const std::string& stream) {
+  return sampled<curved>(
       "bpr_loss", scores, lists, {relevant, draws, seed, stream}, [](const auto& table) { return table.bpr; },
       UniformSampler{});
 }
 
-Tensor lambdafm_loss(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, int64_t candidates,
-                     double rho, int64_t seed, const std::string& stream) {
+template <bool curved>
+Tensor lambdafm(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, int64_t candidates,
+                double rho, int64_t seed, const std::string& stream) {
   if (candidates < 1 || candidates > RankedSampler::most)
     throw ArgumentError("candidates",
                         std::to_string(candidates) + ", expected 1 to " + std::to_string(RankedSampler::most));
   check::positive("rho", rho);
-  return sampled(
+  return sampled<curved>(
       "lambdafm_loss", scores, lists, {relevant, draws, seed, stream}, [](const auto& table) { return table.lambdafm; },
       RankedSampler{candidates, rho});
 }
@@ -79,11 +83,12 @@ const Tensor& harmonic_numbers(const Lists& lists, Device device) {
   });
 }
 
-Tensor warp_loss(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, double margin,
-                 int64_t trials, int64_t seed, const std::string& stream) {
+template <bool curved>
+Tensor warp(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, double margin, int64_t trials,
+            int64_t seed, const std::string& stream) {
   check::positive("margin", margin);
   if (trials < 0) throw ArgumentError("trials", std::to_string(trials) + ", expected 0 or more");
-  return sampled(
+  return sampled<curved>(
       "warp_loss", scores, lists, {relevant, draws, seed, stream}, [](const auto& table) { return table.warp; },
       WarpSampler{margin, trials, harmonic_numbers(lists, scores.device()).span<const double>()});
 }
@@ -93,11 +98,17 @@ Tensor warp_loss(const Tensor& scores, const Lists& lists, double relevant, int6
 extern const lua::OpTable sampled_functions{
     lua::OpTable::functions,
     nullptr,
-    {lua::op<&bpr_loss>("bpr_loss", "scores, lists, relevant, draws, seed, stream",
-                        "BPR's loss per list, other rows drawn alike."),
-     lua::op<&lambdafm_loss>("lambdafm_loss", "scores, lists, relevant, draws, candidates, rho, seed, stream",
-                             "BPR's loss per list, other rows drawn by their rank among candidates."),
-     lua::op<&warp_loss>("warp_loss", "scores, lists, relevant, draws, margin, trials, seed, stream",
-                         "WARP's loss per list; trials 0: as many as there are other rows.")}};
+    {lua::op<&bpr<false>>("bpr_loss", "scores, lists, relevant, draws, seed, stream",
+                          "BPR's loss per list, other rows drawn alike."),
+     lua::op<&bpr<true>>("bpr_curvature", "scores, lists, relevant, draws, seed, stream",
+                         "Second derivatives of bpr_loss by each score alone, of the same draws."),
+     lua::op<&lambdafm<false>>("lambdafm_loss", "scores, lists, relevant, draws, candidates, rho, seed, stream",
+                               "BPR's loss per list, other rows drawn by their rank among candidates."),
+     lua::op<&lambdafm<true>>("lambdafm_curvature", "scores, lists, relevant, draws, candidates, rho, seed, stream",
+                              "The same of lambdafm_loss."),
+     lua::op<&warp<false>>("warp_loss", "scores, lists, relevant, draws, margin, trials, seed, stream",
+                           "WARP's loss per list; trials 0: as many as there are other rows."),
+     lua::op<&warp<true>>("warp_curvature", "scores, lists, relevant, draws, margin, trials, seed, stream",
+                          "The same of warp_loss, where a pair with a slope counts its weight.")}};
 
 }  // namespace mr

@@ -144,6 +144,16 @@ function core.bound_numbers(metric, n, p, grades) end
 ---@return { min: mr.Tensor, max: mr.Tensor, best: mr.Tensor, expectation: mr.Tensor, sd: mr.Tensor }
 function core.bound_table(metric, lists, dtype, device, sd) end
 
+---Second derivatives of bpr_loss by each score alone, of the same draws.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@param draws integer
+---@param seed integer
+---@param stream string
+---@return mr.Tensor
+function core.bpr_curvature(scores, lists, relevant, draws, seed, stream) end
+
 ---BPR's loss per list, other rows drawn alike.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
@@ -272,6 +282,16 @@ function core.cuda_waits() end
 ---@return string[]
 function core.data_folders() end
 
+---The same of declared_lambda_loss.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gains mr.Tensor
+---@param discounts mr.Tensor
+---@param norms mr.Tensor
+---@param gain number
+---@return mr.Tensor
+function core.declared_lambda_curvature(scores, lists, gains, discounts, norms, gain) end
+
 ---LambdaRank's loss per list, for a metric with a gain per row, a discount of ranks 1, 3/2, 2, ... and a norm per list.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
@@ -296,6 +316,13 @@ function core.detect_anomalies(wanted) end
 ---@param name? string
 ---@return string
 function core.device(name) end
+
+---The same of direct_ranker_loss, by Gauss and Newton.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@return mr.Tensor
+function core.direct_ranker_curvature(scores, lists, gain) end
 
 ---RankNet's loss per list of the hyperbolic tangent of score differences.
 ---@param scores mr.Tensor
@@ -526,6 +553,13 @@ function core.has_cuda() end
 ---@return integer
 function core.held_bytes() end
 
+---The same of hinge_loss, where pairs with a slope count 1.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param margin number
+---@return mr.Tensor
+function core.hinge_curvature(scores, lists, margin) end
+
 ---The hinge loss of pairs, summed per list.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
@@ -629,6 +663,18 @@ function core.lambda_curvature(scores, lists, metric, gain) end
 ---@param gain number
 ---@return mr.Tensor
 function core.lambda_loss(scores, lists, metric, gain) end
+
+---The same of lambdafm_loss.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@param draws integer
+---@param candidates integer
+---@param rho number
+---@param seed integer
+---@param stream string
+---@return mr.Tensor
+function core.lambdafm_curvature(scores, lists, relevant, draws, candidates, rho, seed, stream) end
 
 ---BPR's loss per list, other rows drawn by their rank among candidates.
 ---@param scores mr.Tensor
@@ -807,6 +853,13 @@ function core.mpi_library() end
 ---@return mr.Tensor
 function core.ndcg_loss_1(scores, lists, gain) end
 
+---The same of ndcg_loss_1.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@return mr.Tensor
+function core.ndcg_loss_1_curvature(scores, lists, gain) end
+
 ---LambdaLoss's NDCG-Loss2 per list; with swaps, NDCG-Loss2++.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
@@ -815,6 +868,15 @@ function core.ndcg_loss_1(scores, lists, gain) end
 ---@param with_swaps boolean
 ---@return mr.Tensor
 function core.ndcg_loss_2(scores, lists, gain, mu, with_swaps) end
+
+---The same of ndcg_loss_2.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@param mu number
+---@param with_swaps boolean
+---@return mr.Tensor
+function core.ndcg_loss_2_curvature(scores, lists, gain, mu, with_swaps) end
 
 ---The name that is fewest edits away, for "did you mean"; nil where none is near.
 ---@param name string
@@ -1010,6 +1072,15 @@ function core.random_ranks(rows, first, count, seed) end
 ---@return mr.Ranking
 function core.ranking(scores, lists, ties, relevant) end
 
+---The same of ranknet_all_pairs_loss.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@param upsample number
+---@param upsample_of? mr.Tensor
+---@return mr.Tensor
+function core.ranknet_all_pairs_curvature(scores, lists, gain, upsample, upsample_of) end
+
 ---RankNet's loss per list over all pairs, targets 1, 1/2 and 0; those of unequal grades count `upsample` times, or as `upsample_of` says for each list.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
@@ -1019,7 +1090,7 @@ function core.ranking(scores, lists, ties, relevant) end
 ---@return mr.Tensor
 function core.ranknet_all_pairs_loss(scores, lists, gain, upsample, upsample_of) end
 
----The same of RankNet's loss.
+---The same of ranknet_loss.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
 ---@param gain number
@@ -1550,6 +1621,18 @@ function core.version() end
 ---@param descriptors integer[]
 ---@param seconds number
 function core.wait_for(descriptors, seconds) end
+
+---The same of warp_loss, where a pair with a slope counts its weight.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param relevant number
+---@param draws integer
+---@param margin number
+---@param trials integer
+---@param seed integer
+---@param stream string
+---@return mr.Tensor
+function core.warp_curvature(scores, lists, relevant, draws, margin, trials, seed, stream) end
 
 ---WARP's loss per list; trials 0: as many as there are other rows.
 ---@param scores mr.Tensor

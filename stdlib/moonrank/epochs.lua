@@ -38,7 +38,7 @@ end
 ---@param o table  the options of mr.fit, checked
 ---@return mr.Epochs
 function M.start(o)
-  local parameters = o.model:parameters()
+  local parameters = o.learner:parameters()
   local device = parameters[1] and parameters[1].device or "cpu"
   return setmetatable({
     _o = o, optimizer = o.optimizer:bind(parameters), _tally = core.tally(device), _repeats = repeats(o, device) and true or false,
@@ -75,9 +75,11 @@ function Epochs:loss_of(batch)
   local function loss()
     local _ <close> = phase.begin("forward", true)
     local value, counted = batch_loss(o.loss, o.model(batch), batch.lists, o.reduction, o.group)
-    local penalty = counted > 0 and regularizers.of_batch(o.loss, o.model, batch)
-    if not penalty then return value, counted end
-    return value + (o.reduction ~= "sum" and not o.group and penalty / counted or penalty), counted
+    local of_loss = counted > 0 and regularizers.of_batch(o.loss, o.model, batch)
+    local of_model = counted > 0 and check.field(o.model, "penalty") and o.model:penalty(batch)
+    if of_loss then value = value + (o.reduction ~= "sum" and not o.group and of_loss / counted or of_loss) end
+    if of_model then value = value + of_model end
+    return value, counted
   end
   self._step = anomaly.step(o, batch, loss, self.count)
   local ok, value, counted = pcall(loss)
@@ -104,7 +106,7 @@ function Epochs:step(batch)
     return all
   end
   if counted > 0 then
-    if o.clip then o.clip(o.model) end
+    if o.clip then o.clip(o.learner:parameters()) end
     self.optimizer:step()
     self._constrain(o.model)
     self._tally:add(value, mean and counted or 1)

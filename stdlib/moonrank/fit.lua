@@ -127,6 +127,7 @@ end
 ---has those that the first chose, and `run:restore("rr")` gives it those of another. With `valid = fold:candidates()` all metrics of the history are of
 ---the full catalogue, as fold:evaluate has them (each validation scores every item for every user of the part). All names, and whether the model fits the data, are checked
 ---before the first step. Ctrl-C stops after the current batch and returns the results so far.
+---A loss with parameters (mr.losses.ordinal{learn = true}) is trained with the model: the optimizer, clipping, checkpoints and the chosen epoch are of both.
 ---A step takes `batch` lists, or with `batch_rows = 4096` the whole lists that begin in the next so many rows of the epoch: where lists are of very
 ---different lengths its time and memory then vary less. Schedules take an epoch for rows / batch_rows steps, rounded up.
 ---With `checkpoint = "path"` the training is kept in a file after every epoch (or every so many epochs or minutes: mr.FitCheckpoint), and the
@@ -152,7 +153,7 @@ function M.fit(options)
   o.checkpoint = checkpoints.options(o.checkpoint, o.trial)
   fit_options.check_fit(o)
   local batches = o.epochs * epochs.count(o)
-  o.group = o.parallel and data_parallel.join(o.model:parameters()) or false
+  o.group = o.parallel and data_parallel.join(o.learner:parameters()) or false
   local shows = o.progress and (not o.group or o.group.rank == 0)
   local line = shows and progress.start{ label = o.name, total = batches, unit = o.trainer and o.trainer.unit or "batch" } or nil
   local deferred = o.group and core.defer_interrupt(true)  -- processes that wait for each other must stop together

@@ -45,8 +45,11 @@ built_in.cml = registry.define("cml", require "moonrank.models.cml", true)
 ---Collaborative metric learning's distances (Hsieh et al. 2017): users and items are points, the score of item i for user u is -|p_u - q_i|^2.
 ---Points stay in a ball of `radius` around 0: after every step mr.fit moves those beyond it to its surface (a loop of one's own calls
 ---model:constrain()). They start normal with standard deviation `init`, in the ball. The paper trains it with a pairwise hinge loss and
----AdaGrad; its regulariser of covariances is not here.
----@param options { users: integer, items: integer, factors?: integer, init?: number, radius?: number, seed?: integer, dtype?: string }  defaults 32, 1/sqrt(factors), 1, 1, "float32"
+---AdaGrad. `covariance` is lambda_c of its regulariser (section 3.3), which mr.fit adds to the loss of each batch: with C the covariance of the coordinates of
+---the N points of a batch, its lists' users and its rows' items, (|C|^2 - |diag C|^2) / N in Frobenius' norm, so that no two coordinates say the same. (The
+---paper prints |C| without the square, which would not be 0 for uncorrelated coordinates; its authors' code adds up what is off the diagonal of all
+---points' covariance, without a square either.) model:penalty(batch) is the number.
+---@param options { users: integer, items: integer, factors?: integer, init?: number, radius?: number, covariance?: number, seed?: integer, dtype?: string }  defaults 32, 1/sqrt(factors), 1, 0, 1, "float32"
 ---@return mr.Model
 ---Example: `mr.models.cml{users = 2, items = 3, factors = 4}:size()   --> 20`
 function M.cml(options) return built_in.cml(options) end

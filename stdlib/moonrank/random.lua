@@ -43,4 +43,12 @@ function M.next(stream)
   return scope.seed, scope.calls == 1 and stream or ("%s, call %d"):format(stream, scope.calls)
 end
 
+---How many calls without a seed the scope has had.
+---@return integer
+function M.calls() return scope.calls end
+
+---Goes back to so many calls: the next one draws what that one drew.
+---@param calls integer
+function M.go_back(calls) scope.calls = calls end
+
 return M

@@ -191,10 +191,10 @@ local function resume(self, names, tensors, texts)
       by_name[name] = tensors[i]
     end
   end
-  local history, like = read_history(o, by_name.history, epoch), o.model:snapshot()
+  local history, like = read_history(o, by_name.history, epoch), o.learner:snapshot()
   local model, chosen = snapshot_of("model", by_name, like), read_choices(#run.choices, texts, by_name, like, epoch)
   self._optimizer:_check(table.unpack(of_optimizer))
-  o.model:restore(model)
+  o.learner:restore(model)
   self._optimizer:_resume(table.unpack(of_optimizer))
   table.move(history, 1, epoch, 1, run.history)
   take_choices(run, chosen)
@@ -236,7 +236,7 @@ function Keeper:write(epoch)
   local o, run = self._o, self._run
   if o.group and o.group.rank ~= 0 then return end
   local names, tensors = {}, {}
-  self._copy = o.model:snapshot(self._copy or nil)
+  self._copy = o.learner:snapshot(self._copy or nil)
   flattened("model", self._copy, names, tensors)
   local texts = { epoch = tostring(epoch), stopped = run.stopped or "" }
   for k, choice in ipairs(run.choices) do

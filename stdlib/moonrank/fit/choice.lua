@@ -64,10 +64,10 @@ function Choice:__tostring()
 end
 
 -- Takes an epoch where it is the best so far.
-function Choice:see(entry, model)
+function Choice:see(entry, learner)
   self.first = self.first or entry.epoch
   if self.metric:better(entry.metrics[self.metric.name], self.best and self.best.metrics[self.metric.name] or nil) then
-    self.best, self._snapshot = entry, model:snapshot(self._snapshot or nil)
+    self.best, self._snapshot = entry, learner:snapshot(self._snapshot or nil)
   end
 end
 
@@ -91,7 +91,7 @@ function M.judge(o, run, entry)
     or validated(o, entry.epoch)
   entry.valid_loss = numbers[1]
   for i, each in ipairs(o.measured) do entry.metrics[each.name] = numbers[i + 1] end
-  for _, choice in ipairs(run.choices) do choice:see(entry, o.model) end
+  for _, choice in ipairs(run.choices) do choice:see(entry, o.learner) end
   run.best = run.choices[1].best or nil
 end
 
@@ -134,12 +134,12 @@ function M.finish(o, run)
   end
   run.best = #run.choices > 0 and run.choices[1].best or run.history[#run.history]
   local tests = o.test and #o.metrics > 0 and not (o.trainer and #run.history == 0)  -- trees that are not grown score nothing
-  local last = #run.choices > 1 and o.model:snapshot() or nil
+  local last = #run.choices > 1 and o.learner:snapshot() or nil
   local others = {}  -- by names that no correction changed: those of valid and test may differ
   local function plain(name) return o.plain[name] or name end
   for i = #run.choices, 1, -1 do
     local choice = run.choices[i]
-    if choice._snapshot then o.model:restore(choice._snapshot) elseif last then o.model:restore(last) end
+    if choice._snapshot then o.learner:restore(choice._snapshot) elseif last then o.learner:restore(last) end
     others[plain(choice.metric.name)] = tests and i > 1 and tested(o) or nil
   end
   if not tests then return end

@@ -5,6 +5,7 @@ local clip = require "moonrank.fit.clip"
 local corrections = require "moonrank.data.corrections"
 local dataset = require "moonrank.data.dataset"
 local evaluate = require "moonrank.evaluate"
+local learner = require "moonrank.fit.learner"
 local optim = require "moonrank.optim"
 local random = require "moonrank.random"
 local tensors = require "moonrank.tensor"
@@ -109,8 +110,12 @@ local function check_model(model)
   end
 end
 
--- Buffers are not added up over processes, as gradients are.
+-- Buffers are not added up over processes, as gradients are; a penalty is of a whole batch.
 local function check_parallel(o)
+  local first = o.parallel and check.field(o.model, "penalty") and o.train:batches{ size = 1 }()
+  if first and o.model:penalty(first) then
+    check.fail("mr.fit: parallel = true trains no models with a penalty, which is of a whole batch, and %s has one", o.model.kind)
+  end
   local buffers = o.parallel and check.field(o.model, "buffers")
   local name = type(buffers) == "function" and next(buffers(o.model)) or nil
   if name then check.fail("mr.fit: parallel = true trains no models with buffers, and %s has '%s'", o.model.kind, name) end
@@ -207,6 +212,8 @@ function M.checked(options)
   o.trainer = check.field(o.model, "trainer")  -- of models that are not trained by steps of an optimiser
   if o.trainer then o.trainer.prepare(o, options) end
   check_parts(o)
+  o.learner = learner.of(o.model, o.loss)
+  if o.trainer and o.learner ~= o.model then check.fail("mr.fit: %s are not trained with the parameters of a loss", o.model.kind) end
   check_parallel(o)
   check.choice("mr.fit", "reduction", o.reduction, { "mean", "sum", "rows" })
   if o.reduction == "rows" and not check.field(o.loss, "pointwise") then

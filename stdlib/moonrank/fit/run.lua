@@ -69,7 +69,7 @@ function M.new(o, data)
   end
   return setmetatable({
     name = o.name, history = setmetatable({}, History), choices = chosen, metrics = metrics, data = data, chosen_on = o.chosen_on,
-    interrupted = false, stopped = false, resumed = 0, replayed = 0, _model = o.model,
+    interrupted = false, stopped = false, resumed = 0, replayed = 0, _model = o.model, _learner = o.learner,
   }, Run)
 end
 
@@ -191,7 +191,7 @@ function Run:restore(metric)
   for i, choice in ipairs(self.choices) do
     names[i] = choice.metric.name
     if choice.metric.name == metric or choice.metric.name == registry.our_name(metric) then
-      if choice._snapshot then self._model:restore(choice._snapshot) end
+      if choice._snapshot then self._learner:restore(choice._snapshot) end
       return self._model
     end
   end

@@ -18,6 +18,7 @@ local M = {}
 local Loss = check.class("mr.Loss")
 Loss.repeats, Loss.pointwise, Loss._counts_all, Loss._curvature = false, false, false, false
 Loss._gains = false  -- the metric whose gains of grades it adds up
+Loss._parameters = false
 
 ---One value per list, to be minimised.
 ---@param scores mr.Tensor  [rows]
@@ -44,6 +45,11 @@ end
 function Loss:mean(scores, lists)
   return self(scores, lists):sum_over(math.max(1, self:count(lists)))
 end
+
+---The tensors that mr.fit trains beside the model's; few losses have any (mr.losses.ordinal{learn = true}).
+---@return mr.Tensor[]
+---Example: `#mr.losses.ndcg():parameters()   --> 0`
+function Loss:parameters() return { table.unpack(self._parameters or {}) } end
 
 function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.bound_name) end
 
@@ -82,6 +88,7 @@ end
 ---@field gains? mr.Metric          whose gains of grades it adds up
 ---@field pointwise? boolean        every row is compared with its own grade: bounds are affine ones
 ---@field repeats? boolean          false: it does not the same with a batch each time
+---@field parameters? mr.Tensor[]|false  leaves that training updates with the model's
 ---@field curvature? fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor  second derivatives by each score alone, for trees [rows]
 
 ---A loss whose lists are multiplied by what a change of a metric is worth under a bound: the bound's slope.
@@ -102,7 +109,7 @@ function M.by_slope(what, options)
   return M.under({
     name = what.name, metric = what.metric, pointwise = what.pointwise or false, repeats = what.repeats, _maximize = false,
     _counts_all = counted == "any",
-    _curvature = what.curvature or false,
+    _curvature = what.curvature or false, _parameters = what.parameters or false,
     _bounds_metric = counted ~= "any" and metrics.parse(counted) or of, _smooth = what.values,
     _gains = what.gains or false,
     _apply = function(value, _, lists, scores)

@@ -1,5 +1,6 @@
 -- First and second derivatives of a loss by every score, for trees, which take Newton steps.
 local check = require "moonrank.check"
+local random = require "moonrank.random"
 
 local M = {}
 
@@ -22,7 +23,8 @@ local function size_of(derivatives, lists)
 end
 
 ---Derivatives of the sum of a loss over lists. Second ones: of pairwise logistic losses a^2 |Delta M_ij| sigma(t) (1 - sigma(t)), times the bound's
----slope; of pointwise losses their own. Of all others a list's first derivatives are divided by their root mean square, second ones are 1, and both are
+---slope, also where pairs are drawn (of the same draws) and where a script declared the metric; of DirectRanker that of the logarithm times the
+---square of the tangent's slope; of hinge losses, which have none, 1 for each pair with a slope; of pointwise losses their own. Of all others a list's first derivatives are divided by their root mean square, second ones are 1, and both are
 ---multiplied by the bound's slope: so lists weigh what their bound gives them, and a list whose derivatives are all 0 weighs nothing.
 ---@param loss mr.Loss
 ---@param scores mr.Tensor  [rows] float64
@@ -37,10 +39,12 @@ end
 ---first[1]:item(), second[1]:item()   --> -0.5, 0.25
 ---```
 function M.derivatives(loss, scores, lists)
+  local drawn = random.calls()
   local first, values = gradient(loss, scores, lists)
   local curvature = check.field(loss, "_curvature")
   if curvature then
     local ones = lists:sum(scores * 0 + 1):gt(-1):double()
+    random.go_back(drawn)
     return first, curvature(scores, lists) * lists:spread(loss._apply(ones, loss._bounds_metric, lists, scores)), values
   end
   if check.field(loss, "pointwise") then return first, difference(loss, scores, lists):maximum(1e-16), values end

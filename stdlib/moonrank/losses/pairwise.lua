@@ -51,15 +51,24 @@ function M.lambdarank(options)
   check.positive(where, o, { "gain" })
   local metric = lambda_metric(where, options)
   o.metric, o.p = metric, nil
-  local function values(scores, lists)
-    if not metric.tables then return core.lambda_loss(scores, lists, metric, o.gain) end
-    local gains, discounts, norms = metric.tables(lists)
-    return core.declared_lambda_loss(scores, lists, gains, discounts, norms, o.gain)
+  -- of a metric that is known, or of one that a script declared
+  local function either(known, declared)
+    return function(scores, lists)
+      if not metric.tables then return known(scores, lists, metric, o.gain) end
+      local gains, discounts, norms = metric.tables(lists)
+      return declared(scores, lists, gains, discounts, norms, o.gain)
+    end
   end
-  local gains = not metric.tables and metric or nil
-  local curvature = not metric.tables and function(scores, lists) return core.lambda_curvature(scores, lists, metric, o.gain) end or nil
-  local what = { name = "lambdarank", metric = metric.full_name, of = metric, values = values, gains = gains, curvature = curvature }
-  return loss.by_slope(what, o)
+  return loss.by_slope({ name = "lambdarank", metric = metric.full_name, of = metric, gains = not metric.tables and metric or nil,
+    values = either(core.lambda_loss, core.declared_lambda_loss),
+    curvature = either(core.lambda_curvature, core.declared_lambda_curvature) }, o)
+end
+
+-- A loss of pairs of unequal grades, of its two functions in the core, whose bounds are those of the number of wrongly ordered pairs.
+local function of_pairs(name, o, option, values, curvature, counted)
+  return loss.by_slope({ name = name, metric = "auc", of = "nrbp_loss", counted = counted or "ndcg",
+    values = function(scores, lists) return values(scores, lists, o[option]) end,
+    curvature = function(scores, lists) return curvature(scores, lists, o[option]) end }, o)
 end
 
 ---RankNet (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-gain (s_i - s_j))). Bounds are those of the
@@ -70,9 +79,7 @@ end
 function M.ranknet(options)
   local o = check.options("mr.losses.ranknet", options, { gain = 1, bound = none, slope_at = "value" })
   check.positive("mr.losses.ranknet", o, { "gain" })
-  local function values(scores, lists) return core.ranknet_loss(scores, lists, o.gain) end
-  local function curvature(scores, lists) return core.ranknet_curvature(scores, lists, o.gain) end
-  return loss.by_slope({ name = "ranknet", metric = "auc", of = "nrbp_loss", counted = "ndcg", values = values, curvature = curvature }, o)
+  return of_pairs("ranknet", o, "gain", core.ranknet_loss, core.ranknet_curvature)
 end
 
 ---DirectRanker's loss (Köppel et al. 2019): RankNet's with a hyperbolic tangent before the sigmoid, the sum over pairs of rows with grades
@@ -82,8 +89,7 @@ end
 ---Example: `mr.losses.direct_ranker()(mr.tensor{90, 0}, mr.lists{{1, 0}}):item() / math.log(1 + math.exp(-1))   --> 1.0`
 function M.direct_ranker(options)
   local o = check.options("mr.losses.direct_ranker", options, { gain = 1, bound = none, slope_at = "value" })
-  local function values(scores, lists) return core.direct_ranker_loss(scores, lists, o.gain) end
-  return loss.by_slope({ name = "direct_ranker", metric = "auc", of = "nrbp_loss", counted = "ndcg", values = values }, o)
+  return of_pairs("direct_ranker", o, "gain", core.direct_ranker_loss, core.direct_ranker_curvature)
 end
 
 ---@class mr.losses.HingeOptions: mr.losses.SlopeOptions
@@ -96,8 +102,7 @@ end
 ---Example: `mr.losses.hinge()(mr.tensor{1, 0.25, 3}, mr.lists{{1, 0, 1}}):item()   --> 0.25`
 function M.hinge(options)
   local o = check.options("mr.losses.hinge", options, { margin = 1, bound = none, slope_at = "value" })
-  local function values(scores, lists) return core.hinge_loss(scores, lists, o.margin) end
-  return loss.by_slope({ name = "hinge", metric = "auc", of = "nrbp_loss", counted = "ndcg", values = values }, o)
+  return of_pairs("hinge", o, "margin", core.hinge_loss, core.hinge_curvature)
 end
 
 ---@class mr.losses.AllPairsOptions: mr.losses.PairOptions
@@ -134,18 +139,24 @@ function M.ranknet_all_pairs(options)
   local where = "mr.losses.ranknet_all_pairs"
   local o = check.options(where, options, { gain = 1, upsample = none, bound = none, slope_at = "value" })
   o.upsample = checked_upsample(where, o.upsample or 1)
-  local function values(scores, lists)
-    if o.upsample ~= "list" then return core.ranknet_all_pairs_loss(scores, lists, o.gain, o.upsample) end
-    return core.ranknet_all_pairs_loss(scores, lists, o.gain, 1, balanced(pairs_of(lists)))
+  local function upsampled(f)
+    return function(scores, lists, gain)
+      if o.upsample ~= "list" then return f(scores, lists, gain, o.upsample) end
+      return f(scores, lists, gain, 1, balanced(pairs_of(lists)))
+    end
   end
-  return loss.by_slope({ name = "ranknet_all_pairs", metric = "auc", of = "nrbp_loss", counted = "any", values = values }, o)
+  local values, curvature = upsampled(core.ranknet_all_pairs_loss), upsampled(core.ranknet_all_pairs_curvature)
+  return of_pairs("ranknet_all_pairs", o, "gain", values, curvature, "any")
 end
 
 ---@class mr.losses.NdcgLossOptions: mr.losses.PairOptions
 ---@field mu? number  of NDCG-Loss2++: what the part of NDCG-Loss2 is multiplied by (default 10)
 
-local function ndcg_loss(name, o, values)
-  return loss.by_slope({ name = name, metric = "ndcg", of = "ndcg", values = values, gains = metrics.parse "ndcg" }, o)
+local function ndcg_loss(name, o, values, curvature, ...)
+  local weights = table.pack(...)
+  local function on(f) return function(scores, lists) return f(scores, lists, o.gain, table.unpack(weights, 1, weights.n)) end end
+  return loss.by_slope({ name = name, metric = "ndcg", of = "ndcg", values = on(values), curvature = on(curvature),
+    gains = metrics.parse "ndcg" }, o)
 end
 
 ---NDCG-Loss1 of LambdaLoss (Wang et al. 2018): the sum over rows i and j /= i of G_i / D(r_i) log2(1 + exp(-gain (s_i - s_j))), with
@@ -156,7 +167,7 @@ end
 ---Example: `mr.losses.ndcg_loss_1()(mr.tensor{0, 0, 0}, mr.lists{{3, 0, 0}}):item()   --> 2.0`
 function M.ndcg_loss_1(options)
   local o = check.options("mr.losses.ndcg_loss_1", options, { gain = 1, bound = none, slope_at = "value" })
-  return ndcg_loss("ndcg_loss_1", o, function(scores, lists) return core.ndcg_loss_1(scores, lists, o.gain) end)
+  return ndcg_loss("ndcg_loss_1", o, core.ndcg_loss_1, core.ndcg_loss_1_curvature)
 end
 
 ---NDCG-Loss2 of LambdaLoss (Wang et al. 2018): the sum over pairs of rows with grades y_i > y_j of |1 / D(d) - 1 / D(d + 1)| |G_i - G_j|
@@ -166,7 +177,7 @@ end
 ---Example: `mr.losses.ndcg_loss_2()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.36907023`
 function M.ndcg_loss_2(options)
   local o = check.options("mr.losses.ndcg_loss_2", options, { gain = 1, bound = none, slope_at = "value" })
-  return ndcg_loss("ndcg_loss_2", o, function(scores, lists) return core.ndcg_loss_2(scores, lists, o.gain, 1, false) end)
+  return ndcg_loss("ndcg_loss_2", o, core.ndcg_loss_2, core.ndcg_loss_2_curvature, 1, false)
 end
 
 ---NDCG-Loss2++ of LambdaLoss (Wang et al. 2018): pairs weigh mu times what they do in mr.losses.ndcg_loss_2, plus
@@ -176,7 +187,7 @@ end
 ---Example: `mr.losses.ndcg_loss_2pp{mu = 2}(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 1.10721`
 function M.ndcg_loss_2pp(options)
   local o = check.options("mr.losses.ndcg_loss_2pp", options, { gain = 1, mu = 10, bound = none, slope_at = "value" })
-  return ndcg_loss("ndcg_loss_2pp", o, function(scores, lists) return core.ndcg_loss_2(scores, lists, o.gain, o.mu, true) end)
+  return ndcg_loss("ndcg_loss_2pp", o, core.ndcg_loss_2, core.ndcg_loss_2_curvature, o.mu, true)
 end
 
 return M

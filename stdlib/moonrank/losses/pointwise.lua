@@ -15,9 +15,10 @@ local M = {}
 ---@class mr.losses.RelevantOptions: mr.losses.PointwiseOptions
 ---@field relevant? number  least grade of a relevant row (default 1)
 
-local function made(name, shown, o, values)
+local function made(name, shown, o, values, parameters)
   o.metric, o.slope_at = metrics.parse(o.metric or "ndcg"), "value"
-  return loss.by_slope({ name = name, metric = shown, of = o.metric, counted = "any", pointwise = true, values = values }, o)
+  return loss.by_slope({ name = name, metric = shown, of = o.metric, counted = "any", pointwise = true, values = values,
+    parameters = parameters, repeats = (not parameters) and nil }, o)  -- nil: as the bound does
 end
 
 ---Mean squared error of score and grade: (f - y)^2, the mean over a list's rows. `mr.fit{reduction = "rows"}` takes the mean over all rows of
@@ -52,8 +53,8 @@ end
 
 ---@class mr.losses.OrdinalOptions: mr.losses.PointwiseOptions
 ---@field levels? integer  largest grade (default: of `thresholds` their number, else 4)
----@field thresholds? number[]|mr.Tensor  one for each grade from 1, rising (default k - 1/2); a tensor with `requires_grad` is learned, too,
----   by an optimiser that is bound to it
+---@field thresholds? number[]|mr.Tensor  one for each grade from 1, rising (default k - 1/2); a tensor with `requires_grad` is learned
+---@field learn? boolean  whether thresholds are parameters, which mr.fit trains with the model's (default false, but for such a tensor)
 
 local most_levels = 10000
 
@@ -92,18 +93,25 @@ local function checked_thresholds(where, o)
 end
 
 ---Ordinal regression by cumulative logits (McCullagh 1980): the sum over grades k of the binary cross entropy of sigma(f - threshold_k) and
----whether y >= k, the mean over a list's rows; otherwise as mr.losses.mse. Grades above the last threshold count as the last.
+---whether y >= k, the mean over a list's rows; otherwise as mr.losses.mse. Grades above the last threshold count as the last. With `learn = true` mr.fit
+---trains the thresholds by its optimizer beside the model (McCullagh's are parameters): they are kept in checkpoints and go back to the chosen epoch with
+---the model; `loss:parameters()[1]` has them, a model's file does not. A fit goes on from where the one before left them: each takes a loss of its own.
 ---@param options? mr.losses.OrdinalOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ordinal{thresholds = {0}}(mr.tensor{0}, mr.lists{{1}}):item() / math.log(2)   --> 1.0`
+---Example: `mr.losses.ordinal{levels = 2, learn = true}:parameters()[1]   --> {0.5, 1.5}  mr.Tensor {2} float64`
 function M.ordinal(options)
   local where = "mr.losses.ordinal"
-  local o = check.options(where, options, { bound = none, metric = none, levels = none, thresholds = none })
+  local o = check.options(where, options, { bound = none, metric = none, levels = none, thresholds = none, learn = none })
   local thresholds = checked_thresholds(where, o)
+  if o.learn ~= nil and type(o.learn) ~= "boolean" then check.fail("%s: learn is %s, expected true or false", where, tostring(o.learn)) end
+  if o.learn == false then thresholds = thresholds:detach() end
+  o.learn = o.learn or thresholds.tracked
+  if o.learn and not thresholds.tracked then thresholds = thresholds:requires_grad() end
   o.levels, o.thresholds = #thresholds, thresholds
   return made("ordinal", "ndcg", o, function(scores, lists)
     return core.ordinal_loss(scores, lists, thresholds:to(scores.dtype):to(scores.device))
-  end)
+  end, o.learn and { thresholds })
 end
 
 return M

@@ -34,15 +34,22 @@ local function checked(where, options, own)
   return o
 end
 
--- `values(scores, lists, seed, stream)`; lists count that have relevant rows and others.
-local function made(name, o, values)
+-- Of two functions of the core, (scores, lists, relevant, draws, the arguments of `rest`, seed, stream); lists count that have relevant rows and
+-- others.
+local function made(name, o, values, curvature, rest)
   local counted = metrics.parse("nrbp_loss", o.relevant ~= 1 and { relevant = o.relevant } or nil)
-  return loss.by_slope({ name = name, metric = "auc", of = o.metric, counted = counted, repeats = false, values = function(scores, lists)
-    return values(scores, lists, random.next(name))
-  end }, o)
+  local function drawn(f)
+    return function(scores, lists)
+      local given = table.move(rest, 1, #rest, 3, { o.relevant, o.draws })
+      given[#given + 1], given[#given + 2] = random.next(name)
+      return f(scores, lists, table.unpack(given))
+    end
+  end
+  return loss.by_slope({ name = name, metric = "auc", of = o.metric, counted = counted, repeats = false, values = drawn(values),
+    curvature = drawn(curvature) }, o)
 end
 
----BPR (Rendle et al. 2009): the sum over relevant rows i of - log sigma(s_i - s_j), row j drawn among the list's rows that are not relevant, each
+---BPR (Rendle et al. 2009, section 4.1, criterion BPR-Opt, negated): the sum over relevant rows i of - log sigma(s_i - s_j), row j drawn among the list's rows that are not relevant, each
 ---alike. Its mean over all draws, times the number of these rows, is RankNet of relevant rows and others. A loss does not see a model's factors:
 ---BPR's two regularisers, `regularize`, are added by mr.fit, for each list of a batch and each of its rows, drawn or not; the optimiser's
 ---`weight_decay` is of all factors in each step.
@@ -51,9 +58,7 @@ end
 ---Example: `mr.losses.bpr()(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 1}}):item() / math.log(2)   --> 2.0`
 function M.bpr(options)
   local o = checked("mr.losses.bpr", options, {})
-  return made("bpr", o, function(scores, lists, seed, stream)
-    return core.bpr_loss(scores, lists, o.relevant, o.draws, seed, stream)
-  end)
+  return made("bpr", o, core.bpr_loss, core.bpr_curvature, {})
 end
 
 ---@class mr.losses.WarpOptions: mr.losses.SampledOptions
@@ -62,7 +67,8 @@ end
 
 ---WARP (Weston, Bengio & Usunier 2011): for each relevant row i, rows j that are not relevant are drawn, each alike, until one has
 ---s_j > s_i - margin. Found at draw k among n such rows, it costs L(n / k, rounded down) (margin - s_i + s_j), L(r) = 1 + 1/2 + ... + 1/r, which
----estimates the rank and has no gradient of its own; not found, nothing. The sum over relevant rows.
+---estimates the rank and has no gradient of its own; not found, nothing. The sum over relevant rows. (The paper's estimate is (Y - 1) / k of Y labels of
+---which one is right: as many as there are others. It is read here from a summary, not from the paper.)
 ---@param options? mr.losses.WarpOptions
 ---@return mr.Loss
 ---Example: `mr.losses.warp()(mr.tensor{0, 0, 0, -3}, mr.lists{{1, 0, 0, 1}}):item() >= 2.5   --> true`
@@ -70,9 +76,7 @@ function M.warp(options)
   local where = "mr.losses.warp"
   local o = checked(where, options, { margin = 1, trials = none })
   if o.trials ~= nil then check.positive_integers(where, o, { "trials" }) end
-  return made("warp", o, function(scores, lists, seed, stream)
-    return core.warp_loss(scores, lists, o.relevant, o.draws, o.margin, o.trials or 0, seed, stream)
-  end)
+  return made("warp", o, core.warp_loss, core.warp_curvature, { o.margin, o.trials or 0 })
 end
 
 ---@class mr.losses.LambdaFmOptions: mr.losses.SampledOptions
@@ -81,7 +85,7 @@ end
 
 ---LambdaFM's dynamic sampling (Yuan et al. 2016): BPR whose row j is taken by its score. For each relevant row, `candidates` rows that are not
 ---relevant are drawn, each alike and with replacement; of them the one at place r by score is taken with probability proportional to
----exp(-r / (candidates rho)). The sum over relevant rows of - log sigma(s_i - s_j). For regularisers see mr.losses.bpr.
+---exp(-r / (candidates rho)), as LibRec's DLambdaFMRecommender does, which the paper's first author wrote (the paper itself was not read). The sum over relevant rows of - log sigma(s_i - s_j). For regularisers see mr.losses.bpr.
 ---@param options? mr.losses.LambdaFmOptions
 ---@return mr.Loss
 ---Example: `mr.losses.lambdafm()(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 1}}):item() / math.log(2)   --> 2.0`
@@ -91,9 +95,7 @@ function M.lambdafm(options)
   check.positive_integers(where, o, { "candidates" })
   if o.rho > 1e6 then check.fail("%s: rho is %g, expected at most 1e6, where all candidates are alike", where, o.rho) end
   if o.candidates > 128 then check.fail("%s: candidates is %d, expected at most 128", where, o.candidates) end
-  return made("lambdafm", o, function(scores, lists, seed, stream)
-    return core.lambdafm_loss(scores, lists, o.relevant, o.draws, o.candidates, o.rho, seed, stream)
-  end)
+  return made("lambdafm", o, core.lambdafm_loss, core.lambdafm_curvature, { o.candidates, o.rho })
 end
 
 return M

@@ -11,7 +11,7 @@ local M = {}
 ---@field n? integer  how many rows are the top (default 10)
 ---@field above? "sigmoid"|"relu"  how much row j is above row i: sigma(f_j - f_i) or max(0, f_j - f_i) (default "sigmoid")
 
----Top-N-Rank (Liang, Hu, Dong & Honavar 2018): the negative DCG of the rows that rank among the first `n` at the current scores (of equal ones the
+---Top-N-Rank (Liang, Hu, Dong & Honavar 2018, arXiv:1812.04109): the negative DCG of the rows that rank among the first `n` at the current scores (of equal ones the
 ---lower row first), the rank of each made differentiable: 1 + the sum over all other rows of how much they are above it. DCG is not divided by
 ---its best value, and has gains 2^grade - 1; the source's weights of several kinds of feedback are not here, and what is taken is the definition that
 ---its abstract and Li et al. (2021, section 3.4) give. With "relu" equal scores give every row rank 1, so that scores may grow alike. Lists whose

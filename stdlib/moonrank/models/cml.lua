@@ -1,5 +1,6 @@
 -- The definition of mr.models.cml: users and items as points of a ball.
 local check = require "moonrank.check"
+local operations = require "moonrank.operations"
 local tensors = require "moonrank.tensor"
 
 -- Rows beyond the ball, moved to its surface; others as they are.
@@ -8,8 +9,15 @@ local function projected(x, radius)
   return x * (radius / norms):reshape(#x, 1)
 end
 
+-- What is off the diagonal of the covariance of these points' coordinates: the sum of squares, over the number of points.
+local function covariance(points)
+  local n, centred = #points, points - points:mean(1)
+  local all, own = centred:transpose(1, 2):matmul(centred) / n, (centred * centred):mean(1)
+  return ((all * all):sum() - (own * own):sum()) / n
+end
+
 return {
-  required = { users = "integer", items = "integer" }, options = { factors = 32, init = check.none, radius = 1.0 },
+  required = { users = "integer", items = "integer" }, options = { factors = 32, init = check.none, radius = 1.0, covariance = 0.0 },
   check = function(o)
     local where = "mr.models.cml"
     check.positive_integers(where, o, { "factors" })
@@ -18,6 +26,9 @@ return {
       if type(o[name]) ~= "number" or not (o[name] > 0 and o[name] < math.huge) then
         check.fail("%s: %s is %s, expected a number above 0", where, name, tostring(o[name]))
       end
+    end
+    if not (o.covariance >= 0 and o.covariance < math.huge) then
+      check.fail("%s: covariance is %s, expected a number of at least 0", where, tostring(o.covariance))
     end
   end,
   parameters = function(o)
@@ -31,6 +42,10 @@ return {
     local product = batch.lists:factor_scores(self.users, self.items, batch.users, batch.items)
     local user, item = self.users:rows(batch.users), self.items:rows(batch.items)
     return product * 2 - batch.lists:spread(user:row_dot(user)) - item:row_dot(item)
+  end,
+  penalty = function(self, batch)
+    if self.options.covariance == 0 then return nil end
+    return covariance(operations.cat{ self.users:rows(batch.users), self.items:rows(batch.items) }) * self.options.covariance
   end,
   constrain = function(self)
     return { users = projected(self.users, self.options.radius), items = projected(self.items, self.options.radius) }

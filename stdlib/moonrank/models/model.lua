@@ -101,6 +101,15 @@ function Model:constrain()
   return self
 end
 
+---What its definition adds to the loss of a batch in mr.fit (mr.models.cml{covariance = 0.1}), a number; nil of other models.
+---@param batch mr.Batch
+---@return mr.Tensor?
+---Example: `mr.models.linear{inputs = 2}:penalty{}   --> nil`
+function Model:penalty(batch)
+  local penalty = self._definition.penalty
+  return penalty and penalty(self._view, batch) or nil
+end
+
 ---What forward keeps from batch to batch, by name.
 ---@return table<string, mr.Tensor>
 ---Example: `next(mr.models.linear{inputs = 2}:buffers())   --> nil`

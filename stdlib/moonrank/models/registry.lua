@@ -21,6 +21,7 @@ local types = { "integer", "number", "string", "boolean", "integers" }
 ---@field buffers? fun(options: table): table<string, mr.Tensor>  what forward keeps from batch to batch and training does not update
 ---@field forward fun(self: table, batch: mr.Batch): mr.Tensor    one score per row; self has parameters, buffers (to be assigned) and `options` by name
 ---@field constrain? fun(self: table): table<string, mr.Tensor>  parameters where they must be, by name; mr.fit puts them there after every step
+---@field penalty? fun(self: table, batch: mr.Batch): mr.Tensor?  a number that mr.fit adds to the loss of each batch, mean or sum as that is
 ---@field repeats? boolean|fun(options: table): boolean  whether scores depend on the batch and the parameters alone, so that a GPU may replay an epoch (default false; not with buffers)
 
 local function of_type(value, kind)
@@ -108,11 +109,11 @@ local function checked(name, definition, built_in)
   if known[name] and known[name].built_in then check.fail("%s: there is a model '%s' already", where, name) end
   local d = check.options(where, definition,
     { required = {}, options = {}, check = none, parameters = none, buffers = none, forward = none, repeats = none,
-      constrain = none })
+      constrain = none, penalty = none })
   for _, part in ipairs{ "parameters", "forward" } do
     if type(d[part]) ~= "function" then check.fail("%s: %s of '%s' is a %s, expected a function", where, part, name, type(d[part])) end
   end
-  for _, part in ipairs{ "check", "buffers", "constrain" } do
+  for _, part in ipairs{ "check", "buffers", "constrain", "penalty" } do
     if d[part] and type(d[part]) ~= "function" then
       check.fail("%s: %s of '%s' is a %s, expected a function", where, part, name, type(d[part]))
     end

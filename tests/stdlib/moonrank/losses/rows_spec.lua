@@ -94,6 +94,17 @@ describe("pointwise and listwise losses", function()
       local value, gradient = value_and_gradient(mr.losses[name](), mr.tensor({ 1e4, -1e4, 0 }, f64), mr.lists{ { 0, 1, 1 } })
       check(value:item() - value:item() == 0 and gradient:isnan():sum():item() == 0, name)
     end
+    for _, name in ipairs(listwise) do  -- equal scores are alike, infinite ones too
+      for _, rows in ipairs{ 1, 3, 8, 9 } do
+        local lists = mr.lists{ grades(rows, 4) }
+        local expected, slopes = value_and_gradient(mr.losses[name](), mr.zeros({ rows }, f64), lists)
+        for _, infinite in ipairs{ infinity, -infinity } do
+          local value, gradient = value_and_gradient(mr.losses[name](), mr.full({ rows }, infinite, f64), lists)
+          near(value:item(), expected:item(), 1e-12, ("%s of %d rows"):format(name, rows))
+          near(gradient, slopes, 1e-12)
+        end
+      end
+    end
     raises(function() mr.losses.listnet()(mr.tensor{ 0 / 0, 1 }, mr.lists{ { 1, 0 } }) end, "scores")
   end)
 

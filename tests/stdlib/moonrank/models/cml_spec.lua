@@ -26,6 +26,64 @@ describe("cml", function()
     check(model:gradcheck(batch) < 1e-6)
   end)
 
+  it("penalises covariance: by hand, by differences, and none where coordinates are uncorrelated", function()
+    local model = mr.models.cml{ users = 3, items = 4, factors = 3, seed = 4, dtype = "float64", covariance = 0.5 }
+    local P, Q, points = model:parameters()[1]:totable(), model:parameters()[2]:totable(), {}
+    for _, user in ipairs{ 2, 1, 3 } do points[#points + 1] = P[user] end
+    for _, item in ipairs{ 4, 1, 4 } do points[#points + 1] = Q[item] end
+    local function off_diagonal(rows)
+      local n, mean, sum = #rows, {}, 0
+      for a = 1, #rows[1] do
+        mean[a] = 0
+        for _, row in ipairs(rows) do mean[a] = mean[a] + row[a] / n end
+      end
+      for a = 1, #mean do
+        for b = 1, #mean do
+          local c = 0
+          for _, row in ipairs(rows) do c = c + (row[a] - mean[a]) * (row[b] - mean[b]) / n end
+          if a ~= b then sum = sum + c * c end
+        end
+      end
+      return sum / n
+    end
+    near(model:penalty(batch):item(), 0.5 * off_diagonal(points), 1e-12)
+    check(model:penalty(batch):item() > 1e-4)
+    model:penalty(batch):backward()
+    local slope, step = model:parameters()[2].grad:totable()[4][1], 1e-5
+    local function moved(by)
+      local items = model:parameters()[2]:detach():totable()
+      items[4][1] = items[4][1] + by
+      local other = mr.models.cml{ users = 3, items = 4, factors = 3, dtype = "float64", covariance = 0.5 }
+      other:restore{ buffers = {}, model:parameters()[1]:detach(), mr.tensor(items, { dtype = "float64" }) }
+      return other:penalty(batch):item()
+    end
+    near(slope, (moved(step) - moved(-step)) / (2 * step), 1e-8)
+    local square = mr.models.cml{ users = 2, items = 2, factors = 2, covariance = 1 }
+    square:restore{ buffers = {}, mr.tensor{ { 0.5, 0.5 }, { -0.5, 0.5 } }, mr.tensor{ { 0.5, -0.5 }, { -0.5, -0.5 } } }
+    near(square:penalty{ lists = mr.lists{ { 1 }, { 1 } }, users = int64{ 1, 2 }, items = int64{ 1, 2 }, size = 2 }:item(), 0, 1e-12)
+    equal(mr.models.cml{ users = 3, items = 4 }:penalty(batch), nil)
+  end)
+
+  it("mr.fit adds the penalty: coordinates that say the same come apart", function()
+    local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 80, mean_activity = 25, seed = 3 }:binarize(4)
+    local fold = ratings:folds{ k = 2, seed = 1, nsr = 2 }[1]
+    local function trained(covariance)
+      local model = mr.models.cml{ users = ratings.users, items = ratings.items, factors = 6, covariance = covariance }
+      mr.fit{ model = model, loss = mr.losses.hinge{ bound = "minmax" }, train = fold.train, epochs = 15,
+        optimizer = mr.optim.adagrad{ lr = 0.1 }, progress = false }
+      local judge = mr.models.cml{ users = ratings.users, items = ratings.items, factors = 6, covariance = 1 }
+      judge:restore(model:snapshot())
+      return judge:penalty(require("moonrank.data.dataset").whole_batch(fold.train)):item()
+    end
+    local without, with = trained(0), trained(3000)
+    check(with < 0.5 * without, ("%g with, %g without"):format(with, without))
+    raises(function() mr.models.cml{ users = 3, items = 2, covariance = -1 } end, "covariance is -1, expected a number of at least 0")
+    raises(function()
+      mr.fit{ model = mr.models.cml{ users = ratings.users, items = ratings.items, covariance = 1 }, loss = mr.losses.hinge{},
+        train = fold.train, parallel = true, progress = false }
+    end, "parallel = true trains no models with a penalty")
+  end)
+
   it("stays in its ball: rows beyond go to the surface along their ray, others keep their bits", function()
     local model = mr.models.cml{ users = 2, items = 1, factors = 2, radius = 2 }
     model:restore{ buffers = {}, mr.tensor{ { 3, 4 }, { 0.1, 0.7 } }, mr.tensor{ { 0, 0 } } }

@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local newton = require "moonrank.losses.newton"
+local streams = require "moonrank.random"
 local test = require "moonrank.test"
 local trees = dofile("tests/support/trees.lua")
 local sweeps = dofile("tests/support/sweeps.lua")
@@ -64,6 +65,7 @@ describe("mr.models.trees", function()
     refused({}, "takes grades from 0 to 1 (dataset:binarize), and train has others (from 0 to 2)", "binary:logistic")
     refused({ metrics = { "ndgc" } }, "did you mean 'ndcg'?")
     refused({ patience = 0 }, "patience is 0")
+    refused({ loss = mr.losses.ordinal{ learn = true } }, "trees are not trained with the parameters of a loss", nil, false)
     refused({ train = mr.data.dataset{ lists = data.lists } }, "train has none")
     local narrow = mr.data.dataset{ lists = mr.lists{ { 0, 1 } }, features = mr.tensor{ { 1 }, { 2 } } }
     refused({ test = narrow }, "the trees are of 4 features, but test has 1")
@@ -128,7 +130,8 @@ describe("mr.fit grows trees", function()
     local data = trees.part "train"
     local random = mr.evaluate(mr.normal({ data.lists.rows }, { seed = 3 }), data.lists, { "ndcg" }).mean.ndcg
     for name, options in pairs{ ndcg = {}, ap = {}, rr = {}, nrbp = {}, lambdarank = {}, ranknet = {}, listnet = {},
-      softmax_cross_entropy = {}, listmle = {}, approx_ndcg = {}, mse = {}, neural_ndcg = {} } do
+      softmax_cross_entropy = {}, listmle = {}, approx_ndcg = {}, mse = {}, neural_ndcg = {}, hinge = {}, direct_ranker = {},
+      ranknet_all_pairs = { upsample = "list" }, ndcg_loss_2pp = {}, bpr = {}, warp = {}, lambdafm = {} } do
       for _, bound in ipairs(name == "mse" and { "none", "minmax" } or { "none", "minmax", "expectation", "distribution_logit" }) do
         options.bound = bound
         local model = mr.models.trees{ rounds = 8, depth = 3 }
@@ -204,6 +207,44 @@ describe("second derivatives", function()
         near((moved[i]:item() - first[i]:item()) / step, second[i]:item(), { atol = 1e-4 })
       end
     end
+  end)
+
+  it("of other pairwise and of sampled losses, too; of the same draws", function()
+    mr.metrics.define("second_rank_bonus", { gain = function(y) return y end, discount = function(r) return 1 / (1 + r * r) end,
+      ideal = true })
+    local lists, s = mr.lists{ { 0, 2, 1, 0 }, { 1, 0 }, { 1, 1 }, {}, { 0, 0, 1 } }, { 0.3, -0.2, 0.9, 0.1, 0.4, 0.5, 0, 1, 2, 0.25, -1 }
+    local function derivatives(loss, scores)
+      local _ <close> = streams.scope(3, "test")
+      return newton.derivatives(loss, mr.tensor(scores, { dtype = "float64" }), lists)
+    end
+    for _, loss in ipairs{ mr.losses.ranknet_all_pairs{ gain = 2 }, mr.losses.ranknet_all_pairs{ upsample = "list" },
+      mr.losses.ranknet_all_pairs{ upsample = 3, bound = "minmax" }, mr.losses.lambdarank{ metric = "second_rank_bonus", gain = 1.5 },
+      mr.losses.lambdarank{ metric = "second_rank_bonus", bound = "minmax" }, mr.losses.ndcg_loss_1{ gain = 2 }, mr.losses.ndcg_loss_2(),
+      mr.losses.ndcg_loss_2pp{ mu = 3, bound = "expectation" }, mr.losses.bpr{ draws = 3 }, mr.losses.bpr{ bound = "minmax" },
+      mr.losses.lambdafm{ candidates = 2 } } do
+      local first, second = derivatives(loss, s)
+      check(second:max():item() > 0.01, tostring(loss))
+      local step = 1e-5
+      for i = 1, #s do
+        local t = { table.unpack(s) }
+        t[i] = t[i] + step
+        near((derivatives(loss, t)[i]:item() - first[i]:item()) / step, second[i]:item(), { atol = 1e-4 }, ("%s, row %d"):format(loss, i))
+      end
+    end
+  end)
+
+  it("of hinge losses count pairs with a slope; of DirectRanker they are those of Gauss and Newton", function()
+    local lists, s = mr.lists{ { 0, 2, 1, 0 } }, mr.tensor({ 0.3, -0.2, 1.9, 0.1 }, { dtype = "float64" })
+    local _, hinge = newton.derivatives(mr.losses.hinge(), s, lists)
+    near(hinge, { 1, 3, 1, 1 }, 1e-12)
+    local _ <close> = streams.scope(3, "test")
+    local slope, warp = newton.derivatives(mr.losses.warp(), mr.tensor({ 0, 0.5 }, { dtype = "float64" }), mr.lists{ { 1, 0 } })
+    near({ slope[1]:item(), slope[2]:item(), warp[1]:item(), warp[2]:item() }, { -1, 1, 1, 1 }, 1e-12)
+    local two = mr.tensor({ 0.75, 0.5 }, { dtype = "float64" })
+    local _, bent = newton.derivatives(mr.losses.direct_ranker{ gain = 2 }, two, mr.lists{ { 0, 1 } })
+    local tanh = (math.exp(1) - 1) / (math.exp(1) + 1)  -- of t = 2 (0.75 - 0.5), by e^2t
+    local sigma = 1 / (1 + math.exp(-tanh))
+    near(bent, { 4 * sigma * (1 - sigma) * (1 - tanh ^ 2) ^ 2, 4 * sigma * (1 - sigma) * (1 - tanh ^ 2) ^ 2 }, 1e-12)
   end)
 
   it("of pointwise losses are their own, of smooth ones 1 beside lists of length one", function()

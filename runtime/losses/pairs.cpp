@@ -1,0 +1,91 @@
+#include "runtime/losses/pairs.h"
+
+#include "runtime/ranking/ideal.h"
+
+namespace mr {
+namespace {
+
+struct Discounts {
+  Device device;
+  auto operator<=>(const Discounts&) const = default;
+};
+
+/// 1 / D of ranks 1 .. as many as the longest list has rows and one.
+const Tensor& discounts_of(const Lists& lists, Device device) {
+  return lists.cached<Tensor>(Discounts{device}, [&] {
+    std::vector<double> d;
+    for (int64_t rank = 1; rank <= lists.longest() + 1; ++rank) d.push_back(discount(static_cast<double>(rank)));
+    return Tensor::from(d, device);
+  });
+}
+
+Ranking ranked(const Tensor& scores, const Lists& lists) { return rank_rows(scores, lists, Ties::stable, any_gain()); }
+
+}  // namespace
+
+MetricPairs metric_pairs(const Tensor& scores, const Lists& lists, const Metric& metric, double gain) {
+  check::positive("gain", gain);
+  check_complete(metric);
+  if (metric.definition->swaps == nullptr)
+    throw ArgumentError("metric", "'" + metric.name + "': what a swap of two rows changes is not known");
+  if (metric.definition->loss_needs_top && !metric.top)
+    throw ArgumentError("metric", "of '" + metric.name + "' the largest grade must be given, as in mr.metrics." +
+                                      metric.definition->name + "{top = 4}");
+  Ranking ranking = rank_rows(scores, lists, Ties::stable, metric.threshold());
+  OwnedSwaps swaps = metric.definition->swaps(ranking, metric);
+  return {std::move(ranking), std::move(swaps), gain};
+}
+
+PairLoss<PairSwaps, HingePair> hinge_pairs(const Tensor& scores, const Lists& lists, double margin) {
+  check::positive("margin", margin);
+  return equal_weights(scores, lists, 1, HingePair{margin});
+}
+
+PairLoss<TargetPairs> all_pairs(const Tensor& scores, const Lists& lists, double gain, double upsample,
+                                const std::optional<Tensor>& upsample_of) {
+  check::positive("gain", gain);
+  check::positive("upsample", upsample);
+  const Device device = scores.device();
+  const Tensor own = upsample_of ? upsample_of->to(device) : Tensor();
+  if (upsample_of) {
+    check::type("upsample_of", own, Dtype::float64);
+    check::per_list("upsample_of", own, lists);
+  }
+  const TargetPairs pairs{upsample, upsample_of ? own.span<const double>() : Span<const double>{}};
+  return {ranked(scores, lists), pairs, gain, {}, Chosen{lists.view(device), nullptr}, {own}};
+}
+
+PairLoss<TableSwaps> declared_pairs(const Tensor& scores, const Lists& lists, const Tensor& gains,
+                                    const Tensor& discounts, const Tensor& norms, double gain) {
+  check::positive("gain", gain);
+  check::per_row("gains", gains, lists);
+  check::per_list("norms", norms, lists);
+  for (const auto& [name, x] : {std::pair("gains", gains), {"discounts", discounts}, {"norms", norms}})
+    check::type(name, x, Dtype::float64);
+  if (discounts.entries() < 2 * lists.longest() - 1)
+    throw ArgumentError("discounts", std::to_string(discounts.entries()) +
+                                         " entries, expected those of ranks 1, 3/2 to " +
+                                         std::to_string(lists.longest()));
+  const Device device = scores.device();
+  const Tensor g = gains.to(device), d = discounts.to(device), n = norms.to(device);
+  const TableSwaps swaps{g.span<const double>(), d.span<const double>(), n.span<const double>()};
+  return {ranked(scores, lists), swaps, gain, {}, {}, {g, d, n}};
+}
+
+PairLoss<GainPairs> ndcg_1_pairs(const Tensor& scores, const Lists& lists, double gain) {
+  check::positive("gain", gain);
+  const GainPairs pairs{discounts_of(lists, scores.device()).span<const double>(),
+                        ideal_dcg(lists, scores.device()).span<const double>()};
+  return {ranked(scores, lists), pairs, gain};
+}
+
+PairLoss<DistancePairs> ndcg_2_pairs(const Tensor& scores, const Lists& lists, double gain, double mu,
+                                     bool with_swaps) {
+  check::positive("gain", gain);
+  check::positive("mu", mu);
+  const DistancePairs pairs{discounts_of(lists, scores.device()).span<const double>(),
+                            ideal_dcg(lists, scores.device()).span<const double>(), mu, with_swaps};
+  return {ranked(scores, lists), pairs, gain};
+}
+
+}  // namespace mr

@@ -1,0 +1,44 @@
+-- What the steps of mr.fit train: a model, and beside it the parameters of a loss that has some.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+---@class mr.fit.Learner
+local Learner = check.class("mr.fit.Learner")
+
+---A model, or where the loss has parameters both as if they were one model.
+---@param model mr.Model
+---@param loss mr.Loss
+---@return mr.Model|mr.fit.Learner
+function M.of(model, loss)
+  local own = check.field(loss, "parameters")
+  local parameters = type(own) == "function" and own(loss) or {}
+  if #parameters == 0 then return model end
+  return setmetatable({ _model = model, _own = parameters }, Learner)
+end
+
+---The model's, then the loss's.
+---@return mr.Tensor[]
+function Learner:parameters()
+  local all = self._model:parameters()
+  return table.move(self._own, 1, #self._own, #all + 1, all)
+end
+
+---The model's snapshot, with copies of the loss's parameters after those of its own.
+---@param into? table
+---@return table
+function Learner:snapshot(into)
+  local copies, first = self._model:snapshot(into), #self._model:parameters()
+  for i, parameter in ipairs(self._own) do copies[first + i] = core.snapshot(parameter, into and into[first + i]) end
+  return copies
+end
+
+---@param snapshot table
+function Learner:restore(snapshot)
+  self._model:restore(snapshot)
+  local first = #self._model:parameters()
+  for i, parameter in ipairs(self._own) do core.restore(parameter, snapshot[first + i]) end
+end
+
+return M

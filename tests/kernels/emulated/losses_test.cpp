@@ -1,0 +1,191 @@
+// The GPU's losses over rows, lists and drawn pairs, in one batch of lists of edge sizes, against the CPU's forms;
+// every result is the same bits in both orders of lanes.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "kernels/core/rng.h"
+#include "kernels/losses/rows.h"
+#include "kernels/tensor/normal.h"
+#include "tests/support/on_device.h"
+
+namespace mr {
+namespace {
+
+/// OnDevice's counterpart.
+template <class T>
+class OnHost {
+ public:
+  explicit OnHost(int64_t n) : values_(static_cast<size_t>(n)) {}
+  explicit OnHost(const std::vector<T>& from) : values_(from) {}
+  T* data() const { return values_.data(); }
+  Span<T> span() const { return {values_.data(), static_cast<int64_t>(values_.size())}; }
+  std::vector<T> values() const { return values_; }
+
+ private:
+  mutable std::vector<T> values_;
+};
+
+double score(const std::string& shape, int64_t i) {
+  const double x = normal(random_key(7, shape.c_str()), static_cast<uint64_t>(i)),
+               infinity = std::numeric_limits<double>::infinity();
+  if (shape == "equal") return 0.25;
+  if (shape == "ties") return std::floor(2 * x);
+  if (shape == "spread") return 300 * x;
+  // infinite ones have limits, but for those losses that are infinite there
+  if (shape == "infinite") return i % 5 == 0 ? infinity : i % 5 == 1 ? -infinity : static_cast<double>(i % 7);
+  return x;
+}
+
+/// Lists with grades 0, 1, 2, 0, ... (every third list: all 1), their rows by grade, and those of grade 1 and more.
+template <class Real>
+struct Batch {
+  std::vector<Real> scores;
+  std::vector<float> grades;
+  std::vector<int64_t> offsets{0}, relevant_offsets{0};
+  std::vector<int32_t> by_grade, relevant;
+  std::vector<Placement> places;
+  std::vector<double> ideal, harmonic{0};
+
+  Batch(const std::string& shape, const std::vector<int64_t>& sizes) {
+    for (size_t list = 0; list < sizes.size(); ++list) add(shape, sizes[list], list % 3 == 2);
+    for (int64_t n = 1; n < 200; ++n) harmonic.push_back(harmonic.back() + 1 / static_cast<double>(n));
+  }
+  int64_t count() const { return static_cast<int64_t>(ideal.size()); }
+
+ private:
+  void add(const std::string& shape, int64_t n, bool alike) {
+    const auto at = static_cast<int64_t>(scores.size());
+    for (int64_t i = 0; i < n; ++i) {
+      scores.push_back(static_cast<Real>(score(shape, n + i)));
+      grades.push_back(alike ? 1.0F : static_cast<float>(i % 3));
+      if (grades.back() >= 1) relevant.push_back(static_cast<int32_t>(i));
+    }
+    std::vector<int32_t> rows(static_cast<size_t>(n));
+    std::iota(rows.begin(), rows.end(), 0);
+    std::stable_sort(rows.begin(), rows.end(), [&](int32_t a, int32_t b) { return grades[at + a] > grades[at + b]; });
+    by_grade.insert(by_grade.end(), rows.begin(), rows.end());
+    std::stable_sort(rows.begin(), rows.end(), [&](int32_t a, int32_t b) { return scores[at + a] > scores[at + b]; });
+    places.resize(scores.size());
+    for (int64_t k = 0; k < n; ++k) places[at + rows[k]].above = static_cast<int32_t>(k);
+    offsets.push_back(static_cast<int64_t>(scores.size()));
+    relevant_offsets.push_back(static_cast<int64_t>(relevant.size()));
+    ideal.push_back(1 + static_cast<double>(n));
+  }
+};
+
+using Results = std::map<std::string, std::vector<double>>;
+
+/// Of every loss the values, then the derivatives.
+template <template <class> class Array, class Real>
+Results run_all(const RowLossKernels<Real>& table, const Batch<Real>& batch) {
+  const Array<Real> scores(batch.scores), thresholds(std::vector<Real>{Real(-0.5), Real(0.25), Real(1.5)});
+  const Array<float> grades(batch.grades);
+  const Array<int64_t> offsets(batch.offsets), relevant_offsets(batch.relevant_offsets);
+  const Array<int32_t> by_grade(batch.by_grade), chosen(batch.relevant);
+  const Array<Placement> places(batch.places);
+  const Array<double> ideal(batch.ideal), harmonic(batch.harmonic);
+  const int64_t count = batch.count(), rows = static_cast<int64_t>(batch.scores.size());
+  const int64_t pairs = static_cast<int64_t>(batch.relevant.size()) * 2;
+  const Ragged lists{offsets.data(), count};
+  const Chosen relevant{{relevant_offsets.data(), count}, chosen.data()}, sorted{lists, by_grade.data()};
+  Results found;
+  const auto run = [&](const char* name, auto kernel, auto work) {
+    const Array<Real> value(count), derivative(rows);
+    work.value = value.span();
+    work.derivative = derivative.span();
+    kernel(count, work);
+    std::vector<double>& out = found[name];
+    for (const auto& each : {value.values(), derivative.values()}) out.insert(out.end(), each.begin(), each.end());
+  };
+  run("squared_error", table.squared_error, SquaredErrorLoss<Real>{{}, scores.span(), grades.span(), lists, {}, {}});
+  run("binary_cross_entropy", table.binary_cross_entropy,
+      BinaryCrossEntropyLoss<Real>{{}, scores.span(), grades.span(), lists, {}, {}});
+  run("squared_hinge", table.squared_hinge, SquaredHingeLoss<Real>{{}, scores.span(), grades.span(), lists, {}, {}});
+  const Array<Real> by_threshold(3 * count);
+  run("ordinal", table.ordinal,
+      OrdinalLoss<Real>{thresholds.span(), scores.span(), grades.span(), lists, {}, {}, by_threshold.span()});
+  for (const Real slope : by_threshold.values()) found["thresholds of ordinal"].push_back(slope);
+  run("listnet", table.listnet, ListNetLoss<Real>{scores.span(), grades.span(), lists, {}, {}});
+  run("softmax", table.softmax_cross_entropy,
+      SoftmaxCrossEntropyLoss<Real>{scores.span(), grades.span(), lists, {}, {}});
+  const Array<double> tops(rows), totals(rows), slopes(rows);
+  for (const bool top_heavy : {false, true})
+    run(top_heavy ? "p_listmle" : "listmle", table.listmle,
+        ListMleLoss<Real>{scores.span(), sorted, top_heavy, tops.span(), totals.span(), {}, {}});
+  run("climf", table.climf, ClimfLoss<Real>{scores.span(), grades.span(), lists, relevant, {}, {}});
+  run("tfmap", table.tfmap, TfmapLoss<Real>{scores.span(), grades.span(), lists, relevant, {}, {}});
+  const Array<double> five(5 * rows), spare(NeuralNdcgLoss<Real>::slots(4) * rows);
+  run("soft_rank", table.soft_rank,
+      SoftRankLoss<Real>{scores.span(), grades.span(), lists, ideal.span(), 0.7, five.span(), {}, {}});
+  run("neural_ndcg", table.neural_ndcg,
+      NeuralNdcgLoss<Real>{scores.span(), grades.span(), lists, ideal.span(), 0.7, 4, 1e-9, spare.span(), {}, {}});
+  run("top_relu", table.top_relu,
+      TopReluLoss<Real>{scores.span(), grades.span(), places.span(), lists, 5, slopes.span(), {}, {}});
+  run("top_sigmoid", table.top_sigmoid,
+      TopSigmoidLoss<Real>{scores.span(), grades.span(), places.span(), lists, 5, slopes.span(), {}, {}});
+  const Array<int64_t> drawn(pairs);
+  const Array<double> drawn_slopes(pairs);
+  const auto sampled = [&](const char* name, auto kernel, auto sampler) {
+    for (const bool curved : {false, true})
+      run((name + std::string(curved ? ", curved" : "")).c_str(), kernel,
+          SampledLoss<Real, decltype(sampler)>{sampler,
+                                               scores.span(),
+                                               lists,
+                                               relevant,
+                                               random_key(3, "test"),
+                                               2,
+                                               drawn.span(),
+                                               drawn_slopes.span(),
+                                               curved,
+                                               {},
+                                               {}});
+  };
+  sampled("bpr", table.bpr, UniformSampler{});
+  sampled("lambdafm", table.lambdafm, RankedSampler{4, 0.4});
+  sampled("warp", table.warp, WarpSampler{0.5, 3, harmonic.span()});
+  return found;
+}
+
+/// The same where both are infinite or no number, else near beside the largest finite one.
+void check_near(const Results& found, const Results& expected, double tolerance) {
+  REQUIRE(found.size() == expected.size());
+  for (const auto& [name, values] : expected) {
+    CAPTURE(name);
+    const std::vector<double>& mine = found.at(name);
+    REQUIRE(mine.size() == values.size());
+    double scale = 1;
+    for (const double x : values) scale = std::isfinite(x) ? std::max(scale, std::fabs(x)) : scale;
+    for (size_t i = 0; i < values.size(); ++i) {
+      CAPTURE(i, mine[i], values[i]);
+      const bool same = mine[i] == values[i] || std::isnan(mine[i]) == std::isnan(values[i]) && std::isnan(mine[i]);
+      REQUIRE((same || std::fabs(mine[i] - values[i]) <= tolerance * scale));
+    }
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("the GPU's losses of lists of all lengths are the CPU's", "", float, double) {
+  const std::string shape = GENERATE(as<std::string>{}, "normal", "equal", "ties", "spread", "infinite");
+  CAPTURE(shape);
+  const Batch<TestType> batch(shape, {0, 1, 2, 31, 32, 33, 0, 3, 7});
+  const Results found = run_all<test::OnDevice>(*cuda_table<RowLossKernels<TestType>>(), batch);
+  check_near(found, run_all<OnHost>(cpu_table<RowLossKernels<TestType>>(), batch),
+             sizeof(TestType) == 4 ? 2e-6 : 1e-11);
+  // the number of launches of a run is odd: each loss meets the lanes in the other order
+  const Results again = run_all<test::OnDevice>(*cuda_table<RowLossKernels<TestType>>(), batch);
+  for (const auto& [name, values] : found) {
+    CAPTURE(name);
+    for (size_t i = 0; i < values.size(); ++i)
+      REQUIRE((again.at(name)[i] == values[i] || std::isnan(values[i]) == std::isnan(again.at(name)[i])));
+  }
+}
+
+}  // namespace mr
