@@ -31,7 +31,7 @@ local function ap_of_all_rows(longest)
     local padding = longest - sizes
     local of_padding = sizes + padding / 2 + 0.5
     local below = mr.smooth.rank(ranks, lists) + lists:spread(padding) * (lists:spread(of_padding) - ranks):sigmoid()
-    return -lists:sum(lists.relevance * below / ranks) / lists.relevant:sum():item()
+    return -lists:sum(lists.relevance * below / ranks) / lists.relevant:double():sum():item()
   end })()
 end
 
@@ -64,8 +64,8 @@ local function rr_by_ranks()
     local relevant, rows = relevant_rows(lists)
     local ranks = mr.smooth.rank(scores, lists):rows(rows)
     local sizes, first, count = pairs_of_relevant(relevant)
-    local partners = require("moonrank.core").lists(mr.tensor(sizes, { dtype = "int64" }), mr.ones(count), {}, {})
-    local other = mr.arange(1, count) + partners:spread(mr.tensor(first))
+    local partners = require("moonrank.core").lists(sizes, mr.ones(count), {}, {})
+    local other = mr.arange(1, count, { dtype = "float64" }) + partners:spread(mr.tensor(first, { dtype = "float64" }))
     local apart = partners:spread(ranks) - ranks:rows(other:long())
     -- a row is its own partner, whose factor 1 - sigma(0) is taken out again
     local products = (partners:sum(-apart:softplus()) + math.log(2)):exp()

@@ -94,7 +94,7 @@ function M.train(args, o)
   local fold = o.set.fold(o.split, o.nsr, recipe.valid)
   local run = mr.fit{
     model = mr.models.mf{ users = o.set.users, items = o.set.items, factors = o.factors, init = 0.01, seed = o.split + 1 },
-    loss = losses.new(args.recipe, o.kind, o.loss, math.tointeger(fold.train.lists.sizes:max():item())),
+    loss = losses.new(args.recipe, o.kind, o.loss, math.tointeger(fold.train.lists.sizes:double():max():item())),
     train = fold.train, valid = recipe.valid > 0 and fold.valid or nil, test = fold.test, choose_on = recipe.choose_on, every = 5,
     optimizer = mr.optim[how.optimizer]{ lr = o.rate }, batch = how.batch, epochs = how.epochs, reduction = "sum", metrics = M.metrics,
     select = M.metrics, seed = o.split + 1, progress = false,
