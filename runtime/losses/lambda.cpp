@@ -1,6 +1,7 @@
 // Pairwise losses of judged lists, one value per list.
 #include <algorithm>
 #include <optional>
+#include <string>
 
 #include "kernels/losses/rows.h"
 #include "runtime/autograd/node.h"
@@ -43,7 +44,16 @@ LossAndSlope run(const Tensor& scores, const Ranking& ranking, const Swaps& swap
   return out;
 }
 
-Tensor lambda_loss(const Tensor& scores, const Lists& lists, const Metric& metric, double gain) {
+/// Runs f with the form of a pair that is called this.
+template <class F>
+LossAndSlope with_pair_form(const std::string& pair, F f) {
+  if (pair == "logistic") return f(LogisticPair{});
+  if (pair == "sigmoid") return f(SigmoidPair{});
+  throw ArgumentError("pair", "'" + pair + "', expected 'logistic' or 'sigmoid'");
+}
+
+Tensor lambda_loss(const Tensor& scores, const Lists& lists, const Metric& metric, double gain,
+                   const std::string& pair) {
   check::positive("gain", gain);
   check_complete(metric);
   if (metric.definition->swaps == nullptr)
@@ -53,13 +63,17 @@ Tensor lambda_loss(const Tensor& scores, const Lists& lists, const Metric& metri
                                       metric.definition->name + "{top = 4}");
   const Ranking ranking = rank_rows(scores.data(), lists, Ties::stable, metric.threshold());
   const OwnedSwaps swaps = metric.definition->swaps(ranking, metric);
-  const LossAndSlope made = std::visit(
-      [&](const auto& views) { return run(scores.data(), ranking, views, gain, recording({scores})); }, swaps.views);
-  return recorded("lambda_loss", scores, lists, made);
+  return recorded("lambda_loss", scores, lists, with_pair_form(pair, [&](auto form) {
+                    return std::visit(
+                        [&](const auto& views) {
+                          return run(scores.data(), ranking, views, gain, recording({scores}), form);
+                        },
+                        swaps.views);
+                  }));
 }
 
 Tensor declared_lambda_loss(const Tensor& scores, const Lists& lists, const Tensor& gains, const Tensor& discounts,
-                            const Tensor& norms, double gain) {
+                            const Tensor& norms, double gain, const std::string& pair) {
   check::positive("gain", gain);
   check::per_row("gains", gains, lists);
   check::per_list("norms", norms, lists);
@@ -73,7 +87,9 @@ Tensor declared_lambda_loss(const Tensor& scores, const Lists& lists, const Tens
   const Tensor g = gains.to(device), d = discounts.to(device), n = norms.to(device);
   const TableSwaps swaps{g.span<const double>(), d.span<const double>(), n.span<const double>()};
   const Ranking ranking = rank_rows(scores.data(), lists, Ties::stable, any_gain());
-  return recorded("declared_lambda_loss", scores, lists, run(scores.data(), ranking, swaps, gain, recording({scores})));
+  return recorded("declared_lambda_loss", scores, lists, with_pair_form(pair, [&](auto form) {
+                    return run(scores.data(), ranking, swaps, gain, recording({scores}), form);
+                  }));
 }
 
 /// Pairs of unequal grades that weigh the same.
@@ -172,9 +188,10 @@ Tensor ndcg_loss_2(const Tensor& scores, const Lists& lists, double gain, double
 extern const lua::OpTable lambda_functions{
     lua::OpTable::functions,
     nullptr,
-    {lua::op<&lambda_loss>("lambda_loss", "scores, lists, metric, gain",
-                           "LambdaRank's loss per list, for the change of a metric by each swap."),
-     lua::op<&declared_lambda_loss>("declared_lambda_loss", "scores, lists, gains, discounts, norms, gain",
+    {lua::op<&lambda_loss>("lambda_loss", "scores, lists, metric, gain, pair",
+                           "LambdaRank's loss per list, for the change of a metric by each swap; pairs cost "
+                           "'logistic' or 'sigmoid'."),
+     lua::op<&declared_lambda_loss>("declared_lambda_loss", "scores, lists, gains, discounts, norms, gain, pair",
                                     "LambdaRank's loss per list, for a metric with a gain per row, a discount of ranks "
                                     "1, 3/2, 2, ... and a norm per "
                                     "list."),

@@ -15,6 +15,8 @@ local M = {}
 ---@field metric? string|mr.Metric  whose change counts: any with `swaps`, as "ndcg@10", "ap", "err", "nrbp(0.9)" (default "ndcg"), or one that
 ---   the script declared by gain and discount (mr.metrics.define)
 ---@field p? number     of nrbp and rbp, where the metric's name does not say it (default 0.95)
+---@field pair? "logistic"|"sigmoid"  what a pair costs: log(1 + exp(-gain (s_i - s_j))) (default), or sigma(gain (s_j - s_i)), a smooth count
+---   of wrongly ordered pairs
 
 -- The metric of mr.losses.lambdarank from its options.
 local function lambda_metric(where, options)
@@ -39,25 +41,27 @@ end
 ---|change of the metric if the two swapped ranks| log(1 + exp(-gain (s_i - s_j))). The change is taken at the current scores (of equal ones
 ---the lower row first) and has no gradient of its own. For nDCG grades count, and the change is over the list's ideal DCG; for the others a
 ---row is relevant or not, from grade 1, and the change is that of the whole metric: over P for AP, over 1 - p^P for nRBP. With a bound, a
----list's pairs are multiplied by the bound's slope for the list, of that metric. (The authors' code takes the gradient through the sigmoid, counts for AP
----only pairs in the wrong order, and multiplies nRBP by 1 - p^P; here it is as in their equations.)
+---list's pairs are multiplied by the bound's slope for the list, of that metric. (The authors' code takes the gradient through the sigmoid, as pair = "sigmoid" does,
+---counts for AP only pairs in the wrong order, and multiplies nRBP by 1 - p^P; here it is as in their equations.)
 ---@param options? mr.losses.LambdaOptions
 ---@return mr.Loss
 ---Example: `mr.losses.lambdarank{metric = "nrbp", bound = "minmax"}.metric   --> nrbp(0.95)`
 ---Example: `mr.losses.lambdarank{metric = "rr"}(mr.tensor{1, 1}, mr.lists{{0, 1}}):item()   --> 0.34657359`
+---Example: `mr.losses.lambdarank{metric = "rr", pair = "sigmoid"}(mr.tensor{1, 1}, mr.lists{{0, 1}}):item()   --> 0.25`
 function M.lambdarank(options)
   local where = "mr.losses.lambdarank"
-  local o = check.options(where, options, { metric = none, p = none, gain = 1, bound = none, slope_at = "value" })
+  local o = check.options(where, options, { metric = none, p = none, gain = 1, pair = "logistic", bound = none, slope_at = "value" })
   check.positive(where, o, { "gain" })
+  check.choice(where, "pair", o.pair, { "logistic", "sigmoid" })
   local metric = lambda_metric(where, options)
   o.metric, o.p = metric, nil
   local function values(scores, lists)
-    if not metric.tables then return core.lambda_loss(scores, lists, metric, o.gain) end
+    if not metric.tables then return core.lambda_loss(scores, lists, metric, o.gain, o.pair) end
     local gains, discounts, norms = metric.tables(lists)
-    return core.declared_lambda_loss(scores, lists, gains, discounts, norms, o.gain)
+    return core.declared_lambda_loss(scores, lists, gains, discounts, norms, o.gain, o.pair)
   end
   local gains = not metric.tables and metric or nil
-  local curvature = not metric.tables and function(scores, lists) return core.lambda_curvature(scores, lists, metric, o.gain) end or nil
+  local curvature = not metric.tables and o.pair == "logistic" and function(scores, lists) return core.lambda_curvature(scores, lists, metric, o.gain) end or nil
   local what = { name = "lambdarank", metric = metric.full_name, of = metric, values = values, gains = gains, curvature = curvature }
   return loss.by_slope(what, o)
 end
