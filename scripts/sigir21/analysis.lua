@@ -39,6 +39,9 @@ function M.analysed(rows)
 end
 
 ---Mean, least and largest score of some rows; NaN of none.
+---@return number mean
+---@return number low
+---@return number high
 function M.spread(rows)
   if #rows == 0 then return 0 / 0, 0 / 0, 0 / 0 end
   local sum, low, high = 0.0, math.huge, -math.huge
@@ -84,8 +87,12 @@ function M.model(rows)
       interactions[#interactions + 1] = { "loss", name }
     end
   end
-  local within = { dataset = columns.dataset, nsr = columns.nsr }
-  return mr.stats.linear_model{ y = mr.stats.standardize(scores, { within = within }), factors = factors, interactions = interactions }
+  local z = mr.stats.standardize(scores, { within = { dataset = columns.dataset, nsr = columns.nsr } })
+  local model = mr.stats.linear_model{ y = z, factors = factors, interactions = interactions }
+  if model.df < 1 then
+    error(("%d runs have as many means to tell: intervals take more splits, data sets or NSR"):format(model.n), 0)
+  end
+  return model
 end
 
 ---The loss of the highest marginal mean, and whether it is significantly above every other one.

@@ -63,7 +63,7 @@ M.names = { "citeulike", "citeulike_splits", "movielens", "folder" }
 ---@return sigir21.Data
 function M.open(args, name)
   if not args.smoke then return sets[name](args) end
-  local made_up = mr.data.synthetic{ kind = "ratings", users = 60, items = 400, seed = #name }
+  local made_up = mr.data.synthetic{ kind = "ratings", users = 60, items = 400, seed = name:byte() }
   return monte_carlo("made-up ratings for " .. name, made_up:binarize(4), { 1 })
 end
 

@@ -1,5 +1,5 @@
--- Figures 1 to 5 of Li, Urbano & Hanjalic (2021) from the kept runs: their panels, tables and sentences. Columns are methods and data sets, rows
--- are evaluation metrics.
+-- Figures 1 to 5 of Li, Urbano & Hanjalic (2021) from the kept runs: their panels, tables and sentences. Columns are methods and data sets,
+-- rows are evaluation metrics.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -7,15 +7,16 @@ local runs, analysis, figure = dofile(here .. "runs.lua"), dofile(here .. "analy
 
 local M = {}
 
-local kind_titles = { lambda = "LambdaRank", listwise = "listwise" }
+local kind_titles = { lambda = "LambdaRank", listwise = "Listwise" }
+local kind_words = { lambda = "LambdaRank", listwise = "listwise losses" }
 local kinds = { "lambda", "listwise" }
 
 local function title(name) return runs.title_of[name] or name end
 
--- "a", "a and b", "a, b and c".
-local function listed(words)
-  if #words < 2 then return words[1] or "none" end
-  return table.concat(words, ", ", 1, #words - 1) .. " and " .. words[#words]
+-- "a", "a and b", "a, b and c"; or with another word than "and".
+local function listed(words, last)
+  if #words < 2 then return words[1] end
+  return ("%s %s %s"):format(table.concat(words, ", ", 1, #words - 1), last or "and", words[#words])
 end
 
 local function titles(names)
@@ -31,12 +32,14 @@ local function args_of(number)
 end
 
 -- What the paper says, which has no place beside made-up data.
-local function in_paper(args, words) return args.made_up and "" or " " .. words end
+local function in_paper(args, words) return args.made_up and "" or "\n" .. words end
 
 ---@class sigir21.Column
 ---@field kind "lambda"|"listwise"
 ---@field dataset? string     all, where there is none
----@field title string
+---@field title string        in tables
+---@field words string        in sentences
+---@field heading string      of its first panel
 ---@field rows sigir21.Row[]
 ---@field losses string[]
 
@@ -48,7 +51,9 @@ local function columns_of(rows, by_dataset)
     for _, dataset in ipairs(by_dataset and analysis.distinct(of_kind, "dataset") or #of_kind > 0 and { false } or {}) do
       local found = dataset and analysis.where(of_kind, { dataset = dataset }) or of_kind
       columns[#columns + 1] = { kind = kind, dataset = dataset or nil, rows = found, losses = analysis.distinct(found, "loss"),
-        title = kind_titles[kind] .. (dataset and ", " .. dataset or "") }
+        title = kind_titles[kind] .. (dataset and ", " .. dataset or ""),
+        words = "With " .. kind_words[kind] .. (dataset and " on " .. dataset or ""),
+        heading = kind_titles[kind] .. (dataset and "\n" .. dataset or "") }
     end
   end
   return columns
@@ -56,89 +61,99 @@ end
 
 -- Panels of all metrics and columns: draw(column, metric, title) makes one; the title stands over the first of a column.
 local function grid(args, columns, metrics, height, draw)
-  local panels = { columns = #columns, width = math.max(300 * #columns, 600), height = height * #metrics + 90, title = figure.title(args) }
+  local panels = { columns = #columns, width = math.max(260 * #columns, 600), height = height * #metrics + 90, title = figure.title(args) }
   for r, metric in ipairs(metrics) do
-    for _, column in ipairs(columns) do panels[#panels + 1] = draw(column, metric, r == 1 and column.title or nil) end
+    for _, column in ipairs(columns) do panels[#panels + 1] = draw(column, metric, r == 1 and column.heading or nil) end
   end
   return mr.plot.facets(panels)
 end
 
 local function of_metric(column, metric) return analysis.where(column.rows, { metric = metric }) end
 
--- Colours of losses, the same in all panels.
-local function colors_of(rows)
-  local colors = {}
-  for i, loss in ipairs(analysis.distinct(rows, "loss")) do colors[loss] = i end
-  return colors
+-- Means over the splits by NSR of every loss, with the least and the largest split: series of a figure.
+local function level_series(rows, losses, ratios)
+  local series = {}
+  for i, loss in ipairs(losses) do
+    local one = { name = title(loss), values = {}, low = {}, high = {} }
+    for k, nsr in ipairs(ratios) do
+      one.values[k], one.low[k], one.high[k] = analysis.spread(analysis.where(rows, { loss = loss, nsr = nsr }))
+    end
+    series[i] = one
+  end
+  return series
+end
+
+-- How many means fall from one NSR to the next, and of how many; how often RR's is the lowest at an NSR.
+local function count_levels(count, series, ratios)
+  for k in ipairs(ratios) do
+    local least
+    for _, one in ipairs(series) do
+      local value, before = one.values[k], one.values[k - 1]
+      if value == value and (not least or value < least.values[k]) then least = one end
+      if before and value == value then count.steps, count.falls = count.steps + 1, count.falls + (value < before and 1 or 0) end
+    end
+    count.cells, count.rr = count.cells + 1, count.rr + (least and least.name == title "rr" and 1 or 0)
+  end
 end
 
 ---Figure 1: means over the splits by NSR, with the least and the largest split.
 function M.levels(number)
   local args = args_of(number)
   local rows = runs.rows(args)
-  local columns, metrics, ratios = columns_of(rows, true), runs.metrics, analysis.distinct(rows, "nsr")
-  local losses, colors, lines, falls, worst, cells = analysis.distinct(rows, "loss"), colors_of(rows), {}, 0, 0, 0
-  local pictures = grid(args, columns, metrics, 190, function(column, metric, heading)
-    local series, found = {}, of_metric(column, metric)
-    for i, loss in ipairs(losses) do
-      local one = { name = title(loss), values = {}, low = {}, high = {}, color = colors[loss] }
-      for k, nsr in ipairs(ratios) do
-        one.values[k], one.low[k], one.high[k] = analysis.spread(analysis.where(found, { loss = loss, nsr = nsr }))
-      end
-      series[i] = one
-    end
+  local ratios, losses, lines = analysis.distinct(rows, "nsr"), analysis.distinct(rows, "loss"), {}
+  local count = { steps = 0, falls = 0, cells = 0, rr = 0 }
+  local pictures = grid(args, columns_of(rows, true), runs.metrics, 175, function(column, metric, heading)
+    local series = level_series(of_metric(column, metric), losses, ratios)
+    count_levels(count, series, ratios)
     for k, nsr in ipairs(ratios) do
-      local line, least = { column.title, title(metric), nsr }, nil
-      for i, loss in ipairs(losses) do
-        local value = series[i].values[k]
-        line[3 + i] = value == value and value or ""
-        if value == value and (not least or value < least[1]) then least = { value, loss } end
-        if k > 1 and value == value then falls = falls + (value < series[i].values[k - 1] and 1 or 0) end
-      end
-      lines[#lines + 1], cells, worst = line, cells + 1, worst + (least and least[2] == "rr" and 1 or 0)
+      local line = { column.title, title(metric), nsr }
+      for i, one in ipairs(series) do line[3 + i] = one.values[k] end
+      lines[#lines + 1] = line
     end
     return mr.plot.intervals{ categories = ratios, series = series, title = heading, xlabel = "NSR", ylabel = title(metric) }
   end)
-  local steps = 0
-  for _, column in ipairs(columns) do steps = steps + #metrics * #column.losses * (#ratios - 1) end
-  local heads, formats = { "method and data", "metric", "NSR" }, {}
-  for i, loss in ipairs(losses) do heads[3 + i], formats[title(loss)] = title(loss), "%.4f" end
+  local heads, formats = { "method and data", "metric", "NSR", table.unpack(titles(losses)) }, {}
+  for _, name in ipairs(titles(losses)) do formats[name] = "%.4f" end
   return figure.finish(args, pictures, ([[
-Test scores by each metric, which also chose the epoch and the learning rate, of every loss: means over the splits, with the least and the largest
-of them. The loss of RR has the lowest mean in %d of %d cells of method, data set, metric and NSR, those of RR itself among them.%s With more
-negatives scores are lower in %d of %d steps from one NSR to the next, since test sets have as many negatives as training sets.]]):format(worst, cells,
-      in_paper(args, "In the paper it is consistently the worst."), falls, steps),
+Test scores by each metric, which also chose the epoch and the learning rate, of every loss: means over the splits, with the least and the
+largest of them. With more negatives scores are lower in %d of %d steps from one NSR to the next: test sets have as many negatives for each
+relevant item as training sets. The loss of RR has the lowest mean in %d of %d cells of method, data set, metric and NSR.%s]]):format(
+      count.falls, count.steps, count.rr, count.cells, in_paper(args, "In the paper it is consistently the worst, also by RR itself.")),
     mr.table{ columns = heads, rows = lines, formats = formats })
+end
+
+-- A panel of how often each loss is the best by each metric; lines of the table, and a sentence.
+local function frequency_panel(column, lines)
+  local values, totals, places, cases = {}, {}, 0, 0
+  for r, metric in ipairs(runs.metrics) do
+    local counts, n = analysis.best_counts(of_metric(column, metric))
+    values[r], cases = {}, cases + n
+    for i, loss in ipairs(column.losses) do
+      values[r][i], totals[i], places = counts[loss], (totals[i] or 0) + counts[loss], places + counts[loss]
+      lines[#lines + 1] = { column.title, title(metric), title(loss), counts[loss], n }
+    end
+  end
+  local parts, never = {}, {}
+  for i, loss in ipairs(column.losses) do
+    if totals[i] > 0 then parts[#parts + 1] = ("%s in %d"):format(title(loss), totals[i]) else never[#never + 1] = title(loss) end
+  end
+  local panel = mr.plot.heatmap{ x = titles(column.losses), y = titles(runs.metrics), values = values, labels = "%.0f",
+    title = column.heading, xlabel = "loss", ylabel = "metric", zlabel = "times best", zrange = { 0, math.max(1, cases // #runs.metrics) } }
+  return panel, ("%s the best loss is that of %s of %d cases%s%s."):format(column.words, listed(parts), cases,
+    #never > 0 and ", never that of " .. listed(never, "or") or "",
+    places > cases and ("; %d places are shared"):format(places - cases) or "")
 end
 
 ---Figure 2: how often each loss is the best by each metric.
 function M.frequencies(number)
   local args = args_of(number)
-  local rows = analysis.analysed(runs.rows(args))
-  local metrics, panels, lines, sentences = runs.metrics, {}, {}, {}
-  local columns = columns_of(rows, true)
-  for _, column in ipairs(columns) do
-    local values, totals, places, cases = {}, {}, 0, 0
-    for r, metric in ipairs(metrics) do
-      local counts, n = analysis.best_counts(of_metric(column, metric))
-      values[r], cases = {}, cases + n
-      for i, loss in ipairs(column.losses) do
-        values[r][i], totals[i] = counts[loss], (totals[i] or 0) + counts[loss]
-        places = places + counts[loss]
-        lines[#lines + 1] = { column.title, title(metric), title(loss), counts[loss], n }
-      end
-    end
-    local parts = {}
-    for i, loss in ipairs(column.losses) do parts[i] = ("%s %d"):format(title(loss), totals[i]) end
-    sentences[#sentences + 1] = ("%s: %s of %d cases (%d ties)."):format(column.title, listed(parts), cases, places - cases)
-    panels[#panels + 1] = mr.plot.heatmap{ x = titles(column.losses), y = titles(metrics), values = values, labels = "%.0f", title = column.title,
-      xlabel = "loss", ylabel = "metric", zlabel = "times best", zrange = { 0, math.max(1, cases // #metrics) } }
-  end
-  panels.columns, panels.title = math.max(1, #analysis.distinct(rows, "dataset")), figure.title(args)
+  local rows, panels, lines, sentences = analysis.analysed(runs.rows(args)), {}, {}, {}
+  for i, column in ipairs(columns_of(rows, true)) do panels[i], sentences[i] = frequency_panel(column, lines) end
+  panels.columns, panels.title = #analysis.distinct(rows, "dataset"), figure.title(args)
   panels.width, panels.height = 400 * panels.columns, 330 * ((#panels + panels.columns - 1) // panels.columns) + 40
   return figure.finish(args, mr.plot.facets(panels), ([[
-How often each loss has the best test score by a metric; a case is one split at one NSR, and losses that tie are all counted. The loss of RR is left
-out here and below, as in the paper. How often each is the best over all metrics:
+How often each loss has the best test score by a metric; a case is one metric, split and NSR, and losses that tie are all counted. The loss
+of RR is left out, as in the paper.
 %s%s]]):format(table.concat(sentences, "\n"), in_paper(args,
       "In the paper most of the best scores are those of nRBP losses, of LambdaRank those of nRBP(0.95).")),
     mr.table{ columns = { "method and data", "metric", "loss", "best", "cases" }, rows = lines })
@@ -177,10 +192,11 @@ end
 local function means_table(lines)
   local formats = {}
   for _, name in ipairs{ "mean", "95 % from", "to", "one run from", "up to" } do formats[name] = "%+.3f" end
-  return mr.table{ columns = { "method", "metric", "loss", "mean", "95 % from", "to", "one run from", "up to" }, rows = lines, formats = formats }
+  return mr.table{ columns = { "method", "metric", "loss", "mean", "95 % from", "to", "one run from", "up to" }, rows = lines,
+    formats = formats }
 end
 
--- "nRBP by RR and AP; nDCG by nDCG" of the metrics that each winner wins by.
+-- "nRBP by RR and AP, that of nDCG by nDCG": the metrics that each winner wins by.
 local function winners_text(winners)
   local order, by = {}, {}
   for _, each in ipairs(winners) do
@@ -188,28 +204,33 @@ local function winners_text(winners)
     table.insert(by[each.loss], title(each.metric))
   end
   local parts = {}
-  for i, loss in ipairs(order) do parts[i] = ("%s by %s"):format(title(loss), listed(by[loss])) end
-  return table.concat(parts, "; ")
+  for i, loss in ipairs(order) do
+    parts[i] = ("%s by %s"):format(title(loss), #by[loss] == #winners and "all metrics" or listed(by[loss]))
+  end
+  return table.concat(parts, ", that of ")
 end
 
-local function significant_metrics(winners)
+-- By which metrics the winner is significantly above all others.
+local function significance_text(winners)
   local found = {}
   for _, each in ipairs(winners) do
     if each.significant then found[#found + 1] = title(each.metric) end
   end
-  return found
+  if #found == 0 then return "By no metric is it significantly above all others." end
+  return ("It is significantly above all others by %s."):format(#found == #winners and "all metrics" or listed(found))
 end
 
 local about_model = [[
-Marginal means of scores that were standardised within data set and NSR, from a linear model for each method and metric, with the loss, the data set,
-the NSR and the interactions of the loss with the other two. The short interval is that of 95 % for the mean, the long one that for a single run.]]
+Marginal means of scores that were standardised within data set and NSR, from a linear model for each method and metric, with the loss,
+the data set, the NSR and the interactions of the loss with the other two. The short interval is that of 95 % for the mean, the long one
+that for a single run.]]
 
 ---Figure 3: marginal means by loss.
 function M.marginal_means(number)
   local args = args_of(number)
   local rows, lines, sentences = analysis.analysed(runs.rows(args)), {}, {}
   local columns, winners = columns_of(rows, false), {}
-  local pictures = grid(args, columns, runs.metrics, 150, function(column, metric, heading)
+  local pictures = grid(args, columns, runs.metrics, 180, function(column, metric, heading)
     local model = analysis.model(of_metric(column, metric))
     local means, loss, significant = means_of(model, column), analysis.winner(model)
     winners[column] = winners[column] or {}
@@ -218,13 +239,14 @@ function M.marginal_means(number)
     return means_panel(means, metric, heading)
   end)
   for i, column in ipairs(columns) do
-    sentences[i] = ("Of the %s losses the highest mean is that of %s; it is significantly above all others by %s."):format(column.title,
-      winners_text(winners[column]), listed(significant_metrics(winners[column])))
+    sentences[i] = ("%s the highest mean is that of %s. %s"):format(column.words, winners_text(winners[column]),
+      significance_text(winners[column]))
   end
   return figure.finish(args, pictures, ([[
 %s
-%s (Student's t-test of the differences, Holm's correction over all pairs of losses by one metric.)%s]]):format(about_model,
-      table.concat(sentences, "\n"), in_paper(args, [[
+%s
+Significance is by Student's t-test of the differences of means, with Holm's correction over all pairs of losses by one metric.%s]]):format(
+      about_model, table.concat(sentences, "\n"), in_paper(args, [[
 In the paper nRBP(0.95) of LambdaRank and listwise nRBP are significantly above all others by all six metrics.]])), means_table(lines))
 end
 
@@ -240,7 +262,7 @@ function M.marginal_means_by_data(number)
   local args = args_of(number)
   local rows, lines, sentences, models = analysis.analysed(runs.rows(args)), {}, {}, {}
   local columns, winners, overlaps = columns_of(rows, true), {}, {}
-  local pictures = grid(args, columns, runs.metrics, 150, function(column, metric, heading)
+  local pictures = grid(args, columns, runs.metrics, 180, function(column, metric, heading)
     local of_kind, key = analysis.where(rows, { kind = column.kind, metric = metric }), column.kind .. " " .. metric
     models[key], column.datasets = models[key] or analysis.model(of_kind), analysis.distinct(of_kind, "dataset")
     local means, best = means_of(models[key], column), nil
@@ -251,14 +273,15 @@ function M.marginal_means_by_data(number)
     return means_panel(means, metric, heading)
   end)
   for i, column in ipairs(columns) do
-    sentences[i] = ("%s: the highest mean is that of %s. The prediction intervals of the two highest overlap by %d of %d metrics."):format(
-      column.title, winners_text(winners[column]), overlaps[column], #runs.metrics)
+    sentences[i] = ([[
+%s the highest mean is that of %s. The prediction intervals of the two highest overlap by %d of %d metrics.]]):format(column.words,
+      winners_text(winners[column]), overlaps[column], #runs.metrics)
   end
   return figure.finish(args, pictures, ([[
 %s
 %s%s]]):format(about_model, table.concat(sentences, "\n"), in_paper(args, [[
-In the paper LambdaRank with nRBP(0.95) is the best on all data sets but Epinions, and on CiteULike listwise nRBP is above the others without any
-overlap of prediction intervals except by RR.]])), means_table(lines))
+In the paper LambdaRank with nRBP(0.95) is the best on all data sets but Epinions, and on CiteULike listwise nRBP is above the others
+without any overlap of prediction intervals except by RR.]])), means_table(lines))
 end
 
 local function quantile(ordered, q) return ordered[math.max(1, math.ceil(q * #ordered))] end
@@ -292,54 +315,53 @@ local function difference_curve(column, metric, other)
   local few_text, few_side = fit_at(fit, few)
   local many_text, many_side = fit_at(fit, many)
   return { x = (fit.x * math.log(2)):exp(), y = fit.y, low = fit.low, high = fit.high },
-    { line = { column.title, title(metric), title(other), ("%.0f"):format(2 ^ few), few_text, ("%.0f"):format(2 ^ many), many_text, slope, p,
-      #y }, few = few_side, many = many_side, slope = slope, p = p, kind = column.kind }
+    { few = few_side, many = many_side, slope = slope, p = p, kind = column.kind,
+      line = { column.title, title(metric), title(other), ("%.0f"):format(2 ^ few), few_text, ("%.0f"):format(2 ^ many), many_text, slope,
+        p, #y } }
 end
 
--- A sentence on all curves of a method.
-local function curves_text(kind, curves)
-  local ps, count = {}, { few = { [-1] = 0, [0] = 0, [1] = 0 }, many = { [-1] = 0, [0] = 0, [1] = 0 }, rise = 0, fall = 0, all = 0 }
-  for i, each in ipairs(curves) do ps[i] = each.p end
-  local adjusted = mr.stats.holm(ps)
+-- A sentence on all curves of a method; `adjusted` are the corrected p of all curves.
+local function curves_text(kind, curves, adjusted)
+  local few, many, ways, all = { [-1] = 0, [0] = 0, [1] = 0 }, { [-1] = 0, [0] = 0, [1] = 0 }, { rise = 0, fall = 0 }, 0
   for i, each in ipairs(curves) do
     if each.kind == kind then
-      count.all = count.all + 1
-      for _, place in ipairs{ "few", "many" } do count[place][each[place]] = count[place][each[place]] + 1 end
-      if adjusted[i] < 0.05 then
-        local way = each.slope > 0 and "rise" or "fall"
-        count[way] = count[way] + 1
-      end
+      all, few[each.few], many[each.many] = all + 1, few[each.few] + 1, many[each.many] + 1
+      local way = each.slope > 0 and "rise" or "fall"
+      if adjusted[i] < 0.05 then ways[way] = ways[way] + 1 end
     end
   end
   return ([[
-Of the %d curves of %s losses %d rise significantly with the number of positives and %d fall (a line over its logarithm, Student's t, Holm's
-correction over all curves). Where users have few positives (the tenth percentile) the interval lies above 0 in %d and below it in %d; where they have
-many (the ninetieth) above in %d and below in %d.]]):format(count.all, kind_titles[kind], count.rise, count.fall, count.few[1], count.few[-1],
-    count.many[1], count.many[-1])
+With %s %d of %d curves rise significantly with the number of positives and %d fall (slope over its logarithm, Student's t, Holm's
+correction over all curves). Where users have few positives (the tenth percentile) the interval lies above 0 in %d and below it in %d;
+where they have many (the ninetieth) above in %d and below in %d.]]):format(kind_words[kind], ways.rise, all, ways.fall, few[1], few[-1],
+    many[1], many[-1])
 end
 
 ---Figure 5: the gain of nRBP(0.95) over AP and nDCG against the number of positives, at the largest NSR.
 function M.gains(number)
   local args = args_of(number)
   local nsr = math.max(table.unpack(args.nsr))
-  local columns, curves, lines, sentences = columns_of(analysis.where(runs.rows(args), { nsr = nsr }), true), {}, {}, {}
-  local pictures = grid(args, columns, runs.metrics, 190, function(column, metric, heading)
+  local columns, curves, ps, lines, sentences = columns_of(analysis.where(runs.rows(args), { nsr = nsr }), true), {}, {}, {}, {}
+  local pictures = grid(args, columns, runs.metrics, 175, function(column, metric, heading)
     local series = {}
     for i, other in ipairs{ "ap", "ndcg" } do
-      series[i], curves[#curves + 1] = difference_curve(column, metric, other)
-      series[i].name, series[i].style, lines[#lines + 1] = "less " .. title(other), i == 1 and "solid" or "dashed", curves[#curves].line
+      local one, about = difference_curve(column, metric, other)
+      one.name, one.style, series[i] = "less " .. title(other), i == 1 and "solid" or "dashed", one
+      curves[#curves + 1], lines[#lines + 1], ps[#ps + 1] = about, about.line, about.p
     end
-    return mr.plot.lines{ series = series, hlines = { 0 }, xlog = true, title = heading, xlabel = "positives in train", ylabel = title(metric) }
+    return mr.plot.lines{ series = series, hlines = { 0 }, xlog = true, title = heading, xlabel = "positives in train",
+      ylabel = title(metric) }
   end)
-  for _, kind in ipairs(args.kinds) do sentences[#sentences + 1] = curves_text(kind, curves) end
+  local adjusted = mr.stats.holm(ps)
+  for _, kind in ipairs(args.kinds) do sentences[#sentences + 1] = curves_text(kind, curves, adjusted) end
   return figure.finish(args, pictures, ([[
-Each user's test score under the loss of nRBP (of LambdaRank nRBP(0.95)) less that under AP or nDCG at NSR %d, means over the splits; above 0 nRBP is
-better. Curves are cubic smoothing splines over the logarithm of the number of positives in train (penalty by generalised cross validation) with
-their interval of 95 %%, point by point, from the first to the last percentile of users.
+Each user's test score under the loss of nRBP (of LambdaRank nRBP(0.95)) less that under AP or nDCG at NSR %d, means over the splits; above
+0 nRBP is better. Curves are cubic smoothing splines over the logarithm of the number of positives in train (penalty by generalised cross
+validation) with their interval of 95 %%, point by point, from the first to the last percentile of users.
 %s%s]]):format(nsr, table.concat(sentences, "\n"), in_paper(args, [[
 In the paper listwise curves rise on all data sets but Epinions, those of LambdaRank have no clear direction.]])),
-    mr.table{ columns = { "method and data", "metric", "less", "few", "there (95 %)", "many", "there", "slope", "p", "users" }, rows = lines,
-      formats = { slope = "%+.4f", p = "%.3g" } })
+    mr.table{ columns = { "method and data", "metric", "less", "few", "there (95 %)", "many", "there", "slope", "p", "users" },
+      rows = lines, formats = { slope = "%+.4f", p = "%.3g" } })
 end
 
 return M

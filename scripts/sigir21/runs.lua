@@ -39,6 +39,7 @@ function M.args(own, more)
   for name in pairs(more.without or {}) do own[name], smoke[name] = nil, nil end
   local args = kept.args(own, { folder = "results/sigir21", smoke = smoke })
   for name, value in pairs(more.without or {}) do args[name] = value end
+  if args.smoke and not args.workers then args.workers = 0 end  -- processes would take longer than the runs
   return args
 end
 
@@ -55,7 +56,7 @@ end
 function M.training(args, kind, loss)
   local of = recipes[args.recipe][kind]
   return { optimizer = of.optimizer, batch = of.batches and of.batches[loss] or of.batch, epochs = args.epochs > 0 and args.epochs or of.epochs,
-    rates = of.rates }
+    rates = args.smoke and { of.rates[1] } or of.rates }
 end
 
 -- How many relevant items each user of `test` has in train, before a part of these became validation.
