@@ -13,7 +13,8 @@ local close = 0.003  -- the spread over folds is 0.001
 local function differences(o, model)
   local found, largest = {}, 0
   for _, metric in ipairs(runs.metrics) do
-    local printed = published.at{ kind = o.kind, loss = o.loss, nsr = o.nsr, rate = o.rate, split = model.split, by = model.by, metric = metric }
+    local printed = published.at{ kind = o.kind, loss = o.loss, nsr = o.nsr, rate = o.rate, split = model.split, by = model.by,
+      metric = metric }
     if not printed then return nil end
     found[metric] = model.scores[metric] - printed
     if math.abs(found[metric]) > math.abs(largest) then largest = found[metric] end
@@ -84,9 +85,9 @@ local function by_loss()
 end
 
 local cannot = [[
-Some of the published numbers cannot be met from what was published. The code of LambdaRank for nRBP is later than its results and multiplies where
-normalisation divides; that for AP takes the ranks of other items at NSR 2 and 5. Negatives are other samples than theirs, drawn among items that
-are relevant to the user in neither part, where theirs may be relevant in test.]]
+Some of the published numbers cannot be met from what was published. The code of LambdaRank for nRBP is later than its results and
+multiplies where normalisation divides; that for AP takes the ranks of other items at NSR 2 and 5. Negatives are drawn as theirs, but are
+other samples.]]
 
 local text = ("The %d models are trained %s. "):format(#lines, runs.recipes[args.recipe].title)
 if #compared > 0 then

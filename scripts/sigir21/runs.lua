@@ -5,6 +5,7 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept = dofile(here .. "../kept_runs.lua")
 local data, losses, recipes = dofile(here .. "data.lua"), dofile(here .. "losses.lua"), dofile(here .. "recipes.lua")
+local negatives = dofile(here .. "negatives.lua")
 
 local M = { data = data, losses = losses, recipes = recipes }
 
@@ -59,6 +60,12 @@ function M.training(args, kind, loss)
     epochs = args.epochs > 0 and args.epochs or of.epochs, rates = of.rates }
 end
 
+-- A split with its negatives, drawn as the recipe says.
+local function fold_of(recipe, o)
+  if recipe.negatives == "apart" then return o.set.fold(o.split, o.nsr, recipe.valid) end
+  return negatives.drawn(o.set.fold(o.split, 0, recipe.valid), o.nsr, o.set.items, o.split + 1)
+end
+
 -- How many relevant items each user of `test` has in train, before a part of these became validation.
 local function positives(fold)
   local of = {}
@@ -92,7 +99,7 @@ end
 ---One run. `o`: data set (opened), split, nsr, kind, loss, rate, factors.
 function M.train(args, o)
   local recipe, how = recipes[args.recipe], M.training(args, o.kind, o.loss)
-  local fold = o.set.fold(o.split, o.nsr, recipe.valid)
+  local fold = fold_of(recipe, o)
   local run = mr.fit{
     model = mr.models.mf{ users = o.set.users, items = o.set.items, factors = o.factors, init = 0.01, seed = o.split + 1 },
     loss = losses.new(args.recipe, o.kind, o.loss, math.tointeger(fold.train.lists.sizes:double():max():item())),
@@ -119,7 +126,8 @@ function M.of(args, o)
     o.loss, factors, o.rate, args.recipe)
   if args.kept then return kept_study(args, name .. (args.made_up and ", made-up data" or "")) end
   return kept.study(args, {
-    name = name, settings = { epochs = how.epochs, batch = how.batch, optimizer = how.optimizer },
+    name = name,
+    settings = { epochs = how.epochs, batch = how.batch, optimizer = how.optimizer, negatives = recipes[args.recipe].negatives },
     space = { split = mr.choice(set.splits) },
     run = function(trial)
       return M.train(args, { set = set, split = trial.split, nsr = o.nsr, kind = o.kind, loss = o.loss, rate = o.rate, factors = factors })
