@@ -63,13 +63,12 @@ Tensor lambda_loss(const Tensor& scores, const Lists& lists, const Metric& metri
                                       metric.definition->name + "{top = 4}");
   const Ranking ranking = rank_rows(scores.data(), lists, Ties::stable, metric.threshold());
   const OwnedSwaps swaps = metric.definition->swaps(ranking, metric);
-  return recorded("lambda_loss", scores, lists, with_pair_form(pair, [&](auto form) {
-                    return std::visit(
-                        [&](const auto& views) {
-                          return run(scores.data(), ranking, views, gain, recording({scores}), form);
-                        },
-                        swaps.views);
-                  }));
+  return recorded(
+      "lambda_loss", scores, lists, with_pair_form(pair, [&](auto form) {
+        return std::visit(
+            [&](const auto& views) { return run(scores.data(), ranking, views, gain, recording({scores}), form); },
+            swaps.views);
+      }));
 }
 
 Tensor declared_lambda_loss(const Tensor& scores, const Lists& lists, const Tensor& gains, const Tensor& discounts,

@@ -38,6 +38,29 @@ function M.analysed(rows)
   return found
 end
 
+-- A split of a data set at an NSR, for losses of one kind.
+local function split_of(row) return ("%s\n%s\n%d\n%d"):format(row.kind, row.dataset, row.nsr, row.split) end
+
+---The rows of those splits (of a data set at an NSR) in which every loss of a kind has a run: so long as a store is not full, others would
+---compare what cannot be compared.
+---@param rows sigir21.Row[]
+---@return sigir21.Row[] rows
+---@return integer splits  that are left out
+function M.complete(rows)
+  local expected, there, found, left = {}, {}, {}, 0
+  for _, kind in ipairs(M.distinct(rows, "kind")) do expected[kind] = #M.distinct(M.where(rows, { kind = kind }), "loss") end
+  for _, row in ipairs(rows) do
+    local key = split_of(row)
+    there[key] = there[key] or { kind = row.kind, count = 0 }
+    if not there[key][row.loss] then there[key][row.loss], there[key].count = true, there[key].count + 1 end
+  end
+  for _, row in ipairs(rows) do
+    if there[split_of(row)].count == expected[row.kind] then found[#found + 1] = row end
+  end
+  for _, each in pairs(there) do left = left + (each.count < expected[each.kind] and 1 or 0) end
+  return found, left
+end
+
 ---Mean, least and largest score of some rows; NaN of none.
 ---@return number mean
 ---@return number low
@@ -88,11 +111,7 @@ function M.model(rows)
     end
   end
   local z = mr.stats.standardize(scores, { within = { dataset = columns.dataset, nsr = columns.nsr } })
-  local model = mr.stats.linear_model{ y = z, factors = factors, interactions = interactions }
-  if model.df < 1 then
-    error(("%d runs have as many means to tell: intervals take more splits, data sets or NSR"):format(model.n), 0)
-  end
-  return model
+  return mr.stats.linear_model{ y = z, factors = factors, interactions = interactions }
 end
 
 ---The loss of the highest marginal mean, and whether it is significantly above every other one.

@@ -5,6 +5,7 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept = dofile(here .. "../kept_runs.lua")
 local data, losses, recipes = dofile(here .. "data.lua"), dofile(here .. "losses.lua"), dofile(here .. "recipes.lua")
+local negatives = dofile(here .. "negatives.lua")
 
 local M = { data = data, losses = losses, recipes = recipes }
 
@@ -22,17 +23,18 @@ function M.own_metrics(loss)
   return { (loss:gsub("^nrbp", "rbp")) }
 end
 
----The options of a script that reads runs: its own, and which runs. `more.sets`: the default data sets; `more.smoke`: which of its own --smoke sets;
----`more.without`: options that it does not take, with the value that they have.
+---The options of a script that reads runs: its own, and which runs. `more.recipe`, `more.sets`: defaults; `more.smoke`: which of its own
+-- --smoke sets; `more.without`: options that it does not take, with the value that they have.
 ---@param own table
----@param more? { sets?: string[], smoke?: table<string, any>, without?: table<string, any> }
+---@param more? { recipe?: string, sets?: string[], smoke?: table<string, any>, without?: table<string, any> }
 function M.args(own, more)
   more = more or {}
-  own.recipe = { default = "paper", choices = recipes.names, help = "as in the paper (honest protocol), as in the code, or as published" }
+  own.recipe = { default = more.recipe or "paper", choices = recipes.names, help = "as in the paper, in the code, or as published" }
   own.sets = { default = more.sets or { "citeulike", "movielens" }, choices = data.names, help = "which data sets" }
   own.folder = { default = "", help = "of --sets folder: a folder of fold_0, fold_1, ... with train.csv and test.csv" }
   own.nsr = { default = { 1, 2, 5 }, least = 1, help = "negatives per relevant item" }
   own.kinds = { default = { "listwise", "lambda" }, choices = M.kinds, help = "listwise losses, LambdaRank" }
+  own.kept = { default = false, help = "read the runs that are there, and make none" }
   own.epochs = { default = 0, least = 0, help = "of each run (default 0: as many as the recipe has)" }
   local smoke = { nsr = { 1 }, epochs = 2 }
   for name, value in pairs(more.smoke or {}) do smoke[name] = value end
@@ -52,11 +54,17 @@ function M.set(args, name)
   return opened[name]
 end
 
----How a loss is trained: epochs, batch and optimiser of the recipe.
+---How a loss is trained: epochs, batch, optimiser and learning rates of the recipe; of made-up data the largest rate, so that two epochs do something.
 function M.training(args, kind, loss)
   local of = recipes[args.recipe][kind]
-  return { optimizer = of.optimizer, batch = of.batches and of.batches[loss] or of.batch, epochs = args.epochs > 0 and args.epochs or of.epochs,
-    rates = args.smoke and { of.rates[1] } or of.rates }
+  return { optimizer = of.optimizer, batch = of.batches and of.batches[loss] or of.batch,
+    epochs = args.epochs > 0 and args.epochs or of.epochs, rates = args.smoke and { math.max(table.unpack(of.rates)) } or of.rates }
+end
+
+-- A split with its negatives, drawn as the recipe says.
+local function fold_of(recipe, o)
+  if recipe.negatives == "apart" then return o.set.fold(o.split, o.nsr, recipe.valid) end
+  return negatives.drawn(o.set.fold(o.split, 0, recipe.valid), o.nsr, o.set.items, o.split + 1)
 end
 
 -- How many relevant items each user of `test` has in train, before a part of these became validation.
@@ -92,7 +100,7 @@ end
 ---One run. `o`: data set (opened), split, nsr, kind, loss, rate, factors.
 function M.train(args, o)
   local recipe, how = recipes[args.recipe], M.training(args, o.kind, o.loss)
-  local fold = o.set.fold(o.split, o.nsr, recipe.valid)
+  local fold = fold_of(recipe, o)
   local run = mr.fit{
     model = mr.models.mf{ users = o.set.users, items = o.set.items, factors = o.factors, init = 0.01, seed = o.split + 1 },
     loss = losses.new(args.recipe, o.kind, o.loss, math.tointeger(fold.train.lists.sizes:double():max():item())),
@@ -103,15 +111,25 @@ function M.train(args, o)
   return result_of(run, fold, M.own_metrics(o.loss))
 end
 
----The runs of a loss at one learning rate: a trial for each split.
+-- A study of the store, or nil where it is not there.
+local function kept_study(args, name)
+  local ok, found = pcall(mr.results, args.store, name)
+  if ok then return found end
+  if not tostring(found):find("no study in", 1, true) then error(found, 0) end
+end
+
+---The runs of a loss at one learning rate: a trial for each split. nil where only kept ones are read and there are none.
 ---@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer }
----@return mr.Results
+---@return mr.Results?
 function M.of(args, o)
   local set, how, factors = M.set(args, o.set), M.training(args, o.kind, o.loss), o.factors or 32
-  local name = ("%s, NSR %d, %s %s, %d factors, rate %g, %s"):format(o.set == "folder" and args.folder or o.set, o.nsr, o.kind, o.loss, factors,
-    o.rate, args.recipe)
+  local name = ("%s, NSR %d, %s %s, %d factors, rate %g, %s"):format(o.set == "folder" and args.folder or o.set, o.nsr, o.kind,
+    o.loss, factors, o.rate, args.recipe)
+  if args.kept then return kept_study(args, name .. (args.made_up and ", made-up data" or "")) end
   return kept.study(args, {
-    name = name, settings = { epochs = how.epochs, batch = how.batch, optimizer = how.optimizer }, space = { split = mr.choice(set.splits) },
+    name = name,
+    settings = { epochs = how.epochs, batch = how.batch, optimizer = how.optimizer, negatives = recipes[args.recipe].negatives },
+    space = { split = mr.choice(set.splits) },
     run = function(trial)
       return M.train(args, { set = set, split = trial.split, nsr = o.nsr, kind = o.kind, loss = o.loss, rate = o.rate, factors = factors })
     end,
@@ -127,12 +145,15 @@ end
 ---@field metric string        that evaluates, and chose epoch and learning rate
 ---@field lr number
 ---@field epoch integer
+---@field chosen_by number     the value of the metric that chose epoch and learning rate
 ---@field score number         mean over the test users
 ---@field per_list fun(): { scores: number[], positives: number[], users: number[] }  of every test user; positives: relevant items in train
 
--- A row for every split and metric of runs at one learning rate, with what chose its epoch.
-local function rows_at(args, o)
+---A row for every split and metric of runs at one learning rate, with what chose its epoch.
+---@return sigir21.Row[]
+function M.rows_at(args, o)
   local results, rows = M.of(args, o), {}
+  if not results or (results:counts().done or 0) == 0 then return rows end
   local columns = results:columns()
   local function column(name) return columns:column("runs", name) end
   local split, number = column "split", column "number"
@@ -141,12 +162,41 @@ local function rows_at(args, o)
     for i = 1, #split do
       local trial = number[i]
       local function values(name) return results:per_list(trial, name):totable() end
-      rows[#rows + 1] = { dataset = M.set(args, o.set).title, split = split[i], nsr = o.nsr, kind = o.kind, loss = o.loss, metric = metric,
-        lr = o.rate, epoch = math.tointeger(epoch[i]), score = score[i], chosen_by = chosen[i],
-        per_list = function() return { scores = values(metric), positives = values "positives", users = values "user" } end }
+      if score[i] == score[i] then  -- runs that failed, as some do at large rates, have none
+        rows[#rows + 1] = { dataset = M.set(args, o.set).title, split = split[i], nsr = o.nsr, kind = o.kind, loss = o.loss, metric = metric,
+          lr = o.rate, epoch = math.tointeger(epoch[i]), score = score[i], chosen_by = chosen[i],
+          per_list = function() return { scores = values(metric), positives = values "positives", users = values "user" } end }
+      end
     end
   end
   return rows
+end
+
+---@class sigir21.Model
+---@field split integer
+---@field by string            the loss's own metric that chose the epoch
+---@field epoch integer
+---@field scores table<string, number>  test means by metric at that epoch
+
+---The models of a loss at one learning rate: of every split, one for each of the loss's own metrics.
+---@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer }
+---@return sigir21.Model[]
+function M.models(args, o)
+  local results, models = M.of(args, o), {}
+  if not results or (results:counts().done or 0) == 0 then return models end
+  local columns = results:columns()
+  for i, split in ipairs(columns:column("runs", "split")) do
+    for _, by in ipairs(M.own_metrics(o.loss)) do
+      local model = { split = split, by = by, epoch = math.tointeger(columns:column("runs", "epoch by " .. by)[i]), scores = {},
+        chosen_by = columns:column("runs", "chosen by " .. by)[i] }
+      for _, metric in ipairs(M.metrics) do
+        model.scores[metric] = columns:column("runs", ("%s, epoch by %s"):format(metric, by))[i]
+      end
+      models[#models + 1] = model
+    end
+  end
+  table.sort(models, function(a, b) return a.split < b.split or a.split == b.split and a.by < b.by end)
+  return models
 end
 
 ---The rows of one loss at its best learning rate, which every metric chooses for itself and for every split.
@@ -154,7 +204,7 @@ end
 function M.best_rows(args, o)
   local best, order = {}, {}
   for _, rate in ipairs(M.training(args, o.kind, o.loss).rates) do
-    for _, row in ipairs(rows_at(args, { set = o.set, nsr = o.nsr, kind = o.kind, loss = o.loss, factors = o.factors, rate = rate })) do
+    for _, row in ipairs(M.rows_at(args, { set = o.set, nsr = o.nsr, kind = o.kind, loss = o.loss, factors = o.factors, rate = rate })) do
       local key = ("%s %d"):format(row.metric, row.split)
       if not best[key] then order[#order + 1] = key end
       if not best[key] or row.chosen_by > best[key].chosen_by then best[key] = row end

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -139,7 +140,9 @@ TEMPLATE_TEST_CASE("other forms and weights of pairs through the vector loop", "
   same(PairSwaps{}, TanhPair{}, false);
   const std::vector<test::SwapForm> forms = test::swap_forms(tables);
   for (const test::SwapForm& form : forms) {
-    test::with_swaps(form, [&](const auto& swaps) { same(swaps, SigmoidPair{}, false); });
+    test::with_swaps(form, [&]<class Swaps>(const Swaps& swaps) {
+      if constexpr (!std::is_same_v<Swaps, PairSwaps>) same(swaps, SigmoidPair{}, false);
+    });
   }
   const std::vector<double> own{2, 3, 4.5};
   same(DistancePairs{view(tables.discounts), view(tables.norms), 10, true}, LogisticPair{}, false);
