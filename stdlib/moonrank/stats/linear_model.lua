@@ -19,6 +19,12 @@ local Model = check.class("mr.LinearModel")
 local function levels_of(name, values, count)
   local levels, rows = input.levels(where, "factor " .. name, values, count, "y")
   if #levels < 2 then check.fail("%s: factor %s has the level %s only, expected at least two", where, name, tostring(levels[1])) end
+  local read = {}
+  for _, level in ipairs(levels) do
+    local text = tostring(level)
+    if read[text] then check.fail("%s: factor %s has two levels that are both written %s, expected different names", where, name, text) end
+    read[text] = true
+  end
   return levels, rows
 end
 
@@ -182,8 +188,10 @@ end
 -- For every combination of the levels of the wanted factors, its levels and the weights of the coefficients in its mean.
 local function marginal_weights(self, method, wanted)
   local others, found, values, is_wanted = {}, {}, {}, {}
-  if #wanted == 0 then check.fail("%s: no factor, expected the name of at least one", method) end
-  for _, name in ipairs(wanted) do
+  if wanted.n == 0 then check.fail("%s: no factor, expected the name of at least one", method) end
+  for i = 1, wanted.n do
+    local name = wanted[i]
+    if name == nil then check.fail("%s: name %d is nil, expected that of a factor", method, i) end
     if is_wanted[name] then check.fail("%s: factor '%s' is there twice, expected different names", method, name) end
     if not self._levels[name] then check.unknown("factor of mr.LinearModel", name, check.names(self._levels)) end
     is_wanted[name] = true
@@ -219,8 +227,9 @@ end
 ---@return { level: string, levels: any[], mean: number, error: number, low: number, high: number, prediction_low: number, prediction_high: number }[]
 ---Example: `mr.stats.linear_model{y = {1, 3, 4, 8}, factors = {loss = {"ap", "ap", "rr", "rr"}}}:emmeans("loss", {level = 0.9})[2].mean   --> 6.0`
 function Model:emmeans(...)
-  local method, wanted, found = "mr.LinearModel:emmeans", { ... }, {}
-  local level = level_of(method, type(wanted[#wanted]) == "table" and table.remove(wanted) or nil)
+  local method, wanted, found, options = "mr.LinearModel:emmeans", table.pack(...), {}, nil
+  if type(wanted[wanted.n]) == "table" then options, wanted[wanted.n], wanted.n = wanted[wanted.n], nil, wanted.n - 1 end
+  local level = level_of(method, options)
   for i, cell in ipairs(marginal_weights(self, method, wanted)) do
     found[i] = with_intervals(self, cell.weights, level)
     found[i].level, found[i].levels = name_of(cell.levels), cell.levels
@@ -283,7 +292,7 @@ end
 ---@param ... string  names of factors
 ---@return { first: string, second: string, difference: number, error: number, t: number, p: number, adjusted: number }[]
 function Model:contrasts(...)
-  local cells, found, ps = marginal_weights(self, "mr.LinearModel:contrasts", { ... }), {}, {}
+  local cells, found, ps = marginal_weights(self, "mr.LinearModel:contrasts", table.pack(...)), {}, {}
   for i = 1, #cells do
     for j = i + 1, #cells do
       local weights = {}
