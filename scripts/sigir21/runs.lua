@@ -63,7 +63,7 @@ end
 -- A split with its negatives, drawn as the recipe says.
 local function fold_of(recipe, o)
   if recipe.negatives == "apart" then return o.set.fold(o.split, o.nsr, recipe.valid) end
-  return negatives.drawn(o.set.fold(o.split, 0, recipe.valid), o.nsr, o.set.items, o.split + 1)
+  return negatives.drawn(o.set.fold(o.split, 0, recipe.valid), o.nsr, o.set.items, o.seed)
 end
 
 -- How many relevant items each user of `test` has in train, before a part of these became validation.
@@ -96,16 +96,16 @@ local function result_of(run, fold, own)
   return result
 end
 
----One run. `o`: data set (opened), split, nsr, kind, loss, rate, factors.
+---One run. `o`: data set (opened), split, nsr, kind, loss, rate, factors, and the seed of model, order of users and the authors' negatives.
 function M.train(args, o)
   local recipe, how = recipes[args.recipe], M.training(args, o.kind, o.loss)
   local fold = fold_of(recipe, o)
   local run = mr.fit{
-    model = mr.models.mf{ users = o.set.users, items = o.set.items, factors = o.factors, init = 0.01, seed = o.split + 1 },
+    model = mr.models.mf{ users = o.set.users, items = o.set.items, factors = o.factors, init = 0.01, seed = o.seed },
     loss = losses.new(args.recipe, o.kind, o.loss, math.tointeger(fold.train.lists.sizes:double():max():item())),
     train = fold.train, valid = recipe.valid > 0 and fold.valid or nil, test = fold.test, choose_on = recipe.choose_on, every = 5,
     optimizer = mr.optim[how.optimizer]{ lr = o.rate }, batch = how.batch, epochs = how.epochs, reduction = "sum", metrics = M.metrics,
-    select = M.metrics, seed = o.split + 1, progress = false,
+    select = M.metrics, seed = o.seed, progress = false,
   }
   return result_of(run, fold, M.own_metrics(o.loss))
 end
@@ -118,19 +118,20 @@ local function kept_study(args, name)
 end
 
 ---The runs of a loss at one learning rate: a trial for each split. nil where only kept ones are read and there are none.
----@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer }
+---@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer, seed?: integer }
 ---@return mr.Results?
 function M.of(args, o)
-  local set, how, factors = M.set(args, o.set), M.training(args, o.kind, o.loss), o.factors or 32
+  local set, how, factors, seed = M.set(args, o.set), M.training(args, o.kind, o.loss), o.factors or 32, o.seed or 1
   local name = ("%s, NSR %d, %s %s, %d factors, rate %g, %s"):format(o.set == "folder" and args.folder or o.set, o.nsr, o.kind,
-    o.loss, factors, o.rate, args.recipe)
+    o.loss, factors, o.rate, args.recipe) .. (seed > 1 and (", seed %d"):format(seed) or "")
   if args.kept then return kept_study(args, name .. (args.made_up and ", made-up data" or "")) end
   return kept.study(args, {
     name = name,
     settings = { epochs = how.epochs, batch = how.batch, optimizer = how.optimizer, negatives = recipes[args.recipe].negatives },
     space = { split = mr.choice(set.splits) },
     run = function(trial)
-      return M.train(args, { set = set, split = trial.split, nsr = o.nsr, kind = o.kind, loss = o.loss, rate = o.rate, factors = factors })
+      return M.train(args, { set = set, split = trial.split, nsr = o.nsr, kind = o.kind, loss = o.loss, rate = o.rate, factors = factors,
+        seed = 1000 * (seed - 1) + trial.split + 1 })
     end,
   })
 end
@@ -176,7 +177,7 @@ end
 ---@field scores table<string, number>  test means by metric at that epoch
 
 ---The models of a loss at one learning rate: of every split, one for each of the loss's own metrics.
----@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer }
+---@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer, seed?: integer }
 ---@return sigir21.Model[]
 function M.models(args, o)
   local results, models = M.of(args, o), {}
