@@ -23,8 +23,20 @@ function M.own_metrics(loss)
   return { (loss:gsub("^nrbp", "rbp")) }
 end
 
+-- The data set "folder" and its option go together.
+local function check_folder(args)
+  local wanted = false
+  for _, name in ipairs(args.sets) do wanted = wanted or name == "folder" end
+  if args.folder ~= "" and (args.smoke or not wanted) then
+    error("--folder: has no effect " .. (args.smoke and "beside --smoke" or "without --sets folder"), 0)
+  end
+  if wanted and not args.smoke and args.folder == "" then
+    error("--folder: expected a folder of fold_0, fold_1, ... with train.csv and test.csv for --sets folder, found nothing", 0)
+  end
+end
+
 ---The options of a script that reads runs: its own, and which runs. `more.recipe`, `more.sets`: defaults; `more.smoke`: which of its own
--- --smoke sets; `more.without`: options that it does not take, with the value that they have.
+---`more.without`: options that it does not take, with the value that they have.
 ---@param own table
 ---@param more? { recipe?: string, sets?: string[], smoke?: table<string, any>, without?: table<string, any> }
 function M.args(own, more)
@@ -41,6 +53,7 @@ function M.args(own, more)
   for name in pairs(more.without or {}) do own[name], smoke[name] = nil, nil end
   local args = kept.args(own, { folder = "results/sigir21", smoke = smoke })
   for name, value in pairs(more.without or {}) do args[name] = value end
+  check_folder(args)
   return args
 end
 
