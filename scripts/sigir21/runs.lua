@@ -66,11 +66,11 @@ function M.set(args, name)
   return opened[name]
 end
 
----How a loss is trained: epochs, batch and optimiser of the recipe.
+---How a loss is trained: epochs, batch, optimiser and learning rates of the recipe; of made-up data two rates.
 function M.training(args, kind, loss)
   local of = recipes[args.recipe][kind]
   return { optimizer = of.optimizer, batch = of.batches and of.batches[loss] or of.batch,
-    epochs = args.epochs > 0 and args.epochs or of.epochs, rates = of.rates }
+    epochs = args.epochs > 0 and args.epochs or of.epochs, rates = args.smoke and { of.rates[1], of.rates[2] } or of.rates }
 end
 
 -- A split with its negatives, drawn as the recipe says.
