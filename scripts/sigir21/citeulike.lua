@@ -6,7 +6,9 @@ local here = arg[0]:match("^(.*/)") or "./"
 local runs, published = dofile(here .. "runs.lua"), dofile(here .. "published.lua")
 local figure = dofile(here .. "../thesis/figure.lua")
 
-local args = runs.args({}, { recipe = "published", without = { sets = { "citeulike" }, folder = "" } })
+local args = runs.args({
+  seeds = { default = { 1 }, least = 1, distinct = true, help = "of models and negatives; their means are compared" },
+}, { recipe = "published", without = { sets = { "citeulike" }, folder = "" } })
 local close = 0.003  -- the spread over folds is 0.001
 
 -- Ours less theirs by metric, and the largest of these; nil where nothing is printed.
@@ -22,10 +24,37 @@ local function differences(o, model)
   return found, largest
 end
 
+-- The models of a loss at one learning rate with the means of their scores over seeds, and the spread of nDCG.
+local function models_of(o)
+  local found, at = {}, {}
+  for _, seed in ipairs(args.seeds) do
+    o.seed = seed
+    for _, model in ipairs(runs.models(args, o)) do
+      local key = ("%d %s"):format(model.split, model.by)
+      if not at[key] then
+        at[key], found[#found + 1] = { split = model.split, by = model.by, epoch = model.epoch, all = {} }, key
+      end
+      table.insert(at[key].all, model.scores)
+    end
+  end
+  for i, key in ipairs(found) do
+    local model = at[key]
+    model.scores, found[i] = {}, model
+    for _, metric in ipairs(runs.metrics) do
+      local values = {}
+      for s, scores in ipairs(model.all) do values[s] = scores[metric] end
+      model.scores[metric] = mr.stats.mean(values)
+      if metric == "ndcg" then model.sd = #values > 1 and mr.stats.summary(values).sd or "" end
+    end
+  end
+  return found
+end
+
 -- One line of the table, and whether nDCG and all metrics are close.
 local function line_of(o, model)
   local of, largest = differences(o, model)
   local line = { o.nsr, o.kind, runs.title_of[o.loss], o.rate, model.split, runs.title_of[model.by], model.epoch }
+  if #args.seeds > 1 then line[#line + 1] = model.sd end
   for _, metric in ipairs{ "ndcg", "ap", "rr", "rbp(0.95)" } do
     line[#line + 1] = model.scores[metric]
     if not args.made_up then line[#line + 1] = of and of[metric] or "" end
@@ -51,13 +80,14 @@ end
 
 local lines, compared = {}, {}
 each_run(function(o)
-  for _, model in ipairs(runs.models(args, o)) do
+  for _, model in ipairs(models_of(o)) do
     lines[#lines + 1], compared[#compared + 1] = line_of(o, model)
   end
 end)
 
 local columns = { "NSR", "kind", "loss", "rate", "fold", "chosen by", "epoch" }
 local formats = {}
+if #args.seeds > 1 then columns[#columns + 1], formats["sd of nDCG"] = "sd of nDCG", "%.4f" end
 for _, title in ipairs{ "nDCG", "AP", "RR", "RBP(0.95)" } do
   columns[#columns + 1], formats[title] = title, "%.4f"
   if not args.made_up then columns[#columns + 1], formats[title .. ", less published"] = title .. ", less published", "%+.4f" end

@@ -96,4 +96,4 @@ validation) with their interval of 95 %%, point by point, from the first to the 
 %s%s%s]]):format(nsr, table.concat(sentences, "\n"), left, figures.in_paper(args, [[
 In the paper listwise curves rise on all data sets but Epinions, those of LambdaRank have no clear direction.]])),
   mr.table{ columns = { "method and data", "metric", "less", "few", "there (95 %)", "many", "there", "slope", "p", "users" },
-    rows = lines, formats = { slope = "%+.4f", p = "%.3g" } })
+    rows = lines, formats = { slope = "%+.4f", p = "%.3g" }, mark = { p = 0.05 } })

@@ -187,7 +187,8 @@ How often each loss has the best test score by a metric; a case is one metric, s
 of RR is left out, as in the paper.
 %s%s%s]]):format(table.concat(sentences, "\n"), left, M.in_paper(args,
       "In the paper most of the best scores are those of nRBP losses, of LambdaRank those of nRBP(0.95).")),
-    mr.table{ columns = { "method and data", "metric", "loss", "best", "cases" }, rows = lines })
+    mr.table{ columns = { "method and data", "metric", "loss", "best", "cases" }, rows = lines, mark = { best = "max" },
+      within = { "method and data", "metric" } })
 end
 
 -- Marginal means of a model by loss: over all data sets, or on one of several.
@@ -224,7 +225,7 @@ local function means_table(lines)
   local formats = {}
   for _, name in ipairs{ "mean", "95 % from", "to", "one run from", "up to" } do formats[name] = "%+.3f" end
   return mr.table{ columns = { "method", "metric", "loss", "mean", "95 % from", "to", "one run from", "up to" }, rows = lines,
-    formats = formats }
+    formats = formats, mark = { mean = "max" }, within = { "method", "metric" } }
 end
 
 -- "nRBP by RR and AP, that of nDCG by nDCG": the metrics that each winner wins by.

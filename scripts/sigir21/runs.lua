@@ -23,8 +23,20 @@ function M.own_metrics(loss)
   return { (loss:gsub("^nrbp", "rbp")) }
 end
 
+-- The data set "folder" and its option go together.
+local function check_folder(args)
+  local wanted = false
+  for _, name in ipairs(args.sets) do wanted = wanted or name == "folder" end
+  if args.folder ~= "" and (args.smoke or not wanted) then
+    error("--folder: has no effect " .. (args.smoke and "beside --smoke" or "without --sets folder"), 0)
+  end
+  if wanted and not args.smoke and args.folder == "" then
+    error("--folder: expected a folder of fold_0, fold_1, ... with train.csv and test.csv for --sets folder, found nothing", 0)
+  end
+end
+
 ---The options of a script that reads runs: its own, and which runs. `more.recipe`, `more.sets`: defaults; `more.smoke`: which of its own
--- --smoke sets; `more.without`: options that it does not take, with the value that they have.
+---`more.without`: options that it does not take, with the value that they have.
 ---@param own table
 ---@param more? { recipe?: string, sets?: string[], smoke?: table<string, any>, without?: table<string, any> }
 function M.args(own, more)
@@ -42,6 +54,7 @@ function M.args(own, more)
   local args = kept.args(own, { folder = "results/sigir21", smoke = smoke })
   for name, value in pairs(more.without or {}) do args[name] = value end
   if args.smoke and not args.workers then args.workers = 0 end  -- processes would take longer than the runs
+  check_folder(args)
   return args
 end
 
@@ -54,17 +67,17 @@ function M.set(args, name)
   return opened[name]
 end
 
----How a loss is trained: epochs, batch, optimiser and learning rates of the recipe; of made-up data the largest rate, so that two epochs do something.
+---How a loss is trained: epochs, batch, optimiser and learning rates of the recipe; of made-up data two rates.
 function M.training(args, kind, loss)
   local of = recipes[args.recipe][kind]
   return { optimizer = of.optimizer, batch = of.batches and of.batches[loss] or of.batch,
-    epochs = args.epochs > 0 and args.epochs or of.epochs, rates = args.smoke and { math.max(table.unpack(of.rates)) } or of.rates }
+    epochs = args.epochs > 0 and args.epochs or of.epochs, rates = args.smoke and { of.rates[1], of.rates[2] } or of.rates }
 end
 
 -- A split with its negatives, drawn as the recipe says.
 local function fold_of(recipe, o)
   if recipe.negatives == "apart" then return o.set.fold(o.split, o.nsr, recipe.valid) end
-  return negatives.drawn(o.set.fold(o.split, 0, recipe.valid), o.nsr, o.set.items, o.split + 1)
+  return negatives.drawn(o.set.fold(o.split, 0, recipe.valid), o.nsr, o.set.items, o.seed)
 end
 
 -- How many relevant items each user of `test` has in train, before a part of these became validation.
@@ -97,16 +110,16 @@ local function result_of(run, fold, own)
   return result
 end
 
----One run. `o`: data set (opened), split, nsr, kind, loss, rate, factors.
+---One run. `o`: data set (opened), split, nsr, kind, loss, rate, factors, and the seed of model, order of users and the authors' negatives.
 function M.train(args, o)
   local recipe, how = recipes[args.recipe], M.training(args, o.kind, o.loss)
   local fold = fold_of(recipe, o)
   local run = mr.fit{
-    model = mr.models.mf{ users = o.set.users, items = o.set.items, factors = o.factors, init = 0.01, seed = o.split + 1 },
+    model = mr.models.mf{ users = o.set.users, items = o.set.items, factors = o.factors, init = 0.01, seed = o.seed },
     loss = losses.new(args.recipe, o.kind, o.loss, math.tointeger(fold.train.lists.sizes:double():max():item())),
     train = fold.train, valid = recipe.valid > 0 and fold.valid or nil, test = fold.test, choose_on = recipe.choose_on, every = 5,
     optimizer = mr.optim[how.optimizer]{ lr = o.rate }, batch = how.batch, epochs = how.epochs, reduction = "sum", metrics = M.metrics,
-    select = M.metrics, seed = o.split + 1, progress = false,
+    select = M.metrics, seed = o.seed, progress = false,
   }
   return result_of(run, fold, M.own_metrics(o.loss))
 end
@@ -119,19 +132,20 @@ local function kept_study(args, name)
 end
 
 ---The runs of a loss at one learning rate: a trial for each split. nil where only kept ones are read and there are none.
----@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer }
+---@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer, seed?: integer }
 ---@return mr.Results?
 function M.of(args, o)
-  local set, how, factors = M.set(args, o.set), M.training(args, o.kind, o.loss), o.factors or 32
+  local set, how, factors, seed = M.set(args, o.set), M.training(args, o.kind, o.loss), o.factors or 32, o.seed or 1
   local name = ("%s, NSR %d, %s %s, %d factors, rate %g, %s"):format(o.set == "folder" and args.folder or o.set, o.nsr, o.kind,
-    o.loss, factors, o.rate, args.recipe)
+    o.loss, factors, o.rate, args.recipe) .. (seed > 1 and (", seed %d"):format(seed) or "")
   if args.kept then return kept_study(args, name .. (args.made_up and ", made-up data" or "")) end
   return kept.study(args, {
     name = name,
     settings = { epochs = how.epochs, batch = how.batch, optimizer = how.optimizer, negatives = recipes[args.recipe].negatives },
     space = { split = mr.choice(set.splits) },
     run = function(trial)
-      return M.train(args, { set = set, split = trial.split, nsr = o.nsr, kind = o.kind, loss = o.loss, rate = o.rate, factors = factors })
+      return M.train(args, { set = set, split = trial.split, nsr = o.nsr, kind = o.kind, loss = o.loss, rate = o.rate, factors = factors,
+        seed = 1000 * (seed - 1) + trial.split + 1 })
     end,
   })
 end
@@ -163,8 +177,8 @@ function M.rows_at(args, o)
       local trial = number[i]
       local function values(name) return results:per_list(trial, name):totable() end
       if score[i] == score[i] then  -- runs that failed, as some do at large rates, have none
-        rows[#rows + 1] = { dataset = M.set(args, o.set).title, split = split[i], nsr = o.nsr, kind = o.kind, loss = o.loss, metric = metric,
-          lr = o.rate, epoch = math.tointeger(epoch[i]), score = score[i], chosen_by = chosen[i],
+        rows[#rows + 1] = { dataset = M.set(args, o.set).title, split = split[i], nsr = o.nsr, kind = o.kind, loss = o.loss,
+          metric = metric, lr = o.rate, epoch = math.tointeger(epoch[i]), score = score[i], chosen_by = chosen[i],
           per_list = function() return { scores = values(metric), positives = values "positives", users = values "user" } end }
       end
     end
@@ -179,7 +193,7 @@ end
 ---@field scores table<string, number>  test means by metric at that epoch
 
 ---The models of a loss at one learning rate: of every split, one for each of the loss's own metrics.
----@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer }
+---@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer, seed?: integer }
 ---@return sigir21.Model[]
 function M.models(args, o)
   local results, models = M.of(args, o), {}

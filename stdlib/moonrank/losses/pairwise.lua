@@ -61,7 +61,8 @@ function M.lambdarank(options)
     return core.declared_lambda_loss(scores, lists, gains, discounts, norms, o.gain, o.pair)
   end
   local gains = not metric.tables and metric or nil
-  local curvature = not metric.tables and o.pair == "logistic" and function(scores, lists) return core.lambda_curvature(scores, lists, metric, o.gain) end or nil
+  local curvature = not metric.tables and o.pair == "logistic"
+    and function(scores, lists) return core.lambda_curvature(scores, lists, metric, o.gain) end or nil
   local what = { name = "lambdarank", metric = metric.full_name, of = metric, values = values, gains = gains, curvature = curvature }
   return loss.by_slope(what, o)
 end
