@@ -26,16 +26,13 @@ end
 -- The loss of nRBP(0.95) of a method.
 local function nrbp_of(kind) return kind == "lambda" and "nrbp(0.95)" or "nrbp" end
 
--- Columns at one NSR, each with the losses that Figure 5 compares.
+-- Columns at one NSR that have the losses to compare.
 local function compared_columns(rows, nsr)
-  local columns = figures.columns(analysis.where(rows, { nsr = nsr }), true)
-  if #columns == 0 then error(("no runs at NSR %d"):format(nsr), 0) end
-  for _, column in ipairs(columns) do
-    for _, loss in ipairs{ nrbp_of(column.kind), "ap", "ndcg" } do
-      if #analysis.where(column.rows, { loss = loss }) == 0 then
-        error(("%s, NSR %d: no runs of the loss of %s"):format(column.title, nsr, title(loss)), 0)
-      end
-    end
+  local columns = {}
+  for _, column in ipairs(figures.columns(analysis.where(rows, { nsr = nsr }), true)) do
+    local whole = true
+    for _, loss in ipairs{ nrbp_of(column.kind), "ap", "ndcg" } do whole = whole and #analysis.where(column.rows, { loss = loss }) > 0 end
+    if whole then columns[#columns + 1] = column end
   end
   return columns
 end
@@ -77,6 +74,7 @@ local args = figures.args(5)
 local nsr = math.max(table.unpack(args.nsr))
 local curves, ps, lines, sentences, rows, left = {}, {}, {}, {}, figures.compared(args)
 local columns = compared_columns(rows, nsr)
+if #columns == 0 then return figures.nothing(args, left) end
 local pictures = figures.grid(args, columns, runs.metrics, 175, function(column, metric, heading)
   local series = {}
   for i, other in ipairs{ "ap", "ndcg" } do
@@ -88,12 +86,13 @@ local pictures = figures.grid(args, columns, runs.metrics, 175, function(column,
     ylabel = title(metric) }
 end)
 local adjusted = mr.stats.holm(ps)
-for _, kind in ipairs(args.kinds) do sentences[#sentences + 1] = curves_text(kind, curves, adjusted) end
+for i, line in ipairs(lines) do line[9] = adjusted[i] end
+for _, kind in ipairs(analysis.distinct(columns, "kind")) do sentences[#sentences + 1] = curves_text(kind, curves, adjusted) end
 return figure.finish(args, pictures, ([[
 Each user's test score under the loss of nRBP (of LambdaRank nRBP(0.95)) less that under AP or nDCG at NSR %d, means over the splits; above
 0 nRBP is better. Curves are cubic smoothing splines over the logarithm of the number of positives in train (penalty by generalised cross
 validation) with their interval of 95 %%, point by point, from the first to the last percentile of users.
 %s%s%s]]):format(nsr, table.concat(sentences, "\n"), left, figures.in_paper(args, [[
 In the paper listwise curves rise on all data sets but Epinions, those of LambdaRank have no clear direction.]])),
-  mr.table{ columns = { "method and data", "metric", "less", "few", "there (95 %)", "many", "there", "slope", "p", "users" },
-    rows = lines, formats = { slope = "%+.4f", p = "%.3g" }, mark = { p = 0.05 } })
+  mr.table{ columns = { "method and data", "metric", "less", "few", "there (95 %)", "many", "there", "slope", "p corrected", "users" },
+    rows = lines, formats = { slope = "%+.4f", ["p corrected"] = "%.3g" }, mark = { ["p corrected"] = 0.05 } })

@@ -32,18 +32,27 @@ function M.args(number)
   return runs.args(own, { smoke = { nsr = { 1, 2 } } })
 end
 
--- All rows; --kept may find none.
-local function all_rows(args)
-  local rows = runs.rows(args)
-  if #rows == 0 then error(("%s has no runs of these data sets, NSR and kinds; without --kept they are run"):format(args.store), 0) end
-  return rows
+---The rows of losses that are compared with each other, and what is left out of them, in sentences: a store that is only read (--kept) may
+---not be full.
+---@return sigir21.Row[] rows
+---@return string left
+function M.compared(args)
+  local rows, left = analysis.complete(analysis.analysed(runs.rows(args)))
+  local kept, said = {}, left > 0 and ("\n%d splits that do not have runs of all losses yet are left out."):format(left) or ""
+  for _, kind in ipairs(args.kinds) do
+    local found = analysis.where(rows, { kind = kind })
+    if #analysis.distinct(found, "loss") > 1 then
+      table.move(found, 1, #found, #kept + 1, kept)
+    else
+      said = ("%s\nThere are no splits on which two %s losses could be compared."):format(said, kind == "lambda" and "LambdaRank" or kind)
+    end
+  end
+  return kept, said
 end
 
----The rows of losses that are compared with each other, and a sentence where some are left out.
-function M.compared(args)
-  local rows, left = analysis.complete(analysis.analysed(all_rows(args)))
-  if #rows == 0 then error(("%s: no split has runs of all losses; without --kept those that are missing are run"):format(args.store), 0) end
-  return rows, left > 0 and ("\n%d splits that do not have runs of all losses yet are left out."):format(left) or ""
+---The section of a figure that has nothing to show.
+function M.nothing(args, left)
+  return figure.finish(args, nil, "Nothing is compared: the runs of these data sets and NSR are not in the store." .. left)
 end
 
 ---What the paper says, which has no place beside made-up data.
@@ -132,7 +141,8 @@ end
 ---Figure 1: means over the splits by NSR, with the least and the largest split.
 function M.levels(number)
   local args = M.args(number)
-  local rows = all_rows(args)
+  local rows = runs.rows(args)
+  if #rows == 0 then return M.nothing(args, "") end
   local ratios, losses, lines = analysis.distinct(rows, "nsr"), analysis.distinct(rows, "loss"), {}
   local count = { steps = 0, falls = 0, cells = 0, rr = 0 }
   local pictures = M.grid(args, M.columns(rows, true), runs.metrics, 175, function(column, metric, heading)
@@ -179,6 +189,7 @@ end
 function M.frequencies(number)
   local args = M.args(number)
   local panels, lines, sentences, rows, left = {}, {}, {}, M.compared(args)
+  if #rows == 0 then return M.nothing(args, left) end
   for i, column in ipairs(M.columns(rows, true)) do panels[i], sentences[i] = frequency_panel(column, lines) end
   panels.columns, panels.title = #analysis.distinct(rows, "dataset"), figure.title(args)
   panels.width, panels.height = 400 * panels.columns, 330 * ((#panels + panels.columns - 1) // panels.columns) + 40
@@ -264,6 +275,7 @@ that for a single run.]]
 function M.marginal_means(number)
   local args = M.args(number)
   local lines, sentences, winners, rows, left = {}, {}, {}, M.compared(args)
+  if #rows == 0 then return M.nothing(args, left) end
   local columns = M.columns(rows, false)
   local pictures = M.grid(args, columns, runs.metrics, 180, function(column, metric, heading)
     local model = analysis.model(M.of_metric(column, metric))
@@ -304,6 +316,7 @@ end
 function M.marginal_means_by_data(number)
   local args = M.args(number)
   local lines, sentences, models, winners, rows, left = {}, {}, {}, {}, M.compared(args)
+  if #rows == 0 then return M.nothing(args, left) end
   local columns = M.columns(rows, true)
   local pictures = M.grid(args, columns, runs.metrics, 180, function(column, metric, heading)
     local of_kind, key = analysis.where(rows, { kind = column.kind, metric = metric }), column.kind .. " " .. metric
