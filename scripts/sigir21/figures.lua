@@ -182,7 +182,7 @@ local function frequency_panel(column, lines)
     title = column.heading, xlabel = "loss", ylabel = "metric", zlabel = "times best", zrange = { 0, math.max(1, cases // #runs.metrics) } }
   return panel, ("%s the best loss is that of %s of %d cases%s%s."):format(column.words, listed(parts), cases,
     #never > 0 and ", never that of " .. listed(never, "or") or "",
-    places > cases and ("; %d places are shared"):format(places - cases) or "")
+    places > cases and ("; %d of these are shared places"):format(places - cases) or "")
 end
 
 ---Figure 2: how often each loss is the best by each metric.
