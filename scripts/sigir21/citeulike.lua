@@ -85,6 +85,7 @@ each_run(function(o)
   end
 end)
 
+runs.check_found(args, lines)
 local columns = { "NSR", "kind", "loss", "rate", "fold", "chosen by", "epoch" }
 local formats = {}
 if #args.seeds > 1 then columns[#columns + 1], formats["sd of nDCG"] = "sd of nDCG", "%.4f" end

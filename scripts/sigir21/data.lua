@@ -33,7 +33,7 @@ end
 local function published(title, folder)
   local splits, ratings = {}, {}
   while core.is_file(csv(folder, #splits, "train")) do splits[#splits + 1] = #splits end
-  if #splits == 0 then error(("%s: no fold_0/train.csv or train.csv.gz in this folder"):format(folder), 0) end
+  if #splits == 0 then error(core.exit(1, ("%s: no fold_0/train.csv or train.csv.gz in this folder"):format(folder)), 0) end
   for _, split in ipairs(splits) do
     ratings[split] = mr.data.interactions({ train = csv(folder, split, "train"), test = csv(folder, split, "test") },
       { columns = { rating = false } }):binarize(1)

@@ -6,7 +6,7 @@ local runs, published = dofile(here .. "runs.lua"), dofile(here .. "published.lu
 local figure = dofile(here .. "../thesis/figure.lua")
 
 local args = runs.args({
-  factors = { default = { 8, 16, 32, 64, 128 }, least = 1, help = "numbers of factors" },
+  factors = { default = { 8, 16, 32, 64, 128 }, least = 1, distinct = true, help = "numbers of factors" },
   losses = { default = runs.losses.listwise, choices = runs.losses.listwise, help = "listwise losses" },
 }, { sets = { "citeulike" }, smoke = { factors = { 4, 8 } }, without = { nsr = { 1 }, kinds = { "listwise" } } })
 
@@ -37,6 +37,7 @@ for _, set in ipairs(args.sets) do
   end
 end
 
+runs.check_found(args, lines)
 local columns, formats = { "data", "factors", "loss", "rate", "nDCG", "place" }, { nDCG = "%.4f" }
 if not args.made_up then columns[7], formats.published = "published", "%.4f" end
 return figure.finish(args, nil, ([[

@@ -45,6 +45,7 @@ for _, set in ipairs(args.sets) do
   end
 end
 
+runs.check_found(args, lines)
 local text = ([[
 Every line is one training of the listwise nRBP loss, %s, at the learning rate that RBP(0.95) chose. In %d of %d trainings
 the three values of p choose the same epoch. With the model of RBP(0.95) in place of its own, the test score of another p changes by %.4f at

@@ -47,7 +47,8 @@ local function with_negatives(part, nsr, items, relevant, count, next_number)
     end
     grades[l] = of_list
   end
-  return mr.data.dataset{ lists = mr.lists(grades), users = part.users, items = mr.tensor(rows, { dtype = "int64" }), name = part.name }
+  return mr.data.dataset{ lists = mr.lists(grades), users = part.users, items = mr.tensor(rows, { dtype = "int64", device = "cpu" }),
+    name = part.name }
 end
 
 ---Train and test of a fold of relevant rows only, with nsr negatives for each row, of `items` items.

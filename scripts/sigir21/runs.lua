@@ -2,6 +2,7 @@
 -- and number of factors under a recipe, a trial for each split, with the test scores of every user. Each evaluation metric has the epoch that it chose,
 -- so that one run stands for as many models as there are metrics (section 4.2).
 local mr = require "moonrank"
+local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept = dofile(here .. "../kept_runs.lua")
 local data, losses, recipes = dofile(here .. "data.lua"), dofile(here .. "losses.lua"), dofile(here .. "recipes.lua")
@@ -23,15 +24,18 @@ function M.own_metrics(loss)
   return { (loss:gsub("^nrbp", "rbp")) }
 end
 
+-- Ends the script as a wrong command line does.
+local function refuse(message) error(core.exit(2, message), 0) end
+
 -- The data set "folder" and its option go together.
 local function check_folder(args)
   local wanted = false
   for _, name in ipairs(args.sets) do wanted = wanted or name == "folder" end
   if args.folder ~= "" and (args.smoke or not wanted) then
-    error("--folder: has no effect " .. (args.smoke and "beside --smoke" or "without --sets folder"), 0)
+    refuse("--folder: has no effect " .. (args.smoke and "beside --smoke" or "without --sets folder"))
   end
   if wanted and not args.smoke and args.folder == "" then
-    error("--folder: expected a folder of fold_0, fold_1, ... with train.csv and test.csv for --sets folder, found nothing", 0)
+    refuse "--folder: expected a folder of fold_0, fold_1, ... with train.csv and test.csv for --sets folder, found nothing"
   end
 end
 
@@ -44,7 +48,7 @@ function M.args(own, more)
   own.recipe = { default = more.recipe or "paper", choices = recipes.names, help = "as in the paper, in the code, or as published" }
   own.sets = { default = more.sets or { "citeulike", "movielens" }, choices = data.names, help = "which data sets" }
   own.folder = { default = "", help = "of --sets folder: a folder of fold_0, fold_1, ... with train.csv and test.csv" }
-  own.nsr = { default = { 1, 2, 5 }, least = 1, help = "negatives per relevant item" }
+  own.nsr = { default = { 1, 2, 5 }, least = 1, distinct = true, help = "negatives per relevant item" }
   own.kinds = { default = { "listwise", "lambda" }, choices = M.kinds, help = "listwise losses, LambdaRank" }
   own.kept = { default = false, help = "read the runs that are there, and make none" }
   own.epochs = { default = 0, least = 0, help = "of each run (default 0: as many as the recipe has)" }
@@ -124,11 +128,20 @@ function M.train(args, o)
   return result_of(run, fold, M.own_metrics(o.loss))
 end
 
+---Ends with an error where nothing was found of what a script reads.
+---@param found table[]
+function M.check_found(args, found)
+  if #found == 0 then
+    refuse(("--kept: %s has none of the runs that are asked for, expected some; without --kept they are made"):format(args.store))
+  end
+end
+
 -- A study of the store, or nil where it is not there.
 local function kept_study(args, name)
   local ok, found = pcall(mr.results, args.store, name)
   if ok then return found end
-  if not tostring(found):find("no study in", 1, true) then error(found, 0) end
+  local why = tostring(found)
+  if not why:find("no study in", 1, true) and not why:find "is not there$" then error(found, 0) end
 end
 
 ---The runs of a loss at one learning rate: a trial for each split. nil where only kept ones are read and there are none.
@@ -243,6 +256,7 @@ function M.rows(args)
       end
     end
   end
+  M.check_found(args, rows)
   return rows
 end
 
