@@ -52,7 +52,7 @@ end
 
 ---The section of a figure that has nothing to show.
 function M.nothing(args, left)
-  return figure.finish(args, nil, "Nothing is compared: the runs of these data sets and NSR are not in the store." .. left)
+  return figure.finish(args, nil, "Nothing is compared: the runs that this figure takes are not in the store." .. left)
 end
 
 ---What the paper says, which has no place beside made-up data.
@@ -142,7 +142,6 @@ end
 function M.levels(number)
   local args = M.args(number)
   local rows = runs.rows(args)
-  if #rows == 0 then return M.nothing(args, "") end
   local ratios, losses, lines = analysis.distinct(rows, "nsr"), analysis.distinct(rows, "loss"), {}
   local count = { steps = 0, falls = 0, cells = 0, rr = 0 }
   local pictures = M.grid(args, M.columns(rows, true), runs.metrics, 175, function(column, metric, heading)
