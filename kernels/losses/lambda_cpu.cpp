@@ -30,6 +30,10 @@ double pair_terms(const LogisticPair&, const double* s, const double* w, int64_t
                   double* slopes, double* value) {
   return pair_loops<double>().logistic(s, w, n, s_i, gain, slopes, value);
 }
+double pair_terms(const SigmoidPair&, const double* s, const double* w, int64_t n, double s_i, double gain,
+                  double* slopes, double* value) {
+  return pair_loops<double>().sigmoid(s, w, n, s_i, gain, slopes, value);
+}
 double pair_terms(const TanhPair&, const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
                   double* value) {
   return pair_loops<double>().tanh_logistic(s, w, n, s_i, gain, slopes, value);

@@ -24,6 +24,18 @@ struct LogisticPair {
   }
 };
 
+/// sigma(t), a smooth count of wrongly ordered pairs.
+struct SigmoidPair {
+  template <class Real>
+  MR_HD Real value(Real t) const {
+    return sigmoid(t);
+  }
+  template <class Real>
+  MR_HD Real slope(Real t) const {
+    return sigmoid(t) * sigmoid(-t);
+  }
+};
+
 /// max(0, margin + t) (RankSVM; Joachims 2002).
 struct HingePair {
   double margin = 1;

@@ -29,7 +29,8 @@ struct LambdaKernelsOf<Real, std::variant<Swaps...>> {
   std::tuple<Kernel<LambdaLoss<Real, PairSwaps>>, Kernel<LambdaLoss<Real, PairSwaps, HingePair>>,
              Kernel<LambdaLoss<Real, PairSwaps, TanhPair>>, Kernel<LambdaLoss<Real, TargetPairs>>,
              Kernel<LambdaLoss<Real, GainPairs>>, Kernel<LambdaLoss<Real, DistancePairs>>,
-             Kernel<LambdaLoss<Real, TableSwaps>>, Kernel<LambdaLoss<Real, Swaps>>...>
+             Kernel<LambdaLoss<Real, TableSwaps>>, Kernel<LambdaLoss<Real, TableSwaps, SigmoidPair>>,
+             Kernel<LambdaLoss<Real, Swaps>>..., Kernel<LambdaLoss<Real, Swaps, SigmoidPair>>...>
       all;
 
   template <class Each, class Form = LogisticPair>

@@ -22,6 +22,19 @@ struct Logistic {
   }
 };
 
+/// w sigma(t) and its slope by t.
+struct Sigmoid {
+  Lanes<double>::Vector value, slope;
+  Sigmoid(Lanes<double>::Vector t, Lanes<double>::Vector w) {
+    using V = Lanes<double>::Vector;
+    constexpr double beyond = 350;
+    const V far = t < 0 ? -t : t, y = far > beyond ? V{} : exponential(far > beyond ? V{} : -far);
+    const V more = w / (1 + y), less = more * y;  // of |t| and of -|t|
+    value = t < 0 ? less : more;
+    slope = less / (1 + y);
+  }
+};
+
 /// Whether all of these weights, which are not negative, are 0.
 inline bool all_zero(const double* w, int64_t n) {
   uint64_t bits = 0, each;
@@ -84,6 +97,10 @@ double pair_terms(const double* s, const double* w, int64_t n, double s_i, doubl
 inline double logistic(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
                        double* value) {
   return pair_terms(s, w, n, s_i, gain, slopes, value, [](auto t, auto weight) { return Logistic(t, weight); });
+}
+inline double sigmoid(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
+                      double* value) {
+  return pair_terms(s, w, n, s_i, gain, slopes, value, [](auto t, auto weight) { return Sigmoid(t, weight); });
 }
 inline double tanh_logistic(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
                             double* value) {

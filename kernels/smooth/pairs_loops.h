@@ -190,6 +190,7 @@ PairLoops<Real> pairs() {
           .products = &products<Real>,
           .ratio_differences = &ratio_differences<Real>,
           .logistic = &logistic,
+          .sigmoid = &sigmoid,
           .tanh_logistic = &tanh_logistic,
           .hinge = &hinge,
           .discounts = &discounts<Real>};

@@ -1,5 +1,6 @@
 // Pairwise losses of judged lists, one value per list.
 #include <algorithm>
+#include <string>
 
 #include "kernels/losses/rows.h"
 #include "runtime/autograd/node.h"
@@ -37,15 +38,29 @@ Tensor loss_of(const char* name, const Tensor& scores, const PairLoss<Swaps, For
   return recorded(name, scores, lists, out);
 }
 
-Tensor lambda_loss(const Tensor& scores, const Lists& lists, const Metric& metric, double gain) {
-  return metric_pairs(scores.data(), lists, metric, gain).visit([&](const auto& pairs) {
-    return loss_of("lambda_loss", scores, pairs);
+/// use(form) of a pair's cost that is called this.
+template <class Use>
+Tensor with_pair_form(const std::string& pair, Use use) {
+  if (pair == "logistic") return use(LogisticPair{});
+  if (pair == "sigmoid") return use(SigmoidPair{});
+  throw ArgumentError("pair", "'" + pair + "', expected 'logistic' or 'sigmoid'");
+}
+
+Tensor lambda_loss(const Tensor& scores, const Lists& lists, const Metric& metric, double gain,
+                   const std::string& pair) {
+  return with_pair_form(pair, [&](auto form) {
+    return metric_pairs(scores.data(), lists, metric, gain).visit([&](auto pairs) {
+      return loss_of("lambda_loss", scores, costing(std::move(pairs), form));
+    });
   });
 }
 
 Tensor declared_lambda_loss(const Tensor& scores, const Lists& lists, const Tensor& gains, const Tensor& discounts,
-                            const Tensor& norms, double gain) {
-  return loss_of("declared_lambda_loss", scores, declared_pairs(scores.data(), lists, gains, discounts, norms, gain));
+                            const Tensor& norms, double gain, const std::string& pair) {
+  return with_pair_form(pair, [&](auto form) {
+    return loss_of("declared_lambda_loss", scores,
+                   costing(declared_pairs(scores.data(), lists, gains, discounts, norms, gain), form));
+  });
 }
 
 Tensor ranknet_loss(const Tensor& scores, const Lists& lists, double gain) {
@@ -98,9 +113,10 @@ Tensor ndcg_loss_2(const Tensor& scores, const Lists& lists, double gain, double
 extern const lua::OpTable lambda_functions{
     lua::OpTable::functions,
     nullptr,
-    {lua::op<&lambda_loss>("lambda_loss", "scores, lists, metric, gain",
-                           "LambdaRank's loss per list, for the change of a metric by each swap."),
-     lua::op<&declared_lambda_loss>("declared_lambda_loss", "scores, lists, gains, discounts, norms, gain",
+    {lua::op<&lambda_loss>("lambda_loss", "scores, lists, metric, gain, pair",
+                           "LambdaRank's loss per list, for the change of a metric by each swap; pairs cost "
+                           "'logistic' or 'sigmoid'."),
+     lua::op<&declared_lambda_loss>("declared_lambda_loss", "scores, lists, gains, discounts, norms, gain, pair",
                                     "LambdaRank's loss per list, for a metric with a gain per row, a discount of ranks "
                                     "1, 3/2, 2, ... and a norm per "
                                     "list."),

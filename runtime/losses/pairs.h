@@ -27,6 +27,13 @@ struct PairLoss {
   std::vector<Tensor> tables = {};  // that `swaps` looks at
 };
 
+/// The same pairs at another cost.
+template <class Form, class Swaps>
+PairLoss<Swaps, Form> costing(PairLoss<Swaps> pairs, Form form) {
+  return {std::move(pairs.ranking), std::move(pairs.swaps), pairs.gain, form,
+          std::move(pairs.better),  std::move(pairs.tables)};
+}
+
 /// The same of a metric, whose swaps have one form or another.
 struct MetricPairs {
   Ranking ranking;

@@ -299,8 +299,9 @@ function core.declared_lambda_curvature(scores, lists, gains, discounts, norms, 
 ---@param discounts mr.Tensor
 ---@param norms mr.Tensor
 ---@param gain number
+---@param pair string
 ---@return mr.Tensor
-function core.declared_lambda_loss(scores, lists, gains, discounts, norms, gain) end
+function core.declared_lambda_loss(scores, lists, gains, discounts, norms, gain, pair) end
 
 ---While on, the first Ctrl-C raises nothing: work asks `interrupted()` and ends in order. Returns what it was.
 ---@param on boolean
@@ -656,13 +657,14 @@ function core.kernel_regression(x, y, at, bandwidth, degree, nearest) end
 ---@return mr.Tensor
 function core.lambda_curvature(scores, lists, metric, gain) end
 
----LambdaRank's loss per list, for the change of a metric by each swap.
+---LambdaRank's loss per list, for the change of a metric by each swap; pairs cost 'logistic' or 'sigmoid'.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
 ---@param metric mr.Metric
 ---@param gain number
+---@param pair string
 ---@return mr.Tensor
-function core.lambda_loss(scores, lists, metric, gain) end
+function core.lambda_loss(scores, lists, metric, gain, pair) end
 
 ---The same of lambdafm_loss.
 ---@param scores mr.Tensor

@@ -92,6 +92,27 @@ function M.ecdf(options) return one("ecdf", marks.ecdf, options) end
 ---Example: `mr.plot.bars{categories = {"ap", "ndcg"}, values = {0.4, 0.6}}   --> mr.Figure bars: 1 series`
 function M.bars(options) return one("bars", grids.bars, options) end
 
+---@class mr.plot.Interval
+---@field name? string
+---@field values number[]|mr.Tensor   one per category; NaN leaves a place empty
+---@field low? number[]|mr.Tensor     a short interval with caps, such as that of a mean
+---@field high? number[]|mr.Tensor
+---@field wide_low? number[]|mr.Tensor   a long one without, such as that of a single run
+---@field wide_high? number[]|mr.Tensor
+---@field color? integer
+
+---@class mr.plot.Intervals: mr.plot.Interval, mr.plot.Common
+---@field categories string[]
+---@field series? mr.plot.Interval[]   several; the fields of a single one may also be given here
+---@field horizontal? boolean
+---@field range? number[]   of the values
+
+---Points with one or two intervals each, in groups, one group per category.
+---@param options mr.plot.Intervals
+---@return mr.Figure
+---Example: `mr.plot.intervals{categories = {"ap", "ndcg"}, values = {0.4, 0.6}, low = {0.3, 0.5}, high = {0.5, 0.7}}   --> mr.Figure intervals: 1 series`
+function M.intervals(options) return one("intervals", grids.intervals, options) end
+
 ---@class mr.plot.Heatmap: mr.plot.Common
 ---@field values number[][]|mr.Tensor   rows
 ---@field x? (string|number)[]|mr.Tensor   names of the columns

@@ -238,6 +238,15 @@ function M.ecdf_compare(a, b, options)
     area_b = higher and found.above or found.below, n = found.n, skipped = found.skipped })
 end
 
+---Values less the mean of their group, in its sample standard deviations: scores of data sets and settings that differ in level and spread are
+---then on one scale. Groups are the rows that agree in every column of `within`; without columns all are one. NaN stays NaN and does not count;
+---a group of one value, or of values that are all alike, gives NaN. Values beyond 1e100 in size are errors.
+---@param x mr.Tensor|number[]
+---@param options? { within?: table<string, any[]> }  by name, columns of names, e.g. {data = {...}, nsr = {...}}
+---@return mr.Tensor  float64
+---Example: `mr.stats.standardize({1, 2, 3, 10, 30, 50}, {within = {nsr = {1, 1, 1, 2, 2, 2}}})   --> {-1, 0, 1, -1, 0, 1}  mr.Tensor {6} float64`
+function M.standardize(x, options) return require("moonrank.stats.standardize")(x, options) end
+
 ---@class mr.stats.LinearModelOptions
 ---@field y mr.Tensor|number[]                            the response
 ---@field factors? table<string, any[]>                   by name, each row's level; the first level is the reference
@@ -245,7 +254,7 @@ end
 ---@field interactions? string[][]                        e.g. {{"loss", "bound"}}; main effects are always included
 
 ---A linear model by least squares, over factors and numbers; `:emmeans("loss")` are the marginal means of a factor, `:contrasts("loss")` their
----differences. Rows with NaN are left out and counted; values beyond 1e100 in size, also infinite ones, are errors. Rows are assumed
+---differences, `:predict{...}` what it says of further rows. Rows with NaN are left out and counted; values beyond 1e100 in size, also infinite ones, are errors. Rows are assumed
 ---independent: where values are paired by list or fold, make that a factor.
 ---@param options mr.stats.LinearModelOptions
 ---@return mr.LinearModel

@@ -17,19 +17,24 @@ local options = {
   permutation = { "orders", "seed" }, bootstrap = { "statistic", "samples", "level", "method", "seed" }, ecdf_compare = { "better" },
   kde = { "bandwidth", "points", "range", "kernel" },
   kernel_regression = { "bandwidth", "points", "range", "degree", "least", "nearest", "level" },
-  spline = { "lambda", "points", "range", "level" },
+  spline = { "lambda", "points", "range", "level" }, standardize = { "within" },
 }
+local of_one = { bootstrap = true, kde = true, standardize = true }
 
 local foreign = {}
+local line = s.linear_model{ y = { 1, 2, 4, 9 }, factors = { q = { 1, 1, "b", "b" } }, covariates = { n = { 1, 2, 3, 5 } } }
+local function predict(...) return line:predict(...) end
+
 local function try(name, ...)
   local arguments = table.pack(...)
   local ok, message = pcall(function()
-    local result = s[name](table.unpack(arguments, 1, arguments.n))
+    local call = name == "predict" and predict or s[name]
+    local result = call(table.unpack(arguments, 1, arguments.n))
     if type(result) == "table" and getmetatable(result) then return #tostring(result) end
   end)
   if ok then return end
   message = tostring(message)
-  local own = message:find("expected", 1, true) or message:find("mr.stats", 1, true) or message:find("bad argument", 1, true)
+  local own = message:find("expected", 1, true) or message:find "mr%.stats" or message:find "mr%.LinearModel" or message:find "bad argument"
   if not own or message:find "attempt to" or message:find "boost" then foreign[#foreign + 1] = name .. ": " .. message end
 end
 
@@ -44,6 +49,9 @@ for i = 1, kinds do
     local a, b = inputs[i], inputs[j]
     try("bootstrap", { a, b }, { samples = 10, method = "bca" })
     try("bootstrap", a, { samples = 10, method = "bca", statistic = function() return b end })
+    try("standardize", a, { within = { q = b } })
+    try("standardize", a, { within = { q = b, b } })
+    try("predict", { q = a, n = b }, { level = b })
     for _, field in ipairs{ "factors", "covariates", "interactions" } do
       try("linear_model", { y = a, [field] = b })
       try("linear_model", { y = a, [field] = { q = b } })
@@ -52,7 +60,7 @@ for i = 1, kinds do
   end
 end
 for name, fields in pairs(options) do
-  local one = name == "bootstrap" or name == "kde"
+  local one = of_one[name]
   for _, value in ipairs(values) do
     for _, field in ipairs(fields) do
       if one then try(name, { 1, 2, 4 }, { [field] = value }) else try(name, { 1, 2, 4, 5 }, { 2, 3, 3, 9 }, { [field] = value }) end

@@ -15,6 +15,8 @@ local M = {}
 ---@field metric? string|mr.Metric  whose change counts: any with `swaps`, as "ndcg@10", "ap", "err", "nrbp(0.9)" (default "ndcg"), or one that
 ---   the script declared by gain and discount (mr.metrics.define)
 ---@field p? number     of nrbp and rbp, where the metric's name does not say it (default 0.95)
+---@field pair? "logistic"|"sigmoid"  what a pair costs: log(1 + exp(-gain (s_i - s_j))) (default), or sigma(gain (s_j - s_i)), a smooth count
+---   of wrongly ordered pairs
 
 -- The metric of mr.losses.lambdarank from its options.
 local function lambda_metric(where, options)
@@ -39,29 +41,32 @@ end
 ---|change of the metric if the two swapped ranks| log(1 + exp(-gain (s_i - s_j))). The change is taken at the current scores (of equal ones
 ---the lower row first) and has no gradient of its own. For nDCG grades count, and the change is over the list's ideal DCG; for the others a
 ---row is relevant or not, from grade 1, and the change is that of the whole metric: over P for AP, over 1 - p^P for nRBP. With a bound, a
----list's pairs are multiplied by the bound's slope for the list, of that metric. (The authors' code takes the gradient through the sigmoid, counts for AP
----only pairs in the wrong order, and multiplies nRBP by 1 - p^P; here it is as in their equations.)
+---list's pairs are multiplied by the bound's slope for the list, of that metric. (The authors' code takes the gradient through the sigmoid, as pair = "sigmoid" does,
+---counts for AP only pairs in the wrong order, and multiplies nRBP by 1 - p^P; here it is as in their equations.)
 ---@param options? mr.losses.LambdaOptions
 ---@return mr.Loss
 ---Example: `mr.losses.lambdarank{metric = "nrbp", bound = "minmax"}.metric   --> nrbp(0.95)`
 ---Example: `mr.losses.lambdarank{metric = "rr"}(mr.tensor{1, 1}, mr.lists{{0, 1}}):item()   --> 0.34657359`
+---Example: `mr.losses.lambdarank{metric = "rr", pair = "sigmoid"}(mr.tensor{1, 1}, mr.lists{{0, 1}}):item()   --> 0.25`
 function M.lambdarank(options)
   local where = "mr.losses.lambdarank"
-  local o = check.options(where, options, { metric = none, p = none, gain = 1, bound = none, slope_at = "value" })
+  local o = check.options(where, options, { metric = none, p = none, gain = 1, pair = "logistic", bound = none, slope_at = "value" })
   check.positive(where, o, { "gain" })
+  check.choice(where, "pair", o.pair, { "logistic", "sigmoid" })
   local metric = lambda_metric(where, options)
   o.metric, o.p = metric, nil
   -- of a metric that is known, or of one that a script declared
-  local function either(known, declared)
+  local function either(known, declared, ...)
+    local more = { ... }
     return function(scores, lists)
-      if not metric.tables then return known(scores, lists, metric, o.gain) end
+      if not metric.tables then return known(scores, lists, metric, o.gain, table.unpack(more)) end
       local gains, discounts, norms = metric.tables(lists)
-      return declared(scores, lists, gains, discounts, norms, o.gain)
+      return declared(scores, lists, gains, discounts, norms, o.gain, table.unpack(more))
     end
   end
   return loss.by_slope({ name = "lambdarank", metric = metric.full_name, of = metric, gains = not metric.tables and metric or nil,
-    values = either(core.lambda_loss, core.declared_lambda_loss),
-    curvature = either(core.lambda_curvature, core.declared_lambda_curvature) }, o)
+    values = either(core.lambda_loss, core.declared_lambda_loss, o.pair),
+    curvature = o.pair == "logistic" and either(core.lambda_curvature, core.declared_lambda_curvature) or nil }, o)
 end
 
 -- A loss of pairs of unequal grades, of its two functions in the core, whose bounds are those of the number of wrongly ordered pairs.

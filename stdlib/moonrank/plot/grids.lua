@@ -1,4 +1,4 @@
--- Bars and heat maps: figures over categories.
+-- Bars, intervals and heat maps: figures over categories.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local marks = require "moonrank.plot.marks"
@@ -26,21 +26,22 @@ local function category_axis(names, label, down)
   return { lo = 0.5, hi = #names + 0.5, log = false, categories = names, label = label, down = down }
 end
 
+-- Numbers of a series by category.
+local function values_of(where, o, one, field, who)
+  local values = series.numbers(where, field .. " of " .. who, one[field])
+  if #values ~= #o.categories then
+    check.fail("%s: %s has %d %s for %d categories, expected as many", where, who, #values, field, #o.categories)
+  end
+  return values
+end
+
 local function read_bars(where, o)
   local list = {}
   for i, each in ipairs(series.list(where, o, { "values", "errors", "name", "color" })) do
     local one, who = series.one(where, each, i, { values = none, errors = none })
     if one.values == nil then check.fail("%s: %s has no values", where, who) end
-    one.values = series.numbers(where, "values of " .. who, one.values)
-    if #one.values ~= #o.categories then
-      check.fail("%s: %s has %d values for %d categories, expected as many", where, who, #one.values, #o.categories)
-    end
-    if one.errors ~= nil then
-      one.errors = series.numbers(where, "errors of " .. who, one.errors)
-      if #one.errors ~= #one.values then
-        check.fail("%s: %s has %d errors for %d values, expected as many", where, who, #one.errors, #one.values)
-      end
-    end
+    one.values = values_of(where, o, one, "values", who)
+    one.errors = one.errors ~= nil and values_of(where, o, one, "errors", who) or nil
     list[i] = one
   end
   return list
@@ -58,13 +59,16 @@ local function extent(list, log)
   return all
 end
 
+local function add_segment(rows, from, to)
+  if #rows > 0 then rows[#rows + 1] = false end
+  rows[#rows + 1], rows[#rows + 2] = from, to
+end
+
 -- Lines of an error bar with its caps, from one value to another across `center`.
 local function add_error(rows, center, cap, from, to)
-  for _, line in ipairs{ { { center, from }, { center, to } }, { { center - cap, from }, { center + cap, from } },
-    { { center - cap, to }, { center + cap, to } } } do
-    if #rows > 0 then rows[#rows + 1] = false end
-    table.move(line, 1, 2, #rows + 1, rows)
-  end
+  add_segment(rows, { center, from }, { center, to })
+  add_segment(rows, { center - cap, from }, { center + cap, from })
+  add_segment(rows, { center - cap, to }, { center + cap, to })
 end
 
 -- Bars of one series as boxes {x, y, xlow, xhigh, ylow, yhigh}, and its error bars. Of `count` series, this is the k-th.
@@ -118,6 +122,73 @@ function M.bars(given)
   panel.x, panel.y = flip and values or groups, flip and groups or values
   for k, one in ipairs(list) do add_bars(panel, one, k, #list, flip) end
   add_zero(panel, values, groups, flip)
+  return panel, o
+end
+
+local edges = { "low", "high", "wide_low", "wide_high" }
+
+local function read_intervals(where, o)
+  local list = {}
+  local fields = { "values", "name", "color", table.unpack(edges) }
+  for i, each in ipairs(series.list(where, o, fields)) do
+    local one, who = series.one(where, each, i, { values = none, low = none, high = none, wide_low = none, wide_high = none })
+    if one.values == nil then check.fail("%s: %s has no values", where, who) end
+    for _, field in ipairs{ "values", table.unpack(edges) } do
+      one[field] = one[field] ~= nil and values_of(where, o, one, field, who) or nil
+    end
+    for k = 1, 3, 2 do
+      if (one[edges[k]] == nil) ~= (one[edges[k + 1]] == nil) then
+        check.fail("%s: %s has only one edge of an interval, expected %s and %s", where, who, edges[k], edges[k + 1])
+      end
+    end
+    list[i] = one
+  end
+  return list
+end
+
+-- The points of one series with their intervals: the near one has caps, the wide one has none. Of `count` series, this is the k-th.
+local function add_intervals(panel, one, k, count, flip)
+  local width, axis = 0.8 / count, flip and panel.x or panel.y
+  local points, near, wide = {}, {}, {}
+  local cap = math.min(width * 0.3, 0.09)
+  for i, value in ipairs(one.values) do
+    local center = i - 0.4 + (k - 0.5) * width
+    local function both(low, high) return low and scale.shows(axis, low[i]) and scale.shows(axis, high[i]) end
+    if scale.shows(axis, value) then points[#points + 1] = { center, value } end
+    if both(one.low, one.high) then add_error(near, center, cap, one.low[i], one.high[i]) end
+    if both(one.wide_low, one.wide_high) then add_segment(wide, { center, one.wide_low[i] }, { center, one.wide_high[i] }) end
+  end
+  local using, shape = flip and "2:1" or "1:2", marks.shapes[(k - 1) % #marks.shapes + 1]
+  local entry = { name = one.name, rgb = one.rgb, shape = shape, mark = "point" }
+  local function add(rows, text, look)
+    panel.layers[#panel.layers + 1] = { rows = rows, using = using, entry = rows == points and entry or nil, text = text,
+      with = ("%s %s lc rgb '%s'"):format(text, look, one.rgb) }
+  end
+  add(wide, "lines", "lw 1.3")
+  add(near, "lines", "lw 2.2")
+  add(points, "points", ("pt %d ps 0.8"):format(shape))
+  panel.entries[#panel.entries + 1] = entry
+end
+
+---Points with intervals; see mr.plot.intervals.
+function M.intervals(given)
+  local where = "mr.plot.intervals"
+  local o = check.options(where, given, marks.known{ categories = none, series = none, values = none, low = none, high = none,
+    wide_low = none, wide_high = none, name = none, color = none, horizontal = false, range = none })
+  local flip, panel, all = o.horizontal, marks.panel(where, "intervals", o), {}
+  o.categories = names_of(where, "categories", o.categories)
+  local list = read_intervals(where, o)
+  for _, one in ipairs(list) do
+    for _, field in ipairs{ "values", table.unpack(edges) } do
+      for _, x in ipairs(one[field] or {}) do all[#all + 1] = x end
+    end
+  end
+  local values = scale.axis(where, { name = flip and "x" or "y", label = o[flip and "xlabel" or "ylabel"], range = o.range, values = all,
+    pad = 0.05 })
+  local groups = category_axis(o.categories, o[flip and "ylabel" or "xlabel"], flip)
+  panel.x, panel.y = flip and values or groups, flip and groups or values
+  add_zero(panel, values, groups, flip)
+  for k, one in ipairs(list) do add_intervals(panel, one, k, #list, flip) end
   return panel, o
 end
 

@@ -181,7 +181,7 @@ function M.lines(given)
 end
 
 -- Filled circle, triangle, square, diamond, down triangle and their open forms, so that series differ by shape as well as by colour.
-local shapes = { 7, 9, 5, 13, 11, 6, 8, 4 }
+M.shapes = { 7, 9, 5, 13, 11, 6, 8, 4 }
 
 ---Points; see mr.plot.scatter.
 function M.scatter(given)
@@ -210,7 +210,7 @@ function M.scatter(given)
     if math.type(size) == nil or not scale.finite(size) or size <= 0 then
       check.fail("%s: size is %s, expected a number above 0", where, tostring(size))
     end
-    local shape = shapes[(i - 1) % #shapes + 1]
+    local shape = M.shapes[(i - 1) % #M.shapes + 1]
     local entry = { name = one.name, rgb = one.rgb, shape = shape, mark = "point" }
     panel.layers[#panel.layers + 1] = { rows = without_gaps(panel, one), using = "1:2", entry = entry, text = "points",
       with = ("points pt %d ps %g lc rgb '%s'"):format(shape, size, one.rgb) }

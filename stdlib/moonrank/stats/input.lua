@@ -49,6 +49,44 @@ function M.numbers(where, name, x)
   return x
 end
 
+---The names of columns, sorted.
+---@param where string
+---@param option string  that has them
+---@param columns table<string, any>
+---@return string[]
+function M.column_names(where, option, columns)
+  for name in pairs(columns) do
+    if type(name) ~= "string" then
+      check.fail("%s: %s has a column under the %s %s, expected a name", where, option, type(name), tostring(name))
+    end
+  end
+  return check.names(columns)
+end
+
+---The levels of a column of names in order of appearance, and each row's level by its number; NaN is no level and stays.
+---@param where string
+---@param name string  of the column
+---@param values any[]
+---@param count integer  of rows that it must have
+---@param other string  what has as many
+---@return any[] levels
+---@return any[] rows
+function M.levels(where, name, values, count, other)
+  if type(values) ~= "table" then check.fail("%s: %s is a %s, expected a table of names", where, name, type(values)) end
+  if #values ~= count then check.fail("%s: %s has %d rows, %s has %d", where, name, #values, other, count) end
+  local levels, at, rows = {}, {}, {}
+  for i = 1, count do
+    local value = values[i]
+    if value == nil then check.fail("%s: row %d of %s is nil, expected a name", where, i, name) end
+    if value == value and not at[value] then
+      levels[#levels + 1] = value
+      at[value] = #levels
+    end
+    rows[i] = at[value] or value
+  end
+  return levels, rows
+end
+
 ---Raises unless `value` is an integer from `least` to `most`.
 function M.whole(where, name, value, least, most)
   if math.type(value) ~= "integer" or value < least or value > most then

@@ -17,19 +17,14 @@ local Model = check.class("mr.LinearModel")
 
 -- Names of the levels of a factor in order of appearance, and each row's level.
 local function levels_of(name, values, count)
-  if type(values) ~= "table" then check.fail("%s: factor %s is a %s, expected a table of names", where, name, type(values)) end
-  if #values ~= count then check.fail("%s: factor %s has %d rows, y has %d", where, name, #values, count) end
-  local levels, at, rows = {}, {}, {}
-  for i = 1, count do
-    local value = values[i]
-    if value == nil then check.fail("%s: row %d of factor %s is nil, expected a name", where, i, name) end
-    if value == value and not at[value] then
-      levels[#levels + 1] = value
-      at[value] = #levels
-    end
-    rows[i] = at[value] or value
-  end
+  local levels, rows = input.levels(where, "factor " .. name, values, count, "y")
   if #levels < 2 then check.fail("%s: factor %s has the level %s only, expected at least two", where, name, tostring(levels[1])) end
+  local read = {}
+  for _, level in ipairs(levels) do
+    local text = tostring(level)
+    if read[text] then check.fail("%s: factor %s has two levels that are both written %s, expected different names", where, name, text) end
+    read[text] = true
+  end
   return levels, rows
 end
 
@@ -67,25 +62,39 @@ local function design_row(self, values)
   return row, names
 end
 
+-- The names of an interaction: at least two different ones, no set of them twice.
+local function check_interaction(names, columns, seen)
+  if type(names) ~= "table" then check.fail("%s: an interaction is a %s, expected a table of names", where, type(names)) end
+  local sorted, found = {}, {}
+  for i, name in ipairs(names) do
+    if not columns[name] then check.unknown("factor or covariate of " .. where, name, check.names(columns)) end
+    if found[name] then check.fail("%s: an interaction has '%s' twice, expected different names", where, name) end
+    sorted[i], found[name] = name, true
+  end
+  if #names < 2 then check.fail("%s: an interaction has %d names, expected at least two", where, #names) end
+  table.sort(sorted)
+  local key = table.concat(sorted, " and ")
+  if seen[key] then check.fail("%s: the interaction of %s is there twice, expected once", where, key) end
+  seen[key] = true
+end
+
 -- Columns by name, without the rows that have a NaN; the names' levels and means are kept in the model.
 local function read(self, o)
   local y = input.numbers(where, "y", o.y)
   local columns, kept = {}, {}
-  for _, name in ipairs(check.names(o.factors)) do
+  for _, name in ipairs(input.column_names(where, "factors", o.factors)) do
     self._levels[name], columns[name] = levels_of(name, o.factors[name], #y)
     self._terms[#self._terms + 1] = { name }
   end
-  for _, name in ipairs(check.names(o.covariates)) do
+  for _, name in ipairs(input.column_names(where, "covariates", o.covariates)) do
     if columns[name] then check.fail("%s: '%s' is a factor and a covariate, expected one of the two", where, name) end
     columns[name] = input.numbers(where, "covariate " .. name, o.covariates[name])
     if #columns[name] ~= #y then check.fail("%s: covariate %s has %d rows, y has %d", where, name, #columns[name], #y) end
     self._terms[#self._terms + 1] = { name }
   end
+  local seen = {}
   for _, names in ipairs(o.interactions) do
-    if type(names) ~= "table" then check.fail("%s: an interaction is a %s, expected a table of names", where, type(names)) end
-    for _, name in ipairs(names) do
-      if not columns[name] then check.unknown("factor or covariate of " .. where, name, check.names(columns)) end
-    end
+    check_interaction(names, columns, seen)
     self._terms[#self._terms + 1] = names
   end
   for i, value in ipairs(y) do
@@ -129,6 +138,19 @@ local function estimate(self, weights)
   return value, err, value / err
 end
 
+-- A mean with its intervals at a level: of the mean itself, and of one further row, which has the residuals' spread as well.
+local function with_intervals(self, weights, level)
+  local mean, err = estimate(self, weights)
+  local t = core.student_quantile(0.5 + 0.5 * level, self.df)
+  local half, wide = t * err, t * math.sqrt(err * err + self.sigma * self.sigma)
+  return { mean = mean, error = err, low = mean - half, high = mean + half, prediction_low = mean - wide, prediction_high = mean + wide }
+end
+
+-- The level among options, 0.95 if there is none.
+local function level_of(method, options)
+  return input.share(method, "level", check.options(method, options, { level = 0.95 }).level)
+end
+
 -- Fits; the model's fields are filled in.
 local function new(options)
   local o = check.options(where, options, { y = check.none, factors = {}, covariates = {}, interactions = {} })
@@ -164,9 +186,13 @@ local function for_cells(self, names, values, f, first)
 end
 
 -- For every combination of the levels of the wanted factors, its levels and the weights of the coefficients in its mean.
-local function marginal_weights(self, wanted)
+local function marginal_weights(self, method, wanted)
   local others, found, values, is_wanted = {}, {}, {}, {}
-  for _, name in ipairs(wanted) do
+  if wanted.n == 0 then check.fail("%s: no factor, expected the name of at least one", method) end
+  for i = 1, wanted.n do
+    local name = wanted[i]
+    if name == nil then check.fail("%s: name %d is nil, expected that of a factor", method, i) end
+    if is_wanted[name] then check.fail("%s: factor '%s' is there twice, expected different names", method, name) end
     if not self._levels[name] then check.unknown("factor of mr.LinearModel", name, check.names(self._levels)) end
     is_wanted[name] = true
   end
@@ -194,16 +220,70 @@ local function name_of(levels)
 end
 
 ---Estimated marginal means (Searle, Speed & Milliken 1980): the model's prediction for every level of a factor, or of every combination of the
----levels of several, with equal weights of the other factors' levels and numbers at their means.
----@param ... string  names of factors
----@return { level: string, levels: any[], mean: number, error: number, low: number, high: number }[]  low, high: 95 % interval by Student's t
+---levels of several, with equal weights of the other factors' levels, however many rows these have, and numbers at their means. Intervals are
+---by Student's t: of the mean (low, high), and where one further row would lie (prediction_low, prediction_high). They are NaN of a model
+---without degrees of freedom.
+---@param ... string|{ level?: number }  names of factors; options last: the share of such intervals that hold (default 0.95)
+---@return { level: string, levels: any[], mean: number, error: number, low: number, high: number, prediction_low: number, prediction_high: number }[]
+---Example: `mr.stats.linear_model{y = {1, 3, 4, 8}, factors = {loss = {"ap", "ap", "rr", "rr"}}}:emmeans("loss", {level = 0.9})[2].mean   --> 6.0`
 function Model:emmeans(...)
-  local wanted, found = { ... }, {}
-  if #wanted == 0 then check.fail("mr.LinearModel:emmeans: no factor, expected the name of at least one") end
-  local t = core.student_quantile(0.975, self.df)
-  for i, cell in ipairs(marginal_weights(self, wanted)) do
-    local mean, err = estimate(self, cell.weights)
-    found[i] = { level = name_of(cell.levels), levels = cell.levels, mean = mean, error = err, low = mean - t * err, high = mean + t * err }
+  local method, wanted, found, options = "mr.LinearModel:emmeans", table.pack(...), {}, nil
+  if type(wanted[wanted.n]) == "table" then options, wanted[wanted.n], wanted.n = wanted[wanted.n], nil, wanted.n - 1 end
+  local level = level_of(method, options)
+  for i, cell in ipairs(marginal_weights(self, method, wanted)) do
+    found[i] = with_intervals(self, cell.weights, level)
+    found[i].level, found[i].levels = name_of(cell.levels), cell.levels
+  end
+  return found
+end
+
+-- The level, as its number, or the number of one row of what is to be predicted.
+local function value_of(self, method, name, column, i)
+  local value, levels = column[i], self._levels[name]
+  if not levels then return value end
+  for k, each in ipairs(levels) do
+    if each == value then return k end
+  end
+  local known = {}
+  for k, each in ipairs(levels) do known[k] = tostring(each) end
+  check.fail("%s: row %d of column %s is %s, expected one of the model's levels: %s", method, i, name, tostring(value),
+    table.concat(known, ", "))
+end
+
+-- The columns of what is to be predicted, and how many rows they have.
+local function read_rows(self, method, rows)
+  if type(rows) ~= "table" then check.fail("%s: rows is a %s, expected a table of columns", method, type(rows)) end
+  local columns, names, numbers, count, first = {}, check.names(self._levels), check.names(self._means), nil, nil
+  table.move(numbers, 1, #numbers, #names + 1, names)
+  for name in pairs(rows) do
+    if not self._levels[name] and not self._means[name] then check.unknown("factor or covariate of the model", name, names) end
+  end
+  for _, name in ipairs(names) do
+    local column = rows[name]
+    if column == nil then check.fail("%s: column %s is missing", method, name) end
+    if self._means[name] then column = input.numbers(method, "column " .. name, column) end
+    if type(column) ~= "table" then check.fail("%s: column %s is a %s, expected a table of levels", method, name, type(column)) end
+    count, first = count or #column, first or name
+    if #column ~= count then check.fail("%s: column %s has %d rows, %s has %d", method, name, #column, first, count) end
+    columns[name] = column
+  end
+  return columns, count or 0
+end
+
+---What the model says of further rows, with intervals by Student's t: of the mean of such rows (low, high), and of one of them
+---(prediction_low, prediction_high). A number that is NaN gives NaN. They are NaN of a model without degrees of freedom.
+---@param rows table<string, any[]|mr.Tensor>  by name, all factors and covariates of the model: a level, a number for each row
+---@param options? { level?: number }   the share of such intervals that hold (default 0.95)
+---@return { mean: number, error: number, low: number, high: number, prediction_low: number, prediction_high: number }[]
+---Example: `mr.stats.linear_model{y = {1, 3, 5, 7}, covariates = {nsr = {1, 2, 3, 4}}}:predict{nsr = {5, 6}}[2].mean   --> 11.0`
+function Model:predict(rows, options)
+  local method, found = "mr.LinearModel:predict", {}
+  local level = level_of(method, options)
+  local columns, count = read_rows(self, method, rows)
+  for i = 1, count do
+    local values = {}
+    for name, column in pairs(columns) do values[name] = value_of(self, method, name, column, i) end
+    found[i] = with_intervals(self, (design_row(self, values)), level)
   end
   return found
 end
@@ -212,7 +292,7 @@ end
 ---@param ... string  names of factors
 ---@return { first: string, second: string, difference: number, error: number, t: number, p: number, adjusted: number }[]
 function Model:contrasts(...)
-  local cells, found, ps = marginal_weights(self, { ... }), {}, {}
+  local cells, found, ps = marginal_weights(self, "mr.LinearModel:contrasts", table.pack(...)), {}, {}
   for i = 1, #cells do
     for j = i + 1, #cells do
       local weights = {}

@@ -67,12 +67,13 @@ TEMPLATE_TEST_CASE("loops over pairs give the same bits under AVX2 and AVX-512",
       const double slope = loops.logistic(s.data(), weights.data(), size, 0.3, 1.1, slopes.data(), value.data());
       const double tanh = loops.tanh_logistic(s.data(), weights.data(), size, 0.3, 0.02, slopes.data(), value.data());
       const double hinge = loops.hinge(s.data(), weights.data(), size, 0.3, 1.1, 9, slopes.data(), value.data());
+      const double sigmoid = loops.sigmoid(s.data(), weights.data(), size, 0.3, 0.9, slopes.data(), value.data());
       std::string bits;
       append(bits, e);
       append(bits, totals);
       append(bits, ends);
       append(bits, slopes);
-      append(bits, std::vector<double>{slope, tanh, hinge});
+      append(bits, std::vector<double>{slope, tanh, hinge, sigmoid});
       for (const auto* of : {&value, &rank, &kernel, &difference, &product, &ratio}) append(bits, *of);
       return bits;
     });

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -137,6 +138,12 @@ TEMPLATE_TEST_CASE("other forms and weights of pairs through the vector loop", "
   };
   same(PairSwaps{}, HingePair{0.75}, false);
   same(PairSwaps{}, TanhPair{}, false);
+  const std::vector<test::SwapForm> forms = test::swap_forms(tables);
+  for (const test::SwapForm& form : forms) {
+    test::with_swaps(form, [&]<class Swaps>(const Swaps& swaps) {
+      if constexpr (!std::is_same_v<Swaps, PairSwaps>) same(swaps, SigmoidPair{}, false);
+    });
+  }
   const std::vector<double> own{2, 3, 4.5};
   same(DistancePairs{view(tables.discounts), view(tables.norms), 10, true}, LogisticPair{}, false);
   same(DistancePairs{view(tables.discounts), view(tables.norms), 1, false}, LogisticPair{}, false);
@@ -144,6 +151,7 @@ TEMPLATE_TEST_CASE("other forms and weights of pairs through the vector loop", "
   for (size_t i = 0; i < gains.size(); ++i) gains[i] = static_cast<double>(i % 3) * 1.25;
   for (size_t k = 0; k < halves.size(); ++k) halves[k] = 1 / (1 + 0.5 * static_cast<double>(k));
   same(TableSwaps{view(gains), view(halves), view(tables.norms)}, LogisticPair{}, false);
+  same(TableSwaps{view(gains), view(halves), view(tables.norms)}, SigmoidPair{}, false);
   if (shape == "infinite") return;  // these have pairs that an infinite difference loses
   same(TargetPairs{1.5, {}}, LogisticPair{}, true);
   same(TargetPairs{1, view(own)}, LogisticPair{}, true);

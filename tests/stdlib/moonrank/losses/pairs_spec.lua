@@ -121,6 +121,31 @@ describe("losses over pairs", function()
     end
   end)
 
+  it("of sigmoids add up what swaps change, times them", function()
+    local lists = mr.lists{ { 0, 1, 0, 1, 1, 0, 0 }, { 1, 0 }, { 0, 0, 1, 0 } }
+    local x = mr.normal({ lists.rows }, { seed = 4, dtype = "float64" }) * 2
+    local f, y, own = x:totable(), lists.relevance:totable(), lists:spread(mr.arange(1, 3, f64)):totable()
+    for _, name in ipairs{ "dcg", "ndcg@3", "ap", "rr", "rbp(0.8)", "nrbp(0.9)" } do
+      local metric, expected = mr.metrics.parse(name), { 0, 0, 0 }
+      local function value(scores, list) return metric(mr.tensor(scores, f64), lists):totable()[list] end
+      for i = 1, #f do
+        for j = 1, #f do
+          if own[i] == own[j] and y[i] > y[j] then
+            local swapped = table.move(f, 1, #f, 1, {})
+            swapped[i], swapped[j] = f[j], f[i]
+            local change = math.abs(value(swapped, own[i]) - value(f, own[i]))
+            expected[own[i]] = expected[own[i]] + change / (1 + math.exp(2 * (f[i] - f[j])))
+          end
+        end
+      end
+      local loss = losses.lambdarank{ metric = name, pair = "sigmoid", gain = 2 }
+      near(loss(x, lists), expected, 1e-12, name)
+      near(loss(x:float(), lists):double(), expected, 1e-5, name .. " of float32")
+      check(mr.gradcheck(function(s) return loss(s, lists) end, x) < 1e-6, name)
+      check(loss(mr.tensor(f, f64) * infinity, lists):sum():item() < infinity, name .. " of infinite scores")
+    end
+  end)
+
   it("of a batch are those of its lists, whatever the threads", function()
     local all = {}
     for n = 1, 200 do all[n] = grades(n % 37, n) end
@@ -225,6 +250,8 @@ describe("losses over pairs, and lists", function()
     raises(function() losses.hinge{ gain = 1 } end, "no option of mr.losses.hinge 'gain'")
     raises(function() losses.direct_ranker{ gain = -1 }(x, lists) end, "gain is -1")
     raises(function() losses.ndcg_loss_2pp{ mu = 0 }(x, lists) end, "mu is 0")
+    raises(function() losses.lambdarank{ pair = "hinge" } end, "no pair of mr.losses.lambdarank 'hinge'; there are: logistic, sigmoid")
+    raises(function() core.lambda_loss(x, lists, mr.metrics.parse "ap", 1, "hinge") end, "'hinge', expected 'logistic' or 'sigmoid'")
     raises(function() losses.ndcg_loss_1()(mr.tensor{ 1, 2, 3 }, lists) end, "3 entries but lists have 2 rows")
   end)
 

@@ -43,7 +43,10 @@ describe("a metric declared by gain and discount", function()
       check(mr.gradcheck(function(s) return loss(name)(s, lists) end, x) < 1e-6, name)
       equal(loss(name).metric, name)
     end
-    near(mr.losses.lambdarank{ metric = "declared_rbp" }(x, lists), mr.losses.lambdarank{ metric = "rbp(0.8)" }(x, lists), 1e-12)
+    for _, pair in ipairs{ "logistic", "sigmoid" } do
+      near(mr.losses.lambdarank{ metric = "declared_rbp", pair = pair }(x, lists),
+        mr.losses.lambdarank{ metric = "rbp(0.8)", pair = pair }(x, lists), 1e-12)
+    end
   end)
 
   it("is never NaN in a loss", function()

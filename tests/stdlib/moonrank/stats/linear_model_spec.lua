@@ -1,4 +1,4 @@
--- Linear models against R's published output, and an unbalanced case against pseudo-inverses.
+-- Linear models against R (its published output, lm, predict and emmeans) and an unbalanced case against pseudo-inverses.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local json = dofile("tests/support/json.lua")
@@ -69,6 +69,61 @@ it("unbalanced rows, an interaction and a number", function()
   end
 end)
 
+-- The rows of marginal means or predictions against R's, by field.
+local function same_intervals(found, expected)
+  equal(#found, #expected.mean)
+  for _, field in ipairs{ "mean", "error", "low", "high", "prediction_low", "prediction_high" } do
+    near(column(found, field), expected[field], { rtol = 1e-9, atol = 1e-11 }, field)
+  end
+end
+
+local designs = {
+  { "balanced", { { "loss", "data" }, { "loss", "nsr" } } },
+  { "unbalanced", { { "loss", "data" }, { "loss", "nsr" } } },
+  { "all_pairs", { { "loss", "data" }, { "loss", "nsr" }, { "data", "nsr" } }, "epochs" },
+  { "slopes", { { "loss", "epochs" } }, "epochs", y = "score" },
+}
+
+for _, design in ipairs(designs) do
+  it(("lm, predict and emmeans of R: %s"):format(design[1]), function()
+    local golden = json.read "tests/golden/linear_models.json"
+    local g = golden[design[1]]
+    local model = mr.stats.linear_model{ y = g[design.y or "z"], interactions = design[2],
+      factors = { loss = g.loss, data = g.data, nsr = g.nsr }, covariates = design[3] and { epochs = g.epochs } or nil }
+    for i, name in ipairs(g.names) do
+      near({ model.coefficients[name], model.errors[name] }, { g.coefficients[i], g.errors[i] }, { rtol = 1e-9, atol = 1e-11 }, name)
+    end
+    near({ model.sigma, model.df, model.r2 }, { g.sigma, g.df, g.r2 }, { rtol = 1e-11 })
+    local by_loss = model:emmeans "loss"
+    equal(column(by_loss, "level"), g.loss_means.level)
+    same_intervals(by_loss, g.loss_means)
+    near(column(model:emmeans("loss", { level = 0.9 }), "low"), g.loss_means.low_90, { rtol = 1e-9, atol = 1e-11 })
+    -- R varies the first name fastest, Moonrank the last
+    local at, cells = {}, {}
+    for _, cell in ipairs(model:emmeans("loss", "data")) do at[cell.level] = cell end
+    for i, level in ipairs(g.cell_means.level) do cells[i] = at[level] end
+    same_intervals(cells, g.cell_means)
+    local contrasts = model:contrasts "loss"
+    for _, field in ipairs{ "difference", "error", "t", "p", "adjusted" } do
+      near(column(contrasts, field), g.contrasts[field], { rtol = 1e-8, atol = 1e-25 }, field)
+    end
+    local new = { loss = golden.new.loss, data = golden.new.data, nsr = golden.new.nsr, epochs = design[3] and golden.new.epochs or nil }
+    same_intervals(model:predict(new), g.predictions)
+    same_intervals(model:predict(new, { level = 0.8 }), g.predictions_80)
+  end)
+end
+
+it("a number of a new row that is NaN, and a model without degrees of freedom", function()
+  local line = mr.stats.linear_model{ y = { 1, 2, 4 }, covariates = { nsr = mr.tensor{ 1, 2, 5 } } }
+  local found = line:predict{ nsr = { 0 / 0, 2 } }
+  check(found[1].mean ~= found[1].mean and found[1].high ~= found[1].high and found[2].low < found[2].mean)
+  equal(#line:predict{ nsr = {} }, 0)
+  local exact = mr.stats.linear_model{ y = { 1, 3 }, factors = { loss = { "ap", "rr" } } }
+  local mean = exact:emmeans("loss")[2]
+  near(mean.mean, 3, { atol = 1e-12 })
+  check(mean.low ~= mean.low and mean.prediction_high ~= mean.prediction_high, "no interval")
+end)
+
 it("a pairing made a factor is the paired t-test", function()
   local a, b = { 0.7, -1.6, -0.2, -1.2, -0.1, 3.4 }, { 1.9, 0.8, 1.1, 0.1, -0.1, 4.4 }
   local y, drug, who = {}, {}, {}
@@ -95,7 +150,38 @@ it("refuses what it cannot tell apart", function()
   raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two, bound = two } }, "3 columns, only 2 can be told apart in 4 rows")
   raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two }, interactions = { { "loss", "bond" } } }, "no factor or covariate")
   raises(model{ y = { 0 / 0 } }, "no rows without NaN")
+  raises(model{ y = { 1, 2, 3, 4 }, factors = { nsr = { 1, 1, "1", "1" } } }, "factor nsr has two levels that are both written 1")
+  local both = { loss = two, bound = { "a", "b", "a", "b" } }
+  local function interacting(...) return model{ y = { 1, 2, 3, 4 }, factors = both, interactions = { ... } } end
+  raises(interacting({ "loss" }), "an interaction has 1 names, expected at least two")
+  raises(interacting({ "loss", "loss" }), "an interaction has 'loss' twice")
+  raises(interacting({ "loss", "bound" }, { "bound", "loss" }), "the interaction of bound and loss is there twice")
+  raises(interacting("loss"), "an interaction is a string")
+  raises(model{ y = { 1, 2, 3, 4 }, factors = { two, loss = two } }, "factors has a column under the number 1, expected a name")
   local fine = mr.stats.linear_model{ y = { 1, 2, 3, 5 }, factors = { loss = two } }
   raises(function() fine:emmeans("los") end, "did you mean 'loss'?")
   raises(function() fine:emmeans() end, "no factor")
+  raises(function() fine:contrasts() end, "no factor")
+  raises(function() fine:emmeans{ level = 0.9 } end, "no factor")
+  raises(function() fine:emmeans(nil, "loss") end, "name 1 is nil, expected that of a factor")
+  raises(function() fine:contrasts("loss", nil) end, "name 2 is nil, expected that of a factor")
+  raises(function() fine:emmeans(1) end, "no factor of mr.LinearModel '1'")
+  raises(function() fine:emmeans("loss", "loss") end, "factor 'loss' is there twice")
+  raises(function() fine:emmeans("loss", { level = 95 }) end, "level is 95, expected between 0 and 1")
+  raises(function() fine:emmeans("loss", { levels = 0.9 }) end, "did you mean 'level'?")
+end)
+
+it("refuses new rows that the model knows nothing of", function()
+  local model = mr.stats.linear_model{ y = { 1, 2, 3, 5, 9 }, factors = { loss = { "x", "x", "y", "y", "y" } },
+    covariates = { nsr = { 1, 2, 3, 4, 5 } } }
+  for _, case in ipairs{
+    { nil, "rows is a nil, expected a table of columns" }, { { loss = { "x" } }, "column nsr is missing" },
+    { { loss = { "x" }, nsr = { 1, 2 } }, "column nsr has 2 rows, loss has 1" },
+    { { loss = { "x", "z" }, nsr = { 1, 2 } }, "row 2 of column loss is z, expected one of the model's levels: x, y" },
+    { { loss = { "x" }, nsr = { "1" } }, "row 1 of column nsr is a string, expected a number" },
+    { { loss = "x", nsr = { 1 } }, "column loss is a string, expected a table of levels" },
+    { { loss = { "x" }, nsr = { 1 }, los = { "x" } }, "no factor or covariate of the model 'los', did you mean 'loss'?" },
+    { { loss = { "x" }, nsr = { 1e300 } }, "expected numbers up to 1e+100" },
+  } do raises(function() model:predict(case[1]) end, case[2]) end
+  raises(function() model:predict({ loss = { "x" }, nsr = { 1 } }, { level = 0 }) end, "level is 0, expected between 0 and 1")
 end)

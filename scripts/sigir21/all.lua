@@ -1,0 +1,14 @@
+-- The scripts of Li, Urbano & Hanjalic (2021), for a report (../sections.lua): path, title, and the words that tell one run of a script from another.
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+
+local scripts = {
+  { "citeulike", "CiteULike-a beside the published numbers, trained as published", { "--recipe", "published" } },
+  { "citeulike", "CiteULike-a beside the published numbers, trained as in the paper", { "--recipe", "paper" } },
+  { "models_of_nrbp", "The three models of listwise nRBP (section 5.2)", {} },
+  { "factors", "The number of factors (section 4.2)", { "--recipe", "published" } },
+}
+for number = 1, 5 do scripts[#scripts + 1] = { "figure_" .. number, "Figure " .. number, {} } end
+
+local found = {}
+for i, each in ipairs(scripts) do found[i] = { path = here .. each[1] .. ".lua", title = each[2], words = each[3] } end
+return found

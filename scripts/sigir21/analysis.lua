@@ -1,0 +1,169 @@
+-- What Figures 1 to 5 of Li, Urbano & Hanjalic (2021) compute from the rows of runs.lua: means over splits, how often a loss is the best,
+-- marginal means of standardised scores, differences of users' scores.
+local mr = require "moonrank"
+
+local M = {}
+
+---Different values of a field, in order of appearance.
+---@param rows sigir21.Row[]
+---@return any[]
+function M.distinct(rows, field)
+  local found, seen = {}, {}
+  for _, row in ipairs(rows) do
+    if not seen[row[field]] then found[#found + 1], seen[row[field]] = row[field], true end
+  end
+  return found
+end
+
+---The rows that have these values.
+---@param rows sigir21.Row[]
+---@param fields table<string, any>
+---@return sigir21.Row[]
+function M.where(rows, fields)
+  local found = {}
+  for _, row in ipairs(rows) do
+    local same = true
+    for name, value in pairs(fields) do same = same and row[name] == value end
+    if same then found[#found + 1] = row end
+  end
+  return found
+end
+
+---The rows without the RR loss, which the paper leaves out of all that follows its Figure 1.
+function M.analysed(rows)
+  local found = {}
+  for _, row in ipairs(rows) do
+    if row.loss ~= "rr" then found[#found + 1] = row end
+  end
+  return found
+end
+
+-- A split of a data set at an NSR, for losses of one kind.
+local function split_of(row) return ("%s\n%s\n%d\n%d"):format(row.kind, row.dataset, row.nsr, row.split) end
+
+---The rows of those splits (of a data set at an NSR) in which every loss of a kind has a run: so long as a store is not full, others would
+---compare what cannot be compared.
+---@param rows sigir21.Row[]
+---@return sigir21.Row[] rows
+---@return integer splits  that are left out
+function M.complete(rows)
+  local expected, there, found, left = {}, {}, {}, 0
+  for _, kind in ipairs(M.distinct(rows, "kind")) do expected[kind] = #M.distinct(M.where(rows, { kind = kind }), "loss") end
+  for _, row in ipairs(rows) do
+    local key = split_of(row)
+    there[key] = there[key] or { kind = row.kind, count = 0 }
+    if not there[key][row.loss] then there[key][row.loss], there[key].count = true, there[key].count + 1 end
+  end
+  for _, row in ipairs(rows) do
+    if there[split_of(row)].count == expected[row.kind] then found[#found + 1] = row end
+  end
+  for _, each in pairs(there) do left = left + (each.count < expected[each.kind] and 1 or 0) end
+  return found, left
+end
+
+---Mean, least and largest score of some rows; NaN of none.
+---@return number mean
+---@return number low
+---@return number high
+function M.spread(rows)
+  if #rows == 0 then return 0 / 0, 0 / 0, 0 / 0 end
+  local sum, low, high = 0.0, math.huge, -math.huge
+  for _, row in ipairs(rows) do sum, low, high = sum + row.score, math.min(low, row.score), math.max(high, row.score) end
+  return sum / #rows, low, high
+end
+
+---How often each loss has the best score of a split at an NSR, by one metric on one data set; losses that tie are all counted.
+---@param rows sigir21.Row[]  of one kind, metric and data set
+---@return table<string, integer> counts  by loss
+---@return integer cases  splits and NSR
+function M.best_counts(rows)
+  local counts, cases = {}, 0
+  for _, loss in ipairs(M.distinct(rows, "loss")) do counts[loss] = 0 end
+  for _, nsr in ipairs(M.distinct(rows, "nsr")) do
+    local of_nsr = M.where(rows, { nsr = nsr })
+    for _, split in ipairs(M.distinct(of_nsr, "split")) do
+      local case = M.where(of_nsr, { split = split })
+      local _, _, best = M.spread(case)
+      for _, row in ipairs(case) do
+        if row.score == best then counts[row.loss] = counts[row.loss] + 1 end
+      end
+      cases = cases + 1
+    end
+  end
+  return counts, cases
+end
+
+---A linear model of the scores by one metric, standardised within data set and NSR: loss, data set and NSR, and the interactions of the loss with
+---the other two (section 5.2). What has one value only is left out.
+---@param rows sigir21.Row[]  of one kind and metric
+---@return mr.LinearModel
+function M.model(rows)
+  local scores, columns = {}, { loss = {}, dataset = {}, nsr = {} }
+  for i, row in ipairs(rows) do
+    scores[i] = row.score
+    for name, column in pairs(columns) do column[i] = row[name] end
+  end
+  local factors, interactions = { loss = columns.loss }, {}
+  for _, name in ipairs{ "dataset", "nsr" } do
+    if #M.distinct(rows, name) > 1 then
+      factors[name] = columns[name]
+      interactions[#interactions + 1] = { "loss", name }
+    end
+  end
+  local z = mr.stats.standardize(scores, { within = { dataset = columns.dataset, nsr = columns.nsr } })
+  return mr.stats.linear_model{ y = z, factors = factors, interactions = interactions }
+end
+
+---The loss of the highest marginal mean, and whether it is significantly above every other one.
+---@param model mr.LinearModel
+---@return string loss
+---@return boolean significant  by Student's t, Holm's correction over all pairs
+function M.winner(model)
+  local best
+  for _, mean in ipairs(model:emmeans "loss") do
+    if not best or mean.mean > best.mean then best = mean end
+  end
+  local significant = true
+  for _, pair in ipairs(model:contrasts "loss") do
+    if pair.first == best.level or pair.second == best.level then significant = significant and pair.adjusted < 0.05 end
+  end
+  return best.level, significant
+end
+
+-- Sums of the users' scores, of their positives, and how often each was tested, by number of the user.
+local function by_user(rows)
+  local users = {}
+  for _, row in ipairs(rows) do
+    local found = row.per_list()
+    for i, user in ipairs(found.users) do
+      local one, score = users[user] or { sum = 0.0, positives = 0.0, count = 0 }, found.scores[i]
+      if score == score then
+        users[user] = one
+        one.sum, one.positives, one.count = one.sum + score, one.positives + found.positives[i], one.count + 1
+      end
+    end
+  end
+  return users
+end
+
+---Differences of users' scores under two losses, means over the splits, and the logarithms of their positives in train. A user without a score
+---under one of them is left out.
+---@param rows sigir21.Row[]   of one loss
+---@param others sigir21.Row[] of another, else alike
+---@return number[] positives  log2
+---@return number[] differences
+function M.differences(rows, others)
+  local first, second, ids, x, y = by_user(rows), by_user(others), {}, {}, {}
+  for user in pairs(first) do ids[#ids + 1] = user end
+  table.sort(ids)
+  for _, user in ipairs(ids) do
+    local a, b = first[user], second[user]
+    local change = b and a.sum / a.count - b.sum / b.count or 0 / 0
+    if change == change and a.positives > 0 then
+      x[#x + 1], y[#y + 1] = math.log(a.positives / a.count, 2), change
+    end
+  end
+  return x, y
+end
+
+return M

@@ -1,0 +1,72 @@
+-- The data sets of Li, Urbano & Hanjalic (2021) that are to be had: CiteULike-a on the authors' own splits, Monte Carlo splits of CiteULike-a
+-- and MovieLens (section 4.1: users with 25 relevant items or more, 80 % of each user's items for training), and any folder in the layout of
+-- their repository.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+
+local M = {}
+
+---@class sigir21.Data
+---@field title string      its name; of made-up data what they are
+---@field splits integer[]  numbers of its splits
+---@field users integer
+---@field items integer
+---@field fold fun(split: integer, nsr: integer, valid: number): mr.Fold  negatives are drawn once; `valid`: share of each user's items of train
+
+local function place(folder, name) return folder ~= "" and folder .. "/" .. name or name end
+
+-- Three random splits (section 4.2). Negatives are items that are relevant to the user in no part.
+local function monte_carlo(title, relevance, splits)
+  local ratings = relevance:min_relevant(25)
+  return {
+    title = title, splits = splits or { 1, 2, 3 }, users = ratings.users, items = ratings.items,
+    fold = function(split, nsr, valid) return ratings:folds{ by = "share", k = 3, test = 0.2, nsr = nsr, valid = valid }[split] end,
+  }
+end
+
+local function csv(folder, split, part)
+  local path = ("%s/fold_%d/%s.csv"):format(folder, split, part)
+  return core.is_file(path) and path or path .. ".gz"
+end
+
+-- fold_0, fold_1, ... of train.csv and test.csv. All that is in them is relevant: ratings below the authors' threshold are not.
+local function published(title, folder)
+  local splits, ratings = {}, {}
+  while core.is_file(csv(folder, #splits, "train")) do splits[#splits + 1] = #splits end
+  if #splits == 0 then error(core.exit(1, ("%s: no fold_0/train.csv or train.csv.gz in this folder"):format(folder)), 0) end
+  for _, split in ipairs(splits) do
+    ratings[split] = mr.data.interactions({ train = csv(folder, split, "train"), test = csv(folder, split, "test") },
+      { columns = { rating = false } }):binarize(1)
+  end
+  return {
+    title = title, splits = splits, users = ratings[0].users, items = ratings[0].items,
+    fold = function(split, nsr, valid) return ratings[split]:folds{ by = "given", nsr = nsr, valid = valid }[1] end,
+  }
+end
+
+local sets = {
+  citeulike = function(args)
+    local folder = require("moonrank.data.find").path(place(args.data, "citeulike-a"))
+    return published("CiteULike-a, published splits", folder)
+  end,
+  citeulike_splits = function(args)
+    return monte_carlo("CiteULike-a", mr.data.citeulike(place(args.data, "citeulike-a")):binarize(1))
+  end,
+  movielens = function(args) return monte_carlo("MovieLens", mr.data.movielens(place(args.data, "ml-latest-small")):binarize(4)) end,
+  folder = function(args) return published(args.folder, args.folder) end,
+}
+M.names = { "citeulike", "citeulike_splits", "movielens", "folder" }
+
+---@param args { data: string, folder: string, smoke: boolean }  data: the folder of citeulike-a and ml-latest-small; "": where the program looks for
+---   data. With smoke a few made-up users stand for every set
+---@param name "citeulike"|"citeulike_splits"|"movielens"|"folder"
+---@return sigir21.Data
+function M.open(args, name)
+  if not args.smoke then return sets[name](args) end
+  local number = 1
+  while M.names[number] ~= name do number = number + 1 end
+  local made_up = mr.data.synthetic{ kind = "ratings", users = 60, items = 400, seed = number }
+  return monte_carlo("made-up ratings for " .. name, made_up:binarize(4), { 1 })
+end
+
+return M

@@ -1,0 +1,47 @@
+-- Li, Urbano & Hanjalic (2021), section 4.2: does the number of factors change which listwise loss ranks best? One split, NSR 1, each loss at the learning
+-- rate that the authors tried with every number; beside their nDCG where that was published.
+local mr = require "moonrank"
+local here = arg[0]:match("^(.*/)") or "./"
+local runs, published = dofile(here .. "runs.lua"), dofile(here .. "published.lua").factors
+local figure = dofile(here .. "../thesis/figure.lua")
+
+local args = runs.args({
+  factors = { default = { 8, 16, 32, 64, 128 }, least = 1, distinct = true, help = "numbers of factors" },
+  losses = { default = runs.losses.listwise, choices = runs.losses.listwise, help = "listwise losses" },
+}, { sets = { "citeulike" }, smoke = { factors = { 4, 8 } }, without = { nsr = { 1 }, kinds = { "listwise" } } })
+
+-- nDCG of the first split at the epoch that nDCG chose.
+local function ndcg_of(set, loss, factors)
+  local o = { set = set, nsr = 1, kind = "listwise", loss = loss, rate = published.rate[loss], factors = factors }
+  for _, row in ipairs(runs.rows_at(args, o)) do
+    if row.metric == "ndcg" and row.split == runs.set(args, set).splits[1] then return row.score end
+  end
+end
+
+local lines, orders = {}, {}
+for _, set in ipairs(args.sets) do
+  for _, factors in ipairs(args.factors) do
+    local found, names = {}, {}
+    for _, loss in ipairs(args.losses) do
+      found[loss] = ndcg_of(set, loss, factors)
+      if found[loss] then names[#names + 1] = loss end
+    end
+    table.sort(names, function(a, b) return found[a] > found[b] end)
+    for i, loss in ipairs(names) do
+      local line = { runs.set(args, set).title, factors, runs.title_of[loss], published.rate[loss], found[loss], i }
+      if set == "citeulike" and not args.made_up then line[7] = published[loss][factors] or "" end
+      lines[#lines + 1] = line
+      names[i] = runs.title_of[loss]
+    end
+    if #names > 0 then orders[#orders + 1] = ("%d factors: %s"):format(factors, table.concat(names, ", ")) end
+  end
+end
+
+runs.check_found(args, lines)
+local columns, formats = { "data", "factors", "loss", "rate", "nDCG", "place" }, { nDCG = "%.4f" }
+if not args.made_up then columns[7], formats.published = "published", "%.4f" end
+return figure.finish(args, nil, ([[
+Test nDCG at the epoch that nDCG chose, one split, NSR 1, %s. The losses from the best to the worst are, with
+%s.]]):format(runs.recipes[args.recipe].title, table.concat(orders, "; ")),
+  mr.table{ columns = columns, rows = lines, formats = formats, mark = { nDCG = "max" },
+    within = { "data", "factors" } })

@@ -1,0 +1,102 @@
+-- Li, Urbano & Hanjalic (2021), Figure 5: who gains by nRBP over AP and nDCG, users with few or with many positives? Differences of users'
+-- scores at the largest NSR.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local here = arg[0]:match("^(.*/)") or "./"
+local figures, analysis, figure = dofile(here .. "figures.lua"), dofile(here .. "analysis.lua"), dofile(here .. "../thesis/figure.lua")
+local runs, title = figures.runs, figures.title
+
+local function quantile(ordered, q) return ordered[math.max(1, math.ceil(q * #ordered))] end
+
+-- The fit at a place, with its interval, as text, and on which side of 0 the interval lies.
+local function fit_at(fit, place)
+  local x, best = fit.x:totable(), 1
+  for i in ipairs(x) do best = math.abs(x[i] - place) < math.abs(x[best] - place) and i or best end
+  local low, high = fit.low[best]:item(), fit.high[best]:item()
+  return ("%+.4f (%+.4f to %+.4f)"):format(fit.y[best]:item(), low, high), low > 0 and 1 or high < 0 and -1 or 0
+end
+
+-- Slope of the differences over log2 of the positives, and p by Student's t.
+local function slope_of(x, y)
+  local model = mr.stats.linear_model{ y = y, covariates = { positives = x } }
+  local slope = model.coefficients.positives
+  return slope, core.student_p(slope / model.errors.positives, model.df)
+end
+
+-- The loss of nRBP(0.95) of a method.
+local function nrbp_of(kind) return kind == "lambda" and "nrbp(0.95)" or "nrbp" end
+
+-- Columns at one NSR that have the losses to compare.
+local function compared_columns(rows, nsr)
+  local columns = {}
+  for _, column in ipairs(figures.columns(analysis.where(rows, { nsr = nsr }), true)) do
+    local whole = true
+    for _, loss in ipairs{ nrbp_of(column.kind), "ap", "ndcg" } do whole = whole and #analysis.where(column.rows, { loss = loss }) > 0 end
+    if whole then columns[#columns + 1] = column end
+  end
+  return columns
+end
+
+-- The curve of one method's nRBP less another loss, as a series of a figure, and its line of the table.
+local function difference_curve(column, metric, other)
+  local found = figures.of_metric(column, metric)
+  local x, y = analysis.differences(analysis.where(found, { loss = nrbp_of(column.kind) }), analysis.where(found, { loss = other }))
+  local ordered = table.move(x, 1, #x, 1, {})
+  table.sort(ordered)
+  -- as in the thesis' Figure 5.8: the spread differs along x, where splines by cross validation follow single users
+  local fit = mr.stats.kernel_regression(x, y, { degree = 1, bandwidth = "aicc", least = "silverman", nearest = 0.1,
+    range = { quantile(ordered, 0.01), quantile(ordered, 0.99) } })
+  local few, many, slope, p = quantile(ordered, 0.1), quantile(ordered, 0.9), slope_of(x, y)
+  local few_text, few_side = fit_at(fit, few)
+  local many_text, many_side = fit_at(fit, many)
+  return { x = (fit.x * math.log(2)):exp(), y = fit.y, low = fit.low, high = fit.high },
+    { few = few_side, many = many_side, slope = slope, p = p, kind = column.kind,
+      line = { column.title, title(metric), title(other), ("%.0f"):format(2 ^ few), few_text, ("%.0f"):format(2 ^ many), many_text,
+        slope, p, #y } }
+end
+
+-- A sentence on all curves of a method; `adjusted` are the corrected p of all curves.
+local function curves_text(kind, curves, adjusted)
+  local few, many, ways, all = { [-1] = 0, [0] = 0, [1] = 0 }, { [-1] = 0, [0] = 0, [1] = 0 }, { rise = 0, fall = 0 }, 0
+  for i, each in ipairs(curves) do
+    if each.kind == kind then
+      all, few[each.few], many[each.many] = all + 1, few[each.few] + 1, many[each.many] + 1
+      local way = each.slope > 0 and "rise" or "fall"
+      if adjusted[i] < 0.05 then ways[way] = ways[way] + 1 end
+    end
+  end
+  return ([[
+With %s %d of %d curves rise significantly with the number of positives and %d fall (slope over its logarithm, Student's t, Holm's
+correction over all curves). Where users have few positives (the tenth percentile) the interval lies above 0 in %d and below it in %d;
+where they have many (the ninetieth) above in %d and below in %d.]]):format(figures.kind_words[kind], ways.rise, all, ways.fall, few[1],
+    few[-1], many[1], many[-1])
+end
+
+local args = figures.args(5)
+local nsr = math.max(table.unpack(args.nsr))
+local curves, ps, lines, sentences, rows, left = {}, {}, {}, {}, figures.compared(args)
+local columns = compared_columns(rows, nsr)
+if #columns == 0 then return figures.nothing(args, left) end
+local pictures = figures.grid(args, columns, runs.metrics, 175, function(column, metric, heading)
+  local series = {}
+  for i, other in ipairs{ "ap", "ndcg" } do
+    local one, about = difference_curve(column, metric, other)
+    one.name, one.style, series[i] = "less " .. title(other), i == 1 and "solid" or "dashed", one
+    curves[#curves + 1], lines[#lines + 1], ps[#ps + 1] = about, about.line, about.p
+  end
+  return mr.plot.lines{ series = series, hlines = { 0 }, xlog = true, title = heading, xlabel = "positives in train",
+    ylabel = title(metric) }
+end)
+local adjusted = mr.stats.holm(ps)
+for i, line in ipairs(lines) do line[9] = adjusted[i] end
+for _, kind in ipairs(analysis.distinct(columns, "kind")) do sentences[#sentences + 1] = curves_text(kind, curves, adjusted) end
+return figure.finish(args, pictures, ([[
+Each user's test score under the loss of nRBP (of LambdaRank nRBP(0.95)) less that under AP or nDCG at NSR %d, means over the splits; above
+0 nRBP is better. Curves are local linear fits over the logarithm of the number of positives in train (Gaussian kernel, bandwidth by
+Akaike's corrected criterion from that of the density on, everywhere reaching a tenth of the users) with their interval of 95 %%, point by
+point, from the first to the last percentile of users.
+%s%s%s]]):format(nsr, table.concat(sentences, "\n"), left, figures.in_paper(args, [[
+In the paper, where curves are splines, those of listwise losses rise on all data sets but Epinions, those of LambdaRank have no clear
+direction.]])),
+  mr.table{ columns = { "method and data", "metric", "less", "few", "there (95 %)", "many", "there", "slope", "p corrected", "users" },
+    rows = lines, formats = { slope = "%+.4f", ["p corrected"] = "%.3g" }, mark = { ["p corrected"] = 0.05 } })

@@ -1,0 +1,57 @@
+-- Li, Urbano & Hanjalic (2021), section 5.2: the listwise nRBP loss has no parameter p, so that RBP(0.8), RBP(0.9) and RBP(0.95) choose three epochs of
+-- one training. Do these agree, and what is lost where only one of the three chooses?
+local mr = require "moonrank"
+local here = arg[0]:match("^(.*/)") or "./"
+local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua")
+
+local args = runs.args({}, { without = { kinds = { "listwise" } } })
+local metrics = runs.own_metrics "nrbp"
+
+-- The learning rate at which RBP(0.95) chose the best epoch of a split, and the three models there by metric.
+local function models_of(set, nsr)
+  local best = {}
+  for _, rate in ipairs(runs.training(args, "listwise", "nrbp").rates) do
+    local of_split = {}
+    for _, model in ipairs(runs.models(args, { set = set, nsr = nsr, kind = "listwise", loss = "nrbp", rate = rate })) do
+      of_split[model.split] = of_split[model.split] or { rate = rate }
+      of_split[model.split][model.by] = model
+    end
+    for split, found in pairs(of_split) do
+      if not best[split] or found["rbp(0.95)"].chosen_by > best[split]["rbp(0.95)"].chosen_by then best[split] = found end
+    end
+  end
+  return best
+end
+
+local lines, same, most = {}, 0, 0
+for _, set in ipairs(args.sets) do
+  for _, nsr in ipairs(args.nsr) do
+    local best = models_of(set, nsr)
+    for _, split in ipairs(runs.set(args, set).splits) do
+      local of = best[split]
+      if of then
+        local line, last = { runs.set(args, set).title, nsr, split, of.rate }, of["rbp(0.95)"]
+        for _, metric in ipairs(metrics) do line[#line + 1] = of[metric].epoch end
+        for _, metric in ipairs(metrics) do
+          line[#line + 1] = of[metric].scores[metric]
+          local lost = of[metric].scores[metric] - last.scores[metric]
+          if metric ~= "rbp(0.95)" then line[#line + 1] = lost end
+          most = math.max(most, math.abs(lost))
+        end
+        lines[#lines + 1] = line
+        same = same + (of["rbp(0.8)"].epoch == last.epoch and of["rbp(0.9)"].epoch == last.epoch and 1 or 0)
+      end
+    end
+  end
+end
+
+runs.check_found(args, lines)
+local text = ([[
+Every line is one training of the listwise nRBP loss, %s, at the learning rate that RBP(0.95) chose. In %d of %d trainings
+the three values of p choose the same epoch. With the model of RBP(0.95) in place of its own, the test score of another p changes by %.4f at
+most, as the columns "less" show.]]):format(runs.recipes[args.recipe].title, same, #lines, most)
+return figure.finish(args, nil, text, mr.table{
+  columns = { "data", "NSR", "split", "rate", "epoch by RBP(0.8)", "by RBP(0.9)", "by RBP(0.95)", "RBP(0.8)", "less RBP(0.95)'s model's",
+    "RBP(0.9)", "less RBP(0.95)'s", "RBP(0.95)" }, rows = lines,
+  formats = { ["RBP(0.8)"] = "%.4f", ["RBP(0.9)"] = "%.4f", ["RBP(0.95)"] = "%.4f", ["less RBP(0.95)'s model's"] = "%+.4f",
+    ["less RBP(0.95)'s"] = "%+.4f" } })

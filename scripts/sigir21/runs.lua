@@ -1,0 +1,263 @@
+-- Every training run of the experiments of Li, Urbano & Hanjalic (2021), kept in one store: a study for each data set, NSR, loss, learning rate
+-- and number of factors under a recipe, a trial for each split, with the test scores of every user. Each evaluation metric has the epoch that it chose,
+-- so that one run stands for as many models as there are metrics (section 4.2).
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local kept = dofile(here .. "../kept_runs.lua")
+local data, losses, recipes = dofile(here .. "data.lua"), dofile(here .. "losses.lua"), dofile(here .. "recipes.lua")
+local negatives = dofile(here .. "negatives.lua")
+
+local M = { data = data, losses = losses, recipes = recipes }
+
+M.metrics = { "rr", "ap", "ndcg", "ndcg@5", "rbp(0.8)", "rbp(0.9)", "rbp(0.95)" }
+M.title_of = { rr = "RR", ap = "AP", ndcg = "nDCG", ["ndcg@5"] = "nDCG@5", nrbp = "nRBP" }
+for _, p in ipairs{ "0.8", "0.9", "0.95" } do
+  M.title_of["rbp(" .. p .. ")"], M.title_of["nrbp(" .. p .. ")"] = ("RBP(%s)"):format(p), ("nRBP(%s)"):format(p)
+end
+M.kinds = { "listwise", "lambda" }
+
+---The metrics that choose the epoch of a loss's own models; listwise nRBP has three.
+---@return string[]
+function M.own_metrics(loss)
+  if loss == "nrbp" then return { "rbp(0.8)", "rbp(0.9)", "rbp(0.95)" } end
+  return { (loss:gsub("^nrbp", "rbp")) }
+end
+
+-- Ends the script as a wrong command line does.
+local function refuse(message) error(core.exit(2, message), 0) end
+
+-- The data set "folder" and its option go together.
+local function check_folder(args)
+  local wanted = false
+  for _, name in ipairs(args.sets) do wanted = wanted or name == "folder" end
+  if args.folder ~= "" and (args.smoke or not wanted) then
+    refuse("--folder: has no effect " .. (args.smoke and "beside --smoke" or "without --sets folder"))
+  end
+  if wanted and not args.smoke and args.folder == "" then
+    refuse "--folder: expected a folder of fold_0, fold_1, ... with train.csv and test.csv for --sets folder, found nothing"
+  end
+end
+
+---The options of a script that reads runs: its own, and which runs. `more.recipe`, `more.sets`: defaults; `more.smoke`: which of its own
+---`more.without`: options that it does not take, with the value that they have.
+---@param own table
+---@param more? { recipe?: string, sets?: string[], smoke?: table<string, any>, without?: table<string, any> }
+function M.args(own, more)
+  more = more or {}
+  own.recipe = { default = more.recipe or "paper", choices = recipes.names, help = "as in the paper, in the code, or as published" }
+  own.sets = { default = more.sets or { "citeulike", "movielens" }, choices = data.names, help = "which data sets" }
+  own.folder = { default = "", help = "of --sets folder: a folder of fold_0, fold_1, ... with train.csv and test.csv" }
+  own.nsr = { default = { 1, 2, 5 }, least = 1, distinct = true, help = "negatives per relevant item" }
+  own.kinds = { default = { "listwise", "lambda" }, choices = M.kinds, help = "listwise losses, LambdaRank" }
+  own.kept = { default = false, help = "read the runs that are there, and make none" }
+  own.epochs = { default = 0, least = 0, help = "of each run (default 0: as many as the recipe has)" }
+  local smoke = { nsr = { 1 }, epochs = 2 }
+  for name, value in pairs(more.smoke or {}) do smoke[name] = value end
+  for name in pairs(more.without or {}) do own[name], smoke[name] = nil, nil end
+  local args = kept.args(own, { folder = "results/sigir21", smoke = smoke })
+  for name, value in pairs(more.without or {}) do args[name] = value end
+  if args.smoke and not args.workers then args.workers = 0 end  -- processes would take longer than the runs
+  check_folder(args)
+  return args
+end
+
+local opened = {}
+
+---A data set by its name, read once.
+---@return sigir21.Data
+function M.set(args, name)
+  opened[name] = opened[name] or data.open(args, name)
+  return opened[name]
+end
+
+---How a loss is trained: epochs, batch, optimiser and learning rates of the recipe; of made-up data two rates.
+function M.training(args, kind, loss)
+  local of = recipes[args.recipe][kind]
+  return { optimizer = of.optimizer, batch = of.batches and of.batches[loss] or of.batch,
+    epochs = args.epochs > 0 and args.epochs or of.epochs, rates = args.smoke and { of.rates[1], of.rates[2] } or of.rates }
+end
+
+-- A split with its negatives, drawn as the recipe says.
+local function fold_of(recipe, o)
+  if recipe.negatives == "apart" then return o.set.fold(o.split, o.nsr, recipe.valid) end
+  return negatives.drawn(o.set.fold(o.split, 0, recipe.valid), o.nsr, o.set.items, o.seed)
+end
+
+-- How many relevant items each user of `test` has in train, before a part of these became validation.
+local function positives(fold)
+  local of = {}
+  for _, part in ipairs{ fold.train, fold.valid } do
+    local users = part.users:totable()
+    for i, n in ipairs(part.lists.relevant:totable()) do of[users[i]] = (of[users[i]] or 0) + n end
+  end
+  local found = {}
+  for i, user in ipairs(fold.test.users:totable()) do found[i] = (of[user] or 0) + 0.0 end
+  return found
+end
+
+-- Of a run that every metric has chosen an epoch of: its test score there, the score that chose it and the epoch; all test scores at the epochs that
+-- the loss's own metrics chose; and the scores of every user.
+local function result_of(run, fold, own)
+  local result, per_list = {}, { positives = positives(fold), user = fold.test.users:double() }
+  for _, choice in ipairs(run.choices) do
+    local metric = choice.metric.name
+    result[metric], result["epoch by " .. metric] = run.test.mean[metric], choice.best.epoch
+    result["chosen by " .. metric], per_list[metric] = choice.best.metrics[metric], run.scores[metric]
+  end
+  for _, by in ipairs(own) do
+    local model, test = run:restore(by), fold.test
+    local found = mr.evaluate(mr.data.scored(model, test).scores, test.lists, M.metrics)
+    for _, metric in ipairs(M.metrics) do result[("%s, epoch by %s"):format(metric, by)] = found.mean[metric] end
+  end
+  result.valid, result.users, result.per_list = result["chosen by " .. own[1]], fold.test.count, per_list
+  return result
+end
+
+---One run. `o`: data set (opened), split, nsr, kind, loss, rate, factors, and the seed of model, order of users and the authors' negatives.
+function M.train(args, o)
+  local recipe, how = recipes[args.recipe], M.training(args, o.kind, o.loss)
+  local fold = fold_of(recipe, o)
+  local run = mr.fit{
+    model = mr.models.mf{ users = o.set.users, items = o.set.items, factors = o.factors, init = 0.01, seed = o.seed },
+    loss = losses.new(args.recipe, o.kind, o.loss, math.tointeger(fold.train.lists.sizes:double():max():item())),
+    train = fold.train, valid = recipe.valid > 0 and fold.valid or nil, test = fold.test, choose_on = recipe.choose_on, every = 5,
+    optimizer = mr.optim[how.optimizer]{ lr = o.rate }, batch = how.batch, epochs = how.epochs, reduction = "sum", metrics = M.metrics,
+    select = M.metrics, seed = o.seed, progress = false,
+  }
+  return result_of(run, fold, M.own_metrics(o.loss))
+end
+
+---Ends with an error where nothing was found of what a script reads.
+---@param found table[]
+function M.check_found(args, found)
+  if #found == 0 then
+    refuse(("--kept: %s has none of the runs that are asked for, expected some; without --kept they are made"):format(args.store))
+  end
+end
+
+-- A study of the store, or nil where it is not there.
+local function kept_study(args, name)
+  local ok, found = pcall(mr.results, args.store, name)
+  if ok then return found end
+  local why = tostring(found)
+  if not why:find("no study in", 1, true) and not why:find "is not there$" then error(found, 0) end
+end
+
+---The runs of a loss at one learning rate: a trial for each split. nil where only kept ones are read and there are none.
+---@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer, seed?: integer }
+---@return mr.Results?
+function M.of(args, o)
+  local set, how, factors, seed = M.set(args, o.set), M.training(args, o.kind, o.loss), o.factors or 32, o.seed or 1
+  local name = ("%s, NSR %d, %s %s, %d factors, rate %g, %s"):format(o.set == "folder" and args.folder or o.set, o.nsr, o.kind,
+    o.loss, factors, o.rate, args.recipe) .. (seed > 1 and (", seed %d"):format(seed) or "")
+  if args.kept then return kept_study(args, name .. (args.made_up and ", made-up data" or "")) end
+  return kept.study(args, {
+    name = name,
+    settings = { epochs = how.epochs, batch = how.batch, optimizer = how.optimizer, negatives = recipes[args.recipe].negatives },
+    space = { split = mr.choice(set.splits) },
+    run = function(trial)
+      return M.train(args, { set = set, split = trial.split, nsr = o.nsr, kind = o.kind, loss = o.loss, rate = o.rate, factors = factors,
+        seed = 1000 * (seed - 1) + trial.split + 1 })
+    end,
+  })
+end
+
+---@class sigir21.Row
+---@field dataset string       title of the data set; of made-up data it says so
+---@field split integer
+---@field nsr integer
+---@field kind "listwise"|"lambda"
+---@field loss string
+---@field metric string        that evaluates, and chose epoch and learning rate
+---@field lr number
+---@field epoch integer
+---@field chosen_by number     the value of the metric that chose epoch and learning rate
+---@field score number         mean over the test users
+---@field per_list fun(): { scores: number[], positives: number[], users: number[] }  of every test user; positives: relevant items in train
+
+---A row for every split and metric of runs at one learning rate, with what chose its epoch.
+---@return sigir21.Row[]
+function M.rows_at(args, o)
+  local results, rows = M.of(args, o), {}
+  if not results or (results:counts().done or 0) == 0 then return rows end
+  local columns = results:columns()
+  local function column(name) return columns:column("runs", name) end
+  local split, number = column "split", column "number"
+  for _, metric in ipairs(M.metrics) do
+    local score, epoch, chosen = column(metric), column("epoch by " .. metric), column("chosen by " .. metric)
+    for i = 1, #split do
+      local trial = number[i]
+      local function values(name) return results:per_list(trial, name):totable() end
+      if score[i] == score[i] then  -- runs that failed, as some do at large rates, have none
+        rows[#rows + 1] = { dataset = M.set(args, o.set).title, split = split[i], nsr = o.nsr, kind = o.kind, loss = o.loss,
+          metric = metric, lr = o.rate, epoch = math.tointeger(epoch[i]), score = score[i], chosen_by = chosen[i],
+          per_list = function() return { scores = values(metric), positives = values "positives", users = values "user" } end }
+      end
+    end
+  end
+  return rows
+end
+
+---@class sigir21.Model
+---@field split integer
+---@field by string            the loss's own metric that chose the epoch
+---@field epoch integer
+---@field scores table<string, number>  test means by metric at that epoch
+
+---The models of a loss at one learning rate: of every split, one for each of the loss's own metrics.
+---@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer, seed?: integer }
+---@return sigir21.Model[]
+function M.models(args, o)
+  local results, models = M.of(args, o), {}
+  if not results or (results:counts().done or 0) == 0 then return models end
+  local columns = results:columns()
+  for i, split in ipairs(columns:column("runs", "split")) do
+    for _, by in ipairs(M.own_metrics(o.loss)) do
+      local model = { split = split, by = by, epoch = math.tointeger(columns:column("runs", "epoch by " .. by)[i]), scores = {},
+        chosen_by = columns:column("runs", "chosen by " .. by)[i] }
+      for _, metric in ipairs(M.metrics) do
+        model.scores[metric] = columns:column("runs", ("%s, epoch by %s"):format(metric, by))[i]
+      end
+      models[#models + 1] = model
+    end
+  end
+  table.sort(models, function(a, b) return a.split < b.split or a.split == b.split and a.by < b.by end)
+  return models
+end
+
+---The rows of one loss at its best learning rate, which every metric chooses for itself and for every split.
+---@return sigir21.Row[]
+function M.best_rows(args, o)
+  local best, order = {}, {}
+  for _, rate in ipairs(M.training(args, o.kind, o.loss).rates) do
+    for _, row in ipairs(M.rows_at(args, { set = o.set, nsr = o.nsr, kind = o.kind, loss = o.loss, factors = o.factors, rate = rate })) do
+      local key = ("%s %d"):format(row.metric, row.split)
+      if not best[key] then order[#order + 1] = key end
+      if not best[key] or row.chosen_by > best[key].chosen_by then best[key] = row end
+    end
+  end
+  local rows = {}
+  for i, key in ipairs(order) do rows[i] = best[key] end
+  return rows
+end
+
+---All rows of the data sets, NSR and kinds that the options name: every loss at its best learning rate by every metric. What is missing is run first.
+---@return sigir21.Row[]
+function M.rows(args)
+  local rows = {}
+  for _, set in ipairs(args.sets) do
+    for _, nsr in ipairs(args.nsr) do
+      for _, kind in ipairs(args.kinds) do
+        for _, loss in ipairs(losses[kind]) do
+          local found = M.best_rows(args, { set = set, nsr = nsr, kind = kind, loss = loss })
+          table.move(found, 1, #found, #rows + 1, rows)
+        end
+      end
+    end
+  end
+  M.check_found(args, rows)
+  return rows
+end
+
+return M

@@ -1,0 +1,91 @@
+-- What the figures of scripts/sigir21 compute: counts and means worked by hand, marginal means by R, and what the scripts print.
+local test = require "moonrank.test"
+local json = dofile "tests/support/json.lua"
+local program = dofile "tests/support/program.lua"
+local sweeps = dofile "tests/support/sweeps.lua"
+local analysis = dofile "scripts/sigir21/analysis.lua"
+local it, equal, near, check = test.it, test.equal, test.near, test.check
+
+local nan = 0 / 0
+
+-- Rows of {loss, nsr, split, score}.
+local function rows_of(list)
+  local rows = {}
+  for i, each in ipairs(list) do rows[i] = { loss = each[1], nsr = each[2], split = each[3], score = each[4], dataset = "a" } end
+  return rows
+end
+
+it("how often a loss is the best: every split at every NSR is a case, ties count for all", function()
+  local counts, cases = analysis.best_counts(rows_of{ { "ap", 1, 1, 0.5 }, { "ndcg", 1, 1, 0.6 }, { "nrbp", 1, 1, 0.6 },
+    { "ap", 1, 2, 0.9 }, { "ndcg", 1, 2, 0.8 }, { "nrbp", 1, 2, 0.7 }, { "ap", 5, 1, 0.1 }, { "ndcg", 5, 1, 0.2 }, { "nrbp", 5, 1, 0.3 } })
+  equal(counts, { ap = 1, ndcg = 1, nrbp = 2 })
+  equal(cases, 3)
+end)
+
+it("mean, least and largest of splits; the loss of RR is left out", function()
+  local rows = rows_of{ { "rr", 1, 1, 0.1 }, { "ap", 1, 1, 0.25 }, { "ap", 1, 2, 0.75 } }
+  equal({ analysis.spread(analysis.where(rows, { loss = "ap", nsr = 1 })) }, { 0.5, 0.25, 0.75 })
+  check(analysis.spread({}) ~= analysis.spread({}), "NaN of none")
+  equal(analysis.distinct(analysis.analysed(rows), "loss"), { "ap" })
+  equal(analysis.distinct(rows, "split"), { 1, 2 })
+end)
+
+it("marginal means of standardised scores: those of R, balanced and not", function()
+  local golden = json.read "tests/golden/linear_models.json"
+  for _, name in ipairs{ "balanced", "unbalanced" } do
+    local g, rows = golden[name], {}
+    for i, loss in ipairs(g.loss) do rows[i] = { loss = loss, dataset = g.data[i], nsr = g.nsr[i], score = g.score[i] } end
+    local model = analysis.model(rows)
+    for i, mean in ipairs(model:emmeans "loss") do
+      near({ mean.mean, mean.low, mean.prediction_high },
+        { g.loss_means.mean[i], g.loss_means.low[i], g.loss_means.prediction_high[i] }, { rtol = 1e-9 })
+    end
+    -- nrbp is the highest; R's corrected p of its three contrasts say whether it is significantly so
+    local largest = 0
+    for _, i in ipairs{ 3, 5, 6 } do largest = math.max(largest, g.contrasts.adjusted[i]) end
+    equal({ analysis.winner(model) }, { "nrbp", largest < 0.05 })
+  end
+end)
+
+it("one data set and one NSR have no interactions", function()
+  local rows = rows_of{ { "ap", 1, 1, 1 }, { "ap", 1, 2, 3 }, { "nrbp", 1, 1, 5 }, { "nrbp", 1, 2, 7 } }
+  local model = analysis.model(rows)
+  equal(model.df, 2)
+  -- mean 4, squares 20 over 3
+  near(model:emmeans("loss")[2].mean, 2 / math.sqrt(20 / 3), 1e-12)
+end)
+
+it("splits that lack a loss of their kind are left out", function()
+  local rows = rows_of{ { "ap", 1, 1, 1 }, { "nrbp", 1, 1, 5 }, { "ap", 1, 2, 2 }, { "ap", 2, 1, 3 }, { "nrbp", 2, 1, 4 },
+    { "ap", 2, 2, 4 } }
+  for i, row in ipairs(rows) do row.kind = i < 6 and "listwise" or "lambda" end
+  local found, left = analysis.complete(rows)
+  equal({ #found, left }, { 5, 1 })  -- split 2 at NSR 1; AP is all that there is of LambdaRank
+  equal(analysis.distinct(analysis.where(found, { nsr = 1 }), "split"), { 1 })
+end)
+
+it("differences of users: means over their splits, without scores that are none", function()
+  local function row(users, positives, scores)
+    return { per_list = function() return { users = users, positives = positives, scores = scores } end }
+  end
+  local x, y = analysis.differences({ row({ 7, 3, 9 }, { 8, 2, 5 }, { 0.5, 0.25, 1 }), row({ 3, 7 }, { 6, 8 }, { 0.75, nan }) },
+    { row({ 3, 7 }, { 2, 8 }, { 0.125, 0.25 }) })
+  equal(x, { 2.0, 3.0 })  -- users 3 (2 and 6 positives) and 7; 9 has no partner
+  equal(y, { 0.375, 0.25 })
+end)
+
+it("figures 3 and 5 --smoke", function()
+  if not program.moonrank then return test.skip "MOONRANK does not name the program" end
+  if not program.has_gnuplot() then return test.skip "no gnuplot" end
+  local here = sweeps.capture("pwd"):match "[^\n]+"
+  sweeps.in_folder(function(folder)
+    for number, words in pairs{ [3] = { "With LambdaRank the highest mean is that of ", "With listwise losses ", "one run from" },
+      [5] = { " of 28 curves rise significantly", "there (95 %)" } } do
+      local status, out, err = sweeps.run(folder, ("%s/scripts/sigir21/figure_%d.lua"):format(here, number), "--smoke", "MOONRANK_DATA=.")
+      equal(status, 0, err)
+      for _, each in ipairs(words) do check(out:find(each, 1, true), each .. ": " .. out) end
+      check(not out:find "In the paper", "no printed result beside made-up data")
+      check(sweeps.read(("%s/results/sigir21/figure_%d.svg"):format(folder, number)):find("Made-up data", 1, true), "figure " .. number)
+    end
+  end)
+end)

@@ -1,0 +1,79 @@
+-- Points with intervals over categories: where they lie, how series stand beside each other; read from gnuplot's script.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local describe, it, equal, near, check, raises = test.describe, test.it, test.equal, test.near, test.check, test.raises
+
+local nan = 0 / 0
+
+-- The data blocks of a script that are drawn, each as a list of points with its look; a gap is left out.
+local function layers(script)
+  local blocks, found = {}, {}
+  for name, body in script:gmatch "(%$d%d+) << EOD\n(.-)EOD" do
+    local points = {}
+    for a, b in body:gmatch "(%S+) (%S+)\n" do points[#points + 1] = { tonumber(a), tonumber(b) } end
+    blocks[name] = points
+  end
+  for name, using, with in script:gmatch "(%$d%d+) using (%S+) with ([^\n]-) notitle" do
+    found[#found + 1] = { points = blocks[name], using = using, with = with }
+  end
+  return found
+end
+
+describe("intervals", function()
+  local names = { "ap", "rr" }
+
+  it("a long one without caps, a short one with them, the point on top", function()
+    local all = layers(mr.plot.intervals{ categories = names, values = { 3, 5 }, low = { 2, 4 }, high = { 4, 7 }, wide_low = { 1, 3 },
+      wide_high = { 6, 9 } }:script())
+    equal(#all, 3)
+    equal(all[1].points, { { 1, 1 }, { 1, 6 }, { 2, 3 }, { 2, 9 } })
+    local near_points = all[2].points
+    equal(#near_points, 12)
+    equal({ near_points[1], near_points[2] }, { { 1, 2 }, { 1, 4 } })
+    near(1 - near_points[3][1], near_points[4][1] - 1, 1e-9)
+    equal({ near_points[3][2], near_points[5][2] }, { 2, 4 })
+    equal(all[3].points, { { 1, 3 }, { 2, 5 } })
+    check(all[3].with:find "^points" and all[1].with:find "^lines", "looks")
+  end)
+
+  it("series stand beside each other, each in its shape and colour", function()
+    local all = layers(mr.plot.intervals{ categories = names, series = { { name = "a", values = { 1, 2 } },
+      { name = "b", values = { 3, nan } } } }:script())
+    equal(#all, 2)
+    near(all[1].points[1], { 0.8, 1 }, 1e-9)
+    near(all[2].points[1], { 1.2, 3 }, 1e-9)
+    equal(#all[2].points, 1)  -- NaN has no point
+    check(all[1].with:match "pt %d+" ~= all[2].with:match "pt %d+", "shapes")
+    check(all[1].with:match "#%x+" ~= all[2].with:match "#%x+", "colours")
+  end)
+
+  it("lie down, with 0 marked where values have both signs", function()
+    local all = layers(mr.plot.intervals{ categories = names, values = { -1, 2 }, low = { -2, nan }, high = { 1, 3 }, horizontal = true }
+      :script())
+    equal(all[1].points, { { 0.5, 0 }, { 2.5, 0 } })
+    for _, layer in ipairs(all) do equal(layer.using, "2:1") end
+    equal(#all[2].points, 6)  -- one interval: the other has no lower end
+  end)
+
+  it("fit into the axis, or take the range that is asked for", function()
+    local script = mr.plot.intervals{ categories = names, values = { 0.5, 0.6 }, wide_low = { 0.1, 0.2 },
+      wide_high = { 0.9, 0.95 } }:script()
+    local low, high = script:match "set yrange %[([%d.]+):([%d.]+)%]"
+    check(tonumber(low) <= 0.1 and tonumber(high) >= 0.95, script)
+    check(mr.plot.intervals{ categories = names, values = { 1, 2 }, range = { 0, 4 } }:script():find("set yrange [0:4]", 1, true), "range")
+  end)
+
+  it("wrong ones are refused by name", function()
+    for _, case in ipairs{
+      { { values = { 1 } }, "categories is missing" },
+      { { categories = names }, "series is missing" },
+      { { categories = names, values = { 1 } }, "has 1 values for 2 categories" },
+      { { categories = names, values = { 1, 2 }, low = { 0, 1 } }, "has only one edge of an interval, expected low and high" },
+      { { categories = names, values = { 1, 2 }, wide_high = { 0, 1 } }, "expected wide_low and wide_high" },
+      { { categories = names, values = { 1, 2 }, low = { 0 }, high = { 1, 2 } }, "has 1 low for 2 categories" },
+      { { categories = names, series = { { name = "a", low = { 1, 2 } } } }, "series 'a' has no values" },
+      { { categories = names, values = { nan, nan } }, "no y to show" },
+      { { categories = names, values = { 1, 2 }, errors = { 1, 2 } }, "no option of mr.plot.intervals 'errors'" },
+    } do raises(function() mr.plot.intervals(case[1]) end, case[2]) end
+  end)
+end)

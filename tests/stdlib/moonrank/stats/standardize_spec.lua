@@ -1,0 +1,60 @@
+-- Values standardised within groups: R's scale, worked numbers, and groups that have no spread.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local json = dofile("tests/support/json.lua")
+local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises
+
+local nan = 0 / 0
+
+local function values(x, options) return mr.stats.standardize(x, options):totable() end
+local function is_nan(x) return x ~= x end
+
+it("scores within data set and ratio of negatives, as ave and scale of R have them", function()
+  local golden = json.read "tests/golden/linear_models.json"
+  for _, name in ipairs{ "balanced", "unbalanced" } do
+    local g = golden[name]
+    near(values(g.score, { within = { data = g.data, nsr = g.nsr } }), g.z, { rtol = 1e-11, atol = 1e-12 }, name)
+  end
+end)
+
+it("without groups all values are one", function()
+  near(values{ 2, 4, 4, 4, 5, 5, 7, 9 }, mr.stats.standardize(mr.tensor{ 2, 4, 4, 4, 5, 5, 7, 9 }):totable(), 1e-15)
+  -- mean 5, sum of squares 32 over 7
+  near(values({ 2, 4, 4, 4, 5, 5, 7, 9 })[8], 4 / math.sqrt(32 / 7), 1e-14)
+  equal(values{}, {})
+  local found = mr.stats.standardize({ 1, 2 })
+  equal({ found.dtype, #found }, { "float64", 2 })
+end)
+
+it("NaN stays and does not count, also as a level", function()
+  local found = values({ 1, nan, 3, 100, 5 }, { within = { nsr = { 1, 1, 1, nan, 1 } } })
+  near({ found[1], found[3], found[5] }, { -1, 0, 1 }, 1e-14)
+  check(is_nan(found[2]) and is_nan(found[4]), "both are NaN")
+end)
+
+it("groups without spread have no scale", function()
+  -- three times 0.1 have a rounded mean
+  local found = values({ 0.1, 0.1, 0.1, 7, 1, 2 }, { within = { data = { "a", "a", "a", "b", "c", "c" } } })
+  for i = 1, 4 do check(is_nan(found[i]), "row " .. i) end
+  near({ found[5], found[6] }, { -math.sqrt(0.5), math.sqrt(0.5) }, 1e-14)
+end)
+
+it("columns are levels by value: a number and its text differ, as do sets of levels that read alike", function()
+  local found = values({ 1, 2, 10, 30 }, { within = { a = { "x", "x", "xy", "xy" }, b = { "yz", "yz", "z", "z" } } })
+  near(found, { -math.sqrt(0.5), math.sqrt(0.5), -math.sqrt(0.5), math.sqrt(0.5) }, 1e-14)
+  check(is_nan(values({ 1, 2 }, { within = { a = { 1, "1" } } })[1]), "two groups")
+  near(values({ 1, 2 }, { within = { a = { 1, 1.0 } } })[2], math.sqrt(0.5), 1e-14)
+end)
+
+it("refuses what it cannot read", function()
+  for _, case in ipairs{
+    { { 1, 2 }, { within = { a = { "x" } } }, "column a has 1 rows, x has 2" },
+    { { 1, 2 }, { within = { a = "x" } }, "column a is a string, expected a table of names" },
+    { { 1, 2 }, { within = { { "x", "x" } } }, "within has a column under the number 1, expected a name" },
+    { { 1, "2" }, nil, "row 2 of x is a string, expected a number" },
+    { { 1, math.huge }, nil, "row 2 of x is inf, expected numbers up to 1e+100 in size" },
+    { 5, nil, "x is a number, expected a tensor or a table of numbers" },
+    { { 1, 2 }, { by = {} }, "no option of mr.stats.standardize 'by'" },
+    { { 1, 2 }, { within = "data" }, "option within is a string, expected a table" },
+  } do raises(function() mr.stats.standardize(case[1], case[2]) end, case[3]) end
+end)
