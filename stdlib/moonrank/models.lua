@@ -77,6 +77,17 @@ built_in.direct_ranker = registry.define("direct_ranker", require "moonrank.mode
 ---Example: `mr.models.direct_ranker{inputs = 5, hidden = {3, 2}}:size()   --> 28`
 function M.direct_ranker(options) return built_in.direct_ranker(options) end
 
+built_in.cnn = registry.define("cnn", require "moonrank.models.cnn", true)
+
+---A convolutional network from an image to one score: for each of `filters` a convolution with so many outputs, windows of `kernel` x `kernel`,
+---ReLU and the maximum of each 2 x 2 (a last odd line is left out); then fully connected layers. The features of a row are the planes of its
+---image, one after the other, each line by line, as mr.Images has them. Trained on comparisons by mr.losses.ranknet it is RankCNN, with widths as in
+---Li & Wu's comparison of networks for ranking, whose images are 100 x 100; by mr.losses.bce it classifies.
+---@param options { height: integer, width: integer, channels?: integer, filters?: integer[], kernel?: integer, hidden?: integer[], activation?: string, seed?: integer, dtype?: string }  defaults 3, {6, 16}, 17, {300, 60}, "relu", 1, "float32"; activation of the fully connected layers
+---@return mr.Model
+---Example: `mr.models.cnn{height = 100, width = 100}:size()   --> 1263803`
+function M.cnn(options) return built_in.cnn(options) end
+
 built_in.self_attention = registry.define("self_attention", require "moonrank.models.self_attention", true)
 
 ---Self-attention among the rows of a list (Pobrotyn et al. 2020, context-aware learning to rank): a fully connected layer from `inputs` to
