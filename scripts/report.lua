@@ -42,7 +42,7 @@ local function paragraphs(text)
   return "<p>" .. table.concat(parts, "\n") .. "</p>\n"
 end
 
----@class thesis.Section
+---@class report.Section
 ---@field title string
 ---@field command string
 ---@field text string
@@ -60,7 +60,7 @@ end
 
 ---Writes the report.
 ---@param path string
----@param o { title: string, text: string, sections: thesis.Section[] }
+---@param o { title: string, text: string, sections: report.Section[] }
 function M.write(path, o)
   local links, parts = {}, {}
   for i, each in ipairs(o.sections) do

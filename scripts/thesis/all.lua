@@ -4,9 +4,9 @@
 local here = arg[0]:match("^(.*/)") or "./"
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local runs, report, figure = dofile(here .. "runs.lua"), dofile(here .. "report.lua"), dofile(here .. "figure.lua")
+local runs, report, figure = dofile(here .. "runs.lua"), dofile(here .. "../report.lua"), dofile(here .. "figure.lua")
 local silence, thinning, stronger = dofile(here .. "silence.lua"), dofile(here .. "thinning.lua"), dofile(here .. "stronger.lua")
-local better = dofile(here .. "better.lua")
+local better, sections_of = dofile(here .. "better.lua"), dofile(here .. "../sections.lua")
 
 local args = runs.args({
   seeds = { default = { 1, 2, 3 }, distinct = true, help = "seeds of splits, negatives and models; tables and figures take the first" },
@@ -63,20 +63,13 @@ local function title_of(script)
   return script.plain and script[2] or figure.title(args, script[2])
 end
 
--- The tables and figures that another script returns when it runs with these arguments.
+-- The tables and figures of another script.
 local function run(script)
-  local words, was = { [0] = here .. script[1] .. ".lua" }, arg
-  for i = -1, -16, -1 do words[i] = arg[i] end
+  local words = {}
   for _, list in ipairs{ script[3], script.plain and (args.smoke and { "--smoke" } or {}) or runs.words(args, script.without) } do
     table.move(list, 1, #list, #words + 1, words)
   end
-  print(("\n== %s\n"):format(title_of(script)))
-  rawset(_G, "arg", words)
-  local ok, section = xpcall(dofile, debug.traceback, words[0])
-  rawset(_G, "arg", was)
-  if not ok then error(section, 0) end
-  section.title, section.command = title_of(script), "moonrank " .. words[0] .. " " .. table.concat(words, " ")
-  return section
+  return sections_of.run{ path = here .. script[1] .. ".lua", title = title_of(script), words = words }
 end
 
 -- The learning rates of all runs.

@@ -2,6 +2,7 @@
 -- fold, with the test scores of every list. Scripts run those that they need and that are missing; all other scripts here read from it.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local kept = dofile(here .. "../kept_runs.lua")
 local data = dofile(here .. "data.lua")
 local rates = dofile(here .. "rates.lua")
 
@@ -32,40 +33,18 @@ local usual = { samples = 300000, recipe = "honest" }
 function M.args(own, more)
   local smoke, without = { samples = 1000 }, more and more.without or {}
   for name, value in pairs(more and more.smoke or {}) do smoke[name] = value end
-  own.store = { type = "string",
-    help = "where runs are kept; those that are missing are made (default results/thesis/runs.db; smoke.db there with --smoke)" }
-  own.workers = { type = "integer", least = 0, help = "processes for runs that are missing (default: one per core); 0: this one" }
-  own.data = { default = "", help = "folder of ml-latest-small, mq2008 and others (default: where the program looks for data)" }
   own.recipe = { default = usual.recipe, choices = { "honest", "published" }, help = "choose the epoch on validation, or on test" }
   own.samples = { default = usual.samples, least = 1, help = "random orders per list shape for the thesis' distribution bound" }
-  own.force = { default = false, help = "go on with kept runs although scripts or data have changed" }
-  own.retry = { default = 0, least = 0, help = "how often runs that failed or were killed are tried again" }
-  own.mix_numerics = { default = false, help = "go on with kept runs although they were made under other numerics" }
   for _, name in ipairs(without) do own[name], smoke[name] = nil, nil end
-  own.smoke = { default = false, sets = smoke, ignores = { "data" },
-    help = "made-up data, one fold, two epochs: to see that it runs" }
-  local args = mr.args(own)
-  args.store = args.store or args.smoke and "results/thesis/smoke.db" or "results/thesis/runs.db"
-  args.made_up = args.smoke
-  return args
+  return kept.args(own, { folder = "results/thesis", smoke = smoke })
 end
 
 ---The options of `M.args` as words, for another script; those with their default values, and those that it is `without`, are left out.
 function M.words(args, without)
-  local words, asked = { "--store", args.store }, { workers = args.workers, device = args.device }
-  asked.recipe = args.recipe ~= usual.recipe and args.recipe or nil
-  if not args.smoke then
-    asked.data = args.data ~= "" and args.data or nil
-    asked.samples = args.samples ~= usual.samples and args.samples or nil
-  end
-  for _, name in ipairs(without or {}) do asked[name] = nil end
-  for _, name in ipairs{ "data", "device", "recipe", "samples", "workers" } do
-    if asked[name] then table.move({ "--" .. name, tostring(asked[name]) }, 1, 2, #words + 1, words) end
-  end
-  for _, name in ipairs{ "force", "mix_numerics", "smoke" } do
-    if args[name] then words[#words + 1] = "--" .. name end
-  end
-  return words
+  local more = { recipe = args.recipe ~= usual.recipe and args.recipe or nil,
+    samples = not args.smoke and args.samples ~= usual.samples and args.samples or nil }
+  for _, name in ipairs(without or {}) do more[name] = nil end
+  return kept.words(args, more)
 end
 
 ---The bound of a name: "distribution" is the thesis' own, "distribution_logit (beta 1)" an exact one that refers to a better ranker.
@@ -123,14 +102,7 @@ function M.set(args, name)
   return opened[name]
 end
 
----A study in the store of the runs, of made-up data under a name that says so; `o` has mr.sweep's name, settings, space and run.
----@return mr.Results
-function M.study(args, o)
-  return mr.sweep{
-    name = o.name .. (args.made_up and ", made-up data" or ""), store = args.store, workers = args.workers, force = args.force,
-    retry = args.retry, mix_numerics = args.mix_numerics, metric = "valid", settings = o.settings, space = o.space, run = o.run,
-  }
-end
+M.study = kept.study
 
 ---A study over a space that has a loss, a bound, a fold (called split, so that it changes fastest: the tables of sampled distributions are kept
 ---from one fold to the next) and the data set's setting; `rate(trial)` and `size(trial)` say the rest.

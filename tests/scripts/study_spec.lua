@@ -76,7 +76,7 @@ it("every script with a store has --force and --retry", function()
       found = found + 1
       for _, option in ipairs{ "--force", "--retry" } do check(help:find(option, 1, true), path .. " has no " .. option) end
     elseif sweeps.read(path):find("mr.sweep{", 1, true) then
-      check(path:find "/runs.lua$", path .. " has no --store")
+      check(path:find "/kept_runs.lua$", path .. " has no --store")
     end
   end
   check(found > 15, found .. " scripts with a store")
