@@ -65,7 +65,7 @@ local function head(t, u, v, child, hair)
 end
 
 -- Eyes, brows, nose and mouth.
-local function features(picture, t, u, v, child, hair)
+local function features(picture, u, v, child, hair)
   local eyes, open = -0.08 + 0.1 * child, 0.055 + 0.03 * child
   for _, side in ipairs{ -1, 1 } do
     local x = u - side * 0.24
@@ -101,7 +101,7 @@ local function drawn(t, size, noise, seed, block)
   local hair = { blend(0.08 + 0.6 * t.hair ^ 2, 0.82, grey), blend(0.06 + 0.42 * t.hair ^ 2, 0.82, grey),
     blend(0.05 + 0.2 * t.hair ^ 2, 0.84, grey) }
   local picture = head(t, u, v, child, hair)
-  picture = wrinkles(features(picture, t, u, v, child, hair), t, u, v)
+  picture = wrinkles(features(picture, u, v, child, hair), t, u, v)
   local light = t.exposure * (1 + t.light * u)
   for c = 1, 3 do picture[c] = picture[c] * light end
   local planes = core.stack(picture, 2)
@@ -131,7 +131,9 @@ end
 function M.options(where, options)
   local o = check.options(where, options, { count = 2000, size = 24, noise = 0.1, seed = 1 })
   check.positive_integers(where, o, { "count", "size" })
-  if not (o.noise >= 0 and o.noise < math.huge) then check.fail("%s: noise is %s, expected a number from 0 on", where, tostring(o.noise)) end
+  if not (o.noise >= 0 and o.noise < math.huge) then
+    check.fail("%s: noise is %s, expected a number from 0 on", where, tostring(o.noise))
+  end
   if math.type(o.seed) ~= "integer" then check.fail("%s: seed is %s, expected an integer", where, tostring(o.seed)) end
   return o
 end

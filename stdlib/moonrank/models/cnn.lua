@@ -20,8 +20,8 @@ local function check_sizes(o)
   end
   local height, width = sizes_after(o)
   if height < 1 or width < 1 then
-    check.fail("%s: images of %d x %d are too small for %d convolutions of %d x %d and halvings, expected larger images or a smaller kernel",
-      where, o.height, o.width, #o.filters, o.kernel, o.kernel)
+    check.fail("%s: images of %d x %d are too small for %d convolutions of %d x %d and halvings, expected larger images or a smaller "
+      .. "kernel", where, o.height, o.width, #o.filters, o.kernel, o.kernel)
   end
 end
 
