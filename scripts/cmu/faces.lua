@@ -81,12 +81,16 @@ local function standardised(parts, args)
   return rows
 end
 
+local function images_of(args)
+  if args.images == "" then return mr.data.drawn_faces{ count = args.count, size = args.size } end
+  return mr.data.images((args.data ~= "" and args.data .. "/" or "") .. args.images, { size = args.size })
+end
+
 ---Images by part, their standardised features, items and pairs.
 ---@param args table
 ---@param seed integer
 function M.data(args, seed)
-  local images = args.images == "" and mr.data.drawn_faces{ count = args.count, size = args.size }
-    or mr.data.images((args.data ~= "" and args.data .. "/" or "") .. args.images, { size = args.size })
+  local images = images_of(args)
   local parts = { images:split{ seed = seed } }
   local features, found = standardised(parts, args), { images = images, size = args.size, kernel = args.kernel, epochs = args.epochs }
   for i, name in ipairs{ "train", "valid", "test" } do
@@ -101,7 +105,9 @@ end
 ---@return mr.Results
 function M.results(args)
   local names, known, data = {}, {}, {}
-  if not args.table_3 then mr.models.cnn{ height = args.size, width = args.size, kernel = args.kernel } end  -- refuses sizes before all runs
+  -- what cannot be read or made is refused before any run
+  if args.images ~= "" then images_of(args) end
+  if not args.table_3 then mr.models.cnn{ height = args.size, width = args.size, kernel = args.kernel } end
   for _, each in ipairs(systems.of(args.table_3)) do names[#names + 1], known[each.name] = each.name, each end
   return kept.study(args, {
     name = args.table_3 and "table 3" or "table 2",
@@ -124,6 +130,7 @@ function M.chosen(results, system, seed)
   for _, row in ipairs(rows) do
     if not best or at("valid", row) > at("valid", best) then best = row end
   end
+  if not best then error(("no run of %s has finished; the errors are in the store (moonrank results)"):format(system), 0) end
   local values = {}
   for _, name in ipairs{ "valid", "accuracy", "both", "r2" } do values[name] = at(name, best) end
   return { number = at("number", best), setting = at("setting", best), values = values }
