@@ -19,8 +19,8 @@ end
 
 local function by_steps(o)
   return function(setting, data, trial)
-    return fitted({ model = o.model(data, trial.split), loss = o.loss, train = o.train(data), epochs = o.epochs and o.epochs(data),
-      optimizer = mr.optim.sgd{ lr = o.rates[setting] } }, data, trial)
+    return fitted({ model = o.model(data, trial.split), loss = mr.losses[o.loss]{}, train = o.train(data),
+      epochs = o.epochs and o.epochs(data), optimizer = mr.optim.sgd{ lr = o.rates[setting] } }, data, trial)
   end
 end
 
@@ -57,12 +57,11 @@ end
 
 local forest = { trees = 100, rounds = 1, eta = 1.0, subsample = 0.63, colsample_bynode = 0.33 }
 local boosting = { rounds = 100, eta = 0.1 }
-local ranknet, bce = mr.losses.ranknet{}, mr.losses.bce{}
 local penalties = { 0.3, 1.0, 3.0 }
 
 local all = {
   { name = "Reg. NN", family = "regression",
-    run = by_steps{ model = network, loss = mr.losses.mse{}, train = aged_items, rates = rates.regression,
+    run = by_steps{ model = network, loss = "mse", train = aged_items, rates = rates.regression,
       epochs = function(data) return 6 * data.epochs end } },  -- an epoch has fewer steps than one of pairs
   { name = "Reg. LR-l1", family = "regression", coefficients = true,
     run = function(setting, data)
@@ -74,19 +73,19 @@ local all = {
     run = by_trees{ objective = "reg:squarederror", train = items_of, depths = { 6, 9, 12 }, options = forest } },
   { name = "Reg. Boost", family = "regression",
     run = by_trees{ objective = "reg:squarederror", train = items_of, depths = { 2, 3, 4 }, options = boosting } },
-  { name = "RankNet", family = "ranking", run = by_steps{ model = network, loss = ranknet, train = pairs_of, rates = rates.network } },
+  { name = "RankNet", family = "ranking", run = by_steps{ model = network, loss = "ranknet", train = pairs_of, rates = rates.network } },
   { name = "DirectRanker", family = "ranking",
-    run = by_steps{ model = direct, loss = mr.losses.direct_ranker{}, train = pairs_of, rates = rates.network } },
+    run = by_steps{ model = direct, loss = "direct_ranker", train = pairs_of, rates = rates.network } },
   { name = "Rank LR", family = "ranking", coefficients = true,
-    run = by_steps{ model = linear, loss = ranknet, train = pairs_of, rates = rates.linear } },
+    run = by_steps{ model = linear, loss = "ranknet", train = pairs_of, rates = rates.linear } },
   { name = "RankCNN", family = "ranking", pixels = true,
-    run = by_steps{ model = convolutional, loss = ranknet, train = pairs_of, rates = rates.network } },
+    run = by_steps{ model = convolutional, loss = "ranknet", train = pairs_of, rates = rates.network } },
   { name = "Class CNN", family = "classification", pixels = true,
-    run = by_steps{ model = convolutional, loss = bce, train = rows_of, rates = rates.network } },
+    run = by_steps{ model = convolutional, loss = "bce", train = rows_of, rates = rates.network } },
   { name = "Class NN", family = "classification", features = true,
-    run = by_steps{ model = network, loss = bce, train = rows_of, rates = rates.network } },
+    run = by_steps{ model = network, loss = "bce", train = rows_of, rates = rates.network } },
   { name = "Class LR", family = "classification", coefficients = true,
-    run = by_steps{ model = linear, loss = bce, train = rows_of, rates = rates.linear } },
+    run = by_steps{ model = linear, loss = "bce", train = rows_of, rates = rates.linear } },
   { name = "Class RF", family = "classification",
     run = by_trees{ objective = "binary:logistic", train = rows_of, depths = { 4, 6, 8 }, options = forest } },
   { name = "Class Boost", family = "classification",

@@ -84,10 +84,17 @@ local function best_r2(rows)
   return best
 end
 
+-- What a row of numbers of an image is.
+local function rows_are(args)
+  local size = ("%d x %d"):format(args.size, args.size)
+  if not args.table_3 then return ("the pixels of images of %s, in three colours"):format(size) end
+  if args.features ~= "" then return ("the features that %s has of each image"):format(args.features) end
+  return ("features of each image (of %s pixels) by a convolutional network\nwith random weights, which nobody has trained"):format(size)
+end
+
 ---Makes a table: runs what is missing, prints, and returns text and table.
 ---@param number integer  2 or 3
----@param rows_are string  what a row of numbers of an image is, for the text
-function M.make(number, rows_are)
+function M.make(number)
   local args = faces.args({}, { features = number == 3 })
   local results, of_table = faces.results(args), published["table_" .. number]
   local rows, lines = {}, {}
@@ -104,7 +111,7 @@ function M.make(number, rows_are)
   local columns = { "family", "system", "by score", "by labels", "R^2", "setting" }
   if not args.made_up then table.insert(columns, 3, "printed") end
   local text = how:format(faces.sentence_of(args), args.pairs * 9 // 12, args.pairs // 12, args.pairs * 2 // 12,
-    rows_are:format(args.size, args.size), args.table_3 and "" or widths:format(args.kernel, args.kernel))
+    rows_are(args), args.table_3 and "" or widths:format(args.kernel, args.kernel))
   if not args.made_up then
     text = text .. "\n" .. outcome:format(mean_of(rows, "regression", "accuracy"), mean_of(rows, "ranking", "accuracy"),
       mean_of(rows, "classification", "accuracy"), mean_of(rows, "classification", "both"), printed_mean(of_table, "regression"),
