@@ -55,6 +55,7 @@ namespace mr {
   ROW(positives_getters)     \
   ROW(trec_functions)        \
   ROW(feature_functions)     \
+  ROW(image_functions)       \
   ROW(user_items_functions)  \
   ROW(user_items_methods)    \
   ROW(user_items_getters)    \

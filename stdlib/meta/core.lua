@@ -433,6 +433,11 @@ function core.ecdf_compare(a, b) end
 ---@return { d: number, hedges: number, wins: number, ties: number, losses: number, n: integer, skipped: integer }
 function core.effect_size(a, b) end
 
+---A PNG file's bytes of [height, width] or [1 or 3, height, width], 0 to 1.
+---@param x mr.Tensor
+---@return string
+function core.encode_png(x) end
+
 ---The recording; nil where it cannot be run again.
 ---@return mr.Capture?
 function core.end_capture() end
@@ -1119,6 +1124,14 @@ function core.ranks(ranking) end
 ---@param threads integer
 ---@return mr.Booster
 function core.read_booster(tensor, features, classes, objective, threads) end
+
+---PNG and JPEG files as [images, 1 or 3, height, width], 0 to 1, scaled by the mean over areas.
+---@param paths string[]
+---@param height integer
+---@param width integer
+---@param grey boolean
+---@return mr.Tensor
+function core.read_images(paths, height, width, grey) end
 
 ---Lists and features of a LETOR file.
 ---@param path string

@@ -11,7 +11,9 @@ require "moonrank.data.features"
 
 local M = { dataset = dataset.checked }
 
-for name, read in pairs(require "moonrank.data.comparisons") do M[name] = read end
+for _, readers in ipairs{ require "moonrank.data.comparisons", (require "moonrank.data.images") } do
+  for name, read in pairs(readers) do M[name] = read end
+end
 
 -- The path of file `name` (`path` itself, or in this folder or its subfolder `own`), and its folder.
 local function file_in(path, own, name)

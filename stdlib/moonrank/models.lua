@@ -80,6 +80,28 @@ built_in.direct_ranker = registry.define("direct_ranker", require "moonrank.mode
 ---Example: `mr.models.direct_ranker{inputs = 5, hidden = {3, 2}}:size()   --> 28`
 function M.direct_ranker(options) return built_in.direct_ranker(options) end
 
+built_in.cnn = registry.define("cnn", require "moonrank.models.cnn", true)
+
+---@class mr.models.CnnOptions
+---@field height integer        of images, in pixels
+---@field width integer
+---@field channels? integer     default 3
+---@field filters? integer[]    outputs of the convolutions (default {6, 16})
+---@field kernel? integer       default 17
+---@field hidden? integer[]     default {300, 60}
+---@field activation? string    of the fully connected layers (default "relu")
+---@field seed? integer         default 1
+---@field dtype? string         default "float32"
+
+---A convolutional network from an image to one score: for each of `filters` a convolution with so many outputs, windows of `kernel` x `kernel`,
+---ReLU and the maximum of each 2 x 2 (a last odd line is left out); then fully connected layers. The features of a row are the planes of its
+---image, one after the other, each line by line, as mr.Images has them. Trained on comparisons by mr.losses.ranknet it is RankCNN, with widths as in
+---Li & Wu's comparison of networks for ranking, whose images are 100 x 100; by mr.losses.bce it classifies.
+---@param options mr.models.CnnOptions
+---@return mr.Model
+---Example: `mr.models.cnn{height = 100, width = 100}:size()   --> 862589`
+function M.cnn(options) return built_in.cnn(options) end
+
 built_in.self_attention = registry.define("self_attention", require "moonrank.models.self_attention", true)
 
 ---Self-attention among the rows of a list (Pobrotyn et al. 2020, context-aware learning to rank): a fully connected layer from `inputs` to

@@ -10,8 +10,9 @@ M.guide = { "first_steps", "lists_and_metrics", "losses_and_bounds", "models", "
 M.papers = { "westerborg_2022" }
 
 M.recipes = { "score_a_ranking", "ties", "trec_run", "worst_and_chance", "how_likely", "own_bound", "own_metric", "own_loss", "own_model",
-  "own_table", "last_item", "top_ten", "query_features", "bounded_training", "early_stopping", "two_metrics_choose", "resume_training",
-  "same_numbers", "find_nan", "check_gradient", "sweep", "sweep_to_csv", "is_it_better", "compare_systems", "learning_curves" }
+  "own_table", "last_item", "top_ten", "query_features", "images", "bounded_training", "early_stopping", "two_metrics_choose",
+  "resume_training", "same_numbers", "find_nan", "check_gradient", "sweep", "sweep_to_csv", "is_it_better", "compare_systems",
+  "learning_curves" }
 
 ---A text of the manual.
 ---@param name string  "guide/models.md"

@@ -1,0 +1,16 @@
+-- The scripts of Li & Wu, for a report (../sections.lua): path, title, and the words that tell one run of a script from another.
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+
+local scripts = {
+  { "table_2", "Table 2: which drawn face is older, from pixels" },
+  { "figure_3", "Figure 3: weights of linear models of drawn faces" },
+  { "figure_4", "Figure 4: RankCNN by epoch, on drawn faces" },
+  { "table_3", "Table 3: which drawn face is older, from features" },
+  { "figure_5", "Figure 5: RankNet on features by epoch, on drawn faces" },
+  { "figure_6", "Figure 6: pairs of drawn faces that are ordered right" },
+  { "figure_7", "Figure 7: pairs of drawn faces that are ordered wrong" },
+}
+
+local found = {}
+for i, each in ipairs(scripts) do found[i] = { path = here .. each[1] .. ".lua", title = each[2], words = {} } end
+return found

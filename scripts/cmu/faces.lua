@@ -1,0 +1,147 @@
+-- What the scripts of Tables 2 and 3 and Figures 3 to 7 share: images of faces with ages, split before anything is compared, the systems that
+-- are compared, and the store of their runs.
+local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local kept = dofile(here .. "../kept_runs.lua")
+local systems = dofile(here .. "systems.lua")
+
+local M = { systems = systems }
+
+local smoke = { images = "", count = 60, size = 12, pairs = 60, kernel = 3, epochs = 2, seeds = 1 }
+
+---The options of a script: its own, and those of images, pairs and runs.
+---@param own? table
+---@param o? { features?: boolean }  whether rows are features of images instead of their pixels
+function M.args(own, o)
+  own = own or {}
+  own.images = { default = "",
+    help = "folder of photographs with labels.csv (file, label: the age), below --data if given (default: faces are drawn)" }
+  own.count = { default = 2000, least = 20, help = "faces that are drawn" }
+  own.size = { default = 20, least = 8, most = 512, help = "height and width that images are scaled to; in the paper 100" }
+  own.pairs = { default = 12000, least = 20, help = "pairs: three quarters train, a twelfth chooses, a sixth is the test" }
+  own.kernel = { default = 5, least = 1, help = "side of the filters of convolutional networks; in the paper 17" }
+  own.epochs = { default = 10, least = 1, help = "of networks and linear models that are trained step by step" }
+  own.seeds = { default = 1, least = 1, help = "splits, pairs and models of so many seeds" }
+  if o and o.features then
+    own.features = { default = "",
+      help = "table of item and numbers for each photograph (mr.data.item_features); default: a random network's" }
+  end
+  local sets = { features = own.features and "" or nil }
+  for name, value in pairs(smoke) do sets[name] = value end
+  local args = kept.args(own, { folder = "results/cmu", smoke = sets })
+  args.table_3 = o and o.features or false
+  if not args.table_3 then args.features = "" end
+  return args
+end
+
+---A title with what the images are.
+function M.title_of(args, title)
+  return ("%s, %s"):format(title, args.images ~= "" and "images of " .. args.images or "made-up faces, drawn, no photographs")
+end
+
+---The same in a sentence; of a short run also that it is one.
+function M.sentence_of(args)
+  if args.images ~= "" then return ("The images are those of %s."):format(args.images) end
+  local drawn = ("The %d faces are made up and drawn, with hair, wrinkles and proportions of their age; they are no photographs."):format(
+    args.count)
+  return args.made_up and "Made-up data, to see that the script runs (--smoke): none of the numbers is a result.\n" .. drawn or drawn
+end
+
+-- Features of images by a convolutional network whose weights are random and stay so: two convolutions with ReLU and maxima of 2 x 2.
+local function random_network(images, args)
+  local kernels = math.min(3, args.kernel)
+  local function weights(outputs, inputs, stream)
+    return mr.normal({ outputs, inputs, kernels, kernels }, { sd = math.sqrt(2 / (inputs * kernels ^ 2)), seed = 1, stream = stream })
+  end
+  local first, second, parts = weights(24, images.images:size(2), "first"), weights(48, 24, "second"), {}
+  for at = 1, images.count, 256 do
+    local x = images.images:narrow(1, at, math.min(256, images.count - at + 1)) - 0.5
+    x = x:conv2d(first):relu():max_pool(2):conv2d(second):relu():max_pool(2)
+    parts[#parts + 1] = x:reshape(#x, x:numel() // #x)
+  end
+  return mr.cat(parts, 1)
+end
+
+-- Pixels, or features of another kind, standardised by what the training images have.
+local function standardised(parts, args)
+  local rows, mean, sd = {}, nil, nil
+  for i, part in ipairs(parts) do
+    local x = part:features()
+    if args.features ~= "" then
+      x = mr.data.item_features(args.features):of(part.files)
+    elseif args.table_3 then
+      x = random_network(part, args)
+    end
+    if i == 1 then
+      local scaling = mr.data.dataset{ lists = part:items().lists, features = x }:scaling()
+      mean, sd = scaling.mean, scaling.sd
+    end
+    rows[i] = ((x:double() - mean) / sd):float()
+  end
+  return rows
+end
+
+local function images_of(args)
+  if args.images == "" then return mr.data.drawn_faces{ count = args.count, size = args.size } end
+  return mr.data.images((args.data ~= "" and args.data .. "/" or "") .. args.images, { size = args.size })
+end
+
+---Images by part, their standardised features, items and pairs.
+---@param args table
+---@param seed integer
+function M.data(args, seed)
+  local images = images_of(args)
+  local parts = { images:split{ seed = seed } }
+  local features, found = standardised(parts, args), { images = images, size = args.size, kernel = args.kernel, epochs = args.epochs }
+  for i, name in ipairs{ "train", "valid", "test" } do
+    local share = ({ 9, 1, 2 })[i]
+    found[name] = { images = parts[i], features = features[i], items = parts[i]:items{ features = features[i] },
+      pairs = parts[i]:comparisons{ pairs = args.pairs * share // 12, margin = 5, seed = seed, features = features[i] } }
+  end
+  return found
+end
+
+---One trial per system, setting and seed; missing ones are made.
+---@return mr.Results
+function M.results(args)
+  local names, known, data = {}, {}, {}
+  -- what cannot be read or made is refused before any run
+  if args.images ~= "" then images_of(args) end
+  if not args.table_3 then mr.models.cnn{ height = args.size, width = args.size, kernel = args.kernel } end
+  for _, each in ipairs(systems.of(args.table_3)) do names[#names + 1], known[each.name] = each.name, each end
+  return kept.study(args, {
+    name = args.table_3 and "table 3" or "table 2",
+    settings = { images = args.images, features = args.features, count = args.count, size = args.size, pairs = args.pairs,
+      kernel = args.kernel, epochs = args.epochs },
+    space = { system = mr.choice(names), setting = mr.range(1, args.made_up and 1 or 3), split = mr.range(1, args.seeds) },
+    run = function(trial)
+      data[trial.split] = data[trial.split] or M.data(args, trial.split)
+      return systems.run(known[trial.system], trial.setting, data[trial.split], trial)
+    end,
+  })
+end
+
+---The trial of a system with the setting that validation chose, of one seed.
+---@return { number: integer, setting: integer, values: table<string, number> }
+function M.chosen(results, system, seed)
+  local columns = results:columns()
+  local rows, best = columns:rows("runs", { system = system, split = seed }), nil
+  local function at(name, row) return columns:column("runs", name)[row] end
+  for _, row in ipairs(rows) do
+    if not best or at("valid", row) > at("valid", best) then best = row end
+  end
+  if not best then error(("no run of %s has finished; the errors are in the store (moonrank results)"):format(system), 0) end
+  local values = {}
+  for _, name in ipairs{ "valid", "accuracy", "both", "r2" } do values[name] = at(name, best) end
+  return { number = at("number", best), setting = at("setting", best), values = values }
+end
+
+---Prints tables and text, and returns them for a report.
+function M.finish(o)
+  for _, each in ipairs(o.tables) do print(("%s\n%s\n"):format(o.title, each)) end
+  print(o.text)
+  if o.figure then print("Saved as " .. o.figure) end
+  return { text = o.text, tables = o.tables, figure = o.figure }
+end
+
+return M

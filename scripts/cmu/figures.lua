@@ -1,0 +1,138 @@
+-- What Figures 3 to 7 share: weights as images, curves of training, pairs that are ordered right and wrong; all from the runs of Tables 2 and 3.
+local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local faces, pictures = dofile(here .. "faces.lua"), dofile(here .. "pictures.lua")
+
+local M = {}
+
+local function args_of(number, own, features, drawn)
+  own.out = { default = ("results/cmu/figure_%d.svg"):format(number), endings = drawn and { ".svg", ".png", ".pdf" } or { ".svg" },
+    help = "file of the figure" }
+  return faces.args(own, { features = features })
+end
+
+local function title_of(number, args) return faces.title_of(args, "Li & Wu, Figure " .. number) end
+
+-- The mean of the products of neighbours in a line over that of squares: near 1 where weights form areas, near 0 where each pixel has its own.
+local function likeness(x)
+  local turned, width = x:transpose(1, 3), x:size(3)
+  return (turned:narrow(1, 1, width - 1) * turned:narrow(1, 2, width - 1)):mean():item() / (x * x):mean():item()
+end
+
+local coefficients = { "Rank LR", "Class LR", "Reg. LR-l1", "Reg. LR-l2" }
+
+---Figure 3: weights of linear models as images.
+function M.coefficients()
+  local args = args_of(3, {})
+  local results, size = faces.results(args), args.size
+  local row, lines = {}, {}
+  for i, system in ipairs(coefficients) do
+    local chosen = faces.chosen(results, system, 1)
+    local weights = results:per_list(chosen.number, "weights")
+    local x = weights:reshape(weights:numel() // size ^ 2 // 1, size, size)
+    row[i] = { image = pictures.centred(x), text = system }
+    lines[i] = { system, chosen.values.accuracy, weights:eq(0):double():mean():item(), likeness(x) }
+  end
+  pictures.save(args.out, { title = title_of(3, args), rows = { row }, side = 160 })
+  return faces.finish{ title = title_of(3, args), figure = args.out, text = ([[
+%s
+The figure shows the weights of four linear models of the standardised pixels in three colours; grey is 0, and each picture is
+scaled to its largest weight. The paper finds the shape of the face in those of both logistic regressions, and more clearly in
+those of pairs. The last column of the table says how alike neighbouring weights are: 1 where they form areas, 0 where each
+pixel has its own.]]):format(faces.sentence_of(args)),
+    tables = { mr.table{ columns = { "system", "accuracy", "weights of 0", "likeness of neighbours" }, rows = lines,
+      formats = { accuracy = "%.4f", ["weights of 0"] = "%.3f", ["likeness of neighbours"] = "%.3f" } } } }
+end
+
+---Figures 4 and 5: loss on the training pairs and accuracy on the validation pairs by epoch, of the setting that was chosen and of the others.
+---@param number integer
+---@param system string
+---@param features boolean
+function M.curves(number, system, features)
+  local args = args_of(number, {}, features, true)
+  local results = faces.results(args)
+  local columns, losses, accuracies, lines = results:columns(), {}, {}, {}
+  local chosen = faces.chosen(results, system, 1)
+  for _, row in ipairs(columns:rows("runs", { system = system, split = 1 })) do
+    local trial, setting = columns:column("runs", "number")[row], columns:column("runs", "setting")[row]
+    local reports = results:reports(trial)
+    local name = ("setting %d%s"):format(setting, setting == chosen.setting and ", chosen" or "")
+    losses[#losses + 1] = { name = name, x = reports.loss.steps, y = reports.loss.values }
+    accuracies[#accuracies + 1] = { name = name, x = reports.valid_auc.steps, y = reports.valid_auc.values }
+    local y = reports.valid_auc.values
+    local loss = reports.loss.values
+    lines[#lines + 1] = { setting, loss[1], loss[#loss], y[1], math.max(table.unpack(y)), y[#y] }
+  end
+  table.sort(lines, function(a, b) return a[1] < b[1] end)
+  local figure = mr.plot.facets{ columns = 1, width = 700, height = 620, title = title_of(number, args),
+    mr.plot.lines{ series = losses, xlabel = "epoch", ylabel = "loss on training pairs" },
+    mr.plot.lines{ series = accuracies, xlabel = "epoch", ylabel = "accuracy on validation pairs" } }
+  require("moonrank.core").make_folder(args.out)
+  figure:save(args.out)
+  return faces.finish{ title = title_of(number, args), figure = args.out, text = ([[
+%s
+The figure shows the loss of %s on the training pairs and its accuracy on the validation pairs after each epoch, with a line for
+each of the learning rates to choose from, numbered as in scripts/cmu/systems.lua. Setting %d was chosen, by its best epoch.]]):format(
+      faces.sentence_of(args), system, chosen.setting),
+    tables = { mr.table{ columns = { "setting", "loss, epoch 1", "loss, last", "accuracy, epoch 1", "accuracy, best", "accuracy, last" },
+      rows = lines, formats = { ["loss, epoch 1"] = "%.4f", ["loss, last"] = "%.4f", ["accuracy, epoch 1"] = "%.4f",
+        ["accuracy, best"] = "%.4f", ["accuracy, last"] = "%.4f" } } } }
+end
+
+-- Test pairs of a trial, with the ages of both.
+local function judged(args, margins)
+  local data = faces.data(args, 1)
+  local pairs_of, ages, found = data.test.pairs, data.test.images.labels:totable(), {}
+  local items, grades = pairs_of.items:totable(), pairs_of.lists.relevance:totable()
+  for i, margin in ipairs(margins) do
+    local a, b = items[2 * i - 1], items[2 * i]
+    local older, younger = grades[2 * i - 1] > 0 and a or b, grades[2 * i - 1] > 0 and b or a
+    found[i] = { older = older, younger = younger, right = margin > 0, difference = ages[older] - ages[younger],
+      text = ("%.0f and %.0f years\nmargin %+.2f"):format(ages[older], ages[younger], margin) }
+  end
+  return found, data.test.images
+end
+
+local bands = { { 5, 10 }, { 10, 20 }, { 20, 40 }, { 40, math.huge } }
+
+-- Accuracy by difference in age.
+local function by_difference(all)
+  local lines = {}
+  for i, band in ipairs(bands) do
+    local count, right = 0, 0
+    for _, pair in ipairs(all) do
+      if pair.difference > band[1] and pair.difference <= band[2] then count, right = count + 1, right + (pair.right and 1 or 0) end
+    end
+    lines[i] = { band[2] == math.huge and ("more than %d"):format(band[1]) or ("%d to %d"):format(band[1], band[2]), count,
+      count > 0 and right / count or 0 / 0 }
+  end
+  return lines
+end
+
+---Figures 6 and 7: some test pairs that Rank LR of features orders right, or wrong, the older image on the left.
+---@param number integer
+---@param right boolean
+function M.examples(number, right)
+  local args = args_of(number, { shown = { default = 12, least = 1, most = 100, help = "pairs in the figure" } }, true)
+  local results = faces.results(args)
+  local chosen = faces.chosen(results, "Rank LR", 1)
+  local all, images = judged(args, results:per_list(chosen.number, "margin"):totable())
+  local shown, count = {}, 0
+  for _, pair in ipairs(all) do
+    if pair.right == right then
+      count = count + 1
+      if #shown < args.shown then shown[#shown + 1] = pair end
+    end
+  end
+  pictures.save_pairs(args.out, { title = title_of(number, args), images = images, pairs = shown, columns = 4 })
+  return faces.finish{ title = title_of(number, args), figure = args.out, text = ([[
+%s
+Of %d test pairs, which are in random order, Rank LR on features orders %d %s; the figure shows the first %d of these. The older
+image of each pair is on the left. Below it are both ages, and by how much its score is above the other's. The table has the
+accuracy by the difference in age.]]):format(
+      faces.sentence_of(args), #all, count, right and "right" or "wrong", #shown),
+    tables = { mr.table{ columns = { "difference in years", "pairs", "accuracy" }, rows = by_difference(all),
+      formats = { accuracy = "%.4f" } } } }
+end
+
+return M

@@ -1,0 +1,82 @@
+-- Pictures of images side by side, as SVG with the pixels inside: rows of images with a text below each.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local escape = require("moonrank.table").escape_html
+
+local M = {}
+
+local digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+local function base64(bytes)
+  local out = {}
+  for at = 1, #bytes, 3 do
+    local a, b, c = bytes:byte(at, at + 2)
+    local number = a << 16 | (b or 0) << 8 | (c or 0)
+    for i = 0, 3 do
+      local digit = number >> (18 - 6 * i) & 63
+      out[#out + 1] = (i == 2 and not b or i == 3 and not c) and "=" or digits:sub(digit + 1, digit + 1)
+    end
+  end
+  return table.concat(out)
+end
+
+---Numbers of any size as a picture: 0 is grey, the largest in size black or white.
+---@param x mr.Tensor  [channels, height, width]
+---@return mr.Tensor
+function M.centred(x)
+  local most = x:abs():max():item()
+  return x * (0.5 / (most > 0 and most or 1)) + 0.5
+end
+
+local gap, line = 10, 16
+
+-- An image and the lines of text below it.
+local function cell(each, x, y, side)
+  local parts = { (
+    '<image x="%d" y="%d" width="%d" height="%d" style="image-rendering: pixelated" href="data:image/png;base64,%s"/>\n'):format(
+    x, y, side, side, base64(core.encode_png(each.image))) }
+  local below = 0
+  for text in (each.text or ""):gmatch "[^\n]+" do
+    below = below + 1
+    parts[#parts + 1] = ('<text x="%d" y="%d" text-anchor="middle">%s</text>\n'):format(
+      x + side // 2, y + side + below * line - 2, escape(text))
+  end
+  return table.concat(parts)
+end
+
+---Writes rows of images as an SVG file.
+---@param path string
+---@param o { title: string, rows: { image: mr.Tensor, text?: string }[][], side?: integer, lines?: integer }  side: of an image, in pixels of the file; lines: of text below each
+function M.save(path, o)
+  local side, most, parts = o.side or 96, 0, {}
+  local height = side + (o.lines or 1) * line + gap
+  for r, row in ipairs(o.rows) do
+    most = math.max(most, #row)
+    for c, each in ipairs(row) do parts[#parts + 1] = cell(each, gap + (c - 1) * (side + gap), 2 * line + gap + (r - 1) * height, side) end
+  end
+  local wide, high = math.max(gap + most * (side + gap), 9 * #o.title), 2 * line + gap + #o.rows * height
+  core.make_folder(path)
+  core.write_file(path, ([[
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="sans-serif" font-size="12">
+<rect width="100%%" height="100%%" fill="#ffffff"/>
+<text x="%d" y="%d" font-size="15">%s</text>
+%s</svg>
+]]):format(wide, high, wide, high, gap, line + 6, escape(o.title), table.concat(parts)))
+end
+
+---Pairs of images, `columns` in a row, the older one of each on the left.
+---@param path string
+---@param o { title: string, images: mr.Images, pairs: { older: integer, younger: integer, text: string }[], columns: integer }
+function M.save_pairs(path, o)
+  local rows = {}
+  for i, pair in ipairs(o.pairs) do
+    local r = (i - 1) // o.columns + 1
+    rows[r] = rows[r] or {}
+    local width = o.images.images:size(4)
+    local between = mr.ones(o.images.images:size(2), o.images.images:size(3), math.max(1, width // 10))
+    rows[r][#rows[r] + 1] = { image = mr.cat({ o.images.images[pair.older], between, o.images.images[pair.younger] }, 3), text = pair.text }
+  end
+  M.save(path, { title = o.title, rows = rows, side = 150, lines = 2 })
+end
+
+return M

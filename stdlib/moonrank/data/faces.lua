@@ -1,0 +1,141 @@
+-- Drawn faces whose age shows: hair that greys and recedes, wrinkles, bags under the eyes, proportions of children. Data for comparisons of images
+-- where no photographs are to be had.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local tensors = require "moonrank.tensor"
+
+local M = {}
+
+local youngest, oldest = 2, 80
+local at_once = 256  -- faces that are drawn together
+
+-- From 0 to 1 around `middle`, over about 4 `width`.
+local function rise(x, middle, width) return ((x - middle) / width):sigmoid() end
+
+-- 1 within an ellipse around (u, v) = (0, 0), 0 outside.
+local function ellipse(u, v, width, height) return ((1 - (u / width) ^ 2 - (v / height) ^ 2) * 8):sigmoid() end
+
+-- A soft spot.
+local function spot(u, v, width, height) return (-((u / width) ^ 2) - (v / height) ^ 2):exp() end
+
+-- The picture with colour over it where the mask is. Pictures have a red, a green and a blue plane.
+local function over(picture, mask, colour)
+  local mixed = {}
+  for c = 1, 3 do mixed[c] = picture[c] + mask * (colour[c] - picture[c]) end
+  return mixed
+end
+
+-- The picture darker where the mask is.
+local function darker(picture, mask)
+  local shaded = {}
+  for c = 1, 3 do shaded[c] = picture[c] * (1 - mask) end
+  return shaded
+end
+
+local function blend(from, to, share) return from + (to - from) * share end
+
+-- Random numbers of each face, [faces, 1, 1]; the same whatever is drawn beside it.
+local function traits_of(count, seed)
+  local function uniform(name, low, high)
+    return tensors.uniform({ count, 1, 1 }, { low = low, high = high, seed = seed, stream = "face " .. name, device = "cpu" })
+  end
+  local function normal(name, mean, sd)
+    return tensors.normal({ count, 1, 1 }, { mean = mean, sd = sd, seed = seed, stream = "face " .. name, device = "cpu" })
+  end
+  local years = tensors.uniform({ count }, { seed = seed, stream = "face age", device = "cpu", dtype = "float64" })
+  local age = (years * (oldest - youngest + 1) + youngest - 0.5):long():float():clamp{ min = youngest, max = oldest }
+  return age, {
+    age = age:reshape(count, 1, 1), across = normal("across", 0, 0.05), down = normal("down", 0, 0.05), size = normal("size", 1, 0.05),
+    tilt = normal("tilt", 0, 0.05), width = normal("width", 0.56, 0.03), height = normal("height", 0.76, 0.03),
+    tone = uniform("tone", 0, 1), hair = uniform("hair", 0, 1), greys = normal("greys", 54, 8), recedes = uniform("recedes", 0, 0.3),
+    wrinkles = normal("wrinkles", 50, 8), room = uniform("room", 0.1, 0.9), warmth = uniform("warmth", -0.15, 0.15),
+    light = normal("light", 0, 0.18), exposure = normal("exposure", 1, 0.08),
+  }
+end
+
+-- The head without what is in the face: room, hair, skin.
+local function head(t, u, v, child, hair)
+  local skin = { blend(t.tone, 1, 0.72) * 0.95, blend(t.tone, 1, 0.5) * 0.85, blend(t.tone, 1, 0.35) * 0.72 }
+  local room = { t.room + t.warmth, t.room + 0 * t.warmth, t.room - t.warmth }
+  local width, height = t.width * (1 + 0.08 * child), t.height * (1 - 0.12 * child)
+  local picture = over(room, ellipse(u, v + 0.12, width * 1.2, height * 1.1), hair)
+  picture = over(picture, ellipse(u, v, width, height), skin)
+  local line = -0.42 - t.recedes * rise(t.age, 45, 8) + 0.25 * u ^ 2  -- of the hair on the forehead
+  return over(picture, ((line - v) * 20):sigmoid() * ellipse(u, v, width * 1.05, height * 1.05), hair)
+end
+
+-- Eyes, brows, nose and mouth.
+local function features(picture, u, v, child, hair)
+  local eyes, open = -0.08 + 0.1 * child, 0.055 + 0.03 * child
+  for _, side in ipairs{ -1, 1 } do
+    local x = u - side * 0.24
+    picture = over(picture, spot(x, v - eyes, 0.12, open), { 0.95, 0.95, 0.95 })
+    picture = over(picture, spot(x, v - eyes, 0.05, open), { 0.1, 0.07, 0.05 })
+    picture = over(picture, 0.8 * spot(x, v - eyes + 0.14 - 0.1 * x ^ 2, 0.15, 0.035), hair)
+  end
+  picture = darker(picture, 0.25 * spot(u - 0.03, v - 0.2, 0.05, 0.12))
+  return over(picture, spot(u, v - 0.46 + 0.1 * u ^ 2, 0.2 - 0.04 * child, 0.045), { 0.65, 0.25, 0.25 })
+end
+
+-- Lines on the forehead, beside the mouth and at the eyes, bags under the eyes.
+local function wrinkles(picture, t, u, v)
+  local depth = rise(t.age, t.wrinkles, 9)
+  for _, height in ipairs{ -0.36, -0.27 } do
+    picture = darker(picture, 0.5 * depth * spot(u, v - height + 0.15 * u ^ 2, 0.3, 0.022))
+  end
+  for _, side in ipairs{ -1, 1 } do
+    local x = side * u
+    picture = darker(picture, 0.5 * depth * spot(x - 0.2 - 0.35 * (v - 0.32), v - 0.35, 0.03, 0.14))
+    picture = darker(picture, 0.35 * depth * spot(x - 0.24, v - 0.06, 0.12, 0.03))
+    picture = darker(picture, 0.4 * depth * spot(x - 0.43, v + 0.07, 0.05, 0.06))
+  end
+  return picture
+end
+
+-- Faces of these traits, [faces, 3, size, size].
+local function drawn(t, size, noise, seed, block)
+  local places = (core.arange(1, size, 1, "float32", "cpu") - (size + 1) / 2) * (2 / size)
+  local x, y = places:reshape(1, 1, size), places:reshape(1, size, 1)
+  local u, v = (x - t.across - t.tilt * y) / t.size, (y - t.down + t.tilt * x) / t.size
+  local child, grey = 1 - rise(t.age, 13, 3.5), rise(t.age, t.greys, 6)
+  local hair = { blend(0.08 + 0.6 * t.hair ^ 2, 0.82, grey), blend(0.06 + 0.42 * t.hair ^ 2, 0.82, grey),
+    blend(0.05 + 0.2 * t.hair ^ 2, 0.84, grey) }
+  local picture = head(t, u, v, child, hair)
+  picture = wrinkles(features(picture, u, v, child, hair), t, u, v)
+  local light = t.exposure * (1 + t.light * u)
+  for c = 1, 3 do picture[c] = picture[c] * light end
+  local planes = core.stack(picture, 2)
+  if noise > 0 then
+    planes = planes + tensors.normal(core.shape(planes), { sd = noise, seed = seed, stream = "face noise " .. block, device = "cpu" })
+  end
+  return planes:clamp{ min = 0, max = 1 }
+end
+
+---Ages and pictures of drawn faces.
+---@param o { count: integer, size: integer, noise: number, seed: integer }
+---@return mr.Tensor ages      [count] float32, whole years from 2 to 80
+---@return mr.Tensor pictures  [count, 3, size, size] float32, 0 to 1
+function M.draw(o)
+  local ages, traits = traits_of(o.count, o.seed)
+  local parts = {}
+  for first = 1, o.count, at_once do
+    core.check_interrupt()
+    local n, own = math.min(at_once, o.count - first + 1), {}
+    for name, x in pairs(traits) do own[name] = x:narrow(1, first, n) end
+    parts[#parts + 1] = drawn(own, o.size, o.noise, o.seed, #parts + 1)
+  end
+  return ages, core.cat(parts, 1)
+end
+
+---Options of mr.data.drawn_faces, checked.
+function M.options(where, options)
+  local o = check.options(where, options, { count = 2000, size = 24, noise = 0.1, seed = 1 })
+  check.positive_integers(where, o, { "count", "size" })
+  if not (o.noise >= 0 and o.noise < math.huge) then
+    check.fail("%s: noise is %s, expected a number from 0 on", where, tostring(o.noise))
+  end
+  if math.type(o.seed) ~= "integer" then check.fail("%s: seed is %s, expected an integer", where, tostring(o.seed)) end
+  return o
+end
+
+return M

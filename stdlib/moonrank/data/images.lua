@@ -1,0 +1,264 @@
+-- Images with a number each, such as an age: folders of PNG and JPEG files, drawn faces; as rows of features, and compared two by two.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local dataset = require "moonrank.data.dataset"
+local faces = require "moonrank.data.faces"
+local find = require "moonrank.data.find"
+local tensors = require "moonrank.tensor"
+
+local M = {}
+
+---@class mr.Images
+---@field images mr.Tensor  [count, channels, height, width] float32, 0 to 1
+---@field labels mr.Tensor  [count] float32
+---@field files string[]
+---@field count integer
+---@field name string
+local Images = check.class("mr.Images")
+
+local function new(parts)
+  parts.count = #parts.files
+  return setmetatable(parts, Images)
+end
+
+-- Height and width of the option `size`.
+local function sides_of(where, size)
+  local sides = type(size) == "table" and size or { size, size }
+  if #sides ~= 2 then check.fail("%s: size has %d numbers, expected one, or height and width", where, #sides) end
+  for _, side in ipairs(sides) do
+    if math.type(side) ~= "integer" or side < 1 or side > 4096 then
+      check.fail("%s: size is %s, expected an integer from 1 to 4096, or two of them, height and width", where, tostring(side))
+    end
+  end
+  return sides[1], sides[2]
+end
+
+-- Numbers and files of the table of labels.
+local function labelled(path, folder, columns)
+  local names, texts = core.read_pairs(path, columns.file, columns.label)
+  local paths, labels, seen = {}, {}, {}
+  for i, name in ipairs(names) do
+    local shown, number = core.safe_text(name), tonumber(texts[i])
+    local outside = name:sub(1, 1) == "/" or ("/" .. name .. "/"):find("/../", 1, true)
+    if name == "" or outside then check.fail("%s: row %d: file '%s', expected a name within the folder", path, i, shown) end
+    if seen[name] then check.fail("%s: rows %d and %d are of the same file '%s'", path, seen[name], i, shown) end
+    if not number or number - number ~= 0 or math.abs(number) > 1e30 then
+      check.fail("%s: row %d: label of '%s' is '%s', expected a finite number", path, i, shown, core.safe_text(texts[i]))
+    end
+    paths[i], labels[i], seen[name] = folder .. "/" .. name, number, i
+  end
+  if #paths == 0 then check.fail("%s: no images, expected a row for each", path) end
+  return names, paths, labels
+end
+
+---Images of a folder, PNG and JPEG files, with a number each from a table in it with a header, plain or .gz. All are scaled to one size, stretched where
+---their shape is another, by the mean over areas; colours are red, green and blue from 0 to 1, or with `grey` their luma (0.299, 0.587, 0.114).
+---What is transparent is over white; colour profiles and the camera's orientation are not looked at. A file is known by its first bytes; one that
+---is damaged, ends too early, or is of more than 2^26 pixels is an error that names it.
+---@param folder string
+---@param options? { labels?: string, columns?: { file?: string, label?: string }, size?: integer|integer[], grey?: boolean }  default "labels.csv", "file" and "label", 100 (or {height, width}), false
+---@return mr.Images
+---Example:
+---```lua
+---local folder <const> = os.tmpname() .. ".faces"
+---mr.data.drawn_faces{count = 3}:save(folder)
+---local images = mr.data.images(folder, {size = {10, 8}, grey = true})
+---for _, file in ipairs{"00001.png", "00002.png", "00003.png", "labels.csv", ""} do os.remove(folder .. "/" .. file) end
+---images   --> images: 3 of 1 x 10 x 8
+---```
+function M.images(folder, options)
+  local where = "mr.data.images"
+  local o = check.options(where, options, { labels = "labels.csv", columns = {}, size = check.none, grey = false })
+  local columns = check.options(where .. " columns", o.columns, { file = "file", label = "label" })
+  local height, width = sides_of(where, o.size or 100)
+  local found = find.path(folder)
+  if not find.is_folder(found) then check.fail("%s: %s is a file, expected a folder of images", where, found) end
+  local path = find.file(found, { o.labels })
+  if not path then check.fail("%s: no %s in %s, expected a table of files and labels", where, core.safe_text(o.labels), found) end
+  local names, paths, labels = labelled(path, found, columns)
+  return new{ images = core.read_images(paths, height, width, o.grey), labels = core.tensor(labels, "float32", "cpu"), files = names,
+    name = folder }
+end
+
+---Drawn faces of made-up people from 2 to 80 years (labels), whose age shows: children have rounder faces and larger eyes, hair recedes and greys,
+---wrinkles come, for each at an age of his own. Place, size, light, colours and noise vary. A face depends on the seed and its number alone.
+---@param options? { count?: integer, size?: integer, noise?: number, seed?: integer }  default 2000, 24, 0.1 (standard deviation of each pixel), 1
+---@return mr.Images
+---Example: `mr.data.drawn_faces{count = 10, size = 16}   --> drawn faces: 10 of 3 x 16 x 16`
+function M.drawn_faces(options)
+  local o = faces.options("mr.data.drawn_faces", options)
+  local labels, images = faces.draw(o)
+  local files = {}
+  for i = 1, o.count do files[i] = ("%05d.png"):format(i) end
+  return new{ images = images, labels = labels, files = files, name = "drawn faces" }
+end
+
+---Number of images.
+function Images:__len() return self.count end
+
+function Images:__tostring()
+  return ("%s: %d of %d x %d x %d"):format(self.name == "drawn faces" and self.name or "images", self.count, self.images:size(2),
+    self.images:size(3), self.images:size(4))
+end
+
+-- The images with these numbers.
+local function chosen(self, numbers, name)
+  local index, files = core.tensor(numbers, "int64", "cpu"), {}
+  for i, number in ipairs(numbers) do files[i] = self.files[number] end
+  local size = core.shape(self.images)
+  size[1] = #numbers
+  return new{ images = self:features():rows(index):reshape(size), labels = self.labels:reshape(self.count, 1):rows(index):reshape(#numbers),
+    files = files, name = name or self.name }
+end
+
+---Some of the images, by their numbers, in this order.
+---@param numbers integer[]
+---@return mr.Images
+---Example: `mr.data.drawn_faces{count = 5}:select{5, 2}.files[1]   --> 00005.png`
+function Images:select(numbers)
+  for _, number in ipairs(numbers) do
+    if math.type(number) ~= "integer" or number < 1 or number > self.count then
+      check.fail("select: image %s, expected a number from 1 to %d", tostring(number), self.count)
+    end
+  end
+  if #numbers == 0 then check.fail "select: no numbers, expected one at least" end
+  return chosen(self, numbers)
+end
+
+---The pixels of each image in a row: planes, then lines.
+---@return mr.Tensor  [count, channels * height * width]
+---Example: `mr.data.drawn_faces{count = 2, size = 10}:features():size(2)   --> 300`
+function Images:features() return self.images:reshape(self.count, self.images:numel() // self.count) end
+
+---Random parts for training, validation and test, before anything is compared, so that no image is in two of them.
+---@param options? { valid?: number, test?: number, seed?: integer }  shares (default 0.15, 0.2) and seed (1)
+---@return mr.Images train
+---@return mr.Images valid
+---@return mr.Images test
+---Example: `select("#", mr.data.drawn_faces{count = 20}:split())   --> 3`
+function Images:split(options)
+  local o = check.options("split", options, { valid = 0.15, test = 0.2, seed = 1 })
+  local counts = {}
+  for i, name in ipairs{ "valid", "test" } do
+    local share = o[name]
+    if not (share > 0 and share < 1) then check.fail("split: %s is %s, expected a share above 0 and below 1", name, tostring(share)) end
+    counts[i] = math.max(1, math.floor(share * self.count + 0.5))
+  end
+  local rest = self.count - counts[1] - counts[2]
+  if rest < 1 then check.fail("split: nothing of %d images is left to train on", self.count) end
+  local order = core.integers(core.permutation(self.count, o.seed, "images", 0))
+  local function part(first, n, name)
+    local numbers = table.move(order, first, first + n - 1, 1, {})
+    table.sort(numbers)
+    return chosen(self, numbers, name)
+  end
+  return part(1, rest, "train"), part(rest + 1, counts[1], "valid"), part(rest + counts[1] + 1, counts[2], "test")
+end
+
+-- The features of a dataset: the script's own, [count, width], or the pixels.
+local function features_of(self, where, features)
+  if features == nil then return self:features() end
+  if not check.is_tensor(features) or features.dims ~= 2 or #features ~= self.count then
+    check.fail("%s: features are %s, expected a tensor {%d, width}", where,
+      check.is_tensor(features) and ("{%s}"):format(table.concat(features:shape(), ", ")) or "a " .. type(features), self.count)
+  end
+  return features
+end
+
+-- What items are called.
+local function ids_of(self) return { items = self.files } end
+
+---Each image as a list of its own whose grade is its label, for regression (mr.losses.mse).
+---@param options? { features?: mr.Tensor }  [count, width] instead of pixels
+---@return mr.Dataset
+---Example: `mr.data.drawn_faces{count = 4, size = 10}:items()   --> items: 4 lists, 4 rows, 300 features`
+function Images:items(options)
+  local o = check.options("items", options, { features = check.none })
+  local sizes = core.integers(core.full({ self.count }, 1, "int64", "cpu"))
+  return dataset.new{ lists = core.lists(sizes, self.labels, {}, {}), features = features_of(self, "items", o.features),
+    items = core.arange(1, self.count, 1, "int64", "cpu"), ids = ids_of(self), name = "items" }
+end
+
+-- Images in the order of their labels, and of each of these how many others are below it by more than the margin, in all up to it.
+local function ranked(labels, margin)
+  local order, before = {}, {}
+  for i = 1, #labels do order[i] = i end
+  table.sort(order, function(a, b)
+    if labels[a] ~= labels[b] then return labels[a] < labels[b] end
+    return a < b
+  end)
+  local below, total = 0, 0
+  for place, i in ipairs(order) do
+    while below + 1 < place and labels[i] - labels[order[below + 1]] > margin do below = below + 1 end
+    total = total + below
+    before[place] = total
+  end
+  return order, before, total
+end
+
+-- The pair with this number, from 1: the places of two images in the order of labels.
+local function pair_at(before, number)
+  local low, high = 1, #before
+  while low < high do
+    local middle = (low + high) // 2
+    if before[middle] >= number then high = middle else low = middle + 1 end
+  end
+  return low, number - (before[low - 1] or 0)
+end
+
+-- `count` different numbers from 1 to `total`, in random order: the first of a shuffle of which only what moves is kept.
+local function drawn_numbers(count, total, seed)
+  local shares = tensors.uniform({ count }, { seed = seed, stream = "comparisons", dtype = "float64", device = "cpu" }):totable()
+  local moved, numbers = {}, {}
+  for i, share in ipairs(shares) do
+    local at = math.min(total, i + math.floor(share * (total - i + 1)))
+    numbers[i], moved[at] = moved[at] or at, moved[i] or i
+  end
+  return numbers
+end
+
+---Random pairs of images whose labels differ by more than `margin`, none twice: lists of two rows, in the order of the images' numbers, of which the one
+---with the larger label has grade 1. Each image of this part is in as many pairs as chance has it.
+---@param options { pairs: integer, margin?: number, seed?: integer, features?: mr.Tensor }  default margin 5, seed 1; features [count, width] instead of pixels
+---@return mr.Dataset
+---Example: `mr.data.drawn_faces{count = 30, size = 10}:comparisons{pairs = 50}   --> comparisons: 50 lists, 100 rows, 300 features`
+function Images:comparisons(options)
+  local where = "comparisons"
+  local o = check.options(where, options, { pairs = check.none, margin = 5, seed = 1, features = check.none })
+  check.positive_integers(where, o, { "pairs" })
+  if not (o.margin >= 0 and o.margin < math.huge) then
+    check.fail("%s: margin is %s, expected a number from 0 on", where, tostring(o.margin))
+  end
+  if math.type(o.seed) ~= "integer" then check.fail("%s: seed is %s, expected an integer", where, tostring(o.seed)) end
+  local features, labels = features_of(self, where, o.features), core.numbers(self.labels)
+  local order, before, total = ranked(labels, o.margin)
+  if o.pairs > total then
+    check.fail("%s: pairs is %d, but labels of %d pairs of %d images differ by more than %g", where, o.pairs, total, self.count, o.margin)
+  end
+  local items, grades = {}, {}
+  for i, number in ipairs(drawn_numbers(o.pairs, total, o.seed)) do
+    local place, lower = pair_at(before, number)
+    local older, younger = order[place], order[lower]
+    items[2 * i - 1], items[2 * i] = math.min(older, younger), math.max(older, younger)
+    grades[i] = older < younger and { 1, 0 } or { 0, 1 }
+  end
+  local rows = core.tensor(items, "int64", "cpu")
+  return dataset.new{ lists = tensors.lists(grades), items = rows, features = features:rows(rows), ids = ids_of(self), name = where }
+end
+
+---Writes the images as PNG files, 8 bits a channel, and at last their table, labels.csv: what mr.data.images reads. The folder is made; files of these
+---names in it are replaced.
+---@param folder string
+function Images:save(folder)
+  core.make_folder(folder .. "/labels.csv")
+  local lines = { "file,label" }
+  for i, name in ipairs(self.files) do
+    local file = name:match "([^/]+)%.%w+$"
+    if not file then check.fail("save: image %d is called '%s', expected a name with an ending", i, core.safe_text(name)) end
+    core.write_file(("%s/%s.png"):format(folder, file), core.encode_png(self.images[i]))
+    lines[i + 1] = ("%s.png,%.9g"):format(file, self.labels[i]:item())
+  end
+  core.write_file(folder .. "/labels.csv", table.concat(lines, "\n") .. "\n")
+end
+
+return M

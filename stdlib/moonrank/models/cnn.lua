@@ -1,0 +1,70 @@
+-- The definition of mr.models.cnn.
+local check = require "moonrank.check"
+local layers = require "moonrank.models.layers"
+local tensors = require "moonrank.tensor"
+
+-- Height and width after the convolutions and poolings of `filters`.
+local function sizes_after(o)
+  local height, width = o.height, o.width
+  for _ = 1, #o.filters do height, width = (height - o.kernel + 1) // 2, (width - o.kernel + 1) // 2 end
+  return height, width
+end
+
+local function check_sizes(o)
+  local where = "mr.models.cnn"
+  check.positive_integers(where, o, { "channels", "kernel" })
+  for i, outputs in ipairs(o.filters) do
+    if math.type(outputs) ~= "integer" or outputs < 1 then
+      check.fail("%s: filters of convolution %d are %s, expected an integer of at least 1", where, i, tostring(outputs))
+    end
+  end
+  local height, width = sizes_after(o)
+  if height < 1 or width < 1 then
+    check.fail("%s: images of %d x %d are too small for %d convolutions of %d x %d and halvings, expected larger images or a smaller "
+      .. "kernel", where, o.height, o.width, #o.filters, o.kernel, o.kernel)
+  end
+end
+
+return {
+  required = { height = "integer", width = "integer" },
+  options = { channels = 3, filters = { 6, 16 }, kernel = 17, hidden = { 300, 60 }, activation = "relu" },
+  check = function(o)
+    layers.check("mr.models.cnn", o)
+    check_sizes(o)
+  end,
+  parameters = function(o)
+    local made, order, channels = {}, {}, o.channels
+    for i, outputs in ipairs(o.filters) do
+      local range = 1 / math.sqrt(channels * o.kernel ^ 2)
+      for _, part in ipairs{ { "weight", { outputs, channels, o.kernel, o.kernel } }, { "bias", { outputs } } } do
+        local key = ("convolution%d.%s"):format(i, part[1])
+        order[#order + 1] = key
+        made[key] = tensors.uniform(part[2], { low = -range, high = range, seed = o.seed, stream = key, dtype = o.dtype })
+      end
+      channels = outputs
+    end
+    local height, width = sizes_after(o)
+    local inputs = channels * height * width
+    for i = 1, #o.hidden + 1 do
+      layers.add(made, order, "layer" .. i, "layer " .. i, inputs, o.hidden[i] or 1, o)
+      inputs = o.hidden[i]
+    end
+    return made, order
+  end,
+  forward = function(self, batch)
+    local o, x = self.options, batch.features
+    local rows, pixels = #x, o.channels * o.height * o.width
+    if x:size(2) ~= pixels then
+      check.fail("the network takes %d x %d x %d pixels, but there are %d features", o.channels, o.height, o.width, x:size(2))
+    end
+    x = x:reshape(rows, o.channels, o.height, o.width)
+    for i = 1, #o.filters do
+      x = x:conv2d(self[("convolution%d.weight"):format(i)], { bias = self[("convolution%d.bias"):format(i)] }):relu():max_pool(2)
+    end
+    x = x:reshape(rows, x:numel() // rows)
+    for i = 1, #o.hidden + 1 do
+      x = x:linear(self[("layer%d.weight"):format(i)], self[("layer%d.bias"):format(i)], o.hidden[i] and o.activation or "none")
+    end
+    return x:reshape(rows)
+  end,
+}

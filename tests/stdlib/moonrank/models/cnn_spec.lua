@@ -1,0 +1,92 @@
+-- The convolutional network: its scores against plain loops, its sizes, files, what it learns of drawn faces.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
+
+-- Planes after convolution, ReLU and maxima of 2 x 2, by plain loops.
+local function convolved(planes, weight, bias)
+  local out, kernel = {}, #weight[1][1]
+  local function at(o, y, x)
+    local sum = bias[o]
+    for c, plane in ipairs(planes) do
+      for i = 1, kernel do
+        for j = 1, kernel do sum = sum + weight[o][c][i][j] * plane[y + i - 1][x + j - 1] end
+      end
+    end
+    return math.max(0, sum)
+  end
+  for o = 1, #weight do
+    out[o] = {}
+    for y = 1, (#planes[1] - kernel + 1) // 2 do
+      out[o][y] = {}
+      for x = 1, (#planes[1][1] - kernel + 1) // 2 do
+        out[o][y][x] = math.max(at(o, 2 * y - 1, 2 * x - 1), at(o, 2 * y - 1, 2 * x), at(o, 2 * y, 2 * x - 1), at(o, 2 * y, 2 * x))
+      end
+    end
+  end
+  return out
+end
+
+local function layer(x, weight, bias, is_last)
+  local out = {}
+  for o = 1, #weight[1] do
+    local sum = bias[1][o]
+    for i, value in ipairs(x) do sum = sum + value * weight[i][o] end
+    out[o] = is_last and sum or math.max(0, sum)
+  end
+  return out
+end
+
+describe("mr.models.cnn", function()
+  it("has the scores of plain loops", function()
+    local model = mr.models.cnn{ height = 13, width = 12, channels = 2, filters = { 3, 2 }, kernel = 3, hidden = { 4 },
+      dtype = "float64", seed = 5 }
+    local x = mr.normal({ 2, 2 * 13 * 12 }, { seed = 2, dtype = "float64" })
+    local names, values = model:state()
+    local weights = {}
+    for i, name in ipairs(names) do weights[name] = values[i]:totable() end
+    local scores = model{ lists = mr.lists{ { 1, 0 } }, features = x }:totable()
+    for row = 1, 2 do
+      local planes = x[row]:reshape(2, 13, 12):totable()
+      for i = 1, 2 do
+        planes = convolved(planes, weights["convolution" .. i .. ".weight"], weights["convolution" .. i .. ".bias"])
+      end
+      local flat = {}
+      for _, plane in ipairs(planes) do
+        for _, line in ipairs(plane) do table.move(line, 1, #line, #flat + 1, flat) end
+      end
+      local inner = layer(flat, weights["layer1.weight"], weights["layer1.bias"])
+      near(scores[row], layer(inner, weights["layer2.weight"], weights["layer2.bias"], true)[1], 1e-12)
+    end
+    check(model:gradcheck{ lists = mr.lists{ { 1, 0 } }, features = x } < 1e-6)
+  end)
+
+  it("sizes that do not go together are errors before anything is made", function()
+    raises(function() mr.models.cnn{ height = 16, width = 16 } end,
+      "images of 16 x 16 are too small for 2 convolutions of 17 x 17 and halvings, expected larger images or a smaller kernel")
+    raises(function() mr.models.cnn{ height = 100 } end, "width is nil, expected an integer of at least 1")
+    raises(function() mr.models.cnn{ height = 100, width = 100, filters = { 0 } } end, "filters of convolution 1 are 0")
+    raises(function() mr.models.cnn{ height = 100, width = 100, kernel = 0 } end, "kernel is 0")
+    raises(function() mr.models.cnn{ height = 100, width = 100, activation = "relo" } end, "relu")
+    local model = mr.models.cnn{ height = 8, width = 8, channels = 1, kernel = 3, filters = { 2 } }
+    raises(function() model{ lists = mr.lists{ { 1 } }, features = mr.zeros(1, 63) } end,
+      "takes 1 x 8 x 8 pixels, but there are 63 features")
+  end)
+
+  it("learns which of two drawn faces is older, and is the same from its file", function()
+    local faces = mr.data.drawn_faces{ count = 300, size = 12, noise = 0.05 }
+    local train, valid, tested = faces:split{}
+    local pairs_of = tested:comparisons{ pairs = 200 }
+    local model = mr.models.cnn{ height = 12, width = 12, kernel = 3, filters = { 4, 8 }, hidden = { 16 }, seed = 1 }
+    local run = mr.fit{ model = model, loss = mr.losses.ranknet{}, train = train:comparisons{ pairs = 600 },
+      valid = valid:comparisons{ pairs = 100 }, test = pairs_of, batch = 50, epochs = 6, metrics = { "auc" },
+      optimizer = mr.optim.adam{ lr = 0.005 }, progress = false }
+    check(run.test.mean.auc > 0.75, run.test.mean.auc)
+    local path = os.tmpname()
+    model:save(path)
+    local read = mr.models.load(path)
+    os.remove(path)
+    equal((model{ lists = pairs_of.lists, features = pairs_of.features } - read{ lists = pairs_of.lists,
+      features = pairs_of.features }):abs():max():item(), 0.0)
+  end)
+end)
