@@ -2,6 +2,8 @@
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 local scripts = {
+  { "table_1", "Table 1: web queries" },
+  { "figure_1", "Figure 1: loss and nDCG@10 by epoch" },
   { "table_2", "Table 2: which drawn face is older, from pixels" },
   { "figure_3", "Figure 3: weights of linear models of drawn faces" },
   { "figure_4", "Figure 4: RankCNN by epoch, on drawn faces" },
