@@ -97,7 +97,7 @@ function M.loss(objective, train, recipe, drawn)
   return counting(loss, function(lists) return all and lists.count or math.max(1, loss:count(lists)) end, -1)
 end
 
----Training data by steps; returns how many queries take part, too.
+---Training data by steps, for mr.fit{train = ..., batch = 1, shuffle = false}; returns how many queries take part, too.
 ---@param set mr.Dataset
 ---@param o objectives.Settings
 ---@param filter integer  least queries of a length
@@ -105,7 +105,7 @@ end
 function M.steps(set, o, filter, seed)
   if o.steps == "documents" then return steps.documents(set, o.size, seed), set.count end
   if o.steps == "pairs" then return steps.pairs(set, o.size, seed), set.count end
-  if o.steps == "queries" then return steps.queries(set), set.count end
+  if o.steps == "queries" then return set, set.count end
   return steps.equal_lengths(set, { size = o.size or nil, least = filter, drop = o.eight })
 end
 

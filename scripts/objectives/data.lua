@@ -15,7 +15,7 @@ local M = {}
 local sets = {
   mq2008 = { title = "MQ2008", kind = "mq2008", features = 46, folder = "mq2008", filter = 8, times = 1 },
   -- 54 training queries instead of 6,000, most of which have a length that no other has
-  mslr = { title = "MSLR slice", kind = "mslr", features = 136, folder = "mslr-web-slice", filter = 1, times = 10 },
+  mslr = { title = "MSLR slice", kind = "mslr", features = 136, folder = "mslr-web-slice", filter = 1, times = 3 },
   web10k = { title = "MSLR-WEB10K", kind = "mslr", features = 136, folder = "MSLR-WEB10K", filter = 8, times = 1 },
 }
 M.names = { "mq2008", "mslr", "web10k" }

@@ -8,17 +8,20 @@ local M = {}
 
 local cuts = { 2, 4, 6 }
 
-local function ndcg(gain, k, name) return mr.metrics.ndcg{ gain = gain, k = k, name = name .. (k and "@" .. k or "") } end
-
 ---Handles of all metrics: nDCG of labels + 1, precision and average precision, and nDCG with the gain 2^y - 1.
+---@param ties? string  as in mr.metrics.Options
 ---@return mr.Metric[]
-function M.all()
-  local found = { ndcg("exp2_plus_one", nil, "ndcg+1") }
-  for _, k in ipairs(cuts) do found[#found + 1] = ndcg("exp2_plus_one", k, "ndcg+1") end
-  for _, k in ipairs(cuts) do found[#found + 1] = mr.metrics.precision{ k = k } end
-  found[#found + 1] = mr.metrics.ap{}
-  found[#found + 1] = ndcg("exp2", nil, "ndcg")
-  for _, k in ipairs(cuts) do found[#found + 1] = ndcg("exp2", k, "ndcg") end
+function M.all(ties)
+  local found = {}
+  local function ndcg(gain, k, name)
+    found[#found + 1] = mr.metrics.ndcg{ gain = gain, k = k, name = name .. (k and "@" .. k or ""), ties = ties }
+  end
+  ndcg("exp2_plus_one", nil, "ndcg+1")
+  for _, k in ipairs(cuts) do ndcg("exp2_plus_one", k, "ndcg+1") end
+  for _, k in ipairs(cuts) do found[#found + 1] = mr.metrics.precision{ k = k, ties = ties } end
+  found[#found + 1] = mr.metrics.ap{ ties = ties }
+  ndcg("exp2", nil, "ndcg")
+  for _, k in ipairs(cuts) do ndcg("exp2", k, "ndcg") end
   return found
 end
 
@@ -32,15 +35,23 @@ function M.title(name)
   return (name:gsub("^ndcg%+1", "nDCG+1"):gsub("^ndcg", "nDCG"):gsub("^precision", "P"):gsub("^ap$", "MAP"))
 end
 
+-- A metric of scores for every query; NaN where no document is relevant.
+local function judged(metric, scores, lists)
+  local values = metric(scores, lists)
+  return lists.relevant:to(values.dtype):gt(0):where(values, 0 / 0)
+end
+
+local function of_all(scores, lists, ties)
+  local found = {}
+  for _, metric in ipairs(M.all(ties)) do found[metric.name] = judged(metric, scores, lists) end
+  return found
+end
+
 ---Metrics of scores, by name and query; NaN where no document is relevant. Of equal scores the mean over their orders counts.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@return table<string, mr.Tensor>  [lists]
-function M.honest(scores, lists)
-  local evaluation, found = mr.evaluate(scores, lists, M.all()), {}
-  for _, name in ipairs(M.names) do found[name] = evaluation[name] end
-  return found
-end
+function M.honest(scores, lists) return of_all(scores, lists) end
 
 ---What orders at random reach on average: the mean over all orders, which equal scores have.
 ---@param lists mr.Lists
@@ -71,32 +82,31 @@ function M.code(scores, lists, ranker)
   local grades = lists.relevance:reshape(lists.rows, 1):rows(order):reshape(lists.rows)
   local from_last = mr.lists{ relevance = grades, sizes = lists.sizes:totable() }
   local values = sorted_by(scores, ranker):reshape(lists.rows, 1):rows(order):reshape(lists.rows)
-  local evaluation, found = mr.evaluate(values, from_last, M.all(), { ties = "stable" }), {}
-  for _, name in ipairs(M.names) do found[name] = evaluation[name] end
+  local found = of_all(values, from_last, "stable")
   for _, k in ipairs(cuts) do  -- over as many documents as there are
     local name = "precision@" .. k
-    found[name] = found[name] * k / lists.sizes:double():clamp(1, k):to(found[name].dtype)
+    found[name] = found[name] * k / lists.sizes:to(found[name].dtype):clamp{ max = k }
   end
   return found
 end
 
--- Discounted cumulative gain at k, of the order of the rows or of the ideal one.
-local function dcg(lists, gain, k, ideal)
-  local scores = ideal and lists.relevance or mr.arange(lists.rows, 1, -1):to(lists.relevance.dtype)
-  return mr.metrics.dcg(scores, lists, { gain = gain, k = k, ties = "stable" })
-end
+-- Scores by which the rows of each list stay in their order.
+local function first_on_top(lists) return -mr.arange(1, lists.rows, { dtype = "float64" }) end
 
 ---Metrics where a ranker gives one score for each query instead of one for each document: only the first document of a query is looked at, and
 ---nDCG@k sets its gain against the ideal of k documents, or for nDCG of one. So their code evaluated `mse_net_qbq_10k`.
 ---@param lists mr.Lists
 ---@return table<string, mr.Tensor>
 function M.first_document(lists)
-  local found = {}
-  local relevant = mr.metrics.precision(mr.arange(lists.rows, 1, -1):float(), lists, { k = 1 })
+  local found, first, ideal = {}, first_on_top(lists), lists.relevance:double()
   for _, name in ipairs(M.names) do
-    local k = math.tointeger(tonumber(name:match "@(%d+)$" or 1))
-    local gain = name:find "%+1" and "exp2_plus_one" or "exp2"
-    found[name] = name:find "^ndcg" and dcg(lists, gain, 1) / dcg(lists, gain, k, true) or relevant
+    local k, gain = tonumber(name:match "@(%d+)$" or 1), name:find "%+1" and "exp2_plus_one" or "exp2"
+    if name:find "^ndcg" then
+      local function dcg(scores, depth) return judged(mr.metrics.dcg{ gain = gain, k = depth }, scores, lists) end
+      found[name] = dcg(first, 1) / dcg(ideal, math.tointeger(k))
+    else
+      found[name] = judged(mr.metrics.precision{ k = 1 }, first, lists)
+    end
   end
   return found
 end

@@ -7,30 +7,27 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept = dofile(here .. "../kept_runs.lua")
 local algorithms, data, measures = dofile(here .. "algorithms.lua"), dofile(here .. "data.lua"), dofile(here .. "measures.lua")
+local published = dofile(here .. "published.lua").table_1
 
 local M = { algorithms = algorithms, data = data, measures = measures }
 
 -- What rates are chosen from; those of the text are among them.
-M.rates = { 1e-4, 1e-3, 1e-2 }
+M.rates = { 1e-4, 1e-3, 1e-2, 1e-1 }
+-- Epochs without a better one after which training ends at rates that are not those of the text, whose curves are drawn whole.
+M.patience = 20
 
----Options of a script: its own, and those of kept runs.
+---Options of a script: its own, and those of kept runs. `more.smoke`: which of its own --smoke sets; `more.without`: which of recipe, seeds and
+---seed it does not take.
 ---@param own table
----@param more? table<string, any>  which of its own --smoke sets
+---@param more? { smoke?: table<string, any>, without?: string[] }
 function M.args(own, more)
   local smoke = { seeds = { 1 } }
-  for name, value in pairs(more or {}) do smoke[name] = value end
+  for name, value in pairs(more and more.smoke or {}) do smoke[name] = value end
   own.recipe = { default = "paper", choices = { "paper", "code" }, help = "our protocol, or what the authors' code does" }
   own.seeds = { default = { 1, 2, 3 }, distinct = true, help = "recipe code: of splits and networks" }
   own.seed = { default = 1, help = "recipe paper: of networks" }
-  local args = kept.args(own, { folder = "results/objectives", smoke = smoke })
-  return args
-end
-
----The same as words, for another script.
-function M.words(args, recipe)
-  local more = { recipe = recipe, seed = args.seed ~= 1 and args.seed or nil }
-  if not args.smoke then more.seeds = table.concat(args.seeds, ",") end
-  return kept.words(args, more)
+  for _, name in ipairs(more and more.without or {}) do own[name], smoke[name] = nil, nil end
+  return kept.args(own, { folder = "results/objectives", smoke = smoke })
 end
 
 local opened = {}
@@ -63,6 +60,14 @@ local function result_of(values, more)
   return result
 end
 
+-- Losses of every epoch, in training and held out, beside what is kept of every query.
+local function with_curves(per_list, run)
+  local training, held_out = {}, {}
+  for i, entry in ipairs(run.history) do training[i], held_out[i] = entry.loss, entry.valid_loss end
+  per_list.training, per_list.held_out = mr.tensor(training, { dtype = "float64" }), mr.tensor(held_out, { dtype = "float64" })
+  return per_list
+end
+
 -- Recipe `paper`: one fold.
 local function honest(args, set, trial)
   local algorithm, o = algorithms.by_name[trial.algorithm], M.settings(args, set, trial.algorithm)
@@ -70,10 +75,12 @@ local function honest(args, set, trial)
   local train, queries = algorithms.steps(fold.train, o, set.filter, args.seed)
   local model = algorithms.network(set.features, args.seed)
   local run = mr.fit{ model = model, loss = algorithms.loss(algorithm.objective, fold.train, "paper"), train = train, valid = fold.valid,
-    batch = 1, optimizer = adam(o, trial.rate), epochs = o.epochs, metrics = { "ndcg" }, seed = args.seed, trial = trial, progress = false }
-  local scores = mr.no_grad(function() return model{ lists = fold.test.lists, features = fold.test.features } end)
-  local values = measures.honest(scores, fold.test.lists)
-  return result_of(values, { valid = run.best.metrics.ndcg, epoch = run.best.epoch, trained_on = queries, per_list = values })
+    test = fold.test, batch = 1, shuffle = false, optimizer = adam(o, trial.rate), epochs = o.epochs,
+    patience = trial.rate ~= o.rate and M.patience or nil, metrics = measures.all(), select = "ndcg", seed = args.seed, progress = false }
+  local values = {}
+  for _, name in ipairs(measures.names) do values[name] = run.scores[name] end
+  return result_of(values, { valid = run.best.metrics.ndcg, epoch = run.best.epoch, trained_on = queries,
+    per_list = with_curves(values, run) })
 end
 
 -- Which features their code standardises over what.
@@ -102,27 +109,28 @@ local function as_coded(ranker, scores, lists)
   return measures.code(scores, lists, ranker)
 end
 
--- Their training and held-out part for learning curves, 70 and 30 %; where a step takes one array, without standardising.
-local function curves(set, algorithm, o, part, trial)
-  local train, held_out = part:split{ share = 0.3, seed = trial.seeds }
+-- Recipe `code`: learning curves, of 70 % of their training part against the rest; where a step takes one array, without standardising.
+local function their_curves(args, set, trial)
+  local algorithm, o = algorithms.by_name[trial.algorithm], M.settings(args, set, trial.algorithm)
+  local part = data.code_parts(set, trial.seeds)
+  local train, held_out = (o.eight and data.of_eight(part) or part):split{ share = 0.3, seed = trial.seeds }
   if o.steps == "groups" and not o.eight then train, held_out = data.scaled(train, "queries"), data.scaled(held_out, "queries") end
-  local drawn = o.steps == "pairs"
-  mr.fit{ model = algorithms.network(set.features, trial.seeds), loss = algorithms.loss(algorithm.objective, train, "code", drawn),
-    train = algorithms.steps(train, o, set.filter, trial.seeds), valid = held_out, batch = 1, optimizer = adam(o), epochs = o.epochs,
-    metrics = { "ndcg" }, seed = trial.seeds, trial = trial, progress = false }
+  local loss = algorithms.loss(algorithm.objective, train, "code", o.steps == "pairs")
+  local run = mr.fit{ model = algorithms.network(set.features, trial.seeds), loss = loss, batch = 1, shuffle = false,
+    train = algorithms.steps(train, o, set.filter, trial.seeds), valid = held_out, optimizer = adam(o), epochs = o.epochs,
+    metrics = { "ndcg" }, seed = trial.seeds, progress = false }
+  return { valid = run.best.metrics.ndcg, per_list = with_curves({}, run) }
 end
 
--- Recipe `code`: learning curves, then all of the training part, and the evaluation.
+-- Recipe `code`: all of the training part, and the evaluation.
 local function as_they_did(args, set, trial)
   local algorithm, o = algorithms.by_name[trial.algorithm], M.settings(args, set, trial.algorithm)
   local part, evaluation = data.code_parts(set, trial.seeds)
-  if o.eight then part = data.of_eight(part) end
-  curves(set, algorithm, o, part, trial)
   local how = scaling_of(algorithm, o)
-  local train, model = data.scaled(part, how), algorithms.network(set.features, trial.seeds)
+  local train, model = data.scaled(o.eight and data.of_eight(part) or part, how), algorithms.network(set.features, trial.seeds)
   local batches, queries = algorithms.steps(train, o, set.filter, trial.seeds)
-  mr.fit{ model = model, loss = algorithms.loss(algorithm.objective, train, "code", o.steps == "pairs"), train = batches, batch = 1,
-    optimizer = adam(o), epochs = o.epochs, seed = trial.seeds, progress = false }
+  mr.fit{ model = model, loss = algorithms.loss(algorithm.objective, train, "code", o.steps == "pairs"), train = batches,
+    batch = 1, shuffle = false, optimizer = adam(o), epochs = o.epochs, seed = trial.seeds, progress = false }
   local test = data.scaled(evaluation_of(args, set, algorithm, evaluation), how == "places" and "queries" or how)
   local scores = mr.no_grad(function() return model{ lists = test.lists, features = test.features } end)
   local result = result_of(as_coded(M.ranker(set, trial.algorithm), scores, test.lists), { trained_on = queries })
@@ -132,21 +140,60 @@ local function as_they_did(args, set, trial)
   return result
 end
 
+---The algorithms that run on a data set: under the recipe `code` those that the authors ran, whose Table 1 has a number.
+---@return string[]
+function M.algorithms_of(args, set)
+  local found, name = {}, set.kind == "mslr" and "web10k" or set.kind
+  for _, each in ipairs(algorithms.names) do
+    if args.recipe == "paper" or published[name][each] then found[#found + 1] = each end
+  end
+  return found
+end
+
+-- A trial as a table: its parameters and the numbers that it returned.
+local function record(columns, row)
+  return setmetatable({}, { __index = function(_, name) return columns:column("runs", name)[row] end })
+end
+
+---The trials of an algorithm, in their order.
+---@param results mr.Results
+---@param algorithm string
+function M.trials(results, algorithm)
+  local columns, found = results:columns(), {}
+  for _, row in ipairs(columns:rows("runs", { algorithm = algorithm })) do found[#found + 1] = record(columns, row) end
+  table.sort(found, function(a, b) return a.number < b.number end)
+  return found
+end
+
+-- A study of a data set under the recipe that was asked for.
+local function study(args, name, o)
+  local set = M.set(args, name)
+  o.space.algorithm = mr.choice(M.algorithms_of(args, set))
+  local run = o.run
+  local results = kept.study(args, { name = ("%s, recipe %s%s"):format(name, args.recipe, o.what or ""), metric = o.metric,
+    settings = { recipe = args.recipe, filter = set.filter, seed = args.recipe == "paper" and args.seed or nil },
+    space = o.space, run = function(trial) return run(args, set, trial) end })
+  local failed = results:counts().failed or 0
+  if failed > 0 then error(("%d runs of '%s' failed: moonrank results %s says why"):format(failed, results.name, results.path), 0) end
+  return results
+end
+
 ---The runs of a data set under the recipe that was asked for.
 ---@param name "mq2008"|"mslr"|"web10k"
 ---@return mr.Results
 function M.of(args, name)
-  local set = M.set(args, name)
-  local space, run, metric = { algorithm = mr.choice(algorithms.names) }, as_they_did, "ndcg+1"
-  local settings = { recipe = args.recipe, filter = set.filter }
-  if args.recipe == "paper" then
-    run, metric, settings.seed = honest, "valid", args.seed
-    space.rate, space.split = mr.choice(args.smoke and { 1e-3 } or M.rates), mr.range(1, #set.folds)
-  else
-    space.seeds = mr.choice(args.seeds)
+  if args.recipe == "code" then
+    return study(args, name, { run = as_they_did, metric = "ndcg+1", space = { seeds = mr.choice(args.seeds) } })
   end
-  return kept.study(args, { name = ("%s, recipe %s"):format(name, args.recipe), metric = metric, settings = settings, space = space,
-    run = function(trial) return run(args, set, trial) end })
+  return study(args, name, { run = honest, metric = "valid",
+    space = { rate = mr.choice(M.rates), split = mr.range(1, #M.set(args, name).folds) } })
+end
+
+---Runs with learning curves: the same under the recipe `paper`, others under `code`.
+---@return mr.Results
+function M.curves_of(args, name)
+  if args.recipe == "paper" then return M.of(args, name) end
+  return study(args, name, { run = their_curves, metric = "valid", what = ", curves", space = { seeds = mr.choice(args.seeds) } })
 end
 
 return M

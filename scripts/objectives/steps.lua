@@ -1,5 +1,5 @@
 -- What a step of training takes, as in Tang et al. (2023), 4.2: batches that are made once and taken in the same order in every epoch. Each maker
--- returns data for mr.fit{train = ..., batch = 1}.
+-- returns data for mr.fit{train = ..., batch = 1, shuffle = false}; a step of one query each is the dataset itself.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
@@ -25,7 +25,10 @@ end
 -- Batches of the lists with these numbers, kept.
 local function of_groups(set, groups)
   local kept = {}
-  for i, numbers in ipairs(groups) do kept[i] = set:select{ lists = numbers }:batches{ size = #numbers }() end
+  for i, numbers in ipairs(groups) do
+    local part = set:select{ lists = numbers }
+    kept[i] = { lists = part.lists, features = part.features, size = #numbers }
+  end
   return of(set, #groups, function(i) return kept[i] end)
 end
 
@@ -53,14 +56,6 @@ function M.equal_lengths(set, o)
     groups[#groups] = nil
   end
   return of_groups(set, groups), count
-end
-
----One query in a step.
----@param set mr.Dataset
-function M.queries(set)
-  local groups = {}
-  for i = 1, set.count do groups[i] = { i } end
-  return of_groups(set, groups)
 end
 
 ---Documents, `size` in a step, whatever query they are of: drawn once, the last step left out.

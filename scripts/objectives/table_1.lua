@@ -6,13 +6,14 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure, published = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua"), dofile(here .. "published.lua")
-local cells = dofile(here .. "cells.lua")
 
 local args = runs.args{
   sets = { default = { "mq2008", "mslr" }, choices = runs.data.names, distinct = true, help = "which data" },
 }
 
--- Numbers of Table 1 for an algorithm, or of the files, as a row; none of made-up data.
+local views = { paper = dofile(here .. "table_paper.lua"), code = dofile(here .. "table_code.lua") }
+
+-- An algorithm's numbers in a table of the paper or in its authors' files; of another data set, that is said. None beside made-up data.
 local function printed_row(source, name, algorithm, what)
   local numbers = not args.smoke and source[name == "mslr" and "web10k" or name][algorithm]
   if not numbers then return nil end
@@ -21,37 +22,34 @@ local function printed_row(source, name, algorithm, what)
   return row
 end
 
-local function four(x) return ("%.4f"):format(x) end
-
-local function row_of(algorithm, what, value_of)
-  local row = { algorithm, what }
-  for _, name in ipairs(published.metrics) do row[#row + 1] = value_of(name) end
+local function row_of(algorithm, title, text_of)
+  local row = { algorithm, title }
+  for _, metric in ipairs(published.metrics) do row[#row + 1] = text_of(metric) end
   return row
 end
 
-local function as_table(rows)
-  local columns = { "algorithm", "what" }
-  for _, name in ipairs(published.metrics) do columns[#columns + 1] = runs.measures.title(name) end
-  return mr.table{ columns = columns, rows = rows }
-end
-
-local tables, said = {}, {}
-for _, name in ipairs(args.sets) do
-  local set, rows = runs.set(args, name), {}
-  local view = cells[args.recipe](args, runs, name)
-  for _, algorithm in ipairs(runs.algorithms.names) do
-    for _, line in ipairs(view.lines) do
-      if line.of(algorithm) then
-        rows[#rows + 1] = row_of(algorithm, line.title, function(metric) return line.text(algorithm, metric) end)
-      end
-    end
+-- Rows of all algorithms, each with the printed numbers below its own, and of random orders.
+local function rows_of(name, view)
+  local rows, set = {}, runs.set(args, name)
+  for _, algorithm in ipairs(runs.algorithms_of(args, set)) do
+    for _, line in ipairs(view.lines(algorithm)) do rows[#rows + 1] = row_of(algorithm, line.title, line.text) end
     rows[#rows + 1] = printed_row(published.table_1, name, algorithm, "printed")
     if name ~= "mq2008" then rows[#rows + 1] = printed_row(published.files, name, algorithm, "their file") end
   end
-  rows[#rows + 1] = row_of("random order", view.random_title, function(metric) return four(view.random(metric)) end)
-  tables[#tables + 1] = as_table(rows)
-  for _, each in ipairs(view.tables) do tables[#tables + 1] = each end
-  said[#said + 1] = set.title .. ". " .. view.text
+  rows[#rows + 1] = row_of("random order", "mean over all orders", function(metric) return ("%.4f"):format(view.random(metric)) end)
+  return rows
 end
 
-return figure.finish(args, nil, table.concat(said, "\n") .. "\n" .. cells.protocol[args.recipe], table.unpack(tables))
+local columns = { "algorithm", "what" }
+for _, metric in ipairs(published.metrics) do columns[#columns + 1] = runs.measures.title(metric) end
+
+local tables, said = {}, {}
+for _, name in ipairs(args.sets) do
+  local view = views[args.recipe].view(args, runs, name)
+  local printed = not args.smoke and published.table_1[name]
+  tables[#tables + 1] = mr.table{ columns = columns, rows = rows_of(name, view) }
+  table.move(view.tables, 1, #view.tables, #tables + 1, tables)
+  said[#said + 1] = ("%s: %s%s"):format(runs.set(args, name).title, view.text, printed and view.met(printed, published.metrics) or "")
+end
+
+return figure.finish(args, nil, table.concat(said, "\n") .. "\n" .. views[args.recipe].protocol, table.unpack(tables))
