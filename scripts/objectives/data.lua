@@ -10,13 +10,12 @@ local M = {}
 ---@field features integer
 ---@field folds mr.Fold[]
 ---@field filter integer   least queries of a length that are trained on in batches
----@field times integer    so many times as many epochs as MSLR-WEB10K, of as much fewer queries
 
 local sets = {
-  mq2008 = { title = "MQ2008", kind = "mq2008", features = 46, folder = "mq2008", filter = 8, times = 1 },
-  -- 54 training queries instead of 6,000, most of which have a length that no other has
-  mslr = { title = "MSLR slice", kind = "mslr", features = 136, folder = "mslr-web-slice", filter = 1, times = 3 },
-  web10k = { title = "MSLR-WEB10K", kind = "mslr", features = 136, folder = "MSLR-WEB10K", filter = 8, times = 1 },
+  mq2008 = { title = "MQ2008", kind = "mq2008", features = 46, folder = "mq2008", filter = 8 },
+  -- most lengths are those of one query
+  mslr = { title = "MSLR slice", kind = "mslr", features = 136, folder = "mslr-web-slice", filter = 1 },
+  web10k = { title = "MSLR-WEB10K", kind = "mslr", features = 136, folder = "MSLR-WEB10K", filter = 8 },
 }
 M.names = { "mq2008", "mslr", "web10k" }
 
@@ -35,7 +34,7 @@ function M.open(name, folder, smoke)
   local set = {}
   for key, value in pairs(sets[name]) do set[key] = value end
   if smoke then
-    set.title, set.filter = ("made-up queries of %d features"):format(set.features), 1
+    set.title, set.filter = ("made-up, %d features"):format(set.features), 1
     set.folds = made_up(set.features)
   else
     set.folds = mr.data.letor_folds(folder ~= "" and folder .. "/" .. set.folder or set.folder, { features = set.features })

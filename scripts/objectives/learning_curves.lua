@@ -44,7 +44,9 @@ local function lowest(values)
   return at
 end
 
-local panels, rows, rises, gaps = { columns = 4, width = 1160, legend = "legend" }, {}, {}, {}
+for _, name in ipairs(args.sets) do runs.set(args, name) end  -- missing data are reported at once
+
+local panels, rows, rises, gaps = { columns = 4, width = 1280, legend = "legend" }, {}, {}, {}
 for _, name in ipairs(args.sets) do
   local set, results = runs.set(args, name), runs.curves_of(args, name)
   for _, algorithm in ipairs(runs.algorithms_of(args, set)) do
@@ -52,7 +54,7 @@ for _, name in ipairs(args.sets) do
     local number = not args.smoke and number_of[name][algorithm]
     local a, b = mean_curve(results, trials, "training"), mean_curve(results, trials, "held_out")
     local at, figure_text = lowest(b), number and "Figure " .. number or "no figure"
-    panels[#panels + 1] = mr.plot.lines{ title = ("%s: %s, %s"):format(figure_text, algorithm, set.title),
+    panels[#panels + 1] = mr.plot.lines{ title = ("%s\n%s, %s"):format(algorithm, figure_text, set.title),
       xlabel = "epoch", ylabel = "loss",
       series = { { name = "training", y = a, color = 1 }, { name = "held out", y = b, color = 2 } } }
     rows[#rows + 1] = { figure_text, set.title, algorithm, a[1], a[#a], b[1], b[at], at, b[#b] }
@@ -60,7 +62,7 @@ for _, name in ipairs(args.sets) do
     gaps[name .. algorithm] = b[#b] - a[#a]
   end
 end
-panels.height, panels.title = 230 * ((#panels + 3) // 4) + 60, figure.title(args)
+panels.height, panels.title = 240 * ((#panels + 3) // 4) + 60, figure.title(args)
 
 -- Batches against single queries, after the last epoch, where there are both.
 local function gaps_text()

@@ -16,19 +16,19 @@ M.rates = { 1e-4, 1e-3, 1e-2, 1e-1 }
 -- Epochs without a better one after which training ends at rates that are not those of the text, whose curves are drawn whole.
 M.patience = 20
 
----Options of a script: its own, and those of kept runs. `more.smoke`: which of its own --smoke sets; `more.without`: which of recipe, seeds and
----seed it does not take.
+---Options of a script: its own, and those of kept runs. `more.smoke`: which of its own --smoke sets; `more.without`: which of recipe and seed it
+---does not take.
 ---@param own table
 ---@param more? { smoke?: table<string, any>, without?: string[] }
 function M.args(own, more)
-  local smoke = { seeds = { 1 } }
-  for name, value in pairs(more and more.smoke or {}) do smoke[name] = value end
   own.recipe = { default = "paper", choices = { "paper", "code" }, help = "our protocol, or what the authors' code does" }
-  own.seeds = { default = { 1, 2, 3 }, distinct = true, help = "recipe code: of splits and networks" }
-  own.seed = { default = 1, help = "recipe paper: of networks" }
-  for _, name in ipairs(more and more.without or {}) do own[name], smoke[name] = nil, nil end
-  return kept.args(own, { folder = "results/objectives", smoke = smoke })
+  own.seed = { default = 1, help = "of networks; recipe code: the first of three, of splits and networks" }
+  for _, name in ipairs(more and more.without or {}) do own[name] = nil end
+  return kept.args(own, { folder = "results/objectives", smoke = more and more.smoke })
 end
+
+-- Recipe `code`: three seeds, to show what one of them is worth; of made-up data one.
+local function seeds(args) return args.smoke and { args.seed } or { args.seed, args.seed + 1, args.seed + 2 } end
 
 local opened = {}
 
@@ -44,7 +44,6 @@ end
 function M.settings(args, set, name)
   local found = {}
   for key, value in pairs(algorithms.by_name[name][args.recipe][set.kind]) do found[key] = value end
-  if found.steps ~= "pairs" then found.epochs = found.epochs * set.times end  -- of pairs there are enough in any case
   if args.smoke then found.epochs, found.eight = 2, false end
   return found
 end
@@ -170,9 +169,9 @@ local function study(args, name, o)
   local set = M.set(args, name)
   o.space.algorithm = mr.choice(M.algorithms_of(args, set))
   local run = o.run
-  local results = kept.study(args, { name = ("%s, recipe %s%s"):format(name, args.recipe, o.what or ""), metric = o.metric,
-    settings = { recipe = args.recipe, filter = set.filter, seed = args.recipe == "paper" and args.seed or nil },
-    space = o.space, run = function(trial) return run(args, set, trial) end })
+  local results = kept.study(args, { name = ("%s, recipe %s%s, seed %d"):format(name, args.recipe, o.what or "", args.seed),
+    settings = { recipe = args.recipe, filter = set.filter }, metric = o.metric, space = o.space,
+    run = function(trial) return run(args, set, trial) end })
   local failed = results:counts().failed or 0
   if failed > 0 then error(("%d runs of '%s' failed: moonrank results %s says why"):format(failed, results.name, results.path), 0) end
   return results
@@ -183,7 +182,7 @@ end
 ---@return mr.Results
 function M.of(args, name)
   if args.recipe == "code" then
-    return study(args, name, { run = as_they_did, metric = "ndcg+1", space = { seeds = mr.choice(args.seeds) } })
+    return study(args, name, { run = as_they_did, metric = "ndcg+1", space = { seeds = mr.choice(seeds(args)) } })
   end
   return study(args, name, { run = honest, metric = "valid",
     space = { rate = mr.choice(M.rates), split = mr.range(1, #M.set(args, name).folds) } })
@@ -193,7 +192,7 @@ end
 ---@return mr.Results
 function M.curves_of(args, name)
   if args.recipe == "paper" then return M.of(args, name) end
-  return study(args, name, { run = their_curves, metric = "valid", what = ", curves", space = { seeds = mr.choice(args.seeds) } })
+  return study(args, name, { run = their_curves, metric = "valid", what = ", curves", space = { seeds = mr.choice(seeds(args)) } })
 end
 
 return M

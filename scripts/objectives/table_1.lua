@@ -43,6 +43,8 @@ end
 local columns = { "algorithm", "what" }
 for _, metric in ipairs(published.metrics) do columns[#columns + 1] = runs.measures.title(metric) end
 
+for _, name in ipairs(args.sets) do runs.set(args, name) end  -- missing data are reported at once
+
 local tables, said = {}, {}
 for _, name in ipairs(args.sets) do
   local view = views[args.recipe].view(args, runs, name)
