@@ -271,3 +271,13 @@ it("settings: a rate among those that are tried, and epochs, for every algorithm
   end
   equal(algorithms.by_name.NeuralNDCGBatched.code.mq2008.size, false)
 end)
+
+it("all.lua lists scripts that are there, each run of one under a title of its own", function()
+  local titles = {}
+  for _, each in ipairs(dofile(folder .. "all.lua")) do
+    check(require("moonrank.core").is_file(each.path), each.path)
+    check(not titles[each.title] and type(each.words) == "table", each.title)
+    titles[each.title] = true
+  end
+  check(next(titles) ~= nil, "none")
+end)
