@@ -1,0 +1,16 @@
+-- The scripts of Tang et al. (2023), for a report (../sections.lua): path, title, and the words that tell one run of a script from another.
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+
+local scripts = {
+  { "table_1", "Table 1, our protocol", { "--recipe", "paper" } },
+  { "table_1", "Table 1, as the authors' code computes it", { "--recipe", "code" } },
+  { "blanks", "The two empty cells of Table 1", {} },
+  { "learning_curves", "Figures 1 to 9, our protocol",
+    { "--recipe", "paper", "--out", "results/objectives/learning_curves.svg" } },
+  { "learning_curves", "Figures 1 to 9, as the authors' code draws them",
+    { "--recipe", "code", "--out", "results/objectives/learning_curves_code.svg" } },
+}
+
+local found = {}
+for i, each in ipairs(scripts) do found[i] = { path = here .. each[1] .. ".lua", title = each[2], words = each[3] } end
+return found

@@ -1,0 +1,101 @@
+-- Tang et al. (2023), Figures 1 to 9: how do training and held-out loss go with the epochs, in batches and query by query? Beside them the
+-- networks that have no figure there. --recipe paper: from the runs of table_1.lua at the learning rate of the text, mean over folds; held out
+-- is the validation part. --recipe code: what their code draws, 70 % of the training part against 30 %, mean over seeds.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local here = arg[0]:match("^(.*/)") or "./"
+local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua")
+
+local args = runs.args{
+  sets = { default = { "mq2008", "mslr" }, choices = runs.data.names, distinct = true, help = "which data" },
+  out = { default = "results/objectives/learning_curves.svg", endings = { ".svg", ".png", ".pdf" }, help = "file of the figure" },
+  show = { default = false, help = "draw it in the terminal as well" },
+}
+
+local number_of = {
+  mq2008 = { MseNetBatched = "1a", RankNet = "1b", ApproxNDCGBatched = "2", ApproxNDCGQbQ = "3", NeuralNDCGBatched = "4" },
+  web10k = { MseNetBatched = "5", MseNetQbQ = "6", ApproxNDCGBatched = "7", ApproxNDCGQbQ = "8", NeuralNDCGBatched = "9" },
+}
+number_of.mslr = number_of.web10k
+
+-- The mean over trials of a loss by epoch.
+local function mean_curve(results, trials, name)
+  local sums = {}
+  for _, trial in ipairs(trials) do
+    for i, x in ipairs(core.numbers(results:per_list(trial.number, name))) do sums[i] = (sums[i] or 0) + x / #trials end
+  end
+  return sums
+end
+
+-- The trials whose curves are drawn: all of them, or those at the rate of the text.
+local function drawn(name, algorithm, results)
+  local rate, found = runs.settings(args, runs.set(args, name), algorithm).rate, {}
+  for _, trial in ipairs(runs.trials(results, algorithm)) do
+    if args.recipe == "code" or trial.rate == rate then found[#found + 1] = trial end
+  end
+  return found
+end
+
+local function lowest(values)
+  local at = 1
+  for i, x in ipairs(values) do
+    if x < values[at] then at = i end
+  end
+  return at
+end
+
+for _, name in ipairs(args.sets) do runs.set(args, name) end  -- missing data are reported at once
+
+local panels, rows, rises, gaps = { columns = 4, width = 1280, legend = "legend" }, {}, {}, {}
+for _, name in ipairs(args.sets) do
+  local set, results = runs.set(args, name), runs.curves_of(args, name)
+  for _, algorithm in ipairs(runs.algorithms_of(args, set)) do
+    local trials = drawn(name, algorithm, results)
+    local number = not args.smoke and number_of[name][algorithm]
+    local a, b = mean_curve(results, trials, "training"), mean_curve(results, trials, "held_out")
+    local at, figure_text = lowest(b), number and "Figure " .. number or "no figure"
+    panels[#panels + 1] = mr.plot.lines{ title = ("%s\n%s, %s"):format(algorithm, figure_text, set.title),
+      xlabel = "epoch", ylabel = "loss",
+      series = { { name = "training", y = a, color = 1 }, { name = "held out", y = b, color = 2 } } }
+    rows[#rows + 1] = { figure_text, set.title, algorithm, a[1], a[#a], b[1], b[at], at, b[#b] }
+    if at < 0.9 * #b then rises[#rises + 1] = ("%s on %s"):format(algorithm, set.title) end
+    gaps[name .. algorithm] = b[#b] - a[#a]
+  end
+end
+panels.height, panels.title = 240 * ((#panels + 3) // 4) + 60, figure.title(args)
+
+-- Batches against single queries, after the last epoch, where there are both.
+local function gaps_text()
+  local parts = {}
+  for _, name in ipairs(args.sets) do
+    for _, each in ipairs{ "MseNet", "ApproxNDCG", "NeuralNDCG" } do
+      local batched, single = gaps[name .. each .. "Batched"], gaps[name .. each .. "QbQ"]
+      if batched and single then
+        parts[#parts + 1] = ("%s on %s %.3f and %.3f"):format(each, runs.set(args, name).title, batched, single)
+      end
+    end
+  end
+  return table.concat(parts, "; ")
+end
+
+-- Where the held-out loss rises before training ends.
+local function rises_text()
+  if #rises == 0 then return "The held-out loss is lowest in the last tenth of the epochs everywhere." end
+  return ("The held-out loss is lowest before the last tenth of the epochs, and rises afterwards, of %s."):format(table.concat(rises, ", "))
+end
+
+local protocol = {
+  paper = "under our protocol at the learning rates of the text, mean over folds; the NDCG losses are negative NDCGs",
+  code = [[as the authors' code draws them (70 and 30 % of the training part), mean over seeds; the NDCG losses are NDCGs, which are
+minimised]],
+}
+local formats = {}
+for _, name in ipairs{ "training, first", "training, last", "held out, first", "lowest", "held out, last" } do formats[name] = "%.4f" end
+
+return figure.finish(args, mr.plot.facets(panels), ([[
+Loss by epoch on the training part and on a part that is held out, %s. Training losses are means over an epoch, while the network
+changes. %s After the last epoch the held-out loss is above the training loss by these amounts, in batches and query by query:
+%s.%s]]):format(protocol[args.recipe], rises_text(), gaps_text(),
+    args.smoke and "" or "\nThe paper reads its figures as overfitting in batches that training query by query alleviates."),
+  mr.table{ rows = rows, formats = formats, columns = { "figure", "data", "algorithm", "training, first", "training, last",
+    "held out, first", "lowest", "at epoch", "held out, last" } })

@@ -1,0 +1,57 @@
+-- Tang et al. (2023), Table 1: which objective ranks best, with one network? MseNet, RankNet, ApproxNDCG and NeuralNDCG, in batches of queries
+-- of equal length and query by query, by nDCG, precision and average precision.
+-- Data: MQ2008 (five folds) and the MSLR slice (its one fold), or MSLR-WEB10K where it is (--sets mq2008,web10k). Network: f-5-1, ReLU; Adam.
+-- --recipe paper: every algorithm on the same test queries, features standardised by the training part, the epoch chosen on validation, and
+-- the learning rate once that of the text, once chosen on validation. --recipe code: what the authors' code does, under three seeds.
+local mr = require "moonrank"
+local here = arg[0]:match("^(.*/)") or "./"
+local runs, figure, published = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua"), dofile(here .. "published.lua")
+
+local args = runs.args{
+  sets = { default = { "mq2008", "mslr" }, choices = runs.data.names, distinct = true, help = "which data" },
+}
+
+local views = { paper = dofile(here .. "table_paper.lua"), code = dofile(here .. "table_code.lua") }
+
+-- An algorithm's numbers in a table of the paper or in its authors' files; of another data set, that is said. None beside made-up data.
+local function printed_row(source, name, algorithm, what)
+  local numbers = not args.smoke and source[name == "mslr" and "web10k" or name][algorithm]
+  if not numbers then return nil end
+  local row = { algorithm, name == "mslr" and what .. ", MSLR-WEB10K" or what }
+  for _, x in ipairs(numbers) do row[#row + 1] = ("%g"):format(x) end
+  return row
+end
+
+local function row_of(algorithm, title, text_of)
+  local row = { algorithm, title }
+  for _, metric in ipairs(published.metrics) do row[#row + 1] = text_of(metric) end
+  return row
+end
+
+-- Rows of all algorithms, each with the printed numbers below its own, and of random orders.
+local function rows_of(name, view)
+  local rows, set = {}, runs.set(args, name)
+  for _, algorithm in ipairs(runs.algorithms_of(args, set)) do
+    for _, line in ipairs(view.lines(algorithm)) do rows[#rows + 1] = row_of(algorithm, line.title, line.text) end
+    rows[#rows + 1] = printed_row(published.table_1, name, algorithm, "printed")
+    if name ~= "mq2008" then rows[#rows + 1] = printed_row(published.files, name, algorithm, "their file") end
+  end
+  rows[#rows + 1] = row_of("random order", "mean over all orders", function(metric) return ("%.4f"):format(view.random(metric)) end)
+  return rows
+end
+
+local columns = { "algorithm", "what" }
+for _, metric in ipairs(published.metrics) do columns[#columns + 1] = runs.measures.title(metric) end
+
+for _, name in ipairs(args.sets) do runs.set(args, name) end  -- missing data are reported at once
+
+local tables, said = {}, {}
+for _, name in ipairs(args.sets) do
+  local view = views[args.recipe].view(args, runs, name)
+  local printed = not args.smoke and published.table_1[name]
+  tables[#tables + 1] = mr.table{ columns = columns, rows = rows_of(name, view) }
+  table.move(view.tables, 1, #view.tables, #tables + 1, tables)
+  said[#said + 1] = ("%s: %s%s"):format(runs.set(args, name).title, view.text, printed and view.met(printed, published.metrics) or "")
+end
+
+return figure.finish(args, nil, table.concat(said, "\n") .. "\n" .. views[args.recipe].protocol, table.unpack(tables))

@@ -1,0 +1,153 @@
+-- What Table 1 shows under the recipe `paper`: the rate of the text and the one chosen on validation, random orders, and nDCG with the gain
+-- 2^y - 1 against MseNetBatched and random orders.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+
+local M = {}
+
+M.protocol = [[
+Every algorithm is evaluated on the same test queries, those of the official folds; features are standardised by the training part.
+Each network is trained at four learning rates (0.0001 to 0.1) and its epoch is chosen on the validation part, by nDCG with the gain
+2^y - 1; the lines "rate of the text" have the learning rate of section 4.2 and those called "rate chosen" the rate that is best on the
+validation part of each fold. Of equal scores the mean over their orders counts. Queries without relevant documents have no metric and
+are left out. nDCG+1 is the authors' nDCG, of labels to which 1 was added. p-values are of permutation tests paired by query (100,000
+choices of signs), corrected by Holm over the table.]]
+
+-- Of every fold, the trial with the rate of the text, or with that which is best on validation.
+local function by_fold(all, rate)
+  local found = {}
+  for _, each in ipairs(all) do
+    local was = found[each.split]
+    local better = not was or each.valid > was.valid
+    if rate and each.rate == rate or not rate and better then found[each.split] = each end
+  end
+  return found
+end
+
+-- Values of all test queries of all folds.
+local function pooled(results, folds, metric)
+  local all = {}
+  for _, trial in ipairs(folds) do
+    local values = core.numbers(results:per_list(trial.number, metric))
+    table.move(values, 1, #values, #all + 1, all)
+  end
+  return all
+end
+
+-- The same of random orders, by metric.
+local function random_values(runs, set)
+  local all = {}
+  for _, fold in ipairs(set.folds) do
+    for metric, values in pairs(runs.measures.random(fold.test.lists)) do
+      all[metric] = all[metric] or {}
+      values = core.numbers(values)
+      table.move(values, 1, #values, #all[metric] + 1, all[metric])
+    end
+  end
+  return all
+end
+
+-- A number of every fold's trial.
+local function column(folds, name)
+  local found = {}
+  for i, trial in ipairs(folds) do found[i] = trial[name] end
+  return found
+end
+
+-- As text, in the order of the folds.
+local function listed(numbers)
+  local found = {}
+  for i, x in ipairs(numbers) do found[i] = ("%g"):format(x) end
+  return table.concat(found, " ")
+end
+
+-- An algorithm against random orders and against MseNetBatched, by nDCG.
+local function compared(values, random, base)
+  local found = mr.stats.summary(values)
+  found.change = found.mean - mr.stats.mean(base)
+  found.p_random = mr.stats.permutation(values, random, { orders = 100000 }).p
+  found.p = values ~= base and mr.stats.permutation(values, base, { orders = 100000 }).p or 0 / 0
+  return found
+end
+
+-- Holm's correction over all comparisons.
+local function correct(found)
+  local ps = {}
+  for i, each in ipairs(found) do ps[2 * i - 1], ps[2 * i] = each.p_random, each.p end
+  ps = mr.stats.holm(ps)
+  for i, each in ipairs(found) do each.p_random, each.p = ps[2 * i - 1], ps[2 * i] end
+end
+
+-- The comparisons of all algorithms in order, by nDCG, with their names.
+local function comparisons(runs, results, chosen, random)
+  local base, found = pooled(results, chosen.MseNetBatched, "ndcg"), {}
+  for i, name in ipairs(runs.algorithms.names) do
+    found[i] = compared(name == "MseNetBatched" and base or pooled(results, chosen[name], "ndcg"), random, base)
+    found[i].name = name
+  end
+  correct(found)
+  return found
+end
+
+local function second_table(results, chosen, found)
+  local rows = {}
+  for i, each in ipairs(found) do
+    local folds, first = chosen[each.name], each.p ~= each.p
+    local function at(k) return mr.stats.mean(pooled(results, folds, "ndcg@" .. k)) end
+    rows[i] = { each.name, listed(column(folds, "rate")), listed(column(folds, "epoch")), listed(column(folds, "trained_on")), each.mean,
+      #folds > 1 and mr.stats.summary(column(folds, "ndcg")).sd or nil, at(2), at(4), at(6), each.p_random,
+      not first and each.change or nil, not first and each.p or nil, each.n, each.skipped }
+  end
+  return mr.table{ rows = rows, columns = { "algorithm", "rates chosen", "epochs chosen", "queries trained on", "nDCG", "sd of folds",
+    "nDCG@2", "nDCG@4", "nDCG@6", "p, random", "change", "p", "queries", "skipped" },
+    formats = { nDCG = "%.4f", ["sd of folds"] = "%.4f", ["nDCG@2"] = "%.4f", ["nDCG@4"] = "%.4f", ["nDCG@6"] = "%.4f",
+      ["p, random"] = "%.2g", change = "%+.4f", p = "%.2g" } }
+end
+
+-- Query by query against batches of the same objective, in words.
+local function by_query(found)
+  local parts, mean = {}, {}
+  for _, each in ipairs(found) do mean[each.name] = each.mean end
+  for _, name in ipairs{ "MseNet", "ApproxNDCG", "NeuralNDCG" } do
+    parts[#parts + 1] = ("%s %+.4f"):format(name, mean[name .. "QbQ"] - mean[name .. "Batched"])
+  end
+  return table.concat(parts, ", ")
+end
+
+-- What came out, in whole sentences.
+local function words(found, random)
+  local best, worst, surely, over_random = found[1], found[1], 0, 0
+  for _, each in ipairs(found) do
+    if each.mean > best.mean then best = each end
+    if each.mean < worst.mean then worst = each end
+    if each.p < 0.05 then surely = surely + 1 end
+    if each.p_random < 0.05 and each.mean > random then over_random = over_random + 1 end
+  end
+  return ([[
+With the chosen rates nDCG is between %.4f (%s) and %.4f (%s), where random orders have %.4f; %d of %d networks are significantly
+better than those. Of %d comparisons with MseNetBatched %d are significant at 5 %%. Training query by query instead of in batches
+changes nDCG by these amounts: %s.]]):format(
+    worst.mean, worst.name, best.mean, best.name, random, over_random, #found, #found - 1, surely, by_query(found))
+end
+
+---@return table view  lines of an algorithm, random orders, more tables, text
+function M.view(args, runs, name)
+  local set, results = runs.set(args, name), runs.of(args, name)
+  local chosen, of_text = {}, {}
+  for _, algorithm in ipairs(runs.algorithms.names) do
+    local all = runs.trials(results, algorithm)
+    chosen[algorithm], of_text[algorithm] = by_fold(all), by_fold(all, runs.settings(args, set, algorithm).rate)
+  end
+  local random = random_values(runs, set)
+  local function line(title, folds)
+    return { title = title, text = function(metric) return ("%.4f"):format(mr.stats.mean(pooled(results, folds, metric))) end }
+  end
+  local found = comparisons(runs, results, chosen, random.ndcg)
+  return {
+    lines = function(algorithm) return { line("rate of the text", of_text[algorithm]), line("rate chosen", chosen[algorithm]) } end,
+    random = function(metric) return mr.stats.mean(random[metric]) end,
+    tables = { second_table(results, chosen, found) }, text = words(found, mr.stats.mean(random.ndcg)), met = function() return "" end,
+  }
+end
+
+return M

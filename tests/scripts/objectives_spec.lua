@@ -1,0 +1,285 @@
+-- Tang et al. (2023): steps, losses and metrics of scripts/objectives against their code written out, and random orders against its numbers.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local describe, it, equal, near, check = test.describe, test.it, test.equal, test.near, test.check
+
+local folder = "scripts/objectives/"
+local measures, steps, algorithms = dofile(folder .. "measures.lua"), dofile(folder .. "steps.lua"), dofile(folder .. "algorithms.lua")
+local data, published = dofile(folder .. "data.lua"), dofile(folder .. "published.lua")
+
+-- metrics.py, written out. The authors' "ranks" are sorted from the largest to the smallest, of equal ones the last first.
+local function order_of(ranks)
+  local order = {}
+  for i = 1, #ranks do order[i] = i end
+  table.sort(order, function(a, b)
+    if ranks[a] ~= ranks[b] then return ranks[a] > ranks[b] end
+    return a > b
+  end)
+  return order
+end
+
+local function dcg(grades, order, k)
+  local sum = 0
+  for rank = 1, math.min(k, #order) do sum = sum + (2 ^ grades[order[rank]] - 1) / math.log(rank + 1, 2) end
+  return sum
+end
+
+local function ndcg(ranks, grades, k, plus)
+  local labels, ideal = {}, {}
+  for i, y in ipairs(grades) do labels[i], ideal[i] = y + plus, i end
+  table.sort(ideal, function(a, b) return labels[a] > labels[b] end)
+  return dcg(labels, order_of(ranks), k) / dcg(labels, ideal, k)
+end
+
+local function precision(ranks, grades, k)
+  local order, sum, n = order_of(ranks), 0, math.min(k, #ranks)
+  for rank = 1, n do sum = sum + (grades[order[rank]] > 0 and 1 or 0) end
+  return sum / n
+end
+
+local function average_precision(ranks, grades)
+  local order, sum, relevant = order_of(ranks), 0, 0
+  for rank = 1, #ranks do
+    if grades[order[rank]] > 0 then sum, relevant = sum + precision(ranks, grades, rank), relevant + 1 end
+  end
+  return sum / relevant
+end
+
+local function written_out(name, ranks, grades)
+  local k = math.tointeger(tonumber(name:match "@(%d+)")) or #ranks
+  if name == "ap" then return average_precision(ranks, grades) end
+  if name:find "^precision" then return precision(ranks, grades, k) end
+  return ndcg(ranks, grades, k, name:find "%+1" and 1 or 0)
+end
+
+-- rankers.approx_ndcg_ranker: one more than the number of documents with a higher score.
+local function approx_ndcg_ranker(scores)
+  local ranks = {}
+  for i, s in ipairs(scores) do
+    ranks[i] = 1
+    for _, other in ipairs(scores) do ranks[i] = ranks[i] + (s < other and 1 or 0) end
+  end
+  return ranks
+end
+
+-- Scores with many ties, and grades, of one query.
+local function query(n, seed)
+  local scores = mr.uniform({ n }, { seed = seed }):totable()
+  local grades = mr.uniform({ n }, { seed = seed + 100 }):totable()
+  for i = 1, n do scores[i], grades[i] = math.floor(4 * scores[i]) / 4, math.floor(5 * grades[i] ^ 2) end
+  grades[1 + seed % n] = 2
+  return scores, grades
+end
+
+describe("metrics of the authors' code", function()
+  it("labels + 1, the last of equal scores first, precision over min(k, n), both rankers", function()
+    for seed = 1, 30 do
+      local n = 2 + seed % 9
+      local scores, grades = query(n, seed)
+      local lists, ranks = mr.lists{ grades }, approx_ndcg_ranker(scores)
+      local plain, inverted = measures.code(mr.tensor(scores), lists, "scores"), measures.code(mr.tensor(scores), lists, "inverted")
+      for _, name in ipairs(measures.names) do
+        near(plain[name]:item(), written_out(name, scores, grades), 1e-5, name)
+        near(inverted[name]:item(), written_out(name, ranks, grades), 1e-5, name)
+      end
+    end
+  end)
+
+  it("of several queries each; none where no document is relevant", function()
+    local a, b = { query(7, 1) }, { query(4, 2) }
+    local lists, scores = mr.lists{ a[2], { 0, 0, 0 }, b[2] }, {}
+    for _, each in ipairs{ a[1], { 3, 1, 2 }, b[1] } do table.move(each, 1, #each, #scores + 1, scores) end
+    local found = measures.code(mr.tensor(scores), lists, "scores")
+    for _, name in ipairs(measures.names) do
+      local values = found[name]:totable()
+      near(values[1], written_out(name, a[1], a[2]), 1e-5, name)
+      check(values[2] ~= values[2], name)
+      near(values[3], written_out(name, b[1], b[2]), 1e-5, name)
+    end
+  end)
+
+  it("one score for a whole query: its first document alone", function()
+    for seed = 1, 10 do
+      local _, grades = query(3 + seed, seed)
+      local found, labels = measures.first_document(mr.lists{ grades, { 0, 0 } }), { {}, {} }
+      for i, y in ipairs(grades) do labels[1][i], labels[2][i] = y, y + 1 end
+      for name, values in pairs(found) do
+        local own, k = labels[name:find "%+1" and 2 or 1], math.tointeger(tonumber(name:match "@(%d+)")) or 1
+        local best = table.move(own, 1, #own, 1, {})
+        table.sort(best, function(a, b) return a > b end)
+        local order = order_of(best)
+        table.sort(order)
+        local expected = name:find "^ndcg" and (2 ^ own[1] - 1) / dcg(best, order, k) or (grades[1] > 0 and 1 or 0)
+        near(values:totable()[1], expected, 1e-5, name)
+        check(values:totable()[2] ~= values:totable()[2], name)
+      end
+    end
+  end)
+
+  it("under the honest recipe equal scores have the mean over their orders", function()
+    local found = measures.honest(mr.tensor{ 1, 1 }, mr.lists{ { 1, 0 } })
+    near(found["precision@2"]:item(), 0.5)
+    near(found.ap:item(), 0.75)
+    near(found.ndcg:item(), (1 + 1 / math.log(3, 2)) / 2, 1e-6)
+    near(found["ndcg+1"]:item(), ((3 + 1 / math.log(3, 2)) + (1 + 3 / math.log(3, 2))) / 2 / (3 + 1 / math.log(3, 2)), 1e-6)
+  end)
+end)
+
+-- Judged queries with features that tell their rows apart.
+local function made_up(lists)
+  local grades = mr.lists(lists)
+  return mr.data.dataset{ lists = grades, features = mr.arange(1, grades.rows, { dtype = "float32" }):reshape(grades.rows, 1) }
+end
+
+local function rows_of(batches)
+  local found = {}
+  for batch in batches:batches{ size = 1 } do
+    found[#found + 1] = table.concat(batch.features:reshape(batch.lists.rows):long():totable(), " ")
+  end
+  return found
+end
+
+describe("steps", function()
+  it("queries of equal length together, short groups left out, the last step dropped", function()
+    local set = made_up{ { 1, 0 }, { 0, 1, 0 }, { 0, 1 }, { 1 }, { 0, 0 }, { 1, 0, 0 } }
+    local whole, count = steps.equal_lengths(set, { least = 1 })
+    equal(rows_of(whole), { "1 2 6 7 9 10", "3 4 5 11 12 13", "8" })
+    equal(count, 6)
+    local some, left = steps.equal_lengths(set, { least = 2, size = 2 })
+    equal(rows_of(some), { "1 2 6 7", "9 10", "3 4 5 11 12 13" })
+    equal({ left, some.count }, { 5, 3 })
+    local dropped, rest = steps.equal_lengths(set, { least = 2, size = 2, drop = true })
+    equal(rows_of(dropped), { "1 2 6 7", "9 10" })
+    equal(rest, 3)
+    equal(rows_of(whole), rows_of(whole))
+  end)
+
+  it("documents: each at most once, the last step left out", function()
+    local set, seen = made_up{ { 1, 0, 2 }, { 0, 1, 0, 0 }, { 0, 1 } }, {}
+    local found = rows_of(steps.documents(set, 2, 1))
+    equal(#found, 3)
+    for row in table.concat(found, " "):gmatch "%d+" do
+      check(not seen[row], row)
+      seen[row] = true
+    end
+  end)
+
+  it("pairs: each target as often as equal pairs are, of the two rows' grades", function()
+    local lists = { { 1, 0, 0, 0, 2 }, { 0, 0, 0 }, { 1, 1, 0 } }
+    local set, grades, count = made_up(lists), {}, { better = 0, equal = 0, worse = 0 }
+    for _, each in ipairs(lists) do table.move(each, 1, #each, #grades + 1, grades) end
+    local all = steps.pairs(set, 1, 3)
+    equal(all.count, 3 * 14 - 1)
+    for batch in all:batches{ size = 1 } do
+      local rows, said = batch.features:reshape(2):long():totable(), batch.lists.relevance:totable()
+      local a, b = grades[rows[1]], grades[rows[2]]
+      local class = a > b and "better" or a < b and "worse" or "equal"
+      equal(said, { class == "better" and 1 or 0, class == "worse" and 1 or 0 })
+      count[class] = count[class] + 1
+    end
+    check(count.better >= 13 and count.equal >= 13 and count.worse >= 13, "as many of each, but for the one left out")
+    equal(rows_of(all), rows_of(steps.pairs(set, 1, 3)))
+  end)
+end)
+
+describe("losses", function()
+  local set = made_up{ { 1, 0, 0, 2 }, { 0, 0, 0 }, { 0, 1, 1 } }
+  local scores = mr.tensor({ 0.3, -0.2, 0.5, 0.1, 0.4, 0.2, -0.6, 0.7, -0.1, 0.2 }, { dtype = "float64" })
+
+  it("RankNet: the mean over all pairs, those of unequal grades as often as makes three equally frequent targets", function()
+    local grades, s, sum, weight, first = set.lists.relevance:totable(), scores:totable(), 0, 0, 1
+    local unequal, equal_pairs = 5 + 2, 1 + 3 + 1
+    local times = math.max(1, 2 * equal_pairs / unequal)
+    for _, n in ipairs(set.lists.sizes:totable()) do
+      for i = first, first + n - 1 do
+        for j = i + 1, first + n - 1 do
+          local target = grades[i] > grades[j] and 1 or grades[i] < grades[j] and 0 or 0.5
+          local p, w = 1 / (1 + math.exp(s[j] - s[i])), target == 0.5 and 1 or times
+          sum, weight = sum - w * (target * math.log(p) + (1 - target) * math.log(1 - p)), weight + w
+        end
+      end
+      first = first + n
+    end
+    local loss = algorithms.loss("ranknet", set, "paper")
+    near(loss(scores, set.lists):sum():item() / loss:count(set.lists), sum / weight, 1e-12)
+    local drawn = algorithms.loss("ranknet", set, "paper", true)
+    equal(drawn:count(mr.lists{ { 1, 0 }, { 0, 0 } }), 2)
+  end)
+
+  it("recipe code: the NDCGs themselves, which go down; queries without relevant documents count", function()
+    for _, objective in ipairs{ "approx_ndcg", "neural_ndcg" } do
+      local up, down = algorithms.loss(objective, set, "paper"), algorithms.loss(objective, set, "code")
+      equal((-up(scores, set.lists)):totable(), down(scores, set.lists):totable())
+      check(down(scores, set.lists):sum():item() > 0, objective)
+      equal(up:count(set.lists), 2)
+      equal(down:count(set.lists), objective == "approx_ndcg" and 3 or 2)
+      equal(down:count(mr.lists{ { 0, 0 } }), 1)
+    end
+  end)
+
+  it("ApproxNDCG has alpha = 1: ranks 1 + the sum of 1 / (1 + e^(s_i - s_j))", function()
+    local rank = 1 + 1 / (1 + math.exp(0.3))
+    local found = algorithms.loss("approx_ndcg", set, "code")(mr.tensor({ 0.5, 0.2 }, { dtype = "float64" }), mr.lists{ { 1, 0 } })
+    near(found:item(), 1 / math.log(1 + rank, 2), 1e-12)
+  end)
+end)
+
+it("features as their code standardises them: by array, query, and place", function()
+  local lists = mr.lists{ { 1, 0 }, { 0, 1 } }
+  local part = mr.data.dataset{ lists = lists, features = mr.tensor({ { 1 }, { 3 }, { 10 }, { 14 } }, { dtype = "float64" }) }
+  local sd = math.sqrt(((1 - 7) ^ 2 + (3 - 7) ^ 2 + (10 - 7) ^ 2 + (14 - 7) ^ 2) / 4 + 1e-5)
+  near(data.scaled(part, "rows").features:reshape(4):totable(), { -6 / sd, -4 / sd, 3 / sd, 7 / sd }, 1e-12)
+  local a, b = 1 / math.sqrt(1 + 1e-5), 2 / math.sqrt(4 + 1e-5)
+  near(data.scaled(part, "queries").features:reshape(4):totable(), { -a, a, -b, b }, 1e-12)
+  local eights = mr.data.dataset{ lists = mr.lists{ { 1, 0, 0, 0, 0, 0, 0, 0 }, { 0, 1, 0, 0, 0, 0, 0, 0 } },
+    features = mr.arange(1, 16, { dtype = "float64" }):reshape(16, 1) }
+  local places = data.scaled(eights, "places").features:reshape(16):totable()
+  for i = 1, 8 do near({ places[i], places[8 + i] }, { -4 / math.sqrt(16 + 1e-5), 4 / math.sqrt(16 + 1e-5) }, 1e-12) end
+end)
+
+it("random orders: the mean over all orders, on the real data, is what one order of each query came to", function()
+  local all = {}
+  for _, name in ipairs{ "mq2008", "mslr" } do
+    local there, found = pcall(data.open, name, "", false)
+    if not there and tostring(found):find("no data", 1, true) then return test.skip(tostring(found):match "[^\n]*") end
+    check(there, found)
+    all[name] = data.all(found)
+  end
+  for _, row in ipairs(published.random) do
+    local part = row.rows and data.of_eight(all[row.set]) or all[row.set]
+    local values, name_of = measures.random(part.lists), row.set .. (row.rows and ", lists of 8" or "")
+    local found = measures.means(values)
+    equal(math.tointeger(values.ap:eq(values.ap):double():sum():item()), row.queries)
+    for name, x in pairs(row) do
+      if found[name] then
+        local own = mr.stats.summary(values[name])
+        local most = name == "precision@2" and 0.5 or 0.35  -- beyond the standard deviation over orders of a single query's value
+        near(found[name], x, 3 * most / math.sqrt(row.queries), name_of .. ", " .. name)
+        check(own.n == row.queries, name)
+      end
+    end
+  end
+  near(measures.means(measures.random(all.mq2008.lists))["ndcg+1"], 0.7820, 5e-5)
+end)
+
+it("settings: a rate among those that are tried, and epochs, for every algorithm and both data sets", function()
+  for _, algorithm in ipairs(algorithms.list) do
+    for _, recipe in ipairs{ "paper", "code" } do
+      for _, kind in ipairs{ "mq2008", "mslr" } do
+        local o = algorithm[recipe][kind]
+        check(o.rate > 0 and o.epochs >= 10 and o.steps, algorithm.name)
+      end
+    end
+  end
+  equal(algorithms.by_name.NeuralNDCGBatched.code.mq2008.size, false)
+end)
+
+it("all.lua lists scripts that are there, each run of one under a title of its own", function()
+  local titles = {}
+  for _, each in ipairs(dofile(folder .. "all.lua")) do
+    check(require("moonrank.core").is_file(each.path), each.path)
+    check(not titles[each.title] and type(each.words) == "table", each.title)
+    titles[each.title] = true
+  end
+  check(next(titles) ~= nil, "none")
+end)
