@@ -108,7 +108,7 @@ function M.open(name, folder, smoke)
   local set = settings[name](folder, smoke)
   set.name = name
   if smoke then
-    set.title = ("%s, made-up %s, as for %s"):format(set.title:match "^%w+", set.unit == "user" and "ratings" or "queries", name)
+    set.title = ("%s, made-up (%s)"):format(set.title:match "^%w+", name)
     set.folds, set.epochs, set.least, set.most = 1, 2, set.rates[1], set.rates[#set.rates]
   end
   return set

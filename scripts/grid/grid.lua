@@ -14,6 +14,7 @@ local args = runs.args({
   orders = { default = 200000, least = 1, help = "random choices of signs of each permutation test" },
 }, { orders = 1000 })
 
+runs.prepare(args)
 local grids, plain = {}, {}
 for i, name in ipairs(args.sets) do
   local set = runs.set(args, name)

@@ -99,7 +99,7 @@ function M.draw(grids, compared, losses, title)
     local blank = {}
     for r = 1, #names do blank[r] = "" end
     panels[i] = mr.plot.heatmap{ values = values, labels = labels, x = bounds, y = i == 1 and names or blank, title = each.set.title,
-      diverging = true, zrange = { -most, most }, zlabel = i == #grids and "change of the loss's metric by the bound" or nil,
+      diverging = true, zrange = { -most, most }, zlabel = i == #grids and "change of the metric" or nil,
       legend = i < #grids and "none" or "auto" }
     panels.height = 17 * #names + 210
   end

@@ -12,13 +12,13 @@ local M = { data = data, chosen = dofile(here .. "rates.lua") }
 function M.args(own, smoke)
   own.sets = { default = data.names, choices = data.names, help = "which settings" }
   own.cap = { default = 30.0, least = 0.1, help = "processor seconds that a run may take after its first epoch; a sixth to choose rates" }
-  own.full = { default = false, help = "no run ends by the cap" }
+  own.full = { default = false, ignores = { "cap" }, help = "no run ends by a cap" }
   return kept.args(own, { folder = "results/grid", smoke = smoke })
 end
 
 ---The options of `M.args` as words, for another script.
 function M.words(args)
-  return kept.words(args, { full = args.full, cap = args.cap, sets = table.concat(args.sets, ",") })
+  return kept.words(args, { full = args.full, cap = not args.full and args.cap, sets = table.concat(args.sets, ",") })
 end
 
 ---Names of the losses: all that the library has, and with --smoke one of each kind.
@@ -148,6 +148,11 @@ local function rates_of(args, set)
     parts[i] = ("%s %g"):format(loss, rates[loss])
   end
   return rates, table.concat(parts, ", ")
+end
+
+---Reads all settings and finds their rates: what is missing is an error before the first run.
+function M.prepare(args)
+  for _, name in ipairs(args.sets) do rates_of(args, M.set(args, name)) end
 end
 
 ---Every loss under every bound that applies, on every fold (called split, so that it changes fastest).
