@@ -3,86 +3,22 @@
 -- half decades; where the best one is at the edge of those that were tried, the next one is tried, too. The test parts are not used.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua")
+local runs, search, figure = dofile(here .. "runs.lua"), dofile(here .. "search.lua"), dofile(here .. "../thesis/figure.lua")
 
 local args = runs.args{}
 
--- The rate one step above or below: 0.001, 0.003, 0.01, ...
-local function beside(rate, step)
-  local power = math.floor(2 * math.log(rate, 10) + 0.5) + step
-  return tonumber(("%.0e"):format(10 ^ (power / 2)))
-end
-
--- Adds the mean over bounds of the metric on validation to `means`, by loss and rate; a loss of which a run failed has none.
-local function add_means(means, rate, results)
-  local columns, sums, counts = results:columns(), {}, {}
-  local loss, valid = columns:column("rates", "loss"), columns:column("rates", "valid")
-  for row = 1, columns.count do
-    local name = loss[row]
-    sums[name], counts[name] = (sums[name] or 0) + valid[row], (counts[name] or 0) + 1
-  end
-  for name, sum in pairs(sums) do
-    means[name] = means[name] or {}
-    if counts[name] == #runs.tuned(name) then means[name][rate] = sum / counts[name] end
-  end
-end
-
-local function rising(found)
-  local rates = {}
-  for rate in pairs(found) do rates[#rates + 1] = rate end
-  table.sort(rates)
-  return rates
-end
-
--- The best rate, of equal ones the middle one.
-local function best_of(found)
-  local best = {}
-  for _, rate in ipairs(rising(found)) do
-    if #best > 0 and found[rate] > found[best[1]] then best = {} end
-    if #best == 0 or found[rate] == found[best[1]] then best[#best + 1] = rate end
-  end
-  return best[(#best + 1) // 2]
-end
-
--- The rate beyond the edge at which the best one is; or nil, and whether that is because nothing more is tried.
-local function beyond(set, found)
-  local best, ended = best_of(found), false
-  for _, step in ipairs(best and { 1, -1 } or {}) do
-    local rate = beside(best, step)
-    local inside = rate >= set.least and rate <= set.most
-    if inside and not found[rate] then return rate end
-    ended = ended or not inside
-  end
-  return nil, ended
-end
-
--- Rates that are to be tried next, in rising order, each with its losses.
-local function next_rates(set, means, tried)
-  local losses, rates = {}, {}
-  for _, loss in ipairs(runs.losses(args)) do
-    local rate = means[loss] and beyond(set, means[loss])
-    if rate and not tried[loss .. rate] then
-      if not losses[rate] then losses[rate], rates[#rates + 1] = {}, rate end
-      table.insert(losses[rate], loss)
+-- The mean over bounds of the metric on validation, by loss; a loss of which a run failed has none.
+local function means_at(set)
+  return function(rate, losses, round)
+    local columns, sums, counts = runs.at_rate(args, set, rate, losses, round):columns(), {}, {}
+    local loss, valid = columns:column("rates", "loss"), columns:column("rates", "valid")
+    for row = 1, columns.count do
+      local name = loss[row]
+      sums[name], counts[name] = (sums[name] or 0) + valid[row], (counts[name] or 0) + 1
     end
+    for name, sum in pairs(sums) do sums[name] = counts[name] == #runs.tuned(name) and sum / counts[name] or nil end
+    return sums
   end
-  table.sort(rates)
-  return rates, losses
-end
-
--- The means of each loss by rate.
-local function search(set)
-  local means, tried, rates, losses, round = {}, {}, set.rates, {}, 1
-  for _, rate in ipairs(rates) do losses[rate] = runs.losses(args) end
-  while #rates > 0 do
-    for _, rate in ipairs(rates) do
-      add_means(means, rate, runs.at_rate(args, set, rate, losses[rate], round))
-      for _, loss in ipairs(losses[rate]) do tried[loss .. rate] = true end
-    end
-    rates, losses = next_rates(set, means, tried)
-    round = round + 1
-  end
-  return means
 end
 
 -- For rates.lua, five to a line.
@@ -99,13 +35,14 @@ end
 local rows, texts, ends = {}, {}, {}
 for _, name in ipairs(args.sets) do
   local set = runs.set(args, name)
-  local means, chosen = search(set), {}
+  local means, chosen = search.run(set, runs.losses(args), means_at(set)), {}
   for _, loss in ipairs(runs.losses(args)) do
     local found, tried = means[loss] or {}, {}
-    chosen[loss] = best_of(found)
-    for i, rate in ipairs(rising(found)) do tried[i] = ("%g: %.4f"):format(rate, found[rate]) end
+    chosen[loss] = search.best(found)
+    for i, rate in ipairs(search.rising(found)) do tried[i] = ("%g: %.4f"):format(rate, found[rate]) end
     rows[#rows + 1] = { set.title, loss, runs.metric_of(loss), chosen[loss] or "-", table.concat(tried, ", ") }
-    if not args.made_up and select(2, beyond(set, found)) then ends[#ends + 1] = ("%s in %s"):format(loss, set.title) end
+    local next_one, ended = search.beyond(set, found)
+    if not args.made_up and (next_one or ended) then ends[#ends + 1] = ("%s in %s"):format(loss, set.title) end
   end
   texts[#texts + 1] = written(name, chosen)
 end
@@ -114,5 +51,5 @@ return figure.finish(args, nil, ([[
 Learning rates of Adam, and of trees their share of each round, by the loss's metric on validation: the first fold, the mean over %s
 (as far as these bounds apply).%s]]):format(table.concat(runs.tuning, ", "), args.made_up and ""
     or #ends == 0 and " No chosen rate is at the edge of those that were tried."
-    or " At the edge of those that were tried, where nothing beyond it is: " .. table.concat(ends, "; ") .. "."),
+    or " At the edge of those that were tried, where runs beyond it are not tried or fail: " .. table.concat(ends, "; ") .. "."),
   mr.table{ columns = { "setting", "loss", "metric", "chosen", "mean on validation by rate" }, rows = rows })

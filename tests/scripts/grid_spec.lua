@@ -85,6 +85,71 @@ it("learning_rates.lua --smoke: a rate for each loss, none for rates.lua", funct
   end)
 end)
 
+it("the search for rates goes on until none is at the edge, or to the end of what is tried", function()
+  local search = dofile "scripts/grid/search.lua"
+  local set, calls = { rates = { 0.003, 0.01, 0.03 }, least = 1e-4, most = 1 }, {}
+  local peaks = { low = 0.0003, inner = 0.01, high = 0.3, lowest = 1e-7, highest = 50 }
+  local means = search.run(set, { "failing", "flat", "high", "highest", "inner", "low", "lowest" }, function(rate, losses, round)
+    local found = {}
+    for _, loss in ipairs(losses) do
+      calls[#calls + 1] = ("%s %g %d"):format(loss, rate, round)
+      if loss == "flat" then found[loss] = 1 elseif peaks[loss] then found[loss] = -math.abs(math.log(rate / peaks[loss])) end
+    end
+    return found
+  end)
+  local best, ends, count = {}, {}, {}
+  for loss, found in pairs(means) do
+    best[loss], ends[loss], count[loss] = search.best(found), select(2, search.beyond(set, found)), #search.rising(found)
+  end
+  equal(best, { low = 0.0003, inner = 0.01, high = 0.3, lowest = 1e-4, highest = 1, flat = 0.01 })
+  equal(ends, { low = false, inner = false, high = false, lowest = true, highest = true, flat = false })
+  equal(count, { low = 6, inner = 3, high = 6, lowest = 6, highest = 6, flat = 3 })
+  equal(means.failing, nil)
+  local seen = {}
+  for _, call in ipairs(calls) do
+    check(not seen[call:match "^%S+ %S+"], call .. " twice")
+    seen[call:match "^%S+ %S+"] = true
+  end
+end)
+
+-- Scores of three users in two folds, and a fourth in the second one; those of "none" are 0.1 lower for each, but for user 3, who has none.
+local function made(bound, split)
+  local own = split == 1 and { 0.5, 0.7, 0 / 0 } or { 0.6, 0.9, 0 / 0, 0.4 }
+  for i, value in ipairs(own) do own[i] = bound == "none" and value - 0.1 or value end
+  local list = split == 1 and { 11, 12, 13 } or { 12, 11, 13, 14 }
+  return { own = own, list = list, chance = { 0.3, 0.3, 0.3, split == 2 and 0.3 or nil } }
+end
+
+it("cells are means by user over folds, with what ended them; one without all its runs says why", function()
+  local cells_of = dofile "scripts/grid/cells.lua"
+  sweeps.in_folder(function(folder)
+    local results = mr.sweep{ name = "made", store = folder .. "/r.db", workers = 0, metric = "own", progress = false,
+      space = { loss = mr.choice{ "ap", "rr" }, bound = mr.choice{ "none", "minmax" }, split = mr.range(1, 2) },
+      run = function(trial)
+        if trial.loss == "rr" and trial.bound == "minmax" and trial.split == 2 then error("an epoch takes about 99 s", 0) end
+        return { own = 0.5, capped = trial.loss == "ap" and trial.split == 2 and 1 or 0, converged = trial.split == 1 and 1 or 0,
+          per_list = made(trial.bound, trial.split) }
+      end }
+    local set = { folds = 2, title = "made" }
+    local cells, missing = cells_of.of(results, set, function() return "ap" end)
+    equal(missing, { ["rr minmax"] = "an epoch takes about 99 s" })
+    check(not cells["rr minmax"] and cells["rr none"])
+    local cell = cells["ap minmax"]
+    near(cell.values[1], (0.5 + 0.9) / 2, 1e-12)
+    near(cell.values[2], (0.7 + 0.6) / 2, 1e-12)
+    check(cell.values[3] ~= cell.values[3])
+    near(cell.mean, (0.7 + 0.65 + 0.4) / 3, 1e-12)
+    near(cell.above, cell.mean - 0.3, 1e-12)
+    check(cell.low <= cell.above and cell.above <= cell.high and cells_of.above_chance(cell))
+    equal({ cell.capped, cell.converged, cells["rr none"].capped }, { 1, false, 0 })
+    local compared = cells_of.compare({ cells }, 1000)
+    equal({ #compared, compared[1] == cell }, { 1, true })
+    near(cell.change, 0.1, 1e-12)
+    near(cell.p, 2 / 2 ^ 3, 1e-12)  -- all signs of three equal changes
+    equal(cells_of.side(cell), 0)
+  end)
+end)
+
 it("the chance of a cell is what random rankings are worth", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
   local data = dofile "scripts/grid/data.lua"
