@@ -225,7 +225,7 @@ function M.measure(panel, w, h, o)
   local last_tick = plan.xticks[#plan.xticks]
   plan.right = math.max(14, #names > 0 and widest(names, M.font) + 12 or 0,
     not panel.x.categories and last_tick and text.width(last_tick.text, M.font) / 2 + 4 or 0)
-  if panel.z and panel.legend ~= "none" then
+  if panel.z and not (panel.kind == "heatmap" and panel.legend == "none") then
     plan.zticks = scale.ticks(panel.z, math.max(3, box.h // 45))
     plan.right = 14 + 14 + 10 + widest(plan.zticks, M.font) + (panel.z.label and M.line + 4 or 0) + M.edge
   end
