@@ -173,25 +173,26 @@ local function by_setting(grids, losses, bounds)
       for name in pairs(found) do found[name] = found[name] + one[name] end
       total = total + one.sum
     end
-    parts[i] = ("%s: %d of %d gain and %d lose, the mean change is %+.4f."):format(each.set.title, found.gains, found.count, found.loses,
-      total / math.max(1, found.count))
+    parts[i] = ("%s: of %d changes %d for the better, %d for the worse, %+.4f in the mean."):format(each.set.title, found.count,
+      found.gains, found.loses, total / math.max(1, found.count))
   end
   return table.concat(parts, " ")
 end
 
 local text = [[
 Every loss under every bound that applies to it, against the same loss without a bound, by the loss's own metric on test (nDCG where random
-rankings of its own have no closed form). Of %d changes %d are gains and %d are losses, significantly at 5 %% after Holm's correction over
-all of them (permutation tests, paired by user or query over the means of folds or seeds, with the trained models as given).
+rankings of its own have no closed form). Of %d changes %d are for the better and %d for the worse, significantly at 5 %% after Holm's
+correction over all of them (permutation tests, paired by user or query over the means of folds or seeds, with the trained
+models as given).
 %s
 Losses that some bound makes better and none makes worse, with the number of settings: %s. Losses for which it depends on the bound or the
-setting (settings with a gain, settings with a loss): %s. Losses that some bound makes worse and none better: %s. Losses without a
-significant change: %s.
-In the figure red is a gain and blue a loss of the metric, + and - mark significant ones, white cells have no bound that applies or no
+setting (settings with a better one, settings with a worse one): %s. Losses that some bound makes worse and none better: %s. Losses
+without a significant change: %s.
+In the figure red is for the better and blue for the worse, + and - mark significant ones, white cells have no bound that applies or no
 result, and colours end at changes of %g. In the table of all cells * marks significant changes, c a cell of which the cap ended a run, n
 one of which a run did not converge, r one that is not shown to rank better than at random; the table after it says more of these.
 Of %d cells %d converged: training ended because no epoch of the last %s was better on validation, or all %s epochs (of trees: rounds)
-ran and the best one is not among the last tenth. %s,
+ran and the best one is not among the last tenth. %s;
 %d others did not converge, and %d have no result. %d of the cells rank better than at random, by the interval of 95 %% of what users or
 queries have beyond the expectation of random rankings.]]
 
@@ -210,7 +211,7 @@ function M.text(args, grids, compared, losses, bounds, most)
   local all, found = tally(compared), health(grids)
   local gain, mixed, lose, same = sorted_losses(grids, losses, bounds)
   local cap = args.full and "There was no cap (--full)"
-    or ("The cap (%g seconds of a processor after the first epoch) ended runs of %d"):format(args.cap, found.capped)
+    or ("The cap (%g seconds of a processor after the first epoch) ended runs of %d cells"):format(args.cap, found.capped)
   return text:format(all.count, all.gains, all.loses, by_setting(grids, losses, bounds), gain, mixed, lose, same, most, found.count,
     found.count - found.capped - found.open, each_of(grids, "patience"), each_of(grids, "epochs"), cap, found.open, found.missing,
     found.count - found.chance)

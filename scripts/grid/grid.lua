@@ -24,6 +24,7 @@ end
 local compared, losses = cells_of.compare(plain, args.orders), runs.losses(args)
 local groups, bounds = picture.families(losses), picture.bounds()
 local fig, most = picture.draw(grids, compared, losses, figure.title(args, "What bounding does to every loss"))
-return figure.finish(args, fig, findings.text(args, grids, compared, losses, bounds, most),
-  mr.table(findings.by_loss(grids, groups, bounds)), mr.table(findings.by_bound(grids, losses, bounds)),
-  mr.table(findings.all(grids, groups, bounds)), mr.table(findings.flaws(grids)))
+local tables = { findings.by_loss(grids, groups, bounds), findings.by_bound(grids, losses, bounds), findings.all(grids, groups, bounds),
+  findings.flaws(grids) }
+for i, each in ipairs(tables) do tables[i] = #each.rows > 0 and mr.table(each) or nil end
+return figure.finish(args, fig, findings.text(args, grids, compared, losses, bounds, most), table.unpack(tables))

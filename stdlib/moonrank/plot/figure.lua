@@ -92,7 +92,7 @@ local function draw_panels(page, o, area, shared)
   local columns = math.min(o.columns or 1, #o.panels)
   local rows = (#o.panels + columns - 1) // columns
   local plans, shown, margins, column, box_w
-  for _ = 1, columns > 1 and 2 or 1 do  -- again with the width that margins leave, for their ticks
+  for _ = 1, 2 do  -- again with the width that margins leave, for the ticks below
     plans, shown, margins, column = plans_of(o, columns, area.w / columns, area.h / rows, shared, box_w)
     box_w = (area.w - total(margins.left) - total(margins.right)) / columns
   end
