@@ -117,12 +117,13 @@ function M.intervals(options) return one("intervals", grids.intervals, options) 
 ---@field values number[][]|mr.Tensor   rows
 ---@field x? (string|number)[]|mr.Tensor   names of the columns
 ---@field y? (string|number)[]|mr.Tensor   of the rows: numbers ascend upwards, words go downwards
----@field labels? boolean|string   the numbers in the cells; or their format, e.g. "%.2f"
+---@field labels? boolean|string|string[][]   the numbers in the cells; or their format, e.g. "%.2f"; or rows of words, which stand in cells without
+---   a number, too
 ---@field zlabel? string
 ---@field zrange? number[]
 ---@field diverging? boolean   two colours around 0, where the values lie on both sides of it
 
----A heat map.
+---A heat map. With `legend = "none"` it has no bar of colours, as one of several beside each other.
 ---@param options mr.plot.Heatmap
 ---@return mr.Figure
 ---Example: `mr.plot.heatmap{values = {{1, 2, 3}, {4, 5, 6}}}   --> mr.Figure heatmap: 2 x 3`

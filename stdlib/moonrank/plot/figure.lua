@@ -58,14 +58,14 @@ local function shared_entries(o)
   return first
 end
 
--- The margins of each panel. Panels above each other share their left and right margins, panels beside each other their top and bottom ones, so
--- that all boxes have one size.
-local function plans_of(o, columns, w, h, shared)
+-- The margins of each panel; `box`: how wide all boxes are, where that is known. Panels above each other share their left and right margins,
+-- panels beside each other their top and bottom ones, so that all boxes have one size.
+local function plans_of(o, columns, w, h, shared, box)
   local several = #o.panels > 1
   local plans, shown = {}, {}
   for i, panel in ipairs(o.panels) do
     local below, before = o.panels[i + columns], (i - 1) % columns > 0 and o.panels[i - 1] or nil
-    shown[i] = { title_font = several and layout.font or layout.title_font, legend = not shared, no_labels = several,
+    shown[i] = { title_font = several and layout.font or layout.title_font, legend = not shared, no_labels = several, box = box,
       xlabel = panel.x.label ~= nil and not (below and below.x.label == panel.x.label),
       ylabel = panel.y.label ~= nil and not (before and before.y.label == panel.y.label) }
     plans[i] = layout.measure(panel, w, h, shown[i])
@@ -91,8 +91,11 @@ end
 local function draw_panels(page, o, area, shared)
   local columns = math.min(o.columns or 1, #o.panels)
   local rows = (#o.panels + columns - 1) // columns
-  local plans, shown, margins, column = plans_of(o, columns, area.w / columns, area.h / rows, shared)
-  local box_w = (area.w - total(margins.left) - total(margins.right)) / columns
+  local plans, shown, margins, column, box_w
+  for _ = 1, 2 do  -- again with the width that margins leave, for the ticks below
+    plans, shown, margins, column = plans_of(o, columns, area.w / columns, area.h / rows, shared, box_w)
+    box_w = (area.w - total(margins.left) - total(margins.right)) / columns
+  end
   local box_h = (area.h - total(margins.top) - total(margins.bottom)) / rows
   local y = area.y
   for r = 1, rows do

@@ -238,9 +238,9 @@ end
 
 -- The range of the colours; around 0 where there are two directions.
 local function color_range(where, rows, diverging, given)
-  if given then return scale.axis(where, { name = "z", range = given, values = {}, pad = 0 }) end
   local all = {}
   for _, row in ipairs(rows) do table.move(row, 1, #row, #all + 1, all) end
+  if given then return scale.axis(where, { name = "z", range = given, values = all, pad = 0 }) end
   local z = scale.axis(where, { name = "z", values = all, pad = 0 })
   if diverging and z.lo < 0 and z.hi > 0 then
     local most = math.max(-z.lo, z.hi)
@@ -262,6 +262,27 @@ local function grid_axis(where, name, names, count, label, down)
   return axis
 end
 
+-- What stands in a cell: its number, or the script's own words. Where neither is asked for, numbers stand for colours in the terminal.
+local function label_of(where, labels, rows)
+  if type(labels) == "table" then
+    for r = 1, math.max(#labels, #rows) do
+      local found = type(labels[r]) == "table" and ("%d texts in row %d"):format(#labels[r], r)
+      if not found or not rows[r] or #labels[r] ~= #rows[r] then
+        check.fail("%s: labels has %s, expected a text for each of %d rows of %d cells", where, found or "no row " .. r, #rows, #rows[1])
+      end
+    end
+    return function(r, c) return tostring(labels[r][c]) end
+  end
+  local format = labels == true and "%.3g" or labels
+  if format and not (type(format) == "string" and pcall(string.format, format, 0.5)) then
+    check.fail("%s: labels is %s, expected true, a format such as \"%%.2f\" or rows of texts", where, tostring(format))
+  end
+  return function(_, _, value)
+    -- no sign for what rounds to 0
+    return scale.finite(value) and ((format or "%.3g"):format(value):gsub("^%-([0.]+)$", "%1")) or ""
+  end
+end
+
 ---A heat map; see mr.plot.heatmap.
 function M.heatmap(given)
   local where = "mr.plot.heatmap"
@@ -274,23 +295,18 @@ function M.heatmap(given)
   panel.z = color_range(where, rows, o.diverging, o.zrange)
   panel.z.label = o.zlabel
   panel.palette = o.diverging and panel.z.lo == -panel.z.hi and blue_red or viridis
-  local format = o.labels == true and "%.3g" or o.labels
-  if format and not (type(format) == "string" and pcall(string.format, format, 0.5)) then
-    check.fail("%s: labels is %s, expected true or a format such as \"%%.2f\"", where, tostring(format))
-  end
+  local label = label_of(where, o.labels, rows)
   local boxes, cells = {}, {}
   for r, row in ipairs(rows) do
     for c, value in ipairs(row) do
-      if scale.finite(value) then
-        boxes[#boxes + 1] = { c, r, c - 0.5, c + 0.5, r - 0.5, r + 0.5, value }
-        -- no sign for what rounds to 0
-        local text = (format or "%.3g"):format(value):gsub("^%-([0.]+)$", "%1")
-        cells[#cells + 1] = { x = c, y = r, text = text,
-          dark = is_dark(panel.palette, scale.position(panel.z, value)) }
+      local finite, text = scale.finite(value), label(r, c, value)
+      if finite then boxes[#boxes + 1] = { c, r, c - 0.5, c + 0.5, r - 0.5, r + 0.5, value } end
+      if text ~= "" then
+        cells[#cells + 1] = { x = c, y = r, text = text, dark = finite and is_dark(panel.palette, scale.position(panel.z, value)) }
       end
     end
   end
-  panel.cells, panel.cell_labels = cells, format and true or false
+  panel.cells, panel.cell_labels = cells, o.labels and #cells > 0 or false
   panel.layers[1] = { rows = boxes, using = "1:2:3:4:5:6:7",
     cells = true, with = "boxxyerror lc palette fs solid 1.0" }
   return panel, o

@@ -176,13 +176,14 @@ local function in_lines(ticks, pixels)
 end
 
 -- Ticks of the x axis that fit below a box of this width, the height of their text, and how far it reaches to the left where it is rotated, as
--- long names are.
+-- long names are; many of them stand upright.
 local function x_ticks(panel, width)
   local ticks = scale.ticks(panel.x, math.max(4, width // 65))
   local room, most = width / math.max(#ticks, 1), widest(ticks, M.font)
   if not panel.x.categories or panel.x.numeric then return thinned(ticks, room, most + 8), M.line + 3 end
   local broken, lines = in_lines(ticks, room - 6)
   if widest(broken, M.font) <= room - 4 and lines <= 3 then return broken, lines * M.line + 3 end
+  if room < M.line * 1.6 and room >= M.line - 2 then return ticks, most + 8, 0 end
   return thinned(ticks, room, M.line * 1.6), most * 0.6 + M.line, most * 0.82
 end
 
@@ -207,17 +208,16 @@ end
 ---@param panel table
 ---@param w number
 ---@param h number
----@param o { xlabel: boolean, ylabel: boolean, legend: boolean }  what is shown
+---@param o { xlabel: boolean, ylabel: boolean, legend: boolean, box?: number }  what is shown; how wide the box is, where that is known
 ---@return table
 function M.measure(panel, w, h, o)
   local plan = { title = text.wrap(panel.title, o.title_font, w - 2 * M.edge) }
   local above = M.edge + #plan.title * M.title_line + 6
   plan.yticks = y_ticks(panel, h - above - 40)
   plan.left = M.edge + (o.ylabel and M.line + 6 or 0) + widest(plan.yticks, M.font) + 10
-  plan.xticks, plan.tick_height, plan.aslant = x_ticks(panel, w - plan.left - 20)
-  if plan.aslant then
-    plan.left = math.max(plan.left, plan.aslant + 4 - (w - plan.left - 20) / #panel.x.categories / 2)
-  end
+  local wide = o.box or w - plan.left - 20
+  plan.xticks, plan.tick_height, plan.aslant = x_ticks(panel, wide)
+  if plan.aslant and plan.aslant > 0 then plan.left = math.max(plan.left, plan.aslant + 4 - wide / #panel.x.categories / 2) end
   plan.bottom = 8 + plan.tick_height + (o.xlabel and M.line + 3 or 0)
   local box = { x = plan.left, y = above, w = w - plan.left - 20, h = h - above - plan.bottom }
   plan.legend = naming(panel, box, w, o)
@@ -225,7 +225,7 @@ function M.measure(panel, w, h, o)
   local last_tick = plan.xticks[#plan.xticks]
   plan.right = math.max(14, #names > 0 and widest(names, M.font) + 12 or 0,
     not panel.x.categories and last_tick and text.width(last_tick.text, M.font) / 2 + 4 or 0)
-  if panel.z then
+  if panel.z and not (panel.kind == "heatmap" and panel.legend == "none") then
     plan.zticks = scale.ticks(panel.z, math.max(3, box.h // 45))
     plan.right = 14 + 14 + 10 + widest(plan.zticks, M.font) + (panel.z.label and M.line + 4 or 0) + M.edge
   end

@@ -57,7 +57,7 @@ local function long_labels(page, name, ticks, turned)
     if is_cut(tick.text) then
       local style = (name == "y" or turned) and "right" or "center"
       page.add("set label %s at %s%s tc rgb '#222222'", quote(tick.text), where:format(number(tick.at), style),
-        turned and " rotate by 35" or "")
+        turned or "")
     end
   end
 end
@@ -69,7 +69,7 @@ local function axis(page, name, it, ticks, style)
   page.add("set %srange [%s:%s]", name, number(it.down and hi or lo), number(it.down and lo or hi))
   page.add("%s logscale %s", it.log and "set" or "unset", name)
   page.add(#ticks > 0 and "set %stics %s %s" or "unset %stics", name, style, tick_list(ticks))  -- () would be gnuplot's own choice
-  long_labels(page, name, ticks, style:find("rotate by 35", 1, true))
+  long_labels(page, name, ticks, style:match " rotate by %d+")
 end
 
 ---A line, point or box that stands for a series.
@@ -124,12 +124,8 @@ local function references(page, panel, box)
   end
 end
 
--- The bar that explains the colours of a heat map, and the numbers in its cells.
-local function colors(page, panel, plan, box)
-  local parts = {}
-  for i, rgb in ipairs(panel.palette) do parts[i] = ("%d '%s'"):format(i - 1, rgb) end
-  page.add("set palette defined (%s)", table.concat(parts, ", "))
-  page.add("set cbrange [%s:%s]", number(panel.z.lo), number(panel.z.hi))
+-- The bar of colours to the right of a box, with its numbers.
+local function color_bar(page, panel, plan, box)
   page.add("set cbtics scale 0.4 %s", tick_list(plan.zticks))
   local x = box.x + box.w + 14
   page.add("set colorbox user origin %s size screen %.5f, screen %.5f noborder", page.at(x, box.y + box.h), 14 / page.width,
@@ -138,6 +134,15 @@ local function colors(page, panel, plan, box)
     page.words(panel.z.label, box.x + box.w + plan.own_right - layout.edge - layout.line / 2, box.y + box.h / 2,
       { justify = "center", rotate = true })
   end
+end
+
+-- The bar that explains the colours of a heat map, and the numbers in its cells.
+local function colors(page, panel, plan, box)
+  local parts = {}
+  for i, rgb in ipairs(panel.palette) do parts[i] = ("%d '%s'"):format(i - 1, rgb) end
+  page.add("set palette defined (%s)", table.concat(parts, ", "))
+  page.add("set cbrange [%s:%s]", number(panel.z.lo), number(panel.z.hi))
+  if plan.zticks then color_bar(page, panel, plan, box) else page.add("unset colorbox") end
   if not panel.cell_labels then return end
   local room, most = box.w / #panel.x.categories, 0
   for _, cell in ipairs(panel.cells) do most = math.max(most, text.width(cell.text, 1)) end
@@ -155,7 +160,7 @@ local function axes(page, panel, plan, o, box)
   if not heat then page.add("set grid %stics %stics back lt 1 lc rgb '#E4E4E4' lw 0.8", xgrid, ygrid) end
   local function style(it) return "nomirror out scale " .. (it.categories and "0" or "0.5") .. " textcolor rgb '#222222'" end
   axis(page, "x", panel.x, plan.xticks,
-    style(panel.x) .. (plan.aslant and " rotate by 35 right" or " norotate offset 0,0.35"))
+    style(panel.x) .. (plan.aslant and (" rotate by %d right"):format(plan.aslant > 0 and 35 or 90) or " norotate offset 0,0.35"))
   axis(page, "y", panel.y, plan.yticks, style(panel.y))
   if o.xlabel then
     page.words(panel.x.label, box.x + box.w / 2, box.y + box.h + plan.tick_height + layout.line / 2 + 5, { justify = "center" })

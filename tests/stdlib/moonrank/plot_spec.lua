@@ -242,6 +242,24 @@ describe("heat maps", function()
     check(svg:find("rgb%(247, 247, 247%)"), "0 is near white")
     check(svg:find("rgb%(178,  24,  43%)"), "4 is the end of red")
   end)
+
+  draws("have words of the script's own in their cells, and where there is no number", function()
+    local _, words = svg_of(mr.plot.heatmap{ values = { { 0.123, nan } }, labels = { { "best", "none" } }, x = { "a", "b" } })
+    check(words.best and words.none and not words["0.123"], "words for numbers")
+  end)
+
+  draws("stand beside each other with one bar of colours, and every name below", function()
+    local names = { "minmax", "expectation", "expectation_max", "zscore", "distribution_logit" }
+    local function panel(legend)
+      return mr.plot.heatmap{ values = { { 0.15, 0.2, 0.3, 0.4, 0.45 } }, x = names, y = { "a rather long name of a row" },
+        zrange = { 0, 0.5 }, legend = legend }
+    end
+    local _, words = svg_of(mr.plot.facets{ panel "none", panel "none", panel "auto", columns = 3, width = 700, height = 300 })
+    local count = {}
+    for _, word in ipairs(words) do count[word] = (count[word] or 0) + 1 end
+    for _, name in ipairs(names) do equal({ name, count[name] }, { name, 3 }) end
+    equal({ count["0.2"], count["0.4"] }, { 1, 1 })
+  end)
 end)
 
 describe("several figures", function()
@@ -379,6 +397,9 @@ describe("mistakes", function()
   mistake("heatmap", {}, "values is missing")
   mistake("heatmap", { values = { { 1, 2 }, { 3 } } }, "row 2 of values has 1 entries")
   mistake("heatmap", { values = { { 1, 2 } }, x = { "a" } }, "x has 1 entries for 2 columns")
+  mistake("heatmap", { values = { { 1, 2 } }, labels = { { "a" } } }, "labels has 1 texts in row 1, expected a text for each of 1 rows")
+  mistake("heatmap", { values = { { 1 }, { 2 } }, labels = { { "a" } } }, "labels has no row 2, expected")
+  mistake("heatmap", { values = { { 1 } }, labels = "%d %d %q" }, "labels is %d %d %q, expected true, a format")
   mistake("facets", {}, "no figures")
   mistake("facets", { 3 }, "entry 1 is a number, expected a figure")
 end)

@@ -66,6 +66,11 @@ describe("lines", function()
     end
   end)
 
+  it("have a bar of colours with or without a legend", function()
+    local f = mr.plot.parallel{ color = { 3, 1 }, axes = { { values = { 2, 4 } }, { values = { 1, 3 } } }, legend = "none" }
+    check(f:script():find("set colorbox user", 1, true))
+  end)
+
   it("are many, or one", function()
     local values, color = {}, {}
     for i = 1, 5000 do values[i], color[i] = i % 97, (i * 7919) % 5000 end

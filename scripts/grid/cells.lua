@@ -1,0 +1,137 @@
+-- The cells of the grid as the runs have them: what a loss under a bound reaches on test, against no bound and against random rankings.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+
+local M = {}
+
+---@class grid.Cell
+---@field loss string
+---@field bound string
+---@field set grid.Setting
+---@field metric string       by which the loss is judged
+---@field values number[]     of the metric by user or query, means over folds or seeds
+---@field mean number
+---@field above number        mean over users or queries beyond what random rankings are expected to have
+---@field low number          the interval of 95 % of that (bootstrap)
+---@field high number
+---@field capped integer      runs that the cap ended
+---@field converged boolean   whether all runs did
+---@field change? number      of the mean against no bound, by user or query
+---@field p? number           of the change, corrected over all cells
+
+-- Means by user or query, in the order of their numbers.
+local function by_list(results, numbers, name)
+  local sum, count, ids = {}, {}, {}
+  for _, number in ipairs(numbers) do
+    local names = core.numbers(results:per_list(number, "list"))
+    for i, value in ipairs(core.numbers(results:per_list(number, name))) do
+      local id = names[i]
+      if not sum[id] then
+        sum[id], count[id], ids[#ids + 1] = 0.0, 0, id
+      end
+      sum[id], count[id] = sum[id] + value, count[id] + 1
+    end
+  end
+  table.sort(ids)
+  local means = {}
+  for i, id in ipairs(ids) do means[i] = sum[id] / count[id] end
+  return means
+end
+
+-- What is beyond chance, with its interval.
+local function set_above(cell, chance)
+  local beyond = {}
+  for i, value in ipairs(cell.values) do
+    local difference = value - chance[i]
+    if difference == difference then beyond[#beyond + 1] = difference end
+  end
+  local interval = mr.stats.bootstrap(beyond, { samples = 2000 })
+  cell.above, cell.low, cell.high = mr.stats.mean(beyond), interval.low, interval.high
+end
+
+-- The runs of a setting that are complete, by loss and bound: rows of the columns.
+local function complete(columns, folds)
+  local rows, loss, bound = {}, columns:column("cells", "loss"), columns:column("cells", "bound")
+  for row = 1, columns.count do
+    local key = loss[row] .. " " .. bound[row]
+    rows[key] = rows[key] or {}
+    table.insert(rows[key], row)
+  end
+  for key, found in pairs(rows) do rows[key] = #found == folds and found or nil end
+  return rows
+end
+
+-- Why runs failed, by loss and bound.
+local function reasons(results)
+  local columns, found = results:columns{ "failed", "killed" }, {}
+  if columns.count == 0 then return found end
+  local loss, bound, reason = columns:column("cells", "loss"), columns:column("cells", "bound"), columns:column("cells", "reason")
+  for row = 1, columns.count do found[loss[row] .. " " .. bound[row]] = reason[row] or "killed" end
+  return found
+end
+
+-- A cell from its runs, which are rows of the columns.
+local function cell_of(results, columns, rows)
+  local numbers, capped, converged = {}, 0, true
+  local number, cut, fine = columns:column("cells", "number"), columns:column("cells", "capped"), columns:column("cells", "converged")
+  for i, row in ipairs(rows) do
+    numbers[i], capped, converged = number[row], capped + math.tointeger(cut[row]), converged and fine[row] == 1
+  end
+  local cell = { values = by_list(results, numbers, "own"), capped = capped, converged = converged }
+  cell.mean = mr.stats.mean(cell.values)
+  set_above(cell, by_list(results, numbers, "chance"))
+  return cell
+end
+
+---All cells of a setting, by "loss bound", and why those that are missing are.
+---@param results mr.Results
+---@param set grid.Setting
+---@param metric_of fun(loss: string): string
+---@return table<string, grid.Cell>
+---@return table<string, string>
+function M.of(results, set, metric_of)
+  local cells, columns = {}, results:columns()
+  for key, rows in pairs(complete(columns, set.folds)) do
+    local cell = cell_of(results, columns, rows)
+    cell.loss, cell.bound = key:match "^(%S+) (%S+)$"
+    cell.set, cell.metric = set, metric_of(cell.loss)
+    cells[key] = cell
+  end
+  return cells, reasons(results)
+end
+
+---Changes against no bound of the same loss, with p-values corrected by Holm over all cells of all settings.
+---@param grids table<string, grid.Cell>[]
+---@param orders integer  of signs, of the permutation tests
+---@return grid.Cell[]  those that have a change, by setting, loss and bound
+function M.compare(grids, orders)
+  local compared, ps = {}, {}
+  for _, cells in ipairs(grids) do
+    local keys = {}
+    for key, cell in pairs(cells) do
+      if cell.bound ~= "none" and cells[cell.loss .. " none"] then keys[#keys + 1] = key end
+    end
+    table.sort(keys)
+    for _, key in ipairs(keys) do
+      local cell = cells[key]
+      local test = mr.stats.permutation(cell.values, cells[cell.loss .. " none"].values, { orders = orders })
+      cell.change = test.mean_difference
+      compared[#compared + 1], ps[#ps + 1] = cell, test.p
+    end
+  end
+  for i, p in ipairs(mr.stats.holm(ps)) do compared[i].p = p end
+  return compared
+end
+
+---Whether a cell ranks better than at random.
+---@param cell grid.Cell
+function M.above_chance(cell) return cell.low > 0 end
+
+---1 where a bound gains significantly, -1 where it loses, else 0.
+---@param cell grid.Cell
+function M.side(cell)
+  if not cell.p or cell.p >= 0.05 then return 0 end
+  return cell.change > 0 and 1 or -1
+end
+
+return M

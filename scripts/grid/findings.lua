@@ -1,0 +1,220 @@
+-- What came out of the grid, in words and tables.
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local cells_of = dofile(here .. "cells.lua")
+
+local M = {}
+
+-- The cells of a setting with a change, of one loss or under one bound.
+local function with_change(cells, names, key_of)
+  local found = {}
+  for _, name in ipairs(names) do
+    local cell = cells[key_of(name)]
+    if cell and cell.change then found[#found + 1] = cell end
+  end
+  return found
+end
+
+local function of_loss(cells, loss, bounds) return with_change(cells, bounds, function(bound) return loss .. " " .. bound end) end
+local function of_bound(cells, bound, losses) return with_change(cells, losses, function(loss) return loss .. " " .. bound end) end
+
+-- How many gain and lose significantly, the mean change, and the largest gain.
+local function tally(cells)
+  local found = { gains = 0, loses = 0, count = #cells, sum = 0.0 }
+  for _, cell in ipairs(cells) do
+    local side = cells_of.side(cell)
+    found.gains, found.loses, found.sum = found.gains + (side > 0 and 1 or 0), found.loses + (side < 0 and 1 or 0), found.sum + cell.change
+    if not found.best or cell.change > found.best.change then found.best = cell end
+  end
+  return found
+end
+
+local function counts(found) return ("+%d -%d of %d"):format(found.gains, found.loses, found.count) end
+
+---The loss without a bound, how many bounds gain and lose significantly, and the best one, for each setting.
+function M.by_loss(grids, groups, bounds)
+  local columns, rows = { "loss", "kind" }, {}
+  for _, each in ipairs(grids) do table.move({ each.set.title, "bounds", "most" }, 1, 3, #columns + 1, columns) end
+  for _, group in ipairs(groups) do
+    for i = 2, #group do
+      local row = { group[i], group[1] }
+      for _, each in ipairs(grids) do
+        local free, found = each.cells[group[i] .. " none"], tally(of_loss(each.cells, group[i], bounds))
+        row[#row + 1] = free and ("%.4f"):format(free.mean) or ""
+        row[#row + 1] = found.count > 0 and counts(found) or ""
+        row[#row + 1] = found.best and ("%+.4f %s"):format(found.best.change, found.best.bound) or ""
+      end
+      rows[#rows + 1] = row
+    end
+  end
+  return { columns = columns, rows = rows }
+end
+
+---The mean change over losses under each bound, and how many losses gain and lose significantly, for each setting.
+function M.by_bound(grids, losses, bounds)
+  local columns, rows = { "bound" }, {}
+  for _, each in ipairs(grids) do table.move({ each.set.title, "losses" }, 1, 2, #columns + 1, columns) end
+  for r, bound in ipairs(bounds) do
+    rows[r] = { bound }
+    for _, each in ipairs(grids) do
+      local found = tally(of_bound(each.cells, bound, losses))
+      table.insert(rows[r], found.count > 0 and ("%+.4f"):format(found.sum / found.count) or "")
+      table.insert(rows[r], found.count > 0 and counts(found) or "")
+    end
+  end
+  return { columns = columns, rows = rows }
+end
+
+-- The mean of a cell, its change, and what else is to be known.
+local function cell_text(cell)
+  local parts = { ("%.4f"):format(cell.mean) }
+  if cell.change then parts[2] = ("%+.4f%s"):format(cell.change, cells_of.side(cell) ~= 0 and "*" or "") end
+  if cell.capped > 0 then parts[#parts + 1] = "c" elseif not cell.converged then parts[#parts + 1] = "n" end
+  if not cells_of.above_chance(cell) then parts[#parts + 1] = "r" end
+  return table.concat(parts, " ")
+end
+
+---Every cell.
+function M.all(grids, groups, bounds)
+  local columns, rows, names = { "loss", "bound" }, {}, { "none", table.unpack(bounds) }
+  for _, each in ipairs(grids) do columns[#columns + 1] = each.set.title end
+  for _, group in ipairs(groups) do
+    for i = 2, #group do
+      for _, bound in ipairs(names) do
+        local row, any = { group[i], bound }, false
+        for _, each in ipairs(grids) do
+          local key = group[i] .. " " .. bound
+          row[#row + 1] = each.cells[key] and cell_text(each.cells[key]) or each.missing[key] and "no result" or ""
+          any = any or row[#row] ~= ""
+        end
+        if any then rows[#rows + 1] = row end
+      end
+    end
+  end
+  return { columns = columns, rows = rows }
+end
+
+local function list(names, none) return #names > 0 and table.concat(names, ", ") or none end
+
+local function sorted_keys(t)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+-- What is wrong with a cell; "" where nothing is.
+local function flaw_of(cell, folds)
+  local flaws = {}
+  if cell.capped > 0 then
+    flaws[1] = ("the cap ended %d of %d runs"):format(cell.capped, folds)
+  elseif not cell.converged then
+    flaws[1] = "not converged"
+  end
+  if not cells_of.above_chance(cell) then
+    flaws[#flaws + 1] = ("%+.4f beyond random rankings (%+.4f to %+.4f)"):format(cell.above, cell.low, cell.high)
+  end
+  return table.concat(flaws, "; ")
+end
+
+---Cells that the cap ended, that did not converge, that random rankings are not shown to be worse than, or that have no result.
+function M.flaws(grids)
+  local rows = {}
+  for _, each in ipairs(grids) do
+    for _, key in ipairs(sorted_keys(each.cells)) do
+      local flaw = flaw_of(each.cells[key], each.set.folds)
+      if flaw ~= "" then rows[#rows + 1] = { each.set.title, each.cells[key].loss, each.cells[key].bound, flaw } end
+    end
+    for _, key in ipairs(sorted_keys(each.missing)) do
+      rows[#rows + 1] = { each.set.title, key:match "%S+", key:match " (.+)", each.missing[key] }
+    end
+  end
+  return { columns = { "setting", "loss", "bound", "what is wrong" }, rows = rows }
+end
+
+-- How many cells there are, and of how many the cap ended a run, did not converge, or are not shown to be above chance; and without a result.
+local function health(grids)
+  local found = { count = 0, capped = 0, open = 0, chance = 0, missing = 0 }
+  for _, each in ipairs(grids) do
+    for _, cell in pairs(each.cells) do
+      found.count = found.count + 1
+      found.capped, found.open = found.capped + (cell.capped > 0 and 1 or 0),
+        found.open + (cell.capped == 0 and not cell.converged and 1 or 0)
+      found.chance = found.chance + (cells_of.above_chance(cell) and 0 or 1)
+    end
+    found.missing = found.missing + #sorted_keys(each.missing)
+  end
+  return found
+end
+
+-- The losses by what bounding does to them over all settings: in how many settings one gains, and in how many one loses.
+local function sorted_losses(grids, losses, bounds)
+  local gain, mixed, lose, same = {}, {}, {}, {}
+  for _, loss in ipairs(losses) do
+    local up, down = 0, 0
+    for _, each in ipairs(grids) do
+      local found = tally(of_loss(each.cells, loss, bounds))
+      up, down = up + (found.gains > 0 and 1 or 0), down + (found.loses > 0 and 1 or 0)
+    end
+    if up > 0 and down > 0 then mixed[#mixed + 1] = ("%s (%d, %d)"):format(loss, up, down)
+    elseif up > 0 then gain[#gain + 1] = ("%s (%d)"):format(loss, up)
+    elseif down > 0 then lose[#lose + 1] = ("%s (%d)"):format(loss, down)
+    else same[#same + 1] = loss end
+  end
+  return list(gain, "none"), list(mixed, "none"), list(lose, "none"), list(same, "none")
+end
+
+-- One sentence for each setting.
+local function by_setting(grids, losses, bounds)
+  local parts = {}
+  for i, each in ipairs(grids) do
+    local found, total = { gains = 0, loses = 0, count = 0 }, 0
+    for _, loss in ipairs(losses) do
+      local one = tally(of_loss(each.cells, loss, bounds))
+      for name in pairs(found) do found[name] = found[name] + one[name] end
+      total = total + one.sum
+    end
+    parts[i] = ("%s: of %d changes %d for the better, %d for the worse, %+.4f in the mean."):format(each.set.title, found.count,
+      found.gains, found.loses, total / math.max(1, found.count))
+  end
+  return table.concat(parts, " ")
+end
+
+local text = [[
+Every loss under every bound that applies to it, against the same loss without a bound, by the loss's own metric on test (nDCG where random
+rankings of its own have no closed form). Of %d changes %d are for the better and %d for the worse, significantly at 5 %% after Holm's
+correction over all of them (permutation tests, paired by user or query over the means of folds or seeds, with the trained
+models as given).
+%s
+Losses that some bound makes better and none makes worse, with the number of settings: %s. Losses for which it depends on the bound or the
+setting (settings with a better one, settings with a worse one): %s. Losses that some bound makes worse and none better: %s. Losses
+without a significant change: %s.
+In the figure red is for the better and blue for the worse, + and - mark significant ones, white cells have no bound that applies or no
+result, and colours end at changes of %g. In the table of all cells * marks significant changes, c a cell of which the cap ended a run, n
+one of which a run did not converge, r one that is not shown to rank better than at random; the table after it says more of these.
+Of %d cells %d converged: training ended because no epoch of the last %s was better on validation, or all %s epochs (of trees: rounds)
+ran and the best one is not among the last tenth. %s;
+%d others did not converge, and %d have no result. %d of the cells rank better than at random, by the interval of 95 %% of what users or
+queries have beyond the expectation of random rankings.]]
+
+-- The different values of a number of the settings, in words.
+local function each_of(grids, name)
+  local found, known = {}, {}
+  for _, each in ipairs(grids) do
+    local value = each.set[name]
+    if not known[value] then found[#found + 1], known[value] = tostring(value), true end
+  end
+  return table.concat(found, " or ")
+end
+
+---The page of what came out.
+function M.text(args, grids, compared, losses, bounds, most)
+  local all, found = tally(compared), health(grids)
+  local gain, mixed, lose, same = sorted_losses(grids, losses, bounds)
+  local cap = args.full and "There was no cap (--full)"
+    or ("The cap (%g seconds of a processor after the first epoch) ended runs of %d cells"):format(args.cap, found.capped)
+  return text:format(all.count, all.gains, all.loses, by_setting(grids, losses, bounds), gain, mixed, lose, same, most, found.count,
+    found.count - found.capped - found.open, each_of(grids, "patience"), each_of(grids, "epochs"), cap, found.open, found.missing,
+    found.count - found.chance)
+end
+
+return M

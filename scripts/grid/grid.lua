@@ -1,0 +1,30 @@
+-- Which losses gain from bounding? Every loss under every bound that applies, in five settings: matrix factorisation on MovieLens and CiteULike-a, a
+-- network and trees on MQ2008, a network on a slice of MSLR-WEB30K. Rates chosen per loss and setting (learning_rates.lua), the epoch by the loss's
+-- metric on validation with patience; three folds, or three seeds where there is one split. A change is that of the loss's metric on test against
+-- the same loss without a bound, paired by user or query (means over the folds), with Holm's correction over all cells. Each cell is held against
+-- random rankings, too, and against a rule for convergence.
+local mr = require "moonrank"
+local here = arg[0]:match("^(.*/)") or "./"
+local runs, cells_of, picture = dofile(here .. "runs.lua"), dofile(here .. "cells.lua"), dofile(here .. "picture.lua")
+local figure, findings = dofile(here .. "../thesis/figure.lua"), dofile(here .. "findings.lua")
+
+local args = runs.args({
+  out = { default = "results/grid/grid.svg", endings = { ".svg", ".png", ".pdf" }, help = "file of the figure" },
+  show = { default = false, help = "draw it in the terminal as well" },
+  orders = { default = 200000, least = 1, help = "random choices of signs of each permutation test" },
+}, { orders = 1000 })
+
+runs.prepare(args)
+local grids, plain = {}, {}
+for i, name in ipairs(args.sets) do
+  local set = runs.set(args, name)
+  local cells, missing = cells_of.of(runs.of(args, name), set, runs.metric_of)
+  grids[i], plain[i] = { set = set, cells = cells, missing = missing }, cells
+end
+local compared, losses = cells_of.compare(plain, args.orders), runs.losses(args)
+local groups, bounds = picture.families(losses), picture.bounds()
+local fig, most = picture.draw(grids, compared, losses, figure.title(args, "What bounding does to every loss"))
+local tables = { findings.by_loss(grids, groups, bounds), findings.by_bound(grids, losses, bounds), findings.all(grids, groups, bounds),
+  findings.flaws(grids) }
+for i, each in ipairs(tables) do tables[i] = #each.rows > 0 and mr.table(each) or nil end
+return figure.finish(args, fig, findings.text(args, grids, compared, losses, bounds, most), table.unpack(tables))

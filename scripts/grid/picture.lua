@@ -1,0 +1,109 @@
+-- The grid as a heat map: of each setting a panel, of each loss a row, of each bound a column.
+local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local cells_of = dofile(here .. "cells.lua")
+
+local M = {}
+
+local families = {
+  { "smooth metrics", "ndcg", "approx_ndcg", "soft_rank", "neural_ndcg", "top_n_rank", "ap", "tfmap", "rr", "log_rr", "climf", "nrbp" },
+  { "pairs, weighted", "lambdarank", "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp" },
+  { "pairs", "ranknet", "ranknet_all_pairs", "direct_ranker", "hinge", "bpr", "warp", "lambdafm" },
+  { "lists", "listnet", "softmax_cross_entropy", "listmle", "p_listmle" },
+  { "rows", "mse", "bce", "squared_hinge", "ordinal" },
+}
+
+-- The bounds in the order of the columns, affine ones first; those that are not named here are last.
+local first_bounds = { "minmax", "expectation", "expectation_max", "zscore", "distribution", "distribution_log", "distribution_logit" }
+
+-- Those of `names` that `first` has, in its order, and the others.
+local function ordered(names, first)
+  local known, found = {}, {}
+  for _, name in ipairs(names) do known[name] = true end
+  for _, list in ipairs{ first, names } do
+    for _, name in ipairs(list) do
+      if known[name] then found[#found + 1], known[name] = name, nil end
+    end
+  end
+  return found
+end
+
+---Names of all bounds but none, in the order of the columns.
+---@return string[]
+function M.bounds()
+  local names = {}
+  for _, name in ipairs(mr.bounds.names()) do names[#names + 1] = name ~= "none" and name or nil end
+  return ordered(names, first_bounds)
+end
+
+---Losses by family, each with its name first; those of none are last.
+---@param losses string[]
+---@return string[][]
+function M.families(losses)
+  local found, rest = {}, {}
+  for _, name in ipairs(losses) do rest[name] = true end
+  for _, family in ipairs(families) do
+    local members = { family[1] }
+    for i = 2, #family do
+      if rest[family[i]] then members[#members + 1], rest[family[i]] = family[i], nil end
+    end
+    if #members > 1 then found[#found + 1] = members end
+  end
+  local others = { "others" }
+  for _, name in ipairs(losses) do others[#others + 1] = rest[name] and name or nil end
+  if #others > 1 then found[#found + 1] = others end
+  return found
+end
+
+-- A change that few are beyond, with one digit: where colours end.
+local function most_of(compared)
+  local sizes = {}
+  for i, cell in ipairs(compared) do sizes[i] = math.abs(cell.change) end
+  table.sort(sizes)
+  local most = sizes[math.max(1, math.ceil(0.95 * #sizes))] or 0
+  return most > 0 and tonumber(("%.0e"):format(most)) or 0.01
+end
+
+local marks = { [1] = "+", [0] = "", [-1] = "-" }
+
+-- Values and marks of a setting's panel, with a row without cells over each family.
+local function rows_of(cells, groups, bounds)
+  local values, labels, names = {}, {}, {}
+  local function add(name, loss)
+    local numbers, words = {}, {}
+    for c, bound in ipairs(bounds) do
+      local cell = loss and cells[loss .. " " .. bound]
+      numbers[c] = cell and cell.change or 0 / 0
+      words[c] = cell and cell.change and marks[cells_of.side(cell)] or ""
+    end
+    values[#values + 1], labels[#labels + 1], names[#names + 1] = numbers, words, name
+  end
+  for _, group in ipairs(groups) do
+    add(group[1]:upper())
+    for i = 2, #group do add(group[i], group[i]) end
+  end
+  return values, labels, names
+end
+
+---@param grids { set: grid.Setting, cells: table<string, grid.Cell> }[]
+---@param compared grid.Cell[]
+---@param losses string[]
+---@param title string
+---@return mr.Figure
+---@return number  where colours end
+function M.draw(grids, compared, losses, title)
+  local groups, bounds, most = M.families(losses), M.bounds(), most_of(compared)
+  local panels = { columns = #grids, title = title, width = 170 + 172 * #grids + 70 }
+  for i, each in ipairs(grids) do
+    local values, labels, names = rows_of(each.cells, groups, bounds)
+    local blank = {}
+    for r = 1, #names do blank[r] = "" end
+    panels[i] = mr.plot.heatmap{ values = values, labels = labels, x = bounds, y = i == 1 and names or blank, title = each.set.title,
+      diverging = true, zrange = { -most, most }, zlabel = i == #grids and "change of the metric" or nil,
+      legend = i < #grids and "none" or "auto" }
+    panels.height = 17 * #names + 210
+  end
+  return mr.plot.facets(panels), most
+end
+
+return M
