@@ -124,7 +124,8 @@ local function of_nrbp()
     end
   end
   if count == 0 then return "" end
-  return ("\nListwise nRBP is above the published RBP(0.95) in %d of %d models, by %+.4f in the mean."):format(above, count, sum / count)
+  return ("\nListwise nRBP is above the published RBP(0.95) in %d of %d models, by %+.4f in the mean."):format(above, count,
+    sum / count)
 end
 
 local explained = {
