@@ -137,8 +137,8 @@ results are far below what its code reaches. Negatives are drawn as theirs, but 
 The last commit is not what the published numbers were made with: it has Adam for listwise losses and SGD for LambdaRank, which land on them
 the other way round, and its losses of AP and LambdaRank were changed after the results.]],
   paper = [[
-The published numbers are not of these equations: in their code the sigmoid of listwise nRBP has the gain 0.01 and sees the padding of lists,
-and AP adds up other rows. A tenth of each user's items of train is for validation here, which chooses the epoch.]],
+The published numbers are not of these equations: in their code the sigmoid of listwise nRBP has the gain 0.01 and sees the padding of
+lists, and AP adds up other rows. A tenth of each user's items of train is for validation here, which chooses the epoch.]],
 }
 
 local text = ("The %d models are trained %s. "):format(#lines, runs.recipes[args.recipe].title)
