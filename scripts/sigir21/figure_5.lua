@@ -8,6 +8,16 @@ local runs, title = figures.runs, figures.title
 
 local function quantile(ordered, q) return ordered[math.max(1, math.ceil(q * #ordered))] end
 
+local most_df = 10
+
+-- A cubic smoothing spline whose penalty is that of generalised cross validation, or as much larger as its degrees of freedom take: alone cross
+-- validation follows single users by metrics whose spread grows with the positives, as RBP's does.
+local function smoothed(x, y, range)
+  local fit = mr.stats.spline(x, y, { range = range })
+  while fit.df > most_df do fit = mr.stats.spline(x, y, { range = range, lambda = 2 * fit.lambda }) end
+  return fit
+end
+
 -- The fit at a place, with its interval, as text, and on which side of 0 the interval lies.
 local function fit_at(fit, place)
   local x, best = fit.x:totable(), 1
@@ -43,9 +53,7 @@ local function difference_curve(column, metric, other)
   local x, y = analysis.differences(analysis.where(found, { loss = nrbp_of(column.kind) }), analysis.where(found, { loss = other }))
   local ordered = table.move(x, 1, #x, 1, {})
   table.sort(ordered)
-  -- as in the thesis' Figure 5.8: the spread differs along x, where splines by cross validation follow single users
-  local fit = mr.stats.kernel_regression(x, y, { degree = 1, bandwidth = "aicc", least = "silverman", nearest = 0.1,
-    range = { quantile(ordered, 0.01), quantile(ordered, 0.99) } })
+  local fit = smoothed(x, y, { quantile(ordered, 0.01), quantile(ordered, 0.99) })
   local few, many, slope, p = quantile(ordered, 0.1), quantile(ordered, 0.9), slope_of(x, y)
   local few_text, few_side = fit_at(fit, few)
   local many_text, many_side = fit_at(fit, many)
@@ -92,11 +100,10 @@ for i, line in ipairs(lines) do line[9] = adjusted[i] end
 for _, kind in ipairs(analysis.distinct(columns, "kind")) do sentences[#sentences + 1] = curves_text(kind, curves, adjusted) end
 return figure.finish(args, pictures, ([[
 Each user's test score under the loss of nRBP (of LambdaRank nRBP(0.95)) less that under AP or nDCG at NSR %d, means over the splits; above
-0 nRBP is better. Curves are local linear fits over the logarithm of the number of positives in train (Gaussian kernel, bandwidth by
-Akaike's corrected criterion from that of the density on, everywhere reaching a tenth of the users) with their interval of 95 %%, point by
-point, from the first to the last percentile of users.
-%s%s%s]]):format(nsr, table.concat(sentences, "\n"), left, figures.in_paper(args, [[
-In the paper, where curves are splines, those of listwise losses rise on all data sets but Epinions, those of LambdaRank have no clear
-direction.]])),
+0 nRBP is better. Curves are cubic smoothing splines over the logarithm of the number of positives in train (penalty by generalised cross
+validation, at most %d degrees of freedom) with their interval of 95 %%, point by point, from the first to the last percentile of users.
+
+%s%s%s]]):format(nsr, most_df, table.concat(sentences, "\n"), left, figures.in_paper(args, [[
+In the paper listwise curves, splines as well, rise on all data sets but Epinions, those of LambdaRank have no clear direction.]])),
   mr.table{ columns = { "method and data", "metric", "less", "few", "there (95 %)", "many", "there", "slope", "p corrected", "users" },
     rows = lines, formats = { slope = "%+.4f", ["p corrected"] = "%.3g" }, mark = { ["p corrected"] = 0.05 } })

@@ -56,7 +56,7 @@ function M.nothing(args, left)
 end
 
 ---What the paper says, which has no place beside made-up data.
-function M.in_paper(args, words) return args.made_up and "" or "\n" .. words end
+function M.in_paper(args, words) return args.made_up and "" or "\n\n" .. words end
 
 ---@class sigir21.Column
 ---@field kind "lambda"|"listwise"
@@ -195,6 +195,7 @@ function M.frequencies(number)
   return figure.finish(args, mr.plot.facets(panels), ([[
 How often each loss has the best test score by a metric; a case is one metric, split and NSR, and losses that tie are all counted. The loss
 of RR is left out, as in the paper.
+
 %s%s%s]]):format(table.concat(sentences, "\n"), left, M.in_paper(args,
       "In the paper most of the best scores are those of nRBP losses, of LambdaRank those of nRBP(0.95).")),
     mr.table{ columns = { "method and data", "metric", "loss", "best", "cases" }, rows = lines, mark = { best = "max" },
@@ -290,6 +291,7 @@ function M.marginal_means(number)
   end
   return figure.finish(args, pictures, ([[
 %s
+
 %s
 Significance is by Student's t-test of the differences of means, with Holm's correction over all pairs of losses by one
 metric.%s%s]]):format(about_model, table.concat(sentences, "\n"), left, M.in_paper(args, [[
@@ -333,6 +335,7 @@ function M.marginal_means_by_data(number)
   end
   return figure.finish(args, pictures, ([[
 %s
+
 %s%s%s]]):format(about_model, table.concat(sentences, "\n"), left, M.in_paper(args, [[
 In the paper LambdaRank with nRBP(0.95) is the best on all data sets but Epinions, and on CiteULike listwise nRBP is above the others
 without any overlap of prediction intervals except by RR.]])), means_table(lines))
