@@ -33,7 +33,7 @@ local function counts(found) return ("+%d -%d of %d"):format(found.gains, found.
 ---The loss without a bound, how many bounds gain and lose significantly, and the best one, for each setting.
 function M.by_loss(grids, groups, bounds)
   local columns, rows = { "loss", "kind" }, {}
-  for _, each in ipairs(grids) do table.move({ each.set.title, "bounds", "most" }, 1, 3, #columns + 1, columns) end
+  for _, each in ipairs(grids) do table.move({ each.set.title .. ", none", "bounds", "most" }, 1, 3, #columns + 1, columns) end
   for _, group in ipairs(groups) do
     for i = 2, #group do
       local row = { group[i], group[1] }
@@ -52,7 +52,7 @@ end
 ---The mean change over losses under each bound, and how many losses gain and lose significantly, for each setting.
 function M.by_bound(grids, losses, bounds)
   local columns, rows = { "bound" }, {}
-  for _, each in ipairs(grids) do table.move({ each.set.title, "losses" }, 1, 2, #columns + 1, columns) end
+  for _, each in ipairs(grids) do table.move({ each.set.title .. ", mean", "losses" }, 1, 2, #columns + 1, columns) end
   for r, bound in ipairs(bounds) do
     rows[r] = { bound }
     for _, each in ipairs(grids) do
