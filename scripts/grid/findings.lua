@@ -192,10 +192,9 @@ setting (settings with a better one, settings with a worse one): %s. Losses that
 without a significant change: %s.
 
 In the figure red is for the better and blue for the worse, + and - mark significant ones, white cells have no bound that applies or no
-result, and colours end at changes of %g. In the tables "+3 -1 of 7" counts
-significant changes for the better and for the worse; in that of all cells * marks significant changes, c a cell of which the cap
-ended a run, n
-one of which a run did not converge, r one that is not shown to rank better than at random; the table after it says more of these.
+result, and colours end at changes of %g. In the tables "+3 -1 of 7" counts significant changes for the better and for the worse; in
+that of all cells * marks significant changes, c a cell of which the cap ended a run, n one of which a run did not converge, r one that
+is not shown to rank better than at random; the table after it says more of these.
 
 Of %d cells %d converged: training ended because no epoch of the last %s was better on validation, or all %s epochs (of trees: rounds)
 ran and the best one is not among the last tenth. %s;
