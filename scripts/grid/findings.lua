@@ -33,7 +33,7 @@ local function counts(found) return ("+%d -%d of %d"):format(found.gains, found.
 ---The loss without a bound, how many bounds gain and lose significantly, and the best one, for each setting.
 function M.by_loss(grids, groups, bounds)
   local columns, rows = { "loss", "kind" }, {}
-  for _, each in ipairs(grids) do table.move({ each.set.title, "bounds", "most" }, 1, 3, #columns + 1, columns) end
+  for _, each in ipairs(grids) do table.move({ each.set.title .. ", none", "bounds", "best" }, 1, 3, #columns + 1, columns) end
   for _, group in ipairs(groups) do
     for i = 2, #group do
       local row = { group[i], group[1] }
@@ -52,7 +52,7 @@ end
 ---The mean change over losses under each bound, and how many losses gain and lose significantly, for each setting.
 function M.by_bound(grids, losses, bounds)
   local columns, rows = { "bound" }, {}
-  for _, each in ipairs(grids) do table.move({ each.set.title, "losses" }, 1, 2, #columns + 1, columns) end
+  for _, each in ipairs(grids) do table.move({ each.set.title .. ", mean", "losses" }, 1, 2, #columns + 1, columns) end
   for r, bound in ipairs(bounds) do
     rows[r] = { bound }
     for _, each in ipairs(grids) do
@@ -184,13 +184,18 @@ Every loss under every bound that applies to it, against the same loss without a
 rankings of its own have no closed form). Of %d changes %d are for the better and %d for the worse, significantly at 5 %% after Holm's
 correction over all of them (permutation tests, paired by user or query over the means of folds or seeds, with the trained
 models as given).
+
 %s
+
 Losses that some bound makes better and none makes worse, with the number of settings: %s. Losses for which it depends on the bound or the
 setting (settings with a better one, settings with a worse one): %s. Losses that some bound makes worse and none better: %s. Losses
 without a significant change: %s.
+
 In the figure red is for the better and blue for the worse, + and - mark significant ones, white cells have no bound that applies or no
-result, and colours end at changes of %g. In the table of all cells * marks significant changes, c a cell of which the cap ended a run, n
-one of which a run did not converge, r one that is not shown to rank better than at random; the table after it says more of these.
+result, and colours end at changes of %g. In the tables "+3 -1 of 7" counts significant changes for the better and for the worse; in
+that of all cells * marks significant changes, c a cell of which the cap ended a run, n one of which a run did not converge, r one that
+is not shown to rank better than at random; the table after it says more of these.
+
 Of %d cells %d converged: training ended because no epoch of the last %s was better on validation, or all %s epochs (of trees: rounds)
 ran and the best one is not among the last tenth. %s;
 %d others did not converge, and %d have no result. %d of the cells rank better than at random, by the interval of 95 %% of what users or
