@@ -31,28 +31,32 @@ end
 local gap, line = 10, 16
 
 -- An image and the lines of text below it.
-local function cell(each, x, y, side)
+local function cell(each, x, y, side, tall)
   local parts = { (
     '<image x="%d" y="%d" width="%d" height="%d" style="image-rendering: pixelated" href="data:image/png;base64,%s"/>\n'):format(
-    x, y, side, side, base64(core.encode_png(each.image))) }
+    x, y, side, tall, base64(core.encode_png(each.image))) }
   local below = 0
   for text in (each.text or ""):gmatch "[^\n]+" do
     below = below + 1
     parts[#parts + 1] = ('<text x="%d" y="%d" text-anchor="middle">%s</text>\n'):format(
-      x + side // 2, y + side + below * line - 2, escape(text))
+      x + side // 2, y + tall + below * line - 2, escape(text))
   end
   return table.concat(parts)
 end
 
 ---Writes rows of images as an SVG file.
 ---@param path string
----@param o { title: string, rows: { image: mr.Tensor, text?: string }[][], side?: integer, lines?: integer }  side: of an image, in pixels of the file; lines: of text below each
+---@param o { title: string, rows: { image: mr.Tensor, text?: string }[][], side?: integer, lines?: integer }  side: width of an image, in pixels of the file; lines: of text below each
 function M.save(path, o)
   local side, most, parts = o.side or 96, 0, {}
-  local height = side + (o.lines or 1) * line + gap
+  local shape = #o.rows > 0 and core.shape(o.rows[1][1].image) or { 3, 1, 1 }
+  local tall = math.floor(side * shape[2] / shape[3])
+  local height = tall + (o.lines or 1) * line + gap
   for r, row in ipairs(o.rows) do
     most = math.max(most, #row)
-    for c, each in ipairs(row) do parts[#parts + 1] = cell(each, gap + (c - 1) * (side + gap), 2 * line + gap + (r - 1) * height, side) end
+    for c, each in ipairs(row) do
+      parts[#parts + 1] = cell(each, gap + (c - 1) * (side + gap), 2 * line + gap + (r - 1) * height, side, tall)
+    end
   end
   local wide, high = math.max(gap + most * (side + gap), 9 * #o.title), 2 * line + gap + #o.rows * height
   core.make_folder(path)

@@ -60,7 +60,8 @@ end
 ---@return mr.Images
 ---Example:
 ---```lua
----local folder <const> = os.tmpname() .. ".faces"
+---local folder <const> = os.tmpname()
+---os.remove(folder)
 ---mr.data.drawn_faces{count = 3}:save(folder)
 ---local images = mr.data.images(folder, {size = {10, 8}, grey = true})
 ---for _, file in ipairs{"00001.png", "00002.png", "00003.png", "labels.csv", ""} do os.remove(folder .. "/" .. file) end
