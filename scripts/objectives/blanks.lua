@@ -53,18 +53,21 @@ end
 
 -- The two cells, and random orders.
 local function cells()
-  local view, rows, columns = view_of(args, runs, args.set), {}, { "algorithm", "what" }
-  local function add(name, title, text_of)
+  local view, rows, columns, formats = view_of(args, runs, args.set), {}, { "algorithm", "what" }, {}
+  local function add(name, title, cell)
     local row = { name, title }
-    for _, metric in ipairs(published.metrics) do row[#row + 1] = text_of(metric) end
+    for _, metric in ipairs(published.metrics) do row[#row + 1] = cell(metric) end
     rows[#rows + 1] = row
   end
   for _, name in ipairs(blanks) do
-    for _, line in ipairs(view.lines(name)) do add(name, line.title, line.text) end
+    for _, line in ipairs(view.lines(name)) do add(name, line.title, line.cell) end
   end
-  add("random order", "mean over all orders", function(metric) return ("%.4f"):format(view.random(metric)) end)
-  for _, metric in ipairs(published.metrics) do columns[#columns + 1] = runs.measures.title(metric) end
-  return mr.table{ columns = columns, rows = rows }
+  add("random order", "mean over all orders", view.random)
+  for i, metric in ipairs(published.metrics) do
+    columns[2 + i] = runs.measures.title(metric)
+    formats[columns[2 + i]] = "%.4f"
+  end
+  return mr.table{ columns = columns, rows = rows, formats = formats }
 end
 
 local metrics, found, times = cells(), timed()

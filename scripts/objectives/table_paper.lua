@@ -100,6 +100,7 @@ local function second_table(results, chosen, found)
   end
   return mr.table{ rows = rows, columns = { "algorithm", "rates chosen", "epochs chosen", "queries trained on", "nDCG", "sd of folds",
     "nDCG@2", "nDCG@4", "nDCG@6", "p, random", "change", "p", "queries", "skipped" },
+    mark = { nDCG = "max", ["nDCG@2"] = "max", ["nDCG@4"] = "max", ["nDCG@6"] = "max", p = 0.05, ["p, random"] = 0.05 },
     formats = { nDCG = "%.4f", ["sd of folds"] = "%.4f", ["nDCG@2"] = "%.4f", ["nDCG@4"] = "%.4f", ["nDCG@6"] = "%.4f",
       ["p, random"] = "%.2g", change = "%+.4f", p = "%.2g" } }
 end
@@ -152,7 +153,7 @@ function M.view(args, runs, name)
   end
   local random = random_values(runs, set)
   local function line(title, folds)
-    return { title = title, text = function(metric) return ("%.4f"):format(mr.stats.mean(pooled(results, folds, metric))) end }
+    return { title = title, cell = function(metric) return mr.stats.mean(pooled(results, folds, metric)) end }
   end
   local found = comparisons(runs, results, chosen, random.ndcg)
   return {
