@@ -48,6 +48,9 @@ function M.settings(args, set, name)
   return found
 end
 
+-- The held-out loss is the mean over documents where a step's is, else over queries.
+local function reduction(o) return o.steps == "documents" and "rows" or "mean" end
+
 local function adam(o, rate) return mr.optim.adam{ lr = rate or o.rate, weight_decay = o.decay or 0 } end
 
 -- Numbers of a trial: means, and values of every query.
@@ -75,7 +78,8 @@ local function honest(args, set, trial)
   local model = algorithms.network(set.features, args.seed)
   local run = mr.fit{ model = model, loss = algorithms.loss(algorithm.objective, fold.train, "paper"), train = train, valid = fold.valid,
     test = fold.test, batch = 1, shuffle = false, optimizer = adam(o, trial.rate), epochs = o.epochs,
-    patience = trial.rate ~= o.rate and M.patience or nil, metrics = measures.all(), select = "ndcg", seed = args.seed, progress = false }
+    patience = trial.rate ~= o.rate and M.patience or nil, metrics = measures.all(), select = "ndcg", seed = args.seed,
+    reduction = reduction(o), progress = false }
   local values = {}
   for _, name in ipairs(measures.names) do values[name] = run.scores[name] end
   return result_of(values, { valid = run.best.metrics.ndcg, epoch = run.best.epoch, trained_on = queries,
@@ -117,7 +121,7 @@ local function their_curves(args, set, trial)
   local loss = algorithms.loss(algorithm.objective, train, "code", o.steps == "pairs")
   local run = mr.fit{ model = algorithms.network(set.features, trial.seeds), loss = loss, batch = 1, shuffle = false,
     train = algorithms.steps(train, o, set.filter, trial.seeds), valid = held_out, optimizer = adam(o), epochs = o.epochs,
-    metrics = { "ndcg" }, seed = trial.seeds, progress = false }
+    metrics = { "ndcg" }, seed = trial.seeds, reduction = reduction(o), progress = false }
   return { valid = run.best.metrics.ndcg, per_list = with_curves({}, run) }
 end
 

@@ -22,9 +22,9 @@ local function printed_row(source, name, algorithm, what)
   return row
 end
 
-local function row_of(algorithm, title, text_of)
+local function row_of(algorithm, title, cell)
   local row = { algorithm, title }
-  for _, metric in ipairs(published.metrics) do row[#row + 1] = text_of(metric) end
+  for _, metric in ipairs(published.metrics) do row[#row + 1] = cell(metric) end
   return row
 end
 
@@ -32,7 +32,7 @@ end
 local function rows_of(name, view)
   local rows, set = {}, runs.set(args, name)
   for _, algorithm in ipairs(runs.algorithms_of(args, set)) do
-    for _, line in ipairs(view.lines(algorithm)) do rows[#rows + 1] = row_of(algorithm, line.title, line.text) end
+    for _, line in ipairs(view.lines(algorithm)) do rows[#rows + 1] = row_of(algorithm, line.title, line.cell) end
     rows[#rows + 1] = printed_row(published.table_1, name, algorithm, "printed")
     if name ~= "mq2008" then rows[#rows + 1] = printed_row(published.files, name, algorithm, "their file") end
   end
@@ -40,8 +40,12 @@ local function rows_of(name, view)
   return rows
 end
 
-local columns = { "algorithm", "what" }
-for _, metric in ipairs(published.metrics) do columns[#columns + 1] = runs.measures.title(metric) end
+-- The best of the lines of a kind are marked; printed numbers and random orders are texts.
+local columns, formats, mark = { "algorithm", "what" }, {}, {}
+for i, metric in ipairs(published.metrics) do
+  local title = runs.measures.title(metric)
+  columns[2 + i], formats[title], mark[title] = title, "%.4f", "max"
+end
 
 for _, name in ipairs(args.sets) do runs.set(args, name) end  -- missing data are reported at once
 
@@ -49,7 +53,7 @@ local tables, said = {}, {}
 for _, name in ipairs(args.sets) do
   local view = views[args.recipe].view(args, runs, name)
   local printed = not args.smoke and published.table_1[name]
-  tables[#tables + 1] = mr.table{ columns = columns, rows = rows_of(name, view) }
+  tables[#tables + 1] = mr.table{ columns = columns, rows = rows_of(name, view), formats = formats, mark = mark, within = { "what" } }
   table.move(view.tables, 1, #view.tables, #tables + 1, tables)
   said[#said + 1] = ("%s: %s%s"):format(runs.set(args, name).title, view.text, printed and view.met(printed, published.metrics) or "")
 end

@@ -77,7 +77,7 @@ function M.view(args, runs, name)
   local names = runs.algorithms_of(args, set)
   for _, algorithm in ipairs(names) do trials[algorithm] = runs.trials(results, algorithm) end
   local function line(algorithm, title, before)
-    return { title = title, text = function(metric) return text_of(trials[algorithm], before .. metric) end }
+    return { title = title, cell = function(metric) return text_of(trials[algorithm], before .. metric) end }
   end
   return {
     lines = function(algorithm)

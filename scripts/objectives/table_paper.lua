@@ -100,6 +100,7 @@ local function second_table(results, chosen, found)
   end
   return mr.table{ rows = rows, columns = { "algorithm", "rates chosen", "epochs chosen", "queries trained on", "nDCG", "sd of folds",
     "nDCG@2", "nDCG@4", "nDCG@6", "p, random", "change", "p", "queries", "skipped" },
+    mark = { nDCG = "max", ["nDCG@2"] = "max", ["nDCG@4"] = "max", ["nDCG@6"] = "max", p = 0.05, ["p, random"] = 0.05 },
     formats = { nDCG = "%.4f", ["sd of folds"] = "%.4f", ["nDCG@2"] = "%.4f", ["nDCG@4"] = "%.4f", ["nDCG@6"] = "%.4f",
       ["p, random"] = "%.2g", change = "%+.4f", p = "%.2g" } }
 end
@@ -114,8 +115,20 @@ local function by_query(found)
   return table.concat(parts, ", ")
 end
 
+-- In how many folds the best rate was the least or the largest that was tried, of all algorithms.
+local function at_the_edge(runs, chosen)
+  local count, all = 0, 0
+  for _, folds in pairs(chosen) do
+    for _, trial in ipairs(folds) do
+      local edge = trial.rate == runs.rates[1] or trial.rate == runs.rates[#runs.rates]
+      count, all = count + (edge and 1 or 0), all + 1
+    end
+  end
+  return ("%d of %d"):format(count, all)
+end
+
 -- What came out, in whole sentences.
-local function words(found, random)
+local function words(found, random, edge)
   local best, worst, surely, over_random = found[1], found[1], 0, 0
   for _, each in ipairs(found) do
     if each.mean > best.mean then best = each end
@@ -126,8 +139,8 @@ local function words(found, random)
   return ([[
 With the chosen rates nDCG is between %.4f (%s) and %.4f (%s), where random orders have %.4f; %d of %d networks are significantly
 better than those. Of %d comparisons with MseNetBatched %d are significant at 5 %%. Training query by query instead of in batches
-changes nDCG by these amounts: %s.]]):format(
-    worst.mean, worst.name, best.mean, best.name, random, over_random, #found, #found - 1, surely, by_query(found))
+changes nDCG by these amounts: %s. Of the chosen rates %s are the least or the largest that was tried.]]):format(
+    worst.mean, worst.name, best.mean, best.name, random, over_random, #found, #found - 1, surely, by_query(found), edge)
 end
 
 ---@return table view  lines of an algorithm, random orders, more tables, text
@@ -140,13 +153,14 @@ function M.view(args, runs, name)
   end
   local random = random_values(runs, set)
   local function line(title, folds)
-    return { title = title, text = function(metric) return ("%.4f"):format(mr.stats.mean(pooled(results, folds, metric))) end }
+    return { title = title, cell = function(metric) return mr.stats.mean(pooled(results, folds, metric)) end }
   end
   local found = comparisons(runs, results, chosen, random.ndcg)
   return {
     lines = function(algorithm) return { line("rate of the text", of_text[algorithm]), line("rate chosen", chosen[algorithm]) } end,
     random = function(metric) return mr.stats.mean(random[metric]) end,
-    tables = { second_table(results, chosen, found) }, text = words(found, mr.stats.mean(random.ndcg)), met = function() return "" end,
+    tables = { second_table(results, chosen, found) }, met = function() return "" end,
+    text = words(found, mr.stats.mean(random.ndcg), at_the_edge(runs, chosen)),
   }
 end
 

@@ -158,7 +158,16 @@ local function run_study(o, call, study, fingerprint, context)
   if interrupted then error("interrupted", 0) end
 end
 
-local calls, running = 0, false
+-- Calls so far by the table `arg`: a worker is started from what it says. Where a script runs another one with words of its own, calls there count
+-- from 1, as they do in a worker, which runs that one alone.
+local calls_of, running = setmetatable({}, { __mode = "k" }), false
+
+-- Script, words and number of this call.
+local function name_of_call()
+  local line = rawget(_G, "arg") or calls_of
+  calls_of[line] = (calls_of[line] or 0) + 1
+  return table.concat({ line[0] or "", table.concat(line, "\0"), calls_of[line] }, "\0")
+end
 
 ---Runs every trial of a study that has not ended yet, and returns the study's results. Each trial is a row of the store as soon as it begins;
 ---what it returned, or why it failed, is written when it ends. Running the same script again continues where it stopped: a changed space,
@@ -186,17 +195,17 @@ function M.sweep(options)
   local o = checked(options)
   if running then check.fail("mr.sweep: a sweep inside a trial of another one") end
   if (ranks.rank() or 0) > 0 then ranks.serve(o.silence) end
-  calls = calls + 1
+  local call = name_of_call()
   local role = worker.role()
   local study = studies.describe(o, role and true or false)
   local fingerprint = studies.fingerprint(study)
   local context = { run = o.run, space = o.space, metric = o.metric, direction = o.direction, assumed = o.assumed, pruner = o.pruner,
     others = {} }
   running = true
-  if role and role.call == calls then worker.serve(role.channel, context, fingerprint) end
+  if role and role.call == call then worker.serve(role.channel, context, fingerprint) end
   local ok, message = true, nil
   -- in a worker an earlier sweep of the script has ended: its results are there
-  if not role then ok, message = pcall(run_study, o, calls, study, fingerprint, context) end
+  if not role then ok, message = pcall(run_study, o, call, study, fingerprint, context) end
   running = false
   if not ok then error(message, 0) end
   return require("moonrank.results").results(o.store, o.name)

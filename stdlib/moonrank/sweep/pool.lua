@@ -14,7 +14,7 @@ local Pool = {}
 Pool.__index = Pool
 
 ---@class mr.sweep.Runner        where a worker can run
----@field start fun(self: mr.sweep.Runner, log: string, call: integer): mr.sweep.Process
+---@field start fun(self: mr.sweep.Runner, log: string, call: string): mr.sweep.Process
 ---@field lost? boolean         whether none can run there any more
 
 ---@class mr.sweep.Pool.Options
@@ -22,7 +22,7 @@ Pool.__index = Pool
 ---@field live mr.sweep.Live
 ---@field runners mr.sweep.Runner[]  one for each worker
 ---@field pause? number        seconds between polls of workers that cannot be waited for
----@field call integer         which call of mr.sweep this is
+---@field call string          which call of mr.sweep this is
 ---@field fingerprint string   of the study, which a worker compares with its own
 ---@field numerics? string     that workers must have
 ---@field metric string

@@ -11,7 +11,7 @@ local Process = check.class("mr.sweep.Process")
 ---@param words string[]      its command line
 ---@param variables string[]  "NAME=VALUE", added to the environment
 ---@param log string          where what it prints goes
----@param call integer        which call of mr.sweep it is for
+---@param call string         which call of mr.sweep it is for
 ---@return mr.sweep.Process
 function M.start(words, variables, log, call)
   local channel, id = core.start_worker(words, log, variables)

@@ -19,7 +19,7 @@ end
 local found
 
 ---In a worker the channel to its parent and which call of mr.sweep it is for; nothing in any other process.
----@return { channel: any, call: integer }|false
+---@return { channel: any, call: string }|false
 function M.role()
   if found == nil then
     local channel = core.worker_end()

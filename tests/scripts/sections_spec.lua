@@ -1,0 +1,42 @@
+-- Scripts that a report runs one after another (scripts/sections.lua) train in workers, as each does alone.
+local test = require "moonrank.test"
+local sweeps = dofile "tests/support/sweeps.lua"
+local it, check, equal = test.it, test.check, test.equal
+
+local here = sweeps.capture("pwd"):match "[^\n]+"
+
+local part = [[
+local mr = require "moonrank"
+local args = mr.args{ name = "a" }
+local function study(which)
+  return mr.sweep{ name = args.name .. which, store = "runs.db", workers = 1, space = { x = mr.range(1, 3) },
+    run = function(trial) return trial.x + (args.name == "a" and 10 or 20) end }
+end
+study "first"
+return { text = ("%g"):format(study("second"):best().value), tables = {} }
+]]
+
+local whole = [[
+local mr = require "moonrank"
+local sections = dofile(mr.args{ sections = "" }.sections)
+local function own(name)
+  return mr.sweep{ name = name, store = "runs.db", workers = 1, space = { x = mr.range(1, 2) },
+    run = function(trial) return trial.x end }:best().value
+end
+local found = { own "before" }
+for _, name in ipairs{ "a", "b" } do
+  found[#found + 1] = sections.run{ path = "part.lua", title = name, words = { "--name", name } }.text
+end
+found[#found + 1] = own "after"
+print("found " .. table.concat(found, " "))
+]]
+
+it("sections with studies of their own, between studies of the script that runs them", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  sweeps.in_folder(function(folder)
+    sweeps.write(folder .. "/part.lua", part)
+    local status, out, err = sweeps.run(folder, "sweep.lua", ("--sections %s/scripts/sections.lua"):format(here))
+    equal(status, 0, err)
+    check(out:find("\nfound 1%.?0? 11 21 1") or out:find("\nfound 2%.?0? 13 23 2"), out)
+  end, whole)
+end)
