@@ -1,8 +1,10 @@
 #include "runtime/ranking/metric.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -127,6 +129,12 @@ std::optional<double> taken_off(std::string& rest, char open, const std::string&
   return number;
 }
 
+/// The shortest text that reads back as this number: "0.950" and "0.95" are one metric.
+std::string shortest(double number) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
+}
+
 size_t base_size(const std::string& text) {
   const auto in_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   return static_cast<size_t>(std::find_if_not(text.begin(), text.end(), in_name) - text.begin());
@@ -191,13 +199,22 @@ Metric MetricRegistry::parse(const std::string& text) const {
   const auto definition = find(text);
   if (definition == nullptr) throw ArgumentError("metric", "no metric '" + text + "'");
   std::string rest = text.substr(base_size(text));
+  // errors name it as it was written
   Metric metric{definition, definition->name + rest};
   metric.parameter = definition->parameter ? definition->parameter->fallback : 0;
-  if (const auto number = taken_off(rest, '(', ")")) set_parameter(metric, *number);
-  if (const auto number = taken_off(rest, '@', "(@")) set_k(metric, *number);
+  std::string name = definition->name;
+  if (const auto number = taken_off(rest, '(', ")")) {
+    set_parameter(metric, *number);
+    name += "(" + shortest(*number) + ")";
+  }
+  if (const auto number = taken_off(rest, '@', "(@")) {
+    set_k(metric, *number);
+    name += "@" + std::to_string(metric.k);
+  }
   if (!rest.empty())
     throw ArgumentError("metric",
                         "'" + text + "' is no metric: found '" + rest + "' after the name, expected @k or (p)");
+  metric.name = name;
   return numbered(std::move(metric));
 }
 

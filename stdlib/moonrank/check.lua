@@ -145,6 +145,21 @@ function M.positive_integers(where, options, names)
   for _, name in ipairs(names) do M.integer_from(where, options, name, 1) end
 end
 
+---Whether it is a number, and neither NaN nor infinite.
+function M.is_finite(value) return type(value) == "number" and value - value == 0 end
+
+---Refuses options that are not finite numbers.
+---@param where string
+---@param options table
+---@param names string[]
+function M.finite(where, options, names)
+  for _, name in ipairs(names) do
+    if not M.is_finite(options[name]) then
+      M.fail("%s: %s is %s, expected a finite number", where, name, tostring(options[name]))
+    end
+  end
+end
+
 ---Refuses options that are not finite numbers above 0.
 ---@param where string
 ---@param options table

@@ -162,6 +162,7 @@ function M.of_values(count, metrics, values_of)
     ids = false }
   for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = metric.by_any_name{} end
   for i, each in ipairs(metrics) do add_column(result, each, values_of(each, i)) end
+  for _, field in ipairs{ "mean", "counted", "skipped" } do metric.by_any_name(result[field], "this evaluation") end
   return setmetatable(result, Evaluation)
 end
 

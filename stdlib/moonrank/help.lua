@@ -154,6 +154,19 @@ local function documents(all)
   return found
 end
 
+-- Classes whose instances stay within the library.
+local inner = {}
+for _, name in ipairs{ "Booster", "Capture", "Channel", "Clip", "Database", "Epochs", "Exit", "FileLock", "FitCheckpoint", "Group",
+  "ItemNeighbours", "MetricRegistry", "OptimizerState", "Phase", "Positives", "Profiler", "RunningProfile", "Tally", "UserItems" } do
+  inner["mr." .. name] = true
+end
+
+local function classes_met()
+  local names = {}
+  for _, name in ipairs(docs.class_names()) do names[#names + 1] = not inner[name] and name or nil end
+  return names
+end
+
 -- All that there is: parts and functions, then the names of classes, bounds, metrics, recipes and pages of the manual.
 local function written_root(root)
   local lines = { written_table("mr", root) }
@@ -165,7 +178,7 @@ local function written_root(root)
     end
     add(lines, ("%s (moonrank doc NAME)\n  %s"):format(what, (table.concat(rows, "\n  "):gsub(" +%f[\n]", ""))))
   end
-  list("Classes", docs.class_names())
+  list("Classes", classes_met())
   list("Bounds", bounds.names())
   list("Metrics", metrics.names())
   list("Recipes", texts.recipes)

@@ -1,9 +1,12 @@
 -- Results with names: plain tables that print as what they are.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local make_table = require("moonrank.table").new
 
 local M = {}
 
+---@class mr.Record
+local Record = {}
 local classes = {}
 
 local most = 6  -- entries of a list that are shown
@@ -40,14 +43,57 @@ function M.fields(fields)
   return table.concat(parts, ", ")
 end
 
----The same table, which now prints as its name and its fields.
+-- Fields that have one value each, by name: those of a table of them as "params.lr". What begins with _ is left out.
+local function flat(fields, before, into)
+  for name, value in pairs(fields) do
+    local text = before .. tostring(name)
+    if type(value) == "table" and not getmetatable(value) and not text:match "^_" then
+      flat(value, text .. ".", into)
+    elseif not text:match "^_" then
+      into[text] = (type(value) == "table" or type(value) == "userdata") and shown(value) or value
+    end
+  end
+  return into
+end
+
+---One row with a column per field: "params.lr" is a field of a field; of tensors and lists their sizes.
+---@return mr.Table
+---Example: `mr.stats.summary(mr.tensor{1, 3}):table().columns[1]   --> mean`
+function Record:table()
+  local fields = flat(self, "", {})
+  local names, row = check.names(fields), {}
+  for i, name in ipairs(names) do row[i] = fields[name] end
+  return make_table{ columns = names, rows = { row } }
+end
+
+---The table as comma separated values, numbers in full.
+---@return string
+---Example: `mr.stats.summary(mr.tensor{1, 3}):to_csv():match "[^\n]+"   --> mean,n,sd,skipped`
+function Record:to_csv() return self:table():to_csv() end
+
+---The table in LaTeX (packages: booktabs).
+---@return string
+---Example: `mr.stats.summary(mr.tensor{1, 3}):to_latex():find "toprule" ~= nil   --> true`
+function Record:to_latex() return self:table():to_latex() end
+
+---The table as a JSON array with one object.
+---@return string
+---Example: `mr.stats.summary(mr.tensor{1, 3}):to_json()   --> [{"mean":2.0,"n":2,"sd":1.4142135623730951,"skipped":0}]`
+function Record:to_json() return self:table():to_json() end
+
+---The same table, which now prints as its name and its fields, and goes out as mr.Record does.
 ---@param name string
 ---@param fields table<string, any>
 ---@param index? fun(self: table, name: string): any  what other names give; always the same for one name of a table
 ---@return table
 ---Example: `require("moonrank.record").new("paired_t", {p = 0.25, n = 3})   --> paired_t{n = 3, p = 0.25}`
 function M.new(name, fields, index)
-  classes[name] = classes[name] or { __name = name, __index = index,
+  classes[name] = classes[name] or { __name = name,
+    __index = index and function(self, field)
+      local value = index(self, field)
+      if value == nil then return Record[field] end
+      return value
+    end or Record,
     __tostring = function(self) return ("%s{%s}"):format(name, M.fields(self)) end }
   return setmetatable(fields, classes[name])
 end

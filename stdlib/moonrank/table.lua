@@ -8,18 +8,37 @@ local M = {}
 ---@class mr.Table
 ---@field columns string[]
 ---@field rows any[][]   nil entries show as blanks
+---@field mark table<string, "max"|"min"|number>  what is set in bold where the table goes out as HTML, LaTeX or Markdown
+---@field within string[]  columns whose values divide the rows among which "max" and "min" are found
 local Table = check.class("mr.Table")
 
----A table that prints aligned.
----@param options { columns: string[], rows: any[][], formats?: table<string, string> }  formats by column, for numbers, e.g. "%.4f"
+-- Raises where the names of an option are no columns, or a column is marked by what is no mark.
+local function check_columns(o)
+  for name in pairs(o.formats) do check.choice("mr.table", "format", name, o.columns) end
+  for _, name in ipairs(o.within) do check.choice("mr.table", "within", name, o.columns) end
+  for name, mark in pairs(o.mark) do
+    check.choice("mr.table", "mark", name, o.columns)
+    if mark ~= "max" and mark ~= "min" and not check.is_finite(mark) then
+      check.fail("mr.table: mark of %s is %s, expected 'max', 'min', or a number, as 0.05 for p", name, tostring(mark))
+    end
+  end
+end
+
+---A table that prints aligned. `mark` says by column which numbers are bold where it goes out as HTML, LaTeX or Markdown: the largest ("max") or
+---the smallest ("min"), of equal ones as they are printed all; or those below a number, as `{p = 0.05}`. `within`: columns whose values divide the
+---rows into groups, each with its largest and smallest.
+---@param options { columns: string[], rows: any[][], formats?: table<string, string>, mark?: table<string, "max"|"min"|number>, within?: string[] }  formats by column, for numbers, e.g. "%.4f"
 ---@return mr.Table
 ---Example: `#mr.table{columns = {"a", "b"}, rows = {{1, 2}}}.rows   --> 1`
+---Example:
+---```lua
+---local t = mr.table{columns = {"bound", "ndcg"}, rows = {{"none", 0.5}, {"minmax", 0.75}}, mark = {ndcg = "max"}}
+---t:to_markdown():match "minmax[^\n]*"   --> minmax | **0.75** |
+---```
 function M.new(options)
-  local o = check.options("mr.table", options, { columns = check.none, rows = {}, formats = {} })
+  local o = check.options("mr.table", options, { columns = check.none, rows = {}, formats = {}, mark = {}, within = {} })
   if not o.columns then check.fail("mr.table: columns is missing") end
-  for name in pairs(o.formats) do
-    check.choice("mr.table", "format", name, o.columns)
-  end
+  check_columns(o)
   return setmetatable(o, Table)
 end
 
@@ -30,6 +49,53 @@ local function cell(value, format)
     return format and format:format(value) or (math.type(value) == "integer" and "%d" or "%.4g"):format(value)
   end
   return tostring(value)
+end
+
+-- The rows that have the same values in the columns of `within`.
+local function groups(self)
+  local of, list, at = {}, {}, {}
+  for c, name in ipairs(self.columns) do at[name] = c end
+  for r, row in ipairs(self.rows) do
+    local parts = {}
+    for i, name in ipairs(self.within) do parts[i] = tostring(row[at[name]]) end
+    local key = table.concat(parts, "\0")
+    if not of[key] then
+      of[key] = {}
+      list[#list + 1] = of[key]
+    end
+    table.insert(of[key], r)
+  end
+  return list
+end
+
+-- The text of the best number of a column among some rows, as it is printed, or nil.
+local function best_of(self, c, rows, better)
+  local best
+  for _, r in ipairs(rows) do
+    local value = self.rows[r][c]
+    if type(value) == "number" and value == value and (best == nil or better(value, best)) then best = value end
+  end
+  return best and cell(best, self.formats[self.columns[c]])
+end
+
+local orders = { max = function(a, b) return a > b end, min = function(a, b) return a < b end }
+
+-- What is marked: bold[row][column].
+local function bold_cells(self)
+  local bold, all = {}, next(self.mark) and groups(self) or {}
+  for r in ipairs(self.rows) do bold[r] = {} end
+  for c, name in ipairs(self.columns) do
+    local mark = self.mark[name]
+    for _, rows in ipairs(mark and all or {}) do
+      local best = orders[mark] and best_of(self, c, rows, orders[mark])
+      for _, r in ipairs(rows) do
+        local value = self.rows[r][c]
+        local number = type(value) == "number"
+        bold[r][c] = number and (best and cell(value, self.formats[name]) == best or not orders[mark] and value < mark) or nil
+      end
+    end
+  end
+  return bold
 end
 
 local function padded(text, width, right)
@@ -101,15 +167,20 @@ function Table:to_json()
   return "[" .. table.concat(parts, ",\n") .. "]"
 end
 
--- Lines of the table with other separators of cells; numbers as printed.
-local function marked(self, first, between, last, escape)
+-- Lines of the table with other separators of cells; numbers as printed, what is marked in the form `bold`.
+local function marked(self, first, between, last, escape, bold)
   local function line(value_of)
     local parts = {}
-    for c = 1, #self.columns do parts[c] = (escape(value_of(c)):gsub("\n", " ")) end
+    for c = 1, #self.columns do parts[c] = (value_of(c):gsub("\n", " ")) end
     return first .. table.concat(parts, between) .. last
   end
-  local lines = { line(function(c) return self.columns[c] end) }
-  for i, row in ipairs(self.rows) do lines[i + 1] = line(function(c) return cell(row[c], self.formats[self.columns[c]]) end) end
+  local lines, cells = { line(function(c) return escape(self.columns[c]) end) }, bold_cells(self)
+  for r, row in ipairs(self.rows) do
+    lines[r + 1] = line(function(c)
+      local text = escape(cell(row[c], self.formats[self.columns[c]]))
+      return cells[r][c] and bold:format(text) or text
+    end)
+  end
   return lines
 end
 
@@ -124,7 +195,7 @@ end
 ---The table in Markdown, numbers as printed.
 ---@return string
 function Table:to_markdown()
-  local lines = marked(self, "| ", " | ", " |", function(text) return (text:gsub("|", "\\|")) end)
+  local lines = marked(self, "| ", " | ", " |", function(text) return (text:gsub("|", "\\|")) end, "**%s**")
   local marks = {}
   for c = 1, #self.columns do marks[c] = all_numbers(self, c) and "---:" or "---" end
   table.insert(lines, 2, "| " .. table.concat(marks, " | ") .. " |")
@@ -138,7 +209,7 @@ local latex_escapes = { ["\\"] = "\\textbackslash{}", ["~"] = "\\textasciitilde{
 function Table:to_latex()
   local lines = marked(self, "", " & ", " \\\\", function(text)
     return (text:gsub("[\\~^&%%$#_{}]", function(c) return latex_escapes[c] or "\\" .. c end))
-  end)
+  end, "\\textbf{%s}")
   local marks = {}
   for c = 1, #self.columns do marks[c] = all_numbers(self, c) and "r" or "l" end
   table.insert(lines, 1, "\\begin{tabular}{" .. table.concat(marks) .. "}\n\\toprule")
@@ -154,19 +225,22 @@ local html_escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = 
 ---Example: `require("moonrank.table").escape_html("p < 0.05 & n > 3")   --> p &lt; 0.05 &amp; n &gt; 3`
 function M.escape_html(text) return (tostring(text):gsub('[&<>"]', html_escapes)) end
 
----The table in HTML, numbers as printed and in cells of class "number".
+---The table in HTML, numbers as printed and in cells of class "number", what is marked within <strong>.
 ---@return string
 function Table:to_html()
-  local lines, numeric = {}, {}
+  local lines, numeric, bold = {}, {}, bold_cells(self)
   for c = 1, #self.columns do numeric[c] = all_numbers(self, c) and ' class="number"' or "" end
   local function line(tag, value_of)
     local parts = {}
-    for c = 1, #self.columns do parts[c] = ("<%s%s>%s</%s>"):format(tag, numeric[c], M.escape_html(value_of(c)), tag) end
+    for c = 1, #self.columns do parts[c] = ("<%s%s>%s</%s>"):format(tag, numeric[c], value_of(c), tag) end
     return "<tr>" .. table.concat(parts) .. "</tr>"
   end
-  lines[1] = "<table>\n<thead>" .. line("th", function(c) return self.columns[c] end) .. "</thead>\n<tbody>"
-  for _, row in ipairs(self.rows) do
-    lines[#lines + 1] = line("td", function(c) return cell(row[c], self.formats[self.columns[c]]) end)
+  lines[1] = "<table>\n<thead>" .. line("th", function(c) return M.escape_html(self.columns[c]) end) .. "</thead>\n<tbody>"
+  for r, row in ipairs(self.rows) do
+    lines[#lines + 1] = line("td", function(c)
+      local text = M.escape_html(cell(row[c], self.formats[self.columns[c]]))
+      return bold[r][c] and "<strong>" .. text .. "</strong>" or text
+    end)
   end
   return table.concat(lines, "\n") .. "\n</tbody>\n</table>\n"
 end

@@ -96,16 +96,6 @@ local function seeded(options)
   return options
 end
 
--- Refuses options that are not finite numbers.
-local function finite(where, options, names)
-  for _, name in ipairs(names) do
-    local value = options[name]
-    if type(value) ~= "number" or value - value ~= 0 then
-      check.fail("%s: %s is %s, expected a finite number", where, name, tostring(value))
-    end
-  end
-end
-
 ---Uniform random numbers in [low, high). The same on every device and for any number of threads. Without a seed every call gives
 ---others (mr.seed). Two numbers instead of sizes, low and high,
 ---make a part of a search space for mr.sweep; see `moonrank.sweep.parts.uniform`.
@@ -117,7 +107,7 @@ end
 function M.uniform(sizes, options, ...)
   if type(sizes) == "number" then return require("moonrank.sweep.parts").uniform(sizes, options, ...) end
   options = seeded(kind("mr.uniform", options, { low = 0, high = 1, seed = check.none, stream = "uniform" }))
-  finite("mr.uniform", options, { "low", "high" })
+  check.finite("mr.uniform", options, { "low", "high" })
   sizes = room.take("mr.uniform", sizes)
   return core.uniform(sizes, options.low, options.high, options.seed, options.stream, options.dtype, options.device)
 end
@@ -129,7 +119,7 @@ end
 ---Example: `mr.normal({3}, {seed = 7}):size(1)   --> 3`
 function M.normal(sizes, options)
   options = seeded(kind("mr.normal", options, { mean = 0, sd = 1, seed = check.none, stream = "normal" }))
-  finite("mr.normal", options, { "mean", "sd" })
+  check.finite("mr.normal", options, { "mean", "sd" })
   sizes = room.take("mr.normal", sizes)
   return core.normal(sizes, options.mean, options.sd, options.seed, options.stream, options.dtype, options.device)
 end

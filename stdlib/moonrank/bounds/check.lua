@@ -26,8 +26,6 @@ local Report = check.class("mr.BoundReport")
 
 local function add(list, kind, metric, text, ...) list[#list + 1] = { kind = kind, metric = metric.name, text = text:format(...) } end
 
-local function is_finite(x) return x == x and x ~= math.huge and x ~= -math.huge end
-
 -- The lists that one metric is checked on.
 local function subject(bound, metric, o)
   local bounds = require "moonrank.bounds"
@@ -67,7 +65,7 @@ end
 local function check_finite(s, report)
   for l, size in ipairs(s.sizes) do
     for k = 0, steps do
-      if not is_finite(s.value[k][l]) or not is_finite(s.slope[k][l]) then
+      if not check.is_finite(s.value[k][l]) or not check.is_finite(s.slope[k][l]) then
         add(report.problems, "finite", s.metric, "value %g with slope %g for a list of %s at score %.4g", s.value[k][l], s.slope[k][l],
           grid.name(size), scores_at(s, k / steps)[l])
         return
@@ -168,7 +166,7 @@ local function check_degenerate(s, report)
     local ok, raw = pcall(function()
       return f(core.tensor({ 1 }, "float64", "cpu"), bounds.stats(s.metric, lists, { dtype = "float64", device = "cpu" })):item()
     end)
-    if not ok or not is_finite(raw) then
+    if not ok or not check.is_finite(raw) then
       add(report.cautions, "degenerate", s.metric,
         "divides by zero for a list of %s, all relevant (%s; such lists are left out in training)", grid.name(size),
         not ok and "an error" or raw ~= raw and "NaN" or "infinite")

@@ -1,6 +1,7 @@
 -- What a bound written in Lua is told of each list.
 local check = require "moonrank.check"
 local list_stats = require "moonrank.bounds.list_stats"
+local make_table = require("moonrank.table").new
 local registry = require "moonrank.bounds.registry"
 
 local M = {}
@@ -16,10 +17,13 @@ local M = {}
 ---@field sd mr.Tensor           standard deviation over random rankings; worked out when asked for
 ---@field degenerate mr.Tensor   1 where no ordering can matter
 local Stats = {}
+local columns = { "n", "p", "min", "max", "best", "expectation", "sd" }
+local methods = {}
 local stats_fields = { "n", "p", "min", "max", "best", "expectation", "sd", "degenerate", "cdf" }
 
 Stats.__index = function(self, name)
   local lists, o = rawget(self, "_lists"), rawget(self, "_options")
+  if methods[name] then return methods[name] end
   local function of_type(x) return x:to(o.dtype):to(o.device) end
   local value
   if name == "n" then
@@ -43,18 +47,40 @@ Stats.__index = function(self, name)
   return value
 end
 
--- A row per list, of the first ones.
-function Stats:__tostring()
-  local most, columns = 10, { "n", "p", "min", "max", "best", "expectation", "sd" }
-  local lists, values, rows = rawget(self, "_lists"), {}, {}
+-- A row per list, of the first so many.
+local function table_of(self, count)
+  local values, rows = {}, {}
   for c, name in ipairs(columns) do values[c] = self[name]:totable() end
-  for i = 1, math.min(most, lists.count) do
+  for i = 1, count do
     rows[i] = { i }
     for c in ipairs(columns) do rows[i][c + 1] = values[c][i] end
   end
-  local shown = require("moonrank.table").new{ columns = { "list", table.unpack(columns) }, rows = rows }
-  local rest = lists.count > most and ("\n(%d lists more)"):format(lists.count - most) or ""
-  return ("%s over all rankings of a list\n%s%s"):format(rawget(self, "_metric").name, tostring(shown), rest)
+  return make_table{ columns = { "list", table.unpack(columns) }, rows = rows }
+end
+
+---A row per list: what is known of it.
+---@return mr.Table
+function methods:table() return table_of(self, rawget(self, "_lists").count) end
+
+---The table as comma separated values, numbers in full.
+---@return string
+function methods:to_csv() return self:table():to_csv() end
+
+---The table in LaTeX (packages: booktabs).
+---@return string
+function methods:to_latex() return self:table():to_latex() end
+
+---The table as a JSON array with an object per list.
+---@return string
+function methods:to_json() return self:table():to_json() end
+
+local most = 10  -- lists that are shown
+
+function Stats:__tostring()
+  local count = rawget(self, "_lists").count
+  local rest = count > most and ("\n(%d lists more)"):format(count - most) or ""
+  local shown = tostring(table_of(self, math.min(most, count)))
+  return ("%s over all rankings of a list\n%s%s"):format(rawget(self, "_metric").name, shown, rest)
 end
 
 ---Of a metric and lists; fields are worked out when they are asked for.

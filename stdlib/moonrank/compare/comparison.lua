@@ -66,6 +66,10 @@ end
 ---@return string
 function Comparison:to_csv() return self:table():to_csv() end
 
+---The same as a JSON array, an object per metric and system.
+---@return string
+function Comparison:to_json() return self:table():to_json() end
+
 ---A row per system, a column per metric.
 ---@return string
 function Comparison:to_markdown() return shown(self, function(letters) return " " .. letters end):to_markdown() end

@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
+local make_table = require("moonrank.table").new
 
 local M = {}
 
@@ -53,16 +54,36 @@ local function degenerate(lists)
   return total, none, all
 end
 
----A summary of the fold: lists, rows, rows with a grade of at least 1, lists without any and lists of nothing else; users whose items are all in
----train; users and items of test that train has nothing relevant of.
+---A row per part: lists, rows, rows with a grade of at least 1, lists without any, and lists of nothing else.
+---@return mr.Table
+---Example: `mr.data.synthetic{users = 30, items = 90}:binarize(4):folds{k = 3}[1]:table().rows[1][1]   --> train`
+function Fold:table()
+  local rows = {}
+  for i, name in ipairs(names) do
+    local lists = self[name].lists
+    rows[i] = { name, lists.count, lists.rows, degenerate(lists) }
+  end
+  return make_table{ columns = { "part", "lists", "rows", "relevant", "without", "only relevant" }, rows = rows }
+end
+
+---The table as comma separated values.
+---@return string
+function Fold:to_csv() return self:table():to_csv() end
+
+---The table in LaTeX (packages: booktabs).
+---@return string
+function Fold:to_latex() return self:table():to_latex() end
+
+---The table as a JSON array with an object per part.
+---@return string
+function Fold:to_json() return self:table():to_json() end
+
+---The table in words; beside it users whose items are all in train, and users and items of test that train has nothing relevant of.
 ---@return string
 function Fold:summary()
   local lines = { self.title }
-  for _, name in ipairs(names) do
-    local lists = self[name].lists
-    local total, none, all = degenerate(lists)
-    lines[#lines + 1] = ("  %-5s  %5d lists  %7d rows  %6d relevant  %4d lists without, %d of relevant rows only"):format(
-      name, lists.count, lists.rows, total, none, all)
+  for _, row in ipairs(self:table().rows) do
+    lines[#lines + 1] = ("  %-5s  %5d lists  %7d rows  %6d relevant  %4d lists without, %d of relevant rows only"):format(table.unpack(row))
   end
   if self.whole_users > 0 then lines[#lines + 1] = ("  %d users with too few items are in train only"):format(self.whole_users) end
   if self.new_users + self.new_items > 0 then

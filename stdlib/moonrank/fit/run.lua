@@ -16,7 +16,7 @@ local M = {}
 
 ---An epoch of a history.
 function M.epoch(entry)
-  registry.by_any_name(entry.metrics)
+  registry.by_any_name(entry.metrics, next(entry.metrics) and ("epoch %d"):format(entry.epoch))  -- of an epoch that was not validated nil
   return record("epoch", entry)
 end
 

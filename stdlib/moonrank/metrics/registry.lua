@@ -255,15 +255,19 @@ function M.our_name(name)
   return base and (prefix or "") .. text:gsub("^[%w_]+", base, 1) or name
 end
 
-local by_any_name = {
-  __index = function(values, name) return rawget(values, M.our_name(name)) end,
-}
-
----Values by our names of metrics, which can be read by their other names, too: "map" is "ap".
+---Values by our names of metrics, which can be read by their other names, too: "map" is "ap". A name that is not there is nil, or with `what`
+---an error.
 ---@param values table<string, any>
+---@param what? string  what has the values
 ---@return table<string, any>
 ---Example: `require "moonrank.metrics.registry".by_any_name({["rr@5"] = 0.25})["mrr@5"]   --> 0.25`
-function M.by_any_name(values) return setmetatable(values, by_any_name) end
+function M.by_any_name(values, what)
+  return setmetatable(values, { __index = function(_, name)
+    local value = rawget(values, M.our_name(name))
+    if value == nil and what then check.unknown("metric of " .. what, name, check.names(values)) end
+    return value
+  end })
+end
 
 ---In which direction the metric of this name is better, also as "valid_..." or "test_...", as trials call their numbers, and under a bound,
 ---"ndcg[minmax]"; nil where it is none.

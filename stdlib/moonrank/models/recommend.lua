@@ -103,8 +103,23 @@ local function known_items(parts, users, items)
   return core.user_items(core.lists({}, core.tensor({}, "float32", "cpu"), {}, {}), none, none, users, items)
 end
 
+-- The number of a user whose name in the file is given: what is seen has the names.
+local function user_of(o)
+  local part = parts_of(o.seen)[1]
+  local ids = part and part.ids
+  if not ids then
+    check.fail("recommend: user is '%s', expected its number, or its name beside seen = fold.train, which has the names", o.user)
+  end
+  for number, name in ipairs(ids.users) do
+    if name == o.user then return number end
+  end
+  check.fail("recommend: no user '%s' among the %d of %s; the first one is '%s'", core.safe_text(o.user), #ids.users, tostring(part.name),
+    core.safe_text(ids.users[1] or ""))
+end
+
 local function check_options(o, users, items)
   if math.type(o.k) ~= "integer" or o.k < 1 then check.fail("recommend: k is %s, expected an integer of at least 1", tostring(o.k)) end
+  if type(o.user) == "string" then o.user = user_of(o) end
   if o.user ~= nil and (math.type(o.user) ~= "integer" or o.user < 1 or o.user > users) then
     check.fail("recommend: user is %s, expected an integer from 1 to %d", tostring(o.user), users)
   end
@@ -115,9 +130,9 @@ local function check_options(o, users, items)
 end
 
 ---The k items with the highest scores for a user, or for all users. Of equal scores the lower number comes first. `seen`: a part of a fold, or
----several, whose relevant items are left out for each user; a fold stands for its train.
+---several, whose relevant items are left out for each user; a fold stands for its train. `user`: a number, or beside `seen` the name in the file.
 ---@param model mr.Model  of users and items
----@param options? { user?: integer, k?: integer, seen?: mr.Dataset|mr.Fold|(mr.Dataset|mr.Fold)[], users?: integer, items?: integer, names?: string[] }  defaults: all users, 10, none, as the model has, none; names are printed
+---@param options? { user?: integer|string, k?: integer, seen?: mr.Dataset|mr.Fold|(mr.Dataset|mr.Fold)[], users?: integer, items?: integer, names?: string[] }  defaults: all users, 10, none, as the model has, none; names are printed
 ---@return mr.Recommendations
 function M.recommend(model, options)
   local candidates = require "moonrank.data.candidates"

@@ -53,9 +53,21 @@ local function check_storable(where, name, value)
     kind == "number" and tostring(value) or kind == "string" and "no UTF-8" or "a " .. kind)
 end
 
+-- Raises where options are given to a definition that declares none: the first thing that a new definition lacks.
+local function check_declared(where, definition, given)
+  if next(definition.required) or next(definition.options) or type(given) ~= "table" then return end
+  for name in pairs(given) do
+    if name ~= "seed" and name ~= "dtype" then
+      check.fail("%s: option %s is not declared: mr.models.define takes `required = {%s = \"integer\"}`, or `options = {%s = 16}` with its "
+        .. "default", where, tostring(name), tostring(name), tostring(name))
+    end
+  end
+end
+
 -- Options of a model, complete and of the right types.
 local function options_of(definition, given)
   local where, defaults = "mr.models." .. definition.name, { seed = 1, dtype = "float32" }
+  check_declared(where, definition, given)
   for name in pairs(definition.required) do defaults[name] = check.none end
   for name, default in pairs(definition.options) do defaults[name] = default end
   local o = check.options(where, given, defaults)

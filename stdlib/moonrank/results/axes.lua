@@ -1,4 +1,5 @@
 -- The axis of a parameter or of a number of trials: its kind, its ends, whether equal ratios count alike.
+local check = require "moonrank.check"
 local described = require "moonrank.sweep.described"
 
 local M = {}
@@ -11,8 +12,6 @@ local M = {}
 ---@field high? number
 ---@field log boolean
 ---@field step? integer
-
-local function finite(value) return type(value) == "number" and value - value == 0 end
 
 ---Whether numbers are drawn by their logarithms: positive, and the largest at least so many times the smallest.
 ---@param values number[]
@@ -59,7 +58,7 @@ function M.of(space, name, column, rows)
     local value = column[row]
     if value ~= nil then
       values[#values + 1] = value
-      numeric = numeric and finite(value)
+      numeric = numeric and check.is_finite(value)
     end
   end
   if #values == 0 then return nil end

@@ -8,8 +8,6 @@ local M = {}
 
 local function metric_of(results, value) return value == "value" and results.study.metric or value end
 
-local function finite(value) return type(value) == "number" and value - value == 0 end
-
 ---A parameter's values and their results: points for numbers, bars of means with standard deviations for names.
 ---@return mr.Figure
 function M.marginal(results, name, o)
@@ -19,7 +17,7 @@ function M.marginal(results, name, o)
   local column, value, rows = data:column(where, name), data:column(where, o.value), data:rows(where, o.where)
   local x, y, numeric = {}, {}, true
   for _, row in ipairs(rows) do
-    if column[row] ~= nil and finite(value[row]) then
+    if column[row] ~= nil and check.is_finite(value[row]) then
       x[#x + 1], y[#y + 1] = column[row], value[row]
       numeric = numeric and type(column[row]) == "number"
     end
@@ -30,7 +28,7 @@ function M.marginal(results, name, o)
   local categories, means, errors = {}, {}, {}
   for i, group in ipairs(data:groups(where, { name }, rows)) do
     local values = {}
-    for _, row in ipairs(group.rows) do values[#values + 1] = finite(value[row]) and value[row] or nil end
+    for _, row in ipairs(group.rows) do values[#values + 1] = check.is_finite(value[row]) and value[row] or nil end
     categories[i], means[i] = tostring(group.key[1]), #values > 0 and pivot.aggregates.mean(values) or 0 / 0
     errors[i] = #values > 1 and pivot.aggregates.sd(values) or 0
   end
@@ -42,7 +40,7 @@ local function mean_curve(curves)
   local sums, counts, steps, values = {}, {}, {}, {}
   for _, curve in ipairs(curves) do
     for _, report in ipairs(curve) do
-      if finite(report.value) then
+      if check.is_finite(report.value) then
         if not sums[report.step] then steps[#steps + 1] = report.step end
         sums[report.step] = (sums[report.step] or 0) + report.value
         counts[report.step] = (counts[report.step] or 0) + 1
@@ -89,7 +87,7 @@ local function rows_of(results, data, o)
   local value = data:column("results:parallel", o.value)
   for _, row in ipairs(data:rows("results:parallel", o.where)) do
     if state[row] ~= "done" then others[#others + 1] = row
-    elseif finite(value[row]) then done[#done + 1] = row
+    elseif check.is_finite(value[row]) then done[#done + 1] = row
     end
   end
   local rows = results:order(data, done, o.value)

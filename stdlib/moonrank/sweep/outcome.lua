@@ -27,7 +27,8 @@ local function of_run(run)
   return result, reports, directions
 end
 
-local function is_run(result) return type(result.history) == "table" and result.chosen_on ~= nil end
+-- Fields as they are: what a script returns may raise for a name that it has not.
+local function is_run(result) return type(rawget(result, "history")) == "table" and rawget(result, "chosen_on") ~= nil end
 
 local function bytes_of(name, values)
   if type(values) == "table" then
@@ -105,7 +106,8 @@ function M.of(result, o)
   local name = metric_of(numbers, metric)
   check_direction(name, o, directions)
   local value = numbers[name]
-  local outcome = { state = "done", value = value, numbers = numbers, lists = lists_of(result.per_list, name), reports = reports }
+  local lists = lists_of(rawget(result, "per_list"), name)
+  local outcome = { state = "done", value = value, numbers = numbers, lists = lists, reports = reports }
   if value ~= value or value - value ~= 0 then
     outcome.state, outcome.value, outcome.reason = "failed", nil, ("%s is %s"):format(name, value ~= value and "NaN" or tostring(value))
   end

@@ -2,6 +2,8 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
+local support = dofile "tests/support/slopes.lua"
+local value_and_gradient = support.value_and_gradient
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
 local f64 = { dtype = "float64" }
@@ -90,15 +92,6 @@ local function expected(name, scores, pairs_of, gain)
     end
   end
   return value, slope
-end
-
-local function value_and_gradient(f, scores)
-  local leaf = scores:requires_grad()
-  local value = f(leaf)
-  value:sum():backward()
-  local grad = leaf.grad
-  leaf:zero_grad()
-  return value, grad
 end
 
 local function loss_of(name, options)

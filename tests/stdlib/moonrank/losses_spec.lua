@@ -2,6 +2,8 @@
 local mr = require "moonrank"
 local json = dofile("tests/support/json.lua")
 local test = require "moonrank.test"
+local support = dofile "tests/support/slopes.lua"
+local value_and_gradient = support.value_and_gradient
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
 local golden = json.read("tests/golden/metrics.json").smooth
@@ -12,15 +14,6 @@ local metrics = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp(0.95)", rr = "rr" }
 -- A list of each kind: one that counts, nothing relevant, all relevant, one row, none, and two more that count.
 local function mixed() return mr.lists{ { 1, 0, 0, 1 }, { 0, 0, 0 }, { 1, 1 }, { 1 }, {}, { 0, 1, 0 }, { 2, 0, 1, 0, 0 } } end
 local counted = { 1, 0, 0, 0, 0, 1, 1 }
-
-local function value_and_gradient(f, scores)
-  local leaf = scores:requires_grad()
-  local value = f(leaf)
-  if value.tracked then value:sum():backward() end
-  local grad = leaf.grad
-  leaf:zero_grad()
-  return value, grad
-end
 
 describe("losses", function()
   it("are the reference's bounded values, turned so that less is better", function()

@@ -223,7 +223,9 @@ describe("metrics", function()
     equal(mr.metrics.parse("rbp", { p = 0.8 }).name, "rbp(0.8)")
     equal(mr.metrics.parse("rbp(0.8)", { k = 5 }).name, "rbp(0.8)@5")
     equal(mr.metrics.parse("ndcg@5", { gain = "linear", name = "linear" }).name, "linear")
-    equal(mr.metrics.parse("nrbp(0.950)").name, "nrbp(0.950)")
+    for text, name in pairs{ ["nrbp(0.950)"] = "nrbp(0.95)", ["ndcg@010"] = "ndcg@10", ["rbp(.8)@05"] = "rbp(0.8)@5" } do
+      equal(mr.metrics.parse(text).name, name)
+    end
     equal(tostring(mr.metrics.parse("rr")), "rr")
     equal({ mr.metrics.parse("nrbp_loss").minimize, mr.metrics.parse("rr").minimize }, { true, false })
     raises(function() mr.metrics.parse("ndcg@5", { k = 10 }) end, "k = 10 among the options says otherwise")

@@ -41,7 +41,25 @@ it("is HTML in which no text is taken for a tag, numbers in cells of a class", f
     "</table>\n" }, "\n"))
 end)
 
+it("sets the best of each group of rows, and small p, in bold where it goes out, equal as printed all; prints as without", function()
+  local rows = { { 1, "a", 0.50001, 0.2 }, { 1, "b", 0.5, 0.04 }, { 2, "a", 0.25, 0.05 }, { 2, "b", 0 / 0 }, { 2, "c", "none", 0.001 } }
+  local columns, formats = { "nsr", "loss", "ndcg", "p" }, { ndcg = "%.3f" }
+  local plain = mr.table{ columns = columns, rows = rows, formats = formats }
+  local t = mr.table{ columns = columns, rows = rows, formats = formats, mark = { ndcg = "max", p = 0.05 }, within = { "nsr" } }
+  equal({ tostring(t), t:to_csv(), t:to_json() }, { tostring(plain), plain:to_csv(), plain:to_json() })
+  equal(t:to_markdown(), table.concat({ "| nsr | loss | ndcg | p |", "| ---: | --- | --- | ---: |", "| 1 | a | **0.500** | 0.2 |",
+    "| 1 | b | **0.500** | **0.04** |", "| 2 | a | **0.250** | 0.05 |", "| 2 | b | - |  |", "| 2 | c | none | **0.001** |", "" }, "\n"))
+  check(t:to_latex():find("b & \\textbf{0.500} & \\textbf{0.04}", 1, true), t:to_latex())
+  check(t:to_html():find('<td class="number"><strong>0.04</strong></td>', 1, true), t:to_html())
+  equal(select(2, t:to_html():gsub("<strong>", "")), 5)
+  local least = mr.table{ columns = { "rmse" }, rows = { { 3 }, { -1 }, { 2 } }, mark = { rmse = "min" } }
+  equal(least:to_markdown():match "%*%*(.-)%*%*", "-1")
+end)
+
 it("refuses what it does not know", function()
+  raises(function() mr.table{ columns = { "a" }, mark = { b = "max" } } end, "'b'")
+  raises(function() mr.table{ columns = { "a" }, mark = { a = "most" } } end, "mark of a is most, expected 'max', 'min', or a number")
+  raises(function() mr.table{ columns = { "a" }, within = { "c" } } end, "'c'")
   raises(function() mr.table{ rows = {} } end, "columns is missing")
   raises(function() mr.table{ columns = { "a" }, formats = { b = "%d" } } end, "'b'")
   raises(function() mr.table{ column = { "a" } } end, "did you mean 'columns'?")

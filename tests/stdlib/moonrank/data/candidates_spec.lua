@@ -339,6 +339,10 @@ test.describe("recommendations", function()
     local top = models.popularity:recommend{ user = 1, k = 2, names = titles }
     check(tostring(top):find("movie " .. top:of(1)[1], 1, true), tostring(top))
     check(tostring(models.mf:recommend{ k = 1 }):find("... and 30 more users", 1, true))
+    local name = fold.train.ids.users[7]
+    equal(models.mf:recommend{ user = name, seen = fold }:of(7), models.mf:recommend{ user = 7, seen = fold }:of(7))
+    raises(function() models.mf:recommend{ user = "nobody", seen = fold } end, "no user 'nobody' among the 40 of train")
+    raises(function() models.mf:recommend{ user = name } end, "expected its number, or its name beside seen = fold.train")
     raises(function() models.mf:recommend{ user = 41 } end, "user is 41, expected an integer from 1 to 40")
     raises(function() models.mf:recommend{ k = 0 } end, "k is 0")
     raises(function() models.random:recommend{ user = 1 } end, "users is absent, expected how many there are")

@@ -2,6 +2,8 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
+local support = dofile "tests/support/slopes.lua"
+local value_and_gradient = support.of_loss
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
 local f64 = { dtype = "float64" }
@@ -19,11 +21,7 @@ local names = {}
 for name in pairs(made) do names[#names + 1] = name end
 table.sort(names)
 
-local function grades(n, seed)
-  local u, y = mr.uniform({ math.max(n, 1) }, { seed = seed or 1, device = "cpu" }):totable(), {}
-  for i = 1, n do y[i] = math.max(0, math.floor(6 * u[i]) - 2) end
-  return y
-end
+local function grades(n, seed) return support.grades(n, seed, 3, 2) end
 
 local function softplus(t) return math.max(t, 0) + math.log(1 + math.exp(-math.abs(t))) end
 local function tanh(t) return 1 - 2 / (math.exp(2 * t) + 1) end
@@ -93,15 +91,6 @@ local plain = {
   ndcg_loss_2 = weighted(function(g, h, r, q) return far(r, q) * (g - h) end, 2),
   ndcg_loss_2pp = weighted(function(g, h, r, q) return (3 * far(r, q) + math.abs(1 / log2(r) - 1 / log2(q))) * (g - h) end, 1),
 }
-
-local function value_and_gradient(loss, scores, lists)
-  local leaf = scores:requires_grad()
-  local value = loss(leaf, lists)
-  if value.tracked then value:sum():backward() end
-  local grad = leaf.grad
-  leaf:zero_grad()
-  return value, grad
-end
 
 local function mixed() return mr.lists{ grades(13, 3), {}, { 2 }, { 0, 0, 0 }, { 1, 1 }, { 1, 0, 0, 1 }, grades(5, 4) } end
 

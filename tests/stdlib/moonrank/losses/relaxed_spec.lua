@@ -1,6 +1,8 @@
 -- SoftRank, NeuralNDCG, CLiMF, TFMAP: gradients by differences, lists that break others, limits, what bounds do.
 local mr = require "moonrank"
 local test = require "moonrank.test"
+local support = dofile "tests/support/slopes.lua"
+local value_and_gradient = support.of_loss
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
 local f64 = { dtype = "float64" }
@@ -16,21 +18,7 @@ local function each(f)
   end
 end
 
-local function grades(n, seed)
-  local u = mr.uniform({ math.max(n, 1) }, { seed = seed or 1, device = "cpu" }):totable()
-  local y = {}
-  for i = 1, n do y[i] = math.floor(4 * u[i]) end
-  return y
-end
-
-local function value_and_gradient(loss, scores, lists)
-  local leaf = scores:requires_grad()
-  local value = loss(leaf, lists)
-  if value.tracked then value:sum():backward() end
-  local grad = leaf.grad
-  leaf:zero_grad()
-  return value, grad
-end
+local function grades(n, seed) return support.grades(n, seed, 3) end
 
 -- The relaxed permutation matrix of NeuralSort, scaled by rows and columns in turn, in plain Lua.
 local function relaxed(f, tau, iterations)

@@ -1,6 +1,8 @@
 -- Pointwise and listwise losses: gradients by differences, lists that break others, what counts, bounds, the mean over rows.
 local mr = require "moonrank"
 local test = require "moonrank.test"
+local support = dofile "tests/support/slopes.lua"
+local value_and_gradient = support.of_loss
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
 local f64 = { dtype = "float64" }
@@ -8,21 +10,7 @@ local pointwise, listwise = { "mse", "bce", "squared_hinge", "ordinal" }, { "lis
 local all = table.move(listwise, 1, #listwise, #pointwise + 1, table.move(pointwise, 1, #pointwise, 1, {}))
 local infinity = math.huge
 
-local function grades(n, seed)
-  local u = mr.uniform({ math.max(n, 1) }, { seed = seed or 1, device = "cpu" }):totable()
-  local y = {}
-  for i = 1, n do y[i] = math.floor(5 * u[i]) end
-  return y
-end
-
-local function value_and_gradient(loss, scores, lists)
-  local leaf = scores:requires_grad()
-  local value = loss(leaf, lists)
-  if value.tracked then value:sum():backward() end
-  local grad = leaf.grad
-  leaf:zero_grad()
-  return value, grad
-end
+local function grades(n, seed) return support.grades(n, seed, 4) end
 
 -- Plain forms of one list, in Lua.
 local plain = {}

@@ -2,6 +2,8 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
+local support = dofile "tests/support/slopes.lua"
+local value_and_gradient = support.of_loss
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
 local f64 = { dtype = "float64" }
@@ -77,15 +79,6 @@ local function loss_of(name, more)
   for key, value in pairs(options[name]) do o[key] = value end
   for key, value in pairs(more or {}) do o[key] = value end
   return losses[name](o)
-end
-
-local function value_and_gradient(loss, scores, lists)
-  local leaf = scores:requires_grad()
-  local value = loss(leaf, lists)
-  if value.tracked then value:sum():backward() end
-  local grad = leaf.grad
-  leaf:zero_grad()
-  return value, grad
 end
 
 describe("losses that draw rows", function()

@@ -1,6 +1,8 @@
 -- Top-N-Rank and the logarithm of smooth RR: their plain forms at every size, gradients by differences, lists that break others, bounds.
 local mr = require "moonrank"
 local test = require "moonrank.test"
+local support = dofile "tests/support/slopes.lua"
+local value_and_gradient = support.of_loss
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
 local infinity = math.huge
@@ -12,12 +14,7 @@ local function each(f)
   end
 end
 
-local function grades(n, seed)
-  local u = mr.uniform({ math.max(n, 1) }, { seed = seed or 1, device = "cpu" }):totable()
-  local y = {}
-  for i = 1, n do y[i] = math.max(0, math.floor(6 * u[i]) - 2) end
-  return y
-end
+local function grades(n, seed) return support.grades(n, seed, 3, 2) end
 
 local function sigma(x) return 1 / (1 + math.exp(-x)) end
 local function softplus(x) return math.max(x, 0) + math.log(1 + math.exp(-math.abs(x))) end
@@ -53,13 +50,6 @@ local function log_rr(f, y, gain)
   local total = 0
   for _, log in ipairs(logs) do total = total + math.exp(log - top) end
   return -(top + math.log(total))
-end
-
-local function value_and_gradient(loss, scores, lists)
-  local leaf = scores:requires_grad()
-  local value = loss(leaf, lists)
-  if value.tracked then value:sum():backward() end
-  return value, leaf.grad
 end
 
 describe("losses of the top", function()

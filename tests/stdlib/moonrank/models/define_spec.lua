@@ -231,6 +231,13 @@ describe("a wrong definition is said", function()
     end
   end)
 
+  it("an option that is not declared, with the words that declare it", function()
+    mr.models.define("bare", { parameters = parameters, forward = forward })
+    raises(function() mr.models.bare{ factors = 4 } end, 'option factors is not declared: mr.models.define takes `required = {factors =')
+    mr.models.define("one", { parameters = parameters, forward = forward, options = { width = 2 } })
+    raises(function() mr.models.one{ factors = 4 } end, "no option of mr.models.one 'factors'; there are: dtype, seed, width")
+  end)
+
   it("when a model is made of it", function()
     local function made(wrong, options) return function() mr.models.define("x", {
       required = { n = "integer" }, parameters = wrong, forward = forward }){ n = options } end end

@@ -1,0 +1,62 @@
+-- What prints as what it is also goes out: best trials, statistics, batches, folds, what bounds are told.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local it, equal, raises = test.it, test.equal, test.raises
+
+-- A study in a store of its own, which is removed.
+local function swept(o)
+  o.store, o.workers, o.progress = os.tmpname(), 0, false
+  os.remove(o.store)
+  local best = mr.sweep(o):best()
+  os.execute(("rm -rf %s %s.files %s-wal %s-shm"):gsub("%%s", o.store))
+  return best
+end
+
+it("a best trial goes out with a column per parameter and number", function()
+  local best = swept{ name = "t", space = { lr = mr.choice{ 0.5, 2 } }, metric = "score", direction = "maximize",
+    run = function(trial) return { score = trial.lr * 3, other = 1 } end }
+  local head, line = best:to_csv():match "^([^\n]+)\n([^\n]+)\n$"
+  local row, at = {}, 0
+  for value in (line .. ","):gmatch "([^,]*)," do
+    at = at + 1
+    row[#row + 1] = value
+  end
+  local by_name, c = {}, 0
+  for name in head:gmatch "[^,]+" do
+    c = c + 1
+    by_name[name] = row[c]
+  end
+  equal({ by_name["params.lr"], by_name["numbers.score"], by_name.value, by_name.number }, { "2", "6", "6", tostring(best.number) })
+  test.check(best:to_json():find('"params.lr":2', 1, true), best:to_json())
+  test.check(best:to_latex():find "toprule", "booktabs")
+end)
+
+it("statistics, batches, folds and what bounds are told do, too", function()
+  local fold = mr.data.synthetic{ users = 30, items = 90, seed = 2 }:binarize(4):folds{ k = 3 }[1]
+  equal(fold:to_csv():match "\ntest,(%d+),(%d+)", tostring(fold.test.count))
+  equal(#fold:table().rows, 3)
+  equal(mr.stats.paired_t(mr.tensor{ 1, 2, 4 }, mr.tensor{ 0, 1, 1 }):to_csv():match "^df,", "df,")
+  local batch = fold.train:batches{ size = 3 }()
+  test.check(batch:to_csv():find("3 lists", 1, true), batch:to_csv())
+  equal(batch.row_users:numel(), batch.lists.rows)
+  equal(batch.features, nil)
+  local told
+  mr.bounds.define("spec_record", function(score, stats)
+    told = told or stats
+    return score - stats.expectation
+  end)
+  mr.losses.ndcg{ bound = "spec_record" }:mean(mr.zeros(5), mr.lists{ { 1, 0, 0 }, { 1, 0 } })
+  equal(told:table().columns[2], "n")
+  equal({ told:table().rows[1][2], told:table().rows[2][2] }, { 3.0, 2.0 })
+  test.check(told:to_json():find('"expectation":', 1, true) and told:to_csv():find "\n2,2," ~= nil, told:to_csv())
+end)
+
+it("a metric that was not measured is an error where it is read, and trials may return means all the same", function()
+  local e = mr.evaluate(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 1, 0 } }, { "ndcg@10", "map" })
+  equal(e.mean.map, e.mean.ap)
+  raises(function() return e.mean.ndgc end, "no metric of this evaluation 'ndgc'; there are: ap, ndcg@10")
+  raises(function() return e.counted["ndcg@5"] end, "no metric of this evaluation 'ndcg@5'")
+  raises(function() mr.evaluate(mr.zeros(2), mr.lists{ { 0, 1 } }, { "ndcg@10", "ndcg@010" }) end, "there is a 'ndcg@10' already")
+  local best = swept{ name = "m", space = { x = mr.choice{ 1 } }, metric = "ap", run = function() return e.mean end }
+  equal(best.numbers["ndcg@10"], e.mean["ndcg@10"])
+end)
