@@ -30,7 +30,7 @@ local sizes = {
   queries = { count = queries * documents, base = 0, bytes = 1140, seconds = 4e-6, epoch = 4.5e-7,
     text = ("%d queries, about %.4g million documents of %d features"):format(queries, queries * documents / 1e6, features) },
 }
-for loss, epoch in pairs{ ranknet = 1e-6, neural_ndcg = 3e-5 } do
+for loss, epoch in pairs{ ranknet = 1e-6, neural_ndcg = 7e-6 } do
   sizes[loss] = { count = fewer_queries * documents, base = 0, bytes = 1140, seconds = 4e-6, epoch = epoch,
     text = ("%d queries, about %.4g million documents of %d features, %s"):format(fewer_queries, fewer_queries * documents / 1e6, features,
       loss) }

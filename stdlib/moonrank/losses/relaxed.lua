@@ -49,7 +49,8 @@ end
 
 ---NeuralNDCG (Pobrotyn & Bialobrzeski 2021): negative nDCG of the relaxed permutation matrix of NeuralSort (Grover et al. 2019), scaled by
 ---Sinkhorn's iterations, through which the gradient goes. Its transposed form sums the same products, so it is the same loss. The time of a
----list grows with iterations times the square of its rows, memory with iterations times its rows. Bounds are those of nDCG, by their slopes.
+---list grows with iterations times the square of its rows, memory with iterations times its rows (the CPU also keeps the matrix of one list of up to 1,024
+---rows per thread, 16 MB at most: a longer list takes longer for each of its entries). Bounds are those of nDCG, by their slopes.
 ---@param options? mr.losses.NeuralOptions
 ---@return mr.Loss
 ---Example: `mr.losses.neural_ndcg()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.81546}  mr.Tensor {1} float32`

@@ -150,6 +150,10 @@ Results run_all(const RowLossKernels<Real>& table, const Batch<Real>& batch) {
   sampled("bpr", table.bpr, UniformSampler{});
   sampled("lambdafm", table.lambdafm, RankedSampler{4, 0.4});
   sampled("warp", table.warp, WarpSampler{0.5, 3, harmonic.span()});
+  // the launch that makes their number odd
+  const Array<Real> product(rows);
+  table.times_slope(rows, {scores.span(), scores.span(), product.span()});
+  for (const Real x : product.values()) found["times_slope"].push_back(x);
   return found;
 }
 
@@ -179,7 +183,7 @@ TEMPLATE_TEST_CASE("the GPU's losses of lists of all lengths are the CPU's", "",
   const Results found = run_all<test::OnDevice>(*cuda_table<RowLossKernels<TestType>>(), batch);
   check_near(found, run_all<OnHost>(cpu_table<RowLossKernels<TestType>>(), batch),
              sizeof(TestType) == 4 ? 2e-6 : 1e-11);
-  // the number of launches of a run is odd: each loss meets the lanes in the other order
+  // launches are odd in number: each loss meets the lanes in the other order
   const Results again = run_all<test::OnDevice>(*cuda_table<RowLossKernels<TestType>>(), batch);
   for (const auto& [name, values] : found) {
     CAPTURE(name);
