@@ -9,13 +9,13 @@ local args = learners.args{
   seed = { default = 1, help = "seed of splits, negatives and models" },
   sets = { default = learners.sets, choices = learners.sets, help = "which data sets" },
 }
-local reference = "squared error"
+local reference = learners.reference
 
 -- A row per learner; `measure` is what is compared.
 local function rows_of(set, measures, measure)
   local best, values, rows = learners.chosen(args, set, args.seed), learners.values(args, set, args.seed), {}
   local base, ps = values(reference, measure), {}
-  for i, each in ipairs(learners.of(set)) do
+  for i, each in ipairs(learners.of(args, set)) do
     local chosen = best[each.name] or {}
     local row = { each.family, each.name, chosen.rate or chosen.eta or "", chosen.decay or "" }
     for _, metric in ipairs(measures) do row[#row + 1] = mr.stats.mean(values(each.name, metric)) end

@@ -47,27 +47,33 @@ local training = {
 }
 local rounds = 200
 
----The learners of a data set.
+M.reference = "squared error"
+
+---The learners of a data set that are asked for, and the reference.
 ---@return lecture.Learner[]
-function M.of(set)
-  local of = {}
+function M.of(args, set)
+  local of, asked = {}, { [M.reference] = true }
+  for _, name in ipairs(args.losses) do asked[name] = true end
   for _, each in ipairs(M.learners) do
-    if not each.on or each.on == set then of[#of + 1] = each end
+    if (not each.on or each.on == set) and (not each.loss or asked[each.name]) then of[#of + 1] = each end
   end
   return of
 end
 
 -- Names of those that are trained; `own`: by the data set's own model.
-local function trained(set, own)
+local function trained(args, set, own)
   local names = {}
-  for _, each in ipairs(M.of(set)) do
+  for _, each in ipairs(M.of(args, set)) do
     if each.loss and not (own and each.model) then names[#names + 1] = each.name end
   end
   return names
 end
 
----The options of a script that reads these runs: its own, how many folds, and those of kept runs.
+---The options of a script that reads these runs: its own, which losses, how many folds, and those of kept runs.
 function M.args(own)
+  local names = {}
+  for _, each in ipairs(M.learners) do names[#names + 1] = each.loss and each.name end
+  own.losses = { default = names, choices = names, help = "which losses are trained, beside squared error; another choice takes another store" }
   own.folds = { default = 5, least = 1, most = 5, help = "how many of the five folds are run" }
   return kept_runs.args(own, { folder = "results/lecture", smoke = { folds = 1 } })
 end
@@ -140,12 +146,15 @@ end
 ---@return mr.Results
 function M.rates(args, set, seed)
   local rates = mr.choice(training[set].rates)
-  local other = set == "mq2008" and mr.when("learner", "LambdaMART", { eta = mr.choice(M.etas) })
-    or mr.when("learner", "hinge of distances (CML)", { rate = rates })
+  local space = { learner = mr.choice(trained(args, set)) }
+  for _, each in ipairs(M.of(args, set)) do
+    if each.model == "trees" then space[#space + 1] = mr.when("learner", each.name, { eta = mr.choice(M.etas) }) end
+    if each.model == "cml" then space[#space + 1] = mr.when("learner", each.name, { rate = rates }) end
+  end
+  space[#space + 1] = mr.when("learner", trained(args, set, true), { rate = rates, decay = mr.choice(M.decays) })
   return kept_runs.study(args, {
     name = ("families, rates on %s, seed %d"):format(set, seed), settings = training[set],
-    space = { learner = mr.choice(trained(set)), other,
-      mr.when("learner", trained(set, true), { rate = rates, decay = mr.choice(M.decays) }) },
+    space = space,
     run = function(trial)
       local each, fold = by_name[trial.learner], open(args, set).fold(1, seed)
       local run = train(args, set, each, model_of(args, each, set, fold, trial, seed), fold, trial, seed)
@@ -163,8 +172,9 @@ function M.chosen(args, set, seed)
     local before = best[learner[row]]
     if not before or valid[row] > before.valid then
       local now = { valid = valid[row] }
-      for _, name in ipairs{ "rate", "decay", set == "mq2008" and "eta" or nil } do
-        local value = columns:column("runs", name)[row]
+      for _, name in ipairs{ "rate", "decay", "eta" } do
+        local known, values = pcall(columns.column, columns, "runs", name)
+        local value = known and values[row]
         now[name] = type(value) == "number" and value == value and value or nil
       end
       best[learner[row]] = now
@@ -176,14 +186,14 @@ end
 -- Every trained learner on every fold, at what validation chose on the first.
 local function runs(args, set, seed)
   local best, of, parts = M.chosen(args, set, seed), open(args, set), {}
-  for _, name in ipairs(trained(set)) do
+  for _, name in ipairs(trained(args, set)) do
     local b = best[name]
     parts[#parts + 1] = ("%s %s %s %s"):format(name, b.rate or "-", b.decay or "-", b.eta or "-")
   end
   return kept_runs.study(args, {
     name = ("families on %s, seed %d"):format(set, seed),
     settings = { epochs = training[set].epochs, every = training[set].every, chosen = table.concat(parts, ", ") },
-    space = { learner = mr.choice(trained(set)), split = mr.range(1, math.min(args.folds, of.folds)) },
+    space = { learner = mr.choice(trained(args, set)), split = mr.range(1, math.min(args.folds, of.folds)) },
     run = function(trial)
       local each, fold, chosen = by_name[trial.learner], of.fold(trial.split, seed), best[trial.learner]
       local model = model_of(args, each, set, fold, chosen, seed)
