@@ -73,7 +73,8 @@ end
 function M.args(own)
   local names = {}
   for _, each in ipairs(M.learners) do names[#names + 1] = each.loss and each.name end
-  own.losses = { default = names, choices = names, help = "which losses are trained, beside squared error; another choice takes another store" }
+  own.losses = { default = names, choices = names,
+    help = "which losses are trained, beside squared error; another choice takes another store" }
   own.folds = { default = 5, least = 1, most = 5, help = "how many of the five folds are run" }
   return kept_runs.args(own, { folder = "results/lecture", smoke = { folds = 1 } })
 end
