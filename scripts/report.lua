@@ -1,5 +1,5 @@
--- One HTML file of the scripts' output: text, tables, figures (inline, as SVG), and the command that makes each. It is self-contained, on
--- screen and on paper.
+-- One HTML file of the scripts' output: what came out, a contents list by document, then text, tables, figures (inline, as SVG), and the
+-- command that makes each. It is self-contained, for light and dark screens, phones and paper.
 local core = require "moonrank.core"
 local escape = require("moonrank.table").escape_html
 local document = require("moonrank.manual.page").document
@@ -7,18 +7,27 @@ local document = require("moonrank.manual.page").document
 local M = {}
 
 local style = [[
-body { font: 15px/1.45 sans-serif; color: #222; max-width: 1040px; margin: 2em auto; padding: 0 1em; }
-h1 { font-size: 1.6em; } h2 { font-size: 1.2em; margin: 2.2em 0 0.4em; border-top: 1px solid #ccc; padding-top: 0.8em; }
-table { border-collapse: collapse; font-size: 12px; margin: 0.8em 0; }
-th, td { padding: 1px 8px; text-align: left; white-space: nowrap; } th { border-bottom: 1px solid #888; }
-.number { text-align: right; font-variant-numeric: tabular-nums; } tbody tr:nth-child(even) { background: #f5f5f5; }
-svg { max-width: 100%; height: auto; } code { background: #f2f2f2; padding: 1px 4px; } .wide { overflow-x: auto; }
-nav a { margin-right: 1em; }
-figure { margin: 0.8em 0; }
+:root { color-scheme: light dark; --text: #1d2126; --back: #fff; --soft: #f4f5f7; --line: #d5d9de; --dim: #5c6670; --link: #0b57a4; }
+@media (prefers-color-scheme: dark) { :root { --text: #dde2e7; --back: #15181c; --soft: #1f2429; --line: #3a424a; --dim: #98a2ad;
+  --link: #7db6f2; } }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--back); max-width: 64rem; margin: 2rem auto;
+  padding: 0 1rem; overflow-wrap: break-word; }
+a { color: var(--link); text-decoration: none; } a:hover, a:focus { text-decoration: underline; }
+h1 { font-size: 1.7rem; line-height: 1.25; }
+h2 { font-size: 1.4rem; margin: 3rem 0 0.4rem; padding-top: 0.8rem; border-top: 2px solid var(--line); }
+h3 { font-size: 1.1rem; margin: 2.2rem 0 0.4rem; } p { max-width: 46rem; }
+table { border-collapse: collapse; font-size: 0.82rem; margin: 0.8rem 0; }
+th, td { padding: 1px 8px; text-align: left; white-space: nowrap; } th { border-bottom: 1px solid var(--dim); }
+.number { text-align: right; font-variant-numeric: tabular-nums; } tbody tr:nth-child(even) { background: var(--soft); }
+.wide { overflow-x: auto; } figure { margin: 0.8rem 0; background: #fff; border-radius: 4px; overflow-x: auto; }
+svg { max-width: 100%; height: auto; } code { background: var(--soft); padding: 1px 4px; font-size: 0.85em; }
+.made { color: var(--dim); font-size: 0.85rem; } nav ul { list-style: none; padding: 0; columns: 18rem; } nav li { break-inside: avoid; }
+nav .document { font-weight: 600; margin-top: 0.6rem; break-after: avoid; }
 @page { margin: 14mm; }
-@media print { body { max-width: none; margin: 0; padding: 0; font-size: 10pt; } table { font-size: 6.2pt; } nav { display: none; }
-  th, td { padding: 0 4px; } h2 { break-after: avoid; } tr, svg { break-inside: avoid; } thead { display: table-header-group; }
-  .wide { overflow: visible; } }
+@media print { :root { --text: #000; --back: #fff; --soft: #f4f4f4; --line: #bbb; --dim: #444; --link: #000; }
+  body { max-width: none; margin: 0; padding: 0; font-size: 10pt; } table { font-size: 6.2pt; } th, td { padding: 0 4px; }
+  h2 { break-before: page; } h2, h3 { break-after: avoid; } tr, svg { break-inside: avoid; } thead { display: table-header-group; }
+  .wide, figure { overflow: visible; } }
 ]]
 
 local function read(path)
@@ -38,37 +47,59 @@ end
 
 local function paragraphs(text)
   local parts = {}
-  for line in text:gmatch "[^\n]+" do parts[#parts + 1] = escape(line) end
-  return "<p>" .. table.concat(parts, "\n") .. "</p>\n"
+  for part in (text .. "\n\n"):gmatch "(.-)\n\n+" do
+    if part:find "%S" then parts[#parts + 1] = "<p>" .. escape(part) .. "</p>\n" end
+  end
+  return table.concat(parts)
 end
 
 ---@class report.Section
 ---@field title string
 ---@field command string
----@field text string
+---@field text string      paragraphs are parted by blank lines
 ---@field tables mr.Table[]
 ---@field figure? string   file, SVG
+---@field figures? string[]
 
-local function section_text(each, number)
-  local parts = { ('<section id="s%d"><h2>%s</h2>\n'):format(number, escape(each.title)) }
-  if each.figure then parts[#parts + 1] = "<figure>" .. inline(each.figure, number) .. "</figure>\n" end
-  parts[#parts + 1] = paragraphs(each.text)
-  for _, one in ipairs(each.tables) do parts[#parts + 1] = '<div class="wide">' .. one:to_html() .. "</div>\n" end
-  parts[#parts + 1] = "<p>Made by <code>" .. escape(each.command) .. "</code></p></section>\n"
+---@class report.Document
+---@field title string
+---@field text? string
+---@field sections report.Section[]
+
+-- A section under a heading of this level; figures counts those before it.
+local function section_text(each, level, id, figures)
+  local parts = { ('<section id="%s"><h%d>%s</h%d>\n'):format(id, level, escape(each.title), level), paragraphs(each.text) }
+  local files = { each.figure }
+  for _, file in ipairs(each.figures or {}) do files[#files + 1] = file end
+  for _, file in ipairs(files) do
+    figures.count = figures.count + 1
+    parts[#parts + 1] = "<figure>" .. inline(file, figures.count) .. "</figure>\n"
+  end
+  for _, one in ipairs(each.tables or {}) do parts[#parts + 1] = '<div class="wide">' .. one:to_html() .. "</div>\n" end
+  if each.command then parts[#parts + 1] = '<p class="made">Made by <code>' .. escape(each.command) .. "</code></p>\n" end
+  parts[#parts + 1] = "</section>\n"
   return table.concat(parts)
 end
 
----Writes the report.
+---Writes the report: an opening section without a heading of its own, contents, and the documents. One document alone has no heading.
 ---@param path string
----@param o { title: string, text: string, sections: report.Section[] }
+---@param o { title: string, text: string, opening?: report.Section, documents: report.Document[] }
 function M.write(path, o)
-  local links, parts = {}, {}
-  for i, each in ipairs(o.sections) do
-    links[i] = ('<a href="#s%d">%s</a>'):format(i, escape(each.title))
-    parts[i] = section_text(each, i)
+  local links, parts, figures, alone = {}, {}, { count = 0 }, #o.documents == 1
+  local opening = o.opening and section_text(o.opening, 2, "out", figures) or ""
+  for d, one in ipairs(o.documents) do
+    if not alone then
+      links[#links + 1] = ('<li class="document"><a href="#d%d">%s</a></li>'):format(d, escape(one.title))
+      parts[#parts + 1] = ('<h2 id="d%d">%s</h2>\n%s'):format(d, escape(one.title), paragraphs(one.text or ""))
+    end
+    for s, each in ipairs(one.sections) do
+      local id = ("d%ds%d"):format(d, s)
+      links[#links + 1] = ('<li><a href="#%s">%s</a></li>'):format(id, escape(each.title))
+      parts[#parts + 1] = section_text(each, alone and 2 or 3, id, figures)
+    end
   end
-  core.write_file(path, document(o.title, style, table.concat{ "<h1>", escape(o.title), "</h1>\n", paragraphs(o.text), "<nav>",
-    table.concat(links, "\n"), "</nav>\n", table.concat(parts) }))
+  core.write_file(path, document(o.title, style, table.concat{ "<h1>", escape(o.title), "</h1>\n", paragraphs(o.text), opening,
+    '<nav aria-label="Contents"><ul>\n', table.concat(links, "\n"), "</ul></nav>\n", table.concat(parts) }))
 end
 
 return M

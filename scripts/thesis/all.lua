@@ -109,6 +109,8 @@ if args.made_up then
 Made-up data in place of all data sets, to see that everything runs (--smoke): no number that comes of training is a result.
 Tables and figures as those]], ""
 end
-report.write(path, { title = title, sections = sections,
-  text = text:format(what, beside, args.samples, arg[0], table.concat(arg, " "), core.version()) })
+local made = { title = title, sections = sections,
+  text = text:format(what, beside, args.samples, arg[0], table.concat(arg, " "), core.version()) }
+report.write(path, { title = title, text = made.text, documents = { made } })
 print("\nReport: " .. path)
+return made

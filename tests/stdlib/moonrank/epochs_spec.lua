@@ -21,6 +21,20 @@ local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 80, see
 local fold = ratings:binarize(4):min_relevant(5):folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1]
 local queries = mr.data.synthetic{ kind = "queries", queries = 12, features = 5, seed = 1 }
 
+it("steps are counted through all epochs, from 1: draws within losses are keyed by them", function()
+  local steps = {}
+  mr.models.define("spec_steps", {
+    parameters = function() return { w = mr.zeros({ 5 }) } end,
+    forward = function(self, batch)
+      if batch.training then steps[#steps + 1] = batch.step end
+      return batch.features:matmul(self.w:reshape(5, 1)):reshape(batch.lists.rows)
+    end,
+  })
+  mr.fit{ model = mr.models.spec_steps{}, loss = mr.losses.mse{}, train = queries, epochs = 3, batch = 5, progress = false,
+    optimizer = mr.optim.sgd{ lr = 0.01 } }
+  equal(steps, { 1, 2, 3, 4, 5, 6, 7, 8, 9 })
+end)
+
 local kinds = {
   mf = { data = fold.train,
     model = function() return mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, seed = 1 } end },

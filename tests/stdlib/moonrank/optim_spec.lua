@@ -251,4 +251,16 @@ describe("optimisers", function()
     raises(function() mr.optim.adam{}:bind{ mr.ones(1) } end, "call :requires_grad() first")
     equal(p:totable(), { 1, 1 })
   end)
+
+  it("have PyTorch's defaults", function()
+    -- torch.optim: Adam(lr=1e-3, betas=(0.9, 0.999), eps=1e-8), AdamW(weight_decay=1e-2), Adagrad(lr=1e-2, eps=1e-10),
+    -- RMSprop(lr=1e-2, alpha=0.99)
+    local rates = { lr = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 }
+    for kind, defaults in pairs{ adam = rates, adamw = { weight_decay = 0.01 },
+      adagrad = { lr = 0.01, epsilon = 1e-10, weight_decay = 0 },
+      rmsprop = { lr = 0.01, alpha = 0.99, momentum = 0, epsilon = 1e-8, weight_decay = 0 } } do
+      for name, value in pairs(defaults) do equal(mr.optim[kind]{}.options[name], value, kind .. " " .. name) end
+    end
+    for name, value in pairs(rates) do equal(mr.optim.adamw{}.options[name], value, "adamw " .. name) end
+  end)
 end)

@@ -36,6 +36,15 @@ local function study(name, options)
 end
 local r = study "s"
 
+it("a combination of which a trial lacks a number is not chosen by the mean of the others", function()
+  local s = study("lacking", { store = folder .. "/lacking.db", run = function(trial)
+    local made = outcome(trial.params)
+    return { valid = made.valid, extra = not (trial.lr == 0.01 and trial.fold == 2) and made.valid or nil, per_list = made.per_list }
+  end })
+  for _, row in ipairs(s:best("loss", { over = "fold", on = "extra" }).rows) do check(row[2] ~= 0.01, "lr 0.01 has three of four") end
+  for _, row in ipairs(s:best("loss", { over = "fold" }).rows) do equal(row[2], 0.01) end
+end)
+
 it("metrics are found by the other names that they have", function()
   local s = study("other names", { metric = "valid_map", store = folder .. "/names.db", run = function(trial)
     return { valid_ap = trial.fold, ["rr@5"] = trial.lr, per_list = { ap = { trial.fold, 1 } } }
