@@ -35,25 +35,35 @@ function M.folds(results, where, name)
   return values
 end
 
----The means of each user or query over all folds and seeds in which it was tested, in the order of its number.
----@param all mr.Results[]  one for each seed
+---Means of the values of the same name, in the order of the names.
+---@param names number[]  one for each value
+---@param values number[]
 ---@return number[]
-function M.by_list(all, where, metric)
+function M.means_by(names, values)
   local sum, count, ids = {}, {}, {}
-  for _, results in ipairs(all) do
-    local names = M.lists(results, where, "list")
-    for i, value in ipairs(M.lists(results, where, metric)) do
-      local id = names[i]
-      if not sum[id] then
-        sum[id], count[id], ids[#ids + 1] = 0.0, 0, id
-      end
-      sum[id], count[id] = sum[id] + value, count[id] + 1
+  for i, id in ipairs(names) do
+    if not sum[id] then
+      sum[id], count[id], ids[#ids + 1] = 0.0, 0, id
     end
+    sum[id], count[id] = sum[id] + values[i], count[id] + 1
   end
   table.sort(ids)
   local means = {}
   for i, id in ipairs(ids) do means[i] = sum[id] / count[id] end
   return means
+end
+
+---The means of each user or query over all folds and seeds in which it was tested, in the order of its number.
+---@param all mr.Results[]  one for each seed
+---@return number[]
+function M.by_list(all, where, metric)
+  local names, values = {}, {}
+  for _, results in ipairs(all) do
+    local own = M.lists(results, where, metric)
+    table.move(M.lists(results, where, "list"), 1, #own, #names + 1, names)
+    table.move(own, 1, #own, #values + 1, values)
+  end
+  return M.means_by(names, values)
 end
 
 ---The same trials under this bound.

@@ -90,8 +90,10 @@ it("numbers, names and files that cannot be are refused before anything is read"
   check(count > 80, count .. " options")
 end)
 
--- Numbers that need no data: closed forms. The tutorial's first table is one of them, too.
-local function is_exact(path) return path:find "figure_[13]_" ~= nil end
+-- Numbers that need no data: closed forms, worked examples. The tutorial's first table is one of them, too.
+local function is_exact(path)
+  return (path:find "figure_[13]_" or path:find "lecture/worked" or path:find "lecture/same") ~= nil
+end
 
 -- What stands over each table: the lines since the one before it, which ends with a blank line.
 local function said_of_tables(text)

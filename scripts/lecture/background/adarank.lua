@@ -5,7 +5,6 @@ local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "common.lua")
 
 local args = common.options{ rounds = { default = 50, least = 1, help = "features that are added" } }
-local train, tested, title = common.queries(args)
 
 -- nDCG of every list under scores; lists without a relevant row are 0 for all rankers.
 local function quality(scores, lists)
@@ -13,22 +12,23 @@ local function quality(scores, lists)
   return values:eq(values):where(values, 0)
 end
 
-local weak = {}
-for k = 1, train.features:size(2) do weak[k] = quality(common.column(train, k), train.lists) end
+return common.compare(args, function(train, tested)
+  local weak = {}
+  for k = 1, train.features:size(2) do weak[k] = quality(common.column(train, k), train.lists) end
 
-local weights = mr.full({ train.count }, 1 / train.count, { dtype = "float64" })
-local scores, tested_scores = mr.zeros(train.lists.rows), mr.zeros(tested.lists.rows)
-for _ = 1, args.rounds do
-  local best, value = 1, -1
-  for k, each in ipairs(weak) do
-    local mean = (weights * each):sum():item()
-    if mean > value then best, value = k, mean end
+  local weights = mr.full({ train.count }, 1 / train.count, { dtype = "float64" })
+  local scores, tested_scores = mr.zeros(train.lists.rows), mr.zeros(tested.lists.rows)
+  for _ = 1, args.rounds do
+    local best, value = 1, -1
+    for k, each in ipairs(weak) do
+      local mean = (weights * each):sum():item()
+      if mean > value then best, value = k, mean end
+    end
+    local alpha = 0.5 * math.log((1 + value) / math.max(1e-9, 1 - value))
+    scores = scores + common.column(train, best) * alpha
+    tested_scores = tested_scores + common.column(tested, best) * alpha
+    weights = (-quality(scores, train.lists)):exp()
+    weights = weights / weights:sum()
   end
-  local alpha = 0.5 * math.log((1 + value) / math.max(1e-9, 1 - value))
-  scores = scores + common.column(train, best) * alpha
-  tested_scores = tested_scores + common.column(tested, best) * alpha
-  weights = (-quality(scores, train.lists)):exp()
-  weights = weights / weights:sum()
-end
-
-common.report(title, tested, { { ("AdaRank, %d rounds"):format(args.rounds), tested_scores } })
+  return { { ("AdaRank, %d rounds"):format(args.rounds), tested_scores } }
+end)

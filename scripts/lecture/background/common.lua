@@ -1,5 +1,7 @@
--- What the scripts of this folder share: queries with standardised features, and a table of rankers by mean test nDCG@10.
+-- What the scripts of this folder share: folds of queries with standardised features, and a table of rankers by mean test nDCG@10.
 local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local data, figure = dofile(here .. "../data.lua"), dofile(here .. "../../thesis/figure.lua")
 
 local M = {}
 
@@ -7,38 +9,53 @@ local M = {}
 ---@param own table
 ---@return table
 function M.options(own)
-  own.fold = { default = 1, least = 1, most = 5, help = "which fold of MQ2008" }
+  own.data = { default = "", help = "folder of ml-latest-small and mq2008 (default: where the program looks for data)" }
   own.seed = { default = 1, help = "seed of what is random" }
-  own.smoke = own.smoke or { default = false, ignores = { "fold" }, help = "made-up queries, to see that it runs" }
-  return mr.args(own)
+  own.smoke = own.smoke or { default = false, help = "made-up data, to see that it runs" }
+  own.smoke.ignores = { "data" }
+  local args = mr.args(own)
+  args.made_up = args.smoke
+  return args
 end
 
----Training and test part of MQ2008's fold, or of made-up queries, and what they are called.
----@return mr.Dataset train, mr.Dataset test, string title
-function M.queries(args)
-  local train, tested, title
-  if args.smoke then
-    local all = mr.data.synthetic{ kind = "queries", queries = 90, features = 6, mean_size = 12, noise = 0.5, seed = args.seed }
-    train, tested = all:split{ share = 0.3, seed = args.seed }
-    title = "made-up queries"
-  else
-    local fold = mr.data.letor_folds("mq2008")[args.fold]
-    train, tested, title = fold.train, fold.test, ("MQ2008, fold %d"):format(args.fold)
+---Prints test means of rankers over all lists of the folds; returns them for a report.
+---@param args table
+---@param o { title: string, unit: string, head: string, folds: integer, count: integer, names: string[], means: table<string, number> }
+---@return report.Section
+function M.table(args, o)
+  local rows, best = {}, nil
+  for i, name in ipairs(o.names) do
+    rows[i] = { name, o.means[name] }
+    if name ~= "by chance" and (not best or o.means[name] > o.means[best]) then best = name end
   end
-  local scaling = train:scaling()
-  return train:standardize(scaling), tested:standardize(scaling), title
+  return figure.finish(args, nil, ([[
+Mean test nDCG@10 over %d %s of %s (%d %s). The highest is that of %s (%.4f); chance reaches %.4f.]]):format(o.folds,
+      o.folds == 1 and "fold" or "folds", o.title, o.count, o.unit, best, o.means[best], o.means["by chance"]),
+    mr.table{ columns = { o.head, "ndcg@10" }, formats = { ["ndcg@10"] = "%.4f" }, rows = rows })
 end
 
----Prints mean nDCG@10 on test of rankers, and of one by chance.
----@param title string
----@param tested mr.Dataset
----@param rankers { [1]: string, [2]: mr.Tensor }[]  names and scores
-function M.report(title, tested, rankers)
-  table.insert(rankers, { "by chance", mr.uniform({ tested.lists.rows }, { seed = 1 }) })
-  local rows = {}
-  for i, ranker in ipairs(rankers) do rows[i] = { ranker[1], mr.evaluate(ranker[2], tested.lists, { "ndcg@10" }).mean["ndcg@10"] } end
-  print(("Mean nDCG@10 on test: %s, %d queries"):format(title, tested.count))
-  print(mr.table{ columns = { "ranker", "ndcg@10" }, formats = { ["ndcg@10"] = "%.4f" }, rows = rows })
+---Rankers on every fold of MQ2008, or of made-up queries, and one by chance; queries without relevant documents are left out.
+---@param args table
+---@param rank fun(train: mr.Dataset, tested: mr.Dataset): table  rankers of a fold: names and scores of the test part, in order
+---@return report.Section
+function M.compare(args, rank)
+  local folds, title = data.queries(args)
+  local names, sums, count = {}, {}, 0
+  for number = 1, #folds do
+    local train, tested = folds[number].train, folds[number].test
+    local scaling = train:scaling()
+    train, tested = train:standardize(scaling), tested:standardize(scaling)
+    local rankers = rank(train, tested)
+    rankers[#rankers + 1] = { "by chance", mr.uniform({ tested.lists.rows }, { seed = args.seed }) }
+    for i, ranker in ipairs(rankers) do
+      local found = mr.evaluate(ranker[2], tested.lists, { "ndcg@10" })
+      names[i], sums[ranker[1]] = ranker[1], (sums[ranker[1]] or 0) + found.mean["ndcg@10"] * found.counted["ndcg@10"]
+      if i == 1 then count = count + found.counted["ndcg@10"] end
+    end
+  end
+  for name, sum in pairs(sums) do sums[name] = sum / count end
+  return M.table(args, { title = title, unit = "queries with relevant documents", head = "ranker", folds = #folds, count = count,
+    names = names, means = sums })
 end
 
 ---A column of the features.

@@ -1,16 +1,15 @@
 -- ListRank-MF (Shi, Larson & Hanjalic 2010): does matrix factorisation rank better if it learns each user's list instead of single ratings?
 -- The cross entropy of top-one probabilities of ratings and of sigma(<p_u, q_i>), against squared errors of the same factors with biases.
 local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local common, data = dofile(here .. "common.lua"), dofile(here .. "../data.lua")
 
-local args = mr.args{
+local args = common.options{
   epochs = { default = 30, least = 1, help = "passes over the training part" },
   factors = { default = 10, least = 1, help = "of users and items" },
-  seed = { default = 1, help = "seed of folds and models" },
   smoke = { default = false, sets = { epochs = 10 }, help = "made-up ratings, to see that it runs" },
 }
-local ratings = args.smoke and mr.data.synthetic{ kind = "ratings", users = 80, items = 120, mean_activity = 40, noise = 0.3,
-  seed = args.seed } or mr.data.movielens()
-local fold = ratings:folds{ k = 5, by = "user", seed = args.seed, grades = true }[1]
+local ratings, title = data.ratings(args)
 
 mr.models.define("listrank_mf", {
   required = { users = "integer", items = "integer" }, options = { factors = 10 },
@@ -23,20 +22,26 @@ mr.models.define("listrank_mf", {
   end,
 })
 
-local sizes = { users = ratings.users, items = ratings.items, factors = args.factors, seed = args.seed }
-local function trained(name, more, loss)
-  local options = {}
-  for _, from in ipairs{ sizes, more } do for key, value in pairs(from) do options[key] = value end end
-  return mr.fit{ name = name, model = mr.models[name](options), loss = loss, train = fold.train, valid = fold.valid, test = fold.test,
-    metrics = { "ndcg@10" }, epochs = args.epochs, optimizer = mr.optim.adam{ lr = 0.01 }, seed = args.seed, progress = false }.test
+local folds = ratings:folds{ k = 5, by = "user", seed = args.seed, grades = true }
+local names, sums, count = { "ListRank-MF", "biased MF, squared errors", "by chance" }, {}, 0
+for number = 1, #folds do
+  local fold = folds[number]
+  local function trained(kind, loss, more)
+    local options = { users = ratings.users, items = ratings.items, factors = args.factors, seed = args.seed }
+    for key, value in pairs(more) do options[key] = value end
+    return mr.fit{ model = mr.models[kind](options), loss = loss, train = fold.train, valid = fold.valid, test = fold.test,
+      metrics = { "ndcg@10" }, epochs = args.epochs, optimizer = mr.optim.adam{ lr = 0.01 }, seed = args.seed, progress = false }.test
+  end
+  local found = {
+    trained("listrank_mf", mr.losses.listnet(), {}),
+    trained("biased_mf", mr.losses.mse(), { mean = fold.train.lists.relevance:mean():item() }),
+    mr.evaluate(mr.uniform({ fold.test.lists.rows }, { seed = args.seed }), fold.test.lists, { "ndcg@10" }),
+  }
+  for i, name in ipairs(names) do
+    sums[name] = (sums[name] or 0) + found[i].mean["ndcg@10"] * found[i].counted["ndcg@10"]
+  end
+  count = count + found[1].counted["ndcg@10"]
 end
-
-local found = {
-  { "ListRank-MF", trained("listrank_mf", {}, mr.losses.listnet()) },
-  { "biased MF, squared errors", trained("biased_mf", { mean = fold.train.lists.relevance:mean():item() }, mr.losses.mse()) },
-  { "by chance", mr.evaluate(mr.uniform({ fold.test.lists.rows }, { seed = 1 }), fold.test.lists, { "ndcg@10" }) },
-}
-local rows = {}
-for i, each in ipairs(found) do rows[i] = { each[1], each[2].mean["ndcg@10"], each[2].counted["ndcg@10"] } end
-print(("Mean nDCG@10 of each user's rated items on test: %s"):format(args.smoke and "made-up ratings" or "MovieLens, fold 1"))
-print(mr.table{ columns = { "model", "ndcg@10", "users" }, formats = { ["ndcg@10"] = "%.4f" }, rows = rows })
+for name, sum in pairs(sums) do sums[name] = sum / count end
+return common.table(args, { title = title, unit = "lists of the rated items of a user", head = "model", folds = #folds, count = count,
+  names = names, means = sums })

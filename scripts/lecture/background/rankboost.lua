@@ -5,7 +5,6 @@ local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "common.lua")
 
 local args = common.options{ rounds = { default = 100, least = 1, help = "thresholds that are added" } }
-local train, tested, title = common.queries(args)
 local cuts = { -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3 }  -- standard deviations
 
 -- Whether each row is above each cut of each feature: [rows, features * cuts].
@@ -15,32 +14,35 @@ local function thresholds(set)
   return mr.cat(parts, 2)
 end
 
--- Pairs of rows of a list, the better one first.
-local better, worse = {}, {}
-local first, grades = 1, train.lists.relevance:totable()
-for _, n in ipairs(train.lists.sizes:totable()) do
-  for i = first, first + n - 1 do
-    for j = first, first + n - 1 do
-      if grades[i] > grades[j] then better[#better + 1], worse[#worse + 1] = i, j end
+-- Pairs of rows of a list, the better one first: their numbers.
+local function pairs_of(lists)
+  local better, worse, first, grades = {}, {}, 1, lists.relevance:totable()
+  for _, n in ipairs(lists.sizes:totable()) do
+    for i = first, first + n - 1 do
+      for j = first, first + n - 1 do
+        if grades[i] > grades[j] then better[#better + 1], worse[#worse + 1] = i, j end
+      end
     end
+    first = first + n
   end
-  first = first + n
-end
-better, worse = mr.tensor(better, { dtype = "int64" }), mr.tensor(worse, { dtype = "int64" })
-
-local weak, tested_weak = thresholds(train), thresholds(tested)
-local scores = mr.zeros(train.lists.rows, { dtype = "float64" })
-local tested_scores = mr.zeros(tested.lists.rows, { dtype = "float64" })
-for _ = 1, args.rounds do
-  local weights = (scores:rows(worse) - scores:rows(better)):softmax(1)
-  local none = mr.zeros(train.lists.rows, { dtype = "float64" })
-  local potential = none:scatter_add(1, better, weights) - none:scatter_add(1, worse, weights)
-  local r = potential:reshape(1, #potential):matmul(weak):reshape(weak:size(2))
-  local best = r:abs():argmax(1):item()
-  local value = math.max(-1 + 1e-9, math.min(1 - 1e-9, r[best]:item()))
-  local alpha = 0.5 * math.log((1 + value) / (1 - value))
-  scores = scores + weak:narrow(2, best, 1):reshape(#scores) * alpha
-  tested_scores = tested_scores + tested_weak:narrow(2, best, 1):reshape(#tested_scores) * alpha
+  return mr.tensor(better, { dtype = "int64" }), mr.tensor(worse, { dtype = "int64" })
 end
 
-common.report(title, tested, { { ("RankBoost, %d rounds"):format(args.rounds), tested_scores } })
+return common.compare(args, function(train, tested)
+  local better, worse = pairs_of(train.lists)
+  local weak, tested_weak = thresholds(train), thresholds(tested)
+  local scores = mr.zeros(train.lists.rows, { dtype = "float64" })
+  local tested_scores = mr.zeros(tested.lists.rows, { dtype = "float64" })
+  for _ = 1, args.rounds do
+    local weights = (scores:rows(worse) - scores:rows(better)):softmax(1)
+    local none = mr.zeros(train.lists.rows, { dtype = "float64" })
+    local potential = none:scatter_add(1, better, weights) - none:scatter_add(1, worse, weights)
+    local r = potential:reshape(1, #potential):matmul(weak):reshape(weak:size(2))
+    local best = r:abs():argmax(1):item()
+    local value = math.max(-1 + 1e-9, math.min(1 - 1e-9, r[best]:item()))
+    local alpha = 0.5 * math.log((1 + value) / (1 - value))
+    scores = scores + weak:narrow(2, best, 1):reshape(#scores) * alpha
+    tested_scores = tested_scores + tested_weak:narrow(2, best, 1):reshape(#tested_scores) * alpha
+  end
+  return { { ("RankBoost, %d rounds"):format(args.rounds), tested_scores } }
+end)

@@ -8,7 +8,6 @@ local args = common.options{
   epochs = { default = 40, least = 1, help = "passes over the training part" },
   u = { default = 3.0, least = 0, help = "weight of the worst irrelevant row" },
 }
-local train, tested, title = common.queries(args)
 
 mr.losses.define("subset_ranking", {
   direction = "minimize", metric = "ndcg",
@@ -20,14 +19,12 @@ mr.losses.define("subset_ranking", {
   end,
 })
 
-local function trained(loss)
-  local model = mr.models.linear{ inputs = train.features:size(2), seed = args.seed }
-  mr.fit{ model = model, loss = loss, train = train, epochs = args.epochs, optimizer = mr.optim.adam{ lr = 0.01 }, seed = args.seed,
-    progress = false }
-  return mr.data.scored(model, tested).scores
-end
-
-common.report(title, tested, {
-  { "Subset Ranking", trained(mr.losses.subset_ranking()) },
-  { "regression of all rows", trained(mr.losses.mse()) },
-})
+return common.compare(args, function(train, tested)
+  local function trained(loss)
+    local model = mr.models.linear{ inputs = train.features:size(2), seed = args.seed }
+    mr.fit{ model = model, loss = loss, train = train, epochs = args.epochs, optimizer = mr.optim.adam{ lr = 0.01 }, seed = args.seed,
+      progress = false }
+    return mr.data.scored(model, tested).scores
+  end
+  return { { "Subset Ranking", trained(mr.losses.subset_ranking()) }, { "regression of all rows", trained(mr.losses.mse()) } }
+end)

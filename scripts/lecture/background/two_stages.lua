@@ -8,37 +8,38 @@ local args = common.options{
   keep = { default = { 5, 10, 20 }, least = 1, distinct = true, help = "how many rows of a query the second stage sees" },
   epochs = { default = 20, least = 1, help = "of the second ranker" },
 }
-local train, tested, title = common.queries(args)
 
-local first = mr.data.scored(mr.models.ridge{ train = train, alpha = 10 }, tested).scores
-local model = mr.models.self_attention{ inputs = train.features:size(2), width = 16, blocks = 1, seed = args.seed }
-mr.fit{ model = model, loss = mr.losses.lambdarank{}, train = train, epochs = args.epochs, optimizer = mr.optim.adam{ lr = 0.003 },
-  seed = args.seed, progress = false }
+return common.compare(args, function(train, tested)
+  local first = mr.data.scored(mr.models.ridge{ train = train, alpha = 10 }, tested).scores
+  local model = mr.models.self_attention{ inputs = train.features:size(2), width = 16, blocks = 1, seed = args.seed }
+  mr.fit{ model = model, loss = mr.losses.lambdarank{}, train = train, epochs = args.epochs, optimizer = mr.optim.adam{ lr = 0.003 },
+    seed = args.seed, progress = false }
 
--- The rows that the first stage keeps are lists of their own to the second.
-local function reranked(k)
-  local rank = tested.lists:rank(first, { ties = "stable" })
-  local kept, grades, numbers, at = {}, {}, rank:totable(), 1
-  local relevance = tested.lists.relevance:totable()
-  for l, n in ipairs(tested.lists.sizes:totable()) do
-    grades[l] = {}
-    for row = at, at + math.tointeger(n) - 1 do
-      if numbers[row] <= k then
-        kept[#kept + 1] = row
-        table.insert(grades[l], relevance[row])
+  -- The rows that the first stage keeps are lists of their own to the second.
+  local function reranked(k)
+    local rank = tested.lists:rank(first, { ties = "stable" })
+    local kept, grades, numbers, at = {}, {}, rank:totable(), 1
+    local relevance = tested.lists.relevance:totable()
+    for l, n in ipairs(tested.lists.sizes:totable()) do
+      grades[l] = {}
+      for row = at, at + math.tointeger(n) - 1 do
+        if numbers[row] <= k then
+          kept[#kept + 1] = row
+          table.insert(grades[l], relevance[row])
+        end
       end
+      at = at + math.tointeger(n)
     end
-    at = at + math.tointeger(n)
+    local rows = mr.tensor(kept, { dtype = "int64" })
+    local part = mr.data.dataset{ lists = mr.lists(grades), features = tested.features:rows(rows) }
+    local second = mr.data.scored(model, part).scores:double()
+    local behind = -rank:double() - 1 + second:min(1):item()  -- below whatever the second stage says
+    local lift = mr.zeros(#rank, { dtype = "float64" }):scatter_add(1, rows, second - behind:rows(rows))
+    return behind + lift
   end
-  local rows = mr.tensor(kept, { dtype = "int64" })
-  local part = mr.data.dataset{ lists = mr.lists(grades), features = tested.features:rows(rows) }
-  local second = mr.data.scored(model, part).scores:double()
-  local behind = -rank:double() - 1 + second:min(1):item()  -- below whatever the second stage says
-  local lift = mr.zeros(#rank, { dtype = "float64" }):scatter_add(1, rows, second - behind:rows(rows))
-  return behind + lift
-end
 
-local rankers = { { "first stage alone", first } }
-for _, k in ipairs(args.keep) do rankers[#rankers + 1] = { ("second among the first %d"):format(k), reranked(k) } end
-rankers[#rankers + 1] = { "second stage alone", mr.data.scored(model, tested).scores }
-common.report(title, tested, rankers)
+  local rankers = { { "first stage alone", first } }
+  for _, k in ipairs(args.keep) do rankers[#rankers + 1] = { ("second among the first %d"):format(k), reranked(k) } end
+  rankers[#rankers + 1] = { "second stage alone", mr.data.scored(model, tested).scores }
+  return rankers
+end)

@@ -1,0 +1,81 @@
+-- Pointwise, pairwise, listwise: which family of losses ranks best (slides "Learning to rank")? Every loss of the lecture on the same model and
+-- folds, and trees; learning rate and weight decay by validation on the first fold, the epoch by validation. Changes against squared errors are
+-- paired by user or query; p of permutation tests, Holm's correction over the table.
+local mr = require "moonrank"
+local here = arg[0]:match("^(.*/)") or "./"
+local learners, figure = dofile(here .. "learners.lua"), dofile(here .. "../thesis/figure.lua")
+
+local args = learners.args{
+  seed = { default = 1, help = "seed of splits, negatives and models" },
+  sets = { default = learners.sets, choices = learners.sets, help = "which data sets" },
+}
+local reference = learners.reference
+
+-- A row per learner; `measure` is what is compared.
+local function rows_of(set, measures, measure)
+  local best, values, rows = learners.chosen(args, set, args.seed), learners.values(args, set, args.seed), {}
+  local base, ps = values(reference, measure), {}
+  for i, each in ipairs(learners.of(args, set)) do
+    local chosen = best[each.name] or {}
+    local row = { each.family, each.name, chosen.rate or chosen.eta or "", chosen.decay or "" }
+    for _, metric in ipairs(measures) do row[#row + 1] = mr.stats.mean(values(each.name, metric)) end
+    row.change = each.name ~= reference and mr.stats.permutation(values(each.name, measure), base, { orders = 100000 }) or nil
+    rows[i], ps[i] = row, row.change and row.change.p or 0 / 0
+  end
+  for i, p in ipairs(mr.stats.holm(ps)) do
+    local change = rows[i].change
+    table.move({ change and change.mean_difference or "", change and p or "" }, 1, 2, #rows[i] + 1, rows[i])
+  end
+  return rows
+end
+
+-- The best trained learner of each family by a column, as words.
+local function best_of(rows, column)
+  local best, order, parts = {}, {}, {}
+  for _, row in ipairs(rows) do
+    local family = row[1]
+    if family ~= "untrained" then
+      if not best[family] then order[#order + 1] = family end
+      if not best[family] or row[column] > best[family][column] then best[family] = row end
+    end
+  end
+  for i, family in ipairs(order) do parts[i] = ("%s %s (%.4f)"):format(family, best[family][2], best[family][column]) end
+  return table.concat(parts, ", ")
+end
+
+local function significant(rows)
+  local better, worse = {}, {}
+  for _, row in ipairs(rows) do
+    local p, change = row[#row], row[#row - 1]
+    if row[1] ~= "untrained" and p ~= "" and p < 0.05 then table.insert(change > 0 and better or worse, row[2]) end
+  end
+  local function words(names) return #names > 0 and table.concat(names, ", ") or "none" end
+  return words(better), words(worse)
+end
+
+local texts, tables = {}, {}
+for _, set in ipairs(args.sets) do
+  local title, folds = learners.describe(args, set)
+  local all_items = set == "movielens"
+  local measures = all_items and { "ndcg@10", "ap", "auc", "catalogue" } or { "ndcg@10", "ap", "auc" }
+  local heads = { "family", "loss", "rate", "decay", "nDCG@10", "AP", "AUC" }
+  local shown = { ["nDCG@10"] = "%.4f", AP = "%.4f", AUC = "%.4f", change = "%+.4f", ["p, Holm"] = "%.2g" }
+  if all_items then
+    heads[#heads + 1] = "nDCG@10, all items"
+    shown[heads[#heads]] = "%.4f"
+  end
+  local measure = all_items and "catalogue" or "ndcg@10"
+  local rows = rows_of(set, measures, measure)
+  heads[#heads + 1], heads[#heads + 2] = "change", "p, Holm"
+  local better, worse = significant(rows)
+  tables[#tables + 1] = mr.table{ columns = heads, rows = rows, formats = shown }
+  texts[#texts + 1] = ([[
+On %s (%d %s, seed %d) the best of each family by %s are %s. Significantly better than squared errors are %s; significantly
+worse are %s.]]):format(title, folds, folds == 1 and "fold" or "folds", args.seed,
+    all_items and "nDCG@10 among all items" or "nDCG@10", best_of(rows, all_items and 8 or 5), better, worse)
+end
+texts[#texts + 1] = [[
+For ratings, nDCG@10, AP and AUC are of lists with four items that are not relevant for each relevant one; nDCG@10 among all items
+ranks every item that the user has not liked in training or validation, and is what validation chooses by and what the change is of.
+For queries both are of nDCG@10. The rate of trees is eta.]]
+return figure.finish(args, nil, table.concat(texts, "\n"), table.unpack(tables))

@@ -1,0 +1,236 @@
+-- The families of the lecture's second half, as runs that are kept: every loss at every learning rate and weight decay on the first fold, then
+-- on all folds with what validation chose. MovieLens (rated 4 or more is relevant, users with 25 such items) by matrix factorisation, MQ2008 by
+-- a network of one hidden layer, and by trees.
+local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local kept_runs, data = dofile(here .. "../kept_runs.lua"), dofile(here .. "data.lua")
+local scores = dofile(here .. "../thesis/scores.lua")
+
+local M = { sets = { "movielens", "mq2008" }, decays = { 0, 1e-4, 1e-3 }, etas = { 0.05, 0.1, 0.2 }, nsr = 4 }
+
+---@class lecture.Learner
+---@field name string
+---@field family string
+---@field loss? fun(): mr.Loss
+---@field model? "cml"|"trees"|"popularity"|"item_knn"|"random"  default: the data set's own
+---@field on? string  the only data set that it is for
+
+-- WARP draws at most 20 rows for each relevant one: most draws find none once most pairs are in order, and cost the most time. NeuralNDCG
+-- takes the square of a list's rows for each of its iterations, of which MovieLens' longest lists have thousands.
+---@type lecture.Learner[]
+M.learners = {
+  { name = "random", family = "untrained", model = "random" },
+  { name = "popularity", family = "untrained", model = "popularity", on = "movielens" },
+  { name = "item kNN", family = "untrained", model = "item_knn", on = "movielens" },
+  { name = "squared error", family = "pointwise", loss = mr.losses.mse },
+  { name = "cross entropy", family = "pointwise", loss = mr.losses.bce },
+  { name = "RankNet", family = "pairwise", loss = mr.losses.ranknet },
+  { name = "LambdaRank", family = "pairwise", loss = mr.losses.lambdarank },
+  { name = "BPR", family = "pairwise", loss = mr.losses.bpr },
+  { name = "hinge", family = "pairwise", loss = mr.losses.hinge },
+  { name = "hinge of distances (CML)", family = "pairwise", loss = mr.losses.hinge, model = "cml", on = "movielens" },
+  { name = "WARP", family = "pairwise", loss = function() return mr.losses.warp{ trials = 20 } end },
+  { name = "ListNet", family = "listwise", loss = mr.losses.listnet },
+  { name = "ListMLE", family = "listwise", loss = mr.losses.listmle },
+  { name = "smooth nDCG", family = "listwise", loss = mr.losses.ndcg },
+  { name = "smooth AP", family = "listwise", loss = mr.losses.ap },
+  { name = "NeuralNDCG", family = "listwise", loss = mr.losses.neural_ndcg, on = "mq2008" },
+  { name = "LambdaMART", family = "trees", loss = mr.losses.lambdarank, model = "trees", on = "mq2008" },
+}
+local by_name = {}
+for _, each in ipairs(M.learners) do by_name[each.name] = each end
+
+local factors, hidden = 32, 46
+local training = {
+  movielens = { epochs = 30, every = 3, rates = { 0.003, 0.01, 0.03 } },
+  mq2008 = { epochs = 60, every = 1, rates = { 0.001, 0.003, 0.01 } },
+}
+local rounds = 200
+
+M.reference = "squared error"
+
+---The learners of a data set that are asked for, and the reference.
+---@return lecture.Learner[]
+function M.of(args, set)
+  local of, asked = {}, { [M.reference] = true }
+  for _, name in ipairs(args.losses) do asked[name] = true end
+  for _, each in ipairs(M.learners) do
+    if (not each.on or each.on == set) and (not each.loss or asked[each.name]) then of[#of + 1] = each end
+  end
+  return of
+end
+
+-- Names of those that are trained; `own`: by the data set's own model.
+local function trained(args, set, own)
+  local names = {}
+  for _, each in ipairs(M.of(args, set)) do
+    if each.loss and not (own and each.model) then names[#names + 1] = each.name end
+  end
+  return names
+end
+
+---The options of a script that reads these runs: its own, which losses, how many folds, and those of kept runs.
+function M.args(own)
+  local names = {}
+  for _, each in ipairs(M.learners) do names[#names + 1] = each.loss and each.name end
+  own.losses = { default = names, choices = names,
+    help = "which losses are trained, beside squared error; another choice takes another store" }
+  own.folds = { default = 5, least = 1, most = 5, help = "how many of the five folds are run" }
+  return kept_runs.args(own, { folder = "results/lecture", smoke = { folds = 1 } })
+end
+
+local opened = {}
+
+-- A data set, read once: title, number of folds, fold by number and seed, the model that is trained.
+local function open(args, set)
+  if opened[set] then return opened[set] end
+  local made = {}
+  if set == "movielens" then
+    local ratings, title = data.ratings(args)
+    ratings = ratings:binarize(4):min_relevant(args.smoke and 5 or 25)
+    made.title, made.folds = title, args.smoke and 1 or 5
+    made.fold = function(number, seed) return ratings:folds{ k = 5, by = "user", seed = seed, nsr = M.nsr }[number] end
+    made.model = function(seed)
+      return mr.models.mf{ users = ratings.users, items = ratings.items, factors = factors, init = 0.01, seed = seed }
+    end
+  else
+    local folds, title = data.queries(args)
+    made.title, made.folds = title, args.smoke and 1 or #folds
+    made.fold = function(number) return folds[number]:standardize() end
+    made.model = function(seed)
+      return mr.models.mlp{ inputs = folds[1].train.features:size(2), hidden = { hidden }, activation = "relu", seed = seed }
+    end
+  end
+  opened[set] = made
+  return made
+end
+
+---The data set's title, and how many folds are run.
+function M.describe(args, set)
+  local of = open(args, set)
+  return of.title, math.min(args.folds, of.folds)
+end
+
+local function model_of(args, each, set, fold, trial, seed)
+  local kind, count = each.model, args.smoke and 5 or rounds
+  if kind == "trees" then return mr.models.trees{ rounds = count, depth = 5, eta = trial.eta, seed = seed } end
+  if kind == "cml" then return mr.models.cml{ users = fold.users, items = fold.items, factors = factors, seed = seed } end
+  if kind == "random" then return function(batch) return mr.uniform({ batch.lists.rows }, { seed = seed }) end end
+  if kind then return mr.models[kind]{ fold = fold } end
+  return open(args, set).model(seed)
+end
+
+local metrics = { "ndcg@10", "ap", "auc" }
+
+-- Values of every list of the test part, with its user or number: by metrics of these lists, and on MovieLens by nDCG@10 among all items.
+local function per_list(set, model, fold, number, values)
+  local test, lists = fold.test, {}
+  for _, name in ipairs(metrics) do lists[name] = values[name] end
+  lists.list = test.users and test.users:double() or mr.arange(1, test.count) + 1000 * number
+  if set == "movielens" then lists.catalogue = fold:evaluate(model, { "ndcg@10" })["ndcg@10"] end
+  return lists
+end
+
+-- Validation chooses the epoch by nDCG@10, on MovieLens among all items. With `test` the test part is scored at the end.
+local function train(args, set, each, model, fold, trial, seed, test)
+  local o = training[set]
+  local options = { model = model, loss = each.loss(), train = fold.train, valid = set == "movielens" and fold:candidates() or fold.valid,
+    test = test and fold.test or nil, metrics = metrics, select = "ndcg@10", progress = false }
+  if each.model ~= "trees" then
+    options.optimizer = mr.optim.adam{ lr = trial.rate, weight_decay = each.model ~= "cml" and trial.decay or 0 }
+    options.epochs, options.seed, options.every = args.smoke and 2 or o.epochs, seed, args.smoke and 1 or o.every
+  end
+  return mr.fit(options)
+end
+
+---The study of rates: every trained learner on the first fold.
+---@return mr.Results
+function M.rates(args, set, seed)
+  local rates = mr.choice(training[set].rates)
+  local space = { learner = mr.choice(trained(args, set)) }
+  for _, each in ipairs(M.of(args, set)) do
+    if each.model == "trees" then space[#space + 1] = mr.when("learner", each.name, { eta = mr.choice(M.etas) }) end
+    if each.model == "cml" then space[#space + 1] = mr.when("learner", each.name, { rate = rates }) end
+  end
+  space[#space + 1] = mr.when("learner", trained(args, set, true), { rate = rates, decay = mr.choice(M.decays) })
+  return kept_runs.study(args, {
+    name = ("families, rates on %s, seed %d"):format(set, seed), settings = training[set],
+    space = space,
+    run = function(trial)
+      local each, fold = by_name[trial.learner], open(args, set).fold(1, seed)
+      local run = train(args, set, each, model_of(args, each, set, fold, trial, seed), fold, trial, seed)
+      return { valid = run.best.metrics["ndcg@10"] }
+    end,
+  })
+end
+
+---Which settings validation chose, by learner: rate, decay and eta, where it has them.
+---@return table<string, { rate?: number, decay?: number, eta?: number, valid: number }>
+function M.chosen(args, set, seed)
+  local columns, best = M.rates(args, set, seed):columns(), {}
+  local learner, valid = columns:column("runs", "learner"), columns:column("runs", "valid")
+  for _, row in ipairs(columns:rows("runs", {})) do
+    local before = best[learner[row]]
+    if not before or valid[row] > before.valid then
+      local now = { valid = valid[row] }
+      for _, name in ipairs{ "rate", "decay", "eta" } do
+        local known, values = pcall(columns.column, columns, "runs", name)
+        local value = known and values[row]
+        now[name] = type(value) == "number" and value == value and value or nil
+      end
+      best[learner[row]] = now
+    end
+  end
+  return best
+end
+
+-- Every trained learner on every fold, at what validation chose on the first.
+local function runs(args, set, seed)
+  local best, of, parts = M.chosen(args, set, seed), open(args, set), {}
+  for _, name in ipairs(trained(args, set)) do
+    local b = best[name]
+    parts[#parts + 1] = ("%s %s %s %s"):format(name, b.rate or "-", b.decay or "-", b.eta or "-")
+  end
+  return kept_runs.study(args, {
+    name = ("families on %s, seed %d"):format(set, seed),
+    settings = { epochs = training[set].epochs, every = training[set].every, chosen = table.concat(parts, ", ") },
+    space = { learner = mr.choice(trained(args, set)), split = mr.range(1, math.min(args.folds, of.folds)) },
+    run = function(trial)
+      local each, fold, chosen = by_name[trial.learner], of.fold(trial.split, seed), best[trial.learner]
+      local model = model_of(args, each, set, fold, chosen, seed)
+      local trained_run = train(args, set, each, model, fold, chosen, seed, true)
+      local result = { valid = trained_run.best.metrics["ndcg@10"],
+        per_list = per_list(set, model, fold, trial.split, trained_run.scores) }
+      for _, name in ipairs(metrics) do result[name] = trained_run.test.mean[name] end
+      return result
+    end,
+  })
+end
+
+-- Values of every list of all folds of a learner that is not trained, by metric.
+local function untrained(args, set, seed, each)
+  local all = {}
+  for number = 1, math.min(args.folds, open(args, set).folds) do
+    local fold = open(args, set).fold(number, seed)
+    local model, test = model_of(args, each, set, fold, {}, seed), fold.test
+    local scores_of = model{ lists = test.lists, users = test.users or nil, items = test.items or nil }
+    for name, values in pairs(per_list(set, model, fold, number, mr.evaluate(scores_of, test.lists, metrics))) do
+      all[name] = all[name] or {}
+      table.move(values:totable(), 1, #values, #all[name] + 1, all[name])
+    end
+  end
+  return all
+end
+
+---Every learner's test values: values(name, metric) is a list with the mean of every user over his folds, or the value of every query.
+---@return fun(name: string, metric: string): number[] values
+function M.values(args, set, seed)
+  local results, kept = runs(args, set, seed), {}
+  return function(name, metric)
+    if by_name[name].loss then return scores.by_list({ results }, { learner = name }, metric) end
+    kept[name] = kept[name] or untrained(args, set, seed, by_name[name])
+    return scores.means_by(kept[name].list, kept[name][metric])
+  end
+end
+
+return M

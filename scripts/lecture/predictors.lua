@@ -1,0 +1,119 @@
+-- What cremonesi.lua ranks by: rankings that are the same for all users, neighbours, PureSVD, matrix factorisation that predicts ratings, and
+-- matrix factorisation that learns to rank. Each is made from a fold of ratings as grades, by one of its settings.
+local mr = require "moonrank"
+
+local M = {}
+
+---The mean rating of each item in the training part (Cremonesi et al.: MovieAvg); of an item without ratings that of all.
+local function movie_mean(fold)
+  local train, zeros = fold.train, mr.zeros({ fold.items }, { dtype = "float64" })
+  local grades = train.lists.relevance:double()
+  local count = zeros:scatter_add(1, train.items, mr.ones({ train.lists.rows }, { dtype = "float64" }))
+  local means = zeros:scatter_add(1, train.items, grades) / count
+  means = count:gt(0):where(means, grades:mean():item())
+  return function(batch) return means:rows(batch.items) end
+end
+
+-- Columns of unit length, each at right angles to those before it (Gram and Schmidt, twice for the rounding).
+local function orthonormal(matrix)
+  local done
+  for k = 1, matrix:size(2) do
+    local column = matrix:narrow(2, k, 1)
+    for _ = 1, done and 2 or 0 do column = column - done:matmul(done:t():matmul(column)) end
+    column = column / (column * column):sum():sqrt()
+    done = done and mr.cat({ done, column }, 2) or column
+  end
+  return done
+end
+
+---PureSVD (Cremonesi et al. 2010): ratings, 0 where there is none, projected onto their largest singular vectors, which are found by subspace
+---iteration among users. Scores of all users and items.
+---@param ratings mr.Tensor  [users, items] float64
+---@param factors integer
+---@param iterations integer
+---@param seed integer
+---@return mr.Tensor
+function M.projected(ratings, factors, iterations, seed)
+  local gram = ratings:matmul(ratings:t())
+  local basis = orthonormal(mr.normal({ ratings:size(1), factors }, { seed = seed, dtype = "float64" }))
+  for _ = 1, iterations do basis = orthonormal(gram:matmul(basis)) end
+  return basis:matmul(basis:t():matmul(ratings))
+end
+
+local function pure_svd(fold, setting, seed)
+  local train, users, items = fold.train, fold.users, fold.items
+  local function cells(user, item) return ((user:double() - 1) * items + item:double()):long() end
+  local ratings = mr.zeros({ users * items }, { dtype = "float64" }):scatter_add(1,
+    cells(train.lists:spread(train.users), train.items), train.lists.relevance:double())
+  local scores = M.projected(ratings:reshape(users, items), math.min(setting.factors, users), 200, seed):reshape(users * items)
+  return function(batch) return scores:rows(cells(batch.row_users, batch.items)) end
+end
+
+local function biased_mf(fold, setting, seed)
+  local model = mr.models.biased_mf{ users = fold.users, items = fold.items, factors = 32, init = 0.01, seed = seed,
+    mean = fold.train.lists.relevance:mean():item() }
+  mr.fit{ model = model, loss = mr.losses.mse(), reduction = "rows", train = fold.train, epochs = setting.epochs, seed = seed,
+    optimizer = mr.optim.adam{ lr = setting.rate, weight_decay = setting.decay }, progress = false }
+  return model
+end
+
+-- Factors that learn to put rated items above unrated ones, and those with more stars higher.
+local function learned(loss)
+  return function(fold, setting, seed)
+    local model = mr.models.mf{ users = fold.users, items = fold.items, factors = 32, init = 0.01, seed = seed }
+    mr.fit{ model = model, loss = loss(), train = fold.with_negatives.train, epochs = setting.epochs, seed = seed,
+      optimizer = mr.optim.adam{ lr = setting.rate, weight_decay = setting.decay }, progress = false }
+    return model
+  end
+end
+
+-- Every choice of these values: {rate = {a, b}, epochs = {c}}.
+local function every(values)
+  local names, found = {}, { {} }
+  for name in pairs(values) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local longer = {}
+    for _, setting in ipairs(found) do
+      for _, value in ipairs(values[name]) do
+        local copy = { [name] = value }
+        for key, each in pairs(setting) do copy[key] = each end
+        longer[#longer + 1] = copy
+      end
+    end
+    found = longer
+  end
+  return found
+end
+
+local ranking = { rate = { 0.003, 0.01 }, decay = { 1e-4, 1e-3 }, epochs = { 20, 40 } }
+
+---@class lecture.Predictor
+---@field name string
+---@field settings table<string, number>[]
+---@field make fun(fold: mr.Fold, setting: table<string, number>, seed: integer): any  a function of a batch, or a model
+---@field predicts? boolean  whether its scores are ratings: its setting is chosen by RMSE
+
+---@type lecture.Predictor[]
+M.all = {
+  { name = "random", settings = { {} }, make = function(_, _, seed) return mr.models.random{ seed = seed } end },
+  { name = "most rated", settings = { {} }, make = function(fold) return mr.models.popularity{ fold = fold } end },
+  { name = "movie mean", settings = { {} }, make = movie_mean, predicts = true },
+  { name = "item kNN", settings = every{ k = { 20, 50, 100, 200 } },
+    make = function(fold, setting) return mr.models.item_knn{ fold = fold, k = setting.k } end },
+  { name = "PureSVD", settings = every{ factors = { 5, 10, 20, 50 } }, make = pure_svd },
+  { name = "biased MF, squared errors", settings = every{ rate = { 0.003, 0.01 }, decay = { 1e-5, 1e-4, 3e-4 }, epochs = { 10, 20, 30 } },
+    make = biased_mf, predicts = true },
+  { name = "MF, BPR", settings = every(ranking), make = learned(mr.losses.bpr) },
+  { name = "MF, LambdaRank", settings = every(ranking), make = learned(mr.losses.lambdarank) },
+}
+
+---A setting in words: "epochs 10, rate 0.01".
+function M.text(setting)
+  local parts = {}
+  for name, value in pairs(setting) do parts[#parts + 1] = ("%s %g"):format(name, value) end
+  table.sort(parts)
+  return table.concat(parts, ", ")
+end
+
+return M

@@ -1,0 +1,87 @@
+-- "Same pair-level error but different list-level error" (slide "RankNet"): how far apart can rankings be with equally many pairs in the wrong
+-- order? Every order of the slide's five documents. Figure: their nDCG, reciprocal rank of the first document with the highest rating, and AP of
+-- these, by the number of inverted pairs.
+local mr = require "moonrank"
+local here = arg[0]:match("^(.*/)") or "./"
+local published, figure = dofile(here .. "published.lua"), dofile(here .. "../thesis/figure.lua")
+
+local own = figure.options("same_pairs", {
+  ratings = { default = published.ratings, least = 0, most = 100, help = "of the documents, 2 to 7 of them" },
+  smoke = { default = false, sets = { ratings = { 2, 4, 3 } }, help = "three documents, to see that it runs" },
+})
+own.out.default = "results/lecture/same_pairs.svg"
+local args = mr.args(own)
+local n = #args.ratings
+if n < 2 or n > 7 then error("--ratings: expected 2 to 7 of them", 0) end
+
+-- Every order of the ratings, each once.
+local orders = {}
+local function arrange(order, left)
+  if #left == 0 then
+    orders[#orders + 1] = { table.unpack(order) }
+    return
+  end
+  local tried = {}
+  for i, rating in ipairs(left) do
+    if not tried[rating] then
+      tried[rating] = true
+      local rest = { table.unpack(left) }
+      table.remove(rest, i)
+      order[#order + 1] = rating
+      arrange(order, rest)
+      order[#order] = nil
+    end
+  end
+end
+arrange({}, args.ratings)
+
+local function inversions(order)
+  local count = 0
+  for i = 1, n do
+    for j = i + 1, n do count = count + (order[i] < order[j] and 1 or 0) end
+  end
+  return count
+end
+
+local top = math.max(table.unpack(args.ratings))
+local lists = mr.lists(orders)
+local scores = -lists:rank(mr.zeros(lists.rows), { ties = "stable" }):double()
+local ndcg = mr.metrics.ndcg(scores, lists):totable()
+local measures = { { "nDCG", ndcg }, { "RR", mr.metrics.rr(scores, lists, { relevant = top }) },
+  { "AP", mr.metrics.ap(scores, lists, { relevant = top }) } }
+
+local wrong = {}
+for i, order in ipairs(orders) do wrong[i] = inversions(order) end
+local panels = { columns = 3, width = 1000, height = 340, legend = "none" }
+for i, measure in ipairs(measures) do
+  panels[i] = mr.plot.scatter{ x = wrong, y = measure[2], title = measure[1], xlabel = "pairs in the wrong order", ylabel = measure[1],
+    yrange = { 0, 1.05 } }
+end
+
+-- By the number of inverted pairs: how many orders, the lowest and the highest nDCG, and an order of either.
+local rows = {}
+for count = 0, math.max(table.unpack(wrong)) do
+  local low, high, found = nil, nil, 0
+  for i = 1, #orders do
+    if wrong[i] == count then
+      found = found + 1
+      if not low or ndcg[i] < ndcg[low] then low = i end
+      if not high or ndcg[i] > ndcg[high] then high = i end
+    end
+  end
+  if found > 0 then
+    rows[#rows + 1] = { count, found, ndcg[low], table.concat(orders[low], " "), ndcg[high], table.concat(orders[high], " "),
+      ndcg[high] - ndcg[low] }
+  end
+end
+local widest = rows[1]
+for _, row in ipairs(rows) do
+  if row[7] > widest[7] then widest = row end
+end
+return figure.finish(args, mr.plot.facets(panels), ([[
+The %d different orders of documents with ratings %s. A loss that counts pairs in the wrong order cannot tell orders in one column of points
+apart, but metrics of the list can: with %d inverted pairs nDCG is between %.4f (%s) and %.4f (%s). RR and AP count the rating %g
+as relevant.]]):format(#orders,
+    table.concat(args.ratings, ", "), widest[1], widest[3], widest[4], widest[5], widest[6], top),
+  mr.table{ columns = { "inverted pairs", "orders", "lowest nDCG", "lowest order", "highest nDCG", "highest order", "difference" },
+    rows = rows, formats = { ["lowest nDCG"] = "%.4f", ["highest nDCG"] = "%.4f", difference = "%.4f" } })

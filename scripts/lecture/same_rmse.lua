@@ -1,0 +1,78 @@
+-- "Same RMSE/MAE might lead to different rankings" (slides "Rating Prediction vs. Ranking", "Point Accuracy != Ranking Accuracy"): how far apart can
+-- rankings be whose predictions are equally accurate? Every prediction that is off by the same amount for each item, up or down: their RMSE and
+-- MAE are this amount. Figure: the best, mean and worst nDCG and share of pairs in the right order, by RMSE.
+local mr = require "moonrank"
+local here = arg[0]:match("^(.*/)") or "./"
+local published, figure = dofile(here .. "published.lua"), dofile(here .. "../thesis/figure.lua")
+
+local own = figure.options("same_rmse", {
+  ratings = { default = published.scores, least = 0, most = 100, help = "of the items, 2 to 10 of them" },
+  points = { default = 41, least = 2, help = "errors from 0 to 2" },
+  smoke = { default = false, sets = { points = 5 }, help = "few points, to see that it runs" },
+})
+own.out.default = "results/lecture/same_rmse.svg"
+local args = mr.args(own)
+local n = #args.ratings
+if n < 2 or n > 10 then error("--ratings: expected 2 to 10 of them", 0) end
+
+local truth = mr.tensor(args.ratings, { dtype = "float64" })
+local lists = mr.lists{ args.ratings }
+
+-- Every choice of signs, the same order for every error.
+local signs = {}
+for choice = 0, (1 << n) - 1 do
+  signs[choice + 1] = {}
+  for i = 1, n do signs[choice + 1][i] = (choice >> (i - 1)) & 1 == 1 and 1 or -1 end
+end
+
+-- Of every prediction: RMSE, MAE, nDCG, share of pairs in the right order.
+local function predictions(off)
+  local found = {}
+  for i, choice in ipairs(signs) do
+    local predicted = truth + mr.tensor(choice, { dtype = "float64" }) * off
+    found[i] = { choice = choice, predicted = predicted, rmse = mr.stats.rmse(predicted, truth), mae = mr.stats.mae(predicted, truth),
+      ndcg = mr.metrics.ndcg(predicted, lists):item(), pairs = mr.stats.pairwise_accuracy(predicted, lists) }
+  end
+  return found
+end
+
+local measures = { { "ndcg", "nDCG" }, { "pairs", "pairs in the right order" } }
+local curves, x = { ndcg = { low = {}, mean = {}, high = {} }, pairs = { low = {}, mean = {}, high = {} } }, {}
+for p = 1, args.points do
+  local found = predictions(2 * (p - 1) / (args.points - 1))
+  x[p] = found[1].rmse
+  for _, measure in ipairs(measures) do
+    local name, values = measure[1], {}
+    for i, each in ipairs(found) do values[i] = each[name] end
+    local curve = curves[name]
+    curve.low[p], curve.mean[p], curve.high[p] = math.min(table.unpack(values)), mr.stats.mean(values), math.max(table.unpack(values))
+  end
+end
+
+local panels = { columns = 2, width = 900, height = 360, legend = "labels" }
+for i, measure in ipairs(measures) do
+  local curve = curves[measure[1]]
+  panels[i] = mr.plot.lines{ title = measure[2], xlabel = "RMSE = MAE", ylabel = measure[2], yrange = { 0, 1.05 },
+    series = { { name = "best", x = x, y = curve.high }, { name = "mean", x = x, y = curve.mean },
+      { name = "worst", x = x, y = curve.low } } }
+end
+
+-- The best and the worst ranking at an RMSE of 1, by nDCG.
+local function numbers(values)
+  local parts = {}
+  for i, value in ipairs(values) do parts[i] = ("%g"):format(value) end
+  return table.concat(parts, ", ")
+end
+local at_one, rows = predictions(1), {}
+table.sort(at_one, function(a, b) return a.ndcg > b.ndcg end)
+for _, each in ipairs{ at_one[1], at_one[#at_one] } do
+  rows[#rows + 1] = { numbers(args.ratings), numbers(each.predicted:totable()), each.rmse, each.mae, each.ndcg, each.pairs }
+end
+return figure.finish(args, mr.plot.facets(panels), ([[
+All %d predictions of %d items with ratings %s that are off by the same amount for every item have the same RMSE and the same MAE.
+While the error is below half of the least difference of ratings, every prediction orders the items as their ratings do; beyond it
+equally accurate predictions rank differently. At an RMSE of 1 nDCG is between %.4f and %.4f; the table has a prediction of
+either end.]]):format(
+    #signs, n, numbers(args.ratings), at_one[#at_one].ndcg, at_one[1].ndcg),
+  mr.table{ columns = { "ratings", "predicted", "RMSE", "MAE", "nDCG", "pairs" }, rows = rows,
+    formats = { RMSE = "%.4f", MAE = "%.4f", nDCG = "%.4f", pairs = "%.4f" } })

@@ -1,0 +1,192 @@
+-- The lecture's worked numbers against its formulas written out here, and its scripts in their short form.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local program = dofile "tests/support/program.lua"
+local sweeps = dofile "tests/support/sweeps.lua"
+local published = dofile "scripts/lecture/published.lua"
+local it, equal, check, near = test.it, test.equal, test.check, test.near
+
+-- Grades in the order of a ranking as lists with scores.
+local function ranked(grades) return -mr.arange(1, #grades):double(), mr.lists{ grades } end
+
+local function with_relevant(ranks, n)
+  local grades = {}
+  for i = 1, n do grades[i] = 0 end
+  for _, rank in ipairs(ranks) do grades[rank] = 1 end
+  return grades
+end
+
+it("average precision of the slides' queries, and their mean", function()
+  local by_hand = { (1 / 1 + 2 / 3 + 3 / 6) / 3, (1 / 1 + 2 / 2 + 3 / 4) / 3 }
+  local sum = 0
+  for q, query in ipairs(published.average_precision) do
+    local value = mr.metrics.ap(ranked(with_relevant(query.ranks, 8))):item()
+    near(value, by_hand[q], 1e-12)
+    near(value, query.ap, 0.0025)
+    sum = sum + value
+  end
+  near((published.average_precision[1].ap + published.average_precision[2].ap) / 2, published.map, 1e-12)
+  near(sum / 2, 0.81944444444444, 1e-12)
+end)
+
+it("MAP@k over all relevant rows and over min(P, k); of one relevant row both are the reciprocal rank to k", function()
+  local scores, lists = ranked(with_relevant({ 1, 3, 6 }, 8))
+  for k, hits in pairs{ [2] = 1, [5] = 1 + 2 / 3, [8] = 1 + 2 / 3 + 3 / 6 } do
+    near(mr.metrics.ap(scores, lists, { k = k }):item(), hits / 3, 1e-12)
+    near(mr.metrics.ap(scores, lists, { k = k, denominator = "cutoff" }):item(), hits / math.min(3, k), 1e-12)
+  end
+  for rank = 1, 7 do
+    local order, one = ranked(with_relevant({ rank }, 8))
+    for _, denominator in ipairs{ "relevant", "cutoff" } do
+      near(mr.metrics.ap(order, one, { k = 5, denominator = denominator }):item(), rank <= 5 and 1 / rank or 0, 1e-12)
+    end
+  end
+end)
+
+-- sum of gain(rel_i) / log2(i + 1) over the first p.
+local function dcg(grades, p, gain)
+  local sum = 0
+  for i = 1, math.min(p, #grades) do sum = sum + gain(grades[i]) / math.log(i + 1, 2) end
+  return sum
+end
+
+local function sorted_down(grades)
+  local copy = { table.unpack(grades) }
+  table.sort(copy, function(a, b) return a > b end)
+  return copy
+end
+
+it("DCG in both gains, its ideal and nDCG of the slide's ratings", function()
+  local grades = published.ratings
+  local scores, lists = ranked(grades)
+  for p = 1, #grades do
+    local function linear(y) return y end
+    local function exp2(y) return 2 ^ y - 1 end
+    near(mr.metrics.dcg(scores, lists, { k = p, gain = "linear" }):item(), dcg(grades, p, linear), 1e-9)
+    near(mr.metrics.dcg(scores, lists, { k = p }):item(), dcg(grades, p, exp2), 1e-9)
+    near(mr.metrics.ndcg(scores, lists, { k = p }):item(), dcg(grades, p, exp2) / dcg(sorted_down(grades), p, exp2), 1e-9)
+  end
+end)
+
+it("precision, recall, AUC, RMSE and MAE by their definitions", function()
+  local grades = with_relevant({ 1, 3, 6 }, 8)
+  local scores, lists = ranked(grades)
+  local right, pairs_of, found = 0, 0, 0
+  for k = 1, 8 do
+    found = found + grades[k]
+    near(mr.metrics.precision(scores, lists, { k = k }):item(), found / k, 1e-12)
+    near(mr.metrics.recall(scores, lists, { k = k }):item(), found / 3, 1e-12)
+    for j = k + 1, 8 do
+      if grades[k] ~= grades[j] then pairs_of, right = pairs_of + 1, right + (grades[k] > grades[j] and 1 or 0) end
+    end
+  end
+  near(mr.metrics.auc(scores, lists):item(), right / pairs_of, 1e-12)
+  near(mr.stats.rmse({ 2, 1, 4, 5, 4 }, published.scores), 1, 1e-12)
+  near(mr.stats.mae({ 2, 1, 4, 5, 4 }, published.scores), 1, 1e-12)
+end)
+
+it("PureSVD keeps the largest singular vectors", function()
+  local predictors = dofile "scripts/lecture/predictors.lua"
+  local diagonal = mr.tensor({ { 3, 0, 0, 0 }, { 0, 2, 0, 0 }, { 0, 0, 1, 0 } }, { dtype = "float64" })
+  local kept = predictors.projected(diagonal, 2, 100, 1):totable()
+  for r, row in ipairs(kept) do
+    for c, value in ipairs(row) do near(value, (r == c and r <= 2) and 4 - r or 0, 1e-9) end
+  end
+  local thin = mr.normal({ 7, 2 }, { seed = 1, dtype = "float64" }):matmul(mr.normal({ 2, 5 }, { seed = 2, dtype = "float64" }))
+  near((predictors.projected(thin, 2, 5, 1) - thin):abs():max():item(), 0, 1e-9)
+end)
+
+if not program.moonrank then
+  it("the lecture's scripts", function() test.skip "MOONRANK does not name the program" end)
+  return
+end
+
+local here = sweeps.capture("pwd"):match "[^\n]+"
+
+local function run(folder, name, words)
+  local status, out, err = sweeps.run(folder, ("%s/scripts/lecture/%s.lua"):format(here, name), words, "MOONRANK_DATA=.")
+  equal(status, 0, err)
+  return out
+end
+
+it("worked_numbers.lua prints the slides' numbers beside the computed ones", function()
+  local ok, out = program.run(program.moonrank .. " scripts/lecture/worked_numbers.lua")
+  check(ok, out)
+  for _, line in ipairs{ "AP%s+ranks 1, 3, 6%s+0.72%s+0.7222", "AP%s+ranks 1, 2, 4%s+0.917%s+0.9167",
+    "MAP%s+both queries%s+0.8185%s+0.8194", "MAP@5, every P%(k%) to 5%s+rank 1%s+2.2833", "CG%s+ratings 2, 4, 3, 2, 4%s+15.0000" } do
+    check(out:find(line), line .. "\n" .. out)
+  end
+end)
+
+it("same_pairs.lua and same_rmse.lua: equal errors, other rankings", function()
+  if not program.has_gnuplot() then return test.skip "no gnuplot" end
+  local function exp2(y) return 2 ^ y - 1 end
+  local function ndcg(grades) return dcg(grades, #grades, exp2) / dcg(sorted_down(grades), #grades, exp2) end
+  sweeps.in_folder(function(folder)
+    local out = run(folder, "same_pairs", "")
+    local low, lowest, high, highest = out:match "\n%s+5%s+5%s+(0%.%d+)%s+([%d ]-)%s%s+(0%.%d+)%s+([%d ]-)%s%s+0%."
+    local function grades_of(words)
+      local grades = {}
+      for grade in words:gmatch "%d" do grades[#grades + 1] = tonumber(grade) end
+      return grades
+    end
+    near(tonumber(low), ndcg(grades_of(lowest)), 5e-5)
+    near(tonumber(high), ndcg(grades_of(highest)), 5e-5)
+    check(out:find("The 30 different orders", 1, true), out)
+    out = run(folder, "same_rmse", "--points 5")
+    check(out:find "2, 1, 4, 5, 4%s+1.0000%s+1.0000%s+0.8343%s+0.7500", out)
+    for _, name in ipairs{ "same_pairs", "same_rmse" } do
+      check(sweeps.read(("%s/results/lecture/%s.svg"):format(folder, name)):find "<svg", name)
+    end
+  end)
+end)
+
+-- The same words again, from what is kept.
+local function twice(folder, name, words)
+  local out = run(folder, name, words)
+  equal(run(folder, name, words), out)
+  check(not out:find("nan", 1, true) and not out:find("MovieLens", 1, true) and not out:find("MQ2008", 1, true), out)
+  return out
+end
+
+it("families.lua --smoke: every family on both kinds of data, against squared errors", function()
+  sweeps.in_folder(function(folder)
+    local out = twice(folder, "families", "--smoke --workers 1")
+    for _, word in ipairs{ "popularity", "item kNN", "squared error", "cross entropy", "RankNet", "LambdaRank", "BPR",
+      "hinge of distances (CML)", "WARP", "ListNet", "ListMLE", "smooth nDCG", "NeuralNDCG", "LambdaMART" } do
+      check(out:find(word, 1, true), word .. "\n" .. out)
+    end
+  end)
+end)
+
+it("cremonesi.lua --smoke: recall of a random ranking is N over the number of candidates", function()
+  if not program.has_gnuplot() then return test.skip "no gnuplot" end
+  sweeps.in_folder(function(folder)
+    local out = twice(folder, "cremonesi", "--smoke --workers 1")
+    local at_20 = tonumber(out:match "\nrandom%s+[%d.]+%s+[%d.]+%s+([%d.]+)")
+    near(at_20, 20 / 101, 0.15)
+    for _, word in ipairs{ "PureSVD", "biased MF, squared errors", "recall(10), long tail" } do check(out:find(word, 1, true), word) end
+  end)
+end)
+
+it("profit.lua --smoke: profits are said to be made up", function()
+  sweeps.in_folder(function(folder)
+    local out = twice(folder, "profit", "--smoke --workers 1")
+    for _, word in ipairs{ "profits (made up)", "at random", "more for rare movies", "The profits are made up" } do
+      check(out:find(word, 1, true), word)
+    end
+  end)
+end)
+
+it("all.lua has every script of the folder", function()
+  local listed = {}
+  for _, script in ipairs(dofile "scripts/lecture/all.lua") do
+    check(script.title and script.words and script.takes, script.path)
+    listed[script.path:gsub("^%./", "")] = true
+  end
+  local with_options = "grep -lE 'mr.args|kept_runs.args|learners.args|common.options' $(find scripts/lecture -name '*.lua')"
+  for path in sweeps.capture(with_options):gmatch "[^\n]+" do
+    local part = path:find "common" or path:find "learners"
+    check(part or listed[path], path .. " is not in all.lua")
+  end
+end)
