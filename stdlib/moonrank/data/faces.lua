@@ -8,6 +8,7 @@ local M = {}
 
 local youngest, oldest = 2, 80
 local at_once = 256  -- faces that are drawn together
+local largest_side, most_numbers = 4096, 1 << 31  -- 8 GiB
 
 -- From 0 to 1 around `middle`, over about 4 `width`.
 local function rise(x, middle, width) return ((x - middle) / width):sigmoid() end
@@ -131,6 +132,11 @@ end
 function M.options(where, options)
   local o = check.options(where, options, { count = 2000, size = 24, noise = 0.1, seed = 1 })
   check.positive_integers(where, o, { "count", "size" })
+  if o.size > largest_side then check.fail("%s: size is %d, expected an integer from 1 to %d", where, o.size, largest_side) end
+  local each = 3 * o.size ^ 2 + 20  -- pixels and traits
+  if o.count * each > most_numbers then
+    check.fail("%s: count is %d, expected at most %d of size %d, which are 8 GiB", where, o.count, most_numbers // each, o.size)
+  end
   if not (o.noise >= 0 and o.noise < math.huge) then
     check.fail("%s: noise is %s, expected a number from 0 on", where, tostring(o.noise))
   end

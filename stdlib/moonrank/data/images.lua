@@ -4,6 +4,7 @@ local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local faces = require "moonrank.data.faces"
 local find = require "moonrank.data.find"
+local make_table = require("moonrank.table").new
 local tensors = require "moonrank.tensor"
 
 local M = {}
@@ -33,19 +34,32 @@ local function sides_of(where, size)
   return sides[1], sides[2]
 end
 
+-- What a name within the folder is without "./" and doubled slashes, which say nothing.
+local function shortest(name)
+  local parts = {}
+  for part in name:gmatch "[^/]+" do
+    if part ~= "." then parts[#parts + 1] = part end
+  end
+  return table.concat(parts, "/")
+end
+
+-- A number in decimal digits, or nil.
+local function decimal(text) return not text:find "[xX]" and tonumber(text) or nil end
+
 -- Numbers and files of the table of labels.
 local function labelled(path, folder, columns)
   local names, texts = core.read_pairs(path, columns.file, columns.label)
   local paths, labels, seen = {}, {}, {}
   for i, name in ipairs(names) do
-    local shown, number = core.safe_text(name), tonumber(texts[i])
+    local shown, number, short = core.safe_text(name), decimal(texts[i]), shortest(name)
     local outside = name:sub(1, 1) == "/" or ("/" .. name .. "/"):find("/../", 1, true)
-    if name == "" or outside then check.fail("%s: row %d: file '%s', expected a name within the folder", path, i, shown) end
-    if seen[name] then check.fail("%s: rows %d and %d are of the same file '%s'", path, seen[name], i, shown) end
+    if short == "" or outside then check.fail("%s: row %d: file '%s', expected a name within the folder", path, i, shown) end
+    if name:find "%c" then check.fail("%s: row %d: file '%s', expected a name without control characters", path, i, shown) end
+    if seen[short] then check.fail("%s: rows %d and %d are of the same file '%s'", path, seen[short], i, shown) end
     if not number or number - number ~= 0 or math.abs(number) > 1e30 then
       check.fail("%s: row %d: label of '%s' is '%s', expected a finite number", path, i, shown, core.safe_text(texts[i]))
     end
-    paths[i], labels[i], seen[name] = folder .. "/" .. name, number, i
+    paths[i], labels[i], seen[short] = folder .. "/" .. name, number, i
   end
   if #paths == 0 then check.fail("%s: no images, expected a row for each", path) end
   return names, paths, labels
@@ -117,7 +131,9 @@ end
 ---@return mr.Images
 ---Example: `mr.data.drawn_faces{count = 5}:select{5, 2}.files[1]   --> 00005.png`
 function Images:select(numbers)
-  for _, number in ipairs(numbers) do
+  if type(numbers) ~= "table" then check.fail("select: numbers is a %s, expected a table of images' numbers", type(numbers)) end
+  for i = 1, #numbers do
+    local number = numbers[i]
     if math.type(number) ~= "integer" or number < 1 or number > self.count then
       check.fail("select: image %s, expected a number from 1 to %d", tostring(number), self.count)
     end
@@ -247,19 +263,36 @@ function Images:comparisons(options)
   return dataset.new{ lists = tensors.lists(grades), items = rows, features = features:rows(rows), ids = ids_of(self), name = where }
 end
 
+-- Names of the PNG files, without folders; each image needs one of its own.
+local function names_of(files)
+  local names, seen = {}, {}
+  for i, name in ipairs(files) do
+    local stem = name:match "([^/]+)%.%w+$"
+    if not stem then check.fail("save: image %d is called '%s', expected a name with an ending", i, core.safe_text(name)) end
+    names[i] = stem .. ".png"
+    if seen[names[i]] then
+      check.fail("save: images %d and %d, '%s' and '%s', would both be %s, expected names that differ before the ending", seen[names[i]], i,
+        core.safe_text(files[seen[names[i]]]), core.safe_text(name), core.safe_text(names[i]))
+    end
+    seen[names[i]] = i
+  end
+  return names
+end
+
 ---Writes the images as PNG files, 8 bits a channel, and at last their table, labels.csv: what mr.data.images reads. The folder is made; files of these
----names in it are replaced.
+---names in it are replaced. Two images of one name in two folders, or with two endings, are an error.
 ---@param folder string
 function Images:save(folder)
-  core.make_folder(folder .. "/labels.csv")
-  local lines = { "file,label" }
-  for i, name in ipairs(self.files) do
-    local file = name:match "([^/]+)%.%w+$"
-    if not file then check.fail("save: image %d is called '%s', expected a name with an ending", i, core.safe_text(name)) end
-    core.write_file(("%s/%s.png"):format(folder, file), core.encode_png(self.images[i]))
-    lines[i + 1] = ("%s.png,%.9g"):format(file, self.labels[i]:item())
+  if type(folder) ~= "string" or folder == "" then
+    check.fail("save: folder is %s, expected its name", folder == "" and "empty" or "a " .. type(folder))
   end
-  core.write_file(folder .. "/labels.csv", table.concat(lines, "\n") .. "\n")
+  local names, rows = names_of(self.files), {}
+  core.make_folder(folder .. "/labels.csv")
+  for i, name in ipairs(names) do
+    core.write_file(("%s/%s"):format(folder, name), core.encode_png(self.images[i]))
+    rows[i] = { name, ("%.9g"):format(self.labels[i]:item()) }
+  end
+  core.write_file(folder .. "/labels.csv", make_table{ columns = { "file", "label" }, rows = rows }:to_csv())
 end
 
 return M

@@ -98,6 +98,10 @@ describe("a folder of images", function()
   it("mistakes are said by file and row", function()
     local cases = {
       { "file,label\na.png,1\na.png,2\n", "rows 1 and 2 are of the same file 'a.png'" },
+      { "file,label\na.png,1\n.//./a.png,2\n", "rows 1 and 2 are of the same file './/./a.png'" },
+      { "file,label\n\27[31ma.png,1\n", "expected a name without control characters" },
+      { "file,label\n.,1\n", "expected a name within the folder" },
+      { "file,label\na.png,0x10\n", "row 1: label of 'a.png' is '0x10', expected a finite number" },
       { "file,label\na.png,old\n", "row 1: label of 'a.png' is 'old', expected a finite number" },
       { "file,label\na.png,nan\n", "expected a finite number" },
       { "file,label\na.png,1e999\n", "expected a finite number" },
@@ -127,6 +131,7 @@ describe("a folder of images", function()
     sweeps.in_folder(function(place)
       local drawn = mr.data.drawn_faces{ count = 7, size = 16 }
       drawn:save(place .. "/faces")
+      for _, name in ipairs{ false, "", 3 } do raises(function() drawn:save(name or nil) end, "expected its name") end
       local read = mr.data.images(place .. "/faces", { size = 16 })
       equal(read.labels:totable(), drawn.labels:totable())
       check((read.images - drawn.images):abs():max():item() <= 0.5 / 255 + 1e-6)
@@ -136,6 +141,23 @@ describe("a folder of images", function()
 end)
 
 describe("drawn faces", function()
+  it("are saved under names of their own, whatever stands in them", function()
+    sweeps.in_folder(function(place)
+      local one = mr.data.drawn_faces{ count = 2, size = 4 }
+      local function named(...)
+        local images = one:select{ 1, 2 }
+        images.files = { ... }
+        return images
+      end
+      local two = "images 1 and 2, 'a/x.png' and 'b/x.png', would both be x.png"
+      raises(function() named("a/x.png", "b/x.png"):save(place .. "/two") end, two)
+      raises(function() named("x.png", "x.jpg"):save(place .. "/two") end, "would both be x.png")
+      check(not core.is_file(place .. "/two/x.png"), "nothing is written")
+      named("a, b.png", 'say "c".png'):save(place .. "/comma")
+      equal(mr.data.images(place .. "/comma", { size = 4 }).files, { "a, b.png", 'say "c".png' })
+    end)
+  end)
+
   it("depend on the seed and their number alone, and are of all ages", function()
     local few, many = mr.data.drawn_faces{ count = 5, size = 12 }, mr.data.drawn_faces{ count = 400, size = 12 }
     equal((few.images - many.images:narrow(1, 1, 5)):abs():max():item(), 0.0)
@@ -163,6 +185,8 @@ describe("drawn faces", function()
 
   it("options that cannot be are errors", function()
     raises(function() mr.data.drawn_faces{ count = 0 } end, "count is 0, expected an integer of at least 1")
+    raises(function() mr.data.drawn_faces{ count = 1, size = 1 << 31 } end, "size is 2147483648, expected an integer from 1 to 4096")
+    raises(function() mr.data.drawn_faces{ count = 1000000000 } end, "expected at most 1228537 of size 24, which are 8 GiB")
     raises(function() mr.data.drawn_faces{ noise = -1 } end, "noise is -1, expected a number from 0 on")
     raises(function() mr.data.drawn_faces{ seed = 1.5 } end, "seed is 1.5, expected an integer")
   end)
@@ -251,6 +275,8 @@ describe("parts and pairs", function()
     equal(faces:items().lists.relevance:totable(), faces.labels:totable())
     raises(function() faces:items{ features = mr.zeros(59, 4) } end, "features are {59, 4}, expected a tensor {60, width}")
     raises(function() faces:select{ 61 } end, "image 61, expected a number from 1 to 60")
+    raises(function() faces:select() end, "numbers is a nil, expected a table")
+    raises(function() faces:select{ 1, nil, 3 } end, "image nil, expected a number from 1 to 60")
     raises(function() faces:comparisons{} end, "pairs is nil, expected an integer of at least 1")
   end)
 end)
