@@ -58,14 +58,13 @@ end
 
 local most_levels = 10000
 
--- Numbers in rising order, as a tensor.
-local function listed_thresholds(where, given)
+-- Raises unless these are numbers in rising order.
+local function check_rising(where, given)
   for k, threshold in ipairs(given) do
-    if type(threshold) ~= "number" or threshold - threshold ~= 0 or k > 1 and threshold <= given[k - 1] then
+    if not check.is_finite(threshold) or k > 1 and threshold <= given[k - 1] then
       check.fail("%s: threshold %d is %s, expected finite numbers, each larger than the one before", where, k, tostring(threshold))
     end
   end
-  return core.tensor(given, "float64", "cpu")
 end
 
 local function checked_thresholds(where, o)
@@ -85,7 +84,8 @@ local function checked_thresholds(where, o)
     check.fail("%s: thresholds is a tensor of sizes {%s} %s, expected a real number for each grade", where,
       table.concat(given:shape(), ", "), given.dtype)
   end
-  local thresholds = is_tensor and given or listed_thresholds(where, given)
+  check_rising(where, is_tensor and given:totable() or given)
+  local thresholds = is_tensor and given or core.tensor(given, "float64", "cpu")
   if o.levels and o.levels ~= #thresholds then
     check.fail("%s: %d thresholds, but levels is %s", where, #thresholds, tostring(o.levels))
   end
