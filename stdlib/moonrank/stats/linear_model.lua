@@ -92,6 +92,11 @@ local function read(self, o)
     if #columns[name] ~= #y then check.fail("%s: covariate %s has %d rows, y has %d", where, name, #columns[name], #y) end
     self._terms[#self._terms + 1] = { name }
   end
+  for key in pairs(o.interactions) do
+    if math.type(key) ~= "integer" then
+      check.fail("%s: interactions has the name %s, expected a list of tables of names", where, tostring(key))
+    end
+  end
   local seen = {}
   for _, names in ipairs(o.interactions) do
     check_interaction(names, columns, seen)
@@ -148,7 +153,9 @@ end
 
 -- The level among options, 0.95 if there is none.
 local function level_of(method, options)
-  return input.share(method, "level", check.options(method, options, { level = 0.95 }).level)
+  local level = input.share(method, "level", check.options(method, options, { level = 0.95 }).level)
+  if 0.5 + 0.5 * level == 1 then check.fail("%s: level is %.17g, expected less: its quantile is infinite", method, level) end
+  return level
 end
 
 -- Fits; the model's fields are filled in.
