@@ -3,10 +3,15 @@ local check = require "moonrank.check"
 local layers = require "moonrank.models.layers"
 local tensors = require "moonrank.tensor"
 
--- Height and width after the convolutions and poolings of `filters`.
+local largest_side = 65536
+
+-- Height and width after the convolutions and poolings of `filters`; below 1 from where on images are too small.
 local function sizes_after(o)
   local height, width = o.height, o.width
-  for _ = 1, #o.filters do height, width = (height - o.kernel + 1) // 2, (width - o.kernel + 1) // 2 end
+  for _ = 1, #o.filters do
+    height, width = (height - o.kernel + 1) // 2, (width - o.kernel + 1) // 2
+    if height < 1 or width < 1 then break end
+  end
   return height, width
 end
 
@@ -17,6 +22,9 @@ local function check_sizes(o)
     if math.type(outputs) ~= "integer" or outputs < 1 then
       check.fail("%s: filters of convolution %d are %s, expected an integer of at least 1", where, i, tostring(outputs))
     end
+  end
+  for _, name in ipairs{ "height", "width", "channels" } do
+    if o[name] > largest_side then check.fail("%s: %s is %d, expected at most %d", where, name, o[name], largest_side) end
   end
   local height, width = sizes_after(o)
   if height < 1 or width < 1 then

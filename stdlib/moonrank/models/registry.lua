@@ -64,6 +64,19 @@ local function check_declared(where, definition, given)
   end
 end
 
+-- A model's own copy of a list; what would be left out is an error.
+local function list_of(where, name, given)
+  local copy, count = table.move(given, 1, #given, 1, {}), 0
+  for key in pairs(given) do
+    count = count + 1
+    if math.type(key) ~= "integer" then
+      check.fail("%s: option %s has something under '%s', expected a list", where, name, tostring(key))
+    end
+  end
+  if count ~= #copy then check.fail("%s: option %s has gaps, expected a list without", where, name) end
+  return copy
+end
+
 -- Options of a model, complete and of the right types.
 local function options_of(definition, given)
   local where, defaults = "mr.models." .. definition.name, { seed = 1, dtype = "float32" }
@@ -81,7 +94,7 @@ local function options_of(definition, given)
   check.choice(where, "dtype", o.dtype, { "float32", "float64" })
   if math.type(o.seed) ~= "integer" then check.fail("%s: seed is %s, expected an integer", where, tostring(o.seed)) end
   for name, value in pairs(o) do
-    if type(value) == "table" then o[name] = table.move(value, 1, #value, 1, {}) end  -- the model's own
+    if type(value) == "table" then o[name] = list_of(where, name, value) end
   end
   if definition.check then definition.check(o) end
   for _, name in ipairs(check.names(o)) do check_storable(where, name, o[name]) end
