@@ -140,6 +140,10 @@ local function read_intervals(where, o)
       if (one[edges[k]] == nil) ~= (one[edges[k + 1]] == nil) then
         check.fail("%s: %s has only one edge of an interval, expected %s and %s", where, who, edges[k], edges[k + 1])
       end
+      for c, low in ipairs(one[edges[k]] or {}) do
+        local high = one[edges[k + 1]][c]
+        if low > high then check.fail("%s: %s has an interval from %g to %g, expected the lower edge first", where, who, low, high) end
+      end
     end
     list[i] = one
   end

@@ -71,6 +71,7 @@ describe("intervals", function()
       { { categories = names, values = { 1, 2 }, low = { 0, 1 } }, "has only one edge of an interval, expected low and high" },
       { { categories = names, values = { 1, 2 }, wide_high = { 0, 1 } }, "expected wide_low and wide_high" },
       { { categories = names, values = { 1, 2 }, low = { 0 }, high = { 1, 2 } }, "has 1 low for 2 categories" },
+      { { categories = names, values = { 1, 2 }, low = { 0, 3 }, high = { 1, 2 } }, "has an interval from 3 to 2, expected" },
       { { categories = names, series = { { name = "a", low = { 1, 2 } } } }, "series 'a' has no values" },
       { { categories = names, values = { nan, nan } }, "no y to show" },
       { { categories = names, values = { 1, 2 }, errors = { 1, 2 } }, "no option of mr.plot.intervals 'errors'" },
