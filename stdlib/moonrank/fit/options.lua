@@ -262,6 +262,9 @@ local function misfit(model, role, data)
     if features:size(2) ~= config.inputs then
       return ("the model takes %d features, but %s has %d"):format(config.inputs, role, features:size(2))
     end
+    if features.dtype == "int64" then
+      return ("the features of %s are int64, expected real numbers: features:to(\"%s\")"):format(role, first.dtype)
+    end
     if features.dtype ~= first.dtype then
       return ("the model is %s, but the features of %s are %s: mr.models.%s{dtype = \"%s\"} fits them"):format(first.dtype, role,
         features.dtype, model.kind, features.dtype)

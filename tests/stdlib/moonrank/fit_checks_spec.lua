@@ -51,6 +51,9 @@ describe("mr.fit checks before the first step", function()
     refused("the model takes 6 features, but valid has 7", { valid = queries(7) })
     refused("the model is float64, but the features of train are float32: mr.models.mlp{dtype = \"float32\"} fits them",
       { model = mr.models.linear{ inputs = 6, dtype = "float64" } })
+    local whole = queries(6)
+    whole.features = whole.features:long()
+    refused("the features of train are int64, expected real numbers: features:to(\"float32\")", { train = whole })
     refused("the model has 3 users, but train has number",
       { train = fold.train, model = mr.models.mf{ users = 3, items = 60, factors = 2 } })
     refused("the model has 7 items, but train has number",
@@ -124,10 +127,10 @@ describe("a number that is none", function()
     end)
     local message = raises(function() fit{ loss = broken } end,
       "mr.fit: the loss is infinite in epoch 2, batch 2 of 4, list 3 of the batch: ")
-    check(message:find("fit_checks_spec%.lua:121: log: 'log' made infinity"), message)
+    check(message:find("fit_checks_spec%.lua:124: log: 'log' made infinity"), message)
     local nan = loss_of("spec_sqrt", function(scores, lists) return (lists:sum(scores) * 0 - 1):sqrt() end)
     message = raises(function() fit{ loss = nan } end, "the loss is NaN in epoch 1, batch 1 of 4, list 1 of the batch: ")
-    check(message:find("fit_checks_spec%.lua:128: sqrt: 'sqrt' made NaN at entry 1 of 5"), message)
+    check(message:find("fit_checks_spec%.lua:131: sqrt: 'sqrt' made NaN at entry 1 of 5"), message)
   end)
 
   it("is found in the features, in scores and in parameters", function()

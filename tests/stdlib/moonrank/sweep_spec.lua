@@ -303,6 +303,7 @@ it("refuses what it does not know", function()
   local space = { a = mr.range(1, 2) }
   raises(function() mr.sweep{ space = space, run = run } end, "name is missing")
   raises(function() mr.sweep{ name = "x", run = run } end, "space is missing")
+  raises(function() mr.sweep{ name = "x", space = space, run = run, store = "" } end, "store is empty, expected the name of a file")
   raises(function() mr.sweep{ name = "x", space = space } end, "run is missing")
   raises(function() mr.sweep{ name = "x", space = space, run = 3 } end, "run is a number")
   raises(function() mr.sweep{ name = "x", space = space, run = run, workers = -1 } end, "workers is -1, expected an integer from 0")
