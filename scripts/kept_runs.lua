@@ -29,6 +29,7 @@ end
 function M.words(args, more)
   local words, asked = { "--store", args.store }, { workers = args.workers, device = args.device }
   asked.data = not args.smoke and args.data ~= "" and args.data or nil
+  asked.retry = args.retry and args.retry > 0 and args.retry or nil
   for name, value in pairs(more or {}) do asked[name] = value or nil end
   local names = {}
   for name in pairs(asked) do names[#names + 1] = name end

@@ -40,3 +40,8 @@ it("sections with studies of their own, between studies of the script that runs 
     check(out:find("\nfound 1%.?0? 11 21 1") or out:find("\nfound 2%.?0? 13 23 2"), out)
   end, whole)
 end)
+
+it("words for another script have what is asked of runs: retry, force, workers", function()
+  local words = dofile "scripts/kept_runs.lua".words({ store = "s.db", workers = 2, retry = 1, force = true, data = "" })
+  equal(table.concat(words, " "), "--store s.db --retry 1 --workers 2 --force")
+end)
