@@ -1,0 +1,96 @@
+-- The runs behind why_curves_differ.lua: the unbounded nDCG loss on MovieLens and on MQ2008, with nDCG@k of every test list for k = 1 to 10. The
+-- rankings of MovieLens are measured a second time with lists thinned to the shapes of MQ2008: as many rows, as many of them relevant.
+local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local runs = dofile(here .. "runs.lua")
+
+local M = { deepest = 10 }
+
+---Which lists of MQ2008 count: a document is relevant from this label on.
+M.labels = { 2, 1 }
+
+local metrics = { "auc" }
+for k = 1, M.deepest do metrics[k + 1] = "ndcg@" .. k end
+
+-- Numbers of rows and of relevant rows of every list that has both kinds of rows.
+local function shapes_of(lists)
+  local sizes, relevant, found = lists.sizes:totable(), lists.relevant:totable(), {}
+  for l, n in ipairs(sizes) do
+    if relevant[l] > 0 and relevant[l] < n then found[#found + 1] = { n = n, p = relevant[l] } end
+  end
+  return found
+end
+
+-- The first `count` of some rows in a random order.
+local function some_of(rows, count, into)
+  for i = 1, count do
+    local j = math.random(i, #rows)
+    rows[i], rows[j] = rows[j], rows[i]
+    into[#into + 1] = rows[i]
+  end
+end
+
+-- One list for each of those of a part: of its rows so many that it has the shape of a list of another data set, drawn among those that fit.
+-- Returns the rows that stay, and their lists.
+local function thinned(part, shapes, seed)
+  math.randomseed(seed, part.lists.rows)
+  local grades, kept, lists, at = part.lists.relevance:totable(), {}, {}, 0
+  for _, n in ipairs(part.lists.sizes:totable()) do
+    local own, others, fitting = {}, {}, {}
+    for i = at + 1, at + n do table.insert(grades[i] > 0 and own or others, i) end
+    for _, shape in ipairs(shapes) do
+      if shape.p <= #own and shape.n - shape.p <= #others then fitting[#fitting + 1] = shape end
+    end
+    if #fitting > 0 then
+      local shape, first = fitting[math.random(#fitting)], #kept
+      some_of(own, shape.p, kept)
+      some_of(others, shape.n - shape.p, kept)
+      local list = {}
+      for i = first + 1, #kept do list[i - first] = grades[kept[i]] end
+      lists[#lists + 1] = list
+    end
+    at = at + n
+  end
+  return mr.tensor(kept, { dtype = "int64" }), mr.lists(lists)
+end
+
+-- Every metric of every list, with its rows and relevant rows, under names that begin with `prefix`.
+local function measure(into, prefix, scores, lists)
+  for _, name in ipairs(metrics) do into[prefix .. name] = mr.metrics.parse(name)(scores, lists) end
+  into[prefix .. "rows"], into[prefix .. "relevant"] = lists.sizes, lists.relevant
+end
+
+-- One run; `shapes(fold)`: of the other data set, or nil.
+local function run(args, set, rate, trial, shapes)
+  local fold = set.fold(trial[set.setting], trial.split, args.seed)
+  local model = set.model(set.size, args.seed)
+  local fitted = mr.fit{
+    model = model, loss = mr.losses.ndcg{}, train = fold.train, valid = fold.valid, test = fold.test,
+    optimizer = mr.optim.adam{ lr = rate }, batch = 32, epochs = set.epochs, patience = set.patience, metrics = { "ndcg" },
+    seed = args.seed, progress = false,
+  }
+  local batch, per_list = fold.test:batches{ size = fold.test.count }(), {}
+  local scores = mr.no_grad(function() return model(batch) end)
+  measure(per_list, "", scores, batch.lists)
+  if shapes then
+    local rows, lists = thinned(fold.test, shapes(trial.split), args.seed)
+    measure(per_list, "thinned ", scores:rows(rows), lists)
+  end
+  return { valid = fitted.best.metrics.ndcg, per_list = per_list }
+end
+
+---The study of a data set, one trial per setting and fold; `args` are those of runs.args, and a seed.
+---@return mr.Results
+function M.study(args, name)
+  local set, other = runs.set(args, name), name == "movielens" and runs.set(args, "mq2008") or nil
+  local values = name == "mq2008" and { table.unpack(M.labels, 1, args.smoke and 1 or nil) } or set.values
+  local rate = runs.rates[name].ndcg.none
+  local function shapes(fold) return shapes_of(other.fold(M.labels[1], fold, args.seed).test.lists) end
+  return runs.study(args, {
+    name = ("nDCG by cut-off, %s, seed %d"):format(name, args.seed), settings = { epochs = set.epochs, rate = rate },
+    space = { [set.setting] = mr.choice(values), split = mr.range(1, set.folds) },
+    run = function(trial) return run(args, set, rate, trial, other and shapes) end,
+  })
+end
+
+return M
