@@ -1,0 +1,105 @@
+-- The runs behind optimisers.lua: plain stochastic gradient descent and Adam on the same losses, bounds, data and models. Learning rates of both are
+-- chosen on validation on the first fold, first among powers of ten, then of the best one's neighbours at a factor of the root of ten; then all
+-- folds are run.
+local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local runs = dofile(here .. "runs.lua")
+
+local M = { optimisers = { "adam", "sgd" } }
+
+-- Rates are 10^(exponent / 2). Gradients of a bounded loss, and with them the rates of plain descent, differ by orders of magnitude from those of the
+-- bare loss; Adam's do not.
+M.grids = { adam = { -8, -6, -4, -2, 0 }, sgd = { -6, -4, -2, 0, 2, 4, 6, 8 } }
+
+---The rate of a number on a grid.
+function M.rate(exponent) return 10 ^ (exponent / 2) end
+
+---The setting of both data sets: NSR 1, or documents relevant from label 1.
+M.value = 1
+
+local function train(args, set, trial, exponent)
+  local fold, own = set.fold(M.value, trial.split, args.seed), runs.metric_of[trial.loss]
+  local fitted = mr.fit{
+    model = set.model(set.size, args.seed), loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) },
+    train = fold.train, valid = fold.valid, test = fold.test, optimizer = mr.optim[trial.optimiser]{ lr = M.rate(exponent) },
+    batch = set.batch or 32, epochs = args.epochs, patience = args.patience, metrics = { own }, seed = args.seed, progress = false,
+  }
+  local list = fold.test.users and fold.test.users:double() or mr.arange(1, fold.test.count) + 1000 * trial.split
+  return { valid = fitted.best.metrics[own], epoch = fitted.best.epoch, own = fitted.test.mean[own],
+    per_list = { own = fitted.scores[own], list = list } }
+end
+
+local function study(args, name, o)
+  local set = runs.set(args, name)
+  o.space.loss, o.space.bound = mr.choice(runs.losses), mr.choice(runs.published)
+  local settings = { epochs = args.epochs, patience = args.patience, samples = args.samples }
+  for key, value in pairs(o.settings or {}) do settings[key] = value end
+  return runs.study(args, {
+    name = ("%s, %s, seed %d"):format(o.name, name, args.seed), settings = settings, space = o.space,
+    run = function(trial) return train(args, set, trial, o.exponent(trial)) end,
+  })
+end
+
+---A cell's key: "sgd ndcg minmax".
+function M.key(optimiser, loss, bound) return ("%s %s %s"):format(optimiser, loss, bound) end
+
+-- The trials of a study by cell: exponents and what validation said.
+local function tried(results, exponent_of, into)
+  local columns = results:columns()
+  local function column(name) return columns:column("runs", name) end
+  for _, row in ipairs(columns:rows("runs", {})) do
+    local key = M.key(column("optimiser")[row], column("loss")[row], column("bound")[row])
+    into[key] = into[key] or {}
+    into[key][exponent_of(row, column, key)] = column("valid")[row]
+  end
+  return into
+end
+
+local function best_of(cell)
+  local best
+  for exponent, valid in pairs(cell) do
+    if not best or valid > cell[best] or valid == cell[best] and exponent < best then best = exponent end
+  end
+  return best
+end
+
+local function chosen(cells)
+  local best, parts = {}, {}
+  for key, cell in pairs(cells) do
+    best[key] = best_of(cell)
+    parts[#parts + 1] = ("%s %d"):format(key, best[key])
+  end
+  table.sort(parts)
+  return best, table.concat(parts, ", ")
+end
+
+---Validation of every rate that was tried, by cell and exponent.
+---@return table<string, table<integer, number>>
+function M.tuned(args, name)
+  local coarse_space = { split = mr.range(1, 1), optimiser = mr.choice(M.optimisers) }
+  for i, optimiser in ipairs(M.optimisers) do
+    local grid = M.grids[optimiser]
+    coarse_space[i] = mr.when("optimiser", optimiser, { exponent = mr.choice(args.smoke and { grid[1], grid[3] } or grid) })
+  end
+  local coarse = study(args, name, { name = "rates of optimisers", space = coarse_space,
+    exponent = function(trial) return trial.exponent end })
+  local cells = tried(coarse, function(row, column) return column("exponent")[row] end, {})
+  local best, text = chosen(cells)
+  local fine = study(args, name, { name = "finer rates of optimisers", settings = { rates = text },
+    space = { split = mr.range(1, 1), optimiser = mr.choice(M.optimisers), step = mr.choice{ -1, 1 } },
+    exponent = function(trial) return best[M.key(trial.optimiser, trial.loss, trial.bound)] + trial.step end })
+  return tried(fine, function(row, column, key) return best[key] + column("step")[row] end, cells)
+end
+
+---All folds at the best rates, and the exponents of these by cell.
+---@return mr.Results results, table<string, integer> exponents, table<string, table<integer, number>> tuned
+function M.study(args, name)
+  local cells = M.tuned(args, name)
+  local best, text = chosen(cells)
+  local results = study(args, name, { name = "optimisers", settings = { rates = text },
+    space = { split = mr.range(1, runs.set(args, name).folds), optimiser = mr.choice(M.optimisers) },
+    exponent = function(trial) return best[M.key(trial.optimiser, trial.loss, trial.bound)] end })
+  return results, best, cells
+end
+
+return M

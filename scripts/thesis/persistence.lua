@@ -1,0 +1,40 @@
+-- The runs behind table_5_1_nrbp.lua: every loss under every bound as in Table 5.1, of which each persistence of nRBP chooses an epoch of its own
+-- and measures the test lists with it.
+local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local runs = dofile(here .. "runs.lua")
+
+local M = { metrics = { "nrbp(0.95)", "nrbp(0.9)", "nrbp(0.8)" } }
+
+-- One run: means by metric and the scores of every list, each by the parameters of its own best epoch.
+local function run(args, set, rates, trial)
+  local fold = set.fold(trial[set.setting], trial.split, args.seed)
+  local fitted = mr.fit{
+    model = set.model(set.size, args.seed), loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) },
+    train = fold.train, valid = fold.valid, test = fold.test, optimizer = mr.optim.adam{ lr = rates[trial.loss][trial.bound] },
+    batch = set.batch or 32, epochs = set.epochs, patience = set.patience, metrics = M.metrics, select = M.metrics, seed = args.seed,
+    choose_on = args.recipe == "published" and "test" or "valid", progress = false,
+  }
+  local result = { valid = fitted.best.metrics[M.metrics[1]], per_list = {} }
+  for i, name in ipairs(M.metrics) do
+    result[name], result["epoch_" .. i] = fitted.test.mean[name], fitted.choices[i].best.epoch
+    result.per_list[name] = fitted.scores[name]
+  end
+  result.per_list.list = fold.test.users and fold.test.users:double() or mr.arange(1, fold.test.count) + 1000 * trial.split
+  return result
+end
+
+---The study of a data set, one trial per setting, loss, bound and fold; `args` are those of runs.args, and a seed.
+---@return mr.Results
+function M.study(args, name)
+  local set, rates = runs.set(args, name), runs.rates[name]
+  return runs.study(args, {
+    name = ("nRBP, %s, seed %d%s"):format(name, args.seed, args.recipe == "published" and ", published" or ""),
+    settings = { epochs = set.epochs, patience = set.patience, rates = runs.rates_text(name), recipe = args.recipe, samples = args.samples },
+    space = { loss = mr.choice(runs.losses), bound = mr.choice(runs.bounds), split = mr.range(1, set.folds),
+      [set.setting] = mr.choice(set.values) },
+    run = function(trial) return run(args, set, rates, trial) end,
+  })
+end
+
+return M
