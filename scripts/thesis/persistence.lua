@@ -30,7 +30,8 @@ function M.study(args, name)
   local set, rates = runs.set(args, name), runs.rates[name]
   return runs.study(args, {
     name = ("nRBP, %s, seed %d%s"):format(name, args.seed, args.recipe == "published" and ", published" or ""),
-    settings = { epochs = set.epochs, patience = set.patience, rates = runs.rates_text(name), recipe = args.recipe, samples = args.samples },
+    settings = { epochs = set.epochs, patience = set.patience, rates = runs.rates_text(name), recipe = args.recipe,
+      samples = args.samples },
     space = { loss = mr.choice(runs.losses), bound = mr.choice(runs.bounds), split = mr.range(1, set.folds),
       [set.setting] = mr.choice(set.values) },
     run = function(trial) return run(args, set, rates, trial) end,

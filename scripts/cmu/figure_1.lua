@@ -1,0 +1,68 @@
+-- Li & Wu, Application of Neural Networks in Ranking, Figure 1: cross entropy and nDCG@10 by epoch while the networks of Table 1 are trained on queries
+-- whose labels are two-valued. Theirs is of stochastic gradient descent at 0.001; beside it Adam at its best rate, which "does not fit well".
+-- Data, models and runs: those of Table 1 (table_1.lua); nDCG@10 is that of validation.
+local mr = require "moonrank"
+local here = arg[0]:match("^(.*/)") or "./"
+local queries, scores = dofile(here .. "queries.lua"), dofile(here .. "../thesis/scores.lua")
+local figure = dofile(here .. "../thesis/figure.lua")
+
+local own = figure.options("figure_1", {})
+own.out.default = "results/cmu/figure_1.svg"
+local args = queries.args(own)
+local recipes = { { "paper", "SGD, 0.001", "dashed" }, { "sgd", "SGD, best rate", "dotted" }, { "adam", "Adam, best rate", "solid" } }
+
+-- The mean over folds and seeds of what a network's runs reported after every epoch.
+local function curve(results, where, name)
+  local sum, count = {}, 0
+  for _, trial in ipairs(scores.trials(results, where)) do
+    count = count + 1
+    for i, value in ipairs(results:reports(trial.number)[name].values) do sum[i] = (sum[i] or 0) + value end
+  end
+  for i, value in ipairs(sum) do sum[i] = value / count end
+  return sum
+end
+
+local titles = { loss = "cross entropy in training", ["valid_" .. queries.metric] = "validation nDCG@10" }
+local panels, lines, parts = { columns = #args.sets, title = figure.title(args), width = 520 * #args.sets, height = 760 }, {}, {}
+local curves = {}
+for i, name in ipairs(args.sets) do
+  local set, results = queries.set(args, name), queries.runs(args, name)
+  curves[i] = { set = set }
+  for _, what in ipairs{ "loss", "valid_" .. queries.metric } do
+    local series = {}
+    for s, system in ipairs(queries.networks) do
+      for _, recipe in ipairs(recipes) do
+        local y = curve(results, { system = system, recipe = recipe[1] }, what)
+        series[#series + 1] = { name = ("%s, %s"):format(system, recipe[2]), y = y, color = s, style = recipe[3] }
+        curves[i][system .. recipe[1] .. what] = y
+      end
+    end
+    curves[i][what] = mr.plot.lines{ title = ("%s: %s"):format(set.title, titles[what]), series = series, xlabel = "epoch",
+      ylabel = titles[what], legend = "legend" }
+  end
+end
+for _, what in ipairs{ "loss", "valid_" .. queries.metric } do
+  for i in ipairs(args.sets) do panels[#panels + 1] = curves[i][what] end
+end
+
+-- Table: where curves begin and end, and where nDCG@10 is best
+for i in ipairs(args.sets) do
+  for _, system in ipairs(queries.networks) do
+    for _, recipe in ipairs(recipes) do
+      local loss, ndcg = curves[i][system .. recipe[1] .. "loss"], curves[i][system .. recipe[1] .. "valid_" .. queries.metric]
+      local best = 1
+      for epoch, value in ipairs(ndcg) do best = value > ndcg[best] and epoch or best end
+      lines[#lines + 1] = { curves[i].set.title, system, recipe[2], loss[1], loss[#loss], ndcg[1], ndcg[best], best, ndcg[#ndcg] }
+    end
+  end
+  local first, last = curves[i]["RankNetpaperloss"], curves[i]["RankNetadamloss"]
+  parts[i] = ("On %s RankNet's loss goes from %.3f to %.3f by descent at 0.001 and from %.3f to %.3f by Adam."):format(
+    curves[i].set.title, first[1], first[#first], last[1], last[#last])
+end
+local text = [[
+Cross entropy while parameters change (above) and nDCG@10 on validation (below) by epoch, means over folds and seeds: of pairs
+for RankNet and DirectRanker, of documents for the classifier, so that their heights do not compare. DirectRanker's cannot fall
+below log(1 + 1/e) = 0.313.]]
+return figure.finish(args, mr.plot.facets(panels), text .. "\n" .. table.concat(parts, "\n"),
+  mr.table{ rows = lines, columns = { "data", "network", "training", "loss, first", "loss, last", "nDCG@10, first", "best", "epoch", "last" },
+    formats = { ["loss, first"] = "%.4f", ["loss, last"] = "%.4f", ["nDCG@10, first"] = "%.4f", best = "%.4f", last = "%.4f" } })

@@ -1,0 +1,64 @@
+-- The runs behind sampled_expectations.lua: losses under the two bounds that need an expectation, with the exact one and with the mean of random
+-- rankings, as the thesis has it (section 4.3).
+local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local runs = dofile(here .. "runs.lua")
+
+local M = { bounds = { "expectation", "expectation_max" } }
+
+---How many random rankings; 0 stands for the exact expectation.
+function M.samples(args) return args.smoke and { 0, 10 } or { 0, 10, 100, 1000, 300000 } end
+
+---The setting of both data sets: NSR 1, or documents relevant from label 1.
+M.value = 1
+
+---What the losses are of.
+M.metric_of = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp_loss" }
+
+local means = {}
+
+---The mean of a metric over so many random rankings of a list of n rows of which p are relevant.
+function M.mean_of(metric, n, p, samples)
+  local key = ("%s %d %d %d"):format(metric, n, p, samples)
+  means[key] = means[key]
+    or mr.bounds.distribution(metric, { n = n, p = p, method = "sampled", samples = samples, seed = 1 }):mean()
+  return means[key]
+end
+
+-- The bound of a name with means of random rankings in place of expectations: M / E, or (M - E) / |best - E|.
+local function drawn_bound(name, metric, samples)
+  return function(score, stats)
+    local n, p, values = stats.n:totable(), stats.p:totable(), {}
+    for l, rows in ipairs(n) do values[l] = M.mean_of(metric, math.tointeger(rows), math.tointeger(p[l]), samples) end
+    local mean = mr.tensor(values, { dtype = score.dtype })
+    if name == "expectation" then return score / mean end
+    return (score - mean) / (stats.best - mean):abs()
+  end
+end
+
+local function train(args, set, rates, trial)
+  local fold, own = set.fold(M.value, trial.split, args.seed), runs.metric_of[trial.loss]
+  local bound = trial.samples == 0 and trial.bound or drawn_bound(trial.bound, M.metric_of[trial.loss], trial.samples)
+  local fitted = mr.fit{
+    model = set.model(set.size, args.seed), loss = mr.losses[trial.loss]{ bound = bound }, train = fold.train, valid = fold.valid,
+    test = fold.test, optimizer = mr.optim.adam{ lr = rates[trial.loss][trial.bound] }, batch = set.batch or 32, epochs = set.epochs,
+    patience = set.patience, metrics = { own }, seed = args.seed, progress = false,
+  }
+  local list = fold.test.users and fold.test.users:double() or mr.arange(1, fold.test.count) + 1000 * trial.split
+  return { valid = fitted.best.metrics[own], own = fitted.test.mean[own], per_list = { own = fitted.scores[own], list = list } }
+end
+
+---The study of a data set, one trial per loss, bound, number of random rankings and fold; `args` are those of runs.args, and a seed.
+---@return mr.Results
+function M.study(args, name)
+  local set, rates = runs.set(args, name), runs.rates[name]
+  return runs.study(args, {
+    name = ("drawn expectations, %s, seed %d"):format(name, args.seed),
+    settings = { epochs = set.epochs, patience = set.patience, rates = runs.rates_text(name) },
+    space = { loss = mr.choice(runs.losses), bound = mr.choice(M.bounds), samples = mr.choice(M.samples(args)),
+      split = mr.range(1, set.folds) },
+    run = function(trial) return train(args, set, rates, trial) end,
+  })
+end
+
+return M

@@ -1,0 +1,126 @@
+-- Westerborg (2022), section 5.1: Table 5.1 reports nRBP(0.95), and the text says that "the reported relative results are representative for both nRBP.8 and
+-- nRBP.9". Are they? Every loss under every bound, measured by nRBP at all three persistences, each of which chooses an epoch of its own.
+-- Data, models and learning rates: those of Table 5.1.
+local mr = require "moonrank"
+local here = arg[0]:match("^(.*/)") or "./"
+local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local persistence = dofile(here .. "persistence.lua")
+
+local args = runs.args{
+  seed = { default = 1, help = "seed of splits, negatives and models" },
+  sets = { default = { "movielens", "mq2008" }, choices = { "movielens", "mq2008" }, distinct = true, help = "which data sets" },
+}
+local metrics = persistence.metrics
+local title = { ["nrbp(0.95)"] = "nRBP(0.95)", ["nrbp(0.9)"] = "nRBP(0.9)", ["nrbp(0.8)"] = "nRBP(0.8)" }
+
+-- Every cell of a data set: by metric the mean, and under a bound the change against none with its p-value, corrected by Holm over the metric's column.
+local function cells_of(name)
+  local set, results, cells, ps = runs.set(args, name), persistence.study(args, name), {}, {}
+  for _, metric in ipairs(metrics) do ps[metric] = {} end
+  for _, value in ipairs(set.values) do
+    for _, loss in ipairs(runs.losses) do
+      for _, bound in ipairs(runs.bounds) do
+        local cell, at = { value = value, loss = loss, bound = bound }, { [set.setting] = value, loss = loss }
+        for _, metric in ipairs(metrics) do
+          local lists = scores.lists(results, scores.with(at, bound), metric)
+          cell[metric] = { mean = mr.stats.mean(lists) }
+          if bound ~= "none" then
+            local against = scores.compare({ results }, at, bound, "none", metric)
+            cell[metric].change = against.change
+            ps[metric][#cells + 1] = against.p
+          end
+        end
+        cells[#cells + 1] = cell
+      end
+    end
+  end
+  for _, metric in ipairs(metrics) do
+    for i, p in pairs(mr.stats.holm(ps[metric])) do cells[i][metric].p = p end
+  end
+  return set, cells, results
+end
+
+local function table_of(set, cells)
+  local heads, formats, lines = { set.setting == "nsr" and "NSR" or set.setting, "loss", "bound" }, {}, {}
+  for _, metric in ipairs(metrics) do
+    local names = { title[metric], "change, " .. title[metric], "p, " .. title[metric] }
+    table.move(names, 1, 3, #heads + 1, heads)
+    formats[names[1]], formats[names[2]], formats[names[3]] = "%.4f", "%+.4f", "%.2g"
+  end
+  for i, cell in ipairs(cells) do
+    lines[i] = { cell.value, runs.title_of[cell.loss], cell.bound }
+    for m, metric in ipairs(metrics) do
+      lines[i][3 * m + 1], lines[i][3 * m + 2], lines[i][3 * m + 3] = cell[metric].mean, cell[metric].change, cell[metric].p
+    end
+  end
+  return mr.table{ columns = heads, rows = lines, formats = formats }
+end
+
+-- Pearson's correlation.
+local function correlation(x, y)
+  local mx, my, xx, yy, xy = mr.stats.mean(x), mr.stats.mean(y), 0, 0, 0
+  for i = 1, #x do
+    local a, b = x[i] - mx, y[i] - my
+    xx, yy, xy = xx + a * a, yy + b * b, xy + a * b
+  end
+  return xy / math.sqrt(xx * yy)
+end
+
+-- How the changes under a bound at one persistence go with those at 0.95: correlation, equal signs, and how many are significant at both, at the same
+-- side, and how many at both, but at opposite sides.
+local function agreement(cells, loss, metric)
+  local usual, x, y, same, better, worse, both, opposite = metrics[1], {}, {}, 0, 0, 0, 0, 0
+  for _, cell in ipairs(cells) do
+    local a, b = cell[usual], cell[metric]
+    if cell.bound ~= "none" and (loss == nil or cell.loss == loss) then
+      x[#x + 1], y[#y + 1] = a.change, b.change
+      if a.change * b.change > 0 then same = same + 1 end
+      if b.p < 0.05 and b.change > 0 then better = better + 1 elseif b.p < 0.05 then worse = worse + 1 end
+      if a.p < 0.05 and b.p < 0.05 then
+        both = both + (a.change * b.change > 0 and 1 or 0)
+        opposite = opposite + (a.change * b.change < 0 and 1 or 0)
+      end
+    end
+  end
+  return { #x, same, correlation(x, y), better, worse, both, opposite }
+end
+
+-- The share of trials of which all persistences choose the same epoch.
+local function same_epoch(results)
+  local columns, same, count = results:columns(), 0, 0
+  for _, row in ipairs(columns:rows("runs", {})) do
+    local first, all = columns:column("runs", "epoch_1")[row], true
+    for i = 2, #metrics do all = all and columns:column("runs", "epoch_" .. i)[row] == first end
+    same, count = same + (all and 1 or 0), count + 1
+  end
+  return same / count
+end
+
+local tables, lines, parts = {}, {}, {}
+for i, name in ipairs(args.sets) do
+  local set, cells, results = cells_of(name)
+  tables[i] = table_of(set, cells)
+  for _, loss in ipairs(runs.losses) do
+    for _, metric in ipairs(metrics) do
+      lines[#lines + 1] = { set.title, runs.title_of[loss], title[metric], table.unpack(agreement(cells, loss, metric)) }
+    end
+  end
+  local of_loss, parted = {}, 0
+  for m = 2, #metrics do
+    of_loss[m - 1] = agreement(cells, "nrbp", metrics[m])
+    parted = parted + agreement(cells, nil, metrics[m])[7]
+  end
+  parts[i] = ([[
+On %s, trained on nRBP, %d of %d changes at 0.9 and %d of %d at 0.8 have the sign that they have at 0.95 (correlations %.3f and
+%.3f). Over all three losses %d changes are significant at one side at 0.95 and at the other at 0.9 or 0.8. In %.0f %% of the
+runs all three persistences choose the same epoch.]]):format(
+    set.title, of_loss[1][2], of_loss[1][1], of_loss[2][2], of_loss[2][1], of_loss[1][3], of_loss[2][3], parted, 100 * same_epoch(results))
+end
+tables[#tables + 1] = mr.table{ columns = { "data", "loss", "metric", "changes", "sign as at 0.95", "correlation", "better", "worse",
+  "significant as at 0.95", "opposite to 0.95" }, rows = lines, formats = { correlation = "%.3f" } }
+local text = [[
+Test nRBP at three persistences, by loss, bound and setting; change: against no bound, paired by user or query; p: permutation
+tests, corrected by Holm over a column of a table. The last table says how the changes under bounds at each persistence go with
+those at 0.95: how many have the same sign, their correlation, how many are significantly better and worse, and how many are
+significant at both, at the same side and at opposite ones.]]
+return figure.finish(args, nil, text .. "\n" .. table.concat(parts, "\n"), table.unpack(tables))
