@@ -64,5 +64,6 @@ Cross entropy while parameters change (above) and nDCG@10 on validation (below) 
 for RankNet and DirectRanker, of documents for the classifier, so that their heights do not compare. DirectRanker's cannot fall
 below log(1 + 1/e) = 0.313.]]
 return figure.finish(args, mr.plot.facets(panels), text .. "\n" .. table.concat(parts, "\n"),
-  mr.table{ rows = lines, columns = { "data", "network", "training", "loss, first", "loss, last", "nDCG@10, first", "best", "epoch", "last" },
+  mr.table{ rows = lines,
+    columns = { "data", "network", "training", "loss, first", "loss, last", "nDCG@10, first", "best", "epoch", "last" },
     formats = { ["loss, first"] = "%.4f", ["loss, last"] = "%.4f", ["nDCG@10, first"] = "%.4f", best = "%.4f", last = "%.4f" } })

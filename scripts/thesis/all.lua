@@ -7,6 +7,8 @@ local core = require "moonrank.core"
 local runs, report, figure = dofile(here .. "runs.lua"), dofile(here .. "../report.lua"), dofile(here .. "figure.lua")
 local silence, thinning, stronger = dofile(here .. "silence.lua"), dofile(here .. "thinning.lua"), dofile(here .. "stronger.lua")
 local better, sections_of = dofile(here .. "better.lua"), dofile(here .. "../sections.lua")
+local persistence, descent = dofile(here .. "persistence.lua"), dofile(here .. "descent.lua")
+local drawn, cutoffs = dofile(here .. "drawn.lua"), dofile(here .. "cutoffs.lua")
 
 local args = runs.args({
   seeds = { default = { 1, 2, 3 }, distinct = true, help = "seeds of splits, negatives and models; tables and figures take the first" },
@@ -29,7 +31,11 @@ silence.study(args)
 thinning.study(args)
 stronger.study(args)
 better.studies(args)
-for _, name in ipairs{ "movielens", "mq2008" } do runs.sizes(args, name) end
+args.epochs, args.patience = args.smoke and 2 or descent.epochs, descent.patience
+for _, name in ipairs{ "movielens", "mq2008" } do
+  runs.sizes(args, name)
+  for _, each in ipairs{ persistence, descent, drawn, cutoffs } do each.study(args, name) end
+end
 for _, name in ipairs(args.sets) do
   for _, seed in ipairs(args.seeds) do runs.of(args, name, seed) end
 end
@@ -39,9 +45,15 @@ local claim = { "--sets", table.concat(args.sets, ",") }
 if not args.smoke then table.move({ "--seeds", table.concat(args.seeds, ",") }, 1, 2, 3, claim) end
 local scripts = {
   { "table_5_1", "Table 5.1, %s", seed, of = "movielens" }, { "table_5_1_mq2008", "Table 5.1, %s", seed, of = "mq2008" },
+  { "table_5_1_nrbp", "Table 5.1 by nRBP(0.8) and nRBP(0.9)", seed },
   { "claim", "Is the logit of the distribution better than all?", claim },
   { "why_distribution_fails", "Why the distribution bound ruins nDCG, and what cures it",
     { "--out", args.out .. "/why_distribution_fails.svg", table.unpack(seed) }, without = { "recipe" } },
+  { "why_curves_differ", "Why nDCG@k falls with k on one data set and rises on the other",
+    { "--out", args.out .. "/why_curves_differ.svg", table.unpack(seed) }, without = { "recipe", "samples" } },
+  { "optimisers", "Stochastic gradient descent and Adam", { "--out", args.out .. "/optimisers.svg", table.unpack(seed) },
+    without = { "recipe" } },
+  { "sampled_expectations", "Expectations from random rankings", seed, without = { "recipe", "samples" } },
   { "all_pairs", "Trained on one metric, measured by another", seed },
   { "nsr_shift", "More negatives in training than in test", seed, without = { "recipe", "samples" } },
   { "stronger_models", "Stronger models", seed, without = { "samples" } },

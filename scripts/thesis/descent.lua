@@ -5,7 +5,8 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
 
-local M = { optimisers = { "adam", "sgd" } }
+-- At most so many epochs, and so many without a better one, unless a script says otherwise.
+local M = { optimisers = { "adam", "sgd" }, epochs = 100, patience = 20 }
 
 -- Rates are 10^(exponent / 2). Gradients of a bounded loss, and with them the rates of plain descent, differ by orders of magnitude from those of the
 -- bare loss; Adam's do not.

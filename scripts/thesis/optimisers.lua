@@ -10,8 +10,8 @@ local descent = dofile(here .. "descent.lua")
 local args = runs.args(figure.options("optimisers", {
   seed = { default = 1, help = "seed of splits, negatives and models" },
   sets = { default = { "movielens", "mq2008" }, choices = { "movielens", "mq2008" }, distinct = true, help = "which data sets" },
-  epochs = { default = 100, least = 1, help = "at most; the best by validation counts" },
-  patience = { default = 20, least = 1, help = "epochs without a better one after which training ends" },
+  epochs = { default = descent.epochs, least = 1, help = "at most; the best by validation counts" },
+  patience = { default = descent.patience, least = 1, help = "epochs without a better one after which training ends" },
 }), { without = { "recipe" }, smoke = { epochs = 2 } })
 local title = { adam = "Adam", sgd = "SGD" }
 
