@@ -145,10 +145,10 @@ M.paper_rate = 0.001
 -- What is tried of each optimiser.
 local rates = { sgd = { 0.001, 0.01, 0.1, 0.3, 1.0, 3.0 }, adam = { 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03 } }
 
----Validation of every network at every rate, with the first seed on all folds.
+---Validation of every network at every rate, with the first seed on the first fold.
 ---@return mr.Results
 function M.tuning(args, name)
-  local space = { system = mr.choice(M.networks), optimiser = mr.choice{ "sgd", "adam" }, split = mr.range(1, M.set(args, name).folds) }
+  local space = { system = mr.choice(M.networks), optimiser = mr.choice{ "sgd", "adam" }, split = mr.range(1, 1) }
   for _, optimiser in ipairs{ "sgd", "adam" } do
     space[#space + 1] = mr.when("optimiser", optimiser, { rate = mr.choice(args.smoke and { 0.01 } or rates[optimiser]) })
   end
@@ -161,21 +161,14 @@ function M.tuning(args, name)
   })
 end
 
----The best rate by validation, mean over folds, of a network and optimiser: "RankNet adam" -> rate.
+---The best rate by validation of a network and optimiser: "RankNet adam" -> rate.
 ---@return table<string, number>
 function M.best_rates(args, name)
-  local columns, sums, best = M.tuning(args, name):columns(), {}, {}
+  local columns, highest, best = M.tuning(args, name):columns(), {}, {}
   local function column(of) return columns:column("runs", of) end
-  for _, row in ipairs(columns:rows("runs", {})) do
-    local key, rate = column("system")[row] .. " " .. column("optimiser")[row], column("rate")[row]
-    sums[key] = sums[key] or {}
-    sums[key][rate] = (sums[key][rate] or 0) + column("valid")[row]
-  end
-  for key, by_rate in pairs(sums) do
-    for rate, sum in pairs(by_rate) do
-      local least = best[key]
-      if not least or sum > by_rate[least] or sum == by_rate[least] and rate < least then best[key] = rate end
-    end
+  for _, row in ipairs(columns:rows("runs", { split = 1 })) do
+    local key, valid = column("system")[row] .. " " .. column("optimiser")[row], column("valid")[row]
+    if not best[key] or valid > highest[key] then best[key], highest[key] = column("rate")[row], valid end
   end
   return best
 end

@@ -39,18 +39,38 @@ local function random_level(set)
   return mr.stats.mean(all)
 end
 
+-- The least and the largest rate that was tried of each optimiser.
+local function ends_of(name)
+  local columns, ends = queries.tuning(args, name):columns(), {}
+  for _, row in ipairs(columns:rows("runs", {})) do
+    local optimiser, rate = columns:column("runs", "optimiser")[row], columns:column("runs", "rate")[row]
+    local known = ends[optimiser] or { rate, rate }
+    ends[optimiser] = { math.min(known[1], rate), math.max(known[2], rate) }
+  end
+  return ends
+end
+
+-- The rate of a network as text, marked where it is the least or the largest that was tried; "" for other systems.
+local function rate_text(system, rates, ends)
+  if not system.recipe then return "" end
+  if system.recipe == "paper" then return ("%g"):format(queries.paper_rate) end
+  local rate = rates[system.name .. " " .. system.recipe]
+  local edge = rate == ends[system.recipe][1] or rate == ends[system.recipe][2]
+  return ("%g%s"):format(rate, edge and " (edge)" or "")
+end
+
 -- A data set's part: values of every query under each system (mean over seeds), and lines of the table.
 local function measured(name)
-  local set, results, rates = queries.set(args, name), queries.runs(args, name)
-  local data = { title = set.title, values = {}, valid = {}, rates = rates, random = random_level(set) }
+  local set, ends, results, rates = queries.set(args, name), ends_of(name), queries.runs(args, name)
+  local data = { title = set.title, values = {}, valid = {}, random = random_level(set) }
   local lines = { { set.title, "", "random ranking", "", data.random } }
   for _, system in ipairs(systems) do
     local values = scores.by_list({ results }, system.where, "own")
     local interval = mr.stats.bootstrap(values)
-    local rate = system.recipe == "paper" and queries.paper_rate or system.recipe and rates[system.name .. " " .. system.recipe] or nil
+    local rate = rate_text(system, rates, ends)
     data.values[title_of(system)] = values
     data.valid[title_of(system)] = mr.stats.mean(scores.folds(results, system.where, "valid"))
-    lines[#lines + 1] = { set.title, system.kind, title_of(system), rate or "", interval.estimate, interval.low, interval.high,
+    lines[#lines + 1] = { set.title, system.kind, title_of(system), rate, interval.estimate, interval.low, interval.high,
       mr.stats.summary(scores.folds(results, system.where, queries.metric)).sd, interval.n,
       not args.made_up and name ~= "mq2008" and system.recipe ~= "sgd" and system.recipe ~= "adam" and printed[system.name] or nil }
   end
@@ -64,7 +84,7 @@ for i, name in ipairs(args.sets) do
   table.move(lines, 1, #lines, #rows + 1, rows)
 end
 local heads = { "data", "kind", "system", "rate", "nDCG@10", "low", "high", "sd of runs", "queries" }
-local formats = { ["nDCG@10"] = "%.4f", low = "%.4f", high = "%.4f", ["sd of runs"] = "%.4f", rate = "%g" }
+local formats = { ["nDCG@10"] = "%.4f", low = "%.4f", high = "%.4f", ["sd of runs"] = "%.4f" }
 if not args.made_up then heads[10], formats["printed (WEB10K)"] = "printed (WEB10K)", "%.4f" end
 local levels = mr.table{ columns = heads, rows = rows, formats = formats }
 

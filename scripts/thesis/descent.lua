@@ -6,11 +6,11 @@ local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
 
 -- At most so many epochs, and so many without a better one, unless a script says otherwise.
-local M = { optimisers = { "adam", "sgd" }, epochs = 100, patience = 20 }
+local M = { optimisers = { "adam", "sgd" }, epochs = 60, patience = 10 }
 
 -- Rates are 10^(exponent / 2). Gradients of a bounded loss, and with them the rates of plain descent, differ by orders of magnitude from those of the
 -- bare loss; Adam's do not.
-M.grids = { adam = { -8, -6, -4, -2, 0 }, sgd = { -6, -4, -2, 0, 2, 4, 6, 8 } }
+M.grids = { adam = { -6, -4, -2 }, sgd = { -6, -4, -2, 0, 2, 4, 6, 8 } }
 
 ---The rate of a number on a grid.
 function M.rate(exponent) return 10 ^ (exponent / 2) end

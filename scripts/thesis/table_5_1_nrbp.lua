@@ -56,8 +56,20 @@ local function table_of(set, cells)
   return mr.table{ columns = heads, rows = lines, formats = formats }
 end
 
--- Pearson's correlation.
-local function correlation(x, y)
+-- Ranks of values; equal ones share theirs.
+local function ranks(values)
+  local found = {}
+  for i, a in ipairs(values) do
+    local below, equal = 0, 0
+    for _, b in ipairs(values) do below, equal = below + (b < a and 1 or 0), equal + (b == a and 1 or 0) end
+    found[i] = below + (equal + 1) / 2
+  end
+  return found
+end
+
+-- Spearman's correlation.
+local function correlation(a_values, b_values)
+  local x, y = ranks(a_values), ranks(b_values)
   local mx, my, xx, yy, xy = mr.stats.mean(x), mr.stats.mean(y), 0, 0, 0
   for i = 1, #x do
     local a, b = x[i] - mx, y[i] - my
@@ -112,8 +124,8 @@ for i, name in ipairs(args.sets) do
   end
   parts[i] = ([[
 On %s, trained on nRBP, %d of %d changes at 0.9 and %d of %d at 0.8 have the sign that they have at 0.95 (correlations %.3f and
-%.3f). Over all three losses %d changes are significant at one side at 0.95 and at the other at 0.9 or 0.8. In %.0f %% of the
-runs all three persistences choose the same epoch.]]):format(
+%.3f). Over all three losses a change is significant to one side at 0.95 and to the other at 0.9 or 0.8 in %d cases. In %.0f %%
+of the runs all three persistences choose the same epoch.]]):format(
     set.title, of_loss[1][2], of_loss[1][1], of_loss[2][2], of_loss[2][1], of_loss[1][3], of_loss[2][3], parted, 100 * same_epoch(results))
 end
 tables[#tables + 1] = mr.table{ columns = { "data", "loss", "metric", "changes", "sign as at 0.95", "correlation", "better", "worse",
@@ -121,6 +133,6 @@ tables[#tables + 1] = mr.table{ columns = { "data", "loss", "metric", "changes",
 local text = [[
 Test nRBP at three persistences, by loss, bound and setting; change: against no bound, paired by user or query; p: permutation
 tests, corrected by Holm over a column of a table. The last table says how the changes under bounds at each persistence go with
-those at 0.95: how many have the same sign, their correlation, how many are significantly better and worse, and how many are
-significant at both, at the same side and at opposite ones.]]
+those at 0.95: how many have the same sign, Spearman's correlation, how many are significantly better and worse, and how many
+are significant at both, at the same side and at opposite ones.]]
 return figure.finish(args, nil, text .. "\n" .. table.concat(parts, "\n"), table.unpack(tables))

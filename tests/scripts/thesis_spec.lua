@@ -53,10 +53,10 @@ it("all.lua --smoke: a report of its own, the same when it runs again, with the 
     says_made_up(out, 22)
     check(not html:find "%ssrc=" and not html:find "<link" and not html:find "@import", "nothing is loaded from elsewhere")
     local _, figures = html:gsub("<svg", "")
-    equal(figures, 20)  -- 1.1, seven of chapter 3, ten of chapter 5, where lists start, and better references
+    equal(figures, 22)  -- 1.1, seven of chapter 3, ten of chapter 5, where lists start, better references, curves by k, optimisers
     local _, opened = html:gsub("<section", "")
     local _, closed = html:gsub("</section>", "")
-    equal({ opened, closed }, { 30, 30 })
+    equal({ opened, closed }, { 34, 34 })
 
     -- one row of the first table, worked out from the store
     local results = mr.results(folder .. "/results/thesis/smoke.db", "movielens, seed 1, made-up data")
