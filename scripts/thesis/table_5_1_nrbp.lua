@@ -117,16 +117,18 @@ for i, name in ipairs(args.sets) do
       lines[#lines + 1] = { set.title, runs.title_of[loss], title[metric], table.unpack(agreement(cells, loss, metric)) }
     end
   end
-  local of_loss, parted = {}, 0
+  local of_loss, parted, changes = {}, 0, 0
   for m = 2, #metrics do
     of_loss[m - 1] = agreement(cells, "nrbp", metrics[m])
-    parted = parted + agreement(cells, nil, metrics[m])[7]
+    local of_all = agreement(cells, nil, metrics[m])
+    parted, changes = parted + of_all[7], changes + of_all[1]
   end
   parts[i] = ([[
 On %s, trained on nRBP, %d of %d changes at 0.9 and %d of %d at 0.8 have the sign that they have at 0.95 (correlations %.3f and
-%.3f). Over all three losses a change is significant to one side at 0.95 and to the other at 0.9 or 0.8 in %d cases. In %.0f %%
-of the runs all three persistences choose the same epoch.]]):format(
-    set.title, of_loss[1][2], of_loss[1][1], of_loss[2][2], of_loss[2][1], of_loss[1][3], of_loss[2][3], parted, 100 * same_epoch(results))
+%.3f). Over all three losses %d of %d changes are significant to one side at 0.95 and to the other at 0.9 or 0.8. In %.0f %% of
+the runs all three persistences choose the same epoch.]]):format(
+    set.title, of_loss[1][2], of_loss[1][1], of_loss[2][2], of_loss[2][1], of_loss[1][3], of_loss[2][3], parted,
+    changes, 100 * same_epoch(results))
 end
 tables[#tables + 1] = mr.table{ columns = { "data", "loss", "metric", "changes", "sign as at 0.95", "correlation", "better", "worse",
   "significant as at 0.95", "opposite to 0.95" }, rows = lines, formats = { correlation = "%.3f" } }

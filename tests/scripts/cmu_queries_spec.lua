@@ -43,7 +43,7 @@ it("table_1.lua --smoke: means and differences are those of the store, chance is
         local title = recipe and ("%s (%s)"):format(system, shown[recipe]) or system
         local number = trial_of(results, { system = system, recipe = recipe or nil })
         found[title] = mean(results:per_list(number, "own"):totable())
-        local text = out:match("[gn] +" .. escaped(title) .. " +[%d. ]-(%d%.%d%d%d%d) ")
+        local text = out:match("[gn] +" .. escaped(title) .. "[^\n]- (%d%.%d%d%d%d) ")
         near(tonumber(text), found[title], 5e-5, title)
       end
     end
