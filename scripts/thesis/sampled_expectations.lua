@@ -74,7 +74,8 @@ local parts, compared = {}, 0
 for _, samples in ipairs(drawn.samples(args)) do
   if samples > 0 then
     local most = largest[samples]
-    parts[#parts + 1] = ("with %d rankings by at most %.2g %% and %.4f"):format(samples, 100 * most.off, most.change)
+    parts[#parts + 1] = ("With %d rankings the mean is off by %.2g %% at most, and the test metric changes by %.4f at most."):format(
+      samples, 100 * most.off, most.change)
   end
 end
 for _ in pairs(ps) do compared = compared + 1 end
@@ -82,8 +83,9 @@ local text = ([[
 Test metric of the matching loss under the two bounds that need an expectation, with the exact expectation and with the mean of
 random rankings of each shape of list. Errors: of that mean, as a share of the expectation, over the shapes of the training
 lists of the first fold. Change: against the exact expectation, paired by user or query, with a bootstrap interval of 95 %% and
-the p of a permutation test, corrected by Holm over the table. The mean of random rankings differs from the expectation, and the
-test metric from that under the exact one, %s. %d of %d changes are significant.]]):format(table.concat(parts, "; "), significant, compared)
+the p of a permutation test, corrected by Holm over the table.
+%s
+%d of %d changes are significant.]]):format(table.concat(parts, "\n"), significant, compared)
 local formats = { ["mean error"] = "%.2g", ["largest error"] = "%.2g", mean = "%.4f", change = "%+.4f", low = "%+.4f", high = "%+.4f",
   p = "%.2g", ["p, Holm"] = "%.2g" }
 local columns = { "data", "loss", "bound", "rankings", "mean error", "largest error", "mean", "change", "low", "high", "p", "p, Holm" }
