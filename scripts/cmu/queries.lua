@@ -143,7 +143,8 @@ end
 M.paper_rate = 0.001
 
 -- What is tried of each optimiser.
-local rates = { sgd = { 0.001, 0.01, 0.1, 0.3, 1.0, 3.0 }, adam = { 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03 } }
+local rates = { sgd = { 0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0 },
+  adam = { 0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1 } }
 
 ---Validation of every network at every rate, with the first seed on the first fold.
 ---@return mr.Results
@@ -161,16 +162,20 @@ function M.tuning(args, name)
   })
 end
 
----The best rate by validation of a network and optimiser: "RankNet adam" -> rate.
----@return table<string, number>
+---The best rate by validation of a network and optimiser: "RankNet adam" -> rate; and whether it is the least or the largest that was tried.
+---@return table<string, number> best, table<string, boolean> at_edge
 function M.best_rates(args, name)
-  local columns, highest, best = M.tuning(args, name):columns(), {}, {}
+  local columns, highest, best, at_edge = M.tuning(args, name):columns(), {}, {}, {}
   local function column(of) return columns:column("runs", of) end
   for _, row in ipairs(columns:rows("runs", { split = 1 })) do
     local key, valid = column("system")[row] .. " " .. column("optimiser")[row], column("valid")[row]
     if not best[key] or valid > highest[key] then best[key], highest[key] = column("rate")[row], valid end
   end
-  return best
+  for key, rate in pairs(best) do
+    local tried = rates[key:match "%a+$"]
+    at_edge[key] = rate <= tried[1] or rate >= tried[#tried]
+  end
+  return best, at_edge
 end
 
 ---How networks are trained: as the paper has it, or at the best rate.
@@ -178,9 +183,10 @@ M.recipes = { "paper", "sgd", "adam" }
 
 ---All systems on all folds with all seeds. Parameters: system, split; of networks recipe; of what draws random numbers
 ---draw, the seed.
----@return mr.Results results, table<string, number> best_rates
+---@return mr.Results results, table<string, number> best_rates, table<string, boolean> at_edge
 function M.runs(args, name)
-  local best, systems, text = M.best_rates(args, name), { table.unpack(M.networks) }, {}
+  local best, at_edge = M.best_rates(args, name)
+  local systems, text = { table.unpack(M.networks) }, {}
   table.move(M.others, 1, #M.others, #systems + 1, systems)
   for key, rate in pairs(best) do text[#text + 1] = ("%s %g"):format(key, rate) end
   table.sort(text)
@@ -199,7 +205,7 @@ function M.runs(args, name)
         trial)
     end,
   })
-  return results, best
+  return results, best, at_edge
 end
 
 return M
