@@ -109,8 +109,8 @@ local function sentence(set, cells)
   return ([[
 %s: descent is ahead of Adam in %d of %d cells, significantly in %d, significantly behind in %d. The change that a bound makes
 has the same sign under both in %d of %d cells; in %d it is significant under both with opposite signs. The best rates go from
-%.2g to %.2g for Adam and from %.2g to %.2g for descent; of the rates that were tried %.0f %% and %.0f %% are within 0.01 of the
-best.]]):format(set.title, ahead, #cells, sure, behind, signs, bounded, apart,
+%.2g to %.2g for Adam and from %.2g to %.2g for descent; of the powers of ten that were tried %.0f %% and %.0f %% are within
+0.01 of the best.]]):format(set.title, ahead, #cells, sure, behind, signs, bounded, apart,
     least.adam, most.adam, least.sgd, most.sgd, 100 * near.adam / tried.adam, 100 * near.sgd / tried.sgd)
 end
 
@@ -144,7 +144,7 @@ end
 local text = [[
 Test metric of the matching loss by plain stochastic gradient descent (SGD) and by Adam, with the difference and the change that
 a bound makes under each; p of permutation tests paired by user or query, corrected by Holm over each column of a data set. The
-second table has the rates that validation chose on the first fold, how many of the rates that were tried come within 0.01 of
-the best on validation, and the mean of the best epochs.]]
+second table has the rates that validation chose on the first fold, how many of the powers of ten that were tried come within
+0.01 of it there, and the mean of the best epochs.]]
 return figure.finish(args, mr.plot.facets(panels), text .. "\n" .. table.concat(sentences, "\n"), results_table,
   mr.table{ columns = tuning_heads, rows = tuning })
