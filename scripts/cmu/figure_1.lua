@@ -1,5 +1,6 @@
--- Li & Wu, Application of Neural Networks in Ranking, Figure 1: cross entropy and nDCG@10 by epoch while the networks of Table 1 are trained on queries
--- whose labels are two-valued. Theirs is of stochastic gradient descent at 0.001; beside it Adam at its best rate, which "does not fit well".
+-- Li & Wu, Application of Neural Networks in Ranking, Figure 1: cross entropy and nDCG@10 by epoch while the networks of Table 1 are
+-- trained on queries whose labels are two-valued. Theirs is of stochastic gradient descent at 0.001; beside it Adam at its best rate,
+-- which "does not fit well".
 -- Data, models and runs: those of Table 1 (table_1.lua); nDCG@10 is that of validation.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"

@@ -1,5 +1,5 @@
--- What Table 1 and Figure 1 of Li & Wu share (section 4.1): web queries whose labels of 2 and more are relevant, the systems that rank them, and their
--- training runs, kept in one store.
+-- What Table 1 and Figure 1 of Li & Wu share (section 4.1): web queries whose labels of 2 and more are relevant, the systems that rank
+-- them, and their training runs, kept in one store.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local folds_of = require "moonrank.data.fold"
@@ -51,8 +51,8 @@ function M.set(args, name)
   return opened[name]
 end
 
--- A network of 100 and 30 hidden units. RankNet's loss is the mean over a list's pairs; DirectRanker's has a hyperbolic tangent before the sigmoid; the
--- classifier's is the cross entropy of documents.
+-- A network of 100 and 30 hidden units. RankNet's loss is the mean over a list's pairs; DirectRanker's has a hyperbolic tangent before the
+-- sigmoid; the classifier's is the cross entropy of documents.
 M.networks = { "RankNet", "DirectRanker", "Class NN" }
 local losses = {
   RankNet = function() return mr.losses.ranknet{ bound = "minmax" } end,
@@ -118,13 +118,10 @@ local function result_of(fold, number, valid, evaluation, more)
   return result
 end
 
--- One run of a network; its loss and validation nDCG@10 after every epoch are reported to the trial. A rate that makes the loss infinite
--- counts as 0.
+-- One run of a network; its loss and validation nDCG@10 after every epoch are reported to the trial.
 local function network(args, name, o, trial)
   local fold = M.set(args, name).fold(o.split)
-  local ok, fitted = pcall(fit_network, args, fold, o, trial)
-  if not ok and not tostring(fitted):find "the loss is [iN]" then error(fitted, 0) end
-  if not ok then return { valid = 0 } end
+  local fitted = fit_network(args, fold, o, trial)
   return result_of(fold, o.split, fitted.best.metrics[M.metric], fitted.test, { epoch = fitted.best.epoch })
 end
 
@@ -146,7 +143,7 @@ M.paper_rate = 0.001
 local rates = { sgd = { 0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0 },
   adam = { 0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1 } }
 
----Validation of every network at every rate, with the first seed on the first fold.
+---Validation of every network at every rate, with the first seed on the first fold; a rate that makes numbers infinite counts as 0.
 ---@return mr.Results
 function M.tuning(args, name)
   local space = { system = mr.choice(M.networks), optimiser = mr.choice{ "sgd", "adam" }, split = mr.range(1, 1) }
@@ -156,13 +153,18 @@ function M.tuning(args, name)
   return M.study(args, {
     name = "rates, " .. name, settings = { epochs = args.epochs, seed = args.seeds[1] }, space = space,
     run = function(trial)
-      return network(args, name, { system = trial.system, optimiser = trial.optimiser, rate = trial.rate, split = trial.split,
-        seed = args.seeds[1] })
+      local ok, found = pcall(network, args, name, { system = trial.system, optimiser = trial.optimiser, rate = trial.rate,
+        split = trial.split, seed = args.seeds[1] })
+      if ok then return found end
+      local message = tostring(found)
+      if message:find "mr.fit: the loss is" or message:find "mr.fit: there is NaN" then return { valid = 0 } end
+      error(found, 0)
     end,
   })
 end
 
----The best rate by validation of a network and optimiser: "RankNet adam" -> rate; and whether it is the least or the largest that was tried.
+---The best rate by validation of a network and optimiser: "RankNet adam" -> rate; and whether it is the least or the largest that was
+---tried.
 ---@return table<string, number> best, table<string, boolean> at_edge
 function M.best_rates(args, name)
   local columns, highest, best, at_edge = M.tuning(args, name):columns(), {}, {}, {}

@@ -1,5 +1,6 @@
--- The runs behind why_curves_differ.lua: the unbounded nDCG loss on MovieLens and on MQ2008, with nDCG@k of every test list for k = 1 to 10. The
--- rankings of MovieLens are measured a second time with lists thinned to the shapes of MQ2008: as many rows, as many of them relevant.
+-- The runs behind why_curves_differ.lua: the unbounded nDCG loss on MovieLens and on MQ2008, with nDCG@k of every test list for k = 1 to
+-- 10. The rankings of MovieLens are measured a second time with lists thinned to the shapes of MQ2008: as many rows, as many of them
+-- relevant.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -30,7 +31,8 @@ local function some_of(rows, count, into)
   end
 end
 
--- One list for each of those of a part: of its rows so many that it has the shape of a list of another data set, drawn among those that fit.
+-- One list for each of those of a part: of its rows so many that it has the shape of a list of another data set, drawn among those that
+-- fit.
 -- Returns the rows that stay, and their lists.
 local function thinned(part, shapes, seed)
   math.randomseed(seed, part.lists.rows)

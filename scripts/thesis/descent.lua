@@ -1,6 +1,6 @@
--- The runs behind optimisers.lua: plain stochastic gradient descent and Adam on the same losses, bounds, data and models. Learning rates of both are
--- chosen on validation on the first fold, first among powers of ten, then of the best one's neighbours at a factor of the root of ten; then all
--- folds are run.
+-- The runs behind optimisers.lua: plain stochastic gradient descent and Adam on the same losses, bounds, data and models. Learning rates
+-- of both are chosen on validation on the first fold, first among powers of ten, then of the best one's neighbours at a factor of the root
+-- of ten; then all folds are run.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -8,8 +8,8 @@ local runs = dofile(here .. "runs.lua")
 -- At most so many epochs, and so many without a better one, unless a script says otherwise.
 local M = { optimisers = { "adam", "sgd" }, epochs = 60, patience = 10 }
 
--- Rates are 10^(exponent / 2). Gradients of a bounded loss, and with them the rates of plain descent, differ by orders of magnitude from those of the
--- bare loss; Adam's do not.
+-- Rates are 10^(exponent / 2). Gradients of a bounded loss, and with them the rates of plain descent, differ by orders of magnitude from
+-- those of the bare loss; Adam's do not.
 M.grids = { adam = { -6, -4, -2 }, sgd = { -6, -4, -2, 0, 2, 4, 6, 8 } }
 
 ---The rate of a number on a grid.

@@ -1,5 +1,5 @@
--- The runs behind sampled_expectations.lua: losses under the two bounds that need an expectation, with the exact one and with the mean of random
--- rankings, as the thesis has it (section 4.3).
+-- The runs behind sampled_expectations.lua: losses under the two bounds that need an expectation, with the exact one and with the mean of
+-- random rankings, as the thesis has it (section 4.3).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")

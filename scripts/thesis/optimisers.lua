@@ -1,7 +1,9 @@
--- Westerborg (2022), section 4.3: "while Stochastic Gradient Decent often results in better performance, Adam will be used to optimize the models, as it is
--- computationally efficient, has no impact on the relative performance and requires little tuning for the learning rate". Is it so? Plain descent and
--- Adam train every loss without a bound and under the thesis' four, each at the best learning rate for that loss and bound by validation.
--- Data and models: MovieLens at NSR 1 by matrix factorisation, MQ2008 (relevant from label 1) by the network of one hidden layer; five folds.
+-- Westerborg (2022), section 4.3: "while Stochastic Gradient Decent often results in better performance, Adam will be used to optimize the
+-- models, as it is computationally efficient, has no impact on the relative performance and requires little tuning for the learning rate".
+-- Is it so? Plain descent and Adam train every loss without a bound and under the thesis' four, each at the best learning rate for that
+-- loss and bound by validation.
+-- Data and models: MovieLens at NSR 1 by matrix factorisation, MQ2008 (relevant from label 1) by the network of one hidden layer; five
+-- folds.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")

@@ -1,5 +1,5 @@
--- The runs behind table_5_1_nrbp.lua: every loss under every bound as in Table 5.1, of which each persistence of nRBP chooses an epoch of its own
--- and measures the test lists with it.
+-- The runs behind table_5_1_nrbp.lua: every loss under every bound as in Table 5.1, of which each persistence of nRBP chooses an epoch of
+-- its own and measures the test lists with it.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")

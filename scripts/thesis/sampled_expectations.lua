@@ -1,7 +1,8 @@
--- Westerborg (2022), section 4.3: expectation-based bounding takes the mean of random rankings in place of the expectation ("we take a similar approach", as
--- for distributions: 300,000 rankings). Does it matter? There are closed forms (section 3.2); here both are trained, and means of far fewer rankings.
--- Data and models: MovieLens at NSR 1 by matrix factorisation, MQ2008 (relevant from label 1) by the network of one hidden layer; five folds, Adam at the
--- learning rates of Table 5.1.
+-- Westerborg (2022), section 4.3: expectation-based bounding takes the mean of random rankings in place of the expectation ("we take a
+-- similar approach", as for distributions: 300,000 rankings). Does it matter? There are closed forms (section 3.2); here both are trained,
+-- and means of far fewer rankings.
+-- Data and models: MovieLens at NSR 1 by matrix factorisation, MQ2008 (relevant from label 1) by the network of one hidden layer; five
+-- folds, Adam at the learning rates of Table 5.1.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")

@@ -1,5 +1,6 @@
--- Westerborg (2022), section 5.1: Table 5.1 reports nRBP(0.95), and the text says that "the reported relative results are representative for both nRBP.8 and
--- nRBP.9". Are they? Every loss under every bound, measured by nRBP at all three persistences, each of which chooses an epoch of its own.
+-- Westerborg (2022), section 5.1: Table 5.1 reports nRBP(0.95), and the text says that "the reported relative results are representative
+-- for both nRBP.8 and nRBP.9". Are they? Every loss under every bound, measured by nRBP at all three persistences, each of which chooses
+-- an epoch of its own.
 -- Data, models and learning rates: those of Table 5.1.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
@@ -13,7 +14,8 @@ local args = runs.args{
 local metrics = persistence.metrics
 local title = { ["nrbp(0.95)"] = "nRBP(0.95)", ["nrbp(0.9)"] = "nRBP(0.9)", ["nrbp(0.8)"] = "nRBP(0.8)" }
 
--- Every cell of a data set: by metric the mean, and under a bound the change against none with its p-value, corrected by Holm over the metric's column.
+-- Every cell of a data set: by metric the mean, and under a bound the change against none with its p-value, corrected by Holm over the
+-- metric's column.
 local function cells_of(name)
   local set, results, cells, ps = runs.set(args, name), persistence.study(args, name), {}, {}
   for _, metric in ipairs(metrics) do ps[metric] = {} end
@@ -78,8 +80,8 @@ local function correlation(a_values, b_values)
   return xy / math.sqrt(xx * yy)
 end
 
--- How the changes under a bound at one persistence go with those at 0.95: correlation, equal signs, and how many are significant at both, at the same
--- side, and how many at both, but at opposite sides.
+-- How the changes under a bound at one persistence go with those at 0.95: correlation, equal signs, and how many are significant at both,
+-- at the same side, and how many at both, but at opposite sides.
 local function agreement(cells, loss, metric)
   local usual, x, y, same, better, worse, both, opposite = metrics[1], {}, {}, 0, 0, 0, 0, 0
   for _, cell in ipairs(cells) do

@@ -1,9 +1,10 @@
--- Westerborg (2022) finds that nDCG@k falls with k on MovieLens and rises on MQ2008 (section 5.1, Figure 5.1), suspects "the used ranking function
--- or dataset", and leaves the reason to future work (6.2). Which of the two is it? nDCG@k is the DCG of k ranks over the most that k ranks can have.
--- While a list has k relevant rows or more that most grows with k, and each further rank, where fewer relevant rows are found than above, pulls the
--- quotient down. From then on it stays, and each relevant row that is still found adds to the quotient. So the change from one k to the next is taken
--- apart by whether a list has k relevant rows; the rankings of MovieLens are measured again on lists of MQ2008's shapes; and made rankers, as good
--- as those of either data set, rank the shapes of both.
+-- Westerborg (2022) finds that nDCG@k falls with k on MovieLens and rises on MQ2008 (section 5.1, Figure 5.1), suspects "the used ranking
+-- function or dataset", and leaves the reason to future work (6.2). Which of the two is it? nDCG@k is the DCG of k ranks over the most
+-- that k ranks can have.
+-- While a list has k relevant rows or more that most grows with k, and each further rank, where fewer relevant rows are found than above,
+-- pulls the quotient down. From then on it stays, and each relevant row that is still found adds to the quotient. So the change from one k
+-- to the next is taken apart by whether a list has k relevant rows; the rankings of MovieLens are measured again on lists of MQ2008's
+-- shapes; and made rankers, as good as those of either data set, rank the shapes of both.
 -- Data, models and learning rates: those of Table 5.1, nDCG loss without a bound.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
@@ -71,8 +72,8 @@ local function random_curve(m)
   return y
 end
 
--- The share of lists with fewer than k relevant rows, and the parts of the change of the mean from 1 to k that lists with as many as the cut-off
--- and lists with fewer have.
+-- The share of lists with fewer than k relevant rows, and the parts of the change of the mean from 1 to k that lists with as many as the
+-- cut-off and lists with fewer have.
 local function taken_apart(m)
   local fewer, with, without = {}, 0, 0
   for k = 1, deepest do
