@@ -70,8 +70,8 @@ for _, set in ipairs(args.sets) do
   local better, worse = significant(rows)
   tables[#tables + 1] = mr.table{ columns = heads, rows = rows, formats = shown }
   texts[#texts + 1] = ([[
-On %s (%d %s, seed %d) the best of each family by %s are %s. Significantly better than squared errors are %s; significantly
-worse are %s.]]):format(title, folds, folds == 1 and "fold" or "folds", args.seed,
+On %s (%d %s, seed %d) the best of each family by %s are %s. Trained losses significantly better than squared
+errors: %s; significantly worse: %s.]]):format(title, folds, folds == 1 and "fold" or "folds", args.seed,
     all_items and "nDCG@10 among all items" or "nDCG@10", best_of(rows, all_items and 8 or 5), better, worse)
 end
 texts[#texts + 1] = [[

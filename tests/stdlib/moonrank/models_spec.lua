@@ -232,7 +232,7 @@ describe("a model in a file", function()
         { file_of("[]", ""), "not a safetensors header: expected a JSON object" },
         { file_of("{}", ""), "kind of model is 'nil'" },
         { changed('"mf"', '"gp"'),
-          "kind of model is 'gp', which is not defined; there are: biased_mf, cml, direct_ranker, item_knn, mf, mlp, "
+          "kind of model is 'gp', which is not defined; there are: biased_mf, cml, cnn, direct_ranker, item_knn, mf, mlp, "
             .. "popularity, random, self_attention" },
         { changed('"items":{', '"other":{'), "no tensor 'items' in the file" },
         { changed('"F32"', '"F16"'), "tensor type 'F16', expected F32, F64 or I64" },

@@ -118,7 +118,7 @@ describe("a model of one's own", function()
       local pipe = io.popen(("%s -e 'require(\"moonrank\").models.load(\"%s\")' 2>&1"):format(program, path))
       local said = pipe:read "a"
       pipe:close()
-      check(said:find("kind of model is 'towers', which is not defined; there are: biased_mf, cml, direct_ranker, item_knn, mf, mlp, "
+      check(said:find("kind of model is 'towers', which is not defined; there are: biased_mf, cml, cnn, direct_ranker, item_knn, mf, mlp, "
         .. "popularity, random, self_attention", 1, true), said)
     end)
   end)
