@@ -1,0 +1,141 @@
+-- Calls of one seed: each is written as a line of Lua before it is made, so that what ends the program can be run again, and be made shorter.
+local core = require "moonrank.core"
+local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or ""
+local functions = dofile(here .. "functions.lua")
+local values = dofile(here .. "values.lua")
+
+local M = {}
+
+local most_kept, most_entries, slow = 30, 20000, 2.0
+
+---What lines call, by name, and how often that worked.
+---@return { v: any[], call: fun(name: string, ...): ..., worked: table<string, integer>, found: string[] }
+function M.replay()
+  local by_name, worked, found = {}, {}, {}
+  for _, each in ipairs(functions.all()) do by_name[each.name] = each end
+  local function call(name, ...)
+    local began = core.clock()
+    local results = table.pack(pcall(by_name[name].call, ...))
+    local took = core.clock() - began
+    if took > slow then found[#found + 1] = ("%s took %.1f s"):format(name, took) end
+    if results[1] then
+      worked[name] = (worked[name] or 0) + 1
+      return table.unpack(results, 2, math.min(results.n, 4))
+    end
+    local said = type(results[2]) == "string" and results[2] or getmetatable(results[2]) and "" or "no text"
+    if M.unclear(said) then found[#found + 1] = name .. ": " .. core.safe_text(said) end
+    return nil, said
+  end
+  return { v = {}, call = call, worked = worked, found = found, mr = mr }
+end
+
+-- What no message of ours says.
+local inner = { "attempt to", "std::", "basic_string", "vector::", "_M_", "unordered_map", "stoi", "stod", "stack overflow", "no text",
+  "filesystem error", "not enough memory", "terminate", "assert" }
+
+---Whether an error is one of the language or a library, not of ours.
+---@param said string
+---@return boolean
+function M.unclear(said)
+  for _, each in ipairs(inner) do
+    if said:find(each, 1, true) then return true end
+  end
+  return false
+end
+
+-- Numbers from 1 to n, the same everywhere.
+local function generator(seed)
+  local state = seed
+  return function(n)
+    state = (state * 6364136223846793005 + 1442695040888963407) & 0x7fffffffffffffff
+    return (state >> 33) % n + 1
+  end
+end
+
+-- Objects by class, as text; results take the place of older ones.
+local function shelf(random)
+  local kept = {}
+  local self = {}
+  function self.put(class, text)
+    kept[class] = kept[class] or {}
+    local list = kept[class]
+    list[#list < most_kept and #list + 1 or random(#list)] = text
+  end
+  function self.take(class) return kept[class] and values.pick(random, kept[class]) or "nil" end
+  return self
+end
+
+-- Puts what a call returned on the shelf, under its text.
+local function keep(on, value, text, deep)
+  if type(value) == "userdata" then
+    local class = (debug.getmetatable(value) or {}).__name
+    if class == "mr.Tensor" and value:numel() > most_entries then return end
+    if class then on.put(class, text) end
+  elseif type(value) == "table" and not deep and not getmetatable(value) then
+    local names = {}
+    for name in pairs(value) do
+      if type(name) == "string" or name == 1 then names[#names + 1] = tostring(name) end
+    end
+    table.sort(names)
+    for _, name in ipairs(names) do
+      local key = name == "1" and 1 or name
+      keep(on, value[key], ("%s[%s]"):format(text, key == 1 and "1" or ("%q"):format(name)), true)
+    end
+  end
+end
+
+-- Words that an error says are expected.
+local function learn(into, said)
+  local expected = said:match "there are: (.*)" or said:match "expected (.*)" or said:match "known: (.*)"
+  if not expected then return end
+  for word in expected:gmatch "[%w_@%.%-]+" do
+    if #into < 60 then into[#into + 1] = word end
+  end
+end
+
+-- A session under way.
+local function begin(seed, record)
+  local random = generator(seed)
+  local self = { random = random, on = shelf(random), session = M.replay(), words = {}, lines = 0 }
+  self.scope = setmetatable({ v = self.session.v, call = self.session.call, mr = mr }, { __index = _G })
+  function self.run(line)
+    record:write(line, "\n")
+    record:flush()
+    local chunk = assert(load(line, "=call", "t", self.scope))
+    chunk()
+  end
+  return self
+end
+
+-- One call of a random function.
+local function step(self, each, number)
+  local known, arguments = self.words[each.name] or {}, {}
+  self.words[each.name] = known
+  local function object(class) return self.on.take(class) end
+  for i, kind in ipairs(each.types) do
+    arguments[i] = values.of_type(self.random, kind, each.names[i] or "", known, object)
+  end
+  local v, at = self.session.v, 4 * number
+  local results = ("v[%d], v[%d], v[%d]"):format(at, at + 1, at + 2)
+  self.run(("%s = call(%s)"):format(results, table.concat({ ("%q"):format(each.name), table.unpack(arguments) }, ", ")))
+  if v[at] == nil and type(v[at + 1]) == "string" then learn(known, v[at + 1]) end
+  for i = 0, 2 do keep(self.on, v[at + i], ("v[%d]"):format(at + i)) end
+end
+
+---Makes random calls.
+---@param seed integer
+---@param count integer  of calls
+---@param record file*   gets each call before it is made
+---@return { worked: table<string, integer>, found: string[] }
+function M.calls(seed, count, record)
+  local self, list = begin(seed, record), functions.all()
+  for i, first in ipairs(values.first) do
+    self.run(("v[%d] = %s"):format(-i, first[2]))
+    self.on.put(first[1], ("v[%d]"):format(-i))
+  end
+  for number = 1, count do step(self, list[self.random(#list)], number) end
+  return self.session
+end
+
+return M
