@@ -1,4 +1,4 @@
-// A list's loss times the slope of its bound.
+// A list's loss times the slope of its bound; derivatives by its scores times what the loss is worth.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace mr {
 
-/// Their product; 0 where the slope is, also of an infinite loss.
+/// Their product; 0 where the slope is, also of an infinite loss or derivative.
 template <class Real>
 struct TimesSlope {
   Span<const Real> value, slope;

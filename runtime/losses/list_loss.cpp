@@ -25,7 +25,8 @@ Tensor times_upstream(const Tensor& derivative, const Lists& lists, const Tensor
                                  .lists = lists.view(derivative.device()),
                                  .mean = false,
                                  .out = out.span<Real>()});
-    table.mul(out.entries(), {out.span<const Real>(), derivative.span<const Real>(), out.span<Real>()});
+    kernels<RowLossKernels<Real>>(derivative.device())
+        .times_slope(out.entries(), {derivative.span<const Real>(), out.span<const Real>(), out.span<Real>()});
   });
   return out;
 }
