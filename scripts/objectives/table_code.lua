@@ -5,8 +5,8 @@ local mr = require "moonrank"
 local M = {}
 
 M.protocol = [[
-As the authors' code at 767b70b does it, but with seeds. Of MQ2008 a random tenth of the queries is for evaluation (NeuralNDCG: of
-these only queries with eight documents), and of MSLR a sample of a hundred queries that were trained on. The NDCG losses are minimised,
+All is done as the authors' code at 767b70b does it, but with seeds. Of the data set with fewer queries a random tenth of these is for
+evaluation (NeuralNDCG: of these only queries with eight documents), and of the other a sample of a hundred queries that were trained on. The NDCG losses are minimised,
 and the metrics then sort from the lowest score on, which undoes it. Features are standardised by query, or by array, in the evaluation
 part by its own statistics. Learning rates and epochs are fixed; nothing is chosen. nDCG is of labels + 1. Numbers are means over seeds,
 least and largest in brackets.]]
