@@ -8,8 +8,8 @@ printed number stands beside them, and nothing came out.]]
 
 local text = [[
 The table says of each document how many tables and figures were made anew, how many of their numbers stand beside a number that the
-document prints, and how many of these lie within the tolerance of the comparison, which the sections state. In tables of the report the best and the
-significant values are in bold face.]]
+document prints, and how many of these lie within the tolerance of the comparison. In the tables of the report the best
+and the significant values are in bold face.]]
 
 -- The agreements of a document's sections, added up; tolerances in words, each once.
 local function agreement_of(document)
@@ -67,6 +67,6 @@ end
 return function(documents, made_up)
   local paragraphs = made_up and { made_up_text } or findings(documents)
   if not made_up then paragraphs[#paragraphs + 1] = text end
-  return { title = made_up and "What would have come out, made-up data" or "What came out", text = table.concat(paragraphs, "\n\n"),
+  return { title = made_up and "What came out, made-up data" or "What came out", text = table.concat(paragraphs, "\n\n"),
     tables = { table_of(documents, made_up) }, figure = picture_of(documents) }
 end
