@@ -22,12 +22,12 @@ function M.args(own, o)
   return args
 end
 
----The options of `M.args` as words, for another script.
+---The options of `M.args` as words, for another script, which has a store of its own where none is named.
 ---@param args table
 ---@param more? table<string, any>  options of the scripts' own; nil and false are left out
 ---@return string[]
 function M.words(args, more)
-  local words, asked = { "--store", args.store }, { workers = args.workers, device = args.device }
+  local words, asked = args.store and { "--store", args.store } or {}, { workers = args.workers, device = args.device }
   asked.data = not args.smoke and args.data ~= "" and args.data or nil
   asked.retry = args.retry and args.retry > 0 and args.retry or nil
   for name, value in pairs(more or {}) do asked[name] = value or nil end

@@ -28,6 +28,7 @@ nav .document { font-weight: 600; margin-top: 0.6rem; break-after: avoid; }
   body { max-width: none; margin: 0; padding: 0; font-size: 10pt; } table { font-size: 6.2pt; } th, td { padding: 0 4px; }
   h2 { break-before: page; } h2, h3 { break-after: avoid; } tr, svg { break-inside: avoid; } thead { display: table-header-group; }
   .wide, figure { overflow: visible; } }
+@media screen and (max-width: 40rem) { svg { max-width: none; } .number, th, td { padding: 1px 6px; } }
 ]]
 
 local function read(path)
@@ -60,6 +61,8 @@ end
 ---@field tables mr.Table[]
 ---@field figure? string   file, SVG
 ---@field figures? string[]
+---@field finding? string    what came out, a sentence; none of made-up data
+---@field agreement? { of: integer, within: integer, tolerance: string }  numbers beside printed ones, and how many are within the tolerance
 
 ---@class report.Document
 ---@field title string

@@ -1,18 +1,35 @@
 -- Tables and figures of other scripts, run one after another for a report (report.lua).
+local definitions = require "moonrank.definitions"
+
 local M = {}
 
----What a script returns when it runs with these arguments, with its title and command.
+---What a script returns when it runs with these words for arguments. What it defines by name is its own: its workers, and others that run the
+---script alone, know of no other script's.
+---@param path string
+---@param words string[]
+---@return any
+function M.call(path, words)
+  local own, was = { [0] = path, table.unpack(words) }, arg
+  for i = -1, -16, -1 do own[i] = arg[i] end
+  rawset(_G, "arg", own)
+  local ok, found = xpcall(definitions.apart, debug.traceback, dofile, path)
+  rawset(_G, "arg", was)
+  if not ok then error(found, 0) end
+  return found
+end
+
+---The command that runs a script alone.
+---@param script { path: string, words: string[] }
+---@return string
+function M.command(script) return table.concat({ "moonrank", script.path, table.unpack(script.words) }, " ") end
+
+---What a script returns, with its title and command.
 ---@param script { path: string, title: string, words: string[] }
 ---@return report.Section
 function M.run(script)
-  local words, was = { [0] = script.path, table.unpack(script.words) }, arg
-  for i = -1, -16, -1 do words[i] = arg[i] end
   print(("\n== %s\n"):format(script.title))
-  rawset(_G, "arg", words)
-  local ok, section = xpcall(dofile, debug.traceback, script.path)
-  rawset(_G, "arg", was)
-  if not ok then error(section, 0) end
-  section.title, section.command = script.title, ("moonrank %s %s"):format(script.path, table.concat(script.words, " "))
+  local section = M.call(script.path, script.words)
+  section.title, section.command = script.title, M.command(script)
   return section
 end
 

@@ -75,7 +75,7 @@ end
 local heads = { "data", "kind", "system", "rate", "nDCG@10", "low", "high", "sd of runs", "queries" }
 local formats = { ["nDCG@10"] = "%.4f", low = "%.4f", high = "%.4f", ["sd of runs"] = "%.4f" }
 if not args.made_up then heads[10], formats["printed (WEB10K)"] = "printed (WEB10K)", "%.4f" end
-local levels = mr.table{ columns = heads, rows = rows, formats = formats }
+local levels = mr.table{ columns = heads, rows = rows, formats = formats, mark = { ["nDCG@10"] = "max" }, within = { "data" } }
 
 -- Comparisons paired by query: each classifier with the ranker of its kind, the best of both by validation, and Adam with descent
 local function best_by_validation(data, kind)
@@ -118,7 +118,8 @@ for i, p in ipairs(mr.stats.holm(ps)) do
   lines[i] = { c.data.title, c.a, c.b, c.change, c.low, c.high, c.p, p, c.n }
 end
 local differences = mr.table{ columns = { "data", "a", "b", "a - b", "low", "high", "p", "p, Holm", "queries" }, rows = lines,
-  formats = { ["a - b"] = "%+.4f", low = "%+.4f", high = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" } }
+  formats = { ["a - b"] = "%+.4f", low = "%+.4f", high = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" },
+  mark = { ["p, Holm"] = 0.05 } }
 
 -- How many of some comparisons of a data set are positive, how many significant.
 local function count(data, what)
@@ -157,4 +158,12 @@ for _, name in ipairs(args.made_up and {} or args.sets) do
     beside = "\nThe printed numbers are of MSLR-WEB10K and stand beside the slice only for orientation: it has a hundredth of the queries."
   end
 end
-return figure.finish(args, nil, text .. beside .. "\n" .. table.concat(parts, "\n"), levels, differences)
+local section = figure.finish(args, nil, text .. beside .. "\n" .. table.concat(parts, "\n"), levels, differences)
+local outcomes = {}
+for i, data in ipairs(args.made_up and {} or found) do
+  local n, more, better, worse = count(data, "families")
+  outcomes[i] = ("on %s in %d of %d pairs (significantly in %d, significantly worse in %d)"):format(data.title, more, n, better, worse)
+end
+section.finding = #outcomes > 0 and ("Classifiers of documents rank better than rankers of their kind %s."):format(
+  table.concat(outcomes, ", and ")) or nil
+return section

@@ -70,6 +70,9 @@ By scores the means over the systems of a family are %.4f for regression, %.4f f
 labels classification has %.4f; the printed ones are %.4f, %.4f and %.4f. The largest coefficient of determination of a
 regression is %.3f (printed: %.2f).]]
 
+local finding = [[
+On %s, from %s, classifiers order %.4f of the pairs by their labels and %.4f by their scores, regressions %.4f and rankers %.4f.]]
+
 local function printed_mean(of_table, family)
   local values = {}
   for i, pair in ipairs(of_table[family]) do values[i] = pair[2] end
@@ -117,8 +120,12 @@ function M.make(number)
       mean_of(rows, "classification", "accuracy"), mean_of(rows, "classification", "both"), printed_mean(of_table, "regression"),
       printed_mean(of_table, "ranking"), printed_mean(of_table, "classification"), best_r2(rows), published.best_r2)
   end
-  return faces.finish{ title = faces.title_of(args, "Li & Wu, Table " .. number), text = text,
-    tables = { mr.table{ columns = columns, rows = lines} } }
+  local section = faces.finish{ title = faces.title_of(args, "Li & Wu, Table " .. number), text = text,
+    tables = { mr.table{ columns = columns, rows = lines } } }
+  section.finding = not args.made_up and finding:format(args.images ~= "" and "images of " .. args.images or "drawn faces",
+    args.table_3 and "features" or "pixels", mean_of(rows, "classification", "both"), mean_of(rows, "classification", "accuracy"),
+    mean_of(rows, "regression", "accuracy"), mean_of(rows, "ranking", "accuracy")) or nil
+  return section
 end
 
 return M

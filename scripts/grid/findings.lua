@@ -211,6 +211,13 @@ local function each_of(grids, name)
   return table.concat(found, " or ")
 end
 
+---What came out, in a sentence.
+function M.sentence(compared)
+  local all = tally(compared)
+  return ("Of %d changes that bounding makes in the grid %d are significantly for the better and %d for the worse."):format(all.count,
+    all.gains, all.loses)
+end
+
 ---The page of what came out.
 function M.text(args, grids, compared, losses, bounds, most)
   local all, found = tally(compared), health(grids)

@@ -27,4 +27,6 @@ local fig, most = picture.draw(grids, compared, losses, figure.title(args, "What
 local tables = { findings.by_loss(grids, groups, bounds), findings.by_bound(grids, losses, bounds), findings.all(grids, groups, bounds),
   findings.flaws(grids) }
 for i, each in ipairs(tables) do tables[i] = #each.rows > 0 and mr.table(each) or nil end
-return figure.finish(args, fig, findings.text(args, grids, compared, losses, bounds, most), table.unpack(tables))
+local section = figure.finish(args, fig, findings.text(args, grids, compared, losses, bounds, most), table.unpack(tables))
+section.finding = not args.made_up and findings.sentence(compared) or nil
+return section

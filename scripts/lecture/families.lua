@@ -68,7 +68,8 @@ for _, set in ipairs(args.sets) do
   local rows = rows_of(set, measures, measure)
   heads[#heads + 1], heads[#heads + 2] = "change", "p, Holm"
   local better, worse = significant(rows)
-  tables[#tables + 1] = mr.table{ columns = heads, rows = rows, formats = shown }
+  tables[#tables + 1] = mr.table{ columns = heads, rows = rows, formats = shown,
+    mark = { [heads[all_items and 8 or 5]] = "max", ["p, Holm"] = 0.05 } }
   texts[#texts + 1] = ([[
 On %s (%d %s, seed %d) the best of each family by %s are %s. Trained losses significantly better than squared
 errors: %s; significantly worse: %s.]]):format(title, folds, folds == 1 and "fold" or "folds", args.seed,

@@ -155,4 +155,5 @@ The profits are made up, between 1 and %d for each movie; users and ratings are 
 profit of a user who takes what he likes of the first ten: %s. Recall@10 is the share of liked movies that are found.]]):format(most, title,
     args.folds, args.folds == 1 and "fold" or "folds", args.seed, table.concat(parts, "; ")),
   mr.table{ columns = { "profits (made up)", "trained on", "rate", "epochs", "profit@10", "recall@10", "change", "p, Holm" }, rows = rows,
-    formats = { ["profit@10"] = "%.3f", ["recall@10"] = "%.4f", change = "%+.3f", ["p, Holm"] = "%.2g" } })
+    formats = { ["profit@10"] = "%.3f", ["recall@10"] = "%.4f", change = "%+.3f", ["p, Holm"] = "%.2g" },
+    mark = { ["profit@10"] = "max", ["recall@10"] = "max", ["p, Holm"] = 0.05 }, within = { "profits (made up)" } })

@@ -68,7 +68,7 @@ table.sort(at_one, function(a, b) return a.ndcg > b.ndcg end)
 for _, each in ipairs{ at_one[1], at_one[#at_one] } do
   rows[#rows + 1] = { numbers(args.ratings), numbers(each.predicted:totable()), each.rmse, each.mae, each.ndcg, each.pairs }
 end
-return figure.finish(args, mr.plot.facets(panels), ([[
+local section = figure.finish(args, mr.plot.facets(panels), ([[
 All %d predictions of %d items with ratings %s that are off by the same amount for every item have the same RMSE and the same MAE.
 While the error is below half of the least difference of ratings, every prediction orders the items as their ratings do; beyond it
 equally accurate predictions rank differently. At an RMSE of 1 nDCG is between %.4f and %.4f; the table has a prediction of
@@ -76,3 +76,6 @@ either end.]]):format(
     #signs, n, numbers(args.ratings), at_one[#at_one].ndcg, at_one[1].ndcg),
   mr.table{ columns = { "ratings", "predicted", "RMSE", "MAE", "nDCG", "pairs" }, rows = rows,
     formats = { RMSE = "%.4f", MAE = "%.4f", nDCG = "%.4f", pairs = "%.4f" } })
+section.finding = ("Predictions of %d items that are all off by 1 have an nDCG between %.4f and %.4f."):format(n, at_one[#at_one].ndcg,
+  at_one[1].ndcg)
+return section

@@ -69,9 +69,21 @@ row("MAE", "scores 1 to 5, half a star off", mr.stats.mae(off, truth))
 row("pairs in the right order", "scores 1 to 5, half a star off", mr.stats.pairwise_accuracy(off, mr.lists{ published.scores }))
 
 local exact = mr.stats.mean(ap)
-return figure.finish({}, nil, ([[
+
+-- Numbers that are the printed ones when they are rounded as these are.
+local agreement = { of = 0, within = 0, tolerance = "the last printed digit" }
+for _, each in ipairs(rows) do
+  if each[3] ~= "" then
+    local digits = #(("%g"):format(each[3]):match "%.(%d+)" or "")
+    agreement.of = agreement.of + 1
+    agreement.within = agreement.within + (math.abs(each[4] - each[3]) <= 0.5 * 10 ^ -digits + 1e-12 and 1 or 0)
+  end
+end
+local section = figure.finish({}, nil, ([[
 The printed average precisions are the computed ones, rounded. The printed mean average precision, %.4f, is the mean of the rounded values;
 without rounding it is %.4f. With one relevant row the denominators of AP@k agree. The formula of the Expedia challenge, read to the
 letter, adds the precision at every rank up to 5 and can exceed 1; counted at relevant rows only it is the reciprocal rank.]]):format(
   published.map, exact),
   mr.table{ columns = { "measure", "example", "printed", "computed" }, rows = rows, formats = { computed = "%.4f" } })
+section.agreement = agreement
+return section

@@ -49,13 +49,19 @@ end
 
 for _, name in ipairs(args.sets) do runs.set(args, name) end  -- missing data are reported at once
 
-local tables, said = {}, {}
+local tables, said, agreement, found = {}, {}, nil, {}
 for _, name in ipairs(args.sets) do
   local view = views[args.recipe].view(args, runs, name)
   local printed = not args.smoke and published.table_1[name]
   tables[#tables + 1] = mr.table{ columns = columns, rows = rows_of(name, view), formats = formats, mark = mark, within = { "what" } }
   table.move(view.tables, 1, #view.tables, #tables + 1, tables)
-  said[#said + 1] = ("%s: %s%s"):format(runs.set(args, name).title, view.text, printed and view.met(printed, published.metrics) or "")
+  local met, numbers = "", nil
+  if printed then met, numbers = view.met(printed, published.metrics) end
+  agreement = agreement or numbers
+  said[#said + 1] = ("On %s: %s%s"):format(runs.set(args, name).title, view.text, met)
+  found[#found + 1] = not args.smoke and view.finding and view.finding:format(runs.set(args, name).title) or nil
 end
 
-return figure.finish(args, nil, table.concat(said, "\n") .. "\n" .. views[args.recipe].protocol, table.unpack(tables))
+local section = figure.finish(args, nil, table.concat(said, "\n\n") .. "\n\n" .. views[args.recipe].protocol, table.unpack(tables))
+section.agreement, section.finding = agreement, #found > 0 and table.concat(found, " ") or nil
+return section

@@ -127,7 +127,7 @@ local function at_the_edge(runs, chosen)
   return ("%d of %d"):format(count, all)
 end
 
--- What came out, in whole sentences.
+-- What came out, in whole sentences; and in one, of data whose name is still to come.
 local function words(found, random, edge)
   local best, worst, surely, over_random = found[1], found[1], 0, 0
   for _, each in ipairs(found) do
@@ -140,7 +140,9 @@ local function words(found, random, edge)
 With the chosen rates nDCG is between %.4f (%s) and %.4f (%s), where random orders have %.4f; %d of %d networks are significantly
 better than those. Of %d comparisons with MseNetBatched %d are significant at 5 %%. Training query by query instead of in batches
 changes nDCG by these amounts: %s. Of the chosen rates %s are the least or the largest that was tried.]]):format(
-    worst.mean, worst.name, best.mean, best.name, random, over_random, #found, #found - 1, surely, by_query(found), edge)
+    worst.mean, worst.name, best.mean, best.name, random, over_random, #found, #found - 1, surely, by_query(found), edge), ([[
+Under one protocol the objectives have an nDCG from %.4f to %.4f on %%s, where %d of %d differ significantly from MseNetBatched.]]):format(
+      worst.mean, best.mean, surely, #found - 1)
 end
 
 ---@return table view  lines of an algorithm, random orders, more tables, text
@@ -156,11 +158,12 @@ function M.view(args, runs, name)
     return { title = title, cell = function(metric) return mr.stats.mean(pooled(results, folds, metric)) end }
   end
   local found = comparisons(runs, results, chosen, random.ndcg)
+  local text, finding = words(found, mr.stats.mean(random.ndcg), at_the_edge(runs, chosen))
   return {
     lines = function(algorithm) return { line("rate of the text", of_text[algorithm]), line("rate chosen", chosen[algorithm]) } end,
     random = function(metric) return mr.stats.mean(random[metric]) end,
     tables = { second_table(results, chosen, found) }, met = function() return "" end,
-    text = words(found, mr.stats.mean(random.ndcg), at_the_edge(runs, chosen)),
+    text = text, finding = finding,
   }
 end
 

@@ -2,8 +2,8 @@
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 local scripts = {
-  { "citeulike", "CiteULike-a beside the published numbers, trained as published", { "--recipe", "published" } },
-  { "citeulike", "CiteULike-a beside the published numbers, trained as in the paper", { "--recipe", "paper" } },
+  { "citeulike", "Beside the published numbers, trained as published", { "--recipe", "published" } },
+  { "citeulike", "Beside the published numbers, trained as in the paper", { "--recipe", "paper" } },
   { "models_of_nrbp", "The three models of listwise nRBP (section 5.2)", {} },
   { "factors", "The number of factors (section 4.2)", { "--recipe", "published" } },
 }

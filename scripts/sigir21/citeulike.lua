@@ -146,4 +146,12 @@ if #compared > 0 then
   text = text .. ("Their test nDCG is within %g of the published numbers for %s."):format(close, by_loss()) .. of_nrbp() .. "\n"
     .. explained[args.recipe]
 end
-return figure.finish(args, nil, text, mr.table{ columns = columns, rows = lines, formats = formats })
+local section = figure.finish(args, nil, text, mr.table{ columns = columns, rows = lines, formats = formats })
+if #compared > 0 and args.recipe == "published" then
+  local within = 0
+  for _, each in ipairs(compared) do within = within + (each.ndcg and 1 or 0) end
+  section.agreement = { of = #compared, within = within, tolerance = ("%g in nDCG"):format(close) }
+  section.finding = ("Of the %d models that are trained as published %d have a test nDCG within %g of the published one."):format(
+    #compared, within, close)
+end
+return section

@@ -149,6 +149,7 @@ end
 ---@return mr.Results?
 function M.of(args, o)
   local set, how, factors, seed = M.set(args, o.set), M.training(args, o.kind, o.loss), o.factors or 32, o.seed or 1
+  local nsr, kind, loss, rate = o.nsr, o.kind, o.loss, o.rate  -- what trials use; o itself may have more
   local name = ("%s, NSR %d, %s %s, %d factors, rate %g, %s"):format(o.set == "folder" and args.folder or o.set, o.nsr, o.kind,
     o.loss, factors, o.rate, args.recipe) .. (seed > 1 and (", seed %d"):format(seed) or "")
   if args.kept then return kept_study(args, name .. (args.made_up and ", made-up data" or "")) end
@@ -157,7 +158,7 @@ function M.of(args, o)
     settings = { epochs = how.epochs, batch = how.batch, optimizer = how.optimizer, negatives = recipes[args.recipe].negatives },
     space = { split = mr.choice(set.splits) },
     run = function(trial)
-      return M.train(args, { set = set, split = trial.split, nsr = o.nsr, kind = o.kind, loss = o.loss, rate = o.rate, factors = factors,
+      return M.train(args, { set = set, split = trial.split, nsr = nsr, kind = kind, loss = loss, rate = rate, factors = factors,
         seed = 1000 * (seed - 1) + trial.split + 1 })
     end,
   })

@@ -28,6 +28,8 @@ for _, nsr in ipairs(set.values) do
   end
 end
 return figure.finish(args, nil, ([[
-In %d of %d pairs a loss ranks better by another loss's metric than that loss itself, under the same bound.]]):format(wins, cells),
+The table has the test metrics of models that were trained on one of the losses, in brackets how far they are above the models that were
+trained on the metric's own loss. In %d of %d pairs a loss ranks better by another loss's metric than that loss itself, under the
+same bound.]]):format(wins, cells),
   mr.table{ columns = { "NSR", "bound", "trained on", "nDCG", "AP", "nRBP(0.95)", "RR" }, rows = rows,
-    formats = { RR = "%.4f" } })
+    formats = { RR = "%.4f" }, mark = { RR = "max" }, within = { "NSR" } })

@@ -26,10 +26,10 @@ local fig = figure.facets(panels, ("Rankings of %d rows of which %d are relevant
 
 -- A row per setting, loss, form and beta: the change against beta = 0, and against no bound
 local changes = { { "against beta 0", "p, beta 0" }, { "against no bound", "p, no bound" } }
-local columns, formats = { "data", "setting", "loss", "bound", "beta", "mean" }, { mean = "%.4f" }
+local columns, formats, mark = { "data", "setting", "loss", "bound", "beta", "mean" }, { mean = "%.4f" }, { mean = "max" }
 for _, names in ipairs(changes) do
   table.move(names, 1, 2, #columns + 1, columns)
-  formats[names[1]], formats[names[2]] = "%+.4f", "%.2g"
+  formats[names[1]], formats[names[2]], mark[names[2]] = "%+.4f", "%.2g", 0.05
 end
 local rows, tests = {}, { {}, {} }
 for _, study in ipairs(better.studies(args)) do
@@ -61,6 +61,8 @@ for i, each in ipairs(tests) do
   words[i] = ("%s significantly better in %d of %d cases, worse in %d"):format(changes[i][1], up, #each, down)
 end
 return figure.finish(args, fig, ([[
-Test metric of the matching loss by the beta of the ranker that is the reference of the bound (figure: its smoothed distribution functions).
-Changes are paired by user or query; p of permutation tests after Holm's correction over each column: %s; %s. Seed %d.]]):format(words[1],
-  words[2], args.seed), mr.table{ columns = columns, rows = rows, formats = formats })
+The table has the test metric of the matching loss by the beta of the ranker that is the reference of the bound; the figure has its
+smoothed distribution functions. Changes are paired by user or query, with p-values of permutation tests after Holm's correction over each
+column, which has these significant ones: %s; %s. All models have seed %d.]]):format(
+  words[1], words[2], args.seed), mr.table{ columns = columns, rows = rows, formats = formats, mark = mark,
+    within = { "data", "setting", "loss" } })

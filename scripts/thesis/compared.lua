@@ -58,10 +58,23 @@ local function from_printed(set, rows)
       parts[#parts + 1] = ("%s %s %+.4f"):format(runs.setting_text(set, first.value), first.loss, mr.stats.mean(differences))
     end
   end
-  return #parts > 0 and "\nOurs less the printed numbers, mean over bounds: " .. table.concat(parts, ", ") .. "." or ""
+  return #parts > 0 and ("\nOur numbers less the printed ones are, in the mean over the bounds, %s."):format(
+    table.concat(parts, ", ")) or ""
 end
 
--- What the comparisons show.
+-- How many numbers are as near the printed ones as this; nil where none are printed.
+local near = 0.01
+local function agreement(rows)
+  local found = { of = 0, within = 0, tolerance = ("%g"):format(near) }
+  for _, row in ipairs(rows) do
+    if row.difference then
+      found.of, found.within = found.of + 1, found.within + (math.abs(row.difference) <= near and 1 or 0)
+    end
+  end
+  return found.of > 0 and found or nil
+end
+
+-- What the comparisons show: a sentence, and more.
 local function findings(set, rows)
   local count, better, worse, most, least = 0, 0, 0, nil, nil
   for _, row in ipairs(rows) do
@@ -72,10 +85,12 @@ local function findings(set, rows)
       if not least or row.change < least.change then least = row end
     end
   end
-  return ([[
-Of %d comparisons with no bound %d are better and %d worse, significantly at 5 %% after Holm's correction over all of them (permutation test
-of the mean change, paired by %s). Most is gained by %s (%+.4f), most lost by %s (%+.4f).]]):format(count, better, worse, unit_of(set),
-    name_of(set, most), most.change, name_of(set, least), least.change) .. from_printed(set, rows)
+  local first = ("On %s %d of %d bounded losses rank significantly better than without a bound and %d significantly worse."):format(
+    set.title, better, count, worse)
+  return first, ([[
+%s Significance is at 5 %% after Holm's correction over all comparisons (permutation test of the mean change, paired by %s). Most is
+gained by %s (%+.4f), most lost by %s (%+.4f).]]):format(first, unit_of(set), name_of(set, most), most.change, name_of(set, least),
+    least.change) .. from_printed(set, rows)
 end
 
 local function as_table(set, rows, with_printed)
@@ -91,7 +106,8 @@ local function as_table(set, rows, with_printed)
     for c, key in ipairs(keys) do lines[r][c] = row[key] end
   end
   for c, key in ipairs(keys) do keys[c], shown[key] = heads[key] or key, formats[key] end
-  return mr.table{ columns = keys, rows = lines, formats = shown }
+  return mr.table{ columns = keys, rows = lines, formats = shown, mark = { mean = "max", ["p, Holm"] = 0.05 },
+    within = { keys[1], "loss" } }
 end
 
 ---The table of a data set with one seed. Made-up data are not compared with printed numbers.
@@ -105,9 +121,14 @@ function M.table(args, o)
     end
   end
   correct(rows)
-  local protocol = ("Seed %d, %d fold(s), %d epochs of Adam; epoch chosen on %s; learning rates by loss and bound from rates.lua."):format(
-    o.seed, set.folds, set.epochs, args.recipe == "published" and "TEST" or "validation")
-  return figure.finish(args, nil, findings(set, rows) .. "\n" .. protocol, as_table(set, rows, o.published ~= nil))
+  local protocol = ([[
+Models are trained with seed %d on %d %s, for %d epochs of Adam at the learning rates by loss and bound in rates.lua; the epoch is
+chosen on %s.]]):format(o.seed, set.folds, set.folds == 1 and "fold" or "folds", set.epochs,
+    args.recipe == "published" and "TEST" or "validation")
+  local first, all = findings(set, rows)
+  local section = figure.finish(args, nil, all .. "\n" .. protocol, as_table(set, rows, o.published ~= nil))
+  section.finding, section.agreement = not args.made_up and o.published and first or nil, agreement(rows)
+  return section
 end
 
 return M

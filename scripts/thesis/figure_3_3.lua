@@ -13,7 +13,7 @@ local ratios = figure.slope_ratios(rows[1], "expectation")
 return figure.finish(args, fig, ([[
 Expectation based bounding: a random ranking gets -1 (nDCG, AP) or 1 (nRBP). nRBP runs from 0 to 2 for every instance, while the
 ends of nDCG and AP depend on the instance: the best ranking reaches -1/E, so that AP and nDCG are the steeper the higher the NSR.
-Largest slope as a multiple of the least, at NSR 2: %s.
+The largest slope is this multiple of the least at NSR 2: %s.
 Differences from the thesis: "instances with a higher NSR are able to achieve higher losses" holds for the size of the loss; the
 worst rankings (bounded worst) of nDCG are nearly alike. The numerator of Eq. 3.8 prints as P and should be P/N.
 The thesis' text does not name its three instances; these are ours (--relevant).]]):format(ratios),

@@ -60,7 +60,7 @@ for _, gain in ipairs(args.gains) do
 end
 
 return figure.finish(args, figure.facets(panels), [[
-Algorithm 2 at several gains. For nDCG and AP a gain of 1 gives a nearly flat line, 16 is still too soft at the ends, and 64 follows.
-nRBP takes whole numbers: 1 nearly fits, and from 4 on the curve is a staircase. The gain that fits depends on metric and instance.
-The black staircase is exact, over all arrangements, where the thesis has no formula for nDCG and nRBP but simulation.]],
+The figure shows Algorithm 2 at several gains. For nDCG and AP a gain of 1 gives a nearly flat line, 16 is still too soft at the ends,
+and 64 follows. nRBP takes whole numbers: 1 nearly fits, and from 4 on the curve is a staircase. The gain that fits depends on metric
+and instance. The black staircase is exact, over all arrangements, where the thesis has no formula for nDCG and nRBP but simulation.]],
   mr.table{ columns = columns, rows = lines, formats = formats })

@@ -102,8 +102,9 @@ function M.curves(number)
     if line[2] == "nDCG" and line[3] == "none" then ends[#ends + 1] = ("%s %.3f to %.3f"):format(line[1], line[4], line[6]) end
   end
   return finish(args, panels, ([[
-Test nDCG@k, mean over lists and folds. Axes fit all bounds but the thesis' distribution bound, which may lie below (its numbers are in
-the table). The unbounded nDCG loss from k = 1 to k = 10: %s.%s]]):format(table.concat(ends, "; "),
+The figure shows the test nDCG@k, the mean over lists and folds. Axes fit all bounds but the thesis' distribution bound, which may lie
+below (its numbers are in the table). From k = 1 to k = 10 the nDCG@k of the unbounded nDCG loss goes as follows: %s.%s]]):format(
+      table.concat(ends, "; "),
       args.made_up and "" or "\nIn the thesis nDCG@k falls with k on MovieLens and grows on MQ2008."),
     { "data", "loss", "bound", "nDCG@1", "nDCG@5", "nDCG@10", "nDCG@50" }, lines,
     { ["nDCG@1"] = "%.4f", ["nDCG@5"] = "%.4f", ["nDCG@10"] = "%.4f", ["nDCG@50"] = "%.4f" })
@@ -131,10 +132,10 @@ function M.distributions(number, loss)
       shade = shaded(bounded, free), title = title, xlabel = name, ylabel = bound, xrange = { math.min(quantile(b, 0.01), 0.9), 1 } }
   end)
   return finish(args, panels, ([[
-Distribution of %s over all test lists, trained on %s without a bound and under one: the share of lists with at most this score.
-Grey: where the bounded loss leaves fewer lists with so low a score, which is better. Axes begin at the first percentile of the
-unbounded loss. The lowest tenth is higher than without a bound in %d of %d panels, the mean in %d; the largest change of the mean is
-%+.4f (%s, %s).]]):format(name, name, count(lines, function(l) return l[4] > l[3] end), #lines,
+The figure shows the distribution of %s over all test lists, trained on %s without a bound and under one: the share of lists with at most
+this score. It is grey where the bounded loss leaves fewer lists with so low a score, which is better. Axes begin at the first
+percentile of the unbounded loss. The lowest tenth is higher than without a bound in %d of %d panels, the mean in %d; the largest
+change of the mean is %+.4f (%s, %s).]]):format(name, name, count(lines, function(l) return l[4] > l[3] end), #lines,
       count(lines, function(l) return l[7] > 0 end), largest(lines, 7)),
     { "data", "bound", "10 %, none", "10 %", "median, none", "median", "change of mean", "largest distance", "lists", "skipped" }, lines,
     { ["10 %, none"] = "%.4f", ["10 %"] = "%.4f", ["median, none"] = "%.4f", median = "%.4f", ["change of mean"] = "%+.4f",
@@ -182,8 +183,8 @@ function M.instances(number, loss)
   panels.legend = "none"
   local low, high, spreads = least_and_most(lines, 3)
   return finish(args, panels, ([[
-%s of every user (mean over the folds) or query under a bound, against the same without one; above the dashed line the bound is
-better. Correlations are from %.3f to %.3f. Standard deviation of the change under expectation-max bounding:
+The figure has the %s of every user (mean over the folds) or query under a bound, against the same without one; above the dashed line the
+bound is better. Correlations are from %.3f to %.3f. The standard deviations of the change under expectation-max bounding are:
 %s%s.]]):format(name, low, high, spreads, args.made_up and "" or " (in the thesis it grows with the NSR)"),
     { "data", "bound", "correlation", "change", "sd of change", "better", "worse", "users or queries" }, lines,
     { correlation = "%.3f", change = "%+.4f", ["sd of change"] = "%.4f", better = "%.3f", worse = "%.3f" })
@@ -221,12 +222,12 @@ function M.gains(number, loss)
       yrange = { math.min(-0.01, quantile(inner, 0.02)), math.max(0.01, quantile(inner, 0.98)) } }
   end)
   return finish(args, panels, ([[
-Change of %s by a bound (above 0 the bound is better) against the number of relevant test items of a user (both means over the five
-folds) or query; the line is a local linear fit over the logarithm of that number (Gaussian kernel, bandwidth by Akaike's corrected
-criterion from that of the density of x on, and everywhere reaching a tenth of the points), its band the interval of 95 %%, point by point.
-Of its own fit the thesis says only that it is "a kernel density estimate", non-parametric. Axes leave out the outermost 2 %% of points on
-either side. The table has the fit where users have few and many relevant items (the tenth and ninetieth percentile): the interval lies
-above 0 in %d of %d panels for few and %d for many, below in %d and %d.]]):format(name,
+The figure shows the change of %s by a bound (above 0 the bound is better) against the number of relevant test items of a user (both means
+over the five folds) or query; the line is a local linear fit over the logarithm of that number (Gaussian kernel, bandwidth by Akaike's
+corrected criterion from that of the density of x on, and everywhere reaching a tenth of the points), its band the interval of 95 %%,
+point by point. Of its own fit the thesis says only that it is "a kernel density estimate", non-parametric. Axes leave out the
+outermost 2 %% of points on either side. The table has the fit where users have few and many relevant items (the tenth and ninetieth
+percentile): the interval lies above 0 in %d of %d panels for few and %d for many, below in %d and %d.]]):format(name,
       sure[1][1], #lines, sure[2][1], sure[1][-1], sure[2][-1]),
     { "data", "bound", "few", "change there (95 %)", "many", "change there", "users or queries" }, lines, {})
 end

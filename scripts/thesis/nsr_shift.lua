@@ -39,6 +39,6 @@ for _, nsr in ipairs(levels) do
 end
 table.move({ "change", "p", "p, Holm" }, 1, 3, #columns + 1, columns)
 return figure.finish(args, nil, ([[
-Test metric of the matching loss by NSR in training and in test. Change: training at NSR %d in place of the test's own NSR, paired by user;
-significantly better in %d, worse in %d cases.]]):format(most, better, worse),
-  mr.table{ columns = columns, rows = rows, formats = formats })
+The table has the test metric of the matching loss by NSR in training and in test. The change is that of training at NSR %d in place of
+the test's own NSR, paired by user; it is significantly for the better in %d and for the worse in %d of %d cases.]]):format(most, better,
+    worse, #rows), mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = 0.05 } })

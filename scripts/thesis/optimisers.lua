@@ -109,7 +109,7 @@ local function sentence(set, cells)
     end
   end
   return ([[
-%s: descent is ahead of Adam in %d of %d cells, significantly in %d, significantly behind in %d. The change that a bound makes
+On %s descent is ahead of Adam in %d of %d cells, significantly in %d, significantly behind in %d. The change that a bound makes
 has the same sign under both in %d of %d cells; in %d it is significant under both with opposite signs. The best rates go from
 %.2g to %.2g for Adam and from %.2g to %.2g for descent; of the powers of ten that were tried %.0f %% and %.0f %% are within
 0.01 of the best.]]):format(set.title, ahead, #cells, sure, behind, signs, bounded, apart,
@@ -137,15 +137,16 @@ for i, name in ipairs(args.sets) do
 end
 local formats = { Adam = "%.4f", SGD = "%.4f", ["SGD - Adam"] = "%+.4f", p = "%.2g", ["change, Adam"] = "%+.4f",
   ["change, SGD"] = "%+.4f", ["p, Adam"] = "%.2g", ["p, SGD"] = "%.2g" }
-local results_table = mr.table{ rows = rows, formats = formats,
+local results_table = mr.table{ rows = rows, formats = formats, mark = { p = 0.05, ["p, Adam"] = 0.05, ["p, SGD"] = 0.05 },
   columns = { "data", "loss", "bound", "Adam", "SGD", "SGD - Adam", "p", "change, Adam", "change, SGD", "p, Adam", "p, SGD" } }
 local tuning_heads = { "data", "loss", "bound" }
 for _, optimiser in ipairs(descent.optimisers) do
   for _, name in ipairs{ "rate", "near the best", "epoch" } do tuning_heads[#tuning_heads + 1] = name .. ", " .. title[optimiser] end
 end
 local text = [[
-Test metric of the matching loss by plain stochastic gradient descent (SGD) and by Adam, with the difference and the change that
-a bound makes under each; p of permutation tests paired by user or query, corrected by Holm over each column of a data set. The
+The first table has the test metric of the matching loss by plain stochastic gradient descent (SGD) and by Adam, with the difference and
+the change that a bound makes under each; p-values are of permutation tests paired by user or query, corrected by Holm over each column
+of a data set. The
 second table has the rates that validation chose on the first fold, how many of the powers of ten that were tried come within
 0.01 of it there, and the mean of the best epochs.]]
 return figure.finish(args, mr.plot.facets(panels), text .. "\n" .. table.concat(sentences, "\n"), results_table,

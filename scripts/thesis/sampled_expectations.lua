@@ -81,13 +81,13 @@ for _, samples in ipairs(drawn.samples(args)) do
 end
 for _ in pairs(ps) do compared = compared + 1 end
 local text = ([[
-Test metric of the matching loss under the two bounds that need an expectation, with the exact expectation and with the mean of
-random rankings of each shape of list. Errors: of that mean, as a share of the expectation, over the shapes of the training
-lists of the first fold. Change: against the exact expectation, paired by user or query, with a bootstrap interval of 95 %% and
-the p of a permutation test, corrected by Holm over the table.
+The table has the test metric of the matching loss under the two bounds that need an expectation, with the exact expectation and with the
+mean of random rankings of each shape of list. Errors are of that mean, as a share of the expectation, over the shapes of the
+training lists of the first fold. Changes are against the exact expectation, paired by user or query, with a bootstrap interval of
+95 %% and the p-value of a permutation test, corrected by Holm over the table.
 %s
-%d of %d changes are significant.]]):format(table.concat(parts, "\n"), significant, compared)
+Of %d changes %d are significant.]]):format(table.concat(parts, "\n"), compared, significant)
 local formats = { ["mean error"] = "%.2g", ["largest error"] = "%.2g", mean = "%.4f", change = "%+.4f", low = "%+.4f", high = "%+.4f",
   p = "%.2g", ["p, Holm"] = "%.2g" }
 local columns = { "data", "loss", "bound", "rankings", "mean error", "largest error", "mean", "change", "low", "high", "p", "p, Holm" }
-return figure.finish(args, nil, text, mr.table{ columns = columns, rows = rows, formats = formats })
+return figure.finish(args, nil, text, mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = 0.05 } })

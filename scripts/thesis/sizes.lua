@@ -34,5 +34,6 @@ for _, loss in ipairs(runs.losses) do
   said[#said + 1] = ("%s without a bound is best at size %s, by %.4f over the thesis' %d; best bounds by size: %s."):format(
     runs.title_of[loss], size, gain, set.size, table.concat(best_bound, ", "))
 end
-return figure.finish(args, nil, ("Own metric on validation by size of the model, mean over settings and %d fold(s).\n%s"):format(set.tuning,
-  table.concat(said, "\n")), means)
+return figure.finish(args, nil, ([[
+The table has each loss's own metric on validation by the size of the model, the mean over settings and %d %s.
+%s]]):format(set.tuning, set.tuning == 1 and "fold" or "folds", table.concat(said, "\n")), means)

@@ -30,10 +30,10 @@ for _, loss in ipairs(runs.losses) do
 end
 local corrected, better, worse = mr.stats.holm(ps), 0, 0
 local heads = { "loss", "model", "rate", "no bound", "against 46" }
-local formats = { ["no bound"] = "%.4f", ["against 46"] = "%+.4f" }
+local formats, mark = { ["no bound"] = "%.4f", ["against 46"] = "%+.4f" }, {}
 for i = 2, #bounds do
   heads[#heads + 1], heads[#heads + 2] = bounds[i], "p, " .. bounds[i]
-  formats[bounds[i]], formats["p, " .. bounds[i]] = "%+.4f", "%.2g"
+  formats[bounds[i]], formats["p, " .. bounds[i]], mark["p, " .. bounds[i]] = "%+.4f", "%.2g", 0.05
 end
 for i, p in ipairs(corrected) do
   local row, at = rows[(i - 1) // (#bounds - 1) + 1], 6 + 2 * ((i - 1) % (#bounds - 1))
@@ -41,8 +41,9 @@ for i, p in ipairs(corrected) do
   if p < 0.05 and row[at] > 0 then better = better + 1 elseif p < 0.05 then worse = worse + 1 end
 end
 local text = ([[
-Test metric of the matching loss without a bound, and the change by each bound, paired by query; p of permutation tests after Holm's
-correction over the table. Significantly better than no bound in %d of %d cases, worse in %d. Seed %d, %d folds, %d epochs of Adam.]])
+The table has the test metric of the matching loss without a bound, and the change by each bound, paired by query; p-values are of
+permutation tests after Holm's correction over the table. A bound is significantly better than none in %d of %d cases, and worse in %d.
+Models are trained with seed %d on %d %s, for %d epochs of Adam.]])
 local epochs, folds = stronger.extent(args)
-return figure.finish(args, nil, text:format(better, #ps, worse, args.seed, folds, epochs),
-  mr.table{ columns = heads, rows = rows, formats = formats })
+return figure.finish(args, nil, text:format(better, #ps, worse, args.seed, folds, folds == 1 and "fold" or "folds", epochs),
+  mr.table{ columns = heads, rows = rows, formats = formats, mark = mark })

@@ -43,11 +43,12 @@ local function cells_of(name)
 end
 
 local function table_of(set, cells)
-  local heads, formats, lines = { set.setting == "nsr" and "NSR" or set.setting, "loss", "bound" }, {}, {}
+  local heads, formats, lines, mark = { set.setting == "nsr" and "NSR" or set.setting, "loss", "bound" }, {}, {}, {}
   for _, metric in ipairs(metrics) do
     local names = { title[metric], "change, " .. title[metric], "p, " .. title[metric] }
     table.move(names, 1, 3, #heads + 1, heads)
     formats[names[1]], formats[names[2]], formats[names[3]] = "%.4f", "%+.4f", "%.2g"
+    mark[names[1]], mark[names[3]] = "max", 0.05
   end
   for i, cell in ipairs(cells) do
     lines[i] = { cell.value, runs.title_of[cell.loss], cell.bound }
@@ -55,7 +56,7 @@ local function table_of(set, cells)
       lines[i][3 * m + 1], lines[i][3 * m + 2], lines[i][3 * m + 3] = cell[metric].mean, cell[metric].change, cell[metric].p
     end
   end
-  return mr.table{ columns = heads, rows = lines, formats = formats }
+  return mr.table{ columns = heads, rows = lines, formats = formats, mark = mark, within = { heads[1], "loss" } }
 end
 
 -- Ranks of values; equal ones share theirs.
@@ -135,8 +136,8 @@ end
 tables[#tables + 1] = mr.table{ columns = { "data", "loss", "metric", "changes", "sign as at 0.95", "correlation", "better", "worse",
   "significant as at 0.95", "opposite to 0.95" }, rows = lines, formats = { correlation = "%.3f" } }
 local text = [[
-Test nRBP at three persistences, by loss, bound and setting; change: against no bound, paired by user or query; p: permutation
-tests, corrected by Holm over a column of a table. The last table says how the changes under bounds at each persistence go with
-those at 0.95: how many have the same sign, Spearman's correlation, how many are significantly better and worse, and how many
-are significant at both, at the same side and at opposite ones.]]
+The first tables have the test nRBP at three persistences, by loss, bound and setting; changes are against no bound, paired by user or
+query, p-values of permutation tests, corrected by Holm over a column of a table. The last table says how the changes under bounds at
+each persistence go with those at 0.95: how many have the same sign, Spearman's correlation, how many are significantly better and
+worse, and how many are significant at both, at the same side and at opposite ones.]]
 return figure.finish(args, nil, text .. "\n" .. table.concat(parts, "\n"), table.unpack(tables))

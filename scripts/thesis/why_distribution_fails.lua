@@ -77,8 +77,9 @@ for _, nsr in ipairs(set.values) do
 end
 
 return figure.finish(args, mr.plot.facets(panels), [[
-Test nDCG of the nDCG loss. Silent: the share of training lists whose bounded nDCG has no gradient, at the start, after one epoch, at
-the end; change and p: against no bound, paired by user. Second table, upper panels: where lists start on their distribution function,
-all scores alike: the probability that a random ranking is no better. nDCG starts at its foot, AP and nRBP near the middle. Lower panels:
-so most lists have no gradient under the thesis' bound (later also those at its top); with the logarithm and the logit nearly all have.]],
+The first table has the test nDCG of the nDCG loss. "Silent" is the share of training lists whose bounded nDCG has no gradient, at the
+start, after one epoch and at the end; changes and p-values are against no bound, paired by user. The upper panels and the second table
+show where lists start on their distribution function, with all scores alike: the probability that a random ranking is no better. There
+nDCG starts at its foot, AP and nRBP near the middle. The lower panels show what follows: most lists have no gradient under the
+thesis' bound, later also those at its top, while nearly all have one under the logarithm and the logit.]],
   learning, places)

@@ -333,8 +333,7 @@ function M.define(name, f, about)
   about = about and check.options("mr.bounds.define", about, { formula = name, source = "-", text = "" })
   local defined = is_bound and bound(name, f.apply, f.options) or from_function(name, f)
   rawset(defined, "repeats", false)
-  registry.add(name, defined, about)
-  definitions.note("bound", name, f)
+  definitions.note("bound", name, f, registry.add(name, defined, about))
   return defined
 end
 

@@ -7,14 +7,31 @@ local M = {}
 ---@type table<string, any>
 M.all = {}
 
-local in_trial = false
+local in_trial, undone = false, nil  -- what undoes definitions, where a script is run apart
 
 ---Notes a definition; another of the same kind and name takes its place.
 ---@param kind string
 ---@param name string
 ---@param what any  functions, alone or in a table
-function M.note(kind, name, what)
+---@param undo? fun()  puts back what the name stood for before
+function M.note(kind, name, what, undo)
+  if undone then undone[#undone + 1] = undo end
   if not in_trial then M.all[kind .. " " .. name] = what end
+end
+
+---Runs a function whose definitions are its own: afterwards names of losses, bounds and models stand for what they did before, and studies are made
+---of what was defined before. Names of metrics stay, as numbers of the core.
+---@param run function
+---@return any  what it returns
+function M.apart(run, ...)
+  local all, before = M.all, undone
+  M.all, undone = {}, {}
+  for name, what in pairs(all) do M.all[name] = what end
+  local _ <close> = scope.open("a script of its own", function()
+    for i = #undone, 1, -1 do undone[i]() end
+    M.all, undone = all, before
+  end)
+  return run(...)
 end
 
 ---Runs a trial: what it defines is in its own code, and not noted.

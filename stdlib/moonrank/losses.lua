@@ -78,8 +78,9 @@ function M.define(name, definition)
   if definition.exact then
     metrics.define(name, definition.exact, definition.direction == "minimize")
   end
+  local was, was_own = rawget(M, name), own[name]
   M[name], own[name] = defined.constructor(name, definition), true
-  definitions.note("loss", name, definition)
+  definitions.note("loss", name, definition, function() M[name], own[name] = was, was_own end)
   return M[name]
 end
 

@@ -38,7 +38,12 @@ local entries = {}  -- name -> { bound =, about = }
 ---@param name string
 ---@param bound mr.Bound
 ---@param about? mr.bounds.About  of a bound that a script defined
-function M.add(name, bound, about) entries[name] = { bound = bound, about = about or builtin[name] } end
+---@return fun()  puts back what the name stood for
+function M.add(name, bound, about)
+  local was = entries[name]
+  entries[name] = { bound = bound, about = about or builtin[name] }
+  return function() entries[name] = was end
+end
 
 ---Adds one that comes with the library.
 ---@param name string

@@ -149,8 +149,9 @@ end
 ---@return fun(options?: table): mr.Model
 function M.define(name, definition, built_in)
   definition = checked(name, definition, built_in)
+  local was = known[name]
   known[name] = definition
-  if not definition.built_in then definitions.note("model", name, definition) end
+  if not definition.built_in then definitions.note("model", name, definition, function() known[name] = was end) end
   return function(options) return make(definition, options) end
 end
 

@@ -1,0 +1,83 @@
+-- All that is reproduced here in one report: the thesis, four documents beside it, and the grid. Runs what is missing, makes every table and figure,
+-- and opens with what came out. When it was interrupted it continues where it stopped; each document keeps its runs in results/DOCUMENT.
+local here = arg[0]:match("^(.*/)") or "./"
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local kept, report, sections = dofile(here .. "kept_runs.lua"), dofile(here .. "report.lua"), dofile(here .. "sections.lua")
+local opening_of, figure = dofile(here .. "opening.lua"), dofile(here .. "thesis/figure.lua")
+
+local titles = {
+  thesis = "Westerborg (2022), User/query-wise metric bounding in learning to rank",
+  sigir21 = "Li, Urbano & Hanjalic (2021), New insights into metric optimization for ranking-based recommendation",
+  objectives = "Tang, Lupău & Bonfanti (2023), Neural learning-to-rank models: a comparison between objective functions",
+  lecture = "Seguí (2022), Learning to rank, a lecture",
+  cmu = "Li & Wu, Application of neural networks in ranking",
+  grid = "Every loss under every bound, in no document",
+}
+local names = { "thesis", "sigir21", "objectives", "lecture", "cmu", "grid" }
+
+local args = mr.args{
+  documents = { default = names, choices = names, distinct = true, help = "what the report has, in this order" },
+  out = { default = "results/report.html", endings = { ".html" }, help = "file of the report" },
+  workers = { type = "integer", least = 0, help = "processes for runs that are missing (default: one per core); 0: this one" },
+  data = { default = "", help = "folder of ml-latest-small, mq2008 and others (default: where the program looks for data)" },
+  force = { default = false, help = "go on with kept runs although scripts or data have changed" },
+  retry = { default = 0, least = 0, help = "how often runs that failed or were killed are tried again" },
+  mix_numerics = { default = false, help = "go on with kept runs although they were made under other numerics" },
+  smoke = { default = false, ignores = { "data" }, help = "made-up data, one fold, two epochs: to see that it runs" },
+}
+local of_runs = { data = args.data, device = args.device, workers = args.workers, force = args.force, mix_numerics = args.mix_numerics,
+  smoke = args.smoke }
+local options = {
+  kept = kept.words(of_runs, { retry = args.retry > 0 and args.retry }),
+  data = kept.words{ data = args.data, device = args.device, smoke = args.smoke },
+  none = kept.words{ device = args.device, smoke = args.smoke },
+}
+
+-- What went wrong in a script, in one line; an interruption is none of these and ends everything.
+local function reason_of(problem)
+  local text = tostring(problem):match "[^\n]+" or "no reason was given"
+  if core.interrupted() or text:find "interrupted$" then error(problem, 0) end
+  return text
+end
+
+-- What a script returns; of one that fails a section with the reason, so that the others are still made.
+local failed = {}
+local function section_of(script)
+  local title = args.smoke and script.takes ~= "none" and script.title .. ", made-up data" or script.title
+  local words = table.move(options[script.takes or "kept"], 1, 99, #script.words + 1, { table.unpack(script.words) })
+  local run = { path = script.path, title = title, words = words }
+  local ok, found = pcall(sections.run, run)
+  if ok then return found end
+  failed[#failed + 1] = script.path
+  local reason = reason_of(found)
+  print(("%s failed: %s"):format(script.path, reason))
+  return { title = title, command = sections.command(run), failed = true, tables = {},
+    text = ("This section could not be made: %s."):format(reason) }
+end
+
+-- The thesis makes its own report, too; the others are lists of scripts.
+local function document_of(name)
+  local found
+  if name == "thesis" then
+    local out = args.smoke and {} or { "--out", "results/thesis" }
+    found = sections.call(here .. "thesis/all.lua", table.move(options.kept, 1, 99, #out + 1, out))
+  else
+    found = { sections = {} }
+    for i, script in ipairs(dofile(("%s%s/all.lua"):format(here, name))) do found.sections[i] = section_of(script) end
+  end
+  found.name, found.title = name, args.smoke and titles[name] .. ", on made-up data" or titles[name]
+  return found
+end
+
+local documents = {}
+for i, name in ipairs(args.documents) do documents[i] = document_of(name) end
+
+core.make_folder(args.out)
+report.write(args.out, {
+  title = figure.title({ made_up = args.smoke }, "Learning to rank, reproduced"),
+  text = ("Made by: moonrank %s %s (version %s)."):format(arg[0], table.concat(arg, " "), core.version()),
+  opening = opening_of(documents, args.smoke), documents = documents,
+})
+print("\nReport: " .. args.out)
+if #failed > 0 then error(core.exit(1, "without results: " .. table.concat(failed, ", ")), 0) end
