@@ -6,13 +6,14 @@ local core = require "moonrank.core"
 local kept, report, sections = dofile(here .. "kept_runs.lua"), dofile(here .. "report.lua"), dofile(here .. "sections.lua")
 local opening_of, figure = dofile(here .. "opening.lua"), dofile(here .. "thesis/figure.lua")
 
-local titles = {
-  thesis = "Westerborg (2022), User/query-wise metric bounding in learning to rank",
-  sigir21 = "Li, Urbano & Hanjalic (2021), New insights into metric optimization for ranking-based recommendation",
-  objectives = "Tang, Lupău & Bonfanti (2023), Neural learning-to-rank models: a comparison between objective functions",
-  lecture = "Seguí (2022), Learning to rank, a lecture",
-  cmu = "Li & Wu, Application of neural networks in ranking",
-  grid = "Every loss under every bound, in no document",
+-- Who wrote each, and its title.
+local written = {
+  thesis = { "Westerborg (2022)", "User/query-wise metric bounding in learning to rank" },
+  sigir21 = { "Li, Urbano & Hanjalic (2021)", "New insights into metric optimization for ranking-based recommendation" },
+  objectives = { "Tang, Lupău & Bonfanti (2023)", "Neural learning-to-rank models: a comparison between objective functions" },
+  lecture = { "Seguí (2022)", "Learning to rank, a lecture" },
+  cmu = { "Li & Wu", "Application of neural networks in ranking" },
+  grid = { "The grid", "every loss under every bound" },
 }
 local names = { "thesis", "sigir21", "objectives", "lecture", "cmu", "grid" }
 
@@ -66,7 +67,8 @@ local function document_of(name)
     found = { sections = {} }
     for i, script in ipairs(dofile(("%s%s/all.lua"):format(here, name))) do found.sections[i] = section_of(script) end
   end
-  found.name, found.title = name, args.smoke and titles[name] .. ", on made-up data" or titles[name]
+  local title = table.concat(written[name], ", ")
+  found.name, found.short, found.title = name, written[name][1], args.smoke and title .. ", on made-up data" or title
   return found
 end
 

@@ -35,7 +35,7 @@ local function table_of(documents, made_up)
   local rows, columns = {}, { "document", "sections", "made" }
   if not made_up then table.move({ "beside printed numbers", "within tolerance", "tolerance" }, 1, 3, 4, columns) end
   for i, document in ipairs(documents) do
-    rows[i] = { document.title, #document.sections, made_of(document) }
+    rows[i] = { document.short, #document.sections, made_of(document) }
     local found = agreement_of(document)
     if not made_up and found.of > 0 then table.move({ found.of, found.within, found.tolerance }, 1, 3, 4, rows[i]) end
   end
@@ -61,7 +61,7 @@ local function picture_of(documents)
   return nil
 end
 
----@param documents (report.Document|{ name: string })[]
+---@param documents (report.Document|{ name: string, short: string })[]
 ---@param made_up boolean
 ---@return report.Section
 return function(documents, made_up)

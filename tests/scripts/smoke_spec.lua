@@ -47,6 +47,7 @@ local useless = {
   ["study/sweep_template.lua"] = { "--smoke --epochs 3", "--smoke --folds 3" },
   ["study/which_parameters.lua"] = { "--smoke --epochs 3", "--smoke --users 30" },
   ["study/learning_rates.lua"] = { "--smoke --losses ap", "--smoke --rates 0.1", "--smoke --folds 2", "--smoke --epochs 3" },
+  ["all.lua"] = { "--smoke --data ." },
   ["thesis/all.lua"] = { "--smoke --samples 10", "--smoke --seeds 2", "--smoke --data ." },
   ["thesis/table_5_1.lua"] = { "--smoke --samples 10", "--smoke --data ." },
   ["thesis/table_5_1_mq2008.lua"] = { "--smoke --samples 10", "--smoke --data ." },

@@ -1,0 +1,95 @@
+-- One report of all documents (scripts/all.lua), of three of them on made-up data: the thesis has a spec of its own (thesis_spec.lua).
+local test = require "moonrank.test"
+local sweeps = dofile "tests/support/sweeps.lua"
+local program = dofile "tests/support/program.lua"
+local it, check, equal = test.it, test.check, test.equal
+
+local here = sweeps.capture("pwd"):match "[^\n]+"
+local documents = { "lecture", "cmu", "grid" }
+
+local function count(text, pattern)
+  local _, times = text:gsub(pattern, "")
+  return times
+end
+
+it("all.lua --smoke: every script of the documents has a section, under titles that say what the data are", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  if not program.has_gnuplot() then return test.skip "no gnuplot" end
+  local sections = 0
+  for _, name in ipairs(documents) do sections = sections + #dofile(("scripts/%s/all.lua"):format(name)) end
+  sweeps.in_folder(function(folder)
+    local words = ("--smoke --workers 1 --documents %s"):format(table.concat(documents, ","))
+    local status, out, err = sweeps.run(folder, here .. "/scripts/all.lua", words, "MOONRANK_DATA=.")
+    equal(status, 0, err .. out)
+    local html = sweeps.read(folder .. "/results/report.html")
+    equal({ count(html, "<section"), count(html, "</section>") }, { sections + 1, sections + 1 })
+    equal({ count(html, "<h1>"), count(html, "<h2"), count(html, '<li class="document">') }, { 1, 1 + #documents, #documents })
+    check(html:find("<h2>What came out, made-up data</h2>", 1, true) and html:find("All data of this report are made up", 1, true), "opening")
+    local opening = html:match '<section id="out">(.-)</section>'
+    equal({ count(opening, "<svg"), count(opening, "<table>"), count(opening, "<tr>") }, { 1, 1, 1 + #documents })
+    for title in html:gmatch "<h3>(.-)</h3>" do
+      local exact = title:find "^The worked examples$" or title:find "^Same "
+      check(exact or title:find "made%-up", title)
+    end
+    for _, name in ipairs{ "MovieLens", "MQ2008", "CiteULike", "MSLR", "ClueWeb", "WEB10K" } do
+      check(not html:find(name, 1, true), html:match("[^\n]*" .. name .. "[^\n]*"))
+    end
+    check(not html:find "%ssrc=" and not html:find "<link" and not html:find "@import", "nothing is loaded from elsewhere")
+    for id in html:gmatch 'href="#([^"]+)"' do check(html:find('id="' .. id .. '"', 1, true), id) end
+  end)
+end)
+
+local opening_of = dofile "scripts/opening.lua"
+
+it("opening.lua: findings, numbers beside printed ones added up by document, the grid's picture", function()
+  local sections = {
+    { finding = "First.", agreement = { of = 4, within = 3, tolerance = "0.01" } },
+    { agreement = { of = 6, within = 1, tolerance = "0.01" } }, { failed = true }, { finding = "Second." },
+  }
+  local found = opening_of({ { short = "A", name = "a", sections = sections },
+    { short = "G", name = "grid", sections = { { figure = "grid.svg", finding = "Third." } } } }, false)
+  equal(found.tables[1].rows, { { "A", 4, 3, 10, 4, "0.01" }, { "G", 1, 1 } })
+  equal(found.text:match "^(.-)\n\nThe table", "First. Second.\n\nThird.")
+  equal(found.figure, "grid.svg")
+  found = opening_of({ { short = "A", name = "a", sections = sections } }, true)
+  equal({ #found.tables[1].columns, found.text:find("First", 1, true), found.figure }, { 3 })
+end)
+
+-- Two scripts that define a loss of the same name, and one whose study depends on what is defined.
+local defining = [[
+local mr = require "moonrank"
+local sections = dofile(mr.args{ sections = "" }.sections)
+local function names() return table.concat(mr.losses.names(), " ") .. " " .. table.concat(mr.bounds.names(), " ") end
+local before = names()
+sections.run{ path = "defines.lua", title = "defines", words = {} }
+print(names() == before and "as before" or names())
+print("found " .. sections.run{ path = "trains.lua", title = "trains", words = { "--store", "a.db" } }.text)
+]]
+
+local trains = [[
+local mr = require "moonrank"
+local results = mr.sweep{ name = "own", store = mr.args{ store = "a.db" }.store, workers = 1, space = { x = mr.range(1, 2) },
+  run = function(trial) return trial.x end }
+return { text = ("%g"):format(results:best().value), tables = {} }
+]]
+
+it("what one script defines by name is unknown to the next one, and to its workers", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  sweeps.in_folder(function(folder)
+    sweeps.write(folder .. "/trains.lua", trains)
+    sweeps.write(folder .. "/defines.lua", [[
+      local mr = require "moonrank"
+      mr.losses.define("my_loss", { direction = "maximize", smooth = function(s, l) return l:sum(s) end })
+      mr.bounds.define("my_bound", function(score) return score * 2 end)
+      mr.models.define("my_model", { parameters = function() return {} end, forward = function() end })
+      return { text = "", tables = {} }
+    ]])
+    local status, out, err = sweeps.run(folder, "sweep.lua", ("--sections %s/scripts/sections.lua"):format(here))
+    equal(status, 0, err)
+    check(out:find("as before\n", 1, true), out)
+    check(out:find "\nfound [12]", out)
+    -- the same study, by the script alone
+    status, out, err = sweeps.run(folder, "trains.lua")
+    equal(status, 0, err .. out)
+  end, defining)
+end)
