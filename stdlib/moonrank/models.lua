@@ -11,7 +11,10 @@ local built_in = {}  -- what makes each, by name
 local mf = {
   repeats = true,
   required = { users = "integer", items = "integer" }, options = { factors = 32, init = 0.01 },
-  check = function(o) check.positive_integers("mr.models.mf", o, { "factors" }) end,
+  check = function(o)
+    check.positive_integers("mr.models.mf", o, { "factors" })
+    check.positive("mr.models.mf", o, { "init" })
+  end,
   parameters = function(o)
     local function matrix(name, rows)
       return tensors.uniform({ rows, o.factors }, { low = -o.init, high = o.init, seed = o.seed, stream = "mf " .. name, dtype = o.dtype })
@@ -68,6 +71,7 @@ function M.mlp(options) return built_in.mlp(options) end
 ---Example: `mr.models.linear{inputs = 46}:size()   --> 47`
 function M.linear(options)
   local o = check.options("mr.models.linear", options, { inputs = check.none, seed = 1, dtype = "float32" })
+  check.positive_integers("mr.models.linear", o, { "inputs" })
   return M.mlp{ inputs = o.inputs, hidden = {}, seed = o.seed, dtype = o.dtype }
 end
 
