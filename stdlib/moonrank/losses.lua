@@ -31,13 +31,14 @@ local function new(name, metric, options, shown)
   }, bound, o)
 end
 
----Negative smooth nDCG (Westerborg 2022, Eq. 2.10), bounded. Grades above 1000, whose gains have no sums in double, are an error.
+---Negative smooth nDCG (Westerborg 2022, Eq. 2.10), bounded; one value per list. Grades above 1000, whose gains
+---have no sums in double, are an error.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg{bound = "minmax"}.bound_name   --> minmax`
 function M.ndcg(options) return new("ndcg", "ndcg", options) end
 
----ApproxNDCG (Qin, Liu & Li 2010): smooth nDCG whose sigmoid has the steepness `alpha`: mr.losses.ndcg{gain = alpha}.
+---ApproxNDCG (Qin, Liu & Li 2010), one value per list: smooth nDCG whose sigmoid has the steepness `alpha`: mr.losses.ndcg{gain = alpha}.
 ---@param options? { alpha?: number, bound?: string|mr.Bound|function }  alpha: default 10
 ---@return mr.Loss
 ---Example: `mr.losses.approx_ndcg{alpha = 2}.options.gain   --> 2`
@@ -47,19 +48,19 @@ function M.approx_ndcg(options)
   return new("approx_ndcg", "ndcg", { gain = o.alpha, bound = o.bound })
 end
 
----Negative smooth AP (Westerborg 2022, Eq. 2.11), bounded.
+---Negative smooth AP (Westerborg 2022, Eq. 2.11), bounded; one value per list.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.ap().metric   --> ap`
 function M.ap(options) return new("ap", "ap", options) end
 
----Negative smooth RR (Li et al. 2021, Eq. 16), bounded.
+---Negative smooth RR (Li et al. 2021, Eq. 16), bounded; one value per list.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.rr().name   --> rr`
 function M.rr(options) return new("rr", "rr", options) end
 
----Smooth nRBP loss (Westerborg 2022, Eq. 2.12), bounded.
+---Smooth nRBP loss (Westerborg 2022, Eq. 2.12), bounded; one value per list.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.nrbp().metric   --> nrbp(0.95)`

@@ -11,7 +11,10 @@ local built_in = {}  -- what makes each, by name
 local mf = {
   repeats = true,
   required = { users = "integer", items = "integer" }, options = { factors = 32, init = 0.01 },
-  check = function(o) check.positive_integers("mr.models.mf", o, { "factors" }) end,
+  check = function(o)
+    check.positive_integers("mr.models.mf", o, { "factors" })
+    check.positive("mr.models.mf", o, { "init" })
+  end,
   parameters = function(o)
     local function matrix(name, rows)
       return tensors.uniform({ rows, o.factors }, { low = -o.init, high = o.init, seed = o.seed, stream = "mf " .. name, dtype = o.dtype })
@@ -68,6 +71,7 @@ function M.mlp(options) return built_in.mlp(options) end
 ---Example: `mr.models.linear{inputs = 46}:size()   --> 47`
 function M.linear(options)
   local o = check.options("mr.models.linear", options, { inputs = check.none, seed = 1, dtype = "float32" })
+  check.positive_integers("mr.models.linear", o, { "inputs" })
   return M.mlp{ inputs = o.inputs, hidden = {}, seed = o.seed, dtype = o.dtype }
 end
 
@@ -120,6 +124,8 @@ for name, make in pairs(require("moonrank.models.regression")) do M[name] = make
 ---`mr.fit{model = ..., loss = ...}` they are grown by the loss's derivatives: LambdaMART (Burges 2010) with mr.losses.lambdarank{} or
 ---ranknet{}, whose second derivatives are a^2 |Delta M| s (1 - s) per pair, times the bound's slope; of smooth and listwise losses each list's
 ---first derivatives are divided by their root mean square, second ones are 1, both times the bound's slope; pointwise losses have their own.
+---`lambda` and `min_child_weight` are compared with sums of second derivatives, so under a bound with small slopes, as "minmax" of a sum over
+---pairs, the same numbers penalise more: mr.fit warns where they leave no split at all.
 ---With `objective` XGBoost's own objective takes the loss's place: "rank:ndcg", "rank:map" and "rank:pairwise" (LambdaMART as XGBoost has it),
 ---"reg:squarederror" (MART, Friedman 2001), "binary:logistic" (scores are log odds), "multi:softprob" (McRank, Li, Burges & Wu 2007: the score
 ---is the expected grade). A random forest (Breiman 2001) is trees = 500, rounds = 1, eta = 1, subsample = 0.63, colsample_bynode = 0.33.

@@ -104,7 +104,16 @@ local function scores_of(self)
   return (scores:double() * core.arange(0, classes - 1, 1, "float64", "cpu")):sum(2)
 end
 
--- The sum of values over lists, and how many count.
+-- Says where no leaf can have its least sum of second derivatives, which the slopes of a bound may make small: such trees score all rows alike.
+local function warn_of_weights(second, config)
+  local sum = second:double():sum():item()
+  if sum > 0 and sum < 2 * config.min_child_weight then
+    check.warn(("mr.fit: no tree can have a split: second derivatives of all rows add up to %.3g, and min_child_weight is %g for each side")
+      :format(sum, config.min_child_weight))
+  end
+end
+
+-- The values of lists before the round.
 local function grow(self, epoch)
   local o, booster, lists = self._o, self._booster, self._lists
   local scores = scores_of(self)
@@ -114,6 +123,7 @@ local function grow(self, epoch)
     return values
   end
   local first, second, values = newton.derivatives(o.loss, scores, lists)
+  if epoch == 1 then warn_of_weights(second, o.model.config) end
   -- a round by given derivatives is always XGBoost's first: what is drawn differs by the seed
   booster:set({ "seed" }, { tostring((o.model.config.seed + 1000003 * epoch) % 2147483647) })
   booster:boost(self._data, first, second)

@@ -24,15 +24,15 @@ end
 ---Example: `mr.losses.listnet()(mr.tensor{0, 0}, mr.lists{{0, 1}}):item() / math.log(2)   --> 1.0`
 function M.listnet(options) return made("listnet", options, core.listnet_loss) end
 
----Softmax cross entropy: - sum y log softmax(f), one value per list; the grades as they are, not divided by their sum. A list without a grade
----above 0 has 0. Otherwise as mr.losses.listnet.
+---Softmax cross entropy (Bruch et al. 2019): - sum y log softmax(f), one value per list; the grades as they are, not divided by their sum.
+---A list without a grade above 0 has 0. Otherwise as mr.losses.listnet.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.softmax_cross_entropy()(mr.tensor{0, 0}, mr.lists{{0, 3}}):item() / math.log(2)   --> 3.0`
 function M.softmax_cross_entropy(options) return made("softmax_cross_entropy", options, core.softmax_cross_entropy_loss) end
 
----ListMLE (Xia et al. 2008): - log of how likely the order by grade is under Plackett and Luce's model, of equal grades the lower row first.
----Otherwise as mr.losses.listnet.
+---ListMLE (Xia et al. 2008), one value per list: - log of how likely the order by grade is under Plackett and Luce's model, of equal grades
+---the lower row first. Otherwise as mr.losses.listnet.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.listmle()(mr.tensor{0, 0, 0}, mr.lists{{2, 1, 0}}):item() / math.log(6)   --> 1.0`
@@ -40,7 +40,8 @@ function M.listmle(options)
   return made("listmle", options, function(scores, lists) return core.listmle_loss(scores, lists, false) end)
 end
 
----p-ListMLE (Lan et al. 2014): ListMLE where position k of n weighs (2^(n-k) - 1) / (2^(n-1) - 1), so that the top matters most.
+---p-ListMLE (Lan et al. 2014), one value per list: ListMLE where position k of n weighs (2^(n-k) - 1) / (2^(n-1) - 1), so that the top
+---matters most.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.p_listmle()(mr.tensor{0, 0, 0}, mr.lists{{2, 1, 0}}):item() / (math.log(3) + math.log(2) / 3)   --> 1.0`

@@ -71,6 +71,7 @@ end
 
 -- A loss of pairs of unequal grades, of its two functions in the core, whose bounds are those of the number of wrongly ordered pairs.
 local function of_pairs(name, o, option, values, curvature, counted)
+  check.positive("mr.losses." .. name, o, { option })
   return loss.by_slope({ name = name, metric = "auc", of = "nrbp_loss", counted = counted or "ndcg",
     values = function(scores, lists) return values(scores, lists, o[option]) end,
     curvature = function(scores, lists) return curvature(scores, lists, o[option]) end }, o)
@@ -83,12 +84,12 @@ end
 ---Example: `mr.losses.ranknet()(mr.tensor{1, 1, 1}, mr.lists{{0, 1, 2}}):item() / math.log(2)   --> 3.0`
 function M.ranknet(options)
   local o = check.options("mr.losses.ranknet", options, { gain = 1, bound = none, slope_at = "value" })
-  check.positive("mr.losses.ranknet", o, { "gain" })
   return of_pairs("ranknet", o, "gain", core.ranknet_loss, core.ranknet_curvature)
 end
 
----DirectRanker's loss (Köppel et al. 2019): RankNet's with a hyperbolic tangent before the sigmoid, the sum over pairs of rows with grades
----y_i > y_j of log(1 + exp(-tanh(gain (s_i - s_j)))). A pair's loss is at least log(1 + 1/e) and at most log(1 + e). Bounds as for mr.losses.ranknet.
+---DirectRanker's loss as Li & Wu's comparison of networks for ranking has it (section 4.1): RankNet's with a hyperbolic tangent before the
+---sigmoid, the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-tanh(gain (s_i - s_j)))). A pair's loss is at least
+---log(1 + 1/e) and at most log(1 + e). (Köppel et al. 2019, who named the ranker, have a squared loss.) Bounds as for mr.losses.ranknet.
 ---@param options? mr.losses.PairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.direct_ranker()(mr.tensor{90, 0}, mr.lists{{1, 0}}):item() / math.log(1 + math.exp(-1))   --> 1.0`
@@ -112,7 +113,7 @@ end
 
 ---@class mr.losses.AllPairsOptions: mr.losses.PairOptions
 ---@field upsample? number|"list"|mr.Lists  how often a pair of unequal grades counts; "list": so often that in each list the targets 1, 1/2 and
----   0 are as many; lists: so often that they are as many in all of these together (default 1)
+---   0 are as many, but not less than once; lists: so often that they are as many in all of these together (default 1)
 
 -- How often pairs of unequal grades count for as many targets of each kind: equal pairs over half of the others, and no less than once.
 local function balanced(equal, pairs) return (2 * equal / (pairs - equal):maximum(1)):maximum(1) end
@@ -158,6 +159,7 @@ end
 ---@field mu? number  of NDCG-Loss2++: what the part of NDCG-Loss2 is multiplied by (default 10)
 
 local function ndcg_loss(name, o, values, curvature, ...)
+  check.positive("mr.losses." .. name, o, { "gain", o.mu and "mu" })
   local weights = table.pack(...)
   local function on(f) return function(scores, lists) return f(scores, lists, o.gain, table.unpack(weights, 1, weights.n)) end end
   return loss.by_slope({ name = name, metric = "ndcg", of = "ndcg", values = on(values), curvature = on(curvature),
@@ -185,8 +187,8 @@ function M.ndcg_loss_2(options)
   return ndcg_loss("ndcg_loss_2", o, core.ndcg_loss_2, core.ndcg_loss_2_curvature, 1, false)
 end
 
----NDCG-Loss2++ of LambdaLoss (Wang et al. 2018): pairs weigh mu times what they do in mr.losses.ndcg_loss_2, plus
----|1 / D(r_i) - 1 / D(r_j)| |G_i - G_j|, LambdaRank's change of nDCG.
+---NDCG-Loss2++ of LambdaLoss (Wang et al. 2018): the sum over the same pairs, which weigh mu times what they do in
+---mr.losses.ndcg_loss_2, plus |1 / D(r_i) - 1 / D(r_j)| |G_i - G_j|, LambdaRank's change of nDCG.
 ---@param options? mr.losses.NdcgLossOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg_loss_2pp{mu = 2}(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 1.10721`

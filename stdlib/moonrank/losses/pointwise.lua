@@ -21,8 +21,9 @@ local function made(name, shown, o, values, parameters)
     parameters = parameters, repeats = (not parameters) and nil }, o)  -- nil: as the bound does
 end
 
----Mean squared error of score and grade: (f - y)^2, the mean over a list's rows. `mr.fit{reduction = "rows"}` takes the mean over all rows of
----a batch instead of over its lists. Defined at any grades; with a bound, lists count on which an ordering can matter.
+---Mean squared error of score and grade, regression on grades (Cossock & Zhang 2006): (f - y)^2, the mean over a list's rows.
+---`mr.fit{reduction = "rows"}` takes the mean over all rows of a batch instead of over its lists. Defined at any grades; with a bound,
+---lists count on which an ordering can matter.
 ---@param options? mr.losses.PointwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.mse()(mr.tensor{1, 0}, mr.lists{{2, 2}}):item()   --> 2.5`
@@ -31,7 +32,8 @@ function M.mse(options)
   return made("mse", "ndcg", o, core.squared_error_loss)
 end
 
----Binary cross entropy of sigma(f) and whether the row is relevant, the mean over a list's rows; otherwise as mr.losses.mse.
+---Binary cross entropy of sigma(f) and whether the row is relevant, logistic regression's loss (Cox 1958), the mean over a list's rows;
+---otherwise as mr.losses.mse.
 ---@param options? mr.losses.RelevantOptions
 ---@return mr.Loss
 ---Example: `mr.losses.bce()(mr.tensor{0, 0}, mr.lists{{0, 1}}):item() / math.log(2)   --> 1.0`
@@ -41,7 +43,8 @@ function M.bce(options)
   return made("bce", "auc", o, function(scores, lists) return core.binary_cross_entropy_loss(scores, lists, o.relevant) end)
 end
 
----Squared hinge loss: max(0, 1 - f)^2 of relevant rows, max(0, 1 + f)^2 of others, the mean over a list's rows; otherwise as mr.losses.mse.
+---Squared hinge loss, of support vector machines (Chang, Hsieh & Lin 2008): max(0, 1 - f)^2 of relevant rows, max(0, 1 + f)^2 of others,
+---the mean over a list's rows; otherwise as mr.losses.mse.
 ---@param options? mr.losses.RelevantOptions
 ---@return mr.Loss
 ---Example: `mr.losses.squared_hinge()(mr.tensor{0.5, 0}, mr.lists{{1, 0}}):item()   --> 0.625`

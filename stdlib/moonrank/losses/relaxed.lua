@@ -13,9 +13,10 @@ local M = {}
 ---@field sd? number        standard deviation of a row's score (default 1)
 ---@field longest? integer  rows of the longest list that is taken (default 500)
 
----SoftRank's negative nDCG (Taylor et al. 2008): scores are normal with standard deviation `sd` around the model's, a row's rank has the
----distribution that the recursion over the other rows gives, and its gain is discounted by the expected discount. The time of a list grows
----with the cube of its rows, so long lists are errors unless `longest` allows them. Bounds are those of nDCG, by their slopes.
+---SoftRank's negative nDCG (Taylor et al. 2008), one value per list: scores are normal with standard deviation `sd` around the model's, a
+---row's rank has the distribution that the recursion over the other rows gives, and its gain is discounted by the expected discount. The
+---time of a list grows with the cube of its rows, so long lists are errors unless `longest` allows them. Bounds are those of nDCG, by their
+---slopes.
 ---@param options? mr.losses.SoftRankOptions
 ---@return mr.Loss
 ---Example: `mr.losses.soft_rank()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.81546}  mr.Tensor {1} float32`
@@ -47,10 +48,11 @@ local function check_scaling(where, o)
   end
 end
 
----NeuralNDCG (Pobrotyn & Bialobrzeski 2021): negative nDCG of the relaxed permutation matrix of NeuralSort (Grover et al. 2019), scaled by
----Sinkhorn's iterations, through which the gradient goes. Its transposed form sums the same products, so it is the same loss. The time of a
----list grows with iterations times the square of its rows, memory with iterations times its rows (the CPU also keeps the matrix of one list of up to 1,024
----rows per thread, 16 MB at most: a longer list takes longer for each of its entries). Bounds are those of nDCG, by their slopes.
+---NeuralNDCG (Pobrotyn & Bialobrzeski 2021), one value per list: negative nDCG of the relaxed permutation matrix of NeuralSort (Grover et
+---al. 2019), scaled by Sinkhorn's iterations, through which the gradient goes. Its transposed form sums the same products, so it is the
+---same loss. The time of a list grows with iterations times the square of its rows, memory with iterations times its rows (the CPU also
+---keeps the matrix of one list of up to 1,024 rows per thread, 16 MB at most: a longer list takes longer for each of its entries). Bounds
+---are those of nDCG, by their slopes.
 ---@param options? mr.losses.NeuralOptions
 ---@return mr.Loss
 ---Example: `mr.losses.neural_ndcg()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.81546}  mr.Tensor {1} float32`

@@ -11,12 +11,12 @@ local M = {}
 ---@field n? integer  how many rows are the top (default 10)
 ---@field above? "sigmoid"|"relu"  how much row j is above row i: sigma(f_j - f_i) or max(0, f_j - f_i) (default "sigmoid")
 
----Top-N-Rank (Liang, Hu, Dong & Honavar 2018, arXiv:1812.04109): the negative DCG of the rows that rank among the first `n` at the current scores (of equal ones the
----lower row first), the rank of each made differentiable: 1 + the sum over all other rows of how much they are above it. DCG is not divided by
----its best value, and has gains 2^grade - 1; the source's weights of several kinds of feedback are not here, and what is taken is the definition that
----its abstract and Li et al. (2021, section 3.4) give. With "relu" equal scores give every row rank 1, so that scores may grow alike. Lists whose
----grades do not differ are 0. The time of a list grows with `n` times its rows. Bounds are those of DCG at `n`, which are
----estimated from random rankings (see mr.bounds.of), by their slopes.
+---Top-N-Rank (Liang, Hu, Dong & Honavar 2018, arXiv:1812.04109), one value per list: the negative DCG of the rows that rank among the first
+---`n` at the current scores (of equal ones the lower row first), the rank of each made differentiable: 1 + the sum over all other rows of
+---how much they are above it. DCG is not divided by its best value, and has gains 2^grade - 1; the source's weights of several kinds of
+---feedback are not here, and what is taken is the definition that its abstract and Li et al. (2021, section 3.4) give. With "relu" equal
+---scores give every row rank 1, so that scores may grow alike. Lists whose grades do not differ are 0. The time of a list grows with `n`
+---times its rows. Bounds are those of DCG at `n`, which are estimated from random rankings (see mr.bounds.of), by their slopes.
 ---@param options? mr.losses.TopOptions
 ---@return mr.Loss
 ---Example: `mr.losses.top_n_rank{n = 1, above = "relu"}(mr.tensor{1, 0}, mr.lists{{1, 0}}):item()   --> -1.0`
@@ -33,13 +33,14 @@ end
 ---@class mr.losses.LogOptions: mr.losses.SlopeOptions
 ---@field gain? number  gain of the sigmoid (default 1)
 
----The negative logarithm of smooth RR (mr.smooth.log_rr; Li et al. 2021, Eq. 16): its gradient does not vanish where many rows are relevant, as
----that of mr.losses.rr does. Bounds are those of RR, by their slopes.
+---The negative logarithm of smooth RR (mr.smooth.log_rr; Li et al. 2021, Eq. 16), one value per list: its gradient does not vanish where
+---many rows are relevant, as that of mr.losses.rr does. Bounds are those of RR, by their slopes.
 ---@param options? mr.losses.LogOptions
 ---@return mr.Loss
 ---Example: `mr.losses.log_rr()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(1.5)   --> 1.0`
 function M.log_rr(options)
   local o = check.options("mr.losses.log_rr", options, { bound = none, slope_at = "value", gain = 1 })
+  check.positive("mr.losses.log_rr", o, { "gain" })
   local function values(scores, lists) return -core.smooth_log_rr(scores, lists, o.gain, 1) end
   return loss.by_slope({ name = "log_rr", metric = "rr", of = "rr", values = values }, o)
 end

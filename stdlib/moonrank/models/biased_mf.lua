@@ -5,7 +5,10 @@ local tensors = require "moonrank.tensor"
 return {
   repeats = true,
   required = { users = "integer", items = "integer" }, options = { factors = 32, init = 0.01, mean = 0.0 },
-  check = function(o) check.positive_integers("mr.models.biased_mf", o, { "factors" }) end,
+  check = function(o)
+    check.positive_integers("mr.models.biased_mf", o, { "factors" })
+    check.positive("mr.models.biased_mf", o, { "init" })
+  end,
   parameters = function(o)
     local function matrix(name, rows)
       return tensors.uniform({ rows, o.factors }, { low = -o.init, high = o.init, seed = o.seed, stream = "mf " .. name, dtype = o.dtype })

@@ -1,6 +1,7 @@
 -- Losses: bounded smooth metrics against reference values, lists that do not count, losses that a script defines.
 local mr = require "moonrank"
 local json = dofile("tests/support/json.lua")
+local help = require "moonrank.help"
 local test = require "moonrank.test"
 local support = dofile "tests/support/slopes.lua"
 local value_and_gradient = support.value_and_gradient
@@ -125,12 +126,23 @@ describe("losses", function()
     end
   end)
 
+  it("say in their documentation where they are from and what they add up", function()
+    for _, name in ipairs(mr.losses.names()) do
+      local what = help.about("mr.losses." .. name):match "^(.-)\nArguments":gsub("%s+", " ")
+      check(what:find "[12][09]%d%d", name .. " names no source")
+      check(what:find " sum " or what:find " mean " or what:find "one value per list", name .. " names no reduction")
+    end
+  end)
+
   it("refuse what they cannot use, by name", function()
     raises(function() mr.losses.ap{ bond = "minmax" } end, "no option of mr.losses.ap 'bond', did you mean 'bound'?")
     raises(function() mr.losses.ndcg{ bound = "minmx" } end, "did you mean 'minmax'?")
-    for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp", "lambdarank", "ranknet" } do
+    for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp", "log_rr", "lambdarank", "ranknet", "ranknet_all_pairs", "direct_ranker",
+      "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp" } do
       raises(function() mr.losses[name]{ gain = 0 } end, ("mr.losses.%s: gain is 0, expected a positive number"):format(name))
     end
+    raises(function() mr.losses.hinge{ margin = 0 } end, "mr.losses.hinge: margin is 0, expected a positive number")
+    raises(function() mr.losses.ndcg_loss_2pp{ mu = -1 } end, "mr.losses.ndcg_loss_2pp: mu is -1, expected a positive number")
     raises(function() mr.losses.approx_ndcg{ alpha = -1 } end, "mr.losses.approx_ndcg: alpha is -1, expected a positive number")
     raises(function() mr.losses.ndcg()(mr.tensor{ 1, 0 / 0 }, mr.lists{ { 1, 0 } }) end, "scores has NaN at entry 2")
     raises(function() mr.losses.ap()(mr.tensor{ 1, 2, 3 }, mr.lists{ { 1, 0 } }) end, "scores has 3 entries but lists have 2 rows")

@@ -87,6 +87,9 @@ describe("matrix factorisation", function()
     raises(function() return mr.models.mf{ items = 3 } end, "mr.models.mf: users is nil, expected an integer of at least 1")
     raises(function() return mr.models.mf{ users = 0, items = 3 } end, "users is 0, expected an integer of at least 1")
     raises(function() return mr.models.mf{ users = 2, items = 3, factor = 4 } end, "did you mean 'factors'?")
+    for _, name in ipairs{ "mf", "biased_mf" } do
+      raises(function() return mr.models[name]{ users = 2, items = 3, init = -1 } end, ("mr.models.%s: init is -1"):format(name))
+    end
   end)
 end)
 
@@ -171,6 +174,7 @@ describe("a network", function()
     raises(function() return mr.models.mlp{ inputs = 3, hidden = { "4" } } end, "hidden layer 1 is 4")
     raises(function() return mr.models.mlp{ inputs = 3, activation = "rleu" } end, "did you mean 'relu'?")
     raises(function() return mr.models.mlp{} end, "inputs is nil")
+    raises(function() return mr.models.linear{} end, "mr.models.linear: inputs is nil")
     raises(function() return mr.models.linear{ inputs = 2, dtype = "float64" }(batch) end, "cannot be multiplied")
   end)
 end)

@@ -143,6 +143,26 @@ describe("mr.fit grows trees", function()
     end
   end)
 
+  it_grows("with a warning where second derivatives leave no split", function()
+    local helpers = require "moonrank.check"
+    local data = mr.data.synthetic{ kind = "queries", queries = 20, features = 4, seed = 1 }
+    local warn <const>, said = helpers.warn, {}
+    local function grown(loss, weight)
+      local model = mr.models.trees{ rounds = 3, depth = 3, min_child_weight = weight }
+      helpers.warn = function(text) said[#said + 1] = text end
+      local ok, message = pcall(fit, { model = model, loss = loss, train = data })
+      helpers.warn = warn
+      if not ok then error(message, 0) end
+      local scores = trees.scores(model, data)
+      return (scores:max() - scores:min()):item()
+    end
+    equal(grown(mr.losses.bpr{ bound = "minmax" }, 1), 0.0)
+    check(#said == 1 and said[1]:find("no tree can have a split: second derivatives of all rows add up to", 1, true), said[1])
+    check(grown(mr.losses.bpr{ bound = "minmax" }, 0.01) > 0.5)
+    check(grown(mr.losses.bpr(), 1) > 0.5)
+    equal(#said, 1)
+  end)
+
   it_grows("by lists that break others", function()
     for _, lists in ipairs{ { { 1 } }, { { 0, 0 }, { 1, 1 }, { 2 } }, { {}, { 0, 1 } } } do
       local rows = 0
