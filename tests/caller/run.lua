@@ -25,7 +25,7 @@ end
 
 if args.replay ~= "" then
   local result = session.replay()
-  local chunk = assert(loadfile(args.replay, "t", setmetatable({ v = result.v, call = result.call, mr = mr }, { __index = _G })))
+  local chunk = assert(loadfile(args.replay, "t", result.scope))
   chunk()
   return report(result)
 end

@@ -10,7 +10,7 @@ local M = {}
 local most_kept, most_entries, slow = 30, 20000, 2.0
 
 ---What lines call, by name, and how often that worked.
----@return { v: any[], call: fun(name: string, ...): ..., worked: table<string, integer>, found: string[] }
+---@return { v: any[], scope: table, worked: table<string, integer>, found: string[] }  scope: what lines see
 function M.replay()
   local by_name, worked, found = {}, {}, {}
   for _, each in ipairs(functions.all()) do by_name[each.name] = each end
@@ -27,7 +27,10 @@ function M.replay()
     if M.unclear(said) then found[#found + 1] = name .. ": " .. core.safe_text(said) end
     return nil, said
   end
-  return { v = {}, call = call, worked = worked, found = found, mr = mr }
+  local v = {}
+  local function i64(values_of) return mr.tensor(values_of, { dtype = "int64", device = "cpu" }) end
+  local scope = setmetatable({ v = v, call = call, mr = mr, core = core, i64 = i64 }, { __index = _G })
+  return { v = v, call = call, worked = worked, found = found, scope = scope }
 end
 
 -- What no message of ours says.
@@ -98,7 +101,7 @@ end
 local function begin(seed, record)
   local random = generator(seed)
   local self = { random = random, on = shelf(random), session = M.replay(), words = {}, lines = 0 }
-  self.scope = setmetatable({ v = self.session.v, call = self.session.call, mr = mr }, { __index = _G })
+  self.scope = self.session.scope
   function self.run(line)
     record:write(line, "\n")
     record:flush()
@@ -130,9 +133,12 @@ end
 ---@return { worked: table<string, integer>, found: string[] }
 function M.calls(seed, count, record)
   local self, list = begin(seed, record), functions.all()
+  local grows = pcall(core.xgboost_version)
   for i, first in ipairs(values.first) do
-    self.run(("v[%d] = %s"):format(-i, first[2]))
-    self.on.put(first[1], ("v[%d]"):format(-i))
+    if grows or first[3] ~= "trees" then
+      self.run(("v[%d] = %s"):format(-i, first[2]))
+      self.on.put(first[1], ("v[%d]"):format(-i))
+    end
   end
   for number = 1, count do step(self, list[self.random(#list)], number) end
   return self.session
