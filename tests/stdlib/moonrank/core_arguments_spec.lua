@@ -23,3 +23,21 @@ it("numbers that no memory holds", function()
     database:close()
   end)
 end)
+
+it("shares of neighbours beyond all there are", function()
+  local mr = require "moonrank"
+  local x = mr.tensor({ 1, 2, 3, 4, 5, 6 }, { dtype = "float64" })
+  for _, nearest in ipairs{ -0.5, 1.5, 2 ^ 53 + 1, 1 / 0, 0 / 0 } do
+    raises(function() core.regression_bandwidth(x, x, 1, "cv", nearest, 0.1) end, "expected a share from 0 to 1")
+    raises(function() core.kernel_regression(x, x, x, 1.0, 1, nearest) end, "expected a share from 0 to 1")
+  end
+end)
+
+it("more threads than a system gives", function()
+  local grows, why = pcall(core.xgboost_version)
+  if not grows then return test.skip(why) end
+  local x = require "moonrank".ones(2, 2)
+  for _, threads in ipairs{ -1, 4096, 1 << 40 } do
+    raises(function() core.tree_data(x, nil, threads) end, ("%d, expected 0 to 1024"):format(threads))
+  end
+end)
