@@ -115,7 +115,10 @@ class TableFile {
 /// Throws where the file is not one that may be replaced.
 std::tuple<int64_t, std::optional<std::string>> load_tables(const std::string& path) {
   io::need_regular(path);
-  if (std::filesystem::file_size(path) == 0) return {0, std::nullopt};
+  std::error_code failed;
+  const auto size = std::filesystem::file_size(path, failed);
+  if (failed) throw std::runtime_error(path + ": cannot read: " + failed.message());
+  if (size == 0) return {0, std::nullopt};
   if (const std::string why = foreign_to(format, path); !why.empty()) throw std::runtime_error(path + ": " + why);
   try {
     const TableFile read(path);

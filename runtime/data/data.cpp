@@ -234,7 +234,8 @@ Tensor users_of(const KeptUsers& kept) { return Tensor::from(kept->users); }
 /// The numbers 1 .. n in random order.
 Tensor permutation(int64_t n, int64_t seed, const std::string& stream, int64_t lane) {
   if (n < 0) throw ArgumentError("n", std::to_string(n) + ", expected 0 or more");
-  std::vector<int64_t> order(static_cast<size_t>(n));
+  const Tensor numbers = Tensor::empty({n}, Dtype::int64);
+  int64_t* const order = numbers.span<int64_t>().data;
   for (int64_t i = 0; i < n; ++i) order[i] = i + 1;
   const RandomKey key = random_key(static_cast<uint64_t>(seed), stream.c_str());
   for (int64_t i = n - 1; i > 0; --i) {
@@ -242,7 +243,7 @@ Tensor permutation(int64_t n, int64_t seed, const std::string& stream, int64_t l
     const uint64_t bits = philox(key, static_cast<uint64_t>(i), static_cast<uint64_t>(lane)).low();
     std::swap(order[i], order[bounded(bits, static_cast<uint64_t>(i) + 1)]);
   }
-  return Tensor::from(order);
+  return numbers;
 }
 
 }  // namespace

@@ -106,7 +106,8 @@ std::vector<FoldPaths> from_test_parts(const std::vector<std::string>& parts) {
 }  // namespace
 
 std::vector<FoldPaths> letor_fold_paths(const std::string& folder) {
-  if (!fs::is_directory(folder)) throw std::runtime_error(folder + ": no such folder");
+  std::error_code unknown;  // a name may be too long for the system
+  if (!fs::is_directory(folder, unknown)) throw std::runtime_error(folder + ": no such folder");
   if (fs::exists(fs::path(folder) / "folds.tsv")) return from_table(folder);
   std::vector<FoldPaths> folds = from_folders(folder);
   if (folds.empty()) folds = from_rotation(numbered_parts(folder, "S"));

@@ -127,8 +127,10 @@ void Database::connect(const std::string& name, Mode mode) {
 Database::Database() : path_("a database in memory") { connect(":memory:", write); }
 
 Database::Database(const std::string& path, Mode mode) : path_(path) {
+  if (path.empty()) throw std::runtime_error("path is empty, expected the name of a file");
   need_regular_files(path);
-  if (mode == read && !std::filesystem::exists(path)) throw std::runtime_error(path + " is not there");
+  std::error_code unknown;
+  if (mode == read && !std::filesystem::exists(path, unknown)) throw std::runtime_error(path + " is not there");
   connect(uri_of(path), mode);
   if (mode == write) {
     if (sqlite3_db_readonly(database_.get(), "main") == 1) throw std::runtime_error(path_ + " cannot be written");

@@ -87,7 +87,9 @@ template <bool curved>
 Tensor warp(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, double margin, int64_t trials,
             int64_t seed, const std::string& stream) {
   check::positive("margin", margin);
-  if (trials < 0) throw ArgumentError("trials", std::to_string(trials) + ", expected 0 or more");
+  constexpr int64_t most = 1'000'000;  // one row's draws do not look for Ctrl-C
+  if (trials < 0 || trials > most)
+    throw ArgumentError("trials", std::to_string(trials) + ", expected 0 to " + std::to_string(most));
   return sampled<curved>(
       "warp_loss", scores, lists, {relevant, draws, seed, stream}, [](const auto& table) { return table.warp; },
       WarpSampler{margin, trials, harmonic_numbers(lists, scores.device()).span<const double>()});

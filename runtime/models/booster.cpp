@@ -37,9 +37,17 @@ void add_lists(const TreeMatrix& matrix, const Lists& lists) {
   library.check(library.matrix_counts(matrix.handle, "group", sizes.data(), sizes.size()));
 }
 
+/// More would be begun, and where the system refuses one, OpenMP ends the program.
+void check_threads(int64_t threads) {
+  constexpr int64_t most = 1024;
+  if (threads < 0 || threads > most)
+    throw ArgumentError("threads", std::to_string(threads) + ", expected 0 to " + std::to_string(most));
+}
+
 TreeData tree_data(const Tensor& features, const std::optional<Lists>& lists, int64_t threads) {
   const Xgboost& library = xgboost();
   if (features.dims() != 2) throw ArgumentError("features", "expected two dimensions, rows and columns");
+  check_threads(threads);
   const Tensor here = host_floats(features);
   const auto matrix = std::make_shared<TreeMatrix>();
   matrix->rows = features.size(0);
@@ -140,6 +148,7 @@ Tensor to_tensor(const Booster& booster, int64_t rounds) {
 Booster read_booster(const Tensor& tensor, int64_t features, int64_t classes, const std::string& objective,
                      int64_t threads) {
   const Xgboost& library = xgboost();
+  check_threads(threads);
   if (tensor.dtype() != Dtype::int64 || tensor.dims() != 1) throw std::runtime_error("its trees are no int64 vector");
   const std::vector<int64_t> words = tensor.to_vector<int64_t>();
   const auto most = static_cast<int64_t>(words.size()) * 8 - 16;

@@ -48,7 +48,8 @@ load_tensors(const std::string& path, const std::string& writer) {
 
 bool file_exists(const std::string& path) {
   io::need_path(path);
-  return std::filesystem::exists(path);
+  std::error_code unknown;  // what cannot be looked at, as a name that is too long, is not there
+  return std::filesystem::exists(path, unknown);
 }
 bool is_file(const std::string& path) {
   std::error_code unknown;

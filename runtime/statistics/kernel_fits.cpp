@@ -186,10 +186,15 @@ struct KernelFit {
   }
 };
 
+void check_share(const char* name, double value) {
+  if (!(value >= 0 && value <= 1)) throw ArgumentError(name, std::to_string(value) + ", expected a share from 0 to 1");
+}
+
 /// The bandwidth from `floor` on that is best by the rule, and whether it is an end of the search.
 std::tuple<double, bool> regression_bandwidth(const Tensor& x, const Tensor& y, int64_t degree, const std::string& rule,
                                               double nearest, double floor) {
   if (rule != "cv" && rule != "aicc") throw ArgumentError("rule", "'" + rule + "', expected cv or aicc");
+  check_share("nearest", nearest);
   const stats::Pairs pairs("x", x, "y", y);
   const auto ends = std::minmax_element(pairs.a.begin(), pairs.a.end());
   if (pairs.a.empty() || !(*ends.second - *ends.first > stats::least_spread))
@@ -208,6 +213,7 @@ std::tuple<double, bool> regression_bandwidth(const Tensor& x, const Tensor& y, 
 /// takes those residuals for the deviations of y, so that they may differ along x (MacKinnon & White 1985, HC3).
 std::tuple<Tensor, Tensor, double> kernel_regression(const Tensor& x, const Tensor& y, const Tensor& at, double h,
                                                      int64_t degree, double nearest) {
+  check_share("nearest", nearest);
   const stats::Pairs pairs("x", x, "y", y);
   const std::vector<double> points = stats::Sample("at", at).values;
   const KernelFit fit{pairs.a, pairs.b, h, degree, nearest};

@@ -66,6 +66,9 @@ io::Cell cell_at(lua_State* L) {
 
 std::tuple<std::vector<std::string>, Columns, int64_t> run_sql(io::Database& database, const std::string& sql,
                                                                lua::Table given, int64_t count) {
+  constexpr int64_t most = 250'000;  // that SQLite takes at most as Debian builds it
+  if (count < 0 || count > most)
+    throw ArgumentError("count", std::to_string(count) + ", expected 0 to " + std::to_string(most));
   std::vector<io::Cell> parameters;
   if (lua_checkstack(given.L, 2) == 0) throw std::bad_alloc();
   for (int64_t i = 1; i <= count; ++i) {

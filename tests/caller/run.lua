@@ -25,7 +25,7 @@ end
 
 if args.replay ~= "" then
   local result = session.replay()
-  local chunk = assert(loadfile(args.replay, "t", setmetatable({ v = result.v, call = result.call, mr = mr }, { __index = _G })))
+  local chunk = assert(loadfile(args.replay, "t", result.scope))
   chunk()
   return report(result)
 end
@@ -38,16 +38,18 @@ end
 local absolute = here:sub(1, 1) == "/" and here or io.popen("pwd"):read() .. "/" .. here
 
 -- A folder with a file of each kind, in which a session runs.
-local make_files = [[rm -rf %s && mkdir -p %s/folder && cd %s && mkfifo fifo && printf '1 qid:1 1:0.5 2:1\n0 qid:1 1:0.25 2:0\n' > letor.txt &&
+local make_files = [[rm -rf %s && mkdir -p %s/folder && cd %s && mkfifo fifo &&
+printf '1 qid:1 1:0.5 2:1\n0 qid:1 1:0.25 2:0\n' > letor.txt &&
 printf 'file,label,user,item,rating\npicture.png,3,1,2,5\n' > labels.csv && cp %s../golden/pictures/colour.png picture.png &&
-head -c 300 %s../golden/pictures/colour.jpg > broken.jpg]]
+head -c 300 %s../golden/pictures/colour.jpg > broken.jpg && printf 'q Q0 a 1 2 t\n' > run.txt && printf 'q 0 a 1\n' > qrels.txt &&
+printf '2 2 3\n1 1\n' > libraries.txt]]
 
 -- Runs the program with these words in a fresh folder; returns its status and what it said. 128 and more are signals.
-local function child(words, name)
+local function child(words, name, seconds)
   local folder = ("%s/%s"):format(args.found, name)
   assert(os.execute(make_files:format(folder, folder, folder, absolute, absolute)))
   local command = ("cd %s && ulimit -v %d && timeout -s KILL %d %s %srun.lua %s > said 2>&1 < /dev/null"):format(folder, args.memory << 20,
-    args.seconds, os.getenv "MOONRANK" or "moonrank", absolute, words)
+    seconds or args.seconds, os.getenv "MOONRANK" or "moonrank", absolute, words)
   local _, _, status = os.execute(command)
   local file <close> = assert(io.open(folder .. "/said"))
   return status, file:read "a"
@@ -64,11 +66,15 @@ local function write_lines(path, lines)
   file:write(table.concat(lines, "\n"), "\n")
 end
 
--- Fewer lines that still end with this status: pieces are left out, ever smaller ones.
+-- Fewer lines that still end with this status: pieces are left out, ever smaller ones. What hangs is given less time here.
+local most_tries, killed, while_shortened = 400, 137, 5
 local function shortened(lines, status, name)
+  local tries = 0
   local function ends_so(some)
+    tries = tries + 1
+    if tries > most_tries then return false end
     write_lines(args.found .. "/short.lua", some)
-    return child("--replay ../short.lua", name) == status
+    return child("--replay ../short.lua", name, status == killed and while_shortened or args.seconds) == status
   end
   local size = #lines // 2
   while size >= 1 do
@@ -99,6 +105,7 @@ for seed = args.seed, args.seed + args.sessions - 1 do
     ended = ended + 1
     local path = ("%s/%d.lua"):format(args.found, seed)
     write_lines(path, status == 1 and record or shortened(record, status, name))
+    io.stdout:setvbuf "line"
     print(("seed %d ended with status %d after %d lines: %s\n%s"):format(seed, status, #record, path, said:sub(-500)))
   end
   os.execute(("rm -rf %s/%s"):format(args.found, name))

@@ -4,13 +4,14 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or ""
 local functions = dofile(here .. "functions.lua")
 local values = dofile(here .. "values.lua")
+local templates = dofile(here .. "templates.lua")
 
 local M = {}
 
 local most_kept, most_entries, slow = 30, 20000, 2.0
 
 ---What lines call, by name, and how often that worked.
----@return { v: any[], call: fun(name: string, ...): ..., worked: table<string, integer>, found: string[] }
+---@return { v: any[], scope: table, worked: table<string, integer>, found: string[] }  scope: what lines see
 function M.replay()
   local by_name, worked, found = {}, {}, {}
   for _, each in ipairs(functions.all()) do by_name[each.name] = each end
@@ -27,7 +28,10 @@ function M.replay()
     if M.unclear(said) then found[#found + 1] = name .. ": " .. core.safe_text(said) end
     return nil, said
   end
-  return { v = {}, call = call, worked = worked, found = found, mr = mr }
+  local v = {}
+  local function i64(values_of) return mr.tensor(values_of, { dtype = "int64", device = "cpu" }) end
+  local scope = setmetatable({ v = v, call = call, mr = mr, core = core, i64 = i64 }, { __index = _G })
+  return { v = v, call = call, worked = worked, found = found, scope = scope }
 end
 
 -- What no message of ours says.
@@ -53,16 +57,23 @@ local function generator(seed)
   end
 end
 
--- Objects by class, as text; results take the place of older ones.
+-- Objects by class, as text: first ones, which stay, and results, which take the place of older ones.
 local function shelf(random)
-  local kept = {}
+  local first, kept = {}, {}
   local self = {}
+  function self.begin(class, text)
+    first[class] = first[class] or {}
+    table.insert(first[class], text)
+  end
   function self.put(class, text)
     kept[class] = kept[class] or {}
     local list = kept[class]
     list[#list < most_kept and #list + 1 or random(#list)] = text
   end
-  function self.take(class) return kept[class] and values.pick(random, kept[class]) or "nil" end
+  function self.take(class)
+    local list = kept[class] and (not first[class] or random(2) == 1) and kept[class] or first[class]
+    return list and values.pick(random, list) or "nil"
+  end
   return self
 end
 
@@ -97,8 +108,8 @@ end
 -- A session under way.
 local function begin(seed, record)
   local random = generator(seed)
-  local self = { random = random, on = shelf(random), session = M.replay(), words = {}, lines = 0 }
-  self.scope = setmetatable({ v = self.session.v, call = self.session.call, mr = mr }, { __index = _G })
+  local self = { random = random, on = shelf(random), session = M.replay(), words = {}, good = {} }
+  self.scope = self.session.scope
   function self.run(line)
     record:write(line, "\n")
     record:flush()
@@ -108,19 +119,31 @@ local function begin(seed, record)
   return self
 end
 
--- One call of a random function.
-local function step(self, each, number)
-  local known, arguments = self.words[each.name] or {}, {}
-  self.words[each.name] = known
-  local function object(class) return self.on.take(class) end
-  for i, kind in ipairs(each.types) do
-    arguments[i] = values.of_type(self.random, kind, each.names[i] or "", known, object)
-  end
+-- Calls a function with these arguments; what worked is tried again with changes.
+local function make(self, each, arguments, number)
   local v, at = self.session.v, 4 * number
   local results = ("v[%d], v[%d], v[%d]"):format(at, at + 1, at + 2)
+  local before = self.session.worked[each.name]
   self.run(("%s = call(%s)"):format(results, table.concat({ ("%q"):format(each.name), table.unpack(arguments) }, ", ")))
-  if v[at] == nil and type(v[at + 1]) == "string" then learn(known, v[at + 1]) end
+  if self.session.worked[each.name] ~= before then
+    self.good[each.name] = self.random(4) == 1 and arguments or self.good[each.name] or arguments
+  elseif type(v[at + 1]) == "string" then
+    learn(self.words[each.name], v[at + 1])
+  end
   for i = 0, 2 do keep(self.on, v[at + i], ("v[%d]"):format(at + i)) end
+end
+
+-- One call of a function: with all arguments random, or one of a call that worked.
+local function step(self, each, number)
+  local random, arguments = self.random, {}
+  local function object(class) return self.on.take(class) end
+  local good = random(3) > 1 and self.good[each.name] or nil
+  local changed = good and random(math.max(#each.types, 1))
+  for i, kind in ipairs(each.types) do
+    arguments[i] = good and i ~= changed and good[i]
+      or values.of_type(random, kind, each.names[i] or "", self.words[each.name], object)
+  end
+  make(self, each, arguments, number)
 end
 
 ---Makes random calls.
@@ -130,9 +153,20 @@ end
 ---@return { worked: table<string, integer>, found: string[] }
 function M.calls(seed, count, record)
   local self, list = begin(seed, record), functions.all()
+  local grows = pcall(core.xgboost_version)
   for i, first in ipairs(values.first) do
-    self.run(("v[%d] = %s"):format(-i, first[2]))
-    self.on.put(first[1], ("v[%d]"):format(-i))
+    if grows or first[3] ~= "trees" then
+      self.run(("v[%d] = %s"):format(-i, first[2]))
+      self.on.begin(first[1], ("v[%d]"):format(-i))
+    end
+  end
+  for i, each in ipairs(list) do
+    local template = templates[each.name]
+    self.words[each.name] = {}
+    if template and (grows or not template.needs) then
+      self.good[each.name] = template
+      make(self, each, template, count + i)
+    end
   end
   for number = 1, count do step(self, list[self.random(#list)], number) end
   return self.session

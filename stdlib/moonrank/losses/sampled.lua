@@ -7,6 +7,8 @@ local metrics = require "moonrank.metrics.registry"
 local random = require "moonrank.random"
 local regularizers = require "moonrank.losses.regularizers"
 
+local most_trials = 1000000
+
 local none = check.none
 
 local M = {}
@@ -63,7 +65,7 @@ end
 
 ---@class mr.losses.WarpOptions: mr.losses.SampledOptions
 ---@field margin? number   by how much a relevant row must be ahead (default 1)
----@field trials? integer  how often a row is drawn at most (default: as often as the list has rows that are not relevant)
+---@field trials? integer  how often a row is drawn at most, up to 1000000 (default: as often as the list has rows that are not relevant)
 
 ---WARP (Weston, Bengio & Usunier 2011): for each relevant row i, rows j that are not relevant are drawn, each alike, until one has
 ---s_j > s_i - margin. Found at draw k among n such rows, it costs L(n / k, rounded down) (margin - s_i + s_j), L(r) = 1 + 1/2 + ... + 1/r, which
@@ -75,7 +77,10 @@ end
 function M.warp(options)
   local where = "mr.losses.warp"
   local o = checked(where, options, { margin = 1, trials = none })
-  if o.trials ~= nil then check.positive_integers(where, o, { "trials" }) end
+  if o.trials ~= nil then
+    check.positive_integers(where, o, { "trials" })
+    if o.trials > most_trials then check.fail("%s: trials is %d, expected at most %d", where, o.trials, most_trials) end
+  end
   return made("warp", o, core.warp_loss, core.warp_curvature, { o.margin, o.trials or 0 })
 end
 

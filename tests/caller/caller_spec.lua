@@ -1,0 +1,34 @@
+-- A short run of the random caller: three sessions of a fixed seed. Long ones: tests/caller/README.md.
+local test = require "moonrank.test"
+local sweeps = dofile "tests/support/sweeps.lua"
+local it, check, equal = test.it, test.check, test.equal
+
+local here = sweeps.capture("pwd"):match "[^\n]+"
+
+it("random calls of the core end neither the program nor in errors of the language, and most functions work at times", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  if not os.execute(("ulimit -v %d && %s --version > /dev/null 2>&1"):format(6 << 20, sweeps.moonrank)) then
+    return test.skip "the program does not start within 6 GiB of addresses (a sanitizer)"
+  end
+  sweeps.in_folder(function(folder)
+    local words = ("%s %s/tests/caller/run.lua --sessions 3 --calls 2500 2>&1"):format(sweeps.moonrank, here)
+    local pipe = assert(io.popen(("cd %s && %s"):format(folder, words)))
+    local said = pipe:read "a"
+    equal(pipe:close(), true, said)
+    local calls, worked, all = said:match "(%d+) calls in 3 sessions, (%d+) of (%d+) functions worked"
+    check(calls and tonumber(calls) > 7500 and tonumber(worked) > 0.85 * tonumber(all), said)
+  end)
+end)
+
+it("a record runs again", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  sweeps.in_folder(function(folder)
+    sweeps.write(folder .. "/record.lua", [[
+v[1] = mr.tensor{1, 2}
+v[2], v[3] = call("mr.Tensor:gt", v[1], 1)
+v[4], v[5] = call("mr.Tensor:gt", v[1], "x")
+]])
+    local text = sweeps.capture(("cd %s && %s %s/tests/caller/run.lua --replay record.lua"):format(folder, sweeps.moonrank, here))
+    equal(text, "worked mr.Tensor:gt 1\n")
+  end)
+end)

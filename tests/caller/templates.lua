@@ -1,0 +1,66 @@
+-- Calls that work, for functions whose arguments have to fit together: random ones change an argument of these.
+local lists, scores, six = "mr.lists{{1, 0, 2}, {0, 1, 0}}", "mr.tensor{0.1, 0.5, 0.2, 3, -1, 0}", "i64{1, 2, 3, 3, 1, 2}"
+local matrix, other, ones = "mr.uniform({6, 3}, {seed = 1})", "mr.uniform({6, 4}, {seed = 2})", "mr.ones(6)"
+local total = "(mr.uniform({6}, {seed = 6}):requires_grad() * 2):sum()"
+local known = "core.user_items(mr.lists{{1, 0}, {0, 1}}, i64{1, 2}, i64{1, 2, 3, 3}, 4, 5)"
+local neighbours = ("core.item_neighbours(%s, 2, 1.0)"):format(known)
+local ap, rr = "core.metric_registry():parse 'ap'", "core.metric_registry():parse 'ndcg@10'"
+local ranking = ("core.ranking(%s, %s, 'mean', 1)"):format(scores, lists)
+local positives = "core.positives(i64{1,1,1,2,2,2}, i64{1,2,3,1,4,5}, mr.tensor{5,4,3,5,5,4}, i64{}, i64{}, 2, 5, 3.0, 1, false)"
+local trees = "core.tree_data(mr.uniform({6, 3}, {seed = 1}), nil, 1)"
+local booster = ("core.booster(%s, {'max_depth'}, {'2'})"):format(trees)
+local parameter = "mr.uniform({6}, {seed = 6}):requires_grad()"
+
+return {
+  ["core.factor_scores"] = { "mr.uniform({4, 2}, {seed = 1})", "mr.uniform({5, 2}, {seed = 1})", "i64{1, 2}", six, lists },
+  ["core.layer"] = { matrix, "mr.uniform({3, 4}, {seed = 1})", "mr.uniform({1, 4}, {seed = 1})", "'relu'" },
+  ["core.lists"] = { "{3, 3}", "mr.tensor{1, 0, 2, 0, 1, 0}", "{'a', 'b'}", "{}" },
+  ["core.judge"] = { "core.lists({2}, mr.zeros(2), {'q'}, {'a', 'b'})", "mr.tensor{1, 2}", "core.lists({2}, mr.ones(2), {'q'}, {'a', 'b'})", "{'q'}" },
+  ["core.fill_missing"] = { matrix, "i64{1, 2}", "mr.tensor{0, 0}" },
+  ["core.typical_values"] = { matrix, "i64{1, 2}", "'mean'" },
+  ["core.take_columns"] = { matrix, "i64{3, 1}" },
+  ["core.levels_of"] = { matrix, "2" },
+  ["core.level_numbers"] = { "mr.tensor{{1, 2}, {2, 1}}", "i64{1}", "{mr.tensor{1, 2}}" },
+  ["core.scale_lists"] = { matrix, lists, "i64{1, 2}", "'min_max'" },
+  ["core.put_rows"] = { "mr.uniform({2, 3}, {seed = 1})", "i64{1, 2}", "6" },
+  ["core.pair_noise"] = { "i64{1, 2}", six, lists, "1" },
+  ["core.positives"] = { "i64{1,1,1,2,2,2}", "i64{1,2,3,1,4,5}", "mr.tensor{5,4,3,5,5,4}", "i64{}", "i64{}", "2", "5", "3.0", "1", "false" },
+  ["core.make_fold"] = { positives, "'user'", "2", "1", "1", "0.2", "1", "1", "0.2", "nil" },
+  ["core.user_items"] = { lists, "i64{1, 2}", six, "4", "5" },
+  ["core.catalogue_lists"] = { "i64{1, 2}", known, known, "'cpu'" },
+  ["core.sampled_lists"] = { "i64{1, 2}", known, known, "2", "false", "false", "1" },
+  ["core.distribution_bound"] = { "mr.tensor{0.1, 0.5}", lists, rr, "core.distribution_spec('cdf', 'auto', 100, 1, 'kappa', 1.0, 1.0)" },
+  ["core.read_letor"] = { "'letor.txt'", "2", "false", "'zero'", "false" },
+  ["core.read_letor_cached"] = { "'letor.txt'", "2", "false", "'zero'", "false", "'folder'" },
+  ["core.read_pairs"] = { "'labels.csv'", "'file'", "'label'" },
+  ["core.read_ratings"] = { "{'labels.csv'}", "'user'", "'item'", "'rating'", "true", "''", "false", "true", "','", "'last'" },
+  ["core.read_scores"] = { "'labels.csv'", "'user'", "'item'", "'rating'", "true", "','" },
+  ["core.read_images"] = { "{'picture.png'}", "3", "4", "true" },
+  ["core.read_trec_run"] = { "'run.txt'" }, ["core.read_trec_qrels"] = { "'qrels.txt'" }, ["core.read_libraries"] = { "'libraries.txt'" },
+  ["core.save_tensors"] = { "'tensors'", "'x 1'", "{'a'}", "{mr.tensor{1}}", "{}", "{}" },
+  ["core.load_tensors"] = { "'tensors'", "'x 1'" },
+  ["core.backward"] = { total, "nil", "nil" },
+  ["core.set_grad"] = { parameter, "mr.ones(6)" }, ["core.track"] = { "mr.ones(6)" },
+  ["core.lambda_loss"] = { scores, lists, rr, "1.0", "'logistic'" }, ["core.lambda_curvature"] = { scores, lists, rr, "1.0" },
+  ["core.ordinal_loss"] = { scores, lists, "mr.tensor{0.5, 1.5}" },
+  ["core.warp_loss"] = { scores, lists, "1", "2", "1.0", "3", "1", "'a'" },
+  ["core.smoothing_spline"] = { scores, "mr.tensor{1, 2, 3, 4, 5, 9}", scores, "0.5" },
+  ["core.unfold"] = { "mr.uniform({2, 3, 8, 8}, {seed = 3})", "{2, 2}", "{1, 1}", "{0, 0}", "0.0" },
+  ["core.distribution_of"] = { scores, "'sampled'" },
+  ["core.neural_ndcg_loss"] = { scores, lists, "1.0", "10", "1e-6" },
+  ["mr.ItemNeighbours:scores"] = { neighbours, "i64{1, 2}", "i64{1, 2, 3, 4}", "mr.lists{{1, 0}, {0, 1}}" },
+  ["mr.Lists:attention"] = { lists, other, other, other, "2" },
+  ["mr.Lists:take_rows"] = { lists, matrix, "i64{2, 1}" },
+  ["mr.Lists:batch"] = { lists, "i64{2, 1}", "1", "1", matrix, "nil", "nil", "'cpu'" },
+  ["mr.Metric:values"] = { ap, ranking, "'zero'" }, ["mr.Metric:with"] = { rr, "'k'", "5" }, ["mr.Metric:smooth"] = { ap, scores, lists, "1.0" },
+  ["mr.Tensor:row_dot"] = { matrix, matrix }, ["mr.Tensor:to"] = { matrix, "'float64'" },
+  ["mr.Tensor:layer_norm"] = { other, "mr.ones(4)", "mr.zeros(4)", "1e-5" },
+  ["mr.Tensor:scatter_add"] = { matrix, "1", "i64{{1, 2, 3}}", "mr.ones(1, 3)" },
+  ["mr.Tensor:gather"] = { matrix, "1", "i64{{1, 2, 3}}" },
+  ["mr.Tensor:embedding"] = { matrix, six }, ["mr.Tensor:linear"] = { matrix, "mr.uniform({3, 4}, {seed = 1})", "mr.ones(1, 4)", "'none'" },
+  ["mr.Tensor:conv2d"] = { "mr.uniform({2, 3, 8, 8}, {seed = 3})", "mr.uniform({4, 3, 3, 3}, {seed = 4})", ones, "{1, 1}", "{0, 0}" },
+  ["mr.Database:run"] = { "core.open_database('', 'memory')", "'select 1'", "{}", "0" },
+  ["mr.Booster:boost"] = { booster, trees, scores, ones, needs = "trees" },
+  ["mr.Booster:scores"] = { booster, trees, "0", "false", needs = "trees" },
+  ["mr.Booster:importance"] = { booster, "'gain'", "0", needs = "trees" },
+}
