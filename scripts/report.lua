@@ -26,7 +26,8 @@ nav .document { font-weight: 600; margin-top: 0.6rem; break-after: avoid; }
 @page { margin: 14mm; }
 @media print { :root { --text: #000; --back: #fff; --soft: #f4f4f4; --line: #bbb; --dim: #444; --link: #000; }
   body { max-width: none; margin: 0; padding: 0; font-size: 10pt; } table { font-size: 6.2pt; } th, td { padding: 0 4px; }
-  h2 { break-before: page; } #out h2 { break-before: auto; } h2, h3 { break-after: avoid; } tr, svg { break-inside: avoid; } thead { display: table-header-group; }
+  h2 { break-before: page; } #out h2 { break-before: auto; } h2, h3 { break-after: avoid; }
+  tr, svg { break-inside: avoid; } thead { display: table-header-group; }
   .wide, figure { overflow: visible; } }
 @media screen and (max-width: 40rem) { svg { max-width: none; } .number, th, td { padding: 1px 6px; } }
 ]]
