@@ -66,7 +66,7 @@ it("opening.lua: findings, numbers beside printed ones added up by document, the
   local found = opening_of({ { short = "A", name = "a", sections = sections },
     { short = "G", name = "grid", sections = { { figure = "grid.svg", finding = "Third." } } } }, false)
   equal(found.tables[1].rows, { { "A", 4, 3, 10, 4, "0.01" }, { "G", 1, 1 } })
-  equal(found.text:match "^(.-)\n\nThe table", "First. Second.\n\nThird.")
+  equal(found.text:match "^(.-)\n\nThe table", "A: First. Second.\n\nG: Third.")
   equal(found.figure, "grid.svg")
   found = opening_of({ { short = "A", name = "a", sections = sections } }, true)
   equal({ #found.tables[1].columns, found.text:find("First", 1, true), found.figure }, { 3 })
