@@ -137,7 +137,7 @@ local function words(found, random, edge)
     if each.p_random < 0.05 and each.mean > random then over_random = over_random + 1 end
   end
   return ([[
-With the chosen rates nDCG is between %.4f (%s) and %.4f (%s), where random orders have %.4f; %d of %d networks are significantly
+with the chosen rates nDCG is between %.4f (%s) and %.4f (%s), where random orders have %.4f; %d of %d networks are significantly
 better than those. Of %d comparisons with MseNetBatched %d are significant at 5 %%. Training query by query instead of in batches
 changes nDCG by these amounts: %s. Of the chosen rates %s are the least or the largest that was tried.]]):format(
     worst.mean, worst.name, best.mean, best.name, random, over_random, #found, #found - 1, surely, by_query(found), edge), ([[
