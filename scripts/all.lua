@@ -42,34 +42,38 @@ local function reason_of(problem)
   return text
 end
 
--- What a script returns; of one that fails a section with the reason, so that the others are still made.
+-- What a script makes; of one that fails a section with the reason, so that the others are still made.
 local failed = {}
+local function made(script, make)
+  local ok, found = pcall(make)
+  if ok then return found end
+  local reason = reason_of(found)
+  failed[#failed + 1] = script.path
+  print(("%s failed: %s"):format(script.path, reason))
+  return { title = script.title, command = sections.command(script), failed = true, tables = {},
+    text = ("This section could not be made: %s."):format(reason) }
+end
+
 local function section_of(script)
   local title = args.smoke and script.takes ~= "none" and script.title .. ", made-up data" or script.title
   local words = table.move(options[script.takes or "kept"], 1, 99, #script.words + 1, { table.unpack(script.words) })
   local run = { path = script.path, title = title, words = words }
-  local ok, found = pcall(sections.run, run)
-  if ok then return found end
-  failed[#failed + 1] = script.path
-  local reason = reason_of(found)
-  print(("%s failed: %s"):format(script.path, reason))
-  return { title = title, command = sections.command(run), failed = true, tables = {},
-    text = ("This section could not be made: %s."):format(reason) }
+  return made(run, function() return sections.run(run) end)
 end
 
 -- The thesis makes its own report, too; the others are lists of scripts.
 local function document_of(name)
-  local found
+  local found = { sections = {} }
   if name == "thesis" then
-    local out = args.smoke and {} or { "--out", "results/thesis" }
-    found = sections.call(here .. "thesis/all.lua", table.move(options.kept, 1, 99, #out + 1, out))
+    local whole = { path = here .. "thesis/all.lua", title = "The thesis", words = options.kept }
+    found = made(whole, function() return sections.call(whole.path, whole.words) end)
+    found.sections = found.sections or { found }
   else
-    found = { sections = {} }
     for i, script in ipairs(dofile(("%s%s/all.lua"):format(here, name))) do found.sections[i] = section_of(script) end
   end
   local title = table.concat(written[name], ", ")
-  found.name, found.short, found.title = name, written[name][1], args.smoke and title .. ", on made-up data" or title
-  return found
+  return { name = name, short = written[name][1], title = args.smoke and title .. ", on made-up data" or title,
+    text = not found.failed and found.text or nil, sections = found.sections }
 end
 
 local documents = {}

@@ -48,7 +48,7 @@ local function findings(documents)
   for _, document in ipairs(documents) do
     local own = {}
     for _, section in ipairs(document.sections) do own[#own + 1] = section.finding end
-    paragraphs[#paragraphs + 1] = #own > 0 and table.concat(own, " ") or nil
+    paragraphs[#paragraphs + 1] = #own > 0 and ("%s: %s"):format(document.short, table.concat(own, " ")) or nil
   end
   return paragraphs
 end

@@ -17,7 +17,8 @@ h1 { font-size: 1.7rem; line-height: 1.25; }
 h2 { font-size: 1.4rem; margin: 3rem 0 0.4rem; padding-top: 0.8rem; border-top: 2px solid var(--line); }
 h3 { font-size: 1.1rem; margin: 2.2rem 0 0.4rem; } p { max-width: 46rem; }
 table { border-collapse: collapse; font-size: 0.82rem; margin: 0.8rem 0; }
-th, td { padding: 1px 8px; text-align: left; white-space: nowrap; } th { border-bottom: 1px solid var(--dim); }
+th, td { padding: 1px 8px; text-align: left; white-space: nowrap; }
+th { border-bottom: 1px solid var(--dim); vertical-align: bottom; white-space: normal; }
 .number { text-align: right; font-variant-numeric: tabular-nums; } tbody tr:nth-child(even) { background: var(--soft); }
 .wide { overflow-x: auto; } figure { margin: 0.8rem 0; background: #fff; border-radius: 4px; overflow-x: auto; }
 svg { max-width: 100%; height: auto; } code { background: var(--soft); padding: 1px 4px; font-size: 0.85em; }
@@ -26,7 +27,8 @@ nav .document { font-weight: 600; margin-top: 0.6rem; break-after: avoid; }
 @page { margin: 14mm; }
 @media print { :root { --text: #000; --back: #fff; --soft: #f4f4f4; --line: #bbb; --dim: #444; --link: #000; }
   body { max-width: none; margin: 0; padding: 0; font-size: 10pt; } table { font-size: 6.2pt; } th, td { padding: 0 4px; }
-  h2 { break-before: page; } #out h2 { break-before: auto; } h2, h3 { break-after: avoid; } tr, svg { break-inside: avoid; } thead { display: table-header-group; }
+  h2 { break-before: page; } #out h2 { break-before: auto; } h2, h3 { break-after: avoid; }
+  tr, svg { break-inside: avoid; } thead { display: table-header-group; }
   .wide, figure { overflow: visible; } }
 @media screen and (max-width: 40rem) { svg { max-width: none; } .number, th, td { padding: 1px 6px; } }
 ]]

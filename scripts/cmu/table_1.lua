@@ -149,9 +149,9 @@ end
 local parts = {}
 for i, data in ipairs(found) do parts[i] = sentences(data) end
 local text = ([[
-Test nDCG@10 where labels of 2 and more are relevant, mean over queries, each the mean over seeds %s; low and high: bootstrap
-intervals of 95 %% over queries. In the second table p is of permutation tests paired by query, corrected by Holm over the
-table.]]):format(table.concat(args.seeds, ", "))
+The first table has the test nDCG@10 where labels of 2 and more are relevant, the mean over queries, each the mean over seeds %s, from
+low to high with the bootstrap interval of 95 %% over queries. In the second table p-values are of permutation tests paired by
+query, corrected by Holm over the table.]]):format(table.concat(args.seeds, ", "))
 local beside = ""
 for _, name in ipairs(args.made_up and {} or args.sets) do
   if name == "mslr" then

@@ -71,7 +71,8 @@ labels classification has %.4f; the printed ones are %.4f, %.4f and %.4f. The la
 regression is %.3f (printed: %.2f).]]
 
 local finding = [[
-On %s, from %s, classifiers order %.4f of the pairs by their labels and %.4f by their scores, regressions %.4f and rankers %.4f.]]
+On %s, from %s, classifiers order a share of %.4f of the pairs right by their labels and of %.4f by their scores, regressions %.4f and
+rankers %.4f.]]
 
 local function printed_mean(of_table, family)
   local values = {}

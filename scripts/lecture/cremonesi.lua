@@ -187,6 +187,7 @@ others.]]):format(of_all, title, folds, folds == 1 and "fold" or "folds", args.s
     highest(8), predicted[3], predicted[5], predicted[8], counted[5], counted[8]),
   mr.table{ columns = heads, rows = rows, formats = formats, mark = mark })
 section.finding = not args.made_up and ([[
-Among %d unrated items %s finds most five-star items (recall(10)); biased matrix factorisation, which predicts ratings with an RMSE of
-%.4f, finds %.4f, the number of ratings alone %.4f.]]):format(args.unseen, highest(5), predicted[3], predicted[5], counted[5]) or nil
+Among %d unrated items recall(10) is highest for %s; biased matrix factorisation, which predicts ratings with an RMSE of %.4f, has %.4f,
+%s than the ranking by the number of ratings (%.4f).]]):format(args.unseen, highest(5), predicted[3], predicted[5],
+  predicted[5] < counted[5] and "less" or "not less", counted[5]) or nil
 return section

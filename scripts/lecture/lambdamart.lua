@@ -55,8 +55,8 @@ for _, row in ipairs(rows) do
 end
 args.made_up = args.smoke
 return figure.finish(args, nil, ([[
-Means over %d folds of %s. A query without relevant documents counts as 0, as LETOR has it; the last column leaves these out. The highest
-nDCG@10 is that of %s.]]):format(#folds, title, best[1]),
+The table has means over %d folds of %s. A query without relevant documents counts as 0, as LETOR has it; the last column leaves these
+out. The highest nDCG@10 is that of %s.]]):format(#folds, title, best[1]),
   mr.table{ columns = { "trees by", "nDCG@10", "MAP", "nDCG@10 skip" }, rows = rows,
     formats = { ["nDCG@10"] = "%.4f", MAP = "%.4f", ["nDCG@10 skip"] = "%.4f" },
     mark = { ["nDCG@10"] = "max", MAP = "max", ["nDCG@10 skip"] = "max" } })

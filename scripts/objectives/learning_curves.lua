@@ -94,8 +94,9 @@ local formats = {}
 for _, name in ipairs{ "training, first", "training, last", "held out, first", "lowest", "held out, last" } do formats[name] = "%.4f" end
 
 return figure.finish(args, mr.plot.facets(panels), ([[
-Loss by epoch on the training part and on a part that is held out, %s. Training losses are means over an epoch, while the network
-changes. %s After the last epoch the held-out loss is above the training loss by these amounts, in batches and query by query:
+The figure shows the loss by epoch on the training part and on a part that is held out, %s. Training losses are means over an epoch,
+while the network changes. %s After the last epoch the held-out loss is above the training loss by these amounts, in batches and query
+by query:
 %s.%s]]):format(protocol[args.recipe], rises_text(), gaps_text(),
     args.smoke and "" or "\nThe paper reads its figures as overfitting in batches that training query by query alleviates."),
   mr.table{ rows = rows, formats = formats, columns = { "figure", "data", "algorithm", "training, first", "training, last",

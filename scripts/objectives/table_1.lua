@@ -58,10 +58,17 @@ for _, name in ipairs(args.sets) do
   local met, numbers = "", nil
   if printed then met, numbers = view.met(printed, published.metrics) end
   agreement = agreement or numbers
-  said[#said + 1] = ("On %s: %s%s"):format(runs.set(args, name).title, view.text, met)
+  said[#said + 1] = ("On %s, %s%s"):format(runs.set(args, name).title, view.text, met)
   found[#found + 1] = not args.smoke and view.finding and view.finding:format(runs.set(args, name).title) or nil
 end
 
 local section = figure.finish(args, nil, table.concat(said, "\n\n") .. "\n\n" .. views[args.recipe].protocol, table.unpack(tables))
-section.agreement, section.finding = agreement, #found > 0 and table.concat(found, " ") or nil
+section.agreement = agreement
+if #found > 0 then
+  section.finding = ("Trained and evaluated alike, networks of all objectives have an nDCG %s."):format(table.concat(found, " and "))
+elseif agreement then
+  section.finding = ([[
+As the authors' code computes them, %d of %d printed numbers lie between the least and the largest of the seeds.]]):format(agreement.within,
+    agreement.of)
+end
 return section

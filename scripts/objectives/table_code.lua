@@ -68,7 +68,7 @@ local function words(names, trials)
     if high - low >= most then widest, most = name, high - low end
   end
   return ([[
-Evaluated as meant, the means over seeds of nDCG+1 go from %.4f to %.4f; the seeds of a single algorithm are up to %.4f apart
+evaluated as meant, the means over seeds of nDCG+1 go from %.4f to %.4f; the seeds of a single algorithm are up to %.4f apart
 (%s).]]):format(least, largest, most, widest)
 end
 

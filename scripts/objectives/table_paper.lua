@@ -127,7 +127,7 @@ local function at_the_edge(runs, chosen)
   return ("%d of %d"):format(count, all)
 end
 
--- What came out, in whole sentences; and in one, of data whose name is still to come.
+-- What came out, in whole sentences; and a part of one, of data whose name is still to come.
 local function words(found, random, edge)
   local best, worst, surely, over_random = found[1], found[1], 0, 0
   for _, each in ipairs(found) do
@@ -137,11 +137,11 @@ local function words(found, random, edge)
     if each.p_random < 0.05 and each.mean > random then over_random = over_random + 1 end
   end
   return ([[
-With the chosen rates nDCG is between %.4f (%s) and %.4f (%s), where random orders have %.4f; %d of %d networks are significantly
+with the chosen rates nDCG is between %.4f (%s) and %.4f (%s), where random orders have %.4f; %d of %d networks are significantly
 better than those. Of %d comparisons with MseNetBatched %d are significant at 5 %%. Training query by query instead of in batches
 changes nDCG by these amounts: %s. Of the chosen rates %s are the least or the largest that was tried.]]):format(
     worst.mean, worst.name, best.mean, best.name, random, over_random, #found, #found - 1, surely, by_query(found), edge), ([[
-Under one protocol the objectives have an nDCG from %.4f to %.4f on %%s, where %d of %d differ significantly from MseNetBatched.]]):format(
+from %.4f to %.4f on %%s (%d of %d differ significantly from MseNetBatched)]]):format(
       worst.mean, best.mean, surely, #found - 1)
 end
 

@@ -41,7 +41,7 @@ runs.check_found(args, lines)
 local columns, formats = { "data", "factors", "loss", "rate", "nDCG", "place" }, { nDCG = "%.4f" }
 if not args.made_up then columns[7], formats.published = "published", "%.4f" end
 return figure.finish(args, nil, ([[
-Test nDCG at the epoch that nDCG chose, one split, NSR 1, %s. The losses from the best to the worst are, with
+The table has the test nDCG at the epoch that nDCG chose, on one split at NSR 1, %s. The losses from the best to the worst are, with
 %s.]]):format(runs.recipes[args.recipe].title, table.concat(orders, "; ")),
   mr.table{ columns = columns, rows = lines, formats = formats, mark = { nDCG = "max" },
     within = { "data", "factors" } })

@@ -157,8 +157,8 @@ function M.levels(number)
   local heads, formats = { "method and data", "metric", "NSR", table.unpack(titles(losses)) }, {}
   for _, name in ipairs(titles(losses)) do formats[name] = "%.4f" end
   return figure.finish(args, pictures, ([[
-Test scores by each metric, which also chose the epoch and the learning rate, of every loss: means over the splits, with the least and the
-largest of them.%s]]):format(levels_text(args, count)),
+The figure shows test scores by each metric, which also chose the epoch and the learning rate, of every loss: means over the splits,
+with the least and the largest of them.%s]]):format(levels_text(args, count)),
     mr.table{ columns = heads, rows = lines, formats = formats })
 end
 
@@ -193,8 +193,8 @@ function M.frequencies(number)
   panels.columns, panels.title = #analysis.distinct(rows, "dataset"), figure.title(args)
   panels.width, panels.height = 400 * panels.columns, 330 * ((#panels + panels.columns - 1) // panels.columns) + 40
   return figure.finish(args, mr.plot.facets(panels), ([[
-How often each loss has the best test score by a metric; a case is one metric, split and NSR, and losses that tie are all counted. The loss
-of RR is left out, as in the paper.
+The figure shows how often each loss has the best test score by a metric; a case is one metric, split and NSR, and losses that tie are
+all counted. The loss of RR is left out, as in the paper.
 
 %s%s%s]]):format(table.concat(sentences, "\n"), left, M.in_paper(args,
       "In the paper most of the best scores are those of nRBP losses, of LambdaRank those of nRBP(0.95).")),
@@ -267,9 +267,9 @@ local function significance_text(winners)
 end
 
 local about_model = [[
-Marginal means of scores that were standardised within data set and NSR, from a linear model for each method and metric, with the loss,
-the data set, the NSR and the interactions of the loss with the other two. The short interval is that of 95 % for the mean, the long one
-that for a single run.]]
+The figure shows marginal means of scores that were standardised within data set and NSR, from a linear model for each method and
+metric, with the loss, the data set, the NSR and the interactions of the loss with the other two. The short interval is that of 95 %
+for the mean, the long one that for a single run.]]
 
 ---Figure 3: marginal means by loss.
 function M.marginal_means(number)

@@ -24,7 +24,9 @@ it("all.lua --smoke: every script of the documents has a section, under titles t
     local html = sweeps.read(folder .. "/results/report.html")
     equal({ count(html, "<section"), count(html, "</section>") }, { sections + 1, sections + 1 })
     equal({ count(html, "<h1>"), count(html, "<h2"), count(html, '<li class="document">') }, { 1, 1 + #documents, #documents })
-    check(html:find("<h2>What came out, made-up data</h2>", 1, true) and html:find("All data of this report are made up", 1, true), "opening")
+    for _, words_of_it in ipairs{ "<h2>What came out, made-up data</h2>", "All data of this report are made up" } do
+      check(html:find(words_of_it, 1, true), words_of_it)
+    end
     local opening = html:match '<section id="out">(.-)</section>'
     equal({ count(opening, "<svg"), count(opening, "<table>"), count(opening, "<tr>") }, { 1, 1, 1 + #documents })
     for title in html:gmatch "<h3>(.-)</h3>" do
@@ -39,6 +41,21 @@ it("all.lua --smoke: every script of the documents has a section, under titles t
   end)
 end)
 
+it("a script that cannot run has a section that says why, the others are made, and the program ends with an error", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  if not program.has_gnuplot() then return test.skip "no gnuplot" end
+  sweeps.in_folder(function(folder)
+    local status, out, err = sweeps.run(folder, here .. "/scripts/all.lua", "--documents thesis,lecture --data none --out r.html")
+    equal(status, 1, out)
+    check(err:find("without results: ", 1, true) and err:find("thesis/all.lua, ", 1, true) and err:find("cremonesi.lua", 1, true), err)
+    check(not err:find "worked_numbers" and not err:find "stack traceback", err)
+    local html = sweeps.read(folder .. "/r.html")
+    equal(count(html, "This section could not be made: "), 1 + #dofile "scripts/lecture/all.lua" - 3)  -- three need no data
+    check(html:find("Predictions of 5 items that are all off by 1 have an nDCG between", 1, true), "a finding")
+    check(html:find("none/", 1, true), "the folder that is not there is named")
+  end)
+end)
+
 local opening_of = dofile "scripts/opening.lua"
 
 it("opening.lua: findings, numbers beside printed ones added up by document, the grid's picture", function()
@@ -49,7 +66,7 @@ it("opening.lua: findings, numbers beside printed ones added up by document, the
   local found = opening_of({ { short = "A", name = "a", sections = sections },
     { short = "G", name = "grid", sections = { { figure = "grid.svg", finding = "Third." } } } }, false)
   equal(found.tables[1].rows, { { "A", 4, 3, 10, 4, "0.01" }, { "G", 1, 1 } })
-  equal(found.text:match "^(.-)\n\nThe table", "First. Second.\n\nThird.")
+  equal(found.text:match "^(.-)\n\nThe table", "A: First. Second.\n\nG: Third.")
   equal(found.figure, "grid.svg")
   found = opening_of({ { short = "A", name = "a", sections = sections } }, true)
   equal({ #found.tables[1].columns, found.text:find("First", 1, true), found.figure }, { 3 })
