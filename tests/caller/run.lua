@@ -77,7 +77,8 @@ local function shortened(lines, status, name)
     tries = tries + 1
     if tries > most_tries then return false end
     write_lines(args.found .. "/short.lua", some)
-    return child(("--part %s --replay ../short.lua"):format(args.part), name, status == killed and while_shortened or args.seconds) == status
+    local seconds = status == killed and while_shortened or args.seconds
+    return child(("--part %s --replay ../short.lua"):format(args.part), name, seconds) == status
   end
   local size = #lines // 2
   while size >= 1 do
