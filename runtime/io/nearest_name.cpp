@@ -23,7 +23,9 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::optional<std::string> nearest_name(const std::string& name, const std::vector<std::string>& known) {
+  constexpr size_t longest = 1000;  // what is longer was not mistyped, and the table grows with both lengths
   std::optional<std::string> nearest;
+  if (name.size() > longest) return nearest;
   size_t least = name.size();
   for (const std::string& candidate : known) {
     const size_t most = std::max<size_t>(2, candidate.size() / 2);

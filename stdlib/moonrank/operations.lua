@@ -139,6 +139,7 @@ local function batch_norm_options(x, gain, bias, options)
   if #of < 2 then check.fail("batch_norm: a tensor of shape {%s}, expected {rows, channels} or more", table.concat(of, ", ")) end
   for _, part in ipairs{ { "gain", gain }, { "bias", bias }, { "mean", o.mean }, { "variance", o.variance } } do
     if part[2] == nil then check.fail("batch_norm: %s is missing", part[1]) end
+    if not check.is_tensor(part[2]) then check.fail("batch_norm: %s is a %s, expected a tensor", part[1], type(part[2])) end
     if part[2]:numel() ~= of[2] then check.fail("batch_norm: %s has %d entries for %d channels", part[1], part[2]:numel(), of[2]) end
   end
   return o, of

@@ -34,6 +34,9 @@ end
 ---@return number[]
 ---Example: `mr.schedule.step{every = 1, factor = 0.5}:rates(8, {steps = 6, per_epoch = 2})[5]   --> 2.0`
 function Schedule:rates(lr, plan)
+  if not check.is_finite(lr) then check.fail("rates: lr is %s, expected a finite number", tostring(lr)) end
+  if type(plan) ~= "table" then check.fail("rates: plan is a %s, expected {steps = ..., per_epoch = ...}", type(plan)) end
+  check.positive_integers("rates", plan, { "steps", "per_epoch" })
   local made, rates = self:begin{ steps = plan.steps, per_epoch = plan.per_epoch }, {}
   for step = 1, plan.steps do rates[step] = lr * made.factor(step) end
   return rates

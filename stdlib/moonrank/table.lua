@@ -14,6 +14,10 @@ local Table = check.class("mr.Table")
 
 -- Raises where the names of an option are no columns, or a column is marked by what is no mark.
 local function check_columns(o)
+  for i = 1, #o.columns do
+    local kind = type(o.columns[i])
+    if kind ~= "string" then check.fail("mr.table: column %d is called by a %s, expected a text", i, kind) end
+  end
   for name in pairs(o.formats) do check.choice("mr.table", "format", name, o.columns) end
   for _, name in ipairs(o.within) do check.choice("mr.table", "within", name, o.columns) end
   for name, mark in pairs(o.mark) do

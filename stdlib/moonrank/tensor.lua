@@ -84,8 +84,12 @@ end
 ---@return mr.Tensor
 ---Example: `mr.arange(1, 4):sum():item()   --> 10.0`
 function M.arange(first, last, options)
-  if type(last) ~= "number" then check.fail("mr.arange: last is %s, expected a number: mr.arange(first, last)", tostring(last)) end
   options = kind("mr.arange", options, { step = 1 })
+  for _, each in ipairs{ { "first", first }, { "last", last }, { "step", options.step } } do
+    if type(each[2]) ~= "number" then
+      check.fail("mr.arange: %s is %s, expected a number: mr.arange(first, last)", each[1], tostring(each[2]))
+    end
+  end
   room.take("mr.arange", { math.abs((last - first) / options.step) + 1 })
   return core.arange(first, last, options.step, options.dtype, options.device)
 end

@@ -1,12 +1,12 @@
--- Random calls of the whole core, in sessions of their own seed and process; a session that crashes or hangs is made as short as possible and
+-- Random calls of the whole core, or of the library, in sessions of their own seed and process; a session that crashes or hangs is made as short as possible and
 -- kept as a script, found/SEED.lua, which `moonrank run.lua --replay FILE` runs again.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local session = dofile(here .. "session.lua")
 
 local args = mr.args{
+  part = { default = "core", choices = { "core", "library" }, help = "the core's functions, or the library's examples with changes" },
   seed = { default = 1, help = "of the first session; the next ones have the next seeds" },
   sessions = { default = 10, least = 1, help = "how many" },
   calls = { default = 3000, least = 1, help = "of each session" },
@@ -16,6 +16,8 @@ local args = mr.args{
   only = { default = "", help = "the session with the seed alone, in this process: its record goes to this file" },
   replay = { default = "", help = "runs a record again, in this process" },
 }
+
+local session = dofile(here .. (args.part == "core" and "session.lua" or "library.lua"))
 
 -- What a session said: lines "worked NAME COUNT" and "found TEXT".
 local function report(result)
@@ -48,8 +50,9 @@ printf '2 2 3\n1 1\n' > libraries.txt]]
 local function child(words, name, seconds)
   local folder = ("%s/%s"):format(args.found, name)
   assert(os.execute(make_files:format(folder, folder, folder, absolute, absolute)))
+  local program = os.getenv "MOONRANK" or "moonrank"
   local command = ("cd %s && ulimit -v %d && timeout -s KILL %d %s %srun.lua %s > said 2>&1 < /dev/null"):format(folder, args.memory << 20,
-    seconds or args.seconds, os.getenv "MOONRANK" or "moonrank", absolute, words)
+    seconds or args.seconds, program, absolute, words)
   local _, _, status = os.execute(command)
   local file <close> = assert(io.open(folder .. "/said"))
   return status, file:read "a"
@@ -74,7 +77,8 @@ local function shortened(lines, status, name)
     tries = tries + 1
     if tries > most_tries then return false end
     write_lines(args.found .. "/short.lua", some)
-    return child("--replay ../short.lua", name, status == killed and while_shortened or args.seconds) == status
+    local seconds = status == killed and while_shortened or args.seconds
+    return child(("--part %s --replay ../short.lua"):format(args.part), name, seconds) == status
   end
   local size = #lines // 2
   while size >= 1 do
@@ -90,13 +94,15 @@ local function shortened(lines, status, name)
   return lines
 end
 
+local function words_of(seed) return ("--part %s --seed %d --calls %d --only record.lua"):format(args.part, seed, args.calls) end
+
 local worked, found, ended, calls = {}, {}, 0, 0
 for seed = args.seed, args.seed + args.sessions - 1 do
   local name = "session" .. seed
-  local status, said = child(("--seed %d --calls %d --only record.lua"):format(seed, args.calls), name)
-  for each, count in said:gmatch "worked (%S+) (%d+)" do worked[each] = (worked[each] or 0) + math.tointeger(tonumber(count)) end
+  local status, said = child(words_of(seed), name)
+  for each, count in said:gmatch "worked ([^\n]+) (%d+)\n" do worked[each] = (worked[each] or 0) + math.tointeger(tonumber(count)) end
   for each in said:gmatch "found ([^\n]+)" do
-    local short = each:gsub("%[.*", ""):gsub("%d+", "N")
+    local short = each:match "stdlib/[^:]+:%d+" or each:gsub("%[.*", ""):gsub("%d+", "N")
     if not found[short] then found[short] = ("seed %d: %s"):format(seed, each) end
   end
   local record = read_lines(("%s/%s/record.lua"):format(args.found, name))
@@ -111,9 +117,9 @@ for seed = args.seed, args.seed + args.sessions - 1 do
   os.execute(("rm -rf %s/%s"):format(args.found, name))
 end
 
-local silent, all = {}, dofile(here .. "functions.lua").all()
+local silent, all = {}, session.names()
 for _, each in ipairs(all) do
-  if not worked[each.name] then silent[#silent + 1] = each.name end
+  if not worked[each] then silent[#silent + 1] = each end
 end
 print(("%d calls in %d sessions, %d of %d functions worked at least once, %d sessions ended early"):format(calls, args.sessions,
   #all - #silent, #all, ended))

@@ -48,8 +48,10 @@ function M.unclear(said)
   return false
 end
 
--- Numbers from 1 to n, the same everywhere.
-local function generator(seed)
+---Random numbers from 1 to n, the same everywhere.
+---@param seed integer
+---@return fun(n: integer): integer
+function M.generator(seed)
   local state = seed
   return function(n)
     state = (state * 6364136223846793005 + 1442695040888963407) & 0x7fffffffffffffff
@@ -107,7 +109,7 @@ end
 
 -- A session under way.
 local function begin(seed, record)
-  local random = generator(seed)
+  local random = M.generator(seed)
   local self = { random = random, on = shelf(random), session = M.replay(), words = {}, good = {} }
   self.scope = self.session.scope
   function self.run(line)
@@ -144,6 +146,14 @@ local function step(self, each, number)
       or values.of_type(random, kind, each.names[i] or "", self.words[each.name], object)
   end
   make(self, each, arguments, number)
+end
+
+---Names of what is called.
+---@return string[]
+function M.names()
+  local names = {}
+  for i, each in ipairs(functions.all()) do names[i] = each.name end
+  return names
 end
 
 ---Makes random calls.

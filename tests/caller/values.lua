@@ -20,7 +20,7 @@ M.first = {
   { "mr.UserItems", "core.user_items(mr.lists{{1, 0, 2}, {0, 1, 0}}, i64{1, 2}, i64{1, 2, 3, 3, 1, 2}, 4, 5)" },
   { "mr.UserItems", "core.user_items(mr.lists{}, i64{}, i64{}, 4, 5)" },
   { "mr.Positives", "core.positives(i64{1,1,1,2,2,2}, i64{1,2,3,1,4,5}, mr.tensor{5,4,3,5,5,4}, i64{}, i64{}, 2, 5, 3.0, 1, false)" },
-  { "mr.Positives", "core.positives(i64{1,1,1,2,2,2}, i64{1,2,3,1,4,5}, mr.tensor{5,4,3,5,5,4}, i64{6,5,4,3,2,1}, i64{1,1,2,2,1,1}, 2, 5, 0, 1, true)" },
+  { "mr.Positives", "core.positives(i64{1,1,2,2}, i64{1,2,1,4}, mr.tensor{5,4,5,5}, i64{4,3,2,1}, i64{1,2,2,1}, 2, 5, 0, 1, true)" },
   { "mr.ItemNeighbours", "core.item_neighbours(core.user_items(mr.lists{{1, 0}, {0, 1}}, i64{1, 2}, i64{1, 2, 3, 3}, 4, 5), 2, 1.0)" },
   { "mr.Metric", "core.metric_registry():parse 'ndcg@10'" }, { "mr.Metric", "core.metric_registry():parse 'ap'" },
   { "mr.Metric", "core.metric_registry():parse 'nrbp(0.8)'" }, { "mr.MetricRegistry", "core.metric_registry()" },

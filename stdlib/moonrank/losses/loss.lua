@@ -25,6 +25,7 @@ Loss._parameters = false
 ---@param lists mr.Lists
 ---@return mr.Tensor        [lists]
 function Loss:__call(scores, lists)
+  if not check.is_tensor(scores) then check.fail("a loss takes scores and lists, found a %s for scores", type(scores)) end
   local _ <close> = phase.begin("forward", true)
   local bounded = self._apply(self._smooth(scores, lists), self._bounds_metric, lists, scores)
   return self._maximize and -bounded or bounded

@@ -61,6 +61,9 @@ function class.meta:__call(scores, lists) return self:of_ranking(self:ranking(sc
 ---@return boolean
 ---Example: `mr.metrics.parse("nrbp_loss"):better(0.2, 0.3)   --> true`
 function methods:better(a, b)
+  for _, value in ipairs{ a or 0, b or 0 } do
+    if type(value) ~= "number" then check.fail("better: a value is a %s, expected a number", type(value)) end
+  end
   if a == nil or a ~= a then return false end
   if b == nil or b ~= b then return true end
   if self.minimize then return a < b end

@@ -78,6 +78,10 @@ end
 ---@param batch mr.Batch
 ---@return mr.Tensor  [rows]
 function Model:__call(batch)
+  if type(batch) ~= "table" then check.fail("a model scores a batch, {lists = ..., features = ...}, found a %s", type(batch)) end
+  if self.config.inputs and not check.is_tensor(check.field(batch, "features")) then
+    check.fail("the model scores features (%s), but the batch has none", self.kind)
+  end
   local _ <close> = phase.begin("forward", true)
   local scores = self._definition.forward(self._view, batch)
   if not self._definition.built_in then check_scores(self, scores, batch) end

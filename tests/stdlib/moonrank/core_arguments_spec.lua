@@ -13,6 +13,12 @@ it("names of files that no system takes", function()
   raises(function() core.load_tables "/nowhere/at all" end, "/nowhere/at all: cannot read: No such file or directory")
 end)
 
+it("names that are too long to have been mistyped", function()
+  local other = ("y"):rep(200000)
+  equal(core.nearest_name(("x"):rep(200000), { other, "x" }), nil)
+  equal(core.nearest_name("lamda", { other, "lambda" }), "lambda")
+end)
+
 it("numbers that no memory holds", function()
   raises(function() core.permutation(1 << 60, 1, "a", 0) end, "too large")
   sweeps.in_folder(function(folder)

@@ -1,0 +1,126 @@
+-- Random calls of the library: the examples of its documentation, which work, with one or two of their values changed.
+local core = require "moonrank.core"
+local luacats = require "moonrank.luacats"
+local mr = require "moonrank"
+
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or ""
+local session = dofile(here .. "session.lua")
+
+local M = {}
+
+-- seconds of a call, and of a script that waits for calls
+local slow, longest = 5.0, 2.0
+
+local wild = { "nil", "false", "true", "{}", "{{}}", "'x'", "''", "'\\0'", "0", "-1", "1", "2", "0.5", "-0.0", "0/0", "1/0", "-1/0",
+  "1e308", "1e-320", "1 << 31", "2^53", "1 << 62", "math.maxinteger", "math.mininteger", "print", "mr", "mr.tensor{}",
+  "mr.tensor{1, 0/0}", "mr.lists{}", "mr.lists{{1, 0}}", "mr.zeros(0, 3)", "mr.tensor({1, 2}, {dtype = 'int64'})", "io.stdout",
+  "setmetatable({}, {__index = error})", "{1, nil, 3}", "{x = 1}", "('x'):rep(100000)", "'\\255'", "'ndcg@0'", "'fifo'", "'folder'",
+  "'new'", "{0/0}", "function() error 'x' end", "coroutine.create(print)" }
+
+---The examples of all documented functions, as chunks of Lua.
+---@return { name: string, code: string }[]
+function M.examples()
+  local list, names = {}, core.embedded_names()
+  table.sort(names)
+  for _, name in ipairs(names) do
+    for _, item in ipairs(name:match "^stdlib/moonrank/" and luacats.parse(core.stdlib_text(name)).items or {}) do
+      for _, example in ipairs(item.examples) do
+        local code = example:gsub("%s*%-%->[^\n]*", "")
+        -- parts of the library that no script calls trust what they are given
+        if not code:find "require" then list[#list + 1] = { name = item.name, code = code } end
+      end
+    end
+  end
+  return list
+end
+
+-- Where numbers, texts and small tables stand in a code.
+local function spans(code)
+  local found = {}
+  for _, pattern in ipairs{ "()%f[%w]%d+%.?%d*()", '()"[^"\n]*"()', "()%b{}()", "()%b()()", "()%f[%a]mr%.[%a_.]+()" } do
+    for from, to in code:gmatch(pattern) do found[#found + 1] = { from, to - 1 } end
+  end
+  return found
+end
+
+---A code with one value replaced by a wild one, or by one that stands elsewhere in it.
+---@param random fun(n: integer): integer
+---@param code string
+---@return string
+function M.changed(random, code)
+  local all = spans(code)
+  if #all == 0 then return code end
+  local at = all[random(#all)]
+  local text = wild[random(#wild)]
+  if random(4) == 1 then
+    local other = all[random(#all)]
+    text = code:sub(other[1], other[2])
+  end
+  if code:sub(at[1], at[1]) == "(" then text = "(" .. text .. ")" end
+  return code:sub(1, at[1] - 1) .. text .. code:sub(at[2] + 1)
+end
+
+-- A chunk: an expression, statements, or statements that end with an expression.
+local function compiled(code, scope)
+  local chunk = load("return " .. code, "=example", "t", scope) or load(code, "=example", "t", scope)
+  if chunk then return chunk end
+  local statements, last = code:match "^(.*)\n([^\n]*)$"
+  return statements and load(statements .. "\nreturn " .. last, "=example", "t", scope)
+end
+
+---What lines call: try(name, code) runs it.
+function M.replay()
+  local worked, found = {}, {}
+  local function try(name, code)
+    local scope = setmetatable({ mr = mr, print = function() end }, { __index = _G })
+    local chunk = compiled(code, scope)
+    if not chunk then return end
+    local began = core.clock()
+    debug.sethook(function()
+      if core.clock() - began > longest then error("the example takes long", 0) end
+    end, "", 10000)
+    local ok, said = pcall(chunk)
+    if ok and said ~= nil then ok, said = pcall(tostring, said) end
+    debug.sethook()
+    if core.clock() - began > slow then found[#found + 1] = ("%s took %.1f s: %s"):format(name, core.clock() - began, code) end
+    if ok then
+      worked[name] = (worked[name] or 0) + 1
+    elseif type(said) == "string" and session.unclear(said) and said:find "^stdlib/" then
+      found[#found + 1] = ("%s: %s: %s"):format(name, core.safe_text(said), code)
+    end
+  end
+  local scope = setmetatable({ try = try }, { __index = _G })
+  return { worked = worked, found = found, scope = scope }
+end
+
+---Runs changed examples.
+---@param seed integer
+---@param count integer
+---@param record file*  gets each before it runs
+function M.calls(seed, count, record)
+  local random, result, list = session.generator(seed), M.replay(), M.examples()
+  for _ = 1, count do
+    local each = list[random(#list)]
+    local code = each.code
+    for _ = 1, random(3) - 1 do code = M.changed(random, code) end
+    local line = ("try(%q, %q)"):format(each.name, code):gsub("\\\n", "\\n")
+    record:write(line, "\n")
+    record:flush()
+    assert(load(line, "=try", "t", result.scope))()
+  end
+  return result
+end
+
+---Names of what has an example.
+---@return string[]
+function M.names()
+  local seen, names = {}, {}
+  for _, each in ipairs(M.examples()) do
+    if not seen[each.name] then names[#names + 1] = each.name end
+    seen[each.name] = true
+  end
+  table.sort(names)
+  return names
+end
+
+return M
