@@ -86,11 +86,12 @@ local function section_text(each, level, id, figures)
   return table.concat(parts)
 end
 
----Writes the report: an opening section without a heading of its own, contents, and the documents. One document alone has no heading.
+---Writes the report: an opening section without a heading of its own, contents, and the documents. One document alone, without an opening, has no
+---heading.
 ---@param path string
 ---@param o { title: string, text: string, opening?: report.Section, documents: report.Document[] }
 function M.write(path, o)
-  local links, parts, figures, alone = {}, {}, { count = 0 }, #o.documents == 1
+  local links, parts, figures, alone = {}, {}, { count = 0 }, #o.documents == 1 and not o.opening
   local opening = o.opening and section_text(o.opening, 2, "out", figures) or ""
   for d, one in ipairs(o.documents) do
     if not alone then
