@@ -86,7 +86,7 @@ local function section_text(each, level, id, figures)
   return table.concat(parts)
 end
 
----Writes the report: an opening section without a heading of its own, contents, and the documents. One document alone, without an opening, has no
+---Writes the report: an opening section, contents, and the documents. One document alone, without an opening, has no
 ---heading.
 ---@param path string
 ---@param o { title: string, text: string, opening?: report.Section, documents: report.Document[] }
