@@ -76,10 +76,10 @@ local function document_of(name)
     text = not found.failed and found.text or nil, sections = found.sections }
 end
 
+core.make_folder(args.out)  -- where it cannot be, this is said before hours of work
 local documents = {}
 for i, name in ipairs(args.documents) do documents[i] = document_of(name) end
 
-core.make_folder(args.out)
 report.write(args.out, {
   title = figure.title({ made_up = args.smoke }, "Learning to rank, reproduced"),
   text = ("Made by: moonrank %s %s (version %s)."):format(arg[0], table.concat(arg, " "), core.version()),

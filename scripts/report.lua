@@ -10,7 +10,7 @@ local style = [[
 :root { color-scheme: light dark; --text: #1d2126; --back: #fff; --soft: #f4f5f7; --line: #d5d9de; --dim: #5c6670; --link: #0b57a4; }
 @media (prefers-color-scheme: dark) { :root { --text: #dde2e7; --back: #15181c; --soft: #1f2429; --line: #3a424a; --dim: #98a2ad;
   --link: #7db6f2; } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--back); max-width: 64rem; margin: 2rem auto;
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--back); max-width: 72rem; margin: 2rem auto;
   padding: 0 1rem; overflow-wrap: break-word; }
 a { color: var(--link); text-decoration: none; } a:hover, a:focus { text-decoration: underline; }
 h1 { font-size: 1.7rem; line-height: 1.25; }
@@ -86,11 +86,12 @@ local function section_text(each, level, id, figures)
   return table.concat(parts)
 end
 
----Writes the report: an opening section without a heading of its own, contents, and the documents. One document alone has no heading.
+---Writes the report: an opening section, contents, and the documents. One document alone, without an opening, has no
+---heading.
 ---@param path string
 ---@param o { title: string, text: string, opening?: report.Section, documents: report.Document[] }
 function M.write(path, o)
-  local links, parts, figures, alone = {}, {}, { count = 0 }, #o.documents == 1
+  local links, parts, figures, alone = {}, {}, { count = 0 }, #o.documents == 1 and not o.opening
   local opening = o.opening and section_text(o.opening, 2, "out", figures) or ""
   for d, one in ipairs(o.documents) do
     if not alone then

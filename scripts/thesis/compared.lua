@@ -43,7 +43,7 @@ local function correct(rows)
   for i, row in ipairs(rows) do row["p, Holm"] = row.p and corrected[i] end
 end
 
-local function name_of(set, row) return ("%s loss, %s, %s"):format(row.loss, runs.setting_text(set, row.value), row.bound) end
+local function name_of(set, row) return ("the %s loss at %s under %s"):format(row.loss, runs.setting_text(set, row.value), row.bound) end
 
 -- The differences of the means from the printed numbers, by setting and loss; "" where none are printed.
 local function from_printed(set, rows)
@@ -55,7 +55,7 @@ local function from_printed(set, rows)
       i = i + 1
     end
     if #differences > 0 then
-      parts[#parts + 1] = ("%s %s %+.4f"):format(runs.setting_text(set, first.value), first.loss, mr.stats.mean(differences))
+      parts[#parts + 1] = ("%+.4f for %s at %s"):format(mr.stats.mean(differences), first.loss, runs.setting_text(set, first.value))
     end
   end
   return #parts > 0 and ("\nOur numbers less the printed ones are, in the mean over the bounds, %s."):format(
