@@ -30,7 +30,8 @@ std::vector<std::string> corpus(const std::string& name) {
 
 /// One to four changes: a bit, a byte of those that parsers look for, a piece left out, doubled, or from another input.
 std::string changed(std::string bytes, const std::string& other, std::mt19937& random) {
-  static const std::string telling = std::string("\0\n\r\t ,;:\"#-+.0189aeEqQ[]{}\xff\x7f\x80", 32);
+  using std::string_literals::operator""s;
+  static const std::string telling = "\0\n\r\t ,;:\"#-+.0189aeEqQ[]{}\xff\x7f\x80"s;
   const auto below = [&](size_t n) { return n == 0 ? 0 : random() % n; };
   for (size_t k = 1 + below(4); k > 0; --k) {
     const size_t at = below(bytes.size() + 1), length = below(std::min<size_t>(bytes.size() - at, 16) + 1);
