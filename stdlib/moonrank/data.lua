@@ -281,6 +281,7 @@ end
 ---@return mr.Ratings|mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries", queries = 10}.count   --> 10`
 function M.synthetic(options)
+  check.options("mr.data.synthetic", type(options) ~= "table" and options or nil, {})
   local kind = options and options.kind or "ratings"
   check.choice("mr.data.synthetic", "kind", kind, { "ratings", "queries" })
   local noise = options and options.noise

@@ -8,7 +8,7 @@ local templates = dofile(here .. "templates.lua")
 
 local M = {}
 
-local most_kept, most_entries, slow = 30, 20000, 2.0
+local most_kept, most_entries, slow = 30, 20000, 5.0  -- processor seconds
 
 ---What lines call, by name, and how often that worked.
 ---@return { v: any[], scope: table, worked: table<string, integer>, found: string[] }  scope: what lines see
@@ -16,9 +16,9 @@ function M.replay()
   local by_name, worked, found = {}, {}, {}
   for _, each in ipairs(functions.all()) do by_name[each.name] = each end
   local function call(name, ...)
-    local began = core.clock()
+    local began = os.clock()
     local results = table.pack(pcall(by_name[name].call, ...))
-    local took = core.clock() - began
+    local took = os.clock() - began
     if took > slow then found[#found + 1] = ("%s took %.1f s"):format(name, took) end
     if results[1] then
       worked[name] = (worked[name] or 0) + 1

@@ -17,6 +17,10 @@ it("mr.arange, mr.table, batch_norm", function()
   raises(function() mr.table{ columns = { 1, "b" }, rows = {} } end, "column 1 is called by a number, expected a text")
 end)
 
+it("made-up data", function()
+  raises(function() mr.data.synthetic(4) end, "mr.data.synthetic: options is a number, expected a table")
+end)
+
 it("metrics, losses, models", function()
   raises(function() mr.metrics.parse("ap"):better(0.5, print) end, "a value is a function, expected a number")
   raises(function() mr.losses.ordinal{}(nil, mr.lists{ { 1 } }) end, "found a nil for scores")
