@@ -73,7 +73,7 @@ void letor(std::string_view bytes) {
                              .any_order = (bits & 2) != 0,
                              .null = static_cast<Null>((bits >> 2) % 3),
                              .qid_optional = (bits & 16) != 0};
-  read_file(text, [&](const std::string& path) {
+  read_file(text, [&, bits = bits](const std::string& path) {
     // small pieces, so that lines lie across their borders
     const LetorFile file = read_letor(path, options, (bits & 32) != 0 ? 16 : letor_piece);
     const auto rows = static_cast<int64_t>(file.labels.size());
