@@ -18,6 +18,18 @@ function M.call(path, words)
   return found
 end
 
+---A document's scripts for a report, from rows {name, title, words, takes}.
+---@param folder string  of the scripts, with a slash
+---@param rows any[][]
+---@return { path: string, title: string, words: string[], takes?: string }[]
+function M.list(folder, rows)
+  local found = {}
+  for i, row in ipairs(rows) do
+    found[i] = { path = folder .. row[1] .. ".lua", title = row[2], words = row[3] or {}, takes = row[4] }
+  end
+  return found
+end
+
 ---The command that runs a script alone.
 ---@param script { path: string, words: string[] }
 ---@return string

@@ -13,6 +13,4 @@ local scripts = {
   { "figure_7", "Figure 7: pairs of drawn faces that are ordered wrong" },
 }
 
-local found = {}
-for i, each in ipairs(scripts) do found[i] = { path = here .. each[1] .. ".lua", title = each[2], words = {} } end
-return found
+return dofile(here .. "../sections.lua").list(here, scripts)

@@ -3,21 +3,19 @@
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 local scripts = {
-  { "worked_numbers", "The worked examples", "none" },
-  { "same_rmse", "Same RMSE, other ranking", "none" },
-  { "same_pairs", "Same pair-level error, other list-level error", "none" },
-  { "cremonesi", "Recommendation measured by recall", "kept" },
-  { "families", "Pointwise, pairwise, listwise", "kept" },
-  { "lambdamart", "LambdaMART and its relatives", "data" },
-  { "profit", "Items weighted by made-up profits", "kept" },
-  { "background/adarank", "AdaRank", "data" },
-  { "background/rankboost", "RankBoost", "data" },
-  { "background/prank", "PRank", "data" },
-  { "background/subset_ranking", "Subset Ranking", "data" },
-  { "background/listrank_mf", "ListRank-MF", "data" },
-  { "background/two_stages", "Re-ranking in two stages", "data" },
+  { "worked_numbers", "The worked examples", {}, "none" },
+  { "same_rmse", "Same RMSE, other ranking", {}, "none" },
+  { "same_pairs", "Same pair-level error, other list-level error", {}, "none" },
+  { "cremonesi", "Recommendation measured by recall", {}, "kept" },
+  { "families", "Pointwise, pairwise, listwise", {}, "kept" },
+  { "lambdamart", "LambdaMART and its relatives", {}, "data" },
+  { "profit", "Items weighted by made-up profits", {}, "kept" },
+  { "background/adarank", "AdaRank", {}, "data" },
+  { "background/rankboost", "RankBoost", {}, "data" },
+  { "background/prank", "PRank", {}, "data" },
+  { "background/subset_ranking", "Subset Ranking", {}, "data" },
+  { "background/listrank_mf", "ListRank-MF", {}, "data" },
+  { "background/two_stages", "Re-ranking in two stages", {}, "data" },
 }
 
-local found = {}
-for i, each in ipairs(scripts) do found[i] = { path = here .. each[1] .. ".lua", title = each[2], words = {}, takes = each[3] } end
-return found
+return dofile(here .. "../sections.lua").list(here, scripts)

@@ -11,6 +11,4 @@ local scripts = {
     { "--recipe", "code", "--out", "results/objectives/learning_curves_code.svg" } },
 }
 
-local found = {}
-for i, each in ipairs(scripts) do found[i] = { path = here .. each[1] .. ".lua", title = each[2], words = each[3] } end
-return found
+return dofile(here .. "../sections.lua").list(here, scripts)

@@ -9,6 +9,4 @@ local scripts = {
 }
 for number = 1, 5 do scripts[#scripts + 1] = { "figure_" .. number, "Figure " .. number, {} } end
 
-local found = {}
-for i, each in ipairs(scripts) do found[i] = { path = here .. each[1] .. ".lua", title = each[2], words = each[3] } end
-return found
+return dofile(here .. "../sections.lua").list(here, scripts)

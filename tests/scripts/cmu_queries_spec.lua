@@ -2,19 +2,11 @@
 local mr = require "moonrank"
 local sweeps = dofile "tests/support/sweeps.lua"
 local program = dofile "tests/support/program.lua"
+local mean = dofile("tests/support/numbers.lua").mean
 local test = require "moonrank.test"
 local it, equal, check, near = test.it, test.equal, test.check, test.near
 
 local here = sweeps.capture("pwd"):match "[^\n]+"
-
--- Mean without NaN.
-local function mean(values)
-  local sum, count = 0, 0
-  for _, x in ipairs(values) do
-    if x == x then sum, count = sum + x, count + 1 end
-  end
-  return sum / count
-end
 
 -- The only trial with these parameters: its number.
 local function trial_of(results, where)

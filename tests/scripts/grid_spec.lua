@@ -2,6 +2,7 @@
 local mr = require "moonrank"
 local sweeps = dofile "tests/support/sweeps.lua"
 local program = dofile "tests/support/program.lua"
+local mean = dofile("tests/support/numbers.lua").mean
 local test = require "moonrank.test"
 local it, equal, check, near = test.it, test.equal, test.check, test.near
 
@@ -21,14 +22,6 @@ local function scores(results, loss, bound)
   local row = columns:rows("spec", { loss = loss, bound = bound })[1]
   local number = columns:column("spec", "number")[row]
   return results:per_list(number, "own"):totable(), results:per_list(number, "chance"):totable()
-end
-
-local function mean(values)
-  local sum, count = 0, 0
-  for _, x in ipairs(values) do
-    if x == x then sum, count = sum + x, count + 1 end
-  end
-  return sum / count
 end
 
 it("grid.lua --smoke: all cells, the same when it runs again, with the numbers of the store", function()

@@ -2,6 +2,7 @@
 local mr = require "moonrank"
 local sweeps = dofile "tests/support/sweeps.lua"
 local program = dofile "tests/support/program.lua"
+local mean = dofile("tests/support/numbers.lua").mean
 local test = require "moonrank.test"
 local it, equal, check, near = test.it, test.equal, test.check, test.near
 
@@ -23,14 +24,6 @@ local function values_of(results, where, metric)
   return results:per_list(columns:column("spec", "number")[rows[1]], metric):totable()
 end
 
-local function mean(values, holds)
-  local sum, count = 0, 0
-  for i, x in ipairs(values) do
-    if x == x and (not holds or holds(i)) then sum, count = sum + x, count + 1 end
-  end
-  return sum / count
-end
-
 local function numbers(text)
   local found = {}
   for word in text:gmatch "%S+" do found[#found + 1] = tonumber(word) end
@@ -48,7 +41,7 @@ it("why_curves_differ.lua --smoke: means of the store, a change is the sum of it
     -- lists, two medians, three shares, nDCG at 1, 5 and 10, the change and its two parts, chance at 1 and 10
     local n = numbers(out:match "features, label 2 +(%d+ +%d+[^\n]+)")
     near({ n[7], n[8], n[9] }, { mean(values_of(results, {}, "ndcg@1"), counts), mean(values_of(results, {}, "ndcg@5"), counts),
-      mean(values_of(results, {}, "ndcg@10"), counts) }, 5e-5)
+      (mean(values_of(results, {}, "ndcg@10"), counts)) }, 5e-5)
     near(n[11] + n[12], n[10], 2e-4)
     near(n[9] - n[7], n[10], 2e-4)
     local lists = {}

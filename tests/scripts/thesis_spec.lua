@@ -2,6 +2,7 @@
 local mr = require "moonrank"
 local sweeps = dofile "tests/support/sweeps.lua"
 local program = dofile "tests/support/program.lua"
+local mean_without_nan = dofile("tests/support/numbers.lua").mean
 local test = require "moonrank.test"
 local it, equal, check, near = test.it, test.equal, test.check, test.near
 
@@ -17,14 +18,6 @@ local function rows_after(html, words)
     rows[#rows + 1] = cells
   end
   return rows
-end
-
-local function mean_without_nan(values)
-  local sum, count = 0, 0
-  for _, x in ipairs(values) do
-    if x == x then sum, count = sum + x, count + 1 end
-  end
-  return sum / count, count
 end
 
 -- That made-up data go under no real name, and that no printed number stands beside them.
