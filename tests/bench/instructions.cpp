@@ -13,9 +13,12 @@
 #include "kernels/smooth/box_ranks.h"
 #include "kernels/smooth/smooth_pairs.h"
 #include "tests/bench/one_list.h"
+#include "tests/support/spans.h"
 
 using namespace mr;
 using bench::OneList;
+using mr::test::slots;
+using mr::test::view;
 
 /// Not inlined, with a name that callgrind finds (clones of it have suffixes), and left only after the round.
 extern "C" __attribute__((noinline)) void counted(const std::function<void()>& round) {
@@ -24,15 +27,6 @@ extern "C" __attribute__((noinline)) void counted(const std::function<void()>& r
 }
 
 namespace {
-
-template <class T>
-Span<const T> view(const std::vector<T>& v) {
-  return {v.data(), static_cast<int64_t>(v.size())};
-}
-template <class T>
-Span<T> slots(std::vector<T>& v) {
-  return {v.data(), static_cast<int64_t>(v.size())};
-}
 
 constexpr int64_t normal_scores = 1;
 

@@ -13,20 +13,14 @@
 #include "kernels/ranking/rows.h"
 #include "kernels/smooth/pairs.h"
 #include "kernels/tensor/normal.h"
+#include "tests/support/spans.h"
 #include "tests/support/swap_forms.h"
 
 using namespace mr;
+using mr::test::slots;
+using mr::test::view;
 
 namespace {
-
-template <class T>
-Span<T> slots(std::vector<T>& v) {
-  return {v.data(), static_cast<int64_t>(v.size())};
-}
-template <class T>
-Span<const T> view(const std::vector<T>& v) {
-  return {v.data(), static_cast<int64_t>(v.size())};
-}
 
 double score(const std::string& shape, int64_t i, int64_t n) {
   const RandomKey key = random_key(static_cast<uint64_t>(n), shape.c_str());

@@ -10,19 +10,13 @@
 #include "kernels/core/rng.h"
 #include "kernels/smooth/rows.h"
 #include "kernels/tensor/normal.h"
+#include "tests/support/spans.h"
 
 using namespace mr;
+using mr::test::slots;
+using mr::test::view;
 
 namespace {
-
-template <class T>
-Span<const T> view(const std::vector<T>& v) {
-  return {v.data(), static_cast<int64_t>(v.size())};
-}
-template <class T>
-Span<T> slots(std::vector<T>& v) {
-  return {v.data(), static_cast<int64_t>(v.size())};
-}
 
 /// Two lists of 2 p rows and of 1 row, every second row relevant.
 template <class Real>
