@@ -238,6 +238,17 @@ function Evaluation:to_latex() return self:table():to_latex() end
 ---Example: `mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"}):to_json()   --> [{"lists":1,"mean":0.5,"metric":"rr","skipped":0}]`
 function Evaluation:to_json() return self:table():to_json() end
 
+---How the lists are spread: for each metric the share of lists that are at or below each value. Lists that are left out are not counted.
+---@param options? mr.plot.Axes
+---@return mr.Figure
+---Example: `mr.evaluate(mr.tensor{3, 2, 1, 4}, mr.lists{{0, 1}, {1, 0}}, {"rr", "ap"}):plot().kind   --> ecdf`
+function Evaluation:plot(options)
+  local o = { xlabel = #self.names == 1 and self.names[1] or "value of the metric", ylabel = "share of lists", series = {} }
+  for name, value in pairs(options or {}) do o[name] = value end
+  for i, name in ipairs(self.names) do o.series[i] = { name = name, values = self[name]:to("cpu"):double() } end
+  return require("moonrank.plot").ecdf(o)
+end
+
 ---The table, and below it the conventions by which published numbers differ.
 function Evaluation:__tostring()
   local said = {}

@@ -60,6 +60,19 @@ function Recommendations:to_latex() return self:table():to_latex() end
 ---@return string
 function Recommendations:to_json() return self:table():to_json() end
 
+---To how many users each item is recommended, the most often recommended ones first: a steep fall says that all users get the same few items.
+---@param options? mr.plot.Axes
+---@return mr.Figure
+function Recommendations:plot(options)
+  local times, counts = {}, {}
+  for _, item in ipairs(core.integers(self.items)) do times[item] = (times[item] or 0) + 1 end
+  for _, count in pairs(times) do counts[#counts + 1] = count end
+  table.sort(counts, function(a, b) return a > b end)
+  local o = { xlabel = "items by how often they are recommended", ylabel = "users", y = counts }
+  for name, value in pairs(options or {}) do o[name] = value end
+  return require("moonrank.plot").lines(o)
+end
+
 local most_shown = 10  -- users
 
 function Recommendations:__tostring()

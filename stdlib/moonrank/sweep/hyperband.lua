@@ -110,6 +110,42 @@ function Hyperband:pause_at(trial)
   return passed + 1 < #bracket.resources and bracket.resources[passed + 1] or nil
 end
 
+-- How many of so many trials of a bracket go on beyond a rung.
+local function going_on(self, size, rung) return math.max(1, size // self._options.factor ^ rung // 1) end
+
+-- The steps that so many trials of a bracket run together.
+local function bracket_steps(self, bracket, size)
+  local steps, count, before = 0, size, 0
+  for rung, resource in ipairs(bracket.resources) do
+    steps, before = steps + count * (resource - before), resource
+    count = math.min(count, going_on(self, size, rung))
+  end
+  return steps
+end
+
+---The steps that all trials of a study run together, where none fails and none ends by itself.
+---@param planned integer  how many trials
+---@return integer
+function Hyperband:steps(planned)
+  local sum, passes, left = 0, planned // self:count(), planned % self:count()
+  for _, bracket in ipairs(self.brackets) do
+    local size = math.min(left, bracket.trials[1])
+    sum = sum + passes * bracket_steps(self, bracket, bracket.trials[1])
+    if size > 0 then sum = sum + bracket_steps(self, bracket, size) end
+    left = left - size
+  end
+  return sum
+end
+
+---The step that a trial came to; of one that is done the last one of all.
+---@param trial { state?: string, so_far?: { step: integer, value: number }[] }
+---@return integer
+function Hyperband:reached(trial)
+  if trial.state == "done" then return self._options.max_resource end
+  local reports = trial.so_far or {}
+  return #reports > 0 and math.min(reports[#reports].step, self._options.max_resource) or 0
+end
+
 -- What a trial is worth at a rung, more is better; nil where it failed before. One that ended by itself before it is worth what it reported last.
 local function score(self, trial, resource)
   local report = report_at(trial, resource)
@@ -152,8 +188,7 @@ function Hyperband:decided(trials, number, planned, is_final)
     if not members[i] then return promoted, pruned end
   end
   for rung = 1, #bracket.resources - 1 do
-    local count = math.max(1, size // self._options.factor ^ rung // 1)
-    local best = best_at(self, members, rung, bracket.resources[rung], count, is_final)
+    local best = best_at(self, members, rung, bracket.resources[rung], going_on(self, size, rung), is_final)
     if not best then break end
     local goes_on = {}
     for _, trial in ipairs(best) do

@@ -87,6 +87,7 @@ function M.new(o)
     store = o.store, study = o.study, space = o.space, sampler = o.sampler, pruner = o.pruner or false, retry = o.retry, folder = o.folder,
     trials = o.store:trials(o.study), cursor = 1, first_open = 1, again = {}, counts = {}, best = false,
     forecast = forecast.new(), early = {}, first = {}, halving = o.pruner and o.pruner.name == "hyperband" and o.pruner or false,
+    pace = { seconds = 0.0, steps = 0 },
   }, Schedule)
   local count = self.sampler:count()
   if count and o.study.forced == 1 then count = free_points(self) end
@@ -293,12 +294,24 @@ function Schedule:_waiting_once(before)
   return seconds
 end
 
+-- Under Hyperband how far a trial goes depends on the others, but not how many steps all run together.
+function Schedule:_left_by_steps(running, workers)
+  if self.pace.steps == 0 then return nil end
+  local steps = self.halving:steps(self.planned)
+  for _, trial in pairs(self.trials) do steps = steps - self.halving:reached(trial) end
+  for _, each in ipairs(running) do
+    steps = steps - math.max(0, (each.report and each.report.step or 0) - self.halving:reached(each.trial))
+  end
+  return math.max(0, steps) * self.pace.seconds / self.pace.steps / math.max(1, workers)
+end
+
 ---Seconds until all trials have ended; nil where nothing says it yet.
----@param running { trial: table, spent: number }[]
+---@param running { trial: table, spent: number, report?: { step: integer } }[]
 ---@param workers integer
 ---@return number?
 function Schedule:left(running, workers)
-  if self.halving or not self.forecast:is_known() then return nil end  -- how far a trial goes depends on the others
+  if self.halving then return self:_left_by_steps(running, workers) end
+  if not self.forecast:is_known() then return nil end
   local now, before = {}, {}
   for i, each in ipairs(running) do
     now[i] = { params = each.trial.params, spent = each.spent, once = self.forecast:once(each.trial.params, before) }
@@ -345,11 +358,19 @@ local function joined(earlier, reports)
   return all
 end
 
+-- What a part of a trial took, and by how many steps it came further than before: of those that end by themselves as far as they reported.
+function Schedule:_add_pace(before, reports, seconds)
+  local last = reports[#reports]
+  if not seconds or not last or last.step <= before then return end
+  self.pace.seconds, self.pace.steps = self.pace.seconds + seconds, self.pace.steps + last.step - before
+end
+
 ---Stores how a trial ended, and schedules it again where it is to be retried.
 function Schedule:finish(trial, outcome, metric)
   local goes_on = outcome.state == "interrupted" or outcome.state == "paused"
   if not goes_on then trial.attempts = trial.attempts + 1 end
   local was_paused = self.halving and trial.passed > 0
+  if self.halving then self:_add_pace(was_paused and self.halving:reached(trial) or 0, outcome.reports or {}, outcome.wall) end
   if was_paused and outcome.wall then outcome.wall = outcome.wall + (trial.wall or 0) end
   self.store:finish(self.study, trial, outcome, was_paused)
   trial.state, trial.value, trial.reason, trial.wall = outcome.state, outcome.value, outcome.reason, outcome.wall

@@ -169,3 +169,11 @@ it("goes out as a table, as CSV, JSON and LaTeX", function()
   equal(found:to_json():match "^%b[]$" ~= nil, true)
   equal(found:to_latex(), found:table():to_latex())
 end)
+
+it("draws how the lists are spread, without those that are left out", function()
+  local found = mr.evaluate(mr.tensor{ 3, 2, 1, 1, 2, 1 }, mr.lists{ { 0, 1 }, { 0, 0 }, { 1, 0 } }, { "rr", "ndcg@1" })
+  local by_hand = mr.plot.ecdf{ xlabel = "value of the metric", ylabel = "share of lists", title = "spread",
+    series = { { name = "rr", values = { 0.5, 1 } }, { name = "ndcg@1", values = { 0, 1 } } } }
+  equal(found:plot{ title = "spread" }:script "svg", by_hand:script "svg")
+  raises(function() mr.evaluate(mr.tensor{ 1, 2 }, mr.lists{ { 0, 0 } }, { "rr" }):plot() end, "'rr' has no values")
+end)

@@ -339,6 +339,8 @@ test.describe("recommendations", function()
     local top = models.popularity:recommend{ user = 1, k = 2, names = titles }
     check(tostring(top):find("movie " .. top:of(1)[1], 1, true), tostring(top))
     check(tostring(models.mf:recommend{ k = 1 }):find("... and 30 more users", 1, true))
+    local by_hand = mr.plot.lines{ y = { 40, 40 }, xlabel = "items", ylabel = "users" }  -- all 40 users get the two most popular items
+    equal(models.popularity:recommend{ k = 2, users = ratings.users }:plot{ xlabel = "items" }:script "svg", by_hand:script "svg")
     local name = fold.train.ids.users[7]
     equal(models.mf:recommend{ user = name, seen = fold }:of(7), models.mf:recommend{ user = 7, seen = fold }:of(7))
     raises(function() models.mf:recommend{ user = "nobody", seen = fold } end, "no user 'nobody' among the 40 of train")
