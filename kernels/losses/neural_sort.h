@@ -62,6 +62,7 @@ struct NeuralSort : NeuralVectors {
       steps[i] = static_cast<double>(n - 1 - 2 * i) / tau;
       u(0)[i] = v(0)[i] = 1;
     });
+    if (highest > most * tau || lowest < -most * tau) draw_near(group, scores, beyond);
     matrix.prepare(group, *this);
   }
 
@@ -80,6 +81,34 @@ struct NeuralSort : NeuralVectors {
   }
 
  private:
+  /// Scores up to so many times tau are taken as they are: the roundings of their sums stay small beside tau.
+  static constexpr double most = 0x1p20;
+
+  /// Scores of the same matrix that begin at 0, where those given are so large that the digits of their sums say
+  /// nothing of their differences: no two neighbours are further apart than `beyond`, at which nothing of either is
+  /// left at the other's rank.
+  template <class Group, class Real>
+  MR_HD void draw_near(const Group& group, const Real* scores, double beyond) const {
+    double *const gaps = away, *const sums = normaliser;  // filled in later
+    group.each(n, [&](int64_t i) {
+      const double s = scores[i];
+      double next = -HUGE_VAL;
+      bool lowest = true, first = true;
+      for (int64_t l = 0; l < n; ++l) {
+        const double other = scores[l];
+        if (other < s) lowest = false;
+        if (other < s && other > next) next = other;
+        if (other == s && l < i) first = false;  // equal scores have one gap
+      }
+      gaps[i] = lowest || !first ? 0 : s - next < beyond ? s - next : beyond;
+    });
+    group.each(n, [&](int64_t i) {
+      sums[i] = 0;
+      for (int64_t l = 0; l < n; ++l) sums[i] += scores[l] <= scores[i] ? gaps[l] : 0;
+    });
+    group.each(n, [&](int64_t i) { f[i] = scores[i] == scores[i] ? sums[i] : static_cast<double>(scores[i]); });
+  }
+
   MR_HD double* slot(int64_t iteration, int which) const {
     return kept + (2 * (keeps ? iteration : iteration % 2) + which) * stride;
   }

@@ -30,6 +30,14 @@ struct RowLoops {
   /// values[i] = sigma(x_i - f), slopes[i] = its derivative, where equal infinities differ by 0; the same bits as
   /// smooth_rank.h's.
   void (*above)(const double* x, double f, int64_t n, double* values, double* slopes);
+
+  // What a relevant row of score g adds to others of scores f (own_scores.h), to the bit:
+
+  /// Climf's pair to sums, its slope to slopes.
+  void (*climf)(const double* f, double g, int64_t n, double* sums, double* slopes);
+  /// Tfmap's; sigma_i = sigma(f_i), curve_i = - sigma(f_i) sigma(- f_i), sigma_g = sigma(g).
+  void (*tfmap)(const double* f, const double* sigma, const double* curve, double g, double sigma_g, int64_t n,
+                double* sums, double* slopes);
 };
 
 inline const RowLoops& row_loops() { return chosen_loops<RowLoops>(); }

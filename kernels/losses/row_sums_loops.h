@@ -1,5 +1,5 @@
 // The loops of row_sums.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by row_sums_*.cpp only.
-#include "kernels/core/functions.h"
+#include "kernels/core/logarithms.h"
 #include "kernels/losses/row_sums.h"
 #include "kernels/smooth/logistic_loops.h"
 
@@ -87,6 +87,25 @@ inline void row_above(const double* x, double f, int64_t n, double* values, doub
   }
 }
 
+inline void row_climf(const double* f, double g, int64_t n, double* sums, double* slopes) {
+  for (int64_t i = 0; i < n; ++i) {
+    const double t = g == f[i] ? 0 : g - f[i], e = portable::exp(t < 0 ? t : -t);
+    const double more = 1 / (1 + e), less = e / (1 + e);  // sigma of |t| and of -|t|
+    sums[i] += (t > 0 ? t : 0) + portable::log1p(e);
+    slopes[i] += t >= 0 ? less - more : more - less;
+  }
+}
+
+inline void row_tfmap(const double* f, const double* sigma, const double* curve, double g, double sigma_g, int64_t n,
+                      double* sums, double* slopes) {
+  for (int64_t i = 0; i < n; ++i) {
+    const double t = g == f[i] ? 0 : g - f[i], e = portable::exp(t < 0 ? t : -t);
+    const double above = t >= 0 ? 1 / (1 + e) : e / (1 + e), steep = e / ((1 + e) * (1 + e));
+    sums[i] -= sigma[i] * above;
+    slopes[i] += curve[i] * above + sigma[i] * steep - sigma_g * steep;
+  }
+}
+
 }  // namespace
 }  // namespace mr::cpu::MR_SIMD
 
@@ -101,7 +120,9 @@ RowLoops loops_of<RowLoops, Simd::MR_SIMD>() {
           .cross_entropy = &MR_SIMD::row_cross_entropy,
           .cross_entropy_slopes = &MR_SIMD::row_cross_entropy_slopes,
           .divide = &MR_SIMD::row_divide,
-          .above = &MR_SIMD::row_above};
+          .above = &MR_SIMD::row_above,
+          .climf = &MR_SIMD::row_climf,
+          .tfmap = &MR_SIMD::row_tfmap};
 }
 
 }  // namespace mr::cpu

@@ -4,6 +4,8 @@
 #include "kernels/losses/neural_matrix.h"
 #include "kernels/losses/rows.h"
 #include "kernels/losses/vector_losses.h"
+#include "kernels/losses/vector_own_scores.h"
+#include "kernels/losses/vector_soft_rank.h"
 #include "kernels/losses/vector_top_ranks.h"
 
 namespace mr {
@@ -30,9 +32,9 @@ void neural_ndcg(int64_t count, const NeuralNdcgLoss<Real>& work) {
   });
 }
 
-template <class Work>
-void interruptible(int64_t count, const Work& work) {
-  parallel_each(count, 1, [&](int64_t list) { work(InterruptibleGroup{}, list); });
+template <class Real>
+void soft_rank(int64_t count, const SoftRankLoss<Real>& work) {
+  parallel_each(count, 1, [&](int64_t list) { VectorSoftRank<Real>{work}(SerialGroup{}, list); });
 }
 
 /// `Form` is derived from the plain form, and holds no more.
@@ -47,8 +49,10 @@ void with_fast_forms(RowLossKernels<Real>& table) {
   table.softmax_cross_entropy = &by_vectors<VectorCrossEntropy<Real, Grades>>;
   table.binary_cross_entropy = &by_vectors<VectorBinaryCrossEntropy<Real>>;
   table.ordinal = &by_vectors<VectorOrdinal<Real>>;
+  table.climf = &by_vectors<VectorOwnScores<Real, Climf>>;
+  table.tfmap = &by_vectors<VectorOwnScores<Real, Tfmap>>;
   table.top_sigmoid = &by_vectors<VectorTopRanks<Real>>;
-  table.soft_rank = &interruptible<SoftRankLoss<Real>>;
+  table.soft_rank = &soft_rank<Real>;
   table.neural_ndcg = &neural_ndcg<Real>;
 }
 

@@ -54,12 +54,13 @@ struct SoftRankLoss {
     group.each(1, [&](int64_t) { value[list] = static_cast<Real>(total); });
   }
 
- private:
+  /// How far row i of the list from `at` is above row j, in standard deviations of the difference.
   MR_HD double z(int64_t at, int64_t i, int64_t j) const {
     const double a = scores[at + i], b = scores[at + j];
     return a == b ? 0 : (a - b) / (sd * 1.41421356237309504880);
   }
 
+ private:
   /// The expected discount of row j; adds what its derivative is by every score, times - `weight`.
   template <class Group>
   MR_HD double of_row(const Group& group, int64_t at, int64_t n, int64_t j, double weight) const {

@@ -45,7 +45,7 @@ Tensor soft_rank_loss(const Tensor& scores, const Lists& lists, double sd, int64
   }
   const LossAndSlope made(scores, lists, recording({scores}));
   const Device device = scores.device();
-  const Tensor spare = Tensor::empty({5 * lists.rows()}, Dtype::float64, device);
+  const Tensor spare = Tensor::empty({device == Device::cpu ? 0 : 5 * lists.rows()}, Dtype::float64, device);
   with_real(scores.dtype(), [&]<class Real>() {
     kernels<RowLossKernels<Real>>(device).soft_rank(lists.count(),
                                                     {.scores = scores.data().span<const Real>(),

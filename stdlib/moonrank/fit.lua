@@ -18,7 +18,7 @@ local M = {}
 ---@field train mr.Dataset
 ---@field valid? mr.Dataset|mr.data.Candidates  chooses the epoch; fold:candidates() ranks all items for each user
 ---@field test? mr.Dataset|mr.data.Candidates   scored once, at the end; fold:candidates{part = "test"}
----@field optimizer? mr.Optimizer    default mr.optim.adam{}; this, batch, epochs, shuffle, clip, schedule and checkpoint do not apply to trees
+---@field optimizer? mr.Optimizer    default mr.optim.adam{}; this, batch, epochs, shuffle, clip and schedule do not apply to trees
 ---@field batch? integer             lists per step (default 32)
 ---@field batch_rows? integer        instead of batch: steps of about so many rows each, of whole lists (mr.Dataset's batches{rows = ...})
 ---@field epochs? integer            default 50
@@ -98,7 +98,7 @@ end
 local function train(o, run, line)
   local passes <close> = (o.trainer or epochs).start(o)
   local together <close> = o.group and scope.open("mr.fit{parallel = true}", function() end)  -- luacheck: ignore 211
-  local keeper = checkpoints.open(o, run, passes.optimizer)
+  local keeper = checkpoints.open(o, run, passes)
   local rates = scheduled(o, passes, run)
   local each_epoch = o.each_epoch or function() end
   for _, entry in ipairs(run.history) do report(o, entry) end
@@ -132,7 +132,9 @@ end
 ---different lengths its time and memory then vary less. Schedules take an epoch for rows / batch_rows steps, rounded up.
 ---With `checkpoint = "path"` the training is kept in a file after every epoch (or every so many epochs or minutes: mr.FitCheckpoint), and the
 ---same script, started again, goes on from there, to the same bits as if it had never been interrupted. A file of another training (model, loss,
----optimizer, data, seed, ...) or of other numerics is an error and is not changed; functions of the script's own are not compared.
+---optimizer, data, seed, ...) or of other numerics is an error and is not changed; functions of the script's own are not compared. Of trees an
+---epoch is a round; each writing is of all of them, so that `checkpoint = {path = "path", epochs = 20}` takes less time where there are many. Trees
+---that draw rows or features (subsample, colsample_bytree, colsample_bynode) have no checkpoint.
 ---`trial = trial` reports every epoch to a trial of a sweep, whose pruner may end it; with `checkpoint = true` beside it a trial that was killed or
 ---interrupted goes on where it was.
 ---With `parallel = true` under `mpirun` or `srun` all processes run the script and train this one model: each takes its share of the lists of

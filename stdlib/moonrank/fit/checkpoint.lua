@@ -1,8 +1,9 @@
 -- A training in a file, so that it goes on after whatever ended it: model, optimiser, best epochs, history. Nothing in it is code; what it holds
--- is checked before anything changes.
+-- is checked before anything changes. What is the model's depends on how it is trained: kept_steps.lua, trees.lua.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
+local kept_steps = require "moonrank.fit.kept_steps"
 local runs = require "moonrank.fit.run"
 
 local M = {}
@@ -79,32 +80,6 @@ local function settings_of(o, data)
   return settings
 end
 
--- Tensors of a snapshot of the model by name, under a prefix.
-local function flattened(prefix, snapshot, names, tensors)
-  local function add(name, x) names[#names + 1], tensors[#tensors + 1] = ("%s.%s"):format(prefix, name), x end
-  for i, x in ipairs(snapshot) do add(tostring(i), x) end
-  for _, name in ipairs(check.names(snapshot.buffers or {})) do add("buffer " .. name, snapshot.buffers[name]) end
-end
-
--- One tensor of a file, which must be of the kind of another.
-local function taken(by_name, name, like)
-  local x = by_name[name]
-  if not x then check.fail("no tensor '%s' in the file", name) end
-  local found, expected = table.concat(x:shape(), ", "), table.concat(like:shape(), ", ")
-  if found ~= expected or x.dtype ~= like.dtype then
-    check.fail("tensor '%s' is {%s} %s, expected {%s} %s", name, found, x.dtype, expected, like.dtype)
-  end
-  return x:to(like.device)
-end
-
--- A snapshot of the model from a file; `like` is one of the model as it is.
-local function snapshot_of(prefix, by_name, like)
-  local snapshot = { buffers = like.buffers and {} }
-  for i, x in ipairs(like) do snapshot[i] = taken(by_name, ("%s.%d"):format(prefix, i), x) end
-  for name, x in pairs(like.buffers or {}) do snapshot.buffers[name] = taken(by_name, ("%s.buffer %s"):format(prefix, name), x) end
-  return snapshot
-end
-
 -- Losses and metrics of every epoch: a row each of loss, whether it was validated, validation loss, metrics.
 local function history_rows(o, history)
   local rows, nan = {}, 0 / 0
@@ -160,44 +135,26 @@ local function compare(self, texts)
   end
 end
 
--- What each metric has chosen: epochs, and the model's numbers of then.
-local function read_choices(count, texts, by_name, like, epoch)
-  local found = {}
-  for k = 1, count do
-    local best, first = integer_in(texts, "best " .. k, epoch), integer_in(texts, "first " .. k, epoch)
-    found[k] = { best = best, first = first > 0 and first, snapshot = best > 0 and snapshot_of("best " .. k, by_name, like) }
-  end
-  return found
+-- What each metric has chosen: epochs, the first of which may be none.
+local function read_choices(count, texts, epoch)
+  local best, first = {}, {}
+  for k = 1, count do best[k], first[k] = integer_in(texts, "best " .. k, epoch), integer_in(texts, "first " .. k, epoch) end
+  return best, first
 end
 
-local function take_choices(run, found)
-  for k, choice in ipairs(run.choices) do
-    choice.first, choice.best, choice._snapshot = found[k].first, run.history[found[k].best] or false, found[k].snapshot
-  end
-end
-
--- Model, optimiser and run as the file has them: all of it is read and checked first.
+-- What is trained, and the run, as the file has them: all of it is read and checked first.
 local function resume(self, names, tensors, texts)
-  local o, run = self._o, self._run
+  local o, run, by_name = self._o, self._run, {}
   if not o.group or o.group.rank == 0 then compare(self, texts) end  -- other processes take what the first one has
   local epoch = integer_in(texts, "epoch", o.epochs)
-  local by_name, of_optimizer = {}, { {}, {} }
-  for i, name in ipairs(names) do
-    local inner = name:match "^optimizer%.(.*)$"
-    if inner then
-      table.insert(of_optimizer[1], inner)
-      table.insert(of_optimizer[2], tensors[i])
-    else
-      by_name[name] = tensors[i]
-    end
-  end
-  local history, like = read_history(o, by_name.history, epoch), o.learner:snapshot()
-  local model, chosen = snapshot_of("model", by_name, like), read_choices(#run.choices, texts, by_name, like, epoch)
-  self._optimizer:_check(table.unpack(of_optimizer))
-  o.learner:restore(model)
-  self._optimizer:_resume(table.unpack(of_optimizer))
+  for i, name in ipairs(names) do by_name[name] = tensors[i] end
+  local history, best, first = read_history(o, by_name.history, epoch), read_choices(#run.choices, texts, epoch)
+  local snapshots, take = self._kept:read(by_name, epoch, best)
+  take()
   table.move(history, 1, epoch, 1, run.history)
-  take_choices(run, chosen)
+  for k, choice in ipairs(run.choices) do
+    choice.first, choice.best, choice._snapshot = first[k] > 0 and first[k], run.history[best[k]] or false, snapshots[k]
+  end
   if o.judge then run.best = run.choices[1].best or nil else run.best = run.history[epoch] end
   run.stopped = texts.stopped ~= "" and texts.stopped or false
   run.resumed, self.epoch = epoch, epoch
@@ -215,10 +172,11 @@ end
 ---Begins to keep a training: goes on from the file where there is one, else writes the first. Without the option it does nothing.
 ---@param o table
 ---@param run mr.Run
----@param optimizer mr.Optimizer  bound
+---@param passes table  with the optimizer, bound, or what trees have in its place
 ---@return mr.fit.Keeper
-function M.open(o, run, optimizer)
-  local self = setmetatable({ epoch = 0, _o = o, _run = run, _optimizer = optimizer, _options = o.checkpoint or false, _copy = false,
+function M.open(o, run, passes)
+  local kept = passes.optimizer and kept_steps.new(o.learner, passes.optimizer) or passes
+  local self = setmetatable({ epoch = 0, _o = o, _run = run, _kept = kept, _options = o.checkpoint or false,
     _written = core.clock(), _settings = o.checkpoint and settings_of(o, run.data) }, Keeper)
   if not self._options then return self end
   if core.file_exists(self._options.path) then
@@ -236,15 +194,11 @@ function Keeper:write(epoch)
   local o, run = self._o, self._run
   if o.group and o.group.rank ~= 0 then return end
   local names, tensors = {}, {}
-  self._copy = o.learner:snapshot(self._copy or nil)
-  flattened("model", self._copy, names, tensors)
   local texts = { epoch = tostring(epoch), stopped = run.stopped or "" }
   for k, choice in ipairs(run.choices) do
     texts["best " .. k], texts["first " .. k] = tostring(choice.best and choice.best.epoch or 0), tostring(choice.first or 0)
-    if choice._snapshot then flattened("best " .. k, choice._snapshot, names, tensors) end
   end
-  local of_optimizer, states = self._optimizer:_numbers()
-  for i, name in ipairs(of_optimizer) do names[#names + 1], tensors[#tensors + 1] = "optimizer." .. name, states[i] end
+  self._kept:write(names, tensors, run.choices)
   names[#names + 1], tensors[#tensors + 1] = "history", history_rows(o, run.history)
   for name, value in pairs(self._settings) do texts["setting " .. name] = value end
   local keys, values = check.names(texts), {}

@@ -10,7 +10,19 @@ local tree_options = require "moonrank.models.tree_options"
 local M = { unit = "round" }
 
 -- What belongs to steps of an optimiser, and what is said in the model.
-local without = { "optimizer", "batch", "shuffle", "schedule", "clip", "checkpoint" }
+local without = { "optimizer", "batch", "shuffle", "schedule", "clip" }
+
+-- What XGBoost draws rows and features with lies in its library, beyond the reach of a file.
+local drawn = { "subsample", "colsample_bytree", "colsample_bynode" }
+
+local function check_drawn(config)
+  for _, name in ipairs(drawn) do
+    if config[name] < 1 then
+      check.fail("mr.fit: checkpoint does not apply to trees with %s = %g: XGBoost does not say where its random numbers are, without "
+        .. "which other trees would follow", name, config[name])
+    end
+  end
+end
 
 ---Completes the options of mr.fit, before they are checked: what does not apply to trees is an error.
 ---@param o table      with defaults
@@ -23,6 +35,7 @@ function M.prepare(o, given)
   if given.epochs ~= nil then
     check.fail("mr.fit: epochs does not apply to trees: mr.models.trees{rounds = %s} says how many", tostring(given.epochs))
   end
+  if given.checkpoint then check_drawn(config) end
   if given.parallel then check.fail "mr.fit: parallel = true does not apply to trees" end
   if o.model.rounds > 0 then check.fail("mr.fit: the trees have %d rounds already: make another model", o.model.rounds) end
   if config.objective == "loss" then
@@ -143,6 +156,34 @@ function Rounds:run(epoch, after)
   o.model._booster, o.model._rounds = self._booster, self._booster.rounds
   if after then after(1, counted, total) end
   return o.reduction == "sum" and total or counted > 0 and total / counted or 0
+end
+
+---Adds the trees to the tensors of a training's file; a chosen epoch is its first rounds.
+---@param names string[]
+---@param numbers mr.Tensor[]
+function Rounds:write(names, numbers)
+  local rounds = self._booster.rounds
+  if rounds > 0 then names[#names + 1], numbers[#numbers + 1] = "trees", self._booster:to_tensor(rounds) end
+end
+
+---Reads and checks them.
+---@param by_name table<string, mr.Tensor>
+---@param epoch integer    how many rounds there are
+---@param best integer[]   rounds that metrics chose, 0 where none
+---@return table snapshots, fun() take  of these rounds, false where none; and what makes the model what the file has
+function Rounds:read(by_name, epoch, best)
+  local model, snapshots = self._o.model, {}
+  if epoch == 0 then
+    for k in ipairs(best) do snapshots[k] = false end
+    return snapshots, function() end
+  end
+  local booster = model:_read(by_name)
+  if booster.rounds ~= epoch then check.fail("it has trees of %d rounds, expected %d", booster.rounds, epoch) end
+  for k, rounds in ipairs(best) do snapshots[k] = rounds > 0 and { booster = booster, rounds = rounds } end
+  return snapshots, function()
+    booster:set(tree_options.parameters(model.config))
+    self._booster, model._booster, model._rounds = booster, booster, epoch
+  end
 end
 
 ---Frees the rows.

@@ -18,6 +18,9 @@ end
 local function check_sizes(o)
   local where = "mr.models.cnn"
   check.positive_integers(where, o, { "channels", "kernel" })
+  if #o.filters == 0 then
+    check.fail("%s: filters is empty, expected the outputs of one convolution or more (mr.models.mlp has none)", where)
+  end
   for i, outputs in ipairs(o.filters) do
     if math.type(outputs) ~= "integer" or outputs < 1 then
       check.fail("%s: filters of convolution %d are %s, expected an integer of at least 1", where, i, tostring(outputs))

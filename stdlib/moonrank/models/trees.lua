@@ -122,16 +122,21 @@ function Trees:save(path)
   core.save_tensors(path, "moonrank model 1", { "trees" }, { self._booster:to_tensor(self._rounds) }, keys, texts)
 end
 
+-- The trees that a file holds, checked before XGBoost sees them.
+function Trees:_read(by_name)
+  local o = self.config
+  if not by_name.trees then check.fail "no tensor 'trees' in the file" end
+  local objective = o.objective == "loss" and "reg:squarederror" or o.objective
+  return core.read_booster(by_name.trees, o.features, o.classes or 0, objective, o.threads)
+end
+
 ---A model from what its file holds, all of it checked before XGBoost sees it.
 ---@param texts table<string, string>
 ---@param by_name table<string, mr.Tensor>
 ---@return mr.Trees
 function M.restore(texts, by_name)
   local model = M.new(tree_options.read(texts))
-  if not by_name.trees then check.fail "no tensor 'trees' in the file" end
-  local o = model.config
-  local objective = o.objective == "loss" and "reg:squarederror" or o.objective
-  model._booster = core.read_booster(by_name.trees, o.features, o.classes or 0, objective, o.threads)
+  model._booster = model:_read(by_name)
   model._rounds = model._booster.rounds
   if model._rounds == 0 then check.fail "it has no trees" end
   return model

@@ -65,6 +65,7 @@ describe("mr.models.cnn", function()
     raises(function() mr.models.cnn{ height = 16, width = 16 } end,
       "images of 16 x 16 are too small for 2 convolutions of 17 x 17 and halvings, expected larger images or a smaller kernel")
     raises(function() mr.models.cnn{ height = 100 } end, "width is nil, expected an integer of at least 1")
+    raises(function() mr.models.cnn{ height = 100, width = 100, filters = {} } end, "filters is empty, expected the outputs of one conv")
     raises(function() mr.models.cnn{ height = 100, width = 100, filters = { 0 } } end, "filters of convolution 1 are 0")
     raises(function() mr.models.cnn{ height = 100, width = 100, filters = { 4, nil, 2 } } end, "option filters has gaps")
     raises(function() mr.models.cnn{ height = 100, width = 100, filters = { one = 4 } } end, "option filters has something under 'one'")

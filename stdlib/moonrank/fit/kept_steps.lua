@@ -1,0 +1,80 @@
+-- What the steps of an optimizer change, in the file of a training: the model's numbers, those of the epochs that metrics chose, and what the
+-- optimizer remembers.
+local check = require "moonrank.check"
+
+local M = {}
+
+-- Tensors of a snapshot of the model by name, under a prefix.
+local function flattened(prefix, snapshot, names, tensors)
+  local function add(name, x) names[#names + 1], tensors[#tensors + 1] = ("%s.%s"):format(prefix, name), x end
+  for i, x in ipairs(snapshot) do add(tostring(i), x) end
+  for _, name in ipairs(check.names(snapshot.buffers or {})) do add("buffer " .. name, snapshot.buffers[name]) end
+end
+
+-- One tensor of a file, which must be of the kind of another.
+local function taken(by_name, name, like)
+  local x = by_name[name]
+  if not x then check.fail("no tensor '%s' in the file", name) end
+  local found, expected = table.concat(x:shape(), ", "), table.concat(like:shape(), ", ")
+  if found ~= expected or x.dtype ~= like.dtype then
+    check.fail("tensor '%s' is {%s} %s, expected {%s} %s", name, found, x.dtype, expected, like.dtype)
+  end
+  return x:to(like.device)
+end
+
+-- A snapshot of the model from a file; `like` is one of the model as it is.
+local function snapshot_of(prefix, by_name, like)
+  local snapshot = { buffers = like.buffers and {} }
+  for i, x in ipairs(like) do snapshot[i] = taken(by_name, ("%s.%d"):format(prefix, i), x) end
+  for name, x in pairs(like.buffers or {}) do snapshot.buffers[name] = taken(by_name, ("%s.buffer %s"):format(prefix, name), x) end
+  return snapshot
+end
+
+---@class mr.fit.KeptSteps
+local KeptSteps = check.class("mr.fit.KeptSteps")
+
+---@param learner table          the model, with the parameters of its loss
+---@param optimizer mr.Optimizer  bound
+---@return mr.fit.KeptSteps
+function M.new(learner, optimizer)
+  return setmetatable({ _learner = learner, _optimizer = optimizer, _copy = false }, KeptSteps)
+end
+
+---Adds tensors and their names.
+---@param names string[]
+---@param tensors mr.Tensor[]
+---@param choices mr.Choice[]
+function KeptSteps:write(names, tensors, choices)
+  self._copy = self._learner:snapshot(self._copy or nil)
+  flattened("model", self._copy, names, tensors)
+  for k, choice in ipairs(choices) do
+    if choice._snapshot then flattened("best " .. k, choice._snapshot, names, tensors) end
+  end
+  local of_optimizer, states = self._optimizer:_numbers()
+  for i, name in ipairs(of_optimizer) do names[#names + 1], tensors[#tensors + 1] = "optimizer." .. name, states[i] end
+end
+
+---Reads and checks such tensors.
+---@param by_name table<string, mr.Tensor>
+---@param _ integer         the last epoch
+---@param best integer[]    the epochs that metrics chose, 0 where none
+---@return table snapshots, fun() take  of these epochs, false where none; and what makes model and optimizer what the file has
+function KeptSteps:read(by_name, _, best)
+  local of_optimizer, snapshots, like = { {}, {} }, {}, self._learner:snapshot()
+  for _, name in ipairs(check.names(by_name)) do
+    local inner = name:match "^optimizer%.(.*)$"
+    if inner then
+      table.insert(of_optimizer[1], inner)
+      table.insert(of_optimizer[2], by_name[name])
+    end
+  end
+  local model = snapshot_of("model", by_name, like)
+  for k, epoch in ipairs(best) do snapshots[k] = epoch > 0 and snapshot_of("best " .. k, by_name, like) end
+  self._optimizer:_check(table.unpack(of_optimizer))
+  return snapshots, function()
+    self._learner:restore(model)
+    self._optimizer:_resume(table.unpack(of_optimizer))
+  end
+end
+
+return M

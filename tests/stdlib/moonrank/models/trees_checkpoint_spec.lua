@@ -1,0 +1,114 @@
+-- Trees that go on from the file of their training: the same bits as if they had never been interrupted; and files that are not theirs.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local trees = dofile "tests/support/trees.lua"
+local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
+
+local folder = os.tmpname() .. "_trees"
+local function path_of(name) return ("%s/%s.safetensors"):format(folder, name) end
+
+local function it_grows(what, body)
+  it(what, function()
+    local why = trees.missing()
+    if why then return test.skip(why) end
+    body()
+  end)
+end
+
+local cases = {
+  { "by a loss", {}, mr.losses.lambdarank{} },
+  { "by a loss that draws pairs", { eta = 1.0, seed = 3 }, mr.losses.bpr{} },
+  { "by XGBoost's pairs", { objective = "rank:ndcg" } },
+  { "by XGBoost's precision", { objective = "rank:map", method = "approx", bins = 16 } },
+  { "pruned", { objective = "rank:pairwise", gamma = 0.5, depth = 4, method = "exact" } },
+  { "of several classes", { objective = "multi:softprob" } },
+  { "a forest a round", { objective = "reg:squarederror", trees = 3 } },
+  { "of relevant or not", { objective = "binary:logistic" }, threshold = 1 },
+}
+
+local function fit(case, options)
+  local settings = { rounds = 6 }
+  for name, value in pairs(case[2]) do settings[name] = value end
+  local train, valid = trees.part("train", case.threshold), trees.part("valid", case.threshold)
+  local all = { model = mr.models.trees(settings), loss = case[3], train = train, valid = valid, test = valid, metrics = { "ndcg", "ap" },
+    select = { "ndcg", "ap" }, progress = false }
+  for name, value in pairs(options or {}) do all[name] = value end
+  return mr.fit(all), all.model
+end
+
+local function numbers_of(run, model)
+  return { chosen = run.best.epoch, history = run:to_csv(), rounds = model.rounds, worth = model:importances():to_csv(),
+    scores = trees.scores(model, trees.part "valid"):totable(), test = run.scores.ndcg:totable(), other = run.scores.ap:totable() }
+end
+
+describe("mr.fit{checkpoint =} of trees", function()
+  for _, case in ipairs(cases) do
+    it_grows("goes on to the same bits, " .. case[1], function()
+      local plain, path = numbers_of(fit(case)), path_of "parts"
+      for _, cut in ipairs{ 0, 1, 4, 6 } do
+        os.remove(path)
+        check(not pcall(fit, case, { checkpoint = path, each_epoch = function(epoch)
+          if epoch == cut then error("stopped here", 0) end
+        end }))
+        local run, model = fit(case, { checkpoint = path })
+        equal(run.resumed, math.max(0, cut - 1), "the round that was cut is grown again")
+        equal(numbers_of(run, model), plain, ("cut in round %d"):format(cut))
+      end
+      local again, model = fit(case, { checkpoint = path })
+      equal({ again.resumed, numbers_of(again, model) }, { 6, plain }, "an ended one only reads")
+    end)
+  end
+
+  it_grows("writes every so many rounds, and keeps what patience ended", function()
+    local path = path_of "every"
+    check(not pcall(fit, cases[1], { checkpoint = { path = path, epochs = 2 }, each_epoch = function(epoch)
+      if epoch == 4 then error("stopped here", 0) end
+    end }))
+    equal(fit(cases[1], { checkpoint = { path = path, epochs = 2 } }).resumed, 2)
+    path = path_of "patience"
+    local run = fit(cases[1], { checkpoint = path, patience = 1 })
+    equal(run.stopped, "patience")
+    equal(fit(cases[1], { checkpoint = path, patience = 1 }).stopped, "patience")
+  end)
+
+  it_grows("is refused where XGBoost draws", function()
+    for name, share in pairs{ subsample = 0.5, colsample_bytree = 0.7, colsample_bynode = 0.25 } do
+      raises(function() fit({ "", { [name] = share }, mr.losses.ap{} }, { checkpoint = path_of "drawn" }) end,
+        ("checkpoint does not apply to trees with %s = %g"):format(name, share))
+    end
+  end)
+
+  it_grows("takes no file of other trees", function()
+    local path = path_of "hostile"
+    local run = fit(cases[1], { checkpoint = path })
+    equal(#run.history, 6)
+    raises(function() fit(cases[1], { checkpoint = path, loss = mr.losses.ap{} }) end, "holds a training with loss = ")
+    for _, other in ipairs{ { rounds = 6, depth = 2 }, { rounds = 7 } } do
+      raises(function() fit(cases[1], { checkpoint = path, model = mr.models.trees(other) }) end, "holds a training with ")
+    end
+    local function refused(message, change)
+      local names, tensors, keys, values = core.load_tensors(path, "moonrank fit")
+      local by_name, at, others, texts = {}, path_of "changed", {}, {}
+      for i, name in ipairs(names) do by_name[name] = tensors[i] end
+      change(by_name)
+      for i, key in ipairs(keys) do
+        if key ~= "numerics" then others[#others + 1], texts[#texts + 1] = key, values[i] end
+      end
+      names, tensors = {}, {}
+      for name, x in pairs(by_name) do names[#names + 1], tensors[#tensors + 1] = name, x end
+      core.save_tensors(at, "moonrank fit 1", names, tensors, others, texts)
+      local model = mr.models.trees{ rounds = 6 }
+      raises(function() fit(cases[1], { checkpoint = at, model = model }) end, message)
+      equal(model.rounds, 0)
+    end
+    refused("no tensor 'trees' in the file", function(x) x.trees = nil end)
+    refused("its trees are cut off or too long", function(x) x.trees = x.trees:narrow(1, 1, #x.trees - 1) end)
+    refused("it has trees of 2 rounds, expected 6", function(x)
+      local _, short = fit({ "", { rounds = 2 }, mr.losses.lambdarank{} })
+      x.trees = short._booster:to_tensor(2)
+    end)
+  end)
+end)
+
+os.execute(("rm -rf '%s'"):format(folder))
