@@ -1,5 +1,6 @@
 #include "tests/fuzz/seeds.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -10,6 +11,7 @@
 #include "runtime/io/safetensors.h"
 #include "runtime/io/sqlite.h"
 #include "tests/fuzz/checksums.h"
+#include "tests/fuzz/lua_targets.h"
 #include "tests/support/temporary_folder.h"
 
 namespace mr::fuzz {
@@ -82,10 +84,56 @@ Texts with_options(const Texts& texts) {
   return out;
 }
 
+Texts pictures(const std::string& ending) {
+  Texts out;
+  for (const auto& entry : std::filesystem::directory_iterator(MR_SOURCE_DIR "/tests/golden/pictures")) {
+    if (entry.path().extension() != ending) continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    out.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::string frames() {
+  const uint64_t length = 3;
+  const std::string header = "mr frame" + std::string(reinterpret_cast<const char*>(&length), sizeof length);
+  return header + "abc" + header + "def";
+}
+
+/// XGBoost's JSON of a tree with one split.
+std::string tree() {
+  return R"({"learner":{"gradient_booster":{"model":{"gbtree_model_param":{"num_parallel_tree":"1","num_trees":"1",)"
+         R"("size_leaf_vector":"0"},"tree_info":[0],"trees":[{"base_weights":[0.5,1,-1],"categories":[],)"
+         R"("categories_nodes":[],"categories_segments":[],"categories_sizes":[],"default_left":[1,0,0],"id":0,)"
+         R"("left_children":[1,-1,-1],"loss_changes":[2,0,0],"parents":[2147483647,0,0],"right_children":[2,-1,-1],)"
+         R"("split_conditions":[0.5,1,-1],"split_indices":[2,0,0],"split_type":[0,0,0],"sum_hessian":[4,2,2],)"
+         R"("tree_param":{"num_deleted":"0","num_feature":"3","num_nodes":"3","size_leaf_vector":"0"}}]},)"
+         R"("name":"gbtree"},"learner_model_param":{"base_score":"5E-1","num_class":"0","num_feature":"3"}}})";
+}
+
+Texts command_lines() {
+  return {"-e\nprint(1)\n-i\n--threads\n2\na.lua\n--x",
+          "--threads=3\ntest\na_spec.lua\nb_spec.lua",
+          "doc\nmr.fit\nb",
+          "doc\n--html\nfolder",
+          "results\nr.db",
+          "data\nget\nml-1m",
+          "data\nlist",
+          "--version",
+          "--dump-api",
+          "--help",
+          "data\n-h",
+          "--thread",
+          "doc\n--html",
+          "-i\nresults"};
+}
+
 }  // namespace
 
 std::map<std::string, Texts> seeds() {
-  return {
+  std::map<std::string, Texts> all = lua_seeds();
+  all.merge(std::map<std::string, Texts>{
       {"letor", with_options({"2 qid:1 1:0.5 2:-3e-2 # docid = a\n0 qid:1 1:1 5:7\n1 qid:2 3:12.125\n",
                               "0 qid:x\r\n1 qid:x 2:NULL\r\n", "1 1:1\n0 1:0.333333333\n",
                               "\xEF\xBB\xBF"
@@ -108,7 +156,13 @@ std::map<std::string, Texts> seeds() {
       {"samples", {samples_of({0.25, 0.5, 0.5, 1}), samples_of({3})}},
       {"metric_name", {"ndcg@10", "nrbp(0.95)@5", "err", "rbp(1e-3)", "map@007"}},
       {"store", {trials()}},
-  };
+      {"png", pictures(".png")},
+      {"jpeg", pictures(".jpg")},
+      {"frames", {frames()}},
+      {"trees", with_options({tree()})},
+      {"command_line", command_lines()},
+  });
+  return all;
 }
 
 }  // namespace mr::fuzz

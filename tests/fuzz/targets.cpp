@@ -2,8 +2,6 @@
 
 #include <numeric>
 #include <stdexcept>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -18,52 +16,13 @@
 #include "runtime/io/sqlite.h"
 #include "runtime/io/text_file.h"
 #include "runtime/ranking/metric.h"
+#include "tests/fuzz/binary_targets.h"
 #include "tests/fuzz/checksums.h"
+#include "tests/fuzz/lua_targets.h"
+#include "tests/fuzz/reading.h"
 
 namespace mr::fuzz {
 namespace {
-
-/// Bytes as a file in memory, which has a path.
-class MemoryFile {
- public:
-  explicit MemoryFile(std::string_view bytes) : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) {
-    if (descriptor_ < 0) throw std::logic_error("no file in memory");
-    for (size_t at = 0; at < bytes.size();) {
-      const ssize_t written = write(descriptor_, bytes.data() + at, bytes.size() - at);
-      if (written <= 0) throw std::logic_error("no room for a file in memory");
-      at += static_cast<size_t>(written);
-    }
-  }
-  ~MemoryFile() { close(descriptor_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  int descriptor_;
-};
-
-void need(bool holds, const char* what) {
-  if (!holds) throw std::logic_error(what);
-}
-
-/// The first byte's bits as options, and the rest.
-std::pair<unsigned, std::string_view> split(std::string_view bytes) {
-  if (bytes.empty()) return {0, bytes};
-  return {static_cast<unsigned char>(bytes[0]), bytes.substr(1)};
-}
-
-template <class Read>
-void read_file(std::string_view bytes, Read read) {
-  const MemoryFile file(bytes);
-  try {
-    read(file.path());
-  } catch (const std::logic_error& error) {
-    // errors of arguments are the parser's own; those of `need` are not
-    if (dynamic_cast<const std::invalid_argument*>(&error) == nullptr) throw;
-  } catch (const std::runtime_error&) {
-  }
-}
 
 int64_t sum(const std::vector<int64_t>& sizes) { return std::accumulate(sizes.begin(), sizes.end(), int64_t{0}); }
 
@@ -195,23 +154,30 @@ void store(std::string_view bytes) {
   });
 }
 
+std::map<std::string, Target> all_targets() {
+  std::map<std::string, Target> all = {{"letor", &letor},
+                                       {"csv", &csv},
+                                       {"ratings", &ratings},
+                                       {"libraries", &libraries},
+                                       {"trec_run", &trec_run},
+                                       {"trec_qrels", &trec_qrels},
+                                       {"scores", &scores},
+                                       {"safetensors", &safetensors},
+                                       {"json", &json},
+                                       {"packed_text", &packed_text},
+                                       {"letor_cache", &letor_cache},
+                                       {"samples", &samples},
+                                       {"metric_name", &metric_name},
+                                       {"store", &store}};
+  all.merge(binary_targets());
+  all.merge(lua_targets());
+  return all;
+}
+
 }  // namespace
 
 const std::map<std::string, Target>& targets() {
-  static const std::map<std::string, Target> all = {{"letor", &letor},
-                                                    {"csv", &csv},
-                                                    {"ratings", &ratings},
-                                                    {"libraries", &libraries},
-                                                    {"trec_run", &trec_run},
-                                                    {"trec_qrels", &trec_qrels},
-                                                    {"scores", &scores},
-                                                    {"safetensors", &safetensors},
-                                                    {"json", &json},
-                                                    {"packed_text", &packed_text},
-                                                    {"letor_cache", &letor_cache},
-                                                    {"samples", &samples},
-                                                    {"metric_name", &metric_name},
-                                                    {"store", &store}};
+  static const std::map<std::string, Target> all = all_targets();
   return all;
 }
 

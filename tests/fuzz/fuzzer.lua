@@ -1,0 +1,57 @@
+-- The program of the fuzzers, for the scripts here.
+local M = {}
+
+M.here = arg[0]:match "^(.*/)" or "./"
+
+function M.quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+---What a shell command prints, and whether it succeeded.
+---@param command string
+---@return string
+---@return boolean
+function M.run(command)
+  local pipe <close> = assert(io.popen(command .. " 2>&1; echo \"status $?\""))
+  local text = pipe:read "a"
+  local said, status = text:match "^(.*)status (%d+)%s*$"
+  return said, status == "0"
+end
+
+---Runs a parser's fuzzer on folders of inputs; its seeds are in the first of them, if it is said.
+---@param o { program: string, target: string, words: string, folders: string[], seeds: boolean?, variables: string? }
+---@return string
+---@return boolean
+function M.fuzz(o)
+  local folders = {}
+  for i, folder in ipairs(o.folders) do folders[i] = M.quoted(folder) end
+  return M.run(("MOONRANK_FUZZ=%s %s LLVM_PROFILE_FILE=/dev/null %s %s %s %s"):format(o.target,
+    o.seeds and "MOONRANK_FUZZ_SEEDS=" .. folders[1] or "", o.variables or "", M.quoted(o.program), o.words, table.concat(folders, " ")))
+end
+
+---The parsers of parsers.lua that are asked for.
+---@param only string[]?  names of targets
+---@return table[]
+function M.parsers(only)
+  local found = {}
+  for _, parser in ipairs(dofile(M.here .. "parsers.lua")) do
+    local wanted = only == nil
+    for _, target in ipairs(parser.targets) do
+      for _, name in ipairs(only or {}) do wanted = wanted or name == target end
+    end
+    if wanted then found[#found + 1] = parser end
+  end
+  if #found == 0 then error("no parser of these names", 0) end
+  return found
+end
+
+---The files in a folder.
+---@param folder string
+---@return integer
+---@return integer  bytes
+function M.size(folder)
+  local said = M.run(("find %s -type f -printf '%%s\\n' 2>/dev/null"):format(M.quoted(folder)))
+  local count, bytes = 0, 0
+  for size in said:gmatch "%d+" do count, bytes = count + 1, bytes + tonumber(size) end
+  return count, bytes
+end
+
+return M
