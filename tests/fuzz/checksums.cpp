@@ -77,7 +77,7 @@ std::string with_table_checksum(std::string bytes) {
   std::memcpy(&length, bytes.data(), size_bytes);
   auto header = nlohmann::json::parse(bytes.substr(size_bytes, length));
   header["__metadata__"]["sha256"] = io::sha256(summed);
-  header["__metadata__"]["numerics"] = numerics();
+  if (file.metadata["numerics"] != "other") header["__metadata__"]["numerics"] = numerics();
   const std::string text = header.dump();
   const uint64_t now = text.size();
   return std::string(reinterpret_cast<const char*>(&now), size_bytes) + text + bytes.substr(size_bytes + length);

@@ -56,7 +56,7 @@ local function lines_of(parser, file, texts)
   if not text then error(("the fuzzers do not count %s: build them again"):format(file), 0) end
   for line, name in text:gmatch "FN:(%d+),(%S+)" do starts[#starts + 1] = { tonumber(line), left_out(name, parser.without) } end
   table.sort(starts, function(a, b) return a[1] < b[1] end)
-  for line, count in text:gmatch "DA:(%d+),(%d+)" do
+  for line, count in text:gmatch "\nDA:(%d+),(%d+)" do
     local number, skip = tonumber(line), false
     for _, start in ipairs(starts) do
       if start[1] <= number then skip = start[2] end

@@ -27,19 +27,32 @@ function M.fuzz(o)
     o.seeds and "MOONRANK_FUZZ_SEEDS=" .. folders[1] or "", o.variables or "", M.quoted(o.program), o.words, table.concat(folders, " ")))
 end
 
----The parsers of parsers.lua that are asked for.
----@param only string[]?  names of targets
+---The targets of these names, or all of parsers.lua.
+---@param only string[]?
+---@return string[]
+function M.targets(only)
+  local found, known = {}, {}
+  for _, parser in ipairs(dofile(M.here .. "parsers.lua")) do
+    for _, target in ipairs(parser.targets) do
+      if not known[target] then found[#found + 1] = target end
+      known[target] = true
+    end
+  end
+  for _, name in ipairs(only or {}) do
+    if not known[name] then error(("no parser '%s'; there are: %s"):format(name, table.concat(found, ", ")), 0) end
+  end
+  return only or found
+end
+
+---The parsers of parsers.lua, or those whose first target is named.
+---@param only string[]?
 ---@return table[]
 function M.parsers(only)
-  local found = {}
+  local found, wanted = {}, {}
+  for _, name in ipairs(M.targets(only)) do wanted[name] = true end
   for _, parser in ipairs(dofile(M.here .. "parsers.lua")) do
-    local wanted = only == nil
-    for _, target in ipairs(parser.targets) do
-      for _, name in ipairs(only or {}) do wanted = wanted or name == target end
-    end
-    if wanted then found[#found + 1] = parser end
+    if wanted[parser.targets[1]] then found[#found + 1] = parser end
   end
-  if #found == 0 then error("no parser of these names", 0) end
   return found
 end
 

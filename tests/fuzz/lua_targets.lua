@@ -16,6 +16,26 @@ local function need(holds, what)
   if not holds then error(contradiction .. what, 0) end
 end
 
+-- What an error says that is no answer, or "".
+local function finding(problem, bytes)
+  if type(problem) == "userdata" then return "" end  -- the end of a script, with its status
+  if type(problem) ~= "string" then return "an error without text" end
+  if problem:sub(1, #contradiction) == contradiction then return problem end
+  -- an error may quote what it found
+  return unclear(problem) and not unclear(bytes) and problem or ""
+end
+
+-- Runs several readers of the same bytes; the first answer of one that refuses them is the answer.
+local function all_of(readers, bytes)
+  local first
+  for _, read in ipairs(readers) do
+    local ok, problem = pcall(read)
+    if not ok and finding(problem, bytes) ~= "" then error(contradiction .. tostring(problem), 0) end
+    first = first or not ok and problem
+  end
+  if first then error(first, 0) end
+end
+
 function targets.message(bytes)
   local message = require "moonrank.sweep.message"
   for _, busy in ipairs{ true, false } do
@@ -91,15 +111,24 @@ function targets.model(_, path)
   need(type(tostring(model)) == "string", "a model without a text")
 end
 
-function targets.optimizer(_, path)
-  local model = mr.models.linear{ inputs = 2 }
-  mr.optim.adam{ lr = 0.1 }:bind(model:parameters()):load(path)
+function targets.optimizer(bytes, path)
+  local readers = {}
+  for i, optimizer in ipairs(seeds.optimizers()) do
+    readers[i] = function() optimizer:load(path) end
+  end
+  all_of(readers, bytes)
 end
 
-function targets.checkpoint(_, path)
+function targets.checkpoint(bytes, path)
   local function compute() error(contradiction .. "it was not read", 0) end
-  local results, there = mr.checkpoint(path, { seed = 1 }, compute, { mix_numerics = true })
-  need(there and type(results) == "table", "a checkpoint without results")
+  local readers = {}
+  for i, mix in ipairs{ true, false } do
+    readers[i] = function()
+      local results, there = mr.checkpoint(path, { seed = 1 }, compute, { mix_numerics = mix })
+      need(there and type(results) == "table", "a checkpoint without results")
+    end
+  end
+  all_of(readers, bytes)
 end
 
 function targets.fit_checkpoint(_, path)
@@ -112,24 +141,10 @@ function targets.tables(_, path)
   need(count == 0 or not problem, "tables and a problem")
 end
 
--- What an error says that is no answer, or "".
-local function finding(problem, bytes)
-  if type(problem) == "userdata" then return "" end  -- the end of a script, with its status
-  if type(problem) ~= "string" then return "an error without text" end
-  if problem:sub(1, #contradiction) == contradiction then return problem end
-  -- an error may quote what it found
-  return unclear(problem) and not unclear(bytes) and problem or ""
-end
-
 function targets.store_rows(bytes, _, folder)
-  local path, first = folder .. "/rows.db", nil
+  local path = folder .. "/rows.db"
   store_file.write(path, bytes)
-  for _, read in ipairs(store_file.readers(path)) do
-    local ok, problem = pcall(read)
-    if not ok and finding(problem, bytes) ~= "" then error(contradiction .. tostring(problem), 0) end
-    first = first or not ok and problem
-  end
-  if first then error(first, 0) end
+  all_of(store_file.readers(path), bytes)
 end
 
 ---Runs a target; the finding, or "".

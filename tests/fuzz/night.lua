@@ -30,7 +30,7 @@ local function keep(target, inputs)
   local kept = folder_of(args.corpus, target)
   local all = run "mktemp -d":match "%S+"
   assert(run(("mv %s/* %s/ 2>/dev/null; mkdir -p %s/out"):format(quoted(kept), quoted(inputs), all)))
-  local words = common .. " -merge=1 -use_counters=0"
+  local words = common .. " -set_cover_merge=1 -use_counters=0"
   local folders = { all .. "/out", inputs }
   local said, good = fuzzer.fuzz{ program = args.program, target = target, folders = folders, seeds = true, words = words }
   if not good then error(said, 0) end
@@ -54,13 +54,11 @@ local function explore(target)
 end
 
 local rows, all_good = {}, true
-for _, parser in ipairs(fuzzer.parsers(args.only)) do
-  for _, target in ipairs(parser.targets) do
-    local row, good = explore(target)
-    rows[#rows + 1], all_good = row, all_good and good
-    print(("%s: %d inputs%s"):format(target, row[2], good and "" or ", FOUND"))
-    io.flush()
-  end
+for _, target in ipairs(fuzzer.targets(args.only)) do
+  local row, good = explore(target)
+  rows[#rows + 1], all_good = row, all_good and good
+  print(("%s: %d inputs%s"):format(target, row[2], good and "" or ", FOUND"))
+  io.flush()
 end
 local columns = { "parser", "inputs", "edges", "kept", "found", args.corpus ~= "" and "in the corpus" or nil }
 print(mr.table{ columns = columns, rows = rows }:to_markdown())

@@ -36,6 +36,11 @@ for name, columns in pairs(fields) do
   for _, column in ipairs(columns) do known[name .. "." .. column] = { name, column } end
 end
 
+-- What may be changed beside rows, by number.
+local others = { "PRAGMA user_version = 9", "PRAGMA user_version = 1", "PRAGMA application_id = 7", "CREATE TABLE more (x)",
+  "DROP TABLE data", "CREATE VIEW seen AS SELECT * FROM trials",
+  "DELETE FROM trials", "DELETE FROM studies", "CREATE INDEX more ON trials (value)" }
+
 -- The value of a text after its kind: n(ull), i(nteger), r(eal), t(ext), b(lob).
 local function value_of(kind, text)
   if kind == "n" then return "NULL" end
@@ -44,7 +49,7 @@ local function value_of(kind, text)
   return kind == "b" and "CAST(? AS BLOB)" or "?", text
 end
 
----A store as a file. Each line of the text changes a field of a row: "trials.params 2 t{"lr":1}".
+---A store as a file. Each line of the text changes a field of a row, 'trials.params 2 t{"lr":1}', or something else, "do 1".
 ---@param path string
 ---@param text string
 function M.write(path, text)
@@ -56,7 +61,8 @@ function M.write(path, text)
   for _, statement in ipairs(rows) do memory:run(statement, {}, 0) end
   for line in text:gmatch "[^\n]+" do
     local name, row, kind, value = line:match "^(%l+%.[%l_]+) (%d) ([nirtb])(.*)$"
-    local field = known[name]
+    local field, other = known[name], others[tonumber(line:match "^do (%d)$")]
+    if other then memory:run(other, {}, 0) end
     if field then
       local sql, parameter = value_of(kind, value)
       local key = (field[1] == "studies" or field[1] == "trials") and "id" or "trial"
@@ -93,6 +99,8 @@ function M.readers(path)
     function() assert(ok, found) end,
     table.unpack(not ok and {} or {
       function() tostring(found:trials()) end,
+      function() tostring(found:trials{ where = { fold = 1, lr = { 0.5, 1 } } }) end,
+      function() found:best("name that no trial has") end,
       function() found:to_json() end,
       function() tostring(found:best("lr", { on = "valid_ndcg" })) end,
       function() tostring(found:best(nil, { over = "fold" })) end,

@@ -56,13 +56,21 @@ void csv(std::string_view bytes) {
 }
 
 void ratings(std::string_view bytes) {
-  const auto [bits, text] = split(bytes);
+  const auto parts = split(bytes);
+  const unsigned bits = parts.first;
+  const std::string_view text = parts.second;
   RatingColumns columns{
       .rating_required = false, .header = (bits & 1) != 0, .duplicates = static_cast<Duplicates>((bits >> 1) % 5)};
   if (!columns.header)
     columns.user = "1", columns.item = "2", columns.rating = "3", columns.time = (bits & 16) != 0 ? "4" : "";
-  read_file(text, [&](const std::string& path) {
-    const Ratings read = read_ratings(path, columns);
+  columns.time_required = (bits & 64) != 0;
+  // what follows a form feed is a second file
+  const size_t end = (bits & 32) != 0 ? std::min(text.find('\f'), text.size()) : text.size();
+  const MemoryFile second(text.substr(std::min(end + 1, text.size())));
+  read_file(text.substr(0, end), [&](const std::string& path) {
+    const bool two = end < text.size();
+    const Ratings read = two ? read_rating_files({path, second.path()}, columns) : read_ratings(path, columns);
+    need(read.file.size() == (two ? read.user.size() : 0), "ratings: files");
     need(read.user.size() == read.item.size() && read.user.size() == read.value.size(), "ratings: rows");
     need(read.time.empty() || read.time.size() == read.user.size(), "ratings: times");
     for (const int64_t u : read.user) need(u >= 1 && u <= static_cast<int64_t>(read.user_ids.size()), "ratings: users");
