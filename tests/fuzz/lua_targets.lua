@@ -111,9 +111,11 @@ function targets.model(_, path)
   need(type(tostring(model)) == "string", "a model without a text")
 end
 
+local optimizers = seeds.optimizers()
+
 function targets.optimizer(bytes, path)
   local readers = {}
-  for i, optimizer in ipairs(seeds.optimizers()) do
+  for i, optimizer in ipairs(optimizers) do
     readers[i] = function() optimizer:load(path) end
   end
   all_of(readers, bytes)

@@ -17,7 +17,7 @@ using mr::fuzz::targets;
 
 /// How many changes of a parser's inputs there are in all: those that read a store or train take milliseconds each.
 size_t changes_of(const std::string& name) {
-  constexpr size_t usual = 4000, slow = 100;
+  constexpr size_t usual = 2000, slow = 100;
   return name == "store_rows" || name == "fit_checkpoint" ? slow : usual;
 }
 
