@@ -107,15 +107,29 @@ void scores(std::string_view bytes) {
 }
 
 void safetensors(std::string_view bytes) {
-  read_file(bytes, [](const std::string& path) {
+  const auto size = static_cast<int64_t>(bytes.size());
+  read_file(bytes, [size](const std::string& path) {
     const TensorFile file = read_safetensors(path);
     need(file.names.size() == file.tensors.size(), "safetensors: names");
+    int64_t held = 0;
+    for (const Tensor& x : file.tensors) held += x.bytes();
+    need(held < size, "safetensors: tensors share bytes");
   });
+}
+
+int depth_of(const nlohmann::json& value) {
+  int deepest = 0;
+  if (value.is_structured()) {
+    for (const nlohmann::json& each : value) deepest = std::max(deepest, depth_of(each));
+  }
+  return value.is_structured() ? deepest + 1 : 0;
 }
 
 void json(std::string_view bytes) {
   try {
-    const std::string text = io::parse_json(bytes).dump();
+    const nlohmann::json value = io::parse_json(bytes);
+    need(depth_of(value) <= io::deepest_json, "json: deeper than the limit");
+    const std::string text = value.dump();
     need(io::parse_json(text).dump() == text, "json: its own text reads back otherwise");
   } catch (const std::runtime_error&) {
   } catch (const nlohmann::json::exception&) {  // texts that are no UTF-8 cannot be written
