@@ -6,8 +6,15 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+#include <zlib.h>
+
+#include "kernels/core/numerics.h"
 #include "runtime/data/letor_cache_file.h"
 #include "runtime/io/checksum.h"
+#include "runtime/io/safetensors.h"
+#include "runtime/io/sha256.h"
+#include "tests/fuzz/reading.h"
 
 namespace mr::fuzz {
 namespace {
@@ -17,6 +24,12 @@ std::string_view taken(std::string_view& rest, uint64_t bytes) {
   const std::string_view part = rest.substr(0, std::min<uint64_t>(bytes, rest.size()));
   rest.remove_prefix(part.size());
   return part;
+}
+
+uint32_t number_at(const std::string& bytes, size_t at) {
+  uint32_t number = 0;
+  for (size_t i = 0; i < 4; ++i) number = number << 8 | static_cast<unsigned char>(bytes[at + i]);
+  return number;
 }
 
 }  // namespace
@@ -50,6 +63,36 @@ std::string with_sample_checksums(std::string bytes) {
   std::memcpy(bytes.data() + payload_at, &payload, sizeof payload);
   const uint64_t of_header = io::xxh64(std::string_view(bytes).substr(0, header_at));
   std::memcpy(bytes.data() + header_at, &of_header, sizeof of_header);
+  return bytes;
+}
+
+std::string with_table_checksum(std::string bytes) {
+  constexpr size_t size_bytes = 8;
+  TensorFile file;
+  read_file(bytes, [&](const std::string& path) { file = read_safetensors(path); });
+  if (file.metadata.count("sha256") == 0) return bytes;
+  std::string summed = file.metadata["keys"];
+  for (const Tensor& x : file.tensors) summed.append(static_cast<const char*>(x.raw()), static_cast<size_t>(x.bytes()));
+  uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), size_bytes);
+  auto header = nlohmann::json::parse(bytes.substr(size_bytes, length));
+  header["__metadata__"]["sha256"] = io::sha256(summed);
+  if (file.metadata["numerics"] != "other") header["__metadata__"]["numerics"] = numerics();
+  const std::string text = header.dump();
+  const uint64_t now = text.size();
+  return std::string(reinterpret_cast<const char*>(&now), size_bytes) + text + bytes.substr(size_bytes + length);
+}
+
+std::string with_png_checksums(std::string bytes) {
+  constexpr size_t signature = 8, around = 12;  // length, kind and checksum are around a chunk's content
+  for (size_t at = signature; at + around <= bytes.size();) {
+    const size_t length = number_at(bytes, at);
+    if (length > bytes.size() - at - around) break;
+    const auto* const summed = reinterpret_cast<const Bytef*>(bytes.data() + at + 4);
+    const auto sum = static_cast<uint32_t>(crc32(0, summed, static_cast<uInt>(length + 4)));
+    at += around + length;
+    for (size_t i = 0; i < 4; ++i) bytes[at - 4 + i] = static_cast<char>(sum >> (24 - 8 * i) & 0xFF);
+  }
   return bytes;
 }
 

@@ -1,4 +1,4 @@
-// Caches with their checksums made right, so that what lies behind them is read.
+// Files with their checksums made right, so that what lies behind them is read.
 #pragma once
 
 #include <string>
@@ -10,5 +10,9 @@ inline const std::string sample_key(64, 'k');  // of a distribution, in files of
 
 std::string with_cache_checksums(std::string bytes);
 std::string with_sample_checksums(std::string bytes);
+/// A file of tables of distributions: safetensors without a checksum of its own, whose metadata has that of the tables.
+std::string with_table_checksum(std::string bytes);
+/// Each chunk's, as far as their lengths are those of a file.
+std::string with_png_checksums(std::string bytes);
 
 }  // namespace mr::fuzz

@@ -1,15 +1,19 @@
-// One parser under libFuzzer: MOONRANK_FUZZ names it. `MOONRANK_FUZZ_SEEDS=folder` writes its seeds there first.
+// One parser under libFuzzer: MOONRANK_FUZZ names it. `MOONRANK_FUZZ_SEEDS=folder` writes its seeds there first,
+// `MOONRANK_FUZZ_LINES=file` the lines of Lua that ran at the end.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 
+#include "kernels/core/threads.h"
+#include "tests/fuzz/lua_lines.h"
+#include "tests/fuzz/lua_targets.h"
 #include "tests/fuzz/seeds.h"
 #include "tests/fuzz/targets.h"
 
 namespace {
 
-mr::fuzz::Target target = nullptr;
+mr::fuzz::Target target;
 
 [[noreturn]] void fail(const char* text) {
   std::fprintf(stderr, "%s", text);
@@ -32,6 +36,13 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   target = found->second;
   if (const char* const folder = std::getenv("MOONRANK_FUZZ_SEEDS"); folder != nullptr)
     write_seeds(folder, mr::fuzz::seeds().at(found->first));
+  mr::cpu::set_threads(1);  // the same input takes the same way
+  if (mr::fuzz::lua_targets().count(found->first) == 0) return 0;
+  if (const char* const path = std::getenv("MOONRANK_FUZZ_LINES"); path != nullptr) {
+    mr::fuzz::record_lines(mr::fuzz::lua_state(), path);
+  } else {
+    mr::fuzz::count_lines(mr::fuzz::lua_state());
+  }
   return 0;
 }
 

@@ -2,8 +2,6 @@
 
 #include <numeric>
 #include <stdexcept>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -18,52 +16,13 @@
 #include "runtime/io/sqlite.h"
 #include "runtime/io/text_file.h"
 #include "runtime/ranking/metric.h"
+#include "tests/fuzz/binary_targets.h"
 #include "tests/fuzz/checksums.h"
+#include "tests/fuzz/lua_targets.h"
+#include "tests/fuzz/reading.h"
 
 namespace mr::fuzz {
 namespace {
-
-/// Bytes as a file in memory, which has a path.
-class MemoryFile {
- public:
-  explicit MemoryFile(std::string_view bytes) : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) {
-    if (descriptor_ < 0) throw std::logic_error("no file in memory");
-    for (size_t at = 0; at < bytes.size();) {
-      const ssize_t written = write(descriptor_, bytes.data() + at, bytes.size() - at);
-      if (written <= 0) throw std::logic_error("no room for a file in memory");
-      at += static_cast<size_t>(written);
-    }
-  }
-  ~MemoryFile() { close(descriptor_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  int descriptor_;
-};
-
-void need(bool holds, const char* what) {
-  if (!holds) throw std::logic_error(what);
-}
-
-/// The first byte's bits as options, and the rest.
-std::pair<unsigned, std::string_view> split(std::string_view bytes) {
-  if (bytes.empty()) return {0, bytes};
-  return {static_cast<unsigned char>(bytes[0]), bytes.substr(1)};
-}
-
-template <class Read>
-void read_file(std::string_view bytes, Read read) {
-  const MemoryFile file(bytes);
-  try {
-    read(file.path());
-  } catch (const std::logic_error& error) {
-    // errors of arguments are the parser's own; those of `need` are not
-    if (dynamic_cast<const std::invalid_argument*>(&error) == nullptr) throw;
-  } catch (const std::runtime_error&) {
-  }
-}
 
 int64_t sum(const std::vector<int64_t>& sizes) { return std::accumulate(sizes.begin(), sizes.end(), int64_t{0}); }
 
@@ -97,13 +56,21 @@ void csv(std::string_view bytes) {
 }
 
 void ratings(std::string_view bytes) {
-  const auto [bits, text] = split(bytes);
+  const auto parts = split(bytes);
+  const unsigned bits = parts.first;
+  const std::string_view text = parts.second;
   RatingColumns columns{
       .rating_required = false, .header = (bits & 1) != 0, .duplicates = static_cast<Duplicates>((bits >> 1) % 5)};
   if (!columns.header)
     columns.user = "1", columns.item = "2", columns.rating = "3", columns.time = (bits & 16) != 0 ? "4" : "";
-  read_file(text, [&](const std::string& path) {
-    const Ratings read = read_ratings(path, columns);
+  columns.time_required = (bits & 64) != 0;
+  // what follows a form feed is a second file
+  const size_t end = (bits & 32) != 0 ? std::min(text.find('\f'), text.size()) : text.size();
+  const MemoryFile second(text.substr(std::min(end + 1, text.size())));
+  read_file(text.substr(0, end), [&](const std::string& path) {
+    const bool two = end < text.size();
+    const Ratings read = two ? read_rating_files({path, second.path()}, columns) : read_ratings(path, columns);
+    need(read.file.size() == (two ? read.user.size() : 0), "ratings: files");
     need(read.user.size() == read.item.size() && read.user.size() == read.value.size(), "ratings: rows");
     need(read.time.empty() || read.time.size() == read.user.size(), "ratings: times");
     for (const int64_t u : read.user) need(u >= 1 && u <= static_cast<int64_t>(read.user_ids.size()), "ratings: users");
@@ -140,15 +107,29 @@ void scores(std::string_view bytes) {
 }
 
 void safetensors(std::string_view bytes) {
-  read_file(bytes, [](const std::string& path) {
+  const auto size = static_cast<int64_t>(bytes.size());
+  read_file(bytes, [size](const std::string& path) {
     const TensorFile file = read_safetensors(path);
     need(file.names.size() == file.tensors.size(), "safetensors: names");
+    int64_t held = 0;
+    for (const Tensor& x : file.tensors) held += x.bytes();
+    need(held < size, "safetensors: tensors share bytes");
   });
+}
+
+int depth_of(const nlohmann::json& value) {
+  int deepest = 0;
+  if (value.is_structured()) {
+    for (const nlohmann::json& each : value) deepest = std::max(deepest, depth_of(each));
+  }
+  return value.is_structured() ? deepest + 1 : 0;
 }
 
 void json(std::string_view bytes) {
   try {
-    const std::string text = io::parse_json(bytes).dump();
+    const nlohmann::json value = io::parse_json(bytes);
+    need(depth_of(value) <= io::deepest_json, "json: deeper than the limit");
+    const std::string text = value.dump();
     need(io::parse_json(text).dump() == text, "json: its own text reads back otherwise");
   } catch (const std::runtime_error&) {
   } catch (const nlohmann::json::exception&) {  // texts that are no UTF-8 cannot be written
@@ -195,23 +176,30 @@ void store(std::string_view bytes) {
   });
 }
 
+std::map<std::string, Target> all_targets() {
+  std::map<std::string, Target> all = {{"letor", &letor},
+                                       {"csv", &csv},
+                                       {"ratings", &ratings},
+                                       {"libraries", &libraries},
+                                       {"trec_run", &trec_run},
+                                       {"trec_qrels", &trec_qrels},
+                                       {"scores", &scores},
+                                       {"safetensors", &safetensors},
+                                       {"json", &json},
+                                       {"packed_text", &packed_text},
+                                       {"letor_cache", &letor_cache},
+                                       {"samples", &samples},
+                                       {"metric_name", &metric_name},
+                                       {"store", &store}};
+  all.merge(binary_targets());
+  all.merge(lua_targets());
+  return all;
+}
+
 }  // namespace
 
 const std::map<std::string, Target>& targets() {
-  static const std::map<std::string, Target> all = {{"letor", &letor},
-                                                    {"csv", &csv},
-                                                    {"ratings", &ratings},
-                                                    {"libraries", &libraries},
-                                                    {"trec_run", &trec_run},
-                                                    {"trec_qrels", &trec_qrels},
-                                                    {"scores", &scores},
-                                                    {"safetensors", &safetensors},
-                                                    {"json", &json},
-                                                    {"packed_text", &packed_text},
-                                                    {"letor_cache", &letor_cache},
-                                                    {"samples", &samples},
-                                                    {"metric_name", &metric_name},
-                                                    {"store", &store}};
+  static const std::map<std::string, Target> all = all_targets();
   return all;
 }
 

@@ -1,0 +1,88 @@
+#include "tests/fuzz/binary_targets.h"
+
+#include <sys/socket.h>
+#include <vector>
+
+#include "runtime/cli/options.h"
+#include "runtime/io/channel.h"
+#include "runtime/io/picture.h"
+#include "runtime/models/xgboost.h"
+#include "tests/fuzz/checksums.h"
+#include "tests/fuzz/reading.h"
+
+namespace mr::fuzz {
+namespace {
+
+constexpr int64_t most_pixels = int64_t{1} << 18;  // that are read: more take seconds and find no more
+
+void read_picture(std::string_view bytes) {
+  read_file(bytes, [](const std::string& path) {
+    const auto picture = io::open_picture(path);
+    need(picture->width() > 0 && picture->height() > 0, "picture: sides");
+    if (picture->width() * picture->height() > most_pixels) return;
+    std::vector<float> row(static_cast<size_t>(3 * picture->width()));
+    for (int64_t y = 0; y < picture->height(); ++y) {
+      picture->next_row(row.data());
+      for (const float value : row) need(value >= 0 && value <= 1, "picture: a value outside of 0 to 1");
+    }
+  });
+}
+
+void png(std::string_view bytes) { read_picture(with_png_checksums(std::string(bytes))); }
+void jpeg(std::string_view bytes) { read_picture(bytes); }
+
+void frames(std::string_view bytes) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::logic_error("no pair of sockets");
+  io::Channel receiver(ends[0]);
+  size_t sent = 0, received = 0;
+  {
+    const io::Channel sender(ends[1]);
+    // in pieces, so that messages lie across their borders
+    for (size_t length = 1; sent < bytes.size(); length = 3 * length + 1) {
+      const ssize_t count = ::send(ends[1], bytes.data() + sent, std::min(length, bytes.size() - sent), MSG_DONTWAIT);
+      if (count <= 0) break;  // what is beyond the socket's room does not matter
+      sent += static_cast<size_t>(count);
+      while (const auto message = receiver.receive()) received += message->size();
+    }
+  }
+  while (const auto message = receiver.receive()) received += message->size();
+  need(receiver.ended() && received <= sent, "frames: an end");
+  need(!receiver.receive(), "frames: a message after the end");
+}
+
+void trees(std::string_view bytes) {
+  const auto [bits, text] = split(bytes);
+  static const char* const objectives[] = {"reg:squarederror", "binary:logistic", "rank:ndcg", "multi:softprob"};
+  const TreeShape shape{.features = 3, .classes = bits % 4 == 3 ? 2 : 0, .objective = objectives[bits % 4]};
+  try {
+    const std::string checked = checked_trees(std::string(text), shape);
+    need(checked_trees(checked, shape) == checked, "trees: what was checked is checked otherwise");
+  } catch (const std::runtime_error&) {
+  }
+}
+
+void command_line(std::string_view bytes) {
+  std::vector<std::string> words{"moonrank"};
+  for (std::string_view rest = bytes; !rest.empty();) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    words.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  try {
+    const cli::Command command = cli::parse(words);
+    need(command.script_at >= 0 && command.script_at < static_cast<int>(words.size()), "command line: the script");
+    need(command.threads >= 0, "command line: threads");
+  } catch (const cli::UsageError&) {
+  }
+}
+
+}  // namespace
+
+std::map<std::string, Target> binary_targets() {
+  return {
+      {"png", &png}, {"jpeg", &jpeg}, {"frames", &frames}, {"trees", &trees}, {"command_line", &command_line},
+  };
+}
+
+}  // namespace mr::fuzz

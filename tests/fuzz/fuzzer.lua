@@ -1,0 +1,70 @@
+-- The program of the fuzzers, for the scripts here.
+local M = {}
+
+M.here = arg[0]:match "^(.*/)" or "./"
+
+function M.quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+---What a shell command prints, and whether it succeeded.
+---@param command string
+---@return string
+---@return boolean
+function M.run(command)
+  local pipe <close> = assert(io.popen(command .. " 2>&1; echo \"status $?\""))
+  local text = pipe:read "a"
+  local said, status = text:match "^(.*)status (%d+)%s*$"
+  return said, status == "0"
+end
+
+---Runs a parser's fuzzer on folders of inputs; its seeds are in the first of them, if it is said.
+---@param o { program: string, target: string, words: string, folders: string[], seeds: boolean?, variables: string? }
+---@return string
+---@return boolean
+function M.fuzz(o)
+  local folders = {}
+  for i, folder in ipairs(o.folders) do folders[i] = M.quoted(folder) end
+  return M.run(("MOONRANK_FUZZ=%s %s LLVM_PROFILE_FILE=/dev/null %s %s %s %s"):format(o.target,
+    o.seeds and "MOONRANK_FUZZ_SEEDS=" .. folders[1] or "", o.variables or "", M.quoted(o.program), o.words, table.concat(folders, " ")))
+end
+
+---The targets of these names, or all of parsers.lua.
+---@param only string[]?
+---@return string[]
+function M.targets(only)
+  local found, known = {}, {}
+  for _, parser in ipairs(dofile(M.here .. "parsers.lua")) do
+    for _, target in ipairs(parser.targets) do
+      if not known[target] then found[#found + 1] = target end
+      known[target] = true
+    end
+  end
+  for _, name in ipairs(only or {}) do
+    if not known[name] then error(("no parser '%s'; there are: %s"):format(name, table.concat(found, ", ")), 0) end
+  end
+  return only or found
+end
+
+---The parsers of parsers.lua, or those whose first target is named.
+---@param only string[]?
+---@return table[]
+function M.parsers(only)
+  local found, wanted = {}, {}
+  for _, name in ipairs(M.targets(only)) do wanted[name] = true end
+  for _, parser in ipairs(dofile(M.here .. "parsers.lua")) do
+    if wanted[parser.targets[1]] then found[#found + 1] = parser end
+  end
+  return found
+end
+
+---The files in a folder.
+---@param folder string
+---@return integer
+---@return integer  bytes
+function M.size(folder)
+  local said = M.run(("find %s -type f -printf '%%s\\n' 2>/dev/null"):format(M.quoted(folder)))
+  local count, bytes = 0, 0
+  for size in said:gmatch "%d+" do count, bytes = count + 1, bytes + tonumber(size) end
+  return count, bytes
+end
+
+return M

@@ -1,0 +1,65 @@
+-- Every parser under its fuzzer for some time, one after the other, going on from the inputs that earlier nights found. Ends with 1 where something
+-- was found: the input is in the folder `found`, and `moonrank_fuzz FILE` runs it again.
+local mr = require "moonrank"
+local fuzzer = dofile((arg[0]:match "^(.*/)" or "./") .. "fuzzer.lua")
+local quoted, run = fuzzer.quoted, fuzzer.run
+
+local args = mr.args{
+  program = { default = fuzzer.here .. "../../build/fuzz/moonrank_fuzz", help = "the fuzzers" },
+  seconds = { default = 600, least = 1, help = "for each parser" },
+  only = { type = "list", help = "names of parsers" },
+  inputs = { default = "build/fuzz/inputs", help = "folder that keeps what was found to reach something new" },
+  found = { default = "build/fuzz/found", help = "folder of inputs that end the program or contradict it" },
+  longest = { default = 4096, least = 1, help = "bytes of an input" },
+  slow = { default = 10, least = 1, help = "seconds after which an input counts as found" },
+  memory = { default = 1500, least = 500, help = "MiB that a parser may take" },
+  corpus = { default = "", help = "a folder that gets what reaches more than the seeds, as few inputs as do: tests/fuzz/corpus" },
+}
+
+-- Allocations of Lua that outlive an input look like leaks.
+local common = ("-max_len=%d -timeout=%d -rss_limit_mb=%d -detect_leaks=0"):format(args.longest, args.slow, args.memory)
+
+local function folder_of(place, target)
+  local folder = place .. "/" .. target
+  assert(run("mkdir -p " .. quoted(folder)))
+  return folder
+end
+
+-- Fewest inputs that reach what the seeds do not.
+local function keep(target, inputs)
+  local kept = folder_of(args.corpus, target)
+  local all = run "mktemp -d":match "%S+"
+  assert(run(("mv %s/* %s/ 2>/dev/null; mkdir -p %s/out"):format(quoted(kept), quoted(inputs), all)))
+  local words = common .. " -set_cover_merge=1 -use_counters=0"
+  local folders = { all .. "/out", inputs }
+  local said, good = fuzzer.fuzz{ program = args.program, target = target, folders = folders, seeds = true, words = words }
+  if not good then error(said, 0) end
+  assert(run(("rm -f %s/out/seed_*; find %s/out -type f -exec mv {} %s \\;; rm -rf %s"):format(all, all, quoted(kept), all)))
+  return fuzzer.size(kept)
+end
+
+local dictionary = fuzzer.here .. "dictionaries/"
+
+local function explore(target)
+  local inputs, found = folder_of(args.inputs, target), folder_of(args.found, target)
+  local words = dictionary .. target .. ".dict"
+  words = select(2, run("test -e " .. quoted(words))) and "-dict=" .. quoted(words) or ""
+  local said, good = fuzzer.fuzz{ program = args.program, target = target, folders = { inputs }, seeds = true,
+    words = ("%s %s -max_total_time=%d -print_final_stats=1 -artifact_prefix=%s/"):format(common, words, args.seconds, quoted(found)) }
+  if not good then print(said) end
+  local count = math.tointeger(tonumber(said:match "number_of_executed_units: (%d+)")) or 0
+  local row = { target, count, math.tointeger(tonumber(said:match ".*cov: (%d+)")) or 0, (fuzzer.size(inputs)), (fuzzer.size(found)) }
+  if args.corpus ~= "" then row[6] = keep(target, inputs) end
+  return row, good
+end
+
+local rows, all_good = {}, true
+for _, target in ipairs(fuzzer.targets(args.only)) do
+  local row, good = explore(target)
+  rows[#rows + 1], all_good = row, all_good and good
+  print(("%s: %d inputs%s"):format(target, row[2], good and "" or ", FOUND"))
+  io.flush()
+end
+local columns = { "parser", "inputs", "edges", "kept", "found", args.corpus ~= "" and "in the corpus" or nil }
+print(mr.table{ columns = columns, rows = rows }:to_markdown())
+if not all_good then os.exit(1) end

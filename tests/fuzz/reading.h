@@ -1,0 +1,55 @@
+// What targets share: bytes as a file, and what is a finding.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+namespace mr::fuzz {
+
+/// Bytes as a file in memory, which has a path.
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::string_view bytes) : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) {
+    if (descriptor_ < 0) throw std::logic_error("no file in memory");
+    for (size_t at = 0; at < bytes.size();) {
+      const ssize_t written = write(descriptor_, bytes.data() + at, bytes.size() - at);
+      if (written <= 0) throw std::logic_error("no room for a file in memory");
+      at += static_cast<size_t>(written);
+    }
+  }
+  ~MemoryFile() { close(descriptor_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
+inline void need(bool holds, const char* what) {
+  if (!holds) throw std::logic_error(what);
+}
+
+/// The first byte's bits as options, and the rest.
+inline std::pair<unsigned, std::string_view> split(std::string_view bytes) {
+  if (bytes.empty()) return {0, bytes};
+  return {static_cast<unsigned char>(bytes[0]), bytes.substr(1)};
+}
+
+template <class Read>
+void read_file(std::string_view bytes, Read read) {
+  const MemoryFile file(bytes);
+  try {
+    read(file.path());
+  } catch (const std::logic_error& error) {
+    // errors of arguments are the parser's own; those of `need` are not
+    if (dynamic_cast<const std::invalid_argument*>(&error) == nullptr) throw;
+  } catch (const std::runtime_error&) {
+  }
+}
+
+}  // namespace mr::fuzz

@@ -1,0 +1,116 @@
+-- A store of results with fields of one's choice, and all that reads it.
+local core = require "moonrank.core"
+local mr = require "moonrank"
+local stores = require "moonrank.sweep.store"
+local results = require "moonrank.results"
+
+local M = {}
+
+-- Statements that put in a study with a trial of each state.
+local rows = {
+  [[INSERT INTO studies (id, name, space, sampler, seed, direction, metric, script, script_name, settings, data, planned, version, created)
+    VALUES (1, 's', 'x', 'grid', 1, 'maximize', 'ndcg', 'h', 'a.lua', '{}', 'd', 4, '1', '2026-01-01')]],
+  [[INSERT INTO trials (id, study, number, state, seed, params, value, wall, numerics) VALUES
+    (1, 1, 1, 'done', 1, '{"fold":1,"lr":0.5}', 0.25, 1.5, 'n'), (2, 1, 2, 'done', 2, '{"fold":2,"lr":0.5}', 0.5, 1, 'n'),
+    (5, 1, 5, 'done', 1, '{"fold":1,"lr":1}', 0.5, 2, 'n'), (6, 1, 6, 'done', 2, '{"fold":2,"lr":1}', 0.125, 2, 'n')]],
+  [[INSERT INTO trials (id, study, number, state, seed, params, reason) VALUES (3, 1, 3, 'failed', 1, '{"fold":1}', 'x:1: oops'),
+    (4, 1, 4, 'killed', 1, '{"fold":2}', 'signal 9')]],
+  [[INSERT INTO numbers (trial, name, value) VALUES (1, 'valid_ndcg', 0.5), (2, 'valid_ndcg', 0.75), (2, 'epochs', 3)]],
+  [[INSERT INTO reports (trial, name, step, value) VALUES (1, 'ndcg', 1, 0.1), (1, 'ndcg', 2, 0.2), (2, 'ndcg', 1, NULL)]],
+  [[INSERT INTO lists (trial, name, scores) VALUES (1, 'ndcg', x'000000000000f03f0000000000000040'),
+    (2, 'ndcg', x'000000000000f03f0000000000000840')]],
+  [[INSERT INTO data (trial, role, fingerprint, what) VALUES (1, 'train', 'ab12', 'queries'), (2, 'train', 'ab12', 'queries')]],
+}
+
+-- The fields that may be changed; others keep what was put in.
+local fields = {
+  studies = { "name", "space", "sampler", "seed", "direction", "metric", "script", "script_name", "settings", "data", "planned", "forced",
+    "version", "created" },
+  trials = { "number", "state", "attempts", "seed", "params", "value", "reason", "traceback", "wall", "memory", "device", "version", "data",
+    "started", "ended", "noted", "numerics", "study" },
+  numbers = { "name", "value", "trial" }, reports = { "name", "step", "value", "trial" }, lists = { "name", "scores", "trial" },
+  data = { "role", "fingerprint", "what", "trial" },
+}
+local known = {}
+for name, columns in pairs(fields) do
+  for _, column in ipairs(columns) do known[name .. "." .. column] = { name, column } end
+end
+
+-- What may be changed beside rows, by number.
+local others = { "PRAGMA user_version = 9", "PRAGMA user_version = 1", "PRAGMA application_id = 7", "CREATE TABLE more (x)",
+  "DROP TABLE data", "CREATE VIEW seen AS SELECT * FROM trials",
+  "DELETE FROM trials", "DELETE FROM studies", "CREATE INDEX more ON trials (value)" }
+
+-- The value of a text after its kind: n(ull), i(nteger), r(eal), t(ext), b(lob).
+local function value_of(kind, text)
+  if kind == "n" then return "NULL" end
+  if kind == "i" then return "CAST(? AS INTEGER)", text end
+  if kind == "r" then return "CAST(? AS REAL)", text end
+  return kind == "b" and "CAST(? AS BLOB)" or "?", text
+end
+
+---A store as a file. Each line of the text changes a field of a row, 'trials.params 2 t{"lr":1}', or something else, "do 1".
+---@param path string
+---@param text string
+function M.write(path, text)
+  local memory = core.open_database("", "memory")
+  for _, version in ipairs(stores.versions) do
+    for _, statement in ipairs(version) do memory:run(statement, {}, 0) end
+  end
+  memory:run(("PRAGMA user_version = %d"):format(#stores.versions), {}, 0)
+  for _, statement in ipairs(rows) do memory:run(statement, {}, 0) end
+  for line in text:gmatch "[^\n]+" do
+    local name, row, kind, value = line:match "^(%l+%.[%l_]+) (%d) ([nirtb])(.*)$"
+    local field, other = known[name], others[tonumber(line:match "^do (%d)$")]
+    if other then memory:run(other, {}, 0) end
+    if field then
+      local sql, parameter = value_of(kind, value)
+      local key = (field[1] == "studies" or field[1] == "trials") and "id" or "trial"
+      -- what breaks a rule of the table is left out
+      pcall(memory.run, memory, ("UPDATE OR IGNORE %s SET %s = %s WHERE %s = %s"):format(field[1], field[2], sql, key, row), { parameter },
+        parameter and 1 or 0)
+    end
+  end
+  os.remove(path)
+  memory:run("VACUUM INTO ?", { path }, 1)
+  memory:close()
+end
+
+-- What a sweep that goes on reads.
+local function read_trials(path)
+  local store <close> = stores.open(path, "read")
+  for _, name in ipairs(store:columns("SELECT name FROM studies").name) do
+    local study = store:study(name)
+    store:trials(study)
+    store:data(study)
+    store:numerics(study)
+    store:reports(study, study.metric or "value")
+  end
+end
+
+---What reads a store: sweeps, and results in each of their forms.
+---@param path string
+---@return function[]
+function M.readers(path)
+  local ok, found = pcall(mr.results, path)
+  return {
+    function() read_trials(path) end,
+    function() results.text(path) end,
+    function() assert(ok, found) end,
+    table.unpack(not ok and {} or {
+      function() tostring(found:trials()) end,
+      function() tostring(found:trials{ where = { fold = 1, lr = { 0.5, 1 } } }) end,
+      function() found:best("name that no trial has") end,
+      function() found:to_json() end,
+      function() tostring(found:best("lr", { on = "valid_ndcg" })) end,
+      function() tostring(found:best(nil, { over = "fold" })) end,
+      function() tostring(found:pivot{ rows = "fold", columns = "lr" }) end,
+      function() tostring(found:compare{ by = "fold" }) end,
+      function() found:per_list(1, "ndcg") end,
+      function() found:reports(1) end,
+      function() found:data(1) end,
+    }),
+  }
+end
+
+return M
