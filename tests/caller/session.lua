@@ -148,11 +148,13 @@ local function step(self, each, number)
   make(self, each, arguments, number)
 end
 
----Names of what is called.
+---Names of what is called and can work.
 ---@return string[]
 function M.names()
   local names = {}
-  for i, each in ipairs(functions.all()) do names[i] = each.name end
+  for _, each in ipairs(functions.all()) do
+    if not functions.fail_here[each.name] then names[#names + 1] = each.name end
+  end
   return names
 end
 

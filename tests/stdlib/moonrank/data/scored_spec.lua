@@ -216,6 +216,10 @@ it("a model's scores of a dataset have the names of users and items", function()
   end
   raises(function() mr.data.scored(mr.ones(3), set) end, "scores has 3 entries")
   raises(function() mr.data.scored({ 1 }, set.lists) end, "a tensor, or a model and a dataset")
+  raises(function() mr.data.scored(mr.ones(3)) end, "mr.data.scored: set is missing, expected a dataset or lists")
+  for _, wrong in ipairs{ 3, "x", {}, mr.ones(3), io.stdout, print } do
+    raises(function() mr.data.scored(mr.ones(3), wrong) end, ("set is a %s, expected a dataset or lists"):format(type(wrong)))
+  end
 end)
 
 for _, path in ipairs(made) do os.remove(path) end
