@@ -40,11 +40,20 @@ local root = must("git -C " .. quoted(here) .. " rev-parse --show-toplevel"):mat
 local own = must "readlink /proc/$PPID/exe":match "[^\n]+"  -- this program, which changes of the library are tried with
 local build = args.copy .. "/build/mutants"
 
--- What is built stays, and is built again where the tree has changed.
+-- What is built stays, and is built again where the tree has changed: files that are the same keep their time.
 local function make_copy()
-  local copy = quoted(args.copy)
-  must(("mkdir -p %s && cd %s && find . -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +"):format(copy, copy))
-  must(("git -C %s ls-files -z | (cd %s && xargs -0 cp --parents -p -t %s)"):format(quoted(root), quoted(root), copy))
+  must("mkdir -p " .. quoted(args.copy))
+  local kept = {}
+  for path in must("git -C " .. quoted(root) .. " ls-files"):gmatch "[^\n]+" do
+    kept["./" .. path] = true
+    local from, to = root .. "/" .. path, args.copy .. "/" .. path
+    if core.file_exists(from) and not (core.file_exists(to) and read(from) == read(to)) then
+      must(("mkdir -p %s && cp %s %s"):format(quoted(to:match "^(.*)/"), quoted(from), quoted(to)))
+    end
+  end
+  for path in must(("cd %s && find . -path ./build -prune -o -type f -print"):format(quoted(args.copy))):gmatch "[^\n]+" do
+    if path:find "^%./" and not kept[path] then os.remove(args.copy .. "/" .. path) end
+  end
 end
 
 -- A change of the core has to be built.
@@ -119,10 +128,11 @@ end
 -- Raises where something fails without any change: it would notice everything.
 local checked = {}
 local function check_finders(each)
-  local program = assert(make(each), "the tree does not build without a change")
+  local program
   for _, name in ipairs(finders_of(each)) do
-    local key = name .. program
+    local key = name .. (compiled(each) and " of what is built" or "")
     if not checked[key] then
+      program = program or assert(make(each), "the tree does not build without a change")
       local well, _, said = passes(name, program)
       if not well then error(("%s fails without a change\n%s"):format(name, said:sub(-2000)), 0) end
       checked[key] = true
@@ -159,14 +169,15 @@ local function tried(each)
 end
 
 make_copy()
-local changes, configured = dofile(here .. args.list .. ".lua"), false
-for _, each in ipairs(changes) do
+local changes, builds = {}, false
+for _, each in ipairs(dofile(here .. args.list .. ".lua")) do
   if args.only == "" or (each.file .. " " .. (each.defect or "")):find(args.only, 1, true) then
-    if not configured and (compiled(each) or needs_cases(each)) then configure() end
-    configured = configured or compiled(each) or needs_cases(each)
-    tried(each)
+    change_of(each)  -- before the first one: raises where a text has changed
+    changes[#changes + 1], builds = each, builds or compiled(each) or needs_cases(each)
   end
 end
+if builds then configure() end
+for _, each in ipairs(changes) do tried(each) end
 
 local function cell(text) return "`" .. text:gsub("\n%s*", " "):gsub("|", "\\|") .. "`" end
 
