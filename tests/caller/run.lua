@@ -10,7 +10,7 @@ local args = mr.args{
   seed = { default = 1, help = "of the first session; the next ones have the next seeds" },
   sessions = { default = 10, least = 1, help = "how many" },
   calls = { default = 3000, least = 1, help = "of each session" },
-  seconds = { default = 60, least = 1, help = "that a session may take" },
+  seconds = { default = 60, least = 1, help = "of a processor that a session may take" },
   shorten = { default = 120, least = 0, help = "seconds that shortening may take" },
   memory = { default = 6, least = 1, help = "GiB of addresses that a session may have" },
   first = { default = false, help = "ends with the first session that finds something" },
@@ -48,13 +48,17 @@ printf 'file,label,user,item,rating\npicture.png,3,1,2,5\n' > labels.csv && cp %
 head -c 300 %s../golden/pictures/colour.jpg > broken.jpg && printf 'q Q0 a 1 2 t\n' > run.txt && printf 'q 0 a 1\n' > qrels.txt &&
 printf '2 2 3\n1 1\n' > libraries.txt && mkdir folds && cp letor.txt folds/train.txt && cp letor.txt folds/test.txt]]
 
+-- Beside other work a processor's seconds take longer; what waits for ever uses none.
+local waits = 10
+
 -- Runs the program with these words in a fresh folder; returns its status and what it said. 128 and more are signals.
 local function child(words, name, seconds)
   local folder = ("%s/%s"):format(args.found, name)
   assert(os.execute(make_files:format(folder, folder, folder, absolute, absolute)))
   local program = os.getenv "MOONRANK" or "moonrank"
-  local command = ("cd %s && ulimit -v %d && timeout -s KILL %d %s %srun.lua %s > said 2>&1 < /dev/null"):format(folder, args.memory << 20,
-    seconds or args.seconds, program, absolute, words)
+  seconds = seconds or args.seconds
+  local command = ("cd %s && ulimit -v %d -t %d && timeout -s KILL %d %s %srun.lua %s > said 2>&1 < /dev/null"):format(folder,
+    args.memory << 20, seconds, waits * seconds, program, absolute, words)
   local _, _, status = os.execute(command)
   local file <close> = assert(io.open(folder .. "/said"))
   return status, file:read "a"
