@@ -57,7 +57,7 @@ local function child(words, name, seconds)
   assert(os.execute(make_files:format(folder, folder, folder, absolute, absolute)))
   local program = os.getenv "MOONRANK" or "moonrank"
   seconds = seconds or args.seconds
-  local command = ("cd %s && ulimit -v %d -t %d && timeout -s KILL %d %s %srun.lua %s > said 2>&1 < /dev/null"):format(folder,
+  local command = ("cd %s && ulimit -v %d && ulimit -t %d && timeout -s KILL %d %s %srun.lua %s > said 2>&1 < /dev/null"):format(folder,
     args.memory << 20, seconds, waits * seconds, program, absolute, words)
   local _, _, status = os.execute(command)
   local file <close> = assert(io.open(folder .. "/said"))
