@@ -13,10 +13,11 @@ return {
   { file = "runtime/bounds/affine.cpp", by = "bounds losses", change = {
     "return Line{1 / reach, -s.expectation / reach};",
     "return Line{1 / reach, s.expectation / reach};" } },
-  { file = "runtime/bounds/affine.cpp", by = "bounds losses", change = {
+  { file = "runtime/bounds/affine.cpp", by = "bounds losses bounds/estimate", change = {
     "std::fabs(s.best - s.expectation)",
     "std::fabs(s.max - s.expectation)" } },
-  { file = "runtime/bounds/moments.cpp", by = "bounds metrics/registry", change = {
+  { file = "runtime/bounds/moments.cpp",
+    by = { "case distributions of a weighted ranker agree with all orders and their probabilities" }, change = {
     "+ mass * more / (all * all) * away * away;",
     "+ mass * more / all * away * away;" } },
   { file = "runtime/bounds/ranking_recursion.cpp", by = "bounds_beta bounds", change = {
