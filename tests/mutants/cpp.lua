@@ -35,7 +35,7 @@ return {
   { file = "runtime/ranking/metrics/average_precision.cpp", by = "bounds", change = {
     "return static_cast<double>(shape.p);",
     "return static_cast<double>(shape.n);" } },
-  { file = "runtime/ranking/metric.cpp", by = "metrics grades", change = {
+  { file = "runtime/ranking/metric.cpp", by = "lambda losses/pairs grades", change = {
     "return graded() ? any_gain() : static_cast<float>(relevant);",
     "return static_cast<float>(relevant);" } },
   { file = "kernels/losses/own_scores.h", by = "losses/golden losses/top", change = {
