@@ -29,8 +29,7 @@ end
 
 if args.replay ~= "" then
   local result = session.replay()
-  local chunk = assert(loadfile(args.replay, "t", result.scope))
-  chunk()
+  for line in io.lines(args.replay) do result.run(line) end
   return report(result)
 end
 

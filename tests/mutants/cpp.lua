@@ -65,13 +65,13 @@ return {
     "(static_cast<int64_t>(i) % o.folds == o.fold ? test : train)" } },
   { file = "runtime/data/split.cpp", by = "data/ratings data/protocol data", change = {
     "remainder[most] = -1;",
-    "remainder[most] = 0;" } },
+    "" } },
   { file = "runtime/data/split.cpp", by = "data/ratings data/protocol data", change = {
     "if (negatives.counts != wanted) ++fold.short_users;",
     "if (negatives.counts == wanted) ++fold.short_users;" } },
   { file = "runtime/data/sampled_ranks.cpp", by = "data/corrections", change = {
     "if (2 * k == m && d % 2 == 1) v[k] = 0;",
-    "" } },
+    "if (2 * k == m && d % 2 == 1) v[k] = 1;" } },
   { file = "runtime/data/sampled_ranks.cpp", by = "data/corrections", change = {
     "if (weight < negligible * total) break;\n  }\n  weight = 1;",
     "if (weight < 0.1 * total) break;\n  }\n  weight = 1;" } },

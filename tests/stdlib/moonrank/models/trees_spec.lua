@@ -77,6 +77,13 @@ describe("mr.models.trees", function()
     raises(function() fit{ model = mr.models.trees{}, loss = mr.losses.ap{} } end, "train is missing")
   end)
 
+  it_grows("outlives the data that it was made for", function()
+    local function rows() return core.tree_data(mr.uniform({ 6, 3 }, { seed = 1 }), nil, 1) end
+    local booster = core.booster(rows(), { "max_depth" }, { "2" })
+    collectgarbage()
+    equal(#booster:scores(rows(), 0, false), 6)
+  end)
+
   it_grows("is grown once, and says when it is not yet", function()
     local data, model = trees.part "train", mr.models.trees{ rounds = 2 }
     raises(function() trees.scores(model, data) end, "not grown yet")
