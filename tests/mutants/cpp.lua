@@ -76,16 +76,16 @@ return {
     "if (weight < negligible * total) break;\n  }\n  weight = 1;",
     "if (weight < 0.1 * total) break;\n  }\n  weight = 1;" } },
   -- readers
-  { file = "runtime/data/csv.cpp", by = "data/interactions data/ratings data", change = {
+  { file = "runtime/data/csv.cpp", by = { "case csv fields and line ends" }, change = {
     "if (mark == '\\r' && at_ < text_.size() && text_[at_] == '\\n') ++at_;",
     "if (mark == '\\r') ++at_;" } },
   { file = "runtime/data/csv.cpp", by = "data/interactions data/ratings data", change = {
     "if (at_ + 1 < text_.size() && text_[at_ + 1] == '\"') {",
     "if (false) {" } },
-  { file = "runtime/data/plain_number.h", by = "data", change = {
+  { file = "runtime/data/plain_number.h", by = { "case plain numbers are those of strtof, bit by bit" }, change = {
     "behind += part.count;",
     "behind += 1;" } },
-  { file = "runtime/data/letor_text.cpp", by = "data", change = {
+  { file = "runtime/data/letor_text.cpp", by = { "case the pieces of a LETOR text are the text" }, change = {
     "if (last < 0) last = end;",
     "if (last < 0) last = end - 1;" } },
   { file = "runtime/data/letor_rows.cpp", by = "data", change = {
