@@ -88,7 +88,7 @@ return {
   { file = "runtime/data/letor_text.cpp", by = { "case the pieces of a LETOR text are the text" }, change = {
     "if (last < 0) last = end;",
     "if (last < 0) last = end - 1;" } },
-  { file = "runtime/data/letor_rows.cpp", by = "data", change = {
+  { file = "runtime/data/letor_rows.cpp", by = { "case comments name documents" }, change = {
     "if (rest.empty() || rest.front() != '=') return comment;",
     "if (rest.empty()) return comment;" } },
   { file = "runtime/data/trec.cpp", by = "data/scored compare", change = {
