@@ -147,6 +147,7 @@ it("what is wrong in a file is said with its place", function()
   refuses("trec_run", "1 Q0 a 1 nan t\n", ":1:10: ", "'nan'")
   refuses("trec_run", "1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n1 Q0 b 1 2 t\n1 Q0 a 1 2 t\n", ":4:1: ",
     "'a' of query '1' a second time (first at line 1)")
+  refuses("trec_run", ("1 Q0 a 1 2 t\n"):rep(100), ":2:1: ", "'a' of query '1' a second time (first at line 1)")
   refuses("trec_qrels", "1 0 a\n", ":1:1: ", "found 3 fields, expected 4")
   refuses("trec_qrels", "1 0 a 1.5\n", ":1:7: ", "'1.5', expected a whole number")
   refuses("trec_qrels", "1 0 a 99999999999999999999\n", ":1:7: ", "whole number")
