@@ -148,7 +148,7 @@ return {
       "tick.text" } },
   { defect = "names reached the terminal with what it obeys",
     file = "stdlib/moonrank/sweep/live.lua",
-    by = { "sweep", "results" },
+    by = { "sweep/pool" },
     change = {
       "self.out:write(core.safe_text(text, true), \"\\n\")",
       "self.out:write(text, \"\\n\")" } },

@@ -1,7 +1,7 @@
 -- Values of other kinds than a function takes: one error of ours each, as found by random calls (tests/caller).
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local it, raises = test.it, test.raises
+local it, equal, raises = test.it, test.equal, test.raises
 
 it("schedules", function()
   local schedule = mr.schedule.step{ every = 1, factor = 0.5 }
@@ -23,6 +23,9 @@ end)
 
 it("metrics, losses, models", function()
   raises(function() mr.metrics.parse("ap"):better(0.5, print) end, "a value is a function, expected a number")
+  raises(function() mr.metrics.parse("ap"):better(0.5, false) end, "a value is a boolean, expected a number")
+  raises(function() mr.metrics.parse("ap"):better(false) end, "a value is a boolean, expected a number")
+  equal({ mr.metrics.parse("ap"):better(0.5), mr.metrics.parse("ap"):better(nil, 0.5) }, { true, false })
   raises(function() mr.losses.ordinal{}(nil, mr.lists{ { 1 } }) end, "found a nil for scores")
   raises(function() mr.models.linear{ inputs = 2 }("x") end, "found a string")
   raises(function() mr.models.linear{ inputs = 2 }{ lists = mr.lists{ { 1 } } } end, "scores features (mlp), but the batch has none")
