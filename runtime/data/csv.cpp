@@ -77,9 +77,14 @@ void CsvReader::quoted_field(CsvRecord& record, std::string& into) {
   }
 }
 
-size_t find_column(const CsvRecord& first, const std::string& name, bool header) {
+size_t find_column(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header) {
   const auto at = std::find(first.fields.begin(), first.fields.end(), name);
-  if (header && at != first.fields.end()) return static_cast<size_t>(at - first.fields.begin());
+  if (header && at != first.fields.end()) {
+    const auto again = std::find(at + 1, first.fields.end(), name);
+    if (again == first.fields.end()) return static_cast<size_t>(at - first.fields.begin());
+    throw ParseError(file.path(), first.line, first.columns[static_cast<size_t>(again - first.fields.begin())],
+                     "found a second column named " + quoted(name) + ", expected one");
+  }
   size_t number = 0;
   const char* const end = name.data() + name.size();
   const auto parsed = std::from_chars(name.data(), end, number);
@@ -103,7 +108,7 @@ std::string delimiter_text(char delimiter) { return delimiter == '\t' ? "'\\t'" 
 }  // namespace
 
 size_t column_of(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header) {
-  const size_t column = find_column(first, name, header);
+  const size_t column = find_column(file, first, name, header);
   if (column != no_column) return column;
   if (!header) {
     throw ParseError(file.path(), first.line, 1,

@@ -101,7 +101,7 @@ class RatingsReader {
   static size_t optional_column(const CsvReader& file, const CsvRecord& first, const std::string& name, bool required,
                                 bool header) {
     if (name.empty()) return no_column;
-    return required ? column_of(file, first, name, header) : find_column(first, name, header);
+    return required ? column_of(file, first, name, header) : find_column(file, first, name, header);
   }
 
   void read_file(size_t number) {

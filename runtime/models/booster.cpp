@@ -70,6 +70,8 @@ Booster make_booster(const TreeData& data, const std::vector<std::string>& names
   const auto booster = std::make_shared<TreeBooster>();
   void* const handles[] = {data->handle};
   xgboost().check(xgboost().create(handles, 1, &booster->handle));
+  // else XGBoost counts them when it first scores, and by then the data may be gone
+  xgboost().check(xgboost().set(booster->handle, "num_feature", std::to_string(data->columns).c_str()));
   set_all(booster, names, values);
   return booster;
 }

@@ -115,6 +115,13 @@ function M.is_tensor(value)
   return type(value) == "userdata" and debug.getmetatable(value) == core.classes["mr.Tensor"].meta
 end
 
+---Whether these are lists of the core.
+---@param value any
+---Example: `require("moonrank.check").is_lists({{1, 0}})   --> false`
+function M.is_lists(value)
+  return type(value) == "userdata" and debug.getmetatable(value) == core.classes["mr.Lists"].meta
+end
+
 ---A field, or a method, of an object that may be the script's own: nil where it lacks it, or asking raises.
 ---@param of any
 ---@param name string

@@ -271,6 +271,9 @@ function M.scored(scores, set, options)
     if not dataset.is(set) then check.fail("mr.data.scored: scores is a %s, expected a tensor, or a model and a dataset", type(scores)) end
     scores = require("moonrank.fit").scores(scores, set)
   end
+  if not dataset.is(set) and not check.is_lists(set) then
+    check.fail("mr.data.scored: set is %s, expected a dataset or lists", set == nil and "missing" or "a " .. type(set))
+  end
   local lists = scored.named(set)
   if #scores ~= lists.rows then check.fail("mr.data.scored: scores has %d entries but the lists have %d rows", #scores, lists.rows) end
   return scored.new(lists, scores, o.name)

@@ -110,11 +110,11 @@ local function check_given(scores, lists)
     check.fail("mr.evaluate: scores is a %s, expected a tensor of one score per row%s", model and "model" or meta and rawget(meta, "__name")
       or type(scores), model and ", as model(batch) gives; fold:evaluate(model, metrics) takes a model" or "")
   end
-  local meta = debug.getmetatable(lists)
-  if meta and meta.__name == "mr.Lists" then return end
+  if check.is_lists(lists) then return end
+  local meta = type(lists) == "table" and getmetatable(lists)
   local fold = type(lists) == "table" and check.field(lists, "train")
   local has = type(lists) == "table" and check.field(lists, "lists")
-  check.fail("mr.evaluate: lists is a %s, expected lists%s", type(lists) == "table" and meta and rawget(meta, "__name") or type(lists),
+  check.fail("mr.evaluate: lists is a %s, expected lists%s", meta and rawget(meta, "__name") or type(lists),
     fold and ": fold.test.lists" or has and ": data.lists" or ", as mr.lists{...} and data.lists are")
 end
 

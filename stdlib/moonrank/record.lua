@@ -18,7 +18,7 @@ local function shown(value)
   if check.is_tensor(value) then
     return value:numel() == 1 and shown(value:item()) or ("{%s} %s"):format(table.concat(value:shape(), ", "), value.dtype)
   end
-  if kind == "userdata" and debug.getmetatable(value).__name == "mr.Lists" then
+  if check.is_lists(value) then
     return ("%d lists, %d rows"):format(value.count, value.rows)
   end
   if kind ~= "table" or (getmetatable(value) or {}).__tostring then return core.safe_text((tostring(value):gsub("\n.*", " ..."))) end

@@ -12,6 +12,28 @@ local M = {}
 ---@field within string[]  columns whose values divide the rows among which "max" and "min" are found
 local Table = check.class("mr.Table")
 
+-- A number as a format writes it; raises, naming the column, where that is none for it.
+local function formatted(format, value, column)
+  local ok, text = pcall(string.format, format, value)
+  if not ok then check.fail("mr.table: format %q of %s cannot write %s, expected one as '%%.4f'", format, column, tostring(value)) end
+  return text
+end
+
+-- Raises where rows are no tables, or a format is none for its column's numbers.
+local function check_rows(o)
+  for i, row in ipairs(o.rows) do
+    if type(row) ~= "table" then check.fail("mr.table: row %d is a %s, expected a table", i, type(row)) end
+  end
+  for c, name in ipairs(o.columns) do
+    local format = o.formats[name]
+    local kind = type(format)
+    if format ~= nil and kind ~= "string" then check.fail("mr.table: format of %s is a %s, expected a text", name, kind) end
+    for _, row in ipairs(format and o.rows or {}) do
+      if type(row[c]) == "number" and row[c] == row[c] then formatted(format, row[c], name) end
+    end
+  end
+end
+
 -- Raises where the names of an option are no columns, or a column is marked by what is no mark.
 local function check_columns(o)
   for i = 1, #o.columns do
@@ -43,14 +65,17 @@ function M.new(options)
   local o = check.options("mr.table", options, { columns = check.none, rows = {}, formats = {}, mark = {}, within = {} })
   if not o.columns then check.fail("mr.table: columns is missing") end
   check_columns(o)
+  check_rows(o)
   return setmetatable(o, Table)
 end
 
-local function cell(value, format)
+-- What is printed in column c.
+local function cell(self, c, value)
+  local format = self.formats[self.columns[c]]
   if value == nil then return "" end
   if type(value) == "number" then
     if value ~= value then return "-" end
-    return format and format:format(value) or (math.type(value) == "integer" and "%d" or "%.4g"):format(value)
+    return format and formatted(format, value, self.columns[c]) or (math.type(value) == "integer" and "%d" or "%.4g"):format(value)
   end
   return tostring(value)
 end
@@ -79,7 +104,7 @@ local function best_of(self, c, rows, better)
     local value = self.rows[r][c]
     if type(value) == "number" and value == value and (best == nil or better(value, best)) then best = value end
   end
-  return best and cell(best, self.formats[self.columns[c]])
+  return best and cell(self, c, best)
 end
 
 local orders = { max = function(a, b) return a > b end, min = function(a, b) return a < b end }
@@ -95,7 +120,7 @@ local function bold_cells(self)
       for _, r in ipairs(rows) do
         local value = self.rows[r][c]
         local number = type(value) == "number"
-        bold[r][c] = number and (best and cell(value, self.formats[name]) == best or not orders[mark] and value < mark) or nil
+        bold[r][c] = number and (best and cell(self, c, value) == best or not orders[mark] and value < mark) or nil
       end
     end
   end
@@ -113,7 +138,7 @@ function Table:__tostring()
     heads[c] = core.safe_text(name)
     cells[c], widths[c], numeric[c] = {}, utf8.len(heads[c]), true
     for r, row in ipairs(self.rows) do
-      cells[c][r] = core.safe_text(cell(row[c], self.formats[name]))
+      cells[c][r] = core.safe_text(cell(self, c, row[c]))
       widths[c] = math.max(widths[c], utf8.len(cells[c][r]))
       if row[c] ~= nil and type(row[c]) ~= "number" then numeric[c] = false end
     end
@@ -181,7 +206,7 @@ local function marked(self, first, between, last, escape, bold)
   local lines, cells = { line(function(c) return escape(self.columns[c]) end) }, bold_cells(self)
   for r, row in ipairs(self.rows) do
     lines[r + 1] = line(function(c)
-      local text = escape(cell(row[c], self.formats[self.columns[c]]))
+      local text = escape(cell(self, c, row[c]))
       return cells[r][c] and bold:format(text) or text
     end)
   end
@@ -242,7 +267,7 @@ function Table:to_html()
   lines[1] = "<table>\n<thead>" .. line("th", function(c) return M.escape_html(self.columns[c]) end) .. "</thead>\n<tbody>"
   for r, row in ipairs(self.rows) do
     lines[#lines + 1] = line("td", function(c)
-      local text = M.escape_html(cell(row[c], self.formats[self.columns[c]]))
+      local text = M.escape_html(cell(self, c, row[c]))
       return bold[r][c] and "<strong>" .. text .. "</strong>" or text
     end)
   end

@@ -22,6 +22,12 @@ M.left_out = {
   ["mr.Channel"] = "is of workers", ["mr.RunningProfile:stop"] = "is of a scope",
 }
 
+-- Called, but never with success here.
+M.fail_here = {
+  ["core.begin_capture"] = "needs a GPU", ["core.end_capture"] = "needs a GPU", ["mr.Capture:run"] = "needs a GPU",
+  ["core.of_first"] = "needs a launcher", ["core.same_parameters"] = "needs a launcher", ["core.sum_gradients"] = "needs a launcher",
+}
+
 local function left_out(owner, name) return M.left_out[name] or M.left_out[owner] end
 
 -- Adds a function, where it is described.

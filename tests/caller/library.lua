@@ -91,7 +91,8 @@ function M.replay()
     end
   end
   local scope = setmetatable({ try = try }, { __index = _G })
-  return { worked = worked, found = found, scope = scope }
+  local function run(line) assert(load(line, "=try", "t", scope))() end
+  return { worked = worked, found = found, run = run }
 end
 
 ---Runs changed examples.
@@ -107,7 +108,7 @@ function M.calls(seed, count, record)
     local line = ("try(%q, %q)"):format(each.name, code):gsub("\\\n", "\\n")
     record:write(line, "\n")
     record:flush()
-    assert(load(line, "=try", "t", result.scope))()
+    result.run(line)
   end
   return result
 end

@@ -1,5 +1,5 @@
--- Random calls of the whole core, or of the library, in sessions of their own seed and process; a session that crashes or hangs is made as short as possible and
--- kept as a script, found/SEED.lua, which `moonrank run.lua --replay FILE` runs again.
+-- Random calls of the whole core, or of the library, in sessions of their own seed and process; one that crashes, hangs or finds something is made
+-- as short as possible and kept as a script, found/SEED.lua, which `moonrank run.lua --replay FILE` runs again.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
@@ -10,8 +10,10 @@ local args = mr.args{
   seed = { default = 1, help = "of the first session; the next ones have the next seeds" },
   sessions = { default = 10, least = 1, help = "how many" },
   calls = { default = 3000, least = 1, help = "of each session" },
-  seconds = { default = 60, least = 1, help = "that a session may take" },
+  seconds = { default = 60, least = 1, help = "of a processor that a session may take" },
+  shorten = { default = 120, least = 0, help = "seconds that shortening may take" },
   memory = { default = 6, least = 1, help = "GiB of addresses that a session may have" },
+  first = { default = false, help = "ends with the first session that finds something" },
   found = { default = "found", help = "folder for what is found" },
   only = { default = "", help = "the session with the seed alone, in this process: its record goes to this file" },
   replay = { default = "", help = "runs a record again, in this process" },
@@ -27,8 +29,7 @@ end
 
 if args.replay ~= "" then
   local result = session.replay()
-  local chunk = assert(loadfile(args.replay, "t", result.scope))
-  chunk()
+  for line in io.lines(args.replay) do result.run(line) end
   return report(result)
 end
 
@@ -44,15 +45,19 @@ local make_files = [[rm -rf %s && mkdir -p %s/folder && cd %s && mkfifo fifo &&
 printf '1 qid:1 1:0.5 2:1\n0 qid:1 1:0.25 2:0\n' > letor.txt &&
 printf 'file,label,user,item,rating\npicture.png,3,1,2,5\n' > labels.csv && cp %s../golden/pictures/colour.png picture.png &&
 head -c 300 %s../golden/pictures/colour.jpg > broken.jpg && printf 'q Q0 a 1 2 t\n' > run.txt && printf 'q 0 a 1\n' > qrels.txt &&
-printf '2 2 3\n1 1\n' > libraries.txt]]
+printf '2 2 3\n1 1\n' > libraries.txt && mkdir folds && cp letor.txt folds/train.txt && cp letor.txt folds/test.txt]]
+
+-- Beside other work a processor's seconds take longer; what waits for ever uses none.
+local waits = 10
 
 -- Runs the program with these words in a fresh folder; returns its status and what it said. 128 and more are signals.
 local function child(words, name, seconds)
   local folder = ("%s/%s"):format(args.found, name)
   assert(os.execute(make_files:format(folder, folder, folder, absolute, absolute)))
   local program = os.getenv "MOONRANK" or "moonrank"
-  local command = ("cd %s && ulimit -v %d && timeout -s KILL %d %s %srun.lua %s > said 2>&1 < /dev/null"):format(folder, args.memory << 20,
-    seconds or args.seconds, program, absolute, words)
+  seconds = seconds or args.seconds
+  local command = ("cd %s && ulimit -v %d && ulimit -t %d && timeout -s KILL %d %s %srun.lua %s > said 2>&1 < /dev/null"):format(folder,
+    args.memory << 20, seconds, waits * seconds, program, absolute, words)
   local _, _, status = os.execute(command)
   local file <close> = assert(io.open(folder .. "/said"))
   return status, file:read "a"
@@ -69,63 +74,83 @@ local function write_lines(path, lines)
   file:write(table.concat(lines, "\n"), "\n")
 end
 
--- Fewer lines that still end with this status: pieces are left out, ever smaller ones. What hangs is given less time here.
-local most_tries, killed, while_shortened = 400, 137, 5
-local function shortened(lines, status, name)
-  local tries = 0
-  local function ends_so(some)
-    tries = tries + 1
-    if tries > most_tries then return false end
-    write_lines(args.found .. "/short.lua", some)
-    local seconds = status == killed and while_shortened or args.seconds
-    return child(("--part %s --replay ../short.lua"):format(args.part), name, seconds) == status
-  end
-  local size = #lines // 2
+-- What is found, without what differs from call to call.
+local function kind_of(text) return text:match "stdlib/[^:]+:%d+" or text:gsub("%[.*", ""):gsub("%d+", "N") end
+
+local function kinds_in(said)
+  local kinds = {}
+  for each in said:gmatch "found ([^\n]+)" do kinds[kind_of(each)] = kinds[kind_of(each)] or each end
+  return kinds
+end
+
+-- Fewer lines of which the same is still true: pieces are left out, ever smaller ones, for so many seconds.
+local function shortened(lines, same)
+  local began, size = core.clock(), #lines // 2
   while size >= 1 do
     local at = 1
-    while at <= #lines do
+    while at <= #lines and core.clock() - began < args.shorten do
       local rest = table.move(lines, 1, at - 1, 1, {})
       table.move(lines, at + size, #lines, #rest + 1, rest)
-      if #rest > 0 and ends_so(rest) then lines = rest else at = at + size end
+      if #rest > 0 and same(rest) then lines = rest else at = at + size end
     end
     size = size // 2
   end
-  os.remove(args.found .. "/short.lua")
   return lines
 end
 
-local function words_of(seed) return ("--part %s --seed %d --calls %d --only record.lua"):format(args.part, seed, args.calls) end
-
-local worked, found, ended, calls = {}, {}, 0, 0
-for seed = args.seed, args.seed + args.sessions - 1 do
+-- Keeps the lines of a session that end with this status, or find something of this kind, as few as still do. What hangs is given less time here.
+local killed, while_shortened = 137, 5
+local function keep(seed, record, status, kind)
   local name = "session" .. seed
-  local status, said = child(words_of(seed), name)
-  for each, count in said:gmatch "worked ([^\n]+) (%d+)\n" do worked[each] = (worked[each] or 0) + math.tointeger(tonumber(count)) end
-  for each in said:gmatch "found ([^\n]+)" do
-    local short = each:match "stdlib/[^:]+:%d+" or each:gsub("%[.*", ""):gsub("%d+", "N")
-    if not found[short] then found[short] = ("seed %d: %s"):format(seed, each) end
+  local function same(lines)
+    write_lines(args.found .. "/short.lua", lines)
+    local seconds = status == killed and while_shortened or args.seconds
+    local ended, said = child(("--part %s --replay ../short.lua"):format(args.part), name, seconds)
+    return ended == status and (not kind or kinds_in(said)[kind] ~= nil)
   end
+  local path, number = ("%s/%d.lua"):format(args.found, seed), 1
+  while core.file_exists(path) do
+    number = number + 1
+    path = ("%s/%d-%d.lua"):format(args.found, seed, number)
+  end
+  write_lines(path, same(record) and shortened(record, same) or record)
+  os.remove(args.found .. "/short.lua")
+  return path
+end
+
+local worked, found, texts, ended, calls, made = {}, {}, {}, 0, 0, 0
+
+local function one_session(seed)
+  local name = "session" .. seed
+  local status, said = child(("--part %s --seed %d --calls %d --only record.lua"):format(args.part, seed, args.calls), name)
+  for each, count in said:gmatch "worked ([^\n]+) (%d+)\n" do worked[each] = (worked[each] or 0) + math.tointeger(tonumber(count)) end
   local record = read_lines(("%s/%s/record.lua"):format(args.found, name))
-  calls = calls + #record
+  calls, made = calls + #record, made + 1
   if status ~= 0 then
     ended = ended + 1
-    local path = ("%s/%d.lua"):format(args.found, seed)
-    write_lines(path, status == 1 and record or shortened(record, status, name))
-    io.stdout:setvbuf "line"
+    local path = keep(seed, record, status)
     print(("seed %d ended with status %d after %d lines: %s\n%s"):format(seed, status, #record, path, said:sub(-500)))
   end
+  for kind, text in pairs(kinds_in(said)) do
+    if not found[kind] then texts[#texts + 1] = ("found by seed %d: %s: %s"):format(seed, keep(seed, record, 0, kind), text) end
+    found[kind] = true
+  end
   os.execute(("rm -rf %s/%s"):format(args.found, name))
+end
+
+io.stdout:setvbuf "line"
+for seed = args.seed, args.seed + args.sessions - 1 do
+  one_session(seed)
+  if args.first and ended + #texts > 0 then break end
 end
 
 local silent, all = {}, session.names()
 for _, each in ipairs(all) do
   if not worked[each] then silent[#silent + 1] = each end
 end
-print(("%d calls in %d sessions, %d of %d functions worked at least once, %d sessions ended early"):format(calls, args.sessions,
+print(("%d calls in %d sessions, %d of %d functions worked at least once, %d sessions ended early"):format(calls, made,
   #all - #silent, #all, ended))
 if #silent > 0 then print("never worked: " .. table.concat(silent, " ")) end
-local texts = {}
-for _, text in pairs(found) do texts[#texts + 1] = text end
 table.sort(texts)
-for _, text in ipairs(texts) do print("found " .. text) end
+for _, text in ipairs(texts) do print(text) end
 if ended > 0 or #texts > 0 then os.exit(1, true) end

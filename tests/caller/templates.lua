@@ -9,7 +9,13 @@ local ranking = ("core.ranking(%s, %s, 'mean', 1)"):format(scores, lists)
 local positives = "core.positives(i64{1,1,1,2,2,2}, i64{1,2,3,1,4,5}, mr.tensor{5,4,3,5,5,4}, i64{}, i64{}, 2, 5, 3.0, 1, false)"
 local trees = "core.tree_data(mr.uniform({6, 3}, {seed = 1}), nil, 1)"
 local booster = ("core.booster(%s, {'max_depth'}, {'2'})"):format(trees)
+-- XGBoost counts the features when it first sees data
+local grown = ("(function() local b, d = %s, %s b:scores(d, 0, false) b:boost(d, mr.ones(6), mr.ones(6)) return b:to_tensor(1) end)()")
+  :format(booster, trees)
 local parameter = "mr.uniform({6}, {seed = 6}):requires_grad()"
+
+local function state(part) return ("%s:state()[%q]"):format(neighbours, part) end
+local function double(n) return ("mr.ones(%d):double()"):format(n) end
 
 return {
   ["core.factor_scores"] = { "mr.uniform({4, 2}, {seed = 1})", "mr.uniform({5, 2}, {seed = 1})", "i64{1, 2}", six, lists },
@@ -40,11 +46,16 @@ return {
   ["core.read_scores"] = { "'labels.csv'", "'user'", "'item'", "'rating'", "true", "','" },
   ["core.read_images"] = { "{'picture.png'}", "3", "4", "true" },
   ["core.read_trec_run"] = { "'run.txt'" }, ["core.read_trec_qrels"] = { "'qrels.txt'" }, ["core.read_libraries"] = { "'libraries.txt'" },
-  ["core.save_tensors"] = { "'tensors'", "'x 1'", "{'a'}", "{mr.tensor{1}}", "{}", "{}" },
-  ["core.load_tensors"] = { "'tensors'", "'x 1'" },
+  ["core.save_tensors"] = { "'tensors'", "'moonrank x 1'", "{'a'}", "{mr.tensor{1}}", "{}", "{}" },
+  ["core.load_tensors"] = { "core.save_tensors('loaded', 'moonrank x 1', {'a'}, {mr.ones(1)}, {}, {}) or 'loaded'", "'moonrank x'" },
+  ["core.letor_folds"] = { "'folds'" },
+  ["core.neighbours_of"] = { state "known_counts", state "known_items", state "counts", state "items", state "cosines" },
+  ["core.check_optimizer"] = { "core.optimizer_state{" .. parameter .. "}", "{'1.counts'}", "{i64{0, 0}}" },
   ["core.backward"] = { total, "nil", "nil" },
   ["core.set_grad"] = { parameter, "mr.ones(6)" }, ["core.track"] = { "mr.ones(6)" },
   ["core.lambda_loss"] = { scores, lists, rr, "1.0", "'logistic'" }, ["core.lambda_curvature"] = { scores, lists, rr, "1.0" },
+  ["core.declared_lambda_loss"] = { scores, lists, double(6), double(5), double(2), "1.0", "'logistic'" },
+  ["core.declared_lambda_curvature"] = { scores, lists, double(6), double(5), double(2), "1.0" },
   ["core.ordinal_loss"] = { scores, lists, "mr.tensor{0.5, 1.5}" },
   ["core.warp_loss"] = { scores, lists, "1", "2", "1.0", "3", "1", "'a'" },
   ["core.smoothing_spline"] = { scores, "mr.tensor{1, 2, 3, 4, 5, 9}", scores, "0.5" },
@@ -66,6 +77,7 @@ return {
     "mr.uniform({4, 3, 3, 3}, {seed = 4})", ones, "{1, 1}", "{0, 0}" },
   ["mr.Database:run"] = { "core.open_database('', 'memory')", "'select 1'", "{}", "0" },
   ["mr.Booster:boost"] = { booster, trees, scores, ones, needs = "trees" },
+  ["core.read_booster"] = { grown, "3", "0", "'reg:squarederror'", "1", needs = "trees" },
   ["mr.Booster:scores"] = { booster, trees, "0", "false", needs = "trees" },
   ["mr.Booster:importance"] = { booster, "'gain'", "0", needs = "trees" },
 }

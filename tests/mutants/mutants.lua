@@ -1,110 +1,197 @@
--- Puts in changes of one line, one at a time (list.lua), and says which of them the specs do not notice. The working tree is not touched: a copy
--- is changed. Changes of C++ are built, in the build folder of the copy; the first build takes as long as any.
+-- Puts in changes of one line, one at a time, and says which of them no test notices (README.md). The working tree is not touched: a copy is
+-- changed. Changes of C++ are built, in the build folder of the copy; the first build takes as long as any.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
-local list = dofile(here .. "list.lua")
+local lists = { "lua", "cpp", "repairs" }
 
 local args = mr.args{
-  lua = { default = true, help = "changes of the library" },
-  cpp = { default = false, help = "changes of the core, each of which is built" },
-  copy = { default = "/tmp/moonrank-mutants", help = "folder of the copy, which is made anew" },
-  only = { default = "", help = "changes of files whose path has this text" },
-  seconds = { default = 120, least = 1, help = "after which a spec counts as having noticed" },
+  list = { default = "lua", choices = lists, help = "changes of the library, of the core, or what puts repaired defects back" },
+  copy = { default = "/tmp/moonrank-mutants", help = "folder of the copy; what was built in it is kept" },
+  only = { default = "", help = "changes whose file, or whose defect, has this text" },
+  seconds = { default = 120, least = 1, help = "of a processor after which a test has noticed, too" },
+  sessions = { default = 30, least = 1, help = "most that random calls get" },
+  jobs = { default = 2, least = 1, help = "compilers at a time" },
+  write = { default = "", help = "a Markdown file for the table" },
 }
 
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
--- Runs a shell command; whether it succeeded, and what it printed.
+-- Runs a shell command; its status, and what it printed.
 local function run(command)
   local pipe = assert(io.popen(command .. " 2>&1; echo status $?"))
   local text = pipe:read "a"
   pipe:close()
-  return text:match "status (%d+)%s*$" == "0", text
+  return tonumber(text:match "status (%d+)%s*$"), text
 end
 
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read "a"
-  file:close()
+local function must(command)
+  local status, text = run(command)
+  if status ~= 0 then error(("%s\n%s"):format(command, text:sub(-2000)), 0) end
   return text
 end
 
-local root = select(2, run("git -C " .. quoted(here) .. " rev-parse --show-toplevel")):match "[^\n]+"
-local own = select(2, run "readlink /proc/$PPID/exe"):match "[^\n]+"  -- this program, which changes of the library are tried with
-local built_one = ("%s/build/mutants/moonrank"):format(args.copy)
+local function read(path)
+  local file <close> = assert(io.open(path, "rb"))
+  return file:read "a"
+end
 
+local root = must("git -C " .. quoted(here) .. " rev-parse --show-toplevel"):match "[^\n]+"
+local own = must "readlink /proc/$PPID/exe":match "[^\n]+"  -- this program, which changes of the library are tried with
+local build = args.copy .. "/build/mutants"
+
+-- What is built stays, and is built again where the tree has changed: files that are the same keep their time.
 local function make_copy()
-  assert(run(("rm -rf %s && mkdir -p %s && git -C %s ls-files -z | (cd %s && xargs -0 cp --parents -t %s)"):format(quoted(args.copy),
-    quoted(args.copy), quoted(root), quoted(root), quoted(args.copy))))
+  must("mkdir -p " .. quoted(args.copy))
+  local kept = {}
+  for path in must("git -C " .. quoted(root) .. " ls-files"):gmatch "[^\n]+" do
+    kept["./" .. path] = true
+    local from, to = root .. "/" .. path, args.copy .. "/" .. path
+    if core.file_exists(from) and not (core.file_exists(to) and read(from) == read(to)) then
+      must(("mkdir -p %s && cp %s %s"):format(quoted(to:match "^(.*)/"), quoted(from), quoted(to)))
+    end
+  end
+  for path in must(("cd %s && find . -path ./build -prune -o -type f -print"):format(quoted(args.copy))):gmatch "[^\n]+" do
+    if path:find "^%./" and not kept[path] then os.remove(args.copy .. "/" .. path) end
+  end
+end
+
+-- A change of the core has to be built.
+local function compiled(each) return each.file:find "%.lua$" == nil end
+
+-- The names of what might notice: a text of names, or a list of names with spaces.
+local function finders_of(each)
+  if type(each.by) == "table" then return each.by end
+  local names = {}
+  for name in each.by:gmatch "%S+" do names[#names + 1] = name end
+  return names
+end
+
+local replay = "every parser accepts or refuses its seeds, its corpus and changes of them"
+
+-- The command that runs what has this name, in the copy.
+local function command_of(name, program)
+  local case = name == "fuzz" and replay or name:match "^case (.*)"
+  if case then return ("%s/moonrank_tests %s --warn NoTests"):format(quoted(build), quoted(case:gsub(",", "\\,"))) end
+  local part = name:match "^calls (%l+)"
+  if part then
+    return ("%s tests/caller/run.lua --part %s --sessions %d --first --found build/found"):format(quoted(program), part, args.sessions)
+  end
+  local spec = ("tests/stdlib/moonrank/%s_spec.lua"):format(name)
+  if not core.file_exists(args.copy .. "/" .. spec) then spec = ("tests/%s_spec.lua"):format(name) end
+  return ("test -e %s && %s test %s"):format(spec, quoted(program), spec)
+end
+
+local function needs_cases(each)
+  for _, name in ipairs(finders_of(each)) do
+    if name == "fuzz" or name:find "^case " then return true end
+  end
+  return false
+end
+
+-- Beside other work a processor's seconds take longer; what waits for ever uses none.
+local waits, late = 10, { [124] = ", which took too long", [137] = ", which took too long" }
+
+-- Whether what has this name passes in the copy, seconds, what was printed, and whether it was ended.
+local function passes(name, program)
+  local began = core.clock()
+  local seconds = name:find "^calls " and 3600 or args.seconds
+  local command = ("ulimit -t %d; %s"):format(seconds, command_of(name, program))
+  local status, said = run(("cd %s && export MOONRANK=%s MOONRANK_STDLIB=%s MOONRANK_SAMPLES_GIB=0 && timeout -k 5 %d sh -c %s"):format(
+    quoted(args.copy), quoted(program), quoted(args.copy .. "/stdlib"), waits * seconds, quoted(command)))
+  return status == 0, core.clock() - began, said, late[status] or ""
+end
+
+-- Builds what the change needs; whether that worked.
+local function make(each)
+  if not compiled(each) and not needs_cases(each) then return own end
+  local targets = needs_cases(each) and "moonrank moonrank_tests" or "moonrank"
+  local status = run(("cmake --build %s --target %s -j%d"):format(quoted(build), targets, args.jobs))
+  return status == 0 and build .. "/moonrank" or nil
+end
+
+local function configure()
+  must(("cd %s && cmake -B build/mutants -G Ninja -DCMAKE_BUILD_TYPE=Release -DMR_CUDA=OFF"):format(quoted(args.copy)))
 end
 
 -- The file's path in the copy, and its text with and without the change.
-local function change_of(each, before)
-  local path = args.copy .. "/" .. before .. each[1]
+local function change_of(each)
+  local path = args.copy .. "/" .. each.file
   local text = read(path)
-  local first, last = text:find(each[2], 1, true)
-  if not first then return nil, ("%s does not stand in %s"):format(each[2], path) end
-  if text:find(each[2], last + 1, true) then return nil, ("%s stands in %s more than once"):format(each[2], path) end
-  return path, text, text:sub(1, first - 1) .. each[3] .. text:sub(last + 1)
+  local changed = text
+  for i = 1, #each.change, 2 do
+    local old, new = each.change[i], each.change[i + 1]
+    local first, last = changed:find(old, 1, true)
+    if not first then error(("%s does not stand in %s"):format(old, path), 0) end
+    if changed:find(old, last + 1, true) then error(("%s stands in %s more than once"):format(old, path), 0) end
+    changed = changed:sub(1, first - 1) .. new .. changed:sub(last + 1)
+  end
+  return path, text, changed
 end
 
--- Whether a spec passes in the copy.
-local function passes(name, program)
-  local spec = ("tests/stdlib/moonrank/%s_spec.lua"):format(name)
-  return run(("cd %s && test -e %s && MOONRANK_STDLIB=%s timeout %d %s test %s"):format(quoted(args.copy), spec,
-    quoted(args.copy .. "/stdlib"), args.seconds, quoted(program), spec))
-end
-
--- Raises where a spec fails without any change: it would notice everything.
-local function check_specs(changes, program)
-  local checked = {}
-  for _, each in ipairs(changes) do
-    for name in each[4]:gmatch "%S+" do
-      if not checked[name] and not passes(name, program) then error(name .. "_spec.lua fails without a change", 0) end
-      checked[name] = true
+-- Raises where something fails without any change: it would notice everything.
+local checked = {}
+local function check_finders(each)
+  local program
+  for _, name in ipairs(finders_of(each)) do
+    local key = name .. (compiled(each) and " of what is built" or "")
+    if not checked[key] then
+      program = program or assert(make(each), "the tree does not build without a change")
+      local well, _, said = passes(name, program)
+      if not well then error(("%s fails without a change\n%s"):format(name, said:sub(-2000)), 0) end
+      checked[key] = true
     end
   end
 end
 
--- The first spec that notices, or nil.
+-- Who notices: the first one, or, of repaired defects, all.
 local function noticed(each, program)
-  for name in each[4]:gmatch "%S+" do
-    if not passes(name, program) then return name end
+  local by = {}
+  for _, name in ipairs(finders_of(each)) do
+    local well, seconds, _, ended = passes(name, program)
+    local told = name:gsub("^calls ", "random calls: "):gsub("^case ", "test: ")
+    if not well then by[#by + 1] = ("%s (%.0f s%s)"):format(told, seconds, ended) end
+    if not well and args.list ~= "repairs" then break end
   end
+  return #by > 0 and table.concat(by, "; ") or nil
 end
 
-local rows, survived, count = {}, 0, 0
+local rows, survived = {}, 0
 
-local function tried(each, before, build)
-  local path, text, changed = change_of(each, before)
-  if not path then error(text, 0) end
+local function tried(each)
+  check_finders(each)
+  local path, text, changed = change_of(each)
   core.write_file(path, changed)
-  local by, built = nil, true
-  if build then built = run(("cmake --build %s/build/mutants --target moonrank -j2"):format(quoted(args.copy))) end
-  if built then by = noticed(each, build and built_one or own) end
+  local program = make(each)
+  local by = program and noticed(each, program)
   core.write_file(path, text)
-  count = count + 1
-  survived = survived + ((by or not built) and 0 or 1)
-  rows[#rows + 1] = { each[1], each[2], each[3], by and "noticed by " .. by or built and "NOT NOTICED" or "does not build" }
-  print(("%3d  %-40s %s"):format(count, each[1], rows[#rows][4]))
+  survived = survived + ((by or not program) and 0 or 1)
+  rows[#rows + 1] = { each.defect or each.file, each.change[1], each.change[2], by or program and "NOT NOTICED" or "does not build" }
+  print(("%3d  %-50s %s"):format(#rows, each.defect or each.file, rows[#rows][4]))
   io.stdout:flush()
 end
 
-local function all(changes, before, build)
-  check_specs(changes, build and built_one or own)
-  for _, each in ipairs(changes) do
-    if args.only == "" or each[1]:find(args.only, 1, true) then tried(each, before, build) end
+make_copy()
+local changes, builds = {}, false
+for _, each in ipairs(dofile(here .. args.list .. ".lua")) do
+  if args.only == "" or (each.file .. " " .. (each.defect or "")):find(args.only, 1, true) then
+    change_of(each)  -- before the first one: raises where a text has changed
+    changes[#changes + 1], builds = each, builds or compiled(each) or needs_cases(each)
   end
 end
+if builds then configure() end
+for _, each in ipairs(changes) do tried(each) end
 
-make_copy()
-if args.lua then all(list.lua, "stdlib/moonrank/", false) end
-if args.cpp then
-  assert(run(("cd %s && cmake -B build/mutants -G Ninja -DCMAKE_BUILD_TYPE=Release -DMR_CUDA=OFF"):format(quoted(args.copy))))
-  assert(run(("cmake --build %s/build/mutants --target moonrank -j2"):format(quoted(args.copy))))
-  all(list.cpp, "", true)
+local function cell(text) return "`" .. text:gsub("\n%s*", " "):gsub("|", "\\|") .. "`" end
+
+local columns = { args.list == "repairs" and "defect" or "file", "stands there", "put instead", "noticed by" }
+print(mr.table{ columns = columns, rows = rows })
+print(("%d changes, %d not noticed"):format(#rows, survived))
+if args.write ~= "" then
+  local file <close> = assert(io.open(args.write, "w"))
+  file:write("| ", table.concat(columns, " | "), " |\n|---|---|---|---|\n")
+  for _, row in ipairs(rows) do
+    file:write(("| %s | %s | %s | %s |\n"):format(row[1], cell(row[2]), cell(row[3]), row[4]))
+  end
 end
-print(mr.table{ columns = { "file", "stands there", "put instead", "result" }, rows = rows })
-print(("%d changes, %d not noticed"):format(count, survived))
 if survived > 0 then os.exit(1) end

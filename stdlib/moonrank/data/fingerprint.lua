@@ -11,7 +11,7 @@ local known = setmetatable({}, { __mode = "k" })
 local function of_value(value)
   if not value then return "none" end
   if type(value) == "table" then return core.fingerprint_of_texts(value) end
-  local is_lists = debug.getmetatable(value).__name == "mr.Lists"
+  local is_lists = check.is_lists(value)
   if not is_lists and value.tracked then return core.fingerprint_of_tensor(value) end
   if not known[value] then known[value] = (is_lists and core.fingerprint_of_lists or core.fingerprint_of_tensor)(value) end
   return known[value]
@@ -42,7 +42,7 @@ end
 ---@param thing any
 ---@return string?
 function M.of(thing)
-  if type(thing) == "userdata" and debug.getmetatable(thing).__name == "mr.Lists" then return M.combined("lists", thing) end
+  if check.is_lists(thing) then return M.combined("lists", thing) end
   if type(thing) ~= "table" then return nil end
   local found = check.field(thing, "fingerprint")
   return type(found) == "string" and found or nil

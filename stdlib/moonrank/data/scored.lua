@@ -61,7 +61,7 @@ end
 ---@return mr.Lists
 function M.judgments(where, qrels)
   if type(qrels) == "string" then return core.read_trec_qrels(find.path(qrels)) end
-  if dataset.is(qrels) or (type(qrels) == "userdata" and debug.getmetatable(qrels).__name == "mr.Lists") then return M.named(qrels) end
+  if dataset.is(qrels) or check.is_lists(qrels) then return M.named(qrels) end
   check.fail("%s: qrels is %s, expected the path of a file, lists or a dataset", where, qrels == nil and "missing" or "a " .. type(qrels))
 end
 

@@ -123,7 +123,7 @@ local function pairs_of(lists)
 end
 
 local function checked_upsample(where, upsample)
-  if type(upsample) == "userdata" and debug.getmetatable(upsample) == core.classes["mr.Lists"].meta then
+  if check.is_lists(upsample) then
     local equal, pairs = pairs_of(upsample)
     return balanced(equal:sum():reshape(1), pairs:sum():reshape(1)):item()
   end

@@ -61,7 +61,7 @@ function class.meta:__call(scores, lists) return self:of_ranking(self:ranking(sc
 ---@return boolean
 ---Example: `mr.metrics.parse("nrbp_loss"):better(0.2, 0.3)   --> true`
 function methods:better(a, b)
-  for _, value in ipairs{ a or 0, b or 0 } do
+  for _, value in pairs{ a, b } do  -- either may be missing
     if type(value) ~= "number" then check.fail("better: a value is a %s, expected a number", type(value)) end
   end
   if a == nil or a ~= a then return false end

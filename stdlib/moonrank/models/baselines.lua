@@ -15,12 +15,15 @@ M.kinds = {}
 ---@field config table  what it was made with
 local Baseline = check.class("mr.Baseline")
 
-local function new(kind, config, tensors, forward)
-  return setmetatable({ kind = kind, config = config, repeats = false, _tensors = tensors, _forward = forward }, Baseline)
+local function new(kind, config, tensors, reads, forward)
+  return setmetatable({ kind = kind, config = config, repeats = false, _tensors = tensors, _reads = reads, _forward = forward }, Baseline)
 end
 
 ---One score per row of the batch.
-function Baseline:__call(batch) return self._forward(batch) end
+function Baseline:__call(batch)
+  models.check_batch(self.kind, batch, self._reads)
+  return self._forward(batch)
+end
 
 ---None: there is nothing to train.
 ---@return mr.Tensor[]
@@ -62,17 +65,17 @@ local made = {}
 
 function made.popularity(config, tensors)
   local counts = tensors.counts:float()
-  return new("popularity", config, tensors, function(batch) return counts:rows(on_cpu(batch.items)) end)
+  return new("popularity", config, tensors, { "items" }, function(batch) return counts:rows(on_cpu(batch.items)) end)
 end
 
 function made.item_knn(config, tensors, neighbours)
-  return new("item_knn", config, tensors, function(batch)
+  return new("item_knn", config, tensors, { "users", "items", "lists" }, function(batch)
     return neighbours:scores(on_cpu(batch.users), on_cpu(batch.items), batch.lists)
   end)
 end
 
 function made.random(config)
-  return new("random", config, {}, function(batch)
+  return new("random", config, {}, { "users", "items", "lists" }, function(batch)
     return core.pair_noise(on_cpu(batch.users), on_cpu(batch.items), batch.lists, config.seed)
   end)
 end

@@ -1,6 +1,7 @@
 -- The definition of mr.models.cnn.
 local check = require "moonrank.check"
 local layers = require "moonrank.models.layers"
+local models = require "moonrank.models.model"
 local tensors = require "moonrank.tensor"
 
 local largest_side = 65536
@@ -63,8 +64,8 @@ return {
     return made, order
   end,
   forward = function(self, batch)
-    local o, x = self.options, check.field(batch, "features")
-    if not check.is_tensor(x) then check.fail "the network scores features (cnn), but the batch has none" end
+    models.check_batch("cnn", batch, { "features" })
+    local o, x = self.options, batch.features
     local rows, pixels = #x, o.channels * o.height * o.width
     if x:size(2) ~= pixels then
       check.fail("the network takes %d x %d x %d pixels, but there are %d features", o.channels, o.height, o.width, x:size(2))

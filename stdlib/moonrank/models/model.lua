@@ -57,6 +57,27 @@ function M.new(definition, config, names, parameters, buffers)
   return model
 end
 
+---Raises where a batch has not what a model reads of it.
+---@param kind string        of the model
+---@param batch any
+---@param needed string[]    among "lists", "features", "users", "items"
+function M.check_batch(kind, batch, needed)
+  if type(batch) ~= "table" then check.fail("a model scores a batch, {lists = ..., features = ...}, found a %s", type(batch)) end
+  for _, name in ipairs(needed) do
+    local is_there = name == "lists" and check.is_lists or check.is_tensor
+    if not is_there(check.field(batch, name)) then
+      check.fail("the model scores %s (%s), but the batch has none", name == "lists" and "rows of lists" or name, kind)
+    end
+  end
+end
+
+-- What this model reads of a batch; what a script's own reads is known by its options alone.
+local of_features, of_pairs, of_neither = { "features" }, { "lists", "users", "items" }, {}
+local function needed(self)
+  if self.config.inputs then return of_features end
+  return self._definition.built_in and self.config.users and of_pairs or of_neither
+end
+
 -- What a script's forward pass returned: one score per row, of the parameters' type.
 local function check_scores(self, scores, batch)
   local where, rows = "model " .. self.kind, batch.lists.rows
@@ -78,10 +99,7 @@ end
 ---@param batch mr.Batch
 ---@return mr.Tensor  [rows]
 function Model:__call(batch)
-  if type(batch) ~= "table" then check.fail("a model scores a batch, {lists = ..., features = ...}, found a %s", type(batch)) end
-  if self.config.inputs and not check.is_tensor(check.field(batch, "features")) then
-    check.fail("the model scores features (%s), but the batch has none", self.kind)
-  end
+  M.check_batch(self.kind, batch, needed(self))
   local _ <close> = phase.begin("forward", true)
   local scores = self._definition.forward(self._view, batch)
   if not self._definition.built_in then check_scores(self, scores, batch) end
@@ -111,7 +129,9 @@ end
 ---Example: `mr.models.linear{inputs = 2}:penalty{}   --> nil`
 function Model:penalty(batch)
   local penalty = self._definition.penalty
-  return penalty and penalty(self._view, batch) or nil
+  if not penalty then return nil end
+  M.check_batch(self.kind, batch, needed(self))
+  return penalty(self._view, batch) or nil
 end
 
 ---What forward keeps from batch to batch, by name.
@@ -194,6 +214,7 @@ function Model:double() return converted(self, function(x) return x.dtype == "in
 ---@return number  the worst error
 ---Example: `mr.models.linear{inputs = 2, dtype = "float64"}:gradcheck{lists = mr.lists{{1, 0}}, features = mr.normal({2, 2}, {dtype = "float64"})} < 1e-6   --> true`
 function Model:gradcheck(batch, options)
+  M.check_batch(self.kind, batch, needed(self))
   local worst = 0
   for i, name in ipairs(self._names) do
     if self._parameters[i].dtype ~= "float64" then check.fail("gradcheck: '%s' is float32, expected float64: model:double()", name) end

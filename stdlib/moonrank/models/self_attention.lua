@@ -1,6 +1,7 @@
 -- The definition of mr.models.self_attention.
 local check = require "moonrank.check"
 local layers = require "moonrank.models.layers"
+local models = require "moonrank.models.model"
 local tensors = require "moonrank.tensor"
 
 local function checked(o)
@@ -52,6 +53,7 @@ local function run_block(self, x, block, lists, dropped)
 end
 
 local function forward(self, batch)
+  models.check_batch("self_attention", batch, { "features", "lists" })
   local o, count = self.options, 0
   local function dropped(x)
     if o.dropout == 0 or not batch.step then return x end

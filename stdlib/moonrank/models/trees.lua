@@ -1,6 +1,7 @@
 -- Boosted trees, grown by XGBoost's library (loaded when first asked for) in mr.fit.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local models = require "moonrank.models.model"
 local tables = require "moonrank.table"
 local tree_options = require "moonrank.models.tree_options"
 
@@ -56,6 +57,7 @@ end
 ---@return mr.Tensor  [rows]
 function Trees:__call(batch)
   if self._rounds == 0 then check.fail "these trees are not grown yet: mr.fit{model = ...} grows them" end
+  models.check_batch("trees", batch, { "features" })
   local features = batch.features
   return self:_scores(self:_matrix(features)):to(features.device)
 end

@@ -26,9 +26,10 @@ Rows rows_of(const std::string& text, char delimiter = ',') {
 
 TEST_CASE("csv fields and line ends") {
   const Rows expected{{"a", "b"}, {"1", "2"}};
-  for (const char* const text : {"a,b\n1,2\n", "a,b\r\n1,2\r\n", "a,b\n1,2", "a,b\r\n1,2", "\n\na,b\n\n1,2\n\n",
-                                 "\xEF\xBB\xBF"
-                                 "a,b\n1,2\n"}) {
+  for (const char* const text :
+       {"a,b\n1,2\n", "a,b\r\n1,2\r\n", "a,b\n1,2", "a,b\r\n1,2", "a,b\r1,2\r", "\n\na,b\n\n1,2\n\n",
+        "\xEF\xBB\xBF"
+        "a,b\n1,2\n"}) {
     CHECK(rows_of(text) == expected);
   }
   CHECK(rows_of("").empty());

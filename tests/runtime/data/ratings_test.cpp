@@ -64,6 +64,12 @@ TEST_CASE("columns by name, by number, and without rating") {
                     Contains("found 2 columns and no header, expected a column number"));
   CHECK_THROWS_WITH(read("5,6\n", {"1", "item", "", true, false, ','}), Contains("'item'"));
   CHECK_THROWS_WITH(read(rated, {"0", "2", "3", true, true, ','}), Contains("expected one named '0'"));
+  CHECK_THROWS_WITH(read("user,item,user\n1,2,3\n", {"user", "item", "", true, true, ','}),
+                    Contains("r.csv:1:11: found a second column named 'user', expected one"));
+  CHECK(read("user,user\n1,2\n", {"1", "2", "", true, false, ','}).user_ids == Words{"1", "user"});
+  CHECK(read("rating,item,user,rating\n1,2,3,4\n", {"user", "item", "", true, true, ','}).user_ids == Words{"3"});
+  CHECK_THROWS_WITH(read("rating,item,user,rating\n1,2,3,4\n", {"user", "item", "rating", false, true, ','}),
+                    Contains("found a second column named 'rating'"));
   // a name that is a number is a name first
   CHECK(read("2,1,x\n10,20,3\n", {"1", "2", "x", true, true, ','}).user_ids == Words{"20"});
 }

@@ -143,6 +143,18 @@ describe("pairwise losses", function()
     agrees(32, "ties", 0.5, { p = 0.5 })
   end)
 
+  it("know grades below 1: any gain counts in nDCG and DCG, grade 1 and more in AP", function()
+    local gain, far, tied = 2 ^ 0.5 - 1, 1 - 1 / math.log(3, 2), mr.tensor{ 0, 0 }
+    local swaps = { dcg = { gain * far, (3 - gain) * far }, ap = { 0, 0.5 } }
+    swaps.ndcg = { far, swaps.dcg[2] / (3 + gain / math.log(3, 2)) }
+    for metric, change in pairs(swaps) do
+      local loss = mr.losses.lambdarank{ metric = metric }
+      for i, grades in ipairs{ { 0.5, 0 }, { 2, 0.5 } } do
+        near(loss(tied, mr.lists{ grades }):item(), change[i] * math.log(2), 1e-6, metric)
+      end
+    end
+  end)
+
   it("have the gradients that differences find where no rank changes", function()
     local lists = mixed()
     local scores = mr.normal({ lists.rows }, { seed = 3, dtype = "float64" })

@@ -127,6 +127,9 @@ describe("metrics", function()
     local scores, lists = mr.tensor({ 4, 3, 2, 1 }, f64), mr.lists{ { 0, 2, 1, 1 } }
     near(mr.metrics.dcg(scores, lists, { gain = "linear" }):item(), 2 / math.log(3, 2) + 1 / 2 + 1 / math.log(5, 2))
     near(mr.metrics.dcg(scores, lists, { gain = "exp2_plus_one", k = 2 }):item(), 1 + 7 / math.log(3, 2))
+    -- grade 0 gains 1, in the ideal ranking, too
+    near(mr.metrics.ndcg(mr.tensor{ 1, 2 }, mr.lists{ { 1, 0 } }, { gain = "exp2_plus_one" }):item(),
+      (1 + 3 / math.log(3, 2)) / (3 + 1 / math.log(3, 2)), 1e-6)
     near(mr.metrics.ap(scores, lists, { k = 2 }):item(), 0.5 / 3)
     near(mr.metrics.ap(scores, lists, { k = 2, denominator = "cutoff" }):item(), 0.5 / 2)
     near(mr.metrics.err(scores, lists):item(), 0.75 / 2 + 0.25 * 0.25 / 3 + 0.25 * 0.75 * 0.25 / 4)

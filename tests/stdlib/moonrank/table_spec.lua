@@ -63,6 +63,16 @@ it("refuses what it does not know", function()
   raises(function() mr.table{ rows = {} } end, "columns is missing")
   raises(function() mr.table{ columns = { "a" }, formats = { b = "%d" } } end, "'b'")
   raises(function() mr.table{ column = { "a" } } end, "did you mean 'columns'?")
+  raises(function() mr.table{ columns = { "a" }, rows = { { 1 }, 2 } } end, "mr.table: row 2 is a number, expected a table")
+  raises(function() mr.table{ columns = { "a" }, formats = { a = 4 } } end, "mr.table: format of a is a number, expected a text")
+  for _, format in ipairs{ "%d%", "%y", "%d %d", "%d" } do
+    raises(function() mr.table{ columns = { "a" }, rows = { { 1.5 } }, formats = { a = format } } end,
+      ("mr.table: format %q of a cannot write 1.5, expected one as '%%.4f'"):format(format))
+  end
+  local late = mr.table{ columns = { "a" }, rows = { { 0 / 0 }, { 2 } }, formats = { a = "%d" } }
+  equal(tostring(late), "a\n-\n-\n2")
+  late.rows[1][1] = 0.5
+  raises(function() tostring(late) end, "cannot write 0.5")
 
   it("shows long texts in time that goes with their length", function()
     local shown = tostring(mr.table{ columns = { "a", "b" }, rows = { { ("x"):rep(200000), 1 }, { "y", 2 } } })

@@ -1,7 +1,7 @@
 -- Values of other kinds than a function takes: one error of ours each, as found by random calls (tests/caller).
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local it, raises = test.it, test.raises
+local it, equal, raises = test.it, test.equal, test.raises
 
 it("schedules", function()
   local schedule = mr.schedule.step{ every = 1, factor = 0.5 }
@@ -23,9 +23,35 @@ end)
 
 it("metrics, losses, models", function()
   raises(function() mr.metrics.parse("ap"):better(0.5, print) end, "a value is a function, expected a number")
+  raises(function() mr.metrics.parse("ap"):better(0.5, false) end, "a value is a boolean, expected a number")
+  raises(function() mr.metrics.parse("ap"):better(false) end, "a value is a boolean, expected a number")
+  equal({ mr.metrics.parse("ap"):better(0.5), mr.metrics.parse("ap"):better(nil, 0.5) }, { true, false })
   raises(function() mr.losses.ordinal{}(nil, mr.lists{ { 1 } }) end, "found a nil for scores")
   raises(function() mr.models.linear{ inputs = 2 }("x") end, "found a string")
   raises(function() mr.models.linear{ inputs = 2 }{ lists = mr.lists{ { 1 } } } end, "scores features (mlp), but the batch has none")
   raises(function() mr.models.cnn{ height = 8, width = 8, kernel = 3, filters = { 2 } }{ lists = mr.lists{ { 1 } } } end,
-    "the network scores features (cnn), but the batch has none")
+    "the model scores features (cnn), but the batch has none")
+end)
+
+it("whatever a model is asked, a batch without what it reads is told so", function()
+  local fold = mr.data.synthetic{ kind = "ratings", users = 30, items = 90 }:binarize(4):folds{ k = 3 }[1]
+  local ids, features = { lists = mr.lists{ { 1, 0 } }, users = mr.tensor{ 1 } }, { features = mr.ones(2, 2) }
+  local of_pairs, double = { users = 3, items = 4, dtype = "float64" }, { inputs = 2, dtype = "float64" }
+  local cases = {
+    { mr.models.mf(of_pairs), ids, "scores items (mf)" }, { mr.models.biased_mf(of_pairs), features, "scores rows of lists (biased_mf)" },
+    { mr.models.cml{ users = 3, items = 4, covariance = 1.0, dtype = "float64" }, ids, "scores items (cml)" },
+    { mr.models.linear(double), ids, "scores features (mlp)" }, { mr.models.direct_ranker(double), ids, "scores features (direct_ranker)" },
+    { mr.models.self_attention(double), features, "scores rows of lists (self_attention)" },
+    { mr.models.popularity{ fold = fold }, ids, "scores items (popularity)" }, { mr.models.random{}, ids, "scores items (random)" },
+    { mr.models.item_knn{ fold = fold }, features, "scores users (item_knn)" },
+  }
+  for _, case in ipairs(cases) do
+    local model, batch, said = table.unpack(case)
+    raises(function() model(batch) end, said .. ", but the batch has none")
+    raises(function() model(0 / 0) end, "found a number")
+    if model.kind ~= "popularity" and model.kind ~= "random" and model.kind ~= "item_knn" then
+      raises(function() model:gradcheck(batch) end, said .. ", but the batch has none")
+    end
+    if model.kind == "cml" then raises(function() model:penalty(batch) end, said) end
+  end
 end)

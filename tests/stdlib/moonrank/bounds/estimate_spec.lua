@@ -96,6 +96,15 @@ describe("a metric that a script defines", function()
     check(report.ok, tostring(report))
   end)
 
+  it("is measured from its mean to its best end, also where the other end is farther", function()
+    mr.metrics.define("spec_square_of_rank", function(ranks, lists) return lists:sum(ranks * ranks * lists.relevance) end,
+      { minimize = true })
+    -- one relevant row of three is worth 1, 4 or 9, in the mean 14/3: the best end is 11/3 away, the worst 13/3
+    local scores, lists = mr.tensor{ 3, 2, 1, 3, 2, 1, 3, 2, 1 }, mr.lists{ { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }
+    local e = mr.evaluate(scores, lists, { { "spec_square_of_rank", bound = "expectation_max" } })
+    near(e["spec_square_of_rank[expectation_max]"], { -1, -2 / 11, 13 / 11 }, 1e-6)
+  end)
+
   it("needs no conversion: ranks, scores and the relevance beside them are of one type, also under every bound", function()
     local types = {}
     local function seen(x, lists)

@@ -111,6 +111,7 @@ describe("a folder of images", function()
       { "file,label\n", "no images" },
       { "", "the file is empty" },
       { "file,age\na.png,1\n", "expected one named 'label'" },
+      { "file,label,file\na.png,1,c.png\n", "labels.csv:1:12: found a second column named 'file', expected one" },
       { "file,label\nc.png,1\n", "c.png" },
       { "file,label\nlabels.csv,1\n", "labels.csv: found a file that begins with 'file,lab', expected a PNG or JPEG file" },
       { false, "expected a table of files and labels" },

@@ -147,6 +147,7 @@ it("what is wrong in a file is said with its place", function()
   refuses("trec_run", "1 Q0 a 1 nan t\n", ":1:10: ", "'nan'")
   refuses("trec_run", "1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n1 Q0 b 1 2 t\n1 Q0 a 1 2 t\n", ":4:1: ",
     "'a' of query '1' a second time (first at line 1)")
+  refuses("trec_run", ("1 Q0 a 1 2 t\n"):rep(100), ":2:1: ", "'a' of query '1' a second time (first at line 1)")
   refuses("trec_qrels", "1 0 a\n", ":1:1: ", "found 3 fields, expected 4")
   refuses("trec_qrels", "1 0 a 1.5\n", ":1:7: ", "'1.5', expected a whole number")
   refuses("trec_qrels", "1 0 a 99999999999999999999\n", ":1:7: ", "whole number")
@@ -216,6 +217,10 @@ it("a model's scores of a dataset have the names of users and items", function()
   end
   raises(function() mr.data.scored(mr.ones(3), set) end, "scores has 3 entries")
   raises(function() mr.data.scored({ 1 }, set.lists) end, "a tensor, or a model and a dataset")
+  raises(function() mr.data.scored(mr.ones(3)) end, "mr.data.scored: set is missing, expected a dataset or lists")
+  for _, wrong in ipairs{ 3, "x", {}, mr.ones(3), io.stdout, print } do
+    raises(function() mr.data.scored(mr.ones(3), wrong) end, ("set is a %s, expected a dataset or lists"):format(type(wrong)))
+  end
 end)
 
 for _, path in ipairs(made) do os.remove(path) end

@@ -76,6 +76,13 @@ describe("mr.models.trees", function()
     raises(function() fit{ model = mr.models.trees{}, loss = mr.losses.ap{} } end, "train is missing")
   end)
 
+  it_grows("outlives the data that it was made for", function()
+    local function rows() return core.tree_data(mr.uniform({ 6, 3 }, { seed = 1 }), nil, 1) end
+    local booster = core.booster(rows(), { "max_depth" }, { "2" })
+    collectgarbage()
+    equal(#booster:scores(rows(), 0, false), 6)
+  end)
+
   it_grows("is grown once, and says when it is not yet", function()
     local data, model = trees.part "train", mr.models.trees{ rounds = 2 }
     raises(function() trees.scores(model, data) end, "not grown yet")
@@ -86,7 +93,7 @@ describe("mr.models.trees", function()
     check(tostring(model):find("2 trees in 2 rounds", 1, true), tostring(model))
     raises(function() fit{ model = model, loss = mr.losses.ndcg{}, train = data } end, "the trees have 2 rounds already")
     raises(function() model{ lists = data.lists, features = mr.tensor{ { 1, 2 } } } end, "of 4 features, but there are 2")
-    raises(function() model{ lists = data.lists } end, "trees score features")
+    raises(function() model{ lists = data.lists } end, "the model scores features (trees), but the batch has none")
     raises(function() model:importances{ names = { "a" } } end, "names has 1 entries, expected 4")
     equal(#model:importances{ names = { "a", "b", "c", "d" } }.rows[1][1], 1)
   end)
