@@ -41,6 +41,17 @@ it("all.lua --smoke: every script of the documents has a section, under titles t
   end)
 end)
 
+it("titles of sections have words beside the number of a table or figure, and are one section's", function()
+  local seen = {}
+  for _, name in ipairs{ "sigir21", "objectives", "lecture", "cmu", "grid" } do
+    for _, script in ipairs(dofile(("scripts/%s/all.lua"):format(name))) do
+      check(not script.title:find "^%u%l+ [%d.]+$", script.title .. " has no words")
+      check(not seen[name .. script.title], script.title .. " stands twice")
+      seen[name .. script.title] = true
+    end
+  end
+end)
+
 it("a script that cannot run has a section that says why, the others are made, and the program ends with an error", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
   if not program.has_gnuplot() then return test.skip "no gnuplot" end

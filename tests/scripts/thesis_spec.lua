@@ -39,8 +39,12 @@ it("all.lua --smoke: a report of its own, the same when it runs again, with the 
     local status, out, err = sweeps.run(folder, here .. "/scripts/thesis/all.lua", "--smoke --workers 1")
     equal(status, 0, err .. out)
     local html = sweeps.read(folder .. "/results/thesis/report.html")
-    for _, words in ipairs{ "Table 5.1, made-up ratings", "Figure 1.1", "Figure 5.10, made-up data", "--smoke", "Holm" } do
+    for _, words in ipairs{ "Table 5.1: every loss under every bound, made-up ratings", "Figure 1.1: lower bounds",
+      "relevant items, made-up data", "--smoke", "Holm" } do
       check(html:find(words, 1, true), words)
+    end
+    for title in html:gmatch "<h2>(.-)</h2>" do
+      check(not title:gsub(", made%-up .*", ""):find "^%u%l+ [%d.]+$", title .. " has no words")
     end
     says_made_up(html, 22)
     says_made_up(out, 22)
@@ -60,7 +64,7 @@ it("all.lua --smoke: a report of its own, the same when it runs again, with the 
       return results:per_list(columns:column("spec", "number")[row], "ap"):totable()
     end
     local free, bounded = scores "none", scores "expectation"
-    for _, cells in ipairs(rows_after(html, "Table 5.1, made-up ratings</h2>")) do
+    for _, cells in ipairs(rows_after(html, "Table 5.1: every loss under every bound, made-up ratings</h2>")) do
       if cells[2] == "AP" and cells[3] == "expectation" then
         local mean, count = mean_without_nan(bounded)
         near(tonumber(cells[4]), mean, 5e-5)
