@@ -164,6 +164,41 @@ function M.of(args, o)
   })
 end
 
+-- Calls visit(kind, loss, runs, planned) for each loss of the options, with the number of its runs in the store: learning rates, NSR, sets and splits.
+local function count_kept(args, visit)
+  for _, kind in ipairs(args.kinds) do
+    for _, loss in ipairs(losses[kind]) do
+      local there, planned = 0, 0
+      for _, set in ipairs(args.sets) do
+        for _, nsr in ipairs(args.nsr) do
+          for _, rate in ipairs(M.training(args, kind, loss).rates) do
+            local results = M.of(args, { set = set, nsr = nsr, kind = kind, loss = loss, rate = rate })
+            there, planned = there + (results and results:counts().done or 0), planned + #M.set(args, set).splits
+          end
+        end
+      end
+      visit(kind, loss, there, planned)
+    end
+  end
+end
+
+---What a store that is only read (--kept) lacks, in sentences; nothing where nothing is missing.
+---@return string
+function M.missing(args)
+  if not args.kept then return "" end
+  local there, planned, none = 0, 0, {}
+  count_kept(args, function(kind, loss, of_loss, planned_of_loss)
+    there, planned = there + of_loss, planned + planned_of_loss
+    if of_loss == 0 then none[#none + 1] = ("%s %s"):format(kind == "lambda" and "LambdaRank" or kind, M.title_of[loss]) end
+  end)
+  if there == planned then return "" end
+  return ([[
+
+Not all is there yet: the store has %d of %d runs (of a loss, learning rate, NSR and split), and %s. The best learning rate is
+that of those that were run.]]):format(there, planned,
+    #none == 0 and "some of every loss" or "none of " .. table.concat(none, ", "))
+end
+
 ---@class sigir21.Row
 ---@field dataset string       title of the data set; of made-up data it says so
 ---@field split integer

@@ -72,6 +72,12 @@ print(#all, chosen and chosen.lr == expected.lr and chosen.score == expected.sco
     equal(printed(folder, words .. " --kept", best), "14\ttrue\n")
     equal(printed(folder, words .. " --kept", [[
 print(#runs.rows_at(args, { set = "movielens", nsr = 1, kind = "lambda", loss = "ap", rate = 0.1 }))]]), "0\n")
+    local missing = "print((runs.missing(args):gsub('%s+', ' ')))"
+    equal(printed(folder, words, missing), "\n")
+    equal(printed(folder, words .. " --kept", missing), " Not all is there yet: the store has 2 of 20 runs (of a loss, learning rate, NSR "
+      .. "and split), and none of listwise nDCG, listwise AP, listwise RR, listwise nRBP, LambdaRank nDCG, LambdaRank AP, LambdaRank "
+      .. "nRBP(0.8), LambdaRank nRBP(0.9), LambdaRank nRBP(0.95). The best learning rate is that of those that were run.\n")
+    equal(printed(folder, words .. " --kept --kinds lambda", missing):match "has %d of %d+ runs", "has 2 of 12 runs")
   end)
 end)
 
