@@ -194,8 +194,7 @@ function M.missing(args)
   if there == planned then return "" end
   return ([[
 
-Not all is there yet: the store has %d of %d runs (of a loss, learning rate, NSR and split), and %s. The best learning rate is
-that of those that were run.]]):format(there, planned,
+Not all is there yet: the store has %d of %d runs (of a loss, learning rate, NSR and split), and %s.]]):format(there, planned,
     #none == 0 and "some of every loss" or "none of " .. table.concat(none, ", "))
 end
 
