@@ -71,7 +71,7 @@ end
 local function each_run(visit)
   for _, nsr in ipairs(args.nsr) do
     for _, kind in ipairs(args.kinds) do
-      for _, loss in ipairs(runs.losses[kind]) do
+      for _, loss in ipairs(runs.losses_of(args, kind)) do
         local rates = table.move(runs.training(args, kind, loss).rates, 1, 99, 1, {})
         table.sort(rates)
         for _, rate in ipairs(rates) do visit{ set = "citeulike", nsr = nsr, kind = kind, loss = loss, rate = rate } end
@@ -169,8 +169,8 @@ local text = ("The %d models are trained %s. "):format(#lines, runs.recipes[args
 if #compared > 0 then
   text = text .. ([[
 The second table counts, for each loss, the models whose test means are within %g of the published ones by nDCG, AP, RBP(0.95) and by all
-seven metrics, and has the median of the differences. One model differs from another of other seeds and negatives by
-more than that in AP, so that a median near 0 says more than a single difference.
+seven metrics, and has the median of the differences. Models of other seeds and negatives differ among themselves (--seeds), so that a
+median near 0 says more than a single difference.
 ]]):format(close) .. explained[args.recipe]
 end
 text = text .. runs.missing(args)

@@ -73,6 +73,11 @@ print(#runs.rows_at(args, { set = "movielens", nsr = 1, kind = "lambda", loss = 
   equal(printed(folder, words .. " --kept", missing), " Not all is there yet: the store has 2 of 20 runs (of a loss, learning rate, NSR "
     .. "and split), and none of listwise nDCG, listwise AP, listwise RR, listwise nRBP, LambdaRank nDCG, LambdaRank AP, LambdaRank "
     .. "nRBP(0.8), LambdaRank nRBP(0.9), LambdaRank nRBP(0.95).\n")
+  equal(printed(folder, words .. " --kept --losses rr,ap --rates 0.01,10", missing),
+    " Not all is there yet: the store has 1 of 2 runs (of a loss, learning rate, NSR and split), and none of LambdaRank AP.\n")
+  local _, failed, said = printed(folder, words .. " --kinds listwise --losses ap --rates 0.01", "runs.rows(args)")
+  equal(failed, 2)
+  check(said:find("--losses, --rates: recipe published has no listwise loss ap with a learning rate 0.01", 1, true), said)
   equal(printed(folder, words .. " --kept --kinds lambda", missing):match "has %d of %d+ runs", "has 2 of 12 runs")
 end)
 
