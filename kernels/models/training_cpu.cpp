@@ -1,7 +1,6 @@
 #include "kernels/models/training_cpu.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "kernels/core/launch_cpu.h"
 #include "kernels/models/layer_cpu.h"
@@ -126,7 +125,8 @@ void sgd_run(const SgdStep<Real>& w, int64_t at, const Real* __restrict gradient
   }
 }
 
-/// As adam_step has it; the operations of an entry are those of the plain form, and so are its bits.
+/// As adam_step has it; the operations of an entry are those of the plain form, which rows without a gradient take, and
+/// so are its bits.
 template <class Real>
 void sgd_step(int64_t count, const SgdStep<Real>& w) {
   const EntriesOfRows& moved = w.entries;
@@ -137,11 +137,11 @@ void sgd_step(int64_t count, const SgdStep<Real>& w) {
   }
   if (count == 0) return;
   const int64_t width = w.gradient.width;
-  const std::vector<Real> none(width);
   parallel(count / width, std::max<int64_t>(1, 8192 / width), [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       const int64_t row = moved.rows ? moved.rows[i] : i, from = slot ? slot[row] : row;
-      sgd_run(w, row * width, from < 0 ? none.data() : w.gradient.values + from * width, width);
+      if (from >= 0) sgd_run(w, row * width, w.gradient.values + from * width, width);
+      for (int64_t c = 0; from < 0 && c < width; ++c) w(i * width + c);
     }
   });
 }
