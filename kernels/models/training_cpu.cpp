@@ -109,6 +109,43 @@ void adam_steps(int64_t count, const AdamSteps<Real>& w) {
   for (int k = 0; w.first[k] < count; ++k) adam_step(w.first[k + 1] - w.first[k], w.step[k]);
 }
 
+/// SgdStep for the n entries from `at` on, the derivatives of which stand one after the other.
+template <class Real>
+void sgd_run(const SgdStep<Real>& w, int64_t at, const Real* __restrict gradient, int64_t n) {
+  Real* __restrict const parameter = w.parameter + at;
+  const Real lr = w.lr, momentum = w.momentum, decay = w.decay;
+  if (w.velocity == nullptr) {
+    for (int64_t i = 0; i < n; ++i) parameter[i] -= lr * (gradient[i] + decay * parameter[i]);
+    return;
+  }
+  Real* __restrict const velocity = w.velocity + at;
+  for (int64_t i = 0; i < n; ++i) {
+    velocity[i] = momentum * velocity[i] + (gradient[i] + decay * parameter[i]);
+    parameter[i] -= lr * velocity[i];
+  }
+}
+
+/// As adam_step has it; the operations of an entry are those of the plain form, which rows without a gradient take, and
+/// so are its bits.
+template <class Real>
+void sgd_step(int64_t count, const SgdStep<Real>& w) {
+  const EntriesOfRows& moved = w.entries;
+  const int64_t* const slot = w.gradient.slot;
+  if (moved.rows == nullptr && slot == nullptr) {
+    return parallel(count, 8192,
+                    [&](int64_t first, int64_t last) { sgd_run(w, first, w.gradient.values + first, last - first); });
+  }
+  if (count == 0) return;
+  const int64_t width = w.gradient.width;
+  parallel(count / width, std::max<int64_t>(1, 8192 / width), [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t row = moved.rows ? moved.rows[i] : i, from = slot ? slot[row] : row;
+      if (from >= 0) sgd_run(w, row * width, w.gradient.values + from * width, width);
+      for (int64_t c = 0; from < 0 && c < width; ++c) w(i * width + c);
+    }
+  });
+}
+
 template <class Real>
 void with_fast_forms(TrainingKernels<Real>& table) {
   table.factor_scores = &factor_scores<Real>;
@@ -116,6 +153,7 @@ void with_fast_forms(TrainingKernels<Real>& table) {
   table.factor_item_gradients = &factor_item_gradients<Real>;
   table.layer_forward = &layer_forward<Real>;
   table.layer_vjp = &layer_vjp<Real>;
+  table.sgd_step = &sgd_step<Real>;
   table.adam_step = &adam_step<Real>;
   table.adam_steps = &adam_steps<Real>;
 }

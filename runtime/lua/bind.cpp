@@ -1,8 +1,18 @@
 #include "runtime/lua/bind.h"
 
+#include <cmath>
 #include <cstdio>
 
 namespace mr::lua {
+
+namespace {
+
+const char* why_no_integer(double number) {
+  if (!std::isfinite(number)) return std::isnan(number) ? "NaN" : "infinity";
+  return number == std::floor(number) ? "a number beyond 64 bits" : "a number with a fraction";
+}
+
+}  // namespace
 
 void describe_type_error(lua_State* L, const TypeError& error, Failure* out) noexcept {
   const int type = lua_type(L, error.argument);
@@ -13,7 +23,8 @@ void describe_type_error(lua_State* L, const TypeError& error, Failure* out) noe
     if (const void* const name = lua_touserdata(L, -1)) found = static_cast<const char*>(name);
     lua_pop(L, 2);
   }
-  if (type == LUA_TNUMBER && std::string_view(error.expected) == "integer") found = "a number with a fraction";
+  if (type == LUA_TNUMBER && std::string_view(error.expected) == "integer")
+    found = why_no_integer(lua_tonumber(L, error.argument));
   char text[200];
   std::snprintf(text, sizeof text, "%s expected, got %s", error.expected, found);
   out->set(Failure::type, error.argument, text);

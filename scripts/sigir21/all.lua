@@ -7,6 +7,12 @@ local scripts = {
   { "models_of_nrbp", "The three models of listwise nRBP (section 5.2)", {} },
   { "factors", "The number of factors (section 4.2)", { "--recipe", "published" } },
 }
-for number = 1, 5 do scripts[#scripts + 1] = { "figure_" .. number, "Figure " .. number, {} } end
+local figures = {
+  "every loss by every metric and NSR", "which loss is the best by which metric", "losses over all data sets", "losses on each data set",
+  "gains of users by nRBP",
+}
+for number, words in ipairs(figures) do
+  scripts[#scripts + 1] = { "figure_" .. number, ("Figure %d: %s"):format(number, words), {} }
+end
 
 return dofile(here .. "../sections.lua").list(here, scripts)

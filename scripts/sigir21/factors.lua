@@ -8,7 +8,7 @@ local figure = dofile(here .. "../thesis/figure.lua")
 local args = runs.args({
   factors = { default = { 8, 16, 32, 64, 128 }, least = 1, distinct = true, help = "numbers of factors" },
   losses = { default = runs.losses.listwise, choices = runs.losses.listwise, help = "listwise losses" },
-}, { sets = { "citeulike" }, smoke = { factors = { 4, 8 } }, without = { nsr = { 1 }, kinds = { "listwise" } } })
+}, { sets = { "citeulike" }, smoke = { factors = { 4, 8 } }, without = { nsr = { 1 }, kinds = { "listwise" }, rates = runs.all_rates } })
 
 -- nDCG of the first split at the epoch that nDCG chose.
 local function ndcg_of(set, loss, factors)

@@ -1,5 +1,5 @@
 -- Li, Urbano & Hanjalic (2021), Figure 5: who gains by nRBP over AP and nDCG, users with few or with many positives? Differences of users'
--- scores at the largest NSR.
+-- scores at the largest NSR at which all three have runs.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
@@ -37,7 +37,7 @@ end
 local function nrbp_of(kind) return kind == "lambda" and "nrbp(0.95)" or "nrbp" end
 
 -- Columns at one NSR that have the losses to compare.
-local function compared_columns(rows, nsr)
+local function columns_at(rows, nsr)
   local columns = {}
   for _, column in ipairs(figures.columns(analysis.where(rows, { nsr = nsr }), true)) do
     local whole = true
@@ -45,6 +45,17 @@ local function compared_columns(rows, nsr)
     if whole then columns[#columns + 1] = column end
   end
   return columns
+end
+
+-- The same at the largest NSR that has any.
+local function compared_columns(rows, ratios)
+  local falling = table.move(ratios, 1, #ratios, 1, {})
+  table.sort(falling, function(a, b) return a > b end)
+  for _, nsr in ipairs(falling) do
+    local columns = columns_at(rows, nsr)
+    if #columns > 0 then return columns, nsr end
+  end
+  return {}, falling[1]
 end
 
 -- The curve of one method's nRBP less another loss, as a series of a figure, and its line of the table.
@@ -81,9 +92,8 @@ where they have many (the ninetieth) above in %d and below in %d.]]):format(figu
 end
 
 local args = figures.args(5)
-local nsr = math.max(table.unpack(args.nsr))
 local curves, ps, lines, sentences, rows, left = {}, {}, {}, {}, figures.compared(args)
-local columns = compared_columns(rows, nsr)
+local columns, nsr = compared_columns(rows, args.nsr)
 if #columns == 0 then return figures.nothing(args, left) end
 local pictures = figures.grid(args, columns, runs.metrics, 175, function(column, metric, heading)
   local series = {}

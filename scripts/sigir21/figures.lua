@@ -25,6 +25,12 @@ local function titles(names)
   return found
 end
 
+-- What the store lacks, and what that means where a loss is shown at its best learning rate.
+local function missing(args)
+  local found = runs.missing(args)
+  return found == "" and "" or found .. " The best learning rate of a loss is that of those that were run."
+end
+
 ---The options of the script of a figure.
 function M.args(number)
   local own = figure.options("figure_" .. number, {})
@@ -47,7 +53,7 @@ function M.compared(args)
       said = ("%s\nThere are no splits on which two %s losses could be compared."):format(said, kind == "lambda" and "LambdaRank" or kind)
     end
   end
-  return kept, said
+  return kept, said .. missing(args)
 end
 
 ---The section of a figure that has nothing to show.
@@ -158,7 +164,7 @@ function M.levels(number)
   for _, name in ipairs(titles(losses)) do formats[name] = "%.4f" end
   return figure.finish(args, pictures, ([[
 The figure shows test scores by each metric, which also chose the epoch and the learning rate, of every loss: means over the splits,
-with the least and the largest of them.%s]]):format(levels_text(args, count)),
+with the least and the largest of them.%s%s]]):format(levels_text(args, count), missing(args)),
     mr.table{ columns = heads, rows = lines, formats = formats })
 end
 

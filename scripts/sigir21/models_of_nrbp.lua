@@ -4,7 +4,7 @@ local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua")
 
-local args = runs.args({}, { without = { kinds = { "listwise" } } })
+local args = runs.args({}, { without = { kinds = { "listwise" }, losses = { "nrbp" } } })
 local metrics = runs.own_metrics "nrbp"
 
 -- The learning rate at which RBP(0.95) chose the best epoch of a split, and the three models there by metric.

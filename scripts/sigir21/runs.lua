@@ -16,6 +16,8 @@ for _, p in ipairs{ "0.8", "0.9", "0.95" } do
   M.title_of["rbp(" .. p .. ")"], M.title_of["nrbp(" .. p .. ")"] = ("RBP(%s)"):format(p), ("nRBP(%s)"):format(p)
 end
 M.kinds = { "listwise", "lambda" }
+local all_losses = { "ndcg", "ap", "rr", "nrbp", "nrbp(0.8)", "nrbp(0.9)", "nrbp(0.95)" }
+M.all_rates = { 0.001, 0.01, 0.1, 1, 3, 10 }  -- of all recipes
 
 ---The metrics that choose the epoch of a loss's own models; listwise nRBP has three.
 ---@return string[]
@@ -50,6 +52,8 @@ function M.args(own, more)
   own.folder = { default = "", help = "of --sets folder: a folder of fold_0, fold_1, ... with train.csv and test.csv" }
   own.nsr = { default = { 1, 2, 5 }, least = 1, distinct = true, help = "negatives per relevant item" }
   own.kinds = { default = { "listwise", "lambda" }, choices = M.kinds, help = "listwise losses, LambdaRank" }
+  own.losses = own.losses or { default = all_losses, choices = all_losses, help = "of each kind that has them" }
+  own.rates = { default = M.all_rates, choices = M.all_rates, help = "learning rates, of those that the recipe has" }
   own.kept = { default = false, help = "read the runs that are there, and make none" }
   own.epochs = { default = 0, least = 0, help = "of each run (default 0: as many as the recipe has)" }
   local smoke = { nsr = { 1 }, epochs = 2 }
@@ -62,6 +66,21 @@ function M.args(own, more)
   return args
 end
 
+local function among(value, list)
+  for _, each in ipairs(list) do
+    if each == value then return true end
+  end
+  return false
+end
+
+---The losses of a kind that the options name.
+---@return string[]
+function M.losses_of(args, kind)
+  local found = {}
+  for _, loss in ipairs(losses[kind]) do found[#found + 1] = among(loss, args.losses) and loss or nil end
+  return found
+end
+
 local opened = {}
 
 ---A data set by its name, read once.
@@ -71,11 +90,12 @@ function M.set(args, name)
   return opened[name]
 end
 
----How a loss is trained: epochs, batch, optimiser and learning rates of the recipe; of made-up data two rates.
+---How a loss is trained: epochs, batch, optimiser and learning rates of the recipe, of these two on made-up data, that the options name.
 function M.training(args, kind, loss)
-  local of = recipes[args.recipe][kind]
+  local of, rates = recipes[args.recipe][kind], {}
+  for i, rate in ipairs(of.rates) do rates[#rates + 1] = (i <= 2 or not args.smoke) and among(rate, args.rates) and rate or nil end
   return { optimizer = of.optimizer, batch = of.batches and of.batches[loss] or of.batch,
-    epochs = args.epochs > 0 and args.epochs or of.epochs, rates = args.smoke and { of.rates[1], of.rates[2] } or of.rates }
+    epochs = args.epochs > 0 and args.epochs or of.epochs, rates = rates }
 end
 
 -- A split with its negatives, drawn as the recipe says.
@@ -131,6 +151,10 @@ end
 ---Ends with an error where nothing was found of what a script reads.
 ---@param found table[]
 function M.check_found(args, found)
+  if #found == 0 and not args.kept then
+    refuse(("--losses, --rates: recipe %s has no %s loss %s with a learning rate %s"):format(args.recipe, table.concat(args.kinds, " or "),
+      table.concat(args.losses, ", "), table.concat(args.rates, ", ")))
+  end
   if #found == 0 then
     refuse(("--kept: %s has none of the runs that are asked for, expected some; without --kept they are made"):format(args.store))
   end
@@ -162,6 +186,42 @@ function M.of(args, o)
         seed = 1000 * (seed - 1) + trial.split + 1 })
     end,
   })
+end
+
+-- Calls visit(kind, loss, runs, planned) for each loss of the options, with the number of its runs in the store: learning rates, NSR, sets and splits.
+local function count_kept(args, visit)
+  for _, kind in ipairs(args.kinds) do
+    for _, loss in ipairs(M.losses_of(args, kind)) do
+      local there, planned = 0, 0
+      for _, set in ipairs(args.sets) do
+        for _, nsr in ipairs(args.nsr) do
+          for _, rate in ipairs(M.training(args, kind, loss).rates) do
+            local results = M.of(args, { set = set, nsr = nsr, kind = kind, loss = loss, rate = rate })
+            there, planned = there + (results and results:counts().done or 0), planned + #M.set(args, set).splits
+          end
+        end
+      end
+      visit(kind, loss, there, planned)
+    end
+  end
+end
+
+---What a store that is only read (--kept) lacks, in sentences; nothing where nothing is missing.
+---@return string
+function M.missing(args)
+  if not args.kept then return "" end
+  local there, planned, none = 0, 0, {}
+  count_kept(args, function(kind, loss, of_loss, planned_of_loss)
+    there, planned = there + of_loss, planned + planned_of_loss
+    if of_loss == 0 and planned_of_loss > 0 then
+      none[#none + 1] = ("%s %s"):format(kind == "lambda" and "LambdaRank" or kind, M.title_of[loss])
+    end
+  end)
+  if there == planned then return "" end
+  return ([[
+
+Not all is there yet: the store has %d of %d runs (of a loss, learning rate, NSR and split), and %s.]]):format(there, planned,
+    #none == 0 and "some of every loss" or "none of " .. table.concat(none, ", "))
 end
 
 ---@class sigir21.Row
@@ -250,7 +310,7 @@ function M.rows(args)
   for _, set in ipairs(args.sets) do
     for _, nsr in ipairs(args.nsr) do
       for _, kind in ipairs(args.kinds) do
-        for _, loss in ipairs(losses[kind]) do
+        for _, loss in ipairs(M.losses_of(args, kind)) do
           local found = M.best_rows(args, { set = set, nsr = nsr, kind = kind, loss = loss })
           table.move(found, 1, #found, #rows + 1, rows)
         end

@@ -44,7 +44,8 @@ local seed = { "--seed", tostring(args.seeds[1]) }
 local claim = { "--sets", table.concat(args.sets, ",") }
 if not args.smoke then table.move({ "--seeds", table.concat(args.seeds, ",") }, 1, 2, 3, claim) end
 local scripts = {
-  { "table_5_1", "Table 5.1, %s", seed, of = "movielens" }, { "table_5_1_mq2008", "Table 5.1, %s", seed, of = "mq2008" },
+  { "table_5_1", "Table 5.1: every loss under every bound, %s", seed, of = "movielens" },
+  { "table_5_1_mq2008", "Table 5.1: every loss under every bound, %s", seed, of = "mq2008" },
   { "table_5_1_nrbp", "Table 5.1 by nRBP(0.8) and nRBP(0.9)", seed },
   { "claim", "Is the logit of the distribution better than all?", claim },
   { "why_distribution_fails", "Why the distribution bound ruins nDCG, and what cures it",
@@ -63,11 +64,30 @@ local scripts = {
   { "sizes", "Sizes of models, %s", { "--set", "movielens" }, of = "movielens", without = { "samples" } },
   { "sizes", "Sizes of models, %s", { "--set", "mq2008" }, of = "mq2008", without = { "samples" } },
 }
-local figures = { "1_1", "3_1", "3_2", "3_3", "3_4", "3_5", "3_6", "3_7" }
-for i = 1, 10 do figures[#figures + 1] = "5_" .. i end
-for _, number in ipairs(figures) do
-  local words = { "--out", ("%s/figure_%s.svg"):format(args.out, number) }
-  scripts[#scripts + 1] = { "figure_" .. number, "Figure " .. number:gsub("_", "."), words, plain = number:sub(1, 1) ~= "5" }
+local figures = {
+  { "1_1", "lower bounds of nDCG and AP" },
+  { "3_1", "losses under min-max bounding" },
+  { "3_2", "expected losses by the number of relevant items" },
+  { "3_3", "losses under expectation based bounding" },
+  { "3_4", "losses under expectation-max bounding" },
+  { "3_5", "smooth distributions by their gain" },
+  { "3_6", "smooth distributions at the gain of Eq. 3.13" },
+  { "3_7", "losses under distribution based bounding" },
+  { "5_1", "nDCG@k by k under every bound" },
+  { "5_2", "distributions of scores, nDCG bounded and not" },
+  { "5_3", "distributions of scores, AP bounded and not" },
+  { "5_4", "distributions of scores, nRBP bounded and not" },
+  { "5_5", "scores of users and queries, nDCG bounded against not" },
+  { "5_6", "scores of users and queries, AP bounded against not" },
+  { "5_7", "scores of users and queries, nRBP bounded against not" },
+  { "5_8", "changes by bounding nDCG, by the number of relevant items" },
+  { "5_9", "changes by bounding AP, by the number of relevant items" },
+  { "5_10", "changes by bounding nRBP, by the number of relevant items" },
+}
+for _, each in ipairs(figures) do
+  local number = each[1]
+  scripts[#scripts + 1] = { "figure_" .. number, ("Figure %s: %s"):format((number:gsub("_", ".")), each[2]),
+    { "--out", ("%s/figure_%s.svg"):format(args.out, number) }, plain = number:sub(1, 1) ~= "5" }
 end
 
 local function title_of(script)

@@ -69,7 +69,17 @@ function M.unknown(what, name, known)
     table.concat(known, ", "))
 end
 
----Options with defaults filled in; an unknown name is an error. A default of `check.none` means: no default, may be absent.
+---Refuses a seed that is no integer, as 2.0 and "2" are none.
+---@param where string
+---@param seed any
+function M.seed(where, seed)
+  if math.type(seed) == "integer" then return end
+  local found = (type(seed) == "string" and "'%s'" or "%s"):format(tostring(seed))
+  M.fail("%s: seed is %s, expected an integer", where, found)
+end
+
+---Options with defaults filled in; an unknown name is an error, and so is a seed that is no integer. A default of `check.none` means: no default,
+---may be absent.
 ---@param where string      function name for messages
 ---@param options table?    what the script gave
 ---@param defaults table    every known name with its default
@@ -88,6 +98,7 @@ function M.options(where, options, defaults)
       for each in pairs(defaults) do known[#known + 1] = each end
       M.unknown("option of " .. where, name, known)
     end
+    if name == "seed" then M.seed(where, value) end
     if default ~= M.none and type(default) ~= type(value) then
       M.fail("%s: option %s is a %s, expected a %s", where, name, type(value), type(default))
     end

@@ -82,7 +82,6 @@ local function checked(options)
   if type(o.silence) ~= "number" or o.silence <= 0 or o.silence ~= o.silence then
     check.fail("mr.sweep: silence is %s, expected seconds above 0", tostring(o.silence))
   end
-  if math.type(o.seed) ~= "integer" then check.fail("mr.sweep: seed is %s, expected an integer", tostring(o.seed)) end
   o.space = space.new(o.space)
   trials.check_names(o.space:names())
   o.sampler = samplers.make(o.sampler or "grid", o.space, o.seed, o.direction)

@@ -1,10 +1,11 @@
 -- One report of all documents (scripts/all.lua), of three of them on made-up data: the thesis has a spec of its own (thesis_spec.lua).
 local test = require "moonrank.test"
+local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local program = dofile "tests/support/program.lua"
 local it, check, equal = test.it, test.check, test.equal
 
-local here = sweeps.capture("pwd"):match "[^\n]+"
+local here = scripts.root
 local documents = { "lecture", "cmu", "grid" }
 
 local function count(text, pattern)
@@ -19,8 +20,7 @@ it("all.lua --smoke: every script of the documents has a section, under titles t
   for _, name in ipairs(documents) do sections = sections + #dofile(("scripts/%s/all.lua"):format(name)) end
   sweeps.in_folder(function(folder)
     local words = ("--smoke --workers 1 --documents %s"):format(table.concat(documents, ","))
-    local status, out, err = sweeps.run(folder, here .. "/scripts/all.lua", words, "MOONRANK_DATA=.")
-    equal(status, 0, err .. out)
+    scripts.run(folder, "all.lua", words, "MOONRANK_DATA=.")
     local html = sweeps.read(folder .. "/results/report.html")
     equal({ count(html, "<section"), count(html, "</section>") }, { sections + 1, sections + 1 })
     equal({ count(html, "<h1>"), count(html, "<h2"), count(html, '<li class="document">') }, { 1, 1 + #documents, #documents })
@@ -41,19 +41,27 @@ it("all.lua --smoke: every script of the documents has a section, under titles t
   end)
 end)
 
-it("a script that cannot run has a section that says why, the others are made, and the program ends with an error", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  if not program.has_gnuplot() then return test.skip "no gnuplot" end
-  sweeps.in_folder(function(folder)
-    local status, out, err = sweeps.run(folder, here .. "/scripts/all.lua", "--documents thesis,lecture --data none --out r.html")
-    equal(status, 1, out)
-    check(err:find("without results: ", 1, true) and err:find("thesis/all.lua, ", 1, true) and err:find("cremonesi.lua", 1, true), err)
-    check(not err:find "worked_numbers" and not err:find "stack traceback", err)
-    local html = sweeps.read(folder .. "/r.html")
-    equal(count(html, "This section could not be made: "), 1 + #dofile "scripts/lecture/all.lua" - 3)  -- three need no data
-    check(html:find("Predictions of 5 items that are all off by 1 have an nDCG between", 1, true), "a finding")
-    check(html:find("none/", 1, true), "the folder that is not there is named")
-  end)
+it("titles of sections have words beside the number of a table or figure, and are one section's", function()
+  local seen = {}
+  for _, name in ipairs{ "sigir21", "objectives", "lecture", "cmu", "grid" } do
+    for _, script in ipairs(dofile(("scripts/%s/all.lua"):format(name))) do
+      check(not script.title:find "^%u%l+ [%d.]+$", script.title .. " has no words")
+      check(not seen[name .. script.title], script.title .. " stands twice")
+      seen[name .. script.title] = true
+    end
+  end
+end)
+
+scripts.it("a script that cannot run has a section that says why, the others are made, and the program ends with an error",
+  { "gnuplot" }, function(folder)
+  local status, out, err = sweeps.run(folder, here .. "/scripts/all.lua", "--documents thesis,lecture --data none --out r.html")
+  equal(status, 1, out)
+  check(err:find("without results: ", 1, true) and err:find("thesis/all.lua, ", 1, true) and err:find("cremonesi.lua", 1, true), err)
+  check(not err:find "worked_numbers" and not err:find "stack traceback", err)
+  local html = sweeps.read(folder .. "/r.html")
+  equal(count(html, "This section could not be made: "), 1 + #dofile "scripts/lecture/all.lua" - 3)  -- three need no data
+  check(html:find("Predictions of 5 items that are all off by 1 have an nDCG between", 1, true), "a finding")
+  check(html:find("none/", 1, true), "the folder that is not there is named")
 end)
 
 local opening_of = dofile "scripts/opening.lua"
@@ -90,23 +98,20 @@ local results = mr.sweep{ name = "own", store = mr.args{ store = "a.db" }.store,
 return { text = ("%g"):format(results:best().value), tables = {} }
 ]]
 
-it("what one script defines by name is unknown to the next one, and to its workers", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  sweeps.in_folder(function(folder)
-    sweeps.write(folder .. "/trains.lua", trains)
-    sweeps.write(folder .. "/defines.lua", [[
-      local mr = require "moonrank"
-      mr.losses.define("my_loss", { direction = "maximize", smooth = function(s, l) return l:sum(s) end })
-      mr.bounds.define("my_bound", function(score) return score * 2 end)
-      mr.models.define("my_model", { parameters = function() return {} end, forward = function() end })
-      return { text = "", tables = {} }
-    ]])
-    local status, out, err = sweeps.run(folder, "sweep.lua", ("--sections %s/scripts/sections.lua"):format(here))
-    equal(status, 0, err)
-    check(out:find("as before\n", 1, true), out)
-    check(out:find "\nfound [12]", out)
-    -- the same study, by the script alone
-    status, out, err = sweeps.run(folder, "trains.lua")
-    equal(status, 0, err .. out)
-  end, defining)
-end)
+scripts.it("what one script defines by name is unknown to the next one, and to its workers", {}, function(folder)
+  sweeps.write(folder .. "/trains.lua", trains)
+  sweeps.write(folder .. "/defines.lua", [[
+    local mr = require "moonrank"
+    mr.losses.define("my_loss", { direction = "maximize", smooth = function(s, l) return l:sum(s) end })
+    mr.bounds.define("my_bound", function(score) return score * 2 end)
+    mr.models.define("my_model", { parameters = function() return {} end, forward = function() end })
+    return { text = "", tables = {} }
+  ]])
+  local status, out, err = sweeps.run(folder, "sweep.lua", ("--sections %s/scripts/sections.lua"):format(here))
+  equal(status, 0, err)
+  check(out:find("as before\n", 1, true), out)
+  check(out:find "\nfound [12]", out)
+  -- the same study, by the script alone
+  status, out, err = sweeps.run(folder, "trains.lua")
+  equal(status, 0, err .. out)
+end, defining)

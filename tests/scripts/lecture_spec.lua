@@ -2,6 +2,7 @@
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local program = dofile "tests/support/program.lua"
+local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local published = dofile "scripts/lecture/published.lua"
 local it, equal, check, near = test.it, test.equal, test.check, test.near
@@ -96,22 +97,10 @@ it("PureSVD keeps the largest singular vectors", function()
   near((predictors.projected(thin, 2, 5, 1) - thin):abs():max():item(), 0, 1e-9)
 end)
 
-if not program.moonrank then
-  it("the lecture's scripts", function() test.skip "MOONRANK does not name the program" end)
-  return
-end
+local function run(folder, name, words) return (scripts.run(folder, ("lecture/%s.lua"):format(name), words, "MOONRANK_DATA=.")) end
 
-local here = sweeps.capture("pwd"):match "[^\n]+"
-
-local function run(folder, name, words)
-  local status, out, err = sweeps.run(folder, ("%s/scripts/lecture/%s.lua"):format(here, name), words, "MOONRANK_DATA=.")
-  equal(status, 0, err)
-  return out
-end
-
-it("worked_numbers.lua prints the slides' numbers beside the computed ones", function()
-  local ok, out = program.run(program.moonrank .. " scripts/lecture/worked_numbers.lua")
-  check(ok, out)
+scripts.it("worked_numbers.lua prints the slides' numbers beside the computed ones", {}, function(folder)
+  local out = run(folder, "worked_numbers", "")
   for _, line in ipairs{ "AP%s+ranks 1, 3, 6%s+0.72%s+0.7222", "AP%s+ranks 1, 2, 4%s+0.917%s+0.9167",
     "MAP%s+both queries%s+0.8185%s+0.8194", "MAP@5, every P%(k%) to 5%s+rank 1%s+2.2833", "CG%s+ratings 2, 4, 3, 2, 4%s+15.0000" } do
     check(out:find(line), line .. "\n" .. out)
@@ -149,33 +138,26 @@ local function twice(folder, name, words)
   return out
 end
 
-it("families.lua --smoke: every family on both kinds of data, against squared errors", function()
-  sweeps.in_folder(function(folder)
-    local out = twice(folder, "families", "--smoke --workers 1")
-    for _, word in ipairs{ "popularity", "item kNN", "squared error", "cross entropy", "RankNet", "LambdaRank", "BPR",
-      "hinge of distances (CML)", "WARP", "ListNet", "ListMLE", "smooth nDCG", "NeuralNDCG", "LambdaMART" } do
-      check(out:find(word, 1, true), word .. "\n" .. out)
-    end
-  end)
+scripts.it("families.lua --smoke: every family on both kinds of data, against squared errors", {}, function(folder)
+  local out = twice(folder, "families", "--smoke --workers 1")
+  for _, word in ipairs{ "popularity", "item kNN", "squared error", "cross entropy", "RankNet", "LambdaRank", "BPR",
+    "hinge of distances (CML)", "WARP", "ListNet", "ListMLE", "smooth nDCG", "NeuralNDCG", "LambdaMART" } do
+    check(out:find(word, 1, true), word .. "\n" .. out)
+  end
 end)
 
-it("cremonesi.lua --smoke: recall of a random ranking is N over the number of candidates", function()
-  if not program.has_gnuplot() then return test.skip "no gnuplot" end
-  sweeps.in_folder(function(folder)
-    local out = twice(folder, "cremonesi", "--smoke --workers 1")
-    local at_20 = tonumber(out:match "\nrandom%s+[%d.]+%s+[%d.]+%s+([%d.]+)")
-    near(at_20, 20 / 101, 0.15)
-    for _, word in ipairs{ "PureSVD", "biased MF, squared errors", "recall(10), long tail" } do check(out:find(word, 1, true), word) end
-  end)
+scripts.it("cremonesi.lua --smoke: recall of a random ranking is N over the number of candidates", { "gnuplot" }, function(folder)
+  local out = twice(folder, "cremonesi", "--smoke --workers 1")
+  local at_20 = tonumber(out:match "\nrandom%s+[%d.]+%s+[%d.]+%s+([%d.]+)")
+  near(at_20, 20 / 101, 0.15)
+  for _, word in ipairs{ "PureSVD", "biased MF, squared errors", "recall(10), long tail" } do check(out:find(word, 1, true), word) end
 end)
 
-it("profit.lua --smoke: profits are said to be made up", function()
-  sweeps.in_folder(function(folder)
-    local out = twice(folder, "profit", "--smoke --workers 1")
-    for _, word in ipairs{ "profits (made up)", "at random", "more for rare movies", "The profits are made up" } do
-      check(out:find(word, 1, true), word)
-    end
-  end)
+scripts.it("profit.lua --smoke: profits are said to be made up", {}, function(folder)
+  local out = twice(folder, "profit", "--smoke --workers 1")
+  for _, word in ipairs{ "profits (made up)", "at random", "more for rare movies", "The profits are made up" } do
+    check(out:find(word, 1, true), word)
+  end
 end)
 
 it("all.lua has every script of the folder", function()

@@ -1,9 +1,10 @@
 -- Scripts that a report runs one after another (scripts/sections.lua) train in workers, as each does alone.
 local test = require "moonrank.test"
+local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local it, check, equal = test.it, test.check, test.equal
 
-local here = sweeps.capture("pwd"):match "[^\n]+"
+local here = scripts.root
 
 local part = [[
 local mr = require "moonrank"
@@ -31,15 +32,12 @@ found[#found + 1] = own "after"
 print("found " .. table.concat(found, " "))
 ]]
 
-it("sections with studies of their own, between studies of the script that runs them", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  sweeps.in_folder(function(folder)
-    sweeps.write(folder .. "/part.lua", part)
-    local status, out, err = sweeps.run(folder, "sweep.lua", ("--sections %s/scripts/sections.lua"):format(here))
-    equal(status, 0, err)
-    check(out:find("\nfound 1%.?0? 11 21 1") or out:find("\nfound 2%.?0? 13 23 2"), out)
-  end, whole)
-end)
+scripts.it("sections with studies of their own, between studies of the script that runs them", {}, function(folder)
+  sweeps.write(folder .. "/part.lua", part)
+  local status, out, err = sweeps.run(folder, "sweep.lua", ("--sections %s/scripts/sections.lua"):format(here))
+  equal(status, 0, err)
+  check(out:find("\nfound 1%.?0? 11 21 1") or out:find("\nfound 2%.?0? 13 23 2"), out)
+end, whole)
 
 it("words for another script have what is asked of runs: retry, force, workers", function()
   local words = dofile "scripts/kept_runs.lua".words({ store = "s.db", workers = 2, retry = 1, force = true, data = "" })

@@ -1,7 +1,7 @@
 -- What the figures of scripts/sigir21 compute: counts and means worked by hand, marginal means by R, and what the scripts print.
 local test = require "moonrank.test"
 local json = dofile "tests/support/json.lua"
-local program = dofile "tests/support/program.lua"
+local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local analysis = dofile "scripts/sigir21/analysis.lua"
 local it, equal, near, check = test.it, test.equal, test.near, test.check
@@ -74,18 +74,12 @@ it("differences of users: means over their splits, without scores that are none"
   equal(y, { 0.375, 0.25 })
 end)
 
-it("figures 3 and 5 --smoke", function()
-  if not program.moonrank then return test.skip "MOONRANK does not name the program" end
-  if not program.has_gnuplot() then return test.skip "no gnuplot" end
-  local here = sweeps.capture("pwd"):match "[^\n]+"
-  sweeps.in_folder(function(folder)
-    for number, words in pairs{ [3] = { "With LambdaRank the highest mean is that of ", "With listwise losses ", "one run from" },
-      [5] = { " of 28 curves rise significantly", "there (95 %)" } } do
-      local status, out, err = sweeps.run(folder, ("%s/scripts/sigir21/figure_%d.lua"):format(here, number), "--smoke", "MOONRANK_DATA=.")
-      equal(status, 0, err)
-      for _, each in ipairs(words) do check(out:find(each, 1, true), each .. ": " .. out) end
-      check(not out:find "In the paper", "no printed result beside made-up data")
-      check(sweeps.read(("%s/results/sigir21/figure_%d.svg"):format(folder, number)):find("Made-up data", 1, true), "figure " .. number)
-    end
-  end)
+scripts.it("figures 3 and 5 --smoke", { "gnuplot" }, function(folder)
+  for number, words in pairs{ [3] = { "With LambdaRank the highest mean is that of ", "With listwise losses ", "one run from" },
+    [5] = { " of 28 curves rise significantly", "there (95 %)" } } do
+    local out = scripts.run(folder, ("sigir21/figure_%d.lua"):format(number), "--smoke", "MOONRANK_DATA=.")
+    for _, each in ipairs(words) do check(out:find(each, 1, true), each .. ": " .. out) end
+    check(not out:find "In the paper", "no printed result beside made-up data")
+    check(sweeps.read(("%s/results/sigir21/figure_%d.svg"):format(folder, number)):find("Made-up data", 1, true), "figure " .. number)
+  end
 end)

@@ -1,12 +1,13 @@
 -- The runs of the SIGIR'21 scripts: rows, what chooses, published folders, the authors' negatives, numbers printed.
 local mr = require "moonrank"
 local test = require "moonrank.test"
+local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local negatives = dofile "scripts/sigir21/negatives.lua"
 local published = dofile "scripts/sigir21/published.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
-local here = sweeps.capture("pwd"):match "[^\n]+"
+local here = scripts.root
 
 -- What a script prints that has `runs`, and `args` of these words; its status and errors.
 local function printed(folder, words, body)
@@ -25,84 +26,86 @@ for _, row in ipairs(runs.rows(args)) do
     #of.scores == #of.positives and #of.users == #of.scores, math.min(table.unpack(of.positives)))
 end]]
 
-it("rows: every loss by every metric, with the scores of every user", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  sweeps.in_folder(function(folder)
-    local out, status, err = printed(folder, "--smoke --kinds lambda --sets movielens", all_rows)
-    equal(status, 0, err)
-    local rows, seen = 0, {}
-    for line in out:gmatch "[^\n]+" do
-      local set, rest = line:match "^([^\t]*)\t(.*)$"
-      local split, nsr, kind, loss, metric, rate, epoch, gap, whole, least = rest:match(("(%S+)\t"):rep(9) .. "(%S+)")
-      equal(set, "made-up ratings for movielens")
-      equal(table.concat({ split, nsr, kind, epoch, whole }, " "), "1 1 lambda 2 true")
-      check(tonumber(rate) <= 0.1 and math.abs(tonumber(gap)) < 1e-9, line)
-      check(tonumber(least) >= 20, "80 % of 25 items or more are for training: " .. least)
-      rows, seen[loss], seen[metric] = rows + 1, true, true
-    end
-    equal(rows, 6 * 7)
-    for _, name in ipairs{ "ndcg", "nrbp(0.8)", "rr", "ndcg@5", "rbp(0.95)" } do check(seen[name], name) end
-  end)
+scripts.it("rows: every loss by every metric, with the scores of every user", {}, function(folder)
+  local out, status, err = printed(folder, "--smoke --kinds lambda --sets movielens", all_rows)
+  equal(status, 0, err)
+  local rows, seen = 0, {}
+  for line in out:gmatch "[^\n]+" do
+    local set, rest = line:match "^([^\t]*)\t(.*)$"
+    local split, nsr, kind, loss, metric, rate, epoch, gap, whole, least = rest:match(("(%S+)\t"):rep(9) .. "(%S+)")
+    equal(set, "made-up ratings for movielens")
+    equal(table.concat({ split, nsr, kind, epoch, whole }, " "), "1 1 lambda 2 true")
+    check(tonumber(rate) <= 0.1 and math.abs(tonumber(gap)) < 1e-9, line)
+    check(tonumber(least) >= 20, "80 % of 25 items or more are for training: " .. least)
+    rows, seen[loss], seen[metric] = rows + 1, true, true
+  end
+  equal(rows, 6 * 7)
+  for _, name in ipairs{ "ndcg", "nrbp(0.8)", "rr", "ndcg@5", "rbp(0.95)" } do check(seen[name], name) end
 end)
 
-it("the best learning rate is the one that the metric chose; --kept makes no runs", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  sweeps.in_folder(function(folder)
-    local words = "--smoke --sets movielens --recipe published"
-    local best = [[
+scripts.it("the best learning rate is the one that the metric chose; --kept makes no runs", {}, function(folder)
+  local words = "--smoke --sets movielens --recipe published"
+  local best = [[
 local function best(rows)
-  local found
-  for _, row in ipairs(rows) do
-    if row.metric == "ap" and (not found or row.chosen_by > found.chosen_by) then found = row end
-  end
-  return found
+local found
+for _, row in ipairs(rows) do
+  if row.metric == "ap" and (not found or row.chosen_by > found.chosen_by) then found = row end
+end
+return found
 end
 local o, all = { set = "movielens", nsr = 1, kind = "lambda", loss = "rr" }, {}
 local chosen = best(runs.best_rows(args, o))
 for _, rate in ipairs(runs.training(args, "lambda", "rr").rates) do
-  o.rate = rate
-  local found = runs.rows_at(args, o)
-  table.move(found, 1, #found, #all + 1, all)
+o.rate = rate
+local found = runs.rows_at(args, o)
+table.move(found, 1, #found, #all + 1, all)
 end
 local expected = best(all)
 print(#all, chosen and chosen.lr == expected.lr and chosen.score == expected.score and chosen.score == chosen.chosen_by)]]
-    local out, status, err = printed(folder, words, best)
-    equal(status, 0, err)
-    equal(out, "14\ttrue\n")
-    equal(printed(folder, words .. " --kept", best), "14\ttrue\n")
-    equal(printed(folder, words .. " --kept", [[
+  local out, status, err = printed(folder, words, best)
+  equal(status, 0, err)
+  equal(out, "14\ttrue\n")
+  equal(printed(folder, words .. " --kept", best), "14\ttrue\n")
+  equal(printed(folder, words .. " --kept", [[
 print(#runs.rows_at(args, { set = "movielens", nsr = 1, kind = "lambda", loss = "ap", rate = 0.1 }))]]), "0\n")
-  end)
+  local missing = "print((runs.missing(args):gsub('%s+', ' ')))"
+  equal(printed(folder, words, missing), "\n")
+  equal(printed(folder, words .. " --kept", missing), " Not all is there yet: the store has 2 of 20 runs (of a loss, learning rate, NSR "
+    .. "and split), and none of listwise nDCG, listwise AP, listwise RR, listwise nRBP, LambdaRank nDCG, LambdaRank AP, LambdaRank "
+    .. "nRBP(0.8), LambdaRank nRBP(0.9), LambdaRank nRBP(0.95).\n")
+  equal(printed(folder, words .. " --kept --losses rr,ap --rates 0.01,10", missing),
+    " Not all is there yet: the store has 1 of 2 runs (of a loss, learning rate, NSR and split), and none of LambdaRank AP.\n")
+  local _, failed, said = printed(folder, words .. " --kinds listwise --losses ap --rates 0.01", "runs.rows(args)")
+  equal(failed, 2)
+  check(said:find("--losses, --rates: recipe published has no listwise loss ap with a learning rate 0.01", 1, true), said)
+  equal(printed(folder, words .. " --kept --kinds lambda", missing):match "has %d of %d+ runs", "has 2 of 12 runs")
 end)
 
-it("a folder in the published layout is a data set; what is wrong with one is said", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  sweeps.in_folder(function(folder)
-    for split = 0, 1 do
-      os.execute(("mkdir -p %s/own/fold_%d"):format(folder, split))
-      for part, first in pairs{ train = 0, test = 3 } do
-        local lines = { "user,item,rating,user_id,item_id" }
-        for user = 0, 2 do
-          for item = first, first + (part == "train" and 2 or 0) do
-            lines[#lines + 1] = ("%d,%d,%g,%d,%d"):format(user, 2 * user + item, 4 + split, user, 2 * user + item)
-          end
+scripts.it("a folder in the published layout is a data set; what is wrong with one is said", {}, function(folder)
+  for split = 0, 1 do
+    os.execute(("mkdir -p %s/own/fold_%d"):format(folder, split))
+    for part, first in pairs{ train = 0, test = 3 } do
+      local lines = { "user,item,rating,user_id,item_id" }
+      for user = 0, 2 do
+        for item = first, first + (part == "train" and 2 or 0) do
+          lines[#lines + 1] = ("%d,%d,%g,%d,%d"):format(user, 2 * user + item, 4 + split, user, 2 * user + item)
         end
-        sweeps.write(("%s/own/fold_%d/%s.csv"):format(folder, split, part), table.concat(lines, "\n") .. "\n")
       end
+      sweeps.write(("%s/own/fold_%d/%s.csv"):format(folder, split, part), table.concat(lines, "\n") .. "\n")
     end
-    local out, status, err = printed(folder, "--sets folder --folder own", [[
+  end
+  local out, status, err = printed(folder, "--sets folder --folder own", [[
 local set = runs.set(args, "folder")
 print(set.title, #set.splits, set.users, set.items, set.fold(1, 1, 0).train.lists.rows, set.fold(0, 1, 0).test.lists.rows)]])
-    equal(status, 0, err)
-    equal(out, "own\t2\t3\t8\t18\t6\n")
-    for words, message in pairs{ ["--sets folder"] = "expected a folder", ["--folder own"] = "has no effect without --sets folder",
-        ["--folder own --sets folder --smoke"] = "has no effect beside --smoke" } do
-      local _, failed, said = printed(folder, words, "")
-      check(failed ~= 0 and said:find("--folder: " .. message, 1, true), said)
-    end
-    local _, failed, said = printed(folder, "--sets folder --folder .", 'runs.set(args, "folder")')
-    check(failed ~= 0 and said:find(".: no fold_0/train.csv or train.csv.gz", 1, true), said)
-  end)
+  equal(status, 0, err)
+  equal(out, "own\t2\t3\t8\t18\t6\n")
+  for words, message in pairs{ ["--sets folder"] = "expected a folder", ["--folder own"] = "has no effect without --sets folder",
+      ["--folder own --sets folder --smoke"] = "has no effect beside --smoke" } do
+    local _, failed, said = printed(folder, words, "")
+    check(failed ~= 0 and said:find("--folder: " .. message, 1, true), said)
+  end
+  local _, failed, said = printed(folder, "--sets folder --folder .", 'runs.set(args, "folder")')
+  check(failed ~= 0 and said:find(".: no fold_0/train.csv or train.csv.gz", 1, true), said)
 end)
 
 local function as_sets(part)

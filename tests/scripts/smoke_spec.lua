@@ -1,42 +1,29 @@
 -- Every script runs with --smoke in seconds, from any folder.
 local test = require "moonrank.test"
-local it, check, skip = test.it, test.check, test.skip
+local scripts = dofile "tests/support/scripts.lua"
+local sweeps = dofile "tests/support/sweeps.lua"
+local check = test.check
 
-local program = dofile "tests/support/program.lua"
-local moonrank, run, has_gnuplot = program.moonrank, program.run, program.has_gnuplot
-
-it("quickstart.lua --smoke", function()
-  if not moonrank then return skip("MOONRANK does not name the program") end
-  local ok, text = run(moonrank .. " scripts/quickstart.lua --smoke")
-  check(ok, text)
+scripts.it("quickstart.lua --smoke", {}, function(folder)
+  local text = scripts.run(folder, "quickstart.lua", "--smoke")
   check(text:find("\nTest metrics on made%-up ratings:\n"), "says which data: " .. text)
   check(not text:find("on MovieLens", 1, true), text)
   check(text:find("distribution bound draws %d+ random orders"), "says how many orders")
   for _, word in ipairs{ "ndcg", "ap", "nrbp", "minmax", "expectation_max", "distribution" } do check(text:find(word, 1, true), word) end
 end)
 
-it("lecture/lambdamart.lua --smoke", function()
-  if not moonrank then return skip("MOONRANK does not name the program") end
-  local there, why = pcall(require("moonrank.core").xgboost_version)
-  if not there then return skip(why) end
-  local ok, text = run(moonrank .. " scripts/lecture/lambdamart.lua --smoke")
-  check(ok, text)
+scripts.it("lecture/lambdamart.lua --smoke", { "xgboost" }, function(folder)
+  local text = scripts.run(folder, "lecture/lambdamart.lua", "--smoke")
   check(text:find("means over 2 folds of made%-up queries") and not text:find("nan", 1, true), text)
   for _, word in ipairs{ "LambdaMART, nDCG, minmax", "rank:map", "McRank", "random forest" } do check(text:find(word, 1, true), word) end
 end)
 
-it("the tutorial runs top to bottom", function()
-  if not moonrank then return skip("MOONRANK does not name the program") end
-  if not has_gnuplot() then return skip("no gnuplot") end
-  local folder = os.tmpname() .. "_pictures"
-  local ok, text = run(("%s scripts/tutorial/a_new_bound.lua --smoke --out %s"):format(moonrank, folder))
-  check(ok, text)
+scripts.it("the tutorial runs top to bottom", { "gnuplot" }, function(folder)
+  local text = scripts.run(folder, "tutorial/a_new_bound.lua", "--smoke --out pictures")
   check(text:find("trained on made%-up ratings"), text)
   check(text:find("slope short : long, NSR 1 .- 25\n") and text:find("is a part detached?", 1, true), text)
-  local file <close> = assert(io.open(folder .. "/comparison.svg"))
-  check(file:read("a"):find("made%-up ratings"), "the figure says so too")
-  for _, name in ipairs{ "sqrt_range.svg", "comparison.svg" } do check(os.remove(folder .. "/" .. name), name) end
-  os.remove(folder)
+  check(sweeps.read(folder .. "/pictures/comparison.svg"):find("made%-up ratings"), "the figure says so too")
+  check(sweeps.read(folder .. "/pictures/sqrt_range.svg"):find("<svg", 1, true), "the bound's own")
 end)
 
 -- Options of every script that have no effect beside its other options: they end it at once, with a message, instead of being ignored.
@@ -72,17 +59,15 @@ local useless = {
   ["thesis/figure_5_1.lua"] = { "--smoke --label 1", "--smoke --samples 10", "--smoke --data ." },
 }
 
-it("options that others make useless are errors", function()
-  if not moonrank then return skip("MOONRANK does not name the program") end
+scripts.it("options that others make useless are errors", {}, function(folder)
   for script, cases in pairs(useless) do
     for _, words in ipairs(cases) do
-      local ok, text = run(("%s scripts/%s %s"):format(moonrank, script, words))
+      local status, out, text = sweeps.run(folder, ("%s/scripts/%s"):format(scripts.root, script), words)
       local name = words:match "(%-%-%S+) %S+$"
       local refused = text:find("moonrank: " .. name .. ": --smoke sets it", 1, true)
         or text:find("moonrank: " .. name .. ": has no effect beside --smoke", 1, true)
         or text:find("moonrank: unknown option '" .. name .. "'", 1, true)
-      check(not ok and refused,
-        ("%s %s: %s"):format(script, words, text))
+      check(status ~= 0 and refused, ("%s %s: %s%s"):format(script, words, out, text))
     end
   end
 end)

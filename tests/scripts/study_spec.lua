@@ -1,70 +1,59 @@
 -- Scripts of studies: they run in seconds with --smoke, and continue where they stopped.
 local mr = require "moonrank"
+local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local program = dofile "tests/support/program.lua"
 local test = require "moonrank.test"
 local it, equal, check = test.it, test.equal, test.check
 
-it("sweep_template.lua --smoke: the same tables from two workers, from this process, and from the store", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  sweeps.in_folder(function(folder)
-    local script = sweeps.capture("pwd"):match "[^\n]+" .. "/scripts/study/sweep_template.lua"
-    local status, first, err = sweeps.run(folder, script, "--smoke --workers 2")
-    equal(status, 0, err)
-    for _, word in ipairs{ "ndcg", "ap", "rr", "0.001", "0.1", "valid_ndcg", "p corrected" } do
-      check(first:find(word, 1, true), word .. ": " .. first)
-    end
-    local _, again = sweeps.run(folder, script, "--smoke --workers 2")
-    equal(again, first)
-    local _, here = sweeps.run(folder, script, "--smoke --workers 0 --store other.db")
-    equal(here, first)
-    local results = mr.results(folder .. "/results/sweep_template.db")
-    equal(results:counts(), { done = 18 })
-    equal(results:reports(1).loss.steps, { 1, 2 })
-    equal(results:per_list(1, "ap"):size(1), results:per_list(1, "ndcg"):size(1))
-    check(first:find("^Made%-up ratings"), first)
-    status, first, err = sweeps.run(folder, script, "--smoke --users 90")
-    equal(status, 1, first)
-    check(err:find("the settings changed:\n  then: users = 80\n  now:  users = 90", 1, true), err)
-  end)
+scripts.it("sweep_template.lua --smoke: the same tables from two workers, from this process, and from the store", {}, function(folder)
+  local script = scripts.root .. "/scripts/study/sweep_template.lua"
+  local status, first, err = sweeps.run(folder, script, "--smoke --workers 2")
+  equal(status, 0, err)
+  for _, word in ipairs{ "ndcg", "ap", "rr", "0.001", "0.1", "valid_ndcg", "p corrected" } do
+    check(first:find(word, 1, true), word .. ": " .. first)
+  end
+  local _, again = sweeps.run(folder, script, "--smoke --workers 2")
+  equal(again, first)
+  local _, here = sweeps.run(folder, script, "--smoke --workers 0 --store other.db")
+  equal(here, first)
+  local results = mr.results(folder .. "/results/sweep_template.db")
+  equal(results:counts(), { done = 18 })
+  equal(results:reports(1).loss.steps, { 1, 2 })
+  equal(results:per_list(1, "ap"):size(1), results:per_list(1, "ndcg"):size(1))
+  check(first:find("^Made%-up ratings"), first)
+  status, first, err = sweeps.run(folder, script, "--smoke --users 90")
+  equal(status, 1, first)
+  check(err:find("the settings changed:\n  then: users = 80\n  now:  users = 90", 1, true), err)
 end)
 
-it("learning_rates.lua --smoke: every bound of two losses, and a figure", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  sweeps.in_folder(function(folder)
-    local here = sweeps.capture("pwd"):match "[^\n]+"
-    local status, out, err = sweeps.run(folder, here .. "/scripts/study/learning_rates.lua", "--smoke --workers 2", "MOONRANK_DATA=.")
-    equal(status, 0, err)
-    local results = mr.results(folder .. "/results/learning_rates.db", "learning_rates, made-up data")
-    equal(results:counts(), { done = 22 })
-    for _, row in ipairs(results:best({ "loss", "bound" }, { over = "fold" }).rows) do
-      local shown = ("\n%s +%s +%g +1 "):format(row[1], row[2], row[3])
-      check(out:find(shown), shown .. ": " .. out)
-    end
-    equal(results:per_list(1, "ndcg"):size(1), 37)
-    local _, said = (out .. sweeps.read(folder .. "/results/learning_rates.svg")):gsub("made%-up ratings", "")
-    equal(said, program.has_gnuplot() and 5 or 4, "four tables and the figure say so")
-  end)
+scripts.it("learning_rates.lua --smoke: every bound of two losses, and a figure", {}, function(folder)
+  local out = scripts.run(folder, "study/learning_rates.lua", "--smoke --workers 2", "MOONRANK_DATA=.")
+  local results = mr.results(folder .. "/results/learning_rates.db", "learning_rates, made-up data")
+  equal(results:counts(), { done = 22 })
+  for _, row in ipairs(results:best({ "loss", "bound" }, { over = "fold" }).rows) do
+    local shown = ("\n%s +%s +%g +1 "):format(row[1], row[2], row[3])
+    check(out:find(shown), shown .. ": " .. out)
+  end
+  equal(results:per_list(1, "ndcg"):size(1), 37)
+  local _, said = (out .. sweeps.read(folder .. "/results/learning_rates.svg")):gsub("made%-up ratings", "")
+  equal(said, program.has_gnuplot() and 5 or 4, "four tables and the figure say so")
 end)
 
-it("which_parameters.lua --smoke: brackets, shares and pictures, the same from the store", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  if not dofile "tests/support/program.lua".has_gnuplot() then return test.skip "no gnuplot" end
-  sweeps.in_folder(function(folder)
-    local script = sweeps.capture("pwd"):match "[^\n]+" .. "/scripts/study/which_parameters.lua"
-    local status, first, err = sweeps.run(folder, script, "--smoke --workers 2")
-    equal(status, 0, err)
-    -- brackets of 9, 5 and 3 settings, of which 1, 1 and 3 get all nine epochs
-    equal(mr.results(folder .. "/results/which_parameters.db"):counts(), { done = 5, pruned = 12 })
-    for _, word in ipairs{ "Made%-up ratings, mr.Importance of valid_ndcg at step 1", "17 trials", "\nlr ", "three and more" } do
-      check(first:find(word), word .. ": " .. first)
-    end
-    local picture = sweeps.read(folder .. "/results/which_parameters.svg")
-    for _, word in ipairs{ "made%-up ratings", "pruned", ">ndcg<", ">0.001<", ">64<", "valid_ndcg" } do check(picture:find(word), word) end
-    check(#sweeps.read(folder .. "/results/importance.svg") > 2000, "bars")
-    local _, again = sweeps.run(folder, script, "--smoke --workers 0")
-    equal(again, first)
-  end)
+scripts.it("which_parameters.lua --smoke: brackets, shares and pictures, the same from the store", { "gnuplot" }, function(folder)
+  local script = scripts.root .. "/scripts/study/which_parameters.lua"
+  local status, first, err = sweeps.run(folder, script, "--smoke --workers 2")
+  equal(status, 0, err)
+  -- brackets of 9, 5 and 3 settings, of which 1, 1 and 3 get all nine epochs
+  equal(mr.results(folder .. "/results/which_parameters.db"):counts(), { done = 5, pruned = 12 })
+  for _, word in ipairs{ "Made%-up ratings, mr.Importance of valid_ndcg at step 1", "17 trials", "\nlr ", "three and more" } do
+    check(first:find(word), word .. ": " .. first)
+  end
+  local picture = sweeps.read(folder .. "/results/which_parameters.svg")
+  for _, word in ipairs{ "made%-up ratings", "pruned", ">ndcg<", ">0.001<", ">64<", "valid_ndcg" } do check(picture:find(word), word) end
+  check(#sweeps.read(folder .. "/results/importance.svg") > 2000, "bars")
+  local _, again = sweeps.run(folder, script, "--smoke --workers 0")
+  equal(again, first)
 end)
 
 it("every script with a store has --force and --retry", function()

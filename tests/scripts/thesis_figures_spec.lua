@@ -1,10 +1,8 @@
 -- The figures of the thesis: every script runs with --smoke, prints numbers that can be worked out by hand, and leaves a figure.
 local test = require "moonrank.test"
-local core = require "moonrank.core"
-local it, check, skip = test.it, test.check, test.skip
-
-local program = dofile "tests/support/program.lua"
-local moonrank, run, has_gnuplot = program.moonrank, program.run, program.has_gnuplot()
+local scripts = dofile "tests/support/scripts.lua"
+local sweeps = dofile "tests/support/sweeps.lua"
+local check = test.check
 
 -- The cells of the printed line that begins with these words.
 local function cells(text, ...)
@@ -26,19 +24,11 @@ end
 
 -- Runs the script of a figure and hands what it printed to `inspect`.
 local function figure(number, inspect)
-  it(("figure_%s.lua --smoke"):format(number), function()
-    if not moonrank then return skip("MOONRANK does not name the program") end
-    if not has_gnuplot then return skip("no gnuplot") end
-    local out = os.tmpname() .. ".svg"
-    local ok, text = run(("%s scripts/thesis/figure_%s.lua --smoke --out %s"):format(moonrank, number, out))
-    check(ok, text)
-    check(core.file_exists(out), "saved: " .. text)
-    local file = assert(io.open(out))
-    local svg = file:read("a")
-    file:close()
+  scripts.it(("figure_%s.lua --smoke"):format(number), { "gnuplot" }, function(folder)
+    local text = scripts.run(folder, ("thesis/figure_%s.lua"):format(number), "--smoke --out figure.svg")
+    local svg = sweeps.read(folder .. "/figure.svg")
     check(svg:find("<svg", 1, true) and svg:find("</svg>", 1, true), "a whole SVG")
     inspect(text, svg)
-    os.remove(out)
   end)
 end
 

@@ -1,18 +1,11 @@
 -- Scripts of what the thesis says or leaves open beside its tables, with --smoke, on made-up data: what they show is what the store holds.
 local mr = require "moonrank"
-local sweeps = dofile "tests/support/sweeps.lua"
-local program = dofile "tests/support/program.lua"
+local scripts = dofile "tests/support/scripts.lua"
 local mean = dofile("tests/support/numbers.lua").mean
 local test = require "moonrank.test"
-local it, equal, check, near = test.it, test.equal, test.check, test.near
+local equal, check, near = test.equal, test.check, test.near
 
-local here = sweeps.capture("pwd"):match "[^\n]+"
-
-local function smoke(folder, name)
-  local status, out, err = sweeps.run(folder, ("%s/scripts/thesis/%s.lua"):format(here, name), "--smoke --workers 0")
-  equal(status, 0, err)
-  return out
-end
+local function smoke(folder, name) return (scripts.run(folder, ("thesis/%s.lua"):format(name), "--smoke --workers 0")) end
 
 local function study(folder, name) return mr.results(folder .. "/results/thesis/smoke.db", name .. ", made-up data") end
 
@@ -30,119 +23,104 @@ local function numbers(text)
   return found
 end
 
-it("why_curves_differ.lua --smoke: means of the store, a change is the sum of its parts, chance is that of tied scores", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  if not program.has_gnuplot() then return test.skip "no gnuplot" end
-  sweeps.in_folder(function(folder)
-    local out = smoke(folder, "why_curves_differ")
-    local results = study(folder, "nDCG by cut-off, mq2008, seed 1")
-    local rows, relevant = values_of(results, {}, "rows"), values_of(results, {}, "relevant")
-    local function counts(l) return relevant[l] > 0 and relevant[l] < rows[l] end
-    -- lists, two medians, three shares, nDCG at 1, 5 and 10, the change and its two parts, chance at 1 and 10
-    local n = numbers(out:match "features, label 2 +(%d+ +%d+[^\n]+)")
-    near({ n[7], n[8], n[9] }, { mean(values_of(results, {}, "ndcg@1"), counts), mean(values_of(results, {}, "ndcg@5"), counts),
-      (mean(values_of(results, {}, "ndcg@10"), counts)) }, 5e-5)
-    near(n[11] + n[12], n[10], 2e-4)
-    near(n[9] - n[7], n[10], 2e-4)
-    local lists = {}
-    for l, size in ipairs(rows) do
-      if counts(l) then
-        local grades = {}
-        for i = 1, size do grades[i] = i <= relevant[l] and 1 or 0 end
-        lists[#lists + 1] = grades
-      end
+scripts.it("why_curves_differ.lua --smoke: means of the store, a change is the sum of its parts, chance is that of tied scores",
+  { "gnuplot" }, function(folder)
+  local out = smoke(folder, "why_curves_differ")
+  local results = study(folder, "nDCG by cut-off, mq2008, seed 1")
+  local rows, relevant = values_of(results, {}, "rows"), values_of(results, {}, "relevant")
+  local function counts(l) return relevant[l] > 0 and relevant[l] < rows[l] end
+  -- lists, two medians, three shares, nDCG at 1, 5 and 10, the change and its two parts, chance at 1 and 10
+  local n = numbers(out:match "features, label 2 +(%d+ +%d+[^\n]+)")
+  near({ n[7], n[8], n[9] }, { mean(values_of(results, {}, "ndcg@1"), counts), mean(values_of(results, {}, "ndcg@5"), counts),
+    (mean(values_of(results, {}, "ndcg@10"), counts)) }, 5e-5)
+  near(n[11] + n[12], n[10], 2e-4)
+  near(n[9] - n[7], n[10], 2e-4)
+  local lists = {}
+  for l, size in ipairs(rows) do
+    if counts(l) then
+      local grades = {}
+      for i = 1, size do grades[i] = i <= relevant[l] and 1 or 0 end
+      lists[#lists + 1] = grades
     end
-    equal(n[1], #lists)
-    lists = mr.lists(lists)
-    local function tied(k) return mr.metrics.ndcg(mr.zeros({ lists.rows }), lists, { k = k }):mean():item() end
-    near({ n[13], n[14] }, { tied(1), tied(10) }, 1e-3)
-  end)
+  end
+  equal(n[1], #lists)
+  lists = mr.lists(lists)
+  local function tied(k) return mr.metrics.ndcg(mr.zeros({ lists.rows }), lists, { k = k }):mean():item() end
+  near({ n[13], n[14] }, { tied(1), tied(10) }, 1e-3)
 end)
 
-it("cutoffs.lua: thinned lists have shapes of the other data set", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  if not program.has_gnuplot() then return test.skip "no gnuplot" end
-  sweeps.in_folder(function(folder)
-    smoke(folder, "why_curves_differ")
-    local other, shapes = study(folder, "nDCG by cut-off, mq2008, seed 1"), {}
-    local rows, relevant = values_of(other, {}, "rows"), values_of(other, {}, "relevant")
-    for l, n in ipairs(rows) do shapes[n .. " " .. relevant[l]] = true end
-    local results = study(folder, "nDCG by cut-off, movielens, seed 1")
-    rows, relevant = values_of(results, {}, "thinned rows"), values_of(results, {}, "thinned relevant")
-    check(#rows > 10, #rows .. " lists")
-    for l, n in ipairs(rows) do check(shapes[n .. " " .. relevant[l]], ("%g rows, %g relevant"):format(n, relevant[l])) end
-  end)
+scripts.it("cutoffs.lua: thinned lists have shapes of the other data set", { "gnuplot" }, function(folder)
+  smoke(folder, "why_curves_differ")
+  local other, shapes = study(folder, "nDCG by cut-off, mq2008, seed 1"), {}
+  local rows, relevant = values_of(other, {}, "rows"), values_of(other, {}, "relevant")
+  for l, n in ipairs(rows) do shapes[n .. " " .. relevant[l]] = true end
+  local results = study(folder, "nDCG by cut-off, movielens, seed 1")
+  rows, relevant = values_of(results, {}, "thinned rows"), values_of(results, {}, "thinned relevant")
+  check(#rows > 10, #rows .. " lists")
+  for l, n in ipairs(rows) do check(shapes[n .. " " .. relevant[l]], ("%g rows, %g relevant"):format(n, relevant[l])) end
 end)
 
-it("table_5_1_nrbp.lua --smoke: means by persistence are those of the store, and the signs are counted as shown", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  sweeps.in_folder(function(folder)
-    local out = smoke(folder, "table_5_1_nrbp")
-    local results = study(folder, "nRBP, movielens, seed 1")
-    equal(results:counts(), { done = 21 })
-    local first = out:match "^.-\n\n"
-    for _, bound in ipairs{ "none", "minmax", "distribution_logit" } do
-      local n = numbers(first:match("nRBP +" .. bound .. " +([^\n]+)"))
-      local width = bound == "none" and 1 or 3
-      for i, metric in ipairs{ "nrbp(0.95)", "nrbp(0.9)", "nrbp(0.8)" } do
-        near(n[(i - 1) * width + 1], mean(values_of(results, { loss = "nrbp", bound = bound }, metric)), 5e-5)
-      end
+scripts.it("table_5_1_nrbp.lua --smoke: means by persistence are those of the store, and the signs are counted as shown",
+  {}, function(folder)
+  local out = smoke(folder, "table_5_1_nrbp")
+  local results = study(folder, "nRBP, movielens, seed 1")
+  equal(results:counts(), { done = 21 })
+  local first = out:match "^.-\n\n"
+  for _, bound in ipairs{ "none", "minmax", "distribution_logit" } do
+    local n = numbers(first:match("nRBP +" .. bound .. " +([^\n]+)"))
+    local width = bound == "none" and 1 or 3
+    for i, metric in ipairs{ "nrbp(0.95)", "nrbp(0.9)", "nrbp(0.8)" } do
+      near(n[(i - 1) * width + 1], mean(values_of(results, { loss = "nrbp", bound = bound }, metric)), 5e-5)
     end
-    local same = 0
-    for line in first:gmatch "nRBP +[%w_]+ +([^\n]+)" do
-      local n = numbers(line)
-      if #n == 9 and n[2] * n[8] > 0 then same = same + 1 end
-    end
-    equal(tonumber(out:match "made%-up ratings +nRBP +nRBP%(0%.8%) +6 +(%d)"), same)
-  end)
+  end
+  local same = 0
+  for line in first:gmatch "nRBP +[%w_]+ +([^\n]+)" do
+    local n = numbers(line)
+    if #n == 9 and n[2] * n[8] > 0 then same = same + 1 end
+  end
+  equal(tonumber(out:match "made%-up ratings +nRBP +nRBP%(0%.8%) +6 +(%d)"), same)
 end)
 
-it("optimisers.lua --smoke: the best rate by validation, its neighbours tried, and means of the store", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  if not program.has_gnuplot() then return test.skip "no gnuplot" end
-  sweeps.in_folder(function(folder)
-    local out = smoke(folder, "optimisers")
-    local results = study(folder, "optimisers, mq2008, seed 1")
-    equal(results:counts(), { done = 30 })
-    local at = assert(out:find "made%-up queries")
-    local adam, sgd, difference = out:match("AP +minmax +([%d.]+) +([%d.]+) +([+-][%d.]+)", at)
-    local own = {}
-    for _, optimiser in ipairs{ "adam", "sgd" } do
-      own[optimiser] = mean(values_of(results, { loss = "ap", bound = "minmax", optimiser = optimiser }, "own"))
+scripts.it("optimisers.lua --smoke: the best rate by validation, its neighbours tried, and means of the store",
+  { "gnuplot" }, function(folder)
+  local out = smoke(folder, "optimisers")
+  local results = study(folder, "optimisers, mq2008, seed 1")
+  equal(results:counts(), { done = 30 })
+  local at = assert(out:find "made%-up queries")
+  local adam, sgd, difference = out:match("AP +minmax +([%d.]+) +([%d.]+) +([+-][%d.]+)", at)
+  local own = {}
+  for _, optimiser in ipairs{ "adam", "sgd" } do
+    own[optimiser] = mean(values_of(results, { loss = "ap", bound = "minmax", optimiser = optimiser }, "own"))
+  end
+  near({ tonumber(adam), tonumber(sgd) }, { own.adam, own.sgd }, 5e-5)
+  near(tonumber(difference), own.sgd - own.adam, 5e-5)
+  local best, highest = nil, -1
+  local function see(name, exponent_of)
+    local columns = study(folder, name .. ", mq2008, seed 1"):columns()
+    for _, row in ipairs(columns:rows("spec", { loss = "ap", bound = "minmax", optimiser = "sgd" })) do
+      local valid, exponent = columns:column("spec", "valid")[row], exponent_of(columns, row)
+      if valid > highest then best, highest = exponent, valid end
     end
-    near({ tonumber(adam), tonumber(sgd) }, { own.adam, own.sgd }, 5e-5)
-    near(tonumber(difference), own.sgd - own.adam, 5e-5)
-    local best, highest = nil, -1
-    local function see(name, exponent_of)
-      local columns = study(folder, name .. ", mq2008, seed 1"):columns()
-      for _, row in ipairs(columns:rows("spec", { loss = "ap", bound = "minmax", optimiser = "sgd" })) do
-        local valid, exponent = columns:column("spec", "valid")[row], exponent_of(columns, row)
-        if valid > highest then best, highest = exponent, valid end
-      end
-    end
-    see("rates of optimisers", function(columns, row) return columns:column("spec", "exponent")[row] end)
-    local coarse = best
-    see("finer rates of optimisers", function(columns, row) return coarse + columns:column("spec", "step")[row] end)
-    at = assert(out:find("rate, SGD", 1, true))
-    at = assert(out:find("made%-up queries", at))
-    local rate = out:match("AP +minmax +[%d.e-]+[ (edg)]+%d of %d +%d+ +([%d.e-]+)", at)
-    near(tonumber(rate) / 10 ^ (best / 2), 1, 0.05)
-  end)
+  end
+  see("rates of optimisers", function(columns, row) return columns:column("spec", "exponent")[row] end)
+  local coarse = best
+  see("finer rates of optimisers", function(columns, row) return coarse + columns:column("spec", "step")[row] end)
+  at = assert(out:find("rate, SGD", 1, true))
+  at = assert(out:find("made%-up queries", at))
+  local rate = out:match("AP +minmax +[%d.e-]+[ (edg)]+%d of %d +%d+ +([%d.e-]+)", at)
+  near(tonumber(rate) / 10 ^ (best / 2), 1, 0.05)
 end)
 
-it("sampled_expectations.lua --smoke: means and changes of the store; a drawn mean is near the expectation", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  sweeps.in_folder(function(folder)
-    local out = smoke(folder, "sampled_expectations")
-    local results = study(folder, "drawn expectations, movielens, seed 1")
-    local exact = mean(values_of(results, { loss = "ap", bound = "expectation", samples = 0 }, "own"))
-    local few = mean(values_of(results, { loss = "ap", bound = "expectation", samples = 10 }, "own"))
-    near(tonumber(out:match "AP +expectation +exact +([%d.]+)"), exact, 5e-5)
-    near(tonumber(out:match "AP +expectation +10 +[%d.e-]+ +[%d.e-]+ +[%d.]+ +([+-][%d.]+)"), few - exact, 5e-5)
-    local drawn = dofile(here .. "/scripts/thesis/drawn.lua")
-    for _, metric in ipairs{ "ndcg", "ap", "nrbp_loss" } do
-      local known = mr.bounds.of(metric, { n = 30, p = 10 })
-      near(drawn.mean_of(metric, 30, 10, 10000), known.expectation, 5 * known.sd / 100)
-    end
-  end)
+scripts.it("sampled_expectations.lua --smoke: means and changes of the store; a drawn mean is near the expectation", {}, function(folder)
+  local out = smoke(folder, "sampled_expectations")
+  local results = study(folder, "drawn expectations, movielens, seed 1")
+  local exact = mean(values_of(results, { loss = "ap", bound = "expectation", samples = 0 }, "own"))
+  local few = mean(values_of(results, { loss = "ap", bound = "expectation", samples = 10 }, "own"))
+  near(tonumber(out:match "AP +expectation +exact +([%d.]+)"), exact, 5e-5)
+  near(tonumber(out:match "AP +expectation +10 +[%d.e-]+ +[%d.e-]+ +[%d.]+ +([+-][%d.]+)"), few - exact, 5e-5)
+  local drawn = dofile "scripts/thesis/drawn.lua"
+  for _, metric in ipairs{ "ndcg", "ap", "nrbp_loss" } do
+    local known = mr.bounds.of(metric, { n = 30, p = 10 })
+    near(drawn.mean_of(metric, 30, 10, 10000), known.expectation, 5 * known.sd / 100)
+  end
 end)

@@ -1,12 +1,13 @@
 -- The thesis in one command: all runs, tables and figures and the report with --smoke, on made-up data; what it shows is what the store holds.
 local mr = require "moonrank"
+local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local program = dofile "tests/support/program.lua"
 local mean_without_nan = dofile("tests/support/numbers.lua").mean
 local test = require "moonrank.test"
 local it, equal, check, near = test.it, test.equal, test.check, test.near
 
-local here = sweeps.capture("pwd"):match "[^\n]+"
+local here = scripts.root
 
 -- Rows of the table that follows these words in the report, as lists of cells.
 local function rows_after(html, words)
@@ -32,48 +33,47 @@ local function says_made_up(text, times)
   check(said >= times, ("said %d times"):format(said))
 end
 
-it("all.lua --smoke: a report of its own, the same when it runs again, with the numbers of the store", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  if not program.has_gnuplot() then return test.skip "no gnuplot" end
-  sweeps.in_folder(function(folder)
-    local status, out, err = sweeps.run(folder, here .. "/scripts/thesis/all.lua", "--smoke --workers 1")
-    equal(status, 0, err .. out)
-    local html = sweeps.read(folder .. "/results/thesis/report.html")
-    for _, words in ipairs{ "Table 5.1, made-up ratings", "Figure 1.1", "Figure 5.10, made-up data", "--smoke", "Holm" } do
-      check(html:find(words, 1, true), words)
-    end
-    says_made_up(html, 22)
-    says_made_up(out, 22)
-    check(not html:find "%ssrc=" and not html:find "<link" and not html:find "@import", "nothing is loaded from elsewhere")
-    local _, figures = html:gsub("<svg", "")
-    equal(figures, 22)  -- 1.1, seven of chapter 3, ten of chapter 5, where lists start, better references, curves by k, optimisers
-    local _, opened = html:gsub("<section", "")
-    local _, closed = html:gsub("</section>", "")
-    equal({ opened, closed }, { 34, 34 })
+scripts.it("all.lua --smoke: a report of its own, the same when it runs again, with the numbers of the store",
+  { "gnuplot" }, function(folder)
+  local out = scripts.run(folder, "thesis/all.lua", "--smoke --workers 1")
+  local html = sweeps.read(folder .. "/results/thesis/report.html")
+  for _, words in ipairs{ "Table 5.1: every loss under every bound, made-up ratings", "Figure 1.1: lower bounds",
+    "relevant items, made-up data", "--smoke", "Holm" } do
+    check(html:find(words, 1, true), words)
+  end
+  for title in html:gmatch "<h2>(.-)</h2>" do
+    check(not title:gsub(", made%-up .*", ""):find "^%u%l+ [%d.]+$", title .. " has no words")
+  end
+  says_made_up(html, 22)
+  says_made_up(out, 22)
+  check(not html:find "%ssrc=" and not html:find "<link" and not html:find "@import", "nothing is loaded from elsewhere")
+  local _, figures = html:gsub("<svg", "")
+  equal(figures, 22)  -- 1.1, seven of chapter 3, ten of chapter 5, where lists start, better references, curves by k, optimisers
+  local _, opened = html:gsub("<section", "")
+  local _, closed = html:gsub("</section>", "")
+  equal({ opened, closed }, { 34, 34 })
 
-    -- one row of the first table, worked out from the store
-    local results = mr.results(folder .. "/results/thesis/smoke.db", "movielens, seed 1, made-up data")
-    equal(results:counts(), { done = 21 })
-    local function scores(bound)
-      local columns = results:columns()
-      local row = columns:rows("spec", { loss = "ap", bound = bound })[1]
-      return results:per_list(columns:column("spec", "number")[row], "ap"):totable()
+  -- one row of the first table, worked out from the store
+  local results = mr.results(folder .. "/results/thesis/smoke.db", "movielens, seed 1, made-up data")
+  equal(results:counts(), { done = 21 })
+  local function scores(bound)
+    local columns = results:columns()
+    local row = columns:rows("spec", { loss = "ap", bound = bound })[1]
+    return results:per_list(columns:column("spec", "number")[row], "ap"):totable()
+  end
+  local free, bounded = scores "none", scores "expectation"
+  for _, cells in ipairs(rows_after(html, "Table 5.1: every loss under every bound, made-up ratings</h2>")) do
+    if cells[2] == "AP" and cells[3] == "expectation" then
+      local mean, count = mean_without_nan(bounded)
+      near(tonumber(cells[4]), mean, 5e-5)
+      near(tonumber(cells[6]), mean - mean_without_nan(free), 1e-4)
+      equal({ tonumber(cells[11]), tonumber(cells[12]) }, { count, #bounded - count })
     end
-    local free, bounded = scores "none", scores "expectation"
-    for _, cells in ipairs(rows_after(html, "Table 5.1, made-up ratings</h2>")) do
-      if cells[2] == "AP" and cells[3] == "expectation" then
-        local mean, count = mean_without_nan(bounded)
-        near(tonumber(cells[4]), mean, 5e-5)
-        near(tonumber(cells[6]), mean - mean_without_nan(free), 1e-4)
-        equal({ tonumber(cells[11]), tonumber(cells[12]) }, { count, #bounded - count })
-      end
-    end
+  end
 
-    local before = sweeps.read(folder .. "/results/thesis/report.html")
-    status, out, err = sweeps.run(folder, here .. "/scripts/thesis/all.lua", "--smoke --workers 1")
-    equal(status, 0, err .. out)
-    check(sweeps.read(folder .. "/results/thesis/report.html") == before, "the same report from the same store")
-  end)
+  local before = sweeps.read(folder .. "/results/thesis/report.html")
+  scripts.run(folder, "thesis/all.lua", "--smoke --workers 1")
+  check(sweeps.read(folder .. "/results/thesis/report.html") == before, "the same report from the same store")
 end)
 
 -- Made-up ratings in a file and a folder of MovieLens' names.
@@ -95,139 +95,117 @@ set.epochs, set.folds, set.values = 1, 2, { 1 }
 compared.table(args, { set = "movielens", seed = args.seed, empty = "skip" })
 ]]):format(here)
 
-it("Table 5.1 on other data than its runs are of: an error that has both, and no table", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  sweeps.in_folder(function(folder)
-    for i, name in ipairs{ "a", "b" } do like_movielens(folder .. "/" .. name, i) end
-    like_movielens(folder .. "/c", 1)
-    local function run(data) return sweeps.run(folder, "sweep.lua", "--store s.db --samples 100 --workers 0 --data " .. data) end
-    local status, first, err = run "a"
-    equal(status, 0, err)
-    check(first:find "nDCG  none", first)
-    local other
-    status, other, err = run "b"
-    equal({ status, other }, { 1, "" })
-    check(err:find("s.db has a study 'movielens, seed 1' already, of other data", 1, true), err)
-    check(err:find "then: train %x+ %(%d+ lists, %d+ rows%)" and err:find "now:  train %x+ %(%d+ lists, %d+ rows%)", err)
-    local _, same = run "c"
-    equal(same, first, "the same ratings in another folder")
-  end, few_runs)
+scripts.it("Table 5.1 on other data than its runs are of: an error that has both, and no table", {}, function(folder)
+  for i, name in ipairs{ "a", "b" } do like_movielens(folder .. "/" .. name, i) end
+  like_movielens(folder .. "/c", 1)
+  local function run(data) return sweeps.run(folder, "sweep.lua", "--store s.db --samples 100 --workers 0 --data " .. data) end
+  local status, first, err = run "a"
+  equal(status, 0, err)
+  check(first:find "nDCG  none", first)
+  local other
+  status, other, err = run "b"
+  equal({ status, other }, { 1, "" })
+  check(err:find("s.db has a study 'movielens, seed 1' already, of other data", 1, true), err)
+  check(err:find "then: train %x+ %(%d+ lists, %d+ rows%)" and err:find "now:  train %x+ %(%d+ lists, %d+ rows%)", err)
+  local _, same = run "c"
+  equal(same, first, "the same ratings in another folder")
+end, few_runs)
+
+scripts.it("learning_rates.lua --smoke: the best rate of every loss and bound, as rates.lua wants it", {}, function(folder)
+  local out = scripts.run(folder, "thesis/learning_rates.lua", "--smoke --workers 0 --sets mq2008")
+  local results = mr.results(folder .. "/results/thesis/smoke.db")
+  local best = results:best({ "loss", "bound" })
+  local rate = 0
+  for c, name in ipairs(best.columns) do
+    if name == "rate" then rate = c end
+  end
+  for _, row in ipairs(best.rows) do
+    local block = out:match("\n  " .. row[1] .. " = {(.-)\n  }")
+    near(tonumber(block:match("%f[%w_]" .. row[2] .. " = ([%d.]+)")), row[rate], 0)
+  end
+  equal(#best.rows, 21)
 end)
 
-it("learning_rates.lua --smoke: the best rate of every loss and bound, as rates.lua wants it", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  sweeps.in_folder(function(folder)
-    local status, out, err = sweeps.run(folder, here .. "/scripts/thesis/learning_rates.lua", "--smoke --workers 0 --sets mq2008")
-    equal(status, 0, err)
-    local results = mr.results(folder .. "/results/thesis/smoke.db")
-    local best = results:best({ "loss", "bound" })
-    local rate = 0
-    for c, name in ipairs(best.columns) do
-      if name == "rate" then rate = c end
+scripts.it("stronger_models.lua --smoke: means, changes and rates are those of the store", {}, function(folder)
+  local script = here .. "/scripts/thesis/stronger_models.lua"
+  local status, out, err = sweeps.run(folder, script, "--smoke --workers 0")
+  equal(status, 0, err)
+  local path = folder .. "/results/thesis/smoke.db"
+  local results, tuned = mr.results(path, "stronger models, seed 1, made-up data"),
+    mr.results(path, "rates of stronger models, seed 1, made-up data")
+  equal({ results:counts(), tuned:counts() }, { { done = 48 }, { done = 36 } })
+  local function mean_of(model, bound)
+    local columns = results:columns()
+    local row = columns:rows("spec", { loss = "ndcg", model = model, bound = bound })[1]
+    return (mean_without_nan(results:per_list(columns:column("spec", "number")[row], "own"):totable()))
+  end
+  for model, rate, mean, _, change in out:gmatch "nDCG +(%S+) +([%d.]+) +([%d.]+) +([+-][%d.]+) +([+-][%d.]+)" do
+    near(tonumber(mean), mean_of(model, "none"), 5e-5)
+    near(tonumber(change), mean_of(model, "minmax") - mean_of(model, "none"), 1e-4)
+    local columns, best, best_rate = tuned:columns(), -1, nil
+    for _, row in ipairs(columns:rows("spec", { loss = "ndcg", model = model })) do
+      local valid = columns:column("spec", "valid")[row]
+      if valid > best then best, best_rate = valid, columns:column("spec", "rate")[row] end
     end
-    for _, row in ipairs(best.rows) do
-      local block = out:match("\n  " .. row[1] .. " = {(.-)\n  }")
-      near(tonumber(block:match("%f[%w_]" .. row[2] .. " = ([%d.]+)")), row[rate], 0)
-    end
-    equal(#best.rows, 21)
-  end)
+    near(tonumber(rate), best_rate, 0)
+  end
 end)
 
-it("stronger_models.lua --smoke: means, changes and rates are those of the store", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  sweeps.in_folder(function(folder)
-    local script = here .. "/scripts/thesis/stronger_models.lua"
-    local status, out, err = sweeps.run(folder, script, "--smoke --workers 0")
-    equal(status, 0, err)
-    local path = folder .. "/results/thesis/smoke.db"
-    local results, tuned = mr.results(path, "stronger models, seed 1, made-up data"),
-      mr.results(path, "rates of stronger models, seed 1, made-up data")
-    equal({ results:counts(), tuned:counts() }, { { done = 48 }, { done = 36 } })
-    local function mean_of(model, bound)
-      local columns = results:columns()
-      local row = columns:rows("spec", { loss = "ndcg", model = model, bound = bound })[1]
-      return (mean_without_nan(results:per_list(columns:column("spec", "number")[row], "own"):totable()))
-    end
-    for model, rate, mean, _, change in out:gmatch "nDCG +(%S+) +([%d.]+) +([%d.]+) +([+-][%d.]+) +([+-][%d.]+)" do
-      near(tonumber(mean), mean_of(model, "none"), 5e-5)
-      near(tonumber(change), mean_of(model, "minmax") - mean_of(model, "none"), 1e-4)
-      local columns, best, best_rate = tuned:columns(), -1, nil
-      for _, row in ipairs(columns:rows("spec", { loss = "ndcg", model = model })) do
-        local valid = columns:column("spec", "valid")[row]
-        if valid > best then best, best_rate = valid, columns:column("spec", "rate")[row] end
-      end
-      near(tonumber(rate), best_rate, 0)
-    end
-  end)
-end)
-
-it("other_data.lua --smoke: a table for each data set, without printed numbers, from the store", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  sweeps.in_folder(function(folder)
-    local status, out, err = sweeps.run(folder, here .. "/scripts/thesis/other_data.lua", "--smoke --workers 0 --sets clueweb,citeulike")
-    equal(status, 0, err)
-    check(not out:find("published", 1, true) and not out:find("printed", 1, true), out)
-    local store = folder .. "/results/thesis/smoke.db"
-    for _, case in ipairs{ { "made-up queries of 42 features", "clueweb", "label", "query" },
-      { "made-up ratings", "citeulike", "NSR", "user" } } do
-      local at = assert(out:find(case[1] .. "\n\nMade-up data", 1, true), case[1])
-      at = assert(out:find("\n" .. case[3] .. "  loss", at, true), case[3])
-      local results = mr.results(store, case[2] .. ", seed 1, made-up data")
-      local columns = results:columns()
-      local function mean_of(bound)
-        local row = columns:rows("spec", { loss = "nrbp", bound = bound })[1]
-        return (mean_without_nan(results:per_list(columns:column("spec", "number")[row], "nrbp(0.95)"):totable()))
-      end
-      local mean, change = out:match("nRBP +minmax +([%d.]+) +%S+ +([+-][%d.]+)", at)
-      near(tonumber(mean), mean_of "minmax", 5e-5)
-      near(tonumber(change), mean_of "minmax" - mean_of "none", 1e-4)
-      check(out:find("of 18 bounded losses", at, true) and out:find("paired by " .. case[4], at, true), case[4])
-    end
-  end)
-end)
-
-it("better_reference.lua --smoke: means and changes by beta are those of the store", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  if not program.has_gnuplot() then return test.skip "no gnuplot" end
-  sweeps.in_folder(function(folder)
-    local status, out, err = sweeps.run(folder, here .. "/scripts/thesis/better_reference.lua", "--smoke --workers 0")
-    equal(status, 0, err)
-    local results, seen = mr.results(folder .. "/results/thesis/smoke.db", "better reference, mq2008 label 1, seed 1, made-up data"), 0
-    equal(results:counts(), { done = 27 })
+scripts.it("other_data.lua --smoke: a table for each data set, without printed numbers, from the store", {}, function(folder)
+  local out = scripts.run(folder, "thesis/other_data.lua", "--smoke --workers 0 --sets clueweb,citeulike")
+  check(not out:find("published", 1, true) and not out:find("printed", 1, true), out)
+  local store = folder .. "/results/thesis/smoke.db"
+  for _, case in ipairs{ { "made-up queries of 42 features", "clueweb", "label", "query" },
+    { "made-up ratings", "citeulike", "NSR", "user" } } do
+    local at = assert(out:find(case[1] .. "\n\nMade-up data", 1, true), case[1])
+    at = assert(out:find("\n" .. case[3] .. "  loss", at, true), case[3])
+    local results = mr.results(store, case[2] .. ", seed 1, made-up data")
+    local columns = results:columns()
     local function mean_of(bound)
-      local columns = results:columns()
-      local row = columns:rows("spec", { loss = "ap", bound = bound })[1]
-      return (mean_without_nan(results:per_list(columns:column("spec", "number")[row], "own"):totable()))
+      local row = columns:rows("spec", { loss = "nrbp", bound = bound })[1]
+      return (mean_without_nan(results:per_list(columns:column("spec", "number")[row], "nrbp(0.95)"):totable()))
     end
-    for form, beta, mean, rest in out:gmatch "made%-up queries of 46 features +label 1 +AP +(%S+) +([%d.]+) +([%d.]+)([^\n]*)" do
-      local own, base = mean_of(("%s (beta %g)"):format(form, tonumber(beta))), mean_of(form .. " (beta 0)")
-      near(tonumber(mean), own, 5e-5)
-      local changes = {}
-      for change in rest:gmatch "[+-]%d[%d.]*" do changes[#changes + 1] = tonumber(change) end
-      near(changes[#changes], own - mean_of "none", 1e-4)
-      if tonumber(beta) > 0 then near(changes[1], own - base, 1e-4) end
-      seen = seen + 1
-    end
-    equal(seen, 8)
-  end)
+    local mean, change = out:match("nRBP +minmax +([%d.]+) +%S+ +([+-][%d.]+)", at)
+    near(tonumber(mean), mean_of "minmax", 5e-5)
+    near(tonumber(change), mean_of "minmax" - mean_of "none", 1e-4)
+    check(out:find("of 18 bounded losses", at, true) and out:find("paired by " .. case[4], at, true), case[4])
+  end
 end)
 
-it("table_5_1_mq2008.lua: what a query without relevant documents counts as moves the mean as it should", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  sweeps.in_folder(function(folder)
-    local function mean_of(convention)
-      local script = here .. "/scripts/thesis/table_5_1_mq2008.lua"
-      local status, out, err = sweeps.run(folder, script, "--smoke --workers 0 --empty " .. convention)
-      equal(status, 0, err)
-      local mean, skipped = out:match "nDCG +none +([%d.]+)[^\n]- (%d+)\n"
-      return tonumber(mean), tonumber(skipped)
-    end
-    local skip, skipped = mean_of "skip"
-    check(skipped > 0, "some queries have nothing relevant")
-    local share = 1 - skipped / 30
-    near(mean_of "zero", skip * share, 2e-4)
-    near(mean_of "one", skip * share + 1 - share, 2e-4)
-  end)
+scripts.it("better_reference.lua --smoke: means and changes by beta are those of the store", { "gnuplot" }, function(folder)
+  local out = scripts.run(folder, "thesis/better_reference.lua", "--smoke --workers 0")
+  local results, seen = mr.results(folder .. "/results/thesis/smoke.db", "better reference, mq2008 label 1, seed 1, made-up data"), 0
+  equal(results:counts(), { done = 27 })
+  local function mean_of(bound)
+    local columns = results:columns()
+    local row = columns:rows("spec", { loss = "ap", bound = bound })[1]
+    return (mean_without_nan(results:per_list(columns:column("spec", "number")[row], "own"):totable()))
+  end
+  for form, beta, mean, rest in out:gmatch "made%-up queries of 46 features +label 1 +AP +(%S+) +([%d.]+) +([%d.]+)([^\n]*)" do
+    local own, base = mean_of(("%s (beta %g)"):format(form, tonumber(beta))), mean_of(form .. " (beta 0)")
+    near(tonumber(mean), own, 5e-5)
+    local changes = {}
+    for change in rest:gmatch "[+-]%d[%d.]*" do changes[#changes + 1] = tonumber(change) end
+    near(changes[#changes], own - mean_of "none", 1e-4)
+    if tonumber(beta) > 0 then near(changes[1], own - base, 1e-4) end
+    seen = seen + 1
+  end
+  equal(seen, 8)
+end)
+
+scripts.it("table_5_1_mq2008.lua: what a query without relevant documents counts as moves the mean as it should", {}, function(folder)
+  local function mean_of(convention)
+    local script = here .. "/scripts/thesis/table_5_1_mq2008.lua"
+    local status, out, err = sweeps.run(folder, script, "--smoke --workers 0 --empty " .. convention)
+    equal(status, 0, err)
+    local mean, skipped = out:match "nDCG +none +([%d.]+)[^\n]- (%d+)\n"
+    return tonumber(mean), tonumber(skipped)
+  end
+  local skip, skipped = mean_of "skip"
+  check(skipped > 0, "some queries have nothing relevant")
+  local share = 1 - skipped / 30
+  near(mean_of "zero", skip * share, 2e-4)
+  near(mean_of "one", skip * share + 1 - share, 2e-4)
 end)
 
 it("scores.lua: means of a user over folds and seeds, and comparisons of them", function()

@@ -1,57 +1,40 @@
 -- The tour of a new user: every script of it on its made-up data, and on a table of the user's own.
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local sweeps = dofile "tests/support/sweeps.lua"
+local scripts = dofile "tests/support/scripts.lua"
 local test = require "moonrank.test"
 local it, equal, check = test.it, test.equal, test.check
 
-if not sweeps.moonrank then
-  it("the tour", function() test.skip "MOONRANK does not name the program" end)
-  return
-end
+local function run(folder, name, words) return (scripts.run(folder, "tour/" .. name, words)) end
 
-local function script(name) return sweeps.capture("pwd"):match "[^\n]+" .. "/scripts/tour/" .. name end
-
-local function run(folder, name, words)
-  local status, out, err = sweeps.run(folder, script(name), words)
-  equal(status, 0, err)
-  return out
-end
-
-it("models.lua: baselines and trained models among all items, ten books for a reader", function()
-  sweeps.in_folder(function(folder)
-    local out = run(folder, "models.lua", "--epochs 2")
-    for _, word in ipairs{ "made-up readers and books", "popularity", "item_knn", "two_tower   ranknet", "book-" } do
-      check(out:find(word, 1, true), word .. ": " .. out)
-    end
-    -- the same from a table of one's own with the same rows
-    os.rename(folder .. "/results/tour/interactions.csv", folder .. "/mine.csv")
-    local own = run(folder, "models.lua", "--epochs 2 --data mine.csv")
-    equal(own, (out:gsub("made%-up readers and books", "mine.csv")))
-  end)
+scripts.it("models.lua: baselines and trained models among all items, ten books for a reader", {}, function(folder)
+  local out = run(folder, "models.lua", "--epochs 2")
+  for _, word in ipairs{ "made-up readers and books", "popularity", "item_knn", "two_tower   ranknet", "book-" } do
+    check(out:find(word, 1, true), word .. ": " .. out)
+  end
+  -- the same from a table of one's own with the same rows
+  os.rename(folder .. "/results/tour/interactions.csv", folder .. "/mine.csv")
+  local own = run(folder, "models.lua", "--epochs 2 --data mine.csv")
+  equal(own, (out:gsub("made%-up readers and books", "mine.csv")))
 end)
 
-it("run_files.lua: two runs in files, compared with letters, in LaTeX and as a picture", function()
-  sweeps.in_folder(function(folder)
-    local out = run(folder, "run_files.lua", "--epochs 2")
-    for _, word in ipairs{ "made-up", "mf", "other", "\\toprule" } do check(out:find(word, 1, true), word .. ": " .. out) end
-    for _, name in ipairs{ "mf.run", "popularity.run" } do
-      check(mr.data.trec_run(folder .. "/results/tour/" .. name).count > 50, name)
-    end
-    local again = run(folder, "run_files.lua", "--epochs 2 --other results/tour/popularity.run")
-    equal(again, out)
-  end)
+scripts.it("run_files.lua: two runs in files, compared with letters, in LaTeX and as a picture", {}, function(folder)
+  local out = run(folder, "run_files.lua", "--epochs 2")
+  for _, word in ipairs{ "made-up", "mf", "other", "\\toprule" } do check(out:find(word, 1, true), word .. ": " .. out) end
+  for _, name in ipairs{ "mf.run", "popularity.run" } do
+    check(mr.data.trec_run(folder .. "/results/tour/" .. name).count > 50, name)
+  end
+  local again = run(folder, "run_files.lua", "--epochs 2 --other results/tour/popularity.run")
+  equal(again, out)
 end)
 
-it("sweep.lua: a sweep with pruning that is interrupted goes on, and ends with learning curves", function()
-  sweeps.in_folder(function(folder)
-    local whole = run(folder, "sweep.lua", "--epochs 6 --trials 8 --workers 2 --store whole.db")
-    run(folder, "sweep.lua", "--epochs 6 --trials 3 --workers 0")
-    equal(mr.results(folder .. "/results/tour/sweep.db"):counts().done, 3)
-    local resumed = run(folder, "sweep.lua", "--epochs 6 --trials 8 --workers 2")
-    equal(resumed:match "loss.*", whole:match "loss.*")
-    check(core.is_file(folder .. "/results/tour/curves.svg") or not whole:find "plot", "learning curves")
-  end)
+scripts.it("sweep.lua: a sweep with pruning that is interrupted goes on, and ends with learning curves", {}, function(folder)
+  local whole = run(folder, "sweep.lua", "--epochs 6 --trials 8 --workers 2 --store whole.db")
+  run(folder, "sweep.lua", "--epochs 6 --trials 3 --workers 0")
+  equal(mr.results(folder .. "/results/tour/sweep.db"):counts().done, 3)
+  local resumed = run(folder, "sweep.lua", "--epochs 6 --trials 8 --workers 2")
+  equal(resumed:match "loss.*", whole:match "loss.*")
+  check(core.is_file(folder .. "/results/tour/curves.svg") or not whole:find "plot", "learning curves")
 end)
 
 it("every script is shorter than 30 lines", function()

@@ -86,7 +86,6 @@ local function check_sampling(where, o)
   if math.type(o.negatives) ~= "integer" or o.negatives < 1 or o.negatives > 1000000 then
     check.fail("%s: negatives is %s, expected an integer from 1 to 1000000", where, tostring(o.negatives))
   end
-  if math.type(o.seed) ~= "integer" then check.fail("%s: seed is %s, expected an integer", where, tostring(o.seed)) end
 end
 
 -- How metrics are corrected, and gamma, which is 0 for the least bias.

@@ -140,7 +140,6 @@ function M.options(where, options)
   if not (o.noise >= 0 and o.noise < math.huge) then
     check.fail("%s: noise is %s, expected a number from 0 on", where, tostring(o.noise))
   end
-  if math.type(o.seed) ~= "integer" then check.fail("%s: seed is %s, expected an integer", where, tostring(o.seed)) end
   return o
 end
 

@@ -246,7 +246,6 @@ function Images:comparisons(options)
   if not (o.margin >= 0 and o.margin < math.huge) then
     check.fail("%s: margin is %s, expected a number from 0 on", where, tostring(o.margin))
   end
-  if math.type(o.seed) ~= "integer" then check.fail("%s: seed is %s, expected an integer", where, tostring(o.seed)) end
   local features, labels = features_of(self, where, o.features), core.numbers(self.labels)
   local order, before, total = ranked(labels, o.margin)
   if o.pairs > total then

@@ -22,14 +22,13 @@ local most_folds = 4095  -- 12 bits of the keys of random numbers
 
 local function check_integers(o)
   local least_k = (o.by == "share" or o.by == "one") and 1 or 2
-  local ranges = { nsr = { 0, 4095 }, seed = { math.mininteger, math.maxinteger }, n = { 1, math.maxinteger },
-    at = { math.mininteger, math.maxinteger } }
+  local ranges = { nsr = { 0, 4095 }, n = { 1, math.maxinteger }, at = { math.mininteger, math.maxinteger } }
   if ways[o.by].k then ranges.k = { least_k, o.by == "user" and math.maxinteger or most_folds } end
   for name, range in pairs(ranges) do
     local value = o[name]
     if value ~= nil and (math.type(value) ~= "integer" or value < range[1] or value > range[2]) then
-      local expected = name == "nsr" and "from 0 to 4095" or (name == "k" or name == "n") and ("of at least %d"):format(range[1]) or ""
-      check.fail("folds: %s is %s, expected an integer %s", name, tostring(value), expected)
+      local expected = name == "nsr" and " from 0 to 4095" or name ~= "at" and (" of at least %d"):format(range[1]) or ""
+      check.fail("folds: %s is %s, expected an integer%s", name, tostring(value), expected)
     end
   end
 end

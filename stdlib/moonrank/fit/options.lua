@@ -222,7 +222,6 @@ function M.checked(options)
   end
   check_batch(o)
   for name, least in pairs{ epochs = 0, every = 1, patience = 1 } do integer_from(o, name, least) end
-  integer_from(o, "seed", math.mininteger)
   o.choose_on = chooser(o)
   if o.choose_on == "test" and not o.test then
     check.fail("mr.fit: %s chooses the epoch on test, which is missing", o.recipe and "recipe 'published'" or "choose_on = 'test'")

@@ -119,7 +119,7 @@ function M.kinds.item_knn(options)
 end
 
 local function check_random(where, o)
-  if math.type(o.seed) ~= "integer" then check.fail("%s: seed is %s, expected an integer", where, tostring(o.seed)) end
+  check.seed(where, o.seed)
 end
 
 ---Scores by chance: for each user and item a number from [0, 1) that depends on these two and the seed alone.

@@ -92,7 +92,6 @@ local function options_of(definition, given)
     end
   end
   check.choice(where, "dtype", o.dtype, { "float32", "float64" })
-  if math.type(o.seed) ~= "integer" then check.fail("%s: seed is %s, expected an integer", where, tostring(o.seed)) end
   for name, value in pairs(o) do
     if type(value) == "table" then o[name] = list_of(where, name, value) end
   end

@@ -135,7 +135,7 @@ function M.make(how, space, seed, direction)
     how = how[1]
   end
   if not makers[how] then check.unknown("sampler", how, check.names(makers)) end
-  if math.type(seed) ~= "integer" then check.fail("sampler %s: seed is %s, expected an integer", how, tostring(seed)) end
+  check.seed("sampler " .. how, seed)
   direction = check.choice("sampler " .. how, "direction", direction or "maximize", { "maximize", "minimize" })
   return makers[how](space, seed, options, direction)
 end

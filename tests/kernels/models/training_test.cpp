@@ -57,6 +57,19 @@ AdamStep<Real> adam_at(std::vector<std::vector<Real>>& at, int t, double decay) 
           static_cast<Real>(decay)};
 }
 
+/// A gradient of every third row; rows that are touched, with one or without.
+template <class Real>
+struct SomeRows {
+  std::vector<int64_t> slot, touched;
+  std::vector<Real> gradient;
+  SomeRows(int64_t rows, int64_t width) : slot(rows, -1), gradient(random<Real>((rows + 2) / 3 * width, "g")) {
+    for (int64_t r = 0; r < rows; ++r) {
+      if (r % 3 == 0) slot[r] = r / 3;
+      if (r % 3 == 0 || r % 5 == 0) touched.push_back(r);
+    }
+  }
+};
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("Adam in vectors is the plain step", "[kernels]", float, double) {
@@ -90,18 +103,14 @@ TEMPLATE_TEST_CASE("Adam by rows moves what the plain step moves", "[kernels]", 
   using Real = TestType;
   const int64_t rows = 700;
   for (const int64_t width : {int64_t{1}, int64_t{5}, int64_t{32}}) {
-    std::vector<int64_t> slot(rows, -1), touched;
-    for (int64_t r = 0; r < rows; r += 3) slot[r] = r / 3;
-    for (int64_t r = 0; r < rows; ++r)
-      if (r % 3 == 0 || r % 5 == 0) touched.push_back(r);
-    const auto gradient = random<Real>((rows + 2) / 3 * width, "g");
+    const SomeRows<Real> of(rows, width);
     for (const bool some : {false, true}) {
-      const int64_t count = (some ? static_cast<int64_t>(touched.size()) : rows) * width;
+      const int64_t count = (some ? static_cast<int64_t>(of.touched.size()) : rows) * width;
       const auto with = [&](auto run) {
         return moved<Real>(rows * width, [&](auto& at, int t) {
           auto step = adam_at(at, t, 0);
-          step.gradient = {gradient.data(), slot.data(), width};
-          step.entries = {some ? touched.data() : nullptr, width};
+          step.gradient = {of.gradient.data(), of.slot.data(), width};
+          step.entries = {some ? of.touched.data() : nullptr, width};
           run(step);
         });
       };
@@ -110,6 +119,37 @@ TEMPLATE_TEST_CASE("Adam by rows moves what the plain step moves", "[kernels]", 
       });
       const auto fast = with([&](const auto& step) { cpu_table<TrainingKernels<Real>>().adam_step(count, step); });
       for (size_t i = 0; i < 3; ++i) near(fast[i], plain[i], 0.1);
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("descent by rows has the bits of the plain step", "[kernels]", float, double) {
+  using Real = TestType;
+  const int64_t rows = 700;
+  for (const int64_t width : {int64_t{1}, int64_t{5}, int64_t{32}}) {
+    const SomeRows<Real> some(rows, width);
+    const auto all_gradients = random<Real>(rows * width, "of all rows");
+    for (const bool dense : {false, true}) {
+      for (const bool chosen : {false, true}) {
+        for (const bool momentum : {false, true}) {
+          INFO("width " << width << (dense ? ", dense" : "") << (chosen ? ", chosen" : "") << (momentum ? ", mu" : ""));
+          const int64_t count = (chosen ? static_cast<int64_t>(some.touched.size()) : rows) * width;
+          const auto with = [&](auto run) {
+            return moved<Real>(rows * width, [&](auto& at, int) {
+              SgdStep<Real> step{at[0].data(), momentum ? at[1].data() : nullptr, {},        {},
+                                 Real(0.1),    Real(momentum ? 0.9 : 0),          Real(0.01)};
+              step.gradient = {dense ? all_gradients.data() : some.gradient.data(), dense ? nullptr : some.slot.data(),
+                               width};
+              step.entries = {chosen ? some.touched.data() : nullptr, width};
+              run(step);
+            });
+          };
+          const auto plain = with([&](const auto& step) {
+            for (int64_t i = 0; i < count; ++i) step(i);
+          });
+          CHECK(with([&](const auto& step) { cpu_table<TrainingKernels<Real>>().sgd_step(count, step); }) == plain);
+        }
+      }
     }
   }
 }

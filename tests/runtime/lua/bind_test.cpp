@@ -192,7 +192,9 @@ TEST_CASE("3.0 is an integer, 3.5 and a text are not", "[lua]") {
   CHECK(L.error_of("assert(a_tensor:size(2.0) == 2)").empty());
   CHECK_THAT(L.error_of("a_tensor:size(1.5)"), Contains("integer expected, got a number with a fraction"));
   CHECK_THAT(L.error_of("a_tensor:size('1')"), Contains("integer expected, got string"));
-  CHECK_THAT(L.error_of("a_tensor:size(1e300)"), Contains("integer expected"));
+  CHECK_THAT(L.error_of("a_tensor:size(1e300)"), Contains("integer expected, got a number beyond 64 bits"));
+  CHECK_THAT(L.error_of("a_tensor:size(0/0)"), Contains("integer expected, got NaN"));
+  CHECK_THAT(L.error_of("a_tensor:size(-1/0)"), Contains("integer expected, got infinity"));
   CHECK_THAT(L.error_of("core.full({2, 2.5}, 0, 'float32')"), Contains("sequence of integers expected, got table"));
 }
 

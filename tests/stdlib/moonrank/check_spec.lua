@@ -37,6 +37,28 @@ describe("options", function()
     raises(function() options.options("f", 3, defaults) end, "f: options is a number, expected a table")
   end)
 
+  it("named seed are integers, in all functions alike", function()
+    equal(options.options("f", { seed = -3 }, { seed = 1 }), { seed = -3 })
+    local mr = require "moonrank"
+    local queries, faces = mr.data.synthetic{ queries = 9, features = 2, kind = "queries" }, mr.data.drawn_faces{ count = 20, size = 8 }
+    local ratings = mr.data.synthetic{ users = 30, items = 90, mean_activity = 12 }:binarize(4)
+    local takers = {
+      ["mr.data.synthetic"] = mr.data.synthetic, ["mr.stats.bootstrap"] = function(o) mr.stats.bootstrap({ 1, 2, 3 }, o) end,
+      ["mr.stats.permutation"] = function(o) mr.stats.permutation({ 1, 2 }, { 2, 3 }, o) end,
+      batches = function(o) queries:batches(o) end, split = function(o) queries:split(o) end,
+      folds = function(o) ratings:folds(o) end, ["mr.models.random"] = mr.models.random,
+      ["mr.data.drawn_faces"] = mr.data.drawn_faces, comparisons = function(o) faces:comparisons{ pairs = 3, seed = o.seed } end,
+      ["mr.uniform"] = function(o) mr.uniform({ 2 }, o) end,
+      ["mr.models.mf"] = function(o) mr.models.mf{ users = 2, items = 2, seed = o.seed } end,
+      ["mr.fit"] = mr.fit, ["mr.sweep"] = mr.sweep,
+    }
+    for name, take in pairs(takers) do
+      for found, seed in pairs{ ["1.5"] = 1.5, ["2.0"] = 2.0, ["'2'"] = "2", inf = math.huge } do
+        raises(function() take{ seed = seed } end, ("%s: seed is %s, expected an integer"):format(name, found))
+      end
+    end
+  end)
+
   it("with choices name them", function()
     equal(options.choice("f", "ties", "mean", { "mean", "stable" }), "mean")
     local choices = { "stable", "mean" }

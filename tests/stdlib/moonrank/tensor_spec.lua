@@ -621,7 +621,7 @@ describe("mistakes", function()
     { function() return mr.uniform({ 1 }, { low = 2, high = 1 }) end, "expected an interval" },
     { function() return mr.arange(5) end, "mr.arange: last is nil, expected a number: mr.arange(first, last)" },
     { function() return mr.uniform({ 1 }, { dtype = "int64" }) end, "float32 or float64 expected, got int64" },
-    { function() return mr.uniform({ 1 }, { seed = 1.5 }) end, "integer expected, got a number with a fraction" },
+    { function() return mr.uniform({ 1 }, { seed = 1.5 }) end, "mr.uniform: seed is 1.5, expected an integer" },
     { function() return x:sum(3) end, "dimension 3 of a tensor of shape {2, 3}, expected 1 to 2" },
     { function() return x:softmax(0) end, "dimension 0 of a tensor of shape {2, 3}, expected 1 to 2" },
     { function() return x:size(7) end, "expected 1 to 2" },

@@ -138,7 +138,7 @@ describe("a model of one's own", function()
         { "width", "4000000", "sizes {3, 4000000} are more than" },
         { "width", "5", "tensor 'item' is {5, 4} float32, expected {5, 5} float32" },
         { "users", "os.exit(3)", "users is os.exit(3), expected an integer of at least 1" },
-        { "width", "x", "option width is a string, expected a number" }, { "seed", "x", "option seed is a string" },
+        { "width", "x", "option width is a string, expected a number" }, { "seed", "x", "seed is 'x', expected an integer" },
         { "dtype", "int64", "no dtype of mr.models.towers 'int64'" },
       } do
         file(case[1], case[2])
