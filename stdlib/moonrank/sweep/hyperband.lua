@@ -110,12 +110,12 @@ function Hyperband:pause_at(trial)
   return passed + 1 < #bracket.resources and bracket.resources[passed + 1] or nil
 end
 
--- What a trial is worth at a rung, more is better; nil where it failed before. One that ended by itself before it is worth what it reported last.
+-- What a trial is worth at a rung, more is better; nil where it failed before, or there, by NaN. One that ended by itself before it is worth what it reported last.
 local function score(self, trial, resource)
   local report = report_at(trial, resource)
   local reports = trial.so_far or {}
   local value = report and report.value or trial.state == "done" and (#reports > 0 and reports[#reports].value or trial.value)
-  return value and self._sign * value or nil
+  return value and value == value and self._sign * value or nil
 end
 
 -- Those of a rung that go on, the best `count`; nil while some have not come there.
