@@ -35,15 +35,19 @@ void signal_process(int64_t id, const std::string& name) {
   kill(static_cast<pid_t>(id), SIGCONT);
 }
 
-void wait_for_of(const std::vector<int64_t>& descriptors, double seconds) {
+void wait_for_of(const std::vector<int64_t>& descriptors, double seconds,
+                 const std::optional<std::vector<int64_t>>& full) {
   if (!(seconds >= 0 && seconds <= 3600)) {
     throw ArgumentError("seconds", std::to_string(seconds) + ", expected 0 to 3600");
   }
-  io::wait_for({descriptors.begin(), descriptors.end()}, seconds);
+  const std::vector<int64_t> none;
+  const std::vector<int64_t>& outgoing = full ? *full : none;
+  io::wait_for({descriptors.begin(), descriptors.end()}, seconds, {outgoing.begin(), outgoing.end()});
 }
 
 bool send_of(io::Channel& channel, const std::string& message) { return channel.send(message); }
 std::optional<std::string> receive_of(io::Channel& channel) { return channel.receive(); }
+bool unsent_of(const io::Channel& channel) { return channel.unsent(); }
 bool broken_of(const io::Channel& channel) { return channel.broken(); }
 bool ended_of(const io::Channel& channel) { return channel.ended(); }
 int64_t descriptor_of(const io::Channel& channel) { return channel.descriptor(); }
@@ -60,8 +64,8 @@ extern const lua::OpTable worker_functions{
         op<&cluster::worker_end>("worker_end", "", "In a started worker, once, the channel to its parent."),
         op<&how_it_ended_of>("how_it_ended", "id, wait", "How a process ended, or nil while it runs."),
         op<&signal_process>("signal_process", "id, name", "Sends 'interrupt' or 'kill' to a process."),
-        op<&wait_for_of>("wait_for", "descriptors, seconds",
-                         "Waits until a channel has something to read, or so long."),
+        op<&wait_for_of>("wait_for", "descriptors, seconds, full?",
+                         "Waits until a channel has something to read, one of the `full` has room, or so long."),
     }};
 extern const lua::OpTable channel_methods{
     lua::OpTable::methods,
@@ -69,6 +73,7 @@ extern const lua::OpTable channel_methods{
     {
         op<&send_of>("send", "channel, message", "Sends a string; false where the other end is closed."),
         op<&receive_of>("receive", "channel", "The next string that came, or nil; does not wait."),
+        op<&unsent_of>("unsent", "channel", "Whether a part of what was sent waits for room; `receive` sends it."),
         op<&broken_of>("broken", "channel", "Whether what came is no message; nothing more is received."),
         op<&ended_of>("ended", "channel", "Whether the other end is closed and all it sent was received."),
         op<&descriptor_of>("descriptor", "channel", "For `wait_for`."),

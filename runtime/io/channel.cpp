@@ -47,12 +47,14 @@ Channel::Channel(Channel&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       received_(std::move(other.received_)),
       unsent_(std::move(other.unsent_)),
+      sent_(other.sent_),
       ended_(other.ended_),
       broken_(other.broken_) {}
 Channel& Channel::operator=(Channel&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(received_, other.received_);
   std::swap(unsent_, other.unsent_);
+  std::swap(sent_, other.sent_);
   std::swap(ended_, other.ended_);
   std::swap(broken_, other.broken_);
   return *this;
@@ -72,13 +74,12 @@ bool Channel::send(std::string_view message) {
 }
 
 bool Channel::send_rest(int milliseconds) {
-  size_t done = 0;
   bool reachable = true;
-  while (reachable && done < unsent_.size()) {
+  while (reachable && sent_ < unsent_.size()) {
     const ssize_t count =
-        ::send(descriptor_, unsent_.data() + done, unsent_.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ::send(descriptor_, unsent_.data() + sent_, unsent_.size() - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count > 0) {
-      done += static_cast<size_t>(count);
+      sent_ += static_cast<size_t>(count);
     } else if (errno == EAGAIN) {
       // the other process may be stopped: this one must not wait for it
       if (!wait_until(descriptor_, POLLOUT, milliseconds)) break;
@@ -86,7 +87,9 @@ bool Channel::send_rest(int milliseconds) {
       reachable = errno == EINTR;
     }
   }
-  unsent_.erase(0, reachable ? done : unsent_.size());
+  // of much that goes in pieces the rest is not moved with every piece
+  if (!reachable || 2 * sent_ > unsent_.size()) unsent_.erase(0, reachable ? std::exchange(sent_, 0) : unsent_.size());
+  if (unsent_.empty()) sent_ = 0;
   return reachable;
 }
 
@@ -124,9 +127,10 @@ std::optional<std::string> Channel::receive() {
   return std::nullopt;
 }
 
-void wait_for(const std::vector<int>& descriptors, double seconds) {
+void wait_for(const std::vector<int>& descriptors, double seconds, const std::vector<int>& full) {
   std::vector<pollfd> all;
   for (const int each : descriptors) all.push_back({each, POLLIN, 0});
+  for (const int each : full) all.push_back({each, POLLOUT, 0});
   poll(all.data(), all.size(), static_cast<int>(seconds * 1000));
 }
 
@@ -159,6 +163,11 @@ std::optional<FileLock> FileLock::take(const std::string& path) {
   // the number is for people to read: a full disk is no error here
   if (ftruncate(descriptor, 0) != 0 || write(descriptor, id.data(), id.size()) < 0) return lock;
   return lock;
+}
+
+bool FileLock::holds() const {
+  struct stat there {};
+  return fstat(descriptor_, &there) == 0 && there.st_nlink > 0;
 }
 
 FileLock::~FileLock() { close_one(descriptor_); }

@@ -22,6 +22,8 @@ class Channel {
 
   /// Writes as much as fits into the socket; `receive` writes the rest. False where the other end is closed.
   bool send(std::string_view message);
+  /// Whether a rest is left, for which `wait_for` can wait for room.
+  bool unsent() const { return !unsent_.empty(); }
   /// The next complete message, or nothing. Does not wait.
   std::optional<std::string> receive();
   /// Whether the other end is closed and all its messages were received, or what came is no message.
@@ -35,11 +37,13 @@ class Channel {
   bool send_rest(int milliseconds);
   int descriptor_;
   std::string received_, unsent_;
+  size_t sent_ = 0;  // of what is unsent, the bytes that were written
   bool ended_ = false, broken_ = false;
 };
 
-/// Waits until a message may have come on one of the sockets, or for so long; Ctrl-C ends the wait.
-void wait_for(const std::vector<int>& descriptors, double seconds);
+/// Waits until a message may have come on one of the sockets, until one of the `full` has room, or for so long; Ctrl-C
+/// ends the wait.
+void wait_for(const std::vector<int>& descriptors, double seconds, const std::vector<int>& full = {});
 
 /// How a process ended ("exit status 1", "signal 9 (Killed)"), or nothing while it runs.
 std::optional<std::string> how_it_ended(pid_t id, bool wait);
@@ -49,6 +53,8 @@ class FileLock {
  public:
   /// Nothing where another process has it. The file is created, with this process's number in it.
   static std::optional<FileLock> take(const std::string& path);
+  /// Whether its file is still there: where someone removed it, another process can lock a new one.
+  bool holds() const;
   ~FileLock();
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;

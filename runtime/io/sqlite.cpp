@@ -56,6 +56,15 @@ void need_regular_files(const std::string& path) {
   for (const char* const ending : {"", "-wal", "-shm", "-journal"}) need_regular(path + ending);
 }
 
+/// SQLite names its log after the file: writers by two names of one file would each have a log and destroy it.
+void need_one_name(const std::string& path) {
+  std::error_code unknown;
+  const auto names = std::filesystem::hard_link_count(path, unknown);
+  if (!unknown && names > 1)
+    throw std::runtime_error(path + " cannot be written: it has " + std::to_string(names) +
+                             " names (hard links), through which others could write it, too; a copy of it can be");
+}
+
 Cell field(sqlite3_stmt* statement, int i) {
   switch (sqlite3_column_type(statement, i)) {
     case SQLITE_INTEGER:
@@ -131,6 +140,7 @@ Database::Database(const std::string& path, Mode mode) : path_(path) {
   need_regular_files(path);
   std::error_code unknown;
   if (mode == read && !std::filesystem::exists(path, unknown)) throw std::runtime_error(path + " is not there");
+  if (mode == write) need_one_name(path);
   connect(uri_of(path), mode);
   if (mode == write) {
     if (sqlite3_db_readonly(database_.get(), "main") == 1) throw std::runtime_error(path_ + " cannot be written");
@@ -209,6 +219,12 @@ Rows Database::run(const std::string& sql, const std::vector<Cell>& parameters) 
 void Database::close() {
   statements_.clear();
   database_.reset();
+}
+
+bool Database::moved() const {
+  int found = 0;
+  return database_ != nullptr &&
+         sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &found) == SQLITE_OK && found != 0;
 }
 
 int64_t Database::changed() const { return database_ == nullptr ? 0 : sqlite3_changes64(database_.get()); }

@@ -38,6 +38,8 @@ class Database {
   Rows run(const std::string& sql, const std::vector<Cell>& parameters);
   /// Closes the file; using the database afterwards is an error.
   void close();
+  /// Whether the file was renamed, removed or replaced since it was opened: what is written now nobody will find.
+  bool moved() const;
   /// How many rows the last statement changed.
   int64_t changed() const;
 

@@ -82,6 +82,7 @@ std::tuple<std::vector<std::string>, Columns, int64_t> run_sql(io::Database& dat
 }
 
 void close_of(io::Database& database) { database.close(); }
+bool moved_of(const io::Database& database) { return database.moved(); }
 int64_t changed_of(const io::Database& database) { return database.changed(); }
 
 io::Cell cell_of(const std::string& name, const nlohmann::json& value) {
@@ -162,6 +163,7 @@ extern const lua::OpTable store_methods{
                      "Runs one statement with `count` parameters; names of its columns, the columns, and how many rows "
                      "they have."),
         op<&close_of>("close", "database", "Closes the file; closing again does nothing."),
+        op<&moved_of>("moved", "database", "Whether its file was renamed, removed or replaced since it was opened."),
         op<&changed_of>("changed", "database", "How many rows the last statement changed."),
     }};
 

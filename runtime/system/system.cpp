@@ -52,6 +52,14 @@ std::string safe_text_of(const std::string& text, std::optional<bool> lines) {
 }
 
 std::optional<io::FileLock> lock_file(const std::string& path) { return io::FileLock::take(path); }
+/// Of what leads nowhere: the name itself.
+std::string followed_of(const std::string& path) {
+  std::error_code unknown;
+  if (!std::filesystem::is_symlink(path, unknown)) return path;
+  const std::filesystem::path target = std::filesystem::canonical(path, unknown);
+  return unknown ? path : target.string();
+}
+bool holds_of(const io::FileLock& lock) { return lock.holds(); }
 bool pressed_of() { return lua::interrupted(); }
 
 /// From /proc, in kB; from getrusage where there is none.
@@ -95,12 +103,16 @@ extern const lua::OpTable system_functions{
                              "Where data sets are looked for by name, in order; \"\" is the working folder."),
         op<&list_folder>("list_folder", "path",
                          "Names in a folder, in no order, those of folders with a / at the end; at most 10,000."),
+        op<&followed_of>("followed", "path", "The file that a link leads to; the path itself where it is no link."),
         op<&lock_file>("lock_file", "path", "Locks a file until collected; nil where another process has locked it."),
         op<&pressed_of>("pressed", "", "Whether Ctrl-C came since the program or the line of the REPL began."),
         op<&peak_memory_of>("peak_memory", "reset", "Most bytes that were resident since the last reset."),
         op<&cores_of>("cores", "", "How many cores this process may use."),
         op<&machine_cores_of>("machine_cores", "", "How many cores the machine has."),
     }};
-extern const lua::OpTable lock_methods{lua::OpTable::methods, &lua::push_metatable<io::FileLock>, {}};
+extern const lua::OpTable lock_methods{
+    lua::OpTable::methods,
+    &lua::push_metatable<io::FileLock>,
+    {op<&holds_of>("holds", "lock", "Whether its file is still there: a new one could be locked by others.")}};
 
 }  // namespace mr

@@ -514,6 +514,11 @@ function core.float64_bytes(values) end
 ---@return mr.Tensor
 function core.float64_tensor(bytes) end
 
+---The file that a link leads to; the path itself where it is no link.
+---@param path string
+---@return string
+function core.followed(path) end
+
 ---How many tensors of the CPU so far took their memory from the system.
 ---@return integer
 function core.fresh_tensors() end
@@ -1632,10 +1637,11 @@ function core.values_of_grades(lists, values) end
 ---@return string
 function core.version() end
 
----Waits until a channel has something to read, or so long.
+---Waits until a channel has something to read, one of the `full` has room, or so long.
 ---@param descriptors integer[]
 ---@param seconds number
-function core.wait_for(descriptors, seconds) end
+---@param full? integer[]
+function core.wait_for(descriptors, seconds, full) end
 
 ---The same of warp_loss, where a pair with a slope counts its weight.
 ---@param scores mr.Tensor
@@ -1777,6 +1783,10 @@ function mr_Channel:receive() end
 ---@return boolean
 function mr_Channel:send(message) end
 
+---Whether a part of what was sent waits for room; `receive` sends it.
+---@return boolean
+function mr_Channel:unsent() end
+
 ---@class mr.Database
 local mr_Database = {}
 
@@ -1786,6 +1796,10 @@ function mr_Database:changed() end
 
 ---Closes the file; closing again does nothing.
 function mr_Database:close() end
+
+---Whether its file was renamed, removed or replaced since it was opened.
+---@return boolean
+function mr_Database:moved() end
 
 ---Runs one statement with `count` parameters; names of its columns, the columns, and how many rows they have.
 ---@param sql string
@@ -1845,6 +1859,10 @@ local mr_Exit = {}
 
 ---@class mr.FileLock
 local mr_FileLock = {}
+
+---Whether its file is still there: a new one could be locked by others.
+---@return boolean
+function mr_FileLock:holds() end
 
 ---@class mr.ItemNeighbours
 ---@field pairs integer Number of pairs of an item and one of its nearest.

@@ -57,6 +57,15 @@ function Results:refresh()
   return self
 end
 
+---Copies the store with all its studies as they are at one moment, also while a sweep writes it: the copy is a store, on which a sweep can go
+---on. It is written whole or not at all; a file that is there is an error.
+---@param path string
+function Results:copy(path)
+  if type(path) ~= "string" or path == "" then check.fail("results:copy: path is %s, expected the name of a file", tostring(path)) end
+  if core.file_exists(path) then check.fail("results:copy: %s is there already", path) end
+  self._store:copy(path)
+end
+
 local every_state = { "done", "pruned", "failed", "killed", "interrupted", "paused", "running" }
 
 ---How many trials are in which state.

@@ -103,11 +103,11 @@ local function runners_of(o)
   if o.workers then check.fail("mr.sweep: workers = %d, but %s; workers = 0 runs trials in this process", wanted, why) end
 end
 
--- A folder beside the store for files: checkpoints, the output of workers, the lock.
+-- A folder beside the store for files: checkpoints, the output of workers, the lock. By whatever link a store is named, it is the same.
 local function folder_of(o)
   local plain = o.name:gsub("[^%w_-]", "_")
   if plain ~= o.name then plain = plain .. "_" .. core.sha256(o.name):sub(1, 8) end
-  local folder = ("%s.files/%s"):format(o.store, plain)
+  local folder = ("%s.files/%s"):format(core.followed(o.store), plain)
   core.make_folder(folder .. "/lock")
   return folder
 end
@@ -142,7 +142,7 @@ local function run_study(o, call, study, fingerprint, context)
   local opened <close> = store.open(o.store, "write")
   local row = studies.enter(opened, study, o.force)
   local plan = schedule.new{ store = opened, study = row, space = o.space, sampler = o.sampler, pruner = o.pruner, retry = o.retry,
-    trials = o.trials, metric = o.metric or "value", folder = folder }
+    trials = o.trials, metric = o.metric or "value", folder = folder, lock = lock }
   if not o.force then provenance.check(opened, row, context, function(number) return plan:job(plan.trials[number]) end) end
   if not o.mix_numerics and plan:ended() < plan.planned then provenance.check_numerics(opened, row) end
   opened:set_planned(row, plan.planned)

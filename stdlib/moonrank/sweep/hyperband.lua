@@ -146,12 +146,13 @@ function Hyperband:reached(trial)
   return #reports > 0 and math.min(reports[#reports].step, self._options.max_resource) or 0
 end
 
--- What a trial is worth at a rung, more is better; nil where it failed before. One that ended by itself before it is worth what it reported last.
+-- What a trial is worth at a rung, more is better; nil where it failed before, or there, by NaN. One that ended by itself before it is worth
+-- what it reported last.
 local function score(self, trial, resource)
   local report = report_at(trial, resource)
   local reports = trial.so_far or {}
   local value = report and report.value or trial.state == "done" and (#reports > 0 and reports[#reports].value or trial.value)
-  return value and self._sign * value or nil
+  return value and value == value and self._sign * value or nil
 end
 
 -- Those of a rung that go on, the best `count`; nil while some have not come there.

@@ -1,5 +1,6 @@
 -- Messages of a worker to its parent, checked: anything else on the channel, e.g. from a library, ends the worker and not the sweep.
 local frame = require "moonrank.sweep.frame"
+local store = require "moonrank.sweep.store"
 
 local M = {}
 
@@ -40,33 +41,71 @@ end
 local states = { done = true, failed = true, pruned = true, paused = true, interrupted = true }
 local outcome_fields = { value = "number", reason = "string", traceback = "string", wall = "number", once = "number", memory = "number",
   device = "string", numerics = "string" }
+local amounts = { "wall", "once", "memory" }  -- finite, from 0 on
 
-local function is_outcome(outcome)
+local function is_amount(x) return x == nil or x >= 0 and x < math.huge end
+
+-- Whether every text of a message fits into a field of the store.
+local function fits(value)
+  if type(value) == "string" then return #value <= store.longest end
+  if type(value) ~= "table" then return true end
+  for key, each in next, value do
+    if not fits(key) or not fits(each) then return false end
+  end
+  return true
+end
+
+-- Whether a trial that pauses came to its rung.
+local function reaches(reports, job, metric)
+  for _, report in next, reports or {} do
+    if report.step >= job.pause and report.values[metric] then return true end
+  end
+  return false
+end
+
+-- Whether a trial of this job can end in this state.
+local function can_end(outcome, busy)
+  if outcome.state == "done" then return outcome.value ~= nil and outcome.value - outcome.value == 0 end
+  if outcome.state == "pruned" then return busy.prunes end
+  if outcome.state == "paused" then return busy.job.pause ~= nil and reaches(outcome.reports, busy.job, busy.metric) end
+  return true
+end
+
+local function is_outcome(outcome, busy)
   if type(outcome) ~= "table" or not states[outcome.state] then return false end
   for field, kind in pairs(outcome_fields) do
     if outcome[field] ~= nil and type(outcome[field]) ~= kind then return false end
   end
-  if outcome.state == "done" and outcome.value == nil then return false end
+  for _, field in ipairs(amounts) do
+    if not is_amount(outcome[field]) then return false end
+  end
   if not holds(outcome.numbers, "string", "number") or not holds(outcome.lists, "string", "string") then return false end
-  return are_reports(outcome.reports) and are_data(outcome.data)
+  return are_reports(outcome.reports) and are_data(outcome.data) and can_end(outcome, busy)
 end
 
--- By kind: whether the other fields are valid, from a worker that has a trial or has none.
+-- By kind: whether the other fields are valid, from a worker that is at something or idle. What a worker says twice, or of a trial that it has
+-- ended, is of no turn that it has now.
 local kinds = {
   ready = function(message, busy) return type(message.fingerprint) == "string" and type(message.numerics) == "string" and not busy end,
-  report = function(message, busy) return is_report(message.report) and busy end,
-  ["end"] = function(message, busy) return is_outcome(message.outcome) and busy end,
+  report = function(message, busy) return busy and message.turn == busy.turn and is_report(message.report) end,
+  ["end"] = function(message, busy) return busy and message.turn == busy.turn and is_outcome(message.outcome, busy) end,
 }
+
+---@class mr.sweep.Busy   what a worker is at
+---@field turn integer     the how many-th trial that it was given
+---@field job mr.sweep.Job
+---@field metric string
+---@field prunes boolean   whether trials of the sweep can be pruned
 
 ---A worker's message, or nil where it is invalid.
 ---@param bytes string
----@param busy boolean  whether it has a trial
+---@param busy mr.sweep.Busy|false  what it is at, if at anything
 ---@return table?
----Example: `require("moonrank.sweep.message").read("garbage", true)   --> nil`
+---Example: `require("moonrank.sweep.message").read("garbage", false)   --> nil`
 function M.read(bytes, busy)
   local ok, message = pcall(frame.unpack, bytes)
-  local fits = ok and type(message) == "table" and kinds[message.kind]
-  return fits and fits(message, busy) and message or nil
+  local is_valid = ok and type(message) == "table" and kinds[message.kind]
+  return is_valid and is_valid(message, busy) and fits(message) and message or nil
 end
 
 return M

@@ -1,5 +1,6 @@
 -- The result of a trial's function in the form of the store: numbers by name, scores per list, the value of the metric.
 local core = require "moonrank.core"
+local longest = require("moonrank.sweep.store").longest
 local metrics = require "moonrank.metrics.registry"
 
 local M = {}
@@ -39,7 +40,11 @@ local function bytes_of(name, values)
   if type(values) ~= "userdata" then
     error(("the result %s is a %s, expected a tensor or a list of numbers"):format(name, type(values)), 0)
   end
-  return core.float64_bytes(values)
+  local bytes = core.float64_bytes(values)
+  if #bytes > longest then
+    error(("the result %s has %d numbers, and the store takes %d at most"):format(name, #bytes // 8, longest // 8), 0)
+  end
+  return bytes
 end
 
 -- per_list: a tensor or a list of numbers of the metric itself, or several of them by the names of their metrics.

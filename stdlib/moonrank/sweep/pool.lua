@@ -7,6 +7,7 @@ local read = require("moonrank.sweep.message").read
 local M = {}
 
 local most_false_starts = 5  -- workers in a row that end before they take a trial
+local most_heard = 1000   -- messages of one worker before the others are heard
 local grace = 10  -- seconds after Ctrl-C in which running trials may end by themselves
 
 ---@class mr.sweep.Pool
@@ -43,16 +44,17 @@ end
 function Pool:_start(slot)
   local log = ("%s/worker_%d.log"):format(self.schedule.folder, slot)
   local process = self.runners[slot]:start(log, self.call)
-  self.workers[slot] = { slot = slot, process = process, log = log, known = 0, ready = false }
+  self.workers[slot] = { slot = slot, process = process, log = log, known = 0, ready = false, turn = 0 }
 end
 
 function Pool:_assign(worker)
   local trial = self.schedule:next()
   if not trial then return false end
   worker.trial, worker.reports, worker.began = trial, {}, core.clock()
+  worker.turn, worker.job = worker.turn + 1, self.schedule:job(trial)
   local others = self.schedule:others(trial, worker.known)
   worker.known = worker.known + #others
-  worker.process:send(frame.pack{ kind = "trial", job = self.schedule:job(trial), others = others })
+  worker.process:send(frame.pack{ kind = "trial", turn = worker.turn, job = worker.job, others = others })
   return true
 end
 
@@ -66,6 +68,8 @@ function Pool:_take(worker, message)
   if message.kind == "report" then
     table.insert(worker.reports, message.report)
   elseif message.kind == "end" then
+    -- a signal of someone else: the process would end every later trial, too
+    if message.outcome.state == "interrupted" and not self:_is_stopping() then return self:_refuse(worker, "it was interrupted") end
     self:_end_trial(worker, message.outcome)
   elseif message.kind == "ready" then
     if message.fingerprint ~= self.fingerprint then
@@ -83,7 +87,7 @@ end
 -- The effect of a worker's end on its trial, or, where it never took one, on the study.
 function Pool:_lost(worker)
   local how = worker.process:how()
-  if worker.refused then how = "what it sent is no message, so it was ended" end
+  how = worker.refused or how
   self.workers[worker.slot] = nil
   if worker.trial then
     local state = self.stopping and "interrupted" or "killed"
@@ -98,27 +102,45 @@ function Pool:_lost(worker)
   end
 end
 
--- A worker that sends an invalid message is ended; its later messages are not read.
-function Pool:_hear(worker, bytes)
-  if worker.refused then return end
-  local message = read(bytes, worker.trial ~= nil)
-  if message then return self:_take(worker, message) end
-  worker.refused = true
+-- Ends a worker; its later messages are not read.
+function Pool._refuse(_, worker, why)
+  worker.refused = why
   worker.process:signal "kill"
 end
 
+function Pool:_hear(worker, bytes)
+  if worker.refused then return end
+  local busy = worker.trial and { turn = worker.turn, job = worker.job, metric = self.metric, prunes = self.schedule.pruner ~= false }
+  local message = read(bytes, busy or false)
+  if message then return self:_take(worker, message) end
+  self:_refuse(worker, "what it sent is no message, so it was ended")
+end
+
+-- What a worker has sent, up to a limit, so that one that never ends to speak keeps no other waiting; whether there may be more.
+function Pool:_listen(worker)
+  for _ = 1, most_heard do
+    local message = worker.process:receive()
+    if not message then return false end
+    self:_hear(worker, message)
+  end
+  return true
+end
+
 function Pool:_receive()
-  local descriptors = {}
-  for _, worker in pairs(self.workers) do descriptors[#descriptors + 1] = worker.process:descriptor() end
-  core.wait_for(descriptors, self.pause)
+  local descriptors, full = {}, {}
+  for _, worker in pairs(self.workers) do
+    descriptors[#descriptors + 1] = worker.process:descriptor()
+    if worker.process:unsent() then full[#full + 1] = worker.process:descriptor() end
+  end
+  core.wait_for(descriptors, self.more and 0 or self.pause, full)
+  self.more = false
   for slot = 1, #self.runners do
     local worker = self.workers[slot]
-    while worker do
-      local message = worker.process:receive()
-      if not message then break end
-      self:_hear(worker, message)
+    if worker then
+      local more = self:_listen(worker)
+      self.more = self.more or more
+      if not more and worker.process:ended() then self:_lost(worker) end
     end
-    if worker and worker.process:ended() then self:_lost(worker) end
   end
 end
 
@@ -156,6 +178,12 @@ function Pool:_employ()
   end
 end
 
+-- Whether Ctrl-C came.
+function Pool:_is_stopping()
+  if not self.stopping and core.interrupted() then self:_stop() end
+  return self.stopping ~= false
+end
+
 -- The first Ctrl-C: running trials are interrupted, no new ones begin.
 function Pool:_stop()
   self.stopping = core.clock()
@@ -178,8 +206,7 @@ function Pool:_loop()
     self.live:update(running, self:_width())
     if #running == 0 and (self.stopping or schedule:ended() >= schedule.planned) then return end
     self:_receive()
-    if self.stopping then self:_stop_late()
-    elseif core.interrupted() then self:_stop() end
+    if self:_is_stopping() then self:_stop_late() end
   end
 end
 
@@ -200,7 +227,7 @@ function M.run(o)
   local self = setmetatable({
     schedule = o.schedule, live = o.live, runners = o.runners, pause = o.pause or 0.2, call = o.call, fingerprint = o.fingerprint,
     numerics = o.numerics or false,
-    metric = o.metric, workers = {}, false_starts = 0, stopping = false,
+    metric = o.metric, workers = {}, false_starts = 0, stopping = false, more = false,
   }, Pool)
   for slot = 1, #self.runners do os.remove(("%s/worker_%d.log"):format(o.schedule.folder, slot)) end
   local was = core.defer_interrupt(true)

@@ -31,6 +31,9 @@ function Process:ended() return self.channel:ended() end
 ---For core.wait_for.
 function Process:descriptor() return self.channel:descriptor() end
 
+---Whether a part of what was sent waits for room.
+function Process:unsent() return self.channel:unsent() end
+
 ---"interrupt" or "kill".
 function Process:signal(name) core.signal_process(self.id, name) end
 

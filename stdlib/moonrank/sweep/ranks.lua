@@ -92,6 +92,7 @@ function Remote:_tell(message) core.cluster_send(self.runner.rank, frame.pack(me
 function Remote:send(bytes) self:_tell{ kind = "pass", bytes = bytes } end
 function Remote:signal(name) self:_tell{ kind = "signal", name = name } end
 function Remote.descriptor() return nil end
+function Remote.unsent() return false end
 function Remote:ended() return #self.inbox == 0 and self.ending ~= false end
 
 function Remote:receive()

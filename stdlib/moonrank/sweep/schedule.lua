@@ -79,12 +79,14 @@ end
 ---@field trials? integer        how many; required where the sampler's number is infinite
 ---@field metric string          what reports are pruned by
 ---@field folder string          of the study
+---@field lock? mr.FileLock      in the folder, by which no other process runs the study
 
 ---@param o mr.sweep.Schedule.Options
 ---@return mr.sweep.Schedule
 function M.new(o)
   local self = setmetatable({
     store = o.store, study = o.study, space = o.space, sampler = o.sampler, pruner = o.pruner or false, retry = o.retry, folder = o.folder,
+    lock = o.lock or false,
     trials = o.store:trials(o.study), cursor = 1, first_open = 1, again = {}, counts = {}, best = false,
     forecast = forecast.new(), early = {}, first = {}, halving = o.pruner and o.pruner.name == "hyperband" and o.pruner or false,
     pace = { seconds = 0.0, steps = 0 },
@@ -252,6 +254,9 @@ end
 ---The next trial to run, marked in the store as begun; nil where there is none now.
 ---@return table?
 function Schedule:next()
+  if self.lock and not self.lock:holds() then
+    check.fail("mr.sweep: %s was removed while the sweep ran, and with it the lock and checkpoints", self.folder)
+  end
   local trial = table.remove(self.again, 1) or self:_first()
   if not trial then return nil end
   trial.state, trial.begun, trial.after = "running", true, #self.forecast.ended

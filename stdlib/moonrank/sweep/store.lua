@@ -29,6 +29,9 @@ M.versions = {
   { "ALTER TABLE trials ADD COLUMN numerics TEXT" },  -- by which a trial ran; unknown for older ones
 }
 
+---Bytes of the longest text or blob that a field can hold, with some for the rest of its row.
+M.longest = (256 << 20) - 4096
+
 -- The oldest version that can be read as it is.
 local readable = 1
 
@@ -168,6 +171,19 @@ local function opened(path, mode, versions)
   check.fail("%s %s", path, why)
 end
 
+---Writes what the store holds at this moment to a new file, whole or not at all; others may write meanwhile.
+---@param path string
+function Store:copy(path)
+  core.make_folder(path)
+  local part = ("%s.part-%s"):format(path, core.sha256(("%.17g %s"):format(core.clock(), path)):sub(1, 8))
+  local ok, message = pcall(self._database.run, self._database, "VACUUM INTO ?1", { part }, 1)
+  local kept, why = ok and os.rename(part, path), message
+  if kept then return end
+  os.remove(part)
+  if why == "interrupted" then error(why, 0) end
+  check.fail("%s cannot be written: %s", path, tostring(why))
+end
+
 function Store:close() self._database:close() end
 Store.__close = Store.close
 
@@ -239,8 +255,16 @@ function Store:trials(study)
   return trials
 end
 
+-- Raises where the file is not the one any more that was opened: what is written there is lost.
+local function need_file(self)
+  if self._database:moved() then
+    check.fail("%s was removed, renamed or replaced while the sweep ran, so its results would be lost", self.path)
+  end
+end
+
 ---Stores that a trial begins.
 function Store:begin(study, trial)
+  need_file(self)
   self:columns([[INSERT INTO trials (study, number, state, seed, params, numerics, started)
     VALUES (?1, ?2, 'running', ?3, ?4, ?5, datetime('now')) ON CONFLICT (study, number)
     DO UPDATE SET state = 'running', numerics = ?5, started = datetime('now'), ended = NULL]],
@@ -254,6 +278,7 @@ local parts = {
 
 ---Stores how a trial ended, in one transaction; the rows of an earlier attempt are replaced, but reports of a trial that was paused are added to.
 function Store:finish(study, trial, outcome, add)
+  need_file(self)
   self:transaction(function()
     local id = self:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", study.id, trial.number).id[1]
     self:columns([[UPDATE trials SET state = ?2, attempts = ?3, value = ?4, reason = ?5, traceback = ?6, wall = ?7, memory = ?8,

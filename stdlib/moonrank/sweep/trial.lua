@@ -102,13 +102,16 @@ local function script_traceback(message)
   return { text = core.error_text(message), traceback = table.concat(lines, "\n") }
 end
 
+local most_said = 65536  -- bytes of an error that are kept
+
 local function failure(problem)
   -- where memory ran out, or the handler itself failed, it is not the record that the handler makes
   local ours = type(problem) == "table" and (problem.stopped or type(problem.text) == "string")
   if not ours then problem = { text = core.error_text(problem) } end
   if problem.stopped then return { state = problem.stopped } end
   if problem.text == "interrupted" then return { state = "interrupted", reason = "Ctrl-C" } end
-  return { state = "failed", reason = problem.text, traceback = problem.traceback }
+  local traceback = problem.traceback and problem.traceback:sub(1, most_said)
+  return { state = "failed", reason = problem.text:sub(1, most_said), traceback = traceback }
 end
 
 local function finished(result, context)

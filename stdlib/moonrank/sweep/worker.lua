@@ -12,7 +12,7 @@ local function wait(channel)
     local message = channel:receive()
     if message then return frame.unpack(message) end
     if channel:ended() then return nil end
-    core.wait_for({ channel:descriptor() }, 1)
+    core.wait_for({ channel:descriptor() }, 1, channel:unsent() and { channel:descriptor() } or nil)
   end
 end
 
@@ -37,7 +37,8 @@ end
 function M.serve(channel, context, fingerprint)
   io.stdout:setvbuf "line"
   phase.stop()  -- of a profile around the sweep, which is of the process that started it
-  context.on_report = function(report) channel:send(frame.pack{ kind = "report", report = report }) end
+  local turn = 0  -- of this worker's trials
+  context.on_report = function(report) channel:send(frame.pack{ kind = "report", turn = turn, report = report }) end
   channel:send(frame.pack{ kind = "ready", fingerprint = fingerprint, numerics = core.numerics() })
   context.others = {}
   while true do
@@ -45,8 +46,9 @@ function M.serve(channel, context, fingerprint)
     if not message or message.kind == "quit" then os.exit(0) end
     table.move(message.others, 1, #message.others, #context.others + 1, context.others)
     print(("-- trial %d %s"):format(message.job.number, frame.to_json(message.job.params)))
+    turn = message.turn
     local outcome = trial.run(context, message.job)
-    channel:send(frame.pack{ kind = "end", outcome = outcome })
+    channel:send(frame.pack{ kind = "end", turn = turn, outcome = outcome })
   end
 end
 

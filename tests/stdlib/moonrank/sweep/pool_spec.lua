@@ -15,24 +15,42 @@ local script = [[
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local frame = require "moonrank.sweep.frame"
-local args = mr.args{ oops = "", retry = 0, workers = 2, trials = 6 }
+local args = mr.args{ oops = "", retry = 0, workers = 2, trials = 6, points = 6 }
 local role = require("moonrank.sweep.worker").role()
 local deep = {}
 for _ = 1, 100 do deep = { deep } end
+local turn = 0  -- of this process's trials
+local function report(values) return frame.pack{ kind = "report", turn = turn, report = { step = 1, values = values } } end
+local function ended(outcome) return frame.pack{ kind = "end", turn = turn, outcome = outcome } end
+local function done(more)
+  local outcome = { state = "done", value = 1.0 }
+  for name, value in pairs(more) do outcome[name] = value end
+  return ended(outcome)
+end
 local garbage = {
-  text = "a library says that something is deprecated", nothing = "", number = frame.pack(7), kind = frame.pack{ kind = "quit" },
-  count = "T" .. ("<i8"):pack(1 << 62), more = frame.pack{ kind = "report", report = { step = 1, values = {} } } .. "x",
-  deep = frame.pack{ kind = "report", report = { step = 1, values = deep } },
-  report = frame.pack{ kind = "report", report = { step = "x", values = {} } },
-  reported = frame.pack{ kind = "report", report = { step = 1, values = { ndcg = "x" } } },
-  again = frame.pack{ kind = "ready", fingerprint = "other", numerics = "other" }, outcome = frame.pack{ kind = "end" },
-  state = frame.pack{ kind = "end", outcome = { state = "won", value = 1.0 } },
-  value = frame.pack{ kind = "end", outcome = { state = "done" } },
-  numbers = frame.pack{ kind = "end", outcome = { state = "done", value = 1.0, numbers = { a = "x" } } },
-  lists = frame.pack{ kind = "end", outcome = { state = "done", value = 1.0, lists = { a = 7 } } },
-  data = frame.pack{ kind = "end", outcome = { state = "done", value = 1.0, data = { { role = "train", fingerprint = {} } } } },
-  reason = frame.pack{ kind = "end", outcome = { state = "failed", reason = {} } },
+  text = function() return "a library says that something is deprecated" end, nothing = function() return "" end,
+  number = function() return frame.pack(7) end, kind = function() return frame.pack{ kind = "quit" } end,
+  count = function() return "T" .. ("<i8"):pack(1 << 62) end, more = function() return report{} .. "x" end,
+  deep = function() return report(deep) end,
+  report = function() return frame.pack{ kind = "report", turn = turn, report = { step = "x", values = {} } } end,
+  reported = function() return report{ ndcg = "x" } end,
+  again = function() return frame.pack{ kind = "ready", fingerprint = "other", numerics = "other" } end,
+  outcome = function() return frame.pack{ kind = "end", turn = turn } end,
+  state = function() return ended{ state = "won", value = 1.0 } end, value = function() return ended{ state = "done" } end,
+  numbers = function() return done{ numbers = { a = "x" } } end, lists = function() return done{ lists = { a = 7 } } end,
+  data = function() return done{ data = { { role = "train", fingerprint = {} } } } end,
+  reason = function() return ended{ state = "failed", reason = {} } end,
+  nan = function() return done{ value = 0 / 0 } end, infinite = function() return done{ value = 1 / 0 } end,
+  wall = function() return done{ wall = 1 / 0 } end, wall_nan = function() return done{ wall = 0 / 0 } end,
+  once = function() return done{ once = -1 } end, bytes = function() return done{ memory = -1 } end,
+  no_turn = function() return frame.pack{ kind = "end", outcome = { state = "done", value = 1.0 } } end,
+  other_turn = function() return frame.pack{ kind = "end", turn = turn + 1, outcome = { state = "done", value = 1.0 } } end,
+  pruned = function() return ended{ state = "pruned", value = 1.0 } end,
+  paused = function() return ended{ state = "paused", value = 1.0, reports = { { step = 99, values = { ndcg = 1 } } } } end,
 }
+local kinds = {}
+for kind in pairs(garbage) do kinds[#kinds + 1] = kind end
+table.sort(kinds)
 local oops = {
   memory = function()
     local kept, text = {}, ("x"):rep(100000000)
@@ -46,12 +64,28 @@ local oops = {
   escapes = function() error("\27[2Jgone", 0) end,
   idle = function() core.wait_for({}, 600) end,
   stubborn = function() while true do pcall(core.wait_for, {}, 600) end end,
+  interrupted = function() error("interrupted", 0) end,
+  long = function() error(("x"):rep(300000), 0) end,
 }
 print(mr.sweep{ name = "study", store = "r.db", workers = args.workers, retry = args.retry, progress = false, metric = "ndcg",
-  trials = args.trials, space = { x = mr.range(1, 6) }, run = function(trial)
+  trials = args.trials, space = { x = mr.range(1, args.points) }, run = function(trial)
+    turn = turn + 1
+    if args.oops == "late" and turn > 1 then
+      role.channel:send(frame.pack{ kind = "end", turn = turn - 1, outcome = { state = "done", value = -1.0 } })
+      core.wait_for({}, 600)
+    end
     if trial.x == 3 and trial.attempt == 1 then
       if oops[args.oops] then return oops[args.oops]() end
-      role.channel:send(garbage[args.oops])
+      if garbage[args.oops] then
+        role.channel:send(garbage[args.oops]())
+        core.wait_for({}, 600)
+      end
+    end
+    if args.oops == "each" and kinds[trial.x] then
+      local log = io.open("kinds.log", "a")
+      log:write(trial.x, " ", kinds[trial.x], "\n")
+      log:close()
+      role.channel:send(garbage[kinds[trial.x] ]())
       core.wait_for({}, 600)
     end
     return trial.x
@@ -66,20 +100,23 @@ local function third(folder)
   return rows[1][1], rows[1][2]
 end
 
-local kinds = { "text", "nothing", "number", "kind", "count", "more", "deep", "report", "reported", "again", "outcome", "state", "value",
-  "numbers", "lists", "data", "reason" }
-
-it("a worker that sends what is no message costs its trial", function()
-  for _, kind in ipairs(kinds) do
-    in_folder(function(folder)
-      local status, _, err = sweeps.run(folder, "sweep.lua", "--trials 3 --oops " .. kind)
-      equal(status, 0, kind .. ": " .. err)
-      local state, reason = third(folder)
-      equal(state, "killed", kind)
-      equal(reason, "its process ended: what it sent is no message, so it was ended", kind)
-      equal(mr.results(folder .. "/r.db"):counts(), { done = 2, killed = 1 }, kind)
-    end)
-  end
+it("a worker that sends what is no message costs its trial, whatever it is", function()
+  in_folder(function(folder)
+    local status, _, err = sweeps.run(folder, "sweep.lua", "--trials 30 --points 30 --oops each")
+    equal(status, 0, err)
+    local kinds, count = {}, 0
+    for number, kind in sweeps.read(folder .. "/kinds.log"):gmatch "(%d+) ([%w_]+)" do
+      kinds[math.tointeger(tonumber(number))], count = kind, count + 1
+    end
+    check(count >= 26, count .. " kinds")
+    local rows = mr.results(folder .. "/r.db"):trials{ columns = { "x", "state", "reason" } }.rows
+    for _, row in ipairs(rows) do
+      local kind = kinds[row[1]]
+      equal(row[2], kind and "killed" or "done", kind)
+      if kind then equal(row[3], "its process ended: what it sent is no message, so it was ended", kind) end
+    end
+    equal(#rows, 30)
+  end)
 end)
 
 it("and where trials are tried again, it is done again", function()
@@ -87,6 +124,47 @@ it("and where trials are tried again, it is done again", function()
     equal((sweeps.run(folder, "sweep.lua", "--oops text --retry 1")), 0)
     equal(mr.results(folder .. "/r.db"):counts(), { done = 6 })
   end)
+end)
+
+it("what a worker sends twice, the second time when it has another trial, is not that trial's result", function()
+  in_folder(function(folder)
+    local status, _, err = sweeps.run(folder, "sweep.lua", "--oops late --retry 9 --workers 1 --trials 4")
+    equal(status, 0, err)
+    -- the first trial of each process alone ends well
+    local rows = mr.results(folder .. "/r.db"):trials{ columns = { "x", "value", "attempts" } }.rows
+    table.sort(rows, function(a, b) return a[1] < b[1] end)
+    equal(rows, { { 1, 1, 1 }, { 2, 2, 2 }, { 3, 3, 2 }, { 4, 4, 2 } })
+  end)
+end)
+
+it("a worker that someone else interrupts is ended, and its trial done again; the sweep neither hangs nor ends", function()
+  in_folder(function(folder)
+    local status, _, err = sweeps.run(folder, "sweep.lua", "--oops interrupted")
+    equal(status, 0, err)
+    equal({ third(folder) }, { "killed", "its process ended: it was interrupted" })
+    os.execute(("rm -rf %s/r.db*"):format(folder))
+    local id = sweeps.start(folder, "sweep.lua", "--oops idle --retry 1")
+    for _ = 1, 2000 do
+      local logs = sweeps.read(folder .. "/r.db.files/study/worker_1.log") .. sweeps.read(folder .. "/r.db.files/study/worker_2.log")
+      if logs:find "trial 3" then break end
+      sweeps.wait(0.01)
+    end
+    for _, each in ipairs(sweeps.children(id)) do sweeps.signal(each, "INT") end
+    status, err = sweeps.finish(folder)
+    equal(status, 0, err)
+    equal(mr.results(folder .. "/r.db"):counts(), { done = 6 })
+  end)
+end)
+
+it("of an endless error message the beginning is kept", function()
+  for _, workers in ipairs{ 0, 1 } do
+    in_folder(function(folder)
+      local status, _, err = sweeps.run(folder, "sweep.lua", "--oops long --workers " .. workers)
+      equal(status, 0, err)
+      local state, reason = third(folder)
+      equal({ state, #reason }, { "failed", 65536 })
+    end)
+  end
 end)
 
 it("every failure has a reason, in workers and without", function()
