@@ -17,6 +17,7 @@ local M = {}
 ---@field capped integer      runs that the cap ended
 ---@field converged boolean   whether all runs did
 ---@field change? number      of the mean against no bound, by user or query
+---@field in_errors? number   the change in its standard errors
 ---@field p? number           of the change, corrected over all cells
 
 -- Means by user or query, in the order of their numbers.
@@ -113,9 +114,10 @@ function M.compare(grids, orders)
     end
     table.sort(keys)
     for _, key in ipairs(keys) do
-      local cell = cells[key]
-      local test = mr.stats.permutation(cell.values, cells[cell.loss .. " none"].values, { orders = orders })
+      local cell, free = cells[key], cells[cells[key].loss .. " none"]
+      local test = mr.stats.permutation(cell.values, free.values, { orders = orders })
       cell.change = test.mean_difference
+      cell.in_errors = cell.change == 0 and 0.0 or mr.stats.paired_t(cell.values, free.values).t
       compared[#compared + 1], ps[#ps + 1] = cell, test.p
     end
   end

@@ -191,9 +191,9 @@ Losses that some bound makes better and none makes worse, with the number of set
 setting (settings with a better one, settings with a worse one): %s. Losses that some bound makes worse and none better: %s. Losses
 without a significant change: %s.
 
-In the figure red is for the better and blue for the worse, + and - mark significant ones, white cells have no bound that applies or no
-result, and colours end at changes of %g. In the tables "+3 -1 of 7" counts significant changes for the better and for the worse; in
-that of all cells * marks significant changes, c a cell of which the cap ended a run, n one of which a run did not converge, r one that
+In the figure red is for the better and blue for the worse, in standard errors of the mean change over users or queries, + and - mark
+significant ones, and white cells have no bound that applies or no result. In the tables "+3 -1 of 7" counts significant changes for the
+better and for the worse; in that of all cells * marks significant changes, c a cell of which the cap ended a run, n one of which a run did not converge, r one that
 is not shown to rank better than at random; the table after it says more of these.
 
 Of %d cells %d converged: training ended because no epoch of the last %s was better on validation, or all %s epochs (of trees: rounds)
@@ -219,12 +219,12 @@ function M.sentence(compared)
 end
 
 ---The page of what came out.
-function M.text(args, grids, compared, losses, bounds, most)
+function M.text(args, grids, compared, losses, bounds)
   local all, found = tally(compared), health(grids)
   local gain, mixed, lose, same = sorted_losses(grids, losses, bounds)
   local cap = args.full and "There was no cap (--full)"
     or ("The cap (%g seconds of a processor after the first epoch) ended runs of %d cells"):format(args.cap, found.capped)
-  return text:format(all.count, all.gains, all.loses, by_setting(grids, losses, bounds), gain, mixed, lose, same, most, found.count,
+  return text:format(all.count, all.gains, all.loses, by_setting(grids, losses, bounds), gain, mixed, lose, same, found.count,
     found.count - found.capped - found.open, each_of(grids, "patience"), each_of(grids, "epochs"), cap, found.open, found.missing,
     found.count - found.chance)
 end

@@ -23,10 +23,10 @@ for i, name in ipairs(args.sets) do
 end
 local compared, losses = cells_of.compare(plain, args.orders), runs.losses(args)
 local groups, bounds = picture.families(losses), picture.bounds()
-local fig, most = picture.draw(grids, compared, losses, figure.title(args, "What bounding does to every loss"))
+local fig = picture.draw(grids, losses, figure.title(args, "What bounding does to every loss"))
 local tables = { findings.by_loss(grids, groups, bounds), findings.by_bound(grids, losses, bounds), findings.all(grids, groups, bounds),
   findings.flaws(grids) }
 for i, each in ipairs(tables) do tables[i] = #each.rows > 0 and mr.table(each) or nil end
-local section = figure.finish(args, fig, findings.text(args, grids, compared, losses, bounds, most), table.unpack(tables))
+local section = figure.finish(args, fig, findings.text(args, grids, compared, losses, bounds), table.unpack(tables))
 section.finding = not args.made_up and findings.sentence(compared) or nil
 return section

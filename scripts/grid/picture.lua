@@ -55,14 +55,12 @@ function M.families(losses)
   return found
 end
 
--- A change that few are beyond, with one digit: where colours end.
-local function most_of(compared)
-  local sizes = {}
-  for i, cell in ipairs(compared) do sizes[i] = math.abs(cell.change) end
-  table.sort(sizes)
-  local most = sizes[math.max(1, math.ceil(0.95 * #sizes))] or 0
-  return most > 0 and tonumber(("%.0e"):format(most)) or 0.01
-end
+local most = 5  -- standard errors at which colours end
+
+local caption = ([[
+Change of each loss's metric on test against the same loss without a bound, in standard errors of its mean over users or queries: red is
+better, blue worse, colours end at %d. + and - are significant (5 %%, Holm's correction over all cells). White: no bound that applies, or
+no result.]]):format(most)
 
 local marks = { [1] = "+", [0] = "", [-1] = "-" }
 
@@ -73,7 +71,7 @@ local function rows_of(cells, groups, bounds)
     local numbers, words = {}, {}
     for c, bound in ipairs(bounds) do
       local cell = loss and cells[loss .. " " .. bound]
-      numbers[c] = cell and cell.change or 0 / 0
+      numbers[c] = cell and cell.in_errors or 0 / 0
       words[c] = cell and cell.change and marks[cells_of.side(cell)] or ""
     end
     values[#values + 1], labels[#labels + 1], names[#names + 1] = numbers, words, name
@@ -86,24 +84,22 @@ local function rows_of(cells, groups, bounds)
 end
 
 ---@param grids { set: grid.Setting, cells: table<string, grid.Cell> }[]
----@param compared grid.Cell[]
 ---@param losses string[]
 ---@param title string
 ---@return mr.Figure
----@return number  where colours end
-function M.draw(grids, compared, losses, title)
-  local groups, bounds, most = M.families(losses), M.bounds(), most_of(compared)
-  local panels = { columns = #grids, title = title, width = 170 + 172 * #grids + 70 }
+function M.draw(grids, losses, title)
+  local groups, bounds = M.families(losses), M.bounds()
+  local panels = { columns = #grids, title = title, width = 170 + 172 * #grids + 70, caption = caption }
   for i, each in ipairs(grids) do
     local values, labels, names = rows_of(each.cells, groups, bounds)
     local blank = {}
     for r = 1, #names do blank[r] = "" end
     panels[i] = mr.plot.heatmap{ values = values, labels = labels, x = bounds, y = i == 1 and names or blank, title = each.set.title,
-      diverging = true, zrange = { -most, most }, zlabel = i == #grids and "change of the metric" or nil,
+      diverging = true, zrange = { -most, most }, zlabel = i == #grids and "change in standard errors" or nil,
       legend = i < #grids and "none" or "auto" }
-    panels.height = 17 * #names + 210
+    panels.height = 17 * #names + 240
   end
-  return mr.plot.facets(panels), most
+  return mr.plot.facets(panels)
 end
 
 return M

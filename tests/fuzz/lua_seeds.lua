@@ -127,11 +127,13 @@ end
 local function messages()
   local report = { step = 2, values = { ndcg = 0.5 } }
   return {
-    frame.pack{ kind = "ready", fingerprint = "ab", numerics = "n" }, frame.pack{ kind = "report", report = report },
-    frame.pack{ kind = "end", outcome = { state = "done", value = 0.25, wall = 1.5, memory = 7, device = "cpu", numerics = "n",
+    frame.pack{ kind = "ready", fingerprint = "ab", numerics = "n" }, frame.pack{ kind = "report", turn = 1, report = report },
+    frame.pack{ kind = "end", turn = 1, outcome = { state = "done", value = 0.25, wall = 1.5, memory = 7, device = "cpu", numerics = "n",
       numbers = { ndcg = 0.5 }, lists = { ndcg = "12345678" }, reports = { report },
       data = { { role = "train", fingerprint = "ab", what = "queries" } } } },
-    frame.pack{ kind = "end", outcome = { state = "failed", reason = "x", traceback = "y" } }, frame.pack{ { { { true, false } } } },
+    frame.pack{ kind = "end", turn = 1, outcome = { state = "failed", reason = "x", traceback = "y" } },
+    frame.pack{ kind = "end", turn = 1, outcome = { state = "paused", reports = { report } } },
+    frame.pack{ kind = "end", turn = 1, outcome = { state = "pruned" } }, frame.pack{ { { { true, false } } } },
   }
 end
 

@@ -38,7 +38,8 @@ end
 
 function targets.message(bytes)
   local message = require "moonrank.sweep.message"
-  for _, busy in ipairs{ true, false } do
+  local paused = { turn = 1, job = { pause = 2 }, metric = "ndcg", prunes = true }
+  for _, busy in ipairs{ paused, { turn = 1, job = {}, metric = "ndcg", prunes = false }, false } do
     local found = message.read(bytes, busy)
     need(not found or message.read(frame.pack(found), busy), "a message is none when it is sent again")
   end
