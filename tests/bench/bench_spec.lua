@@ -22,6 +22,17 @@ describe("benchmarks", function()
     test.check(found and ratios:find("| ranx | 1 | failed: ValueError: no such metric |", 1, true), ratios)
     test.check(ratios:find "^Measured: %d+%-%d+%-%d+, ", ratios)
   end)
+  it("of losses end with the least and the largest ratio of every peer", function()
+    local function measured()
+      return program.run(("PATH='%s':$PATH '%s' '%slosses.lua' --losses mse,bce --rows 4 --total 8 --threads 1 --repeats 1"):format(
+        folder, program.moonrank, here))
+    end
+    local well, text = measured()
+    test.check(well and not text:find "times ours over", text)  -- the python3 that fails
+    shell(("printf '%%s\\n' '#!/bin/sh' 'printf \"PyTorch\\\\t1000\\\\n\"' >'%s/python3'"):format(folder))
+    well, text = measured()
+    test.check(well and text:find "PyTorch, threads 1: [%d.e+]+ to [%d.e+]+ times ours over 2 losses, faster at none", text)
+  end)
   it("say what is wrong with an option before they measure", function()
     for _, command in ipairs{ "catalogue.lua --optimizers nope", "kernels.lua --shapes nope", "losses.lua --losses nope",
       "losses.lua --forms nope", "epochs.lua --losses nope",

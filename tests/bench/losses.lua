@@ -1,6 +1,7 @@
 -- One step (value, derivative) of every loss that mr.losses.names() knows, of lists of one length, scores normal, grades as often as in a public
 -- collection of graded documents; and the same lists in the forms of tests/bench/peers/losses_torch.py in the same run: PyTorch's and allRank's. A peer
--- whose value or derivative is another one has no time: its row says by how much. SoftRank, cubic in a list's rows, has fewer lists.
+-- whose value or derivative is another one has no time: its row says by how much. SoftRank, cubic in a list's rows, has fewer lists. Last come the
+-- least and the largest ratio of every peer, and the losses at which it is faster: what the README says.
 -- Usage: moonrank tests/bench/losses.lua [--losses ranknet,listnet] [--rows 128] [--forms plain,compiled] [--csv FILE]
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -84,7 +85,31 @@ local function measure(name, n)
   end
 end
 
+-- A line for every peer and number of threads.
+local function summary()
+  local order, by_peer = {}, {}
+  for _, row in ipairs(rows) do
+    local ratio, key = row[7], ("%s, threads %d"):format(row[2], row[3])
+    if ratio and row[2] ~= "moonrank" then
+      if not by_peer[key] then
+        by_peer[key] = { least = math.huge, most = 0, count = 0, faster = {} }
+        order[#order + 1] = key
+      end
+      local of = by_peer[key]
+      of.least, of.most, of.count = math.min(of.least, ratio), math.max(of.most, ratio), of.count + 1
+      if ratio < 1 then table.insert(of.faster, ("%s (%.2f)"):format(row[1]:match "^%S+", ratio)) end
+    end
+  end
+  for i, key in ipairs(order) do
+    local of = by_peer[key]
+    local faster = #of.faster > 0 and "faster at " .. table.concat(of.faster, ", ") or "faster at none"
+    order[i] = ("%s: %.3g to %.3g times ours over %d losses, %s\n"):format(key, of.least, of.most, of.count, faster)
+  end
+  return table.concat(order)
+end
+
 for _, n in ipairs(args.rows) do
   for _, name in ipairs(args.losses) do measure(name, n) end
 end
 bench.finish("Losses, forward and backward, float32; peers whose numbers differ have no time.", rows, args.csv)
+io.write(summary())

@@ -38,6 +38,7 @@ double score(const std::string& shape, int64_t i) {
   if (shape == "equal") return 0.25;
   if (shape == "ties") return std::floor(2 * x);
   if (shape == "spread") return 300 * x;
+  if (shape == "far") return 1e9 * x;
   // infinite ones have limits, but for those losses that are infinite there
   if (shape == "infinite") return i % 5 == 0 ? infinity : i % 5 == 1 ? -infinity : static_cast<double>(i % 7);
   return x;
@@ -177,7 +178,7 @@ void check_near(const Results& found, const Results& expected, double tolerance)
 }  // namespace
 
 TEMPLATE_TEST_CASE("the GPU's losses of lists of all lengths are the CPU's", "", float, double) {
-  const std::string shape = GENERATE(as<std::string>{}, "normal", "equal", "ties", "spread", "infinite");
+  const std::string shape = GENERATE(as<std::string>{}, "normal", "equal", "ties", "spread", "far", "infinite");
   CAPTURE(shape);
   const Batch<TestType> batch(shape, {0, 1, 2, 31, 32, 33, 0, 3, 7});
   const Results found = run_all<test::OnDevice>(*cuda_table<RowLossKernels<TestType>>(), batch);
