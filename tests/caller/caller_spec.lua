@@ -26,6 +26,27 @@ end)
 
 it("so do the library's examples with changes", function() sessions("library", 500) end)
 
+it("what leads to an end, or to an error of the language, is found among other lines", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  sweeps.in_folder(function(folder)
+    local function shortened(part, other, ...)
+      local lines = {}
+      for i = 1, 11 do lines[i] = other end
+      for i, line in ipairs{ ... } do lines[4 * i] = line end
+      sweeps.write(folder .. "/record.lua", table.concat(lines, "\n") .. "\n")
+      local said = sweeps.capture(("cd %s && rm -rf found && %s %s/tests/caller/run.lua --part %s --short record.lua"):format(folder,
+        sweeps.moonrank, here, part))
+      return said, sweeps.read(folder .. "/found/short-of.lua")
+    end
+    local said, lines = shortened("core", "v[1] = call('mr.Tensor:sum', mr.tensor{1, 2})", "v[2] = 3", "os.exit(v[2])")
+    equal({ said, lines }, { "found/short-of.lua: status 3\n", "v[2] = 3\nos.exit(v[2])\n" })
+    local fails = "try('fail', 'require(\"moonrank.check\").fail(nil, 1)')"
+    said, lines = shortened("library", "try('lists', 'mr.lists{{1, 0}}')", fails)
+    check(said:find("attempt to index a nil value", 1, true), said)
+    equal(lines, fails .. "\n")
+  end)
+end)
+
 it("a record runs again", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
   sweeps.in_folder(function(folder)

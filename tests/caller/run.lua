@@ -17,6 +17,7 @@ local args = mr.args{
   found = { default = "found", help = "folder for what is found" },
   only = { default = "", help = "the session with the seed alone, in this process: its record goes to this file" },
   replay = { default = "", help = "runs a record again, in this process" },
+  short = { default = "", help = "makes a record shorter" },
 }
 
 local session = dofile(here .. (args.part == "core" and "session.lua" or "library.lua"))
@@ -108,10 +109,10 @@ local function keep(seed, record, status, kind)
     local ended, said = child(("--part %s --replay ../short.lua"):format(args.part), name, seconds)
     return ended == status and (not kind or kinds_in(said)[kind] ~= nil)
   end
-  local path, number = ("%s/%d.lua"):format(args.found, seed), 1
+  local path, number = ("%s/%s.lua"):format(args.found, seed), 1
   while core.file_exists(path) do
     number = number + 1
-    path = ("%s/%d-%d.lua"):format(args.found, seed, number)
+    path = ("%s/%s-%d.lua"):format(args.found, seed, number)
   end
   write_lines(path, same(record) and shortened(record, same) or record)
   os.remove(args.found .. "/short.lua")
@@ -139,6 +140,18 @@ local function one_session(seed)
 end
 
 io.stdout:setvbuf "line"
+
+if args.short ~= "" then
+  local record = read_lines(args.short)
+  assert(os.execute(("mkdir -p %s"):format(args.found)))
+  write_lines(args.found .. "/short.lua", record)
+  local status, said = child(("--part %s --replay ../short.lua"):format(args.part), "sessionshort-of")
+  local kind, text = next(kinds_in(said))
+  if status == 0 and not kind then error(args.short .. ": these lines end nothing and find nothing", 0) end
+  print(("%s: %s"):format(keep("short-of", record, status, kind), text or "status " .. status))
+  return
+end
+
 for seed = args.seed, args.seed + args.sessions - 1 do
   one_session(seed)
   if args.first and ended + #texts > 0 then break end

@@ -3,7 +3,7 @@
 return {
   { defect = "deep JSON ended the program",
     file = "runtime/io/json.cpp",
-    by = { "fuzz", "case JSON as deep as the limit is read, deeper is not", "models", "bounds_cache" },
+    by = { "fuzz", "case JSON as deep as the limit is read, deeper is not" },
     change = {
       "if (++depth > deepest_json) return true;",
       "++depth;" } },
@@ -27,25 +27,25 @@ return {
       "values.push_back(x[i] / unit - y[i] / unit);" } },
   { defect = "a cache took the place of another file",
     file = "runtime/bounds/table_file.cpp",
-    by = { "calls core", "bounds_cache" },
+    by = { "bounds_cache" },
     change = {
       "if (const std::string why = foreign_to(format, path); !why.empty()) throw",
       "if (const std::string why = foreign_to(format, path); false) throw" } },
   { defect = "a model took the place of another file",
     file = "runtime/io/safetensors.cpp",
-    by = { "calls core", "case a writer replaces what it wrote, in any version and cut short, and nothing else", "models" },
+    by = { "case a writer replaces what it wrote, in any version and cut short, and nothing else", "models" },
     change = {
       "return foreign_to(file.metadata.at(format_key), there);",
       "return foreign_to(file.metadata.at(format_key), there).substr(0, 0);" } },
   { defect = "a file took the place of a device or pipe",
     file = "runtime/io/new_file.cpp",
-    by = { "calls core", "case pipes, devices, folders and links to nothing are never replaced" },
+    by = { "case pipes, devices, folders and links to nothing are never replaced" },
     change = {
       "if (!S_ISREG(there.st_mode)) fail(\"it is not a regular file\");",
       "" } },
   { defect = "error objects with a wrong __tostring ended the program",
     file = "runtime/lua/error_text.cpp",
-    by = { "calls library", "case any object can be raised: in a script, in coroutines, in a session, in a spec" },
+    by = { "case any object can be raised: in a script, in coroutines, in a session, in a spec" },
     change = {
       "if (lua_pcall(L, 1, 1, 0) == LUA_OK && lua_type(L, -1) == LUA_TSTRING) {",
       "if (lua_pcall(L, 1, 1, 0) == LUA_OK) {" } },
@@ -142,7 +142,7 @@ return {
       "[\"'\"] = \"''\"" } },
   { defect = "figures refused per cent",
     file = "stdlib/moonrank/plot/panel.lua",
-    by = { "calls library", "plot/text" },
+    by = { "plot/text" },
     change = {
       "(tick.text:gsub(\"%%\", \"%%%%\"))",
       "tick.text" } },
@@ -184,25 +184,25 @@ return {
       "{SQLITE_DBCONFIG_ENABLE_TRIGGER, 1}" } },
   { defect = "metrics of a script got ranks of another type than their lists",
     file = "stdlib/moonrank/metrics/registry.lua",
-    by = { "calls library", "bounds/estimate", "metrics/registry" },
+    by = { "bounds/estimate", "metrics/registry" },
     change = {
       "lists:to(ranks.dtype)",
       "lists" } },
   { defect = "a bound that is 0 everywhere passed its check",
     file = "stdlib/moonrank/bounds/check.lua",
-    by = { "calls library", "bound_check" },
+    by = { "bound_check" },
     change = {
       "if #flat < #s.sizes then",
       "if #flat > 0 then" } },
   { defect = "the worst epoch was chosen",
     file = "stdlib/moonrank/metrics/registry.lua",
-    by = { "calls library", "fit" },
+    by = { "fit" },
     change = {
       "if self.minimize then return a < b end",
       "" } },
   { defect = "an epoch of NaN stayed the best",
     file = "stdlib/moonrank/metrics/registry.lua",
-    by = { "calls library", "fit", "metrics/registry" },
+    by = { "fit", "metrics/registry" },
     change = {
       "if b == nil or b ~= b then return true end",
       "if b == nil then return true end" } },
@@ -226,7 +226,7 @@ return {
       "found += std::fabs(sums[k]) > limit ? 1 : 0;" } },
   { defect = "requires_grad left its tensor as it was",
     file = "runtime/ops/gradient.cpp",
-    by = { "calls core", "tensor" },
+    by = { "tensor" },
     change = {
       "void track_of(Tensor& x) { x = requires_grad(x); }",
       "void track_of(Tensor& x) { requires_grad(x); }" } },

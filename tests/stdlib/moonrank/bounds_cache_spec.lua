@@ -104,7 +104,7 @@ describe("mr.bounds.cache", function()
     for i, name in ipairs(names) do found[name] = tensors[i] end
     local lines, counts = {}, found.counts:totable()
     for line in texts[1]:gmatch "[^\n]+" do lines[#lines + 1] = "crafted " .. line end
-    local function crafted(change)
+    local function crafted(change, sum)
       local text, knots, places = table.concat(lines, "\n") .. "\n", found.knots:totable(), found.places:totable()
       local own = table.move(counts, 1, #counts, 1, {})
       text = change(own, knots, places, text) or text
@@ -112,7 +112,7 @@ describe("mr.bounds.cache", function()
       local all = { mr.tensor(own, { dtype = "int64" }), float64(knots), float64(places) }
       local bytes = text .. ("<i8"):rep(#own):pack(table.unpack(own)) .. core.float64_bytes(all[2]) .. core.float64_bytes(all[3])
       core.save_tensors(path, "moonrank tables 2", { "counts", "knots", "places" }, all, { "keys", "sha256" },
-        { text, core.sha256(bytes) })
+        { text, sum or core.sha256(bytes) })
       local before = core.count_tables()
       local count_read, problem = core.load_tables(path)
       return count_read, problem, core.count_tables() - before
@@ -129,7 +129,10 @@ describe("mr.bounds.cache", function()
       equal({ count_read, kept }, { 0, 0 }, why)
       check(problem:find(why, 1, true), problem)
     end
-    local count_read, problem, kept = crafted(function() end)
+    local count_read, problem, kept = crafted(function() end, core.sha256 "other tables")
+    equal({ count_read, kept }, { 0, 0 })
+    check(problem:find("its checksum differs", 1, true), problem)
+    count_read, problem, kept = crafted(function() end)
     equal({ count_read, problem, kept }, { 27, nil, 27 })
     os.remove(path)
   end)
