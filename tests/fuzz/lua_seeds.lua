@@ -113,8 +113,9 @@ local function tables(folder)
   loss:mean(mr.tensor{ 1, 2, 3, 4, 5, 6, 7 }, mr.lists{ { 0, 1, 0, 1 }, { 0, 1, 0 } })
   local format = "moonrank tables 2"
   local found = { written(folder, "moonrank tables", function(path) core.save_tables(path) end, { format = format },
-    { format = format, numerics = "other" }, { format = format, keys = "a\nb" }, { format = format, keys = "a\na" }, { format = "x" }) }
-  found[#found + 1] = found[2]:sub(1, -9) .. ("<d"):pack(-1)  -- a step of the last table
+    { format = format, keys = "c\nd" }, { format = format, numerics = "other" },
+    { format = format, keys = "a\nb" }, { format = format, keys = "a\na" }, { format = "x" }) }
+  found[3] = found[3]:sub(1, -9) .. ("<d"):pack(-1)  -- a step of the last table, after one that is not known yet
   return table.unpack(found, 2)
 end
 
@@ -133,7 +134,8 @@ local function messages()
     frame.pack{ kind = "end", outcome = { state = "done", value = 0.25, wall = 1.5, memory = 7, device = "cpu", numerics = "n",
       numbers = { ndcg = 0.5 }, lists = { ndcg = "12345678" }, reports = { report },
       data = { { role = "train", fingerprint = "ab", what = "queries" } } } },
-    frame.pack{ kind = "end", outcome = { state = "failed", reason = "x", traceback = "y" } }, frame.pack{ { { { true, false } } } },
+    frame.pack{ kind = "end", outcome = { state = "failed", reason = "x", traceback = "y" } },
+    frame.pack{ kind = "end", outcome = { state = "failed", wall = "x", reason = 1 } }, frame.pack{ { { { true, false } } } },
   }
 end
 
