@@ -110,10 +110,13 @@ end
 
 local function tables(folder)
   local loss = mr.losses.ndcg{ bound = "distribution_logit" }
-  loss:mean(mr.tensor{ 1, 2, 3, 4 }, mr.lists{ { 0, 1, 0, 1 } })
+  loss:mean(mr.tensor{ 1, 2, 3, 4, 5, 6, 7 }, mr.lists{ { 0, 1, 0, 1 }, { 0, 1, 0 } })
   local format = "moonrank tables 2"
-  return select(2, written(folder, "moonrank tables", function(path) core.save_tables(path) end, { format = format },
-    { format = format, numerics = "other" }, { format = format, keys = "a\nb" }, { format = format, keys = "a\na" }, { format = "x" }))
+  local found = { written(folder, "moonrank tables", function(path) core.save_tables(path) end, { format = format },
+    { format = format, keys = "c\nd" }, { format = format, numerics = "other" },
+    { format = format, keys = "a\nb" }, { format = format, keys = "a\na" }, { format = "x" }) }
+  found[3] = found[3]:sub(1, -9) .. ("<d"):pack(-1)  -- a step of the last table, after one that is not known yet
+  return table.unpack(found, 2)
 end
 
 local function fits(folder)
@@ -133,7 +136,8 @@ local function messages()
       data = { { role = "train", fingerprint = "ab", what = "queries" } } } },
     frame.pack{ kind = "end", turn = 1, outcome = { state = "failed", reason = "x", traceback = "y" } },
     frame.pack{ kind = "end", turn = 1, outcome = { state = "paused", reports = { report } } },
-    frame.pack{ kind = "end", turn = 1, outcome = { state = "pruned" } }, frame.pack{ { { { true, false } } } },
+    frame.pack{ kind = "end", turn = 1, outcome = { state = "pruned" } },
+    frame.pack{ kind = "end", turn = 1, outcome = { state = "failed", wall = "x", reason = 1 } }, frame.pack{ { { { true, false } } } },
   }
 end
 

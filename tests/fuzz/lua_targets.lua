@@ -16,13 +16,23 @@ local function need(holds, what)
   if not holds then error(contradiction .. what, 0) end
 end
 
+-- What Lua's own functions say of arguments that a parser should have looked at.
+local phrases = { "bad argument #", "no integer representation", "data string too short", "expected, got " }
+
+local function of_language(said)
+  for _, each in ipairs(phrases) do
+    if said:find(each, 1, true) then return true end
+  end
+  return unclear(said)
+end
+
 -- What an error says that is no answer, or "".
 local function finding(problem, bytes)
   if type(problem) == "userdata" then return "" end  -- the end of a script, with its status
   if type(problem) ~= "string" then return "an error without text" end
   if problem:sub(1, #contradiction) == contradiction then return problem end
   -- an error may quote what it found
-  return unclear(problem) and not unclear(bytes) and problem or ""
+  return of_language(problem) and not of_language(bytes) and problem or ""
 end
 
 -- Runs several readers of the same bytes; the first answer of one that refuses them is the answer.
@@ -36,12 +46,19 @@ local function all_of(readers, bytes)
   if first then error(first, 0) end
 end
 
+local of_outcome = { value = "number", reason = "string", traceback = "string", wall = "number", once = "number", memory = "number",
+  device = "string", numerics = "string", numbers = "table", lists = "table", reports = "table", data = "table" }
+
 function targets.message(bytes)
   local message = require "moonrank.sweep.message"
   local paused = { turn = 1, job = { pause = 2 }, metric = "ndcg", prunes = true }
   for _, busy in ipairs{ paused, { turn = 1, job = {}, metric = "ndcg", prunes = false }, false } do
     local found = message.read(bytes, busy)
     need(not found or message.read(frame.pack(found), busy), "a message is none when it is sent again")
+    for name, kind in pairs(of_outcome) do
+      local value = found and found.outcome and found.outcome[name]
+      need(value == nil or type(value) == kind, ("an outcome's %s is a %s"):format(name, type(value)))
+    end
   end
 end
 

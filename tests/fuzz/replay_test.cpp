@@ -85,3 +85,12 @@ TEST_CASE("every parser accepts or refuses its seeds, its corpus and changes of 
     }
   }
 }
+
+TEST_CASE("every parser is in the list of which files it consists of") {
+  std::ifstream file(MR_SOURCE_DIR "/tests/fuzz/parsers.lua");
+  const std::string list(std::istreambuf_iterator<char>(file), {});
+  for (const auto& target : targets()) {
+    INFO(target.first);
+    CHECK(list.find('"' + target.first + '"') != std::string::npos);
+  }
+}

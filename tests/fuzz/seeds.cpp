@@ -58,8 +58,12 @@ Texts files_of_tensors() {
         entry("F32", "[9223372036854775807,2]", "[0,8]"), entry("F32", "[18446744073709551615]", "[0,8]"),
         std::string(R"({"dtype":"F32"})"), std::string("1")})
     out.push_back(with_header(R"({"x":)" + each + "}", 8));
-  out.push_back(
-      with_header(R"({"b":)" + entry("F32", "[1]", "[0,4]") + R"(,"a":)" + entry("F32", "[1]", "[4,8]") + "}", 8));
+  for (const char* const second : {"[4,8]", "[0,4]"}) {
+    const std::string header =
+        R"({"b":)" + entry("F32", "[1]", "[0,4]") + R"(,"a":)" + entry("F32", "[1]", second) + "}";
+    out.push_back(with_header(header, 8));
+    out.push_back(with_header(header, 4));
+  }
   for (const std::string metadata : {R"({"format":"x"})", R"({"a":1})", "1", R"({"checksum of":"x"})",
                                      R"({"checksum of":"x","checksum xxh64":"0000000000000000"})"})
     out.push_back(with_header(R"({"__metadata__":)" + metadata + R"(,"x":)" + entry("F32", "[1]", "[0,4]") + "}", 4));
@@ -72,7 +76,7 @@ std::string cache(const std::vector<int64_t>& sizes) {
     LetorFile file;
     file.labels = {0, 1, 2};
     file.sizes = sizes;
-    file.qids = {"a", "bc"};
+    file.qids.resize(sizes.size(), "ab");
     file.documents = {"x", "", "yz"};
     file.width = 2;
     file.features = Tensor::zeros({3, 2}, Dtype::float32);
@@ -105,6 +109,8 @@ Texts with_options(const Texts& texts) {
   }
   return out;
 }
+
+std::string nested(size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
 Texts pictures(const std::string& ending) {
   Texts out;
@@ -184,13 +190,16 @@ std::map<std::string, Texts> seeds() {
       {"trec_qrels", {"q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 -1\n"}},
       {"scores", with_options({"qid,docid,score\n1,a,0.5\n1,b,-2\n2,a,1e-3\n", "1,a,0.5\n2,\"b,c\",3\n"})},
       {"safetensors", files_of_tensors()},
-      {"json", {R"({"a":[1,-2.5e3,true,null,"x\u00e9\n"],"b":{"c":[[[]]]}})", "[0.1,1e308,12345678901234567890]"}},
+      {"json",
+       {nested(64), nested(65), R"({"a":[1,-2.5e3,true,null,"x\u00e9\n"],"b":{"c":[[[]]]}})",
+        "[0.1,1e308,12345678901234567890]"}},
       {"packed_text",
        {std::string(
             "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xcb\x48\xcd\xc9\xc9\xe7\x02\x00\x20\x30\x3a\x36\x06\x00\x00\x00",
             26),
         "plain\n"}},
-      {"letor_cache", {cache({2, 1}), cache({4, -1}), cache({2, 1}).substr(0, 40), "", cache({2, 1}) + "x"}},
+      {"letor_cache",
+       {cache({2, 1}), cache({4, -1}), cache({3, -1, 1}), cache({2, 1}).substr(0, 40), "", cache({2, 1}) + "x"}},
       {"samples", {samples_of({0.25, 0.5, 0.5, 1}), samples_of({3})}},
       {"metric_name", {"ndcg@10", "nrbp(0.95)@5", "err", "rbp(1e-3)", "map@007"}},
       {"store", {trials()}},

@@ -1,6 +1,8 @@
 #include "tests/fuzz/targets.h"
 
+#include <cstring>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 
 #include <nlohmann/json.hpp>
@@ -82,6 +84,9 @@ void libraries(std::string_view bytes) {
   read_file(bytes, [](const std::string& path) {
     const Ratings read = read_libraries(path);
     need(!read.user.empty() && read.user.size() == read.item.size(), "libraries: rows");
+    std::set<std::pair<int64_t, int64_t>> pairs;
+    for (size_t i = 0; i < read.user.size(); ++i)
+      need(pairs.emplace(read.user[i], read.item[i]).second, "libraries: an item twice");
   });
 }
 
@@ -107,13 +112,13 @@ void scores(std::string_view bytes) {
 }
 
 void safetensors(std::string_view bytes) {
-  const auto size = static_cast<int64_t>(bytes.size());
-  read_file(bytes, [size](const std::string& path) {
+  read_file(bytes, [bytes](const std::string& path) {
     const TensorFile file = read_safetensors(path);
     need(file.names.size() == file.tensors.size(), "safetensors: names");
-    int64_t held = 0;
-    for (const Tensor& x : file.tensors) held += x.bytes();
-    need(held < size, "safetensors: tensors share bytes");
+    uint64_t held = 0, header = 0;
+    for (const Tensor& x : file.tensors) held += static_cast<uint64_t>(x.bytes());
+    std::memcpy(&header, bytes.data(), sizeof header);
+    need(sizeof header + header + held == bytes.size(), "safetensors: bytes of two tensors, or of none");
   });
 }
 
