@@ -117,3 +117,10 @@ it("a large result comes from a worker as fast as the parent reads", function()
     equal(mr.results(folder .. "/r.db"):counts(), { done = 2 })
   end)
 end)
+
+it("a list that no field of the store can hold is a failed trial, not the end of the sweep", function()
+  local outcome = require("moonrank.sweep.outcome")
+  local longest = require("moonrank.sweep.store").longest
+  local list = mr.zeros({ longest // 8 + 1 }, { dtype = "float64" })
+  raises(function() outcome.of{ ndcg = 1, per_list = list } end, ("and the store takes %d at most"):format(longest // 8))
+end)
