@@ -124,3 +124,13 @@ it("a list that no field of the store can hold is a failed trial, not the end of
   local list = mr.zeros({ longest // 8 + 1 }, { dtype = "float64" })
   raises(function() outcome.of{ ndcg = 1, per_list = list } end, ("and the store takes %d at most"):format(longest // 8))
 end)
+
+it("a message with a text that no field can hold is none", function()
+  local frame, message = require "moonrank.sweep.frame", require "moonrank.sweep.message"
+  local busy = { turn = 1, job = {}, metric = "ndcg", prunes = false }
+  local function read(length)
+    return message.read(frame.pack{ kind = "end", turn = 1, outcome = { state = "failed", reason = ("x"):rep(length) } }, busy)
+  end
+  check(read(5))
+  equal(read(require("moonrank.sweep.store").longest + 1), nil)
+end)
