@@ -9,6 +9,7 @@
 
 #include "kernels/core/threads.h"
 #include "runtime/bounds/sample_file.h"
+#include "runtime/io/new_file.h"
 #include "runtime/io/user_folder.h"
 
 namespace mr {
@@ -40,10 +41,6 @@ struct OldFile {
   int64_t bytes;
   fs::path path;
 };
-
-bool is_temporary(const fs::path& path) {
-  return path.extension() == ".tmp" && path.filename().string().starts_with(".moonrank-");
-}
 
 bool is_ours(const fs::path& path) {
   try {
@@ -135,7 +132,7 @@ void SampleFolder::remove_oldest(int64_t most) const {
     if (!at->is_regular_file(gone)) continue;
     const OldFile file{at->last_write_time(gone), static_cast<int64_t>(at->file_size(gone)), at->path()};
     if (gone) continue;
-    if (is_temporary(file.path) && now - file.used > oldest_temporary) fs::remove(file.path, gone);
+    if (io::is_temporary(file.path.string()) && now - file.used > oldest_temporary) fs::remove(file.path, gone);
     if (!is_ours(file.path)) continue;
     sum += file.bytes;
     files.push_back(file);

@@ -50,6 +50,10 @@ std::optional<Message> receive();
 /// Marks a rank that does not answer: it is not waited for at the end.
 void lose(int rank);
 
+/// Says that all ranks have learnt of a Ctrl-C at the same point, so that each ends by itself. A rank that ends by one
+/// that the others do not know of would leave them waiting: it ends the job.
+void agree_to_end();
+
 /// The argument of every rank, by rank; all have to call it.
 std::vector<std::string> gather(std::string_view mine);
 /// Each rank sends one piece to each; returns the pieces that this one receives, by rank.

@@ -62,6 +62,7 @@ struct State {
   std::list<Outgoing> outbox;
   std::vector<bool> lost;
   bool told_to_end = false;
+  bool agreed_to_end = false;
 };
 
 State& state() {
@@ -113,13 +114,13 @@ void part() {
   }
 }
 
-constexpr int interrupted = 130;  // exit status after Ctrl-C, which is agreed upon
+constexpr int interrupted = 130;  // exit status after Ctrl-C
 
 /// A process that fails while the others train must end them, or they would wait for it; so must one that has lost
 /// another.
 void leave(int status, void*) {
-  if (status != 0 && status != interrupted && state().purpose == Purpose::training)
-    mpi().MPI_Abort(MPI_COMM_WORLD, status);
+  const bool agreed = status == 0 || (status == interrupted && state().agreed_to_end);
+  if (!agreed && state().purpose == Purpose::training) mpi().MPI_Abort(MPI_COMM_WORLD, status);
   try {
     part();
   } catch (const std::exception&) {
@@ -233,6 +234,8 @@ std::optional<Message> receive() {
   if (size == 0) state().told_to_end = true;
   return message;
 }
+
+void agree_to_end() { connected().agreed_to_end = true; }
 
 void lose(int rank) { connected().lost.at(static_cast<size_t>(rank)) = true; }
 

@@ -19,6 +19,7 @@ Joined join(Purpose) { fail(); }
 void send(int, std::string) { fail(); }
 std::optional<Message> receive() { fail(); }
 void lose(int) { fail(); }
+void agree_to_end() { fail(); }
 std::vector<std::string> gather(std::string_view) { fail(); }
 std::vector<std::string> exchange(const std::vector<std::string>&) { fail(); }
 

@@ -115,6 +115,7 @@ std::tuple<double, double, bool> sum_gradients_once(const std::vector<Tensor>& p
       add_up<Real>(parameters[i], static_cast<Form>(total[i + 3]), factor, all.size() / mine.size());
     });
   }
+  if (total[2] > 0) cluster::agree_to_end();
   return {total[0], total[1], total[2] > 0};
 }
 

@@ -2,12 +2,16 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <stdexcept>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,7 +35,42 @@ std::string random_name() {
   return text.data();
 }
 
+/// A file that nobody writes: old, and not locked. On some network folders locks say nothing, so age alone has to do.
+bool is_abandoned(const std::string& path, int file) {
+  constexpr std::chrono::seconds oldest{60};
+  std::error_code unknown;
+  const auto written = std::filesystem::last_write_time(path, unknown);
+  struct stat there {};
+  return !unknown && std::filesystem::file_time_type::clock::now() - written > oldest && fstat(file, &there) == 0 &&
+         S_ISREG(there.st_mode) && flock(file, LOCK_EX | LOCK_NB) == 0;
+}
+
+void remove_abandoned(const std::string& folder) {
+  std::error_code unknown;
+  for (std::filesystem::directory_iterator at(folder, unknown), end; !unknown && at != end; at.increment(unknown)) {
+    const std::string path = at->path().string();
+    if (!is_temporary(path)) continue;
+    const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);  // NOLINT: open is variadic
+    if (file < 0) continue;
+    if (is_abandoned(path, file)) std::remove(path.c_str());
+    close(file);
+  }
+}
+
+/// Whether this process has not written into the folder before.
+bool is_first_in(const std::string& folder) {
+  static std::mutex guard;
+  static std::set<std::string> known;
+  const std::lock_guard lock(guard);
+  return known.insert(std::filesystem::absolute(folder).string()).second;
+}
+
 }  // namespace
+
+bool is_temporary(const std::string& path) {
+  const std::filesystem::path name = std::filesystem::path(path).filename();
+  return name.extension() == ".tmp" && name.string().starts_with(".moonrank-");
+}
 
 std::string replace_any(const std::string&) { return ""; }
 
@@ -66,6 +105,7 @@ NewFile::NewFile(std::string path, const Objection& objection) : path_(std::move
 
 void NewFile::open_temporary() {
   const std::string folder = folder_of(target_);
+  if (is_first_in(folder)) remove_abandoned(folder);
   const bool replaces = target_ != path_ || access(target_.c_str(), F_OK) == 0;
   for (int tries = 0; descriptor_ < 0; ++tries) {
     temporary_ = folder + "/" + random_name();
@@ -75,6 +115,7 @@ void NewFile::open_temporary() {
     temporary_.clear();
     fail_by_errno();
   }
+  flock(descriptor_, LOCK_EX | LOCK_NB);     // while it is held nobody takes it for abandoned
   if (replaces) fchmod(descriptor_, mode_);  // as open as what it replaces
 }
 

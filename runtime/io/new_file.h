@@ -15,8 +15,9 @@ using Objection = std::function<std::string(const std::string& path)>;
 std::string replace_any(const std::string& path);
 
 /// A file that replaces another, or a new one, when it is complete. Until then it is a temporary file beside it, with a
-/// random name, and deleted on any error. Where the name is a link, the file that it leads to is replaced. Throws
-/// std::runtime_error, "PATH: cannot write: why".
+/// random name, locked, and deleted on any error. Those of writers that were killed, older than a minute and not
+/// locked, are deleted when a process first writes into a folder. Where the name is a link, the file that it leads to
+/// is replaced. Throws std::runtime_error, "PATH: cannot write: why".
 class NewFile {
  public:
   /// Refused before anything is written: a folder, a pipe, a device, a link to nothing, a file that `objection` objects
@@ -43,6 +44,9 @@ class NewFile {
   int descriptor_ = -1;
   unsigned mode_ = 0666;
 };
+
+/// Whether a file has the name of a temporary one.
+bool is_temporary(const std::string& path);
 
 /// Syncs a folder, so that new names in it survive a power failure; not every file system supports it.
 void sync_folder(const std::string& path);

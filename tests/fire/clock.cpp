@@ -36,7 +36,8 @@ extern "C" {
 int clock_gettime(clockid_t clock, timespec* now) noexcept {
   static const auto real = reinterpret_cast<int (*)(clockid_t, timespec*)>(dlsym(RTLD_NEXT, "clock_gettime"));
   const int status = real(clock, now);
-  if (status == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC)) move(now->tv_sec, now->tv_nsec, 1'000'000'000);
+  if (status == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC))
+    move(now->tv_sec, now->tv_nsec, 1'000'000'000);
   return status;
 }
 

@@ -2,6 +2,7 @@
 #include "runtime/io/channel.h"
 
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -98,6 +99,30 @@ TEST_CASE("sending does not wait for one that does not read, the rest is sent wh
   CHECK(found == std::vector<std::string>{large, "after"});
 }
 
+TEST_CASE("who has more to send than there is room for can wait for room") {
+  auto [ours, theirs] = both_ends();
+  const std::string large(20'000'000, 'x');
+  CHECK_FALSE(ours.unsent());
+  CHECK(ours.send(large));
+  CHECK(ours.unsent());
+  // as a worker that has nothing to read: without waiting for room each round would take the whole minute
+  std::thread sender([&from = ours] {
+    while (from.unsent()) {
+      wait_for({from.descriptor()}, 60, {from.descriptor()});
+      from.receive();
+    }
+  });
+  std::optional<std::string> message;
+  const auto start = std::chrono::steady_clock::now();
+  while (!message) {
+    wait_for({theirs.descriptor()}, 1);
+    message = theirs.receive();
+  }
+  sender.join();
+  CHECK(*message == large);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(50));
+}
+
 TEST_CASE("a lock is held by one, and let go of at its end") {
   const test::TemporaryFolder folder;
   const std::string path = (folder.path() / "lock").string();
@@ -105,6 +130,9 @@ TEST_CASE("a lock is held by one, and let go of at its end") {
     const std::optional<FileLock> first = FileLock::take(path);
     REQUIRE(first);
     CHECK_FALSE(FileLock::take(path));
+    CHECK(first->holds());
+    std::filesystem::remove(path);
+    CHECK_FALSE(first->holds());
   }
   CHECK(FileLock::take(path));
   CHECK_THROWS_WITH(FileLock::take((folder.path() / "no" / "lock").string()), Contains("cannot be written"));

@@ -2,6 +2,8 @@
 #include "runtime/io/new_file.h"
 
 #include <csignal>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -122,6 +124,28 @@ TEST_CASE("temporary files have names that nobody can lay a link at") {
   first.keep();
   CHECK(read_text(victim) == "precious");
   CHECK(read_text(path) == "x");
+}
+
+TEST_CASE("temporary files of writers that were killed go, those of others stay") {
+  const Files files;
+  const auto old = [&](const std::string& name) {
+    const std::string path = files.file(name, "half of a file");
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::minutes(5));
+    return path;
+  };
+  const std::string abandoned = old(".moonrank-1.tmp"), other = old("moonrank-2.tmp"), locked = old(".moonrank-3.tmp"),
+                    fresh = files.file(".moonrank-4.tmp", "half");
+  fs::create_symlink(other, files.folder() + "/.moonrank-5.tmp");
+  const int file = open(locked.c_str(), O_RDONLY);
+  REQUIRE(flock(file, LOCK_EX) == 0);
+  write_file(files.folder() + "/a", {"text"}, &replace_any);
+  CHECK(names_in(files.folder()) ==
+        Names{".moonrank-3.tmp", ".moonrank-4.tmp", ".moonrank-5.tmp", "a", "moonrank-2.tmp"});
+  close(file);
+  NewFile half(files.folder() + "/b", &replace_any);
+  const int theirs = open(half.temporary().c_str(), O_RDONLY);
+  CHECK(flock(theirs, LOCK_EX | LOCK_NB) != 0);
+  close(theirs);
 }
 
 TEST_CASE("beyond a limit on the size of files writing is an error that leaves nothing behind") {

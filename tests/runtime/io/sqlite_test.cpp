@@ -98,6 +98,34 @@ TEST_CASE("pipes, devices and folders are refused at once, beside a database too
   }
 }
 
+TEST_CASE("a file of two names is read, and not written: each name would have a log of its own") {
+  const test::TemporaryFolder folder;
+  const std::string path = in(folder, "a.db"), other = in(folder, "b.db");
+  Database(path, Database::write).run("CREATE TABLE t (x)", {});
+  std::filesystem::create_hard_link(path, other);
+  for (const std::string& each : {path, other}) {
+    CHECK_THROWS_WITH(Database(each, Database::write), Contains("cannot be written: it has 2 names (hard links)"));
+    CHECK_NOTHROW(Database(each, Database::read));
+  }
+  std::filesystem::remove(other);
+  CHECK_NOTHROW(Database(path, Database::write));
+}
+
+TEST_CASE("a database knows that its file was moved away, or another one put in its place") {
+  const test::TemporaryFolder folder;
+  const std::string path = in(folder, "a.db");
+  Database database(path, Database::write);
+  database.run("CREATE TABLE t (x)", {});
+  CHECK_FALSE(database.moved());
+  std::filesystem::rename(path, in(folder, "b.db"));
+  CHECK(database.moved());
+  std::ofstream(path) << "another";
+  CHECK(database.moved());
+  std::filesystem::rename(in(folder, "b.db"), path);
+  CHECK_FALSE(database.moved());
+  CHECK_FALSE(Database().moved());
+}
+
 TEST_CASE("nothing in a database runs, and its insides cannot be changed") {
   const test::TemporaryFolder folder;
   {

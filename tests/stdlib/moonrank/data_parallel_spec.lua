@@ -182,6 +182,23 @@ it("Ctrl-C ends all after the same batch", function()
   end)
 end)
 
+it("Ctrl-C of which one alone knows ends all: the others would wait for it", function()
+  in_folder(function(folder)
+    sweeps.write(folder .. "/train.lua", script .. [[
+if core.launched() == 1 then
+  os.execute "(sleep 0.2; kill -INT $PPID) &"
+  core.wait_for({}, 60)
+  while true do end
+end
+require("moonrank.data_parallel").join(model:parameters())
+print "all together"
+]])
+    local status, out = sweeps.run(folder, "train.lua", "", "timeout 100 " .. mpirun:gsub("^OMPI", "env OMPI"))
+    equal(status, 130)
+    check(not out:find "all together", out)
+  end)
+end)
+
 it("goes on from a checkpoint, which the first process writes, to the same bits", function()
   in_folder(function(folder)
     train_as(folder, 2, "--kind mf --adam")

@@ -379,4 +379,17 @@ describe("workers and kills", function()
   end)
 end)
 
+it("a trial that reports NaN at a rung takes no place of those that go on", function()
+  for _, broken in ipairs{ 1, 2, 3 } do
+    local path = ("%s/nan_%d.db"):format(folder, broken)
+    local r = mr.sweep{ name = "nan", store = path, workers = 0, progress = false, space = { x = mr.range(1, 3) }, metric = "v",
+      pruner = { "hyperband", max_resource = 3 }, trials = 3, run = function(trial)
+        for step = 1, 3 do trial:report(step, trial.x == broken and 0 / 0 or trial.x) end
+        return { v = trial.x }
+      end }
+    equal(r:counts(), { done = 1, pruned = 1, failed = 1 })
+    equal(r:best().number, broken == 3 and 2 or 3)
+  end
+end)
+
 it("the folder of this spec goes", function() check(os.execute("rm -rf " .. folder)) end)

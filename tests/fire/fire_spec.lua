@@ -1,0 +1,46 @@
+-- Sweeps and trainings under fire, in short: nothing that had ended is lost or done again, all ends as if nothing had happened, to the bit.
+-- MOONRANK_KILLS=200 strikes so often in all (default 30); `fire.lua` does it for as long as is asked for.
+local field = dofile "tests/fire/field.lua"
+local test = require "moonrank.test"
+local it, check = test.it, test.check
+
+if not field.program then
+  it("fire", function() test.skip "MOONRANK does not name the program" end)
+  return
+end
+
+local attacks = dofile "tests/fire/attacks.lua"
+local trainings = dofile "tests/fire/trainings.lua"
+local kills = math.tointeger(tonumber(os.getenv "MOONRANK_KILLS")) or 30
+
+-- Attacks on a study of a mode, each with so many percent of all blows.
+local function under(mode, kinds)
+  it("a study, mode " .. mode, function()
+    math.randomseed(kills)
+    local self <close> = field.new(mode)
+    for _, each in ipairs(kinds) do
+      local kind, count = each[1], math.max(1, kills * each[2] // 100)
+      if attacks[kind] then
+        local struck = attacks[kind](self, math.random, count)
+        check(struck >= count, ("%s: %d blows"):format(kind, struck))
+      else
+        test.skip(kind .. ": MOONRANK_CLOCK does not name the library that moves clocks")
+      end
+    end
+  end)
+end
+
+under("grid", { { "parents", 15 }, { "stopped", 2 }, { "copies", 2 } })
+under("tpe", { { "workers", 30 }, { "two_parents", 2 }, { "full", 3 } })
+under("hyperband", { { "stops", 10 } })
+under("fit", { { "parents", 25 }, { "clock", 50 } })
+
+for ranks, share in ipairs{ 10, 2 } do
+  it(("a training by %d processes"):format(ranks), function()
+    if ranks > 1 and not os.execute "command -v mpirun >/dev/null" then return test.skip "mpirun is not there" end
+    math.randomseed(kills)
+    local self = trainings.new(ranks)
+    check(self:attack(math.random, math.max(1, kills * share // 100)) > 0, "blows")
+    self:close()
+  end)
+end

@@ -1,0 +1,136 @@
+-- The store's file: copies, links, a file or folder that vanishes while a sweep runs, results that are too large for it.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local sweeps = dofile "tests/support/sweeps.lua"
+local test = require "moonrank.test"
+local it, equal, check, raises = test.it, test.equal, test.check, test.raises
+
+if not sweeps.moonrank then
+  it("store", function() test.skip "MOONRANK does not name the program" end)
+  return
+end
+
+local script = [[
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local args = mr.args{ store = "r.db", workers = 2, trials = 6, wait = 0.0, numbers = 5 }
+mr.sweep{ name = "study", store = args.store, workers = args.workers, progress = false, metric = "ndcg", trials = args.trials,
+  space = { x = mr.range(1, 200) }, run = function(trial)
+    core.wait_for({}, args.wait)
+    return { ndcg = trial.x, per_list = mr.full({ args.numbers }, trial.x, { dtype = "float64" }) }
+  end }
+]]
+
+local function in_folder(body) sweeps.in_folder(body, script) end
+
+-- Waits until so many trials of a study have ended.
+local function wait_for_trials(folder, count)
+  for _ = 1, 3000 do
+    local _, counts = pcall(function() return mr.results(folder .. "/r.db"):counts() end)
+    if type(counts) == "table" and (counts.done or 0) >= count then return end
+    sweeps.wait(0.01)
+  end
+  error "no trial ends"
+end
+
+it("a copy is a store, made while a sweep writes, on which a sweep goes on", function()
+  in_folder(function(folder)
+    local id = sweeps.start(folder, "sweep.lua", "--wait 0.05 --trials 200")
+    wait_for_trials(folder, 3)
+    mr.results(folder .. "/r.db"):copy(folder .. "/more/copy.db")
+    sweeps.signal(id, "KILL")
+    sweeps.finish(folder)
+    local done = mr.results(folder .. "/more/copy.db"):counts().done
+    check(done >= 3 and done < 200, done .. " trials")
+    equal((sweeps.run(folder, "sweep.lua", ("--store more/copy.db --trials %d"):format(done + 5))), 0)
+    equal(mr.results(folder .. "/more/copy.db"):counts(), { done = done + 5 })
+    raises(function() mr.results(folder .. "/r.db"):copy(folder .. "/more/copy.db") end, "is there already")
+    raises(function() mr.results(folder .. "/r.db"):copy(folder .. "/err/copy.db") end, "err")
+    raises(function() mr.results(folder .. "/r.db"):copy "" end, "expected the name of a file")
+    equal(sweeps.capture(("find %s -name '*.part-*'"):format(folder)), "")
+  end)
+end)
+
+it("a copy that finds no room leaves nothing", function()
+  in_folder(function(folder)
+    equal((sweeps.run(folder, "sweep.lua", "--numbers 5000")), 0)
+    sweeps.write(folder .. "/copy.lua", "require('moonrank').results('r.db'):copy('copy.db')")
+    local status, _, err = sweeps.run(folder, "copy.lua", "", "ulimit -f 100;")
+    equal(status, 1)
+    check(err:find "copy.db cannot be written", err)
+    equal(sweeps.capture(("find %s -name 'copy.db*'"):format(folder)), "")
+  end)
+end)
+
+it("by a link to its store a study that runs is the same study", function()
+  in_folder(function(folder)
+    equal((sweeps.run(folder, "sweep.lua", "--trials 1")), 0)
+    os.execute(("ln -s r.db %s/link.db"):format(folder))
+    local id = sweeps.start(folder, "sweep.lua", "--wait 0.3")
+    wait_for_trials(folder, 2)
+    local command = ("cd %s && %s sweep.lua --store link.db 2>&1"):format(folder, sweeps.moonrank)
+    local said = sweeps.capture(command)
+    check(said:find("another process runs the study 'study' of link.db now", 1, true), said)
+    sweeps.signal(id, "KILL")
+    sweeps.finish(folder)
+    equal((sweeps.run(folder, "sweep.lua", "--store link.db")), 0)
+    equal(mr.results(folder .. "/r.db"):counts(), { done = 6 })
+    check(not core.file_exists(folder .. "/link.db.files"))
+  end)
+end)
+
+it("a store or its folder that vanishes ends the sweep, before it works for nothing", function()
+  for file, expected in pairs{ ["r.db"] = "r.db was removed, renamed or replaced while the sweep ran",
+    ["r.db.files"] = "r.db.files/study was removed while the sweep ran" } do
+    in_folder(function(folder)
+      sweeps.start(folder, "sweep.lua", "--wait 0.05 --trials 200")
+      wait_for_trials(folder, 2)
+      os.rename(folder .. "/" .. file, folder .. "/away")
+      if file == "r.db.files" then os.execute(("rm -r %s/away"):format(folder)) end
+      local began = core.clock()
+      local status, err = sweeps.finish(folder)
+      equal(status, 1)
+      check(err:find(expected, 1, true), err)
+      check(core.clock() - began < 30)
+    end)
+  end
+end)
+
+it("a store of two names is not written", function()
+  in_folder(function(folder)
+    equal((sweeps.run(folder, "sweep.lua")), 0)
+    os.execute(("ln %s/r.db %s/second.db"):format(folder, folder))
+    local status, _, err = sweeps.run(folder, "sweep.lua", "--trials 8")
+    equal(status, 1)
+    check(err:find("r.db cannot be written: it has 2 names (hard links)", 1, true), err)
+    equal(mr.results(folder .. "/r.db"):counts(), { done = 6 })
+  end)
+end)
+
+it("a large result comes from a worker as fast as the parent reads", function()
+  in_folder(function(folder)
+    local began = core.clock()
+    -- 40 MB each: beyond what fits between two processes at once
+    local status, _, err = sweeps.run(folder, "sweep.lua", "--trials 2 --workers 1 --numbers 5000000")
+    equal(status, 0, err)
+    check(core.clock() - began < 30, ("%.0f s"):format(core.clock() - began))
+    equal(mr.results(folder .. "/r.db"):counts(), { done = 2 })
+  end)
+end)
+
+it("a list that no field of the store can hold is a failed trial, not the end of the sweep", function()
+  local outcome = require("moonrank.sweep.outcome")
+  local longest = require("moonrank.sweep.store").longest
+  local list = mr.zeros({ longest // 8 + 1 }, { dtype = "float64" })
+  raises(function() outcome.of{ ndcg = 1, per_list = list } end, ("and the store takes %d at most"):format(longest // 8))
+end)
+
+it("a message with a text that no field can hold is none", function()
+  local frame, message = require "moonrank.sweep.frame", require "moonrank.sweep.message"
+  local busy = { turn = 1, job = {}, metric = "ndcg", prunes = false }
+  local function read(length)
+    return message.read(frame.pack{ kind = "end", turn = 1, outcome = { state = "failed", reason = ("x"):rep(length) } }, busy)
+  end
+  check(read(5))
+  equal(read(require("moonrank.sweep.store").longest + 1), nil)
+end)
