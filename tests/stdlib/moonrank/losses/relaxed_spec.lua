@@ -97,7 +97,9 @@ describe("relaxed losses", function()
       y[n] = 3
       local lists, loss = mr.lists{ y }, mr.losses.neural_ndcg()
       local near_ones, steps = {}, {}
-      for i, x in ipairs(mr.normal({ n }, { seed = n, dtype = "float64" }):totable()) do near_ones[i], steps[i] = math.floor(4 * x) / 4, i * 5 % 7 end
+      for i, x in ipairs(mr.normal({ n }, { seed = n, dtype = "float64" }):totable()) do
+        near_ones[i], steps[i] = math.floor(4 * x) / 4, i * 5 % 7
+      end
       -- all far from 0: what counts is how far they are from one another
       local value, gradient = value_and_gradient(loss, mr.tensor(near_ones, f64), lists)
       for _, from in ipairs{ 2 ^ 21, -2 ^ 21, 2 ^ 50 } do
@@ -107,7 +109,8 @@ describe("relaxed losses", function()
       end
       -- far from one another: nDCG, ties in all orders alike
       for _, size in ipairs{ 1e7, 1e15, 1e17, 1e30, 1e300 } do
-        for most, x in pairs{ [1e-9] = mr.normal({ n }, { seed = 1, dtype = "float64" }) * size, [infinity] = mr.tensor(steps, f64) * size } do
+        local apart, tied = mr.normal({ n }, { seed = 1, dtype = "float64" }) * size, mr.tensor(steps, f64) * size
+        for most, x in pairs{ [1e-9] = apart, [infinity] = tied } do
           local far, slopes = value_and_gradient(loss, x, lists)
           near(far:item(), -mr.metrics.parse("ndcg")(x, lists):item(), 1e-9, ("%d rows of %g"):format(n, size))
           check(slopes:abs():max():item() < most, ("%d rows of %g"):format(n, size))  -- ties have slopes
@@ -115,7 +118,8 @@ describe("relaxed losses", function()
       end
     end
     -- infinite ones stand beyond the largest
-    local value, gradient = value_and_gradient(mr.losses.neural_ndcg(), mr.tensor({ 1e300, infinity, -1e300, -infinity }, f64), mr.lists{ { 0, 1, 0, 0 } })
+    local beyond = mr.tensor({ 1e300, infinity, -1e300, -infinity }, f64)
+    local value, gradient = value_and_gradient(mr.losses.neural_ndcg(), beyond, mr.lists{ { 0, 1, 0, 0 } })
     equal({ value:item(), gradient:abs():max():item() }, { -1.0, 0.0 })
   end)
 
