@@ -4,7 +4,6 @@ local core = require "moonrank.core"
 local M = {}
 
 M.program = os.getenv "MOONRANK"
-local script = os.getenv "PWD" .. "/tests/fire/study.lua"
 
 function M.wait(seconds) core.wait_for({}, seconds) end
 
@@ -12,6 +11,9 @@ function M.capture(command)
   local pipe <close> = assert(io.popen(command, "r"))
   return pipe:read "a"
 end
+
+M.here = M.capture("pwd"):match "[^\n]+" .. "/tests/fire/"
+local script = M.here .. "study.lua"
 
 function M.text(path)
   local file <close> = io.open(path, "rb")

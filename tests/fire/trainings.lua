@@ -5,7 +5,7 @@ local field = dofile "tests/fire/field.lua"
 
 local M = {}
 
-local script = os.getenv "PWD" .. "/tests/fire/training.lua"
+local script = field.here .. "training.lua"
 local deadly = { "KILL", "KILL", "TERM", "INT", "SEGV", "HUP" }
 
 ---@class fire.Training
