@@ -44,9 +44,6 @@ return {
   { file = "kernels/losses/samplers.h", by = "losses/sampled", change = {
     "if (relevant(list, middle) - middle <= k)",
     "if (relevant(list, middle) - middle < k)" } },
-  { file = "kernels/losses/samplers.h", by = "losses/sampled", change = {
-    "return r < static_cast<double>(candidates - 1) ?",
-    "return r < static_cast<double>(candidates) ?" } },
   { file = "kernels/losses/pair_weights.h", by = "losses/pairs", change = {
     "i.level == j.level ? 0.5 : 0.0",
     "i.level == j.level ? 1.0 : 0.0" } },
@@ -56,14 +53,14 @@ return {
   { file = "kernels/losses/pointwise.h", by = "losses/rows losses/golden", change = {
     "return y >= threshold ? -2 * short_by(f) : 2 * short_by(-f);",
     "return y >= threshold ? -2 * short_by(f) : 2 * short_by(f);" } },
-  { file = "kernels/losses/pointwise.h", by = "losses/rows losses/golden", change = {
-    "{static_cast<double>(k + 1)}",
-    "{static_cast<double>(k)}" } },
+  { file = "kernels/losses/vector_losses.h", by = "losses/rows losses/golden", change = {
+    "grade = static_cast<double>(k + 1);",
+    "grade = static_cast<double>(k);" } },
   -- protocols
   { file = "runtime/data/split.cpp", by = "data/ratings data/protocol data", change = {
     "(static_cast<int64_t>(i) % o.folds == o.fold - 1 ? test : train)",
     "(static_cast<int64_t>(i) % o.folds == o.fold ? test : train)" } },
-  { file = "runtime/data/split.cpp", by = "data/ratings data/protocol data", change = {
+  { file = "runtime/data/split.cpp", by = { "case no part gets more negatives than it wants, and all there are get used" }, change = {
     "remainder[most] = -1;",
     "" } },
   { file = "runtime/data/split.cpp", by = "data/ratings data/protocol data", change = {

@@ -25,7 +25,11 @@ it("metrics, losses, models", function()
   raises(function() mr.metrics.parse("ap"):better(0.5, print) end, "a value is a function, expected a number")
   raises(function() mr.metrics.parse("ap"):better(0.5, false) end, "a value is a boolean, expected a number")
   raises(function() mr.metrics.parse("ap"):better(false) end, "a value is a boolean, expected a number")
-  equal({ mr.metrics.parse("ap"):better(0.5), mr.metrics.parse("ap"):better(nil, 0.5) }, { true, false })
+  for _, name in ipairs{ "ap", "nrbp_loss" } do
+    local metric = mr.metrics.parse(name)
+    equal({ metric:better(0.5), metric:better(0.5, 0 / 0), metric:better(nil, 0.5), metric:better(0 / 0, 0.5), metric:better(0 / 0) },
+      { true, true, false, false, false })
+  end
   raises(function() mr.losses.ordinal{}(nil, mr.lists{ { 1 } }) end, "found a nil for scores")
   raises(function() mr.models.linear{ inputs = 2 }("x") end, "found a string")
   raises(function() mr.models.linear{ inputs = 2 }{ lists = mr.lists{ { 1 } } } end, "scores features (mlp), but the batch has none")
