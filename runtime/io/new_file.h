@@ -44,6 +44,9 @@ class NewFile {
   unsigned mode_ = 0666;
 };
 
+/// Makes the folder that the file is to be in, and those above it. Throws std::runtime_error.
+void make_folder_of(const std::string& path);
+
 /// Syncs a folder, so that new names in it survive a power failure; not every file system supports it.
 void sync_folder(const std::string& path);
 
