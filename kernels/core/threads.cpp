@@ -7,7 +7,6 @@
 #include <mutex>
 #include <sched.h>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -128,8 +127,8 @@ class Pool {
     spin_ = n <= cores();
     try {
       for (int i = 1; i < n; ++i) workers_.emplace_back([this, i, seen = calls_.load()] { serve(i, seen); });
-    } catch (const std::system_error&) {
-      // the system gives no more threads: those that exist do the work
+    } catch (const std::exception&) {
+      // the system gives no more threads, or no memory for them: those that exist do the work
     }
     size_ = static_cast<int>(workers_.size()) + 1;
   }

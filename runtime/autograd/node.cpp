@@ -12,14 +12,21 @@ std::atomic<uint64_t> last_sequence{0};
 }  // namespace
 
 Node::~Node() {
-  std::vector<std::shared_ptr<Node>> pending = std::move(inputs);
+  std::shared_ptr<Node> pending;
+  const auto let_go = [&pending](std::vector<std::shared_ptr<Node>>& nodes) {
+    for (std::shared_ptr<Node>& each : nodes) {
+      std::shared_ptr<Node> node = std::move(each);
+      if (node == nullptr || node.use_count() != 1) continue;
+      node->freed_next = std::move(pending);
+      pending = std::move(node);
+    }
+  };
+  let_go(inputs);
   vjp = nullptr;
-  while (!pending.empty()) {
-    const std::shared_ptr<Node> node = std::move(pending.back());
-    pending.pop_back();
-    if (node == nullptr || node.use_count() != 1) continue;
-    for (auto& input : node->inputs) pending.push_back(std::move(input));
-    node->inputs.clear();
+  while (pending != nullptr) {
+    const std::shared_ptr<Node> node = std::move(pending);
+    pending = std::move(node->freed_next);
+    let_go(node->inputs);
   }
 }
 

@@ -43,9 +43,10 @@ struct Node {
   bool leaf = false;
   bool freed = false;
   Gradient grad;
+  std::shared_ptr<Node> freed_next;  // while they are freed
 
   Node() = default;
-  /// Iterative: a chain of ten thousand steps must not recurse.
+  /// Iterative: a chain of ten thousand steps must not recurse. Takes no memory, which may have run out.
   ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;

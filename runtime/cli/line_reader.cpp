@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <cwchar>
 #include <poll.h>
 #include <signal.h>
@@ -133,7 +134,7 @@ class EditedReader : public LineReader {
     if (history_file_.empty()) return;
     try {
       io::NewFile file(history_file_, &no_history);
-      history(history_, &event, H_SAVE, file.temporary().c_str());
+      write_history(file.temporary());
       file.keep();
     } catch (const std::runtime_error& error) {
       std::fprintf(stderr, "moonrank: no history is kept: %s\n", error.what());
@@ -142,6 +143,16 @@ class EditedReader : public LineReader {
   }
 
  private:
+  /// By libedit, which does not see whether all of it was written.
+  void write_history(const std::string& path) {
+    std::FILE* const out = std::fopen(path.c_str(), "we");
+    if (out == nullptr) throw std::runtime_error(path + ": cannot write: " + std::strerror(errno));
+    HistEvent event;
+    history(history_, &event, H_SAVE_FP, out);
+    const bool failed = std::ferror(out) != 0;
+    if (std::fclose(out) != 0 || failed) throw std::runtime_error(path + ": cannot write: " + std::strerror(errno));
+  }
+
   static EditedReader& self(EditLine* edit) {
     void* data = nullptr;
     el_get(edit, EL_CLIENTDATA, &data);

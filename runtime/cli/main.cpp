@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 
 #include "kernels/core/threads.h"
@@ -113,11 +114,12 @@ int run_fresh(const Invocation& invocation, const std::string& name) {
   Work work{&invocation, &name};
   lua_pushcfunction(L, &protected_work);
   lua_pushlightuserdata(L, &work);
-  int status = 1;
+  int status = 0;
   if (lua_pcall(L, 1, 1, 0) == LUA_OK) {
     status = static_cast<int>(lua_tointeger(L, -1));
     if (!check_default_output(L) && status == 0) status = 1;
   } else {
+    status = lua::interrupted() ? 130 : 1;
     print_error(error_at_top(L));
   }
   lua::ignore_interrupts();
@@ -169,6 +171,12 @@ int main(int argc, char** argv) {
   } catch (const mr::cli::UsageError& error) {
     mr::cli::print_error(error.what());
     return 2;
+  } catch (const std::bad_alloc&) {
+    mr::cli::print_error("out of memory");
+    return 1;
+  } catch (const std::filesystem::filesystem_error& error) {
+    mr::cli::print_error(error.path1().string() + ": " + error.code().message());
+    return 1;
   } catch (const std::exception& error) {
     std::cout.flush();
     mr::cli::print_error(error.what());

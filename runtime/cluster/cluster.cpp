@@ -41,6 +41,7 @@ std::tuple<std::optional<int64_t>, std::string> receive_of() {
 
 }  // namespace
 
+using lua::once;
 using lua::op;
 extern const lua::OpTable cluster_functions{
     lua::OpTable::functions,
@@ -48,10 +49,10 @@ extern const lua::OpTable cluster_functions{
     {
         op<&launched_of>("launched", "", "This process's rank, from 0, and how many mpirun or srun started together."),
         op<&cluster::library>("mpi_library", "", "Version of the MPI library, or nil where none is built in."),
-        op<&join_of>("cluster_join", "purpose",
-                     "Connects all for 'trials' or 'training': rank, how many, and both on this machine."),
-        op<&send_to>("cluster_send", "rank, message", "Sends a string to a rank; does not wait."),
-        op<&receive_of>("cluster_receive", "", "The rank and the string of the next message, or nil; does not wait."),
+        once<&join_of>("cluster_join", "purpose",
+                       "Connects all for 'trials' or 'training': rank, how many, and both on this machine."),
+        once<&send_to>("cluster_send", "rank, message", "Sends a string to a rank; does not wait."),
+        once<&receive_of>("cluster_receive", "", "The rank and the string of the next message, or nil; does not wait."),
         op<&lose_of>("cluster_lose", "rank", "Marks a rank that does not answer: it is not waited for."),
     }};
 

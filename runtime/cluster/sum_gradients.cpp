@@ -158,13 +158,14 @@ bool same_parameters(const std::vector<Tensor>& parameters) {
 
 }  // namespace
 
+using lua::once;
 using lua::op;
 extern const lua::OpTable gradient_sum_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&sum_gradients>("sum_gradients", "parameters, loss, counted, stop, mean",
-                           "Adds up gradients over all ranks; loss, counted lists and whether any wants to stop."),
+        once<&sum_gradients>("sum_gradients", "parameters, loss, counted, stop, mean",
+                             "Adds up gradients over all ranks; loss, counted lists and whether any wants to stop."),
         op<&of_first>("of_first", "values", "The numbers that rank 0 gives."),
         op<&share_parameters>("share_parameters", "parameters", "Copies the parameters of rank 0 to every rank."),
         op<&same_parameters>("same_parameters", "parameters", "Whether all ranks have the same, to the bit."),

@@ -54,15 +54,16 @@ int64_t descriptor_of(const io::Channel& channel) { return channel.descriptor();
 
 }  // namespace
 
+using lua::once;
 using lua::op;
 extern const lua::OpTable worker_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&start_worker_of>("start_worker", "words, log, variables",
-                             "Starts this program again with a command line; a channel to it and its number."),
-        op<&cluster::worker_end>("worker_end", "", "In a started worker, once, the channel to its parent."),
-        op<&how_it_ended_of>("how_it_ended", "id, wait", "How a process ended, or nil while it runs."),
+        once<&start_worker_of>("start_worker", "words, log, variables",
+                               "Starts this program again with a command line; a channel to it and its number."),
+        once<&cluster::worker_end>("worker_end", "", "In a started worker, once, the channel to its parent."),
+        once<&how_it_ended_of>("how_it_ended", "id, wait", "How a process ended, or nil while it runs."),
         op<&signal_process>("signal_process", "id, name", "Sends 'interrupt' or 'kill' to a process."),
         op<&wait_for_of>("wait_for", "descriptors, seconds, full?",
                          "Waits until a channel has something to read, one of the `full` has room, or so long."),
@@ -71,8 +72,8 @@ extern const lua::OpTable channel_methods{
     lua::OpTable::methods,
     &lua::push_metatable<io::Channel>,
     {
-        op<&send_of>("send", "channel, message", "Sends a string; false where the other end is closed."),
-        op<&receive_of>("receive", "channel", "The next string that came, or nil; does not wait."),
+        once<&send_of>("send", "channel, message", "Sends a string; false where the other end is closed."),
+        once<&receive_of>("receive", "channel", "The next string that came, or nil; does not wait."),
         op<&unsent_of>("unsent", "channel", "Whether a part of what was sent waits for room; `receive` sends it."),
         op<&broken_of>("broken", "channel", "Whether what came is no message; nothing more is received."),
         op<&ended_of>("ended", "channel", "Whether the other end is closed and all it sent was received."),

@@ -187,8 +187,7 @@ void write_letor_cache(const std::string& path, const LetorSource& source, const
   h.header_checksum = checksum_of(h);
   std::vector<std::string_view> all = {{reinterpret_cast<const char*>(&h), sizeof h}, source.key};
   all.insert(all.end(), parts.begin(), parts.end());
-  std::error_code unmade;  // writing the file then fails, with the reason
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), unmade);
+  io::make_folder_of(path);
   io::write_file(path, all, &foreign);
 }
 

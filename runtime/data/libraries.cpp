@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <unordered_set>
 
+#include "kernels/core/patient.h"
 #include "runtime/data/ratings.h"
 #include "runtime/io/text_file.h"
 
@@ -37,11 +39,13 @@ class LibraryReader {
 
   void read(std::string_view line) {
     const int64_t user = ++line_;
+    if ((user & 0xFFFF) == 0) cpu::check_interrupt();
     Words words(line);
     const int64_t count = whole_number(words, words.next(), "the count of items");
     std::unordered_set<int64_t> own;
     for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
       const int64_t item = whole_number(words, word, "an item");
+      if ((out_.item.size() & 0xFFFF) == 0) cpu::check_interrupt();
       if (!own.insert(item).second) fail(words, "found item " + quoted(word) + " a second time, expected each once");
       out_.user.push_back(user);
       out_.item.push_back(item);
@@ -77,9 +81,11 @@ class LibraryReader {
 /// The file's numbers of items become 1, 2, ... in their order.
 void number_items(Ratings& out) {
   std::vector<int64_t> known = out.item;
-  std::sort(known.begin(), known.end());
+  std::sort(known.begin(), known.end(), cpu::patient(std::less<>()));
   known.erase(std::unique(known.begin(), known.end()), known.end());
-  for (int64_t& item : out.item) item = std::lower_bound(known.begin(), known.end(), item) - known.begin() + 1;
+  cpu::parallel_each(static_cast<int64_t>(out.item.size()), int64_t{1} << 16, [&](int64_t i) {
+    out.item[i] = std::lower_bound(known.begin(), known.end(), out.item[i]) - known.begin() + 1;
+  });
   for (const int64_t item : known) out.item_ids.push_back(std::to_string(item));
 }
 

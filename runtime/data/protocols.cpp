@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 
-#include "kernels/core/threads.h"
+#include "kernels/core/patient.h"
 #include "runtime/data/dice.h"
 
 namespace mr {
@@ -23,7 +24,7 @@ void need_times(const Positives& p) {
 void by_time(const Positives& p, const FoldOptions& o, Parts& part_of) {
   need_times(p);
   std::vector<int64_t> sorted = p.times;
-  std::sort(sorted.begin(), sorted.end());
+  std::sort(sorted.begin(), sorted.end(), cpu::patient(std::less<>()));
   const auto before = [&](int64_t time) {
     return std::lower_bound(sorted.begin(), sorted.end(), time) - sorted.begin();
   };

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <unordered_map>
 
+#include "kernels/core/patient.h"
 #include "runtime/data/csv.h"
 #include "runtime/io/text_file.h"
 
@@ -32,7 +34,8 @@ class Ids {
       if (parsed.ec != std::errc() || parsed.ptr != end) return names_;
     }
     // stable: 7 and 07 are two ids of one value
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return value[a] < value[b]; });
+    const auto less = [&](int64_t a, int64_t b) { return value[a] < value[b]; };
+    std::stable_sort(order.begin(), order.end(), cpu::patient(less));
     std::vector<int64_t> renumbered(names_.size());
     std::vector<std::string> names;
     for (size_t i = 0; i < order.size(); ++i) {
@@ -144,7 +147,7 @@ class RatingsReader {
     const std::vector<uint64_t> pairs = packed_pairs(out_);
     if (within) {
       std::vector<uint64_t> sorted = pairs;
-      std::sort(sorted.begin(), sorted.end());
+      std::sort(sorted.begin(), sorted.end(), cpu::patient(std::less<>()));
       if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return;
     }
     std::unordered_map<uint64_t, size_t> first;
@@ -192,8 +195,8 @@ class RatingsReader {
     const std::vector<uint64_t> pairs = packed_pairs(out_);
     std::vector<size_t> order(pairs.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::sort(order.begin(), order.end(),
-              [&](size_t a, size_t b) { return pairs[a] != pairs[b] ? pairs[a] < pairs[b] : a < b; });
+    const auto before = [&](size_t a, size_t b) { return pairs[a] != pairs[b] ? pairs[a] < pairs[b] : a < b; };
+    std::sort(order.begin(), order.end(), cpu::patient(before));
     std::vector<bool> dropped(pairs.size());
     for (size_t i = 0, end = 0; i < order.size(); i = end) {
       for (end = i + 1; end < order.size() && pairs[order[end]] == pairs[order[i]]; ++end) dropped[order[end]] = true;

@@ -7,7 +7,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "kernels/core/threads.h"
+#include "kernels/core/patient.h"
 #include "runtime/data/csv.h"
 #include "runtime/io/text_file.h"
 
@@ -39,7 +39,8 @@ class DocumentTable {
     for (const int64_t q : queries_) ++out_.sizes[static_cast<size_t>(q)];
     std::vector<size_t> order(queries_.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return queries_[a] < queries_[b]; });
+    const auto less = [&](size_t a, size_t b) { return queries_[a] < queries_[b]; };
+    std::stable_sort(order.begin(), order.end(), cpu::patient(less));
     const size_t* at = order.data();
     for (const int64_t size : out_.sizes) {
       check_once({at, static_cast<size_t>(size)});
@@ -62,10 +63,11 @@ class DocumentTable {
   void check_once(Rows rows) const {
     cpu::check_interrupt();
     std::vector<size_t> sorted(rows.first, rows.first + rows.count);
-    std::sort(sorted.begin(), sorted.end(), [&](size_t a, size_t b) {
+    const auto less = [&](size_t a, size_t b) {
       const int order = documents_[a].compare(documents_[b]);
       return order != 0 ? order < 0 : a < b;
-    });
+    };
+    std::sort(sorted.begin(), sorted.end(), cpu::patient(less));
     std::optional<size_t> again;
     size_t before = 0;
     for (size_t i = 1; i < sorted.size(); ++i) {

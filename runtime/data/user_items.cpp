@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/core/threads.h"
+#include "kernels/core/patient.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/lists.h"
 
@@ -16,11 +16,11 @@ struct Pair {
 
 /// Pairs of one user and item become one, with the larger grade.
 UserItems table_of(std::vector<Pair> pairs, int64_t all_users, int64_t all_items) {
-  std::sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) {
+  const auto before = [](const Pair& a, const Pair& b) {
     if (a.user != b.user) return a.user < b.user;
     return a.item != b.item ? a.item < b.item : a.grade > b.grade;
-  });
-  cpu::check_interrupt();
+  };
+  std::sort(pairs.begin(), pairs.end(), cpu::patient(before));
   const auto same = [](const Pair& a, const Pair& b) { return a.user == b.user && a.item == b.item; };
   pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());
   auto table = std::make_shared<UserItemTable>();

@@ -122,7 +122,7 @@ void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out
   // a folder that we did not write is not replaced
   if (fs::exists(target))
     throw std::runtime_error(target.string() + " is in the way (" + state + "): move it, then try again");
-  fs::create_directories(data_folder);
+  make_folder_of(target.string());
   const TemporaryFolder work(data_folder);
   const fs::path archive = work.path() / "archive.zip", unpacked = work.path() / "unpacked";
   out << "Fetching " << set.url << std::endl;

@@ -2,8 +2,6 @@
 
 #include <stdexcept>
 
-#include <nlohmann/json.hpp>
-
 namespace mr::io {
 namespace {
 
@@ -27,12 +25,25 @@ bool is_too_deep(std::string_view text) {
   return false;
 }
 
+/// Children first, which are not nested deeper than what was parsed.
+void take_apart(nlohmann::json& value) noexcept {
+  if (value.is_structured()) {
+    for (nlohmann::json& each : value) take_apart(each);
+    value.clear();
+  }
+}
+
 }  // namespace
 
-nlohmann::json parse_json(std::string_view text) {
+Json::~Json() { take_apart(*this); }
+
+Json parse_json(std::string_view text) {
   if (is_too_deep(text)) throw std::runtime_error("is JSON deeper than " + std::to_string(deepest_json) + " levels");
   try {
-    return nlohmann::json::parse(text);
+    Json value;
+    nlohmann::detail::json_sax_dom_parser<nlohmann::json> parts(value);
+    nlohmann::json::sax_parse(text, &parts);
+    return value;
   } catch (const nlohmann::json::parse_error& error) {
     throw std::runtime_error("is not JSON from byte " + std::to_string(error.byte) + " on");
   } catch (const nlohmann::json::out_of_range&) {

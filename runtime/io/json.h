@@ -3,16 +3,28 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 namespace mr::io {
 
 /// How deep arrays and objects may be nested.
 constexpr int deepest_json = 64;
 
+/// A value that is freed without taking memory, as it must be where memory has run out: the library's own destructor
+/// puts what is nested on a stack, and ends the program where there is none.
+class Json : public nlohmann::json {
+ public:
+  Json() = default;
+  Json(nlohmann::json&& value) noexcept : nlohmann::json(std::move(value)) {}  // NOLINT: it is one
+  Json(Json&&) = default;
+  Json& operator=(Json&&) = delete;
+  ~Json();
+};
+
 /// The value of an untrusted JSON text: its depth is limited, since functions that visit it may recurse. Throws
 /// std::runtime_error: too deep, or not JSON, and where; of the text itself it shows little.
-nlohmann::json parse_json(std::string_view text);
+Json parse_json(std::string_view text);
 
 }  // namespace mr::io

@@ -74,6 +74,13 @@ bool is_temporary(const std::string& path) {
 
 std::string replace_any(const std::string&) { return ""; }
 
+void make_folder_of(const std::string& path) {
+  need_path(path);
+  std::error_code unmade;
+  std::filesystem::create_directories(folder_of(path), unmade);
+  if (unmade) throw std::runtime_error(path + ": cannot write: its folder cannot be made: " + unmade.message());
+}
+
 void sync_folder(const std::string& path) {
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // NOLINT: open is variadic
   if (folder < 0) return;

@@ -47,6 +47,8 @@ class NewFile {
 
 /// Whether a file has the name of a temporary one.
 bool is_temporary(const std::string& path);
+/// Makes the folder that the file is to be in, and those above it. Throws std::runtime_error.
+void make_folder_of(const std::string& path);
 
 /// Syncs a folder, so that new names in it survive a power failure; not every file system supports it.
 void sync_folder(const std::string& path);

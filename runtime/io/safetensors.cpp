@@ -5,8 +5,6 @@
 #include <numeric>
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
 #include "runtime/io/checksum.h"
 #include "runtime/io/json.h"
 #include "runtime/io/new_file.h"
@@ -47,23 +45,39 @@ std::string checksum_of(std::string header, size_t place, const std::vector<cons
 
 const char* type_name(Dtype type) { return type == Dtype::float32 ? "F32" : type == Dtype::float64 ? "F64" : "I64"; }
 
+using Texts = std::map<std::string, std::string>;
+
+std::string quoted_json(const std::string& text) { return Json(text).dump(); }
+
+/// A JSON object of members whose values are JSON texts.
+std::string object_of(const Texts& members) {
+  std::string text = "{";
+  for (const auto& [name, value] : members) text += (text.size() > 1 ? "," : "") + quoted_json(name) + ":" + value;
+  return text + "}";
+}
+
+std::string entry_of(const Tensor& x, int64_t at) {
+  std::string shape;
+  for (int d = 0; d < x.dims(); ++d) shape += (d > 0 ? "," : "") + std::to_string(x.size(d));
+  return object_of({{"dtype", quoted_json(type_name(x.dtype()))},
+                    {"shape", "[" + shape + "]"},
+                    {"data_offsets", "[" + std::to_string(at) + "," + std::to_string(at + x.bytes()) + "]"}});
+}
+
 std::string header_of(const TensorFile& file) {
-  Json header = Json::object();
-  header["__metadata__"] = file.metadata;
-  header["__metadata__"][checksum_key] = std::string(checksum_digits, '0');
-  header["__metadata__"][checked_key] = "this header with 16 digits 0 here and the tensors";
+  Texts metadata, header;
+  for (const auto& [key, value] : file.metadata) metadata[key] = quoted_json(value);
+  metadata[checksum_key] = quoted_json(std::string(checksum_digits, '0'));
+  metadata[checked_key] = quoted_json("this header with 16 digits 0 here and the tensors");
+  header["__metadata__"] = object_of(metadata);
   int64_t at = 0;
   for (size_t i = 0; i < file.tensors.size(); ++i) {
-    const Tensor& x = file.tensors[i];
-    Json shape = Json::array();
-    for (int d = 0; d < x.dims(); ++d) shape.push_back(x.size(d));
-    if (header.contains(file.names[i]))
+    if (!header.emplace(file.names[i], entry_of(file.tensors[i], at)).second)
       throw std::invalid_argument("no tensor can be called '" + file.names[i] +
                                   "': there is one already, or it is reserved");
-    header[file.names[i]] = {{"dtype", type_name(x.dtype())}, {"shape", shape}, {"data_offsets", {at, at + x.bytes()}}};
-    at += x.bytes();
+    at += file.tensors[i].bytes();
   }
-  std::string text = header.dump();
+  std::string text = object_of(header);
   text.resize((text.size() + 7) / 8 * 8, ' ');
   return text;
 }
@@ -76,10 +90,8 @@ struct TensorEntry {
   int64_t first, last;  // bytes of the data
 };
 
-using Metadata = std::map<std::string, std::string>;
-
 struct HeaderText {
-  Json json;
+  io::Json json;
   std::string text;
   int64_t data_start;
 };
@@ -101,8 +113,8 @@ HeaderText header_text(const io::RegularFile& file) {
   }
 }
 
-Metadata metadata_of(const Json& header) {
-  return header.contains("__metadata__") ? header.at("__metadata__").get<Metadata>() : Metadata();
+Texts metadata_of(const Json& header) {
+  return header.contains("__metadata__") ? header.at("__metadata__").get<Texts>() : Texts();
 }
 
 /// The header of a file, checked against the size of its data before anything of it is read.
@@ -201,10 +213,13 @@ std::string writer_of(const std::string& format) { return format.substr(0, forma
 
 /// The writer's format of a file, damaged or not; "" where it is unknown.
 std::string format_of_file(const std::string& path) {
+  const io::RegularFile file(path);
   try {
-    const Metadata metadata = metadata_of(header_text(io::RegularFile(path)).json);
+    const Texts metadata = metadata_of(header_text(file).json);
     const auto found = metadata.find(format_key);
     return found == metadata.end() ? "" : found->second;
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception&) {
     return "";
   }

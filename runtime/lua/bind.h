@@ -83,8 +83,9 @@ bool guarded(lua_State* L, const char* name, Failure* out) noexcept {
   return false;
 }
 
-/// The Lua function of C++ function F; its row is upvalue 1.
-template <auto F>
+/// The Lua function of C++ function F; its row is upvalue 1. Where memory runs out garbage is collected, and a function
+/// that changes nothing of what it is given is called again.
+template <auto F, bool again>
 int call(lua_State* L) {
   using Sig = Signature<decltype(F)>;
   using Out = Results<typename Sig::result>;
@@ -102,7 +103,7 @@ int call(lua_State* L) {
   bool done = guarded<F>(L, row.name, &failure);
   if (!done && failure.kind == Failure::memory) {
     lua_gc(L, LUA_GCCOLLECT);
-    done = guarded<F>(L, row.name, &failure);
+    if constexpr (again) done = guarded<F>(L, row.name, &failure);
   }
   if (!done) return raise(L, row, failure);
   Out::finish(L, Sig::arity + 1);
@@ -112,7 +113,14 @@ int call(lua_State* L) {
 /// A row of an op table.
 template <auto F>
 constexpr OpRow op(const char* name, const char* arguments, const char* doc) {
-  return {name, &call<F>, arguments, doc, &SignatureNames<decltype(F)>::get};
+  return {name, &call<F, true>, arguments, doc, &SignatureNames<decltype(F)>::get};
+}
+
+/// The same of a function that adds to something, takes from it or moves on, which done in part and then again would be
+/// done twice: a step of an optimizer, a statement of SQL, a tree more.
+template <auto F>
+constexpr OpRow once(const char* name, const char* arguments, const char* doc) {
+  return {name, &call<F, false>, arguments, doc, &SignatureNames<decltype(F)>::get};
 }
 
 }  // namespace mr::lua

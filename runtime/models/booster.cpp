@@ -188,6 +188,7 @@ std::string xgboost_version() { return xgboost().version(); }
 
 }  // namespace
 
+using lua::once;
 using lua::op;
 extern const lua::OpTable booster_functions{
     lua::OpTable::functions,
@@ -205,9 +206,9 @@ extern const lua::OpTable booster_methods{
     &lua::push_metatable<Booster>,
     {
         op<&set_all>("set", "self, names, values", "Sets parameters."),
-        op<&update>("update", "self, data, round", "Another round by XGBoost's objective."),
-        op<&boost>("boost", "self, data, gradient, hessian",
-                   "Another round by these derivatives, one of each per row."),
+        once<&update>("update", "self, data, round", "Another round by XGBoost's objective."),
+        once<&boost>("boost", "self, data, gradient, hessian",
+                     "Another round by these derivatives, one of each per row."),
         op<&scores_of>("scores", "self, data, rounds, transformed",
                        "Scores [rows] or [rows, classes] by the first rounds (0: all), before or after the objective's "
                        "transformation."),

@@ -60,14 +60,6 @@ void write_file_of(const std::string& path, const std::string& bytes) {
   io::write_file(path, {bytes}, &io::replace_any);
 }
 
-void make_folder(const std::string& path) {
-  io::need_path(path);
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::error_code unmade;
-  if (!folder.empty()) std::filesystem::create_directories(folder, unmade);
-  if (unmade) throw std::runtime_error(path + ": cannot write: its folder cannot be made: " + unmade.message());
-}
-
 }  // namespace
 
 extern const lua::OpTable model_file_functions{
@@ -80,9 +72,13 @@ extern const lua::OpTable model_file_functions{
             "replaces a file of this format, in any version, alone."),
         lua::op<&write_file_of>("write_file", "path, bytes",
                                 "Writes a file, whole or not at all; any regular file is replaced, nothing else is."),
+        lua::op<&io::need_regular>(
+            "check_file", "path",
+            "An error where something is there that is no file: a folder, a pipe, a device, a link to nothing."),
         lua::op<&is_file>("is_file", "path", "Whether there is a regular file of this name."),
         lua::op<&file_exists>("file_exists", "path", "Whether there is a file or folder of this name."),
-        lua::op<&make_folder>("make_folder", "path", "Makes the folder that the file would be in, and those above it."),
+        lua::op<&io::make_folder_of>("make_folder", "path",
+                                     "Makes the folder that the file would be in, and those above it."),
         lua::op<&load_tensors>("load_tensors", "path, writer",
                                "Names and tensors, metadata keys and values (but the format) of a safetensors file; an "
                                "error where its format is another writer's than 'moonrank WHAT'."),

@@ -357,6 +357,7 @@ std::string text_of(const OptimizerState& state) {
 
 }  // namespace
 
+using lua::once;
 using lua::op;
 extern const lua::OpTable optim_functions{
     lua::OpTable::functions,
@@ -367,9 +368,9 @@ extern const lua::OpTable optim_functions{
         op<&put_off_from>("put_off_from", "entries?",
                           "From which number on, entries of a parameter times its rows for each one with a gradient, "
                           "its steps are put off; changed where given; what it was."),
-        op<&sgd_step>("sgd_step", "state, lr, momentum, weight_decay", "One step of stochastic gradient descent."),
-        op<&adam_step>("adam_step", "state, lr, beta1, beta2, epsilon, weight_decay, sparse, decoupled?",
-                       "One step of Adam; sparse: only of rows with a gradient; decoupled: AdamW."),
+        once<&sgd_step>("sgd_step", "state, lr, momentum, weight_decay", "One step of stochastic gradient descent."),
+        once<&adam_step>("adam_step", "state, lr, beta1, beta2, epsilon, weight_decay, sparse, decoupled?",
+                         "One step of Adam; sparse: only of rows with a gradient; decoupled: AdamW."),
         op<&snapshot_of>("snapshot", "parameter, into?",
                          "A copy that later steps do not change, in the place of an earlier one if given."),
         op<&restore_of>("restore", "parameter, snapshot", "Puts the numbers of a snapshot back."),

@@ -67,13 +67,14 @@ void adagrad_step(OptimizerState& all, double lr, double epsilon, double decay) 
 
 }  // namespace
 
-using lua::op;
+using lua::once;
 extern const lua::OpTable root_step_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&rmsprop_step>("rmsprop_step", "state, lr, alpha, momentum, epsilon, weight_decay", "One step of RMSProp."),
-        op<&adagrad_step>("adagrad_step", "state, lr, epsilon, weight_decay", "One step of Adagrad."),
+        once<&rmsprop_step>("rmsprop_step", "state, lr, alpha, momentum, epsilon, weight_decay",
+                            "One step of RMSProp."),
+        once<&adagrad_step>("adagrad_step", "state, lr, epsilon, weight_decay", "One step of Adagrad."),
     }};
 
 }  // namespace mr

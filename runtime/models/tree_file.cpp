@@ -182,7 +182,7 @@ json checked_model(const json& model, const TreeShape& shape) {
 }  // namespace
 
 std::string checked_trees(const std::string& text, const TreeShape& shape) {
-  const json whole = io::parse_json(text);
+  const io::Json whole = io::parse_json(text);
   const json& learner = part(whole, "learner");
   const json& parameters = part(learner, "learner_model_param");
   const json& booster = part(learner, "gradient_booster");

@@ -48,13 +48,14 @@ std::string detect_anomalies_of(const std::string& wanted) {
 
 }  // namespace
 
+using lua::once;
 using lua::op;
 extern const lua::OpTable gradient_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&backward_of>("backward", "loss, seed?, keep?",
-                         "Adds the derivatives of loss to the leaves it was computed from."),
+        once<&backward_of>("backward", "loss, seed?, keep?",
+                           "Adds the derivatives of loss to the leaves it was computed from."),
         op<&set_grad_of>("set_grad", "x, grad?", "Sets the gradient that a leaf has collected, or clears it."),
         op<&track_of>("track", "x", "Makes the tensor a leaf that collects gradients."),
         op<&detect_anomalies_of>("detect_anomalies", "wanted",

@@ -81,6 +81,7 @@ std::optional<double> so_far_of(const SharedTally& tally) { return tally->so_far
 template <>
 inline constexpr const char* lua::class_name<SharedTally> = "mr.Tally";
 
+using lua::once;
 using lua::op;
 extern const lua::OpTable tally_functions{
     lua::OpTable::functions,
@@ -89,10 +90,10 @@ extern const lua::OpTable tally_functions{
 extern const lua::OpTable tally_methods{
     lua::OpTable::methods,
     &lua::push_metatable<SharedTally>,
-    {op<&open_of>("open", "self",
-                  "Sets all to zero; checks of the GPU's numbers report here from then on and do not wait."),
-     op<&add_of>("add", "self, value, factor", "Adds factor times a number, or a tensor of one, to the sum."),
-     op<&close_of>("finish", "self", "The sum; an error if a check found NaN.")}};
+    {once<&open_of>("open", "self",
+                    "Sets all to zero; checks of the GPU's numbers report here from then on and do not wait."),
+     once<&add_of>("add", "self, value, factor", "Adds factor times a number, or a tensor of one, to the sum."),
+     once<&close_of>("finish", "self", "The sum; an error if a check found NaN.")}};
 extern const lua::OpTable tally_getters{
     lua::OpTable::getters,
     &lua::push_metatable<SharedTally>,

@@ -87,6 +87,7 @@ Tensor with_empty(const Tensor& values, const Ranking& r, const std::string& emp
 
 }  // namespace
 
+using lua::once;
 using lua::op;
 extern const lua::OpTable metric_functions{
     lua::OpTable::functions,
@@ -102,8 +103,8 @@ extern const lua::OpTable metric_registry_methods{
     {
         op<&parse_of>("parse", "self, text", "The metric of a name, with k and parameter."),
         op<&base_of>("base", "self, text", "Its name without them, ours where others call it otherwise; nil: none."),
-        op<&define_in>("define", "self, name, minimize",
-                       "Adds a metric of a script's function; the function's number."),
+        once<&define_in>("define", "self, name, minimize",
+                         "Adds a metric of a script's function; the function's number."),
         op<&names_of>("names", "self", "Names of all, sorted."),
     }};
 extern const lua::OpTable metric_methods{

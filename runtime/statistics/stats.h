@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/core/threads.h"
+#include "kernels/core/patient.h"
 #include "runtime/tensor/tensor.h"
 
 namespace mr::stats {
@@ -53,14 +53,7 @@ void each(int64_t count, const F& f) {
   }
 }
 
-/// A comparison that checks for Ctrl-C every 2^20 calls: sorting 10^8 values takes seconds.
-template <class Less>
-auto patient(Less less) {
-  return [less, calls = uint32_t{0}](const auto& a, const auto& b) mutable {
-    if ((++calls & 0xFFFFF) == 0) cpu::check_interrupt();
-    return less(a, b);
-  };
-}
+using cpu::patient;
 void sort(std::vector<double>& x);
 
 double mean(const std::vector<double>& x);

@@ -24,14 +24,14 @@ void run_of(SharedCapture& recording) { recording->run(); }
 
 }  // namespace
 
-using lua::op;
+using lua::once;
 extern const lua::OpTable capture_functions{
     lua::OpTable::functions,
     nullptr,
-    {op<&begin_capture_of>("begin_capture", "", "From here on the GPU's work is recorded, not run."),
-     op<&end_capture_of>("end_capture", "", "The recording; nil where it cannot be run again.")}};
+    {once<&begin_capture_of>("begin_capture", "", "From here on the GPU's work is recorded, not run."),
+     once<&end_capture_of>("end_capture", "", "The recording; nil where it cannot be run again.")}};
 extern const lua::OpTable capture_methods{lua::OpTable::methods,
                                           &lua::push_metatable<SharedCapture>,
-                                          {op<&run_of>("run", "self", "Runs the recorded work.")}};
+                                          {once<&run_of>("run", "self", "Runs the recorded work.")}};
 
 }  // namespace mr

@@ -132,6 +132,7 @@ inline constexpr const char* lua::class_name<RunningProfile> = "mr.RunningProfil
 template <>
 inline constexpr const char* lua::class_name<Phase> = "mr.Phase";
 
+using lua::once;
 using lua::op;
 extern const lua::OpTable profile_functions{
     lua::OpTable::functions,
@@ -139,12 +140,12 @@ extern const lua::OpTable profile_functions{
     {op<&profiler_of>("profiler", "most_events", "Measures where time goes; keeps so many events for a trace."),
      op<&profiling_of>("profiling", "", "Whether a profile runs."),
      op<&stop_profiles_of>("stop_profiles", "", "Ends all profiles that run."),
-     op<&phase_of>("begin_phase", "name, outermost?",
-                   "A phase of the profiles that run, or only where none is open; it ends when it is closed.")}};
+     once<&phase_of>("begin_phase", "name, outermost?",
+                     "A phase of the profiles that run, or only where none is open; it ends when it is closed.")}};
 extern const lua::OpTable profiler_methods{
     lua::OpTable::methods,
     &lua::push_metatable<SharedProfiler>,
-    {op<&start_of>("start", "self", "Measures until the result is closed."),
+    {once<&start_of>("start", "self", "Measures until the result is closed."),
      op<&account_of>("account", "self", "What was measured so far, in seconds and bytes."),
      op<&save_trace_of>("save_trace", "self, path", "Writes the events in Chrome's trace format.")}};
 extern const lua::OpTable running_profile_methods{lua::OpTable::methods, &lua::push_metatable<RunningProfile>, {}};

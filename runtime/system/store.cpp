@@ -102,7 +102,7 @@ std::tuple<std::vector<std::string>, Columns> json_columns(const std::vector<std
   std::map<std::string, std::vector<io::Cell>> columns;
   for (size_t i = 0; i < texts.size(); ++i) {
     try {
-      const nlohmann::json object = io::parse_json(texts[i]);
+      const io::Json object = io::parse_json(texts[i]);
       if (!object.is_object()) throw std::runtime_error("is no JSON object");
       for (const auto& [name, value] : object.items()) {
         std::vector<io::Cell>& column = columns[name];
@@ -142,6 +142,7 @@ Tensor float64_tensor(const std::string& bytes) {
 
 }  // namespace
 
+using lua::once;
 using lua::op;
 extern const lua::OpTable store_functions{
     lua::OpTable::functions,
@@ -159,9 +160,10 @@ extern const lua::OpTable store_methods{
     lua::OpTable::methods,
     &lua::push_metatable<io::Database>,
     {
-        op<&run_sql>("run", "database, sql, parameters, count",
-                     "Runs one statement with `count` parameters; names of its columns, the columns, and how many rows "
-                     "they have."),
+        once<&run_sql>(
+            "run", "database, sql, parameters, count",
+            "Runs one statement with `count` parameters; names of its columns, the columns, and how many rows "
+            "they have."),
         op<&close_of>("close", "database", "Closes the file; closing again does nothing."),
         op<&moved_of>("moved", "database", "Whether its file was renamed, removed or replaced since it was opened."),
         op<&changed_of>("changed", "database", "How many rows the last statement changed."),

@@ -182,6 +182,10 @@ function core.cat(tensors, dim) end
 ---@return { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor, unseen: mr.Tensor }
 function core.catalogue_lists(users, targets, excluded, device) end
 
+---An error where something is there that is no file: a folder, a pipe, a device, a link to nothing.
+---@param path string
+function core.check_file(path) end
+
 ---Raises 'interrupted' if Ctrl-C was pressed.
 function core.check_interrupt() end
 

@@ -133,13 +133,32 @@ function M.is_lists(value)
   return type(value) == "userdata" and debug.getmetatable(value) == core.classes["mr.Lists"].meta
 end
 
+-- Ctrl-C and memory that ran out say nothing about what was tried.
+local function from_elsewhere(message)
+  if type(message) ~= "string" then return false end
+  return message == "interrupted" or message:find "memory$" or message:find("out of memory: ", 1, true)
+end
+
+local function unless_from_elsewhere(ok, message, ...)
+  if not ok and from_elsewhere(message) then error(message, 0) end
+  return ok, message, ...
+end
+
+---pcall, for what may fail and is then something else. An error that says nothing about it, Ctrl-C or memory that ran out, is raised again: else
+---the script would go on with a wrong answer.
+---@param f function
+---@return boolean ok
+---@return any  what f returned, or the error
+---Example: `require("moonrank.check").attempt(error, "no", 0)   --> false, no`
+function M.attempt(f, ...) return unless_from_elsewhere(pcall(f, ...)) end
+
 ---A field, or a method, of an object that may be the script's own: nil where it lacks it, or asking raises.
 ---@param of any
 ---@param name string
 ---@return any
 ---Example: `require("moonrank.check").field(mr.losses.ap(), "nosuch")   --> nil`
 function M.field(of, name)
-  local ok, value = pcall(function() return of[name] end)
+  local ok, value = M.attempt(function() return of[name] end)
   return ok and value or nil
 end
 

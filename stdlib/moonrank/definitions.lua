@@ -24,10 +24,9 @@ end
 ---@param run function
 ---@return any  what it returns
 function M.apart(run, ...)
-  local all, before = M.all, undone
-  M.all, undone = {}, {}
-  for name, what in pairs(all) do M.all[name] = what end
-  local _ <close> = scope.open("a script of its own", function()
+  local all, before, own, none = M.all, undone, {}, {}
+  for name, what in pairs(all) do own[name] = what end
+  local _ <close> = scope.open("a script of its own", function() M.all, undone = own, none end, function()
     for i = #undone, 1, -1 do undone[i]() end
     M.all, undone = all, before
   end)
@@ -39,8 +38,7 @@ end
 ---@return any  what it returns
 function M.within_trial(run, ...)
   local before = in_trial
-  in_trial = true
-  local _ <close> = scope.open("a trial", function() in_trial = before end)
+  local _ <close> = scope.open("a trial", function() in_trial = true end, function() in_trial = before end)
   return run(...)
 end
 

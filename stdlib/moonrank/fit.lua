@@ -97,7 +97,7 @@ end
 
 local function train(o, run, line)
   local passes <close> = (o.trainer or epochs).start(o)
-  local together <close> = o.group and scope.open("mr.fit{parallel = true}", function() end)  -- luacheck: ignore 211
+  local together <close> = o.group and scope.open("mr.fit{parallel = true}", function() end, function() end)  -- luacheck: ignore 211
   local keeper = checkpoints.open(o, run, passes)
   local rates = scheduled(o, passes, run)
   local each_epoch = o.each_epoch or function() end

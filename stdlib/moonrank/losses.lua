@@ -111,7 +111,7 @@ function M.bounds(name, options)
   for _, bound in ipairs(require("moonrank.bounds").names()) do
     local given = { bound = bound }
     for key, value in pairs(options or {}) do given[key] = given[key] or value end
-    local ok, message = pcall(M[name], given)
+    local ok, message = check.attempt(M[name], given)
     if ok then
       taken[#taken + 1] = bound
     else

@@ -17,8 +17,9 @@ end
 ---@param profiler mr.Profiler
 ---@return mr.RunningProfile
 function M.measure(profiler)
+  local running = profiler:start()
   profiling = true
-  return profiler:start()
+  return running
 end
 
 ---Takes note of whether a profile runs.

@@ -23,9 +23,8 @@ end
 ---@param seed integer
 ---@param name string
 function M.scope(seed, name)
-  local before = scope
-  scope = { seed = seed, name = name, calls = 0 }
-  return scopes.open(name, function() scope = before end)
+  local before, new = scope, { seed = seed, name = name, calls = 0 }
+  return scopes.open(name, function() scope = new end, function() scope = before end)
 end
 
 ---The scope of a training step: its random numbers depend on the fit's seed and on its number alone.

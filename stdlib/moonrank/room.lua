@@ -12,8 +12,7 @@ local left = math.huge  -- entries that tensors may still be made of
 ---@return any  what it returns
 function M.within(entries, f, ...)
   local before = left
-  left = entries
-  local _ <close> = scope.open("a file that is read", function() left = before end)
+  local _ <close> = scope.open("a file that is read", function() left = entries end, function() left = before end)
   return f(...)
 end
 

@@ -24,6 +24,7 @@ function M.keep(path)
     return 0
   end
   if type(path) ~= "string" then check.fail("mr.bounds.cache: path is a %s, expected a string or false", type(path)) end
+  core.check_file(path)
   if not core.file_exists(path) then
     core.make_folder(path)
     cache_file.path = path

@@ -163,7 +163,7 @@ local function check_degenerate(s, report)
   local core, bounds = require "moonrank.core", require "moonrank.bounds"
   for _, size in ipairs{ sizes[1], sizes[2] } do
     local lists = grid.lists{ size }
-    local ok, raw = pcall(function()
+    local ok, raw = check.attempt(function()
       return f(core.tensor({ 1 }, "float64", "cpu"), bounds.stats(s.metric, lists, { dtype = "float64", device = "cpu" })):item()
     end)
     if not ok or not check.is_finite(raw) then

@@ -159,7 +159,9 @@ function M.item_features(path, options)
   end
   local file = find.path(path)
   if file:find "%.gz$" then check.fail("mr.data.item_features: %s is packed, expected a plain text (gunzip it)", file) end
-  local input <close> = assert(io.open(file, "rb"))
+  core.check_file(file)  -- a pipe would be waited for, a device read for ever
+  local input <close>, why = io.open(file, "rb")
+  if not input then check.fail("mr.data.item_features: %s", why) end
   local found, line = { ids = {}, row_of = {}, rows = {}, parts = {} }, 0
   for text in input:lines() do
     line = line + 1

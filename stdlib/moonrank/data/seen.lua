@@ -15,7 +15,7 @@ local record = false
 
 local function words_of(data)
   local lists = type(data) == "userdata" and data or data.lists
-  local ok, words = pcall(function() return ("%d lists, %d rows"):format(lists.count, lists.rows) end)
+  local ok, words = check.attempt(function() return ("%d lists, %d rows"):format(lists.count, lists.rows) end)
   return ok and words or "data of the script's own"
 end
 

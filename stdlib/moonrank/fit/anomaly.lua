@@ -15,8 +15,9 @@ local M = {}
 function M.detect_anomaly(f, options)
   local o = check.options("mr.detect_anomaly", options, { infinite = false })
   if type(f) ~= "function" then check.fail("mr.detect_anomaly: f is a %s, expected a function", type(f)) end
-  local was = core.detect_anomalies(o.infinite and "infinite" or "nan")
-  local _ <close> = scope.open("mr.detect_anomaly", function() core.detect_anomalies(was) end)
+  local wanted, was = o.infinite and "infinite" or "nan", nil
+  local _ <close> = scope.open("mr.detect_anomaly", function() was = core.detect_anomalies(wanted) end,
+    function() core.detect_anomalies(was) end)
   local results = table.pack(f())
   return table.unpack(results, 1, results.n)
 end

@@ -185,7 +185,7 @@ end
 ---@return string? base  its name without parameters
 ---Example: `require "moonrank.metrics.registry".written("map"):match "[^\n]*"   --> metric "ap", also called map`
 function M.written(text)
-  local found, metric = pcall(registry.parse, registry, text:match "^[%a_][%w_.]*%.(%a.*)$" or text)
+  local found, metric = check.attempt(registry.parse, registry, text:match "^[%a_][%w_.]*%.(%a.*)$" or text)
   if not found then return nil end
   local also = table.concat(metric.also, ", ")
   local lines = { ('metric "%s"%s'):format(metric.base, also ~= "" and ", also called " .. also or ""), "" }
@@ -281,7 +281,7 @@ end
 function M.direction(name)
   name = name:gsub("%[[%w_]+%]$", "")
   for _, text in ipairs{ name, name:match "^valid_(.+)$" or name, name:match "^test_(.+)$" or name } do
-    local found, metric = pcall(registry.parse, registry, text)
+    local found, metric = check.attempt(registry.parse, registry, text)
     -- only by the names that are ours: a trial's "p" or "r" need not be precision or recall
     if found and text:match "^[%w_]*" == metric.base then return metric.minimize and "minimize" or "maximize" end
   end

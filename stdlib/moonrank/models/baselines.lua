@@ -40,6 +40,7 @@ function Baseline:save(path)
   local names, values, keys, texts = check.names(self._tensors), {}, { "kind" }, { self.kind }
   for i, name in ipairs(names) do values[i] = self._tensors[name] end
   for _, name in ipairs(check.names(self.config)) do keys[#keys + 1], texts[#texts + 1] = name, models.written(self.config[name]) end
+  core.make_folder(path)
   core.save_tensors(path, "moonrank model 1", names, values, keys, texts)
 end
 
@@ -51,7 +52,7 @@ end
 
 -- Users and items of a fold, and which of its training part each user has.
 local function known_of(where, fold)
-  if type(fold) ~= "table" or not pcall(function() return fold.train.lists end) then
+  if type(fold) ~= "table" or not check.attempt(function() return fold.train.lists end) then
     check.fail("%s: fold is a %s, expected a fold", where, type(fold))
   end
   if not fold.items then check.fail("%s: this fold has no users and items", where) end

@@ -121,6 +121,7 @@ function Trees:save(path)
   for _, name in ipairs(check.names(self.config)) do
     keys[#keys + 1], texts[#texts + 1] = name, tree_options.written(self.config[name])
   end
+  core.make_folder(path)
   core.save_tensors(path, "moonrank model 1", { "trees" }, { self._booster:to_tensor(self._rounds) }, keys, texts)
 end
 

@@ -1,5 +1,6 @@
 -- The result of a trial's function in the form of the store: numbers by name, scores per list, the value of the metric.
 local core = require "moonrank.core"
+local check = require "moonrank.check"
 local longest = require("moonrank.sweep.store").longest
 local metrics = require "moonrank.metrics.registry"
 
@@ -33,7 +34,7 @@ local function is_run(result) return type(rawget(result, "history")) == "table" 
 
 local function bytes_of(name, values)
   if type(values) == "table" then
-    local ok, tensor = pcall(core.tensor, values, "float64", "cpu")
+    local ok, tensor = check.attempt(core.tensor, values, "float64", "cpu")
     if not ok then error(("the result %s is no list of numbers"):format(name), 0) end
     values = tensor
   end

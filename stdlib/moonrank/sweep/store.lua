@@ -165,9 +165,10 @@ local function opened(path, mode, versions)
   local ok, database = pcall(core.open_database, path, mode)
   if database == "interrupted" then error(database, 0) end
   if not ok then check.fail("%s", database:sub(database:find(path, 1, true) or 1)) end
-  local why = objection(database, versions)
-  if not why then return database end
-  database:close()
+  local good, why = pcall(objection, database, versions)
+  if good and not why then return database end
+  database:close()  -- or what it has begun would lock others out until it is collected
+  if not good then error(why, 0) end
   check.fail("%s %s", path, why)
 end
 
@@ -187,10 +188,11 @@ end
 function Store:close() self._database:close() end
 Store.__close = Store.close
 
----An error where a file is there that is no store, or one of a newer moonrank. One without tables is fine: who made it may have been killed.
+---An error where something is there that is no store, or one of a newer moonrank. One without tables is fine: who made it may have been killed.
 ---@param path string
 ---@param versions? string[][]
 function M.look(path, versions)
+  core.check_file(path)
   if core.is_file(path) then opened(path, "read", versions or M.versions):close() end
 end
 
@@ -209,8 +211,10 @@ function M.open(path, mode, versions)
   end
   local store = setmetatable({ path = path, _database = opened(path, mode, versions) }, Store)
   if mode == "write" then
-    migrate(store, versions)
-    return store
+    local good, message = pcall(migrate, store, versions)
+    if good then return store end
+    store:close()
+    error(message, 0)
   end
   local version = version_of(store._database)
   if version < oldest then

@@ -26,6 +26,8 @@ TEST_CASE("pipes, devices, folders and links to nothing are refused at once") {
   CHECK_THROWS_WITH(mr::io::need_regular(lost), Contains("link to a file that is not there"));
   CHECK_THROWS_WITH(RegularFile(files.folder() + "/none"), Contains("/none: cannot read: No such file"));
   CHECK_NOTHROW(mr::io::need_regular(files.folder() + "/none"));
+  std::filesystem::create_symlink(files.folder() + "/circle", files.folder() + "/circle");
+  CHECK_THROWS_WITH(mr::io::need_regular(files.folder() + "/circle"), Contains("/circle: Too many levels of symbolic"));
 }
 
 TEST_CASE("a file is read where and as far as it is asked for, also by way of a link") {

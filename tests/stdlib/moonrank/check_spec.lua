@@ -75,6 +75,22 @@ describe("options", function()
   end)
 end)
 
+describe("what may fail", function()
+  local function raising(message) return setmetatable({}, { __index = function() error(message, 0) end }) end
+
+  it("is nil, or false, where it does", function()
+    equal(options.field(raising "no such field", "x"), nil)
+    equal({ options.attempt(function(a) return a, 2 end, 1) }, { true, 1, 2 })
+  end)
+  it("raises again what says nothing about it: Ctrl-C, and memory that ran out", function()
+    for _, message in ipairs{ "interrupted", "not enough memory", "s.lua:1: matmul: out of memory",
+      "s.lua:1: zeros: out of memory: a tensor of 2.0 MiB does not fit on cpu" } do
+      raises(function() options.field(raising(message), "x") end, message)
+      raises(function() options.attempt(error, message, 0) end, message)
+    end
+  end)
+end)
+
 describe("a class", function()
   local Point = options.class("Point")
   function Point:double() return self.x * 2 end

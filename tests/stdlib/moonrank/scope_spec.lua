@@ -70,7 +70,7 @@ describe("a scope", function()
     local co = coroutine.wrap(function()
       local ok = pcall(mr.no_grad, coroutine.yield)
       coroutine.yield(ok, records())
-      local a <close> = scope.open("a", function() end)  -- luacheck: ignore 211
+      local a <close> = scope.open("a", function() end, function() end)  -- luacheck: ignore 211
       return pcall(coroutine.yield)
     end)
     equal({ co() }, { false, true })

@@ -1,0 +1,102 @@
+-- Takes memory away: runs a piece of work of work.lua again and again, and in the n-th run the n-th allocation fails, with --lost 2 the one after
+-- it, too. Run under the library that does it:
+--   LD_PRELOAD=build/release/libmoonrank_faults.so moonrank tests/faults/allocations.lua --work evaluation --folder /tmp/empty --lost 2
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local fingerprint = require "moonrank.data.fingerprint"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or ""
+
+local args = mr.args{ work = "", first = 1, stride = 1, lost = 1, folder = "", count = false }
+local all = dofile(here .. "work.lua")
+
+local function bytes_of(path)
+  local file <close> = io.open(path, "rb")
+  return file and file:read "a"
+end
+
+local function names_in(folder)
+  local names = core.list_folder(folder)
+  table.sort(names)
+  return names
+end
+
+local names = {}
+for name in pairs(all) do names[#names + 1] = name end
+table.sort(names)
+if args.work == "" then return print(table.concat(names, "\n")) end
+
+local work = all[args.work](args.folder)
+
+-- Fingerprint of all that a run returned.
+local function text_of(...) return fingerprint.combined(...) end
+
+local function found(n, what) error(("FOUND %s, allocation %d, %d lost: %s"):format(args.work, n, args.lost, what), 0) end
+
+if work.before then work.before() end
+local before = {}
+for _, path in ipairs(work.writes or {}) do before[path] = bytes_of(path) end
+local expected = text_of(work.run(work.new()))
+local after = {}
+for _, path in ipairs(work.writes or {}) do after[path] = bytes_of(path) end
+local there = names_in(args.folder)
+
+local function names_known(n)
+  if work.store or work.folder then return end
+  for _, name in ipairs(names_in(args.folder)) do
+    local known = false
+    for _, each in ipairs(there) do known = known or each == name end
+    if not known then found(n, "left the file " .. name) end
+  end
+end
+
+-- After a run that failed files are as before or as they should be; after one that did not, as they should be.
+local function files_whole(n, ok)
+  for path, new in pairs(after) do
+    local now = bytes_of(path)
+    if ok and now ~= new or not ok and now ~= new and now ~= before[path] and not work.partial then found(n, "damaged " .. path) end
+  end
+end
+
+-- A run in which the n-th allocation fails; how many there were. Until memory is there again nothing here may need any.
+local function without(n, state)
+  local order <const>, getenv <const>, results = ("faults:%d,%d"):format(n, args.lost), os.getenv, nil
+  local function run()
+    getenv(order)
+    results = table.pack(work.run(state))
+  end
+  local ok, said = pcall(run)
+  local made = getenv "faults:end"
+  return ok, said, results, tonumber(made)
+end
+
+if args.count then
+  if work.before then work.before() end
+  local _, _, _, made = without(0, work.new())
+  return print(made .. " allocations")
+end
+
+local failed, tried, n = 0, 0, args.first
+while true do
+  if work.before then work.before() end
+  local state = work.new()
+  io.write(n, "\n")
+  io.flush()
+  local ok, said, results, made = without(n, state)
+  tried = tried + 1
+  if not ok then
+    failed = failed + 1
+    if not core.error_text(said):find "memory" then found(n, core.error_text(said)) end
+  elseif text_of(table.unpack(results, 1, results.n)) ~= expected then
+    found(n, "other results")
+  end
+  names_known(n)
+  files_whole(n, ok)
+  if work.partial or n % 10 == 0 then
+    local good, again = pcall(work.run, work.partial and work.new() or state)
+    if not good then found(n, "fails afterwards: " .. core.error_text(again)) end
+  end
+  if made < n then break end
+  n = n + args.stride
+end
+if text_of(work.run(work.new())) ~= expected then found(n, "other results at last") end
+print(("%s: %d tried, %d errors"):format(args.work, tried, failed))
