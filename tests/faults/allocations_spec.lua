@@ -10,7 +10,7 @@ if not library or not io.open(library) then
   return
 end
 
-local tries <const> = math.tointeger(tonumber(os.getenv "MOONRANK_TRIES")) or 12
+local tries <const> = math.tointeger(tonumber(os.getenv "MOONRANK_TRIES")) or 4
 
 local function run(folder, words, order)
   local command = ("LD_PRELOAD=%s %s timeout -k 5 600 %s --threads 1 %s >%s/out 2>%s/err"):format(library, order, sweeps.moonrank, words,
@@ -46,7 +46,7 @@ end
 it("the start and the end of the program", function()
   sweeps.in_folder(function(folder)
     local total = 0
-    for n = 1, 8000, 8000 // (4 * tries) do
+    for n = 1, 8000, 8000 // (10 * tries) do
       for _, lost in ipairs{ 2, 1000000 } do
         local status, out, err = run(folder, "-e 'print(1)'", ("MOONRANK_FAULTS=%d,%d"):format(n, lost))
         check(status == 0 and out == "1\n" or status == 1 and err:find "memory", ("allocation %d, %d lost: status %d: %s"):format(n, lost,

@@ -69,7 +69,7 @@ it("the command line, and variables that name folders", function()
   sweeps.in_folder(function(folder)
     check(os.execute((make:gsub("%%s", ""):gsub("^cd ", "cd " .. folder))), "the folder was not made")
     local program = programs.moonrank
-    local asked <const> = { program .. " results %s", program .. " doc --html %s", "XDG_DATA_HOME=%s " .. program .. " data get movielens",
+    local asked <const> = { program .. " results %s", "XDG_DATA_HOME=%s " .. program .. " data get movielens",
       "MOONRANK_DATA=%s " .. program .. " -e 'print(1)'", "MOONRANK_STDLIB=%s " .. program .. " -e 'print(1)'" }
     for _, kind in ipairs{ "fifo", "to_fifo", "lost", "self", "null", "full", "file/inside" } do
       for _, command in ipairs(asked) do
