@@ -66,7 +66,7 @@ TEST_CASE("columns by name, by number, and without rating") {
   CHECK_THROWS_WITH(read(rated, {"0", "2", "3", true, true, ','}), Contains("expected one named '0'"));
   CHECK_THROWS_WITH(read("user,item,user\n1,2,3\n", {"user", "item", "", true, true, ','}),
                     Contains("r.csv:1:11: found a second column named 'user', expected one"));
-  CHECK(read("user,user\n1,2\n", {"1", "2", "", true, false, ','}).user_ids == Words{"1", "user"});
+  CHECK(read("user,user\n1,2\n", {"1", "2", "", true, false, ','}).user_ids == Words{"user", "1"});
   CHECK(read("rating,item,user,rating\n1,2,3,4\n", {"user", "item", "", true, true, ','}).user_ids == Words{"3"});
   CHECK_THROWS_WITH(read("rating,item,user,rating\n1,2,3,4\n", {"user", "item", "rating", false, true, ','}),
                     Contains("found a second column named 'rating'"));
