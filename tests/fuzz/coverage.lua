@@ -6,7 +6,6 @@ local quoted, run = fuzzer.quoted, fuzzer.run
 
 local args = mr.args{
   program = { default = fuzzer.here .. "../../build/fuzz/moonrank_fuzz", help = "the fuzzers" },
-  corpus = { default = fuzzer.here .. "corpus", help = "folder with a folder of inputs for each parser" },
   only = { type = "list", help = "names of parsers" },
   lines = { default = false, help = "print the lines that no input reaches" },
 }
@@ -17,9 +16,7 @@ local tolerated = 0.95
 local function replay(target, folder, lua)
   local seeds, lines = folder .. "/seeds", folder .. "/" .. target .. ".lines"
   assert(run(("rm -rf %s && mkdir -p %s"):format(quoted(seeds), quoted(seeds))))
-  local folders, corpus = { seeds }, args.corpus .. "/" .. target
-  if select(2, run("test -d " .. quoted(corpus))) then folders[2] = corpus end
-  local said, good = fuzzer.fuzz{ program = args.program, target = target, folders = folders, seeds = true,
+  local said, good = fuzzer.fuzz{ program = args.program, target = target, folders = { seeds }, seeds = seeds, corpus = seeds,
     words = "-runs=0 -detect_leaks=0",
     variables = ("LLVM_PROFILE_FILE=%s MOONRANK_FUZZ_LINES=%s"):format(quoted(folder .. "/" .. target .. ".profraw"), quoted(lines)) }
   if not good then error(said, 0) end

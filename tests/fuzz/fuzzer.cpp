@@ -1,5 +1,5 @@
 // One parser under libFuzzer: MOONRANK_FUZZ names it. `MOONRANK_FUZZ_SEEDS=folder` writes its seeds there first,
-// `MOONRANK_FUZZ_LINES=file` the lines of Lua that ran at the end.
+// `MOONRANK_FUZZ_CORPUS=folder` its corpus, `MOONRANK_FUZZ_LINES=file` the lines of Lua that ran at the end.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -22,9 +22,11 @@ mr::fuzz::Target target;
   std::exit(2);
 }
 
-void write_seeds(const std::string& folder, const std::vector<std::string>& texts) {
-  for (size_t i = 0; i < texts.size(); ++i)
-    std::ofstream(folder + "/seed_" + std::to_string(i), std::ios::binary) << texts[i];
+/// Into the folder that a variable names, if it does.
+void write(const char* variable, const std::string& prefix, const std::vector<std::string>& texts) {
+  const char* const folder = std::getenv(variable);
+  for (size_t i = 0; folder != nullptr && i < texts.size(); ++i)
+    std::ofstream(folder + prefix + std::to_string(i), std::ios::binary) << texts[i];
 }
 
 }  // namespace
@@ -34,8 +36,8 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   const auto found = mr::fuzz::targets().find(name == nullptr ? "" : name);
   if (found == mr::fuzz::targets().end()) fail("MOONRANK_FUZZ is none of:");
   target = found->second;
-  if (const char* const folder = std::getenv("MOONRANK_FUZZ_SEEDS"); folder != nullptr)
-    write_seeds(folder, mr::fuzz::seeds().at(found->first));
+  write("MOONRANK_FUZZ_SEEDS", "/seed_", mr::fuzz::seeds().at(found->first));
+  write("MOONRANK_FUZZ_CORPUS", "/kept_", mr::fuzz::corpus(found->first));
   mr::cpu::set_threads(1);  // the same input takes the same way
   if (mr::fuzz::lua_targets().count(found->first) == 0) return 0;
   if (const char* const path = std::getenv("MOONRANK_FUZZ_LINES"); path != nullptr) {

@@ -16,15 +16,32 @@ function M.run(command)
   return said, status == "0"
 end
 
----Runs a parser's fuzzer on folders of inputs; its seeds are in the first of them, if it is said.
----@param o { program: string, target: string, words: string, folders: string[], seeds: boolean?, variables: string? }
+---Runs a parser's fuzzer on folders of inputs; its seeds are written into one of them, and its corpus.
+---@param o { program: string, target: string, words: string, folders: string[], seeds: string, corpus: string?, variables: string? }
 ---@return string
 ---@return boolean
 function M.fuzz(o)
   local folders = {}
   for i, folder in ipairs(o.folders) do folders[i] = M.quoted(folder) end
-  return M.run(("MOONRANK_FUZZ=%s %s LLVM_PROFILE_FILE=/dev/null %s %s %s %s"):format(o.target,
-    o.seeds and "MOONRANK_FUZZ_SEEDS=" .. folders[1] or "", o.variables or "", M.quoted(o.program), o.words, table.concat(folders, " ")))
+  return M.run(("MOONRANK_FUZZ=%s MOONRANK_FUZZ_SEEDS=%s %s LLVM_PROFILE_FILE=/dev/null %s %s %s %s"):format(o.target, M.quoted(o.seeds),
+    o.corpus and "MOONRANK_FUZZ_CORPUS=" .. M.quoted(o.corpus) or "", o.variables or "", M.quoted(o.program), o.words,
+    table.concat(folders, " ")))
+end
+
+---Writes the files of a folder into one, as corpora are kept, and returns how many there were.
+---@param folder string
+---@param path string
+---@return integer
+function M.pack(folder, path)
+  local inputs = {}
+  for name in M.run("find " .. M.quoted(folder) .. " -type f"):gmatch "[^\n]+" do
+    local file <close> = assert(io.open(name, "rb"))
+    inputs[#inputs + 1] = string.pack("<s4", file:read "a")
+  end
+  table.sort(inputs)
+  local file <close> = assert(io.open(path, "wb"))
+  assert(file:write(table.concat(inputs)))
+  return #inputs
 end
 
 ---The targets of these names, or all of parsers.lua.

@@ -13,7 +13,7 @@ local args = mr.args{
   longest = { default = 4096, least = 1, help = "bytes of an input" },
   slow = { default = 10, least = 1, help = "seconds after which an input counts as found" },
   memory = { default = 1500, least = 500, help = "MiB that a parser may take" },
-  corpus = { default = "", help = "a folder that gets what reaches more than the seeds, as few inputs as do: tests/fuzz/corpus" },
+  corpus = { default = "", help = "a folder that gets a file for each parser, of as few inputs as reach more than the seeds: tests/fuzz/corpus" },
 }
 
 -- Allocations of Lua that outlive an input look like leaks.
@@ -25,17 +25,17 @@ local function folder_of(place, target)
   return folder
 end
 
--- Fewest inputs that reach what the seeds do not.
+-- Fewest inputs, of these and of the corpus as it is, that reach what the seeds do not.
 local function keep(target, inputs)
-  local kept = folder_of(args.corpus, target)
-  local all = run "mktemp -d":match "%S+"
-  assert(run(("mv %s/* %s/ 2>/dev/null; mkdir -p %s/out"):format(quoted(kept), quoted(inputs), all)))
+  local merged = run "mktemp -d":match "%S+"
   local words = common .. " -set_cover_merge=1 -use_counters=0"
-  local folders = { all .. "/out", inputs }
-  local said, good = fuzzer.fuzz{ program = args.program, target = target, folders = folders, seeds = true, words = words }
+  local said, good = fuzzer.fuzz{ program = args.program, target = target, folders = { merged, inputs }, seeds = merged, corpus = inputs,
+    words = words }
   if not good then error(said, 0) end
-  assert(run(("rm -f %s/out/seed_*; find %s/out -type f -exec mv {} %s \\;; rm -rf %s"):format(all, all, quoted(kept), all)))
-  return fuzzer.size(kept)
+  assert(run(("rm -f %s/seed_*"):format(merged)))
+  local count = fuzzer.pack(merged, args.corpus .. "/" .. target)
+  run("rm -rf " .. merged)
+  return count
 end
 
 local dictionary = fuzzer.here .. "dictionaries/"
@@ -44,7 +44,7 @@ local function explore(target)
   local inputs, found = folder_of(args.inputs, target), folder_of(args.found, target)
   local words = dictionary .. target .. ".dict"
   words = select(2, run("test -e " .. quoted(words))) and "-dict=" .. quoted(words) or ""
-  local said, good = fuzzer.fuzz{ program = args.program, target = target, folders = { inputs }, seeds = true,
+  local said, good = fuzzer.fuzz{ program = args.program, target = target, folders = { inputs }, seeds = inputs,
     words = ("%s %s -max_total_time=%d -print_final_stats=1 -artifact_prefix=%s/"):format(common, words, args.seconds, quoted(found)) }
   if not good then print(said) end
   local count = math.tointeger(tonumber(said:match "number_of_executed_units: (%d+)")) or 0

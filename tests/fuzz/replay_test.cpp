@@ -1,8 +1,5 @@
 // Every parser of files on its seeds, its corpus, and changes of them that are the same in each run.
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <random>
 
 #include <catch2/catch.hpp>
@@ -19,19 +16,6 @@ using mr::fuzz::targets;
 size_t changes_of(const std::string& name) {
   constexpr size_t usual = 2000, slow = 100;
   return name == "store_rows" || name == "fit_checkpoint" ? slow : usual;
-}
-
-/// Inputs that were found to matter: tests/fuzz/corpus/<parser>/.
-std::vector<std::string> corpus(const std::string& name) {
-  std::vector<std::string> found;
-  const std::filesystem::path folder = std::filesystem::path(MR_SOURCE_DIR) / "tests/fuzz/corpus" / name;
-  if (!std::filesystem::exists(folder)) return found;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    std::ifstream file(entry.path(), std::ios::binary);
-    found.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  }
-  std::sort(found.begin(), found.end());  // folders have no order
-  return found;
 }
 
 /// One to four changes: a bit, a byte of those that parsers look for, a piece left out, doubled, or from another input.
@@ -70,7 +54,7 @@ TEST_CASE("every parser accepts or refuses its seeds, its corpus and changes of 
     INFO(name);
     REQUIRE(all.count(name) == 1);
     std::vector<std::string> inputs = all.at(name);
-    const std::vector<std::string> more = corpus(name);
+    const std::vector<std::string> more = mr::fuzz::corpus(name);
     inputs.insert(inputs.end(), more.begin(), more.end());
     const size_t changes = changes_of(name) / inputs.size() + 1;
     std::mt19937 random(1);

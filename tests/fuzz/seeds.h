@@ -1,4 +1,4 @@
-// Small inputs of each parser that it accepts, from which fuzzers start.
+// Inputs of each parser from which fuzzers start.
 #pragma once
 
 #include <map>
@@ -7,6 +7,9 @@
 
 namespace mr::fuzz {
 
+/// Small ones that it accepts, or refuses for a reason.
 std::map<std::string, std::vector<std::string>> seeds();
+/// Those of a parser that fuzzers found to reach more: tests/fuzz/corpus/<parser>, each after its length in four bytes, the lowest first.
+std::vector<std::string> corpus(const std::string& parser);
 
 }  // namespace mr::fuzz
