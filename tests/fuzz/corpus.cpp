@@ -12,7 +12,8 @@ std::vector<std::string> corpus(const std::string& parser) {
   std::vector<std::string> found;
   for (size_t at = 0; at < bytes.size();) {
     size_t size = 0;
-    for (size_t i = 0; i < 4 && at < bytes.size(); ++i, ++at) size |= size_t{static_cast<unsigned char>(bytes[at])} << 8 * i;
+    for (size_t i = 0; i < 4 && at < bytes.size(); ++i, ++at)
+      size |= size_t{static_cast<unsigned char>(bytes[at])} << 8 * i;
     if (size > bytes.size() - at) throw std::runtime_error("tests/fuzz/corpus/" + parser + " ends within an input");
     found.push_back(bytes.substr(at, size));
     at += size;

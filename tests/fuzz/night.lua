@@ -13,7 +13,7 @@ local args = mr.args{
   longest = { default = 4096, least = 1, help = "bytes of an input" },
   slow = { default = 10, least = 1, help = "seconds after which an input counts as found" },
   memory = { default = 1500, least = 500, help = "MiB that a parser may take" },
-  corpus = { default = "", help = "a folder that gets a file for each parser, of as few inputs as reach more than the seeds: tests/fuzz/corpus" },
+  corpus = { default = "", help = "a folder that gets the fewest inputs that reach more than the seeds, a file for each parser" },
 }
 
 -- Allocations of Lua that outlive an input look like leaks.

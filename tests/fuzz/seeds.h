@@ -9,7 +9,8 @@ namespace mr::fuzz {
 
 /// Small ones that it accepts, or refuses for a reason.
 std::map<std::string, std::vector<std::string>> seeds();
-/// Those of a parser that fuzzers found to reach more: tests/fuzz/corpus/<parser>, each after its length in four bytes, the lowest first.
+/// Those of a parser that fuzzers found to reach more: tests/fuzz/corpus/<parser>, each after its length in four bytes,
+/// the lowest first.
 std::vector<std::string> corpus(const std::string& parser);
 
 }  // namespace mr::fuzz
