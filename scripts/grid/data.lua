@@ -34,7 +34,7 @@ local function of_users(title, relevance)
   local ratings = relevance:min_relevant(25)
   return {
     title = title, unit = "user", folds = 3, epochs = 200, patience = 10, batch = 32, rates = { 0.003, 0.01, 0.03 },
-    least = 1e-5, most = 1,
+    least = 1e-5, most = 10,
     fold = kept(function(number) return ratings:folds{ k = 5, by = "user", seed = 1, nsr = 1 }[number] end),
     model = function(number)
       return mr.models.mf{ users = ratings.users, items = ratings.items, factors = 32, init = 0.01, seed = number }
@@ -84,7 +84,7 @@ function settings.mq2008(folder, smoke) return of_queries("MLP, MQ2008", letor(f
 -- The same folds, trees of depth 5.
 function settings.trees(folder, smoke)
   local set = of_queries("trees, MQ2008", letor(folder, "mq2008", smoke, 46), 46)
-  set.batch, set.rates, set.least = nil, { 0.03, 0.1, 0.3 }, 0.003
+  set.batch, set.rates, set.least = nil, { 0.03, 0.1, 0.3 }, 1e-5
   local folds = letor(folder, "mq2008", smoke, 46)
   set.fold = kept(function(number) return folds[math.min(number, #folds)] end)
   set.model = function(number, rate) return mr.models.trees{ rounds = set.epochs, depth = 5, eta = rate, seed = number } end

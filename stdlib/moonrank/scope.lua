@@ -8,7 +8,7 @@ local M = {}
 ---@param name string
 ---@param enter fun()  sets what holds within; the last step, and one that takes no memory: where that has run out nothing must be left set
 ---@param restore fun()  puts back what was
----Example: `(function() local _ <close> = require "moonrank.scope".open("x", print, function() print "closed" end) end)()   --> closed`
+---Example: `(function() local _ <close> = require "moonrank.scope".open("x", function() end, function() print "closed" end) end)()   --> closed`
 function M.open(name, enter, restore)
   local scope = setmetatable({}, { __close = function()
     core.close_scope()

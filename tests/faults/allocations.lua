@@ -33,9 +33,9 @@ local function text_of(...) return fingerprint.combined(...) end
 local function found(n, what) error(("FOUND %s, allocation %d, %d lost: %s"):format(args.work, n, args.lost, what), 0) end
 
 if work.before then work.before() end
-local before = {}
+local before, undisturbed = {}, work.new()
 for _, path in ipairs(work.writes or {}) do before[path] = bytes_of(path) end
-local expected = text_of(work.run(work.new()))
+local expected = text_of(work.run(undisturbed))
 local after = {}
 for _, path in ipairs(work.writes or {}) do after[path] = bytes_of(path) end
 local there = names_in(args.folder)

@@ -1,5 +1,7 @@
 // Every parser of files on its seeds, its corpus, and changes of them that are the same in each run.
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <random>
 
 #include <catch2/catch.hpp>
