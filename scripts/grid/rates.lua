@@ -2,13 +2,52 @@
 -- `moonrank scripts/grid/learning_rates.lua` prints.
 local M = {}
 
+
+M.mslr = {
+  ap = 0.001, approx_ndcg = 0.003, bce = 0.03, bpr = 0.003, climf = 0.01,
+  direct_ranker = 0.001, hinge = 0.003, lambdafm = 0.03, lambdarank = 0.001, listmle = 0.003,
+  listnet = 0.003, log_rr = 0.01, mse = 0.01, ndcg = 0.01, ndcg_loss_1 = 0.001,
+  ndcg_loss_2 = 0.03, ndcg_loss_2pp = 0.01, neural_ndcg = 0.003, nrbp = 0.003, ordinal = 0.01,
+  p_listmle = 0.01, ranknet = 0.003, ranknet_all_pairs = 0.03, rr = 0.03, soft_rank = 0.03,
+  softmax_cross_entropy = 0.03, squared_hinge = 0.003, tfmap = 0.001, top_n_rank = 0.01, warp = 0.001,
+}
+
 M.mq2008 = {
   ap = 0.003, approx_ndcg = 0.01, bce = 0.003, bpr = 0.001, climf = 3e-05,
   direct_ranker = 0.003, hinge = 0.003, lambdafm = 0.001, lambdarank = 0.01, listmle = 0.003,
   listnet = 0.003, log_rr = 0.01, mse = 0.001, ndcg = 0.03, ndcg_loss_1 = 0.01,
-  ndcg_loss_2 = 0.01, ndcg_loss_2pp = 0.003, neural_ndcg = 0.001, nrbp = 0.03, ordinal = 0.001,
+  ndcg_loss_2 = 0.01, ndcg_loss_2pp = 0.003, neural_ndcg = 0.0003, nrbp = 0.03, ordinal = 0.001,
   p_listmle = 0.01, ranknet = 0.1, ranknet_all_pairs = 0.0003, rr = 0.01, soft_rank = 0.01,
   softmax_cross_entropy = 0.001, squared_hinge = 0.003, tfmap = 0.0003, top_n_rank = 0.03, warp = 0.001,
+}
+
+
+M.movielens = {
+  ap = 0.01, approx_ndcg = 0.003, bce = 0.01, bpr = 0.01, climf = 0.003,
+  direct_ranker = 0.01, hinge = 0.01, lambdafm = 0.01, lambdarank = 0.01, listmle = 0.003,
+  listnet = 0.003, log_rr = 0.0003, mse = 0.01, ndcg = 0.01, ndcg_loss_1 = 0.003,
+  ndcg_loss_2 = 0.01, ndcg_loss_2pp = 0.01, neural_ndcg = 0.003, nrbp = 0.01, ordinal = 0.003,
+  p_listmle = 0.01, ranknet = 0.01, ranknet_all_pairs = 0.01, rr = 1, softmax_cross_entropy = 0.01,
+  squared_hinge = 0.01, tfmap = 0.03, top_n_rank = 0.003, warp = 0.01,
+}
+
+
+M.citeulike = {
+  ap = 0.003, approx_ndcg = 0.003, bce = 0.003, bpr = 0.003, climf = 0.003,
+  direct_ranker = 0.003, hinge = 0.003, lambdafm = 0.003, lambdarank = 0.003, listmle = 0.003,
+  listnet = 0.01, log_rr = 0.001, mse = 0.003, ndcg = 0.003, ndcg_loss_1 = 0.03,
+  ndcg_loss_2 = 0.003, ndcg_loss_2pp = 0.003, neural_ndcg = 0.001, nrbp = 0.003, ordinal = 0.003,
+  p_listmle = 0.03, ranknet = 0.003, ranknet_all_pairs = 0.003, rr = 0.1, softmax_cross_entropy = 0.003,
+  squared_hinge = 0.003, tfmap = 0.01, top_n_rank = 0.003, warp = 0.003,
+}
+
+M.trees = {
+  ap = 0.3, approx_ndcg = 0.03, bce = 0.1, bpr = 0.03, climf = 0.003,
+  direct_ranker = 0.01, hinge = 0.1, lambdafm = 0.3, lambdarank = 0.1, listmle = 0.1,
+  listnet = 0.003, log_rr = 0.03, mse = 0.3, ndcg = 0.3, ndcg_loss_1 = 0.3,
+  ndcg_loss_2 = 0.1, ndcg_loss_2pp = 0.03, neural_ndcg = 0.03, nrbp = 0.3, ordinal = 0.3,
+  p_listmle = 0.1, ranknet = 0.03, ranknet_all_pairs = 0.03, rr = 0.03, soft_rank = 0.3,
+  softmax_cross_entropy = 0.1, squared_hinge = 0.1, tfmap = 0.1, top_n_rank = 1, warp = 0.1,
 }
 
 return M
