@@ -20,6 +20,8 @@ function M.text(path)
   return file and file:read "a" or ""
 end
 
+local function lives(id) return M.text(("/proc/%d/stat"):format(id)):match "%) [^ZX]" ~= nil end
+
 ---@class fire.Process
 local Process = {}
 Process.__index = Process
@@ -32,7 +34,7 @@ function M.start(folder, command, errors)
 end
 
 ---Whether it runs.
-function Process:runs() return M.text(("/proc/%d/stat"):format(self.id)):match "%) [^Z]" ~= nil end
+function Process:runs() return lives(self.id) end
 
 local longest = 240  -- seconds, after which something hangs, also on a busy machine
 
@@ -56,6 +58,18 @@ function Process:children()
     ids[#ids + 1] = math.tointeger(tonumber(each))
   end
   return ids
+end
+
+---Waits until these have ended: those that a launcher started live on for a moment where it was killed.
+---@param ids integer[]
+function M.wait_for_end(ids)
+  local began = core.clock()
+  for _, id in ipairs(ids) do
+    while lives(id) do
+      if core.clock() - began > longest then error(("process %d does not end"):format(id), 0) end
+      M.wait(0.05)
+    end
+  end
 end
 
 function M.signal(id, name)

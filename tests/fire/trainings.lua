@@ -52,11 +52,11 @@ local function compare(self)
   self.ended = self.ended + 1
 end
 
--- The process that is hit: of several any, or their launcher.
-local function victim(self, process, random)
+-- The processes that may be hit: of several any, or their launcher.
+local function victims(self, process)
   local all = self.ranks > 1 and process:children() or {}
   all[#all + 1] = process.id
-  return all[random(#all)]
+  return all
 end
 
 ---Strikes so many times; returns how often.
@@ -66,10 +66,11 @@ function Training:attack(random, count)
     if struck >= count then break end
     local process = start(self, "fit")
     field.wait(0.01 + 1.1 * self.took * random())
-    local ran = process:runs()
-    if ran then field.signal(victim(self, process, random), deadly[random(#deadly)]) end
+    local ran, all = process:runs(), victims(self, process)
+    if ran then field.signal(all[random(#all)], deadly[random(#deadly)]) end
     struck = struck + (ran and 1 or 0)
     local status = process:status()
+    field.wait_for_end(all)
     if status == 0 then compare(self)
     elseif not ran then error(("status %d: %s"):format(status, field.text(self.folder .. "/err")), 0)
     end

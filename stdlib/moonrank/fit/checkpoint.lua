@@ -164,9 +164,17 @@ local function read(self)
   local names, tensors, keys, values = core.load_tensors(self._options.path, writer)
   local texts = {}
   for i, key in ipairs(keys) do texts[key] = values[i] end
-  local ok, message = pcall(resume, self, names, tensors, texts)
-  if message == "interrupted" then error(message, 0) end
+  local ok, message = check.attempt(resume, self, names, tensors, texts)
   if not ok then check.fail("%s: %s", self._options.path, check.reason(message)) end
+end
+
+-- Raises where processes that train together do not go on from the same epoch.
+local function check_together(self)
+  if not self._o.group then return end
+  local first = math.tointeger(self._o.group:of_first(function() return { self.epoch } end, 1)[1])
+  if first == self.epoch then return end
+  check.fail("%s: found the end of epoch %d, and the first process that of epoch %d: expected one file that all processes see, and that no "
+    .. "other training writes", self._options.path, self.epoch, first)
 end
 
 ---Begins to keep a training: goes on from the file where there is one, else writes the first. Without the option it does nothing.
@@ -185,6 +193,7 @@ function M.open(o, run, passes)
     core.make_folder(self._options.path)
     self:write(0)
   end
+  check_together(self)
   return self
 end
 

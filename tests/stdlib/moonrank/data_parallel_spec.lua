@@ -71,7 +71,7 @@ local script = [[
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local args = mr.args{ kind = "mf", dtype = "float64", batch = 8, rows = 0, reduction = "mean", epochs = 4, out = "model", adam = false,
-  slow = false, checkpoint = "", stop = 0, put_off = false }
+  slow = false, checkpoint = "", apart = false, stop = 0, put_off = false }
 -- every step of rows without a gradient, or none
 core.put_off_from(args.put_off and 0 or 1 << 62)
 local data, model
@@ -93,7 +93,7 @@ local run = mr.fit{ model = model, loss = mr.losses.ndcg{ bound = "minmax" }, tr
   batch = args.rows == 0 and args.batch or nil, batch_rows = args.rows > 0 and args.rows or nil,
   epochs = args.epochs, metrics = {"ndcg"}, seed = 1,
   reduction = args.reduction, optimizer = optimizer, parallel = true, progress = false,
-  checkpoint = args.checkpoint ~= "" and args.checkpoint or nil,
+  checkpoint = args.checkpoint ~= "" and args.checkpoint .. (args.apart and core.launched() or "") or nil,
   each_epoch = function(epoch)
     if args.slow then core.wait_for({}, 0.1) end
     if args.stop == epoch and epoch > 0 then error "stopped" end
@@ -196,6 +196,16 @@ print "all together"
     local status, out = sweeps.run(folder, "train.lua", "", "timeout 100 " .. mpirun:gsub("^OMPI", "env OMPI"))
     equal(status, 130)
     check(not out:find "all together", out)
+  end)
+end)
+
+it("does not go on where the processes find other checkpoints", function()
+  in_folder(function(folder)
+    local words = "--kind mf --checkpoint fit.safetensors --apart"
+    check(sweeps.run(folder, "train.lua", words .. " --stop 3", mpirun) ~= 0)
+    local status, _, err = sweeps.run(folder, "train.lua", words, mpirun)
+    check(status ~= 0)
+    check(err:find("fit.safetensors1: found the end of epoch 0, and the first process that of epoch 2", 1, true), err)
   end)
 end)
 
