@@ -210,6 +210,23 @@ function M.positive(where, options, names)
   end
 end
 
+-- Derivatives by scores, multiplied by such a factor and another one, stay within float32.
+local least_factor, largest_factor = 1e-15, 1e15
+
+---Refuses options that are not factors of scores or of derivatives: numbers from 1e-15 to 1e15.
+---@param where string
+---@param options table
+---@param names string[]
+function M.factors(where, options, names)
+  M.positive(where, options, names)
+  for _, name in ipairs(names) do
+    local value = options[name]
+    if value < least_factor or value > largest_factor then
+      M.fail("%s: %s is %s, expected a number from %g to %g", where, name, tostring(value), least_factor, largest_factor)
+    end
+  end
+end
+
 ---Raises unless `value` is one of `choices`.
 function M.choice(where, name, value, choices)
   for _, each in ipairs(choices) do

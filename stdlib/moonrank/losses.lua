@@ -22,7 +22,7 @@ end
 local function new(name, metric, options, shown)
   local bounds = require "moonrank.bounds"
   local o = check.options("mr.losses." .. name, options, { bound = check.none, gain = 1 })
-  check.positive("mr.losses." .. name, o, { "gain" })
+  check.factors("mr.losses." .. name, o, { "gain" })
   local bound = bounds.resolve(o.bound or "none")
   metric = metrics.parse(metric)
   return loss.under({
@@ -44,7 +44,7 @@ function M.ndcg(options) return new("ndcg", "ndcg", options) end
 ---Example: `mr.losses.approx_ndcg{alpha = 2}.options.gain   --> 2`
 function M.approx_ndcg(options)
   local o = check.options("mr.losses.approx_ndcg", options, { alpha = 10, bound = check.none })
-  check.positive("mr.losses.approx_ndcg", o, { "alpha" })
+  check.factors("mr.losses.approx_ndcg", o, { "alpha" })
   return new("approx_ndcg", "ndcg", { gain = o.alpha, bound = o.bound })
 end
 

@@ -143,6 +143,13 @@ local function grow(self, epoch)
   return values
 end
 
+-- By a loss's derivatives "approx" bins the features by the second ones of the first round grown on the data, and keeps these bins: a
+-- training that goes on grows that round again, by trees that nobody keeps.
+local function bin_as_at_first(self)
+  local _ <close> = random.of_step(self._o.seed, 1)
+  grow(self, 1)
+end
+
 ---Grows a round of trees.
 ---@param epoch integer
 ---@param after? fun(done: integer, lists: integer, total: number?)
@@ -181,7 +188,9 @@ function Rounds:read(by_name, epoch, best)
   if booster.rounds ~= epoch then check.fail("it has trees of %d rounds, expected %d", booster.rounds, epoch) end
   for k, rounds in ipairs(best) do snapshots[k] = rounds > 0 and { booster = booster, rounds = rounds } end
   return snapshots, function()
-    booster:set(tree_options.parameters(model.config))
+    local config = model.config
+    if config.method == "approx" and config.objective == "loss" and epoch < config.rounds then bin_as_at_first(self) end
+    booster:set(tree_options.parameters(config))
     self._booster, model._booster, model._rounds = booster, booster, epoch
   end
 end

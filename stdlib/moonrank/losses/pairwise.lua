@@ -51,7 +51,7 @@ end
 function M.lambdarank(options)
   local where = "mr.losses.lambdarank"
   local o = check.options(where, options, { metric = none, p = none, gain = 1, pair = "logistic", bound = none, slope_at = "value" })
-  check.positive(where, o, { "gain" })
+  check.factors(where, o, { "gain" })
   check.choice(where, "pair", o.pair, { "logistic", "sigmoid" })
   local metric = lambda_metric(where, options)
   o.metric, o.p = metric, nil
@@ -71,7 +71,7 @@ end
 
 -- A loss of pairs of unequal grades, of its two functions in the core, whose bounds are those of the number of wrongly ordered pairs.
 local function of_pairs(name, o, option, values, curvature, counted)
-  check.positive("mr.losses." .. name, o, { option })
+  check.factors("mr.losses." .. name, o, { option })
   return loss.by_slope({ name = name, metric = "auc", of = "nrbp_loss", counted = counted or "ndcg",
     values = function(scores, lists) return values(scores, lists, o[option]) end,
     curvature = function(scores, lists) return curvature(scores, lists, o[option]) end }, o)
@@ -130,6 +130,7 @@ local function checked_upsample(where, upsample)
   if upsample ~= "list" and not (type(upsample) == "number" and upsample > 0 and upsample < math.huge) then
     check.fail("%s: upsample is %s, expected a number above 0, 'list' or lists", where, tostring(upsample))
   end
+  if upsample ~= "list" then check.factors(where, { upsample = upsample }, { "upsample" }) end
   return upsample
 end
 
@@ -159,7 +160,7 @@ end
 ---@field mu? number  of NDCG-Loss2++: what the part of NDCG-Loss2 is multiplied by (default 10)
 
 local function ndcg_loss(name, o, values, curvature, ...)
-  check.positive("mr.losses." .. name, o, { "gain", o.mu and "mu" })
+  check.factors("mr.losses." .. name, o, { "gain", o.mu and "mu" })
   local weights = table.pack(...)
   local function on(f) return function(scores, lists) return f(scores, lists, o.gain, table.unpack(weights, 1, weights.n)) end end
   return loss.by_slope({ name = name, metric = "ndcg", of = "ndcg", values = on(values), curvature = on(curvature),

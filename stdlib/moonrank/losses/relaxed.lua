@@ -23,7 +23,7 @@ local M = {}
 function M.soft_rank(options)
   local where = "mr.losses.soft_rank"
   local o = check.options(where, options, { bound = none, slope_at = "value", sd = 1, longest = 500 })
-  check.positive(where, o, { "sd" })
+  check.factors(where, o, { "sd" })
   check.integer_from(where, o, "longest", 1)
   local function values(scores, lists) return core.soft_rank_loss(scores, lists, o.sd, o.longest) end
   return loss.by_slope({ name = "soft_rank", metric = "ndcg", of = "ndcg", values = values, gains = metrics.parse "ndcg" }, o)
@@ -34,11 +34,11 @@ end
 ---@field iterations? integer  at most, of Sinkhorn's scaling; 0: none (default 50)
 ---@field tolerance? number    scaling ends when all columns add up to 1 within this (default 1e-6)
 
-local least_tau = 1e-100  -- distances of scores over less are beyond doubles
+local least_tau, largest_tau = 1e-100, 1e100  -- distances of scores over less, and sums of distances of more, are beyond doubles
 
 local function check_scaling(where, o)
-  if not (o.tau >= least_tau and o.tau < math.huge) then
-    check.fail("%s: tau is %s, expected a positive number, from %g", where, tostring(o.tau), least_tau)
+  if not (o.tau >= least_tau and o.tau <= largest_tau) then
+    check.fail("%s: tau is %s, expected a positive number, from %g to %g", where, tostring(o.tau), least_tau, largest_tau)
   end
   if math.type(o.iterations) ~= "integer" or o.iterations < 0 or o.iterations > 1000 then
     check.fail("%s: iterations is %s, expected an integer from 0 to 1000", where, tostring(o.iterations))

@@ -40,7 +40,7 @@ end
 ---Example: `mr.losses.log_rr()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(1.5)   --> 1.0`
 function M.log_rr(options)
   local o = check.options("mr.losses.log_rr", options, { bound = none, slope_at = "value", gain = 1 })
-  check.positive("mr.losses.log_rr", o, { "gain" })
+  check.factors("mr.losses.log_rr", o, { "gain" })
   local function values(scores, lists) return -core.smooth_log_rr(scores, lists, o.gain, 1) end
   return loss.by_slope({ name = "log_rr", metric = "rr", of = "rr", values = values }, o)
 end

@@ -141,6 +141,14 @@ describe("losses", function()
       "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp" } do
       raises(function() mr.losses[name]{ gain = 0 } end, ("mr.losses.%s: gain is 0, expected a positive number"):format(name))
     end
+    for name, option in pairs{ ndcg = "gain", log_rr = "gain", ranknet = "gain", lambdarank = "gain", hinge = "margin",
+      ndcg_loss_2pp = "mu", direct_ranker = "gain", ranknet_all_pairs = "upsample", approx_ndcg = "alpha", soft_rank = "sd" } do
+      for _, value in ipairs{ 1e-300, 1e300 } do
+        raises(function() mr.losses[name]{ [option] = value } end,
+          ("mr.losses.%s: %s is %s, expected a number from 1e-15 to 1e+15"):format(name, option, tostring(value)))
+      end
+    end
+    raises(function() mr.losses.neural_ndcg{ tau = 1e305 } end, "tau is 1e+305, expected a positive number, from 1e-100 to 1e+100")
     raises(function() mr.losses.hinge{ margin = 0 } end, "mr.losses.hinge: margin is 0, expected a positive number")
     raises(function() mr.losses.ndcg_loss_2pp{ mu = -1 } end, "mr.losses.ndcg_loss_2pp: mu is -1, expected a positive number")
     raises(function() mr.losses.approx_ndcg{ alpha = -1 } end, "mr.losses.approx_ndcg: alpha is -1, expected a positive number")

@@ -19,6 +19,8 @@ end
 local cases = {
   { "by a loss", {}, mr.losses.lambdarank{} },
   { "by a loss that draws pairs", { eta = 1.0, seed = 3 }, mr.losses.bpr{} },
+  { "by a loss, with bins of the first round", { method = "approx", bins = 8, depth = 4 }, mr.losses.lambdarank{} },
+  { "by a loss that draws pairs, with bins of the first round", { method = "approx", bins = 8 }, mr.losses.bpr{} },
   { "by XGBoost's pairs", { objective = "rank:ndcg" } },
   { "by XGBoost's precision", { objective = "rank:map", method = "approx", bins = 16 } },
   { "pruned", { objective = "rank:pairwise", gamma = 0.5, depth = 4, method = "exact" } },
