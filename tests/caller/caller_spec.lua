@@ -5,11 +5,10 @@ local it, check, equal = test.it, test.check, test.equal
 
 local here = sweeps.capture("pwd"):match "[^\n]+"
 
+local why_not = sweeps.why_not_bare()
+
 local function sessions(part, calls)
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  if not os.execute(("ulimit -v %d && %s --version > /dev/null 2>&1"):format(6 << 20, sweeps.moonrank)) then
-    return test.skip "the program does not start within 6 GiB of addresses (a sanitizer)"
-  end
+  if why_not then return test.skip(why_not) end
   sweeps.in_folder(function(folder)
     local words = ("%s %s/tests/caller/run.lua --part %s --sessions 3 --calls %d 2>&1"):format(sweeps.moonrank, here, part, calls)
     local pipe = assert(io.popen(("cd %s && %s"):format(folder, words)))
@@ -27,7 +26,7 @@ end)
 it("so do the library's examples with changes", function() sessions("library", 500) end)
 
 it("what leads to an end, or to an error of the language, is found among other lines", function()
-  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  if why_not then return test.skip(why_not) end
   sweeps.in_folder(function(folder)
     local function shortened(part, other, ...)
       local lines = {}

@@ -105,4 +105,12 @@ function M.took_part(folder, workers)
   return count
 end
 
+---Why a test is skipped that takes away what sanitizers need themselves, addresses or descriptors; nil where the program has none.
+---@return string?
+function M.why_not_bare()
+  if not M.moonrank then return "MOONRANK does not name the program" end
+  if os.execute(("ulimit -v %d && %s --version >/dev/null 2>&1"):format(6 << 20, M.moonrank)) then return nil end
+  return "the program does not start within 6 GiB of addresses (a sanitizer)"
+end
+
 return M
