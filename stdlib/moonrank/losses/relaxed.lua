@@ -34,7 +34,7 @@ end
 ---@field iterations? integer  at most, of Sinkhorn's scaling; 0: none (default 50)
 ---@field tolerance? number    scaling ends when all columns add up to 1 within this (default 1e-6)
 
-local least_tau, largest_tau = 1e-100, 1e100  -- distances of scores over less, and sums of distances of more, are beyond doubles
+local least_tau, largest_tau = 1e-15, 1e100  -- distances of scores over less, and sums of distances of more, are beyond doubles
 
 local function check_scaling(where, o)
   if not (o.tau >= least_tau and o.tau <= largest_tau) then

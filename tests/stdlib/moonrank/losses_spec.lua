@@ -148,7 +148,7 @@ describe("losses", function()
           ("mr.losses.%s: %s is %s, expected a number from 1e-15 to 1e+15"):format(name, option, tostring(value)))
       end
     end
-    raises(function() mr.losses.neural_ndcg{ tau = 1e305 } end, "tau is 1e+305, expected a positive number, from 1e-100 to 1e+100")
+    raises(function() mr.losses.neural_ndcg{ tau = 1e305 } end, "tau is 1e+305, expected a positive number, from 1e-15 to 1e+100")
     raises(function() mr.losses.hinge{ margin = 0 } end, "mr.losses.hinge: margin is 0, expected a positive number")
     raises(function() mr.losses.ndcg_loss_2pp{ mu = -1 } end, "mr.losses.ndcg_loss_2pp: mu is -1, expected a positive number")
     raises(function() mr.losses.approx_ndcg{ alpha = -1 } end, "mr.losses.approx_ndcg: alpha is -1, expected a positive number")
