@@ -35,6 +35,15 @@ struct Sigmoid {
   }
 };
 
+inline void sigmoids(const double* t, int64_t n, double* values, double* slopes) {
+  using L = Lanes<double>;
+  for (int64_t j = 0; j < n; j += L::count) {
+    const Sigmoid of(L::load(t + j), L::all(1));
+    L::store(values + j, of.value);
+    L::store(slopes + j, of.slope);
+  }
+}
+
 /// Whether all of these weights, which are not negative, are 0.
 inline bool all_zero(const double* w, int64_t n) {
   uint64_t bits = 0, each;

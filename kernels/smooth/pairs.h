@@ -30,6 +30,8 @@ struct PairLoops {
   /// sums[i] = sum_j (v_i e_j - w_j t_i) / (t_i + e_j).
   void (*ratio_differences)(const Real* e, const Real* w, int64_t n, const Real* t, const Real* v, int64_t m,
                             double* sums);
+  /// values[j] = sigma(t_j) and slopes[j] = k(t_j), for any t but NaN; n is a multiple of pair_padding.
+  void (*sigmoids)(const double* t, int64_t n, double* values, double* slopes);
   /// With t_j = gain (s_j - s_i): value += sum_j w_j log(1 + e^t_j) and slopes[j] += w_j sigma(t_j), which sum up to
   /// the result. Any scores but NaN; where w_j is 0 nothing is added. n is a multiple of pair_padding.
   double (*logistic)(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,

@@ -189,6 +189,7 @@ PairLoops<Real> pairs() {
           .kernel_differences = &kernel_differences<Real>,
           .products = &products<Real>,
           .ratio_differences = &ratio_differences<Real>,
+          .sigmoids = &sigmoids,
           .logistic = &logistic,
           .sigmoid = &sigmoid,
           .tanh_logistic = &tanh_logistic,

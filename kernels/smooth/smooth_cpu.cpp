@@ -1,9 +1,10 @@
-// The CPU's smooth ranks and their derivative. A list's ranks are sums over pairs, or over boxes where that is faster.
-// Where scores span too much for pairs.h, pairs are summed with exponentials.
+// The CPU's smooth ranks and their derivative. A list's ranks are sums over pairs, over those near each other, or over
+// boxes, whichever is faster. Where scores span too much for pairs.h, pairs are summed with exponentials.
 #include <type_traits>
 
 #include "kernels/core/launch_cpu.h"
 #include "kernels/smooth/box_ranks.h"
+#include "kernels/smooth/near_pairs.h"
 #include "kernels/smooth/pair_pieces.h"
 #include "kernels/smooth/rows.h"
 #include "kernels/smooth/smooth_metrics_cpu.h"
@@ -15,10 +16,10 @@ namespace {
 
 constexpr int64_t long_list = 32768;  // rows from which all threads share one list by boxes
 
-/// Calls run(list) for the lists that are faster by boxes, and returns which ones they are; valid until the thread's
-/// next call.
-template <class Work, class Run>
-const uint8_t* do_boxes(int64_t count, const Work& work, const Run& run) {
+/// Does the lists that are faster by near(work, list), which says whether it did, or by boxes, boxed(work, list), and
+/// returns which ones they are; valid until the thread's next call.
+template <class Work>
+const uint8_t* do_fast(int64_t count, const Work& work, const auto& near, const auto& boxed) {
   if (count == 0) return nullptr;
   thread_local std::vector<uint8_t> flags;
   flags.assign(static_cast<size_t>(count), 0);
@@ -26,11 +27,14 @@ const uint8_t* do_boxes(int64_t count, const Work& work, const Run& run) {
   constexpr double of_list = 100, of_row = 10;  // nanoseconds
   const double time = of_list * static_cast<double>(count) + of_row * static_cast<double>(work.lists.begin(count));
   parallel_each(count, tasks_of_piece(count, time), [&](int64_t list) {
+    const bool is_long = work.lists.size(list) >= long_list;
+    done[list] = !is_long && near(work, list);
+    if (done[list] != 0) return;
     done[list] = prefer_boxes(work, list);
-    if (done[list] != 0 && work.lists.size(list) < long_list) run(work, list);
+    if (done[list] != 0 && !is_long) boxed(work, list);
   });
   for (int64_t list = 0; list < count; ++list) {
-    if (flags[list] != 0 && work.lists.size(list) >= long_list) run(work, list);
+    if (flags[list] != 0 && work.lists.size(list) >= long_list) boxed(work, list);
   }
   return flags.data();
 }
@@ -280,14 +284,16 @@ void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t
 
 template <class Real>
 void smooth_rank(int64_t count, const SmoothRank<Real>& work) {
-  const uint8_t* const done = do_boxes(count, work, [](const auto& w, int64_t list) { box_ranks(w, list); });
+  const auto boxed = [](const auto& w, int64_t list) { box_ranks(w, list); };
+  const uint8_t* const done = do_fast(count, work, near_ranks<Real>, boxed);
   for_each_piece(cut(work.targets, count, [&](int64_t list) { return done[list] != 0; }), sources_of(work),
                  [&](const Piece& piece) { rank_piece(work, piece); });
 }
 
 template <class Real>
 void smooth_rank_vjp(int64_t count, const SmoothRankVjp<Real>& work) {
-  vjp_of_others(count, work, do_boxes(count, work, [](const auto& w, int64_t list) { box_vjp(w, list); }));
+  const auto boxed = [](const auto& w, int64_t list) { box_vjp(w, list); };
+  vjp_of_others(count, work, do_fast(count, work, near_vjp<Real>, boxed));
 }
 
 template <class Real>

@@ -1,6 +1,7 @@
 #include "kernels/smooth/smooth_metrics_cpu.h"
 
 #include "kernels/core/launch_cpu.h"
+#include "kernels/smooth/near_pairs.h"
 #include "kernels/smooth/pair_pieces.h"
 
 namespace mr::cpu {
@@ -44,8 +45,10 @@ void rr_terms_piece(const SmoothRrTerms<Real>& w, const Piece& piece) {
     for (int64_t i = 0; i < piece.size(); ++i) w.terms[at + i] = static_cast<Real>(2 * my.sums[i] / w.rank[at + i]);
   };
   const Real* const scores = w.scores.data + w.lists.begin(list);
-  if (!with_exponentials<double>(scores, w.lists.size(list), w.gain, by_ratios) && piece.first == 0)
+  if (!with_exponentials<double>(scores, w.lists.size(list), w.gain, by_ratios) && piece.first == 0 &&
+      !near_rr_terms(w, list)) {
     w(SerialGroup{}, list);
+  }
 }
 
 template <class Real>
@@ -67,8 +70,10 @@ void rr_product_piece(const SmoothRrProductVjp<Real>& w, const Piece& piece) {
     }
   };
   const Real* const scores = w.scores.data + w.lists.begin(list);
-  if (!with_exponentials<double>(scores, w.lists.size(list), w.gain, by_ratios) && piece.first == 0)
+  if (!with_exponentials<double>(scores, w.lists.size(list), w.gain, by_ratios) && piece.first == 0 &&
+      !near_rr_product_vjp(w, list)) {
     w(SerialGroup{}, list);
+  }
 }
 
 }  // namespace

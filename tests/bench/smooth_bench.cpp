@@ -1,11 +1,12 @@
-// Smooth ranks and their derivative for one list of N rows of which every second is relevant: sums over pairs, and
-// boxes. A forward pass takes one weight (ranks) or two (ranks, and ranks among the relevant); a backward pass takes
-// two (nDCG) or four (AP); a step is a forward pass with two and a backward pass with four. The label is the shape of
-// the scores; per_pair is the time over relevant rows x N.
+// Smooth ranks and their derivative for one list of N rows of which every second is relevant: sums over pairs, over
+// those near each other, and boxes. A forward pass takes one weight (ranks) or two (ranks, and ranks among the
+// relevant); a backward pass takes two (nDCG) or four (AP); a step is a forward pass with two and a backward pass with
+// four. The label is the shape of the scores; per_pair is the time over relevant rows x N.
 #include <benchmark/benchmark.h>
 
 #include "kernels/core/threads.h"
 #include "kernels/smooth/box_ranks.h"
+#include "kernels/smooth/near_pairs.h"
 #include "kernels/smooth/smooth_pairs.h"
 #include "tests/bench/one_list.h"
 
@@ -32,6 +33,24 @@ template <class Real, int weights>
 void pairs_backward(benchmark::State& state) {
   OneList<Real> list(state.range(0), state.range(1));
   for (auto _ : state) cpu::vjp_by_pairs(1, list.vjp(weights == 4));
+  report(state, list.pairs());
+}
+
+template <class Real, int weights>
+void near_forward(benchmark::State& state) {
+  OneList<Real> list(state.range(0), state.range(1));
+  for (auto _ : state) {
+    if (!cpu::near_ranks(list.rank(weights == 2), 0)) return state.SkipWithError("scores are not spread enough");
+  }
+  report(state, list.pairs());
+}
+
+template <class Real, int weights>
+void near_backward(benchmark::State& state) {
+  OneList<Real> list(state.range(0), state.range(1));
+  for (auto _ : state) {
+    if (!cpu::near_vjp(list.vjp(weights == 4), 0)) return state.SkipWithError("scores are not spread enough");
+  }
   report(state, list.pairs());
 }
 
@@ -78,6 +97,9 @@ void sizes(benchmark::internal::Benchmark* b) {
     for (const int64_t n : {32, 64, 128, 256, 1024, 4096}) b->Args({n, shape});
   }
 }
+void spread_sizes(benchmark::internal::Benchmark* b) {
+  for (const int64_t n : {32, 64, 128, 256, 1024, 4096, 16384}) b->Args({n, 4});
+}
 void long_sizes(benchmark::internal::Benchmark* b) {
   sizes(b);
   for (int64_t shape = 0; shape < 6; ++shape) {
@@ -94,6 +116,10 @@ MR_BOTH(pairs_forward, 1, sizes)
 MR_BOTH(pairs_forward, 2, sizes)
 MR_BOTH(pairs_backward, 2, sizes)
 MR_BOTH(pairs_backward, 4, sizes)
+MR_BOTH(near_forward, 1, spread_sizes)
+MR_BOTH(near_forward, 2, spread_sizes)
+MR_BOTH(near_backward, 2, spread_sizes)
+MR_BOTH(near_backward, 4, spread_sizes)
 MR_BOTH(boxes_forward, 1, long_sizes)
 MR_BOTH(boxes_forward, 2, long_sizes)
 MR_BOTH(boxes_backward, 2, long_sizes)

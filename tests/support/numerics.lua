@@ -94,7 +94,7 @@ end
 
 -- Scores that are near each other, tied, far apart or equal.
 local shapes = { plain = function(x) return x end, tied = function(x) return (x * 3 + 100):to "int64":to(x.dtype) end,
-  wide = function(x) return x * 60 end, equal = function(x) return x * 0 end }
+  wide = function(x) return x * 60 end, spread = function(x) return x * 5000 end, equal = function(x) return x * 0 end }
 
 -- A list of n rows, few of them relevant where it is long.
 local function list_of(n) return mr.lists{ grades_of(n, n > 1000 and 500 or 4, n) } end

@@ -1,0 +1,277 @@
+#include "kernels/smooth/near_pairs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "kernels/core/scratch.h"
+#include "kernels/ranking/ranks.h"
+#include "kernels/smooth/box_table.h"
+#include "kernels/smooth/pair_pieces.h"
+
+namespace mr::cpu {
+namespace {
+
+/// Sources near a target, in the mean, up to which this is faster than boxes: near their crossing for lists of 4096 and
+/// 16384 rows of spread scores (tests/bench/smooth_bench.cpp, one core of an AMD EPYC, Zen 5).
+template <class Real>
+constexpr int64_t most_near = sizeof(Real) == 4 ? 48 : 128;
+
+/// Pairs of a list below which sorting takes longer than their exponentials.
+constexpr int64_t least_pairs = 128;
+
+/// Near pairs whose sigmoids are computed in one go.
+constexpr int64_t together = 4096;
+
+/// Rows that were chosen from a list, by ascending gain x score.
+struct Sorted {
+  std::vector<double> scores;
+  std::vector<int32_t> slots;
+
+  int64_t size() const { return static_cast<int64_t>(slots.size()); }
+  void resize(int64_t n) {
+    slots.resize(static_cast<size_t>(n));
+    scores.resize(static_cast<size_t>(n));
+  }
+};
+
+/// The sources near a target.
+struct Window {
+  int64_t first, last;
+
+  int64_t size() const { return last - first; }
+};
+
+/// One thread's arrays.
+template <class Real>
+struct NearScratch {
+  std::vector<std::pair<Real, int32_t>> keys;  // less the score, and the row
+  std::vector<int32_t> places, order;          // of every row, and which row has a place, from the highest score on
+  Sorted all, targets;
+  std::vector<int32_t> slot_of;                // of every row: which target, or -1
+  std::vector<Window> windows;                 // of sorted targets
+  std::vector<double> apart, sigmas, kernels;  // of their pairs
+  std::vector<double> slopes, among, sums;     // of sorted rows, sorted targets, and targets
+
+  auto in_use() {
+    return Kept(keys, places, order, all.scores, all.slots, targets.scores, targets.slots, slot_of, windows, apart,
+                sigmas, kernels, slopes, among, sums);
+  }
+};
+template <class Real>
+NearScratch<Real>& near_scratch() {
+  thread_local NearScratch<Real> the_scratch;
+  return the_scratch;
+}
+
+/// A list's rows and targets in order, and what counts as near.
+template <class Real>
+class NearPairs {
+ public:
+  NearPairs(const Span<const Real>& scores, const Ragged& lists, const Chosen& targets, int64_t list, Real gain)
+      : s_(scores.data + lists.begin(list)), n_(lists.size(list)), gain_(gain) {
+    if (targets.size(list) * n_ < least_pairs) return;
+    const ScoreSpan<Real> of(s_, n_, gain_);
+    // `not` takes infinite spans, which are NaN where both ends are infinite
+    wide_ = !(of.span <= ratio_span<double>)&&sort(targets, list);
+  }
+
+  bool wide() const { return wide_; }
+
+  /// Finds which sources are near each target; false where they are too many in the mean.
+  bool find(const Sorted& sources) const {
+    const double reach = BoxShape<Real>::cutoff + portable::log(static_cast<double>(n_));
+    const int64_t most = most_near<Real> * my_.targets.size();
+    my_.windows.resize(my_.targets.slots.size());
+    int64_t first = 0, last = 0, total = 0;
+    for (int64_t i = 0; i < my_.targets.size() && total <= most; ++i) {
+      const double x = my_.targets.scores[i];
+      while (apart(x, sources.scores[first]) > reach) ++first;  // ends at the target itself
+      while (last < sources.size() && apart(sources.scores[last], x) <= reach) ++last;
+      my_.windows[i] = {first, last};
+      total += last - first;
+    }
+    return total <= most;
+  }
+
+  /// Calls visit(i, window, sigmas, kernels) for every sorted target, with sigma(x_j - x_i) and its derivative of the
+  /// sources that were found near it: those after them are infinitely far above it, those before infinitely far below.
+  void for_each(const Sorted& sources, const auto& visit) const {
+    my_.apart.resize(together + sources.scores.size() + pair_padding);
+    my_.sigmas.resize(my_.apart.size());
+    my_.kernels.resize(my_.apart.size());
+    const int64_t count = my_.targets.size();
+    for (int64_t from = 0, to = 0; from < count; from = to) {
+      double* pair = my_.apart.data();
+      for (; to < count && pair - my_.apart.data() < together; ++to) {
+        const Window& near = my_.windows[to];
+        for (int64_t j = near.first; j < near.last; ++j) *pair++ = apart(sources.scores[j], my_.targets.scores[to]);
+      }
+      const int64_t pairs = pair - my_.apart.data();
+      std::fill_n(pair, filled_up(pairs) - pairs, 0.0);
+      pair_loops<double>().sigmoids(my_.apart.data(), filled_up(pairs), my_.sigmas.data(), my_.kernels.data());
+      for (int64_t i = from, at = 0; i < to; at += my_.windows[i].size(), ++i) {
+        visit(i, my_.windows[i], my_.sigmas.data() + at, my_.kernels.data() + at);
+      }
+    }
+  }
+
+  double apart(double a, double b) const { return a == b ? 0 : gain_ * (a - b); }
+
+ private:
+  bool sort(const Chosen& targets, int64_t list) {
+    if (std::any_of(s_, s_ + n_, [](Real x) { return std::isnan(x); })) return false;
+    const int64_t p = targets.size(list);
+    place();
+    my_.slot_of.assign(static_cast<size_t>(n_), -1);
+    int32_t* const slot_of = my_.slot_of.data();
+    for (int64_t slot = 0; slot < p; ++slot) slot_of[targets(list, slot)] = static_cast<int32_t>(slot);
+    my_.all.resize(n_);
+    my_.targets.resize(p);
+    double *score = my_.all.scores.data(), *of_target = my_.targets.scores.data();
+    int32_t *at = my_.all.slots.data(), *target = my_.targets.slots.data();
+    for (int64_t i = 0; i < n_; ++i) {
+      const int32_t row = my_.order[gain_ < 0 ? i : n_ - 1 - i];
+      *score++ = s_[row];
+      *at++ = row;
+      if (slot_of[row] < 0) continue;
+      *of_target++ = s_[row];
+      *target++ = slot_of[row];
+    }
+    return true;
+  }
+
+  /// Rows from the highest score on; of equal scores the first row first.
+  void place() {
+    my_.order.resize(static_cast<size_t>(n_));
+    if constexpr (sizeof(Real) == 4) {
+      if (n_ <= rank_loops().most) {
+        my_.places.resize(static_cast<size_t>(n_));
+        rank_loops().count(s_, n_, my_.places.data());
+        for (int64_t i = 0; i < n_; ++i) my_.order[my_.places[i]] = static_cast<int32_t>(i);
+        return;
+      }
+    }
+    my_.keys.resize(static_cast<size_t>(n_));
+    for (int64_t i = 0; i < n_; ++i) my_.keys[i] = {-s_[i], static_cast<int32_t>(i)};
+    std::sort(my_.keys.begin(), my_.keys.end());
+    for (int64_t i = 0; i < n_; ++i) my_.order[i] = my_.keys[i].second;
+  }
+
+  NearScratch<Real>& my_ = near_scratch<Real>();
+  const Real* s_;
+  int64_t n_;
+  double gain_;
+  bool wide_ = false;
+};
+
+}  // namespace
+
+template <class Real>
+bool near_ranks(const SmoothRank<Real>& w, int64_t list) {
+  const bool all = w.sources.rows == nullptr;
+  if (!all && !(w.sources == w.targets)) return false;
+  NearScratch<Real>& my = near_scratch<Real>();
+  const auto kept = my.in_use();
+  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, list, w.gain);
+  if (!pairs.wide() || !pairs.find(all ? my.all : my.targets)) return false;
+  const auto over = [&](const Sorted& sources, const Span<Real>& ranks) {
+    pairs.for_each(sources, [&](int64_t i, const Window& near, const double* sigma, const double*) {
+      // the target itself is among the sources: sigma(0) = 1/2 of the 1
+      double rank = 0.5 + static_cast<double>(sources.size() - near.last);
+      for (int64_t j = 0; j < near.size(); ++j) rank += sigma[j];
+      ranks[w.targets.begin(list) + my.targets.slots[i]] = static_cast<Real>(rank);
+    });
+  };
+  over(all ? my.all : my.targets, w.ranks);
+  // no more of the targets are near a target than of all rows
+  if (w.among.data != nullptr && pairs.find(my.targets)) over(my.targets, w.among);
+  return true;
+}
+
+template <class Real>
+bool near_vjp(const SmoothRankVjp<Real>& w, int64_t list) {
+  NearScratch<Real>& my = near_scratch<Real>();
+  const auto kept = my.in_use();
+  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, list, w.gain);
+  if (!pairs.wide() || !pairs.find(my.all)) return false;
+  my.sums.assign(my.targets.slots.size(), 0.0);
+  const auto over = [&](const Sorted& sources, const Span<const Real>& weight, std::vector<double>& slopes) {
+    slopes.assign(sources.scores.size(), 0.0);
+    pairs.for_each(sources, [&](int64_t i, const Window& near, const double*, const double* k) {
+      const double g = weight[w.targets.begin(list) + my.targets.slots[i]];
+      double total = 0;
+      for (int64_t j = 0; j < near.size(); ++j) {
+        total += g * k[j];
+        slopes[near.first + j] += g * k[j];
+      }
+      my.sums[i] -= total;
+    });
+  };
+  over(my.all, w.g, my.slopes);
+  if (w.h.data != nullptr && pairs.find(my.targets)) {
+    over(my.targets, w.h, my.among);
+    for (size_t i = 0; i < my.sums.size(); ++i) my.sums[i] += my.among[i];
+  }
+  Real* const out = w.out.data + w.lists.begin(list);
+  for (int64_t i = 0, target = 0; i < my.all.size(); ++i) {
+    const int32_t row = my.all.slots[i];
+    const double own = my.slot_of[row] < 0 ? 0 : my.sums[target++];
+    out[row] = static_cast<Real>(w.gain * (my.slopes[i] + own));
+  }
+  return true;
+}
+
+template <class Real>
+bool near_rr_terms(const SmoothRrTerms<Real>& w, int64_t list) {
+  NearScratch<Real>& my = near_scratch<Real>();
+  const auto kept = my.in_use();
+  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, list, w.gain);
+  if (!pairs.wide() || !pairs.find(my.targets)) return false;
+  const Sorted& targets = my.targets;
+  for (int64_t i = 0; i < targets.size(); ++i) {
+    const int64_t at = w.targets.begin(list) + targets.slots[i];
+    double term = 1 / static_cast<double>(w.rank[at]);
+    // factors of rows above the window are small: the product is soon 0
+    for (int64_t j = my.windows[i].first; j < targets.size() && term > 0; ++j) {
+      if (j != i) term *= sigmoid(pairs.apart(targets.scores[i], targets.scores[j]));
+    }
+    w.terms[at] = static_cast<Real>(term);
+  }
+  return true;
+}
+
+template <class Real>
+bool near_rr_product_vjp(const SmoothRrProductVjp<Real>& w, int64_t list) {
+  NearScratch<Real>& my = near_scratch<Real>();
+  const auto kept = my.in_use();
+  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, list, w.gain);
+  if (!pairs.wide() || !pairs.find(my.targets)) return false;
+  const Sorted& targets = my.targets;
+  const int64_t at = w.targets.begin(list), p = targets.size();
+  my.sums.assign(static_cast<size_t>(p) + 1, 0.0);  // of the terms of so many targets, the lowest first
+  for (int64_t i = 0; i < p; ++i) my.sums[i + 1] = my.sums[i] + w.terms[at + targets.slots[i]];
+  pairs.for_each(targets, [&](int64_t i, const Window& near, const double* sigma, const double*) {
+    // T_i sigma - T_j (1 - sigma), of those infinitely far above T_i, of those below -T_j; the row itself adds 0
+    const double term = w.terms[at + targets.slots[i]];
+    double total = term * static_cast<double>(p - near.last) - my.sums[near.first];
+    for (int64_t j = 0; j < near.size(); ++j) {
+      const double other = w.terms[at + targets.slots[near.first + j]];
+      total += term * sigma[j] - other * (1 - sigma[j]);
+    }
+    w.out[w.lists.begin(list) + w.targets(list, targets.slots[i])] +=
+        static_cast<Real>(w.upstream[list] * w.gain * total);
+  });
+  return true;
+}
+
+#define MR_NEAR(Real)                                                     \
+  template bool near_ranks<Real>(const SmoothRank<Real>&, int64_t);       \
+  template bool near_vjp<Real>(const SmoothRankVjp<Real>&, int64_t);      \
+  template bool near_rr_terms<Real>(const SmoothRrTerms<Real>&, int64_t); \
+  template bool near_rr_product_vjp<Real>(const SmoothRrProductVjp<Real>&, int64_t);
+MR_NEAR(float)
+MR_NEAR(double)
+
+}  // namespace mr::cpu
