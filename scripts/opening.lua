@@ -27,7 +27,7 @@ end
 
 local function made_of(document)
   local made = 0
-  for _, section in ipairs(document.sections) do made = made + (section.failed and 0 or 1) end
+  for _, section in ipairs(document.sections) do made = made + ((section.failed or section.lacking) and 0 or 1) end
   return made
 end
 

@@ -218,15 +218,16 @@ function M.sentence(compared)
     all.gains, all.loses)
 end
 
----The page of what came out.
-function M.text(args, grids, compared, losses, bounds)
+---The page of what came out; `left`: sentences on settings whose runs are not all there.
+function M.text(args, grids, compared, losses, bounds, left)
   local all, found = tally(compared), health(grids)
   local gain, mixed, lose, same = sorted_losses(grids, losses, bounds)
   local cap = args.full and "There was no cap (--full)"
     or ("The cap (%g seconds of a processor after the first epoch) ended runs of %d cells"):format(args.cap, found.capped)
+  local more = #left > 0 and "\n\n" .. table.concat(left, " ") or ""
   return text:format(all.count, all.gains, all.loses, by_setting(grids, losses, bounds), gain, mixed, lose, same, found.count,
     found.count - found.capped - found.open, each_of(grids, "patience"), each_of(grids, "epochs"), cap, found.open, found.missing,
-    found.count - found.chance)
+    found.count - found.chance) .. more
 end
 
 return M

@@ -86,7 +86,7 @@ local function findings(set, rows)
     end
   end
   local first = ("On %s %d of %d bounded losses rank significantly better than without a bound and %d significantly worse."):format(
-    set.title, better, count, worse)
+    figure.said(set.title), better, count, worse)
   return first, ([[
 %s Significance is at 5 %% after Holm's correction over all comparisons (permutation test of the mean change, paired by %s). Most is
 gained by %s (%+.4f), most lost by %s (%+.4f).]]):format(first, unit_of(set), name_of(set, most), most.change, name_of(set, least),
@@ -104,6 +104,7 @@ local function as_table(set, rows, with_printed)
   for r, row in ipairs(rows) do
     lines[r] = {}
     for c, key in ipairs(keys) do lines[r][c] = row[key] end
+    if row.value == "top_of_list" then lines[r][1] = "highest" end
   end
   for c, key in ipairs(keys) do keys[c], shown[key] = heads[key] or key, formats[key] end
   return mr.table{ columns = keys, rows = lines, formats = shown, mark = { mean = "max", ["p, Holm"] = 0.05 },
