@@ -41,11 +41,13 @@ end
 
 local how = [[
 %s
+
 The table has the accuracy on pairs of images of which one is more than 5 years older. Images were divided into parts for
 training (65 %%), validation (15 %%) and test (20 %%) first, then %d, %d and %d pairs were drawn within these. Rows are %s,
 standardised by the training images. Networks, and linear models of pairs, are trained by stochastic gradient descent in batches
 of 100. %sLearning rates, penalties, depths, epochs and rounds are chosen by accuracy on the validation pairs; the column
 "setting" has the numbers of those chosen, as in scripts/cmu/systems.lua.
+
 "By score" is the share of test pairs whose older image has the larger score. A classifier is trained on single images, labelled
 1 in pairs where they are the older one and 0 in the others, so that one image has both labels. Its printed accuracies are below
 one half, which no ordering by scores explains. Another count does, by which a pair is right only if its older image is labelled
@@ -62,8 +64,8 @@ labels classification has %.4f; the printed ones are %.4f, %.4f and %.4f. The la
 regression is %.3f (printed: %.2f).]]
 
 local finding = [[
-On %s, from %s, classifiers order a share of %.4f of the pairs right by their labels and of %.4f by their scores, regressions %.4f and
-rankers %.4f.]]
+Of pairs of %s, seen as %s, classifiers order %.1f %% right by their labels and %.1f %% by their scores, regressions %.1f %% and
+rankers %.1f %%.]]
 
 local function printed_mean(of_table, family)
   local values = {}
@@ -118,15 +120,16 @@ function M.make(number)
   local text = how:format(faces.sentence_of(args), args.pairs * 9 // 12, args.pairs // 12, args.pairs * 2 // 12,
     rows_are(args), args.table_3 and "" or widths:format(args.kernel, args.kernel))
   if not args.made_up then
-    text = text .. "\n" .. outcome:format(mean_of(rows, "regression", "accuracy"), mean_of(rows, "ranking", "accuracy"),
+    text = text .. "\n\n" .. outcome:format(mean_of(rows, "regression", "accuracy"), mean_of(rows, "ranking", "accuracy"),
       mean_of(rows, "classification", "accuracy"), mean_of(rows, "classification", "both"), printed_mean(of_table, "regression"),
       printed_mean(of_table, "ranking"), printed_mean(of_table, "classification"), best_r2(rows), published.best_r2)
   end
   local section = faces.finish{ title = faces.title_of(args, "Li & Wu, Table " .. number), text = text,
     tables = { table_of(args, lines) } }
-  section.finding = not args.made_up and finding:format(args.images ~= "" and "images of " .. args.images or "drawn faces",
-    args.table_3 and "features" or "pixels", mean_of(rows, "classification", "both"), mean_of(rows, "classification", "accuracy"),
-    mean_of(rows, "regression", "accuracy"), mean_of(rows, "ranking", "accuracy")) or nil
+  section.finding = not args.made_up and finding:format(args.images ~= "" and "images of " .. args.images or "made-up faces",
+    args.table_3 and "features" or "pixels", 100 * mean_of(rows, "classification", "both"),
+    100 * mean_of(rows, "classification", "accuracy"), 100 * mean_of(rows, "regression", "accuracy"),
+    100 * mean_of(rows, "ranking", "accuracy")) or nil
   return section
 end
 

@@ -28,9 +28,11 @@ if #grids == 0 then runs.lack(args) end
 local compared, losses = cells_of.compare(plain, args.orders), runs.losses(args)
 local groups, bounds = picture.families(losses), picture.bounds()
 local fig = picture.draw(grids, losses, figure.title(args, "What bounding does to every loss"))
-local tables = { findings.by_loss(grids, groups, bounds), findings.by_bound(grids, losses, bounds), findings.all(grids, groups, bounds),
-  findings.flaws(grids) }
-for i, each in ipairs(tables) do tables[i] = #each.rows > 0 and mr.table(each) or nil end
+local tables = {}
+for _, each in ipairs{ { "By bound", findings.by_bound(grids, losses, bounds) }, { "By loss", findings.by_loss(grids, groups, bounds) },
+  { "All cells", findings.all(grids, groups, bounds) }, { "Cells with something wrong", findings.flaws(grids) } } do
+  if #each[2].rows > 0 then tables[#tables + 1] = figure.named(each[1], mr.table(each[2])) end
+end
 local section = figure.finish(args, fig, findings.text(args, grids, compared, losses, bounds, left), table.unpack(tables))
 section.finding = not args.made_up and findings.sentence(compared) or nil
 return section

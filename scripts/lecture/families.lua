@@ -68,8 +68,8 @@ for _, set in ipairs(args.sets) do
   local rows = rows_of(set, measures, measure)
   heads[#heads + 1], heads[#heads + 2] = "change", "p, Holm"
   local better, worse = significant(rows)
-  tables[#tables + 1] = mr.table{ columns = heads, rows = rows, formats = shown,
-    mark = { [heads[all_items and 8 or 5]] = "max", ["p, Holm"] = 0.05 } }
+  tables[#tables + 1] = figure.named(title, mr.table{ columns = heads, rows = rows, formats = shown,
+    mark = { [heads[all_items and 8 or 5]] = "max", ["p, Holm"] = 0.05 } })
   texts[#texts + 1] = ([[
 On %s (%d %s, seed %d) the best of each family by %s are %s. Trained losses significantly better than squared
 errors: %s; significantly worse: %s.]]):format(title, folds, folds == 1 and "fold" or "folds", args.seed,
@@ -79,4 +79,4 @@ texts[#texts + 1] = [[
 For ratings, nDCG@10, AP and AUC are of lists with four items that are not relevant for each relevant one; nDCG@10 among all items
 ranks every item that the user has not liked in training or validation, and is what validation chooses by and what the change is of.
 For queries both are of nDCG@10. The rate of trees is eta.]]
-return figure.finish(args, nil, table.concat(texts, "\n"), table.unpack(tables))
+return figure.finish(args, nil, table.concat(texts, "\n\n"), table.unpack(tables))

@@ -58,7 +58,7 @@ local function from_printed(set, rows)
       parts[#parts + 1] = ("%+.4f for %s at %s"):format(mr.stats.mean(differences), first.loss, runs.setting_text(set, first.value))
     end
   end
-  return #parts > 0 and ("\nOur numbers less the printed ones are, in the mean over the bounds, %s."):format(
+  return #parts > 0 and ("\n\nOur numbers less the printed ones are, in the mean over the bounds, %s."):format(
     table.concat(parts, ", ")) or ""
 end
 
@@ -127,7 +127,7 @@ Models are trained with seed %d on %d %s, for %d epochs of Adam at the learning 
 chosen on %s.]]):format(o.seed, set.folds, set.folds == 1 and "fold" or "folds", set.epochs,
     args.recipe == "published" and "TEST" or "validation")
   local first, all = findings(set, rows)
-  local section = figure.finish(args, nil, all .. "\n" .. protocol, as_table(set, rows, o.published ~= nil))
+  local section = figure.finish(args, nil, all .. "\n\n" .. protocol, as_table(set, rows, o.published ~= nil))
   section.finding, section.agreement = not args.made_up and o.published and first or nil, agreement(rows)
   return section
 end

@@ -109,10 +109,10 @@ local function sentence(set, cells)
     end
   end
   return ([[
-On %s descent is ahead of Adam in %d of %d cells, significantly in %d, significantly behind in %d. The change that a bound makes
+On %s descent is ahead of Adam in %d of %d cells; %s significantly ahead and %s significantly behind. The change that a bound makes
 has the same sign under both in %d of %d cells; in %d it is significant under both with opposite signs. The best rates go from
 %.2g to %.2g for Adam and from %.2g to %.2g for descent; of the powers of ten that were tried %.0f %% and %.0f %% are within
-0.01 of the best.]]):format(set.title, ahead, #cells, sure, behind, signs, bounded, apart,
+0.01 of the best.]]):format(set.title, ahead, #cells, figure.count(sure), figure.count(behind), signs, bounded, apart,
     least.adam, most.adam, least.sgd, most.sgd, 100 * near.adam / tried.adam, 100 * near.sgd / tried.sgd)
 end
 
@@ -146,8 +146,8 @@ end
 local text = [[
 The first table has the test metric of the matching loss by plain stochastic gradient descent (SGD) and by Adam, with the difference and
 the change that a bound makes under each; p-values are of permutation tests paired by user or query, corrected by Holm over each column
-of a data set. The
-second table has the rates that validation chose on the first fold, how many of the powers of ten that were tried come within
-0.01 of it there, and the mean of the best epochs.]]
-return figure.finish(args, mr.plot.facets(panels), text .. "\n" .. table.concat(sentences, "\n"), results_table,
-  mr.table{ columns = tuning_heads, rows = tuning })
+of a data set. The second table has the rates that validation chose on the first fold, how many of the powers of ten that were tried come
+within 0.01 of it there, and the mean of the best epochs.]]
+return figure.finish(args, mr.plot.facets(panels), text .. "\n\n" .. table.concat(sentences, "\n\n"),
+  figure.named("Test metric of the matching loss", results_table),
+  figure.named("Learning rates", mr.table{ columns = tuning_heads, rows = tuning }))

@@ -19,7 +19,7 @@ for _, loss in ipairs(runs.losses) do
     for _, row in ipairs(means.rows) do
       if row[1] == loss and (not best or row[c] > best[c]) then best = row end
     end
-    best_bound[#best_bound + 1] = ("%s: %s"):format(means.columns[c], best[2])
+    best_bound[#best_bound + 1] = ("%s %s"):format(means.columns[c], best[2])
   end
   for _, row in ipairs(means.rows) do
     if row[1] == loss and row[2] == "none" then
@@ -31,9 +31,11 @@ for _, loss in ipairs(runs.losses) do
       size, gain = means.columns[at], row[at] - row[usual]
     end
   end
-  said[#said + 1] = ("%s without a bound is best at size %s, by %.4f over the thesis' %d; best bounds by size: %s."):format(
+  said[#said + 1] = ([[
+The %s loss without a bound is best at size %s, by %.4f over the thesis' %d; its best bounds are, by size, %s.]]):format(
     runs.title_of[loss], size, gain, set.size, table.concat(best_bound, ", "))
 end
 return figure.finish(args, nil, ([[
 The table has each loss's own metric on validation by the size of the model, the mean over settings and %d %s.
+
 %s]]):format(set.tuning, set.tuning == 1 and "fold" or "folds", table.concat(said, "\n")), means)

@@ -223,4 +223,6 @@ So both have a part. The shapes of the lists decide where nDCG@k can fall at all
 does fall on %s is the trained ranker's doing: it is surer at its top ranks than further down. Its first row is relevant in %.1f
 %% of the lists, a made ranker's of the same AUC in %.1f %%, and the latter's nDCG@k changes by %+.4f alone.]]):format(other.title,
   first.title, 100 * a.y[1], 100 * made[1].y[1], made[1].y[10] - made[1].y[1])
-return figure.finish(args, mr.plot.facets(panels), text .. (args.made_up and "" or answer), shapes, strata_table, exchange)
+return figure.finish(args, mr.plot.facets(panels), text .. (args.made_up and "" or answer),
+  figure.named("The change of nDCG@k from k = 1 to 10, taken apart", shapes),
+  figure.named("Lists by their number of relevant rows", strata_table), figure.named("Rankers and shapes exchanged", exchange))
