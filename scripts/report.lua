@@ -27,7 +27,8 @@ svg { max-width: 100%; height: auto; } code { background: var(--soft); padding: 
 nav .document { font-weight: 600; margin-top: 0.6rem; break-after: avoid; }
 @page { margin: 14mm; }
 @media print { :root { --text: #000; --back: #fff; --soft: #f4f4f4; --line: #bbb; --dim: #444; --link: #000; }
-  body { max-width: none; margin: 0; padding: 0; font-size: 10pt; } table { font-size: 6.2pt; } th, td { padding: 0 4px; }
+  body { max-width: none; margin: 0; padding: 0; font-size: 10pt; } table { font-size: 6.2pt; }
+  th, td { padding: 0 4px; white-space: normal; }
   h2 { break-before: page; } #out h2 { break-before: auto; } h2, h3, .caption { break-after: avoid; }
   tr, svg { break-inside: avoid; } thead { display: table-header-group; }
   .wide, figure { overflow: visible; } }

@@ -71,7 +71,7 @@ local function gaps_text()
     for _, each in ipairs{ "MseNet", "ApproxNDCG", "NeuralNDCG" } do
       local batched, single = gaps[name .. each .. "Batched"], gaps[name .. each .. "QbQ"]
       if batched and single then
-        parts[#parts + 1] = ("%s on %s %.3f and %.3f"):format(each, figure.said(runs.set(args, name).title), batched, single)
+        parts[#parts + 1] = ("%s on %s %.2g and %.2g"):format(each, figure.said(runs.set(args, name).title), batched, single)
       end
     end
   end
@@ -91,7 +91,7 @@ minimised. Two pairs of curves are not on one scale: RankNet trains on drawn pai
 loss counts each pair once; NeuralNDCG query by query counts queries without relevant documents as 0 in training only]],
 }
 local formats = {}
-for _, name in ipairs{ "training, first", "training, last", "held out, first", "lowest", "held out, last" } do formats[name] = "%.4f" end
+for _, name in ipairs{ "training, first", "training, last", "held out, first", "lowest", "held out, last" } do formats[name] = "%#.4g" end
 
 return figure.finish(args, mr.plot.facets(panels), ([[
 The figure shows the loss by epoch on the training part and on a part that is held out, %s. Training losses are means over an epoch,

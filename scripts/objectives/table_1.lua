@@ -18,7 +18,10 @@ local function printed_row(source, name, algorithm, what)
   local numbers = not args.smoke and source[name == "mslr" and "web10k" or name][algorithm]
   if not numbers then return nil end
   local row = { algorithm, name == "mslr" and what .. ", MSLR-WEB10K" or what }
-  for _, x in ipairs(numbers) do row[#row + 1] = ("%g"):format(x) end
+  for _, x in ipairs(numbers) do
+    local text = ("%g"):format(x)
+    row[#row + 1] = #text > 3 and text or ("%.2f"):format(x)
+  end
   return row
 end
 

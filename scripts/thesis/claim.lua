@@ -109,7 +109,7 @@ gradient; the largest differences between their scores are: %s.]]):format(args.b
   #lines, counts.holds or 0, counts["in the mean only"] or 0, counts["not shown"] or 0, counts.contradicted or 0, table.concat(same, ", "))
 local section = figure.finish(args, nil, text,
   figure.named("The claim", mr.table{ rows = lines,
-    columns = { "data", "setting", "loss", "better than", "surely", "worse than", "surely worse", "the claim" } }),
+    columns = { "data", "setting", "loss", "better than", "significantly", "worse than", "significantly worse", "the claim" } }),
   figure.named("All comparisons", mr.table{
     columns = { "data", "setting", "loss", "against", "mean", "its mean", "change", "p", "p, Holm", "d", "wins", "runs",
       "users or queries" },
