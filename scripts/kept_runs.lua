@@ -1,6 +1,7 @@
 -- What scripts have in common that keep their training runs in a store: options, their words for another script, and a study.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local space, studies = require "moonrank.sweep.space", require "moonrank.sweep.study"
 
 local M = {}
 
@@ -83,10 +84,13 @@ function M.lacked(problem)
   return text:sub(1, #lacking) == lacking and text:sub(#lacking + 1) or nil
 end
 
--- A study with all its runs.
-local function whole(args, name)
-  local found = M.there(args, name)
-  if not found then M.lack(("%s has none of the runs of '%s'; without --kept they are made"):format(args.store, name_of(args, name))) end
+-- A study with all its runs, which are those that a script asks for.
+local function whole(args, o)
+  local found = M.there(args, o.name)
+  if not found then M.lack(("%s has none of the runs of '%s'; without --kept they are made"):format(args.store, name_of(args, o.name))) end
+  if found.study.space ~= space.new(o.space):describe() or found.study.settings ~= studies.settings_text(o.settings) then
+    M.lack(("%s has runs of '%s' by other options; with those of then they are shown"):format(args.store, found.name))
+  end
   local ended, planned = M.progress(found)
   if ended < planned then
     M.lack(("%s has %d of %d runs of '%s'; without --kept the others are made"):format(args.store, ended, planned, found.name))
@@ -99,7 +103,7 @@ end
 ---@param o { name: string, settings: table, space: table, run: function, metric?: string }  as in mr.sweep
 ---@return mr.Results
 function M.study(args, o)
-  if args.kept then return whole(args, o.name) end
+  if args.kept then return whole(args, o) end
   return mr.sweep{
     name = name_of(args, o.name), store = args.store, workers = args.workers, force = args.force, retry = args.retry,
     mix_numerics = args.mix_numerics, metric = o.metric or "valid", settings = o.settings, space = o.space, run = o.run,

@@ -84,8 +84,9 @@ end)
 scripts.it("--kept: a study that was interrupted is not whole", {}, function(folder)
   local kept = ("local kept = dofile '%s/scripts/kept_runs.lua'\n"):format(here)
   local study = [[
-    local args = kept.args({ stop = 0 }, { folder = "results" })
-    local ok, found = pcall(kept.study, args, { name = "own", settings = {}, space = { x = require("moonrank").range(1, 3) },
+    local args = kept.args({ stop = 0, most = 3, epochs = 1 }, { folder = "results" })
+    local ok, found = pcall(kept.study, args, { name = "own", settings = { epochs = args.epochs },
+      space = { x = require("moonrank").range(1, args.most) },
       run = function(trial)
         if trial.x == args.stop then os.exit(1) end
         return { valid = trial.x + 0.0 }
@@ -98,6 +99,9 @@ scripts.it("--kept: a study that was interrupted is not whole", {}, function(fol
   equal(said "--kept":gsub("%d of", "N of"), "results/runs.db has N of 3 runs of 'own'; without --kept the others are made")
   said "--workers 0"
   equal(said "--kept", "3.0")
+  for _, other in ipairs{ "--most 2", "--epochs 2" } do
+    equal(said("--kept " .. other), "results/runs.db has runs of 'own' by other options; with those of then they are shown")
+  end
 end)
 
 local opening_of = dofile "scripts/opening.lua"
