@@ -85,8 +85,9 @@ local function findings(set, rows)
       if not least or row.change < least.change then least = row end
     end
   end
-  local first = ("On %s %d of %d bounded losses rank significantly better than without a bound and %d significantly worse."):format(
-    figure.said(set.title), better, count, worse)
+  local first = ([[
+On %s, of %d bounded losses %s significantly better than without a bound and %s significantly worse.]]):format(
+    figure.said(set.title), count, figure.count(better), figure.count(worse))
   return first, ([[
 %s Significance is at 5 %% after Holm's correction over all comparisons (permutation test of the mean change, paired by %s). Most is
 gained by %s (%+.4f), most lost by %s (%+.4f).]]):format(first, unit_of(set), name_of(set, most), most.change, name_of(set, least),

@@ -51,7 +51,7 @@ local function table_of(set, cells)
     mark[names[1]], mark[names[3]] = "max", 0.05
   end
   for i, cell in ipairs(cells) do
-    lines[i] = { cell.value, runs.title_of[cell.loss], cell.bound }
+    lines[i] = { cell.value == "top_of_list" and "highest" or cell.value, runs.title_of[cell.loss], cell.bound }
     for m, metric in ipairs(metrics) do
       lines[i][3 * m + 1], lines[i][3 * m + 2], lines[i][3 * m + 3] = cell[metric].mean, cell[metric].change, cell[metric].p
     end
