@@ -48,17 +48,6 @@ end
 -- The name of a study: one of made-up data says so.
 local function name_of(args, name) return name .. (args.made_up and ", made-up data" or "") end
 
----A study of the store as it is, whatever script made its runs; nil where it is not there.
----@param args table
----@param name string
----@return mr.Results?
-function M.there(args, name)
-  local ok, found = pcall(mr.results, args.store, name_of(args, name))
-  if ok then return found end
-  local why = tostring(found)
-  if not why:find("no study in", 1, true) and not why:find "is not there$" then error(found, 0) end
-end
-
 ---How many runs of a study have come to an end, and how many there are to be.
 ---@param results mr.Results
 ---@return integer
@@ -84,13 +73,28 @@ function M.lacked(problem)
   return text:sub(1, #lacking) == lacking and text:sub(#lacking + 1) or nil
 end
 
--- A study with all its runs, which are those that a script asks for.
-local function whole(args, o)
-  local found = M.there(args, o.name)
-  if not found then M.lack(("%s has none of the runs of '%s'; without --kept they are made"):format(args.store, name_of(args, o.name))) end
+---A study of the store as it is, whatever script made its runs; nil where it is not there. One of another space or other settings, which
+---the script would take for its own, is an error.
+---@param args table
+---@param o { name: string, settings: table, space: table }  as in M.study
+---@return mr.Results?
+function M.there(args, o)
+  local ok, found = pcall(mr.results, args.store, name_of(args, o.name))
+  if not ok then
+    local why = tostring(found)
+    if not why:find("no study in", 1, true) and not why:find "is not there$" then error(found, 0) end
+    return nil
+  end
   if found.study.space ~= space.new(o.space):describe() or found.study.settings ~= studies.settings_text(o.settings) then
     M.lack(("%s has runs of '%s' by other options; with those of then they are shown"):format(args.store, found.name))
   end
+  return found
+end
+
+-- A study with all its runs.
+local function whole(args, o)
+  local found = M.there(args, o)
+  if not found then M.lack(("%s has none of the runs of '%s'; without --kept they are made"):format(args.store, name_of(args, o.name))) end
   local ended, planned = M.progress(found)
   if ended < planned then
     M.lack(("%s has %d of %d runs of '%s'; without --kept the others are made"):format(args.store, ended, planned, found.name))

@@ -161,14 +161,12 @@ function M.of(args, name)
   local set, cap = M.set(args, name), cap_of(args)
   local space, settings, rates, text = space_of(M.losses(args), mr.losses.bounds), settings_of(args, set), rates_of(args, set)
   space.split, settings.rates = mr.range(1, set.folds), text
-  local study = set.name .. (args.full and ", full" or "")
-  if args.kept then return kept.there(args, study) end
-  return kept.study(args, {
-    name = study, settings = settings, space = space,
+  local study = { name = set.name .. (args.full and ", full" or ""), settings = settings, space = space,
     run = function(trial)
       return train(set, { loss = trial.loss, bound = trial.bound, number = trial.split, rate = rates[trial.loss], cap = cap })
-    end,
-  })
+    end }
+  if args.kept then return kept.there(args, study) end
+  return kept.study(args, study)
 end
 
 ---What a setting lacks whose runs are read as they are (--kept), in a sentence; nil where nothing is missing.

@@ -28,7 +28,7 @@ end
 -- What the store lacks, and what that means where a loss is shown at its best learning rate.
 local function missing(args)
   local found = runs.missing(args)
-  return found == "" and "" or found .. " The best learning rate of a loss is the best of those."
+  return found == "" and "" or found .. " A loss is shown at the best of the learning rates that were run."
 end
 
 ---The options of the script of a figure.

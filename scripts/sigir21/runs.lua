@@ -170,16 +170,14 @@ function M.of(args, o)
   local nsr, kind, loss, rate = o.nsr, o.kind, o.loss, o.rate  -- what trials use; o itself may have more
   local name = ("%s, NSR %d, %s %s, %d factors, rate %g, %s"):format(o.set == "folder" and args.folder or o.set, o.nsr, o.kind,
     o.loss, factors, o.rate, args.recipe) .. (seed > 1 and (", seed %d"):format(seed) or "")
-  if args.kept then return kept.there(args, name) end
-  return kept.study(args, {
-    name = name,
+  local study = { name = name, space = { split = mr.choice(set.splits) },
     settings = { epochs = how.epochs, batch = how.batch, optimizer = how.optimizer, negatives = recipes[args.recipe].negatives },
-    space = { split = mr.choice(set.splits) },
     run = function(trial)
       return M.train(args, { set = set, split = trial.split, nsr = nsr, kind = kind, loss = loss, rate = rate, factors = factors,
         seed = 1000 * (seed - 1) + trial.split + 1 })
-    end,
-  })
+    end }
+  if args.kept then return kept.there(args, study) end
+  return kept.study(args, study)
 end
 
 ---A sentence on a store that is only read: how many runs it has, what a run is, and more.

@@ -74,6 +74,10 @@ scripts.it("--kept shows the runs that are there and makes none; a section witho
   equal(count(html, "<td class=\"number\">0</td>"), 1)  -- sections of cmu that were made
   check(html:find("There are no runs of ", 1, true) and not html:find "without %-%-kept", "what the grid lacks")
   check(not out:find("trials", 1, true), out)
+  local other = "--smoke --kept --sets mq2008 --cap 5"
+  local ended, _, said = sweeps.run(folder, here .. "/scripts/grid/grid.lua", other, "MOONRANK_DATA=.")
+  equal({ ended, said:match "[^\n]+" }, { 2, "moonrank: --kept: results/grid/smoke.db has runs of 'mq2008, made-up data' by other "
+    .. "options; with those of then they are shown" })
   equal(count(sweeps.capture(("ls %s/results"):format(folder)), "cmu"), 0)
   for option, value in pairs{ workers = "1", force = "", retry = "1", mix_numerics = "" } do
     local status, _, err = sweeps.run(folder, here .. "/scripts/all.lua", ("--kept --%s %s"):format(option, value))
