@@ -64,7 +64,7 @@ labels classification has %.4f; the printed ones are %.4f, %.4f and %.4f. The la
 regression is %.3f (printed: %.2f).]]
 
 local finding = [[
-Of pairs of %s, seen as %s, classifiers order %.1f %% right by their labels and %.1f %% by their scores, regressions %.1f %% and
+Of pairs of %s, seen as pixels, classifiers order %.1f %% right by their labels and %.1f %% by their scores, regressions %.1f %% and
 rankers %.1f %%.]]
 
 local function printed_mean(of_table, family)
@@ -126,8 +126,8 @@ function M.make(number)
   end
   local section = faces.finish{ title = faces.title_of(args, "Li & Wu, Table " .. number), text = text,
     tables = { table_of(args, lines) } }
-  section.finding = not args.made_up and finding:format(args.images ~= "" and "images of " .. args.images or "made-up faces",
-    args.table_3 and "features" or "pixels", 100 * mean_of(rows, "classification", "both"),
+  section.finding = not args.made_up and not args.table_3 and finding:format(
+    args.images ~= "" and "images of " .. args.images or "made-up faces", 100 * mean_of(rows, "classification", "both"),
     100 * mean_of(rows, "classification", "accuracy"), 100 * mean_of(rows, "regression", "accuracy"),
     100 * mean_of(rows, "ranking", "accuracy")) or nil
   return section
