@@ -29,8 +29,10 @@ local compared, losses = cells_of.compare(plain, args.orders), runs.losses(args)
 local groups, bounds = picture.families(losses), picture.bounds()
 local fig = picture.draw(grids, losses, figure.title(args, "What bounding does to every loss"))
 local tables = {}
-for _, each in ipairs{ { "Changes by bound", findings.by_bound(grids, losses, bounds) }, { "Changes by loss", findings.by_loss(grids, groups, bounds) },
-  { "All cells", findings.all(grids, groups, bounds) }, { "Cells with something wrong", findings.flaws(grids) } } do
+for _, each in ipairs{
+  { "Changes by bound", findings.by_bound(grids, losses, bounds) }, { "Changes by loss", findings.by_loss(grids, groups, bounds) },
+  { "All cells", findings.all(grids, groups, bounds) }, { "Cells with something wrong", findings.flaws(grids) },
+} do
   if #each[2].rows > 0 then tables[#tables + 1] = figure.named(each[1], mr.table(each[2])) end
 end
 local section = figure.finish(args, fig, findings.text(args, grids, compared, losses, bounds, left), table.unpack(tables))
