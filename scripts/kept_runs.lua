@@ -82,7 +82,9 @@ function M.there(args, o)
   local ok, found = pcall(mr.results, args.store, name_of(args, o.name))
   if not ok then
     local why = tostring(found)
-    if not why:find("no study in", 1, true) and not why:find "is not there$" then error(found, 0) end
+    if not why:find("no study in", 1, true) and not why:find "is not there$" then
+      error(core.exit(1, (why:gsub("^[^:\n]*:%d+: ", ""))), 0)
+    end
     return nil
   end
   if found.study.space ~= space.new(o.space):describe() or found.study.settings ~= studies.settings_text(o.settings) then
