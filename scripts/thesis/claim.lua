@@ -117,5 +117,5 @@ local section = figure.finish(args, nil, text,
       wins = "%.3f" }, mark = { ["p, Holm"] = 0.05 } }))
 section.finding = not args.made_up and ([[
 The bound %s is significantly better than no bound and than all four published ones in %d of %d cells of data, setting and loss, and
-significantly worse than one of them in %d.]]):format(args.bound, counts.holds or 0, #lines, counts.contradicted or 0) or nil
+significantly worse than one of them in %s.]]):format(args.bound, counts.holds or 0, #lines, counts.contradicted or "none") or nil
 return section
