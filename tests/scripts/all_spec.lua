@@ -29,6 +29,7 @@ it("all.lua --smoke: every script of the documents has a section, under titles t
     end
     local opening = html:match '<section id="out">(.-)</section>'
     equal({ count(opening, "<svg"), count(opening, "<table>"), count(opening, "<tr>") }, { 1, 1, 1 + #documents })
+    equal(count(html, '<p class="caption">made%-up '), 2)  -- the two tables of the lecture's families
     for title in html:gmatch "<h3>(.-)</h3>" do
       local exact = title:find "^The worked examples$" or title:find "^Same "
       check(exact or title:find "made%-up", title)
