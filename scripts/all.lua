@@ -1,5 +1,6 @@
 -- All that is reproduced here in one report: the thesis, four documents beside it, and the grid. Runs what is missing, makes every table and figure,
--- and opens with what came out. When it was interrupted it continues where it stopped; each document keeps its runs in results/DOCUMENT.
+-- and opens with what came out. When it was interrupted it continues where it stopped; each document keeps its runs in results/DOCUMENT. With
+-- --kept it shows what is there.
 local here = arg[0]:match("^(.*/)") or "./"
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -25,10 +26,12 @@ local args = mr.args{
   force = { default = false, help = "go on with kept runs although scripts or data have changed" },
   retry = { default = 0, least = 0, help = "how often runs that failed or were killed are tried again" },
   mix_numerics = { default = false, help = "go on with kept runs although they were made under other numerics" },
+  kept = { default = false, ignores = { "workers", "force", "retry", "mix_numerics" },
+    help = "show the runs that are kept and make none; sections that lack runs say so" },
   smoke = { default = false, ignores = { "data" }, help = "made-up data, one fold, two epochs: to see that it runs" },
 }
 local of_runs = { data = args.data, device = args.device, workers = args.workers, force = args.force, mix_numerics = args.mix_numerics,
-  smoke = args.smoke }
+  kept = args.kept, smoke = args.smoke }
 local options = {
   kept = kept.words(of_runs, { retry = args.retry > 0 and args.retry }),
   data = kept.words{ data = args.data, device = args.device, smoke = args.smoke },

@@ -1,5 +1,7 @@
 -- What scripts have in common that keep their training runs in a store: options, their words for another script, and a study.
 local mr = require "moonrank"
+local core = require "moonrank.core"
+local space, studies = require "moonrank.sweep.space", require "moonrank.sweep.study"
 
 local M = {}
 
@@ -14,6 +16,8 @@ function M.args(own, o)
   own.force = { default = false, help = "go on with kept runs although scripts or data have changed" }
   own.retry = { default = 0, least = 0, help = "how often runs that failed or were killed are tried again" }
   own.mix_numerics = { default = false, help = "go on with kept runs although they were made under other numerics" }
+  own.kept = { default = false, ignores = { "workers", "force", "retry", "mix_numerics" },
+    help = "read the runs that are there, and make none" }
   own.smoke = { default = false, sets = o.smoke or {}, ignores = { "data" },
     help = "made-up data, one fold, two epochs: to see that it runs" }
   local args = mr.args(own)
@@ -35,20 +39,80 @@ function M.words(args, more)
   for name in pairs(asked) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do table.move({ "--" .. name, tostring(asked[name]) }, 1, 2, #words + 1, words) end
-  for _, name in ipairs{ "force", "mix_numerics", "smoke" } do
+  for _, name in ipairs{ "force", "mix_numerics", "kept", "smoke" } do
     if args[name] then words[#words + 1] = "--" .. name end
   end
   return words
 end
 
----A study in the store, of made-up data under a name that says so.
+-- The name of a study: one of made-up data says so.
+local function name_of(args, name) return name .. (args.made_up and ", made-up data" or "") end
+
+---How many runs of a study have come to an end, and how many there are to be.
+---@param results mr.Results
+---@return integer
+---@return integer
+function M.progress(results)
+  local counts, ended = results:counts(), 0
+  for _, state in ipairs{ "done", "pruned", "failed", "killed" } do ended = ended + (counts[state] or 0) end
+  return ended, results.study.planned or ended
+end
+
+-- What the errors of --kept begin with: a script cannot show what it lacks runs for, and a report that takes it says so (sections.lua).
+local lacking = "--kept: "
+
+---Ends a script whose runs are not there.
+---@param message string
+function M.lack(message) error(core.exit(2, lacking .. message), 0) end
+
+---What a script lacks that ended by `M.lack`; nil of other errors.
+---@param problem any
+---@return string?
+function M.lacked(problem)
+  local text = tostring(problem)
+  return text:sub(1, #lacking) == lacking and text:sub(#lacking + 1) or nil
+end
+
+---A study of the store as it is, whatever script made its runs; nil where it is not there. One of another space or other settings, which
+---the script would take for its own, is an error.
+---@param args table
+---@param o { name: string, settings: table, space: table }  as in M.study
+---@return mr.Results?
+function M.there(args, o)
+  local ok, found = pcall(mr.results, args.store, name_of(args, o.name))
+  if not ok then
+    local why = tostring(found)
+    if not why:find("no study in", 1, true) and not why:find "is not there$" then
+      error(core.exit(1, (why:gsub("^[^:\n]*:%d+: ", ""))), 0)
+    end
+    return nil
+  end
+  if found.study.space ~= space.new(o.space):describe() or found.study.settings ~= studies.settings_text(o.settings) then
+    M.lack(("%s has runs of '%s' by other options; with those of then they are shown"):format(args.store, found.name))
+  end
+  return found
+end
+
+-- A study with all its runs.
+local function whole(args, o)
+  local found = M.there(args, o)
+  if not found then M.lack(("%s has none of the runs of '%s'; without --kept they are made"):format(args.store, name_of(args, o.name))) end
+  local ended, planned = M.progress(found)
+  if ended < planned then
+    M.lack(("%s has %d of %d runs of '%s'; without --kept the others are made"):format(args.store, ended, planned, found.name))
+  end
+  return found
+end
+
+---A study in the store, of made-up data under a name that says so. What is missing is run, or with --kept an error.
 ---@param args table
 ---@param o { name: string, settings: table, space: table, run: function, metric?: string }  as in mr.sweep
 ---@return mr.Results
 function M.study(args, o)
+  if args.kept then return whole(args, o) end
   return mr.sweep{
-    name = o.name .. (args.made_up and ", made-up data" or ""), store = args.store, workers = args.workers, force = args.force,
-    retry = args.retry, mix_numerics = args.mix_numerics, metric = o.metric or "valid", settings = o.settings, space = o.space, run = o.run,
+    name = name_of(args, o.name), store = args.store, workers = args.workers, force = args.force, retry = args.retry,
+    mix_numerics = args.mix_numerics, metric = o.metric or "valid", settings = o.settings, space = o.space, run = o.run,
   }
 end
 

@@ -7,9 +7,9 @@ All data of this report are made up, to see that every script runs (--smoke). No
 printed number stands beside them, and nothing came out.]]
 
 local text = [[
-The table says of each document how many tables and figures were made anew, how many of their numbers stand beside a number that the
-document prints, and how many of these lie within the tolerance of the comparison. In the tables of the report the best
-and the significant values are in bold face.]]
+The table says of each document how many sections the report has of it, how many of these were made (the others say why not), how many of
+their numbers stand beside a number that the document prints, and how many of these lie within the tolerance of the comparison; where a
+document's data are not to be had, nothing is compared. In the tables of the report the best and the significant values are in bold face.]]
 
 -- The agreements of a document's sections, added up; tolerances in words, each once.
 local function agreement_of(document)
@@ -27,7 +27,7 @@ end
 
 local function made_of(document)
   local made = 0
-  for _, section in ipairs(document.sections) do made = made + (section.failed and 0 or 1) end
+  for _, section in ipairs(document.sections) do made = made + ((section.failed or section.lacking) and 0 or 1) end
   return made
 end
 

@@ -22,12 +22,14 @@ th { border-bottom: 1px solid var(--dim); vertical-align: bottom; white-space: n
 .number { text-align: right; font-variant-numeric: tabular-nums; } tbody tr:nth-child(even) { background: var(--soft); }
 .wide { overflow-x: auto; } figure { margin: 0.8rem 0; background: #fff; border-radius: 4px; overflow-x: auto; }
 svg { max-width: 100%; height: auto; } code { background: var(--soft); padding: 1px 4px; font-size: 0.85em; }
+.caption { font-weight: 600; font-size: 0.9rem; margin: 1.4rem 0 0; }
 .made { color: var(--dim); font-size: 0.85rem; } nav ul { list-style: none; padding: 0; columns: 18rem; } nav li { break-inside: avoid; }
 nav .document { font-weight: 600; margin-top: 0.6rem; break-after: avoid; }
 @page { margin: 14mm; }
 @media print { :root { --text: #000; --back: #fff; --soft: #f4f4f4; --line: #bbb; --dim: #444; --link: #000; }
-  body { max-width: none; margin: 0; padding: 0; font-size: 10pt; } table { font-size: 6.2pt; } th, td { padding: 0 4px; }
-  h2 { break-before: page; } #out h2 { break-before: auto; } h2, h3 { break-after: avoid; }
+  body { max-width: none; margin: 0; padding: 0; font-size: 10pt; } table { font-size: 6.2pt; }
+  th, td { padding: 0 4px; white-space: normal; }
+  h2 { break-before: page; } #out h2 { break-before: auto; } h2, h3, .caption { break-after: avoid; }
   tr, svg { break-inside: avoid; } thead { display: table-header-group; }
   .wide, figure { overflow: visible; } }
 @media screen and (max-width: 40rem) { svg { max-width: none; } .number, th, td { padding: 1px 6px; } }
@@ -61,9 +63,11 @@ end
 ---@field command string
 ---@field text string      paragraphs are parted by blank lines
 ---@field tables mr.Table[]
+---@field captions? string[]  what stands over each table; "" where nothing does
 ---@field figure? string   file, SVG
 ---@field figures? string[]
 ---@field finding? string    what came out, a sentence; none of made-up data
+---@field lacking? boolean   whether its runs are not all there (--kept), so that it has nothing to show
 ---@field agreement? { of: integer, within: integer, tolerance: string }  numbers beside printed ones, and how many are within the tolerance
 
 ---@class report.Document
@@ -80,7 +84,11 @@ local function section_text(each, level, id, figures)
     figures.count = figures.count + 1
     parts[#parts + 1] = "<figure>" .. inline(file, figures.count) .. "</figure>\n"
   end
-  for _, one in ipairs(each.tables or {}) do parts[#parts + 1] = '<div class="wide">' .. one:to_html() .. "</div>\n" end
+  for i, one in ipairs(each.tables or {}) do
+    local caption = each.captions and each.captions[i] or ""
+    if caption ~= "" then parts[#parts + 1] = '<p class="caption">' .. escape(caption) .. "</p>\n" end
+    parts[#parts + 1] = '<div class="wide">' .. one:to_html() .. "</div>\n"
+  end
   if each.command then parts[#parts + 1] = '<p class="made">Made by <code>' .. escape(each.command) .. "</code></p>\n" end
   parts[#parts + 1] = "</section>\n"
   return table.concat(parts)

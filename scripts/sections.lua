@@ -1,6 +1,9 @@
 -- Tables and figures of other scripts, run one after another for a report (report.lua).
 local definitions = require "moonrank.definitions"
 
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local kept = dofile(here .. "kept_runs.lua")
+
 local M = {}
 
 ---What a script returns when it runs with these words for arguments. What it defines by name is its own: its workers, and others that run the
@@ -35,12 +38,18 @@ end
 ---@return string
 function M.command(script) return table.concat({ "moonrank", script.path, table.unpack(script.words) }, " ") end
 
----What a script returns, with its title and command.
+---What a script returns, with its title and command. Of one that takes no new runs (--kept) and lacks some, a section that says so.
 ---@param script { path: string, title: string, words: string[] }
 ---@return report.Section
 function M.run(script)
   print(("\n== %s\n"):format(script.title))
-  local section = M.call(script.path, script.words)
+  local ok, section = pcall(M.call, script.path, script.words)
+  local lacked = not ok and kept.lacked(section)
+  if not ok and not lacked then error(section, 0) end
+  if lacked then
+    print(lacked)
+    section = { text = ("This section has not been made yet: %s."):format(lacked:match "^[^;]+"), tables = {}, lacking = true }
+  end
   section.title, section.command = script.title, M.command(script)
   return section
 end

@@ -58,13 +58,13 @@ for i in ipairs(args.sets) do
   end
   local first, last = curves[i]["RankNetpaperloss"], curves[i]["RankNetadamloss"]
   parts[i] = ("On %s RankNet's loss goes from %.3f to %.3f by descent at 0.001 and from %.3f to %.3f by Adam."):format(
-    curves[i].set.title, first[1], first[#first], last[1], last[#last])
+    figure.said(curves[i].set.title), first[1], first[#first], last[1], last[#last])
 end
 local text = [[
-Cross entropy while parameters change (above) and nDCG@10 on validation (below) by epoch, means over folds and seeds: of pairs
-for RankNet and DirectRanker, of documents for the classifier, so that their heights do not compare. DirectRanker's cannot fall
-below log(1 + 1/e) = 0.313.]]
-return figure.finish(args, mr.plot.facets(panels), text .. "\n" .. table.concat(parts, "\n"),
+The figure shows the cross entropy while parameters change (above) and nDCG@10 on validation (below) by epoch, means over folds and
+seeds. The cross entropy is that of pairs for RankNet and DirectRanker and of documents for the classifier, so that their heights do not
+compare; DirectRanker's cannot fall below log(1 + 1/e) = 0.313.]]
+return figure.finish(args, mr.plot.facets(panels), text .. "\n\n" .. table.concat(parts, "\n"),
   mr.table{ rows = lines,
     columns = { "data", "network", "training", "loss, first", "loss, last", "nDCG@10, first", "best", "epoch", "last" },
     formats = { ["loss, first"] = "%.4f", ["loss, last"] = "%.4f", ["nDCG@10, first"] = "%.4f", best = "%.4f", last = "%.4f" } })

@@ -71,6 +71,7 @@ function M.curves(number, system, features)
   figure:save(args.out)
   return faces.finish{ title = title_of(number, args), figure = args.out, text = ([[
 %s
+
 The figure shows the loss of %s on the training pairs and its accuracy on the validation pairs after each epoch, with a line for
 each of the learning rates to choose from, numbered as in scripts/cmu/systems.lua. Setting %d was chosen, by its best epoch.]]):format(
       faces.sentence_of(args), system, chosen.setting),

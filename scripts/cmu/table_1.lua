@@ -140,30 +140,34 @@ local function sentences(data)
   end
   local of, ahead, sure, unsure = count(data, "Adam and sgd")
   return ([[
-On %s the classifier is better than the ranker of its kind in %d of %d pairs, significantly in %d, significantly worse in %d;
-the best classifier by validation, %s, less the best ranker, %s, is %+.4f (95 %% from %+.4f to %+.4f, p = %.2g after
-correction). Adam is ahead of descent, both at their best rates, for %d of %d networks (significantly for %d, significantly
-behind for %d). A random ranking has %.4f.]]):format(data.title, more, n, better,
-    worse, best.a, best.b, best.change, best.low, best.high, best.holm, ahead, of, sure, unsure, data.random)
+On %s the classifier has a higher mean than the ranker of its kind in %d of %d pairs; %s significantly better and %s
+significantly worse. The classifier that is best on validation, %s, differs from the ranker that is, %s, by %+.4f (95 %% from %+.4f to
+%+.4f, p = %.2g after correction). Adam is ahead of descent, both at their best rates, for %d of %d networks; %s significantly
+ahead and %s significantly behind. Random rankings have %.4f.]]):format(figure.said(data.title), more, n, figure.count(better),
+    figure.count(worse), best.a, best.b, best.change, best.low, best.high, best.holm, ahead, of,
+    figure.count(sure), figure.count(unsure), data.random)
 end
 local parts = {}
 for i, data in ipairs(found) do parts[i] = sentences(data) end
 local text = ([[
-The first table has the test nDCG@10 where labels of 2 and more are relevant, the mean over queries, each the mean over seeds %s, from
-low to high with the bootstrap interval of 95 %% over queries. In the second table p-values are of permutation tests paired by
-query, corrected by Holm over the table.]]):format(table.concat(args.seeds, ", "))
+The first table has the mean test nDCG@10 of the queries, where labels of 2 and more are relevant, with the bootstrap interval of 95 %%
+over queries from low to high%s. The second table has differences, whose p-values are of permutation tests
+paired by query, corrected by Holm over the table.]]):format(#args.seeds == 1 and "; models have seed " .. args.seeds[1]
+    or "; a query's value is the mean over the models of seeds " .. table.concat(args.seeds, ", "))
 local beside = ""
 for _, name in ipairs(args.made_up and {} or args.sets) do
   if name == "mslr" then
-    beside = "\nThe printed numbers are of MSLR-WEB10K and stand beside the slice only for orientation: it has a hundredth of the queries."
+    beside = " The printed numbers are of MSLR-WEB10K and stand beside the slice only for orientation: it has a hundredth of the queries."
   end
 end
-local section = figure.finish(args, nil, text .. beside .. "\n" .. table.concat(parts, "\n"), levels, differences)
+local section = figure.finish(args, nil, table.concat(parts, "\n\n") .. "\n\n" .. text .. beside,
+  figure.named("Test nDCG@10", levels), figure.named("Differences in test nDCG@10", differences))
 local outcomes = {}
 for i, data in ipairs(args.made_up and {} or found) do
   local n, more, better, worse = count(data, "families")
-  outcomes[i] = ("on %s in %d of %d pairs (significantly in %d, significantly worse in %d)"):format(data.title, more, n, better, worse)
+  outcomes[i] = ("on %s in %d of %d pairs (%s significantly better, %s significantly worse)"):format(figure.said(data.title), more, n,
+    figure.count(better), figure.count(worse))
 end
-section.finding = #outcomes > 0 and ("Classifiers of documents rank better than rankers of their kind %s."):format(
+section.finding = #outcomes > 0 and ("Classifiers of documents have a higher nDCG@10 than rankers of their kind %s."):format(
   table.concat(outcomes, ", and ")) or nil
 return section

@@ -8,22 +8,13 @@ local M = {}
 -- What is printed of a system.
 local function printed_of(of_table, system)
   for _, pair in ipairs(of_table[system.family]) do
-    if pair[1] == system.name then return ("%.4f"):format(pair[2]) end
+    if pair[1] == system.name then return pair[2] end
   end
   return ""
 end
 
--- Mean, and spread over seeds where there are several.
-local function summary(values)
-  if #values == 0 then return nil, nil end
-  return mr.stats.mean(values), #values > 1 and mr.stats.summary(values).sd or nil
-end
-
-local function cell(format, values)
-  local mean, sd = summary(values)
-  if not mean then return "" end
-  return format:format(mean) .. (sd and (" +- %.4f"):format(sd) or "")
-end
+-- The mean over seeds, of a system that has the number.
+local function mean_or_blank(values) return #values > 0 and mr.stats.mean(values) or "" end
 
 -- The numbers of a system over seeds, each of the setting that validation chose.
 local function measured(results, system, seeds)
@@ -50,11 +41,13 @@ end
 
 local how = [[
 %s
+
 The table has the accuracy on pairs of images of which one is more than 5 years older. Images were divided into parts for
 training (65 %%), validation (15 %%) and test (20 %%) first, then %d, %d and %d pairs were drawn within these. Rows are %s,
 standardised by the training images. Networks, and linear models of pairs, are trained by stochastic gradient descent in batches
 of 100. %sLearning rates, penalties, depths, epochs and rounds are chosen by accuracy on the validation pairs; the column
 "setting" has the numbers of those chosen, as in scripts/cmu/systems.lua.
+
 "By score" is the share of test pairs whose older image has the larger score. A classifier is trained on single images, labelled
 1 in pairs where they are the older one and 0 in the others, so that one image has both labels. Its printed accuracies are below
 one half, which no ordering by scores explains. Another count does, by which a pair is right only if its older image is labelled
@@ -71,8 +64,8 @@ labels classification has %.4f; the printed ones are %.4f, %.4f and %.4f. The la
 regression is %.3f (printed: %.2f).]]
 
 local finding = [[
-On %s, from %s, classifiers order a share of %.4f of the pairs right by their labels and of %.4f by their scores, regressions %.4f and
-rankers %.4f.]]
+Of pairs of %s, seen as pixels, classifiers order %.1f %% right by their labels and %.1f %% by their scores, regressions %.1f %% and
+rankers %.1f %%.]]
 
 local function printed_mean(of_table, family)
   local values = {}
@@ -96,6 +89,18 @@ local function rows_are(args)
   return ("features of each image (of %s pixels) by a convolutional network\nwith random weights, which nobody has trained"):format(size)
 end
 
+local function table_of(args, lines)
+  local columns = { "family", "system", "by score", "by labels", "R^2", "setting" }
+  local formats = { ["by score"] = "%.4f", ["by labels"] = "%.4f", ["R^2"] = "%.3f" }
+  if not args.made_up then
+    table.insert(columns, 3, "printed")
+    formats.printed = "%.4f"
+  end
+  if args.seeds > 1 then columns[#columns + 1], formats["sd of seeds, by score"] = "sd of seeds, by score", "%.4f" end
+  return mr.table{ columns = columns, rows = lines, formats = formats,
+    mark = { ["by score"] = "max", ["by labels"] = "max", ["R^2"] = "max" } }
+end
+
 ---Makes a table: runs what is missing, prints, and returns text and table.
 ---@param number integer  2 or 3
 function M.make(number)
@@ -107,25 +112,24 @@ function M.make(number)
     row.family, rows[#rows + 1] = system.family, row
     local line = { system.family, system.name }
     if not args.made_up then line[#line + 1] = printed_of(of_table, system) end
-    for _, text in ipairs{ cell("%.4f", row.accuracy), cell("%.4f", row.both), cell("%.3f", row.r2), table.concat(row.settings, " ") } do
-      line[#line + 1] = text
-    end
+    for _, name in ipairs{ "accuracy", "both", "r2" } do line[#line + 1] = mean_or_blank(row[name]) end
+    line[#line + 1] = table.concat(row.settings, " ")
+    if args.seeds > 1 then line[#line + 1] = mr.stats.summary(row.accuracy).sd end
     lines[#lines + 1] = line
   end
-  local columns = { "family", "system", "by score", "by labels", "R^2", "setting" }
-  if not args.made_up then table.insert(columns, 3, "printed") end
   local text = how:format(faces.sentence_of(args), args.pairs * 9 // 12, args.pairs // 12, args.pairs * 2 // 12,
     rows_are(args), args.table_3 and "" or widths:format(args.kernel, args.kernel))
   if not args.made_up then
-    text = text .. "\n" .. outcome:format(mean_of(rows, "regression", "accuracy"), mean_of(rows, "ranking", "accuracy"),
+    text = text .. "\n\n" .. outcome:format(mean_of(rows, "regression", "accuracy"), mean_of(rows, "ranking", "accuracy"),
       mean_of(rows, "classification", "accuracy"), mean_of(rows, "classification", "both"), printed_mean(of_table, "regression"),
       printed_mean(of_table, "ranking"), printed_mean(of_table, "classification"), best_r2(rows), published.best_r2)
   end
   local section = faces.finish{ title = faces.title_of(args, "Li & Wu, Table " .. number), text = text,
-    tables = { mr.table{ columns = columns, rows = lines } } }
-  section.finding = not args.made_up and finding:format(args.images ~= "" and "images of " .. args.images or "drawn faces",
-    args.table_3 and "features" or "pixels", mean_of(rows, "classification", "both"), mean_of(rows, "classification", "accuracy"),
-    mean_of(rows, "regression", "accuracy"), mean_of(rows, "ranking", "accuracy")) or nil
+    tables = { table_of(args, lines) } }
+  section.finding = not args.made_up and not args.table_3 and finding:format(
+    args.images ~= "" and "images of " .. args.images or "made-up faces", 100 * mean_of(rows, "classification", "both"),
+    100 * mean_of(rows, "classification", "accuracy"), 100 * mean_of(rows, "regression", "accuracy"),
+    100 * mean_of(rows, "ranking", "accuracy")) or nil
   return section
 end
 

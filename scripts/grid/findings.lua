@@ -173,23 +173,24 @@ local function by_setting(grids, losses, bounds)
       for name in pairs(found) do found[name] = found[name] + one[name] end
       total = total + one.sum
     end
-    parts[i] = ("%s: of %d changes %d for the better, %d for the worse, %+.4f in the mean."):format(each.set.title, found.count,
-      found.gains, found.loses, total / math.max(1, found.count))
+    parts[i] = ([[
+In the setting %s, %d of %d changes are significantly for the better and %d for the worse, and their mean is %+.4f.]]):format(
+      each.set.title, found.gains, found.count, found.loses, total / math.max(1, found.count))
   end
   return table.concat(parts, " ")
 end
 
 local text = [[
-Every loss under every bound that applies to it, against the same loss without a bound, by the loss's own metric on test (nDCG where random
-rankings of its own have no closed form). Of %d changes %d are for the better and %d for the worse, significantly at 5 %% after Holm's
-correction over all of them (permutation tests, paired by user or query over the means of folds or seeds, with the trained
+The grid compares every loss under every bound that applies to it with the same loss without a bound, by the loss's own metric on test
+(nDCG where random rankings of its own have no closed form). Of %d changes %d are for the better and %d for the worse, significantly at
+5 %% after Holm's correction over all of them (permutation tests, paired by user or query over the means of folds or seeds, with the trained
 models as given).
 
 %s
 
-Losses that some bound makes better and none makes worse, with the number of settings: %s. Losses for which it depends on the bound or the
-setting (settings with a better one, settings with a worse one): %s. Losses that some bound makes worse and none better: %s. Losses
-without a significant change: %s.
+These losses are made better by some bound and worse by none (with the number of settings): %s. For these it depends on the bound or
+the setting (settings with a better bound, settings with a worse one): %s. These are made worse by some bound and better by none: %s.
+These have no significant change: %s.
 
 In the figure red is for the better and blue for the worse, in standard errors of the mean change over users or queries, + and - mark
 significant ones, and white cells have no bound that applies or no result. In the tables "+3 -1 of 7" counts significant changes for the
@@ -218,15 +219,16 @@ function M.sentence(compared)
     all.gains, all.loses)
 end
 
----The page of what came out.
-function M.text(args, grids, compared, losses, bounds)
+---The page of what came out; `left`: sentences on settings whose runs are not all there.
+function M.text(args, grids, compared, losses, bounds, left)
   local all, found = tally(compared), health(grids)
   local gain, mixed, lose, same = sorted_losses(grids, losses, bounds)
   local cap = args.full and "There was no cap (--full)"
     or ("The cap (%g seconds of a processor after the first epoch) ended runs of %d cells"):format(args.cap, found.capped)
+  local more = #left > 0 and "\n\n" .. table.concat(left, " ") or ""
   return text:format(all.count, all.gains, all.loses, by_setting(grids, losses, bounds), gain, mixed, lose, same, found.count,
     found.count - found.capped - found.open, each_of(grids, "patience"), each_of(grids, "epochs"), cap, found.open, found.missing,
-    found.count - found.chance)
+    found.count - found.chance) .. more
 end
 
 return M

@@ -15,18 +15,26 @@ local args = runs.args({
 }, { orders = 1000 })
 
 runs.prepare(args)
-local grids, plain = {}, {}
-for i, name in ipairs(args.sets) do
-  local set = runs.set(args, name)
-  local cells, missing = cells_of.of(runs.of(args, name), set, runs.metric_of)
-  grids[i], plain[i] = { set = set, cells = cells, missing = missing }, cells
+local grids, plain, left = {}, {}, {}
+for _, name in ipairs(args.sets) do
+  local set, results = runs.set(args, name), runs.of(args, name)
+  if results then
+    local cells, missing = cells_of.of(results, set, runs.metric_of)
+    grids[#grids + 1], plain[#plain + 1] = { set = set, cells = cells, missing = missing }, cells
+  end
+  left[#left + 1] = runs.left(set, results)
 end
+if #grids == 0 then runs.lack(args) end
 local compared, losses = cells_of.compare(plain, args.orders), runs.losses(args)
 local groups, bounds = picture.families(losses), picture.bounds()
 local fig = picture.draw(grids, losses, figure.title(args, "What bounding does to every loss"))
-local tables = { findings.by_loss(grids, groups, bounds), findings.by_bound(grids, losses, bounds), findings.all(grids, groups, bounds),
-  findings.flaws(grids) }
-for i, each in ipairs(tables) do tables[i] = #each.rows > 0 and mr.table(each) or nil end
-local section = figure.finish(args, fig, findings.text(args, grids, compared, losses, bounds), table.unpack(tables))
+local tables = {}
+for _, each in ipairs{
+  { "Changes by bound", findings.by_bound(grids, losses, bounds) }, { "Changes by loss", findings.by_loss(grids, groups, bounds) },
+  { "All cells", findings.all(grids, groups, bounds) }, { "Cells with something wrong", findings.flaws(grids) },
+} do
+  if #each[2].rows > 0 then tables[#tables + 1] = figure.named(each[1], mr.table(each[2])) end
+end
+local section = figure.finish(args, fig, findings.text(args, grids, compared, losses, bounds, left), table.unpack(tables))
 section.finding = not args.made_up and findings.sentence(compared) or nil
 return section

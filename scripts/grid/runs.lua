@@ -155,18 +155,33 @@ function M.prepare(args)
   for _, name in ipairs(args.sets) do rates_of(args, M.set(args, name)) end
 end
 
----Every loss under every bound that applies, on every fold (called split, so that it changes fastest).
----@return mr.Results
+---Every loss under every bound that applies, on every fold (called split, so that it changes fastest). With --kept those that are there, or nil.
+---@return mr.Results?
 function M.of(args, name)
   local set, cap = M.set(args, name), cap_of(args)
   local space, settings, rates, text = space_of(M.losses(args), mr.losses.bounds), settings_of(args, set), rates_of(args, set)
   space.split, settings.rates = mr.range(1, set.folds), text
-  return kept.study(args, {
-    name = set.name .. (args.full and ", full" or ""), settings = settings, space = space,
+  local study = { name = set.name .. (args.full and ", full" or ""), settings = settings, space = space,
     run = function(trial)
       return train(set, { loss = trial.loss, bound = trial.bound, number = trial.split, rate = rates[trial.loss], cap = cap })
-    end,
-  })
+    end }
+  if args.kept then return kept.there(args, study) end
+  return kept.study(args, study)
+end
+
+---What a setting lacks whose runs are read as they are (--kept), in a sentence; nil where nothing is missing.
+---@param set grid.Setting
+---@param results? mr.Results
+---@return string?
+function M.left(set, results)
+  if not results then return ("There are no runs of %s yet."):format(set.title) end
+  local ended, planned = kept.progress(results)
+  return ended < planned and ("Of %s there are %d of %d runs yet."):format(set.title, ended, planned) or nil
+end
+
+---Ends a script that finds no runs at all.
+function M.lack(args)
+  kept.lack(("%s has no runs of %s; without --kept they are made"):format(args.store, table.concat(args.sets, ", ")))
 end
 
 return M

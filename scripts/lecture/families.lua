@@ -43,14 +43,19 @@ local function best_of(rows, column)
   return table.concat(parts, ", ")
 end
 
+-- "a, b are significantly better than squared errors", or that no trained loss is.
+local function verdict(names, side)
+  local who = #names == 0 and "no trained loss is" or ("%s %s"):format(table.concat(names, ", "), #names == 1 and "is" or "are")
+  return ("%s significantly %s than squared errors"):format(who, side)
+end
+
 local function significant(rows)
   local better, worse = {}, {}
   for _, row in ipairs(rows) do
     local p, change = row[#row], row[#row - 1]
     if row[1] ~= "untrained" and p ~= "" and p < 0.05 then table.insert(change > 0 and better or worse, row[2]) end
   end
-  local function words(names) return #names > 0 and table.concat(names, ", ") or "none" end
-  return words(better), words(worse)
+  return verdict(better, "better"), verdict(worse, "worse")
 end
 
 local texts, tables = {}, {}
@@ -68,15 +73,15 @@ for _, set in ipairs(args.sets) do
   local rows = rows_of(set, measures, measure)
   heads[#heads + 1], heads[#heads + 2] = "change", "p, Holm"
   local better, worse = significant(rows)
-  tables[#tables + 1] = mr.table{ columns = heads, rows = rows, formats = shown,
-    mark = { [heads[all_items and 8 or 5]] = "max", ["p, Holm"] = 0.05 } }
+  tables[#tables + 1] = figure.named(title, mr.table{ columns = heads, rows = rows, formats = shown,
+    mark = { [heads[all_items and 8 or 5]] = "max", ["p, Holm"] = 0.05 } })
   texts[#texts + 1] = ([[
-On %s (%d %s, seed %d) the best of each family by %s are %s. Trained losses significantly better than squared
-errors: %s; significantly worse: %s.]]):format(title, folds, folds == 1 and "fold" or "folds", args.seed,
-    all_items and "nDCG@10 among all items" or "nDCG@10", best_of(rows, all_items and 8 or 5), better, worse)
+On %s (%d %s, seed %d) the best of each family by %s are %s. After Holm's correction %s, and %s.]]):format(title, folds,
+    folds == 1 and "fold" or "folds", args.seed, all_items and "nDCG@10 among all items" or "nDCG@10",
+    best_of(rows, all_items and 8 or 5), better, worse)
 end
 texts[#texts + 1] = [[
 For ratings, nDCG@10, AP and AUC are of lists with four items that are not relevant for each relevant one; nDCG@10 among all items
 ranks every item that the user has not liked in training or validation, and is what validation chooses by and what the change is of.
 For queries both are of nDCG@10. The rate of trees is eta.]]
-return figure.finish(args, nil, table.concat(texts, "\n"), table.unpack(tables))
+return figure.finish(args, nil, table.concat(texts, "\n\n"), table.unpack(tables))

@@ -147,13 +147,14 @@ end
 for i, p in ipairs(mr.stats.holm(ps)) do rows[i][8] = p == p and p or "" end
 local parts = {}
 for i, each in ipairs(gains) do
-  parts[i] = ("with profits %s training on profit brings %.2f a user instead of %.2f (p = %.2g after Holm's correction)"):format(each.kind,
+  parts[i] = ([[
+With profits "%s", training on profit brings %.2f a user instead of %.2f (p = %.2g after Holm's correction).]]):format(each.kind,
     each.now, each.before, rows[each.row][8])
 end
 return figure.finish(args, nil, ([[
 The profits are made up, between 1 and %d for each movie; users and ratings are those of %s (%d %s, seed %d). Profit@10 is the mean
-profit of a user who takes what he likes of the first ten: %s. Recall@10 is the share of liked movies that are found.]]):format(most, title,
-    args.folds, args.folds == 1 and "fold" or "folds", args.seed, table.concat(parts, "; ")),
+profit of a user who takes what he likes of the first ten. %s Recall@10 is the share of liked movies that are found.]]):format(most, title,
+    args.folds, args.folds == 1 and "fold" or "folds", args.seed, table.concat(parts, " ")),
   mr.table{ columns = { "profits (made up)", "trained on", "rate", "epochs", "profit@10", "recall@10", "change", "p, Holm" }, rows = rows,
     formats = { ["profit@10"] = "%.3f", ["recall@10"] = "%.4f", change = "%+.3f", ["p, Holm"] = "%.2g" },
     mark = { ["profit@10"] = "max", ["recall@10"] = "max", ["p, Holm"] = 0.05 }, within = { "profits (made up)" } })

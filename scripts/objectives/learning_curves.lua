@@ -58,7 +58,7 @@ for _, name in ipairs(args.sets) do
       xlabel = "epoch", ylabel = "loss",
       series = { { name = "training", y = a, color = 1 }, { name = "held out", y = b, color = 2 } } }
     rows[#rows + 1] = { figure_text, set.title, algorithm, a[1], a[#a], b[1], b[at], at, b[#b] }
-    if at < 0.9 * #b then rises[#rises + 1] = ("%s on %s"):format(algorithm, set.title) end
+    if at < 0.9 * #b then rises[#rises + 1] = ("%s on %s"):format(algorithm, figure.said(set.title)) end
     gaps[name .. algorithm] = b[#b] - a[#a]
   end
 end
@@ -71,7 +71,7 @@ local function gaps_text()
     for _, each in ipairs{ "MseNet", "ApproxNDCG", "NeuralNDCG" } do
       local batched, single = gaps[name .. each .. "Batched"], gaps[name .. each .. "QbQ"]
       if batched and single then
-        parts[#parts + 1] = ("%s on %s %.3f and %.3f"):format(each, runs.set(args, name).title, batched, single)
+        parts[#parts + 1] = ("%s on %s %.2g and %.2g"):format(each, figure.said(runs.set(args, name).title), batched, single)
       end
     end
   end
@@ -91,13 +91,12 @@ minimised. Two pairs of curves are not on one scale: RankNet trains on drawn pai
 loss counts each pair once; NeuralNDCG query by query counts queries without relevant documents as 0 in training only]],
 }
 local formats = {}
-for _, name in ipairs{ "training, first", "training, last", "held out, first", "lowest", "held out, last" } do formats[name] = "%.4f" end
+for _, name in ipairs{ "training, first", "training, last", "held out, first", "lowest", "held out, last" } do formats[name] = "%#.4g" end
 
 return figure.finish(args, mr.plot.facets(panels), ([[
 The figure shows the loss by epoch on the training part and on a part that is held out, %s. Training losses are means over an epoch,
 while the network changes. %s After the last epoch the held-out loss is above the training loss by these amounts, in batches and query
-by query:
-%s.%s]]):format(protocol[args.recipe], rises_text(), gaps_text(),
+by query: %s.%s]]):format(protocol[args.recipe], rises_text(), gaps_text(),
     args.smoke and "" or "\nThe paper reads its figures as overfitting in batches that training query by query alleviates."),
   mr.table{ rows = rows, formats = formats, columns = { "figure", "data", "algorithm", "training, first", "training, last",
     "held out, first", "lowest", "at epoch", "held out, last" } })

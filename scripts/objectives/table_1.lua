@@ -18,7 +18,10 @@ local function printed_row(source, name, algorithm, what)
   local numbers = not args.smoke and source[name == "mslr" and "web10k" or name][algorithm]
   if not numbers then return nil end
   local row = { algorithm, name == "mslr" and what .. ", MSLR-WEB10K" or what }
-  for _, x in ipairs(numbers) do row[#row + 1] = ("%g"):format(x) end
+  for _, x in ipairs(numbers) do
+    local text = ("%g"):format(x)
+    row[#row + 1] = #text > 3 and text or ("%.2f"):format(x)
+  end
   return row
 end
 
@@ -53,19 +56,21 @@ local tables, said, agreement, found = {}, {}, nil, {}
 for _, name in ipairs(args.sets) do
   local view = views[args.recipe].view(args, runs, name)
   local printed = not args.smoke and published.table_1[name]
-  tables[#tables + 1] = mr.table{ columns = columns, rows = rows_of(name, view), formats = formats, mark = mark, within = { "what" } }
-  table.move(view.tables, 1, #view.tables, #tables + 1, tables)
+  local title = runs.set(args, name).title
+  tables[#tables + 1] = figure.named(title .. ": nDCG with labels + 1, precision and mean average precision",
+    mr.table{ columns = columns, rows = rows_of(name, view), formats = formats, mark = mark, within = { "what" } })
+  tables[#tables + 1] = figure.named(("%s: %s"):format(title, view.about), view.table)
   local met, numbers = "", nil
   if printed then met, numbers = view.met(printed, published.metrics) end
   agreement = agreement or numbers
-  said[#said + 1] = ("On %s, %s%s"):format(runs.set(args, name).title, view.text, met)
-  found[#found + 1] = not args.smoke and view.finding and view.finding:format(runs.set(args, name).title) or nil
+  said[#said + 1] = ("On %s, %s%s"):format(figure.said(title), view.text, met)
+  found[#found + 1] = not args.smoke and view.finding and view.finding:format(figure.said(title)) or nil
 end
 
 local section = figure.finish(args, nil, table.concat(said, "\n\n") .. "\n\n" .. views[args.recipe].protocol, table.unpack(tables))
 section.agreement = agreement
 if #found > 0 then
-  section.finding = ("Trained and evaluated alike, networks of all objectives have an nDCG %s."):format(table.concat(found, " and "))
+  section.finding = ("Trained and evaluated alike, networks of all objectives have a mean nDCG %s."):format(table.concat(found, " and "))
 elseif agreement then
   section.finding = ([[
 As the authors' code computes them, %d of %d printed numbers lie between the least and the largest of the seeds.]]):format(agreement.within,

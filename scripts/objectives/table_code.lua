@@ -88,7 +88,7 @@ function M.view(args, runs, name)
       return { line(algorithm, as_evaluated, ""), line(algorithm, "as meant", "meant ") }
     end,
     random = function(metric) return (spread(trials[names[1]], "random " .. metric)) end,
-    tables = { counts_table(names, trials) }, text = words(names, trials),
+    table = counts_table(names, trials), about = "queries, and random orders of those evaluated", text = words(names, trials),
     met = function(printed, metrics) return met(printed, metrics, trials) end,
   }
 end

@@ -2,6 +2,8 @@
 -- 2^y - 1 against MseNetBatched and random orders.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local figure = dofile(here .. "../thesis/figure.lua")
 
 local M = {}
 
@@ -138,11 +140,11 @@ local function words(found, random, edge)
   end
   return ([[
 with the chosen rates nDCG is between %.4f (%s) and %.4f (%s), where random orders have %.4f; %d of %d networks are significantly
-better than those. Of %d comparisons with MseNetBatched %d are significant at 5 %%. Training query by query instead of in batches
+better than those. Of %d comparisons with MseNetBatched %s significant at 5 %%. Training query by query instead of in batches
 changes nDCG by these amounts: %s. Of the chosen rates %s are the least or the largest that was tried.]]):format(
-    worst.mean, worst.name, best.mean, best.name, random, over_random, #found, #found - 1, surely, by_query(found), edge), ([[
-from %.4f to %.4f on %%s (%d of %d differ significantly from MseNetBatched)]]):format(
-      worst.mean, best.mean, surely, #found - 1)
+    worst.mean, worst.name, best.mean, best.name, random, over_random, #found, #found - 1, figure.count(surely), by_query(found), edge), ([[
+from %.4f to %.4f on %%s (of %d differences from MseNetBatched %s significant)]]):format(
+      worst.mean, best.mean, #found - 1, figure.count(surely))
 end
 
 ---@return table view  lines of an algorithm, random orders, more tables, text
@@ -162,7 +164,8 @@ function M.view(args, runs, name)
   return {
     lines = function(algorithm) return { line("rate of the text", of_text[algorithm]), line("rate chosen", chosen[algorithm]) } end,
     random = function(metric) return mr.stats.mean(random[metric]) end,
-    tables = { second_table(results, chosen, found) }, met = function() return "" end,
+    table = second_table(results, chosen, found), about = "what was chosen, nDCG, and its change against MseNetBatched",
+    met = function() return "" end,
     text = text, finding = finding,
   }
 end

@@ -168,13 +168,14 @@ lists, and AP adds up other rows. A tenth of each user's items of train is for v
 local text = ("The %d models are trained %s. "):format(#lines, runs.recipes[args.recipe].title)
 if #compared > 0 then
   text = text .. ([[
-The second table counts, for each loss, the models whose test means are within %g of the published ones by nDCG, AP, RBP(0.95) and by all
+The first table counts, for each loss, the models whose test means are within %g of the published ones by nDCG, AP, RBP(0.95) and by all
 seven metrics, and has the median of the differences. Models of other seeds and negatives differ among themselves (--seeds), so that a
 median near 0 says more than a single difference.
 ]]):format(close) .. explained[args.recipe]
 end
 text = text .. runs.missing(args)
-local tables = { mr.table{ columns = columns, rows = lines, formats = formats }, #compared > 0 and table_by_loss() or nil }
+local tables = { figure.named("All models", mr.table{ columns = columns, rows = lines, formats = formats }) }
+if #compared > 0 then table.insert(tables, 1, figure.named("Models near the published ones, by loss", table_by_loss())) end
 local section = figure.finish(args, nil, text, table.unpack(tables))
 if #compared > 0 and args.recipe == "published" then
   local within = 0

@@ -33,15 +33,18 @@ for _, set in ipairs(args.sets) do
       lines[#lines + 1] = line
       names[i] = runs.title_of[loss]
     end
-    if #names > 0 then orders[#orders + 1] = ("%d factors: %s"):format(factors, table.concat(names, ", ")) end
+    if #names > 1 then orders[#orders + 1] = ("%d factors: %s"):format(factors, table.concat(names, ", ")) end
   end
 end
 
 runs.check_found(args, lines)
+if #orders == 0 and args.kept then runs.lack(args, "runs of two losses with one number of factors") end
+local order, planned = " The losses from the best to the worst are, with %s.", #args.sets * #args.factors * #args.losses
 local columns, formats = { "data", "factors", "loss", "rate", "nDCG", "place" }, { nDCG = "%.4f" }
 if not args.made_up then columns[7], formats.published = "published", "%.4f" end
 return figure.finish(args, nil, ([[
-The table has the test nDCG at the epoch that nDCG chose, on one split at NSR 1, %s. The losses from the best to the worst are, with
-%s.]]):format(runs.recipes[args.recipe].title, table.concat(orders, "; ")),
+The table has the test nDCG at the epoch that nDCG chose, on one split at NSR 1, %s.%s]]):format(
+    runs.recipes[args.recipe].title, #orders > 0 and order:format(table.concat(orders, "; ")) or "")
+    .. (args.kept and #lines < planned and "\n\n" .. runs.so_far(#lines, planned, "run is of one loss and number of factors") or ""),
   mr.table{ columns = columns, rows = lines, formats = formats, mark = { nDCG = "max" },
     within = { "data", "factors" } })

@@ -109,9 +109,10 @@ local adjusted = mr.stats.holm(ps)
 for i, line in ipairs(lines) do line[9] = adjusted[i] end
 for _, kind in ipairs(analysis.distinct(columns, "kind")) do sentences[#sentences + 1] = curves_text(kind, curves, adjusted) end
 return figure.finish(args, pictures, ([[
-Each user's test score under the loss of nRBP (of LambdaRank nRBP(0.95)) less that under AP or nDCG at NSR %d, means over the splits; above
-0 nRBP is better. Curves are cubic smoothing splines over the logarithm of the number of positives in train (penalty by generalised cross
-validation, at most %d degrees of freedom) with their interval of 95 %%, point by point, from the first to the last percentile of users.
+The figure shows each user's test score under the loss of nRBP (of LambdaRank nRBP(0.95)) less that under AP or nDCG, at NSR %d, as a mean
+over the splits; above 0 nRBP is better. Curves are cubic smoothing splines over the logarithm of the number of positives in train (penalty
+by generalised cross validation, at most %d degrees of freedom) with their interval of 95 %%, point by point, from the
+first to the last percentile of users.
 
 %s%s%s]]):format(nsr, most_df, table.concat(sentences, "\n"), left, figures.in_paper(args, [[
 In the paper listwise curves, splines as well, rise on all data sets but Epinions, those of LambdaRank have no clear direction.]])),

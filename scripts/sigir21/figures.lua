@@ -28,7 +28,7 @@ end
 -- What the store lacks, and what that means where a loss is shown at its best learning rate.
 local function missing(args)
   local found = runs.missing(args)
-  return found == "" and "" or found .. " The best learning rate of a loss is that of those that were run."
+  return found == "" and "" or found .. " A loss is shown at the best of the learning rates that were run."
 end
 
 ---The options of the script of a figure.
@@ -44,7 +44,8 @@ end
 ---@return string left
 function M.compared(args)
   local rows, left = analysis.complete(analysis.analysed(runs.rows(args)))
-  local kept, said = {}, left > 0 and ("\n%d splits that do not have runs of all losses yet are left out."):format(left) or ""
+  local kept, said = {}, left > 0 and ("\n%d %s left out."):format(left, left == 1 and "split that does not have runs of all losses yet is"
+    or "splits that do not have runs of all losses yet are") or ""
   for _, kind in ipairs(args.kinds) do
     local found = analysis.where(rows, { kind = kind })
     if #analysis.distinct(found, "loss") > 1 then
@@ -56,9 +57,10 @@ function M.compared(args)
   return kept, said .. missing(args)
 end
 
----The section of a figure that has nothing to show.
+---The section of a figure that has nothing to show; with --kept its runs are missing.
 function M.nothing(args, left)
-  return figure.finish(args, nil, "Nothing is compared: the runs that this figure takes are not in the store." .. left)
+  if args.kept then runs.lack(args, "runs of two losses that could be compared") end
+  return figure.finish(args, nil, "Nothing is compared, as no two losses have runs on the same split." .. left)
 end
 
 ---What the paper says, which has no place beside made-up data.

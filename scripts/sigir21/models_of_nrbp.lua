@@ -50,12 +50,8 @@ local text = ([[
 Every line is one training of the listwise nRBP loss, %s, at the learning rate that RBP(0.95) chose. In %d of %d trainings
 the three values of p choose the same epoch. With the model of RBP(0.95) in place of its own, the test score of another p changes by %.4f at
 most, as the columns "less" show.]]):format(runs.recipes[args.recipe].title, same, #lines, most)
-local section = figure.finish(args, nil, text, mr.table{
+return figure.finish(args, nil, text, mr.table{
   columns = { "data", "NSR", "split", "rate", "epoch by RBP(0.8)", "by RBP(0.9)", "by RBP(0.95)", "RBP(0.8)", "less RBP(0.95)'s model's",
     "RBP(0.9)", "less RBP(0.95)'s", "RBP(0.95)" }, rows = lines,
   formats = { ["RBP(0.8)"] = "%.4f", ["RBP(0.9)"] = "%.4f", ["RBP(0.95)"] = "%.4f", ["less RBP(0.95)'s model's"] = "%+.4f",
     ["less RBP(0.95)'s"] = "%+.4f" } })
-section.finding = not args.made_up and ([[
-In %d of %d trainings of the listwise nRBP loss the metrics RBP(0.8), RBP(0.9) and RBP(0.95) choose the same epoch.]]):format(same,
-  #lines) or nil
-return section

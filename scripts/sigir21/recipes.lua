@@ -21,17 +21,17 @@ local M = {}
 local listwise, lambda = { 1, 0.1, 3, 10, 0.01, 0.001 }, { 0.001, 0.01, 0.1 }
 
 M.paper = {
-  title = "as in the paper, chosen on validation", choose_on = "valid", valid = 0.1, negatives = "apart",
+  title = "as in the paper, with epoch and learning rate chosen on validation", choose_on = "valid", valid = 0.1, negatives = "apart",
   listwise = { optimizer = "sgd", batch = 2048, epochs = 3000, rates = listwise },
   lambda = { optimizer = "sgd", batch = 16, epochs = 3000, rates = lambda },
 }
 M.code = {
-  title = "as the code's last commit, chosen on test", choose_on = "test", valid = 0, negatives = "authors",
+  title = "as the code's last commit, with epoch and learning rate chosen on test", choose_on = "test", valid = 0, negatives = "authors",
   listwise = { optimizer = "adam", batch = 256, epochs = 3000, rates = listwise },
   lambda = { optimizer = "sgd", batch = 16, epochs = 120, rates = lambda },
 }
 M.published = {
-  title = "as published, chosen on test", choose_on = "test", valid = 0, negatives = "authors",
+  title = "as published, with epoch and learning rate chosen on test", choose_on = "test", valid = 0, negatives = "authors",
   listwise = { optimizer = "sgd", batch = 2048, batches = { ap = 256, nrbp = 256 }, epochs = 3000, rates = listwise },
   lambda = { optimizer = "adam", batch = 16, epochs = 120, rates = lambda },
 }

@@ -54,7 +54,6 @@ function M.args(own, more)
   own.kinds = { default = { "listwise", "lambda" }, choices = M.kinds, help = "listwise losses, LambdaRank" }
   own.losses = own.losses or { default = all_losses, choices = all_losses, help = "of each kind that has them" }
   own.rates = { default = M.all_rates, choices = M.all_rates, help = "learning rates, of those that the recipe has" }
-  own.kept = { default = false, help = "read the runs that are there, and make none" }
   own.epochs = { default = 0, least = 0, help = "of each run (default 0: as many as the recipe has)" }
   local smoke = { nsr = { 1 }, epochs = 2 }
   for name, value in pairs(more.smoke or {}) do smoke[name] = value end
@@ -148,6 +147,9 @@ function M.train(args, o)
   return result_of(run, fold, M.own_metrics(o.loss))
 end
 
+---Ends a script with --kept that does not find what it takes.
+function M.lack(args, what) kept.lack(("%s has no %s; without --kept they are made"):format(args.store, what)) end
+
 ---Ends with an error where nothing was found of what a script reads.
 ---@param found table[]
 function M.check_found(args, found)
@@ -156,16 +158,8 @@ function M.check_found(args, found)
       table.concat(args.losses, ", "), table.concat(args.rates, ", ")))
   end
   if #found == 0 then
-    refuse(("--kept: %s has none of the runs that are asked for, expected some; without --kept they are made"):format(args.store))
+    M.lack(args, "runs of this kind")
   end
-end
-
--- A study of the store, or nil where it is not there.
-local function kept_study(args, name)
-  local ok, found = pcall(mr.results, args.store, name)
-  if ok then return found end
-  local why = tostring(found)
-  if not why:find("no study in", 1, true) and not why:find "is not there$" then error(found, 0) end
 end
 
 ---The runs of a loss at one learning rate: a trial for each split. nil where only kept ones are read and there are none.
@@ -176,16 +170,21 @@ function M.of(args, o)
   local nsr, kind, loss, rate = o.nsr, o.kind, o.loss, o.rate  -- what trials use; o itself may have more
   local name = ("%s, NSR %d, %s %s, %d factors, rate %g, %s"):format(o.set == "folder" and args.folder or o.set, o.nsr, o.kind,
     o.loss, factors, o.rate, args.recipe) .. (seed > 1 and (", seed %d"):format(seed) or "")
-  if args.kept then return kept_study(args, name .. (args.made_up and ", made-up data" or "")) end
-  return kept.study(args, {
-    name = name,
+  local study = { name = name, space = { split = mr.choice(set.splits) },
     settings = { epochs = how.epochs, batch = how.batch, optimizer = how.optimizer, negatives = recipes[args.recipe].negatives },
-    space = { split = mr.choice(set.splits) },
     run = function(trial)
       return M.train(args, { set = set, split = trial.split, nsr = nsr, kind = kind, loss = loss, rate = rate, factors = factors,
         seed = 1000 * (seed - 1) + trial.split + 1 })
-    end,
-  })
+    end }
+  if args.kept then return kept.there(args, study) end
+  return kept.study(args, study)
+end
+
+---A sentence on a store that is only read: how many runs it has, what a run is, and more.
+---@return string
+function M.so_far(there, planned, what, more)
+  return ("Of %d runs %d %s been made so far%s (a %s)."):format(planned, there, there == 1 and "has" or "have", more and ", " .. more or "",
+    what)
 end
 
 -- Calls visit(kind, loss, runs, planned) for each loss of the options, with the number of its runs in the store: learning rates, NSR, sets and splits.
@@ -218,10 +217,8 @@ function M.missing(args)
     end
   end)
   if there == planned then return "" end
-  return ([[
-
-Not all is there yet: the store has %d of %d runs (of a loss, learning rate, NSR and split), and %s.]]):format(there, planned,
-    #none == 0 and "some of every loss" or "none of " .. table.concat(none, ", "))
+  return "\n\n" .. M.so_far(there, planned, "run is of one loss, learning rate, NSR and split",
+    #none > 0 and "none of them of " .. table.concat(none, ", ") or "some of them of every loss")
 end
 
 ---@class sigir21.Row

@@ -22,23 +22,26 @@ for _, names in ipairs{ args.sets, args.others } do
   for _, name in ipairs(names) do runs.set(args, name) end
 end
 
--- All runs first, so that the scripts below find them
-for _, names in ipairs{ { "movielens", "mq2008" }, args.others } do
-  for _, name in ipairs(names) do runs.of(args, name, args.seeds[1]) end
+-- All runs, so that the scripts below find them.
+local function run_all()
+  for _, names in ipairs{ { "movielens", "mq2008" }, args.others } do
+    for _, name in ipairs(names) do runs.of(args, name, args.seeds[1]) end
+  end
+  args.seed = args.seeds[1]
+  silence.study(args)
+  thinning.study(args)
+  stronger.study(args)
+  better.studies(args)
+  args.epochs, args.patience = args.smoke and 2 or descent.epochs, descent.patience
+  for _, name in ipairs{ "movielens", "mq2008" } do
+    runs.sizes(args, name)
+    for _, each in ipairs{ persistence, descent, drawn, cutoffs } do each.study(args, name) end
+  end
+  for _, name in ipairs(args.sets) do
+    for _, seed in ipairs(args.seeds) do runs.of(args, name, seed) end
+  end
 end
-args.seed = args.seeds[1]
-silence.study(args)
-thinning.study(args)
-stronger.study(args)
-better.studies(args)
-args.epochs, args.patience = args.smoke and 2 or descent.epochs, descent.patience
-for _, name in ipairs{ "movielens", "mq2008" } do
-  runs.sizes(args, name)
-  for _, each in ipairs{ persistence, descent, drawn, cutoffs } do each.study(args, name) end
-end
-for _, name in ipairs(args.sets) do
-  for _, seed in ipairs(args.seeds) do runs.of(args, name, seed) end
-end
+if not args.kept then run_all() end
 
 local seed = { "--seed", tostring(args.seeds[1]) }
 local claim = { "--sets", table.concat(args.sets, ",") }

@@ -58,11 +58,11 @@ for i, each in ipairs(tests) do
     row[5 + 2 * i], row[6 + 2 * i] = change, p
     if p < 0.05 and change > 0 then up = up + 1 elseif p < 0.05 then down = down + 1 end
   end
-  words[i] = ("%s significantly better in %d of %d cases, worse in %d"):format(changes[i][1], up, #each, down)
+  words[i] = ("%s, %d of %d are significantly for the better and %d for the worse"):format(changes[i][1], up, #each, down)
 end
 return figure.finish(args, fig, ([[
 The table has the test metric of the matching loss by the beta of the ranker that is the reference of the bound; the figure has its
 smoothed distribution functions. Changes are paired by user or query, with p-values of permutation tests after Holm's correction over each
-column, which has these significant ones: %s; %s. All models have seed %d.]]):format(
+column. Of the changes %s; of those %s. All models have seed %d.]]):format(
   words[1], words[2], args.seed), mr.table{ columns = columns, rows = rows, formats = formats, mark = mark,
     within = { "data", "setting", "loss" } })

@@ -108,13 +108,14 @@ given; the column "runs" counts folds and seeds where the bound is better. Expec
 gradient; the largest differences between their scores are: %s.]]):format(args.bound, #args.seeds, #args.seeds == 1 and "seed" or "seeds",
   #lines, counts.holds or 0, counts["in the mean only"] or 0, counts["not shown"] or 0, counts.contradicted or 0, table.concat(same, ", "))
 local section = figure.finish(args, nil, text,
-  mr.table{ columns = { "data", "setting", "loss", "better than", "surely", "worse than", "surely worse", "the claim" }, rows = lines },
-  mr.table{
+  figure.named("The claim", mr.table{ rows = lines,
+    columns = { "data", "setting", "loss", "better than", "significantly", "worse than", "significantly worse", "the claim" } }),
+  figure.named("All comparisons", mr.table{
     columns = { "data", "setting", "loss", "against", "mean", "its mean", "change", "p", "p, Holm", "d", "wins", "runs",
       "users or queries" },
     rows = rows, formats = { mean = "%.4f", ["its mean"] = "%.4f", change = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g", d = "%+.2f",
-      wins = "%.3f" }, mark = { ["p, Holm"] = 0.05 } })
+      wins = "%.3f" }, mark = { ["p, Holm"] = 0.05 } }))
 section.finding = not args.made_up and ([[
 The bound %s is significantly better than no bound and than all four published ones in %d of %d cells of data, setting and loss, and
-significantly worse than one of them in %d.]]):format(args.bound, counts.holds or 0, #lines, counts.contradicted or 0) or nil
+significantly worse than one of them in %s.]]):format(args.bound, counts.holds or 0, #lines, counts.contradicted or "none") or nil
 return section

@@ -58,7 +58,7 @@ local function from_printed(set, rows)
       parts[#parts + 1] = ("%+.4f for %s at %s"):format(mr.stats.mean(differences), first.loss, runs.setting_text(set, first.value))
     end
   end
-  return #parts > 0 and ("\nOur numbers less the printed ones are, in the mean over the bounds, %s."):format(
+  return #parts > 0 and ("\n\nOur numbers less the printed ones are, in the mean over the bounds, %s."):format(
     table.concat(parts, ", ")) or ""
 end
 
@@ -85,8 +85,9 @@ local function findings(set, rows)
       if not least or row.change < least.change then least = row end
     end
   end
-  local first = ("On %s %d of %d bounded losses rank significantly better than without a bound and %d significantly worse."):format(
-    set.title, better, count, worse)
+  local first = ([[
+On %s, of %d bounded losses %s significantly better than without a bound and %s significantly worse.]]):format(
+    figure.said(set.title), count, figure.count(better), figure.count(worse))
   return first, ([[
 %s Significance is at 5 %% after Holm's correction over all comparisons (permutation test of the mean change, paired by %s). Most is
 gained by %s (%+.4f), most lost by %s (%+.4f).]]):format(first, unit_of(set), name_of(set, most), most.change, name_of(set, least),
@@ -104,6 +105,7 @@ local function as_table(set, rows, with_printed)
   for r, row in ipairs(rows) do
     lines[r] = {}
     for c, key in ipairs(keys) do lines[r][c] = row[key] end
+    if row.value == "top_of_list" then lines[r][1] = "highest" end
   end
   for c, key in ipairs(keys) do keys[c], shown[key] = heads[key] or key, formats[key] end
   return mr.table{ columns = keys, rows = lines, formats = shown, mark = { mean = "max", ["p, Holm"] = 0.05 },
@@ -126,7 +128,7 @@ Models are trained with seed %d on %d %s, for %d epochs of Adam at the learning 
 chosen on %s.]]):format(o.seed, set.folds, set.folds == 1 and "fold" or "folds", set.epochs,
     args.recipe == "published" and "TEST" or "validation")
   local first, all = findings(set, rows)
-  local section = figure.finish(args, nil, all .. "\n" .. protocol, as_table(set, rows, o.published ~= nil))
+  local section = figure.finish(args, nil, all .. "\n\n" .. protocol, as_table(set, rows, o.published ~= nil))
   section.finding, section.agreement = not args.made_up and o.published and first or nil, agreement(rows)
   return section
 end

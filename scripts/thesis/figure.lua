@@ -207,16 +207,41 @@ function M.title(args, title)
   return title and title .. ", made-up data" or "Made-up data"
 end
 
+---The name of a data set within a sentence.
+function M.said(title) return title:find "slice$" and "the " .. title or title end
+
+---"none is", "1 is", "3 are": how many of several things.
+function M.count(n) return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n) end
+
+---A table with words that stand over it, for M.finish: of several tables in one section.
+---@param caption string
+---@param one mr.Table
+---@return table
+function M.named(caption, one) return { caption = caption, table = one } end
+
 local made_up = "Made-up data, to see that the script runs (--smoke): none of the numbers is a result."
 
----Prints tables and caption, saves the figure (where there is one), shows it where asked; returns all of it, for the report.
----@return { figure: string?, text: string, tables: mr.Table[] }
+-- Tables, and what stands over each; "" over those that have no words of their own.
+local function apart(given)
+  local tables, captions = {}, {}
+  for i, each in ipairs(given) do
+    captions[i] = rawget(each, "caption") or ""
+    tables[i] = captions[i] ~= "" and each.table or each
+  end
+  return tables, captions
+end
+
+---Prints tables (some of M.named) and caption, saves the figure (where there is one), shows it where asked; returns all of it, for the report.
+---@return { figure: string?, text: string, tables: mr.Table[], captions: string[] }
 function M.finish(args, fig, caption, ...)
-  local tables = { ... }
+  local tables, captions = apart{ ... }
   if rawget(args, "made_up") then
     caption = made_up .. "\n" .. caption
   end
-  for _, each in ipairs(tables) do print((rawget(args, "made_up") and made_up .. "\n" or "") .. tostring(each) .. "\n") end
+  for i, each in ipairs(tables) do
+    local own = captions[i] ~= "" and captions[i] .. "\n" or ""
+    print((rawget(args, "made_up") and made_up .. "\n" or "") .. own .. tostring(each) .. "\n")
+  end
   print(caption)
   if fig then
     core.make_folder(args.out)
@@ -224,7 +249,7 @@ function M.finish(args, fig, caption, ...)
     print("Saved as " .. args.out)
     if args.show then fig:show() end
   end
-  return { figure = fig and args.out, text = caption, tables = tables }
+  return { figure = fig and args.out, text = caption, tables = tables, captions = captions }
 end
 
 return M

@@ -36,5 +36,5 @@ return figure.finish(args, figure.facets(panels), [[
 The figure shows the expected loss of a random ranking. More negatives make every loss larger. At a constant NSR the expected AP and
 nRBP losses grow with the number of relevant items, AP towards -1/(1 + NSR), nRBP as NSR P^2 / 2; the expected nDCG loss rises at
 first, then falls: large instances are easier.
-Differences from the thesis: its expected nDCG loss falls "from P >= 5"; the top is at P = 5 for NSR 1 and 2, at P = 4 for NSR 3.
+In the thesis the expected nDCG loss falls "from P >= 5"; here the top is at P = 5 for NSR 1 and 2, at P = 4 for NSR 3.
 The numerator of Eq. 3.8 prints as P and should be P/N. E[AP] is the value of Eq. 3.10.]], numbers)

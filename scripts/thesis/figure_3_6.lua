@@ -59,5 +59,5 @@ return figure.finish(args, figure.facets(panels), [[
 Algorithm 2 with the gain of Eq. 3.13 follows every distribution; at a constant NSR larger instances have the narrower ones (nDCG, AP).
 But that gain grows with the number of values sampled, for nDCG and AP to thousands of steps within a standard deviation ("gain x sd"):
 so steep, the curve is a staircase again, and its derivative, which training uses, is noise around the density.
-Differences from the thesis: it promises 0 and 1 at the ends, which small instances do not reach (second table). Its text speaks of two
+The thesis promises 0 and 1 at the ends, which small instances do not reach (second table). Its text speaks of two
 instances, its caption of three; these three are ours (--relevant).]], gains, ends)

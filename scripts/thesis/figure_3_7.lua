@@ -49,6 +49,6 @@ return figure.finish(args, fig, [[
 Distribution based bounding is an S: flat at both ends, steep around what a random ranking gets. All instances share its range.
 Before training, with all scores equal (vertical line; second table), AP and nRBP stand near the middle of the S, but smooth nDCG stands on
 its flat end at 0, by more standard deviations the larger the instance: its gradient vanishes where training begins.
-Differences from the thesis: the vertical lines are ours; "constant upper and lower bounds" hold for large instances only
+The vertical lines are ours; the thesis' "constant upper and lower bounds" hold for large instances only
 (second table of figure_3_6.lua).
 The thesis' text does not name its three instances; these are ours (--relevant).]], ends, starts)

@@ -28,8 +28,9 @@ for _, loss in ipairs(runs.losses) do
     end
   end
 end
+local compared = 0
 for i, p in pairs(mr.stats.holm(ps)) do
-  rows[i][#levels + 6] = p
+  rows[i][#levels + 6], compared = p, compared + 1
   if p < 0.05 and rows[i][#levels + 4] > 0 then better = better + 1 elseif p < 0.05 then worse = worse + 1 end
 end
 local columns, formats = { "loss", "bound", "test NSR" }, { change = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" }
@@ -41,4 +42,4 @@ table.move({ "change", "p", "p, Holm" }, 1, 3, #columns + 1, columns)
 return figure.finish(args, nil, ([[
 The table has the test metric of the matching loss by NSR in training and in test. The change is that of training at NSR %d in place of
 the test's own NSR, paired by user; it is significantly for the better in %d and for the worse in %d of %d cases.]]):format(most, better,
-    worse, #rows), mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = 0.05 } })
+    worse, compared), mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = 0.05 } })

@@ -29,6 +29,9 @@ local function near_best(cell, best)
   return near, count
 end
 
+-- A rate with two digits, "10000" rather than "1e+04".
+local function rate_text(rate) return ("%g"):format(tonumber(("%.2g"):format(rate))) end
+
 -- Whether a rate is the least or the largest of those tried.
 local function at_edge(cell, best)
   local below, above = false, false
@@ -85,7 +88,7 @@ local function note(set, cell)
   for _, optimiser in ipairs(descent.optimisers) do
     local mark = cell.edge[optimiser] and " (edge)" or ""
     local share = ("%d of %d"):format(cell.near[optimiser], cell.tried[optimiser])
-    table.move({ ("%.2g%s"):format(cell.rate[optimiser], mark), share, ("%.0f"):format(cell.epoch[optimiser]) }, 1, 3, #line + 1, line)
+    table.move({ rate_text(cell.rate[optimiser]) .. mark, share, ("%.0f"):format(cell.epoch[optimiser]) }, 1, 3, #line + 1, line)
   end
   tuning[#tuning + 1] = line
 end
@@ -109,11 +112,12 @@ local function sentence(set, cells)
     end
   end
   return ([[
-On %s descent is ahead of Adam in %d of %d cells, significantly in %d, significantly behind in %d. The change that a bound makes
+On %s descent is ahead of Adam in %d of %d cells; %s significantly ahead and %s significantly behind. The change that a bound makes
 has the same sign under both in %d of %d cells; in %d it is significant under both with opposite signs. The best rates go from
-%.2g to %.2g for Adam and from %.2g to %.2g for descent; of the powers of ten that were tried %.0f %% and %.0f %% are within
-0.01 of the best.]]):format(set.title, ahead, #cells, sure, behind, signs, bounded, apart,
-    least.adam, most.adam, least.sgd, most.sgd, 100 * near.adam / tried.adam, 100 * near.sgd / tried.sgd)
+%s to %s for Adam and from %s to %s for descent; of the powers of ten that were tried %.0f %% and %.0f %% are within
+0.01 of the best.]]):format(set.title, ahead, #cells, figure.count(sure), figure.count(behind), signs, bounded, apart,
+    rate_text(least.adam), rate_text(most.adam), rate_text(least.sgd), rate_text(most.sgd), 100 * near.adam / tried.adam,
+    100 * near.sgd / tried.sgd)
 end
 
 for i, name in ipairs(args.sets) do
@@ -146,8 +150,8 @@ end
 local text = [[
 The first table has the test metric of the matching loss by plain stochastic gradient descent (SGD) and by Adam, with the difference and
 the change that a bound makes under each; p-values are of permutation tests paired by user or query, corrected by Holm over each column
-of a data set. The
-second table has the rates that validation chose on the first fold, how many of the powers of ten that were tried come within
-0.01 of it there, and the mean of the best epochs.]]
-return figure.finish(args, mr.plot.facets(panels), text .. "\n" .. table.concat(sentences, "\n"), results_table,
-  mr.table{ columns = tuning_heads, rows = tuning })
+of a data set. The second table has the rates that validation chose on the first fold, how many of the powers of ten that were tried come
+within 0.01 of it there, and the mean of the best epochs.]]
+return figure.finish(args, mr.plot.facets(panels), text .. "\n\n" .. table.concat(sentences, "\n\n"),
+  figure.named("Test metric of the matching loss", results_table),
+  figure.named("Learning rates", mr.table{ columns = tuning_heads, rows = tuning }))

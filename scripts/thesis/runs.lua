@@ -55,8 +55,11 @@ function M.bound(args, name)
   return mr.bounds.distribution_bound{ method = "sampled", gain = "samples", samples = args.samples, also = M.drawn }
 end
 
----"NSR 2" or "label 1".
-function M.setting_text(set, value) return ("%s %s"):format(set.setting == "nsr" and "NSR" or set.setting, value) end
+---"NSR 2", "label 1" or, of MQ2008's third reading, "the highest label".
+function M.setting_text(set, value)
+  if value == "top_of_list" then return "the highest label" end
+  return ("%s %s"):format(set.setting == "nsr" and "NSR" or set.setting, value)
+end
 
 -- Means over lists by metric, the epoch and what chose it, and the scores of every list with its rows, relevant rows and number.
 local function result_of(run, test, number, own)

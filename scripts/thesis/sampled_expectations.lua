@@ -85,8 +85,8 @@ The table has the test metric of the matching loss under the two bounds that nee
 mean of random rankings of each shape of list. Errors are of that mean, as a share of the expectation, over the shapes of the
 training lists of the first fold. Changes are against the exact expectation, paired by user or query, with a bootstrap interval of
 95 %% and the p-value of a permutation test, corrected by Holm over the table.
-%s
-Of %d changes %d are significant.]]):format(table.concat(parts, "\n"), compared, significant)
+
+%s Of %d changes %s significant.]]):format(table.concat(parts, "\n"), compared, figure.count(significant))
 local formats = { ["mean error"] = "%.2g", ["largest error"] = "%.2g", mean = "%.4f", change = "%+.4f", low = "%+.4f", high = "%+.4f",
   p = "%.2g", ["p, Holm"] = "%.2g" }
 local columns = { "data", "loss", "bound", "rankings", "mean error", "largest error", "mean", "change", "low", "high", "p", "p, Holm" }

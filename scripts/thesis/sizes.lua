@@ -1,6 +1,7 @@
 -- Westerborg (2022), section 4.1.1: how large should the models be, and does their size decide which bound is best? Factors {16, 32, 64} on
 -- MovieLens, hidden units {6, 12, 23, 46, 69, 92} on MQ2008 (label 2), by the loss's own metric on validation; the test parts are not used.
 -- Learning rates are those chosen for the thesis' sizes.
+local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "figure.lua")
 
@@ -8,7 +9,10 @@ local args = runs.args({ set = { default = "movielens", choices = { "movielens",
   { without = { "samples" } })
 local set, study = runs.set(args, args.set), runs.sizes(args, args.set)
 
-local means = study:pivot{ rows = { "loss", "bound" }, columns = "size", format = "%.4f" }
+local pivot = study:pivot{ rows = { "loss", "bound" }, columns = "size", format = "%.4f" }
+local marks = {}
+for c = 3, #pivot.columns do marks[pivot.columns[c]] = "max" end
+local means = mr.table{ columns = pivot.columns, rows = pivot.rows, formats = pivot.formats, mark = marks, within = { "loss" } }
 
 -- Of every loss: the best size without a bound, what it gains over the thesis' own, and the best bound at every size.
 local said = {}
@@ -19,7 +23,7 @@ for _, loss in ipairs(runs.losses) do
     for _, row in ipairs(means.rows) do
       if row[1] == loss and (not best or row[c] > best[c]) then best = row end
     end
-    best_bound[#best_bound + 1] = ("%s: %s"):format(means.columns[c], best[2])
+    best_bound[#best_bound + 1] = ("%s at %s"):format(best[2], means.columns[c])
   end
   for _, row in ipairs(means.rows) do
     if row[1] == loss and row[2] == "none" then
@@ -31,9 +35,11 @@ for _, loss in ipairs(runs.losses) do
       size, gain = means.columns[at], row[at] - row[usual]
     end
   end
-  said[#said + 1] = ("%s without a bound is best at size %s, by %.4f over the thesis' %d; best bounds by size: %s."):format(
-    runs.title_of[loss], size, gain, set.size, table.concat(best_bound, ", "))
+  said[#said + 1] = ("The %s loss without a bound is best %s. The best of the four bounds is %s."):format(runs.title_of[loss],
+    gain == 0 and ("at the thesis' own size, %d"):format(set.size)
+      or ("at size %s, by %.4f over the thesis' %d"):format(size, gain, set.size), table.concat(best_bound, ", "))
 end
 return figure.finish(args, nil, ([[
 The table has each loss's own metric on validation by the size of the model, the mean over settings and %d %s.
+
 %s]]):format(set.tuning, set.tuning == 1 and "fold" or "folds", table.concat(said, "\n")), means)

@@ -51,7 +51,7 @@ local function table_of(set, cells)
     mark[names[1]], mark[names[3]] = "max", 0.05
   end
   for i, cell in ipairs(cells) do
-    lines[i] = { cell.value, runs.title_of[cell.loss], cell.bound }
+    lines[i] = { cell.value == "top_of_list" and "highest" or cell.value, runs.title_of[cell.loss], cell.bound }
     for m, metric in ipairs(metrics) do
       lines[i][3 * m + 1], lines[i][3 * m + 2], lines[i][3 * m + 3] = cell[metric].mean, cell[metric].change, cell[metric].p
     end
@@ -114,7 +114,7 @@ end
 local tables, lines, parts = {}, {}, {}
 for i, name in ipairs(args.sets) do
   local set, cells, results = cells_of(name)
-  tables[i] = table_of(set, cells)
+  tables[i] = figure.named(set.title, table_of(set, cells))
   for _, loss in ipairs(runs.losses) do
     for _, metric in ipairs(metrics) do
       lines[#lines + 1] = { set.title, runs.title_of[loss], title[metric], table.unpack(agreement(cells, loss, metric)) }
@@ -133,11 +133,12 @@ the runs all three persistences choose the same epoch.]]):format(
     set.title, of_loss[1][2], of_loss[1][1], of_loss[2][2], of_loss[2][1], of_loss[1][3], of_loss[2][3], parted,
     changes, 100 * same_epoch(results))
 end
-tables[#tables + 1] = mr.table{ columns = { "data", "loss", "metric", "changes", "sign as at 0.95", "correlation", "better", "worse",
-  "significant as at 0.95", "opposite to 0.95" }, rows = lines, formats = { correlation = "%.3f" } }
+tables[#tables + 1] = figure.named("Agreement with 0.95", mr.table{ rows = lines, formats = { correlation = "%.3f" },
+  columns = { "data", "loss", "metric", "changes", "sign as at 0.95", "correlation", "better", "worse", "significant as at 0.95",
+    "opposite to 0.95" } })
 local text = [[
 The first tables have the test nRBP at three persistences, by loss, bound and setting; changes are against no bound, paired by user or
 query, p-values of permutation tests, corrected by Holm over a column of a table. The last table says how the changes under bounds at
 each persistence go with those at 0.95: how many have the same sign, Spearman's correlation, how many are significantly better and
 worse, and how many are significant at both, at the same side and at opposite ones.]]
-return figure.finish(args, nil, text .. "\n" .. table.concat(parts, "\n"), table.unpack(tables))
+return figure.finish(args, nil, text .. "\n\n" .. table.concat(parts, "\n\n"), table.unpack(tables))

@@ -24,7 +24,7 @@ local function silent(nsr, bound)
 end
 
 -- Table: the share of lists with a gradient, and the results
-local rows = {}
+local rows, ps = {}, {}
 for _, nsr in ipairs(set.values) do
   for _, bound in ipairs(silence.bounds) do
     local folds = mr.stats.summary(scores.folds(study, { nsr = nsr, bound = bound }, "own"))
@@ -32,15 +32,16 @@ for _, nsr in ipairs(set.values) do
     local row = { nsr, title_of(bound), folds.mean, folds.sd, nil, nil, share[1], share[2], share[#share] }
     if bound ~= "none" then
       local against = scores.compare({ study }, { nsr = nsr }, bound, "none")
-      row[5], row[6], row[10] = against.change, against.p, against.n
+      row[5], row[10], ps[#rows + 1] = against.change, against.n, against.p
     end
     rows[#rows + 1] = row
   end
 end
+for i, p in pairs(mr.stats.holm(ps)) do rows[i][6] = p end
 local learning = mr.table{
-  columns = { "NSR", "bound", "nDCG", "sd of folds", "change", "p", "silent at start", "after 1", "at the end", "users" }, rows = rows,
-  formats = { nDCG = "%.4f", ["sd of folds"] = "%.4f", change = "%+.4f", p = "%.2g", ["silent at start"] = "%.3f", ["after 1"] = "%.3f",
-    ["at the end"] = "%.3f" },
+  columns = { "NSR", "bound", "nDCG", "sd of folds", "change", "p, Holm", "silent at start", "after 1", "at the end", "users" },
+  rows = rows, formats = { nDCG = "%.4f", ["sd of folds"] = "%.4f", change = "%+.4f", ["p, Holm"] = "%.2g", ["silent at start"] = "%.3f",
+    ["after 1"] = "%.3f", ["at the end"] = "%.3f" }, mark = { nDCG = "max", ["p, Holm"] = 0.05 }, within = { "NSR" },
 }
 
 -- Table: where lists start
@@ -78,8 +79,10 @@ end
 
 return figure.finish(args, mr.plot.facets(panels), [[
 The first table has the test nDCG of the nDCG loss. "Silent" is the share of training lists whose bounded nDCG has no gradient, at the
-start, after one epoch and at the end; changes and p-values are against no bound, paired by user. The upper panels and the second table
+start, after one epoch and at the end; changes and p-values are against no bound, paired by user, with
+Holm's correction over the table. The upper panels and the second table
 show where lists start on their distribution function, with all scores alike: the probability that a random ranking is no better. There
 nDCG starts at its foot, AP and nRBP near the middle. The lower panels show what follows: most lists have no gradient under the
 thesis' bound, later also those at its top, while nearly all have one under the logarithm and the logit.]],
-  learning, places)
+  figure.named("Test nDCG of the nDCG loss, and lists without a gradient", learning),
+  figure.named("Where lists start on the distribution function of a metric", places))

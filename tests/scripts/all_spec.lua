@@ -29,6 +29,7 @@ it("all.lua --smoke: every script of the documents has a section, under titles t
     end
     local opening = html:match '<section id="out">(.-)</section>'
     equal({ count(opening, "<svg"), count(opening, "<table>"), count(opening, "<tr>") }, { 1, 1, 1 + #documents })
+    equal(count(html, '<p class="caption">made%-up '), 2)  -- the two tables of the lecture's families
     for title in html:gmatch "<h3>(.-)</h3>" do
       local exact = title:find "^The worked examples$" or title:find "^Same "
       check(exact or title:find "made%-up", title)
@@ -62,6 +63,52 @@ scripts.it("a script that cannot run has a section that says why, the others are
   equal(count(html, "This section could not be made: "), 1 + #dofile "scripts/lecture/all.lua" - 3)  -- three need no data
   check(html:find("Predictions of 5 items that are all off by 1 have an nDCG between", 1, true), "a finding")
   check(html:find("none/", 1, true), "the folder that is not there is named")
+end)
+
+scripts.it("--kept shows the runs that are there and makes none; a section without its runs says so in a sentence", { "gnuplot" },
+  function(folder)
+  scripts.run(folder, "grid/grid.lua", "--smoke --sets mq2008 --workers 0", "MOONRANK_DATA=.")
+  local words = "--smoke --kept --documents grid,cmu --out r.html"
+  local out = scripts.run(folder, "all.lua", words, "MOONRANK_DATA=.")
+  local html, cmu = sweeps.read(folder .. "/r.html"), #dofile "scripts/cmu/all.lua"
+  equal(count(html, "This section has not been made yet: results/cmu/smoke.db has none of the runs of '"), cmu)
+  equal(count(html, "<td class=\"number\">0</td>"), 1)  -- sections of cmu that were made
+  check(html:find("There are no runs of ", 1, true) and not html:find "without %-%-kept", "what the grid lacks")
+  check(not out:find("trials", 1, true), out)
+  local other = "--smoke --kept --sets mq2008 --cap 5"
+  local ended, _, said = sweeps.run(folder, here .. "/scripts/grid/grid.lua", other, "MOONRANK_DATA=.")
+  equal({ ended, said:match "[^\n]+" }, { 2, "moonrank: --kept: results/grid/smoke.db has runs of 'mq2008, made-up data' by other "
+    .. "options; with those of then they are shown" })
+  equal(count(sweeps.capture(("ls %s/results"):format(folder)), "cmu"), 0)
+  for option, value in pairs{ workers = "1", force = "", retry = "1", mix_numerics = "" } do
+    local status, _, err = sweeps.run(folder, here .. "/scripts/all.lua", ("--kept --%s %s"):format(option, value))
+    equal({ status, err:match "[^\n]+" }, { 2, ("moonrank: --%s: has no effect beside --kept"):format(option) })
+  end
+end)
+
+scripts.it("--kept: a study that was interrupted is not whole", {}, function(folder)
+  local kept = ("local kept = dofile '%s/scripts/kept_runs.lua'\n"):format(here)
+  local study = [[
+    local args = kept.args({ stop = 0, most = 3, epochs = 1 }, { folder = "results" })
+    local ok, found = pcall(kept.study, args, { name = "own", settings = { epochs = args.epochs },
+      space = { x = require("moonrank").range(1, args.most) },
+      run = function(trial)
+        if trial.x == args.stop then os.exit(1) end
+        return { valid = trial.x + 0.0 }
+      end })
+    print(ok and found:best().value or kept.lacked(found) or "another error: " .. tostring(found))]]
+  sweeps.write(folder .. "/reads.lua", kept .. study)
+  local function said(words) return (select(2, sweeps.run(folder, "reads.lua", words))):match "([^\n]*)\n*$" end
+  equal(said "--kept", "results/runs.db has none of the runs of 'own'; without --kept they are made")
+  said "--stop 2 --workers 0"
+  equal(said "--kept":gsub("%d of", "N of"), "results/runs.db has N of 3 runs of 'own'; without --kept the others are made")
+  said "--workers 0"
+  equal(said "--kept", "3.0")
+  sweeps.write(folder .. "/text.db", "no store")
+  equal(said "--kept --store text.db", "another error: text.db is no SQLite database")
+  for _, other in ipairs{ "--most 2", "--epochs 2" } do
+    equal(said("--kept " .. other), "results/runs.db has runs of 'own' by other options; with those of then they are shown")
+  end
 end)
 
 local opening_of = dofile "scripts/opening.lua"

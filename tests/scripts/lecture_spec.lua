@@ -121,7 +121,7 @@ it("same_pairs.lua and same_rmse.lua: equal errors, other rankings", function()
     end
     near(tonumber(low), ndcg(grades_of(lowest)), 5e-5)
     near(tonumber(high), ndcg(grades_of(highest)), 5e-5)
-    check(out:find("The 30 different orders", 1, true), out)
+    check(out:find("the 30 different orders", 1, true), out)
     out = run(folder, "same_rmse", "--points 5")
     check(out:find "2, 1, 4, 5, 4%s+1.0000%s+1.0000%s+0.8343%s+0.7500", out)
     for _, name in ipairs{ "same_pairs", "same_rmse" } do

@@ -7,8 +7,10 @@ local fingerprint = require "moonrank.data.fingerprint"
 
 local M = {}
 
--- Settings as text, sorted.
-local function settings_text(settings)
+---Settings as text, sorted, as a study keeps them.
+---@param settings table
+---@return string
+function M.settings_text(settings)
   local lines = {}
   for _, name in ipairs(check.names(settings)) do
     local value = fingerprint.of(settings[name]) or settings[name]
@@ -52,7 +54,7 @@ function M.describe(o, in_worker)
     name = o.name, whole = whole, space = o.space:describe(),
     sampler = o.sampler:describe() .. (o.pruner and ", pruner " .. o.pruner:describe() or ""),
     seed = o.seed, direction = o.direction, metric = o.metric, script = script_text(o.run, whole), script_name = script_name,
-    settings = settings_text(o.settings), data = in_worker and "" or data_text(o.data), planned = o.trials, version = core.version(),
+    settings = M.settings_text(o.settings), data = in_worker and "" or data_text(o.data), planned = o.trials, version = core.version(),
   }
 end
 
