@@ -233,6 +233,7 @@ local function try(each)
   io.stdout:flush()
 end
 
+if args.tools and args.list ~= "repairs" then error("--tools: is of --list repairs", 0) end
 make_copy()
 local changes, builds = {}, false
 for _, each in ipairs(dofile(here .. args.list .. ".lua")) do
@@ -241,7 +242,6 @@ for _, each in ipairs(dofile(here .. args.list .. ".lua")) do
     changes[#changes + 1], builds = each, builds or compiled(each) or needs_cases(each)
   end
 end
-if args.tools and args.list ~= "repairs" then error("--tools: is of --list repairs", 0) end
 if builds then configure() end
 for _, each in ipairs(changes) do try(each) end
 
