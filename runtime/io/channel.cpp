@@ -1,5 +1,6 @@
 #include "runtime/io/channel.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -30,6 +31,14 @@ struct Header {
 };
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + ": " + std::strerror(errno)); }
+
+/// Whether a file holds what a lock does: nothing, or the number of a process.
+bool is_lock(int descriptor) {
+  std::array<char, most_lock_bytes + 1> held{};
+  const ssize_t bytes = pread(descriptor, held.data(), held.size(), 0);
+  return bytes >= 0 && bytes <= most_lock_bytes &&
+         std::all_of(held.data(), held.data() + bytes, [](char c) { return (c >= '0' && c <= '9') || c == '\n'; });
+}
 
 bool wait_until(int descriptor, short what, int milliseconds) {
   pollfd one{descriptor, what, 0};
@@ -154,10 +163,8 @@ std::optional<FileLock> FileLock::take(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   if (descriptor < 0) fail(path + " cannot be written");
   FileLock lock(descriptor);
-  struct stat there {};
-  if (fstat(descriptor, &there) != 0 || there.st_size > most_lock_bytes)
-    throw std::runtime_error(path + " has " + std::to_string(there.st_size) +
-                             " bytes, so it is no lock; it is left alone");
+  if (!is_lock(descriptor))
+    throw std::runtime_error(path + " holds more than a number, so it is no lock; it is left alone");
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
   const std::string id = std::to_string(getpid()) + "\n";
   // the number is for people to read: a full disk is no error here

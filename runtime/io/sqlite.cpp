@@ -56,6 +56,13 @@ void need_regular_files(const std::string& path) {
   for (const char* const ending : {"", "-wal", "-shm", "-journal"}) need_regular(path + ending);
 }
 
+/// SQLite takes a file of one byte for an empty one, and would replace it.
+void need_more_than_a_byte(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::file_size(path, unknown) == 1 && !unknown)
+    throw std::runtime_error(path + " is no SQLite database");
+}
+
 /// SQLite names its log after the file: writers by two names of one file would each have a log and destroy it.
 void need_one_name(const std::string& path) {
   std::error_code unknown;
@@ -140,6 +147,7 @@ Database::Database(const std::string& path, Mode mode) : path_(path) {
   need_regular_files(path);
   std::error_code unknown;
   if (mode == read && !std::filesystem::exists(path, unknown)) throw std::runtime_error(path + " is not there");
+  need_more_than_a_byte(path);
   if (mode == write) need_one_name(path);
   connect(uri_of(path), mode);
   if (mode == write) {

@@ -15,7 +15,7 @@ local wild = { "nil", "false", "true", "{}", "{{}}", "'x'", "''", "'\\0'", "0", 
   "1e308", "1e-320", "1 << 31", "2^53", "1 << 62", "math.maxinteger", "math.mininteger", "print", "mr", "mr.tensor{}",
   "mr.tensor{1, 0/0}", "mr.lists{}", "mr.lists{{1, 0}}", "mr.zeros(0, 3)", "mr.tensor({1, 2}, {dtype = 'int64'})", "io.stdout",
   "setmetatable({}, {__index = error})", "{1, nil, 3}", "{x = 1}", "('x'):rep(100000)", "'\\255'", "'ndcg@0'", "'fifo'", "'folder'",
-  "'new'", "{0/0}", "function() error 'x' end", "coroutine.create(print)" }
+  "'new'", "{0/0}", "function() error 'x' end", "coroutine.create(print)", '"\'all\' of 50 %"', '"100%"' }
 
 ---The examples of all documented functions, as chunks of Lua.
 ---@return { name: string, code: string }[]
@@ -68,6 +68,15 @@ local function compiled(code, scope)
   return statements and load(statements .. "\nreturn " .. last, "=example", "t", scope)
 end
 
+local draws = pcall(core.gnuplot, "")
+
+-- A value as text, and, if it is a figure, drawn.
+local function shown(value)
+  local text = tostring(value)
+  if draws and text:find "^mr.Figure" and type(value) == "table" then core.gnuplot(value:script()) end
+  return text
+end
+
 ---What lines call: try(name, code) runs it.
 function M.replay()
   local worked, found = {}, {}
@@ -80,13 +89,13 @@ function M.replay()
       if core.clock() - began > longest then error("the example takes long", 0) end
     end, "", 10000)
     local ok, said = pcall(chunk)
-    if ok and said ~= nil then ok, said = pcall(tostring, said) end
+    if ok and said ~= nil then ok, said = pcall(shown, said) end
     debug.sethook()
     local took = os.clock() - spent
     if took > slow then found[#found + 1] = ("%s took %.1f s: %s"):format(name, took, code) end
     if ok then
       worked[name] = (worked[name] or 0) + 1
-    elseif type(said) == "string" and session.unclear(said) and said:find "^stdlib/" then
+    elseif type(said) == "string" and (session.unclear(said) and said:find "^stdlib/" or said:find("gnuplot failed", 1, true)) then
       found[#found + 1] = ("%s: %s: %s"):format(name, core.safe_text(said), code)
     end
   end

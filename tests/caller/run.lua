@@ -114,7 +114,7 @@ local function keep(seed, record, status, kind)
     number = number + 1
     path = ("%s/%s-%d.lua"):format(args.found, seed, number)
   end
-  write_lines(path, same(record) and shortened(record, same) or record)
+  write_lines(path, args.shorten > 0 and same(record) and shortened(record, same) or record)
   os.remove(args.found .. "/short.lua")
   return path
 end

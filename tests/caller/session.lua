@@ -4,7 +4,8 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or ""
 local functions = dofile(here .. "functions.lua")
 local values = dofile(here .. "values.lua")
-local templates = dofile(here .. "templates.lua")
+local templates, ends = dofile(here .. "templates.lua")
+local claims = dofile(here .. "claims.lua")
 
 local M = {}
 
@@ -13,15 +14,19 @@ local most_kept, most_entries, slow = 30, 20000, 5.0  -- processor seconds
 ---What lines call, by name, and how often that worked.
 ---@return { v: any[], run: fun(line: string), worked: table<string, integer>, found: string[] }
 function M.replay()
-  local by_name, worked, found = {}, {}, {}
+  local by_name, worked, found, damage = {}, {}, {}, claims.watch()
   for _, each in ipairs(functions.all()) do by_name[each.name] = each end
+  local function claim(text, name) found[#found + 1] = text and ("%s %s"):format(name, text) end
   local function call(name, ...)
     local began = os.clock()
-    local results = table.pack(pcall(by_name[name].call, ...))
+    local arguments, results = table.pack(...), table.pack(pcall(by_name[name].call, ...))
     local took = os.clock() - began
     if took > slow then found[#found + 1] = ("%s took %.1f s"):format(name, took) end
+    claim(damage(name, arguments), name)
     if results[1] then
       worked[name] = (worked[name] or 0) + 1
+      local _, wrong = pcall(claims.broken, name, arguments, { table.unpack(results, 2, results.n) })
+      claim(wrong, name)
       return table.unpack(results, 2, math.min(results.n, 4))
     end
     local said = type(results[2]) == "string" and results[2] or getmetatable(results[2]) and "" or "no text"
@@ -158,6 +163,12 @@ function M.names()
   return names
 end
 
+local function named(list, name)
+  for _, each in ipairs(list) do
+    if each.name == name then return each end
+  end
+end
+
 ---Makes random calls.
 ---@param seed integer
 ---@param count integer  of calls
@@ -180,6 +191,7 @@ function M.calls(seed, count, record)
       make(self, each, template, count + i)
     end
   end
+  for i, each in ipairs(ends) do make(self, named(list, each[1]), { table.unpack(each, 2) }, count + #list + i) end
   for number = 1, count do step(self, list[self.random(#list)], number) end
   return self.session
 end

@@ -14,6 +14,10 @@ local grown = ("(function() local b, d = %s, %s b:scores(d, 0, false) b:boost(d,
   :format(booster, trees)
 local parameter = "mr.uniform({6}, {seed = 6}):requires_grad()"
 
+local infinite = "mr.tensor({0/0, 1, 2, 3, 1/0, -1/0}, {dtype = 'float64'})"
+local alike = "mr.lists{{1, 1, 1}, {0, 0}, {1, 0}}"  -- on which no ordering can matter, at least to its first ten ranks
+local top = "core.metric_registry():parse 'precision@10'"
+
 local function state(part) return ("%s:state()[%q]"):format(neighbours, part) end
 local function double(n) return ("mr.ones(%d):double()"):format(n) end
 
@@ -80,4 +84,21 @@ return {
   ["core.read_booster"] = { grown, "3", "0", "'reg:squarederror'", "1", needs = "trees" },
   ["mr.Booster:scores"] = { booster, trees, "0", "false", needs = "trees" },
   ["mr.Booster:importance"] = { booster, "'gain'", "0", needs = "trees" },
+}, {
+  -- at an end of what is allowed, or just beyond
+  { "core.wilcoxon", infinite, infinite }, { "core.paired_t", infinite, infinite }, { "core.effect_size", infinite, infinite },
+  { "core.permutation_test", infinite, infinite, "100", "1" }, { "core.ecdf_compare", infinite, infinite }, { "core.ecdf", infinite },
+  { "core.bootstrap", infinite, "'mean'", "10", "1" }, { "core.bootstrap", infinite, "'median'", "10", "1" },
+  { "core.kde", infinite, infinite, "1.0" }, { "core.kde_bandwidth", infinite, "'lscv'" },
+  { "core.summary", "mr.tensor{}" }, { "core.summary", "mr.tensor{1}" }, { "core.track", "mr.ones(6)" },
+  { "core.least_squares", "mr.zeros(6, 0)", "mr.ones(6)" }, { "core.least_squares", "mr.zeros(0, 3)", "mr.ones(0)" },
+  { "core.distribution_of", infinite }, { "core.distribution_of", "mr.tensor{1/0, 1/0}", "'sampled'" },
+  { "core.positives", "i64{1, 1, 1, 2}", "i64{1, 2, 2, 3}", "mr.ones(4)", "i64{}", "i64{}", "2", "5", "0", "1", "false" },
+  { "core.affine_bounded", "mr.tensor{0.1, 0.5, 0.2}", top, alike, "core.affine_bounds()[2]" },
+  { "core.affine_bound", top, alike, "core.affine_bounds()[5]", "'float64'", "'cpu'" },
+  { "core.affine_bound", ap, alike, "core.affine_bounds()[3]", "'float64'", "'cpu'" },
+  { "core.random_ranks", "1 << 40", "1", "1 << 20", "1" }, { "core.drawn_ranks", "{0, 1/0, -1/0}", "1", "10", "1" },
+  { "core.save_tables", "'letor.txt'" }, { "core.load_tables", "'letor.txt'" },
+  { "core.save_tables", "'fifo'" }, { "core.write_file", "'fifo'", "'x'" },
+  { "core.save_tensors", "'labels.csv'", "'moonrank x 1'", "{'a'}", "{mr.tensor{1}}", "{}", "{}" },
 }

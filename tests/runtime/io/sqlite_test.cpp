@@ -73,6 +73,10 @@ TEST_CASE("files that are none, that are not there, with names that mean somethi
   std::ofstream(in(folder, "text")) << std::string(1000, 'x');
   CHECK_THROWS_WITH(Database(in(folder, "text"), Database::read), Contains("text is no SQLite database"));
   CHECK_THROWS_WITH(Database(in(folder, "text"), Database::write), Contains("text is no SQLite database"));
+  std::ofstream(in(folder, "byte")) << 'x';
+  CHECK_THROWS_WITH(Database(in(folder, "byte"), Database::read), Contains("byte is no SQLite database"));
+  CHECK_THROWS_WITH(Database(in(folder, "byte"), Database::write), Contains("byte is no SQLite database"));
+  CHECK(std::filesystem::file_size(folder.path() / "byte") == 1);
   for (const char* const name : {"a?mode=memory", "50%41#b", ":memory:"}) {
     Database(in(folder, name), Database::write).run("CREATE TABLE t (x)", {});
     CHECK(std::filesystem::exists(folder.path() / name));

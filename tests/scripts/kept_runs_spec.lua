@@ -1,0 +1,32 @@
+-- What scripts with a store have in common: made-up data stand neither under a real name nor in the real store.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local scripts = dofile "tests/support/scripts.lua"
+local sweeps = dofile "tests/support/sweeps.lua"
+local it, equal, raises = test.it, test.equal, test.raises
+local kept_runs = dofile "scripts/kept_runs.lua"
+
+it("runs on made-up data are a study of another name, also in the same store", function()
+  sweeps.in_folder(function(folder)
+    local store = folder .. "/runs.db"
+    local function study(made_up)
+      local value = made_up and 0.25 or 0.5
+      return kept_runs.study({ store = store, workers = 0, retry = 0, made_up = made_up }, { name = "movielens", settings = {},
+        space = { i = mr.range(1, 2) }, run = function() return { valid = value } end })
+    end
+    study(true)
+    raises(function() mr.results(store, "movielens") end, "movielens")
+    equal(mr.results(store, "movielens, made-up data"):counts(), { done = 2 })
+    equal(study(false):best().value, 0.5)
+    equal({ study(true):best().value, mr.results(store, "movielens"):best().value }, { 0.25, 0.5 })
+  end)
+end)
+
+scripts.it("--smoke is of made-up data, and has a store of its own", {}, function(folder)
+  sweeps.write(folder .. "/options.lua", ([[
+    local args = dofile "%s/scripts/kept_runs.lua".args({}, { folder = "results/x" })
+    print(args.made_up, args.store)]]):format(scripts.root))
+  local function said(words) return (select(2, sweeps.run(folder, "options.lua", words))) end
+  equal({ said "", said "--smoke", said "--smoke --store s.db" },
+    { "false\tresults/x/runs.db\n", "true\tresults/x/smoke.db\n", "true\ts.db\n" })
+end)
