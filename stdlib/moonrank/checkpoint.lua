@@ -5,17 +5,26 @@ local fingerprint = require "moonrank.data.fingerprint"
 
 local M = {}
 
+-- Raises where a file's texts are of other settings: what is named is the first that differs, by name.
+local function compare(path, settings, was)
+  local names = {}
+  for name in pairs(settings) do names[name] = true end
+  for name in pairs(was) do names[name] = name ~= "format" and name ~= "numerics" or nil end
+  for _, name in ipairs(check.names(names)) do
+    if was[name] ~= settings[name] then
+      check.fail("%s holds results for %s = %s, not %s: move it away or name another folder", path, core.safe_text(name),
+        core.safe_text(tostring(was[name])), tostring(settings[name]))
+    end
+  end
+end
+
 -- The stored tensors, or nil where there is no file; an error where they belong to other settings, or are of other numerics.
 local function stored(path, settings, mix_numerics)
   if not core.file_exists(path) then return nil end
   local names, tensors, keys, values = core.load_tensors(path, "moonrank checkpoint")
   local was = {}
   for i, key in ipairs(keys) do was[key] = values[i] end
-  for name, value in pairs(settings) do
-    if was[name] ~= value then
-      check.fail("%s holds results for %s = %s, not %s: move it away or name another folder", path, name, tostring(was[name]), value)
-    end
-  end
+  compare(path, settings, was)
   if was.numerics ~= core.numerics() and not mix_numerics then
     check.fail("%s holds results of the numerics '%s', those of this program are '%s'\n(move it away; mix_numerics = true takes it)", path,
       core.safe_text(was.numerics or "not recorded"), core.numerics())
