@@ -47,7 +47,13 @@ const char* type_name(Dtype type) { return type == Dtype::float32 ? "F32" : type
 
 using Texts = std::map<std::string, std::string>;
 
-std::string quoted_json(const std::string& text) { return Json(text).dump(); }
+std::string quoted_json(const std::string& text) {
+  try {
+    return Json(text).dump();
+  } catch (const Json::exception&) {
+    throw std::invalid_argument(mr::quoted(text) + " is no text in UTF-8, as names and metadata of a file must be");
+  }
+}
 
 /// A JSON object of members whose values are JSON texts.
 std::string object_of(const Texts& members) {

@@ -34,6 +34,27 @@ local function stored(path, settings, mix_numerics)
   return results
 end
 
+local function check_arguments(path, settings, compute)
+  if type(path) ~= "string" or path == "" then check.fail("mr.checkpoint: path is %s, expected the name of a file", tostring(path)) end
+  if type(settings) ~= "table" then check.fail("mr.checkpoint: settings is a %s, expected a table", type(settings)) end
+  for name in pairs(settings) do
+    if type(name) ~= "string" then check.fail("mr.checkpoint: a setting is named %s, expected a text", tostring(name)) end
+  end
+  if type(compute) ~= "function" then check.fail("mr.checkpoint: compute is a %s, expected a function", type(compute)) end
+end
+
+-- What `compute` returned, if it can be kept.
+local function checked_results(results)
+  if type(results) ~= "table" then check.fail("mr.checkpoint: compute returned a %s, expected tensors by name", type(results)) end
+  for name, x in pairs(results) do
+    if type(name) ~= "string" or not check.is_tensor(x) then
+      check.fail("mr.checkpoint: compute returned a %s under '%s', expected tensors by name", check.is_tensor(x) and "tensor" or type(x),
+        tostring(name))
+    end
+  end
+  return results
+end
+
 -- Settings as texts.
 local function texts_of(settings)
   local texts = {}
@@ -42,7 +63,12 @@ local function texts_of(settings)
       check.fail("mr.checkpoint: a setting is named '%s', which the file says itself: take another name", name)
     end
   end
-  for name, value in pairs(settings) do texts[name] = fingerprint.of(value) or tostring(value) end
+  for name, value in pairs(settings) do
+    texts[name] = fingerprint.of(value) or tostring(value)
+    if not (utf8.len(name) and utf8.len(texts[name])) then
+      check.fail("mr.checkpoint: setting %s = %s is no text in UTF-8", core.safe_text(name), core.safe_text(texts[name]))
+    end
+  end
   return texts
 end
 
@@ -55,13 +81,23 @@ end
 ---@param compute fun(): table<string, mr.Tensor>
 ---@param options? { mix_numerics: boolean }  take results of other numerics, which may differ in their last digits (default false)
 ---@return table<string, mr.Tensor> results, boolean was_there
+---Example:
+---```lua
+---local path = os.tmpname() .. ".safetensors"
+---local function compute() return {scores = mr.ones(3)} end
+---local first, was_there = mr.checkpoint(path, {seed = 1}, compute)
+---local again, is_there = mr.checkpoint(path, {seed = 1}, compute)
+---os.remove(path)
+---was_there, is_there, again.scores   --> false, true, {1, 1, 1}  mr.Tensor {3} float32
+---```
 function M.checkpoint(path, settings, compute, options)
+  check_arguments(path, settings, compute)
   local o = check.options("mr.checkpoint", options, { mix_numerics = false })
   settings = texts_of(settings)
   local results = stored(path, settings, o.mix_numerics)
   if results then return results, true end
   core.make_folder(path)
-  results = compute()
+  results = checked_results(compute())
   local names, tensors, keys, values = check.names(results), {}, check.names(settings), {}
   for i, name in ipairs(names) do tensors[i] = results[name] end
   for i, key in ipairs(keys) do values[i] = settings[key] end

@@ -214,8 +214,8 @@ function M.checked(options)
   check_parts(o)
   o.learner = learner.of(o.model, o.loss)
   if o.trainer and o.learner ~= o.model then
-    check.fail("mr.fit: loss '%s' has parameters, which optimizers train: %s are grown without one, by a loss whose parameters are fixed%s", o.loss.name,
-      o.model.kind, o.loss.name == "ordinal" and " (mr.losses.ordinal without learn = true)" or "")
+    check.fail("mr.fit: loss '%s' has parameters, which optimizers train: %s are grown without one, by a loss whose parameters are fixed%s",
+      o.loss.name, o.model.kind, o.loss.name == "ordinal" and " (mr.losses.ordinal without learn = true)" or "")
   end
   check_parallel(o)
   check.choice("mr.fit", "reduction", o.reduction, { "mean", "sum", "rows" })

@@ -121,6 +121,21 @@ TEST_CASE("what a header lacks or has of another kind is named, with what was ex
   }
 }
 
+TEST_CASE("names and metadata that are no UTF-8 are refused, and no file is written") {
+  const Files files;
+  const std::string path = files.folder() + "/a",
+                    why = "'\xff' is no text in UTF-8, as names and metadata of a file must be";
+  const auto refused = [&](const std::string& name, const std::string& key, const std::string& value) {
+    const TensorFile file{
+        {name}, {mr::Tensor::from(std::vector<float>{1})}, {{mr::format_key, "made up 1"}, {key, value}}};
+    CHECK_THROWS_WITH(mr::write_safetensors(path, file), why);
+    CHECK(!std::filesystem::exists(path));
+  };
+  refused("\xff", "key", "value");
+  refused("name", "\xff", "value");
+  refused("name", "key", "\xff");
+}
+
 TEST_CASE("a header that nests deeply is refused") {
   const Files files;
   const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
