@@ -81,7 +81,8 @@ function made.random(config)
   end)
 end
 
----How many users have the item among the relevant ones of a fold's training part: the same ranking for all users.
+---How many users have the item among the relevant ones of a fold's training part: the same ranking for all users (TopPop of Cremonesi, Koren &
+---Turrin 2010, which counts ratings).
 ---@param options { fold: mr.Fold }
 ---@return mr.Baseline
 ---Example:

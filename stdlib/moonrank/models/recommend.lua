@@ -16,6 +16,11 @@ local Recommendations = check.class("mr.Recommendations")
 ---@param user integer
 ---@return integer[] items
 ---@return number[] scores
+---Example:
+---```lua
+---local fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
+---#mr.models.popularity{fold = fold}:recommend{k = 5}:of(2)   --> 5
+---```
 function Recommendations:of(user)
   local sizes, at = core.integers(self.sizes), 1
   for i, each in ipairs(core.integers(self.users)) do
@@ -46,6 +51,11 @@ end
 
 ---A row per item: user, rank, item, score, and its name where there are names.
 ---@return mr.Table
+---Example:
+---```lua
+---local fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
+---#mr.models.popularity{fold = fold}:recommend{k = 5}:table().rows   --> 150
+---```
 function Recommendations:table() return table_of(self, self.users:numel()) end
 
 ---The table as comma separated values, numbers in full.
