@@ -109,9 +109,7 @@ function M.distribution_bound(options)
   check_beta(where, o.beta)
   check.choice(where, "form", o.form, { "cdf", "log", "logit" })
   check.choice(where, "method", o.method, { "auto", "exact", "sampled" })
-  if math.type(o.samples) ~= "integer" or o.samples < 1 or o.samples > 100000000 then
-    check.fail("%s: samples is %s, expected an integer from 1 to 100000000", where, tostring(o.samples))
-  end
+  check.integer_from(where, o, "samples", 1, 100000000)
   local gain, amount = steepness(where, o)
   if gain == "samples" and o.form ~= "cdf" then
     check.fail("%s: gain = 'samples' has no %s, beyond the samples F~ is 0 or 1; kappa has one", where, o.form)

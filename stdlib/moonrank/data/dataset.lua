@@ -177,9 +177,7 @@ local function check_batches(o)
   if o.rows and o.size then check.fail("batches: size and rows are given, expected one of them") end
   o.size = o.size or 32
   for _, name in ipairs{ "size", "rows" } do
-    if o[name] and (math.type(o[name]) ~= "integer" or o[name] < 1) then
-      check.fail("batches: %s is %s, expected an integer of at least 1", name, tostring(o[name]))
-    end
+    if o[name] then check.integer_from("batches", o, name, 1) end
   end
 end
 

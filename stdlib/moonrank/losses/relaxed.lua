@@ -40,9 +40,7 @@ local function check_scaling(where, o)
   if not (o.tau >= least_tau and o.tau <= largest_tau) then
     check.fail("%s: tau is %s, expected a positive number, from %g to %g", where, tostring(o.tau), least_tau, largest_tau)
   end
-  if math.type(o.iterations) ~= "integer" or o.iterations < 0 or o.iterations > 1000 then
-    check.fail("%s: iterations is %s, expected an integer from 0 to 1000", where, tostring(o.iterations))
-  end
+  check.integer_from(where, o, "iterations", 0, 1000)
   if not (o.tolerance >= 0 and o.tolerance < math.huge) then
     check.fail("%s: tolerance is %s, expected 0 or more", where, tostring(o.tolerance))
   end

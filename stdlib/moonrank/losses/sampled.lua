@@ -81,8 +81,7 @@ function M.warp(options)
   local where = "mr.losses.warp"
   local o = checked(where, options, { margin = 1, trials = none })
   if o.trials ~= nil then
-    check.positive_integers(where, o, { "trials" })
-    if o.trials > most_trials then check.fail("%s: trials is %d, expected at most %d", where, o.trials, most_trials) end
+    check.integer_from(where, o, "trials", 1, most_trials)
   end
   return made("warp", o, core.warp_loss, core.warp_curvature, { o.margin, o.trials or 0 })
 end
@@ -103,9 +102,8 @@ end
 function M.lambdafm(options)
   local where = "mr.losses.lambdafm"
   local o = checked(where, options, { candidates = 10, rho = 0.3 })
-  check.positive_integers(where, o, { "candidates" })
+  check.integer_from(where, o, "candidates", 1, 128)
   if o.rho > 1e6 then check.fail("%s: rho is %g, expected at most 1e6, where all candidates are alike", where, o.rho) end
-  if o.candidates > 128 then check.fail("%s: candidates is %d, expected at most 128", where, o.candidates) end
   return made("lambdafm", o, core.lambdafm_loss, core.lambdafm_curvature, { o.candidates, o.rho })
 end
 

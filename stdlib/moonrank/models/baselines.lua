@@ -96,7 +96,7 @@ function M.kinds.popularity(options)
 end
 
 local function check_nearest(where, o)
-  if math.type(o.k) ~= "integer" or o.k < 1 then check.fail("%s: k is %s, expected an integer of at least 1", where, tostring(o.k)) end
+  check.positive_integers(where, o, { "k" })
   if type(o.shrink) ~= "number" or not (o.shrink >= 0 and o.shrink < math.huge) then
     check.fail("%s: shrink is %s, expected 0 or more", where, tostring(o.shrink))
   end

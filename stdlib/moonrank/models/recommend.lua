@@ -141,7 +141,7 @@ local function user_of(o)
 end
 
 local function check_options(o, users, items)
-  if math.type(o.k) ~= "integer" or o.k < 1 then check.fail("recommend: k is %s, expected an integer of at least 1", tostring(o.k)) end
+  check.positive_integers("recommend", o, { "k" })
   if type(o.user) == "string" then o.user = user_of(o) end
   if o.user ~= nil and (math.type(o.user) ~= "integer" or o.user < 1 or o.user > users) then
     check.fail("recommend: user is %s, expected an integer from 1 to %d", tostring(o.user), users)
