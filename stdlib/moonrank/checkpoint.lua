@@ -83,7 +83,8 @@ end
 ---@return table<string, mr.Tensor> results, boolean was_there
 ---Example:
 ---```lua
----local path = os.tmpname() .. ".safetensors"
+---local path = os.tmpname()
+---os.remove(path)  -- an empty file is no checkpoint
 ---local function compute() return {scores = mr.ones(3)} end
 ---local first, was_there = mr.checkpoint(path, {seed = 1}, compute)
 ---local again, is_there = mr.checkpoint(path, {seed = 1}, compute)
