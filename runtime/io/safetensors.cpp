@@ -47,7 +47,13 @@ const char* type_name(Dtype type) { return type == Dtype::float32 ? "F32" : type
 
 using Texts = std::map<std::string, std::string>;
 
-std::string quoted_json(const std::string& text) { return Json(text).dump(); }
+std::string quoted_json(const std::string& text) {
+  try {
+    return Json(text).dump();
+  } catch (const Json::exception&) {
+    throw std::invalid_argument(mr::quoted(text) + " is no text in UTF-8, as names and metadata of a file must be");
+  }
+}
 
 /// A JSON object of members whose values are JSON texts.
 std::string object_of(const Texts& members) {
@@ -113,8 +119,26 @@ HeaderText header_text(const io::RegularFile& file) {
   }
 }
 
-Texts metadata_of(const Json& header) {
-  return header.contains("__metadata__") ? header.at("__metadata__").get<Texts>() : Texts();
+/// What a value is, for errors: the names of JSON, with the number of entries of arrays.
+std::string kind_of(const Json& value) {
+  if (value.is_array()) return "an array of " + std::to_string(value.size());
+  if (value.is_null()) return "null";
+  const std::string kind = value.type_name();
+  return (kind == "object" ? "an " : "a ") + kind;
+}
+
+Texts metadata_of(const std::string& path, const Json& header) {
+  if (!header.is_object()) fail(path, "not a safetensors header: " + kind_of(header) + ", expected an object");
+  const auto found = header.find("__metadata__");
+  if (found == header.end()) return {};
+  if (!found->is_object()) fail(path, "'__metadata__' is " + kind_of(*found) + ", expected an object of strings");
+  Texts texts;
+  for (const auto& [name, value] : found->items()) {
+    if (!value.is_string())
+      fail(path, mr::quoted(name) + " in '__metadata__' is " + kind_of(value) + ", expected a string");
+    texts[name] = value.get<std::string>();
+  }
+  return texts;
 }
 
 /// The header of a file, checked against the size of its data before anything of it is read.
@@ -122,7 +146,6 @@ class Header {
  public:
   Header(const io::RegularFile& file, const HeaderText& text)
       : path_(file.path()), data_start_(text.data_start), data_bytes_(file.size() - text.data_start) {
-    if (!text.json.is_object()) fail(path_, "not a safetensors header: expected a JSON object");
     for (const auto& [name, value] : text.json.items()) {
       if (name != "__metadata__") entries.push_back(entry(name, value));
     }
@@ -142,22 +165,53 @@ class Header {
     // beyond int64 the parser makes an unsigned number or a float
     if (value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX))
       return value.get<int64_t>();
-    fail(path_, "tensor " + mr::quoted(name) + " has " + what + " that is no integer of 64 bits");
+    fail(path_, "tensor " + mr::quoted(name) + " has " + (value.is_number() ? value.dump() : kind_of(value)) + " as " +
+                    what + ", expected an integer of 64 bits");
   }
 
-  Dtype type_of(const std::string& name) const {
-    if (name == "F32") return Dtype::float32;
-    if (name == "F64") return Dtype::float64;
-    if (name == "I64") return Dtype::int64;
-    fail(path_, "tensor type " + mr::quoted(name) + ", expected F32, F64 or I64");
+  /// A tensor's member, of a kind that `fits` says.
+  template <class Fits>
+  const Json& member(const std::string& name, const Json& tensor, const char* key, const char* expected,
+                     Fits fits) const {
+    const auto found = tensor.find(key);
+    if (found == tensor.end())
+      fail(path_, "tensor " + mr::quoted(name) + " has no '" + key + "', expected " + expected);
+    if (!fits(*found)) {
+      fail(path_, "tensor " + mr::quoted(name) + " has " + kind_of(*found) + " as '" + key + "', expected " + expected);
+    }
+    return *found;
   }
 
-  TensorEntry entry(const std::string& name, const Json& value) const {
-    TensorEntry out{name, type_of(value.at("dtype").get<std::string>()), {}, 0, 0};
-    if (!value.at("shape").is_array()) fail(path_, "tensor " + mr::quoted(name) + " has a shape that is no array");
-    for (const Json& n : value.at("shape")) out.shape.append(integer(name, n, "a size"));
-    const Json& offsets = value.at("data_offsets");
-    out.first = integer(name, offsets.at(0), "an offset"), out.last = integer(name, offsets.at(1), "an offset");
+  Dtype type_of(const std::string& name, const Json& tensor) const {
+    const char* const expected = "F32, F64 or I64";
+    const auto is_string = [](const Json& x) { return x.is_string(); };
+    const auto type = member(name, tensor, "dtype", expected, is_string).get<std::string>();
+    if (type == "F32") return Dtype::float32;
+    if (type == "F64") return Dtype::float64;
+    if (type == "I64") return Dtype::int64;
+    fail(path_, "tensor " + mr::quoted(name) + " has the type " + mr::quoted(type) + ", expected " + expected);
+  }
+
+  Shape shape_of(const std::string& name, const Json& tensor) const {
+    const auto is_array = [](const Json& x) { return x.is_array(); };
+    Shape shape;
+    try {
+      for (const Json& n : member(name, tensor, "shape", "an array of sizes", is_array))
+        shape.append(integer(name, n, "a size"));
+      shape.entries();  // throws where they are too many
+    } catch (const std::invalid_argument& error) {
+      fail(path_, "tensor " + mr::quoted(name) + ": " + error.what());
+    }
+    return shape;
+  }
+
+  TensorEntry entry(const std::string& name, const Json& tensor) const {
+    if (!tensor.is_object())
+      fail(path_, "tensor " + mr::quoted(name) + " is " + kind_of(tensor) + ", expected an object");
+    TensorEntry out{name, type_of(name, tensor), shape_of(name, tensor), 0, 0};
+    const auto is_pair = [](const Json& x) { return x.is_array() && x.size() == 2; };
+    const Json& offsets = member(name, tensor, "data_offsets", "an array of 2", is_pair);
+    out.first = integer(name, offsets[0], "an offset"), out.last = integer(name, offsets[1], "an offset");
     if (out.first < 0 || out.last < out.first || out.last > data_bytes_ ||
         out.last - out.first != out.shape.entries() * size_of(out.type)) {
       fail(path_, "tensor " + mr::quoted(name) + " of shape " + out.shape.text() + " does not fit its bytes " +
@@ -215,7 +269,7 @@ std::string writer_of(const std::string& format) { return format.substr(0, forma
 std::string format_of_file(const std::string& path) {
   const io::RegularFile file(path);
   try {
-    const Texts metadata = metadata_of(header_text(file).json);
+    const Texts metadata = metadata_of(path, header_text(file).json);
     const auto found = metadata.find(format_key);
     return found == metadata.end() ? "" : found->second;
   } catch (const std::bad_alloc&) {
@@ -252,21 +306,15 @@ void write_safetensors(const std::string& path, const TensorFile& file) {
 
 TensorFile read_safetensors(const std::string& path) {
   const io::RegularFile file(path);
-  try {
-    const HeaderText text = header_text(file);
-    const Header header(file, text);
-    TensorFile out{{}, {}, metadata_of(text.json)};
-    for (const TensorEntry& entry : header.entries) {
-      out.tensors.push_back(header.read(file, entry));
-      out.names.push_back(entry.name);
-    }
-    check_sum(path, text, header, out);
-    return out;
-  } catch (const Json::exception& e) {
-    fail(path, std::string("not a safetensors header: ") + e.what());
-  } catch (const std::invalid_argument& e) {
-    fail(path, std::string("not a safetensors header: ") + e.what());
+  const HeaderText text = header_text(file);
+  TensorFile out{{}, {}, metadata_of(path, text.json)};
+  const Header header(file, text);
+  for (const TensorEntry& entry : header.entries) {
+    out.tensors.push_back(header.read(file, entry));
+    out.names.push_back(entry.name);
   }
+  check_sum(path, text, header, out);
+  return out;
 }
 
 }  // namespace mr

@@ -40,6 +40,7 @@ function Bound:__tostring() return self.name end
 ---@param metric string|mr.Metric
 ---@param lists mr.Lists
 ---@return mr.Tensor
+---Example: `mr.bounds.weights("ap", mr.lists{{1, 0}, {1, 1}, {0, 0}})   --> {1, 0, 0}  mr.Tensor {3} float64`
 function M.weights(metric, lists) return list_stats.weights(metrics.parse(metric), lists, "float64", "cpu") end
 
 local function affine(line)
@@ -108,9 +109,7 @@ function M.distribution_bound(options)
   check_beta(where, o.beta)
   check.choice(where, "form", o.form, { "cdf", "log", "logit" })
   check.choice(where, "method", o.method, { "auto", "exact", "sampled" })
-  if math.type(o.samples) ~= "integer" or o.samples < 1 or o.samples > 100000000 then
-    check.fail("%s: samples is %s, expected an integer from 1 to 100000000", where, tostring(o.samples))
-  end
+  check.integer_from(where, o, "samples", 1, 100000000)
   local gain, amount = steepness(where, o)
   if gain == "samples" and o.form ~= "cdf" then
     check.fail("%s: gain = 'samples' has no %s, beyond the samples F~ is 0 or 1; kappa has one", where, o.form)
@@ -341,16 +340,19 @@ end
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param options? mr.bounds.CheckOptions
 ---@return mr.BoundReport
+---Example: `mr.bounds.check("minmax", {metrics = {"ap"}, nsr = {1}, relevant = {5}, quiet = true}).ok   --> true`
 function M.check(what, options) return require("moonrank.bounds.check").check(what, options) end
 
 ---The bounded value against the score, for lists of several sizes: what a bound looks like beside others.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor|(string|mr.Bound)[]  one, or a table of several
 ---@param options? mr.bounds.PlotOptions
 ---@return mr.Figure
+---Example: `mr.bounds.plot({"minmax", "expectation"}, {metric = "ap", nsr = {1}, relevant = {5}}):script():find("plot", 1, true) ~= nil   --> true`
 function M.plot(what, options) return require("moonrank.bounds.plot").plot(what, options) end
 
 ---Names of all bounds.
 ---@return string[]
+---Example: `#mr.bounds.names() >= 8, mr.bounds.names()[1]   --> true, distribution`
 function M.names() return registry.names() end
 
 ---A bound from its name, from a bound, or from a function of (score, stats).

@@ -162,15 +162,17 @@ function M.field(of, name)
   return ok and value or nil
 end
 
----Refuses an option that is no integer of at least `least`.
+---Refuses an option that is no integer of at least `least`, and at most `most`.
 ---@param where string
 ---@param options table
 ---@param name string
 ---@param least integer
-function M.integer_from(where, options, name, least)
+---@param most? integer
+function M.integer_from(where, options, name, least, most)
   local value = options[name]
-  if math.type(value) ~= "integer" or value < least then
-    M.fail("%s: %s is %s, expected an integer of at least %d", where, name, tostring(value), least)
+  if math.type(value) ~= "integer" or value < least or most and value > most then
+    M.fail("%s: %s is %s, expected an integer %s", where, name, tostring(value),
+      most and ("from %d to %d"):format(least, most) or ("of at least %d"):format(least))
   end
 end
 

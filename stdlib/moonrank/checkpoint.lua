@@ -5,23 +5,53 @@ local fingerprint = require "moonrank.data.fingerprint"
 
 local M = {}
 
+-- Raises where a file's texts are of other settings: what is named is the first that differs, by name.
+local function compare(path, settings, was)
+  local names = {}
+  for name in pairs(settings) do names[name] = true end
+  for name in pairs(was) do names[name] = name ~= "format" and name ~= "numerics" or nil end
+  for _, name in ipairs(check.names(names)) do
+    if was[name] ~= settings[name] then
+      check.fail("%s holds results for %s = %s, not %s: move it away or name another folder", path, core.safe_text(name),
+        core.safe_text(tostring(was[name])), tostring(settings[name]))
+    end
+  end
+end
+
 -- The stored tensors, or nil where there is no file; an error where they belong to other settings, or are of other numerics.
 local function stored(path, settings, mix_numerics)
   if not core.file_exists(path) then return nil end
   local names, tensors, keys, values = core.load_tensors(path, "moonrank checkpoint")
   local was = {}
   for i, key in ipairs(keys) do was[key] = values[i] end
-  for name, value in pairs(settings) do
-    if was[name] ~= value then
-      check.fail("%s holds results for %s = %s, not %s: move it away or name another folder", path, name, tostring(was[name]), value)
-    end
-  end
+  compare(path, settings, was)
   if was.numerics ~= core.numerics() and not mix_numerics then
     check.fail("%s holds results of the numerics '%s', those of this program are '%s'\n(move it away; mix_numerics = true takes it)", path,
       core.safe_text(was.numerics or "not recorded"), core.numerics())
   end
   local results = {}
   for i, name in ipairs(names) do results[name] = tensors[i] end
+  return results
+end
+
+local function check_arguments(path, settings, compute)
+  if type(path) ~= "string" or path == "" then check.fail("mr.checkpoint: path is %s, expected the name of a file", tostring(path)) end
+  if type(settings) ~= "table" then check.fail("mr.checkpoint: settings is a %s, expected a table", type(settings)) end
+  for name in pairs(settings) do
+    if type(name) ~= "string" then check.fail("mr.checkpoint: a setting is named %s, expected a text", tostring(name)) end
+  end
+  if type(compute) ~= "function" then check.fail("mr.checkpoint: compute is a %s, expected a function", type(compute)) end
+end
+
+-- What `compute` returned, if it can be kept.
+local function checked_results(results)
+  if type(results) ~= "table" then check.fail("mr.checkpoint: compute returned a %s, expected tensors by name", type(results)) end
+  for name, x in pairs(results) do
+    if type(name) ~= "string" or not check.is_tensor(x) then
+      check.fail("mr.checkpoint: compute returned a %s under '%s', expected tensors by name", check.is_tensor(x) and "tensor" or type(x),
+        tostring(name))
+    end
+  end
   return results
 end
 
@@ -33,7 +63,12 @@ local function texts_of(settings)
       check.fail("mr.checkpoint: a setting is named '%s', which the file says itself: take another name", name)
     end
   end
-  for name, value in pairs(settings) do texts[name] = fingerprint.of(value) or tostring(value) end
+  for name, value in pairs(settings) do
+    texts[name] = fingerprint.of(value) or tostring(value)
+    if not (utf8.len(name) and utf8.len(texts[name])) then
+      check.fail("mr.checkpoint: setting %s = %s is no text in UTF-8", core.safe_text(name), core.safe_text(texts[name]))
+    end
+  end
   return texts
 end
 
@@ -46,13 +81,24 @@ end
 ---@param compute fun(): table<string, mr.Tensor>
 ---@param options? { mix_numerics: boolean }  take results of other numerics, which may differ in their last digits (default false)
 ---@return table<string, mr.Tensor> results, boolean was_there
+---Example:
+---```lua
+---local path = os.tmpname()
+---os.remove(path)  -- an empty file is no checkpoint
+---local function compute() return {scores = mr.ones(3)} end
+---local first, was_there = mr.checkpoint(path, {seed = 1}, compute)
+---local again, is_there = mr.checkpoint(path, {seed = 1}, compute)
+---os.remove(path)
+---was_there, is_there, again.scores   --> false, true, {1, 1, 1}  mr.Tensor {3} float32
+---```
 function M.checkpoint(path, settings, compute, options)
+  check_arguments(path, settings, compute)
   local o = check.options("mr.checkpoint", options, { mix_numerics = false })
   settings = texts_of(settings)
   local results = stored(path, settings, o.mix_numerics)
   if results then return results, true end
   core.make_folder(path)
-  results = compute()
+  results = checked_results(compute())
   local names, tensors, keys, values = check.names(results), {}, check.names(settings), {}
   for i, name in ipairs(names) do tensors[i] = results[name] end
   for i, key in ipairs(keys) do values[i] = settings[key] end

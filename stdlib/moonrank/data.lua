@@ -99,6 +99,16 @@ end
 ---@param path string|{ train: string, valid?: string, test: string }
 ---@param options? mr.data.InteractionsOptions
 ---@return mr.Ratings
+---Example:
+---```lua
+---local path = os.tmpname()
+---local file = io.open(path, "w")
+---file:write("user,item,rating\n7,1,5\n7,2,3\n9,1,4\n")
+---file:close()
+---local ratings = mr.data.interactions(path)
+---os.remove(path)
+---ratings.users, ratings.items   --> 2, 2
+---```
 function M.interactions(path, options)
   local o = check.options("mr.data.interactions", options, { columns = {}, header = true, delimiter = ",", duplicates = "error" })
   check.choice("mr.data.interactions", "duplicates", o.duplicates, { "error", "last", "first", "max", "sum" })
@@ -177,6 +187,16 @@ end
 ---@param path string
 ---@param options? mr.data.LetorOptions
 ---@return mr.Dataset
+---Example:
+---```lua
+---local path = os.tmpname()
+---local file = io.open(path, "w")
+---file:write("2 qid:1 1:0.5 2:1\n0 qid:1 1:0.1 2:0\n1 qid:2 1:0.3 2:1\n")
+---file:close()
+---local queries = mr.data.letor(path, {cache = false})
+---os.remove(path)
+---queries.count, queries.lists.rows, queries.features:size(2)   --> 2, 3, 2
+---```
 function M.letor(path, options)
   local o = letor_options("mr.data.letor", options)
   local set = letor_file(find.path(path), o, path)
@@ -228,6 +248,16 @@ end
 ---@param path string
 ---@param options? mr.data.ScoresOptions
 ---@return mr.ScoredLists
+---Example:
+---```lua
+---local path = os.tmpname()
+---local file = io.open(path, "w")
+---file:write("qid,docid,score\n1,a,0.5\n1,b,0.25\n")
+---file:close()
+---local x = mr.data.scores(path)
+---os.remove(path)
+---x.lists.rows, x.scores:totable()[1]   --> 2, 0.5
+---```
 function M.scores(path, options)
   local o = check.options("mr.data.scores", options, { columns = {}, header = true, delimiter = "," })
   local defaults = o.header and { qid = "qid", docid = "docid", score = "score" } or { qid = 1, docid = 2, score = 3 }
@@ -247,6 +277,16 @@ end
 ---A run file as TREC has them, plain or .gz: lines "query Q0 document rank score tag". What counts is the score; the rank is not read.
 ---@param path string
 ---@return mr.ScoredLists
+---Example:
+---```lua
+---local path = os.tmpname()
+---local file = io.open(path, "w")
+---file:write("q1 Q0 d1 1 0.9 a\nq1 Q0 d2 2 0.4 a\n")
+---file:close()
+---local run = mr.data.trec_run(path)
+---os.remove(path)
+---run.lists.rows   --> 2
+---```
 function M.trec_run(path)
   local lists, scores = core.read_trec_run(find.path(path))
   return scored.new(lists, scores, path)
@@ -256,6 +296,16 @@ end
 ---trec_eval. Each query is a list; `.ids` are the queries, `.documents` the documents.
 ---@param path string
 ---@return mr.Lists
+---Example:
+---```lua
+---local path = os.tmpname()
+---local file = io.open(path, "w")
+---file:write("q1 0 d1 1\nq1 0 d2 0\n")
+---file:close()
+---local qrels = mr.data.trec_qrels(path)
+---os.remove(path)
+---qrels   --> mr.Lists: 1 lists, 2 rows
+---```
 function M.trec_qrels(path) return core.read_trec_qrels(find.path(path)) end
 
 ---Scores of the rows of a dataset or of lists, to be written as a run file, or compared. Lists and rows without names are called as the file of

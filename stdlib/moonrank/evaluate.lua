@@ -227,10 +227,20 @@ end
 
 ---The table as comma separated values, numbers in full.
 ---@return string
+---Example:
+---```lua
+---local e = mr.evaluate(mr.tensor{3, 1, 2, 0}, mr.lists{{1, 0, 1, 0}}, {"ap", "rr"})
+---e:to_csv():match "[^\n]+"   --> metric,mean,lists,skipped
+---```
 function Evaluation:to_csv() return self:table():to_csv() end
 
 ---The table in LaTeX (packages: booktabs).
 ---@return string
+---Example:
+---```lua
+---local e = mr.evaluate(mr.tensor{3, 1, 2, 0}, mr.lists{{1, 0, 1, 0}}, {"ap", "rr"})
+---e:to_latex():find("tabular", 1, true) ~= nil   --> true
+---```
 function Evaluation:to_latex() return self:table():to_latex() end
 
 ---The table as a JSON array with an object per metric.

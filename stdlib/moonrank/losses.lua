@@ -16,7 +16,7 @@ end
 
 ---@class mr.losses.Options
 ---@field bound? string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor  default "none"
----@field gain? number  gain of the sigmoid (default 1)
+---@field gain? number  gain of the sigmoid, from 1e-15 to 1e15 (default 1)
 
 -- The loss of a metric's smooth form; `shown`: the metric that goes with it, where that is another one.
 local function new(name, metric, options, shown)
@@ -39,7 +39,7 @@ end
 function M.ndcg(options) return new("ndcg", "ndcg", options) end
 
 ---ApproxNDCG (Qin, Liu & Li 2010), one value per list: smooth nDCG whose sigmoid has the steepness `alpha`: mr.losses.ndcg{gain = alpha}.
----@param options? { alpha?: number, bound?: string|mr.Bound|function }  alpha: default 10
+---@param options? { alpha?: number, bound?: string|mr.Bound|function }  alpha: from 1e-15 to 1e15 (default 10)
 ---@return mr.Loss
 ---Example: `mr.losses.approx_ndcg{alpha = 2}.options.gain   --> 2`
 function M.approx_ndcg(options)

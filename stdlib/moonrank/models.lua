@@ -27,7 +27,8 @@ local mf = {
 }
 built_in.mf = registry.define("mf", mf, true)
 
----Matrix factorisation: the score of item i for user u is <p_u, q_i>. Entries start uniform in (-init, init).
+---Matrix factorisation (Koren, Bell & Volinsky 2009, Eq. 1; Westerborg's and Li et al.'s model): the score of item i for user u is <p_u, q_i>.
+---Entries start uniform in (-init, init). Without biases, for losses over pairs and lists: mr.models.biased_mf predicts ratings.
 ---@param options { users: integer, items: integer, factors?: integer, init?: number, seed?: integer, dtype?: string }  defaults 32, 0.01, 1, "float32"
 ---@return mr.Model
 ---Example: `mr.models.mf{users = 2, items = 3, factors = 4}:size()   --> 20`
@@ -59,13 +60,16 @@ function M.cml(options) return built_in.cml(options) end
 
 built_in.mlp = registry.define("mlp", require "moonrank.models.mlp", true)
 
----A network of fully connected layers from features to one score; the last layer is linear.
+---A network of fully connected layers from features to one score (a multilayer perceptron; Rumelhart, Hinton & Williams 1986); the last layer is
+---linear. With mr.losses.ranknet it is RankNet (Burges et al. 2005). Weights start uniform in +-1/sqrt(inputs of the layer), biases too.
 ---@param options { inputs: integer, hidden?: integer[], activation?: string, seed?: integer, dtype?: string }  defaults {}, "relu", 1, "float32"
 ---@return mr.Model
 ---Example: `mr.models.mlp{inputs = 46, hidden = {46}}:size()   --> 2209`
 function M.mlp(options) return built_in.mlp(options) end
 
----A linear function of the features.
+---A linear function of the features: mr.models.mlp without hidden layers, trained by mr.fit. With mr.losses.hinge and the
+---optimiser's `weight_decay` it is RankSVM (Joachims 2002) by gradient descent, with mr.losses.listnet ListNet's linear network (Cao et al. 2007).
+---mr.models.ridge, lasso, logistic_regression and rank_logistic_regression are linear, too, and solved.
 ---@param options { inputs: integer, seed?: integer, dtype?: string }
 ---@return mr.Model
 ---Example: `mr.models.linear{inputs = 46}:size()   --> 47`
@@ -167,9 +171,19 @@ function M.define(name, definition)
   return M[name]
 end
 
----Reads a model that :save wrote, baselines as well. No code in the file is run: a model of a script's own needs its definition (mr.models.define) first.
+---Reads a model that :save wrote, baselines and trees as well. No code in the file is run: a model of a script's own needs its definition (mr.models.define) first.
 ---@param path string
 ---@return mr.Model
+---Example:
+---```lua
+---local model = mr.models.mf{users = 2, items = 3, factors = 4}
+---local path = os.tmpname()
+---os.remove(path)  -- save replaces models alone
+---model:save(path)
+---local loaded = mr.models.load(path)
+---os.remove(path)
+---loaded.kind, loaded:size()   --> mf, 20
+---```
 function M.load(path)
   local names, values, keys, texts = core.load_tensors(path, "moonrank model")
   local by_key, by_name = {}, {}

@@ -53,6 +53,15 @@ function Optimizer:_copy()
 end
 
 ---One step of every parameter along its gradient. Parameters without one do not change.
+---Example:
+---```lua
+---local w = mr.tensor{1, 2}:requires_grad()
+---local optimizer = mr.optim.sgd{lr = 0.1}:bind{w}
+---local y = (w * w):sum()
+---y:backward()
+---optimizer:step()
+---w:totable()[1]   --> 0.8
+---```
 function Optimizer:step()
   if not self._state then check.fail("optimizer:step: bind the optimizer to parameters first") end
   local _ <close> = phase.begin "step"
@@ -60,6 +69,15 @@ function Optimizer:step()
 end
 
 ---Clears the gradients of all parameters.
+---Example:
+---```lua
+---local w = mr.tensor{1, 2}:requires_grad()
+---local optimizer = mr.optim.sgd{lr = 0.1}:bind{w}
+---local y = w:sum()
+---y:backward()
+---optimizer:zero_grad()
+---w.grad   --> nil
+---```
 function Optimizer:zero_grad()
   for _, parameter in ipairs(self._parameters or {}) do parameter:zero_grad() end
 end

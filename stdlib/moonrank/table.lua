@@ -164,6 +164,7 @@ end
 
 ---The table as comma separated values, numbers in full.
 ---@return string
+---Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_csv():match "[^\n]+"   --> a,b`
 function Table:to_csv()
   local lines = {}
   local function line(values)
@@ -223,6 +224,7 @@ end
 
 ---The table in Markdown, numbers as printed.
 ---@return string
+---Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_markdown():match "[^\n]+"   --> | a | b |`
 function Table:to_markdown()
   local lines = marked(self, "| ", " | ", " |", function(text) return (text:gsub("|", "\\|")) end, "**%s**")
   local marks = {}
@@ -235,6 +237,7 @@ local latex_escapes = { ["\\"] = "\\textbackslash{}", ["~"] = "\\textasciitilde{
 
 ---The table in LaTeX (packages: booktabs), numbers as printed.
 ---@return string
+---Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_latex():find("tabular", 1, true) ~= nil   --> true`
 function Table:to_latex()
   local lines = marked(self, "", " & ", " \\\\", function(text)
     return (text:gsub("[\\~^&%%$#_{}]", function(c) return latex_escapes[c] or "\\" .. c end))
@@ -256,6 +259,7 @@ function M.escape_html(text) return (tostring(text):gsub('[&<>"]', html_escapes)
 
 ---The table in HTML, numbers as printed and in cells of class "number", what is marked within <strong>.
 ---@return string
+---Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_html():match "<td[^>]*>2</td>" ~= nil   --> true`
 function Table:to_html()
   local lines, numeric, bold = {}, {}, bold_cells(self)
   for c = 1, #self.columns do numeric[c] = all_numbers(self, c) and ' class="number"' or "" end

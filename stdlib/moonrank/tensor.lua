@@ -150,6 +150,7 @@ end
 function tensor:shape() return core.shape(self) end
 
 ---Number of entries.
+---Example: `mr.ones(2, 3):numel()   --> 6`
 function tensor:numel()
   local n = 1
   for _, size in ipairs(core.shape(self)) do n = n * size end
@@ -171,6 +172,7 @@ end
 
 ---Each entry limited to [min, max]; either may be absent.
 ---@param options { min?: number, max?: number }
+---Example: `mr.tensor{-1, 0.5, 3}:clamp{min = 0, max = 1}   --> {0, 0.5, 1}  mr.Tensor {3} float32`
 function tensor:clamp(options)
   options = check.options("clamp", options, { min = check.none, max = check.none })
   return core.clamp(self, options.min, options.max)
@@ -210,6 +212,13 @@ end
 ---Adds the derivatives of this number to the leaves it was computed from. Frees what the operations saved unless keep = true.
 ---@param seed? mr.Tensor  needed where this is not a single number
 ---@param options? { keep?: boolean }
+---Example:
+---```lua
+---local x = mr.tensor{1, 2}:requires_grad()
+---local y = (x * x):sum()
+---y:backward()
+---x.grad   --> {2, 4}  mr.Tensor {2} float32
+---```
 function tensor:backward(seed, options)
   if type(seed) == "table" then seed, options = nil, seed end
   options = check.options("backward", options, { keep = false })
@@ -327,6 +336,7 @@ for name, operation in pairs(require "moonrank.operations") do M[name] = operati
 
 ---Whether a usable GPU is there. Never raises.
 ---@return boolean
+---Example: `type(mr.has_cuda())   --> boolean`
 function M.has_cuda() return core.has_cuda() end
 
 return M

@@ -60,36 +60,38 @@ local function check_end(self, process)
   if status ~= 0 and not gave_up then error(("status %d: %s"):format(status, err), 0) end
 end
 
----Workers end by a signal, one after another.
-M.workers = blows(function(self, random, count)
-  local process, struck = self:start("--workers 3", "ulimit -c 0;"), 0
-  while process:runs() and struck < math.min(count, 20) do
-    field.wait(0.002 + 0.06 * random())
-    local id = one_worker(process, random)
+-- Strikes one process after another for as long as the study runs, at most so often, about so many seconds apart; `choose` and `strike` say whom
+-- and how.
+local function one_by_one(self, process, most, seconds, random, choose, strike)
+  local struck = 0
+  while process:runs() and struck < most do
+    field.wait(seconds * (0.1 + random()))
+    local id = choose()
     if id then
-      field.signal(id, deadly[random(#deadly)])
+      strike(id)
       struck = struck + 1
     end
   end
   check_end(self, process)
   return struck
+end
+
+---Workers end by a signal, one after another.
+M.workers = blows(function(self, random, count)
+  local process = self:start("--workers 3", "ulimit -c 0;")
+  return one_by_one(self, process, math.min(count, 20), 0.06, random, function() return one_worker(process, random) end,
+    function(id) field.signal(id, deadly[random(#deadly)]) end)
 end)
 
 ---Parent and workers are stopped and go on, or are killed while stopped.
 M.stops = blows(function(self, random, count)
-  local process, struck = self:start("--workers 2"), 0
-  while process:runs() and struck < math.min(count, 8) do
-    field.wait(0.01 + 0.05 * random())
-    local id = random(3) == 1 and process.id or one_worker(process, random)
-    if id then
-      field.signal(id, "STOP")
-      field.wait(0.05 * random())
-      field.signal(id, random(4) == 1 and id ~= process.id and "KILL" or "CONT")
-      struck = struck + 1
-    end
-  end
-  check_end(self, process)
-  return struck
+  local process = self:start "--workers 2"
+  local function choose() return random(3) == 1 and process.id or one_worker(process, random) end
+  return one_by_one(self, process, math.min(count, 8), 0.05, random, choose, function(id)
+    field.signal(id, "STOP")
+    field.wait(0.05 * random())
+    field.signal(id, random(4) == 1 and id ~= process.id and "KILL" or "CONT")
+  end)
 end)
 
 ---A worker stays stopped: the others do the rest; the process that runs the study is killed, and takes the stopped one with it.

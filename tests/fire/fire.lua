@@ -1,5 +1,6 @@
 -- Attacks studies and trainings at random moments, for as long as is asked for, and prints what was done and what did not hold:
--- `MOONRANK=$PWD/build/release/moonrank build/release/moonrank tests/fire/fire.lua --minutes 10`, from the root of the repository.
+-- `MOONRANK=$PWD/build/release/moonrank MOONRANK_CLOCK=$PWD/build/release/tests/libmoonrank_clock.so build/release/moonrank tests/fire/fire.lua
+-- --minutes 10`, from the root of the repository; without MOONRANK_CLOCK, the library that moves clocks, clocks are left alone.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local attacks = dofile "tests/fire/attacks.lua"

@@ -83,9 +83,7 @@ local function check_sampling(where, o)
     if o[name] == nil then o[name] = default end
   end
   check.choice(where, "by", o.by, { "uniform", "popularity" })
-  if math.type(o.negatives) ~= "integer" or o.negatives < 1 or o.negatives > 1000000 then
-    check.fail("%s: negatives is %s, expected an integer from 1 to 1000000", where, tostring(o.negatives))
-  end
+  check.integer_from(where, o, "negatives", 1, 1000000)
 end
 
 -- How metrics are corrected, and gamma, which is 0 for the least bias.

@@ -177,9 +177,7 @@ local function check_batches(o)
   if o.rows and o.size then check.fail("batches: size and rows are given, expected one of them") end
   o.size = o.size or 32
   for _, name in ipairs{ "size", "rows" } do
-    if o[name] and (math.type(o[name]) ~= "integer" or o[name] < 1) then
-      check.fail("batches: %s is %s, expected an integer of at least 1", name, tostring(o[name]))
-    end
+    if o[name] then check.integer_from("batches", o, name, 1) end
   end
 end
 
@@ -237,6 +235,7 @@ end
 ---The same dataset with its tensors on a device, so that batches there need no copies.
 ---@param device string  "cpu" or "cuda"
 ---@return mr.Dataset
+---Example: `mr.data.synthetic{kind = "queries", queries = 40, features = 5}:to("cpu").count   --> 40`
 function Dataset:to(device)
   local parts = whole(self, device)
   parts.size, parts.name, parts.levels, parts.ids = nil, self.name, self.levels or nil, self.ids or nil
@@ -248,6 +247,7 @@ end
 ---highest of the row's own list, so that all rows of a list with equal grades are relevant).
 ---@param threshold number|"top"|"top_of_list"
 ---@return mr.Dataset
+---Example: `mr.data.dataset{lists = mr.lists{{2, 0, 1}}}:binarize(2).lists.relevance   --> {1, 0, 0}  mr.Tensor {3} float32`
 function Dataset:binarize(threshold)
   local lists = self.lists
   if threshold == "top" then
@@ -263,6 +263,7 @@ end
 ---Mean and standard deviation of every feature over the rows where it is not missing (NaN); constant features, and those of which there is
 ---nothing, get deviation 1. In float64.
 ---@return { mean: mr.Tensor, sd: mr.Tensor }
+---Example: `mr.data.synthetic{kind = "queries", queries = 40, features = 5}:scaling().mean:size(1)   --> 5`
 function Dataset:scaling()
   if not self.features then check.fail("scaling: the dataset has no features") end
   if self.lists.rows == 0 then check.fail("scaling: the dataset has no rows") end
@@ -280,6 +281,7 @@ end
 ---test). Missing values (NaN) stay missing; float64 stays float64.
 ---@param scaling? { mean: mr.Tensor, sd: mr.Tensor }  default: this dataset's own
 ---@return mr.Dataset
+---Example: `math.abs(mr.data.synthetic{kind = "queries", queries = 40, features = 5}:standardize().features:mean():item()) < 1e-6   --> true`
 function Dataset:standardize(scaling)
   scaling = scaling or self:scaling()
   if not self.features then check.fail("standardize: the dataset has no features") end
@@ -316,6 +318,12 @@ end
 ---@param options? { share?: number, seed?: integer }  defaults 0.1, 1
 ---@return mr.Dataset others
 ---@return mr.Dataset part
+---Example:
+---```lua
+---local queries = mr.data.synthetic{kind = "queries", queries = 40, features = 5}
+---local parts = queries:split{share = 0.5, seed = 1}
+---parts   --> others: 20 lists, 435 rows, 5 features
+---```
 function Dataset:split(options)
   local o = check.options("split", options, { share = 0.1, seed = 1 })
   if not (o.share >= 0 and o.share < 1) then check.fail("split: share is %s, expected 0 to below 1", tostring(o.share)) end

@@ -80,6 +80,11 @@ function Fold:to_json() return self:table():to_json() end
 
 ---The table in words; beside it users whose items are all in train, and users and items of test that train has nothing relevant of.
 ---@return string
+---Example:
+---```lua
+---local fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
+---fold:summary():match "[^\n]+"   --> Fold 1 of 3, 1 negative per relevant item, seed 1
+---```
 function Fold:summary()
   local lines = { self.title }
   for _, row in ipairs(self:table().rows) do

@@ -49,6 +49,7 @@ end
 ---The same with relevance 1 where the rating is at least `threshold`, else 0.
 ---@param threshold number
 ---@return mr.Ratings
+---Example: `mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4).users   --> 30`
 function Ratings:binarize(threshold)
   if type(threshold) ~= "number" or threshold ~= threshold then
     check.fail("binarize: threshold is %s, expected a number", tostring(threshold))
@@ -59,6 +60,11 @@ end
 ---The same for users with at least `n` relevant items; users keep their numbers.
 ---@param n integer
 ---@return mr.Ratings
+---Example:
+---```lua
+---local r = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4)
+---r:min_relevant(5).users <= r.users   --> true
+---```
 function Ratings:min_relevant(n)
   if math.type(n) ~= "integer" or n < 0 then check.fail("min_relevant: %s, expected an integer of 0 or more", tostring(n)) end
   return changed(self, { least = n })

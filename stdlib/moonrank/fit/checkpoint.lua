@@ -68,16 +68,18 @@ function described(value)
   return type(meta) == "table" and meta.__tostring and tostring(value) or "the script's own"
 end
 
--- What a training's numbers depend on, as texts.
+-- What a training's numbers depend on; an error names the first that differs, so what says most comes first.
+local settings = { "model", "train", "valid", "test", "loss", "optimizer", "reduction", "batch", "seed", "shuffle", "schedule", "clip",
+  "epochs", "measured", "every", "select", "choose_on", "patience" }
+
+-- They as texts, by name.
 local function settings_of(o, data)
-  local settings = { model = described(o.model), loss = described(o.loss), optimizer = described(o.optimizer), select = described(o.select),
-    measured = described(o.measured), schedule = tostring(o.schedule), clip = tostring(o.clip) }
-  for _, role in ipairs{ "train", "valid", "test" } do settings[role] = data[role] or "none" end
-  for _, name in ipairs{ "batch", "epochs", "every", "seed", "shuffle", "reduction", "choose_on", "patience" } do
-    settings[name] = tostring(o[name])
-  end
-  if o.batch_rows then settings.batch = ("%d rows"):format(o.batch_rows) end
-  return settings
+  local texts = {}
+  for _, name in ipairs{ "model", "loss", "optimizer", "select", "measured" } do texts[name] = described(o[name]) end
+  for _, role in ipairs{ "train", "valid", "test" } do texts[role] = data[role] or "none" end
+  if o.batch_rows then texts.batch = ("%d rows"):format(o.batch_rows) end
+  for _, name in ipairs(settings) do texts[name] = texts[name] or tostring(o[name]) end
+  return texts
 end
 
 -- Losses and metrics of every epoch: a row each of loss, whether it was validated, validation loss, metrics.
@@ -122,7 +124,7 @@ end
 
 -- Raises where the file is of another training.
 local function compare(self, texts)
-  for _, name in ipairs(check.names(self._settings)) do
+  for _, name in ipairs(settings) do
     local was = texts["setting " .. name]
     if was ~= self._settings[name] then
       check.fail("holds a training with %s = %s, not %s: move it away or name another file", name, core.safe_text(tostring(was)),

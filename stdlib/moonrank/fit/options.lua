@@ -213,7 +213,10 @@ function M.checked(options)
   if o.trainer then o.trainer.prepare(o, options) end
   check_parts(o)
   o.learner = learner.of(o.model, o.loss)
-  if o.trainer and o.learner ~= o.model then check.fail("mr.fit: %s are not trained with the parameters of a loss", o.model.kind) end
+  if o.trainer and o.learner ~= o.model then
+    check.fail("mr.fit: loss '%s' has parameters, which optimizers train: %s are grown without one, by a loss whose parameters are fixed%s",
+      o.loss.name, o.model.kind, o.loss.name == "ordinal" and " (mr.losses.ordinal without learn = true)" or "")
+  end
   check_parallel(o)
   check.choice("mr.fit", "reduction", o.reduction, { "mean", "sum", "rows" })
   if o.reduction == "rows" and not check.field(o.loss, "pointwise") then

@@ -84,6 +84,13 @@ end
 
 ---A row per epoch: training loss, validation loss, metrics.
 ---@return mr.Table
+---Example:
+---```lua
+---local model = mr.models.mf{users = 30, items = 90, factors = 2}
+---local fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
+---local run = mr.fit{model = model, loss = mr.losses.ap{}, train = fold.train, valid = fold.valid, optimizer = mr.optim.adam{lr = 0.01}, epochs = 3, metrics = {"ap"}, progress = false}
+---#run.history:table().rows   --> 3
+---```
 function History:table()
   local names, validated = metric_names(self), false
   for _, entry in ipairs(self) do validated = validated or entry.valid_loss ~= nil end
@@ -200,6 +207,13 @@ end
 
 ---The history as comma separated values, numbers in full: a line per epoch.
 ---@return string
+---Example:
+---```lua
+---local model = mr.models.mf{users = 30, items = 90, factors = 2}
+---local fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
+---local run = mr.fit{model = model, loss = mr.losses.ap{}, train = fold.train, valid = fold.valid, optimizer = mr.optim.adam{lr = 0.01}, epochs = 3, metrics = {"ap"}, progress = false}
+---run:to_csv():match "^[^\n]+"   --> epoch,loss,valid_loss,ap
+---```
 function Run:to_csv() return self.history:to_csv() end
 
 ---The history as a table in LaTeX (packages: booktabs).

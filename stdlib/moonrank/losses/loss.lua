@@ -24,6 +24,7 @@ Loss._parameters = false
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@return mr.Tensor        [lists]
+---Example: `mr.losses.ranknet()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {0.69315}  mr.Tensor {1} float32`
 function Loss:__call(scores, lists)
   if not check.is_tensor(scores) then check.fail("a loss takes scores and lists, found a %s for scores", type(scores)) end
   local _ <close> = phase.begin("forward", true)
@@ -34,6 +35,7 @@ end
 ---How many of the lists count: those on which an ordering can matter; of a loss that is defined at any grades, and not bounded, those with rows.
 ---@param lists mr.Lists
 ---@return integer
+---Example: `mr.losses.ranknet():count(mr.lists{{1, 0}, {1, 1}})   --> 1`
 function Loss:count(lists)
   if self._counts_all then return math.tointeger(lists.sizes:double():gt(0):sum():item()) end
   return list_stats.count(self._bounds_metric, lists)
@@ -43,6 +45,7 @@ end
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@return mr.Tensor        a single number
+---Example: `mr.losses.ranknet():mean(mr.tensor{0, 0, 1}, mr.lists{{1, 0}, {1}}):item()   --> 0.693147`
 function Loss:mean(scores, lists)
   return self(scores, lists):sum_over(math.max(1, self:count(lists)))
 end

@@ -9,7 +9,7 @@ local none = check.none
 local M = {}
 
 ---@class mr.losses.PairOptions: mr.losses.SlopeOptions
----@field gain? number  steepness of log(1 + exp(-gain (s_i - s_j))) (default 1)
+---@field gain? number  steepness of log(1 + exp(-gain (s_i - s_j))), from 1e-15 to 1e15 (default 1)
 
 ---@class mr.losses.LambdaOptions: mr.losses.PairOptions
 ---@field metric? string|mr.Metric  whose change counts: any with `swaps`, as "ndcg@10", "ap", "err", "nrbp(0.9)" (default "ndcg"), or one that
@@ -99,7 +99,7 @@ function M.direct_ranker(options)
 end
 
 ---@class mr.losses.HingeOptions: mr.losses.SlopeOptions
----@field margin? number  by how much the better row must be ahead (default 1)
+---@field margin? number  by how much the better row must be ahead, from 1e-15 to 1e15 (default 1)
 
 ---Hinge loss of pairs (RankSVM; Herbrich, Graepel & Obermayer 2000, Joachims 2002): the sum over pairs of rows with grades y_i > y_j of
 ---max(0, margin - (s_i - s_j)). RankSVM's L2 term is the optimiser's `weight_decay`. Bounds as for mr.losses.ranknet.
@@ -157,7 +157,7 @@ function M.ranknet_all_pairs(options)
 end
 
 ---@class mr.losses.NdcgLossOptions: mr.losses.PairOptions
----@field mu? number  of NDCG-Loss2++: what the part of NDCG-Loss2 is multiplied by (default 10)
+---@field mu? number  of NDCG-Loss2++: what the part of NDCG-Loss2 is multiplied by, from 1e-15 to 1e15 (default 10)
 
 local function ndcg_loss(name, o, values, curvature, ...)
   check.factors("mr.losses." .. name, o, { "gain", o.mu and "mu" })

@@ -99,6 +99,7 @@ end
 ---whether y >= k, the mean over a list's rows; otherwise as mr.losses.mse. Grades above the last threshold count as the last. With `learn = true` mr.fit
 ---trains the thresholds by its optimizer beside the model (McCullagh's are parameters): they are kept in checkpoints and go back to the chosen epoch with
 ---the model; `loss:parameters()[1]` has them, a model's file does not. A fit goes on from where the one before left them: each takes a loss of its own.
+---Trees (mr.models.trees) take thresholds that are fixed.
 ---@param options? mr.losses.OrdinalOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ordinal{thresholds = {0}}(mr.tensor{0}, mr.lists{{1}}):item() / math.log(2)   --> 1.0`

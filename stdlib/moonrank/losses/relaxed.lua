@@ -10,7 +10,7 @@ local none = check.none
 local M = {}
 
 ---@class mr.losses.SoftRankOptions: mr.losses.SlopeOptions
----@field sd? number        standard deviation of a row's score (default 1)
+---@field sd? number        standard deviation of a row's score, from 1e-15 to 1e15 (default 1)
 ---@field longest? integer  rows of the longest list that is taken (default 500)
 
 ---SoftRank's negative nDCG (Taylor et al. 2008), one value per list: scores are normal with standard deviation `sd` around the model's, a
@@ -30,8 +30,8 @@ function M.soft_rank(options)
 end
 
 ---@class mr.losses.NeuralOptions: mr.losses.SlopeOptions
----@field tau? number          temperature of the softmax (default 1)
----@field iterations? integer  at most, of Sinkhorn's scaling; 0: none (default 50)
+---@field tau? number          temperature of the softmax, from 1e-15 to 1e100 (default 1)
+---@field iterations? integer  at most, of Sinkhorn's scaling, up to 1000; 0: none (default 50)
 ---@field tolerance? number    scaling ends when all columns add up to 1 within this (default 1e-6)
 
 local least_tau, largest_tau = 1e-15, 1e100  -- distances of scores over less, and sums of distances of more, are beyond doubles
@@ -40,9 +40,7 @@ local function check_scaling(where, o)
   if not (o.tau >= least_tau and o.tau <= largest_tau) then
     check.fail("%s: tau is %s, expected a positive number, from %g to %g", where, tostring(o.tau), least_tau, largest_tau)
   end
-  if math.type(o.iterations) ~= "integer" or o.iterations < 0 or o.iterations > 1000 then
-    check.fail("%s: iterations is %s, expected an integer from 0 to 1000", where, tostring(o.iterations))
-  end
+  check.integer_from(where, o, "iterations", 0, 1000)
   if not (o.tolerance >= 0 and o.tolerance < math.huge) then
     check.fail("%s: tolerance is %s, expected 0 or more", where, tostring(o.tolerance))
   end

@@ -27,7 +27,8 @@ local function checked(where, options, own)
   local o = check.options(where, options, defaults)
   check.positive_integers(where, o, { "draws" })
   regularizers.check(where, o.regularize)
-  for _, name in ipairs{ "relevant", "margin", "rho" } do
+  check.factors(where, o, { o.margin and "margin" })
+  for _, name in ipairs{ "relevant", "rho" } do
     if o[name] and not (o[name] > 0 and o[name] < math.huge) then
       check.fail("%s: %s is %s, expected a number above 0", where, name, tostring(o[name]))
     end
@@ -64,13 +65,15 @@ function M.bpr(options)
 end
 
 ---@class mr.losses.WarpOptions: mr.losses.SampledOptions
----@field margin? number   by how much a relevant row must be ahead (default 1)
+---@field margin? number   by how much a relevant row must be ahead, from 1e-15 to 1e15 (default 1)
 ---@field trials? integer  how often a row is drawn at most, up to 1000000 (default: as often as the list has rows that are not relevant)
 
 ---WARP (Weston, Bengio & Usunier 2011): for each relevant row i, rows j that are not relevant are drawn, each alike, until one has
 ---s_j > s_i - margin. Found at draw k among n such rows, it costs L(n / k, rounded down) (margin - s_i + s_j), L(r) = 1 + 1/2 + ... + 1/r, which
----estimates the rank and has no gradient of its own; not found, nothing. The sum over relevant rows. (The paper's estimate is (Y - 1) / k of Y labels of
----which one is right: as many as there are others. It is read here from a summary, not from the paper.)
+---estimates the rank and has no gradient of its own; not found, nothing. The sum over relevant rows. The paper has one right label of Y and estimates
+---(Y - 1) / k with at most Y - 1 draws, which is this with n = Y - 1: of several relevant rows each is compared with those that are not relevant
+---alone. A pair at s_j = s_i - margin costs nothing either way. The paper's limits on the norms of its embeddings are not here. (Written from the
+---definition as others quote it, not from the paper: LightFM, for one, weighs by log(n / k) in place of L.)
 ---@param options? mr.losses.WarpOptions
 ---@return mr.Loss
 ---Example: `mr.losses.warp()(mr.tensor{0, 0, 0, -3}, mr.lists{{1, 0, 0, 1}}):item() >= 2.5   --> true`
@@ -78,28 +81,29 @@ function M.warp(options)
   local where = "mr.losses.warp"
   local o = checked(where, options, { margin = 1, trials = none })
   if o.trials ~= nil then
-    check.positive_integers(where, o, { "trials" })
-    if o.trials > most_trials then check.fail("%s: trials is %d, expected at most %d", where, o.trials, most_trials) end
+    check.integer_from(where, o, "trials", 1, most_trials)
   end
   return made("warp", o, core.warp_loss, core.warp_curvature, { o.margin, o.trials or 0 })
 end
 
 ---@class mr.losses.LambdaFmOptions: mr.losses.SampledOptions
 ---@field candidates? integer  how many rows are drawn first, 1 to 128 (default 10)
----@field rho? number          how far down the candidates the one goes that is taken; small: the highest score (default 0.3)
+---@field rho? number          how far down the candidates the one goes that is taken; small: the highest score; up to 1e6 (default 0.3)
 
 ---LambdaFM's dynamic sampling (Yuan et al. 2016): BPR whose row j is taken by its score. For each relevant row, `candidates` rows that are not
 ---relevant are drawn, each alike and with replacement; of them the one at place r by score is taken with probability proportional to
----exp(-r / (candidates rho)), as LibRec's DLambdaFMRecommender does, which the paper's first author wrote (the paper itself was not read). The sum over relevant rows of - log sigma(s_i - s_j). For regularisers see mr.losses.bpr.
+---exp(-r / (candidates rho)). The sum over relevant rows of - log sigma(s_i - s_j). That is the paper's dynamic sampler (LFM-D), as LibRec's
+---DLambdaFMRecommender has it; its static one, by popularity (LFM-S), and its weights by an estimated rank (LFM-W) are not here: for weights
+---see mr.losses.warp. The first author's later code (CIKM2016-LambdaFM, LambdaFM.py) takes the highest of 5 candidates, which is candidates = 5 with a
+---small rho. (The paper itself was not read.) For regularisers see mr.losses.bpr.
 ---@param options? mr.losses.LambdaFmOptions
 ---@return mr.Loss
 ---Example: `mr.losses.lambdafm()(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 1}}):item() / math.log(2)   --> 2.0`
 function M.lambdafm(options)
   local where = "mr.losses.lambdafm"
   local o = checked(where, options, { candidates = 10, rho = 0.3 })
-  check.positive_integers(where, o, { "candidates" })
+  check.integer_from(where, o, "candidates", 1, 128)
   if o.rho > 1e6 then check.fail("%s: rho is %g, expected at most 1e6, where all candidates are alike", where, o.rho) end
-  if o.candidates > 128 then check.fail("%s: candidates is %d, expected at most 128", where, o.candidates) end
   return made("lambdafm", o, core.lambdafm_loss, core.lambdafm_curvature, { o.candidates, o.rho })
 end
 

@@ -31,7 +31,7 @@ function M.top_n_rank(options)
 end
 
 ---@class mr.losses.LogOptions: mr.losses.SlopeOptions
----@field gain? number  gain of the sigmoid (default 1)
+---@field gain? number  gain of the sigmoid, from 1e-15 to 1e15 (default 1)
 
 ---The negative logarithm of smooth RR (mr.smooth.log_rr; Li et al. 2021, Eq. 16), one value per list: its gradient does not vanish where
 ---many rows are relevant, as that of mr.losses.rr does. Bounds are those of RR, by their slopes.

@@ -81,7 +81,8 @@ function made.random(config)
   end)
 end
 
----How many users have the item among the relevant ones of a fold's training part: the same ranking for all users.
+---How many users have the item among the relevant ones of a fold's training part: the same ranking for all users (TopPop of Cremonesi, Koren &
+---Turrin 2010, which counts ratings).
 ---@param options { fold: mr.Fold }
 ---@return mr.Baseline
 ---Example:
@@ -95,7 +96,7 @@ function M.kinds.popularity(options)
 end
 
 local function check_nearest(where, o)
-  if math.type(o.k) ~= "integer" or o.k < 1 then check.fail("%s: k is %s, expected an integer of at least 1", where, tostring(o.k)) end
+  check.positive_integers(where, o, { "k" })
   if type(o.shrink) ~= "number" or not (o.shrink >= 0 and o.shrink < math.huge) then
     check.fail("%s: shrink is %s, expected 0 or more", where, tostring(o.shrink))
   end

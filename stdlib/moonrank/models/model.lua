@@ -108,6 +108,7 @@ end
 
 ---The tensors that training updates.
 ---@return mr.Tensor[]
+---Example: `#mr.models.mlp{inputs = 3, hidden = {2}}:parameters()   --> 4`
 function Model:parameters() return { table.unpack(self._parameters) } end
 
 ---Puts parameters where their definition says that they must be, such as in a ball; mr.fit does it after every step. Other models stay as they are.
@@ -151,6 +152,11 @@ end
 ---Parameters and buffers by name, as a file has them.
 ---@return string[] names
 ---@return mr.Tensor[] values
+---Example:
+---```lua
+---local names = mr.models.mf{users = 2, items = 3}:state()
+---table.concat(names, " ")   --> users items
+---```
 function Model:state()
   local names, values = { table.unpack(self._names) }, self:parameters()
   for _, name in ipairs(check.names(self._buffers)) do
@@ -237,6 +243,7 @@ end
 function Model:recommend(options) return recommend.recommend(self, options) end
 
 ---Number of entries of all parameters.
+---Example: `mr.models.mlp{inputs = 3, hidden = {2}}:size()   --> 11`
 function Model:size()
   local n = 0
   for _, parameter in ipairs(self._parameters) do n = n + parameter:numel() end

@@ -16,6 +16,11 @@ local Recommendations = check.class("mr.Recommendations")
 ---@param user integer
 ---@return integer[] items
 ---@return number[] scores
+---Example:
+---```lua
+---local fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
+---#mr.models.popularity{fold = fold}:recommend{k = 5}:of(2)   --> 5
+---```
 function Recommendations:of(user)
   local sizes, at = core.integers(self.sizes), 1
   for i, each in ipairs(core.integers(self.users)) do
@@ -46,6 +51,11 @@ end
 
 ---A row per item: user, rank, item, score, and its name where there are names.
 ---@return mr.Table
+---Example:
+---```lua
+---local fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
+---#mr.models.popularity{fold = fold}:recommend{k = 5}:table().rows   --> 150
+---```
 function Recommendations:table() return table_of(self, self.users:numel()) end
 
 ---The table as comma separated values, numbers in full.
@@ -131,7 +141,7 @@ local function user_of(o)
 end
 
 local function check_options(o, users, items)
-  if math.type(o.k) ~= "integer" or o.k < 1 then check.fail("recommend: k is %s, expected an integer of at least 1", tostring(o.k)) end
+  check.positive_integers("recommend", o, { "k" })
   if type(o.user) == "string" then o.user = user_of(o) end
   if o.user ~= nil and (math.type(o.user) ~= "integer" or o.user < 1 or o.user > users) then
     check.fail("recommend: user is %s, expected an integer from 1 to %d", tostring(o.user), users)

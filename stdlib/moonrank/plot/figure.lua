@@ -141,6 +141,7 @@ end
 ---The gnuplot script that draws the figure to standard output.
 ---@param terminal? "svg"|"png"|"pdf"|"text"  default "svg"
 ---@return string
+---Example: `mr.plot.lines{y = {1, 2}}:script():find("plot", 1, true) ~= nil   --> true`
 function Figure:script(terminal)
   terminal = check.choice("script", "terminal", terminal == nil and "svg" or terminal, { "svg", "png", "pdf", "text" })
   local o = self._

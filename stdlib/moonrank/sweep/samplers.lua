@@ -108,11 +108,7 @@ end
 function makers.tpe(space, seed, options, direction)
   local tpe = require "moonrank.sweep.tpe"
   local o = check.options("sampler tpe", options, { generation = 10, startup = 10, candidates = 8, good = 0.15 })
-  for _, name in ipairs{ "generation", "startup", "candidates" } do
-    if math.type(o[name]) ~= "integer" or o[name] < 1 then
-      check.fail("sampler tpe: %s is %s, expected an integer from 1", name, tostring(o[name]))
-    end
-  end
+  check.positive_integers("sampler tpe", o, { "generation", "startup", "candidates" })
   if not (o.good > 0 and o.good < 1) then check.fail("sampler tpe: good is %s, expected a share between 0 and 1", tostring(o.good)) end
   return new("tpe", space, seed, o, function(self, number, history)
     if #history < o.startup then return random_params(self, number) end

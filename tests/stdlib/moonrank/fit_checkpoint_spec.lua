@@ -171,6 +171,12 @@ describe("mr.fit{checkpoint =}", function()
       "with loss = ap{bound = minmax, gain = 1}, not ndcg{bound = none, gain = 1}")
     raises(function() fit(cases[2], { checkpoint = path, train = fold.valid }) end, "with train = ")
     raises(function() fit(cases[2], { checkpoint = path, model = mr.models.mf{ users = 99, items = 400, factors = 2 } }) end, "with model")
+    local all = { checkpoint = path, optimizer = mr.optim.adam{ lr = 0.5 }, batch = 3, epochs = 9, seed = 2, clip = 1 }
+    for _, each in ipairs{ { "loss", mr.losses.ndcg{} }, { "valid", fold.test }, { "train", fold.valid },
+      { "model", mr.models.mf{ users = 99, items = 400, factors = 2 } } } do
+      all[each[1]] = each[2]
+      raises(function() fit(cases[2], all) end, ("with %s = "):format(each[1]))  -- of all that differs, what says most
+    end
     equal(bytes_of(path), was)
     local model = path_of "model"
     mf():save(model)

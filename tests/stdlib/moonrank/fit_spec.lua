@@ -165,7 +165,25 @@ describe("mr.checkpoint", function()
     equal({ again.scores:totable(), there, calls }, { { 1.0, 2.0 }, true, 1 })
     raises(function() mr.checkpoint(path, { seed = 2 }, compute) end, "holds results for seed = 1, not 2")
     os.remove(path)
+    local settings = { seed = 1, data = "a", rate = 0.5, zeta = "\27[2J" }
+    mr.checkpoint(path, settings, compute)
+    raises(function() mr.checkpoint(path, { seed = 2, data = "b", rate = 1, zeta = 0 }, compute) end, "for data = a, not b")
+    raises(function() mr.checkpoint(path, { data = "a", seed = 1, zeta = "\27[2J" }, compute) end, "for rate = 0.5, not nil")
+    local more = { data = "a", more = 1, seed = 1, rate = 0.5, zeta = settings.zeta }
+    raises(function() mr.checkpoint(path, more, compute) end, "for more = nil, not 1")
+    raises(function() mr.checkpoint(path, { data = "a", seed = 1, rate = 0.5, zeta = 0 }, compute) end, "zeta = \\x1b[2J, not 0")
+    os.remove(path)
     raises(function() mr.checkpoint(path, { seed = 1 }, function() error("stopped", 0) end) end, "stopped")
+    for _, bad in ipairs{ { 7, {}, compute, "path is 7, expected the name of a file" }, { "", {}, compute, "path is , expected" },
+      { path, 3, compute, "settings is a number, expected a table" }, { path, { 1 }, compute, "a setting is named 1, expected a text" },
+      { path, {}, 3, "compute is a number, expected a function" },
+      { path, {}, function() return 3 end, "compute returned a number, expected tensors by name" },
+      { path, {}, function() return { a = 3 } end, "compute returned a number under 'a', expected tensors by name" },
+      { path, {}, function() return { mr.ones(1) } end, "compute returned a tensor under '1', expected tensors by name" },
+      { path, { a = "\xff" }, compute, "mr.checkpoint: setting a = \\xff is no text in UTF-8" },
+      { path, {}, function() return { ["\xff"] = mr.ones(1) } end, "is no text in UTF-8, as names" } } do
+      raises(function() mr.checkpoint(bad[1], bad[2], bad[3]) end, bad[4])
+    end
     check(not core.file_exists(path), "nothing is half written")
     os.remove(path:match("^(.*)/"))
   end)
