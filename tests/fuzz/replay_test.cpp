@@ -6,7 +6,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/fuzz/checksums.h"
 #include "tests/fuzz/seeds.h"
+#include "tests/fuzz/store_targets.h"
 #include "tests/fuzz/targets.h"
 
 namespace {
@@ -70,6 +72,17 @@ TEST_CASE("every parser accepts or refuses its seeds, its corpus and changes of 
       }
     }
   }
+}
+
+TEST_CASE("checksums of a store's log are made as SQLite makes them") {
+  size_t logs = 0;
+  for (const std::string& text : seeds().at("store")) {
+    const mr::fuzz::StoreBytes store = mr::fuzz::StoreBytes::of(text);
+    CHECK(store.text() == text);
+    CHECK(mr::fuzz::with_log_checksums(store.log) == store.log);
+    logs += store.log.empty() ? 0 : 1;
+  }
+  CHECK(logs == 2);
 }
 
 TEST_CASE("every parser is in the list of which files it consists of") {

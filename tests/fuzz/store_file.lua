@@ -116,6 +116,7 @@ local function forms(found)
     function() found:data(1) end,
     function() tostring(found) end,
     function() read_trials(found._store, found.study) end,
+    function() found._store:close() end,
   }
 end
 
