@@ -30,8 +30,35 @@ local function kind_of(value)
   return type(value)
 end
 
-local known_keys = { default = true, type = true, help = true, choices = true, required = true, sets = true, ignores = true, least = true,
-  most = true, distinct = true, endings = true }
+-- Whether a value is of an option's type.
+local function fits(value, kind) return kind_of(value) == kind or kind == "number" and math.type(value) == "integer" end
+
+-- What a declaration may say, and as what.
+local fields = { default = "any", type = "string", help = "string", choices = "table", required = "boolean", sets = "table",
+  ignores = "table", least = "number", most = "number", distinct = "boolean", endings = "table" }
+
+local kinds = { integer = true, number = true, string = true, boolean = true, list = true }
+
+-- Raises where fields of a declaration do not go together: what they would be compared with is of another type.
+local function check_fields(name, d)
+  local function refuse(text, ...) error(("mr.args: option '%s' " .. text):format(name, ...), 5) end
+  if not kinds[d.type] then
+    if d.type then refuse("is of type '%s'; known: %s", d.type, table.concat(check.names(kinds), ", ")) end
+    refuse "has neither a default nor a type"
+  end
+  if d.default ~= nil and not fits(d.default, d.type) then
+    refuse("has a default of type %s, expected %s", kind_of(d.default), d.type)
+  end
+  local kind = d.element or d.type
+  if d.element and (kind == "list" or not kinds[kind]) then refuse("is a list of values of type %s, which no text is", kind) end
+  if (d.least or d.most) and kind ~= "integer" and kind ~= "number" then
+    refuse("has least or most, which are of numbers; it is %s", kind)
+  end
+  if d.endings and kind ~= "string" then refuse("has endings, which are of texts; it is %s", kind) end
+  for i, ending in ipairs(d.endings or {}) do
+    if type(ending) ~= "string" then refuse("has as its ending %d a %s, expected a text", i, type(ending)) end
+  end
+end
 
 -- A table is a full declaration when it has names for keys, a list of values otherwise.
 local function declare(name, value)
@@ -39,20 +66,22 @@ local function declare(name, value)
   if type(value) == "table" and next(value) ~= nil and #value == 0 then
     declared = {}
     for key, entry in pairs(value) do
-      if not known_keys[key] then
-        error(("mr.args: option '%s' has an unknown field '%s'; known: %s"):format(name, key,
-          table.concat(check.names(known_keys), ", ")), 3)
+      if not fields[key] then
+        error(("mr.args: option '%s' has an unknown field '%s'; known: %s"):format(name, tostring(key),
+          table.concat(check.names(fields), ", ")), 3)
+      end
+      if fields[key] ~= "any" and type(entry) ~= fields[key] then
+        error(("mr.args: option '%s' has as %s a %s, expected a %s"):format(name, key, type(entry), fields[key]), 3)
       end
       declared[key] = entry
     end
   end
-  declared.type = declared.type or kind_of(declared.default)
-  if not ({ integer = 1, number = 1, string = 1, boolean = 1, list = 1 })[declared.type] then
-    error(("mr.args: option '%s' has neither a default nor a type"):format(name), 3)
-  end
+  declared.type = declared.type or declared.default ~= nil and kind_of(declared.default) or nil
   if declared.type == "list" then
-    declared.element = declared.default and declared.default[1] ~= nil and kind_of(declared.default[1]) or "string"
+    local first = type(declared.default) == "table" and declared.default[1]
+    declared.element = first and kind_of(first) or "string"
   end
+  check_fields(name, declared)
   return declared
 end
 
@@ -237,7 +266,12 @@ local function check_flags(declared)
     if #others > 0 and d.type ~= "boolean" then error(("mr.args: option '%s' is no flag, it sets and ignores none"):format(name), 3) end
     for _, other in ipairs(others) do
       if not declared[other] then
-        error(("mr.args: option '%s' speaks of '%s', which was not declared"):format(name, other), 3)
+        error(("mr.args: option '%s' speaks of '%s', which was not declared"):format(name, tostring(other)), 3)
+      end
+      local set = d.sets and d.sets[other]
+      if set ~= nil and not fits(set, declared[other].type) then
+        error(("mr.args: option '%s' sets '%s' to a value of type %s, expected %s"):format(name, other, kind_of(set),
+          declared[other].type), 3)
       end
     end
   end

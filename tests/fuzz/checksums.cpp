@@ -32,6 +32,10 @@ uint32_t number_at(const std::string& bytes, size_t at) {
   return number;
 }
 
+void put_number(std::string& bytes, size_t at, uint32_t number) {
+  for (size_t i = 0; i < 4; ++i) bytes[at + i] = static_cast<char>(number >> (24 - 8 * i) & 0xFF);
+}
+
 }  // namespace
 
 std::string with_cache_checksums(std::string bytes) {
@@ -83,6 +87,37 @@ std::string with_table_checksum(std::string bytes) {
   return std::string(reinterpret_cast<const char*>(&now), size_bytes) + text + bytes.substr(size_bytes + length);
 }
 
+std::string with_log_checksums(std::string bytes) {
+  // SQLite's log: a header with the size of a page, two salts and two sums; before each page a header with them, too
+  constexpr size_t header = 32, before_page = 24, page_at = 8, salts_at = 16, salts = 8, sums_at = 24, word = 4;
+  if (bytes.size() < header) return bytes;
+  const bool big = (bytes[3] & 1) != 0;  // how words are read that are summed
+  uint32_t s0 = 0, s1 = 0;
+  const auto add = [&](size_t at, size_t count) {
+    for (size_t end = at + count; at < end; at += 2 * word) {
+      const uint32_t a = number_at(bytes, at), b = number_at(bytes, at + word);
+      s0 += (big ? a : __builtin_bswap32(a)) + s1;
+      s1 += (big ? b : __builtin_bswap32(b)) + s0;
+    }
+  };
+  const auto put = [&](size_t at) {
+    put_number(bytes, at, s0);
+    put_number(bytes, at + word, s1);
+  };
+  add(0, sums_at);
+  put(sums_at);
+  const size_t page = number_at(bytes, page_at);
+  constexpr size_t smallest = 512, largest = 65536;
+  if (page < smallest || page > largest || page % smallest != 0) return bytes;
+  for (size_t at = header; at + before_page + page <= bytes.size(); at += before_page + page) {
+    bytes.replace(at + page_at, salts, bytes.substr(salts_at, salts));
+    add(at, page_at);
+    add(at + before_page, page);
+    put(at + salts_at);
+  }
+  return bytes;
+}
+
 std::string with_png_checksums(std::string bytes) {
   constexpr size_t signature = 8, around = 12;  // length, kind and checksum are around a chunk's content
   for (size_t at = signature; at + around <= bytes.size();) {
@@ -91,7 +126,7 @@ std::string with_png_checksums(std::string bytes) {
     const auto* const summed = reinterpret_cast<const Bytef*>(bytes.data() + at + 4);
     const auto sum = static_cast<uint32_t>(crc32(0, summed, static_cast<uInt>(length + 4)));
     at += around + length;
-    for (size_t i = 0; i < 4; ++i) bytes[at - 4 + i] = static_cast<char>(sum >> (24 - 8 * i) & 0xFF);
+    put_number(bytes, at - 4, sum);
   }
   return bytes;
 }

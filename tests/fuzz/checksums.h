@@ -14,5 +14,7 @@ std::string with_sample_checksums(std::string bytes);
 std::string with_table_checksum(std::string bytes);
 /// Each chunk's, as far as their lengths are those of a file.
 std::string with_png_checksums(std::string bytes);
+/// SQLite's log of writes: its header's, and each page's with the salts that belong to them.
+std::string with_log_checksums(std::string bytes);
 
 }  // namespace mr::fuzz

@@ -22,9 +22,10 @@ local function replay(target, folder, lua)
   if not good then error(said, 0) end
   local file <close> = io.open(lines, "r")
   for line in file and file:lines() or function() end do
-    local source, number, ran = line:match "^@?(.-):(%d+) ([01])$"
-    lua[source] = lua[source] or {}
+    local source, number, ran, begins = line:match "^@?(.-):(%d+) ([01]) (%d+)$"
+    lua[source] = lua[source] or { functions = {} }
     lua[source][tonumber(number)] = lua[source][tonumber(number)] or ran == "1"
+    lua[source].functions[tonumber(number)] = tonumber(begins)
   end
 end
 
@@ -63,6 +64,16 @@ local function lines_of(parser, file, texts)
   return lines
 end
 
+-- Lines of a Lua file and whether each ran, but for functions that are left out, by the lines where these begin.
+local function lines_of_lua(parser, file, recorded)
+  local texts, lines = {}, {}
+  for text in io.lines(fuzzer.here .. "../../" .. file) do texts[#texts + 1] = text end
+  for number, begins in pairs(recorded.functions) do
+    if not left_out(texts[begins], parser.without) then lines[number] = recorded[number] end
+  end
+  return lines
+end
+
 -- Runs of numbers, "3-5, 9".
 local function ranges(numbers)
   table.sort(numbers)
@@ -83,9 +94,9 @@ local function measure(parser, folder)
   assert(run(("llvm-profdata-14 merge -o %s/all.profdata %s/*.profraw"):format(quoted(folder), quoted(folder))))
   local texts = counted(folder)
   for _, file in ipairs(parser.files) do
-    local lines = file:find "%.lua$" and lua[file] or lines_of(parser, file, texts)
+    local lines = lua[file] and lines_of_lua(parser, file, lua[file]) or lines_of(parser, file, texts)
     local missed = {}
-    for number, ran in pairs(lines or {}) do
+    for number, ran in pairs(lines) do
       all, reached = all + 1, reached + (ran and 1 or 0)
       if not ran then missed[#missed + 1] = number end
     end

@@ -9,17 +9,20 @@ function M.quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 ---@param command string
 ---@return string
 ---@return boolean
+---@return number  its processor's seconds
 function M.run(command)
-  local pipe <close> = assert(io.popen(command .. " 2>&1; echo \"status $?\""))
+  local pipe <close> = assert(io.popen("(" .. command .. ") 2>&1; echo \"status $?\"; times"))
   local text = pipe:read "a"
-  local said, status = text:match "^(.*)status (%d+)%s*$"
-  return said, status == "0"
+  local said, status, times = text:match "^(.*)status (%d+)%s*(.*)$"
+  local user_minutes, user, system_minutes, system = times:match "([%d.]+)m([%d.]+)s ([%d.]+)m([%d.]+)s%s*$"
+  return said, status == "0", 60 * (user_minutes + system_minutes) + user + system
 end
 
 ---Runs a parser's fuzzer on folders of inputs; its seeds are written into one of them, and its corpus.
 ---@param o { program: string, target: string, words: string, folders: string[], seeds: string, corpus: string?, variables: string? }
 ---@return string
 ---@return boolean
+---@return number  the processor's seconds
 function M.fuzz(o)
   local folders = {}
   for i, folder in ipairs(o.folders) do folders[i] = M.quoted(folder) end

@@ -43,44 +43,66 @@ local function written(folder, writer, write, ...)
   return table.unpack(found)
 end
 
+local trained_on  -- made once: its fingerprint is computed once
+
 ---A short training that is kept in a file.
 ---@param path string
 ---@return table  options of mr.fit
 function M.training(path)
-  local lists = mr.lists{ { 0, 1 }, { 1, 0 } }
-  local set = mr.data.dataset{ lists = lists, features = mr.tensor{ { 1, 0 }, { 0, 1 }, { 0.5, 1 }, { 1, 1 } } }
+  trained_on = trained_on or mr.data.dataset{ lists = mr.lists{ { 0, 1 }, { 1, 0 } },
+    features = mr.tensor{ { 1, 0 }, { 0, 1 }, { 0.5, 1 }, { 1, 1 } } }
+  local set = trained_on
   return { model = mr.models.linear{ inputs = 2 }, loss = mr.losses.mse{}, train = set, valid = set, metrics = { "ap" }, epochs = 1,
-    optimizer = mr.optim.adam{ lr = 0.1 }, progress = false, checkpoint = { path = path, mix_numerics = true } }
+    optimizer = mr.optim.adam{ lr = 0.1 }, progress = false, checkpoint = { path = path } }
+end
+
+-- Models of a script: one with options of every type and a buffer, and one without options.
+local function defined()
+  local made = {}
+  local function of_width(o) return mr.ones(o.width or 1) end
+  made.typed = mr.models.define("typed", {
+    required = { width = "integer", rate = "number", title = "string", deep = "boolean", sizes = "integers" }, options = { scale = 0.5 },
+    check = function(o) assert(o.width < 4096, "mr.models.typed: width is 4096 or more") end,
+    parameters = function(o) return { weight = of_width(o):requires_grad() } end, buffers = function(o) return { seen = of_width(o) } end,
+    forward = function(self, batch) return batch.features:matmul(self.weight) end })
+  made.bare = mr.models.define("bare", { parameters = function() return { weight = of_width{}:requires_grad() } end,
+    forward = function(self, batch) return batch.features:sum(2) * self.weight end })
+  return made
 end
 
 local function models(folder)
   local function of(model, ...) return written(folder, "moonrank model", function(path) model:save(path) end, ...) end
-  return { (of(mr.models.mf{ users = 2, items = 3, factors = 1 })), (of(mr.models.mlp{ inputs = 2, hidden = { 2 } })),
-    (of(mr.models.random{})),
-    of(mr.models.linear{ inputs = 2 }, { kind = "none" }, { kind = false }, { inputs = "x" }, { inputs = "-1" }, { inputs = "3" },
-      { inputs = "9223372036854775807" }, { seed = "1.5" }, { dtype = "float16" }, { dtype = "float64" }, { more = "1" },
-      { format = "moonrank fit 1" }, { kind = "trees" }, { kind = "popularity" }, { kind = "mlp", hidden = "2,x" }) }
+  local own = defined()
+  local found = { (of(mr.models.mf{ users = 2, items = 3, factors = 1 })), (of(mr.models.mlp{ inputs = 2, hidden = { 2 } })),
+    (of(mr.models.random{})) }
+  local function add(...) table.move({ ... }, 1, select("#", ...), #found + 1, found) end
+  add(of(own.typed{ width = 2, rate = 0.5, title = "x", deep = true, sizes = { 3, 4 } }, { rate = "x" }, { rate = "1e999" },
+    { width = "4096" }, { width = "0" }, { sizes = "x" }, { deep = "false" }, { scale = "-1" }))
+  add(of(own.bare{}, { width = "2" }, { seed = "2" }))
+  add(of(mr.models.linear{ inputs = 2 }, { kind = "none" }, { kind = false }, { inputs = "x" }, { inputs = "-1" }, { inputs = "3" },
+    { inputs = "9223372036854775807" }, { seed = "1.5" }, { dtype = "float16" }, { dtype = "float64" }, { more = "1" },
+    { format = "moonrank fit 1" }, { kind = "trees" }, { kind = "popularity" }, { kind = "mlp", hidden = "2,x" }))
+  return found
 end
 
----Optimizers of a dense model, and of one whose steps are put off, that have taken a step.
+---Optimizers that have taken a step: of a dense model, of one whose steps are put off, and of one whose rows are moved at once.
 ---@return mr.Optimizer[]
 function M.optimizers()
-  local found, was = {}, core.put_off_from(1)  -- entries of a parameter
+  local found = {}
   local lists, features = mr.lists{ { 1, 0 } }, mr.ones(2, 2)
   local users, items = core.tensor({ 1 }, "int64", "cpu"), core.tensor({ 1, 3 }, "int64", "cpu")
   local function adam() return mr.optim.adam{ lr = 0.1 } end
   local function sgd() return mr.optim.sgd{ lr = 0.1, momentum = 0.9 } end
-  for i, make in ipairs{ adam, sgd } do
-    local dense, factors = mr.models.linear{ inputs = 2 }, mr.models.mf{ users = 2, items = 3, factors = 1 }
-    dense{ lists = lists, features = features }:sum():backward()
-    factors{ lists = lists, users = users, items = items }:sum():backward()
-    for k, model in ipairs{ dense, factors } do
-      local optimizer = make():bind(model:parameters())
-      optimizer:step()
-      found[2 * i + k - 2] = optimizer
-    end
+  local function factors() return mr.models.mf{ users = 2, items = 3, factors = 1 } end
+  local function dense() return mr.models.linear{ inputs = 2 } end
+  local usual = core.put_off_from(1)  -- entries of a parameter
+  for i, each in ipairs{ { dense, adam }, { factors, adam }, { dense, sgd }, { factors, sgd }, { factors, adam } } do
+    if i == 5 then core.put_off_from(usual) end
+    local model = each[1]()
+    model{ lists = lists, features = features, users = users, items = items }:sum():backward()
+    found[i] = each[2]():bind(model:parameters())
+    found[i]:step()
   end
-  core.put_off_from(was)
   return found
 end
 
@@ -144,6 +166,8 @@ end
 local store_rows = {
   "", 'trials.params 2 t{"fold":2,"lr":null}\ntrials.value 1 n\nnumbers.value 2 r1e999\n', "studies.metric 1 nx\nlists.scores 1 babc\n",
   "do 1", "do 2", "do 3", "do 4", "do 5", "do 6", "do 7", "do 8", "do 9",
+  "print", "print\ndo 8", "print\ndo 7",
+  "write", "write\ndo 2\ndo 5", "write\ndo 2", "trials.value 1 z\ntrials.seed 2 i9\ntrials.wall 1 r-1.5",
   "trials.state 1 tfailed\ntrials.state 2 tfailed\ntrials.state 5 tfailed\ntrials.state 6 tfailed",
   "trials.state 3 tdone\ntrials.params 3 t{\"a\":[1]}\ntrials.numerics 1 tx\ndata.role 1 tother\n", "studies.direction 1 tminimize\n",
 }
@@ -153,6 +177,13 @@ local script_options = {
   "--seed\n1\n--smoke", "--smoke\n--epochs\n2\n--seed=1", "--seed=1\n--smoke\n--folds=1", "--sed=1", "--folds=1,1", "--plot=a.gif", "x",
   "--no-progress=1", "--epochs", "--epochs=99", "--lr=nan", "--seed=1\n--progress=false\n--rates=0.1,1\n--device=cpu",
   "--loss=x", "--folds=,",
+  -- declarations of its own, right and wrong
+  "#!moonrank\n-- What it does,\n-- in two lines.\n@a i1\n--help",
+  "@a.default r0.5\n@a.help tx\n@a.least i0\n@b.type tlist\n@b.endings l.svg,.png\n--b=x.svg",
+  "@a.more i1", "@a.help i1", "@a.type tx", "@a.least i1", "@a.default tx\n@a.type tinteger", "@a.default tx\n@a.most i1",
+  "@a.default i1\n@a.endings l.svg", "@a.default tx\n@a.endings l1", "@a l1,2\n@a.distinct z", "@a.default z\n@a.sets.b i1\n@b i2\n--a",
+  "@a.default z\n@a.ignores lb", "@a.default i1\n@a.sets.b i1\n@b i2", "@a.type tnumber\n@a.choices l1,2\n@a.required z\n--a\n1",
+  "@device i1\n--device=1", "@a.default z\n@a.sets.b tx\n@b i2", "@a.default l1", "@a.default l\n@a.distinct z\n--a=1,1",
 }
 
 -- More items than are taken at once.
@@ -174,7 +205,9 @@ function M.all(folder)
       "item_a,item_b,winner\nx,x,x\n", "item_a,item_b,winner\nx,y,z\n" },
     image_labels = { "file,label\na.png,3.5\n", "file,label\n./a.png,1\n//a.png,2\n", "file,label\n../a.png,1\n", "file,label\na.png,0x1\n",
       "file,label\n", "file,label\n\"a\tb\",1\n", "file,label\nb.png,1\n" },
-    metric_words = { "valid_ndcg@10", "test_map@5", "ndcg[minmax]", "nrbp_loss", "mrr", "rbp(0.5)", "seconds" },
+    metric_words = { "valid_ndcg@10", "test_map@5", "ndcg[minmax]", "nrbp_loss", "mrr", "rbp(0.5)", "seconds",
+      "ndcg@5\ngain tlinear\nties tworst\nempty tzero\nrelevant r2", "ndcg\nk i5\nname tx", "rbp\np r0.5\nk i3", "rbp(0.5)\np r0.25",
+      "ndcg@5\nk i5", "ndcg@5\nk i6", "ndcg\nk r5", "ap\nrelevant tx", "ap\nrelevant rnan", "ap\ngain texp2", "ap\nties z" },
     model = models(folder), optimizer = optimizer_files(folder), checkpoint = { checkpoint(folder) }, tables = { tables(folder) },
     fit_checkpoint = fits(folder),
   }

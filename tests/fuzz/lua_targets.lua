@@ -78,10 +78,64 @@ local declared = {
 local types = { epochs = "integer", lr = "number", name = "string", loss = "string", folds = "table", rates = "table", metrics = "table",
   plot = "string", progress = "boolean", smoke = "boolean", seed = "integer" }
 
-function targets.script_options(bytes)
-  local words = {}
-  for word in bytes:gmatch "[^\n]+" do words[#words + 1] = word end
-  local found = mr.args(declared, words)
+-- A value of a text after its kind: n(il), z (true), i(nteger), r(eal), t(ext), l(ist).
+local function value_of(kind, text)
+  if kind == "i" then return math.tointeger(tonumber(text)) end
+  if kind == "r" then return (tonumber(text) or 0) + 0.0 end
+  if kind == "l" then
+    local list = {}
+    for each in text:gmatch "[^,]+" do list[#list + 1] = tonumber(each) or each end
+    return list
+  end
+  return kind == "t" and text or kind == "z" or nil
+end
+
+-- Adds to declarations what a line says: "@epochs i3", "@epochs.least i1", "@smoke.sets.epochs i1". Nothing if it does not.
+local function declare(made, line)
+  local name, field, inner, kind, text = line:match "^@([%w_]+)%.?(%l*)%.?([%w_]*) ([nzirtl])(.*)$"
+  if not name then return nil end
+  local value = value_of(kind, text)
+  if field == "" then
+    made[name] = value
+    return made
+  end
+  made[name] = type(made[name]) == "table" and made[name] or {}
+  if inner ~= "" then
+    made[name][field] = type(made[name][field]) == "table" and made[name][field] or {}
+    made[name][field][inner] = value
+  else
+    made[name][field] = value
+  end
+  return made
+end
+
+local of_kind = { integer = math.type, number = type, string = type, boolean = type, list = type }
+
+-- An option's value is as its declaration says.
+local function need_as_declared(name, d, value)
+  if type(d) ~= "table" or #d > 0 or next(d) == nil or value == nil then return end
+  local kind = d.type or "none"
+  need(kind == "none" or of_kind[kind](value) == (kind == "list" and "table" or kind), ("option %s is no %s"):format(name, kind))
+  local given = type(value) == "number" and value ~= d.default
+  need(not given or value >= (d.least or value) and value <= (d.most or value), ("option %s is outside of its range"):format(name))
+end
+
+-- The lines are a script, whose first comment --help shows, what it declares, if they begin with "@", and the words of its command line.
+function targets.script_options(bytes, path)
+  local words, made = {}, nil
+  for line in bytes:gmatch "[^\n]+" do
+    local more = declare(made or {}, line)
+    made = more or made
+    if not more then words[#words + 1] = line end
+  end
+  local own = rawget(_G, "arg")
+  rawset(_G, "arg", { [0] = path })
+  local ok, found = pcall(mr.args, made or declared, words)
+  rawset(_G, "arg", own)
+  if not ok then error(found, 0) end
+  local sets = bytes:find("%.sets")  -- a script may set what a command line may not
+  for name, d in pairs(not sets and made or {}) do need_as_declared(name, d, found[name]) end
+  if made then return end
   for name, kind in pairs(types) do
     local value = found[name]
     need(value == nil or type(value) == kind or math.type(value) == kind, ("option %s is a %s"):format(name, type(value)))
@@ -114,8 +168,23 @@ function targets.image_labels(bytes, _, folder)
   need(found.count == #found.labels and found.count == #found.images, "images: labels")
 end
 
-function targets.metric_words(bytes)
+-- Options of a metric, a line each after its name: "gain texp2".
+local function metric_options(bytes)
+  local options = {}
+  for name, kind, text in bytes:gmatch "\n([%w_]+) ([nzirt])([^\n]*)" do options[name] = value_of(kind, text) end
+  return options
+end
+
+function targets.metric_words(text)
   local registry = require "moonrank.metrics.registry"
+  local bytes, options = text:match "^[^\n]*", next(metric_options(text)) and metric_options(text)
+  if options then
+    local metric = mr.metrics.parse(bytes, options)
+    for name, value in pairs(options) do
+      need(name == "name" and metric.name == value or metric.options[name] == value, "an option is another one than was given")
+    end
+    return
+  end
   local base, direction = registry.known(bytes), registry.direction(bytes)
   need(base == nil or type(base) == "string", "a name that is no text")
   need(direction == nil or direction == "maximize" or direction == "minimize", "a direction")
@@ -132,6 +201,7 @@ end
 local optimizers = seeds.optimizers()
 
 function targets.optimizer(bytes, path)
+  core.load_tensors(path, "moonrank optimizer")  -- what none reads is not read by each
   local readers = {}
   for i, optimizer in ipairs(optimizers) do
     readers[i] = function() optimizer:load(path) end
@@ -139,11 +209,32 @@ function targets.optimizer(bytes, path)
   all_of(readers, bytes)
 end
 
-function targets.checkpoint(bytes, path)
+-- What a checkpoint says of itself, which no settings may be called.
+local own = { "format", "numerics", "checksum xxh64", "checksum of" }
+
+-- A checkpoint by the settings that it holds is accepted, and what it holds is read back from a file that is written of it.
+local function write_again(path, folder)
+  local names, tensors, keys, values = core.load_tensors(path, "moonrank checkpoint")
+  local settings, given, again = {}, {}, folder .. "/again"
+  for i, name in ipairs(names) do given[name] = tensors[i] end
+  for i, key in ipairs(keys) do settings[key] = values[i] end
+  for _, name in ipairs(own) do
+    need(settings[name] == nil or not pcall(mr.checkpoint, path, settings, error), "a setting that is called as what the file says itself")
+    settings[name] = nil
+  end
+  local function copied(file) return select(2, mr.checkpoint(file, settings, function() return given end, { mix_numerics = true })) end
+  os.remove(again)
+  need(copied(path) and not copied(again) and copied(again), "a checkpoint by its own settings is not read")
+  local found = mr.checkpoint(again, settings, error)
+  for name, x in pairs(given) do need(tostring(found[name]) == tostring(x), "a tensor is another one when it is written again") end
+end
+
+function targets.checkpoint(bytes, path, folder)
+  core.load_tensors(path, "moonrank checkpoint")  -- what none reads is not read by each
   local function compute() error(contradiction .. "it was not read", 0) end
-  local readers = {}
-  for i, mix in ipairs{ true, false } do
-    readers[i] = function()
+  local readers = { function() write_again(path, folder) end }
+  for _, mix in ipairs{ true, false } do
+    readers[#readers + 1] = function()
       local results, there = mr.checkpoint(path, { seed = 1 }, compute, { mix_numerics = mix })
       need(there and type(results) == "table", "a checkpoint without results")
     end
@@ -151,8 +242,36 @@ function targets.checkpoint(bytes, path)
   all_of(readers, bytes)
 end
 
+local silent = { write = function() end }
+
+local opened  -- what mr.fit gives to the reader of its files: options, run, passes
+
+-- Reads a file as mr.fit does before it trains, which takes much longer: from other numerics only where `mix` is true.
+local function read_training(path, mix)
+  local keepers = require "moonrank.fit.checkpoint"
+  if not opened then
+    local open = keepers.open
+    function keepers.open(...)
+      opened = { ... }
+      error("taken", 0)
+    end
+    pcall(mr.fit, seeds.training(path))
+    keepers.open = open
+  end
+  opened[1].checkpoint.path, opened[1].checkpoint.mix_numerics = path, mix
+  keepers.open(table.unpack(opened))
+end
+
+-- Trains on what is accepted, without words about metrics that the file calls NaN.
 function targets.fit_checkpoint(_, path)
-  local run = mr.fit(seeds.training(path))
+  local mix = not pcall(read_training, path, false)
+  if mix then read_training(path, true) end
+  local options, stderr = seeds.training(path), io.stderr
+  options.checkpoint.mix_numerics = mix
+  rawset(io, "stderr", silent)
+  local ok, run = pcall(mr.fit, options)
+  rawset(io, "stderr", stderr)
+  if not ok then error(run, 0) end
   need(run.epoch == nil or run.history[#run.history], "a run without epochs")
 end
 
@@ -175,7 +294,7 @@ end
 function targets.store_rows(bytes, _, folder)
   local path = folder .. "/rows.db"
   store_file.write(path, bytes)
-  all_of(store_file.readers(path), bytes)
+  all_of(store_file.readers(path, bytes), bytes)
 end
 
 ---Runs a target; the finding, or "".

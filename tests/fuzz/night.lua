@@ -44,12 +44,14 @@ local function explore(target)
   local inputs, found = folder_of(args.inputs, target), folder_of(args.found, target)
   local words = dictionary .. target .. ".dict"
   words = select(2, run("test -e " .. quoted(words))) and "-dict=" .. quoted(words) or ""
-  local said, good = fuzzer.fuzz{ program = args.program, target = target, folders = { inputs }, seeds = inputs,
+  local said, good, seconds = fuzzer.fuzz{ program = args.program, target = target, folders = { inputs }, seeds = inputs,
     words = ("%s %s -max_total_time=%d -print_final_stats=1 -artifact_prefix=%s/"):format(common, words, args.seconds, quoted(found)) }
   if not good then print(said) end
   local count = math.tointeger(tonumber(said:match "number_of_executed_units: (%d+)")) or 0
-  local row = { target, count, math.tointeger(tonumber(said:match ".*cov: (%d+)")) or 0, (fuzzer.size(inputs)), (fuzzer.size(found)) }
-  if args.corpus ~= "" then row[6] = keep(target, inputs) end
+  local rate = count / seconds
+  local edges = math.tointeger(tonumber(said:match ".*cov: (%d+)")) or 0
+  local row = { target, count, rate, 1e8 / rate / 3600, edges, (fuzzer.size(inputs)), (fuzzer.size(found)) }
+  if args.corpus ~= "" then row[#row + 1] = keep(target, inputs) end
   return row, good
 end
 
@@ -60,6 +62,7 @@ for _, target in ipairs(fuzzer.targets(args.only)) do
   print(("%s: %d inputs%s"):format(target, row[2], good and "" or ", FOUND"))
   io.flush()
 end
-local columns = { "parser", "inputs", "edges", "kept", "found", args.corpus ~= "" and "in the corpus" or nil }
-print(mr.table{ columns = columns, rows = rows }:to_markdown())
+local columns = { "parser", "inputs", "in a second", "hours for 10^8", "edges", "kept", "found",
+  args.corpus ~= "" and "in the corpus" or nil }
+print(mr.table{ columns = columns, formats = { ["in a second"] = "%.0f", ["hours for 10^8"] = "%.1f" }, rows = rows }:to_markdown())
 if not all_good then os.exit(1) end

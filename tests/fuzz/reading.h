@@ -40,16 +40,22 @@ inline std::pair<unsigned, std::string_view> split(std::string_view bytes) {
   return {static_cast<unsigned char>(bytes[0]), bytes.substr(1)};
 }
 
+/// Runs what reads bytes: its errors are answers.
 template <class Read>
-void read_file(std::string_view bytes, Read read) {
-  const MemoryFile file(bytes);
+void answered(Read read) {
   try {
-    read(file.path());
+    read();
   } catch (const std::logic_error& error) {
     // errors of arguments are the parser's own; those of `need` are not
     if (dynamic_cast<const std::invalid_argument*>(&error) == nullptr) throw;
   } catch (const std::runtime_error&) {
   }
+}
+
+template <class Read>
+void read_file(std::string_view bytes, Read read) {
+  const MemoryFile file(bytes);
+  answered([&] { read(file.path()); });
 }
 
 }  // namespace mr::fuzz

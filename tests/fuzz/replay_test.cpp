@@ -7,7 +7,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/fuzz/checksums.h"
 #include "tests/fuzz/seeds.h"
+#include "tests/fuzz/store_targets.h"
 #include "tests/fuzz/targets.h"
 
 namespace {
@@ -74,6 +76,18 @@ TEST_CASE("every parser accepts or refuses its seeds, its corpus and changes of 
       }
     }
   }
+}
+
+TEST_CASE("checksums of a store's log are made as SQLite makes them") {
+  const auto all = seeds();
+  size_t logs = 0;
+  for (const std::string& text : all.at("store")) {
+    const mr::fuzz::StoreBytes store = mr::fuzz::StoreBytes::of(text);
+    CHECK(store.text() == text);
+    CHECK(mr::fuzz::with_log_checksums(store.log) == store.log);
+    logs += store.log.empty() ? 0 : 1;
+  }
+  CHECK(logs == 2);
 }
 
 TEST_CASE("every parser is in the list of which files it consists of") {

@@ -12,6 +12,7 @@
 #include "runtime/io/sqlite.h"
 #include "tests/fuzz/checksums.h"
 #include "tests/fuzz/lua_targets.h"
+#include "tests/fuzz/store_targets.h"
 #include "tests/support/temporary_folder.h"
 
 namespace mr::fuzz {
@@ -91,14 +92,36 @@ std::string samples_of(std::vector<double> values) {
       [&](const std::string& path) { write_sample_file(path, sample_key, Distribution(std::move(values))); });
 }
 
-std::string trials() {
-  return written([](const std::string& path) {
-    io::Database database(path, io::Database::write);
-    database.run("CREATE TABLE trials (id INTEGER PRIMARY KEY, number INTEGER NOT NULL, params TEXT, value REAL)", {});
-    database.run("INSERT INTO trials (number, params, value) VALUES (1, '{\"lr\":0.5}', 0.25)", {});
-    database.run("PRAGMA wal_checkpoint(TRUNCATE)", {});
-    database.close();
-  });
+std::string content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A store of one page, and one whose log has its row; each opened in each way.
+Texts stores() {
+  const test::TemporaryFolder folder;
+  const std::string path = (folder.path() / "store.db").string();
+  io::Database database(path, io::Database::write);
+  // small pages, so that a file is short
+  for (const char* const each :
+       {"PRAGMA journal_mode = DELETE", "PRAGMA page_size = 512", "VACUUM", "PRAGMA journal_mode = WAL"})
+    database.run(each, {});
+  database.run("CREATE TABLE trials (id INTEGER PRIMARY KEY, number INTEGER, params TEXT, value REAL, name TEXT)", {});
+  database.run("PRAGMA wal_checkpoint(TRUNCATE)", {});
+  const std::string empty = content(path);
+  database.run("INSERT INTO trials (number, params, value) VALUES (1, '{\"lr\":0.5}', 0.25)", {});
+  const std::string log = content(path + "-wal");
+  database.run("PRAGMA wal_checkpoint(TRUNCATE)", {});
+  const std::string filled = content(path);
+  using Store = StoreBytes;
+  // no rows, no database, and one that is damaged
+  Texts found{Store{0, "", ""}.text(), Store{0, std::string(512, 'x'), ""}.text(),
+              Store{Store::write, filled.substr(0, 600), ""}.text()};
+  for (const unsigned how : {0U, 0U | Store::write, 0U | Store::marks_in_name, 0U | Store::two_names | Store::write})
+    found.push_back(Store{how, filled, ""}.text());
+  for (const unsigned how : {0U | Store::has_log, Store::has_log | Store::write})
+    found.push_back(Store{how, empty, log}.text());
+  return found;
 }
 
 // a first byte has the options of some parsers: 0 and others
@@ -120,6 +143,28 @@ Texts pictures(const std::string& ending) {
     out.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   }
   std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// A progressive picture of 8 x 8 pixels: each scan is of one more bit of a coefficient, and has none that is not 0.
+std::string jpeg_of_scans(int scans) {
+  const auto bytes = [](std::initializer_list<int> values) { return std::string(values.begin(), values.end()); };
+  constexpr int steps = 14, dc_scans = 1;
+  std::string out = bytes({0xFF, 0xD8, 0xFF, 0xDB, 0, 67, 0}) + std::string(64, '\x01');
+  out += bytes({0xFF, 0xC2, 0, 11, 8, 0, 8, 0, 8, 1, 1, 0x11, 0});
+  for (const int kind : {0, 0x10}) out += bytes({0xFF, 0xC4, 0, 20, kind, 1}) + std::string(16, '\0');
+  for (int i = 0; i < scans; ++i) {
+    const int coefficient = (i - dc_scans) / steps + 1, step = (i - dc_scans) % steps;
+    const int bits = step == 0 ? steps - 1 : (steps - step) << 4 | (steps - 1 - step);
+    const int first = i == 0 ? 0 : coefficient;
+    out += bytes({0xFF, 0xDA, 0, 8, 1, 1, 0, first, first, i == 0 ? 0 : bits, 0x7F});
+  }
+  return out + "\xFF\xD9";
+}
+
+Texts jpegs() {
+  Texts out = pictures(".jpg");
+  for (const int scans : {100, 501}) out.push_back(jpeg_of_scans(scans));
   return out;
 }
 
@@ -202,9 +247,9 @@ std::map<std::string, Texts> seeds() {
        {cache({2, 1}), cache({4, -1}), cache({3, -1, 1}), cache({2, 1}).substr(0, 40), "", cache({2, 1}) + "x"}},
       {"samples", {samples_of({0.25, 0.5, 0.5, 1}), samples_of({3})}},
       {"metric_name", {"ndcg@10", "nrbp(0.95)@5", "err", "rbp(1e-3)", "map@007"}},
-      {"store", {trials()}},
+      {"store", stores()},
       {"png", pictures(".png")},
-      {"jpeg", pictures(".jpg")},
+      {"jpeg", jpegs()},
       {"frames",
        {frames(), "mr frame\xff\xff\xff\xff", std::string("mr frame\xff\xff\xff\xff\xff\0\0\0", 16),
         std::string(16, 'x')}},

@@ -41,76 +41,100 @@ local others = { "PRAGMA user_version = 9", "PRAGMA user_version = 1", "PRAGMA a
   "DROP TABLE data", "CREATE VIEW seen AS SELECT * FROM trials",
   "DELETE FROM trials", "DELETE FROM studies", "CREATE INDEX more ON trials (value)" }
 
--- The value of a text after its kind: n(ull), i(nteger), r(eal), t(ext), b(lob).
+-- The value of a text after its kind: n(ull), z (true), i(nteger), r(eal), t(ext), b(lob), as a statement's parameter.
 local function value_of(kind, text)
-  if kind == "n" then return "NULL" end
-  if kind == "i" then return "CAST(? AS INTEGER)", text end
-  if kind == "r" then return "CAST(? AS REAL)", text end
-  return kind == "b" and "CAST(? AS BLOB)" or "?", text
+  if kind == "i" then return math.tointeger(tonumber(text)) end
+  if kind == "r" then return (tonumber(text) or 0) + 0.0 end
+  if kind == "z" then return true end
+  return (kind == "t" or kind == "b") and text or nil
 end
 
----A store as a file. Each line of the text changes a field of a row, 'trials.params 2 t{"lr":1}', or something else, "do 1".
----@param path string
----@param text string
-function M.write(path, text)
+local image  -- a store's file without changes
+
+local function make_image(path)
   local memory = core.open_database("", "memory")
   for _, version in ipairs(stores.versions) do
     for _, statement in ipairs(version) do memory:run(statement, {}, 0) end
   end
   memory:run(("PRAGMA user_version = %d"):format(#stores.versions), {}, 0)
   for _, statement in ipairs(rows) do memory:run(statement, {}, 0) end
-  for line in text:gmatch "[^\n]+" do
-    local name, row, kind, value = line:match "^(%l+%.[%l_]+) (%d) ([nirtb])(.*)$"
-    local field, other = known[name], others[tonumber(line:match "^do (%d)$")]
-    if other then memory:run(other, {}, 0) end
-    if field then
-      local sql, parameter = value_of(kind, value)
-      local key = (field[1] == "studies" or field[1] == "trials") and "id" or "trial"
-      -- what breaks a rule of the table is left out
-      pcall(memory.run, memory, ("UPDATE OR IGNORE %s SET %s = %s WHERE %s = %s"):format(field[1], field[2], sql, key, row), { parameter },
-        parameter and 1 or 0)
-    end
-  end
   os.remove(path)
   memory:run("VACUUM INTO ?", { path }, 1)
   memory:close()
+  local file <close> = assert(io.open(path, "rb"))
+  return file:read "a"
+end
+
+-- Changes what a line says; what breaks a rule of the table is left out.
+local function change(database, line)
+  local name, row, kind, text = line:match "^(%l+%.[%l_]+) (%d) ([nzirtb])(.*)$"
+  local field, other = known[name], others[tonumber(line:match "^do (%d)$")]
+  if other then pcall(database.run, database, other, {}, 0) end
+  if not field then return end
+  local key = (field[1] == "studies" or field[1] == "trials") and "id" or "trial"
+  pcall(database.run, database, ("UPDATE OR IGNORE %s SET %s = %s WHERE %s = %s"):format(field[1], field[2],
+    kind == "b" and "CAST(?1 AS BLOB)" or "?1", key, row), { value_of(kind, text) }, 1)
+end
+
+---A store as a file. Each line of the text changes a field of a row, 'trials.params 2 t{"lr":1}', or something else, "do 1".
+---@param path string
+---@param text string
+function M.write(path, text)
+  image = image or make_image(path)
+  for _, ending in ipairs{ "", "-wal", "-shm" } do os.remove(path .. ending) end  -- who reads the last one still reads that
+  local file = assert(io.open(path, "wb"))
+  assert(file:write(image))
+  file:close()
+  if text == "" then return end
+  local database <close> = core.open_database(path, "write")
+  database:run("BEGIN", {}, 0)
+  for line in text:gmatch "[^\n]+" do change(database, line) end
+  database:run("COMMIT", {}, 0)
 end
 
 -- What a sweep that goes on reads.
-local function read_trials(path)
-  local store <close> = stores.open(path, "read")
-  for _, name in ipairs(store:columns("SELECT name FROM studies").name) do
-    local study = store:study(name)
-    store:trials(study)
-    store:data(study)
-    store:numerics(study)
-    store:reports(study, study.metric or "value")
-  end
+local function read_trials(store, study)
+  store:trials(study)
+  store:data(study)
+  store:numerics(study)
+  store:reports(study, study.metric or "value")
 end
 
----What reads a store: sweeps, and results in each of their forms.
----@param path string
----@return function[]
-function M.readers(path)
-  local ok, found = pcall(mr.results, path)
+-- Results in each of their forms.
+local function forms(found)
   return {
-    function() read_trials(path) end,
-    function() results.text(path) end,
-    function() assert(ok, found) end,
-    table.unpack(not ok and {} or {
-      function() tostring(found:trials()) end,
-      function() tostring(found:trials{ where = { fold = 1, lr = { 0.5, 1 } } }) end,
-      function() found:best("name that no trial has") end,
-      function() found:to_json() end,
-      function() tostring(found:best("lr", { on = "valid_ndcg" })) end,
-      function() tostring(found:best(nil, { over = "fold" })) end,
-      function() tostring(found:pivot{ rows = "fold", columns = "lr" }) end,
-      function() tostring(found:compare{ by = "fold" }) end,
-      function() found:per_list(1, "ndcg") end,
-      function() found:reports(1) end,
-      function() found:data(1) end,
-    }),
+    function() tostring(found:trials()) end,
+    function() tostring(found:trials{ where = { fold = 1, lr = { 0.5, 1 } } }) end,
+    function() found:best("name that no trial has") end,
+    function() found:to_json() end,
+    function() tostring(found:best("lr", { on = "valid_ndcg" })) end,
+    function() tostring(found:best(nil, { over = "fold" })) end,
+    function() tostring(found:pivot{ rows = "fold", columns = "lr" }) end,
+    function() tostring(found:compare{ by = "fold" }) end,
+    function() found:per_list(1, "ndcg") end,
+    function() found:reports(1) end,
+    function() found:data(1) end,
+    function() tostring(found) end,
+    function() read_trials(found._store, found.study) end,
+    function() found._store:close() end,
   }
+end
+
+-- Whether a line of the text is this word.
+local function says(text, word) return ("\n" .. text .. "\n"):find("\n" .. word .. "\n", 1, true) end
+
+---What reads a store: results and sweeps, by one opening, which is most of the time; those that open it themselves where the text asks for them.
+---@param path string
+---@param text string  that M.write got
+---@return function[]
+function M.readers(path, text)
+  local readers = {}
+  if says(text, "print") then table.insert(readers, function() results.text(path) end) end
+  if says(text, "write") then table.insert(readers, function() stores.open(path, "write"):close() end) end
+  local ok, found = pcall(mr.results, path)
+  table.insert(readers, function() assert(ok, found) end)
+  if ok then table.move(forms(found), 1, 20, #readers + 1, readers) end
+  return readers
 end
 
 return M

@@ -15,13 +15,13 @@
 #include "runtime/data/trec.h"
 #include "runtime/io/json.h"
 #include "runtime/io/safetensors.h"
-#include "runtime/io/sqlite.h"
 #include "runtime/io/text_file.h"
 #include "runtime/ranking/metric.h"
 #include "tests/fuzz/binary_targets.h"
 #include "tests/fuzz/checksums.h"
 #include "tests/fuzz/lua_targets.h"
 #include "tests/fuzz/reading.h"
+#include "tests/fuzz/store_targets.h"
 
 namespace mr::fuzz {
 namespace {
@@ -175,14 +175,6 @@ void metric_name(std::string_view bytes) {
   }
 }
 
-void store(std::string_view bytes) {
-  read_file(bytes, [](const std::string& path) {
-    io::Database database(path, io::Database::read);
-    database.run("SELECT name, sql FROM sqlite_master", {});
-    database.run("SELECT * FROM trials LIMIT 100", {});
-  });
-}
-
 std::map<std::string, Target> all_targets() {
   std::map<std::string, Target> all = {{"letor", &letor},
                                        {"csv", &csv},
@@ -196,9 +188,9 @@ std::map<std::string, Target> all_targets() {
                                        {"packed_text", &packed_text},
                                        {"letor_cache", &letor_cache},
                                        {"samples", &samples},
-                                       {"metric_name", &metric_name},
-                                       {"store", &store}};
+                                       {"metric_name", &metric_name}};
   all.merge(binary_targets());
+  all["store"] = &store;
   all.merge(lua_targets());
   return all;
 }

@@ -99,34 +99,40 @@ local function schema_of(database)
   return schema
 end
 
--- The schema of a store of some version, as its statements make it.
-local function schema_at(versions, version)
-  local memory = core.open_database("", "memory")
+-- Types of entries that a column of a declared type may hold: SQLite does not enforce them.
+local held = { INTEGER = "'integer'", REAL = "'real', 'integer'", TEXT = "'text'", BLOB = "'text', 'blob'" }
+
+-- The statement that says which column of a table holds an entry of a wrong type.
+local function check_of_types(database, name)
+  local _, columns, count = database:run([[SELECT name, type, "notnull" FROM pragma_table_info(?1)]], { name }, 1)
+  local cases = {}
+  for i = 1, count do
+    local types = held[columns[2][i]] .. (columns[3][i] == 1 and "" or ", 'null'")
+    cases[i] = ("WHEN typeof(%s) NOT IN (%s) THEN '%s.%s holds a ' || typeof(%s)"):format(columns[1][i], types, name, columns[1][i],
+      columns[1][i])
+  end
+  return ("SELECT bad FROM (SELECT CASE %s END AS bad FROM %s) WHERE bad IS NOT NULL LIMIT 1"):format(table.concat(cases, " "), name)
+end
+
+local made = setmetatable({}, { __mode = "k" })  -- by the table of versions, then by version
+
+-- What a store of some version consists of, as its statements make it: its schema, names in order, and checks of its tables' types.
+local function expected_of(versions, version)
+  local by_version = made[versions] or {}
+  made[versions] = by_version
+  if by_version[version] then return by_version[version] end
+  local memory, checks = core.open_database("", "memory"), {}
   for i = 1, version do
     for _, statement in ipairs(versions[i]) do memory:run(statement, {}, 0) end
   end
   local schema = schema_of(memory)
-  memory:close()
-  return schema
-end
-
--- Types of entries that a column of a declared type may hold: SQLite does not enforce them.
-local held = { INTEGER = "'integer'", REAL = "'real', 'integer'", TEXT = "'text'", BLOB = "'text', 'blob'" }
-
--- The first column that holds an entry of a wrong type, as text, or nil.
-local function wrongly_typed(database, tables)
-  for _, name in ipairs(tables) do
-    local _, columns, count = database:run([[SELECT name, type, "notnull" FROM pragma_table_info(?1)]], { name }, 1)
-    local cases = {}
-    for i = 1, count do
-      local types = held[columns[2][i]] .. (columns[3][i] == 1 and "" or ", 'null'")
-      cases[i] = ("WHEN typeof(%s) NOT IN (%s) THEN '%s holds a ' || typeof(%s)"):format(columns[1][i], types, columns[1][i],
-        columns[1][i])
-    end
-    local sql = ("SELECT bad FROM (SELECT CASE %s END AS bad FROM %s) WHERE bad IS NOT NULL LIMIT 1"):format(table.concat(cases, " "), name)
-    local _, found, bad = database:run(sql, {}, 0)
-    if bad > 0 then return ("its column %s.%s"):format(name, found[1][1]) end
+  local names = check.names(schema)
+  for _, name in ipairs(names) do
+    if schema[name].type == "table" then checks[#checks + 1] = check_of_types(memory, name) end
   end
+  memory:close()
+  by_version[version] = { schema = schema, names = names, checks = checks }
+  return by_version[version]
 end
 
 -- Why a database is no store that this program may read or write, or nil; in one transaction.
@@ -140,24 +146,21 @@ local function objection(database, versions)
   if version > #versions then
     return ("is a store of version %d, which a newer moonrank made; this one knows %d"):format(version, #versions)
   end
-  local expected = schema_at(versions, version)
+  local expected = expected_of(versions, version)
   for name, object in pairs(found) do
-    local like = expected[name]
+    local like = expected.schema[name]
     if not like or like.type ~= object.type or like.sql ~= object.sql then
       local shown = name:sub(1, 40):gsub("[^%g ]", "?")
       return ("is no store of results as moonrank makes them: its %s '%s' is not one of a store"):format(object.type, shown)
     end
   end
-  for _, name in ipairs(check.names(expected)) do
+  for _, name in ipairs(expected.names) do
     if not found[name] then return ("is no store of results as moonrank makes them: it has no table '%s'"):format(name) end
   end
-  local tables = {}
-  for name, object in pairs(expected) do
-    if object.type == "table" then tables[#tables + 1] = name end
+  for _, statement in ipairs(expected.checks) do
+    local _, wrong, count = database:run(statement, {}, 0)
+    if count > 0 then return "is damaged: its column " .. wrong[1][1] end
   end
-  table.sort(tables)
-  local wrong = wrongly_typed(database, tables)
-  return wrong and "is damaged: " .. wrong
 end
 
 -- A database that may be read, or written, as a store.

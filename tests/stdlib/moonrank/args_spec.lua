@@ -121,6 +121,24 @@ describe("args", function()
     end
     test.check(not e.message:find("not this", 1, true))
   end)
+  it("refuses declarations whose parts do not go together", function()
+    for said, declaration in pairs{
+      ["option 'x' has as least a string, expected a number"] = { default = 1, least = "1" },
+      ["option 'x' has as help a number, expected a string"] = { default = 1, help = 2 },
+      ["option 'x' is of type 'int'; known: boolean, integer, list, number, string"] = { type = "int" },
+      ["option 'x' has a default of type string, expected integer"] = { type = "integer", default = "1" },
+      ["option 'x' has least or most, which are of numbers; it is string"] = { default = "a", most = 2 },
+      ["option 'x' has endings, which are of texts; it is integer"] = { default = 1, endings = { ".svg" } },
+      ["option 'x' has as its ending 1 a number, expected a text"] = { default = "a", endings = { 1 } },
+      ["option 'x' is a list of values of type list, which no text is"] = { default = { { 1 } } },
+      ["option 'x' sets 'y' to a value of type string, expected integer"] = { default = false, sets = { y = "1" } },
+      ["option 'x' is no flag, it sets and ignores none"] = { default = 1, sets = { y = 1 } },
+      ["option 'x' speaks of 'z', which was not declared"] = { default = false, ignores = { "z" } },
+    } do
+      test.raises(function() read({ x = declaration, y = 2 }, {}) end, said)
+    end
+    test.equal(read({ x = { type = "number", default = 1 } }, {}).x, 1)
+  end)
   it("refuses options that were not declared, in the script too", function()
     local args = read(declared, {})
     test.raises(function() return args.nrs end, "option 'nrs' was not declared, did you mean 'nsr'?")
