@@ -24,7 +24,7 @@ void error_series(const double* z, double* sums) {
   Row squares[vectors], term[vectors], sum[vectors];
   for (int v = 0; v < vectors; ++v) {
     const Row at = Numbers::load(z + v * Numbers::count);
-    const Row inside = (at > 8.5) | (at < -8.5) ? Row{} : at;
+    const Row inside = ((at > 8.5) | (at < -8.5)) ? Row{} : at;
     squares[v] = inside * inside;
     term[v] = sum[v] = inside;
   }
