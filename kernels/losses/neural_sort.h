@@ -25,7 +25,7 @@ struct NeuralSort : NeuralVectors {
 
   MR_HD NeuralSort(const Matrix& entries, double* memory, int64_t rows, int64_t apart, double temperature,
                    bool keeps_all)
-      : NeuralVectors{rows, temperature, memory, memory + apart, memory + 2 * apart, memory + 3 * apart},
+      : NeuralVectors(rows, temperature, memory, apart),
         matrix(entries),
         stride(apart),
         keeps(keeps_all),

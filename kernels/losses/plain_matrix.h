@@ -17,6 +17,15 @@ struct NeuralVectors {
   double tau;
   double *f, *away, *normaliser, *steps;
 
+  /// In `memory`, `apart` numbers from each other.
+  MR_HD NeuralVectors(int64_t rows, double temperature, double* memory, int64_t apart)
+      : n(rows),
+        tau(temperature),
+        f(memory),
+        away(memory + apart),
+        normaliser(memory + 2 * apart),
+        steps(memory + 3 * apart) {}
+
   MR_HD double logit(int64_t k, int64_t j) const { return steps[k] * f[j] - away[j]; }
 };
 

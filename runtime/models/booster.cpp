@@ -49,7 +49,7 @@ TreeData tree_data(const Tensor& features, const std::optional<Lists>& lists, in
   if (features.dims() != 2) throw ArgumentError("features", "expected two dimensions, rows and columns");
   check_threads(threads);
   const Tensor here = host_floats(features);
-  const auto matrix = std::make_shared<TreeMatrix>();
+  auto matrix = std::make_shared<TreeMatrix>();
   matrix->rows = features.size(0);
   matrix->columns = features.size(1);
   library.check(library.matrix_create(here.span<float>().data, static_cast<uint64_t>(matrix->rows),
@@ -67,7 +67,7 @@ void set_all(const Booster& booster, const std::vector<std::string>& names, cons
 
 Booster make_booster(const TreeData& data, const std::vector<std::string>& names,
                      const std::vector<std::string>& values) {
-  const auto booster = std::make_shared<TreeBooster>();
+  auto booster = std::make_shared<TreeBooster>();
   void* const handles[] = {data->handle};
   xgboost().check(xgboost().create(handles, 1, &booster->handle));
   // else XGBoost counts them when it first scores, and by then the data may be gone
@@ -132,7 +132,7 @@ std::string text_of(const TreeBooster& booster) {
 
 /// The first rounds alone, or all.
 std::shared_ptr<TreeBooster> first_rounds(const Booster& booster, int64_t rounds) {
-  const auto part = std::make_shared<TreeBooster>();
+  auto part = std::make_shared<TreeBooster>();
   xgboost().check(xgboost().slice(settled(booster), 0, static_cast<int>(rounds), 1, &part->handle));
   return part;
 }
@@ -159,7 +159,7 @@ Booster read_booster(const Tensor& tensor, int64_t features, int64_t classes, co
   const std::string text(reinterpret_cast<const char*>(words.data() + 2), static_cast<size_t>(words[0]));
   if (static_cast<int64_t>(io::checksum(text)) != words[1]) throw std::runtime_error("its trees are damaged: checksum");
   const std::string checked = checked_trees(text, {features, classes, objective});
-  const auto booster = std::make_shared<TreeBooster>();
+  auto booster = std::make_shared<TreeBooster>();
   library.check(library.create(nullptr, 0, &booster->handle));
   library.check(library.load(settled(booster), checked.data(), checked.size()));
   library.check(library.set(settled(booster), "nthread", std::to_string(threads).c_str()));

@@ -38,26 +38,33 @@ struct LongCall::State {
   std::exception_ptr error;
 };
 
+void LongCall::complete(State& state, std::function<void()>& work) {
+  std::exception_ptr error;
+  try {
+    work();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  work = nullptr;  // what it owns is freed before anybody goes on
+  {
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    state.done = true;
+    state.error = error;
+  }
+  --running;
+  state.ended.notify_all();
+}
+
 void LongCall::run(std::function<void()> work) {
   settle();
   const auto state = std::make_shared<State>();
-  std::thread([state, work = std::move(work)]() mutable {
-    ++running;
-    std::exception_ptr error;
-    try {
-      work();
-    } catch (...) {
-      error = std::current_exception();
-    }
-    work = nullptr;  // what it owns is freed before anybody goes on
-    {
-      const std::lock_guard<std::mutex> lock(state->mutex);
-      state->done = true;
-      state->error = error;
-    }
+  ++running;  // not in the thread, which may begin after Ctrl-C has ended the waiting for it
+  try {
+    std::thread([state, work = std::move(work)]() mutable { complete(*state, work); }).detach();
+  } catch (...) {
     --running;
-    state->ended.notify_all();
-  }).detach();
+    throw;
+  }
   state_ = state;
   settle();
 }

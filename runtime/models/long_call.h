@@ -16,6 +16,7 @@ class LongCall {
 
  private:
   struct State;
+  static void complete(State& state, std::function<void()>& work);
   std::shared_ptr<State> state_;
 };
 

@@ -59,7 +59,7 @@ class Command {
 
   /// Waits until it has written this to standard output.
   void wait_for(const std::string& text) const {
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = 0; i < 24'000; ++i) {  // a busy machine is slow
       if (read_text(folder_.path() / "out").find(text) != std::string::npos) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }

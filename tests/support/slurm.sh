@@ -11,7 +11,7 @@ cleanup() {
   ids=$(cat "$folder"/*.pid 2>/dev/null || true)
   for signal in TERM KILL; do
     # shellcheck disable=SC2086
-    for turn in 1 2 3 4 5 6 7 8 9 10; do kill -$signal $ids 2>/dev/null && sleep 0.3; done
+    for _ in 1 2 3 4 5 6 7 8 9 10; do kill -$signal $ids 2>/dev/null && sleep 0.3; done
   done
   rm -rf "$folder"
 }

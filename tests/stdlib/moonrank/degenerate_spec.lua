@@ -132,7 +132,7 @@ local function smooth_precision(s, l) return l:sum((5.5 - mr.smooth.rank(s, l)):
 
 describe("a loss with a cut-off", function()
   -- as those of MQ2008: many of up to ten rows, some long
-  local data = mr.data.synthetic{ kind = "queries", queries = 60, mean_size = 9, features = 4, seed = 2 }
+  local data = mr.data.synthetic{ kind = "queries", queries = 60, mean_size = 9, features = 4, seed = 2 }:to(mr.device())
 
   it("counts lists with more rows than the cut-off, and learns from them under every bound", function()
     mr.losses.define("spec_precision", { direction = "maximize", metric = "precision@5", smooth = smooth_precision })
