@@ -1,6 +1,7 @@
 -- The options of a script: declared once with their defaults, which give them their types; --help is written from that.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local paths = require "moonrank.paths"
 local M = {}
 
 ---@class mr.args.Declaration
@@ -12,6 +13,7 @@ local M = {}
 ---@field most? number      of numbers
 ---@field distinct? boolean of a list: no value twice
 ---@field endings? string[] of a text: how it may end, e.g. {".svg", ".png"}
+---@field path? string      of a text: what it must lead to, "file", "folder", "data folder", "new file" or "new folder"; "" is none
 ---@field required? boolean an error when the option is not given
 ---@field sets? table<string, any>  of a flag: the values of other options where it is given; to give these too is an error
 ---@field ignores? string[]         of a flag: options that have no effect with it; to give these too is an error
@@ -30,8 +32,15 @@ local function kind_of(value)
   return type(value)
 end
 
+local function among(value, values)
+  for _, each in ipairs(values) do
+    if each == value then return true end
+  end
+  return false
+end
+
 local known_keys = { default = true, type = true, help = true, choices = true, required = true, sets = true, ignores = true, least = true,
-  most = true, distinct = true, endings = true }
+  most = true, distinct = true, endings = true, path = true }
 
 -- A table is a full declaration when it has names for keys, a list of values otherwise.
 local function declare(name, value)
@@ -47,6 +56,9 @@ local function declare(name, value)
     end
   end
   declared.type = declared.type or kind_of(declared.default)
+  if declared.path and not among(declared.path, paths.kinds) then
+    error(("mr.args: option '%s' is a path to '%s', expected one of %s"):format(name, declared.path, table.concat(paths.kinds, ", ")), 3)
+  end
   if not ({ integer = 1, number = 1, string = 1, boolean = 1, list = 1 })[declared.type] then
     error(("mr.args: option '%s' has neither a default nor a type"):format(name), 3)
   end
@@ -78,13 +90,6 @@ local function range_text(declared)
   return (declared.least and " from " .. tostring(declared.least) or "") .. (declared.most and " to " .. tostring(declared.most) or "")
 end
 
-local function among(value, values)
-  for _, each in ipairs(values) do
-    if each == value then return true end
-  end
-  return false
-end
-
 local function ends_so(value, endings)
   for _, ending in ipairs(endings) do
     if #value > #ending and value:sub(-#ending):lower() == ending then return true end
@@ -113,6 +118,8 @@ local function convert(name, declared, text)
   if declared.type ~= "list" then
     local value = element_of(declared, declared.type, text)
     if value == nil then bad(expected_text(declared, declared.type), text) end
+    local objection = declared.path and value ~= "" and paths.objection(declared.path, value)
+    if objection then leave(2, ("--%s: %s"):format(name, objection)) end
     return value
   end
   local values, several = {}, expected_text(declared, declared.element) .. " or several, with commas"
@@ -248,7 +255,8 @@ local device = { type = "string", choices = { "cpu", "cuda" }, help = "where ten
 
 ---Declares the options of a script and reads them from its command line. `--name value`, `--name=value`, `--flag`, `--no-flag`, lists with
 ---commas; `-` and `_` in names are the same. Every script has `--device`, which sets mr.device. A flag may set others, `smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}`: to
----give these too is an error, as are numbers outside `least` to `most` and lists of nothing. A wrong command line ends the script with status 2, `--help` with 0. Reading an option that was not declared is
+---give these too is an error, as are numbers outside `least` to `most`,
+---lists of nothing, and a path that leads to something else than its `path` says ("file", "folder", "new file", ...). A wrong command line ends the script with status 2, `--help` with 0. Reading an option that was not declared is
 ---an error.
 ---@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
 ---@param words? string[]                   default: the script's own `arg`
