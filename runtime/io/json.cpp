@@ -51,4 +51,13 @@ Json parse_json(std::string_view text) {
   }
 }
 
+std::string json_text(const std::string& text) { return nlohmann::json(text).dump(); }
+std::string json_text(double value) { return nlohmann::json(value).dump(); }
+
+std::string json_object(const std::map<std::string, std::string>& members) {
+  std::string text = "{";
+  for (const auto& [name, value] : members) text += (text.size() > 1 ? "," : "") + json_text(name) + ":" + value;
+  return text + "}";
+}
+
 }  // namespace mr::io
