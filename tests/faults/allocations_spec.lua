@@ -88,24 +88,25 @@ local most_of_a_worker <const>, places <const> = 30000, math.min(tries, 300)
 
 it("workers of a sweep, and what started them", function()
   local here = sweeps.capture("pwd"):match "[^\n]+"
-  local study = ("timeout -k 5 60 %s %s/tests/fire/study.lua --trials 6 --wait 0 --mode tpe --retry 3 --workers 2 --quiet --store "):format(
-    sweeps.moonrank, here)
+  local study = ("timeout -k 5 60 %s %s/tests/fire/study.lua --trials 6 --wait 0 --mode tpe --workers 2 --quiet "):format(
+    sweeps.capture("realpath " .. sweeps.moonrank):match "[^\n]+", here)
   sweeps.in_folder(function(folder)
-    local function swept(store, order)
-      local _, kind, status = os.execute(("cd %s && LD_PRELOAD=%s %s %s %s >out 2>err"):format(folder, absolute, order, study, store))
+    local function swept(store, order, retry)
+      local _, kind, status = os.execute(("cd %s && LD_PRELOAD=%s %s %s --store %s --retry %d >out 2>err"):format(folder, absolute, order,
+        study, store, retry))
       return kind == "exit" and status or -status, sweeps.read(folder .. "/err")
     end
-    equal((swept("clean.db", "")), 0)
+    equal((swept("clean.db", "", 0)), 0)
     local clean, failed = sweeps.table_at(folder, "clean.db"), 0
     for i = 1, places do
       for j, order in ipairs{ "MOONRANK_WORKER_FAULTS=%d,%d,$PWD/one", "MOONRANK_WORKER_FAULTS=%d,%d", "MOONRANK_FAULTS=%d,%d" } do
         local n, lost, store = most_of_a_worker * (3 * i + j - 3) // (3 * places), ({ 1, 2, 1000000 })[(i + j) % 3 + 1], i .. j .. ".db"
         sweeps.write(folder .. "/one", "")
-        local status, err = swept(store, order:format(n, lost))
+        local status, err = swept(store, order:format(n, lost), 3)
         local where = ("%s: status %d: %s"):format(order:format(n, lost), status, err)
         check(status == 0 or status == 1 and (err:find "memory" or err:find "workers in a row ended"), where)
         failed = failed + status
-        equal((swept(store, "")), 0, where)
+        equal((swept(store, "", 1000)), 0, where)
         equal(sweeps.table_at(folder, store), clean, where)
       end
     end

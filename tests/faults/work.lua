@@ -84,6 +84,12 @@ end
 local function model_of(when) return mr.models.linear{ inputs = when == "before" and 4 or 5, seed = 1 } end
 local function title_of(when) return when == "before" and "Before" or "Now" end
 
+local function save_trees(path)
+  local trees = mr.models.trees{ rounds = 3, depth = 3, min_child_weight = 0.0 }
+  mr.fit{ model = trees, loss = mr.losses.lambdarank{}, train = queries, progress = false }
+  trees:save(path)
+end
+
 local sweep = { name = "s", seed = 1, workers = 0, progress = false, metric = "ndcg", space = { lr = mr.choice{ 0.1, 0.01 },
   part = mr.range(1, 2) },
   run = function(trial) return { ndcg = trial.lr * trial.part, per_list = mr.full({ 3 }, trial.lr, { dtype = "float64" }) } end }
@@ -214,19 +220,18 @@ return {
   -- of a text that is refused at its end: XGBoost, which would read it, ends the program where it has no memory
   -- of a text that is refused at its end: XGBoost, which would read it, ends the program where it has no memory
   ["the check of trees"] = pcall(core.xgboost_version) and function(folder)
-    local trees, path = mr.models.trees{ rounds = 3, depth = 3, min_child_weight = 0.0 }, folder .. "/trees.safetensors"
-    mr.fit{ model = trees, loss = mr.losses.lambdarank{}, train = queries, progress = false }
-    trees:save(path)
+    local path = folder .. "/trees.safetensors"
+    save_trees(path)
     local text = read(path):match '{"learner".*}':gsub('("tree_info":%[)0', "%17")
     local data = string.pack("<i8i8", #text, checksum(text)) .. text .. ("\0"):rep(-#text % 8)
     local header = ('{"__metadata__":{"format":"trees 1"},"trees":{"dtype":"I64","shape":[%d],"data_offsets":[0,%d]}}'):format(
       #data // 8, #data)
     write(path, string.pack("<I8", #header) .. header .. data)
     local _, refused = core.load_tensors(path, "trees")
-    trees = nil
     for _ = 1, 2 do collectgarbage() end  -- so does XGBoost where its own are freed then
     return { new = function() end, run = function()
-      return check.attempt(core.read_booster, refused[1], 5, 0, "rank:pairwise", 1)
+      local _, why = check.attempt(core.read_booster, refused[1], 5, 0, "rank:pairwise", 1)
+      return check.reason(why)
     end }
   end or nil,
   ["writing of a model"] = writing("m.safetensors", function(path, when) model_of(when):save(path) end),
