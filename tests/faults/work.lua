@@ -220,9 +220,9 @@ return {
   -- of a text that is refused at its end: XGBoost, which would read it, ends the program where it has no memory
   -- of a text that is refused at its end: XGBoost, which would read it, ends the program where it has no memory
   ["the check of trees"] = pcall(core.xgboost_version) and function(folder)
-    local path = folder .. "/trees.safetensors"
-    save_trees(path)
-    local text = read(path):match '{"learner".*}':gsub('("tree_info":%[)0', "%17")
+    local grown, path = folder .. "/trees.safetensors", folder .. "/refused.safetensors"
+    save_trees(grown)
+    local text = read(grown):match '{"learner".*}':gsub('("tree_info":%[)0', "%17")
     local data = string.pack("<i8i8", #text, checksum(text)) .. text .. ("\0"):rep(-#text % 8)
     local header = ('{"__metadata__":{"format":"trees 1"},"trees":{"dtype":"I64","shape":[%d],"data_offsets":[0,%d]}}'):format(
       #data // 8, #data)
