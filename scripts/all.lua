@@ -20,9 +20,10 @@ local names = { "thesis", "sigir21", "objectives", "lecture", "cmu", "grid" }
 
 local args = mr.args{
   documents = { default = names, choices = names, distinct = true, help = "what the report has, in this order" },
-  out = { default = "results/report.html", endings = { ".html" }, help = "file of the report" },
+  out = { path = "new file", default = "results/report.html", endings = { ".html" }, help = "file of the report" },
   workers = { type = "integer", least = 0, help = "processes for runs that are missing (default: one per core); 0: this one" },
-  data = { default = "", help = "folder of ml-latest-small, mq2008 and others (default: where the program looks for data)" },
+  data = { path = "data folder", default = "",
+    help = "folder of ml-latest-small, mq2008 and others (default: where the program looks for data)" },
   force = { default = false, help = "go on with kept runs although scripts or data have changed" },
   retry = { default = 0, least = 0, help = "how often runs that failed or were killed are tried again" },
   mix_numerics = { default = false, help = "go on with kept runs although they were made under other numerics" },

@@ -9,10 +9,11 @@ local M = {}
 ---@param own table  as in mr.args; "data" is taken from here where it is there
 ---@param o { folder: string, smoke?: table<string, any> }  of the store ("results/thesis"); which of its own --smoke sets
 function M.args(own, o)
-  own.store = { type = "string",
+  own.store = { path = "new file", type = "string",
     help = ("where runs are kept; those that are missing are made (default %s/runs.db; smoke.db there with --smoke)"):format(o.folder) }
   own.workers = { type = "integer", least = 0, help = "processes for runs that are missing (default: one per core); 0: this one" }
-  own.data = own.data or { default = "", help = "folder of ml-latest-small, mq2008 and others (default: where the program looks for data)" }
+  own.data = own.data or { path = "data folder", default = "",
+    help = "folder of ml-latest-small, mq2008 and others (default: where the program looks for data)" }
   own.force = { default = false, help = "go on with kept runs although scripts or data have changed" }
   own.retry = { default = 0, least = 0, help = "how often runs that failed or were killed are tried again" }
   own.mix_numerics = { default = false, help = "go on with kept runs although they were made under other numerics" }

@@ -4,11 +4,49 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace mr::cpu {
+
+/// What a thread owns until it ends.
+struct Owned {
+  Owned* next = nullptr;
+  Owned() = default;
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  virtual ~Owned() = default;
+};
+/// Throws std::bad_alloc.
+void give_to_thread(std::unique_ptr<Owned> what);
+
+/// As a static thread_local T, which each thread makes when it first asks for it; throws std::bad_alloc. A thread_local
+/// that has a destructor is registered by the C library, which ends the program where there is no memory for that.
+template <class T>
+class OfThread {
+ public:
+  T& get() {
+    if (made_ == nullptr) make();
+    return *made_;
+  }
+
+ private:
+  struct Made : Owned {
+    T value;
+  };
+
+  [[gnu::noinline]] void make() {
+    auto made = std::make_unique<Made>();
+    T* const value = &made->value;
+    give_to_thread(std::move(made));
+    made_ = value;
+  }
+
+  T* made_ = nullptr;
+};
 
 /// Bytes up to which arrays that are used together are kept.
 constexpr int64_t most_kept = int64_t{4} << 20;

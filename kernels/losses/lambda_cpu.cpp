@@ -52,7 +52,8 @@ class LambdaLossByTarget {
   explicit LambdaLossByTarget(const LambdaLoss<Real, Swaps, Form>& work) : w_(work) {}
 
   void operator()(const SerialGroup& group, int64_t list) const {
-    thread_local Worse worse;
+    static constinit thread_local OfThread<Worse> the_worse;
+    Worse& worse = the_worse.get();
     const auto kept = worse.in_use();
     w_.swaps.fill(group, list, w_.of, w_.rows, w_.spare);
     gather(list, worse);

@@ -25,7 +25,8 @@ struct InterruptibleGroup : SerialGroup {
 template <class Real>
 void neural_ndcg(int64_t count, const NeuralNdcgLoss<Real>& work) {
   parallel_each(count, 1, [&](int64_t list) {
-    thread_local NeuralScratch my;
+    static constinit thread_local OfThread<NeuralScratch> the_my;
+    NeuralScratch& my = the_my.get();
     const auto kept = my.in_use();
     const int64_t n = work.lists.size(list), stride = my.resize(NeuralNdcgLoss<Real>::slots(work.kept()), n);
     work.of_list(InterruptibleGroup{}, list, my.matrix(n, stride), my.vectors.data(), stride);

@@ -26,8 +26,8 @@ struct RowScratch {
   }
 };
 inline RowScratch& row_scratch() {
-  thread_local RowScratch scratch;
-  return scratch;
+  static constinit thread_local OfThread<RowScratch> scratch;
+  return scratch.get();
 }
 
 template <class Real, class Targets>

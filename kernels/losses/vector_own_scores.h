@@ -18,7 +18,8 @@ struct VectorOwnScores : OwnScoreLoss<Real, Form> {
     const int64_t at = w.lists.begin(list), n = w.lists.size(list);
     const int64_t p = grades_differ(group, w.relevance.data + at, n) ? w.relevant.size(list) : 0;
     const double over = p > 0 ? Form::over(static_cast<double>(p)) : 1;
-    thread_local Scratch my;
+    static constinit thread_local OfThread<Scratch> the_my;
+    Scratch& my = the_my.get();
     const auto kept = my.in_use();
     add_up(my, list, at, p);
     w.value[list] = static_cast<Real>(group.sum(p, [&](int64_t slot) { return my.sums[slot]; }) / over);

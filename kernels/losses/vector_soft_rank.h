@@ -15,7 +15,8 @@ namespace mr::cpu {
 template <class Real>
 struct VectorSoftRank : SoftRankLoss<Real> {
   void operator()(const SerialGroup& group, int64_t list) const {
-    thread_local Scratch my;
+    static constinit thread_local OfThread<Scratch> the_my;
+    Scratch& my = the_my.get();
     const auto kept = my.in_use();
     const auto& w = *this;
     const int64_t at = w.lists.begin(list), n = w.lists.size(list);

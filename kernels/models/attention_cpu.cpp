@@ -35,8 +35,8 @@ struct Tile {
   }
 
   static std::vector<Real>& of_thread() {
-    thread_local std::vector<Real> memory;
-    return memory;
+    static constinit thread_local OfThread<std::vector<Real>> memory;
+    return memory.get();
   }
 
   template <class F>

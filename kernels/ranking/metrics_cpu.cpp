@@ -13,7 +13,8 @@ namespace {
 
 /// Ascending: two passes over the upper 16 bits, after which few are out of place, then what they share is sorted.
 void radix_sort(std::vector<uint64_t>& keys) {
-  thread_local std::vector<uint64_t> other;
+  static constinit thread_local OfThread<std::vector<uint64_t>> the_other;
+  std::vector<uint64_t>& other = the_other.get();
   const Kept kept(other);
   other.resize(keys.size());
   uint32_t counts[2][256] = {};
@@ -66,7 +67,8 @@ struct PackedRows {
   void sort(int64_t n) {
     keys.resize(static_cast<size_t>(n));
     if (n <= rank_loops().most) {
-      thread_local std::vector<int32_t> places;  // of a short list
+      static constinit thread_local OfThread<std::vector<int32_t>> the_places;
+      std::vector<int32_t>& places = the_places.get();  // of a short list
       places.resize(keys.size());
       rank_loops().count(precedes.scores, n, places.data());
       for (int64_t i = 0; i < n; ++i) keys[places[i]] = packed(i);
@@ -94,12 +96,14 @@ struct PlaceBySorting : Place<Real> {
                                   w.keys.data + (w.keys.data != nullptr ? at : 0), w.ties};
     if constexpr (sizeof(Real) == 4) {
       if (w.ties == Ties::mean || w.ties == Ties::stable) {
-        thread_local std::vector<uint64_t> keys;
+        static constinit thread_local OfThread<std::vector<uint64_t>> the_keys;
+        std::vector<uint64_t>& keys = the_keys.get();
         const Kept kept(keys);
         return place(PackedRows{precedes, w.threshold, keys}, list);
       }
     }
-    thread_local std::vector<int32_t> order;
+    static constinit thread_local OfThread<std::vector<int32_t>> the_order;
+    std::vector<int32_t>& order = the_order.get();
     const Kept kept(order);
     place(SortedRows<Real>{precedes, w.threshold, order}, list);
   }

@@ -47,8 +47,8 @@ class FarScores {
 
  private:
   static std::vector<double>& values() {
-    thread_local std::vector<double> the_values;
-    return the_values;
+    static constinit thread_local OfThread<std::vector<double>> the_values;
+    return the_values.get();
   }
 
   Kept<double> kept_{values()};
@@ -93,7 +93,8 @@ int64_t count_boxes(const Real* scores, int64_t n, double gain, const BoxSpread&
   constexpr double width = BoxShape<Real>::width;
   const auto bins = static_cast<int64_t>(spread.last - spread.first) + 1;
   if (bins <= 2) return bins;
-  thread_local std::vector<uint8_t> seen;
+  static constinit thread_local OfThread<std::vector<uint8_t>> the_seen;
+  std::vector<uint8_t>& seen = the_seen.get();
   const Kept kept(seen);
   uint8_t* const at = room(seen, bins);
   std::fill_n(at, bins, uint8_t{0});
@@ -218,8 +219,10 @@ void BoxPlan<Real>::by_counting(const BoxRows<Real>& rows, int64_t bins) {
 /// Sparse scores: box numbers by sorting.
 template <class Real>
 void BoxPlan<Real>::by_sorting(const BoxRows<Real>& rows, const BoxSpread& spread) {
-  thread_local std::vector<std::pair<int64_t, int32_t>> sorted;
-  thread_local std::vector<int64_t> numbers;
+  static constinit thread_local OfThread<std::vector<std::pair<int64_t, int32_t>>> the_sorted;
+  std::vector<std::pair<int64_t, int32_t>>& sorted = the_sorted.get();
+  static constinit thread_local OfThread<std::vector<int64_t>> the_numbers;
+  std::vector<int64_t>& numbers = the_numbers.get();
   const Kept kept(sorted, numbers);
   sorted.clear();
   numbers.clear();

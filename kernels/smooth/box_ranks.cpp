@@ -51,7 +51,7 @@ struct BoxSums {
 template <class Real>
 class BoxSumsInUse {
  public:
-  BoxSumsInUse() = default;
+  BoxSumsInUse() { of(); }  // where it cannot be made this throws, not the destructor
   ~BoxSumsInUse() {
     if (of().bytes() > 2 * most_kept) of() = BoxSums<Real>();
   }
@@ -59,8 +59,8 @@ class BoxSumsInUse {
   BoxSumsInUse& operator=(const BoxSumsInUse&) = delete;
 
   static BoxSums<Real>& of() {
-    thread_local BoxSums<Real> the_sums;
-    return the_sums;
+    static constinit thread_local OfThread<BoxSums<Real>> the_sums;
+    return the_sums.get();
   }
 };
 

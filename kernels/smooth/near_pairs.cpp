@@ -61,8 +61,8 @@ struct NearScratch {
 };
 template <class Real>
 NearScratch<Real>& near_scratch() {
-  thread_local NearScratch<Real> the_scratch;
-  return the_scratch;
+  static constinit thread_local OfThread<NearScratch<Real>> the_scratch;
+  return the_scratch.get();
 }
 
 /// A list's rows and targets in order, and what counts as near.

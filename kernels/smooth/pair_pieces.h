@@ -40,7 +40,8 @@ void for_each_piece(const std::vector<Piece>& pieces, const auto& others, const 
 /// The targets of all lists but those that are done(list), `target_piece` at a time. Valid until the thread's next
 /// call.
 inline const std::vector<Piece>& cut(const Chosen& targets, int64_t count, const auto& done) {
-  thread_local std::vector<Piece> pieces;
+  static constinit thread_local OfThread<std::vector<Piece>> the_pieces;
+  std::vector<Piece>& pieces = the_pieces.get();
   pieces.clear();
   for (int64_t list = 0; list < count; ++list) {
     if (done(list)) continue;
@@ -68,8 +69,8 @@ struct Scratch {
 };
 template <class Real>
 Scratch<Real>& scratch() {
-  thread_local Scratch<Real> the_scratch;
-  return the_scratch;
+  static constinit thread_local OfThread<Scratch<Real>> the_scratch;
+  return the_scratch.get();
 }
 
 inline int64_t filled_up(int64_t n) { return (n + pair_padding - 1) / pair_padding * pair_padding; }

@@ -21,7 +21,8 @@ constexpr int64_t long_list = 32768;  // rows from which all threads share one l
 template <class Work>
 const uint8_t* do_fast(int64_t count, const Work& work, const auto& near, const auto& boxed) {
   if (count == 0) return nullptr;
-  thread_local std::vector<uint8_t> flags;
+  static constinit thread_local OfThread<std::vector<uint8_t>> the_flags;
+  std::vector<uint8_t>& flags = the_flags.get();
   flags.assign(static_cast<size_t>(count), 0);
   uint8_t* const done = flags.data();           // this thread's, whichever thread takes the list
   constexpr double of_list = 100, of_row = 10;  // nanoseconds
@@ -218,7 +219,8 @@ void vjp_piece(const SmoothRankVjp<Real>& w, const Piece& piece, double* partial
   const int64_t list = piece.list, p = w.targets.size(list);
   const Piece targets{list, 0, p, 0};
   const bool both = in_one_piece(w, list), with_among = both && w.h.data != nullptr;
-  thread_local std::vector<double> among;
+  static constinit thread_local OfThread<std::vector<double>> the_among;
+  std::vector<double>& among = the_among.get();
   const Kept kept(among);
   among.assign(both ? static_cast<size_t>(p) : 0, 0.0);
   const auto by_ratios = [&]<class Wide>(const Exponentials<Real, Wide>& e) {
@@ -237,7 +239,8 @@ void vjp_piece(const SmoothRankVjp<Real>& w, const Piece& piece, double* partial
 template <class Real>
 void vjp_targets_piece(const SmoothRankVjp<Real>& w, const Piece& piece, const double* partial, int64_t parts) {
   const int64_t list = piece.list;
-  thread_local std::vector<double> among;
+  static constinit thread_local OfThread<std::vector<double>> the_among;
+  std::vector<double>& among = the_among.get();
   const Kept kept(among);
   among.assign(static_cast<size_t>(piece.size()), 0.0);
   const auto by_ratios = [&]<class Wide>(const Exponentials<Real, Wide>& e) {
@@ -255,9 +258,16 @@ void vjp_targets_piece(const SmoothRankVjp<Real>& w, const Piece& piece, const d
 /// The lists that are not `done` (null: none is).
 template <class Real>
 void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t* done) {
-  thread_local std::vector<Piece> pieces;
-  thread_local std::vector<int64_t> offsets;  // of each list's partial sums (pieces x targets)
-  thread_local std::vector<double> partials;
+  struct Parts {
+    std::vector<Piece> pieces;
+    std::vector<int64_t> offsets;  // of each list's partial sums (pieces x targets)
+    std::vector<double> partials;
+  };
+  static constinit thread_local OfThread<Parts> the_parts;
+  Parts& my = the_parts.get();
+  std::vector<Piece>& pieces = my.pieces;
+  std::vector<int64_t>& offsets = my.offsets;
+  std::vector<double>& partials = my.partials;
   const Kept kept(pieces, offsets, partials);
   pieces.clear();
   offsets.assign(1, 0);

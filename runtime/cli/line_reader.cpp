@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <cwchar>
+#include <new>
 #include <poll.h>
 #include <signal.h>
 #include <stdexcept>
@@ -90,6 +91,11 @@ class EditedReader : public LineReader {
         completer_(std::move(completer)),
         edit_(el_init("moonrank", stdin, stdout, stderr)),
         history_(history_init()) {
+    if (edit_ == nullptr || history_ == nullptr) {
+      if (history_ != nullptr) history_end(history_);
+      el_end(edit_);
+      throw std::bad_alloc();
+    }
     HistEvent event;
     history(history_, &event, H_SETSIZE, 5000);
     history(history_, &event, H_SETUNIQUE, 1);
@@ -159,7 +165,13 @@ class EditedReader : public LineReader {
     return *static_cast<EditedReader*>(data);
   }
   static char* prompt(EditLine* edit) { return self(edit).prompt_.data(); }
-  static unsigned char complete(EditLine* edit, int) { return self(edit).complete_word(); }
+  static unsigned char complete(EditLine* edit, int) {
+    try {
+      return self(edit).complete_word();
+    } catch (const std::bad_alloc&) {
+      return CC_ERROR;  // no exception passes through libedit
+    }
+  }
 
   unsigned char complete_word() {
     const LineInfo* const line = el_line(edit_);

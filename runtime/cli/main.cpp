@@ -35,6 +35,15 @@ void quiet_others() {
   if (std::freopen("/dev/null", "w", stdout) == nullptr) throw std::runtime_error("/dev/null cannot be written");
 }
 
+/// Without a script: the first Ctrl-C ends long work by an error, so that nothing is left half done, and the next one
+/// the program.
+void interruptible() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { cpu::interrupt(); };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+}
+
 /// The strings of -e, then the script, then the REPL: as far as each is asked for.
 int run_code(lua_State* L, const Invocation& invocation) {
   const Command& command = invocation.command;
@@ -139,6 +148,7 @@ int run_command(const Invocation& invocation) {
   if (command.mode == Command::data_list) {
     io::data_list(io::catalogue(), io::data_folders(), std::cout);
   } else if (command.mode == Command::data_get) {
+    interruptible();
     io::data_get(io::catalogue_entry(command.names.front()), io::user_data_folder(), std::cout);
   } else if (command.mode == Command::test) {
     int worst = 0;
@@ -171,6 +181,9 @@ int main(int argc, char** argv) {
   } catch (const mr::cli::UsageError& error) {
     mr::cli::print_error(error.what());
     return 2;
+  } catch (const mr::cpu::Interrupted& error) {
+    mr::cli::print_error(error.what());
+    return 130;
   } catch (const std::bad_alloc&) {
     mr::cli::print_error("out of memory");
     return 1;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <unistd.h>
 
 #include "runtime/cli/line_reader.h"
@@ -99,10 +100,7 @@ class Session {
     for (;;) {
       lua_settop(L_, 0);
       lua::ignore_interrupts();
-      std::string text;
-      const LineReader::Got got = reader_->read("> ", &text);
-      if (got == LineReader::Got::end) break;
-      if (got == LineReader::Got::line && text.find_first_not_of(" \t\r") != std::string::npos) one(text);
+      if (!next()) break;
       if (is_leaving()) return status_;
     }
     if (isatty(STDIN_FILENO) != 0) std::puts("");
@@ -110,6 +108,21 @@ class Session {
   }
 
  private:
+  /// A chunk that is typed; false at the end of what is. Where memory runs out the session goes on with the next one.
+  bool next() {
+    try {
+      std::string text;
+      const LineReader::Got got = reader_->read("> ", &text);
+      if (got == LineReader::Got::end) return false;
+      if (got == LineReader::Got::line && text.find_first_not_of(" \t\r") != std::string::npos) one(text);
+    } catch (const std::bad_alloc&) {
+      print_error("out of memory");
+      pending_.clear();
+      note(1);
+    }
+    return true;
+  }
+
   /// What may follow the cursor, by the lines of the chunk so far as well.
   Completions complete_line(const std::string& before) {
     Completions found = complete(L_, functions_.complete, pending_ + before);

@@ -14,6 +14,7 @@
 #include <archive_entry.h>
 
 #include "kernels/core/shared_library.h"
+#include "kernels/core/threads.h"
 #include "runtime/io/regular_file.h"
 #include "runtime/io/unpack_limit.h"
 
@@ -112,6 +113,7 @@ class Unpacking {
     const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(target.c_str(), "wbx"));
     if (!file) fail(path, std::strerror(errno));
     for (;;) {
+      cpu::check_interrupt();
       const la_ssize_t count = libarchive().archive_read_data(reader_.get(), buffer_.data(), buffer_.size());
       if (count < 0) fail(path, "damaged (" + reason() + ")");
       if (count == 0) break;

@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "runtime/io/text_file.h"
+
 namespace mr::io {
 namespace {
 
@@ -49,6 +51,21 @@ Json parse_json(std::string_view text) {
   } catch (const nlohmann::json::out_of_range&) {
     throw std::runtime_error("has a number beyond float64");
   }
+}
+
+std::string json_text(const std::string& text) {
+  try {
+    return nlohmann::json(text).dump();
+  } catch (const nlohmann::json::type_error&) {
+    throw std::invalid_argument(quoted(text) + " is no text in UTF-8, as names and metadata of a file must be");
+  }
+}
+std::string json_text(double value) { return nlohmann::json(value).dump(); }
+
+std::string json_object(const std::map<std::string, std::string>& members) {
+  std::string text = "{";
+  for (const auto& [name, value] : members) text += (text.size() > 1 ? "," : "") + json_text(name) + ":" + value;
+  return text + "}";
 }
 
 }  // namespace mr::io

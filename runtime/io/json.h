@@ -1,6 +1,7 @@
 // Untrusted JSON.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,5 +27,12 @@ class Json : public nlohmann::json {
 /// The value of an untrusted JSON text: its depth is limited, since functions that visit it may recurse. Throws
 /// std::runtime_error: too deep, or not JSON, and where; of the text itself it shows little.
 Json parse_json(std::string_view text);
+
+/// What is written is made as text: nested values of the library would take memory to be freed, as above. Throws
+/// std::invalid_argument where the text is not UTF-8.
+std::string json_text(const std::string& text);
+std::string json_text(double value);
+/// An object of members whose values are JSON texts.
+std::string json_object(const std::map<std::string, std::string>& members);
 
 }  // namespace mr::io

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -21,6 +23,8 @@
 
 namespace mr::io {
 namespace {
+
+constexpr int most_names = 10'000;
 
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
@@ -45,11 +49,17 @@ bool is_abandoned(const std::string& path, int file) {
          S_ISREG(there.st_mode) && flock(file, LOCK_EX | LOCK_NB) == 0;
 }
 
+/// Of a folder of very many names not all are looked at: reading those of 200,000 files takes a fifth of a second.
 void remove_abandoned(const std::string& folder) {
-  std::error_code unknown;
-  for (std::filesystem::directory_iterator at(folder, unknown), end; !unknown && at != end; at.increment(unknown)) {
-    const std::string path = at->path().string();
-    if (!is_temporary(path)) continue;
+  struct Close {
+    void operator()(DIR* opened) const { closedir(opened); }
+  };
+  const std::unique_ptr<DIR, Close> names(opendir(folder.c_str()));
+  for (int i = 0; names && i < most_names; ++i) {
+    const dirent* const entry = readdir(names.get());
+    if (entry == nullptr) return;
+    if (!is_temporary(entry->d_name)) continue;
+    const std::string path = folder + "/" + entry->d_name;
     const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);  // NOLINT: open is variadic
     if (file < 0) continue;
     if (is_abandoned(path, file)) std::remove(path.c_str());
@@ -67,9 +77,10 @@ bool is_first_in(const std::string& folder) {
 
 }  // namespace
 
-bool is_temporary(const std::string& path) {
-  const std::filesystem::path name = std::filesystem::path(path).filename();
-  return name.extension() == ".tmp" && name.string().starts_with(".moonrank-");
+bool is_temporary(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  const std::string_view name = path.substr(slash == std::string_view::npos ? 0 : slash + 1);
+  return name.starts_with(".moonrank-") && name.ends_with(".tmp");
 }
 
 std::string replace_any(const std::string&) { return ""; }

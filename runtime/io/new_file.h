@@ -16,8 +16,9 @@ std::string replace_any(const std::string& path);
 
 /// A file that replaces another, or a new one, when it is complete. Until then it is a temporary file beside it, with a
 /// random name, locked, and deleted on any error. Those of writers that were killed, older than a minute and not
-/// locked, are deleted when a process first writes into a folder. Where the name is a link, the file that it leads to
-/// is replaced. Throws std::runtime_error, "PATH: cannot write: why".
+/// locked, are deleted when a process first writes into a folder, as far as they are among its first 10,000 names.
+/// Where the name is a link, the file that it leads to is replaced. Throws std::runtime_error, "PATH: cannot write:
+/// why".
 class NewFile {
  public:
   /// Refused before anything is written: a folder, a pipe, a device, a link to nothing, a file that `objection` objects
@@ -46,7 +47,7 @@ class NewFile {
 };
 
 /// Whether a file has the name of a temporary one.
-bool is_temporary(const std::string& path);
+bool is_temporary(std::string_view path);
 /// Makes the folder that the file is to be in, and those above it. Throws std::runtime_error.
 void make_folder_of(const std::string& path);
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/core/scratch.h"
 #include "kernels/core/threads.h"
 #include "runtime/io/checksum.h"
 
@@ -94,7 +95,9 @@ void RegularFile::read_soon() const { posix_fadvise(descriptor_, 0, 0, POSIX_FAD
 uint64_t RegularFile::checksum() const {
   std::vector<uint64_t> blocks(static_cast<size_t>((size() + checksum_block - 1) / checksum_block));
   cpu::parallel_each(static_cast<int64_t>(blocks.size()), 1, [&](size_t i) {
-    thread_local std::vector<char> block(checksum_block);
+    static constinit thread_local cpu::OfThread<std::vector<char>> the_block;
+    std::vector<char>& block = the_block.get();
+    block.resize(checksum_block);
     const int64_t first = static_cast<int64_t>(i) * checksum_block, length = std::min(checksum_block, size() - first);
     read(first, block.data(), length);
     blocks[i] = xxh64({block.data(), static_cast<size_t>(length)});

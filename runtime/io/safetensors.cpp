@@ -47,35 +47,20 @@ const char* type_name(Dtype type) { return type == Dtype::float32 ? "F32" : type
 
 using Texts = std::map<std::string, std::string>;
 
-std::string quoted_json(const std::string& text) {
-  try {
-    return Json(text).dump();
-  } catch (const Json::exception&) {
-    throw std::invalid_argument(mr::quoted(text) + " is no text in UTF-8, as names and metadata of a file must be");
-  }
-}
-
-/// A JSON object of members whose values are JSON texts.
-std::string object_of(const Texts& members) {
-  std::string text = "{";
-  for (const auto& [name, value] : members) text += (text.size() > 1 ? "," : "") + quoted_json(name) + ":" + value;
-  return text + "}";
-}
-
 std::string entry_of(const Tensor& x, int64_t at) {
   std::string shape;
   for (int d = 0; d < x.dims(); ++d) shape += (d > 0 ? "," : "") + std::to_string(x.size(d));
-  return object_of({{"dtype", quoted_json(type_name(x.dtype()))},
-                    {"shape", "[" + shape + "]"},
-                    {"data_offsets", "[" + std::to_string(at) + "," + std::to_string(at + x.bytes()) + "]"}});
+  return io::json_object({{"dtype", io::json_text(type_name(x.dtype()))},
+                          {"shape", "[" + shape + "]"},
+                          {"data_offsets", "[" + std::to_string(at) + "," + std::to_string(at + x.bytes()) + "]"}});
 }
 
 std::string header_of(const TensorFile& file) {
   Texts metadata, header;
-  for (const auto& [key, value] : file.metadata) metadata[key] = quoted_json(value);
-  metadata[checksum_key] = quoted_json(std::string(checksum_digits, '0'));
-  metadata[checked_key] = quoted_json("this header with 16 digits 0 here and the tensors");
-  header["__metadata__"] = object_of(metadata);
+  for (const auto& [key, value] : file.metadata) metadata[key] = io::json_text(value);
+  metadata[checksum_key] = io::json_text(std::string(checksum_digits, '0'));
+  metadata[checked_key] = io::json_text("this header with 16 digits 0 here and the tensors");
+  header["__metadata__"] = io::json_object(metadata);
   int64_t at = 0;
   for (size_t i = 0; i < file.tensors.size(); ++i) {
     if (!header.emplace(file.names[i], entry_of(file.tensors[i], at)).second)
@@ -83,7 +68,7 @@ std::string header_of(const TensorFile& file) {
                                   "': there is one already, or it is reserved");
     at += file.tensors[i].bytes();
   }
-  std::string text = object_of(header);
+  std::string text = io::json_object(header);
   text.resize((text.size() + 7) / 8 * 8, ' ');
   return text;
 }

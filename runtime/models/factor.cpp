@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/core/scratch.h"
 #include "kernels/models/item_gradients.h"
 #include "kernels/models/rows.h"
 #include "runtime/autograd/node.h"
@@ -69,7 +70,8 @@ struct ItemNumbers {
 
 /// A count for each place, all 0, which whoever uses them leaves so: a batch costs its rows, not the catalogue.
 int64_t* counts_of(int64_t places) {
-  thread_local std::vector<int64_t> counts;
+  static constinit thread_local cpu::OfThread<std::vector<int64_t>> the_counts;
+  std::vector<int64_t>& counts = the_counts.get();
   if (static_cast<int64_t>(counts.size()) < places) counts.resize(static_cast<size_t>(places), 0);
   return counts.data();
 }

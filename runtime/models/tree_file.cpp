@@ -3,6 +3,7 @@
 #include <charconv>
 #include <climits>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 #include <vector>
 
@@ -14,6 +15,7 @@
 namespace mr {
 namespace {
 
+using io::json_object, io::json_text;
 using nlohmann::json;
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error("its trees are not XGBoost's: " + what); }
@@ -23,7 +25,7 @@ const json& part(const json& of, const char* name) {
   return of[name];
 }
 
-/// XGBoost writes parameters as texts.
+/// A parameter, which XGBoost writes as a text.
 template <class T>
 T number(const json& of, const char* name) {
   const json& text = part(of, name);
@@ -62,6 +64,19 @@ std::vector<int64_t> integers(const json& of, const char* name, size_t size, int
   return values;
 }
 
+std::string text_of(int64_t value) { return std::to_string(value); }
+std::string text_of(double value) { return json_text(value); }
+
+template <class T>
+std::string array_of(const std::vector<T>& values) {
+  std::string text = "[";
+  for (const T& value : values) text += (text.size() > 1 ? "," : "") + text_of(value);
+  return text + "]";
+}
+
+/// XGBoost writes parameters as texts.
+std::string quoted(int64_t value) { return json_text(std::to_string(value)); }
+
 /// The nodes of a tree that can be reached from its root, in the order of being met. Pruning leaves others behind.
 class ReachedNodes {
  public:
@@ -82,14 +97,14 @@ class ReachedNodes {
   }
 
   size_t count() const { return old_.size(); }
-  void put_links(json& made) const {
-    made["left_children"] = left_;
-    made["right_children"] = right_;
-    made["parents"] = parents_;
+  void put_links(std::map<std::string, std::string>& made) const {
+    made["left_children"] = array_of(left_);
+    made["right_children"] = array_of(right_);
+    made["parents"] = array_of(parents_);
   }
   bool splits(size_t i) const { return left_[i] >= 0; }
   /// Integers of those that split, in a range; 0 of leaves.
-  std::vector<int64_t> of_splits(const json& tree, const char* name, int64_t most) const {
+  std::string of_splits(const json& tree, const char* name, int64_t most) const {
     const auto all = integers(tree, name, size_, INT_MIN, UINT_MAX);
     std::vector<int64_t> values;
     for (size_t i = 0; i < count(); ++i) {
@@ -99,19 +114,19 @@ class ReachedNodes {
              std::to_string(most));
       values.push_back(value);
     }
-    return values;
+    return array_of(values);
   }
   /// Numbers that float32 can hold, written so that XGBoost reads them as such.
-  json floats(const json& tree, const char* name) const {
+  std::string floats(const json& tree, const char* name) const {
     const json& all = array(tree, name, size_);
-    json values = json::array();
+    std::vector<double> values;
     for (const int64_t node : old_) {
       const json& each = all[static_cast<size_t>(node)];
       if (!each.is_number() || !(std::abs(each.get<double>()) <= 3.4028235e38))
         fail(std::string("an entry of '") + name + "' is no float32");
       values.push_back(each.get<double>());
     }
-    return values;
+    return array_of(values);
   }
 
  private:
@@ -126,41 +141,42 @@ class ReachedNodes {
   std::vector<int64_t> old_, left_, right_, parents_;
 };
 
-json checked_tree(const json& tree, int64_t id, const TreeShape& shape) {
+std::string checked_tree(const json& tree, int64_t id, const TreeShape& shape) {
   const json& parameters = part(tree, "tree_param");
   const auto size = static_cast<size_t>(number<uint32_t>(parameters, "num_nodes"));
   expect("num_feature", number<int64_t>(parameters, "num_feature"), shape.features);
   if (size == 0 || size > INT_MAX || size != part(tree, "left_children").size()) fail("'num_nodes' is not as many");
   const ReachedNodes nodes(tree, size);
-  json made = {{"id", id},
-               {"split_indices", nodes.of_splits(tree, "split_indices", shape.features - 1)},
-               {"split_type", nodes.of_splits(tree, "split_type", 0)},
-               {"default_left", nodes.of_splits(tree, "default_left", 1)}};
+  std::map<std::string, std::string> made = {
+      {"id", text_of(id)},
+      {"split_indices", nodes.of_splits(tree, "split_indices", shape.features - 1)},
+      {"split_type", nodes.of_splits(tree, "split_type", 0)},
+      {"default_left", nodes.of_splits(tree, "default_left", 1)}};
   nodes.put_links(made);
   for (const char* name : {"base_weights", "loss_changes", "split_conditions", "sum_hessian"})
     made[name] = nodes.floats(tree, name);
   for (const char* name : {"categories", "categories_nodes", "categories_segments", "categories_sizes"})
-    made[name] = array(tree, name, 0);
-  made["tree_param"] = {{"num_deleted", "0"},
-                        {"num_feature", std::to_string(shape.features)},
-                        {"num_nodes", std::to_string(nodes.count())},
-                        {"size_leaf_vector", "0"}};
-  return made;
+    made[name] = array(tree, name, 0).dump();
+  made["tree_param"] = json_object({{"num_deleted", quoted(0)},
+                                    {"num_feature", quoted(shape.features)},
+                                    {"num_nodes", quoted(static_cast<int64_t>(nodes.count()))},
+                                    {"size_leaf_vector", quoted(0)}});
+  return json_object(made);
 }
 
-json objective_of(const TreeShape& shape) {
-  json made = {{"name", shape.objective}};
+std::string objective_of(const TreeShape& shape) {
+  std::map<std::string, std::string> made = {{"name", json_text(shape.objective)}};
   if (shape.objective == "multi:softprob") {
-    made["softmax_multiclass_param"] = {{"num_class", std::to_string(shape.classes)}};
+    made["softmax_multiclass_param"] = json_object({{"num_class", quoted(shape.classes)}});
   } else if (shape.objective.rfind("rank:", 0) == 0) {
-    made["lambda_rank_param"] = {{"fix_list_weight", "0"}, {"num_pairsample", "1"}};
+    made["lambda_rank_param"] = json_object({{"fix_list_weight", quoted(0)}, {"num_pairsample", quoted(1)}});
   } else {
-    made["reg_loss_param"] = {{"scale_pos_weight", "1"}};
+    made["reg_loss_param"] = json_object({{"scale_pos_weight", quoted(1)}});
   }
-  return made;
+  return json_object(made);
 }
 
-json checked_model(const json& model, const TreeShape& shape) {
+std::string checked_model(const json& model, const TreeShape& shape) {
   const json& trees = part(model, "trees");
   if (!trees.is_array() || trees.size() > INT_MAX) fail("'trees' is no array");
   const json& parameters = part(model, "gbtree_model_param");
@@ -168,15 +184,17 @@ json checked_model(const json& model, const TreeShape& shape) {
   const int64_t groups = std::max<int64_t>(1, shape.classes), count = static_cast<int64_t>(trees.size());
   if (parallel < 1 || parallel > INT_MAX || count % (parallel * groups) != 0)
     fail("'num_parallel_tree' does not divide the number of trees");
-  json made = {{"gbtree_model_param",
-                {{"num_parallel_tree", std::to_string(parallel)},
-                 {"num_trees", std::to_string(count)},
-                 {"size_leaf_vector", "0"}}},
-               {"tree_info", integers(model, "tree_info", trees.size(), 0, groups - 1)},
-               {"trees", json::array()}};
-  for (const json& tree : trees)
-    made["trees"].push_back(checked_tree(tree, static_cast<int64_t>(made["trees"].size()), shape));
-  return made;
+  std::string made;
+  int64_t id = 0;
+  for (const json& tree : trees) {
+    made += (id > 0 ? "," : "") + checked_tree(tree, id, shape);
+    ++id;
+  }
+  return json_object({{"gbtree_model_param", json_object({{"num_parallel_tree", quoted(parallel)},
+                                                          {"num_trees", quoted(count)},
+                                                          {"size_leaf_vector", quoted(0)}})},
+                      {"tree_info", array_of(integers(model, "tree_info", trees.size(), 0, groups - 1))},
+                      {"trees", "[" + made + "]"}});
 }
 
 }  // namespace
@@ -191,22 +209,23 @@ std::string checked_trees(const std::string& text, const TreeShape& shape) {
   const auto base = number<double>(parameters, "base_score");
   if (!(std::abs(base) <= 1e30)) fail("'base_score' is no finite number");
   if (shape.objective == "binary:logistic" && !(base > 0 && base < 1)) fail("'base_score' is no probability");
-  if (part(booster, "name") != "gbtree") fail("its booster is not 'gbtree'");
-  const json made = {
-      {"version", {1, 7, 4}},
-      {"learner",
-       {{"attributes", json::object()},
-        {"feature_names", json::array()},
-        {"feature_types", json::array()},
-        {"gradient_booster", {{"name", "gbtree"}, {"model", checked_model(part(booster, "model"), shape)}}},
-        {"learner_model_param",
-         {{"base_score", part(parameters, "base_score")},
-          {"boost_from_average", "1"},
-          {"num_class", std::to_string(shape.classes)},
-          {"num_feature", std::to_string(shape.features)},
-          {"num_target", "1"}}},
-        {"objective", objective_of(shape)}}}};
-  return made.dump();
+  // compared as texts: the library makes a value of the other one, where it may not throw
+  const json& name = part(booster, "name");
+  if (!name.is_string() || name.get_ref<const std::string&>() != "gbtree") fail("its booster is not 'gbtree'");
+  const std::string boosted =
+      json_object({{"name", json_text("gbtree")}, {"model", checked_model(part(booster, "model"), shape)}});
+  const std::string of_learner = json_object({{"base_score", part(parameters, "base_score").dump()},
+                                              {"boost_from_average", quoted(1)},
+                                              {"num_class", quoted(shape.classes)},
+                                              {"num_feature", quoted(shape.features)},
+                                              {"num_target", quoted(1)}});
+  return json_object({{"version", "[1,7,4]"},
+                      {"learner", json_object({{"attributes", "{}"},
+                                               {"feature_names", "[]"},
+                                               {"feature_types", "[]"},
+                                               {"gradient_booster", boosted},
+                                               {"learner_model_param", of_learner},
+                                               {"objective", objective_of(shape)}})}});
 }
 
 }  // namespace mr

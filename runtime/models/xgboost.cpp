@@ -1,5 +1,6 @@
 #include "runtime/models/xgboost.h"
 
+#include <new>
 #include <stdexcept>
 
 namespace mr {
@@ -26,6 +27,7 @@ std::string Xgboost::version() const {
 void Xgboost::check(int result) const {
   if (result == 0) return;
   std::string text = last_error_();
+  if (text.find("std::bad_alloc") != std::string::npos) throw std::bad_alloc();
   // "[12:00:00] file.cc:10: what\nStack trace: ..."
   if (const size_t end = text.find("Stack trace:"); end != std::string::npos) text.erase(end);
   if (const size_t stamp = text.find("] "); stamp != std::string::npos && text[0] == '[') text.erase(0, stamp + 2);

@@ -23,7 +23,7 @@ function M.args(own, o)
   own.epochs = { default = 10, least = 1, help = "of networks and linear models that are trained step by step" }
   own.seeds = { default = 1, least = 1, help = "splits, pairs and models of so many seeds" }
   if o and o.features then
-    own.features = { default = "",
+    own.features = { path = "file", default = "",
       help = "table of item and numbers for each photograph (mr.data.item_features); default: a random network's" }
   end
   local sets = { features = own.features and "" or nil }

@@ -29,7 +29,8 @@ function M.args(own)
   own.epochs = { default = 60, least = 1, help = "of networks, at most; the best by validation counts" }
   own.rounds = { default = 200, least = 1, help = "of boosting, at most" }
   own.trees = { default = 300, least = 1, help = "of the random forest" }
-  own.data = { default = "", help = "folder of mslr-web-slice, mq2008, MSLR-WEB10K (default: where the program looks for data)" }
+  own.data = { path = "data folder", default = "",
+    help = "folder of mslr-web-slice, mq2008, MSLR-WEB10K (default: where the program looks for data)" }
   local args = kept.args(own, { folder = "results/cmu",
     smoke = { sets = { "mslr" }, seeds = { 1 }, epochs = 2, rounds = 3, trees = 5 } })
   return args

@@ -9,7 +9,7 @@ local runs, cells_of, picture = dofile(here .. "runs.lua"), dofile(here .. "cell
 local figure, findings = dofile(here .. "../thesis/figure.lua"), dofile(here .. "findings.lua")
 
 local args = runs.args({
-  out = { default = "results/grid/grid.svg", endings = { ".svg", ".png", ".pdf" }, help = "file of the figure" },
+  out = { path = "new file", default = "results/grid/grid.svg", endings = { ".svg", ".png", ".pdf" }, help = "file of the figure" },
   show = { default = false, help = "draw it in the terminal as well" },
   orders = { default = 200000, least = 1, help = "random choices of signs of each permutation test" },
 }, { orders = 1000 })

@@ -8,7 +8,8 @@ local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figur
 
 local args = runs.args{
   sets = { default = { "mq2008", "mslr" }, choices = runs.data.names, distinct = true, help = "which data" },
-  out = { default = "results/objectives/learning_curves.svg", endings = { ".svg", ".png", ".pdf" }, help = "file of the figure" },
+  out = { path = "new file", default = "results/objectives/learning_curves.svg", endings = { ".svg", ".png", ".pdf" },
+    help = "file of the figure" },
   show = { default = false, help = "draw it in the terminal as well" },
 }
 

@@ -49,7 +49,7 @@ function M.args(own, more)
   more = more or {}
   own.recipe = { default = more.recipe or "paper", choices = recipes.names, help = "as in the paper, in the code, or as published" }
   own.sets = { default = more.sets or { "citeulike", "movielens" }, choices = data.names, help = "which data sets" }
-  own.folder = { default = "", help = "of --sets folder: a folder of fold_0, fold_1, ... with train.csv and test.csv" }
+  own.folder = { path = "folder", default = "", help = "of --sets folder: a folder of fold_0, fold_1, ... with train.csv and test.csv" }
   own.nsr = { default = { 1, 2, 5 }, least = 1, distinct = true, help = "negatives per relevant item" }
   own.kinds = { default = { "listwise", "lambda" }, choices = M.kinds, help = "listwise losses, LambdaRank" }
   own.losses = own.losses or { default = all_losses, choices = all_losses, help = "of each kind that has them" }

@@ -14,7 +14,7 @@ local args = runs.args({
   seeds = { default = { 1, 2, 3 }, distinct = true, help = "seeds of splits, negatives and models; tables and figures take the first" },
   sets = { default = { "movielens", "mq2008" }, choices = runs.data.names, help = "of the claim; the thesis' own are always run" },
   others = { default = { "mslr", "clueweb" }, choices = runs.data.names, help = "data sets of other_data.lua" },
-  out = { default = "results/thesis", help = "folder of the report and the figures" },
+  out = { path = "new folder", default = "results/thesis", help = "folder of the report and the figures" },
 }, { smoke = { seeds = { 1 } } })
 
 -- Missing data are reported at once

@@ -15,7 +15,8 @@ M.losses = {
 ---A script's own options, and --out, --show.
 ---@param name string  of the figure's file
 function M.options(name, own)
-  own.out = { default = ("results/thesis/%s.svg"):format(name), endings = { ".svg", ".png", ".pdf" }, help = "file of the figure" }
+  own.out = { path = "new file", default = ("results/thesis/%s.svg"):format(name), endings = { ".svg", ".png", ".pdf" },
+    help = "file of the figure" }
   own.show = { default = false, help = "draw it in the terminal as well" }
   return own
 end

@@ -3,7 +3,8 @@
 local mr = require "moonrank"
 local here = arg[0]:match "^(.*/)" or "./"
 local args, ratings, fold, title = dofile(here .. "data.lua")(50, {
-  other = { type = "string", help = "a TREC run of the same queries" }, out = { default = "results/tour", help = "folder for files" } })
+  other = { path = "file", type = "string", help = "a TREC run of the same queries" },
+  out = { path = "new folder", default = "results/tour", help = "folder for files" } })
 
 local model = mr.models.mf{ users = ratings.users, items = ratings.items }
 local run = mr.fit{ model = model, loss = mr.losses.ap{ bound = "minmax" }, train = fold.train, valid = fold.valid, test = fold.test,

@@ -1,6 +1,7 @@
 -- The options of a script: declared once with their defaults, which give them their types; --help is written from that.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local paths = require "moonrank.paths"
 local M = {}
 
 ---@class mr.args.Declaration
@@ -12,6 +13,7 @@ local M = {}
 ---@field most? number      of numbers
 ---@field distinct? boolean of a list: no value twice
 ---@field endings? string[] of a text: how it may end, e.g. {".svg", ".png"}
+---@field path? string      of a text: what it must lead to, "file", "folder", "data folder", "new file" or "new folder"; "" is none
 ---@field required? boolean an error when the option is not given
 ---@field sets? table<string, any>  of a flag: the values of other options where it is given; to give these too is an error
 ---@field ignores? string[]         of a flag: options that have no effect with it; to give these too is an error
@@ -30,12 +32,19 @@ local function kind_of(value)
   return type(value)
 end
 
+local function among(value, values)
+  for _, each in ipairs(values) do
+    if each == value then return true end
+  end
+  return false
+end
+
 -- Whether a value is of an option's type.
 local function fits(value, kind) return kind_of(value) == kind or kind == "number" and math.type(value) == "integer" end
 
 -- What a declaration may say, and as what.
 local fields = { default = "any", type = "string", help = "string", choices = "table", required = "boolean", sets = "table",
-  ignores = "table", least = "number", most = "number", distinct = "boolean", endings = "table" }
+  ignores = "table", least = "number", most = "number", distinct = "boolean", endings = "table", path = "string" }
 
 local kinds = { integer = true, number = true, string = true, boolean = true, list = true }
 
@@ -55,6 +64,9 @@ local function check_fields(name, d)
     refuse("has least or most, which are of numbers; it is %s", kind)
   end
   if d.endings and kind ~= "string" then refuse("has endings, which are of texts; it is %s", kind) end
+  if d.path and not among(d.path, paths.kinds) then
+    refuse("is a path to '%s', expected one of %s", d.path, table.concat(paths.kinds, ", "))
+  end
   for i, ending in ipairs(d.endings or {}) do
     if type(ending) ~= "string" then refuse("has as its ending %d a %s, expected a text", i, type(ending)) end
   end
@@ -107,13 +119,6 @@ local function range_text(declared)
   return (declared.least and " from " .. tostring(declared.least) or "") .. (declared.most and " to " .. tostring(declared.most) or "")
 end
 
-local function among(value, values)
-  for _, each in ipairs(values) do
-    if each == value then return true end
-  end
-  return false
-end
-
 local function ends_so(value, endings)
   for _, ending in ipairs(endings) do
     if #value > #ending and value:sub(-#ending):lower() == ending then return true end
@@ -142,6 +147,8 @@ local function convert(name, declared, text)
   if declared.type ~= "list" then
     local value = element_of(declared, declared.type, text)
     if value == nil then bad(expected_text(declared, declared.type), text) end
+    local objection = declared.path and value ~= "" and paths.objection(declared.path, value)
+    if objection then leave(2, ("--%s: %s"):format(name, objection)) end
     return value
   end
   local values, several = {}, expected_text(declared, declared.element) .. " or several, with commas"
@@ -282,7 +289,8 @@ local device = { type = "string", choices = { "cpu", "cuda" }, help = "where ten
 
 ---Declares the options of a script and reads them from its command line. `--name value`, `--name=value`, `--flag`, `--no-flag`, lists with
 ---commas; `-` and `_` in names are the same. Every script has `--device`, which sets mr.device. A flag may set others, `smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}`: to
----give these too is an error, as are numbers outside `least` to `most` and lists of nothing. A wrong command line ends the script with status 2, `--help` with 0. Reading an option that was not declared is
+---give these too is an error, as are numbers outside `least` to `most`,
+---lists of nothing, and a path that leads to something else than its `path` says ("file", "folder", "new file", ...). A wrong command line ends the script with status 2, `--help` with 0. Reading an option that was not declared is
 ---an error.
 ---@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
 ---@param words? string[]                   default: the script's own `arg`

@@ -1,7 +1,8 @@
 // A library for LD_PRELOAD that makes chosen allocations fail. A script orders it by the environment, which needs no
 // memory: os.getenv "faults:3,2" lets the 3rd allocation from now on and the one after it fail, os.getenv "faults:end"
 // gives how many there were and ends it. The variable MOONRANK_FAULTS=3,2 does the same from where `main` begins, which
-// sets its locale first.
+// sets its locale first; MOONRANK_WORKER_FAULTS=3,2 in workers of a sweep, and MOONRANK_WORKER_FAULTS=3,2,FILE in the
+// first one that finds this file, which it deletes.
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -55,6 +56,14 @@ const char* variable(const char* name) noexcept {
   return nullptr;
 }
 
+/// What the environment orders this process, or null.
+const char* ordered() noexcept {
+  if (variable("MOONRANK_WORKER") == nullptr) return variable("MOONRANK_FAULTS");
+  const char* const order = variable("MOONRANK_WORKER_FAULTS");
+  const char* const file = order != nullptr ? std::strchr(order, '/') : nullptr;
+  return file == nullptr || unlink(file) == 0 ? order : nullptr;
+}
+
 }  // namespace
 
 // NOLINTBEGIN: names and signatures of the C library
@@ -83,7 +92,7 @@ extern "C" {
   using Setlocale = char* (*)(int, const char*);
   static const auto original = reinterpret_cast<Setlocale>(dlsym(RTLD_NEXT, "setlocale"));
   char* const result = original(category, locale);
-  if (const char* const order = variable("MOONRANK_FAULTS"); order != nullptr && made == 0) begin(order);
+  if (const char* const order = made == 0 ? ordered() : nullptr; order != nullptr) begin(order);
   return result;
 }
 [[gnu::visibility("default")]] char* getenv(const char* name) noexcept {

@@ -1,12 +1,12 @@
 -- Takes memory away: runs a piece of work of work.lua again and again, and in the n-th run the n-th allocation fails, with --lost 2 the one after
--- it, too. Run under the library that does it:
+-- it, too; with --cold N a process that has done nothing before does it once, and the N-th fails. Run under the library that does it:
 --   LD_PRELOAD=build/release/libmoonrank_faults.so moonrank tests/faults/allocations.lua --work evaluation --folder /tmp/empty --lost 2
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local fingerprint = require "moonrank.data.fingerprint"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or ""
 
-local args = mr.args{ work = "", first = 1, stride = 1, lost = 1, folder = "", count = false }
+local args = mr.args{ work = "", first = 1, stride = 1, lost = 1, folder = "", count = false, cold = 0 }
 local all = dofile(here .. "work.lua")
 
 local function bytes_of(path)
@@ -32,6 +32,29 @@ local function text_of(...) return fingerprint.combined(...) end
 
 local function found(n, what) error(("FOUND %s, allocation %d, %d lost: %s"):format(args.work, n, args.lost, what), 0) end
 
+-- A run in which the n-th allocation fails; how many there were. Until memory is there again nothing here may need any.
+local function without(n, state)
+  local order <const>, getenv <const>, results = ("faults:%d,%d"):format(n, args.lost), os.getenv, nil
+  local function run()
+    getenv(order)
+    results = table.pack(work.run(state))
+  end
+  local ok, said = pcall(run)
+  local made = getenv "faults:end"
+  return ok, said, results, tonumber(made)
+end
+
+-- What the process does for the first time is made for good by it.
+if args.cold > 0 then
+  if work.before then work.before() end
+  local ok, said, results = without(args.cold, work.new())
+  if not ok and not core.error_text(said):find "memory" then found(args.cold, core.error_text(said)) end
+  local first = ok and text_of(table.unpack(results, 1, results.n))
+  local again = text_of(work.run(work.new()))
+  if first and first ~= again then found(args.cold, "other results") end
+  return print(("%s: 1 tried, %d errors"):format(args.work, ok and 0 or 1))
+end
+
 if work.before then work.before() end
 local before, undisturbed = {}, work.new()
 for _, path in ipairs(work.writes or {}) do before[path] = bytes_of(path) end
@@ -55,18 +78,6 @@ local function files_whole(n, ok)
     local now = bytes_of(path)
     if ok and now ~= new or not ok and now ~= new and now ~= before[path] and not work.partial then found(n, "damaged " .. path) end
   end
-end
-
--- A run in which the n-th allocation fails; how many there were. Until memory is there again nothing here may need any.
-local function without(n, state)
-  local order <const>, getenv <const>, results = ("faults:%d,%d"):format(n, args.lost), os.getenv, nil
-  local function run()
-    getenv(order)
-    results = table.pack(work.run(state))
-  end
-  local ok, said = pcall(run)
-  local made = getenv "faults:end"
-  return ok, said, results, tonumber(made)
 end
 
 if args.count then

@@ -10,28 +10,28 @@ if not library or not io.open(library) then
   return
 end
 
+local absolute <const> = sweeps.capture(("realpath %s"):format(library)):match "[^\n]+"
 local tries <const> = math.tointeger(tonumber(os.getenv "MOONRANK_TRIES")) or 4
 
-local function run(folder, words, order)
-  local command = ("LD_PRELOAD=%s %s timeout -k 5 600 %s --threads 1 %s >%s/out 2>%s/err"):format(library, order, sweeps.moonrank, words,
-    folder,
-    folder)
+local function run(folder, words, order, threads)
+  local command = ("LD_PRELOAD=%s %s timeout -k 5 600 %s --threads %d %s >%s/out 2>%s/err"):format(library, order, sweeps.moonrank,
+    threads or 1, words, folder, folder)
   local _, kind, status = os.execute(command)
   return kind == "exit" and status or -status, sweeps.read(folder .. "/out"), sweeps.read(folder .. "/err")
 end
 
 -- Runs with one, two and many allocations lost, at `tries` places spread over all of them.
-local function attack(name)
+local function attack(name, threads)
   sweeps.in_folder(function(folder)
     local words = ("tests/faults/allocations.lua --work '%s' --folder %s/work "):format(name, folder)
     os.execute(("mkdir %s/work"):format(folder))
-    local _, said = run(folder, words .. "--count", "")
+    local _, said = run(folder, words .. "--count", "", threads)
     local count = math.tointeger(tonumber(said:match "(%d+) allocations"))
     check(count, name .. ": " .. said)
     for i, lost in ipairs{ 1, 2, 1000000 } do
       local stride = math.max(1, count // tries)
       local status, out, err = run(folder, ("%s--lost %d --stride %d --first %d"):format(words, lost, stride, math.max(1,
-        stride * i // 4)), "")
+        stride * i // 4)), "", threads)
       equal(status, 0, ("%s, %d lost: status %d after allocation %s: %s"):format(name, lost, status, out:match "(%d+)\n[^\n]*$" or "?",
         err))
       check(out:find " tried, ", out)
@@ -41,6 +41,11 @@ end
 
 for name in sweeps.capture(sweeps.moonrank .. " tests/faults/allocations.lua"):gmatch "[^\n]+" do
   it(name, function() attack(name) end)
+end
+
+-- By two threads the same allocation is not always the n-th.
+for _, name in ipairs{ "parallel loops", "losses and bounds", "evaluation", "training of factors by Adam", "the full catalogue" } do
+  it(name .. ", by two threads", function() attack(name, 2) end)
 end
 
 it("the start and the end of the program", function()
@@ -55,5 +60,56 @@ it("the start and the end of the program", function()
       end
     end
     check(total > tries, "memory never ran out")
+  end)
+end)
+
+-- The C library ends the program where it has no memory to register one; cpu::OfThread needs none.
+it("no thread_local has a destructor", function()
+  check(not sweeps.read(sweeps.moonrank):find("__cxa_thread_atexit", 1, true), "the program registers destructors of threads' variables")
+end)
+
+-- What a process does for the first time, in threads of the pool, too: each try is a process of its own.
+it("the first work of a process, by two threads", function()
+  for i, name in ipairs{ "parallel loops", "losses and bounds", "training of a network" } do
+    sweeps.in_folder(function(folder)
+      for k = 1, math.min(tries, 2000) do
+        local words = ("tests/faults/allocations.lua --work '%s' --folder %s --lost %d --cold %d"):format(name, folder,
+          ({ 1, 2, 1000000 })[(i + k) % 3 + 1], tries < 100 and 200 * k - 61 * i or k)
+        local status, out, err = run(folder, words, "", 2)
+        check(status == 0 and out:find " 1 tried, ", ("%s: status %d: %s"):format(words, status, err))
+      end
+    end)
+  end
+end)
+
+-- A sweep of two workers where one of these, all, or the process that started them run out of memory: it ends well, or with an error; the study then
+-- goes on to the numbers that it has without.
+local most_of_a_worker <const>, places <const> = 30000, math.min(tries, 300)
+
+it("workers of a sweep, and what started them", function()
+  local here = sweeps.capture("pwd"):match "[^\n]+"
+  local study = ("timeout -k 5 60 %s %s/tests/fire/study.lua --trials 6 --wait 0 --mode tpe --workers 2 --quiet "):format(
+    sweeps.capture("realpath " .. sweeps.moonrank):match "[^\n]+", here)
+  sweeps.in_folder(function(folder)
+    local function swept(store, order, retry)
+      local _, kind, status = os.execute(("cd %s && LD_PRELOAD=%s %s %s --store %s --retry %d >out 2>err"):format(folder, absolute, order,
+        study, store, retry))
+      return kind == "exit" and status or -status, sweeps.read(folder .. "/err")
+    end
+    equal((swept("clean.db", "", 0)), 0)
+    local clean, failed = sweeps.table_at(folder, "clean.db"), 0
+    for i = 1, places do
+      for j, order in ipairs{ "MOONRANK_WORKER_FAULTS=%d,%d,$PWD/one", "MOONRANK_WORKER_FAULTS=%d,%d", "MOONRANK_FAULTS=%d,%d" } do
+        local n, lost, store = most_of_a_worker * (3 * i + j - 3) // (3 * places), ({ 1, 2, 1000000 })[(i + j) % 3 + 1], i .. j .. ".db"
+        sweeps.write(folder .. "/one", "")
+        local status, err = swept(store, order:format(n, lost), 3)
+        local where = ("%s: status %d: %s"):format(order:format(n, lost), status, err)
+        check(status == 0 or status == 1 and (err:find "memory" or err:find "workers in a row ended"), where)
+        failed = failed + status
+        equal((swept(store, "", 1000)), 0, where)
+        equal(sweeps.table_at(folder, store), clean, where)
+      end
+    end
+    check(failed > 0, "memory never ran out")
   end)
 end)

@@ -1,8 +1,10 @@
 -- What memory and disks are taken from, by name. Each gets a folder and gives a function that makes what a run needs, and one that runs with that
 -- and returns tensors, numbers and texts, the same in every run. `writes`: files that then hold what they held before, or all that is new.
 local mr = require "moonrank"
+local check = require "moonrank.check"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or ""
+local checksum = dofile(here .. "../support/xxh64.lua").checksum
 
 local lists = mr.lists{ { 1, 0, 0, 2 }, { 0, 1, 0 }, { 0, 0, 1, 1, 0 } }
 local scores = mr.normal({ 12 }, { seed = 3 })
@@ -82,6 +84,12 @@ end
 local function model_of(when) return mr.models.linear{ inputs = when == "before" and 4 or 5, seed = 1 } end
 local function title_of(when) return when == "before" and "Before" or "Now" end
 
+local function save_trees(path)
+  local trees = mr.models.trees{ rounds = 3, depth = 3, min_child_weight = 0.0 }
+  mr.fit{ model = trees, loss = mr.losses.lambdarank{}, train = queries, progress = false }
+  trees:save(path)
+end
+
 local sweep = { name = "s", seed = 1, workers = 0, progress = false, metric = "ndcg", space = { lr = mr.choice{ 0.1, 0.01 },
   part = mr.range(1, 2) },
   run = function(trial) return { ndcg = trial.lr * trial.part, per_list = mr.full({ 3 }, trial.lr, { dtype = "float64" }) } end }
@@ -103,6 +111,21 @@ return {
       found[#found + 1] = x.grad
     end
     return table.unpack(found)
+  end),
+  -- large enough for all threads to take part
+  ["parallel loops"] = once(function()
+    local grades = {}
+    for i = 1, 5840 do grades[i] = i * 7919 % 101 < 3 and 1 or 0 end
+    local long = mr.lists{ sizes = { 3000, 2500, 300, 40 }, relevance = mr.tensor(grades) }
+    local x, found = mr.normal({ 5840 }, { seed = 9 }), {}
+    for i, each in ipairs{ mr.losses.ap{}, mr.losses.ndcg{ bound = "minmax" }, mr.losses.lambdarank{}, mr.losses.listnet{},
+      mr.losses.climf{} } do
+      local scores_of = (x * 1):detach():requires_grad()
+      each:mean(scores_of, long):backward()
+      found[i] = scores_of.grad
+    end
+    local square = mr.normal({ 150, 150 }, { seed = 1 })
+    return mr.evaluate(x, long, { "ap", "ndcg", "auc" }).mean.ap, square:matmul(square), x:sort(1), table.unpack(found)
   end),
   ["training of factors by Adam"] = training(mf, function()
     return { train = fold.train, valid = fold.valid, test = fold.test, optimizer = mr.optim.adam{ lr = 0.01 }, batch = 3 }
@@ -194,6 +217,23 @@ return {
     mlp():save(folder .. "/m.safetensors")
     return { new = function() end, run = function() return parameters(mr.models.load(folder .. "/m.safetensors")) end }
   end,
+  -- of a text that is refused at its end: XGBoost, which would read it, ends the program where it has no memory
+  -- of a text that is refused at its end: XGBoost, which would read it, ends the program where it has no memory
+  ["the check of trees"] = pcall(core.xgboost_version) and function(folder)
+    local grown, path = folder .. "/trees.safetensors", folder .. "/refused.safetensors"
+    save_trees(grown)
+    local text = read(grown):match '{"learner".*}':gsub('("tree_info":%[)0', "%17")
+    local data = string.pack("<i8i8", #text, checksum(text)) .. text .. ("\0"):rep(-#text % 8)
+    local header = ('{"__metadata__":{"format":"trees 1"},"trees":{"dtype":"I64","shape":[%d],"data_offsets":[0,%d]}}'):format(
+      #data // 8, #data)
+    write(path, string.pack("<I8", #header) .. header .. data)
+    local _, refused = core.load_tensors(path, "trees")
+    for _ = 1, 2 do collectgarbage() end  -- so does XGBoost where its own are freed then
+    return { new = function() end, run = function()
+      local _, why = check.attempt(core.read_booster, refused[1], 5, 0, "rank:pairwise", 1)
+      return check.reason(why)
+    end }
+  end or nil,
   ["writing of a model"] = writing("m.safetensors", function(path, when) model_of(when):save(path) end),
   ["writing of an optimizer"] = writing("o.safetensors", function(path, when)
     mr.optim.adam{ lr = when == "before" and 0.5 or 0.25 }:bind(linear()):save(path)

@@ -9,7 +9,8 @@ local M = {}
 ---@param own table
 ---@return table
 function M.options(own)
-  own.data = { default = "", help = "folder of ml-latest-small and mq2008 (default: where the program looks for data)" }
+  own.data = { path = "data folder", default = "",
+    help = "folder of ml-latest-small and mq2008 (default: where the program looks for data)" }
   own.seed = { default = 1, help = "seed of what is random" }
   own.smoke = own.smoke or { default = false, help = "made-up data, to see that it runs" }
   own.smoke.ignores = { "data" }

@@ -1,7 +1,9 @@
 // What threads keep of the arrays that they work with: those of short lists, not what a long list needed.
 #include "kernels/core/scratch.h"
 
+#include <atomic>
 #include <malloc.h>
+#include <thread>
 
 #include "kernels/core/threads.h"
 #include "tests/support/lua_state.h"
@@ -23,6 +25,33 @@ TEST_CASE("arrays stay up to a number of bytes together, and go beyond it", "[ke
     b.push_back('x');
   }
   CHECK((a.capacity() == 0 && b.capacity() == 0));
+}
+
+std::atomic<int> counted{0};
+
+struct Counted {
+  Counted() { ++counted; }
+  ~Counted() { --counted; }
+  int value = 0;
+};
+
+int& own_number() {
+  static constinit thread_local OfThread<Counted> mine;
+  return mine.get().value;
+}
+
+TEST_CASE("what a thread owns is its own, is made once, and goes when it ends", "[kernels][memory]") {
+  own_number() = 7;
+  const int before = counted;
+  int seen = -1, again = -1;
+  std::thread([&] {
+    seen = own_number();
+    own_number() = 3;
+    again = own_number();
+  }).join();
+  CHECK((seen == 0 && again == 3));
+  CHECK(counted == before);
+  CHECK(own_number() == 7);
 }
 
 /// Bytes in use that are no tensor's. A sanitizer's allocator says 0.

@@ -46,6 +46,29 @@ describe("args", function()
     test.equal(args.folds, { 4 })
     test.equal(math.type(args.folds[1]), "integer")
   end)
+  it("refuses paths that lead to something else, before the script begins", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    os.execute(("mkdir %s && cd %s && mkdir in && printf x >file && ln -s none lost && mkfifo fifo"):format(folder, folder))
+    local wrong = { file = { "in", "lost", "fifo", "none" }, folder = { "file", "lost", "fifo", "none" },
+      ["data folder"] = { "file", "lost", "none" }, ["new file"] = { "in", "lost", "fifo", "file/x", "lost/x", "file/x/y" },
+      ["new folder"] = { "file", "lost", "fifo", "file/x", "lost/x" } }
+    local right = { file = { "file" }, folder = { "in" }, ["data folder"] = { "in" }, ["new file"] = { "file", "none", "none/x", "in/x" },
+      ["new folder"] = { "in", "none", "none/x" } }
+    for kind, names in pairs(wrong) do
+      for _, name in ipairs(names) do
+        local status, text = fails({ "--at", folder .. "/" .. name }, { at = { default = "", path = kind } })
+        test.check(status == 2 and text:find("--at: ", 1, true) == 1 and text:find(folder .. "/" .. name:match "^%w+", 1, true),
+          kind .. ", " .. name .. ": " .. tostring(text))
+      end
+      for _, name in ipairs(right[kind]) do
+        test.equal(read({ at = { default = "", path = kind } }, { "--at", folder .. "/" .. name }).at, folder .. "/" .. name)
+      end
+      test.equal(read({ at = { default = "", path = kind } }, { "--at", "" }).at, "")
+    end
+    os.execute("rm -r " .. folder)
+    test.raises(function() read({ at = { default = "", path = "pipe" } }, {}) end, "is a path to 'pipe', expected one of data folder, file")
+  end)
   it("ends with status 2 and says what was expected", function()
     local cases = {
       { { "--nrs", "2" }, "unknown option '--nrs', did you mean '--nsr'? (--help lists them)" },
