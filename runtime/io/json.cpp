@@ -57,7 +57,7 @@ std::string json_text(const std::string& text) {
   try {
     return nlohmann::json(text).dump();
   } catch (const nlohmann::json::type_error&) {
-    throw std::invalid_argument(quoted(text) + " is no text in UTF-8, as names and metadata of a file must be");
+    throw std::invalid_argument(mr::quoted(text) + " is no text in UTF-8, as names and metadata of a file must be");
   }
 }
 std::string json_text(double value) { return nlohmann::json(value).dump(); }
