@@ -42,7 +42,7 @@ void need_regular(const std::string& path) {
   need_path(path);
   struct stat s {};
   if (stat(path.c_str(), &s) == 0) return need_regular(path, s);
-  if (errno == ELOOP) fail(path, std::strerror(errno));
+  if (errno == ELOOP || errno == ENAMETOOLONG) fail(path, std::strerror(errno));
   if (errno == ENOENT && lstat(path.c_str(), &s) == 0) fail(path, "is a link to a file that is not there");
 }
 

@@ -13,7 +13,7 @@ local M = {}
 ---@field most? number      of numbers
 ---@field distinct? boolean of a list: no value twice
 ---@field endings? string[] of a text: how it may end, e.g. {".svg", ".png"}
----@field path? string      of a text: what it must lead to, "file", "folder", "data folder", "new file" or "new folder"; "" is none
+---@field path? string      of a text: what it must lead to, "file", "folder", "data folder", "new file" or "new folder"; "", where that is the default, is none
 ---@field required? boolean an error when the option is not given
 ---@field sets? table<string, any>  of a flag: the values of other options where it is given; to give these too is an error
 ---@field ignores? string[]         of a flag: options that have no effect with it; to give these too is an error
@@ -147,6 +147,7 @@ local function convert(name, declared, text)
   if declared.type ~= "list" then
     local value = element_of(declared, declared.type, text)
     if value == nil then bad(expected_text(declared, declared.type), text) end
+    if declared.path and value == "" and declared.default ~= "" then bad("the path of a " .. declared.path, text) end
     local objection = declared.path and value ~= "" and paths.objection(declared.path, value)
     if objection then leave(2, ("--%s: %s"):format(name, objection)) end
     return value
@@ -288,10 +289,10 @@ end
 local device = { type = "string", choices = { "cpu", "cuda" }, help = "where tensors are made and models trained (default: the program's)" }
 
 ---Declares the options of a script and reads them from its command line. `--name value`, `--name=value`, `--flag`, `--no-flag`, lists with
----commas; `-` and `_` in names are the same. Every script has `--device`, which sets mr.device. A flag may set others, `smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}`: to
----give these too is an error, as are numbers outside `least` to `most`,
----lists of nothing, and a path that leads to something else than its `path` says ("file", "folder", "new file", ...). A wrong command line ends the script with status 2, `--help` with 0. Reading an option that was not declared is
----an error.
+---commas; `-` and `_` in names are the same. Every script has `--device`, which sets mr.device. A flag may set others,
+---`smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}`: to give these too is an error, as are numbers outside `least` to
+---`most`, lists of nothing, and a path that leads to something else than its `path` says ("file", "folder", "new file", ...). A wrong command
+---line ends the script with status 2, `--help` with 0. Reading an option that was not declared is an error.
 ---@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
 ---@param words? string[]                   default: the script's own `arg`
 ---@return table<string, any>

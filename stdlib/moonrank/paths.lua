@@ -5,39 +5,41 @@ local find = require "moonrank.data.find"
 
 local M = {}
 
-local function need(good, path, what)
-  if not good then error(("%s: %s"):format(path, what), 0) end
+-- What a check of the program or of the library says against a path.
+local function against(f, path)
+  local ok, why = check.attempt(f, path)
+  return not ok and check.reason(why) or nil
 end
 
-local function need_folder(path)
-  need(find.is_folder(path), path, core.file_exists(path) and "is no folder, expected one" or "there is no such folder")
+local function against_folder(path)
+  if find.is_folder(path) then return nil end
+  return ("%s: %s"):format(path, core.file_exists(path) and "is no folder, expected one" or "there is no such folder")
 end
 
--- The first folder above a new name that is there must be one.
-local function need_room(path)
+-- What is said against a new name: the first folder above it that is there must be one.
+local function against_room(path)
   local above = path:match "^(.*)/[^/]*$"
   while above and above ~= "" do
-    if core.file_exists(above) then return need_folder(above) end
-    core.check_file(above)
+    if core.file_exists(above) then return against_folder(above) end
+    local objection = against(core.check_file, above)
+    if objection then return objection end
     above = above:match "^(.*)/[^/]*$"
   end
 end
 
 local kinds = {
   file = function(path)
-    core.check_file(path)
-    need(core.is_file(path), path, "there is no such file")
+    return against(core.check_file, path) or not core.is_file(path) and path .. ": there is no such file" or nil
   end,
-  folder = need_folder,
-  ["data folder"] = function(path) need_folder(find.path(path)) end,
+  folder = against_folder,
+  ["data folder"] = function(path) return against(find.path, path) or against_folder(find.path(path)) end,
   ["new file"] = function(path)
-    core.check_file(path)
-    need_room(path)
+    return against(core.check_file, path) or path:sub(-1) == "/" and path .. ": is the name of a folder, expected that of a file"
+      or against_room(path)
   end,
   ["new folder"] = function(path)
-    if core.file_exists(path) then return need_folder(path) end
-    core.check_file(path)
-    need_room(path)
+    if core.file_exists(path) then return against_folder(path) end
+    return against(core.check_file, path) or against_room(path)
   end,
 }
 
@@ -51,9 +53,6 @@ M.kinds = check.names(kinds)
 ---@return string?
 ---Example: `require("moonrank.paths").objection("folder", "/dev/null")   --> /dev/null: is no folder, expected one`
 ---Example: `require("moonrank.paths").objection("new file", "/tmp")   --> /tmp: is a folder, expected a file`
-function M.objection(kind, path)
-  local ok, why = check.attempt(kinds[kind], path)
-  return not ok and check.reason(why) or nil
-end
+function M.objection(kind, path) return kinds[kind](path) end
 
 return M

@@ -28,6 +28,8 @@ TEST_CASE("pipes, devices, folders and links to nothing are refused at once") {
   CHECK_NOTHROW(mr::io::need_regular(files.folder() + "/none"));
   std::filesystem::create_symlink(files.folder() + "/circle", files.folder() + "/circle");
   CHECK_THROWS_WITH(mr::io::need_regular(files.folder() + "/circle"), Contains("/circle: Too many levels of symbolic"));
+  const std::string long_name = files.folder() + "/" + std::string(300, 'n');
+  CHECK_THROWS_WITH(mr::io::need_regular(long_name), long_name + ": File name too long");
 }
 
 TEST_CASE("a file is read where and as far as it is asked for, also by way of a link") {

@@ -69,6 +69,25 @@ describe("args", function()
     os.execute("rm -r " .. folder)
     test.raises(function() read({ at = { default = "", path = "pipe" } }, {}) end, "is a path to 'pipe', expected one of data folder, file")
   end)
+  it("names the path that it refuses, also of one word, of too many letters, without a name at its end, and none", function()
+    local long = ("n"):rep(300)
+    local cases = {
+      { "folder", "LICENSE", "LICENSE: is no folder, expected one" },
+      { "folder", "nowhere", "nowhere: there is no such folder" },
+      { "data folder", "LICENSE", "LICENSE: is no folder, expected one" },
+      { "file", "nowhere", "nowhere: there is no such file" },
+      { "new file", "LICENSE/runs.db", "LICENSE: is no folder, expected one" },
+      { "new file", "nowhere/", "nowhere/: is the name of a folder, expected that of a file" },
+      { "new file", long, long .. ": File name too long" },
+      { "new file", long .. "/runs.db", long .. "/runs.db: File name too long" },
+      { "new folder", long, long .. ": File name too long" },
+      { "new file", "", "expected the path of a new file, got ''" },
+    }
+    for _, case in ipairs(cases) do
+      local status, text = fails({ "--at", case[2] }, { at = { type = "string", path = case[1] } })
+      test.equal({ status, text }, { 2, "--at: " .. case[3] })
+    end
+  end)
   it("ends with status 2 and says what was expected", function()
     local cases = {
       { { "--nrs", "2" }, "unknown option '--nrs', did you mean '--nsr'? (--help lists them)" },
