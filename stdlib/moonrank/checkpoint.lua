@@ -1,7 +1,8 @@
 -- Long experiments resume: the results of a part are kept in a file and read back when the script runs again.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-local fingerprint = require "moonrank.data.fingerprint"
+local paths = require "moonrank.paths"
+local setting = require "moonrank.settings"
 
 local M = {}
 
@@ -13,7 +14,7 @@ local function compare(path, settings, was)
   for _, name in ipairs(check.names(names)) do
     if was[name] ~= settings[name] then
       check.fail("%s holds results for %s = %s, not %s: move it away or name another folder", path, core.safe_text(name),
-        core.safe_text(tostring(was[name])), tostring(settings[name]))
+        core.safe_text(tostring(was[name])), core.safe_text(tostring(settings[name])))
     end
   end
 end
@@ -35,7 +36,11 @@ local function stored(path, settings, mix_numerics)
 end
 
 local function check_arguments(path, settings, compute)
-  if type(path) ~= "string" or path == "" then check.fail("mr.checkpoint: path is %s, expected the name of a file", tostring(path)) end
+  if type(path) ~= "string" or path == "" then
+    check.fail("mr.checkpoint: path is %s, expected the name of a file", path == "" and "empty" or tostring(path))
+  end
+  local objection = paths.objection("new file", path)
+  if objection then check.fail("mr.checkpoint: %s", objection) end
   if type(settings) ~= "table" then check.fail("mr.checkpoint: settings is a %s, expected a table", type(settings)) end
   for name in pairs(settings) do
     if type(name) ~= "string" then check.fail("mr.checkpoint: a setting is named %s, expected a text", tostring(name)) end
@@ -64,7 +69,7 @@ local function texts_of(settings)
     end
   end
   for name, value in pairs(settings) do
-    texts[name] = fingerprint.of(value) or tostring(value)
+    texts[name] = setting.text("mr.checkpoint", name, value)
     if not (utf8.len(name) and utf8.len(texts[name])) then
       check.fail("mr.checkpoint: setting %s = %s is no text in UTF-8", core.safe_text(name), core.safe_text(texts[name]))
     end
@@ -75,7 +80,8 @@ end
 ---The tensors that `compute` returns, by name: computed the first time and kept in the file `path` (safetensors; missing folders are made),
 ---read from there afterwards. The file is written whole or not at all, so an interrupted run leaves none. Settings (any name but `format` and
 ---`numerics`) are kept beside them; a file with other settings, of other numerics (unless they may be mixed), or of another kind, is an error
----and is not changed. Datasets, folds and ratings among them are compared by their fingerprints: `{seed = 1, data = fold}`.
+---and is not changed. Datasets, folds and ratings among them are compared by their fingerprints, `{seed = 1, data = fold}`, tables by what is
+---in them; a function, which has no text, is an error.
 ---@param path string
 ---@param settings table<string, any>   what the results depend on
 ---@param compute fun(): table<string, mr.Tensor>

@@ -4,6 +4,7 @@ local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
 local command = require "moonrank.sweep.command"
 local fingerprint = require "moonrank.data.fingerprint"
+local setting = require "moonrank.settings"
 
 local M = {}
 
@@ -13,13 +14,7 @@ local M = {}
 function M.settings_text(settings)
   local lines = {}
   for _, name in ipairs(check.names(settings)) do
-    local value = fingerprint.of(settings[name]) or settings[name]
-    if type(value) == "table" and not getmetatable(value) then
-      local parts = {}
-      for i, each in ipairs(value) do parts[i] = tostring(each) end
-      value = table.concat(parts, ",")
-    end
-    lines[#lines + 1] = ("%s = %s"):format(name, tostring(value))
+    lines[#lines + 1] = ("%s = %s"):format(name, setting.text("mr.sweep", name, settings[name]))
   end
   return table.concat(lines, "\n")
 end

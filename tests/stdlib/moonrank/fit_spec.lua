@@ -174,8 +174,9 @@ describe("mr.checkpoint", function()
     raises(function() mr.checkpoint(path, { data = "a", seed = 1, rate = 0.5, zeta = 0 }, compute) end, "zeta = \\x1b[2J, not 0")
     os.remove(path)
     raises(function() mr.checkpoint(path, { seed = 1 }, function() error("stopped", 0) end) end, "stopped")
-    for _, bad in ipairs{ { 7, {}, compute, "path is 7, expected the name of a file" }, { "", {}, compute, "path is , expected" },
+    for _, bad in ipairs{ { 7, {}, compute, "path is 7, expected the name of a file" }, { "", {}, compute, "path is empty, expected" },
       { path, 3, compute, "settings is a number, expected a table" }, { path, { 1 }, compute, "a setting is named 1, expected a text" },
+      { path .. "/", {}, error, "mr.checkpoint: " .. path .. "/: is the name of a folder" },
       { path, {}, 3, "compute is a number, expected a function" },
       { path, {}, function() return 3 end, "compute returned a number, expected tensors by name" },
       { path, {}, function() return { a = 3 } end, "compute returned a number under 'a', expected tensors by name" },

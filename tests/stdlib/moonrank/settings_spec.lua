@@ -1,0 +1,50 @@
+-- Settings as texts: what is in tables counts, and what has no text of its own is refused, in sweeps and in checkpoints.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local describe, it, equal, raises = test.describe, test.it, test.equal, test.raises
+local text = require("moonrank.settings").text
+
+local function nothing() return {} end
+
+describe("settings", function()
+  it("are what stores have of numbers, texts, flags and lists", function()
+    for _, case in ipairs{ { 3, "3" }, { 0.5, "0.5" }, { "a", "a" }, { true, "true" }, { {}, "" },
+      { { "none", "minmax" }, "none,minmax" } } do
+      equal(text("mr.sweep", "of", case[1]), case[2])
+    end
+  end)
+  it("have what is in tables, in the order of its keys", function()
+    equal(text("mr.sweep", "of", { layers = { 8, 16 }, bias = true }), "{bias = true, layers = {8,16}}")
+    equal(text("mr.sweep", "of", { { 1, 2 }, { 3 } }), "{1,2},{3}")
+    equal(text("mr.sweep", "of", { 1, nil, 3 }), "{[1] = 1, [3] = 3}")
+    local numbers = mr.zeros(1000):totable()
+    local before = text("mr.sweep", "of", { mr.tensor(numbers) })
+    numbers[500] = 1
+    equal(text("mr.sweep", "of", { mr.tensor(numbers) }) ~= before, true)
+  end)
+  it("are refused where they do not say what they are", function()
+    local round = {}
+    round.round = { round }
+    for _, case in ipairs{ { print, "is or holds a function" }, { { a = { nothing } }, "is or holds a function" },
+      { setmetatable({}, {}), "is or holds a table" }, { io.stdout, "is or holds a userdata" }, { round, "contains itself" },
+      { { [true] = 1 }, "has a boolean as a key" } } do
+      raises(function() text("mr.sweep", "of", case[1]) end, "mr.sweep: setting 'of' " .. case[2])
+    end
+  end)
+  it("that change within a table are noticed by sweeps and checkpoints", function()
+    local path = os.tmpname()
+    os.remove(path)
+    local function sweep(settings)
+      return mr.sweep{ name = "a", store = path .. ".db", metric = "v", workers = 0, settings = settings, space = { x = mr.choice{ 1 } },
+        run = function() return { v = 1 } end, progress = false }
+    end
+    local function keep(settings) return mr.checkpoint(path, settings, nothing) end
+    for _, kept in ipairs{ sweep, keep } do
+      kept{ model = { factors = 32 } }
+      kept{ model = { factors = 32 } }
+      raises(function() kept{ model = { factors = 64 } } end, "factors = 64")
+      raises(function() kept{ model = nothing } end, "setting 'model' is or holds a function")
+    end
+    os.execute("rm -rf " .. path .. "*")
+  end)
+end)
