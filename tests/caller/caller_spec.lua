@@ -47,6 +47,20 @@ it("what leads to an end, or to an error of the language, is found among other l
   end)
 end)
 
+it("a folder for what is found may have blanks and quotes in its name, and nothing else is removed", function()
+  if why_not then return test.skip(why_not) end
+  sweeps.in_folder(function(folder)
+    sweeps.write(folder .. "/it", "mine")
+    local place = folder .. "/it 's found"
+    local quoted = "'" .. place:gsub("'", "'\\''") .. "'"
+    local said = sweeps.capture(("cd %s && %s %s/tests/caller/run.lua --sessions 1 --calls 20 --found %s 2>&1"):format(folder,
+      sweeps.moonrank, here, quoted))
+    check(said:find("calls in 1 sessions", 1, true), said)
+    equal(sweeps.read(folder .. "/it"), "mine")
+    equal(sweeps.capture(("cd %s && ls -A"):format(folder)), "it\nit 's found\n")
+  end)
+end)
+
 it("what has to hold of a call that worked is looked at", function()
   local claims, core = dofile "tests/caller/claims.lua", require "moonrank.core"
   local function lists(...) return mr.lists{ ... } end

@@ -14,11 +14,13 @@ local args = mr.args{
   shorten = { default = 120, least = 0, help = "seconds that shortening may take" },
   memory = { default = 6, least = 1, help = "GiB of addresses that a session may have" },
   first = { default = false, help = "ends with the first session that finds something" },
-  found = { default = "found", help = "folder for what is found" },
-  only = { default = "", help = "the session with the seed alone, in this process: its record goes to this file" },
-  replay = { default = "", help = "runs a record again, in this process" },
-  short = { default = "", help = "makes a record shorter" },
+  found = { path = "new folder", default = "found", help = "folder for what is found" },
+  only = { path = "new file", default = "", help = "the session with the seed alone, in this process: its record goes to this file" },
+  replay = { path = "file", default = "", help = "runs a record again, in this process" },
+  short = { path = "file", default = "", help = "makes a record shorter" },
 }
+
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
 local session = dofile(here .. (args.part == "core" and "session.lua" or "library.lua"))
 
@@ -54,11 +56,12 @@ local waits = 10
 -- Runs the program with these words in a fresh folder; returns its status and what it said. 128 and more are signals.
 local function child(words, name, seconds)
   local folder = ("%s/%s"):format(args.found, name)
-  assert(os.execute(make_files:format(folder, folder, folder, absolute, absolute)))
+  local place = quoted(folder)
+  assert(os.execute(make_files:format(place, place, place, quoted(absolute), quoted(absolute))))
   local program = os.getenv "MOONRANK" or "moonrank"
   seconds = seconds or args.seconds
-  local command = ("cd %s && ulimit -v %d && ulimit -t %d && timeout -s KILL %d %s %srun.lua %s > said 2>&1 < /dev/null"):format(folder,
-    args.memory << 20, seconds, waits * seconds, program, absolute, words)
+  local command = ("cd %s && ulimit -v %d && ulimit -t %d && timeout -s KILL %d %s %s %s > said 2>&1 < /dev/null"):format(place,
+    args.memory << 20, seconds, waits * seconds, quoted(program), quoted(absolute .. "run.lua"), words)
   local _, _, status = os.execute(command)
   local file <close> = assert(io.open(folder .. "/said"))
   return status, file:read "a"
@@ -136,14 +139,14 @@ local function one_session(seed)
     if not found[kind] then texts[#texts + 1] = ("found by seed %d: %s: %s"):format(seed, keep(seed, record, 0, kind), text) end
     found[kind] = true
   end
-  os.execute(("rm -rf %s/%s"):format(args.found, name))
+  os.execute("rm -rf " .. quoted(args.found .. "/" .. name))
 end
 
 io.stdout:setvbuf "line"
 
 if args.short ~= "" then
   local record = read_lines(args.short)
-  assert(os.execute(("mkdir -p %s"):format(args.found)))
+  assert(os.execute("mkdir -p " .. quoted(args.found)))
   write_lines(args.found .. "/short.lua", record)
   local status, said = child(("--part %s --replay ../short.lua"):format(args.part), "sessionshort-of")
   local kind, text = next(kinds_in(said))

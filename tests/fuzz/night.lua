@@ -5,15 +5,16 @@ local fuzzer = dofile((arg[0]:match "^(.*/)" or "./") .. "fuzzer.lua")
 local quoted, run = fuzzer.quoted, fuzzer.run
 
 local args = mr.args{
-  program = { default = fuzzer.here .. "../../build/fuzz/moonrank_fuzz", help = "the fuzzers" },
+  program = { path = "file", default = fuzzer.here .. "../../build/fuzz/moonrank_fuzz", help = "the fuzzers" },
   seconds = { default = 600, least = 1, help = "for each parser" },
   only = { type = "list", help = "names of parsers" },
-  inputs = { default = "build/fuzz/inputs", help = "folder that keeps what was found to reach something new" },
-  found = { default = "build/fuzz/found", help = "folder of inputs that end the program or contradict it" },
+  inputs = { path = "new folder", default = "build/fuzz/inputs", help = "folder that keeps what was found to reach something new" },
+  found = { path = "new folder", default = "build/fuzz/found", help = "folder of inputs that end the program or contradict it" },
   longest = { default = 4096, least = 1, help = "bytes of an input" },
   slow = { default = 10, least = 1, help = "seconds after which an input counts as found" },
   memory = { default = 1500, least = 500, help = "MiB that a parser may take" },
-  corpus = { default = "", help = "a folder that gets the fewest inputs that reach more than the seeds, a file for each parser" },
+  corpus = { path = "new folder", default = "",
+    help = "a folder that gets the fewest inputs that reach more than the seeds, a file for each parser" },
 }
 
 -- Allocations of Lua that outlive an input look like leaks.

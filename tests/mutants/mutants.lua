@@ -7,13 +7,14 @@ local lists = { "lua", "cpp", "repairs" }
 
 local args = mr.args{
   list = { default = "lua", choices = lists, help = "changes of the library, of the core, or what puts repaired defects back" },
-  copy = { default = "/tmp/moonrank-mutants", help = "folder of the copy; what was built in it is kept" },
+  copy = { path = "new folder", default = "/tmp/moonrank-mutants",
+    help = "folder of the copy, new, empty or made by this; what was built in it is kept" },
   only = { default = "", help = "changes whose file, or whose defect, has this text" },
   seconds = { default = 120, least = 1, help = "of a processor after which a test has noticed, too" },
   sessions = { default = 30, least = 1, help = "most that random calls get" },
   tools = { default = false, help = "of repaired defects: fuzzing and random calls alone; tests are named without trying them" },
   jobs = { default = 2, least = 1, help = "compilers at a time" },
-  write = { default = "", help = "a Markdown file for the table" },
+  write = { path = "new file", default = "", help = "a Markdown file for the table" },
 }
 
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
@@ -37,14 +38,29 @@ local function read(path)
   return file:read "a"
 end
 
+-- What else is in the copy is removed: this says that the folder is one.
+local mark <const> = ".moonrank-mutants"
+
+-- Makes the folder; an error where it holds what is no copy.
+local function take_folder()
+  must("mkdir -p " .. quoted(args.copy))
+  local mark_path = args.copy .. "/" .. mark
+  if core.file_exists(mark_path) then return end
+  if run(('test -z "$(ls -A -- %s)"'):format(quoted(args.copy))) ~= 0 then
+    error(("--copy: %s is not empty, and no copy that this made: name a new folder"):format(args.copy), 0)
+  end
+  core.write_file(mark_path, "A copy of a working tree, made by tests/mutants/mutants.lua, which removes what else is here.\n")
+end
+
+if args.tools and args.list ~= "repairs" then error("--tools: is of --list repairs", 0) end
+take_folder()
 local root = must("git -C " .. quoted(here) .. " rev-parse --show-toplevel"):match "[^\n]+"
 local own = must "readlink /proc/$PPID/exe":match "[^\n]+"  -- this program, which changes of the library are tried with
 local build = args.copy .. "/build/cpu"
 
 -- What is built stays, and is built again where the tree has changed: files that are the same keep their time.
 local function make_copy()
-  must("mkdir -p " .. quoted(args.copy))
-  local kept = {}
+  local kept = { ["./" .. mark] = true }
   for path in must("git -C " .. quoted(root) .. " ls-files"):gmatch "[^\n]+" do
     kept["./" .. path] = true
     local from, to = root .. "/" .. path, args.copy .. "/" .. path
@@ -233,7 +249,6 @@ local function try(each)
   io.stdout:flush()
 end
 
-if args.tools and args.list ~= "repairs" then error("--tools: is of --list repairs", 0) end
 make_copy()
 local changes, builds = {}, false
 for _, each in ipairs(dofile(here .. args.list .. ".lua")) do
