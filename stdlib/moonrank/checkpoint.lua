@@ -39,8 +39,7 @@ local function check_arguments(path, settings, compute)
   if type(path) ~= "string" or path == "" then
     check.fail("mr.checkpoint: path is %s, expected the name of a file", path == "" and "empty" or tostring(path))
   end
-  local objection = paths.objection("new file", path)
-  if objection then check.fail("mr.checkpoint: %s", objection) end
+  paths.check("mr.checkpoint", "new file", path)
   if type(settings) ~= "table" then check.fail("mr.checkpoint: settings is a %s, expected a table", type(settings)) end
   for name in pairs(settings) do
     if type(name) ~= "string" then check.fail("mr.checkpoint: a setting is named %s, expected a text", tostring(name)) end

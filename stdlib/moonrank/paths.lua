@@ -55,4 +55,14 @@ M.kinds = check.names(kinds)
 ---Example: `require("moonrank.paths").objection("new file", "/tmp")   --> /tmp: is a folder, expected a file`
 function M.objection(kind, path) return kinds[kind](path) end
 
+---Raises what there is to say against a path, which is named also where it is a folder above it that is wrong.
+---@param caller string
+---@param kind string
+---@param path string
+function M.check(caller, kind, path)
+  local objection = M.objection(kind, path)
+  if not objection then return end
+  check.fail("%s: %s%s", caller, objection:find(path, 1, true) and "" or core.safe_text(path) .. ": ", objection)
+end
+
 return M

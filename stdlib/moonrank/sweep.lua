@@ -5,6 +5,7 @@ local command = require "moonrank.sweep.command"
 local gpus = require "moonrank.sweep.gpus"
 local live = require "moonrank.sweep.live"
 local metrics = require "moonrank.metrics.registry"
+local paths = require "moonrank.paths"
 local pool = require "moonrank.sweep.pool"
 local process = require "moonrank.sweep.process"
 local provenance = require "moonrank.sweep.provenance"
@@ -73,6 +74,7 @@ local function checked(options)
   if type(o.name) ~= "string" or o.name == "" then check.fail("mr.sweep: name is %s, expected a text", tostring(o.name)) end
   if type(o.store) ~= "string" or o.store == "" then check.fail("mr.sweep: store is %s, expected the name of a file",
     o.store == "" and "empty" or "a " .. type(o.store)) end
+  paths.check("mr.sweep", "new file", o.store)
   if type(o.run) ~= "function" then check.fail("mr.sweep: run is a %s, expected a function of a trial", type(o.run)) end
   if o.metric ~= nil and type(o.metric) ~= "string" then check.fail("mr.sweep: metric is a %s, expected a name", type(o.metric)) end
   set_direction(o)

@@ -4,6 +4,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
 local kept_steps = require "moonrank.fit.kept_steps"
+local paths = require "moonrank.paths"
 local runs = require "moonrank.fit.run"
 
 local M = {}
@@ -28,8 +29,9 @@ function M.options(given, trial)
   if type(given) ~= "table" then check.fail("mr.fit: checkpoint is a %s, expected a path or a table with one", type(given)) end
   local o = check.options("mr.fit's checkpoint", given, { path = check.none, epochs = 1, minutes = check.none, mix_numerics = false })
   if type(o.path) ~= "string" or o.path == "" then
-    check.fail("mr.fit: checkpoint.path is %s, expected the name of a file", tostring(o.path))
+    check.fail("mr.fit: checkpoint.path is %s, expected the name of a file", o.path == "" and "empty" or tostring(o.path))
   end
+  paths.check("mr.fit: checkpoint", "new file", o.path)
   if o.epochs < 1 then check.fail("mr.fit: checkpoint.epochs is %d, expected 1 or more", o.epochs) end
   if o.minutes ~= nil and not (type(o.minutes) == "number" and o.minutes >= 0) then
     check.fail("mr.fit: checkpoint.minutes is %s, expected a number from 0 on", tostring(o.minutes))

@@ -64,7 +64,7 @@ end
 
 local function whole(where, name, value)
   local found = math.tointeger(finite(where, name, value))
-  if not found or math.abs(found) > 2 ^ 53 then
+  if not found or found > 2 ^ 53 or found < -2 ^ 53 then
     check.fail("%s: %s is %s, expected an integer up to 2^53", where, name, scalar_text(value))
   end
   return found

@@ -83,6 +83,9 @@ describe("a grid", function()
     for i = 1, 4 do wide["p" .. i] = mr.range(1, 2 ^ 20) end
     equal(space.new(wide):count(), nil)
     raises(function() space.new(wide):grid(1) end, "more than 2^53")
+    for _, far in ipairs{ math.mininteger, -2 ^ 53 - 2, 2 ^ 53 + 2, math.maxinteger } do
+      raises(function() mr.range(far, far) end, "expected an integer up to 2^53")
+    end
     raises(function() space.new{ n = mr.range(1, 2) }:grid(3) end, "combination 3, expected an integer from 1 to 2")
   end)
 end)
