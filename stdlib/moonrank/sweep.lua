@@ -34,7 +34,7 @@ local M = {}
 ---@field store? string             file (default "results.db")
 ---@field workers? integer          processes (default: one per core, or per GPU where the device is cuda); 0: in this process
 ---@field retry? integer            how often a trial that failed or was killed is tried again (default 0)
----@field settings? table           what results depend on beside the script, e.g. mr.args{...}: changes are detected
+---@field settings? table           what results depend on beside the script, e.g. mr.args{...}: changes are detected, also within tables; functions are errors
 ---@field data? any                 files that trials read, datasets, folds or ratings, or a list of them, beside those of mr.fit and
 ---   mr.evaluate: changes are detected
 ---@field silence? number           under mpirun or srun: seconds without a message after which a rank counts as lost (default 60)
