@@ -234,13 +234,17 @@ local function try(each)
 end
 
 if args.tools and args.list ~= "repairs" then error("--tools: is of --list repairs", 0) end
-make_copy()
 local changes, builds = {}, false
 for _, each in ipairs(dofile(here .. args.list .. ".lua")) do
   if args.only == "" or (each.file .. " " .. (each.defect or "")):find(args.only, 1, true) then
-    change_of(each)  -- before the first one: raises where a text has changed
-    changes[#changes + 1], builds = each, builds or compiled(each) or needs_cases(each)
+    changes[#changes + 1], builds = each, builds or compiled(each)
   end
+end
+if #changes == 0 then error(("--only: no change of --list %s has '%s'"):format(args.list, args.only), 0) end
+make_copy()
+for _, each in ipairs(changes) do
+  change_of(each)  -- before the first one: raises where a text has changed
+  builds = builds or needs_cases(each)
 end
 if builds then configure() end
 for _, each in ipairs(changes) do try(each) end
