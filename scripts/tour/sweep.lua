@@ -10,7 +10,6 @@ local args, ratings, fold, title = dofile(here .. "data.lua")(4, {
   retry = { default = 0, least = 0, help = "how often failed trials are tried again" },
   mix_numerics = { default = false, help = "go on although trials ran under other numerics" } })
 local two_tower, epochs = dofile(here .. "two_tower.lua"), args.epochs
-
 local function fit(o, trial)
   return mr.fit{ model = two_tower{ users = ratings.users, items = ratings.items, seed = o.seed }, train = fold.train, valid = fold.valid,
     loss = mr.losses[o.loss]{ bound = o.bound }, optimizer = mr.optim.adam{ lr = o.lr }, epochs = epochs, metrics = { "ndcg" },

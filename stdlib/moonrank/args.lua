@@ -147,8 +147,6 @@ local function convert(name, declared, text)
   if declared.type ~= "list" then
     local value = element_of(declared, declared.type, text)
     if value == nil then bad(expected_text(declared, declared.type), text) end
-    local objection = declared.path and value ~= "" and paths.objection(declared.path, value)
-    if objection then leave(2, ("--%s: %s"):format(name, objection)) end
     return value
   end
   local values, several = {}, expected_text(declared, declared.element) .. " or several, with commas"
@@ -265,6 +263,15 @@ local function apply_flags(declared, values)
   for other, value in pairs(made) do values[other] = value end
 end
 
+-- Of the paths that were given, before the defaults are filled in.
+local function check_paths(declared, values)
+  for _, name in ipairs(sorted_names(declared)) do
+    local kind, value = declared[name].path, values[name]
+    local objection = kind and value and value ~= "" and paths.objection(kind, value)
+    if objection then leave(2, ("--%s: %s"):format(name, objection)) end
+  end
+end
+
 -- Only flags may name other options, and these must exist.
 local function check_flags(declared)
   for name, d in pairs(declared) do
@@ -288,10 +295,10 @@ end
 local device = { type = "string", choices = { "cpu", "cuda" }, help = "where tensors are made and models trained (default: the program's)" }
 
 ---Declares the options of a script and reads them from its command line. `--name value`, `--name=value`, `--flag`, `--no-flag`, lists with
----commas; `-` and `_` in names are the same. Every script has `--device`, which sets mr.device. A flag may set others, `smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}`: to
----give these too is an error, as are numbers outside `least` to `most`,
----lists of nothing, and a path that leads to something else than its `path` says ("file", "folder", "new file", ...). A wrong command line ends the script with status 2, `--help` with 0. Reading an option that was not declared is
----an error.
+---commas; `-` and `_` in names are the same. Every script has `--device`, which sets mr.device. A flag may set others,
+---`smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}`: to give these too is an error, as are numbers outside `least` to
+---`most`, lists of nothing, and a path that leads to something else than its `path` says ("file", "folder", "new file", ...). A wrong
+---command line ends the script with status 2, `--help` with 0. Reading an option that was not declared is an error.
 ---@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
 ---@param words? string[]                   default: the script's own `arg`
 ---@return table<string, any>
@@ -307,6 +314,7 @@ function M.args(declarations, words)
   check_flags(declared)
   local values = parse(declared, words or own, own[0])
   apply_flags(declared, values)
+  check_paths(declared, values)
   for name, d in pairs(declared) do
     if values[name] == nil then values[name] = d.default end
     if values[name] == nil and d.required then leave(2, ("option '--%s' is required (%s)"):format(name, articles[d.type])) end

@@ -55,6 +55,7 @@ end)
 
 scripts.it("a script that cannot run has a section that says why, the others are made, and the program ends with an error",
   { "gnuplot" }, function(folder)
+  sweeps.capture(("mkdir %s/none"):format(folder))
   local status, out, err = sweeps.run(folder, here .. "/scripts/all.lua", "--documents thesis,lecture --data none --out r.html")
   equal(status, 1, out)
   check(err:find("without results: ", 1, true) and err:find("thesis/all.lua, ", 1, true) and err:find("cremonesi.lua", 1, true), err)
@@ -62,7 +63,7 @@ scripts.it("a script that cannot run has a section that says why, the others are
   local html = sweeps.read(folder .. "/r.html")
   equal(count(html, "This section could not be made: "), 1 + #dofile "scripts/lecture/all.lua" - 3)  -- three need no data
   check(html:find("Predictions of 5 items that are all off by 1 have an nDCG between", 1, true), "a finding")
-  check(html:find("none/", 1, true), "the folder that is not there is named")
+  check(html:find("none/", 1, true), "the folder that has no data is named")
 end)
 
 scripts.it("--kept shows the runs that are there and makes none; a section without its runs says so in a sentence", { "gnuplot" },
