@@ -65,23 +65,24 @@ NearScratch<Real>& near_scratch() {
   return the_scratch.get();
 }
 
-/// A list's rows and targets in order, and what counts as near.
+/// A list's rows and targets in order, and what counts as near. `sources`: how many rows targets are paired with.
 template <class Real>
 class NearPairs {
  public:
-  NearPairs(const Span<const Real>& scores, const Ragged& lists, const Chosen& targets, int64_t list, Real gain)
+  NearPairs(const Span<const Real>& scores, const Ragged& lists, const Chosen& targets, int64_t sources, int64_t list,
+            Real gain)
       : s_(scores.data + lists.begin(list)), n_(lists.size(list)), gain_(gain) {
     if (targets.size(list) * n_ < least_pairs) return;
     const ScoreSpan<Real> of(s_, n_, gain_);
     // `not` takes infinite spans, which are NaN where both ends are infinite
-    wide_ = !(of.span <= ratio_span<double>)&&sort(targets, list);
+    wide_ = !(of.span <= ratio_span<double>)&&!crowded(sources, of.span) && sort(targets, list);
   }
 
   bool wide() const { return wide_; }
 
   /// Finds which sources are near each target; false where they are too many in the mean.
   bool find(const Sorted& sources) const {
-    const double reach = BoxShape<Real>::cutoff + portable::log(static_cast<double>(n_));
+    const double reach = this->reach();
     const int64_t most = most_near<Real> * my_.targets.size();
     my_.windows.resize(my_.targets.slots.size());
     int64_t first = 0, last = 0, total = 0;
@@ -120,6 +121,14 @@ class NearPairs {
   double apart(double a, double b) const { return a == b ? 0 : gain_ * (a - b); }
 
  private:
+  double reach() const { return BoxShape<Real>::cutoff + portable::log(static_cast<double>(n_)); }
+
+  /// Whether scores that are spread evenly, which have the fewest near each other, have too many: then nothing is
+  /// sorted in vain.
+  bool crowded(int64_t sources, double span) const {
+    return 2 * reach() * static_cast<double>(sources) > static_cast<double>(most_near<Real>) * span;
+  }
+
   bool sort(const Chosen& targets, int64_t list) {
     if (std::any_of(s_, s_ + n_, [](Real x) { return std::isnan(x); })) return false;
     const int64_t p = targets.size(list);
@@ -174,7 +183,7 @@ bool near_ranks(const SmoothRank<Real>& w, int64_t list) {
   if (!all && !(w.sources == w.targets)) return false;
   NearScratch<Real>& my = near_scratch<Real>();
   const auto kept = my.in_use();
-  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, list, w.gain);
+  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, w.sources.size(list), list, w.gain);
   if (!pairs.wide() || !pairs.find(all ? my.all : my.targets)) return false;
   const auto over = [&](const Sorted& sources, const Span<Real>& ranks) {
     pairs.for_each(sources, [&](int64_t i, const Window& near, const double* sigma, const double*) {
@@ -194,7 +203,7 @@ template <class Real>
 bool near_vjp(const SmoothRankVjp<Real>& w, int64_t list) {
   NearScratch<Real>& my = near_scratch<Real>();
   const auto kept = my.in_use();
-  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, list, w.gain);
+  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, w.lists.size(list), list, w.gain);
   if (!pairs.wide() || !pairs.find(my.all)) return false;
   my.sums.assign(my.targets.slots.size(), 0.0);
   const auto over = [&](const Sorted& sources, const Span<const Real>& weight, std::vector<double>& slopes) {
@@ -227,7 +236,7 @@ template <class Real>
 bool near_rr_terms(const SmoothRrTerms<Real>& w, int64_t list) {
   NearScratch<Real>& my = near_scratch<Real>();
   const auto kept = my.in_use();
-  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, list, w.gain);
+  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, w.targets.size(list), list, w.gain);
   if (!pairs.wide() || !pairs.find(my.targets)) return false;
   const Sorted& targets = my.targets;
   for (int64_t i = 0; i < targets.size(); ++i) {
@@ -246,7 +255,7 @@ template <class Real>
 bool near_rr_product_vjp(const SmoothRrProductVjp<Real>& w, int64_t list) {
   NearScratch<Real>& my = near_scratch<Real>();
   const auto kept = my.in_use();
-  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, list, w.gain);
+  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, w.targets.size(list), list, w.gain);
   if (!pairs.wide() || !pairs.find(my.targets)) return false;
   const Sorted& targets = my.targets;
   const int64_t at = w.targets.begin(list), p = targets.size();

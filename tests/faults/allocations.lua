@@ -6,7 +6,15 @@ local core = require "moonrank.core"
 local fingerprint = require "moonrank.data.fingerprint"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or ""
 
-local args = mr.args{ work = "", first = 1, stride = 1, lost = 1, folder = "", count = false, cold = 0 }
+local args = mr.args{
+  work = { default = "", help = "what is done; without it the names of all are printed" },
+  folder = { default = "", help = "an empty folder, which it gets" },
+  lost = { default = 1, least = 1, help = "how many allocations fail, one after the other" },
+  first = { default = 1, least = 1, help = "the first n" },
+  stride = { default = 1, least = 1, help = "from one n to the next" },
+  count = { default = false, help = "prints how many allocations there are" },
+  cold = { default = 0, least = 0, help = "the N-th fails in a process that has done nothing; 0: not so" },
+}
 local all = dofile(here .. "work.lua")
 
 local function bytes_of(path)
@@ -25,6 +33,9 @@ for name in pairs(all) do names[#names + 1] = name end
 table.sort(names)
 if args.work == "" then return print(table.concat(names, "\n")) end
 
+if not all[args.work] then error(("--work: there is no '%s'; there are: %s"):format(args.work, table.concat(names, ", ")), 0) end
+if args.folder == "" then error("--folder is missing", 0) end
+if not os.getenv "faults:end" then error("runs under LD_PRELOAD=.../libmoonrank_faults.so alone", 0) end
 local work = all[args.work](args.folder)
 
 -- Fingerprint of all that a run returned.

@@ -7,10 +7,17 @@ local attacks = dofile "tests/fire/attacks.lua"
 local field = dofile "tests/fire/field.lua"
 local trainings = dofile "tests/fire/trainings.lua"
 
-local args = mr.args{ seed = 1, minutes = 10.0, blows = 20, only = "" }
-
 local modes = { "grid", "tpe", "hyperband", "fit" }
 local kinds = { "parents", "workers", "stops", "stopped", "two_parents", "copies", "full", "clock", "training", "ranks" }
+
+local args = mr.args{
+  minutes = { default = 10.0, least = 0, help = "after which no attack begins" },
+  seed = { default = 1, help = "of what is done when, and to whom" },
+  blows = { default = 20, least = 1, help = "of each attack before the next one begins" },
+  only = { type = "list", choices = table.move(kinds, 1, #kinds, 1, {}), distinct = true, help = "attacks that are made (README.md)" },
+}
+if args.only then kinds = args.only end
+if not field.program then error("MOONRANK does not name the program", 0) end
 local without_full = { fit = true }  -- a checkpoint that finds no room is a trial that failed
 
 -- What is attacked, by name; made when it is first needed.
@@ -31,39 +38,39 @@ end
 local counts, seconds = {}, {}
 for _, kind in ipairs(kinds) do counts[kind], seconds[kind] = 0, 0.0 end
 
--- Every attack once; returns what did not hold.
-local function round()
-  for _, kind in ipairs(kinds) do
-    if args.only == "" or ("," .. args.only .. ","):find("," .. kind .. ",", 1, true) then
-      local began = core.clock()
-      local ok, struck, mode = pcall(attack, kind, math.random, args.blows)
-      seconds[kind] = seconds[kind] + core.clock() - began
-      if not ok then return ("%s: %s"):format(kind, struck) end
-      counts[kind] = counts[kind] + struck
-      io.stderr:write(("%s (%s): %d\n"):format(kind, mode, struck))
-    end
-  end
+-- One attack; returns what did not hold.
+local function strike(kind)
+  local began = core.clock()
+  local ok, struck, mode = pcall(attack, kind, math.random, args.blows)
+  seconds[kind] = seconds[kind] + core.clock() - began
+  if not ok then return ("%s: %s"):format(kind, struck) end
+  counts[kind] = counts[kind] + struck
+  io.stderr:write(("%s (%s): %d\n"):format(kind, mode, struck))
 end
 
 local function leave_out(kind, why)
   for i, each in ipairs(kinds) do
-    if each == kind then table.remove(kinds, i) end
+    if each == kind then
+      table.remove(kinds, i)
+      io.stderr:write(("without %s: %s\n"):format(kind, why))
+    end
   end
-  io.stderr:write(("without %s: %s\n"):format(kind, why))
+  if #kinds == 0 then error("no attack is left", 0) end
 end
 if not attacks.clock then leave_out("clock", "MOONRANK_CLOCK does not name the library that ctest builds") end
 if not os.execute "command -v mpirun >/dev/null" then leave_out("ranks", "mpirun is not there") end
 math.randomseed(args.seed)
-local began, rounds, problem = core.clock(), 0, false
+local began, made = core.clock(), 0
+local problem
 repeat
-  problem = round() or problem
-  rounds = rounds + 1
+  problem = strike(kinds[made % #kinds + 1])
+  made = made + 1
 until problem or core.clock() - began >= 60 * args.minutes
 
 local rows = {}
 for i, kind in ipairs(kinds) do rows[i] = { kind, counts[kind], ("%.0f"):format(seconds[kind]) } end
 print(mr.table{ columns = { "attack", "blows", "seconds" }, rows = rows })
-print(("seed %d, %d rounds in %.0f s"):format(args.seed, rounds, core.clock() - began))
+print(("seed %d, %d attacks in %.0f s"):format(args.seed, made, core.clock() - began))
 if problem then
   print("does not hold: " .. problem)
   os.exit(1)  -- what is left in the folders shows why

@@ -105,9 +105,11 @@ local function measure(parser, folder)
   return all, reached
 end
 
+local parsers = fuzzer.parsers(args.only)
+fuzzer.need(args.program)
 local folder = run "mktemp -d":match "%S+"
 local rows, low = {}, 0
-for _, parser in ipairs(fuzzer.parsers(args.only)) do
+for _, parser in ipairs(parsers) do
   local all, reached = measure(parser, folder .. "/run")
   local share = all > 0 and reached / all or 0
   if share < tolerated and not parser.reason then low = low + 1 end

@@ -18,6 +18,13 @@ function M.run(command)
   return said, status == "0", 60 * (user_minutes + system_minutes) + user + system
 end
 
+---Raises where the fuzzers are not built.
+---@param program string
+function M.need(program)
+  if select(2, M.run("test -x " .. M.quoted(program))) then return end
+  error(("%s is not there; `cmake --preset fuzz && cmake --build --preset fuzz` builds it"):format(program), 0)
+end
+
 ---Runs a parser's fuzzer on folders of inputs; its seeds are written into one of them, and its corpus.
 ---@param o { program: string, target: string, words: string, folders: string[], seeds: string, corpus: string?, variables: string? }
 ---@return string

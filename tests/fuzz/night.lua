@@ -56,8 +56,9 @@ local function explore(target)
   return row, good
 end
 
-local rows, all_good = {}, true
-for _, target in ipairs(fuzzer.targets(args.only)) do
+local targets, rows, all_good = fuzzer.targets(args.only), {}, true
+fuzzer.need(args.program)
+for _, target in ipairs(targets) do
   local row, good = explore(target)
   rows[#rows + 1], all_good = row, all_good and good
   print(("%s: %d inputs%s"):format(target, row[2], good and "" or ", FOUND"))

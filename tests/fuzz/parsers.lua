@@ -29,7 +29,7 @@ return {
     without = { "repeated_in", "foreign", "write_sample_file", "sample_file_bytes", "is_sample_file" },
     reason = "Ctrl-C, and files that vanish while they are read" },
   { targets = { "tables" }, files = { "runtime/bounds/table_file.cpp" }, without = { "save_tables" } },
-  { targets = { "json" }, files = { "runtime/io/json.cpp" } },
+  { targets = { "json" }, files = { "runtime/io/json.cpp" }, without = { "json_text", "json_object" } },
   -- locks of other programs, Ctrl-C, and what writers ask
   { targets = { "store", "store_rows" }, files = { "runtime/io/sqlite.cpp" },
     without = { "wait_for_other", "ends_question", "5movedEv", "7changedEv" } },

@@ -29,3 +29,11 @@ it("the scripts say which parsers there are", function()
     equal(said:match "no parser 'letors'; there are: letor, letor_cache", "no parser 'letors'; there are: letor, letor_cache", said)
   end
 end)
+
+it("fuzzers that are not built are no finding", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  for _, script in ipairs{ "night", "coverage" } do
+    local said = sweeps.capture(("%s tests/fuzz/%s.lua --only csv --program /nowhere/fuzz 2>&1"):format(sweeps.moonrank, script))
+    check(said:find("moonrank: /nowhere/fuzz is not there; `cmake --preset fuzz", 1, true) == 1, said)
+  end
+end)

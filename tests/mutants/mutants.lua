@@ -40,26 +40,26 @@ end
 
 -- What else is in the copy is removed: this says that the folder is one.
 local mark <const> = ".moonrank-mutants"
+local mark_path = args.copy .. "/" .. mark
 
--- Makes the folder; an error where it holds what is no copy.
-local function take_folder()
-  must("mkdir -p " .. quoted(args.copy))
-  local mark_path = args.copy .. "/" .. mark
-  if core.file_exists(mark_path) then return end
+-- An error where the folder holds what is no copy.
+local function check_folder()
+  if core.file_exists(mark_path) or not core.file_exists(args.copy) then return end
   if run(('test -z "$(ls -A -- %s)"'):format(quoted(args.copy))) ~= 0 then
     error(("--copy: %s is not empty, and no copy that this made: name a new folder"):format(args.copy), 0)
   end
-  core.write_file(mark_path, "A copy of a working tree, made by tests/mutants/mutants.lua, which removes what else is here.\n")
 end
 
 if args.tools and args.list ~= "repairs" then error("--tools: is of --list repairs", 0) end
-take_folder()
+check_folder()
 local root = must("git -C " .. quoted(here) .. " rev-parse --show-toplevel"):match "[^\n]+"
 local own = must "readlink /proc/$PPID/exe":match "[^\n]+"  -- this program, which changes of the library are tried with
 local build = args.copy .. "/build/cpu"
 
 -- What is built stays, and is built again where the tree has changed: files that are the same keep their time.
 local function make_copy()
+  must("mkdir -p " .. quoted(args.copy))
+  core.write_file(mark_path, "A copy of a working tree, made by tests/mutants/mutants.lua, which removes what else is here.\n")
   local kept = { ["./" .. mark] = true }
   for path in must("git -C " .. quoted(root) .. " ls-files"):gmatch "[^\n]+" do
     kept["./" .. path] = true
@@ -249,13 +249,17 @@ local function try(each)
   io.stdout:flush()
 end
 
-make_copy()
 local changes, builds = {}, false
 for _, each in ipairs(dofile(here .. args.list .. ".lua")) do
   if args.only == "" or (each.file .. " " .. (each.defect or "")):find(args.only, 1, true) then
-    change_of(each)  -- before the first one: raises where a text has changed
-    changes[#changes + 1], builds = each, builds or compiled(each) or needs_cases(each)
+    changes[#changes + 1], builds = each, builds or compiled(each)
   end
+end
+if #changes == 0 then error(("--only: no change of --list %s has '%s'"):format(args.list, args.only), 0) end
+make_copy()
+for _, each in ipairs(changes) do
+  change_of(each)  -- before the first one: raises where a text has changed
+  builds = builds or needs_cases(each)
 end
 if builds then configure() end
 for _, each in ipairs(changes) do try(each) end

@@ -276,8 +276,8 @@ return {
     why = "scripts are not called",
     by = { "scripts/kept_runs" },
     change = {
-      "name = o.name .. (args.made_up and \", made-up data\" or \"\")",
-      "name = o.name" } },
+      "return name .. (args.made_up and \", made-up data\" or \"\") end",
+      "return args and name end" } },
   { defect = "sums at the limit did not count among random signs",
     file = "runtime/statistics/resampling.cpp",
     tools = {},

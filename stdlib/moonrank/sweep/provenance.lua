@@ -83,13 +83,17 @@ local function tell_unknown(store, study, kept, groups)
   end
 end
 
--- Warns where trials used more data than the partial run compares: those after the first that they read.
+-- Warns where trials used more data than the partial run compares: those after the first that they read. Of a store it is said once: a
+-- script may read hundreds of studies.
+local told = {}
 local function tell_rest(store, study, kept, groups, seen)
+  if told[store.path] then return end
   for _, group in ipairs(groups) do
     local rest = seen[group] and missing(kept[group.first].entries, seen[group])[1]
     if rest then
-      check.warn(("mr.sweep: %s: trial %d of '%s' looked at more data later (%s): whether these are the same is not known"):format(
-        store.path, group.first, study.name, rest.what))
+      told[store.path] = true
+      check.warn(("mr.sweep: %s: trial %d of '%s' looked at more data later (%s): whether these are the same is not known (of other "
+        .. "studies in this store that is not said again)"):format(store.path, group.first, study.name, rest.what))
       return
     end
   end

@@ -156,6 +156,12 @@ describe("smooth metrics", function()
     raises(function() mr.smooth.ap(mr.tensor{ 1, 0 / 0 }, lists) end, "scores has NaN at entry 2")
     raises(function() mr.smooth.ap(mr.tensor{ 1, 2 }, lists, { gian = 1 }) end, "did you mean 'gain'?")
     raises(function() mr.smooth.ap(mr.tensor{ 1, 2 }, lists, { gain = -1 }) end, "gain is -1")
+    for _, gain in ipairs{ 1e-46, 1e300 } do
+      for _, name in ipairs{ "rank", "rank_among_relevant", "ndcg", "ap", "rr", "log_rr", "nrbp_loss" } do
+        raises(function() mr.smooth[name](mr.tensor{ 1, 2 }, lists, { gain = gain }) end,
+          ("mr.smooth.%s: gain is %s, expected a number from 1e-15 to 1e+15"):format(name, gain))
+      end
+    end
     raises(function() mr.smooth.ndcg(mr.tensor{ 1, 2 }, lists, { relevant = 1 }) end, "no option of mr.smooth.ndcg 'relevant'")
     raises(function() mr.smooth.rr(mr.tensor({ 1, 2 }, { dtype = "int64" }), lists) end, "int64 tensors hold indices")
     raises(function() mr.smooth.nrbp_loss({ 1, 2 }, lists) end, "bad argument 'scores'")

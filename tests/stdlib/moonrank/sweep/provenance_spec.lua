@@ -176,6 +176,26 @@ describe("a finished study", function()
     end)
   end)
 
+  it("says once of a store that trials read more than is compared", function()
+    in_folder(function(folder)
+      local a, checks, said, lists = folds_of(1), require "moonrank.check", {}, mr.lists{ { 1, 0 }, { 0, 1, 1 } }
+      local was <const> = checks.warn
+      local function run(trial)
+        fit(a[trial.fold], { without_test = true })
+        return { valid_ap = mr.evaluate(mr.zeros(5), lists, { "ap" }).mean.ap }
+      end
+      checks.warn = function(text) said[#said + 1] = text end
+      local ok, problem = pcall(function()
+        for _ = 1, 2 do
+          for _, name in ipairs{ "s", "t" } do sweep(folder, run, { name = name }) end
+        end
+      end)
+      checks.warn = was
+      equal({ ok, problem }, { true })
+      equal({ #said, said[1] and said[1]:match "trial 1 of 's' looked at more data later" ~= nil }, { 1, true })
+    end)
+  end)
+
   it("of many different data has all of them looked at", function()
     in_folder(function(folder)
       local looked = {}
