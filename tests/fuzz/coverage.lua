@@ -5,7 +5,7 @@ local fuzzer = dofile((arg[0]:match "^(.*/)" or "./") .. "fuzzer.lua")
 local quoted, run = fuzzer.quoted, fuzzer.run
 
 local args = mr.args{
-  program = { path = "file", default = fuzzer.here .. "../../build/fuzz/moonrank_fuzz", help = "the fuzzers" },
+  program = { default = fuzzer.here .. "../../build/fuzz/moonrank_fuzz", help = "the fuzzers" },
   only = { type = "list", help = "names of parsers" },
   lines = { default = false, help = "print the lines that no input reaches" },
 }

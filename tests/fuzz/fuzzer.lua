@@ -21,8 +21,8 @@ end
 ---Raises where the fuzzers are not built.
 ---@param program string
 function M.need(program)
-  if select(2, M.run("test -x " .. M.quoted(program))) then return end
-  error(("%s is not there; `cmake --preset fuzz && cmake --build --preset fuzz` builds it"):format(program), 0)
+  if select(2, M.run(("test -f %s -a -x %s"):format(M.quoted(program), M.quoted(program)))) then return end
+  error(("%s: there is no such program; `cmake --preset fuzz && cmake --build --preset fuzz` builds it"):format(program), 0)
 end
 
 ---Runs a parser's fuzzer on folders of inputs; its seeds are written into one of them, and its corpus.

@@ -5,7 +5,7 @@ local fuzzer = dofile((arg[0]:match "^(.*/)" or "./") .. "fuzzer.lua")
 local quoted, run = fuzzer.quoted, fuzzer.run
 
 local args = mr.args{
-  program = { path = "file", default = fuzzer.here .. "../../build/fuzz/moonrank_fuzz", help = "the fuzzers" },
+  program = { default = fuzzer.here .. "../../build/fuzz/moonrank_fuzz", help = "the fuzzers" },
   seconds = { default = 600, least = 1, help = "for each parser" },
   only = { type = "list", help = "names of parsers" },
   inputs = { path = "new folder", default = "build/fuzz/inputs", help = "folder that keeps what was found to reach something new" },

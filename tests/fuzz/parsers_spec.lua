@@ -33,7 +33,9 @@ end)
 it("fuzzers that are not built are no finding", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
   for _, script in ipairs{ "night", "coverage" } do
-    local said = sweeps.capture(("%s tests/fuzz/%s.lua --only csv --program /nowhere/fuzz 2>&1"):format(sweeps.moonrank, script))
-    check(said:find("moonrank: /nowhere/fuzz is not there; `cmake --preset fuzz", 1, true) == 1, said)
+    for _, path in ipairs{ "/nowhere/fuzz", "/tmp" } do
+      local said = sweeps.capture(("%s tests/fuzz/%s.lua --only csv --program %s 2>&1"):format(sweeps.moonrank, script, path))
+      check(said:find(("moonrank: %s: there is no such program; `cmake --preset fuzz"):format(path), 1, true) == 1, said)
+    end
   end
 end)
