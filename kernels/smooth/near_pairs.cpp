@@ -74,8 +74,8 @@ class NearPairs {
       : s_(scores.data + lists.begin(list)), n_(lists.size(list)), gain_(gain) {
     if (targets.size(list) * n_ < least_pairs) return;
     const ScoreSpan<Real> of(s_, n_, gain_);
-    // `not` takes infinite spans, which are NaN where both ends are infinite
-    wide_ = !(of.span <= ratio_span<double>)&&!crowded(sources, of.span) && sort(targets, list);
+    const bool narrow = of.span <= ratio_span<double>;  // not so where the span is NaN: both ends are infinite
+    wide_ = !narrow && !crowded(sources, of.span) && sort(targets, list);
   }
 
   bool wide() const { return wide_; }

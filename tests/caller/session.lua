@@ -29,7 +29,7 @@ function M.replay()
       claim(wrong, name)
       return table.unpack(results, 2, math.min(results.n, 4))
     end
-    local said = type(results[2]) == "string" and results[2] or getmetatable(results[2]) and "" or "no text"
+    local said = type(results[2]) == "string" and results[2] or getmetatable(results[2]) and "" or "error without text"
     if M.unclear(said) then found[#found + 1] = name .. ": " .. core.safe_text(said) end
     return nil, said
   end
@@ -42,8 +42,8 @@ function M.replay()
 end
 
 -- What no message of ours says.
-local inner = { "attempt to", "std::", "basic_string", "vector::", "_M_", "unordered_map", "stoi", "stod", "stack overflow", "no text",
-  "filesystem error", "not enough memory", "terminate", "assert" }
+local inner = { "attempt to", "std::", "basic_string", "vector::", "_M_", "unordered_map", "stoi", "stod", "stack overflow",
+  "error without text", "filesystem error", "not enough memory", "terminate", "assert" }
 
 ---Whether an error is one of the language or a library, not of ours.
 ---@param said string

@@ -200,7 +200,8 @@ function M.all(folder)
   return {
     message = messages(), script_options = script_options, store_rows = store_rows,
     store_json = { '{"a":2,"b":"x\\n\\u0001","c":true,"d":1.5,"e":null}', "{}", '{"a":9223372036854775808}', '{"a":[1]}', "[1]" },
-    item_features = { many_items(), "item,a,b\nx,0.5,1\ny,2,0\n", "1,2\r\n2,3", "x,1,2\nx,1\n", "x\n", ",1\n", "x,1\nx,2\n", "x,nan\n" },
+    item_features = { many_items(), "item,a,b\nx,0.5,1\ny,2,0\n", "1,2\r\n2,3", "x,1,2\nx,1\n", "x\n", ",1\n", "x,1\nx,2\n", "x,nan\n",
+      "x,\xffilesystem error\n" },
     comparisons = { "item_a,item_b,winner\nx,y,x\ny,z,b\nx,z,tie\nz,y,y\ny,x,a\n", "item_a,item_b,winner\n1,20,1\n20,3,3\n",
       "item_a,item_b,winner\nx,x,x\n", "item_a,item_b,winner\nx,y,z\n" },
     image_labels = { "file,label\na.png,3.5\n", "file,label\n./a.png,1\n//a.png,2\n", "file,label\n../a.png,1\n", "file,label\na.png,0x1\n",

@@ -31,8 +31,9 @@ local function finding(problem, bytes)
   if type(problem) == "userdata" then return "" end  -- the end of a script, with its status
   if type(problem) ~= "string" then return "an error without text" end
   if problem:sub(1, #contradiction) == contradiction then return problem end
-  -- an error may quote what it found
-  return of_language(problem) and not of_language(bytes) and problem or ""
+  -- an error may quote what it found, bytes as \xff, whose last digits are no letters of a word
+  local own = problem:gsub("\\x%x%x", "")
+  return of_language(own) and not of_language(bytes) and problem or ""
 end
 
 -- Runs several readers of the same bytes; the first answer of one that refuses them is the answer.

@@ -37,7 +37,7 @@ return {
   { targets = { "store_json", "store_rows" }, files = { "runtime/system/store.cpp" },
     without = { "sha256", "float64", "cell_at", "moved_of", "changed_of" } },
   { targets = { "frames" }, files = { "runtime/io/channel.cpp" },
-    without = { "fail", "wait_until", "send", "ChannelC", "ChannelaS", "wait_for", "how_it_ended", "FileLock" } },
+    without = { "fail", "wait_until", "send", "ChannelC", "ChannelaS", "wait_for", "how_it_ended", "FileLock", "is_lock" } },
   { targets = { "message", "store_json" }, files = { "stdlib/moonrank/sweep/frame.lua", "stdlib/moonrank/sweep/message.lua" } },
   { targets = { "metric_name" }, files = { "runtime/ranking/metric.cpp" },
     without = { "to_gain", "is_by_cutoff", "set_number", "set_text", "to_empty", "with_option", "closed", "has_smooth", "threshold",
