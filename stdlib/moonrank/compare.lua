@@ -213,7 +213,7 @@ end
 local function check_beside(o, system, name)
   local e = system.evaluation
   if rawget(e, "candidates") then
-    check.fail("%s: '%s' ranked other rows than those of qrels (%s), which scores do not. Compare it with evaluations of the same candidates",
+    check.fail("%s: '%s' ranked other rows than those of qrels (%s). Compare it with evaluations of the same candidates, not with scores",
       where, name, e.candidates)
   end
   local lists = rawget(e, "_lists")
