@@ -88,7 +88,7 @@ function Comparison:to_latex()
   return (text:gsub("\1(%l+)\2", "\\textsuperscript{%1}"))
 end
 
----Bars of the means with their intervals (half their length to either side), metrics side by side.
+---Bars of the means with their intervals from low to high, metrics side by side.
 ---@param options? mr.plot.Common
 ---@return mr.Figure
 function Comparison:plot(options)
@@ -96,12 +96,12 @@ function Comparison:plot(options)
   for name, value in pairs(options or {}) do o[name] = value end
   for i, metric in ipairs(self.metrics) do o.categories[i] = metric.name end
   for s, name in ipairs(self.systems) do
-    local means, errors = {}, {}
+    local means, low, high = {}, {}, {}
     for i, metric in ipairs(self.metrics) do
       local cell = self.cells[metric.name][name]
-      means[i], errors[i] = cell.mean, (cell.high - cell.low) / 2
+      means[i], low[i], high[i] = cell.mean, cell.low, cell.high
     end
-    o.series[s] = { name = name, values = means, errors = errors }
+    o.series[s] = { name = name, values = means, low = low, high = high }
   end
   return require("moonrank.plot").bars(o)
 end
