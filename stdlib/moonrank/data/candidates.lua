@@ -215,6 +215,7 @@ function Candidates:measure(model, metrics)
       or evaluate.measure_by(scores, made.lists, metrics, whole)
   end)
   local result = evaluate.joined(parts)
+  result._set = self.data
   result.users, result.part, result.data, result.candidates = core.cat(users, 1), self.part, self.data.fingerprint, self:words()
   return result
 end
