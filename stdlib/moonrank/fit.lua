@@ -4,6 +4,7 @@ local checkpoints = require "moonrank.fit.checkpoint"
 local choices = require "moonrank.fit.choice"
 local epochs = require "moonrank.epochs"
 local fit_options = require "moonrank.fit.options"
+local left_out = require "moonrank.fit.left_out"
 local data_parallel = require "moonrank.data_parallel"
 local progress = require "moonrank.progress"
 local runs = require "moonrank.fit.run"
@@ -128,6 +129,8 @@ end
 ---the full catalogue, as fold:evaluate has them (each validation scores every item for every user of the part). All names, and whether the model fits the data, are checked
 ---before the first step. Ctrl-C stops after the current batch and returns the results so far.
 ---A loss with parameters (mr.losses.ordinal{learn = true}) is trained with the model: the optimizer, clipping, checkpoints and the chosen epoch are of both.
+---Lists on which no order of the rows changes the metric that the loss takes its bounds from do not train; mr.fit warns, with the reasons, where
+---these are more than 5 % of the lists of train.
 ---A step takes `batch` lists, or with `batch_rows = 4096` the whole lists that begin in the next so many rows of the epoch: where lists are of very
 ---different lengths its time and memory then vary less. Schedules take an epoch for rows / batch_rows steps, rounded up.
 ---With `checkpoint = "path"` the training is kept in a file after every epoch (or every so many epochs or minutes: mr.FitCheckpoint), and the
@@ -138,8 +141,10 @@ end
 ---`trial = trial` reports every epoch to a trial of a sweep, whose pruner may end it; with `checkpoint = true` beside it a trial that was killed or
 ---interrupted goes on where it was.
 ---With `parallel = true` under `mpirun` or `srun` all processes run the script and train this one model: each takes its share of the lists of
----every batch, the gradients are added up (those of a GPU go through the host), and all end with the model that one process would have, to
----rounding (but for what dropout draws; models with buffers are refused). The first process evaluates validation for all; it alone shows progress and prints.
+---every batch, the gradients are added up in the order of ranks (those of a GPU go through the host), and all end with the same model. For the same
+---number of processes results are the same bits; for another number, and for one process, they are the same to rounding: partial sums differ.
+---Losses that draw rows (BPR, WARP, LambdaFM) draw the same for any number of processes; dropout, and random tensors of a script's own model, do
+---not. Models with buffers are refused. The first process evaluates validation for all; it alone shows progress and prints.
 ---@param options mr.FitOptions
 ---@return mr.Run
 ---Example:
@@ -156,6 +161,7 @@ function M.fit(options)
   fit_options.check_fit(o)
   local batches = o.epochs * epochs.count(o)
   o.group = o.parallel and data_parallel.join(o.learner:parameters()) or false
+  if not o.group or o.group.rank == 0 then left_out.warn(o) end
   local shows = o.progress and (not o.group or o.group.rank == 0)
   local line = shows and progress.start{ label = o.name, total = batches, unit = o.trainer and o.trainer.unit or "batch" } or nil
   local deferred = o.group and core.defer_interrupt(true)  -- processes that wait for each other must stop together

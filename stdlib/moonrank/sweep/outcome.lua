@@ -79,9 +79,13 @@ local function metric_of(numbers, metric)
   return first
 end
 
--- Raises where the number's own direction is not the sweep's.
+-- Raises an error where the direction of the number is unknown, or differs from the direction of the sweep.
 local function check_direction(name, o, directions)
   local own = directions[name] or (o.assumed and metrics.usual_direction(name) or metrics.direction(name))
+  if o.assumed and not own then
+    local form = "the direction of '%s' is not known. Pass metric = '%s' and direction = 'maximize' or 'minimize' to mr.sweep"
+    error(form:format(name, name), 0)
+  end
   if o.direction and own and own ~= o.direction then
     error(("of %s %s is better, but the sweep's direction is '%s': mr.sweep{%s} says so"):format(name,
       own == "minimize" and "less" or "more", o.direction,
@@ -110,9 +114,8 @@ function M.of(result, o)
     end
   end
   local name = metric_of(numbers, metric)
+  local value, lists = numbers[name], lists_of(rawget(result, "per_list"), name)
   check_direction(name, o, directions)
-  local value = numbers[name]
-  local lists = lists_of(rawget(result, "per_list"), name)
   local outcome = { state = "done", value = value, numbers = numbers, lists = lists, reports = reports }
   if value ~= value or value - value ~= 0 then
     outcome.state, outcome.value, outcome.reason = "failed", nil, ("%s is %s"):format(name, value ~= value and "NaN" or tostring(value))
