@@ -261,7 +261,7 @@ function core.cores() end
 ---@return integer
 function core.count_lists(metric, lists) end
 
----How many tables of distributions are kept.
+---How many tables of exact distributions are kept.
 ---@return integer
 function core.count_tables() end
 
@@ -1233,6 +1233,10 @@ function core.recording(on) end
 ---@return boolean
 function core.regression_bandwidth(x, y, degree, rule, nearest, floor) end
 
+---How many tables of files had other moments than their shapes and were made anew.
+---@return integer
+function core.rejected_tables() end
+
 ---Where the relevant rows stand in their lists; for metrics that read no others.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
@@ -1295,7 +1299,7 @@ function core.sampled_estimates(values, sampled, gamma) end
 ---@return { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor, unseen: mr.Tensor }
 function core.sampled_lists(users, targets, excluded, count, popular, each, seed) end
 
----Writes all tables of distributions that are kept; how many.
+---Writes all tables of exact distributions that are kept; how many.
 ---@param path string
 ---@return integer
 function core.save_tables(path) end
