@@ -807,7 +807,7 @@ function core.load_tables(path) end
 ---@return string[]
 function core.load_tensors(path, writer) end
 
----Locks a file until collected; nil where another process has locked it.
+---Locks a file until collected; nil where another process has locked it. The end removes the file, and its folder and the one around it where they are empty.
 ---@param path string
 ---@return mr.FileLock?
 function core.lock_file(path) end
@@ -969,7 +969,7 @@ function core.numerics() end
 ---@return number[]
 function core.of_first(values) end
 
----Opens an SQLite database, 'read' or 'write' (which makes it), or makes one in 'memory'.
+---Opens an SQLite database to 'read' or to 'write' (which makes it), or makes one in 'memory'. 'claim' takes the locks for writing, but changes the file only by write_ahead.
 ---@param path string
 ---@param mode string
 ---@return mr.Database
@@ -1801,9 +1801,17 @@ function mr_Database:changed() end
 ---Closes the file; closing again does nothing.
 function mr_Database:close() end
 
+---Whether no other process can read the file: readers need a copy.
+---@return boolean
+function mr_Database:exclusive() end
+
 ---Whether its file was renamed, removed or replaced since it was opened.
 ---@return boolean
 function mr_Database:moved() end
+
+---What is read instead of the file, and why; nil where it is the file itself.
+---@return string?
+function mr_Database:note() end
 
 ---Runs one statement with `count` parameters; names of its columns, the columns, and how many rows they have.
 ---@param sql string
@@ -1813,6 +1821,9 @@ function mr_Database:moved() end
 ---@return internal value[][]
 ---@return integer
 function mr_Database:run(sql, parameters, count) end
+
+---Completes 'claim' to 'write': switches to the write-ahead log.
+function mr_Database:write_ahead() end
 
 ---@class mr.Distribution
 local mr_Distribution = {}
