@@ -18,6 +18,7 @@ local M = {}
 ---@field metrics mr.Metric[]             the same with their options
 ---@field ids string[]|false             names of the lists, where a run was evaluated
 ---@field candidates string|false          what was ranked, where that is not all rows of given lists
+---@field new_to_training string|false     how many users, items or queries training never saw, in words, where that is known
 ---@field users mr.Tensor|false            of fold:evaluate: the user of each list
 ---@field part string|false                and the part of the fold, "test" or "valid"
 ---@field data string|false                and the fingerprint of this part
@@ -159,7 +160,7 @@ end
 ---@return mr.Evaluation
 function M.of_values(count, metrics, values_of)
   local result = { count = count, names = {}, metrics = metrics, candidates = false, users = false, part = false, data = false,
-    ids = false }
+    ids = false, new_to_training = false }
   for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = metric.by_any_name{} end
   for i, each in ipairs(metrics) do add_column(result, each, values_of(each, i)) end
   for _, field in ipairs{ "mean", "counted", "skipped" } do metric.by_any_name(result[field], "this evaluation") end
@@ -266,7 +267,8 @@ function Evaluation:__tostring()
     said[#said + 1] = convention(self.metrics, option)
   end
   if self.candidates then table.insert(said, 1, self.candidates) end
-  return tostring(self:table()) .. (#said > 0 and "\n" .. table.concat(said, "; ") or "")
+  local text = tostring(self:table()) .. (#said > 0 and "\n" .. table.concat(said, "; ") or "")
+  return self.new_to_training and text .. "\n" .. self.new_to_training or text
 end
 
 return M
