@@ -2113,6 +2113,14 @@ function mr_Profiler:save_trace(path) end
 ---@return mr.RunningProfile
 function mr_Profiler:start() end
 
+---@class mr.Ranking
+---@field dtype string The type of the scores, which metrics' values have.
+local mr_Ranking = {}
+
+---The same ranking, of which metrics give float64 values.
+---@return mr.Ranking
+function mr_Ranking:double() end
+
 ---@class mr.RunningProfile
 local mr_RunningProfile = {}
 

@@ -1,6 +1,7 @@
 -- Systems side by side, list by list: what they score, how sure that is, and which of their differences are more than chance.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local conventions = require "moonrank.metrics.conventions"
 local comparison_of = require("moonrank.compare.comparison").new
 local dataset = require "moonrank.data.dataset"
 local evaluate = require "moonrank.evaluate"
@@ -12,8 +13,8 @@ local M = {}
 
 local where = "mr.compare"
 local none = check.none
-local defaults = { qrels = none, metrics = none, systems = {}, missing = "skip", relevant = 1, alpha = 0.05, level = 0.95, samples = 10000,
-  orders = 10000, seed = 1 }
+local defaults = { qrels = none, metrics = none, systems = {}, missing = "skip", relevant = none, gain = none, ties = none,
+  empty = none, alpha = 0.05, level = 0.95, samples = 10000, orders = 10000, seed = 1 }
 
 -- The options, and the systems by name: all other fields, and those of the field `systems`.
 local function divided(options)
@@ -132,22 +133,31 @@ local function metric_in(evaluation, name, system)
   check.fail("%s: '%s' has no metric '%s'", where, system, tostring(name))
 end
 
--- All metrics; those of evaluations have the options that these were made with, which have to be the same.
+-- Raises where two systems were evaluated under different conventions, or where the options ask for another one than theirs.
+local function check_convention(o, metric, own, name, first)
+  if not evaluate.same_metric(own, metric) then
+    check.fail("%s: '%s' and '%s' were evaluated under different conventions of '%s'. '%s': %s. '%s': %s. Evaluate both with the same "
+      .. "options", where, first, name, own.name, first, conventions.line{ metric }, name, conventions.line{ own })
+  end
+  for _, option in ipairs{ "gain", "ties", "empty", "relevant" } do
+    local had = own.options[option]
+    if o[option] ~= nil and had ~= nil and had ~= o[option] then
+      check.fail("%s: %s is %s, but '%s' was evaluated under %s. Evaluate it with this %s, or leave the option out", where, option,
+        tostring(o[option]), name, conventions.line{ own }, option)
+    end
+  end
+end
+
+-- All metrics. Those of evaluations have the options that these were made with, which have to be the same in all; scores are measured by them.
 local function metrics_of(o, systems, names, first)
   local wanted = o.metrics or first and systems[first].evaluation.names
   if type(wanted) ~= "table" or #wanted == 0 then check.fail("%s: metrics is missing, as in metrics = {\"map\", \"ndcg@10\"}", where) end
   local metrics = {}
   for i, each in ipairs(wanted) do
-    if not first then metrics[i] = retrieved.metric(each, o.relevant) end
+    metrics[i] = first and metric_in(systems[first].evaluation, each, first) or retrieved.metric(each, o)
     for _, name in ipairs(names) do
-      if systems[name].evaluation then
-        local own = metric_in(systems[name].evaluation, each, name)
-        metrics[i] = metrics[i] or own
-        local same = metrics[i]
-        if not evaluate.same_metric(own, same) then
-          check.fail("%s: '%s' has other options for '%s' than '%s' (ties, empty, relevant, gain, bound)", where, name, own.name, first)
-        end
-      end
+      local evaluation = systems[name].evaluation
+      if evaluation then check_convention(o, metrics[i], metric_in(evaluation, each, name), name, first) end
     end
   end
   for _, name in ipairs(names) do
@@ -193,12 +203,26 @@ end
 
 -- The metrics of a run; relevant documents that it has none of in any query are those of other data.
 local function evaluated(o, name, run, judgments, queries, metrics)
-  local found, relevant = retrieved.evaluate(where, called(name, run), run, judgments, queries, metrics, o.relevant)
+  local found, relevant = retrieved.evaluate(where, called(name, run), run, judgments, queries, metrics, o)
   if relevant == 0 then
     check.fail("%s: %s has no relevant document in any of the %d queries, though some that are judged: is it of other data, "
       .. "or of another part?", where, called(name, run), #queries)
   end
   return found
+end
+
+-- Raises where scores cannot be beside an evaluation: it did not rank the rows of qrels.
+local function check_beside(o, system, name)
+  local e = system.evaluation
+  if rawget(e, "candidates") then
+    check.fail("%s: '%s' ranked other rows than those of qrels (%s). Compare it with evaluations of the same candidates, not with scores",
+      where, name, e.candidates)
+  end
+  local lists = rawget(e, "_lists")
+  local judged = dataset.is(o.qrels) and o.qrels.lists or o.qrels
+  if lists and check.is_lists(judged) and fingerprint.combined(lists) ~= fingerprint.combined(judged) then
+    check.fail("%s: '%s' was evaluated on other lists than qrels. Give as qrels the lists that it was evaluated on", where, name)
+  end
 end
 
 -- Values by metric and system, of the lists that count.
@@ -209,9 +233,12 @@ local function values_of(o, systems, names, metrics, first)
   local e = first and systems[first].evaluation
   if only_evaluations then
     for _, name in ipairs(names) do
-      for _, metric in ipairs(metrics) do values[metric.name][name] = systems[name].evaluation[metric.name] end
+      for _, metric in ipairs(metrics) do values[metric.name][name] = evaluate.exact(systems[name].evaluation, metric.name) end
     end
     return values, {}, e.count, rawget(e, "ids")
+  end
+  for _, name in ipairs(names) do
+    if systems[name].evaluation then check_beside(o, systems[name], name) end
   end
   local judgments = scored.judgments(where, o.qrels)
   local queries, notes = queries_of(o, systems, names, judgments)
@@ -232,11 +259,30 @@ local function values_of(o, systems, names, metrics, first)
     local measured = systems[name].evaluation
     local found = measured or evaluated(o, name, systems[name].scores, judgments, queries, metrics)
     for _, metric in ipairs(metrics) do
-      local of_lists = found[metric.name]
+      local of_lists = evaluate.exact(found, metric.name)
       values[metric.name][name] = measured and of_lists:to("cpu"):rows(core.tensor(index, "int64", "cpu")) or of_lists
     end
   end
   return values, notes, #queries, queries
+end
+
+-- What evaluations ranked, and what training never saw: each line once, with a name where not all evaluations say it.
+local function about_lines(systems, names)
+  local said, lines, count = {}, {}, 0
+  for _, name in ipairs(names) do
+    local evaluation = systems[name].evaluation
+    count = count + (evaluation and 1 or 0)
+    for _, line in ipairs(evaluation and evaluate.about(evaluation) or {}) do
+      if not said[line] then
+        lines[#lines + 1], said[line] = line, {}
+      end
+      table.insert(said[line], name)
+    end
+  end
+  for i, line in ipairs(lines) do
+    if #said[line] < count then lines[i] = ("'%s': %s"):format(table.concat(said[line], "', '"), line) end
+  end
+  return lines
 end
 
 -- Tests of every two systems, corrected together; letters of the worse ones go to the better one.
@@ -245,7 +291,7 @@ local function test(comparison, metric, o)
   local made = {}
   for i = 1, #names - 1 do
     for j = i + 1, #names do
-      local found = stats.permutation(values[names[i]]:double(), values[names[j]]:double(), { orders = o.orders, seed = o.seed })
+      local found = stats.permutation(values[names[i]], values[names[j]], { orders = o.orders, seed = o.seed })
       made[#made + 1] = { metric = metric.name, system = names[i], other = names[j], difference = found.mean_difference, p = found.p,
         n = found.n }
       ps[#ps + 1] = found.p
@@ -271,7 +317,10 @@ end
 ---@field qrels? string|mr.Lists|mr.Dataset  judgments; not needed where all systems are evaluated already
 ---@field metrics? (string|mr.Metric)[]  default: those of the evaluations
 ---@field missing? "skip"|"zero"  queries are those that all systems have (default), or all of qrels, where a run without them gets 0
----@field relevant? number   least grade of a relevant document (default 1)
+---@field gain? string       what a grade is worth in DCG. This and the next three: default those of the evaluations, where there are any, else those of trec_eval: "linear"
+---@field ties? string       what equal scores mean ("trec": the larger document id is first)
+---@field empty? string      what a list without relevant rows counts as ("zero")
+---@field relevant? number   least grade of a relevant document (1)
 ---@field alpha? number      level of the tests (default 0.05)
 ---@field level? number      of the intervals (default 0.95)
 ---@field samples? integer   of the bootstrap (default 10000)
@@ -279,9 +328,10 @@ end
 ---@field seed? integer      default 1
 
 ---Compares systems list by list: means with bootstrap intervals (percentiles), and by each metric a paired permutation test of every two systems,
----corrected for their number by Holm's method. A letter names a system that this one is significantly better than. What files and scores are
----worth is measured as trec_eval does (mr.ScoredLists); beside runs of mr.fit, by the options that these have. How many queries a file lacks, or has
----beyond the judged ones, is said below the table (`notes`); one with no judged query, or no relevant document in any, is an error.
+---corrected for their number by Holm's method. A letter names a system that this one is significantly better than. Beside runs of mr.fit and
+---evaluations, files and scores are measured under the conventions of these (gain, ties, empty lists, cutoff); runs of different conventions are an error.
+---Without any, the conventions are those of trec_eval, or those that the options say. A line below the table says them. How many queries a file
+---lacks, or has beyond the judged ones, is said there, too (`notes`); one with no judged query, or no relevant document in any, is an error.
 ---@param options mr.CompareOptions
 ---@return mr.Comparison
 ---Example:
@@ -303,6 +353,7 @@ function M.compare(options)
   local first = check_data(systems, names, o)
   local metrics = metrics_of(o, systems, names, first)
   local values, notes, count, queries = values_of(o, systems, names, metrics, first)
+  for i, line in ipairs(about_lines(systems, names)) do table.insert(notes, i, line) end
   local comparison = { systems = names, metrics = metrics, count = count, queries = queries or false, values = values, cells = {},
     pairs = {}, notes = notes, alpha = o.alpha, level = o.level }
   local stats = require "moonrank.stats"
@@ -310,7 +361,7 @@ function M.compare(options)
     local cells = {}
     comparison.cells[metric.name] = cells
     for _, name in ipairs(names) do
-      local found = stats.bootstrap(values[metric.name][name]:double(), { samples = o.samples, level = o.level, seed = o.seed })
+      local found = stats.bootstrap(values[metric.name][name], { samples = o.samples, level = o.level, seed = o.seed })
       cells[name] = { mean = found.estimate, low = found.low, high = found.high, n = found.n, better_than = "" }
     end
     test(comparison, metric, o)

@@ -5,6 +5,7 @@ local choices = require "moonrank.fit.choice"
 local epochs = require "moonrank.epochs"
 local new_users = require "moonrank.fit.new_users"
 local fit_options = require "moonrank.fit.options"
+local left_out = require "moonrank.fit.left_out"
 local data_parallel = require "moonrank.data_parallel"
 local progress = require "moonrank.progress"
 local runs = require "moonrank.fit.run"
@@ -132,6 +133,8 @@ end
 ---of users by whom the epoch is chosen, a warning says how many they are. All names, and whether the model fits the data, are checked
 ---before the first step. Ctrl-C stops after the current batch and returns the results so far.
 ---A loss with parameters (mr.losses.ordinal{learn = true}) is trained with the model: the optimizer, clipping, checkpoints and the chosen epoch are of both.
+---Lists on which no order of the rows changes the metric that the loss takes its bounds from do not train; mr.fit warns, with the reasons, where
+---these are more than 5 % of the lists of train.
 ---A step takes `batch` lists, or with `batch_rows = 4096` the whole lists that begin in the next so many rows of the epoch: where lists are of very
 ---different lengths its time and memory then vary less. Schedules take an epoch for rows / batch_rows steps, rounded up.
 ---With `checkpoint = "path"` the training is kept in a file after every epoch (or every so many epochs or minutes: mr.FitCheckpoint), and the
@@ -160,7 +163,10 @@ function M.fit(options)
   fit_options.check_fit(o)
   local batches = o.epochs * epochs.count(o)
   o.group = o.parallel and data_parallel.join(o.learner:parameters()) or false
-  if not o.group or o.group.rank == 0 then new_users.warn(o) end
+  if not o.group or o.group.rank == 0 then
+    left_out.warn(o)
+    new_users.warn(o)
+  end
   local shows = o.progress and (not o.group or o.group.rank == 0)
   local line = shows and progress.start{ label = o.name, total = batches, unit = o.trainer and o.trainer.unit or "batch" } or nil
   local deferred = o.group and core.defer_interrupt(true)  -- processes that wait for each other must stop together

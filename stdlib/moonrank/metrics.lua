@@ -73,6 +73,15 @@ function M.nrbp(scores, lists, options) return given("nrbp", scores, lists, opti
 ---Example: `mr.metrics.nrbp_loss(mr.tensor{3, 2, 1}, mr.lists{{0, 0, 1}}):item()   --> 2.0`
 function M.nrbp_loss(scores, lists, options) return given("nrbp_loss", scores, lists, options) end
 
+---Pairs of rows with unequal grades in the wrong order; a tied pair counts half. Less is better. Where grades are 0 and 1 it equals
+---mr.metrics.nrbp_loss. Bounds of mr.losses.ranknet, hinge and direct_ranker are those of this metric.
+---@param scores mr.Tensor  [rows]
+---@param lists mr.Lists
+---@param options? mr.metrics.Options  ties, empty
+---@return mr.Tensor        [lists]
+---Example: `mr.metrics.wrong_pairs(mr.tensor{3, 2, 1}, mr.lists{{1, 3, 2}}):item()   --> 2.0`
+function M.wrong_pairs(scores, lists, options) return given("wrong_pairs", scores, lists, options) end
+
 ---Reciprocal rank of the first relevant row (Li et al. 2021, Eq. 4); 0 where it is below k.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists

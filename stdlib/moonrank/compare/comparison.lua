@@ -1,6 +1,6 @@
 -- What mr.compare returns: tables of systems by metrics, and the ways out.
-local core = require "moonrank.core"
 local check = require "moonrank.check"
+local conventions = require "moonrank.metrics.conventions"
 local make_table = require("moonrank.table").new
 
 local M = {}
@@ -23,6 +23,9 @@ local Comparison = check.class("mr.Comparison")
 ---@return mr.Comparison
 function M.new(fields) return setmetatable(fields, Comparison) end
 
+-- The lines below every table: the conventions, and what else is known of the lists.
+local function notes_of(self) return { conventions.line(self.metrics), table.unpack(self.notes) } end
+
 -- One row for each system; `mark` shows letters.
 local function shown(self, mark)
   local columns, rows = { "", "system" }, {}
@@ -35,7 +38,10 @@ local function shown(self, mark)
       table.insert(rows[i], ("%.4f%s [%.4f, %.4f]"):format(cell.mean, letters, cell.low, cell.high))
     end
   end
-  return make_table{ columns = columns, rows = rows }
+  local notes = notes_of(self)
+  table.insert(notes, 1, ("%d lists; a letter: significantly better than that system (paired permutation test, Holm, p < %g)"):format(
+    self.count, self.alpha))
+  return make_table{ columns = columns, rows = rows, notes = notes }
 end
 
 ---Everything by metric and system, numbers in full.
@@ -48,7 +54,8 @@ function Comparison:table()
       rows[#rows + 1] = { metric.name, string.char(96 + i), name, cell.mean, cell.low, cell.high, cell.better_than, cell.n }
     end
   end
-  return make_table{ columns = { "metric", "letter", "system", "mean", "low", "high", "better than", "lists" }, rows = rows }
+  return make_table{ columns = { "metric", "letter", "system", "mean", "low", "high", "better than", "lists" }, rows = rows,
+    notes = notes_of(self) }
 end
 
 ---The tests of every two systems.
@@ -59,7 +66,7 @@ function Comparison:tests()
     rows[i] = { pair.metric, pair.system, pair.other, pair.n, pair.difference, pair.p, pair.corrected }
   end
   return make_table{ columns = { "metric", "system", "other", "lists", "difference", "p", "p corrected" }, rows = rows,
-    formats = { difference = "%+.4f" } }
+    formats = { difference = "%+.4f" }, notes = notes_of(self) }
 end
 
 ---The same as comma separated values, one line per metric and system.
@@ -100,10 +107,7 @@ function Comparison:plot(options)
 end
 
 function Comparison:__tostring()
-  local text = ("%s\n%d lists; a letter: significantly better than that system (paired permutation test, Holm, p < %g)"):format(
-    tostring(shown(self, function(letters) return " " .. letters end)), self.count, self.alpha)
-  for _, note in ipairs(self.notes) do text = text .. "\n" .. core.safe_text(note) end
-  return text
+  return tostring(shown(self, function(letters) return " " .. letters end))
 end
 
 return M

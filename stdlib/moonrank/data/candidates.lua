@@ -170,7 +170,9 @@ function Candidates:batches(options) return self.data:batches(options) end
 
 function Candidates:get_fingerprint()
   local o, rated = self._options, {}
-  for i, part in ipairs(o.known == "rated" and parts_before(self) or {}) do rated[i] = part._rated and part._rated.fingerprint() or false end
+  for i, part in ipairs(o.known == "rated" and parts_before(self) or {}) do
+    rated[i] = part._rated and part._rated.fingerprint() or false
+  end
   return fingerprint.combined("candidates", self.fold.fingerprint, self.part, o.candidates, o.negatives, o.by, o.seed, o.correct,
     o.gamma or 0, o.known, o.users, table.unpack(rated))
 end
@@ -187,20 +189,20 @@ end
 ---@return mr.data.Candidates
 function M.of(fold, options) return new("fold:candidates", fold, (options_of("fold:candidates", options, "valid"))) end
 
----Users with anything to find, what that is, what they know, what is relevant of this, and what training never saw; made when first asked for.
+---Users with anything to find, their targets, what they know, the relevant part of that, and what training never saw; made when first asked for.
 ---@return { users: mr.Tensor, targets: any, known: any, relevant: any, novelty: mr.data.Novelty }
 function Candidates:tables()
   if self._tables then return self._tables end
   local fold, o, before = self.fold, self._options, parts_before(self)
   local function of(parts, known) return known_items.of(self._where, parts, known, fold.users, fold.items) end
-  local new, targets = novelty.of(of({ fold.train }, "relevant"), of({ self.data }, "relevant"), o.users == "known")
+  local found, targets = novelty.of(of({ fold.train }, "relevant"), of({ self.data }, "relevant"), o.users == "known")
   local users = targets:active_users()
-  if new.all_users == 0 then check.fail("%s: no user has a relevant item in %s", self._where, self.part) end
+  if found.all_users == 0 then check.fail("%s: no user has a relevant item in %s", self._where, self.part) end
   if #users == 0 then
     check.fail("%s: users is 'known', but training saw none of the %d users of %s; users = 'all' ranks for them", self._where,
-      new.all_users, self.part)
+      found.all_users, self.part)
   end
-  self._tables = { users = users, targets = targets, known = of(before, o.known), relevant = of(before, "relevant"), novelty = new }
+  self._tables = { users = users, targets = targets, known = of(before, o.known), relevant = of(before, "relevant"), novelty = found }
   return self._tables
 end
 
@@ -238,6 +240,7 @@ function Candidates:measure(model, metrics)
       or evaluate.measure_by(scores, made.lists, metrics, whole)
   end)
   local result = evaluate.joined(parts)
+  result._set = self.data
   result.users, result.part, result.data, result.candidates = core.cat(users, 1), self.part, self.data.fingerprint, self:words()
   result._ranked, result.new_to_training = self:words(true), tostring(self:tables().novelty)
   return result

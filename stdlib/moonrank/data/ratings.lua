@@ -30,7 +30,8 @@ function M.new(name, read)
   local function if_any(x) return x and #x > 0 and x or false end
   return setmetatable({ name = name, user = read.user, item = read.item, value = read.value, user_ids = read.user_ids,
     item_ids = read.item_ids, users = #read.user_ids, items = #read.item_ids, rows = #read.user, binary = false, least = 0,
-    has_ratings = read.has_ratings, threshold = false, _range = false, timestamp = if_any(read.time), part = if_any(read.file), _kept = {} }, Ratings)
+    has_ratings = read.has_ratings, threshold = false, timestamp = if_any(read.time), part = if_any(read.file), _range = false,
+    _kept = {} }, Ratings)
 end
 
 function Ratings:get_fingerprint()
@@ -144,6 +145,18 @@ local function make_fold(self, o, number)
   }
 end
 
+---@class mr.FoldOptions
+---@field by? string         how the parts are divided (default "user")
+---@field k? integer         number of folds (default 5 for "user", "cold_user" and "cold_item", else 1)
+---@field seed? integer      default 1
+---@field nsr? integer       negatives per relevant item (default 1; 0 with grades)
+---@field negatives? "not_relevant"|"unrated"  what they are drawn from (default "not_relevant")
+---@field valid? number      share of the rest that is validation (default 0.1)
+---@field test? number       share that is test, of "share", "time" and "user_time" (default 0.2)
+---@field n? integer         test items of each user, of "one" and "last"; the least number of them, of "user_time" (default 1)
+---@field at? integer        time at which test begins, of "time"
+---@field grades? boolean    keep ratings as grades (default false)
+
 ---Folds of train, validation and test, made when they are first used; no interaction is in two parts. `by`:
 ---
 ---- "user" (default): each user's relevant items are shuffled and assigned to k folds in rotation; of those that are not test a share becomes
@@ -163,7 +176,7 @@ end
 ---items that are not relevant to the user in any part (low ratings may be among them), "unrated" from those that the user has not rated at all.
 ---A user with too few such items has all of them, divided in proportion; the summary counts these users.
 ---`grades = true` keeps ratings as grades, for models of ratings: every rated item is dealt out, and nsr is 0 unless said.
----@param options? { by?: string, k?: integer, seed?: integer, nsr?: integer, negatives?: "not_relevant"|"unrated", valid?: number, test?: number, n?: integer, at?: integer, grades?: boolean }  defaults "user", 5 ("user", "cold_user", "cold_item") or 1, 1, 1, "not_relevant", 0.1, 0.2, 1
+---@param options? mr.FoldOptions
 ---@return mr.Fold[]
 ---Example: `#mr.data.synthetic{kind = "ratings", users = 20, items = 200}:binarize(4):folds{k = 3}   --> 3`
 ---Example: `mr.data.synthetic{kind = "ratings", users = 20, items = 200}:binarize(4):folds{by = "one"}[1].by   --> one`

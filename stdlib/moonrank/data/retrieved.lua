@@ -24,15 +24,26 @@ function M.own_name(name)
   return name
 end
 
----A metric under the conventions of trec_eval, by its name here or there; a metric itself stays as it is.
+-- The conventions of trec_eval.
+local trec_eval = { ties = "trec", empty = "zero", gain = "linear", relevant = 1 }
+
+---@class mr.data.Conventions
+---@field gain? string      what a grade is worth in DCG (default "linear", as in trec_eval)
+---@field ties? string      what equal scores mean (default "trec": the larger document id is first)
+---@field empty? string     what a list without relevant documents counts as (default "zero")
+---@field relevant? number  least grade of a relevant document (default 1)
+
+---A metric by its name here or in trec_eval, under the conventions of trec_eval but for those given; a metric itself stays as it is.
 ---@param name string|mr.Metric
----@param relevant? number  least grade of a relevant document (default 1)
+---@param given? mr.data.Conventions
 ---@return mr.Metric
 ---Example: `require("moonrank.data.retrieved").metric("ndcg_cut_10").k   --> 10`
-function M.metric(name, relevant)
+---Example: `require("moonrank.data.retrieved").metric("ndcg", {gain = "exp2"}).ties   --> trec`
+function M.metric(name, given)
   if metric.is(name) then return name end
-  local text = M.own_name(name)
-  local options = metric.taken(text, { ties = "trec", empty = "zero", gain = "linear", relevant = relevant or 1 })
+  local text, options = M.own_name(name), {}
+  for option, value in pairs(trec_eval) do options[option] = given and given[option] or value end
+  options = metric.taken(text, options)
   options.name = text ~= name and name or nil
   return metric.parse(text, options)
 end
@@ -175,10 +186,10 @@ end
 ---@param judgments mr.Lists
 ---@param queries string[]
 ---@param metrics (string|mr.Metric)[]
----@param relevant? number
+---@param given? mr.data.Conventions
 ---@return mr.Evaluation
 ---@return integer found   rows of the run with at least the grade `relevant`
-function M.evaluate(where, called, run, judgments, queries, metrics, relevant)
+function M.evaluate(where, called, run, judgments, queries, metrics, given)
   if type(metrics) ~= "table" then check.fail("evaluate: a table of metrics expected, got a %s", type(metrics)) end
   seen.note("other", judgments)
   local r = core.judge(run.lists, run.scores, judgments, queries)
@@ -186,10 +197,10 @@ function M.evaluate(where, called, run, judgments, queries, metrics, relevant)
   r.rankings = {}
   for _, name in ipairs{ "scores", "place", "retrieved" } do r[name] = r[name]:to(core.device()) end
   local handles = {}
-  for i, each in ipairs(metrics) do handles[i] = M.metric(each, relevant) end
+  for i, each in ipairs(metrics) do handles[i] = M.metric(each, given) end
   local result = evaluate.of_values(r.lists.count, handles, function(m) return values_of(m, r) end)
   result.ids = queries
-  return result, r.lists.relevance:ge(relevant or 1):sum():item()
+  return result, r.lists.relevance:ge(given and given.relevant or 1):sum():item()
 end
 
 return M

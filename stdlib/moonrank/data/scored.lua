@@ -9,7 +9,7 @@ local M = {}
 ---@class mr.ScoredLists
 ---@field name string       what it was read from, or as it was called
 ---@field lists mr.Lists    with names of queries and documents; no grades unless it was made of a dataset
----@field scores mr.Tensor  [rows] float32, as trec_eval reads them
+---@field scores mr.Tensor  [rows] of a file float32, as trec_eval reads them
 ---@field count integer     number of queries
 local Scored = check.class("mr.ScoredLists")
 
@@ -19,7 +19,7 @@ local Scored = check.class("mr.ScoredLists")
 ---@param name string
 ---@return mr.ScoredLists
 function M.new(lists, scores, name)
-  return setmetatable({ lists = lists, scores = scores:float(), count = lists.count, name = name }, Scored)
+  return setmetatable({ lists = lists, scores = scores, count = lists.count, name = name }, Scored)
 end
 
 ---Whether it is one of these.
@@ -89,7 +89,8 @@ end
 ---A run without any judged query, or any judged document, is an error.
 ---@param qrels string|mr.Lists|mr.Dataset  the path of a qrels file, named lists, or a dataset
 ---@param metrics (string|mr.Metric)[]
----@param options? { missing?: "skip"|"zero", relevant?: number }  relevant: least grade of a relevant document (default 1)
+---@param options? { missing?: "skip"|"zero", relevant?: number, gain?: string, ties?: string, empty?: string }  relevant: least grade of a
+---   relevant document (default 1); gain ("linear"), ties ("trec") and empty ("zero"): those of trec_eval unless given
 ---@return mr.Evaluation
 ---Example:
 ---```lua
@@ -98,13 +99,14 @@ end
 ---```
 function Scored:evaluate(qrels, metrics, options)
   local where = "mr.ScoredLists:evaluate"
-  local o = check.options(where, options, { missing = "skip", relevant = 1 })
+  local none = check.none
+  local o = check.options(where, options, { missing = "skip", relevant = none, gain = none, ties = none, empty = none })
   check.choice(where, "missing", o.missing, { "skip", "zero" })
   local judgments = M.judgments(where, qrels)
   local retrieved = require "moonrank.data.retrieved"
   retrieved.coverage(where, self, judgments)
   local queries = retrieved.queries({ self }, judgments, o.missing)
-  return (retrieved.evaluate(where, self.name, self, judgments, queries, metrics, o.relevant))
+  return (retrieved.evaluate(where, self.name, self, judgments, queries, metrics, o))
 end
 
 function Scored:__tostring() return core.safe_text(("mr.ScoredLists %s: %d lists, %d rows"):format(self.name, self.count, #self.scores)) end

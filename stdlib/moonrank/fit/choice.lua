@@ -25,7 +25,9 @@ end
 function M.evaluated(model, data, metrics)
   if candidates.is(data) then return data:measure(model, metrics) end
   local scores, lists = M.scored(model, data)
-  return evaluate.measure(scores, lists, metrics)
+  local found = evaluate.measure(scores, lists, metrics)
+  found._set = data
+  return found
 end
 
 -- What a function returns; NaN that it meets in scores of a part is an error that says when.
@@ -116,12 +118,6 @@ local function keep_last(o, run, choice)
   end
 end
 
--- Columns of an evaluation of other parameters, in place of those of this one.
-local function take_column(into, from, name)
-  into[name] = from[name]
-  for _, field in ipairs{ "mean", "counted", "skipped" } do into[field][name] = from[field][name] end
-end
-
 local function tested(o)
   local _ <close> = phase.begin "evaluation"
   local _ <close> = random.scope(o.seed, "test")
@@ -149,7 +145,7 @@ function M.finish(o, run)
   if not tests then return end
   run.test, run.scores = tested(o), registry.by_any_name{}
   for _, name in ipairs(run.test.names) do
-    if others[plain(name)] then take_column(run.test, others[plain(name)], name) end
+    if others[plain(name)] then evaluate.take(run.test, others[plain(name)], name) end
     run.scores[name] = run.test[name]
   end
 end

@@ -51,8 +51,8 @@ end
 function M.warn(o)
   local new = o.judge and M.of(o, o.judge)
   if not new or not new.users or new.users == 0 or new.left_out then return end
-  check.warn(("mr.fit: %s chooses the epoch, and training saw nothing relevant of %d of its %d users. users = 'known' leaves them out"):format(
-    o.choose_on, new.users, new.all_users))
+  local text = "mr.fit: %s chooses the epoch, and training saw nothing relevant of %d of its %d users. users = 'known' leaves them out"
+  check.warn(text:format(o.choose_on, new.users, new.all_users))
 end
 
 return M

@@ -109,8 +109,8 @@ local function part_of(given, what)
   local train = type(given) == "table" and check.field(given, "train")
   if type(train) == "table" and check.field(train, "lists") then return train end
   local meta = type(given) == "table" and getmetatable(given)
-  check.fail("recommend: %s is a %s, expected ratings, a dataset of users and items, as fold.train, a fold (for its train), or a table of those",
-    what, meta and rawget(meta, "__name") or type(given))
+  check.fail("recommend: %s is a %s, expected ratings, a dataset of users and items, as fold.train, a fold (for its train), or a table of "
+    .. "those", what, meta and rawget(meta, "__name") or type(given))
 end
 
 -- What is seen: one thing or several.
@@ -133,7 +133,7 @@ local function user_of(o)
   local part = parts_of(o.seen)[1]
   local ids = ids_of(part)
   if not ids then
-    check.fail("recommend: user is '%s', expected its number, or its name beside seen = fold.train or ratings, which have the names", o.user)
+    check.fail("recommend: user is '%s', expected its number, or its name beside seen = fold.train, which has the names", o.user)
   end
   for number, name in ipairs(ids.users) do
     if name == o.user then return number end
@@ -162,12 +162,21 @@ local function left_out_words(o, known, chosen, items)
     known:count_without(known_items.nothing(known.users, known.items), chosen))
 end
 
+---@class mr.RecommendOptions
+---@field user? integer|string  a number, or beside seen the name in the file (default: all users)
+---@field k? integer            how many items (default 10)
+---@field seen? mr.Ratings|mr.Dataset|mr.Fold|(mr.Ratings|mr.Dataset|mr.Fold)[]  what users had before; a fold stands for its train
+---@field known? "rated"|"relevant"|"none"  what of it is left out (default "rated")
+---@field users? integer        how many there are (default: as the model has)
+---@field items? integer        how many there are (default: as the model has)
+---@field names? string[]       what items are called, for printing
+
 ---The k items with the highest scores for a user, or for all users. Of equal scores the lower number comes first. `seen` says what users had
 ---before: ratings, a part of a fold, or several of those; a fold stands for its train. `known` says which of it is left out: "rated" (default) all
 ---that the user rated, also below the threshold; "relevant" only what is relevant; "none" nothing. A part of a fold includes ratings that are in
 ---none of its lists, as fold:evaluate has them. `user`: a number, or beside `seen` the name in the file.
 ---@param model mr.Model  of users and items
----@param options? { user?: integer|string, k?: integer, seen?: mr.Ratings|mr.Dataset|mr.Fold|(mr.Ratings|mr.Dataset|mr.Fold)[], known?: "rated"|"relevant"|"none", users?: integer, items?: integer, names?: string[] }  defaults: all users, 10, none, "rated", as the model has, none; names are printed
+---@param options? mr.RecommendOptions
 ---@return mr.Recommendations
 ---Example:
 ---```lua
