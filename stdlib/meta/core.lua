@@ -151,8 +151,9 @@ function core.bound_table(metric, lists, dtype, device, sd) end
 ---@param draws integer
 ---@param seed integer
 ---@param stream string
+---@param rows_before integer
 ---@return mr.Tensor
-function core.bpr_curvature(scores, lists, relevant, draws, seed, stream) end
+function core.bpr_curvature(scores, lists, relevant, draws, seed, stream, rows_before) end
 
 ---BPR's loss per list, other rows drawn alike.
 ---@param scores mr.Tensor
@@ -161,8 +162,9 @@ function core.bpr_curvature(scores, lists, relevant, draws, seed, stream) end
 ---@param draws integer
 ---@param seed integer
 ---@param stream string
+---@param rows_before integer
 ---@return mr.Tensor
-function core.bpr_loss(scores, lists, relevant, draws, seed, stream) end
+function core.bpr_loss(scores, lists, relevant, draws, seed, stream, rows_before) end
 
 ---Where caches are kept by default; it need not exist.
 ---@return string
@@ -699,8 +701,9 @@ function core.lambda_loss(scores, lists, metric, gain, pair) end
 ---@param rho number
 ---@param seed integer
 ---@param stream string
+---@param rows_before integer
 ---@return mr.Tensor
-function core.lambdafm_curvature(scores, lists, relevant, draws, candidates, rho, seed, stream) end
+function core.lambdafm_curvature(scores, lists, relevant, draws, candidates, rho, seed, stream, rows_before) end
 
 ---BPR's loss per list, other rows drawn by their rank among candidates.
 ---@param scores mr.Tensor
@@ -711,8 +714,9 @@ function core.lambdafm_curvature(scores, lists, relevant, draws, candidates, rho
 ---@param rho number
 ---@param seed integer
 ---@param stream string
+---@param rows_before integer
 ---@return mr.Tensor
-function core.lambdafm_loss(scores, lists, relevant, draws, candidates, rho, seed, stream) end
+function core.lambdafm_loss(scores, lists, relevant, draws, candidates, rho, seed, stream, rows_before) end
 
 ---This process's rank, from 0, and how many mpirun or srun started together.
 ---@return integer
@@ -1694,8 +1698,9 @@ function core.wait_for(descriptors, seconds, full) end
 ---@param trials integer
 ---@param seed integer
 ---@param stream string
+---@param rows_before integer
 ---@return mr.Tensor
-function core.warp_curvature(scores, lists, relevant, draws, margin, trials, seed, stream) end
+function core.warp_curvature(scores, lists, relevant, draws, margin, trials, seed, stream, rows_before) end
 
 ---WARP's loss per list; trials 0: as many as there are other rows.
 ---@param scores mr.Tensor
@@ -1706,8 +1711,9 @@ function core.warp_curvature(scores, lists, relevant, draws, margin, trials, see
 ---@param trials integer
 ---@param seed integer
 ---@param stream string
+---@param rows_before integer
 ---@return mr.Tensor
-function core.warp_loss(scores, lists, relevant, draws, margin, trials, seed, stream) end
+function core.warp_loss(scores, lists, relevant, draws, margin, trials, seed, stream, rows_before) end
 
 ---Wilcoxon's signed-rank test; n are the unequal pairs.
 ---@param a mr.Tensor

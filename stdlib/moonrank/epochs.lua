@@ -115,7 +115,7 @@ function Epochs:step(batch)
 end
 
 function Epochs:seeded_step(batch)
-  local _ <close> = random.of_step(self._o.seed, batch.step)
+  local _ <close> = random.of_step(self._o.seed, batch.step, check.field(batch, "rows_before"))
   return self:step(batch)
 end
 

@@ -145,8 +145,10 @@ end
 ---`trial = trial` reports every epoch to a trial of a sweep, whose pruner may end it; with `checkpoint = true` beside it a trial that was killed or
 ---interrupted goes on where it was.
 ---With `parallel = true` under `mpirun` or `srun` all processes run the script and train this one model: each takes its share of the lists of
----every batch, the gradients are added up (those of a GPU go through the host), and all end with the model that one process would have, to
----rounding (but for what dropout draws; models with buffers are refused). The first process evaluates validation for all; it alone shows progress and prints.
+---every batch, the gradients are added up in the order of ranks (those of a GPU go through the host), and all end with the same model. For the same
+---number of processes results are the same bits; for another number, and for one process, they are the same to rounding: partial sums differ.
+---Losses that draw rows (BPR, WARP, LambdaFM) draw the same for any number of processes; dropout, and random tensors of a script's own model, do
+---not. Models with buffers are refused. The first process evaluates validation for all; it alone shows progress and prints.
 ---@param options mr.FitOptions
 ---@return mr.Run
 ---Example:

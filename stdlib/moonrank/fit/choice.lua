@@ -144,6 +144,7 @@ function M.finish(o, run)
   end
   if not tests then return end
   run.test, run.scores = tested(o), registry.by_any_name{}
+  run.test._interrupted = run.interrupted
   for _, name in ipairs(run.test.names) do
     if others[plain(name)] then evaluate.take(run.test, others[plain(name)], name) end
     run.scores[name] = run.test[name]

@@ -288,11 +288,25 @@ function M.direction(name)
   return nil
 end
 
----The same, and "minimize" for what is called a loss.
+-- Numbers that a trial may return beside ranking metrics: costs and errors, of which less is better, and the others.
+local usual = {}
+for _, name in ipairs{ "rmse", "mae", "mse", "mape", "error", "error_rate", "loss", "log_loss", "logloss", "nll", "cross_entropy",
+  "perplexity", "brier", "wall", "memory", "attempts", "seconds", "time", "latency" } do usual[name] = "minimize" end
+for _, name in ipairs{ "value", "accuracy", "coverage", "r2", "log_likelihood" } do usual[name] = "maximize" end
+
+---The direction in which a number is better: that of the metric with this name, also by another name of the metric ("map"), of a known error
+---or cost ("rmse", "valid_loss"), or of any name that ends in "loss". nil for an unknown name: the caller asks for a direction. This is the only
+---list of directions.
 ---@param name string
 ---@return "maximize"|"minimize"|nil
----Example: `require "moonrank.metrics.registry".usual_direction("pair_loss")   --> minimize`
-function M.usual_direction(name) return M.direction(name) or name:find "loss$" and "minimize" or nil end
+---Example: `require("moonrank.metrics.registry").usual_direction("valid_rmse")   --> minimize`
+---Example: `require("moonrank.metrics.registry").usual_direction("pair_loss")   --> minimize`
+---Example: `require("moonrank.metrics.registry").usual_direction("profit")   --> nil`
+function M.usual_direction(name)
+  local plain = name:match "^valid_(.+)$" or name:match "^test_(.+)$" or name:match "^train_(.+)$" or name
+  local ours = #plain:match "^[%w_]*" > 1 and M.our_name(name)  -- "p" and "r" need not be precision and recall
+  return M.direction(name) or usual[plain] or ours and M.direction(ours) or plain:find "loss$" and "minimize" or nil
+end
 
 ---The metric as a function of exact ranks (all different) and lists.
 ---@param metric mr.Metric
