@@ -19,6 +19,7 @@ local M = {}
 ---@field metrics mr.Metric[]             the metrics with their options
 ---@field ids string[]|false             names of the lists, where a run was evaluated
 ---@field candidates string|false          what was ranked, where that is not all rows of given lists
+---@field new_to_training string|false     how many users, items or queries training never saw, in words, where that is known
 ---@field users mr.Tensor|false            of fold:evaluate: the user of each list
 ---@field part string|false                and the part of the fold, "test" or "valid"
 ---@field data string|false                and the fingerprint of this part
@@ -182,7 +183,7 @@ end
 ---@return mr.Evaluation
 function M.of_values(count, metrics, values_by)
   local result = { _exact = {}, count = count, names = {}, metrics = metrics, candidates = false, users = false, part = false, data = false,
-    ids = false }
+    ids = false, new_to_training = false }
   for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = metric.by_any_name{} end
   for i, each in ipairs(metrics) do add_column(result, each, values_by(each, i)) end
   for _, field in ipairs{ "mean", "counted", "skipped" } do metric.by_any_name(result[field], "this evaluation") end
@@ -262,10 +263,14 @@ function M.is_bounded(x) return getmetatable(x) == Bounded end
 ---Whether it is an evaluation.
 function M.is(x) return getmetatable(x) == Evaluation end
 
----What was ranked, in lines; nothing where it is all rows of given lists.
+---What was ranked, and what of it training never saw, in lines; nothing where it is all rows of given lists, of unknown training.
 ---@param evaluation mr.Evaluation
 ---@return string[]
-function M.about(evaluation) return { evaluation.candidates or nil } end
+function M.about(evaluation)
+  local lines = { evaluation.candidates or nil }
+  lines[#lines + 1] = evaluation.new_to_training or nil
+  return lines
+end
 
 ---The lines below the table: what was ranked, where that is not all rows of given lists, and the conventions of the metrics.
 ---@return string[]

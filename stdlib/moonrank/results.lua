@@ -169,7 +169,8 @@ function Results:best(by, options)
   return make_table{ columns = heads, rows = lines }
 end
 
----Scores per list that a trial returned.
+---Scores per list that a trial returned. Under the name "list" are the numbers of the lists' users or queries, where the trial returned them or
+---its scores are those of mr.fit or an evaluation.
 ---@param number integer  of the trial
 ---@param name? string    of the metric (default: the one that counts)
 ---@return mr.Tensor
@@ -177,11 +178,26 @@ function Results:per_list(number, name)
   local found = self._store:columns([[SELECT l.name, l.scores FROM lists l JOIN trials t ON t.id = l.trial
     WHERE t.study = ?1 AND t.number = ?2 ORDER BY l.name]], self.study.id, number)
   if #found.name == 0 then check.fail("results:per_list: trial %s returned no scores per list", tostring(number)) end
-  name = name or #found.name == 1 and found.name[1] or metric_of(self.study)
+  if not name then
+    local own
+    for _, each in ipairs(found.name) do
+      if each ~= "list" then own = own == nil and each end
+    end
+    name = own or metric_of(self.study)
+  end
   for i, each in ipairs(found.name) do
     if each == name or each == metrics.our_name(name) then return core.float64_tensor(found.scores[i]) end
   end
   check.unknown(("scores per list of trial %d"):format(number), name, found.name)
+end
+
+---The numbers of the users or queries of a trial's lists; nil where it returned none.
+---@param number integer
+---@return number[]?
+function Results:list_ids(number)
+  local found = self._store:columns([[SELECT l.scores FROM lists l JOIN trials t ON t.id = l.trial
+    WHERE t.study = ?1 AND t.number = ?2 AND l.name = 'list']], self.study.id, number).scores
+  return found[1] and core.float64_tensor(found[1]):totable() or nil
 end
 
 ---What a trial reported, by name: steps and values.
@@ -262,7 +278,9 @@ function Results:reported(name) return self._store:reports(self.study, name) end
 ---@field value? string        what is compared (default: the number that counts)
 ---@field test? string         "wilcoxon" (default) or "paired_t"
 ---@field correction? string   for testing several pairs: "holm" (default), "bonferroni" or "none"
----@field lists? boolean       pairs are lists, by the scores that trials returned per list, instead of trials
+---@field lists? boolean       pairs are users or queries, by the scores that trials returned per list, instead of trials. One that several trials
+---   or lists measured counts once, with its mean. Where trials do not return scores of mr.fit or an evaluation, several trials need the
+---   numbers of the users or queries: per_list = {ndcg = ..., list = ...}
 ---@field over? string|string[]
 ---@field where? table<string, any>
 
