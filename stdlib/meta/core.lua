@@ -566,6 +566,11 @@ function core.grades_of_class(number) end
 ---@return boolean
 function core.has_cuda() end
 
+---Whether a leaf has collected a gradient.
+---@param x mr.Tensor
+---@return boolean
+function core.has_gradient(x) end
+
 ---Bytes that live tensors hold.
 ---@return integer
 function core.held_bytes() end
@@ -1748,7 +1753,8 @@ function core.write_file(path, bytes) end
 ---@param run mr.Lists
 ---@param scores mr.Tensor
 ---@param tag string
-function core.write_trec_run(path, run, scores, tag) end
+---@param escape boolean
+function core.write_trec_run(path, run, scores, tag, escape) end
 
 ---Version of XGBoost's library; an error where there is none.
 ---@return string
