@@ -1593,6 +1593,12 @@ function core.tfmap_loss(scores, lists, relevant) end
 ---@return integer
 function core.threads(n) end
 
+---The first and the last timestamp.
+---@param time mr.Tensor
+---@return integer
+---@return integer
+function core.time_span(time) end
+
 ---Their product, 0 where the slope is, also of an infinite value; the slope is a constant.
 ---@param value mr.Tensor
 ---@param slope mr.Tensor
