@@ -24,11 +24,12 @@ Dtype floating_dtype(const std::string& name) {
 
 Device device_or_default(const std::optional<std::string>& name) { return name ? to_device(*name) : default_device(); }
 
-/// int64 takes whole numbers that float64 holds exactly.
+/// int64 takes whole numbers below 2^53. From there on neighbours are one and the same float64: 2^53 + 1 arrives as
+/// 2^53.
 void fits(const char* name, double x, Dtype type) {
-  if (type != Dtype::int64 || (x == std::floor(x) && std::abs(x) <= 0x1p53)) return;
+  if (type != Dtype::int64 || (x == std::floor(x) && std::abs(x) < 0x1p53)) return;
   char text[120];
-  std::snprintf(text, sizeof text, "%.17g is no integer of at most 2^53, and the dtype is int64", x);
+  std::snprintf(text, sizeof text, "%.17g is not an integer below 2^53 in size, and the dtype is int64", x);
   throw ArgumentError(name, text);
 }
 
@@ -63,6 +64,12 @@ class NestedReader {
 
   void read(int index, int depth) {
     const auto n = static_cast<int64_t>(lua_rawlen(L_, index));
+    if (const auto key = lua::key_beside(L_, index, n)) {
+      throw ArgumentError("values",
+                          "a table with the field '" + *key +
+                              "' beside its entries, expected entries alone; options go into a table of their "
+                              "own: mr.tensor(values, {dtype = ...})");
+    }
     if (n != shape_[depth]) {
       throw ArgumentError(
           "values", "a row has " + std::to_string(n) + " entries where the first has " + std::to_string(shape_[depth]));

@@ -85,6 +85,7 @@ function Results:trials(options)
   local o = check.options("results:trials", options, { states = every_state, where = {}, columns = check.none })
   local data = self:columns(o.states)
   local names = o.columns
+  if names then check.sequence("results:trials", "columns", names) end
   if not names then
     names = { "number", "state" }
     local seen = {}
@@ -127,7 +128,7 @@ end
 -- One trial with all that belongs to it.
 local function trial_at(data, row)
   local trial = record("trial", { number = data:column("results", "number")[row], params = {}, numbers = {},
-    value = data:column("results", "value")[row] })
+    value = data:column("results", "value")[row] }, nil, { "value", "seed", "wall" })
   for _, name in ipairs(data.params) do trial.params[name] = data:column("results", name)[row] end
   for _, name in ipairs(data:numbers()) do trial.numbers[name] = data:column("results", name)[row] end
   trial.seed, trial.wall = data:column("results", "seed")[row], data:column("results", "wall")[row]
@@ -204,6 +205,7 @@ end
 ---@param name string
 ---@return integer
 function Results:sign(name)
+  if type(name) ~= "string" then check.fail("results:sign: name is a %s, expected the name of a column: results:sign(\"value\")", type(name)) end
   local counts = name == "value" or name == metric_of(self.study)
   local own = metrics.direction(name == "value" and metric_of(self.study) or name)
     or not counts and (costs[name] and "minimize" or metrics.usual_direction(name)) or self.study.direction
