@@ -112,7 +112,8 @@ Tensor arange_of(double first, double last, double step, const std::string& dtyp
   if (step == 0 || !std::isfinite(first) || !std::isfinite(last) || !std::isfinite(step)) {
     throw ArgumentError("step", "first, last and step must be finite and step not 0");
   }
-  for (const double x : {first, step}) fits("step", x, to_dtype(dtype));
+  fits("first", first, to_dtype(dtype));
+  fits("step", step, to_dtype(dtype));
   const double steps = std::floor((last - first) / step + 1e-9);
   if (steps > 1e15) throw ArgumentError("last", "too many entries");
   if (steps > 0) fits("last", first + steps * step, to_dtype(dtype));

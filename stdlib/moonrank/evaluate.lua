@@ -84,8 +84,8 @@ end
 function M.metrics_of(names, options, where)
   where = where or "mr.evaluate"
   if type(names) ~= "table" then check.fail("%s: a table of metrics expected, got a %s", where, type(names)) end
-  check.sequence(where, "the list of metrics", names, 'one metric gets options as mr.metrics.rr{ties = "worst"}, and mr.evaluate takes those '
-    .. "of all after the list")
+  check.sequence(where, "the list of metrics", names,
+    'one metric gets options as mr.metrics.rr{ties = "worst"}; mr.evaluate takes options of all metrics after the list')
   local none = check.none
   local o = check.options(where, options, { ties = none, empty = none, relevant = none, gain = none, denominator = none })
   local metrics = {}

@@ -205,7 +205,9 @@ end
 ---@param name string
 ---@return integer
 function Results:sign(name)
-  if type(name) ~= "string" then check.fail("results:sign: name is a %s, expected the name of a column: results:sign(\"value\")", type(name)) end
+  if type(name) ~= "string" then
+    check.fail("results:sign: name is a %s, expected the name of a column: results:sign(\"value\")", type(name))
+  end
   local counts = name == "value" or name == metric_of(self.study)
   local own = metrics.direction(name == "value" and metric_of(self.study) or name)
     or not counts and (costs[name] and "minimize" or metrics.usual_direction(name)) or self.study.direction

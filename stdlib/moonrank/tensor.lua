@@ -170,7 +170,9 @@ function tensor_getters.dims(self) return #core.shape(self) end
 ---Example: `mr.arange(1, 6):reshape(2, -1):size(2)   --> 3`
 function tensor:reshape(...)
   local sizes = type((...)) == "table" and (...) or { ... }
-  if sizes == (...) and select("#", ...) > 1 then check.fail "reshape: a table of sizes and more arguments are given, expected one of them" end
+  if sizes == (...) and select("#", ...) > 1 then
+    check.fail "reshape: a table of sizes and more arguments are given, expected one of them"
+  end
   return core.reshape(self, sizes)
 end
 

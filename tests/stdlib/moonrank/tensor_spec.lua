@@ -606,7 +606,7 @@ describe("mistakes", function()
     { function() return mr.tensor{ { 1, 2 }, { 3 } } end, "a row has 1 entries where the first has 2" },
     { function() return mr.tensor{ { 1, 2 }, 3 } end, "entry 2 is a number, expected a table" },
     { function() return mr.tensor{ 1, "2" } end, "entry 2 is a string, expected a number" },
-    { function() return mr.tensor({ 1.5 }, { dtype = "int64" }) end, "1.5 is no integer" },
+    { function() return mr.tensor({ 1.5 }, { dtype = "int64" }) end, "1.5 is not an integer" },
     { function() return mr.tensor({ 1 / 0 }, { dtype = "int64" }) end, "inf is no integer" },
     { function() return mr.tensor({ 2 ^ 60 }, { dtype = "int64" }) end, "of at most 2^53" },
     { function() return mr.full({ 1 }, 0.5, { dtype = "int64" }) end, "0.5 is no integer" },
