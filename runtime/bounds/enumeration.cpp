@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "kernels/core/logarithms.h"
+#include "kernels/core/threads.h"
 #include "runtime/bounds/increments.h"
 #include "runtime/bounds/relevant_counts.h"
 
@@ -175,6 +176,7 @@ std::vector<double> mann_whitney_pmf(int64_t n, int64_t p) {
   std::vector<double> c(static_cast<size_t>(half) + 1, 0.0);
   c[0] = 1;
   for (int64_t i = 1; i <= a; ++i) {
+    cpu::check_interrupt();
     const int64_t m = b + i, top = std::min(half, i * b);
     for (int64_t u = top; u >= m; --u) c[u] -= c[u - m];  // times 1 - q^m
     const double share = static_cast<double>(i) / static_cast<double>(m);

@@ -50,7 +50,8 @@ describe("an argument that a function does not take", function()
     local fold = mr.data.synthetic{ kind = "ratings", users = 30, items = 90 }:binarize(4):folds{ k = 3 }[1]
     local evaluation, adam = mr.evaluate(scores, lists, { "rr" }), mr.optim.adam{ lr = 0.1 }
     local objects = { evaluation, evaluation:table(), fold, fold.train, fold:candidates(), adam, mr.losses.ap{},
-      mr.models.linear{ inputs = 2 }, mr.compare{ a = evaluation, b = evaluation }, mr.plot.lines{ y = { 1, 2 } }, mr.stats.summary(scores) }
+      mr.models.linear{ inputs = 2 }, mr.compare{ a = evaluation, b = evaluation }, mr.plot.lines{ y = { 1, 2 } },
+      mr.stats.summary(scores) }
     for _, object in ipairs(objects) do
       local class = getmetatable(object)
       count = count + refuse_surplus(class.__name or "an object:", class, true)
