@@ -113,7 +113,8 @@ function M.study(args, o)
   if args.kept then return whole(args, o) end
   return mr.sweep{
     name = name_of(args, o.name), store = args.store, workers = args.workers, force = args.force, retry = args.retry,
-    mix_numerics = args.mix_numerics, metric = o.metric or "valid", settings = o.settings, space = o.space, run = o.run,
+    mix_numerics = args.mix_numerics, metric = o.metric or "valid", direction = "maximize", settings = o.settings,
+    space = o.space, run = o.run,
   }
 end
 

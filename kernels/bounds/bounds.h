@@ -108,6 +108,20 @@ inline BoundStats rr_stats(int64_t n, int64_t p) {
           static_cast<double>(square - mean * mean)};
 }
 
+/// Wrongly ordered pairs of unequal grades, from the number of rows of each grade: a random ranking has half of the
+/// pairs in the wrong order (Jonckheere 1954, Terpstra 1952, whose statistic counts the others).
+inline BoundStats wrong_pairs_stats(const std::vector<int64_t>& rows) {
+  double n = 0, squares = 0, spread = 0;
+  for (const int64_t of_grade : rows) {
+    const auto k = static_cast<double>(of_grade);
+    n += k;
+    squares += k * k;
+    spread += k * k * (2 * k + 3);
+  }
+  const double pairs = (n * n - squares) / 2;
+  return {0, pairs, 0, pairs / 2, (n * n * (2 * n + 3) - spread) / 72};
+}
+
 /// nRBP loss: the number of wrongly ordered pairs (Eq. 3.3, 3.9), the Mann-Whitney statistic.
 inline BoundStats nrbp_loss_stats(int64_t n, int64_t p) {
   const double pairs = static_cast<double>(p) * static_cast<double>(n - p);

@@ -12,8 +12,9 @@
 namespace mr {
 
 /// What a relevant row at rank r adds, given that it is the c-th: linear d[r], average_precision c d[r], or only the
-/// first one's d[r]. graded: every row adds d[r] times its gain.
-enum class Increment : int8_t { linear, average_precision, first, graded };
+/// first one's d[r]. graded: every row adds d[r] times its gain. pairs: every row adds the number of rows of lower
+/// grade above it; kernels do not draw these.
+enum class Increment : int8_t { linear, average_precision, first, graded, pairs };
 
 /// Up to this many different gains besides 0 are drawn level by level.
 constexpr int64_t most_levels = 8;

@@ -132,9 +132,56 @@ void place(int64_t count, const Place<Real>& work) {
   Backend::lists(count, PlaceBySorting<Real>{work});
 }
 
+/// Rows from the first rank to the last, each with the number of rows of lower grade above it: O(N log N) per list.
+template <class Real>
+struct WrongPairsByRank : WrongPairs<Real> {
+  template <class Group>
+  void operator()(const Group& group, int64_t list) const {
+    const MetricViews<Real>& v = this->v;
+    static constinit thread_local OfThread<std::vector<float>> the_grades;
+    static constinit thread_local OfThread<std::vector<int32_t>> the_order, the_above;
+    std::vector<float>& grades = the_grades.get();
+    std::vector<int32_t>&order = the_order.get(), &above = the_above.get();
+    const Kept kept(grades, order, above);
+    const int64_t at = v.lists.begin(list), n = v.lists.size(list);
+    const float* const own = v.relevance.data + at;
+    const Placement* const places = v.places.data + at;
+    grades.assign(own, own + n);
+    std::sort(grades.begin(), grades.end());
+    grades.erase(std::unique(grades.begin(), grades.end()), grades.end());
+    order.resize(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i) order[places[i].above + places[i].before] = static_cast<int32_t>(i);
+    above.assign(grades.size() + 1, 0);  // a Fenwick tree over grades
+    const auto level = [&](int64_t i) {
+      return std::lower_bound(grades.begin(), grades.end(), own[i]) - grades.begin();
+    };
+    const auto lower_above = [&](int64_t i) {
+      double rows = 0;
+      for (int64_t l = level(i); l > 0; l -= l & -l) rows += above[l];
+      return rows;
+    };
+    double wrong = 0;
+    for (int64_t first = 0, last = 0; first < n; first = last) {
+      last = first + places[order[first]].tied;
+      for (int64_t r = first; r < last; ++r) wrong += 0.5 * lower_above(order[r]);
+      for (int64_t r = first; r < last; ++r) {
+        for (int64_t l = level(order[r]) + 1; l < static_cast<int64_t>(above.size()); l += l & -l) ++above[l];
+      }
+      for (int64_t r = first; r < last; ++r) wrong += 0.5 * lower_above(order[r]);
+    }
+    v.put(group, list, v.count(list) == 0 ? v.empty : wrong);
+  }
+};
+
+template <class Real>
+void wrong_pairs(int64_t count, const WrongPairs<Real>& work) {
+  Backend::lists(count, WrongPairsByRank<Real>{work});
+}
+
 template <class Real>
 void with_fast_forms(MetricKernels<Real>& table) {
   table.place = &place<Real>;
+  table.wrong_pairs = &wrong_pairs<Real>;
 }
 
 }  // namespace

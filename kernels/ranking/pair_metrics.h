@@ -1,5 +1,5 @@
-// Exact metrics that count wrongly ordered pairs of a relevant and another row, as expectations over the orders of tied
-// rows: half of a pair within a run is in the wrong order.
+// Exact metrics that count wrongly ordered pairs of rows, as expectations over the orders of tied rows: half of a pair
+// within a run is in the wrong order.
 #pragma once
 
 #include "kernels/ranking/metric_views.h"
@@ -16,6 +16,26 @@ struct NrbpLoss {
         v.sum_counted(group, list, [](const Placement& p, int64_t) { return p.above + 0.5 * (p.tied - 1.0); });
     const double relevant = v.count(list);
     v.put(group, list, relevant == 0 ? v.empty : total - 0.5 * relevant * (relevant - 1));
+  }
+};
+
+/// Wrongly ordered pairs of unequal grades: O(N^2) per list, the plain form.
+template <class Real>
+struct WrongPairs {
+  MetricViews<Real> v;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t at = v.lists.begin(list), n = v.lists.size(list);
+    const double total = group.sum(n, [&](int64_t i) {
+      double wrong = 0;
+      for (int64_t j = 0; j < n; ++j) {
+        if (!(v.relevance[at + j] < v.relevance[at + i])) continue;
+        const int32_t own = v.places[at + i].above, other = v.places[at + j].above;
+        wrong += other < own ? 1 : other == own ? 0.5 : 0;
+      }
+      return wrong;
+    });
+    v.put(group, list, v.count(list) == 0 ? v.empty : total);
   }
 };
 

@@ -28,6 +28,7 @@ namespace mr {
   LISTS(nrbp_loss, NrbpLoss)                     \
   LISTS(hits_at, HitsAt)                         \
   LISTS(first_relevant, FirstRelevant)           \
+  LISTS(wrong_pairs, WrongPairs)                 \
   LISTS(auc, Auc)                                \
   LISTS(bpref, Bpref)                            \
   LISTS(expected_reciprocal_rank, ExpectedReciprocalRank) \

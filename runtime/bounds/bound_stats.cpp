@@ -15,7 +15,8 @@ namespace {
 constexpr int64_t most_rows = 100'000'000;
 
 struct ShapeKey {
-  bool graded;
+  bool graded, compares;
+  float threshold;
   double beta;
   auto operator<=>(const ShapeKey&) const = default;
 };
@@ -32,6 +33,7 @@ double norm_of(const Metric& metric, const ListShape& shape, const std::vector<d
 
 BoundStats computed(const Metric& metric, const ListShape& shape, bool variance) {
   const ClosedForms& forms = closed_forms_of(metric);
+  if (forms.kind_of(shape) == Increment::pairs) return wrong_pairs_stats(rows_of_grades(shape));
   if (forms.stats != nullptr) {
     BoundStats stats = forms.stats(shape.n, shape.p);
     if (variance && forms.variance != nullptr) stats.variance = forms.variance(shape.n, shape.p);
@@ -39,6 +41,18 @@ BoundStats computed(const Metric& metric, const ListShape& shape, bool variance)
   }
   const std::vector<double> gains = gains_of(shape), d = forms.discounts_of(metric, shape);
   return linear_stats(gains, d, norm_of(metric, shape, gains, d));
+}
+
+/// Of two grades the number of rows says all: the rows of the higher one are the relevant ones.
+ListShape compared_shape(const float* grades, int64_t n, double beta) {
+  if (n == 0) return {0, 0, {}, beta};
+  const auto [low, high] = std::minmax_element(grades, grades + n);
+  if (*low == *high) return {n, n, {}, beta};
+  const int64_t most = std::count(grades, grades + n, *low), best = std::count(grades, grades + n, *high);
+  if (most + best == n) return {n, best, {}, beta * static_cast<double>(*high - *low)};
+  ListShape shape{n, n - most, {grades, grades + n}, beta};
+  std::sort(shape.grades.begin(), shape.grades.end(), std::greater<>());
+  return shape;
 }
 
 }  // namespace
@@ -56,8 +70,9 @@ bool degenerate(const Metric& metric, const ListShape& shape) {
 }
 
 ListShape shape_of(const Metric& metric, const float* grades, int64_t n, double beta) {
+  if (metric.compares_grades()) return compared_shape(grades, n, beta);
   // smaller grades have a gain of 0
-  const float threshold = metric.graded() ? static_cast<float>(std::numeric_limits<double>::epsilon()) : 1.0F;
+  const float threshold = metric.threshold();
   const float* const end = grades + n;
   ListShape shape{n, std::count_if(grades, end, [threshold](float y) { return y >= threshold; }), {}, beta};
   const float top = n == 0 ? 0 : *std::max_element(grades, end);
@@ -96,11 +111,11 @@ ListShape shape_of(const Metric& metric, std::optional<int64_t> n, std::optional
 }
 
 void check_grades(const Metric& metric, const Lists& lists) {
-  if (metric.graded()) check_gains(lists, metric.gain);
+  if (metric.graded() && !metric.compares_grades()) check_gains(lists, metric.gain);
 }
 
 const std::vector<ListShape>& list_shapes(const Lists& lists, const Metric& metric, double beta) {
-  const ShapeKey key{metric.graded(), beta};
+  const ShapeKey key{metric.graded(), metric.compares_grades(), metric.threshold(), beta};
   return lists.cached<std::vector<ListShape>>(key, [&] {
     const auto shape = [&](const float* grades, int64_t n) { return shape_of(metric, grades, n, beta); };
     return lists.per_list<ListShape>(key, shape);

@@ -14,11 +14,14 @@ namespace {
 
 using portable::log_factorial;
 
+constexpr int64_t most_rows_of_grades = 300;  // of a list with several grades whose wrongly ordered pairs are listed
+
 double log_choose(int64_t n, int64_t k) { return log_factorial(n) - log_factorial(k) - log_factorial(n - k); }
 
-/// Whether `mann_whitney_pmf` applies, at sizes where its subtractions lose few digits.
+/// Whether `inversions_pmf` applies, at sizes where its subtractions lose few digits.
 bool has_pmf(const Metric& metric, const ListShape& shape) {
   if (closed_forms_of(metric).discounts != Discounts::ranks || shape.beta != 0) return false;
+  if (!shape.grades.empty()) return shape.n <= most_rows_of_grades;
   return shape.n <= 600 || (shape.n <= 1000 && shape.p * (shape.n - shape.p) <= shape.n * shape.n / 5);
 }
 
@@ -49,7 +52,7 @@ class Arrangements {
  public:
   Arrangements(const Metric& metric, const ListShape& shape)
       : add_(increments_of(metric, shape)), ranks_(counted_ranks(metric, shape)), rows_(shape.n) {
-    const std::vector<Level> levels = levels_of(shape);
+    const std::vector<Level> levels = levels_of(shape, add_.kind);
     for (const Level& level : levels) {
       gains_.push_back(level.gain);
       left_.push_back(level.rows);
@@ -68,9 +71,17 @@ class Arrangements {
 
  private:
   double added(size_t level, int64_t rank, int64_t relevant) const {
+    if (add_.kind == Increment::pairs) return lower_above(level);
     if (gains_[level] == 0) return 0;
     const bool cumulative = add_.kind == Increment::average_precision;
     return (cumulative ? static_cast<double>(relevant + 1) : gains_[level]) * add_.d[rank];
+  }
+
+  /// Rows of lower grade that are placed.
+  double lower_above(size_t level) const {
+    int64_t rows = 0;
+    for (size_t l = level + 1; l < left_.size(); ++l) rows += all_[l] - left_[l];
+    return static_cast<double>(rows);
   }
 
   void visit(int64_t rank, int64_t relevant, double sum, double chance) {
@@ -94,7 +105,8 @@ class Arrangements {
     const int64_t placed = ranks_ - rank;
     if (placed > 0) {
       const auto l = static_cast<size_t>(level - left_.begin());
-      for (; gains_[l] > 0 && rank < ranks_; ++rank) sum += added(l, rank, relevant++);
+      const bool adds = gains_[l] > 0 || add_.kind == Increment::pairs;
+      for (; adds && rank < ranks_; ++rank) sum += added(l, rank, relevant++);
       *level -= placed;
     }
     out_.values.push_back(add_.scale * sum - add_.shift);
@@ -171,22 +183,32 @@ bool counts_hits(const Metric& metric) { return closed_forms_of(metric).discount
 
 }  // namespace
 
-std::vector<double> mann_whitney_pmf(int64_t n, int64_t p) {
-  const int64_t a = std::min(p, n - p), b = n - a, last = a * b, half = last / 2;
+std::vector<double> inversions_pmf(std::vector<int64_t> rows) {
+  std::sort(rows.begin(), rows.end(), std::greater<>());
+  int64_t last = 0, before = 0;  // the most inversions, and rows of the grades so far
+  for (const int64_t k : rows) last += std::exchange(before, before + k) * k;
+  const int64_t half = last / 2;
   std::vector<double> c(static_cast<size_t>(half) + 1, 0.0);
   c[0] = 1;
-  for (int64_t i = 1; i <= a; ++i) {
-    cpu::check_interrupt();
-    const int64_t m = b + i, top = std::min(half, i * b);
-    for (int64_t u = top; u >= m; --u) c[u] -= c[u - m];  // times 1 - q^m
-    const double share = static_cast<double>(i) / static_cast<double>(m);
-    for (int64_t u = 0; u <= top; ++u) c[u] = c[u] * share + (u >= i ? c[u - i] : 0);  // divided by 1 - q^i, normalised
+  before = rows[0];
+  int64_t most = 0;
+  for (size_t grade = 1; grade < rows.size(); ++grade) {
+    for (int64_t i = 1; i <= rows[grade]; ++i) {
+      cpu::check_interrupt();
+      const int64_t m = before + i, top = std::min(half, most + i * before);
+      for (int64_t u = top; u >= m; --u) c[u] -= c[u - m];  // times 1 - q^m
+      const double share = static_cast<double>(i) / static_cast<double>(m);
+      for (int64_t u = 0; u <= top; ++u) c[u] = c[u] * share + (u >= i ? c[u - i] : 0);  // over 1 - q^i, normalised
+    }
+    most += rows[grade] * before;
+    before += rows[grade];
   }
   std::vector<double> pmf(static_cast<size_t>(last) + 1);
   for (int64_t u = 0; u <= half; ++u) pmf[u] = pmf[last - u] = c[u];
   double total = 0;
   for (const double x : pmf) total += x;
-  if (!(std::fabs(total - 1) < 1e-9)) throw std::runtime_error("the probabilities of the nRBP loss do not add up to 1");
+  if (!(std::fabs(total - 1) < 1e-9))
+    throw std::runtime_error("the probabilities of wrongly ordered pairs do not add up to 1");
   for (double& x : pmf) x /= total;
   return pmf;
 }
@@ -202,7 +224,8 @@ Atoms atoms_of(const Metric& metric, const ListShape& shape) {
   if (closed_forms_of(metric).kind == Increment::first) return rr_atoms(shape);
   if (counts_hits(metric)) return hits_atoms(metric, shape);
   if (has_pmf(metric, shape)) {
-    Atoms out{{}, mann_whitney_pmf(shape.n, shape.p)};
+    const bool binary = shape.grades.empty();
+    Atoms out{{}, inversions_pmf(binary ? std::vector{shape.p, shape.n - shape.p} : rows_of_grades(shape))};
     for (size_t u = 0; u < out.weights.size(); ++u) out.values.push_back(static_cast<double>(u));
     return out;
   }

@@ -20,7 +20,8 @@ constexpr double most_arrangements = 1e6;
 bool has_atoms(const Metric& metric, const ListShape& shape);
 Atoms atoms_of(const Metric& metric, const ListShape& shape);
 
-/// Probabilities of the nRBP loss 0, 1, ..., P (N - P): the coefficients of a Gaussian binomial (Mann & Whitney 1947).
-std::vector<double> mann_whitney_pmf(int64_t n, int64_t p);
+/// Probabilities of 0, 1, ... wrongly ordered pairs in a random ranking, from the number of rows of each grade: the
+/// coefficients of a Gaussian multinomial, which for two grades is Mann & Whitney's (1947).
+std::vector<double> inversions_pmf(std::vector<int64_t> rows);
 
 }  // namespace mr

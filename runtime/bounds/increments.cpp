@@ -18,9 +18,10 @@ double ideal_of(const ListShape& shape, const std::vector<double>& d) {
 
 Increments increments_of(const Metric& metric, const ListShape& shape) {
   const ClosedForms& forms = closed_forms_of(metric);
-  Increments out{.kind = shape.grades.empty() ? forms.kind : Increment::graded,
+  Increments out{.kind = forms.kind_of(shape),
                  .d = forms.discounts_of(metric, shape),
                  .shift = forms.shift != nullptr ? forms.shift(shape) : 0};
+  if (out.kind == Increment::pairs) out.shift = 0;
   out.scale = 1 / (forms.norm != nullptr ? forms.norm(metric, shape) : ideal_of(shape, out.d));
   return out;
 }
@@ -35,7 +36,7 @@ std::vector<double> gains_of(const ListShape& shape) {
   return gains;
 }
 
-std::vector<Level> levels_of(const ListShape& shape) {
+std::vector<Level> levels_of(const ListShape& shape, Increment kind) {
   if (shape.grades.empty()) {
     std::vector<Level> levels;
     if (shape.p > 0) levels.push_back({1, shape.p, shape.beta});
@@ -44,11 +45,20 @@ std::vector<Level> levels_of(const ListShape& shape) {
   }
   std::vector<Level> levels;
   for (const float grade : shape.grades) {
-    const double gain = gain_of(grade);
+    const double gain = kind == Increment::pairs ? static_cast<double>(grade) : gain_of(grade);
     if (levels.empty() || levels.back().gain != gain) levels.push_back({gain, 0, shape.beta * grade});
     ++levels.back().rows;
   }
   return levels;
+}
+
+std::vector<int64_t> rows_of_grades(const ListShape& shape) {
+  std::vector<int64_t> rows;
+  for (size_t i = 0; i < shape.grades.size(); ++i) {
+    if (i == 0 || shape.grades[i] != shape.grades[i - 1]) rows.push_back(0);
+    ++rows.back();
+  }
+  return rows;
 }
 
 }  // namespace mr

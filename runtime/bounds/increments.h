@@ -35,7 +35,9 @@ struct Level {
     return portable::exp(std::clamp(pull - other.pull, -most_pull, most_pull));
   }
 };
-/// From the highest gain down, that of 0 included where it occurs.
-std::vector<Level> levels_of(const ListShape& shape);
+/// From the highest gain down, that of 0 included where it occurs. Pairs compare grades: there a grade is its own gain.
+std::vector<Level> levels_of(const ListShape& shape, Increment kind = Increment::graded);
+/// The number of rows of each grade, from the highest down.
+std::vector<int64_t> rows_of_grades(const ListShape& shape);
 
 }  // namespace mr

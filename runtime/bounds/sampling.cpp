@@ -82,17 +82,39 @@ void fill_samples(const RankingSampler& sampler, std::vector<double>& values, De
   values.resize(static_cast<size_t>(samples));
 }
 
-/// An order per sample, for gains that are all different or nearly so.
-void fill_ordered(const ListShape& shape, const std::vector<double>& d, RandomKey key, std::vector<double>& values) {
+/// The rows' gains times the discounts of their ranks.
+double linear_sum(const std::vector<int64_t>& rows, const std::vector<double>& gains, const std::vector<double>& d) {
+  double sum = 0;
+  for (size_t r = 0; r < rows.size(); ++r) sum += gains[static_cast<size_t>(rows[r])] * d[r];
+  return sum;
+}
+
+/// Wrongly ordered pairs; `level`: of each row, from the highest grade down; `placed`: room for as many as levels.
+double wrong_pairs(const std::vector<int64_t>& rows, const std::vector<size_t>& level, std::vector<double>& placed) {
+  std::fill(placed.begin(), placed.end(), 0.0);
+  double sum = 0;
+  for (const int64_t row : rows) {
+    const size_t own = level[static_cast<size_t>(row)];
+    for (size_t l = own + 1; l < placed.size(); ++l) sum += placed[l];
+    placed[own] += 1;
+  }
+  return sum;
+}
+
+/// An order per sample, for gains that are all different or nearly so, and for pairs.
+void fill_ordered(const ListShape& shape, const Increments& add, RandomKey key, std::vector<double>& values) {
   const std::vector<double> gains = gains_of(shape);
+  const std::vector<int64_t> rows_of = rows_of_grades(shape);
+  std::vector<size_t> level;
+  for (size_t l = 0; l < rows_of.size(); ++l) level.insert(level.end(), static_cast<size_t>(rows_of[l]), l);
   std::vector<double> pulls;
   for (const float grade : shape.grades) pulls.push_back(shape.beta * grade);
   for_samples(static_cast<int64_t>(values.size()), shape.n, [&](int64_t first, int64_t last) {
     RandomOrder order(pulls, key);
+    std::vector<double> placed(rows_of.size());
     for (int64_t s = first; s < last; ++s) {
       const std::vector<int64_t>& rows = order.next(static_cast<uint64_t>(s));
-      values[s] = 0;
-      for (size_t r = 0; r < rows.size(); ++r) values[s] += gains[static_cast<size_t>(rows[r])] * d[r];
+      values[s] = add.kind == Increment::pairs ? wrong_pairs(rows, level, placed) : linear_sum(rows, gains, add.d);
     }
   });
 }
@@ -113,6 +135,7 @@ MetricSampling::MetricSampling(const Metric& metric, const ListShape& shape, int
 }
 
 RankingSampler MetricSampling::sampler() const {
+  if (increments_.kind == Increment::pairs) return {};
   RankingSampler out =
       increments_.kind == Increment::graded
           ? level_sampler(shape_, increments_.d, random_)
@@ -144,8 +167,9 @@ std::string MetricSampling::key() const {
 }
 
 bool MetricSampling::goes_with(const MetricSampling& other) const {
-  const bool plain = increments_.kind != Increment::graded && other.increments_.kind != Increment::graded;
-  return plain && shape_.beta == 0 && rankings_key() == other.rankings_key();
+  const auto plain = [](Increment kind) { return kind != Increment::graded && kind != Increment::pairs; };
+  return plain(increments_.kind) && plain(other.increments_.kind) && shape_.beta == 0 &&
+         rankings_key() == other.rankings_key();
 }
 
 void MetricSampling::scale(std::vector<double>& values) const {
@@ -157,7 +181,7 @@ std::vector<double> MetricSampling::draw(Device device) const {
   if (const RankingSampler of = sampler(); of.n > 0) {
     fill_samples(of, values, device);
   } else {
-    fill_ordered(shape_, increments_.d, random_, values);
+    fill_ordered(shape_, increments_, random_, values);
   }
   scale(values);
   return values;

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "kernels/core/angles.h"
+#include "runtime/bounds/enumeration.h"
 #include "runtime/bounds/moments.h"
 #include "runtime/bounds/ranking_recursion.h"
 #include "runtime/lua/failure.h"
@@ -21,7 +22,7 @@ constexpr int64_t closed_form_pairs = 2000;  // of relevant and other rows, from
 constexpr double wide = 25;                  // range in deviations from which the probable part of the range is sought
 constexpr int64_t most_grades = 8;           // besides the one that adds nothing
 
-/// The nRBP loss is a Mann-Whitney statistic: a product of sines, about its mean (Mann & Whitney 1947).
+/// Wrongly ordered pairs of two grades are a Mann-Whitney statistic: a product of sines, about its mean (1947).
 double mann_whitney(int64_t n, int64_t p, double t) {
   constexpr int64_t block = 64;  // factors by vectors, multiplied in order
   const int64_t fewer = std::min(p, n - p);
@@ -35,6 +36,24 @@ double mann_whitney(int64_t n, int64_t p, double t) {
     for (int64_t i = 0; i < count; ++i) phi *= factors[i];
   }
   return phi;
+}
+
+/// Wrongly ordered pairs of several grades are a sum of independent such statistics: each grade against all higher
+/// ones.
+double wrong_pairs(const std::vector<int64_t>& rows, double t) {
+  double phi = 1;
+  int64_t n = 0;
+  for (const int64_t of_grade : rows) {
+    if (n > 0) phi *= mann_whitney(n + of_grade, of_grade, t);
+    n += of_grade;
+  }
+  return phi;
+}
+
+/// Whether the characteristic function is that product.
+bool is_product(const Metric& metric, const ListShape& shape) {
+  if (closed_forms_of(metric).discounts != Discounts::ranks || shape.beta != 0) return false;
+  return !shape.grades.empty() || shape.p * (shape.n - shape.p) > closed_form_pairs;
 }
 
 /// Narrows [low, high] to where more than 1e-16 of the distribution can be, by Chernoff's bound at several tilts.
@@ -66,6 +85,7 @@ double kernel(double z) {
 bool has_spectrum(const Metric& metric, const ListShape& shape) {
   const Increment kind = closed_forms_of(metric).kind;
   if (shape.of_one_kind() || kind == Increment::first) return false;
+  if (closed_forms_of(metric).kind_of(shape) == Increment::pairs) return shape.beta == 0 && !has_atoms(metric, shape);
   if (kind == Increment::average_precision) return static_cast<double>(shape.p) < most_work;
   const Increase increase = increase_of(shape);
   if (increase.rows.size() == 1) return increase.states < most_work;
@@ -74,13 +94,17 @@ bool has_spectrum(const Metric& metric, const ListShape& shape) {
 
 struct Spectrum::Source {
   ListShape shape;
-  std::unique_ptr<RankingRecursion> recursion;  // null: the closed form of Mann and Whitney
+  std::vector<int64_t> rows;                    // of each grade, where there are several
+  std::unique_ptr<RankingRecursion> recursion;  // null: the product of sines
   double centre = 0;
   int64_t k = 0;
 
   void next(double step, double* re, double* im) {
     if (recursion == nullptr) {
-      for (int64_t j = 0; j < lanes; ++j) re[j] = mann_whitney(shape.n, shape.p, step * static_cast<double>(++k));
+      for (int64_t j = 0; j < lanes; ++j) {
+        const double t = step * static_cast<double>(++k);
+        re[j] = rows.empty() ? mann_whitney(shape.n, shape.p, t) : wrong_pairs(rows, t);
+      }
       std::fill(im, im + lanes, 0.0);
       return;
     }
@@ -101,8 +125,8 @@ Spectrum::Spectrum(const Metric& metric, const ListShape& shape, double gain, De
   const Moments moments = moments_of(metric, shape);
   mean_ = moments.mean;
   source.shape = shape;
-  if (closed_forms_of(metric).discounts == Discounts::ranks && shape.beta == 0 &&
-      shape.p * (shape.n - shape.p) > closed_form_pairs) {
+  source.rows = rows_of_grades(shape);
+  if (is_product(metric, shape)) {
     set_period();
     return;
   }

@@ -67,6 +67,8 @@ namespace mr {
   ROW(neighbour_methods)     \
   ROW(neighbour_getters)     \
   ROW(ranking_functions)     \
+  ROW(ranking_methods)     \
+  ROW(ranking_getters)     \
   ROW(metric_functions)      \
   ROW(metric_registry_methods) \
   ROW(metric_methods)        \

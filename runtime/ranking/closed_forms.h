@@ -31,7 +31,8 @@ enum class Discounts : int8_t { any, ones, ranks };
 
 /// A metric that adds up something of rank and gain over its rows, over a norm, less a shift.
 struct ClosedForms {
-  Increment kind = Increment::linear;  // what a row adds (of nDCG's grades: Increment::graded)
+  Increment kind = Increment::linear;       // what a row adds
+  Increment of_grades = Increment::graded;  // what it adds where a list has several grades
   Discounts discounts = Discounts::any;
   /// d(r), for rank 1 ..
   double (*discount)(const Metric&, int64_t rank) = nullptr;
@@ -47,6 +48,8 @@ struct ClosedForms {
   double (*variance)(int64_t n, int64_t p) = nullptr;
   double without_relevant = std::numeric_limits<double>::quiet_NaN();
 
+  /// What a row of such a list adds.
+  Increment kind_of(const ListShape& shape) const { return shape.grades.empty() ? kind : of_grades; }
   /// How many of the first ranks count.
   int64_t counted_ranks(const Metric& metric, const ListShape& shape) const {
     return std::min({shape.n, with_cutoff ? metric.k : shape.n, first_relevant_only ? shape.p : shape.n});

@@ -40,6 +40,7 @@ struct MetricDefinition {
   std::vector<std::string> options = {};  // of gain, denominator, top
   bool minimize = false;                  // less is better
   bool graded = false;                    // grades count, beyond being relevant or not
+  bool compares_grades = false;           // and only which of two is higher
   bool zero_without_relevant = false;     // by definition, where others have 0/0
   bool loss_needs_top = false;            // without `top` a list's value depends on its batch
   /// One value per list; null where a script's function says it.
@@ -72,6 +73,7 @@ struct Metric {
   int64_t number = 0;
 
   bool graded() const { return definition->graded; }
+  bool compares_grades() const { return definition->compares_grades; }
   bool minimize() const { return definition->minimize; }
   /// The least grade of a row that counts.
   float threshold() const;

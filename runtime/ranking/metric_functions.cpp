@@ -68,7 +68,7 @@ Tensor values_of(const Metric& metric, const Ranking& ranking, const std::string
 
 /// For graded metrics, whose gains must be numbers that can be added up.
 void check_gains_of(const Metric& metric, const Lists& lists) {
-  if (metric.graded()) check_gains(lists, metric.gain);
+  if (metric.graded() && !metric.compares_grades()) check_gains(lists, metric.gain);
 }
 
 /// Values made elsewhere, with the rule for lists without relevant rows applied.

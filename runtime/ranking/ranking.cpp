@@ -35,6 +35,15 @@ Ranking ranking_of(const Tensor& scores, const Lists& lists, const std::string& 
   return rank_rows(scores, lists, to_ties(ties), static_cast<float>(relevant));
 }
 
+/// The same ranking, of which metrics give float64 values.
+Ranking with_double(const Ranking& ranking) {
+  Ranking out = ranking;
+  out.dtype = Dtype::float64;
+  return out;
+}
+
+std::string type_of_values(const Ranking& ranking) { return std::string(name_of(ranking.dtype)); }
+
 void need_all(const Ranking& ranking) {
   if (ranking.relevant_only) throw ArgumentError("ranking", "is of relevant rows only, expected one of all rows");
 }
@@ -107,5 +116,13 @@ extern const lua::OpTable ranking_functions{
         op<&ranks_of>("ranks", "ranking", "Rank of every row; under 'mean' the middle of its run."),
         op<&order_of>("order", "ranking", "Row numbers of each list from first to last; of tied rows the lower first."),
     }};
+extern const lua::OpTable ranking_methods{
+    lua::OpTable::methods,
+    &lua::push_metatable<Ranking>,
+    {op<&with_double>("double", "self", "The same ranking, of which metrics give float64 values.")}};
+extern const lua::OpTable ranking_getters{
+    lua::OpTable::getters,
+    &lua::push_metatable<Ranking>,
+    {op<&type_of_values>("dtype", "self", "The type of the scores, which metrics' values have.")}};
 
 }  // namespace mr

@@ -111,8 +111,8 @@ Permutation permutation(const Tensor& a, const Tensor& b, int64_t orders, int64_
     sum += v;
     size += std::fabs(v);
   }
-  // sums that differ by rounding only count as equal
-  const double limit = std::fabs(sum) - 1e-13 * size;
+  // `size` is the largest sum; both sums that are compared may have the error by rounding
+  const double limit = std::fabs(sum) - stats::tolerance * size - 2 * d.rounding;
   if (d.count() <= most_enumerated) {
     const int64_t all = int64_t{1} << (d.count() - 1);
     out.p = static_cast<double>(extreme_of_all_signs(d.values, limit)) / static_cast<double>(all);
@@ -231,6 +231,12 @@ double corrected(double share, double below, double a) {
   return boost::math::cdf(standard, z0 + z / (1 - a * z));
 }
 
+/// How far a sample's statistic may be from the estimate and count as equal: by rounding alone.
+double equal_within(const std::vector<double>& sorted, double estimate) {
+  const double farthest = std::max(sorted.back() - estimate, estimate - sorted.front());
+  return stats::tolerance * farthest + 0x1p-46 * std::max(std::fabs(sorted.front()), std::fabs(sorted.back()));
+}
+
 /// Ends of the interval, and the standard deviation of the samples. Without jackknife: percentiles.
 std::tuple<double, double, double> bootstrap_interval(const Tensor& samples, double estimate, const Tensor& jackknife,
                                                       double level) {
@@ -242,9 +248,11 @@ std::tuple<double, double, double> bootstrap_interval(const Tensor& samples, dou
   stats::sort(sorted);
   double low = 0.5 * (1 - level), high = 1 - low;
   if (jackknife.entries() > 0) {
-    const auto equal = std::equal_range(sorted.begin(), sorted.end(), estimate);
     // samples equal to the estimate count half
-    const double below = 0.5 * static_cast<double>((equal.first - sorted.begin()) + (equal.second - sorted.begin())) /
+    const double apart = equal_within(sorted, estimate);
+    const auto first = std::lower_bound(sorted.begin(), sorted.end(), estimate - apart);
+    const auto last = std::upper_bound(sorted.begin(), sorted.end(), estimate + apart);
+    const double below = 0.5 * static_cast<double>((first - sorted.begin()) + (last - sorted.begin())) /
                          static_cast<double>(sorted.size());
     const double a = acceleration(jackknife.to(Dtype::float64).to_vector<double>());
     low = corrected(low, below, a);

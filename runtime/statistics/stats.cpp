@@ -44,6 +44,9 @@ double unit_of(double size) {
   return usual ? 1 : std::ldexp(1, std::max(std::ilogb(size), std::numeric_limits<double>::min_exponent));
 }
 
+/// Relative rounding error of the numbers of a tensor.
+double rounding_of(const Tensor& x) { return x.dtype() == Dtype::float32 ? 0x1p-22 : 0x1p-46; }
+
 }  // namespace
 
 Sample::Sample(const char* name, const Tensor& x) : values(numbers(x)) {
@@ -72,10 +75,22 @@ Differences::Differences(const Tensor& a, const Tensor& b) {
   unit = unit_of(std::max(largest(x), largest(y)));
   for (size_t i = 0; i < x.size(); ++i) {
     if (std::isnan(x[i]) || std::isnan(y[i])) continue;
-    if (std::isinf(x[i]) || std::isinf(y[i])) ++infinite;
-    values.push_back(x[i] == y[i] ? 0 : x[i] / unit - y[i] / unit);
+    if (std::isinf(x[i]) || std::isinf(y[i])) {
+      ++infinite;
+      values.push_back(x[i] == y[i] ? 0 : x[i] / unit - y[i] / unit);
+      continue;
+    }
+    const double error = rounding_of(a) * std::fabs(x[i] / unit) + rounding_of(b) * std::fabs(y[i] / unit);
+    const double difference = x[i] / unit - y[i] / unit;
+    values.push_back(std::fabs(difference) <= error ? 0 : difference);
+    rounding += error;
+    largest_rounding = std::max(largest_rounding, error);
   }
   skipped = static_cast<int64_t>(x.size() - values.size());
+}
+
+bool Differences::alike(double centre) const {
+  return std::all_of(values.begin(), values.end(), [&](double v) { return std::fabs(v - centre) <= largest_rounding; });
 }
 
 void sort(std::vector<double>& x) { std::sort(x.begin(), x.end(), patient(std::less<>())); }
@@ -127,7 +142,7 @@ PairedT paired_t(const Tensor& a, const Tensor& b) {
   if (d.infinite > 0 || n == 0) return out;
   out.mean_difference = mean * d.unit;
   if (n < 2) return out;
-  const double error = std::sqrt(square / (n - 1) / n);
+  const double error = d.alike(mean) ? 0 : std::sqrt(square / (n - 1) / n);
   out.standard_error = error * d.unit;
   if (error == 0) {
     out.t = mean == 0 ? 0 : std::copysign(std::numeric_limits<double>::infinity(), mean);
@@ -139,16 +154,25 @@ PairedT paired_t(const Tensor& a, const Tensor& b) {
   return out;
 }
 
-/// Twice the mid-ranks of the sizes of the differences, which are integers, in the order of the differences.
-std::vector<int64_t> doubled_ranks(const std::vector<double>& differences) {
+/// How far sizes of differences that count as equal may be apart.
+double size_tolerance(const Differences& d) {
+  return stats::tolerance * stats::largest(d.values) + 2 * d.largest_rounding;
+}
+
+/// Twice the mid-ranks of the sizes of the differences, which are integers, in the order of the differences. Sizes
+/// within the tolerance of the smallest one of a run are ties.
+std::vector<int64_t> doubled_ranks(const Differences& d) {
+  const std::vector<double>& differences = d.values;
   const size_t n = differences.size();
+  const double apart = size_tolerance(d);
   std::vector<size_t> order(n);
   for (size_t i = 0; i < n; ++i) order[i] = i;
   const auto size = [&](size_t i) { return std::fabs(differences[i]); };
   std::sort(order.begin(), order.end(), stats::patient([&](size_t i, size_t j) { return size(i) < size(j); }));
   std::vector<int64_t> ranks(n);
   for (size_t first = 0, last = 0; first < n; first = last) {
-    while (last < n && size(order[last]) == size(order[first])) ++last;
+    const double least = size(order[first]);
+    while (last < n && (size(order[last]) == least || size(order[last]) <= least + apart)) ++last;
     for (size_t r = first; r < last; ++r) ranks[order[r]] = static_cast<int64_t>(first + 1 + last);
   }
   return ranks;
@@ -198,7 +222,7 @@ SignedRanks wilcoxon(const Tensor& a, const Tensor& b) {
   std::erase(d.values, 0.0);
   const int64_t n = d.count(), largest_exact = 200;
   if (n == 0) return {.p = pairs == 0 ? undefined : 1, .equal = pairs, .skipped = d.skipped};
-  const std::vector<int64_t> ranks = doubled_ranks(d.values);
+  const std::vector<int64_t> ranks = doubled_ranks(d);
   int64_t v = 0;
   for (int64_t i = 0; i < n; ++i) v += d.values[i] > 0 ? ranks[i] : 0;
   const bool exact = n <= largest_exact;
@@ -247,7 +271,8 @@ EffectSize effect_size(const Tensor& a, const Tensor& b) {
     return static_cast<double>(std::count_if(d.values.begin(), d.values.end(), counts)) /
            static_cast<double>(d.count());
   };
-  const double centre = stats::mean(d.values), sd = stats::standard_deviation(d.values);
+  const double centre = stats::mean(d.values);
+  const double sd = d.count() > 1 && d.alike(centre) ? 0 : stats::standard_deviation(d.values);
   const double dz = d.infinite > 0 ? undefined : centre == 0 && sd == 0 ? 0 : centre / sd;
   const double half = 0.5 * static_cast<double>(d.count() - 1);
   const double factor =

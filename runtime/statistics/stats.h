@@ -32,15 +32,22 @@ struct Pairs {
   Pairs(const char* name_a, const Tensor& a, const char* name_b, const Tensor& b);
 };
 
-/// a - b of the pairs without NaN, 0 where both are the same infinity. Very large and very small ones are in a unit, a
-/// power of two, so that their squares can be added.
+/// Sums and differences that are nearer to each other than this share of the largest one count as equal.
+inline constexpr double tolerance = 1e-9;
+
+/// a - b of the pairs without NaN. It is 0 where both are the same infinity, and where a and b differ only by rounding:
+/// by 4 steps of float32, or by 64 steps of float64. Very large and very small ones are in a unit, a power of two, so
+/// that their squares can be added.
 struct Differences {
   std::vector<double> values;
   double unit = 1;
-  int64_t skipped = 0, infinite = 0;  ///< pairs with NaN, pairs with an infinite value
+  double rounding = 0, largest_rounding = 0;  ///< errors of the differences by rounding: their sum, the largest one
+  int64_t skipped = 0, infinite = 0;          ///< pairs with NaN, pairs with an infinite value
 
   Differences(const Tensor& a, const Tensor& b);
   int64_t count() const { return static_cast<int64_t>(values.size()); }
+  /// Whether all are this number, but for rounding.
+  bool alike(double centre) const;
 };
 
 /// Calls f(i) for all i below count in order; between pieces it checks for Ctrl-C, also within a task of the pool.

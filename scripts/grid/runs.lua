@@ -70,10 +70,14 @@ local function result_of(set, number, run, test, metric, capped)
     valid = run.best.metrics[metric], own = run.test.mean[metric], ndcg = run.test.mean.ndcg, per_list = lists }
 end
 
+-- The grid's numbers are those of bounds that count pairs of a relevant row and another, also where labels are graded.
+local counts_pairs = { ranknet = true, ranknet_all_pairs = true, direct_ranker = true, hinge = true }
+local function loss_of(o) return mr.losses[o.loss]{ bound = o.bound, metric = counts_pairs[o.loss] and "nrbp_loss" or nil } end
+
 -- One run. `o`: loss, bound, number of the fold, rate, and cap in seconds or nil.
 local function train(set, o)
   local fold, model, metric = set.fold(o.number), set.model(o.number, o.rate), metric_of(o.loss)
-  local loss, began, capped = mr.losses[o.loss]{ bound = o.bound }, 0, false
+  local loss, began, capped = loss_of(o), 0, false
   if o.cap and set.batch then
     local seconds = epoch_seconds(set, fold, model, loss)
     if seconds > o.cap then error(("an epoch takes about %.0f s, and the cap is %g s"):format(seconds, o.cap), 0) end

@@ -1,6 +1,7 @@
 -- Several metrics of one scoring: the ranking is made once and shared.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local conventions = require "moonrank.metrics.conventions"
 local list_stats = require "moonrank.bounds.list_stats"
 local metric = require "moonrank.metrics.registry"
 local phase = require "moonrank.phase"
@@ -15,9 +16,10 @@ local M = {}
 ---@field skipped table<string, integer>  how many are left out: no relevant row and empty = "skip", or nothing to compare (NaN)
 ---@field count integer                   number of lists
 ---@field names string[]                  the metrics in order; each is also a field: one value per list, NaN where it is left out
----@field metrics mr.Metric[]             the same with their options
+---@field metrics mr.Metric[]             the metrics with their options
 ---@field ids string[]|false             names of the lists, where a run was evaluated
 ---@field candidates string|false          what was ranked, where that is not all rows of given lists
+---@field new_to_training string|false     how many users, items or queries training never saw, in words, where that is known
 ---@field users mr.Tensor|false            of fold:evaluate: the user of each list
 ---@field part string|false                and the part of the fold, "test" or "valid"
 ---@field data string|false                and the fingerprint of this part
@@ -52,8 +54,15 @@ local function line_of(name)
   check.unknown("affine bound", name, known)
 end
 
--- {"ndcg@10", bound = "minmax"}, or the name that this gets, "ndcg@10[minmax]"
-local function bounded(where, given, options)
+---A metric under an affine bound from what names it, {"ndcg@10", bound = "minmax"} or "ndcg@10[minmax]"; nil where something else is named.
+---@param where string
+---@param given any
+---@param parse fun(name: string|mr.Metric): mr.Metric  the metric itself, from its name
+---@return mr.BoundedMetric?
+function M.under_bound(where, given, parse)
+  local text, bound = (type(given) == "string" and given or ""):match "^(.-)%[([^%[%]]*)%]$"
+  if text then given = { text, bound = bound } end
+  if type(given) ~= "table" then return nil end
   for key in pairs(given) do
     if key ~= 1 and key ~= "bound" then check.unknown("field of a metric under a bound", key, { "1", "bound" }) end
   end
@@ -61,19 +70,19 @@ local function bounded(where, given, options)
     local missing = given[1] == nil and "the name" or "bound"
     check.fail("%s: a table among the metrics is {name, bound = name}, and %s is missing", where, missing)
   end
-  local inner = type(given[1]) == "string" and metric.parse(given[1], metric.taken(given[1], options)) or metric.parse(given[1])
+  local inner = parse(given[1])
   return setmetatable({ metric = inner, line = line_of(given.bound), name = ("%s[%s]"):format(inner.name, given.bound), empty = "skip",
-    options = inner.options, minimize = inner.minimize }, Bounded)
+    options = inner.options, minimize = inner.minimize, script = inner.script }, Bounded)
 end
 
 -- A metric from whatever names it.
 local function metric_of(where, given, options)
   if M.is_bounded(given) then return given end
-  if type(given) == "table" then return bounded(where, given, options) end
-  if type(given) ~= "string" then return metric.parse(given) end
-  local inner, bound = given:match "^(.-)%[([^%[%]]*)%]$"
-  if inner then return bounded(where, { inner, bound = bound }, options) end
-  return metric.parse(given, metric.taken(given, options))
+  local function parse(name)
+    if type(name) ~= "string" then return metric.parse(name) end
+    return metric.parse(name, metric.taken(name, options))
+  end
+  return M.under_bound(where, given, parse) or parse(given)
 end
 
 ---The metrics of these names, or an error where one or an option is not known, before work begins.
@@ -93,7 +102,10 @@ function M.metrics_of(names, options, where)
   return metrics
 end
 
-local function add_column(result, each, values)
+local evaluations = setmetatable({}, { __mode = "k" })  -- by the values per list of a metric
+
+-- `exact`: the values in float64, where `values` are rounded to float32.
+local function add_column(result, each, values, exact)
   local name = each.name
   if rawget(result, name) ~= nil or Evaluation[name] ~= nil then
     check.fail("mr.evaluate: there is a '%s' already; another name is given by mr.metrics.parse(text, {name = ...})", name)
@@ -101,6 +113,7 @@ local function add_column(result, each, values)
   local mean, _, counted, skipped = core.summary(values)
   if each.empty == "nan" and skipped > 0 then mean = 0 / 0 end
   result.names[#result.names + 1], result[name] = name, values
+  result._exact[name], evaluations[values] = exact or values, result
   result.mean[name], result.counted[name], result.skipped[name] = mean, counted, skipped
 end
 
@@ -122,8 +135,9 @@ end
 
 ---Evaluates scores by several metrics. `{"ndcg", bound = "expectation"}` among them is one under an affine bound: how far above a random ranking,
 ---or how near to the best possible, each list is; it is named "ndcg[expectation]", and lists on which no ordering can matter are left out.
----@param scores mr.Tensor  [rows]
----@param lists mr.Lists
+---The scored documents of a run (mr.data.trec_run, mr.data.scores) are evaluated by qrels in the place of lists, as run:evaluate does, with its options.
+---@param scores mr.Tensor|mr.ScoredLists  [rows]
+---@param lists mr.Lists|string|mr.Dataset  of a run: named lists, the path of a qrels file, or a dataset
 ---@param names (string|mr.Metric|table)[]  e.g. {"ndcg", "ndcg@5", "ap", "nrbp(0.95)", "rr", {"ap", bound = "minmax"}}
 ---@param options? { ties?: string, empty?: string, relevant?: number, gain?: string, denominator?: string }  as in mr.metrics.Options; each
 ---   for the named metrics that take it
@@ -131,6 +145,7 @@ end
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {"rr"}).mean.rr   --> 0.5`
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {{"rr", bound = "minmax"}}).mean["rr[minmax]"]   --> 0.25`
 function M.evaluate(scores, lists, names, options)
+  if require("moonrank.data.scored").is(scores) then return scores:evaluate(lists, names, options) end
   check_given(scores, lists)
   seen.note("other", lists)
   return M.measure(scores, lists, names, options)
@@ -143,6 +158,15 @@ function M.measure(scores, lists, names, options)
   return result
 end
 
+-- A metric's values as the scores' type has them, and in float64, which comparisons read: rounding must not tell equal values apart. A script's
+-- own metric gives those of the scores' type alone, because its tensors may be float32.
+local function values_of(each, ranking, lists)
+  if ranking.dtype == "float64" or each.script ~= 0 then return each:of_ranking(ranking, lists, each.empty) end
+  local exact = each:of_ranking(ranking:double(), lists, each.empty)
+  if M.is_bounded(each) then return each:of_ranking(ranking, lists), exact end
+  return exact:float(), exact
+end
+
 ---The same by metrics of `metrics_of`, without a hold on the lists: those of a block are let go. `few`: relevant rows are few among many.
 function M.measure_by(scores, lists, metrics, few)
   local _ <close> = phase.begin("evaluation", true)
@@ -150,20 +174,20 @@ function M.measure_by(scores, lists, metrics, few)
   return M.of_values(lists.count, metrics, function(each)
     local key = each:ranking_key(few)
     rankings[key] = rankings[key] or each:ranking(scores, lists, few)
-    return each:of_ranking(rankings[key], lists, each.empty)
+    return values_of(each, rankings[key], lists)
   end)
 end
 
 ---An evaluation of what a function gives for each metric.
 ---@param count integer  number of lists
 ---@param metrics mr.Metric[]
----@param values_of fun(metric: mr.Metric, number: integer): mr.Tensor  one value per list
+---@param values_by fun(metric: mr.Metric, number: integer): mr.Tensor, mr.Tensor?  one value per list, and in float64 before it was rounded
 ---@return mr.Evaluation
-function M.of_values(count, metrics, values_of)
-  local result = { count = count, names = {}, metrics = metrics, candidates = false, users = false, part = false, data = false,
-    ids = false }
+function M.of_values(count, metrics, values_by)
+  local result = { _exact = {}, count = count, names = {}, metrics = metrics, candidates = false, users = false, part = false, data = false,
+    ids = false, new_to_training = false }
   for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = metric.by_any_name{} end
-  for i, each in ipairs(metrics) do add_column(result, each, values_of(each, i)) end
+  for i, each in ipairs(metrics) do add_column(result, each, values_by(each, i)) end
   for _, field in ipairs{ "mean", "counted", "skipped" } do metric.by_any_name(result[field], "this evaluation") end
   return setmetatable(result, Evaluation)
 end
@@ -175,10 +199,53 @@ function M.joined(parts)
   local count = 0
   for _, part in ipairs(parts) do count = count + part.count end
   return M.of_values(count, parts[1].metrics, function(each)
-    local columns = {}
-    for i, part in ipairs(parts) do columns[i] = part[each.name]:to("cpu") end
-    return #columns == 1 and columns[1] or core.cat(columns, 1)
+    local columns, exact = {}, {}
+    for i, part in ipairs(parts) do columns[i], exact[i] = part[each.name]:to("cpu"), M.exact(part, each.name):to("cpu") end
+    if #columns == 1 then return columns[1], exact[1] end
+    return core.cat(columns, 1), core.cat(exact, 1)
   end)
+end
+
+---A metric's values per list before they were rounded to the scores' type: what comparisons are made of.
+---@param evaluation mr.Evaluation
+---@param name string  as in evaluation.names
+---@return mr.Tensor
+function M.exact(evaluation, name) return rawget(evaluation, "_exact")[name] end
+
+---The evaluation that values per list are of, where it is known, and the metric's name there.
+---@param values any
+---@return mr.Evaluation? evaluation
+---@return string? name
+function M.of_tensor(values)
+  local found = evaluations[values]
+  for _, name in ipairs(found and found.names or {}) do
+    if rawequal(rawget(found, name), values) then return found, name end
+  end
+end
+
+---The name of each list's user or query, by which the same one is found in other evaluations; nil where lists have none.
+---@param evaluation mr.Evaluation
+---@return string[]?
+function M.units(evaluation)
+  local ids, set, lists = rawget(evaluation, "ids"), rawget(evaluation, "_set"), rawget(evaluation, "_lists")
+  if ids then return ids end
+  local users = evaluation.users or set and set.users
+  if users then
+    local called, names = set and set.ids and set.ids.users or {}, core.integers(users:to("cpu"))
+    for i, user in ipairs(names) do names[i] = called[user] or ("%d"):format(user) end
+    return names
+  end
+  ids = lists and lists.ids or {}
+  return #ids > 0 and #ids == evaluation.count and ids or nil
+end
+
+---Takes a metric's column of another evaluation of the same lists.
+---@param into mr.Evaluation
+---@param from mr.Evaluation
+---@param name string
+function M.take(into, from, name)
+  into[name], into._exact[name] = from[name], M.exact(from, name)
+  for _, field in ipairs{ "mean", "counted", "skipped" } do into[field][name] = from[field][name] end
 end
 
 ---Whether two metrics measure the same: with the same options, and under the same bound, where they have one.
@@ -198,33 +265,33 @@ function M.is_bounded(x) return getmetatable(x) == Bounded end
 ---Whether it is an evaluation.
 function M.is(x) return getmetatable(x) == Evaluation end
 
--- "gain exp2", or "ties mean (rr, ap), stable (ndcg)" where the metrics differ; nil where none has the option.
-local function convention(metrics, option)
-  local values, names = {}, {}
-  for _, each in ipairs(metrics) do
-    local value = each.options[option]
-    if value ~= nil then
-      value = type(value) == "number" and ("%.14g"):format(value) or value
-      if not names[value] then
-        values[#values + 1], names[value] = value, {}
-      end
-      table.insert(names[value], each.name)
-    end
-  end
-  if #values == 0 then return nil end
-  if #values > 1 then
-    for i, value in ipairs(values) do values[i] = ("%s (%s)"):format(value, table.concat(names[value], ", ")) end
-  end
-  return option .. " " .. table.concat(values, ", ")
+---What was ranked, and what of it training never saw, in lines; nothing where it is all rows of given lists, of unknown training.
+---@param evaluation mr.Evaluation
+---@return string[]
+function M.about(evaluation)
+  local lines = { evaluation.candidates or nil }
+  lines[#lines + 1] = evaluation.new_to_training or nil
+  return lines
 end
 
----A row per metric: its mean over the lists that count, how many those are, and how many are left out.
+---The lines below the table: what was ranked, where that is not all rows of given lists, and the conventions of the metrics.
+---@return string[]
+---Example: `mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"}):notes()[1]   --> gain none; ties mean; empty lists skip; cutoff none; relevant 1`
+function Evaluation:notes()
+  local notes = M.about(self)
+  if #self.metrics > 0 then notes[#notes + 1] = conventions.line(self.metrics) end
+  return notes
+end
+
+---A row per metric: its mean over the lists that count, how many those are, and how many are left out. Below it, but not in CSV and JSON,
+---stand the conventions by which published numbers differ: gain, ties, empty lists, cutoff.
 ---@return mr.Table
 ---Example: `mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"}):table().rows[1][2]   --> 0.5`
 function Evaluation:table()
   local rows = {}
   for i, name in ipairs(self.names) do rows[i] = { name, self.mean[name], self.counted[name], self.skipped[name] } end
-  return tables.new{ columns = { "metric", "mean", "lists", "skipped" }, formats = { mean = "%.4f" }, rows = rows }
+  return tables.new{ columns = { "metric", "mean", "lists", "skipped" }, formats = { mean = "%.4f" }, rows = rows,
+    notes = self:notes() }
 end
 
 ---The table as comma separated values, numbers in full.
@@ -261,14 +328,6 @@ function Evaluation:plot(options)
   return require("moonrank.plot").ecdf(o)
 end
 
----The table, and below it the conventions by which published numbers differ.
-function Evaluation:__tostring()
-  local said = {}
-  for _, option in ipairs{ "ties", "empty", "relevant", "gain", "denominator" } do
-    said[#said + 1] = convention(self.metrics, option)
-  end
-  if self.candidates then table.insert(said, 1, self.candidates) end
-  return tostring(self:table()) .. (#said > 0 and "\n" .. table.concat(said, "; ") or "")
-end
+function Evaluation:__tostring() return tostring(self:table()) end
 
 return M

@@ -73,6 +73,15 @@ function M.nrbp(scores, lists, options) return given("nrbp", scores, lists, opti
 ---Example: `mr.metrics.nrbp_loss(mr.tensor{3, 2, 1}, mr.lists{{0, 0, 1}}):item()   --> 2.0`
 function M.nrbp_loss(scores, lists, options) return given("nrbp_loss", scores, lists, options) end
 
+---Pairs of rows with unequal grades in the wrong order; a tied pair counts half. Less is better. Where grades are 0 and 1 it equals
+---mr.metrics.nrbp_loss. Bounds of mr.losses.ranknet, hinge and direct_ranker are those of this metric.
+---@param scores mr.Tensor  [rows]
+---@param lists mr.Lists
+---@param options? mr.metrics.Options  ties, empty
+---@return mr.Tensor        [lists]
+---Example: `mr.metrics.wrong_pairs(mr.tensor{3, 2, 1}, mr.lists{{1, 3, 2}}):item()   --> 2.0`
+function M.wrong_pairs(scores, lists, options) return given("wrong_pairs", scores, lists, options) end
+
 ---Reciprocal rank of the first relevant row (Li et al. 2021, Eq. 4); 0 where it is below k.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
@@ -157,7 +166,9 @@ end
 ---Example: `mr.metrics.parse("ndcg", {k = 10}).name   --> ndcg@10`
 function M.parse(text, options) return metric.parse(text, options) end
 
----A metric of your own, known by its name from then on: a function of exact ranks (one per row; under ties = "mean" tied rows share the middle
+local own = {}  -- names of metrics that the script defined
+
+---A metric of your own, known by its name from then on, until the script defines another of this name: a function of exact ranks (one per row; under ties = "mean" tied rows share the middle
 ---of their ranks) and lists that gives one value per list. The lists' relevance reads as the ranks' type, that of the scores. `empty` is applied
 ---to what it gives. Or a table with `gain(grade)` and `discount(rank)`: the sum over rows of their products, with `ideal = true` over that of the
 ---ranking by gain; such a metric is one for mr.losses.lambdarank, too.
@@ -175,7 +186,9 @@ function M.define(name, f, options)
   if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then
     check.fail("mr.metrics.define: the name is '%s', expected letters, digits and _", tostring(name))
   end
-  if rawget(M, name) ~= nil or metric.known(name) then check.fail("mr.metrics.define: there is a '%s' already", name) end
+  if not own[name] and (rawget(M, name) ~= nil or metric.known(name)) then
+    check.fail("mr.metrics.define: there is a '%s' already, which the script did not define", name)
+  end
   if type(f) == "table" then
     local made = declared.made(name, declared.checked(name, f))
     metric.define(name, made.values, o.minimize, made.tables, f)
@@ -184,7 +197,8 @@ function M.define(name, f, options)
   else
     check.fail("mr.metrics.define: '%s' is a %s, expected a function, or a table with gain and discount", name, type(f))
   end
-  M[name] = function(scores, lists, own) return given(name, scores, lists, own) end
+  own[name] = true
+  M[name] = function(scores, lists, with) return given(name, scores, lists, with) end
 end
 
 ---Names of all metrics, sorted.

@@ -18,9 +18,6 @@ local Results = check.class("mr.Results")
 
 local function names_of(store) return store:columns("SELECT name FROM studies ORDER BY name").name end
 
--- Columns of which less is better.
-local costs = { wall = true, memory = true, attempts = true }
-
 -- The name of the study's metric, for people.
 local function metric_of(study) return study.metric or "value" end
 
@@ -38,7 +35,7 @@ function M.results(path, name)
   end
   local study = store:study(name)
   if not study then check.unknown("study in " .. path, name, names) end
-  return setmetatable({ path = path, name = name, study = study, _store = store, _data = {} }, Results)
+  return setmetatable({ path = path, name = name, study = study, _store = store, _data = {}, _warned = false }, Results)
 end
 
 ---Trials as columns, those in `states` (default: done).
@@ -140,20 +137,21 @@ end
 ---that validation chose. With `over = "fold"`
 ---combinations of the other parameters are chosen by their mean over folds, among those that were completed most often, and shown with means.
 ---@param by? string|string[]
----@param options? { on?: string, over?: string|string[], where?: table<string, any> }
+---@param options? { on?: string, direction?: string, over?: string|string[], where?: table<string, any> }
 ---@return table|mr.Table
 function Results:best(by, options)
-  local o = check.options("results:best", options, { on = "value", over = check.none, where = {} })
+  local o = check.options("results:best", options, { on = "value", direction = check.none, over = check.none, where = {} })
   local data = self:columns()
   local rows = data:rows("results:best", o.where)
   if by == nil and not o.over then
-    local row = self:order(data, rows, o.on)[1]
+    local row = self:order(data, rows, o.on, o.direction)[1]
     if not row then check.fail("results:best: no trial of '%s' in %s was completed", self.name, self.path) end
     return trial_at(data, row)
   end
   local names, seen = pivot.names_of("results:best", "by", by), {}
   if o.over then
-    return require("moonrank.results.choose").make(data, names, pivot.names_of("results:best", "over", o.over), rows, o.on, self:sign(o.on))
+    return require("moonrank.results.choose").make(data, names, pivot.names_of("results:best", "over", o.over), rows, o.on,
+      self:sign(o.on, o.direction))
   end
   local heads = { table.unpack(names) }
   for _, name in ipairs(heads) do seen[name] = true end
@@ -164,7 +162,7 @@ function Results:best(by, options)
   end
   local lines = {}
   for _, group in ipairs(data:groups("results:best", names, rows)) do
-    local row = self:order(data, group.rows, o.on)[1]
+    local row = self:order(data, group.rows, o.on, o.direction)[1]
     local line = {}
     for c, name in ipairs(heads) do line[c] = row and data:column("results:best", name)[row] end
     if row then lines[#lines + 1] = line end
@@ -172,7 +170,8 @@ function Results:best(by, options)
   return make_table{ columns = heads, rows = lines }
 end
 
----Scores per list that a trial returned.
+---Scores per list that a trial returned. Under the name "list" are the numbers of the lists' users or queries, where the trial returned them or
+---its scores are those of mr.fit or an evaluation.
 ---@param number integer  of the trial
 ---@param name? string    of the metric (default: the one that counts)
 ---@return mr.Tensor
@@ -180,11 +179,26 @@ function Results:per_list(number, name)
   local found = self._store:columns([[SELECT l.name, l.scores FROM lists l JOIN trials t ON t.id = l.trial
     WHERE t.study = ?1 AND t.number = ?2 ORDER BY l.name]], self.study.id, number)
   if #found.name == 0 then check.fail("results:per_list: trial %s returned no scores per list", tostring(number)) end
-  name = name or #found.name == 1 and found.name[1] or metric_of(self.study)
+  if not name then
+    local own
+    for _, each in ipairs(found.name) do
+      if each ~= "list" then own = own == nil and each end
+    end
+    name = own or metric_of(self.study)
+  end
   for i, each in ipairs(found.name) do
     if each == name or each == metrics.our_name(name) then return core.float64_tensor(found.scores[i]) end
   end
   check.unknown(("scores per list of trial %d"):format(number), name, found.name)
+end
+
+---The numbers of the users or queries of a trial's lists; nil where it returned none.
+---@param number integer
+---@return number[]?
+function Results:list_ids(number)
+  local found = self._store:columns([[SELECT l.scores FROM lists l JOIN trials t ON t.id = l.trial
+    WHERE t.study = ?1 AND t.number = ?2 AND l.name = 'list']], self.study.id, number).scores
+  return found[1] and core.float64_tensor(found[1]):totable() or nil
 end
 
 ---What a trial reported, by name: steps and values.
@@ -201,17 +215,33 @@ function Results:reports(number)
   return curves
 end
 
----1 where more of a column is better, -1 where less is: a metric's own direction, the study's for what it counts by and what has none.
+---1 where more of a column is better, -1 where less is. The number by which the study compares trials has the study's direction, other columns
+---have that of their name.
 ---@param name string
+---@param direction? string  for a column whose name says no direction
 ---@return integer
-function Results:sign(name)
+function Results:sign(name, direction)
   if type(name) ~= "string" then
     check.fail("results:sign: name is a %s, expected the name of a column: results:sign(\"value\")", type(name))
   end
-  local counts = name == "value" or name == metric_of(self.study)
-  local own = metrics.direction(name == "value" and metric_of(self.study) or name)
-    or not counts and (costs[name] and "minimize" or metrics.usual_direction(name)) or self.study.direction
+  local metric = metric_of(self.study)
+  local counts = name == "value" or name == metric
+  local own = direction or metrics.direction(counts and metric or name) or counts and self.study.direction or metrics.usual_direction(name)
+  check.choice("results", "direction", own or "maximize", { "maximize", "minimize" })
+  if not own then
+    check.fail("results: the direction of '%s' is not known. Pass direction = \"maximize\" or direction = \"minimize\"", name)
+  end
+  if counts and not direction then self:_warn_direction(metric) end
   return own == "minimize" and -1 or 1
+end
+
+-- Warns once per study where an older version maximized a number of which less is better, e.g. "rmse".
+function Results:_warn_direction(metric)
+  local usual = metrics.usual_direction(metric)
+  if metrics.direction(metric) or usual ~= "minimize" or self.study.direction == usual or self._warned then return end
+  self._warned = true
+  check.warn(("results: the study '%s' maximizes '%s', and less of it is usually better. Pass "
+    .. "results:best(nil, {direction = \"minimize\"}) for the lowest value"):format(core.safe_text(self.name), core.safe_text(metric)))
 end
 
 ---The data that a trial used: the fingerprints of mr.fit's train, valid and test, and of other data that were read or evaluated. Nothing for
@@ -227,9 +257,10 @@ end
 ---@param data mr.results.Columns
 ---@param rows integer[]
 ---@param value? string
+---@param direction? string
 ---@return integer[]
-function Results:order(data, rows, value)
-  local column, sign = data:column("results", value or "value"), self:sign(value or "value")
+function Results:order(data, rows, value, direction)
+  local column, sign = data:column("results", value or "value"), self:sign(value or "value", direction)
   local order = {}
   for _, row in ipairs(rows) do
     if column[row] then order[#order + 1] = row end
@@ -251,7 +282,9 @@ function Results:reported(name) return self._store:reports(self.study, name) end
 ---@field value? string        what is compared (default: the number that counts)
 ---@field test? string         "wilcoxon" (default) or "paired_t"
 ---@field correction? string   for testing several pairs: "holm" (default), "bonferroni" or "none"
----@field lists? boolean       pairs are lists, by the scores that trials returned per list, instead of trials
+---@field lists? boolean       pairs are users or queries, by the scores that trials returned per list, instead of trials. One that several trials
+---   or lists measured counts once, with its mean. Where trials do not return scores of mr.fit or an evaluation, several trials need the
+---   numbers of the users or queries: per_list = {ndcg = ..., list = ...}
 ---@field over? string|string[]
 ---@field where? table<string, any>
 
@@ -307,10 +340,11 @@ end
 ---A figure of combinations in parallel coordinates: an axis for each parameter, with its own values (logarithmic where the space is), and one for
 ---the number; a line for each completed trial, coloured by the number, the best tenth on top. Pruned trials and those that failed are lines without a
 ---colour, which end before the number. Where a parameter does not apply its axis is passed at "none".
----@param options? { value?: string, where?: table<string, any>, trials?: integer }  trials: only so many of the completed ones, the best
+---@param options? { value?: string, direction?: string, where?: table<string, any>, trials?: integer }  trials: only so many of the completed
+---   ones, the best; direction: of a value whose name is unknown
 ---@return mr.Figure
 function Results:parallel(options)
-  local o = check.options("results:parallel", options, { value = "value", where = {}, trials = check.none })
+  local o = check.options("results:parallel", options, { value = "value", direction = check.none, where = {}, trials = check.none })
   return require("moonrank.results.pictures").parallel(self, o)
 end
 

@@ -17,6 +17,8 @@ function M.paired_t(a, b) return record("paired_t", core.paired_t(tensor("mr.sta
 
 ---Wilcoxon's signed-rank test of paired values (Wilcoxon 1945), two-sided. Equal pairs are dropped, equal differences share their mean rank.
 ---Up to 200 unequal pairs p is exact (every sign a fair coin, ties included), beyond by the normal distribution with a correction for continuity.
+---A pair whose values differ only by rounding (4 steps of float32, 64 steps of float64) is equal. Differences whose sizes are within 1e-9 of the
+---largest one of each other are equal.
 ---Pairs with NaN on either side are left out and counted. Infinite differences are alike and larger than all others, the same infinity on
 ---both sides is an equal pair. p is NaN without pairs, and 1 where all are equal.
 ---@param a mr.Tensor|number[]
@@ -27,7 +29,8 @@ function M.wilcoxon(a, b) return record("wilcoxon", core.wilcoxon(tensor("mr.sta
 
 ---Permutation test of paired values, two-sided: how often the mean difference is at least as far from 0 under random signs of the differences
 ---(Fisher 1935, section 21). Every choice of signs up to 20 unequal pairs; beyond, `orders` random ones, to which the observed one is added
----(Phipson & Smyth 2010), so that p is never 0. Pairs with NaN on either side are left out and counted. Without pairs, and where a value is
+---(Phipson & Smyth 2010), so that p is never 0. A pair whose values differ only by rounding (4 steps of float32, 64 steps of float64) is equal.
+---Sums within 1e-9 of the largest possible sum are as far. Pairs with NaN on either side are left out and counted. Without pairs, and where a value is
 ---infinite, all but the counts is NaN.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]

@@ -10,6 +10,7 @@ local M = {}
 ---@field rows any[][]   nil entries show as blanks
 ---@field mark table<string, "max"|"min"|number>  what is set in bold where the table goes out as HTML, LaTeX or Markdown
 ---@field within string[]  columns whose values divide the rows among which "max" and "min" are found
+---@field notes string[]   lines below the table, in text, HTML, LaTeX and Markdown
 local Table = check.class("mr.Table")
 
 -- A number as a format writes it; raises, naming the column, where that is none for it.
@@ -56,8 +57,8 @@ end
 
 ---A table that prints aligned. `mark` says by column which numbers are bold where it goes out as HTML, LaTeX or Markdown: the largest ("max") or
 ---the smallest ("min"), of equal ones as they are printed all; or those below a number, as `{p = 0.05}`. `within`: columns whose values divide the
----rows into groups, each with its largest and smallest.
----@param options { columns: string[], rows: any[][], formats?: table<string, string>, mark?: table<string, "max"|"min"|number>, within?: string[] }  formats by column, for numbers, e.g. "%.4f"
+---rows into groups, each with its largest and smallest. `notes`: lines that stand below the table, but not in CSV and JSON.
+---@param options { columns: string[], rows: any[][], formats?: table<string, string>, mark?: table<string, "max"|"min"|number>, within?: string[], notes?: string[] }  formats by column, for numbers, e.g. "%.4f"
 ---@return mr.Table
 ---Example: `#mr.table{columns = {"a", "b"}, rows = {{1, 2}}}.rows   --> 1`
 ---Example:
@@ -66,7 +67,7 @@ end
 ---t:to_markdown():match "minmax[^\n]*"   --> minmax | **0.75** |
 ---```
 function M.new(options)
-  local o = check.options("mr.table", options, { columns = check.none, rows = {}, formats = {}, mark = {}, within = {} })
+  local o = check.options("mr.table", options, { columns = check.none, rows = {}, formats = {}, mark = {}, within = {}, notes = {} })
   if not o.columns then check.fail("mr.table: columns is missing") end
   check_columns(o)
   check_rows(o)
@@ -157,6 +158,7 @@ function Table:__tostring()
   for r = 1, #self.rows do
     line(function(c) return cells[c][r] end)
   end
+  for _, note in ipairs(self.notes) do lines[#lines + 1] = core.safe_text(note) end
   return table.concat(lines, "\n")
 end
 
@@ -201,6 +203,13 @@ function Table:to_json()
   return "[" .. table.concat(parts, ",\n") .. "]"
 end
 
+-- The notes, each in a form with one %s.
+local function noted(self, form, escape)
+  local lines = {}
+  for i, note in ipairs(self.notes) do lines[i] = form:format(escape(note)) end
+  return table.concat(lines)
+end
+
 -- Lines of the table with other separators of cells; numbers as printed, what is marked in the form `bold`.
 local function marked(self, first, between, last, escape, bold)
   local function line(value_of)
@@ -226,31 +235,35 @@ local function all_numbers(self, c)
   return true
 end
 
+local function escape_markdown(text) return (text:gsub("|", "\\|")) end
+
 ---The table in Markdown, numbers as printed.
 ---@return string
 ---Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_markdown():match "[^\n]+"   --> | a | b |`
 function Table:to_markdown()
-  local lines = marked(self, "| ", " | ", " |", function(text) return (text:gsub("|", "\\|")) end, "**%s**")
+  local lines = marked(self, "| ", " | ", " |", escape_markdown, "**%s**")
   local marks = {}
   for c = 1, #self.columns do marks[c] = all_numbers(self, c) and "---:" or "---" end
   table.insert(lines, 2, "| " .. table.concat(marks, " | ") .. " |")
-  return table.concat(lines, "\n") .. "\n"
+  return table.concat(lines, "\n") .. "\n" .. noted(self, "\n%s\n", escape_markdown)
 end
 
 local latex_escapes = { ["\\"] = "\\textbackslash{}", ["~"] = "\\textasciitilde{}", ["^"] = "\\textasciicircum{}" }
+
+local function escape_latex(text)
+  return (text:gsub("[\\~^&%%$#_{}]", function(c) return latex_escapes[c] or "\\" .. c end))
+end
 
 ---The table in LaTeX (packages: booktabs), numbers as printed.
 ---@return string
 ---Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_latex():find("tabular", 1, true) ~= nil   --> true`
 function Table:to_latex()
-  local lines = marked(self, "", " & ", " \\\\", function(text)
-    return (text:gsub("[\\~^&%%$#_{}]", function(c) return latex_escapes[c] or "\\" .. c end))
-  end, "\\textbf{%s}")
+  local lines = marked(self, "", " & ", " \\\\", escape_latex, "\\textbf{%s}")
   local marks = {}
   for c = 1, #self.columns do marks[c] = all_numbers(self, c) and "r" or "l" end
   table.insert(lines, 1, "\\begin{tabular}{" .. table.concat(marks) .. "}\n\\toprule")
   table.insert(lines, 3, "\\midrule")
-  return table.concat(lines, "\n") .. "\n\\bottomrule\n\\end{tabular}\n"
+  return table.concat(lines, "\n") .. "\n\\bottomrule\n\\end{tabular}\n" .. noted(self, "\\par{\\footnotesize %s\\par}\n", escape_latex)
 end
 
 local html_escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
@@ -279,7 +292,7 @@ function Table:to_html()
       return bold[r][c] and "<strong>" .. text .. "</strong>" or text
     end)
   end
-  return table.concat(lines, "\n") .. "\n</tbody>\n</table>\n"
+  return table.concat(lines, "\n") .. "\n</tbody>\n</table>\n" .. noted(self, "<p>%s</p>\n", M.escape_html)
 end
 
 return M

@@ -61,7 +61,7 @@ return {
   ["core.declared_lambda_loss"] = { scores, lists, double(6), double(5), double(2), "1.0", "'logistic'" },
   ["core.declared_lambda_curvature"] = { scores, lists, double(6), double(5), double(2), "1.0" },
   ["core.ordinal_loss"] = { scores, lists, "mr.tensor{0.5, 1.5}" },
-  ["core.warp_loss"] = { scores, lists, "1", "2", "1.0", "3", "1", "'a'" },
+  ["core.warp_loss"] = { scores, lists, "1", "2", "1.0", "3", "1", "'a'", "0" },
   ["core.smoothing_spline"] = { scores, "mr.tensor{1, 2, 3, 4, 5, 9}", scores, "0.5" },
   ["core.unfold"] = { "mr.uniform({2, 3, 8, 8}, {seed = 3})", "{2, 2}", "{1, 1}", "{0, 0}", "0.0" },
   ["core.distribution_of"] = { scores, "'sampled'" },

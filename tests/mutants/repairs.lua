@@ -278,14 +278,6 @@ return {
     change = {
       "return name .. (args.made_up and \", made-up data\" or \"\") end",
       "return args and name end" } },
-  { defect = "sums at the limit did not count among random signs",
-    file = "runtime/statistics/resampling.cpp",
-    tools = {},
-    why = "a wrong number, about which no claim is made",
-    by = { "stats/resampling", "stats" },
-    change = {
-      "found += std::fabs(sums[k]) >= limit ? 1 : 0;",
-      "found += std::fabs(sums[k]) > limit ? 1 : 0;" } },
   { defect = "requires_grad left its tensor as it was",
     file = "runtime/ops/gradient.cpp",
     tools = { "calls core" },

@@ -214,7 +214,7 @@ it("scores.lua: means of a user over folds and seeds, and comparisons of them", 
     -- user u in fold f under seed s: 10 u + f + 100 s, and under the bound 1 or 3 more; user 3 is in the second fold only and has none once
     local function study(seed)
       return mr.sweep{ name = "seed " .. seed, store = folder .. "/toy.db", workers = 0, progress = false, metric = "valid",
-        space = { bound = mr.choice{ "none", "more" }, split = mr.range(1, 2) },
+        direction = "maximize", space = { bound = mr.choice{ "none", "more" }, split = mr.range(1, 2) },
         run = function(trial)
           local users, own = trial.split == 1 and { 2, 1 } or { 1, 2, 3 }, {}
           for i, u in ipairs(users) do

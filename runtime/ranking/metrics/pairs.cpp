@@ -16,6 +16,9 @@ Tensor values(const Ranking& r, const Metric& metric, double empty, auto kernel)
 Tensor nrbp_loss(const Ranking& r, const Metric& metric, double empty) {
   return values<NrbpLoss>(r, metric, empty, [](const auto& table) { return table.nrbp_loss; });
 }
+Tensor wrong_pairs(const Ranking& r, const Metric& metric, double empty) {
+  return values<WrongPairs>(r, metric, empty, [](const auto& table) { return table.wrong_pairs; });
+}
 Tensor auc(const Ranking& r, const Metric& metric, double empty) {
   return values<Auc>(r, metric, empty, [](const auto& table) { return table.auc; });
 }
@@ -40,6 +43,13 @@ const ClosedForms closed{
     .without_relevant = 0,
 };
 
+/// Of a list with two grades these are the wrongly ordered pairs of a relevant and another row.
+const ClosedForms closed_of_grades = [] {
+  ClosedForms forms = closed;
+  forms.of_grades = Increment::pairs;
+  return forms;
+}();
+
 /// A swap changes AUC by that of the nRBP loss, over the number of pairs.
 OwnedSwaps auc_swaps(const Ranking& r, const Metric& metric) {
   const std::vector<int64_t>& relevant = r.lists.relevant(r.threshold);
@@ -61,6 +71,13 @@ std::vector<MetricDefinition> pairs_metrics() {
            .swaps = &sum_swaps,
            .smooth = &smooth,
            .closed = &closed},
+          {.name = "wrong_pairs",
+           .minimize = true,
+           .graded = true,
+           .compares_grades = true,
+           .zero_without_relevant = true,
+           .values = &wrong_pairs,
+           .closed = &closed_of_grades},
           {.name = "auc", .values = &auc, .swaps = &auc_swaps},
           {.name = "bpref", .values = &bpref}};
 }

@@ -13,4 +13,4 @@ print(found)
 --> ap          0.6667      2        0
 --> ndcg        0.7753      2        0
 --> recip_rank  0.7500      2        0
---> ties trec; empty zero; relevant 1; gain linear; denominator relevant
+--> gain linear; ties trec; empty lists zero; cutoff none; relevant 1; denominator relevant

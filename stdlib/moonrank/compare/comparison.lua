@@ -1,6 +1,6 @@
 -- What mr.compare returns: tables of systems by metrics, and the ways out.
-local core = require "moonrank.core"
 local check = require "moonrank.check"
+local conventions = require "moonrank.metrics.conventions"
 local make_table = require("moonrank.table").new
 
 local M = {}
@@ -8,12 +8,13 @@ local M = {}
 ---@class mr.Comparison
 ---@field systems string[]   in the order of their letters, a for the first
 ---@field metrics mr.Metric[]
----@field count integer      lists
----@field queries string[]?  their names, where they have any
----@field values table<string, table<string, mr.Tensor>>  by metric and system: one value per list, NaN where it is left out
+---@field count integer      users or queries that are compared; of lists without names, lists
+---@field queries string[]   their names; of lists without names, numbers
+---@field values table<string, table<string, mr.Tensor>>  by metric and system: one value per user or query, NaN where it is left out
 ---@field cells table<string, table<string, { mean: number, low: number, high: number, n: integer, better_than: string }>>  by metric and system
 ---@field pairs { metric: string, system: string, other: string, difference: number, p: number, corrected: number, n: integer }[]
----@field notes string[]    what queries runs and judgments do not share
+---@field notes string[]    what was ranked, averaged or interrupted, and which queries runs and judgments do not share
+---@field interrupted table<string, integer>  by system: how many of its runs are of an interrupted training; nil where none is
 ---@field alpha number
 ---@field level number
 local Comparison = check.class("mr.Comparison")
@@ -23,19 +24,25 @@ local Comparison = check.class("mr.Comparison")
 ---@return mr.Comparison
 function M.new(fields) return setmetatable(fields, Comparison) end
 
+-- The lines below every table: the conventions, and what else is known of the lists.
+local function notes_of(self) return { conventions.line(self.metrics), table.unpack(self.notes) } end
+
 -- One row for each system; `mark` shows letters.
 local function shown(self, mark)
   local columns, rows = { "", "system" }, {}
   for _, metric in ipairs(self.metrics) do columns[#columns + 1] = metric.name end
   for i, name in ipairs(self.systems) do
-    rows[i] = { string.char(96 + i), name }
+    rows[i] = { string.char(96 + i), self.interrupted[name] and name .. " (interrupted)" or name }
     for _, metric in ipairs(self.metrics) do
       local cell = self.cells[metric.name][name]
       local letters = cell.better_than ~= "" and mark(cell.better_than) or ""
       table.insert(rows[i], ("%.4f%s [%.4f, %.4f]"):format(cell.mean, letters, cell.low, cell.high))
     end
   end
-  return make_table{ columns = columns, rows = rows }
+  local notes = notes_of(self)
+  table.insert(notes, 1, ("%d lists; a letter: significantly better than that system (paired permutation test, Holm, p < %g)"):format(
+    self.count, self.alpha))
+  return make_table{ columns = columns, rows = rows, notes = notes }
 end
 
 ---Everything by metric and system, numbers in full.
@@ -45,10 +52,13 @@ function Comparison:table()
   for _, metric in ipairs(self.metrics) do
     for i, name in ipairs(self.systems) do
       local cell = self.cells[metric.name][name]
-      rows[#rows + 1] = { metric.name, string.char(96 + i), name, cell.mean, cell.low, cell.high, cell.better_than, cell.n }
+      rows[#rows + 1] = { metric.name, string.char(96 + i), name, cell.mean, cell.low, cell.high, cell.better_than, cell.n,
+        next(self.interrupted) and (self.interrupted[name] or 0) or nil }
     end
   end
-  return make_table{ columns = { "metric", "letter", "system", "mean", "low", "high", "better than", "lists" }, rows = rows }
+  local columns = { "metric", "letter", "system", "mean", "low", "high", "better than", "lists" }
+  if next(self.interrupted) then columns[#columns + 1] = "interrupted" end
+  return make_table{ columns = columns, rows = rows, notes = notes_of(self) }
 end
 
 ---The tests of every two systems.
@@ -59,7 +69,7 @@ function Comparison:tests()
     rows[i] = { pair.metric, pair.system, pair.other, pair.n, pair.difference, pair.p, pair.corrected }
   end
   return make_table{ columns = { "metric", "system", "other", "lists", "difference", "p", "p corrected" }, rows = rows,
-    formats = { difference = "%+.4f" } }
+    formats = { difference = "%+.4f" }, notes = notes_of(self) }
 end
 
 ---The same as comma separated values, one line per metric and system.
@@ -81,7 +91,7 @@ function Comparison:to_latex()
   return (text:gsub("\1(%l+)\2", "\\textsuperscript{%1}"))
 end
 
----Bars of the means with their intervals (half their length to either side), metrics side by side.
+---Bars of the means with their intervals from low to high, metrics side by side.
 ---@param options? mr.plot.Common
 ---@return mr.Figure
 function Comparison:plot(options)
@@ -89,21 +99,18 @@ function Comparison:plot(options)
   for name, value in pairs(options or {}) do o[name] = value end
   for i, metric in ipairs(self.metrics) do o.categories[i] = metric.name end
   for s, name in ipairs(self.systems) do
-    local means, errors = {}, {}
+    local means, low, high = {}, {}, {}
     for i, metric in ipairs(self.metrics) do
       local cell = self.cells[metric.name][name]
-      means[i], errors[i] = cell.mean, (cell.high - cell.low) / 2
+      means[i], low[i], high[i] = cell.mean, cell.low, cell.high
     end
-    o.series[s] = { name = name, values = means, errors = errors }
+    o.series[s] = { name = name, values = means, low = low, high = high }
   end
   return require("moonrank.plot").bars(o)
 end
 
 function Comparison:__tostring()
-  local text = ("%s\n%d lists; a letter: significantly better than that system (paired permutation test, Holm, p < %g)"):format(
-    tostring(shown(self, function(letters) return " " .. letters end)), self.count, self.alpha)
-  for _, note in ipairs(self.notes) do text = text .. "\n" .. core.safe_text(note) end
-  return text
+  return tostring(shown(self, function(letters) return " " .. letters end))
 end
 
 return M

@@ -5,6 +5,7 @@ local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local epochs = require "moonrank.epochs"
 local evaluate = require "moonrank.evaluate"
+local new_users = require "moonrank.fit.new_users"
 local phase = require "moonrank.phase"
 local registry = require "moonrank.metrics.registry"
 local random = require "moonrank.random"
@@ -24,7 +25,9 @@ end
 function M.evaluated(model, data, metrics)
   if candidates.is(data) then return data:measure(model, metrics) end
   local scores, lists = M.scored(model, data)
-  return evaluate.measure(scores, lists, metrics)
+  local found = evaluate.measure(scores, lists, metrics)
+  found._set = data
+  return found
 end
 
 -- What a function returns; NaN that it meets in scores of a part is an error that says when.
@@ -115,16 +118,13 @@ local function keep_last(o, run, choice)
   end
 end
 
--- Columns of an evaluation of other parameters, in place of those of this one.
-local function take_column(into, from, name)
-  into[name] = from[name]
-  for _, field in ipairs{ "mean", "counted", "skipped" } do into[field][name] = from[field][name] end
-end
-
 local function tested(o)
   local _ <close> = phase.begin "evaluation"
   local _ <close> = random.scope(o.seed, "test")
-  return explained(o, "test", "after the last epoch", function() return M.evaluated(o.model, o.test, o.metrics) end)
+  local found = explained(o, "test", "after the last epoch", function() return M.evaluated(o.model, o.test, o.metrics) end)
+  local new = new_users.of(o, o.test)
+  found.new_to_training = new and tostring(new) or false
+  return found
 end
 
 ---Evaluates test, each metric that chose an epoch at its own; the model has the first one's parameters afterwards.
@@ -144,8 +144,9 @@ function M.finish(o, run)
   end
   if not tests then return end
   run.test, run.scores = tested(o), registry.by_any_name({}, "the test")
+  run.test._interrupted = run.interrupted
   for _, name in ipairs(run.test.names) do
-    if others[plain(name)] then take_column(run.test, others[plain(name)], name) end
+    if others[plain(name)] then evaluate.take(run.test, others[plain(name)], name) end
     run.scores[name] = run.test[name]
   end
 end

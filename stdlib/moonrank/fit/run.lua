@@ -1,5 +1,6 @@
 -- What mr.fit returns: the history of a training, what it chose, and how these go out.
 local check = require "moonrank.check"
+local conventions = require "moonrank.metrics.conventions"
 local choices = require "moonrank.fit.choice"
 local frame = require "moonrank.sweep.frame"
 local make_table = require("moonrank.table").new
@@ -23,6 +24,7 @@ end
 ---@class mr.History
 ---@field [integer] mr.Epoch   one after the other
 local History = check.exact_all("mr.History:", { __name = "mr.History" })
+local metrics_of = setmetatable({}, { __mode = "k" })  -- by history: the metrics of its epochs, by name
 
 ---@class mr.Run
 ---@field best? mr.Epoch                    the epoch whose parameters the model has now
@@ -67,8 +69,10 @@ function M.new(o, data)
   if o.judge then
     for i, each in ipairs(o.select) do chosen[i] = choices.new(each) end
   end
+  local history = setmetatable({}, History)
+  metrics_of[history] = metrics
   return setmetatable({
-    name = o.name, history = setmetatable({}, History), choices = chosen, metrics = metrics, data = data, chosen_on = o.chosen_on,
+    name = o.name, history = history, choices = chosen, metrics = metrics, data = data, chosen_on = o.chosen_on,
     interrupted = false, stopped = false, resumed = 0, replayed = 0, _model = o.model, _learner = o.learner,
   }, Run)
 end
@@ -94,10 +98,11 @@ end
 function History:table()
   local names, validated = metric_names(self), false
   for _, entry in ipairs(self) do validated = validated or entry.valid_loss ~= nil end
-  local columns, formats, rows = { "epoch", "loss" }, { loss = "%.4f" }, {}
+  local columns, formats, rows, shown = { "epoch", "loss" }, { loss = "%.4f" }, {}, {}
   if validated then columns[3], formats.valid_loss = "valid_loss", "%.4f" end
   for _, name in ipairs(names) do
     columns[#columns + 1], formats[name] = name, "%.4f"
+    shown[#shown + 1] = (metrics_of[self] or {})[name]
   end
   for i, entry in ipairs(self) do
     rows[i] = { entry.epoch, entry.loss }
@@ -105,7 +110,7 @@ function History:table()
       if columns[c] == "valid_loss" then rows[i][c] = entry.valid_loss else rows[i][c] = entry.metrics[columns[c]] end
     end
   end
-  return make_table{ columns = columns, rows = rows, formats = formats }
+  return make_table{ columns = columns, rows = rows, formats = formats, notes = #shown > 0 and { conventions.line(shown) } or {} }
 end
 
 ---The table as comma separated values, numbers in full.
@@ -161,6 +166,7 @@ function History:__tostring()
   local whole, most = self:table(), 20
   if #whole.rows <= most then return tostring(whole) end
   local head = setmetatable({}, History)
+  metrics_of[head] = metrics_of[self]
   for i = 1, most // 2 do head[i], head[most // 2 + i] = self[i], self[#self - most // 2 + i] end
   return tostring(head:table()) .. ("\n(%d epochs, of which the first and the last %d)"):format(#self, most // 2)
 end

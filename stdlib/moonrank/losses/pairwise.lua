@@ -11,6 +11,10 @@ local M = {}
 ---@class mr.losses.PairOptions: mr.losses.SlopeOptions
 ---@field gain? number  steepness of log(1 + exp(-gain (s_i - s_j))), from 1e-15 to 1e15 (default 1)
 
+---@class mr.losses.CountedPairOptions: mr.losses.PairOptions
+---@field metric? string|mr.Metric  whose bounds these are (default "wrong_pairs"). "nrbp_loss" counts pairs of a row of grade 1
+---   or more and a lower row alone, so that lists without lower rows are left out
+
 ---@class mr.losses.LambdaOptions: mr.losses.PairOptions
 ---@field metric? string|mr.Metric  whose change counts: any with `swaps`, as "ndcg@10", "ap", "err", "nrbp(0.9)" (default "ndcg"), or one that
 ---   the script declared by gain and discount (mr.metrics.define)
@@ -69,36 +73,39 @@ function M.lambdarank(options)
     curvature = o.pair == "logistic" and either(core.lambda_curvature, core.declared_lambda_curvature) or nil }, o)
 end
 
--- A loss of pairs of unequal grades, of its two functions in the core, whose bounds are those of the number of wrongly ordered pairs.
+-- A loss over pairs of unequal grades, made of two functions of the core. Its bounds are those of the number of wrongly ordered pairs.
 local function of_pairs(name, o, option, values, curvature, counted)
   check.factors("mr.losses." .. name, o, { option })
-  return loss.by_slope({ name = name, metric = "auc", of = "nrbp_loss", counted = counted or "ndcg",
+  o.metric = metrics.parse(o.metric or "wrong_pairs")
+  return loss.by_slope({ name = name, metric = "auc", of = o.metric, counted = counted or "wrong_pairs",
     values = function(scores, lists) return values(scores, lists, o[option]) end,
     curvature = function(scores, lists) return curvature(scores, lists, o[option]) end }, o)
 end
 
----RankNet (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-gain (s_i - s_j))). Bounds are those of the
----exact nRBP loss, the number of wrongly ordered pairs of a row of grade 1 or more and another; "minmax" makes it a mean over these pairs.
----@param options? mr.losses.PairOptions
+---RankNet (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-gain (s_i - s_j))). Bounds are those of
+---mr.metrics.wrong_pairs, the number of wrongly ordered pairs of unequal grades; "minmax" makes the loss a mean over these pairs.
+---@param options? mr.losses.CountedPairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ranknet()(mr.tensor{1, 1, 1}, mr.lists{{0, 1, 2}}):item() / math.log(2)   --> 3.0`
+---Example: `mr.losses.ranknet{bound = "minmax"}(mr.tensor{1, 1, 1}, mr.lists{{1, 2, 3}}):item() / math.log(2)   --> 1.0`
 function M.ranknet(options)
-  local o = check.options("mr.losses.ranknet", options, { gain = 1, bound = none, slope_at = "value" })
+  local o = check.options("mr.losses.ranknet", options, { gain = 1, metric = none, bound = none, slope_at = "value" })
   return of_pairs("ranknet", o, "gain", core.ranknet_loss, core.ranknet_curvature)
 end
 
 ---DirectRanker's loss as Li & Wu's comparison of networks for ranking has it (section 4.1): RankNet's with a hyperbolic tangent before the
 ---sigmoid, the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-tanh(gain (s_i - s_j)))). A pair's loss is at least
 ---log(1 + 1/e) and at most log(1 + e). (Köppel et al. 2019, who named the ranker, have a squared loss.) Bounds as for mr.losses.ranknet.
----@param options? mr.losses.PairOptions
+---@param options? mr.losses.CountedPairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.direct_ranker()(mr.tensor{90, 0}, mr.lists{{1, 0}}):item() / math.log(1 + math.exp(-1))   --> 1.0`
 function M.direct_ranker(options)
-  local o = check.options("mr.losses.direct_ranker", options, { gain = 1, bound = none, slope_at = "value" })
+  local o = check.options("mr.losses.direct_ranker", options, { gain = 1, metric = none, bound = none, slope_at = "value" })
   return of_pairs("direct_ranker", o, "gain", core.direct_ranker_loss, core.direct_ranker_curvature)
 end
 
 ---@class mr.losses.HingeOptions: mr.losses.SlopeOptions
+---@field metric? string|mr.Metric  as for mr.losses.ranknet (default "wrong_pairs")
 ---@field margin? number  by how much the better row must be ahead, from 1e-15 to 1e15 (default 1)
 
 ---Hinge loss of pairs (RankSVM; Herbrich, Graepel & Obermayer 2000, Joachims 2002): the sum over pairs of rows with grades y_i > y_j of
@@ -107,11 +114,11 @@ end
 ---@return mr.Loss
 ---Example: `mr.losses.hinge()(mr.tensor{1, 0.25, 3}, mr.lists{{1, 0, 1}}):item()   --> 0.25`
 function M.hinge(options)
-  local o = check.options("mr.losses.hinge", options, { margin = 1, bound = none, slope_at = "value" })
+  local o = check.options("mr.losses.hinge", options, { margin = 1, metric = none, bound = none, slope_at = "value" })
   return of_pairs("hinge", o, "margin", core.hinge_loss, core.hinge_curvature)
 end
 
----@class mr.losses.AllPairsOptions: mr.losses.PairOptions
+---@class mr.losses.AllPairsOptions: mr.losses.CountedPairOptions
 ---@field upsample? number|"list"|mr.Lists  how often a pair of unequal grades counts; "list": so often that in each list the targets 1, 1/2 and
 ---   0 are as many, but not less than once; lists: so often that they are as many in all of these together (default 1)
 
@@ -144,7 +151,7 @@ end
 ---Example: `mr.losses.ranknet_all_pairs{upsample = mr.lists{{0, 0, 0, 2}}}.options.upsample   --> 2.0`
 function M.ranknet_all_pairs(options)
   local where = "mr.losses.ranknet_all_pairs"
-  local o = check.options(where, options, { gain = 1, upsample = none, bound = none, slope_at = "value" })
+  local o = check.options(where, options, { gain = 1, upsample = none, metric = none, bound = none, slope_at = "value" })
   o.upsample = checked_upsample(where, o.upsample or 1)
   local function upsampled(f)
     return function(scores, lists, gain)

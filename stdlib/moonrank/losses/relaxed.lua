@@ -69,7 +69,8 @@ local function of_own_scores(name, metric, values, options)
   local o = check.options("mr.losses." .. name, options, { bound = none, slope_at = "value", relevant = 1 })
   check.positive("mr.losses." .. name, o, { "relevant" })
   local function of_relevant(scores, lists) return values(scores, lists, o.relevant) end
-  return loss.by_slope({ name = name, metric = metric, of = metric, counted = "ndcg", values = of_relevant }, o)
+  local of = metrics.parse(metric, o.relevant ~= 1 and { relevant = o.relevant } or nil)
+  return loss.by_slope({ name = name, metric = metric, of = of, counted = "ndcg", values = of_relevant }, o)
 end
 
 ---CLiMF (Shi et al. 2012), the negated objective without its regulariser: - the sum over relevant rows i of log sigma(f_i) and, over the other

@@ -59,7 +59,7 @@ M.tables = {
     value = "NULL stands for NaN" } },
   { name = "lists", text = "Scores of single test lists, for paired tests: the only blobs of the store.", columns = {
     trial = "`trials.id`",
-    name = "the metric",
+    name = "the metric; `list` for the number of each list's user or query",
     scores = "one number per test list in the order of the lists, " .. floats .. "; so a blob has 8 times as many bytes as there are lists"
   } },
   { name = "data", text = "Which data a trial used, by fingerprints of their content.", columns = {

@@ -225,9 +225,14 @@ end
 ---@param tables? fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor  of one declared by gain and discount
 ---@param what? table  what the script gave in the function's place
 function M.define(name, f, minimize, tables, what)
-  local number = registry:define(name, minimize)
-  on_ranks[number], declared[number] = f, tables
-  definitions.note("metric", name, what or f)
+  local known = registry:base(name) and registry:parse(name)
+  local was_f, was_tables = known and on_ranks[known.script], known and declared[known.script]
+  local function put(of_ranks, less, of_tables)
+    local number = registry:define(name, less)
+    on_ranks[number], declared[number] = of_ranks, of_tables
+  end
+  put(f, minimize, tables)
+  definitions.note("metric", name, what or f, was_f and function() put(was_f, known.minimize, was_tables) end or function() end)
 end
 
 ---What a function of ranks gives: one value per list of the ranks' type, as the relevance that it reads is.
@@ -294,11 +299,25 @@ function M.direction(name)
   return nil
 end
 
----The same, and "minimize" for what is called a loss.
+-- Numbers that a trial may return beside ranking metrics: costs and errors, of which less is better, and the others.
+local usual = {}
+for _, name in ipairs{ "rmse", "mae", "mse", "mape", "error", "error_rate", "loss", "log_loss", "logloss", "nll", "cross_entropy",
+  "perplexity", "brier", "wall", "memory", "attempts", "seconds", "time", "latency" } do usual[name] = "minimize" end
+for _, name in ipairs{ "value", "accuracy", "coverage", "r2", "log_likelihood" } do usual[name] = "maximize" end
+
+---The direction in which a number is better: that of the metric with this name, also by another name of the metric ("map"), of a known error
+---or cost ("rmse", "valid_loss"), or of any name that ends in "loss". nil for an unknown name: the caller asks for a direction. This is the only
+---list of directions.
 ---@param name string
 ---@return "maximize"|"minimize"|nil
----Example: `require "moonrank.metrics.registry".usual_direction("pair_loss")   --> minimize`
-function M.usual_direction(name) return M.direction(name) or name:find "loss$" and "minimize" or nil end
+---Example: `require("moonrank.metrics.registry").usual_direction("valid_rmse")   --> minimize`
+---Example: `require("moonrank.metrics.registry").usual_direction("pair_loss")   --> minimize`
+---Example: `require("moonrank.metrics.registry").usual_direction("profit")   --> nil`
+function M.usual_direction(name)
+  local plain = name:match "^valid_(.+)$" or name:match "^test_(.+)$" or name:match "^train_(.+)$" or name
+  local ours = #plain:match "^[%w_]*" > 1 and M.our_name(name)  -- "p" and "r" need not be precision and recall
+  return M.direction(name) or usual[plain] or ours and M.direction(ours) or plain:find "loss$" and "minimize" or nil
+end
 
 ---The metric as a function of exact ranks (all different) and lists.
 ---@param metric mr.Metric

@@ -1,6 +1,8 @@
 -- The result of a trial's function in the form of the store: numbers by name, scores per list, the value of the metric.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local evaluate = require "moonrank.evaluate"
+local repeated = require "moonrank.compare.repeated"
 local longest = require("moonrank.sweep.store").longest
 local metrics = require "moonrank.metrics.registry"
 
@@ -38,6 +40,8 @@ local function bytes_of(name, values)
     if not ok then error(("the result %s is no list of numbers"):format(name), 0) end
     values = tensor
   end
+  local evaluation, metric = evaluate.of_tensor(values)
+  if evaluation then values = evaluate.exact(evaluation, metric) end  -- what comparisons read is not rounded to float32
   if type(values) ~= "userdata" then
     error(("the result %s is a %s, expected a tensor or a list of numbers"):format(name, type(values)), 0)
   end
@@ -48,15 +52,29 @@ local function bytes_of(name, values)
   return bytes
 end
 
--- per_list: a tensor or a list of numbers of the metric itself, or several of them by the names of their metrics.
+-- The numbers of the lists' users or queries, as the evaluations say them that these values are of; nil where none does or they disagree.
+local function ids_of(values)
+  local found
+  for _, each in pairs(values) do
+    local evaluation = evaluate.of_tensor(each)
+    local units = evaluation and evaluate.units(evaluation)
+    local bytes = units and core.float64_bytes(repeated.numbers(units))
+    if bytes and found and bytes ~= found then return nil end
+    found = found or bytes
+  end
+  return found
+end
+
+-- per_list: a tensor or a list of numbers of the metric itself, or several of them by the names of their metrics; "list" is the number of each
+-- list's user or query, which evaluations say themselves.
 local function lists_of(per_list, metric)
   local lists = {}
   if per_list == nil then return lists end
-  if type(per_list) == "table" and type(next(per_list)) == "string" then
-    for name, values in pairs(per_list) do lists[name] = bytes_of("per_list." .. tostring(name), values) end
-  else
-    lists[metric or "value"] = bytes_of("per_list", per_list)
+  local several = type(per_list) == "table" and type(next(per_list)) == "string"
+  for name, values in pairs(several and per_list or { [metric or "value"] = per_list }) do
+    lists[name] = bytes_of(several and "per_list." .. tostring(name) or "per_list", values)
   end
+  lists.list = lists.list or ids_of(several and per_list or { per_list })
   return lists
 end
 
@@ -79,9 +97,13 @@ local function metric_of(numbers, metric)
   return first
 end
 
--- Raises where the number's own direction is not the sweep's.
+-- Raises an error where the direction of the number is unknown, or differs from the direction of the sweep.
 local function check_direction(name, o, directions)
   local own = directions[name] or (o.assumed and metrics.usual_direction(name) or metrics.direction(name))
+  if o.assumed and not own then
+    local form = "the direction of '%s' is not known. Pass metric = '%s' and direction = 'maximize' or 'minimize' to mr.sweep"
+    error(form:format(name, name), 0)
+  end
   if o.direction and own and own ~= o.direction then
     error(("of %s %s is better, but the sweep's direction is '%s': mr.sweep{%s} says so"):format(name,
       own == "minimize" and "less" or "more", o.direction,
@@ -110,9 +132,8 @@ function M.of(result, o)
     end
   end
   local name = metric_of(numbers, metric)
+  local value, lists = numbers[name], lists_of(rawget(result, "per_list"), name)
   check_direction(name, o, directions)
-  local value = numbers[name]
-  local lists = lists_of(rawget(result, "per_list"), name)
   local outcome = { state = "done", value = value, numbers = numbers, lists = lists, reports = reports }
   if value ~= value or value - value ~= 0 then
     outcome.state, outcome.value, outcome.reason = "failed", nil, ("%s is %s"):format(name, value ~= value and "NaN" or tostring(value))

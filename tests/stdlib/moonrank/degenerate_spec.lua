@@ -10,8 +10,8 @@ mr.metrics.define("spec_share", function(_, lists) return lists:mean(lists.relev
 mr.metrics.define("spec_top_two", function(ranks, lists) return lists:sum(lists.relevance * ranks:le(2)) end)
 mr.metrics.define("spec_low", function(ranks, lists) return lists:mean(ranks * lists.relevance:eq(0)) end, { minimize = true })
 
-local names = { "ap", "rr", "rbp(0.8)", "nrbp(0.8)", "nrbp_loss", "ndcg", "dcg", "err", "auc", "bpref", "r_precision", "spec_gain",
-  "spec_share", "spec_top_two", "spec_low" }
+local names = { "ap", "rr", "rbp(0.8)", "nrbp(0.8)", "nrbp_loss", "wrong_pairs", "ndcg", "dcg", "err", "auc", "bpref", "r_precision",
+  "spec_gain", "spec_share", "spec_top_two", "spec_low" }
 for k = 1, 5 do
   for _, base in ipairs{ "ndcg", "dcg", "ap", "rr", "rbp(0.8)", "nrbp(0.8)", "err", "precision", "recall", "f1", "hit" } do
     names[#names + 1] = ("%s@%d"):format(base, k)

@@ -117,9 +117,11 @@ end)
 it("prints aligned, and says the conventions", function()
   local text = tostring(mr.evaluate(mr.tensor{ 2, 1 }, mr.lists{ { 0, 1 } }, { "rr", "ndcg@10" }))
   equal(text, table.concat({ "metric     mean  lists  skipped", "-------  ------  -----  -------",
-    "rr       0.5000      1        0", "ndcg@10  0.6309      1        0", "ties mean; empty skip; relevant 1; gain exp2" }, "\n"))
+    "rr       0.5000      1        0", "ndcg@10  0.6309      1        0",
+    "gain exp2; ties mean; empty lists skip; cutoff none (rr), 10 (ndcg@10); relevant 1" }, "\n"))
   text = tostring(mr.evaluate(scores, lists, { "ap", mr.metrics.rr{ ties = "worst", relevant = 0.5 } }))
-  equal(text:match("[^\n]*$"), "ties mean (ap), worst (rr); empty skip; relevant 1 (ap), 0.5 (rr); denominator relevant")
+  equal(text:match("[^\n]*$"),
+    "gain none; ties mean (ap), worst (rr); empty lists skip; cutoff none; relevant 1 (ap), 0.5 (rr); denominator relevant")
 end)
 
 it("of nothing is nothing", function()

@@ -1,0 +1,46 @@
+-- The conventions of exact metrics. The same ranking has different published values under different conventions, so every table of metrics says them.
+local M = {}
+
+-- Options in the order in which they are said, and their words. The first four are always said.
+local said = { { "gain", "gain" }, { "ties", "ties" }, { "empty", "empty lists" }, { "k", "cutoff" }, { "relevant", "relevant" },
+  { "denominator", "denominator" } }
+local always = { gain = true, ties = true, empty = true, k = true }
+
+-- The value that an evaluation by this metric really uses: under a bound, lists on which no ordering matters are always left out.
+local function value_of(metric, option)
+  if option == "empty" then return metric.empty end
+  local value = metric.options[option]
+  if value == nil and option == "k" then return "none" end
+  return type(value) == "number" and ("%.14g"):format(value) or value
+end
+
+-- "gain exp2", or "ties mean (rr, ap), stable (ndcg)" where metrics differ; nil where no metric has an option that need not be said.
+local function part_of(metrics, option, words)
+  local values, names = {}, {}
+  for _, each in ipairs(metrics) do
+    local value = value_of(each, option)
+    if value ~= nil then
+      if not names[value] then
+        values[#values + 1], names[value] = value, {}
+      end
+      table.insert(names[value], each.name)
+    end
+  end
+  if #values == 0 then return always[option] and words .. " none" or nil end
+  if #values > 1 then
+    for i, value in ipairs(values) do values[i] = ("%s (%s)"):format(value, table.concat(names[value], ", ")) end
+  end
+  return words .. " " .. table.concat(values, ", ")
+end
+
+---The conventions of metrics on one line: gain, ties, empty lists and cutoff, then the other options that the metrics have.
+---@param metrics mr.Metric[]
+---@return string
+---Example: `require("moonrank.metrics.conventions").line{mr.metrics.ndcg{k = 10}}   --> gain exp2; ties mean; empty lists skip; cutoff 10; relevant 1`
+function M.line(metrics)
+  local parts = {}
+  for _, each in ipairs(said) do parts[#parts + 1] = part_of(metrics, each[1], each[2]) end
+  return table.concat(parts, "; ")
+end
+
+return M

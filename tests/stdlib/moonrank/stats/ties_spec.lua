@@ -1,0 +1,129 @@
+-- Paired tests where differences are equal: the oracles count in whole numbers, so that no rounding can tell equal sums apart.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local it, equal, near, check = test.it, test.equal, test.near, test.check
+
+-- Reciprocal ranks 1 to 6 in sixtieths.
+local sixtieths = { 60, 30, 20, 15, 12, 10 }
+
+-- Ranks of `count` pairs, always the same for one seed (Park and Miller's generator).
+local function ranks_of(seed, count)
+  local a, b, state = {}, {}, seed
+  local function draw()
+    state = state * 16807 % 2147483647
+    return state % 6 + 1
+  end
+  for i = 1, count do a[i], b[i] = draw(), draw() end
+  return a, b
+end
+
+local function differences_of(a, b)
+  local out = {}
+  for i = 1, #a do out[i] = sixtieths[a[i]] - sixtieths[b[i]] end
+  return out
+end
+
+-- Shares of all sign choices whose statistic is at least as far from its mean; `size_of` gives each difference's whole-number weight.
+local function p_of_all_signs(differences, weights)
+  local observed, signed, far = 0, {}, 0
+  for i, d in ipairs(differences) do
+    if d ~= 0 then
+      signed[#signed + 1] = weights[i]
+      observed = observed + (d > 0 and weights[i] or -weights[i])
+    end
+  end
+  for signs = 0, (1 << #signed) - 1 do
+    local sum = 0
+    for i, w in ipairs(signed) do sum = sum + ((signs >> (i - 1)) & 1 == 1 and w or -w) end
+    if math.abs(sum) >= math.abs(observed) then far = far + 1 end
+  end
+  return far / (1 << #signed)
+end
+
+-- Twice the mid-rank of each difference's size among those that are not 0.
+local function doubled_ranks(differences)
+  local out = {}
+  for i, d in ipairs(differences) do
+    local below, same = 0, 0
+    for _, other in ipairs(differences) do
+      if other ~= 0 and math.abs(other) < math.abs(d) then below = below + 1 end
+      if math.abs(other) == math.abs(d) then same = same + 1 end
+    end
+    out[i] = 2 * below + same + 1
+  end
+  return out
+end
+
+local function sizes(differences)
+  local out = {}
+  for i, d in ipairs(differences) do out[i] = math.abs(d) end
+  return out
+end
+
+local function reciprocals(ranks, dtype)
+  local values = {}
+  for i, rank in ipairs(ranks) do values[i] = 1 / rank end
+  return mr.tensor(values, { dtype = dtype })
+end
+
+it("permutation and Wilcoxon p of reciprocal ranks are those of whole numbers, in float32 and float64", function()
+  for seed = 1, 40 do
+    local a, b = ranks_of(seed * 7919, 11)
+    local d = differences_of(a, b)
+    local permutation, wilcoxon = p_of_all_signs(d, sizes(d)), p_of_all_signs(d, doubled_ranks(d))
+    for _, dtype in ipairs{ "float64", "float32" } do
+      local x, y = reciprocals(a, dtype), reciprocals(b, dtype)
+      near(mr.stats.permutation(x, y).p, permutation, 1e-12, dtype .. " permutation, seed " .. seed)
+      near(mr.stats.wilcoxon(x, y).p, wilcoxon, 1e-12, dtype .. " wilcoxon, seed " .. seed)
+    end
+  end
+end)
+
+it("random signs count equal sums as equal: p is that of whole numbers, which are never rounded", function()
+  local a, b = ranks_of(4711, 40)
+  local whole_a, whole_b = {}, {}
+  for i = 1, 40 do whole_a[i], whole_b[i] = sixtieths[a[i]], sixtieths[b[i]] end
+  local exact = mr.stats.permutation(whole_a, whole_b, { orders = 4000 })
+  check(not exact.exact)
+  for _, dtype in ipairs{ "float64", "float32" } do
+    equal(mr.stats.permutation(reciprocals(a, dtype), reciprocals(b, dtype), { orders = 4000 }).p, exact.p, dtype)
+  end
+end)
+
+it("the same values in float32 and float64 do not differ by any test", function()
+  local values = {}
+  for i = 1, 200 do values[i] = 1 / (3 + i % 7) end
+  local single, double = mr.tensor(values), mr.tensor(values, { dtype = "float64" })
+  local function check_all(a, b)
+    equal(mr.stats.permutation(a, b).p, 1)
+    equal(mr.stats.wilcoxon(a, b).p, 1)
+    equal(mr.stats.paired_t(a, b).p, 1)
+    local size = mr.stats.effect_size(a, b)
+    equal({ size.d, size.ties }, { 0.0, 1.0 })
+  end
+  check_all(single, double)
+  check_all(double, single)
+  check_all(double, double * 3 / 3 * (1 + 2 ^ -52))  -- the last bit alone
+end)
+
+it("differences that are alike but for rounding have no spread", function()
+  local a, b = mr.tensor({ 0.1, 0.2, 0.3, 0.7 }, { dtype = "float64" }), mr.tensor({ 0.4, 0.5, 0.6, 1.0 }, { dtype = "float64" })
+  equal(mr.stats.paired_t(a, b).p, 0)
+  equal(mr.stats.effect_size(a, b).d, -math.huge)
+end)
+
+it("real differences stay differences, however small beside the values", function()
+  local a, b = {}, {}
+  for i = 1, 12 do a[i], b[i] = 1e6 + i, 1e6 + i - 1e-3 * i end
+  near(mr.stats.permutation(a, b).p, 2 / 2 ^ 12, 1e-12)
+  near(mr.stats.wilcoxon(a, b).p, 2 / 2 ^ 12, 1e-12)
+end)
+
+it("a bootstrap's samples that equal the estimate are found whatever their rounding", function()
+  -- the same values in another unit, a third: bias correction counts samples equal to the estimate half
+  local whole, thirds = {}, {}
+  for i = 1, 8 do whole[i], thirds[i] = i % 3, (i % 3) / 3 end
+  local options = { method = "bca", samples = 2000 }
+  local found, scaled = mr.stats.bootstrap(whole, options), mr.stats.bootstrap(thirds, options)
+  near({ scaled.low * 3, scaled.high * 3 }, { found.low, found.high }, 1e-9)
+end)
