@@ -12,7 +12,7 @@ local M = {}
 ---@field test mr.Dataset
 ---@field number integer       which fold, from 1
 ---@field k integer            of how many
----@field fingerprint string   of the content of the three
+---@field fingerprint string   of the content of the three, and of the ratings that they were made from
 ---@field negatives string|false  what negatives are drawn from: "not_relevant" or "unrated"
 ---@field short_users integer  users with fewer unseen items than negatives wanted
 ---@field whole_users integer  by "last" and "one": users with too few items, which are in train only
@@ -34,7 +34,9 @@ function M.new(parts)
 end
 
 function Fold:get_fingerprint()
-  return fingerprint.combined("fold", self.train.fingerprint, self.valid.fingerprint, self.test.fingerprint, self.negatives)
+  local rated = self.train._rated and self.train._rated.fingerprint()
+  return fingerprint.combined("fold", self.train.fingerprint, self.valid.fingerprint, self.test.fingerprint, self.negatives,
+    rated)
 end
 
 local function mapped(self, change)

@@ -76,8 +76,8 @@ end
 ---@param data mr.Dataset
 ---@return mr.data.Novelty?
 function M.between(train, data)
-  local function has(name) return check.field(train, name) and check.field(data, name) end
-  if has "users" and has "items" and has "lists" then
+  local function has(name, is) return is(check.field(train, name)) and is(check.field(data, name)) end
+  if has("users", check.is_tensor) and has("items", check.is_tensor) and has("lists", check.is_lists) then
     local users, items = most(train.users, data.users), most(train.items, data.items)
     local function table_of(part) return core.user_items(part.lists, part.users, part.items, users, items) end
     return (M.of(table_of(train), table_of(data), false))
