@@ -22,7 +22,7 @@ local rows_of_block = { cpu = 1 << 20, cuda = 1 << 23 }
 ---@field data mr.Dataset      the part itself, whose lists the validation loss is of
 ---@field correct string|false how metrics are corrected: "rank", "minimal_bias" or "trade_off"
 ---@field fingerprint string   of the fold and the options
-local Candidates = check.class("mr.data.Candidates")
+local Candidates = check.exact_all("mr.data.Candidates:", check.class "mr.data.Candidates")
 
 ---Whether it is what fold:candidates returns.
 function M.is(x) return getmetatable(x) == Candidates end
