@@ -295,7 +295,7 @@ function M.evaluate(fold, model, metrics, options)
   check_model(where, model, fold)
   metrics = self:named(evaluate.metrics_of(metrics, said, where))
   if #metrics == 0 then check.fail("%s: metrics is empty, as in {\"ndcg@10\"}", where) end
-  seen.note("other", self.data)
+  seen.note("other", self)
   local _ <close> = phase.begin("evaluation", true)
   return self:measure(model, metrics)
 end
