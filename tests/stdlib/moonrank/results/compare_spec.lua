@@ -97,7 +97,29 @@ it("trials that return runs of mr.fit know their users", function()
   end
   local t = s:compare{ by = "loss", lists = true, over = "fold" }
   equal(t.rows[1][3], count)
-  check(#t.notes == 1 and tostring(t):find "averaged first", tostring(t))
+  check(tostring(t):find "averaged first", tostring(t))
+  local line = "gain exp2; ties mean; empty lists skip; cutoff none; relevant 1"
+  for name, each in pairs{ compare = t, pivot = s:pivot{ rows = "loss" }, best = s:best "loss", over = s:best("loss", { over = "fold" }),
+    trials = s:trials() } do
+    equal(each.notes[#each.notes], line, name)
+    check(each:to_latex():find(line, 1, true), name)
+  end
+  check(require("moonrank.results").text(s.path):find(line, 1, true))
+end)
+
+it("trials that evaluated a metric under different conventions are not compared", function()
+  local lists, scores = mr.lists{ { 2, 1, 0 }, { 0, 1, 2 }, { 1, 0, 2 } }, mr.tensor{ 1, 2, 3, 3, 2, 1, 2, 1, 3 }
+  local s = study("conventions", function(trial)
+    local e = mr.evaluate(scores, lists, { "ndcg" }, { gain = trial.gain })
+    return { ndcg = e.mean.ndcg, per_list = e.ndcg }
+  end, { gain = mr.choice{ "exp2", "linear" }, fold = mr.range(1, 2) })
+  for _, words in ipairs{ "gain exp2", "gain linear" } do
+    raises(function() s:compare{ by = "gain" } end, words)
+    raises(function() s:compare{ by = "gain", lists = true } end, words)
+  end
+  equal(s:compare{ by = "fold", where = { gain = "linear" }, lists = true }.notes,
+    { "gain linear; ties mean; empty lists skip; cutoff none; relevant 1" })
+  check(s:best("gain").notes[1]:find("gain exp2 (ndcg), linear (ndcg)", 1, true), s:best("gain").notes[1])
 end)
 
 it("what a trial stores is not rounded to float32: identical rankings do not differ", function()
