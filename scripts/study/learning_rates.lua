@@ -41,7 +41,7 @@ end
 local study = mr.sweep{
   name = "learning_rates" .. (args.smoke and ", made-up data" or ""), store = args.store, workers = args.workers, seed = args.seed,
   force = args.force, retry = args.retry, mix_numerics = args.mix_numerics,
-  space = space, metric = "valid", settings = { epochs = args.epochs, data = args.smoke and what or args.data },
+  space = space, metric = "valid", direction = "maximize", settings = { epochs = args.epochs, data = args.smoke and what or args.data },
   run = function(trial)
     local fold = folds[trial.fold]
     local loss = mr.losses[trial.loss]{ bound = trial.bound }

@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local columns = require "moonrank.results.columns"
+local conventions = require "moonrank.results.conventions"
 local metrics = require "moonrank.metrics.registry"
 local make_table = require("moonrank.table").new
 local stores = require "moonrank.sweep.store"
@@ -17,9 +18,6 @@ local M = {}
 local Results = check.class("mr.Results")
 
 local function names_of(store) return store:columns("SELECT name FROM studies ORDER BY name").name end
-
--- Columns of which less is better.
-local costs = { wall = true, memory = true, attempts = true }
 
 -- The name of the study's metric, for people.
 local function metric_of(study) return study.metric or "value" end
@@ -38,7 +36,7 @@ function M.results(path, name)
   end
   local study = store:study(name)
   if not study then check.unknown("study in " .. path, name, names) end
-  return setmetatable({ path = path, name = name, study = study, _store = store, _data = {} }, Results)
+  return setmetatable({ path = path, name = name, study = study, _store = store, _data = {}, _warned = false }, Results)
 end
 
 ---Trials as columns, those in `states` (default: done).
@@ -90,6 +88,7 @@ function Results:trials(options)
   local o = check.options("results:trials", options, { states = every_state, where = {}, columns = check.none })
   local data = self:columns(o.states)
   local names = o.columns
+  if names then check.sequence("results:trials", "columns", names) end
   if not names then
     names = { "number", "state" }
     local seen = {}
@@ -102,12 +101,13 @@ function Results:trials(options)
   end
   local shown, rows = {}, {}
   for i, name in ipairs(names) do shown[i] = data:column("results:trials", name) end
-  for _, row in ipairs(data:rows("results:trials", o.where)) do
+  local chosen = data:rows("results:trials", o.where)
+  for _, row in ipairs(chosen) do
     local line = {}
     for c in ipairs(names) do line[c] = shown[c][row] end
     rows[#rows + 1] = line
   end
-  return make_table{ columns = names, rows = rows }
+  return conventions.below(self, make_table{ columns = names, rows = rows }, data, chosen)
 end
 
 ---@class mr.PivotOptions
@@ -126,13 +126,14 @@ function Results:pivot(options)
     where = {}, format = check.none })
   if o.rows == nil and o.columns == nil then check.fail("results:pivot: rows is missing") end
   o.aggregate = o.aggregate or "mean"
-  return pivot.make(self:columns(), o)
+  local data = self:columns()
+  return conventions.below(self, pivot.make(data, o), data, data:rows("results:pivot", o.where), { o.value })
 end
 
 -- One trial with all that belongs to it.
 local function trial_at(data, row)
   local trial = record("trial", { number = data:column("results", "number")[row], params = {}, numbers = {},
-    value = data:column("results", "value")[row] })
+    value = data:column("results", "value")[row] }, nil, { "value", "seed", "wall" })
   for _, name in ipairs(data.params) do trial.params[name] = data:column("results", name)[row] end
   for _, name in ipairs(data:numbers()) do trial.numbers[name] = data:column("results", name)[row] end
   trial.seed, trial.wall = data:column("results", "seed")[row], data:column("results", "wall")[row]
@@ -144,52 +145,41 @@ end
 ---that validation chose. With `over = "fold"`
 ---combinations of the other parameters are chosen by their mean over folds, among those that were completed most often, and shown with means.
 ---@param by? string|string[]
----@param options? { on?: string, over?: string|string[], where?: table<string, any> }
+---@param options? { on?: string, direction?: string, over?: string|string[], where?: table<string, any> }
 ---@return table|mr.Table
 function Results:best(by, options)
-  local o = check.options("results:best", options, { on = "value", over = check.none, where = {} })
+  local o = check.options("results:best", options, { on = "value", direction = check.none, over = check.none, where = {} })
   local data = self:columns()
   local rows = data:rows("results:best", o.where)
   if by == nil and not o.over then
-    local row = self:order(data, rows, o.on)[1]
+    local row = self:order(data, rows, o.on, o.direction)[1]
     if not row then check.fail("results:best: no trial of '%s' in %s was completed", self.name, self.path) end
     return trial_at(data, row)
   end
-  local names, seen = pivot.names_of("results:best", "by", by), {}
+  local choose, names = require "moonrank.results.choose", pivot.names_of("results:best", "by", by)
+  local made
   if o.over then
-    return require("moonrank.results.choose").make(data, names, pivot.names_of("results:best", "over", o.over), rows, o.on, self:sign(o.on))
+    local over = pivot.names_of("results:best", "over", o.over)
+    made = choose.make(data, names, over, rows, o.on, self:sign(o.on, o.direction))
+  else
+    made = choose.single(data, names, rows, function(group) return self:order(data, group, o.on, o.direction)[1] end)
   end
-  local heads = { table.unpack(names) }
-  for _, name in ipairs(heads) do seen[name] = true end
-  for _, more in ipairs{ { "number" }, data.params, data:numbers() } do
-    for _, name in ipairs(more) do
-      if not seen[name] then heads[#heads + 1] = name end
-    end
-  end
-  local lines = {}
-  for _, group in ipairs(data:groups("results:best", names, rows)) do
-    local row = self:order(data, group.rows, o.on)[1]
-    local line = {}
-    for c, name in ipairs(heads) do line[c] = row and data:column("results:best", name)[row] end
-    if row then lines[#lines + 1] = line end
-  end
-  return make_table{ columns = heads, rows = lines }
+  return conventions.below(self, made, data, rows)
 end
 
----Scores per list that a trial returned.
+---Scores per list that a trial returned. Under the name "list" are the numbers of the lists' users or queries, where the trial returned them or
+---its scores are those of mr.fit or an evaluation.
 ---@param number integer  of the trial
 ---@param name? string    of the metric (default: the one that counts)
 ---@return mr.Tensor
 function Results:per_list(number, name)
-  local found = self._store:columns([[SELECT l.name, l.scores FROM lists l JOIN trials t ON t.id = l.trial
-    WHERE t.study = ?1 AND t.number = ?2 ORDER BY l.name]], self.study.id, number)
-  if #found.name == 0 then check.fail("results:per_list: trial %s returned no scores per list", tostring(number)) end
-  name = name or #found.name == 1 and found.name[1] or metric_of(self.study)
-  for i, each in ipairs(found.name) do
-    if each == name or each == metrics.our_name(name) then return core.float64_tensor(found.scores[i]) end
-  end
-  check.unknown(("scores per list of trial %d"):format(number), name, found.name)
+  return require("moonrank.results.lists").scores(self, number, name or false, metric_of(self.study))
 end
+
+---The numbers of the users or queries of a trial's lists; nil where it returned none.
+---@param number integer
+---@return number[]?
+function Results:list_ids(number) return require("moonrank.results.lists").ids(self, number) end
 
 ---What a trial reported, by name: steps and values.
 ---@param number integer
@@ -205,14 +195,33 @@ function Results:reports(number)
   return curves
 end
 
----1 where more of a column is better, -1 where less is: a metric's own direction, the study's for what it counts by and what has none.
+---1 where more of a column is better, -1 where less is. The number by which the study compares trials has the study's direction, other columns
+---have that of their name.
 ---@param name string
+---@param direction? string  for a column whose name says no direction
 ---@return integer
-function Results:sign(name)
-  local counts = name == "value" or name == metric_of(self.study)
-  local own = metrics.direction(name == "value" and metric_of(self.study) or name)
-    or not counts and (costs[name] and "minimize" or metrics.usual_direction(name)) or self.study.direction
+function Results:sign(name, direction)
+  if type(name) ~= "string" then
+    check.fail("results:sign: name is a %s, expected the name of a column: results:sign(\"value\")", type(name))
+  end
+  local metric = metric_of(self.study)
+  local counts = name == "value" or name == metric
+  local own = direction or metrics.direction(counts and metric or name) or counts and self.study.direction or metrics.usual_direction(name)
+  check.choice("results", "direction", own or "maximize", { "maximize", "minimize" })
+  if not own then
+    check.fail("results: the direction of '%s' is not known. Pass direction = \"maximize\" or direction = \"minimize\"", name)
+  end
+  if counts and not direction then self:_warn_direction(metric) end
   return own == "minimize" and -1 or 1
+end
+
+-- Warns once per study where an older version maximized a number of which less is better, e.g. "rmse".
+function Results:_warn_direction(metric)
+  local usual = metrics.usual_direction(metric)
+  if metrics.direction(metric) or usual ~= "minimize" or self.study.direction == usual or self._warned then return end
+  self._warned = true
+  check.warn(("results: the study '%s' maximizes '%s', and less of it is usually better. Pass "
+    .. "results:best(nil, {direction = \"minimize\"}) for the lowest value"):format(core.safe_text(self.name), core.safe_text(metric)))
 end
 
 ---The data that a trial used: the fingerprints of mr.fit's train, valid and test, and of other data that were read or evaluated. Nothing for
@@ -228,9 +237,10 @@ end
 ---@param data mr.results.Columns
 ---@param rows integer[]
 ---@param value? string
+---@param direction? string
 ---@return integer[]
-function Results:order(data, rows, value)
-  local column, sign = data:column("results", value or "value"), self:sign(value or "value")
+function Results:order(data, rows, value, direction)
+  local column, sign = data:column("results", value or "value"), self:sign(value or "value", direction)
   local order = {}
   for _, row in ipairs(rows) do
     if column[row] then order[#order + 1] = row end
@@ -252,7 +262,9 @@ function Results:reported(name) return self._store:reports(self.study, name) end
 ---@field value? string        what is compared (default: the number that counts)
 ---@field test? string         "wilcoxon" (default) or "paired_t"
 ---@field correction? string   for testing several pairs: "holm" (default), "bonferroni" or "none"
----@field lists? boolean       pairs are lists, by the scores that trials returned per list, instead of trials
+---@field lists? boolean       pairs are users or queries, by the scores that trials returned per list, instead of trials. One that several trials
+---   or lists measured counts once, with its mean. Where trials do not return scores of mr.fit or an evaluation, several trials need the
+---   numbers of the users or queries: per_list = {ndcg = ..., list = ...}
 ---@field over? string|string[]
 ---@field where? table<string, any>
 
@@ -308,10 +320,11 @@ end
 ---A figure of combinations in parallel coordinates: an axis for each parameter, with its own values (logarithmic where the space is), and one for
 ---the number; a line for each completed trial, coloured by the number, the best tenth on top. Pruned trials and those that failed are lines without a
 ---colour, which end before the number. Where a parameter does not apply its axis is passed at "none".
----@param options? { value?: string, where?: table<string, any>, trials?: integer }  trials: only so many of the completed ones, the best
+---@param options? { value?: string, direction?: string, where?: table<string, any>, trials?: integer }  trials: only so many of the completed
+---   ones, the best; direction: of a value whose name is unknown
 ---@return mr.Figure
 function Results:parallel(options)
-  local o = check.options("results:parallel", options, { value = "value", where = {}, trials = check.none })
+  local o = check.options("results:parallel", options, { value = "value", direction = check.none, where = {}, trials = check.none })
   return require("moonrank.results.pictures").parallel(self, o)
 end
 
@@ -355,7 +368,8 @@ local function best_text(results)
     for c, param in ipairs(data.params) do line[c + 2] = data:column("results", param)[order[i]] end
     rows[i] = line
   end
-  return tostring(make_table{ columns = { "trial", metric_of(results.study), table.unpack(data.params) }, rows = rows })
+  local made = make_table{ columns = { "trial", metric_of(results.study), table.unpack(data.params) }, rows = rows }
+  return tostring(conventions.below(results, made, data, order))
 end
 
 -- Why the first of those that failed did.

@@ -24,9 +24,11 @@ local M = {}
 ---@class mr.SweepOptions
 ---@field name string               of the study, in the store
 ---@field space table               parameters by name: mr.choice, mr.range, mr.uniform, mr.loguniform, mr.integer; and mr.when
----@field run fun(trial: mr.Trial): any  one trial: a number, {ndcg = 0.5, per_list = ...}, or what mr.fit returned
+---@field run fun(trial: mr.Trial): any  one trial: a number, {ndcg = 0.5, per_list = ...}, or what mr.fit returned;
+---   per_list: the values of an evaluation, or several by name, as {ndcg = values, list = the number of each list's user or query}
 ---@field metric? string            the number by which trials are compared (default: the only one)
----@field direction? string         "maximize" or "minimize" (default: the metric's own; "minimize" for what is called a loss, else "maximize")
+---@field direction? string         "maximize" or "minimize" (default: that of a known name: a metric, "rmse", "mae", "mse", a loss; any other
+---   name needs it; a plain number without a name is maximized)
 ---@field sampler? string|table     "grid" (default), "random", "sobol", "tpe", or with options {"tpe", generation = 20}
 ---@field pruner? string|table      "median", "asha", "wilcoxon", or with options; {"hyperband", max_resource = 81}; asked by trial:report
 ---@field trials? integer           how many; needed but for grids, of which it takes the first, and for hyperband (default: one pass)
@@ -48,12 +50,14 @@ local function at_least(name, value, least)
   end
 end
 
--- Sets the direction, which is the metric's own where `metric` names one ("valid_nrbp_loss").
+-- Sets the direction from the registry of directions, unless the script gives one. A ranking metric ("valid_nrbp_loss") has one direction only.
 local function set_direction(o)
   o.assumed = not o.direction and not o.metric  -- the number's name is not known yet
   local own = o.metric and metrics.direction(o.metric)
+  if not o.direction then o.direction = metrics.usual_direction(o.metric or "value") end
   if not o.direction then
-    o.direction = o.metric and metrics.usual_direction(o.metric) or "maximize"
+    check.fail("mr.sweep: direction is missing. '%s' is not a metric or another number whose direction is known. Pass "
+      .. "direction = \"maximize\" or direction = \"minimize\"", o.metric)
   end
   check.choice("mr.sweep", "direction", o.direction, { "maximize", "minimize" })
   if own and own ~= o.direction then

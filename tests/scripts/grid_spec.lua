@@ -107,7 +107,7 @@ it("cells are means by user over folds, with what ended them; one without all it
   local cells_of = dofile "scripts/grid/cells.lua"
   sweeps.in_folder(function(folder)
     local results = mr.sweep{ name = "made", store = folder .. "/r.db", workers = 0, metric = "own", progress = false,
-      space = { loss = mr.choice{ "ap", "rr" }, bound = mr.choice{ "none", "minmax" }, split = mr.range(1, 2) },
+      direction = "maximize", space = { loss = mr.choice{ "ap", "rr" }, bound = mr.choice{ "none", "minmax" }, split = mr.range(1, 2) },
       run = function(trial)
         if trial.loss == "rr" and trial.bound == "minmax" and trial.split == 2 then error("an epoch takes about 99 s", 0) end
         return { own = 0.5, capped = trial.loss == "ap" and trial.split == 2 and 1 or 0, converged = trial.split == 1 and 1 or 0,

@@ -33,7 +33,7 @@ local function says_made_up(text, times)
   check(said >= times, ("said %d times"):format(said))
 end
 
-scripts.it("all.lua --smoke: a report of its own, the same when it runs again, with the numbers of the store",
+scripts.it("all.lua --smoke: a report of its own, the same when it runs again, with the numbers of the store; then by the other recipe",
   { "gnuplot" }, function(folder)
   local out = scripts.run(folder, "thesis/all.lua", "--smoke --workers 1")
   local html = sweeps.read(folder .. "/results/thesis/report.html")
@@ -74,6 +74,7 @@ scripts.it("all.lua --smoke: a report of its own, the same when it runs again, w
   local before = sweeps.read(folder .. "/results/thesis/report.html")
   scripts.run(folder, "thesis/all.lua", "--smoke --workers 1")
   check(sweeps.read(folder .. "/results/thesis/report.html") == before, "the same report from the same store")
+  scripts.run(folder, "thesis/all.lua", "--smoke --workers 1 --recipe published")
 end)
 
 -- Made-up ratings in a file and a folder of MovieLens' names.
@@ -105,7 +106,7 @@ scripts.it("Table 5.1 on other data than its runs are of: an error that has both
   local other
   status, other, err = run "b"
   equal({ status, other }, { 1, "" })
-  check(err:find("s.db has a study 'movielens, seed 1' already, of other data", 1, true), err)
+  check(err:find("s.db has a study 'movielens, seed 1, 100 samples' already, of other data", 1, true), err)
   check(err:find "then: train %x+ %(%d+ lists, %d+ rows%)" and err:find "now:  train %x+ %(%d+ lists, %d+ rows%)", err)
   local _, same = run "c"
   equal(same, first, "the same ratings in another folder")
@@ -214,7 +215,7 @@ it("scores.lua: means of a user over folds and seeds, and comparisons of them", 
     -- user u in fold f under seed s: 10 u + f + 100 s, and under the bound 1 or 3 more; user 3 is in the second fold only and has none once
     local function study(seed)
       return mr.sweep{ name = "seed " .. seed, store = folder .. "/toy.db", workers = 0, progress = false, metric = "valid",
-        space = { bound = mr.choice{ "none", "more" }, split = mr.range(1, 2) },
+        direction = "maximize", space = { bound = mr.choice{ "none", "more" }, split = mr.range(1, 2) },
         run = function(trial)
           local users, own = trial.split == 1 and { 2, 1 } or { 1, 2, 3 }, {}
           for i, u in ipairs(users) do

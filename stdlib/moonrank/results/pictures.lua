@@ -90,7 +90,7 @@ local function rows_of(results, data, o)
     elseif check.is_finite(value[row]) then done[#done + 1] = row
     end
   end
-  local rows = results:order(data, done, o.value)
+  local rows = results:order(data, done, o.value, o.direction)
   if #rows == 0 then check.fail("results:parallel: no trial was completed") end
   if o.trials then return table.move(rows, 1, math.min(o.trials, #rows), 1, {}) end
   return table.move(others, 1, #others, #rows + 1, rows)
@@ -125,7 +125,7 @@ function M.parallel(results, o)
   local label = metric_of(results, o.value)
   list[#list + 1] = { name = label, values = colors }
   return require("moonrank.plot").parallel{ axes = list, color = colors, groups = groups, zlabel = label,
-    minimize = results:sign(o.value) < 0, title = results.name }
+    minimize = results:sign(o.value, o.direction) < 0, title = results.name }
 end
 
 return M

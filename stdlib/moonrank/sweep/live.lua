@@ -43,20 +43,28 @@ local function params_text(params)
   return table.concat(parts, ", ")
 end
 
----One line: done, running, failed, best so far, time left.
+-- A name in at most `most` characters, and in at least 8.
+local function shortened(name, most)
+  local cut = utf8.len(name) and math.max(8, most) < utf8.len(name) and utf8.offset(name, math.max(8, most) - 2)
+  return cut and name:sub(1, cut - 1) .. "..." or name
+end
+
+---One line: trials that have ended, time so far and time left, running, failed, the best trial.
 ---@param running { trial: table, spent: number }[]
 ---@param workers integer
 function Live:summary(running, workers)
   local s, now = self.schedule, self.clock()
   local ended = s:ended()
-  local parts = { ("%s  %d/%d trials"):format(self.name, ended, s.planned) }
+  local left = ended < s.planned and s:left(running, workers)
+  -- in the order of their use: what does not fit into the width of the terminal is cut off
+  local time = duration(now - self.began) .. (left and ", " .. duration(left) .. " left" or "")
+  local parts = { ("%d/%d trials"):format(ended, s.planned), time }
   if #running > 0 then parts[#parts + 1] = ("%d running"):format(#running) end
   for _, state in ipairs{ "pruned", "failed", "killed" } do
     if s.counts[state] then parts[#parts + 1] = ("%d %s"):format(s.counts[state], state) end
   end
+  table.insert(parts, 1, shortened(self.name, self.width - 3 - #table.concat(parts, "  ")))
   if s.best then parts[#parts + 1] = ("best %.4g (trial %d: %s)"):format(s.best.value, s.best.number, params_text(s.best.params)) end
-  local left = ended < s.planned and s:left(running, workers)
-  parts[#parts + 1] = duration(now - self.began) .. (left and ", " .. duration(left) .. " left" or "")
   return table.concat(parts, "  ")
 end
 

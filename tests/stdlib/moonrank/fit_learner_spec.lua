@@ -84,7 +84,7 @@ describe("a loss with parameters", function()
   it("is a trial's own in a sweep", function()
     sweeps.in_folder(function(folder)
       local study = mr.sweep{ name = "thresholds", store = folder .. "/r.db", metric = "first", space = { lr = mr.choice{ 0.01, 0.05 } },
-        sampler = "grid", progress = false, run = function(trial)
+        sampler = "grid", direction = "maximize", progress = false, run = function(trial)
           return { first = fit{ optimizer = mr.optim.adam{ lr = trial.lr } }.thresholds[1] }
         end }
       local best = study:best()

@@ -9,7 +9,9 @@ local describe, it, equal, near, check, raises = test.describe, test.it, test.eq
 -- What a trial of the study below returns.
 local function outcome(p)
   local base = ({ ndcg = 0.5, ap = 0.4, rr = 0.3 })[p.loss] + p.fold / 100 - math.abs(math.log(p.lr, 10) + 2) / 10
-  return { valid = base, test = base * base, per_list = { valid = { base, base + 0.01 * p.fold, 0 / 0 } } }
+  local first = 3 * p.fold  -- every fold has users of its own
+  return { valid = base, test = base * base, per_list = { valid = { base, base + 0.01 * p.fold, 0 / 0 },
+    list = { first, first + 1, first + 2 } } }
 end
 
 local lrs = { 0.001, 0.01, 0.1 }
@@ -25,7 +27,7 @@ end
 
 local folder = sweeps.capture("mktemp -d"):match "%S+"
 local function study(name, options)
-  local o = { name = name, store = folder .. "/r.db", progress = false, metric = "valid",
+  local o = { name = name, store = folder .. "/r.db", progress = false, metric = "valid", direction = "maximize",
     space = { loss = mr.choice(losses), fold = mr.range(1, 4), lr = mr.choice(lrs) },
     run = function(trial)
       for step = 1, 3 do trial:report(step, { valid = trial.fold * step, loss = trial.lr / step }) end
@@ -41,7 +43,8 @@ it("a combination of which a trial lacks a number is not chosen by the mean of t
     local made = outcome(trial.params)
     return { valid = made.valid, extra = not (trial.lr == 0.01 and trial.fold == 2) and made.valid or nil, per_list = made.per_list }
   end })
-  for _, row in ipairs(s:best("loss", { over = "fold", on = "extra" }).rows) do check(row[2] ~= 0.01, "lr 0.01 has three of four") end
+  local chosen = s:best("loss", { over = "fold", on = "extra", direction = "maximize" })
+  for _, row in ipairs(chosen.rows) do check(row[2] ~= 0.01, "lr 0.01 has three of four") end
   for _, row in ipairs(s:best("loss", { over = "fold" }).rows) do equal(row[2], 0.01) end
 end)
 
@@ -115,7 +118,7 @@ describe("best", function()
       end
     end
     local lowest = study("low", { direction = "minimize", metric = "test" })
-    equal(lowest:best("loss").rows[3][6], lowest:best("loss", { on = "test" }).rows[3][6])
+    equal(lowest:best("loss").rows[3][6], lowest:best("loss", { on = "test", direction = "minimize" }).rows[3][6])
     check(lowest:best().value < lowest:best(nil, { where = { loss = "ndcg" } }).value, "the lowest")
   end)
 end)
@@ -126,10 +129,10 @@ describe("direction", function()
       space = { a = mr.range(1, 5), fold = mr.range(1, 2) },
       run = function(trial)
         local value = (trial.a * 2) % 5 + trial.fold / 10
-        return { valid_ndcg = value, valid_nrbp_loss = -value, ["test_nrbp(0.95)"] = value, pair_loss = value, own = value }
+        return { valid_ndcg = value, valid_nrbp_loss = -value, ["test_nrbp(0.95)"] = value, pair_loss = value, own = value, rmse = value }
       end }
     -- (2 a) % 5 is 4 for a = 2 and 0 for a = 5
-    local most, least = { valid_ndcg = 2, ["test_nrbp(0.95)"] = 2, own = 2, valid_nrbp_loss = 2 }, { pair_loss = 5 }
+    local most, least = { valid_ndcg = 2, ["test_nrbp(0.95)"] = 2, valid_nrbp_loss = 2 }, { pair_loss = 5, rmse = 5 }
     for _, wanted in ipairs{ most, least } do
       for name, a in pairs(wanted) do
         equal(two:best(nil, { on = name }).params.a, a, name)
@@ -138,6 +141,14 @@ describe("direction", function()
         equal(two:columns():column("spec", "a")[two:order(two:columns(), { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }, name)[1]], a, name)
       end
     end
+    -- a name that says no direction needs one
+    for direction, a in pairs{ maximize = 2, minimize = 5 } do
+      equal(two:best(nil, { on = "own", direction = direction }).params.a, a, direction)
+      equal(two:best("fold", { on = "own", direction = direction }).rows[1][3], a, direction)
+      equal(two:best({}, { over = "fold", on = "own", direction = direction }).rows[1][1], a, direction)
+    end
+    for _, f in ipairs{ function() two:best(nil, { on = "own" }) end, function() two:best({}, { over = "fold", on = "own" }) end,
+      function() two:parallel{ value = "own" } end } do raises(f, "own") end
     equal({ two:sign "wall", two:sign "value", two:sign "memory", two:sign "valid_nrbp_loss" }, { -1, 1, -1, -1 })
   end)
 
@@ -152,7 +163,7 @@ end)
 
 describe("best over folds", function()
   it("is chosen by means, and shown with them", function()
-    local t = r:best("loss", { over = "fold", on = "test" })
+    local t = r:best("loss", { over = "fold", on = "test", direction = "maximize" })
     equal(t.columns, { "loss", "lr", "trials", "test", "valid" })
     for i, loss in ipairs(losses) do
       local best

@@ -36,7 +36,7 @@ describe("settings", function()
     os.remove(path)
     local function sweep(settings)
       return mr.sweep{ name = "a", store = path .. ".db", metric = "v", workers = 0, settings = settings, space = { x = mr.choice{ 1 } },
-        run = function() return { v = 1 } end, progress = false }
+        direction = "maximize", run = function() return { v = 1 } end, progress = false }
     end
     local function keep(settings) return mr.checkpoint(path, settings, nothing) end
     for _, kept in ipairs{ sweep, keep } do

@@ -192,7 +192,7 @@ local folder = sweeps.capture("mktemp -d"):match "%S+"
 
 local function study(name, space, run, options)
   local o = { name = name, store = folder .. "/r.db", progress = false, workers = 0, space = space, metric = "m", sampler = "random",
-    trials = 400, seed = 3, run = run }
+    direction = "maximize", trials = 400, seed = 3, run = run }
   for key, value in pairs(options or {}) do o[key] = value end
   return mr.sweep(o)
 end

@@ -110,7 +110,7 @@ local folder = sweeps.capture("mktemp -d"):match "%S+"
 
 local function study(name, options)
   local o = { name = name, store = folder .. "/r.db", progress = false, workers = 0, space = { x = mr.uniform(0, 1) }, metric = "m",
-    sampler = "random", pruner = { "hyperband", max_resource = 27 },
+    direction = "maximize", sampler = "random", pruner = { "hyperband", max_resource = 27 },
     run = function(trial)
       for step = 1, 27 do trial:report(step, { m = value_at(trial.x, step) }) end
       return { m = value_at(trial.x, 27) }
@@ -287,7 +287,7 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local args = mr.args{ workers = 2, wait = 0.001, retry = 0, checkpoint = false }
 mr.sweep{ name = "study", store = "r.db", workers = args.workers, retry = args.retry, seed = 4, progress = false, sampler = "random",
-  space = { x = mr.uniform(0, 1) }, metric = "m", pruner = { "hyperband", max_resource = 27 },
+  space = { x = mr.uniform(0, 1) }, metric = "m", direction = "maximize", pruner = { "hyperband", max_resource = 27 },
   run = function(trial)
     local from = 0
     if args.checkpoint then
@@ -383,7 +383,7 @@ it("a trial that reports NaN at a rung takes no place of those that go on", func
   for _, broken in ipairs{ 1, 2, 3 } do
     local path = ("%s/nan_%d.db"):format(folder, broken)
     local r = mr.sweep{ name = "nan", store = path, workers = 0, progress = false, space = { x = mr.range(1, 3) }, metric = "v",
-      pruner = { "hyperband", max_resource = 3 }, trials = 3, run = function(trial)
+      direction = "maximize", pruner = { "hyperband", max_resource = 3 }, trials = 3, run = function(trial)
         for step = 1, 3 do trial:report(step, trial.x == broken and 0 / 0 or trial.x) end
         return { v = trial.x }
       end }

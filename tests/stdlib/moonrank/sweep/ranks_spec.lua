@@ -150,7 +150,8 @@ it("each worker has its own GPU", function()
 local mr = require "moonrank"
 local core = require "moonrank.core"
 core.device, core.cuda_count, core.cuda = function() return "cuda" end, function() return 2 end, function() return "made up" end
-local r = mr.sweep{ name = "study", store = arg[1], progress = false, space = { a = mr.range(1, 12) }, metric = "gpu", run = function()
+local r = mr.sweep{ name = "study", store = arg[1], progress = false, space = { a = mr.range(1, 12) }, metric = "gpu",
+  direction = "maximize", run = function()
   core.wait_for({}, 0.1)
   return { gpu = tonumber(os.getenv "CUDA_VISIBLE_DEVICES") }
 end }
