@@ -257,7 +257,8 @@ function M.open(path, mode, versions)
       store._copies = { path = core.followed(path) .. ".view", credit = 0.0, last = 0.0, at = core.clock(), changes = -1 }
     end
     local good, message = pcall(migrate, store, versions)
-    if good and store._copies and store:columns("SELECT count(*) AS n FROM studies").n[1] > 0 then good, message = pcall(store.publish, store) end
+    local has_studies = good and store._copies and store:columns("SELECT count(*) AS n FROM studies").n[1] > 0
+    if has_studies then good, message = pcall(store.publish, store) end
     if good then return store end
     store:close()
     error(message, 0)
