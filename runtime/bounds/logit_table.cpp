@@ -66,6 +66,7 @@ LogitTable::LogitTable(const std::vector<double>& at, const std::vector<double>&
   first_ = at.front() - margin / gain;
   step_ = span / static_cast<double>(knots - 1);
   for (int64_t k = 0; k < knots; ++k) {
+    cpu::check_interrupt();
     const auto [logit, slope] = sums.logit(first_ + static_cast<double>(k) * step_);
     add(logit, slope, gain);
   }
@@ -81,6 +82,7 @@ LogitTable::LogitTable(const Spectrum& spectrum) {
   double points[lanes];
   Smoothed out[lanes];
   for (int64_t k = 0; k < knots; k += lanes) {
+    cpu::check_interrupt();
     for (int64_t j = 0; j < lanes; ++j) points[j] = first_ + static_cast<double>(k + j) * step_;
     spectrum.at(points, out);
     for (const auto& [value, derivative] : out) {

@@ -89,8 +89,8 @@ return {
     "if o.grades and not (options and options.nsr) then o.nsr = 0 end",
     "if o.grades then o.nsr = 0 end" } },
   { file = "stdlib/moonrank/data/candidates.lua", by = "data/candidates", change = {
-    "self.part == \"test\" and { fold.train, fold.valid } or { fold.train }",
-    "{ fold.train }" } },
+    "if self.part == \"test\" and self.fold.valid.lists.rows > 0 then parts[2] = self.fold.valid end",
+    "" } },
   { file = "stdlib/moonrank/data/candidates.lua", by = "data/candidates", change = {
     "for at = 1, #users, size do",
     "for at = 1, #users - 1, size do" } },

@@ -50,7 +50,13 @@ function M.new(parts)
     check.fail("mr.data.dataset: categories have %d rows but lists have %d", #o.categories, o.lists.rows)
   end
   o.count = o.lists.count
-  return setmetatable(absent_as_false(o, { "features", "users", "items", "categories", "levels", "ids" }), Dataset)
+  return setmetatable(absent_as_false(o, { "features", "users", "items", "categories", "levels", "ids", "_rated" }), Dataset)
+end
+
+-- Gives a dataset of the same users and items what is known of their ratings (mr.data.Rated).
+local function with_ratings(made, of)
+  made._rated = of._rated
+  return made
 end
 
 ---A dataset of lists with features, or with users (one per list) and items (one per row). NaN and infinite features are errors that name row
@@ -85,7 +91,8 @@ function M.with(set, changes)
   local parts = { lists = set.lists, name = set.name, levels = set.levels or nil, ids = set.ids or nil }
   for _, name in ipairs(inputs) do parts[name] = set[name] or nil end
   for name, value in pairs(changes) do parts[name] = value or nil end
-  return M.new(parts)
+  local made = M.new(parts)
+  return (changes.users == nil and changes.items == nil) and with_ratings(made, set) or made
 end
 
 ---Whether it is a dataset made here, whose batches depend only on their options.
@@ -206,6 +213,9 @@ function Dataset:batches(options)
   local o = check.options("batches", options, { size = none, rows = none, shuffle = false, seed = 1, epoch = 1, device = core.device(),
     share = none })
   check_batches(o)
+  for _, name in ipairs(o.shuffle == false and options and options.shuffle == nil and { "seed", "epoch" } or {}) do
+    if options[name] ~= nil then check.fail("batches: %s is given without shuffle = true, and without shuffling it has no effect", name) end
+  end
   if M.most_batches(self, o.size, o.rows) <= 1 and (not o.shuffle or self.count == 1) and not o.share then
     local once = true
     return function()
@@ -244,7 +254,7 @@ function Dataset:to(device)
   local parts = whole(self, device)
   parts.size, parts.name, parts.levels, parts.ids = nil, self.name, self.levels or nil, self.ids or nil
   for _, name in ipairs(inputs) do fingerprint.carry(self[name], parts[name]) end
-  return M.new(parts)
+  return with_ratings(M.new(parts), self)
 end
 
 ---The same lists with binary relevance: 1 where the grade is at least `threshold` ("top": the highest grade of the dataset; "top_of_list": the

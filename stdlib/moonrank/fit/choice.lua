@@ -5,6 +5,7 @@ local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local epochs = require "moonrank.epochs"
 local evaluate = require "moonrank.evaluate"
+local new_users = require "moonrank.fit.new_users"
 local phase = require "moonrank.phase"
 local registry = require "moonrank.metrics.registry"
 local random = require "moonrank.random"
@@ -120,7 +121,10 @@ end
 local function tested(o)
   local _ <close> = phase.begin "evaluation"
   local _ <close> = random.scope(o.seed, "test")
-  return explained(o, "test", "after the last epoch", function() return M.evaluated(o.model, o.test, o.metrics) end)
+  local found = explained(o, "test", "after the last epoch", function() return M.evaluated(o.model, o.test, o.metrics) end)
+  local new = new_users.of(o, o.test)
+  found.new_to_training = new and tostring(new) or false
+  return found
 end
 
 ---Evaluates test, each metric that chose an epoch at its own; the model has the first one's parameters afterwards.
@@ -139,7 +143,7 @@ function M.finish(o, run)
     others[plain(choice.metric.name)] = tests and i > 1 and tested(o) or nil
   end
   if not tests then return end
-  run.test, run.scores = tested(o), registry.by_any_name{}
+  run.test, run.scores = tested(o), registry.by_any_name({}, "the test")
   run.test._interrupted = run.interrupted
   for _, name in ipairs(run.test.names) do
     if others[plain(name)] then evaluate.take(run.test, others[plain(name)], name) end
