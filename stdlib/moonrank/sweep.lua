@@ -76,11 +76,13 @@ local function checked(options)
     if o[name] == nil then check.fail("mr.sweep: %s is missing", name) end
   end
   if type(o.name) ~= "string" or o.name == "" then check.fail("mr.sweep: name is %s, expected a text", tostring(o.name)) end
+  check.utf8("mr.sweep", "name", o.name)
   if type(o.store) ~= "string" or o.store == "" then check.fail("mr.sweep: store is %s, expected the name of a file",
     o.store == "" and "empty" or "a " .. type(o.store)) end
   paths.check("mr.sweep", "new file", o.store)
   if type(o.run) ~= "function" then check.fail("mr.sweep: run is a %s, expected a function of a trial", type(o.run)) end
   if o.metric ~= nil and type(o.metric) ~= "string" then check.fail("mr.sweep: metric is a %s, expected a name", type(o.metric)) end
+  if o.metric then check.utf8("mr.sweep", "metric", o.metric) end
   set_direction(o)
   at_least("trials", o.trials, 1)
   at_least("workers", o.workers, 0)

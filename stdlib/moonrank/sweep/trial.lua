@@ -77,6 +77,7 @@ function methods:report(step, values)
     if type(name) ~= "string" or type(value) ~= "number" then
       check.fail("trial:report: values holds a %s named %s, expected numbers by name", type(value), tostring(name))
     end
+    check.utf8("trial:report", "a name", name)
     copy[name] = value + 0.0
   end
   reports[#reports + 1] = { step = step, values = copy }
@@ -109,6 +110,7 @@ local function failure(problem)
   local ours = type(problem) == "table" and (problem.stopped or type(problem.text) == "string")
   if not ours then problem = { text = core.error_text(problem) } end
   if problem.stopped then return { state = problem.stopped } end
+  if not utf8.len(problem.text) then problem.text = core.safe_text(problem.text, true) end
   if problem.text == "interrupted" then return { state = "interrupted", reason = "Ctrl-C" } end
   local traceback = problem.traceback and problem.traceback:sub(1, most_said)
   return { state = "failed", reason = problem.text:sub(1, most_said), traceback = traceback }
