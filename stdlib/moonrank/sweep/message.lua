@@ -79,7 +79,8 @@ local function is_outcome(outcome, busy)
   for _, field in ipairs(amounts) do
     if not is_amount(outcome[field]) then return false end
   end
-  if not holds(outcome.numbers, "string", "number") or not holds(outcome.lists, "string", "string") then return false end
+  if not holds(outcome.numbers, "string", "number") or not holds(outcome.lists, "string", "string")
+    or not holds(outcome.loaded, "string", "string") then return false end
   return are_reports(outcome.reports) and are_data(outcome.data) and can_end(outcome, busy)
 end
 

@@ -4,6 +4,7 @@
 -- those that are promoted begin before new ones.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local code = require "moonrank.sweep.code"
 local forecast = require "moonrank.sweep.forecast"
 local frame = require "moonrank.sweep.frame"
 
@@ -372,6 +373,10 @@ end
 
 ---Stores how a trial ended, and schedules it again where it is to be retried.
 function Schedule:finish(trial, outcome, metric)
+  if next(outcome.loaded or {}) then
+    self.study.script = code.joined(self.study.script, nil, outcome.loaded)
+    self.store:set_script(self.study)
+  end
   local goes_on = outcome.state == "interrupted" or outcome.state == "paused"
   if not goes_on then trial.attempts = trial.attempts + 1 end
   local was_paused = self.halving and trial.passed > 0

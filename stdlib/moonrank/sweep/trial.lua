@@ -1,6 +1,7 @@
 -- One trial: the object that its function gets, and the outcome of its end.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local code = require "moonrank.sweep.code"
 local definitions = require "moonrank.definitions"
 local outcome_of = require("moonrank.sweep.outcome").of
 local random = require "moonrank.random"
@@ -158,11 +159,13 @@ function M.data_of(context, job, stop)
   rawset(_G, "print", function() end)
   rawset(io, "write", function() return io.stdout end)
   seen.begin(stop)
+  code.watch()
   local ok, message = pcall(function()
     local _ <close> = random.scope(job.seed, "trial")
     definitions.within_trial(context.run, (trial_of(quiet, job)))
   end)
   local entries = seen.finish()
+  code.loaded()
   rawset(_G, "print", was_print)
   rawset(io, "write", was_write)
   if not ok and tostring(message) == "interrupted" then error(message, 0) end
@@ -178,9 +181,10 @@ function M.run(context, job)
   core.peak_memory(true)
   local began, making = core.clock(), core.distribution_seconds()
   seen.begin()
+  code.watch()
   local _ <close> = random.scope(job.seed, "trial")
   local ok, result = xpcall(definitions.within_trial, script_traceback, context.run, trial)
-  local data = seen.finish()
+  local data, loaded = seen.finish(), code.loaded()
   local outcome = ok and finished(result, context) or failure(result)
   outcome.wall, outcome.memory = core.clock() - began, core.peak_memory(false)
   outcome.once = core.distribution_seconds() - making  -- for what later trials find ready
@@ -190,7 +194,7 @@ function M.run(context, job)
     outcome.value = state.so_far[#state.so_far].value
     outcome.reason = ("%s at step %d"):format(outcome.state, state.so_far[#state.so_far].step)
   end
-  outcome.data = data
+  outcome.data, outcome.loaded = data, loaded
   outcome.reports = #state.reports > 0 and state.reports or outcome.reports or {}
   outcome.numerics = core.numerics()
   local device = core.device()
