@@ -60,7 +60,7 @@ std::string followed_of(const std::string& path) {
   return unknown ? path : target.string();
 }
 bool holds_of(const io::FileLock& lock) { return lock.holds(); }
-bool pressed_of() { return lua::interrupted(); }
+int64_t interrupts_of() { return lua::interrupts(); }
 
 /// From /proc, in kB; from getrusage where there is none.
 int64_t highest_memory() {
@@ -105,7 +105,7 @@ extern const lua::OpTable system_functions{
                          "Names in a folder, in no order, those of folders with a / at the end; at most 10,000."),
         op<&followed_of>("followed", "path", "The file that a link leads to; the path itself where it is no link."),
         op<&lock_file>("lock_file", "path", "Locks a file until collected; nil where another process has locked it."),
-        op<&pressed_of>("pressed", "", "Whether Ctrl-C came since the program or the line of the REPL began."),
+        op<&interrupts_of>("interrupts", "", "How many times Ctrl-C was pressed since the program or the line of the REPL began."),
         op<&peak_memory_of>("peak_memory", "reset", "Most bytes that were resident since the last reset."),
         op<&cores_of>("cores", "", "How many cores this process may use."),
         op<&machine_cores_of>("machine_cores", "", "How many cores the machine has."),
