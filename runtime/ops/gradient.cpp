@@ -34,6 +34,7 @@ void zero_grad_of(const Tensor& x) {
   if (x.node() != nullptr) x.node()->grad = Gradient();
 }
 
+bool has_gradient_of(const Tensor& x) { return x.node() != nullptr && x.node()->leaf && x.node()->grad.defined(); }
 bool tracked_of(const Tensor& x) { return x.node() != nullptr; }
 Tensor detach_of(const Tensor& x) { return x.data(); }
 bool recording_of(bool on) { return set_recording(on); }
@@ -61,6 +62,7 @@ extern const lua::OpTable gradient_functions{
         op<&detect_anomalies_of>("detect_anomalies", "wanted",
                                  "From here on operations and their derivatives raise what is 'nan', or also what is "
                                  "'infinite', or 'none'; returns what was on."),
+        op<&has_gradient_of>("has_gradient", "x", "Whether a leaf has collected a gradient."),
         op<&recording_of>("recording", "on", "Turns recording of operations on or off; returns what it was."),
     }};
 extern const lua::OpTable gradient_methods{

@@ -566,6 +566,11 @@ function core.grades_of_class(number) end
 ---@return boolean
 function core.has_cuda() end
 
+---Whether a leaf has collected a gradient.
+---@param x mr.Tensor
+---@return boolean
+function core.has_gradient(x) end
+
 ---Bytes that live tensors hold.
 ---@return integer
 function core.held_bytes() end
@@ -619,6 +624,16 @@ function core.is_terminal(descriptor) end
 ---@param shrink number
 ---@return mr.ItemNeighbours
 function core.item_neighbours(known, k, shrink) end
+
+---The items that each user rated: all, or those with a value above 0.
+---@param user mr.Tensor
+---@param item mr.Tensor
+---@param value mr.Tensor
+---@param all boolean
+---@param all_users integer
+---@param all_items integer
+---@return mr.UserItems
+function core.items_of_ratings(user, item, value, all, all_users, all_items) end
 
 ---Lists one after the other.
 ---@param parts mr.Lists[]
@@ -859,7 +874,7 @@ function core.make_queries(queries, features, mean_size, noise, seed) end
 ---@param mean_activity integer
 ---@param noise number
 ---@param seed integer
----@return { user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, time: mr.Tensor, file: mr.Tensor, user_ids: string[], item_ids: string[] }
+---@return { has_ratings: boolean, user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, time: mr.Tensor, file: mr.Tensor, user_ids: string[], item_ids: string[] }
 function core.make_ratings(users, items, factors, mean_activity, noise, seed) end
 
 ---The built-in metrics, to which a script's own may be added.
@@ -1129,6 +1144,24 @@ function core.ranknet_loss(scores, lists, gain) end
 ---@return mr.Tensor
 function core.ranks(ranking) end
 
+---What each user rated, in tables of train, valid and test; also ratings that are in no list.
+---@param positives mr.Positives
+---@param user mr.Tensor
+---@param item mr.Tensor
+---@param time mr.Tensor
+---@param file mr.Tensor
+---@param users integer
+---@param by string
+---@param folds integer
+---@param fold integer
+---@param valid number
+---@param seed integer
+---@param n integer
+---@param test number
+---@param at? integer
+---@return { train: mr.UserItems, valid: mr.UserItems, test: mr.UserItems }
+function core.rated_by_part(positives, user, item, time, file, users, by, folds, fold, valid, seed, n, test, at) end
+
 ---Trees that :to_tensor wrote, checked before XGBoost sees them.
 ---@param tensor mr.Tensor
 ---@param features integer
@@ -1170,7 +1203,7 @@ function core.read_letor_cached(path, features, any_order, null, qid_optional, f
 
 ---The same of lines of libraries; all ratings are 1.
 ---@param path string
----@return { user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, time: mr.Tensor, file: mr.Tensor, user_ids: string[], item_ids: string[] }
+---@return { has_ratings: boolean, user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, time: mr.Tensor, file: mr.Tensor, user_ids: string[], item_ids: string[] }
 function core.read_libraries(path) end
 
 ---Two columns of a table.
@@ -1192,8 +1225,9 @@ function core.read_pairs(path, key, value) end
 ---@param header boolean
 ---@param delimiter string
 ---@param duplicates string
----@return { user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, time: mr.Tensor, file: mr.Tensor, user_ids: string[], item_ids: string[] }
-function core.read_ratings(paths, user, item, rating, rating_required, time, time_required, header, delimiter, duplicates) end
+---@param width? integer
+---@return { has_ratings: boolean, user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, time: mr.Tensor, file: mr.Tensor, user_ids: string[], item_ids: string[] }
+function core.read_ratings(paths, user, item, rating, rating_required, time, time_required, header, delimiter, duplicates, width) end
 
 ---Lists and scores of a table.
 ---@param path string
@@ -1284,7 +1318,7 @@ function core.same_parameters(parameters) end
 ---@return mr.Tensor
 function core.sampled_estimates(values, sampled, gamma) end
 
----For each user, or each target of his, the targets and sampled items.
+---For each user, or each of its targets, the targets and sampled items; `counted`: of which table popularity is, by default of the excluded.
 ---@param users mr.Tensor
 ---@param targets mr.UserItems
 ---@param excluded mr.UserItems
@@ -1292,8 +1326,9 @@ function core.sampled_estimates(values, sampled, gamma) end
 ---@param popular boolean
 ---@param each boolean
 ---@param seed integer
+---@param counted? mr.UserItems
 ---@return { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor, unseen: mr.Tensor }
-function core.sampled_lists(users, targets, excluded, count, popular, each, seed) end
+function core.sampled_lists(users, targets, excluded, count, popular, each, seed, counted) end
 
 ---Writes all tables of distributions that are kept; how many.
 ---@param path string
@@ -1626,6 +1661,14 @@ function core.unfold(x, size, stride, padding, outside) end
 ---@return mr.Tensor
 function core.uniform(shape, low, high, seed, stream, dtype, device) end
 
+---The positives, with negatives drawn from items that the user has not rated.
+---@param positives mr.Positives
+---@param user mr.Tensor
+---@param item mr.Tensor
+---@param users integer
+---@return mr.Positives
+function core.unrated_negatives(positives, user, item, users) end
+
 ---The items of each user whose grade is above 0.
 ---@param lists mr.Lists
 ---@param users mr.Tensor
@@ -1710,7 +1753,8 @@ function core.write_file(path, bytes) end
 ---@param run mr.Lists
 ---@param scores mr.Tensor
 ---@param tag string
-function core.write_trec_run(path, run, scores, tag) end
+---@param escape boolean
+function core.write_trec_run(path, run, scores, tag, escape) end
 
 ---Version of XGBoost's library; an error where there is none.
 ---@return string
@@ -2060,6 +2104,7 @@ local mr_Phase = {}
 
 ---@class mr.Positives
 ---@field count integer Number of users.
+---@field distinct_items integer Number of different items that users have.
 ---@field longest integer Most items of one user.
 ---@field rows integer Number of relevant items of all users.
 ---@field users mr.Tensor The users; int64.
@@ -2360,9 +2405,26 @@ local mr_UserItems = {}
 ---@return mr.Tensor
 function mr_UserItems:active_users() end
 
+---How many pairs of these users are here and not in the other table.
+---@param other mr.UserItems
+---@param users mr.Tensor
+---@return integer
+function mr_UserItems:count_without(other, users) end
+
 ---How many users have each item; int64.
 ---@return mr.Tensor
 function mr_UserItems:item_counts() end
+
+---The items of some users; all others have none.
+---@param users mr.Tensor
+---@return mr.UserItems
+function mr_UserItems:only(users) end
+
+---The same pairs among so many users and items.
+---@param all_users integer
+---@param all_items integer
+---@return mr.UserItems
+function mr_UserItems:sized(all_users, all_items) end
 
 ---The items of both.
 ---@param other mr.UserItems

@@ -74,16 +74,17 @@ local function system_of(name, value, o)
     name, type(value), near and (", or the option '%s'"):format(near) or "")
 end
 
--- What an evaluation ranked.
-local function ranked(evaluation)
-  local candidates = rawget(evaluation, "candidates")
+-- What an evaluation ranked; with `counted` also how many items were left out.
+local function ranked(evaluation, counted)
+  local candidates = not counted and rawget(evaluation, "_ranked") or rawget(evaluation, "candidates")
   return candidates and ("%s; %s"):format(rawget(evaluation, "part"), candidates) or "the rows of given lists"
 end
 
 -- Raises where two evaluations ranked other things, or for other users: their lists are no pairs.
-local function check_ranked(names, a, b)
-  if ranked(a) ~= ranked(b) then
-    check.fail("%s: '%s' and '%s' ranked different things:\n  %s\n  %s", where, names[1], names[2], ranked(a), ranked(b))
+local function check_ranked(names, a, b, counted)
+  local one, other = ranked(a, counted), ranked(b, counted)
+  if one ~= other then
+    check.fail("%s: '%s' and '%s' ranked different things:\n  %s\n  %s", where, names[1], names[2], one, other)
   end
   local x, y = rawget(a, "users"), rawget(b, "users")
   if x and y and (#x ~= #y or x:double():eq(y:double()):sum():item() < #x) then
@@ -112,6 +113,7 @@ local function check_data(systems, names, o)
       local data, other = system.data, systems[first].data
       if data and other and data ~= other then check.fail("%s: '%s' and '%s' were tested on different data", where, first, name) end
       check_lists({ first, name }, f, e)
+      check_ranked({ first, name }, f, e, true)
       if data and dataset.is(o.qrels) and data ~= fingerprint.of(o.qrels) then
         check.fail("%s: '%s' was tested on other data than qrels", where, name)
       end
@@ -164,7 +166,7 @@ local function metrics_of(o, systems, names, first)
   end
   for _, name in ipairs(names) do
     for _, each in ipairs(systems[name].scores and metrics or {}) do
-      if evaluate.is_bounded(each) then
+      if first and evaluate.is_bounded(each) then
         check.fail("%s: '%s' is under a bound, which takes the evaluation of all rows of the lists, not the scores of '%s'", where,
           each.name, name)
       end
@@ -278,7 +280,7 @@ local function measured(o, given, names, fold)
   local metrics = metrics_of(own, systems, names, first)
   local values, notes, units = values_of(own, systems, names, metrics, first)
   local e = first and systems[first].evaluation
-  return { systems = systems, metrics = metrics, values = values, notes = notes, units = units, about = e and evaluate.about(e) or {},
+  return { systems = systems, metrics = metrics, values = values, notes = notes, units = units, about = folds.about(systems, names),
     lists = e and rawget(e, "_lists") or nil }
 end
 

@@ -3,6 +3,7 @@ local core = require "moonrank.core"
 local checkpoints = require "moonrank.fit.checkpoint"
 local choices = require "moonrank.fit.choice"
 local epochs = require "moonrank.epochs"
+local new_users = require "moonrank.fit.new_users"
 local fit_options = require "moonrank.fit.options"
 local left_out = require "moonrank.fit.left_out"
 local data_parallel = require "moonrank.data_parallel"
@@ -40,6 +41,8 @@ end
 ---@field choose_on? "valid"|"test"  the part that chooses (default "valid")
 ---@field patience? integer          stop after this many validations in a row in which no metric of select found a better epoch (default: never)
 ---@field every? integer             epochs from one validation to the next (default 1)
+---@field users? "all"|"known"       "known" leaves lists of valid and test out whose user has nothing relevant in train (default "all"); of
+---   candidates this is an option of fold:candidates
 ---@field seed? integer              seed of the order of lists (default 1)
 ---@field shuffle? boolean           default true
 ---@field schedule? mr.Schedule      how the optimizer's lr changes, e.g. mr.schedule.cosine{}
@@ -137,9 +140,10 @@ end
 ---epoch's parameters afterwards; the test part is evaluated once, at the end (`choose_on = "test"` chooses on test, as some papers did, and says
 ---so in `chosen_on`). With several metrics in `select` each chooses its own epoch and is evaluated on test with that one's parameters; the model
 ---has those that the first chose, and `run:restore("rr")` gives it those of another. With `valid = fold:candidates()` all metrics of the history are of
----the full catalogue, as fold:evaluate has them (each validation scores every item for every user of the part). All names, and whether the model fits the data, are checked
----before the first step. Ctrl-C stops after the current batch and returns the results so far, without those of test (`run.interrupted` says so);
----the next mr.fit of the script then raises the error `interrupted`, so that a loop of trainings ends.
+---the full catalogue, as fold:evaluate has them (each validation scores every item for every user of the part). Where training saw nothing relevant
+---of users by whom the epoch is chosen, a warning says how many they are. All names, and whether the model fits the data, are checked
+---before the first step. Ctrl-C stops after the current batch and returns the results so far (`run.interrupted` says so), without those of
+---test where it came during a validation; the next mr.fit of the script then raises the error `interrupted`, so that a loop of trainings ends.
 ---A loss with parameters (mr.losses.ordinal{learn = true}) is trained with the model: the optimizer, clipping, checkpoints and the chosen epoch are of both.
 ---Lists on which no order of the rows changes the metric that the loss takes its bounds from do not train; mr.fit warns, with the reasons, where
 ---these are more than 5 % of the lists of train.
@@ -175,7 +179,10 @@ function M.fit(options)
   fit_options.check_fit(o)
   local batches = o.epochs * epochs.count(o)
   o.group = o.parallel and data_parallel.join(o.learner:parameters()) or false
-  if not o.group or o.group.rank == 0 then left_out.warn(o) end
+  if not o.group or o.group.rank == 0 then
+    left_out.warn(o)
+    new_users.warn(o)
+  end
   local shows = o.progress and (not o.group or o.group.rank == 0)
   local line = shows and progress.start{ label = o.name, total = batches, unit = o.trainer and o.trainer.unit or "batch" } or nil
   local deferred = o.group and core.defer_interrupt(true)  -- processes that wait for each other must stop together

@@ -244,10 +244,11 @@ function Table:to_markdown()
   return table.concat(lines, "\n") .. "\n" .. noted(self, "\n%s\n", escape_markdown)
 end
 
-local latex_escapes = { ["\\"] = "\\textbackslash{}", ["~"] = "\\textasciitilde{}", ["^"] = "\\textasciicircum{}" }
+local latex_escapes = { ["\\"] = "\\textbackslash{}", ["~"] = "\\textasciitilde{}", ["^"] = "\\textasciicircum{}",
+  ["<"] = "\\textless{}", [">"] = "\\textgreater{}" }
 
 local function escape_latex(text)
-  return (text:gsub("[\\~^&%%$#_{}]", function(c) return latex_escapes[c] or "\\" .. c end))
+  return (text:gsub("[\\~^&%%$#_{}<>]", function(c) return latex_escapes[c] or "\\" .. c end))
 end
 
 ---The table in LaTeX (packages: booktabs), numbers as printed.

@@ -275,8 +275,8 @@ local function evaluate_catalogue()
     mf = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 9, init = 0.5 } }
   for _, name in ipairs(sorted(ranked)) do
     local model = ranked[name]
-    of("catalogue " .. name, fold:evaluate(model, names))
-    local best = model:recommend{ k = 20, seen = fold.train }
+    of("catalogue " .. name, fold:evaluate(model, names, { known = "relevant" }))
+    local best = model:recommend{ k = 20, seen = fold.train, known = "relevant" }
     case("recommended " .. name, best.items, best.scores)
   end
   local lists = train.lists

@@ -24,8 +24,28 @@ local Comparison = check.class("mr.Comparison")
 ---@return mr.Comparison
 function M.new(fields) return setmetatable(fields, Comparison) end
 
+-- How many lists are left out, by which metrics; nothing where every list counts.
+local function left_out(self)
+  local metrics_by, numbers = {}, {}
+  for _, metric in ipairs(self.metrics) do
+    local most = 0
+    for _, name in ipairs(self.systems) do most = math.max(most, self.count - self.cells[metric.name][name].n) end
+    if most > 0 and not metrics_by[most] then numbers[#numbers + 1], metrics_by[most] = most, {} end
+    if most > 0 then table.insert(metrics_by[most], metric.name) end
+  end
+  for i, number in ipairs(numbers) do
+    numbers[i] = ("%d of %d lists are left out by %s"):format(number, self.count, table.concat(metrics_by[number], ", "))
+  end
+  return numbers
+end
+
 -- The lines below every table: the conventions, and what else is known of the lists.
-local function notes_of(self) return { conventions.line(self.metrics), table.unpack(self.notes) } end
+local function notes_of(self)
+  local notes = { conventions.line(self.metrics) }
+  table.move(self.notes, 1, #self.notes, 2, notes)
+  local out = left_out(self)
+  return table.move(out, 1, #out, #notes + 1, notes)
+end
 
 -- One row for each system; `mark` shows letters.
 local function shown(self, mark)

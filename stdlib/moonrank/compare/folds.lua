@@ -59,6 +59,25 @@ local function check_folds(folds, names)
   end
 end
 
+---What evaluations ranked, and what training never saw: each line once, with a name where not all evaluations say it.
+function M.about(systems, names)
+  local said, lines, count = {}, {}, 0
+  for _, name in ipairs(names) do
+    local evaluation = systems[name].evaluation
+    count = count + (evaluation and 1 or 0)
+    for _, line in ipairs(evaluation and evaluate.about(evaluation) or {}) do
+      if not said[line] then
+        lines[#lines + 1], said[line] = line, {}
+      end
+      table.insert(said[line], name)
+    end
+  end
+  for i, line in ipairs(lines) do
+    if #said[line] < count then lines[i] = ("'%s': %s"):format(table.concat(said[line], "', '"), line) end
+  end
+  return lines
+end
+
 ---One value per user or query, metric and system, over all folds; and the notes of them all.
 function M.combined(folds, names)
   check_folds(folds, names)

@@ -51,6 +51,19 @@ function M.averaged(parts, systems)
   return names, values, lists
 end
 
+---Whole numbers that stand for names, the same for one name everywhere: a number that is written out stands for itself.
+---@param names string[]
+---@return mr.Tensor  float64
+---Example: `require("moonrank.compare.repeated").numbers{"7", "12"}   --> {7, 12}  mr.Tensor {2} float64`
+function M.numbers(names)
+  local numbers = {}
+  for i, name in ipairs(names) do
+    local written = name:find "^[1-9]%d*$" and #name <= 15
+    numbers[i] = written and tonumber(name) or tonumber(core.sha256(name):sub(1, 13), 16)
+  end
+  return core.tensor(numbers, "float64", "cpu")
+end
+
 ---Says that measurements were averaged; nil where every unit was measured once.
 ---@param lists integer  measurements
 ---@param units integer

@@ -50,7 +50,13 @@ function M.new(parts)
     check.fail("mr.data.dataset: categories have %d rows but lists have %d", #o.categories, o.lists.rows)
   end
   o.count = o.lists.count
-  return setmetatable(absent_as_false(o, { "features", "users", "items", "categories", "levels", "ids" }), Dataset)
+  return setmetatable(absent_as_false(o, { "features", "users", "items", "categories", "levels", "ids", "_rated" }), Dataset)
+end
+
+-- Gives a dataset of the same users and items what is known of their ratings (mr.data.Rated).
+local function with_ratings(made, of)
+  made._rated = of._rated
+  return made
 end
 
 ---A dataset of lists with features, or with users (one per list) and items (one per row). NaN and infinite features are errors that name row
@@ -85,7 +91,8 @@ function M.with(set, changes)
   local parts = { lists = set.lists, name = set.name, levels = set.levels or nil, ids = set.ids or nil }
   for _, name in ipairs(inputs) do parts[name] = set[name] or nil end
   for name, value in pairs(changes) do parts[name] = value or nil end
-  return M.new(parts)
+  local made = M.new(parts)
+  return (changes.users == nil and changes.items == nil) and with_ratings(made, set) or made
 end
 
 ---Whether it is a dataset made here, whose batches depend only on their options.
@@ -243,7 +250,7 @@ end
 function Dataset:to(device)
   local parts = whole(self, device)
   parts.size, parts.name, parts.levels, parts.ids = nil, self.name, self.levels or nil, self.ids or nil
-  return M.new(parts)
+  return with_ratings(M.new(parts), self)
 end
 
 ---The same lists with binary relevance: 1 where the grade is at least `threshold` ("top": the highest grade of the dataset; "top_of_list": the

@@ -5,6 +5,7 @@ local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local epochs = require "moonrank.epochs"
 local evaluate = require "moonrank.evaluate"
+local new_users = require "moonrank.fit.new_users"
 local phase = require "moonrank.phase"
 local registry = require "moonrank.metrics.registry"
 local random = require "moonrank.random"
@@ -92,8 +93,10 @@ function M.judge(o, run, entry)
     return
   end
   if entry.epoch % o.every ~= 0 and entry.epoch ~= o.epochs then return end
+  run._validating = true  -- until it ends: what Ctrl-C ends here does not go on to test
   local numbers = o.group and o.group:of_first(function() return validated(o, entry.epoch) end, #o.measured + 1)
     or validated(o, entry.epoch)
+  run._validating = false
   entry.valid_loss = numbers[1]
   for i, each in ipairs(o.measured) do entry.metrics[each.name] = numbers[i + 1] end
   for _, choice in ipairs(run.choices) do choice:see(entry, o.learner) end
@@ -122,7 +125,10 @@ end
 local function tested(o)
   local _ <close> = phase.begin "evaluation"
   local _ <close> = random.scope(o.seed, "test")
-  return explained(o, "test", "after the last epoch", function() return M.evaluated(o.model, o.test, o.metrics) end)
+  local found = explained(o, "test", "after the last epoch", function() return M.evaluated(o.model, o.test, o.metrics) end)
+  local new = new_users.of(o, o.test)
+  found.new_to_training = new and tostring(new) or false
+  return found
 end
 
 ---Evaluates test, each metric that chose an epoch at its own; the model has the first one's parameters afterwards.
@@ -131,7 +137,7 @@ function M.finish(o, run)
     if not choice.best and #run.history > 0 then keep_last(o, run, choice) end
   end
   run.best = #run.choices > 0 and run.choices[1].best or run.history[#run.history]
-  local tests = o.test and not run.interrupted and #o.metrics > 0 and not (o.trainer and #run.history == 0)  -- trees that are not grown score nothing
+  local tests = o.test and not run._validating and #o.metrics > 0 and not (o.trainer and #run.history == 0)  -- trees that are not grown score nothing
   local last = #run.choices > 1 and o.learner:snapshot() or nil
   local others = {}  -- by names that no correction changed: those of valid and test may differ
   local function plain(name) return o.plain[name] or name end

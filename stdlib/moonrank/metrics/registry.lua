@@ -219,9 +219,14 @@ end
 ---@param tables? fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor  of one declared by gain and discount
 ---@param what? table  what the script gave in the function's place
 function M.define(name, f, minimize, tables, what)
-  local number = registry:define(name, minimize)
-  on_ranks[number], declared[number] = f, tables
-  definitions.note("metric", name, what or f)
+  local known = registry:base(name) and registry:parse(name)
+  local was_f, was_tables = known and on_ranks[known.script], known and declared[known.script]
+  local function put(of_ranks, less, of_tables)
+    local number = registry:define(name, less)
+    on_ranks[number], declared[number] = of_ranks, of_tables
+  end
+  put(f, minimize, tables)
+  definitions.note("metric", name, what or f, was_f and function() put(was_f, known.minimize, was_tables) end or function() end)
 end
 
 ---What a function of ranks gives: one value per list of the ranks' type, as the relevance that it reads is.

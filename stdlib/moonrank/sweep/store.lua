@@ -27,6 +27,7 @@ M.versions = {
     "ALTER TABLE trials ADD COLUMN noted INTEGER NOT NULL DEFAULT 0",
   },
   { "ALTER TABLE trials ADD COLUMN numerics TEXT" },  -- by which a trial ran; unknown for older ones
+  { "ALTER TABLE trials ADD COLUMN conventions TEXT" },  -- of the metrics that a trial returned; unknown for older ones
 }
 
 ---Bytes of the longest text or blob that a field can hold, with some for the rest of its row.
@@ -289,9 +290,10 @@ function Store:finish(study, trial, outcome, add)
   self:transaction(function()
     local id = self:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", study.id, trial.number).id[1]
     self:columns([[UPDATE trials SET state = ?2, attempts = ?3, value = ?4, reason = ?5, traceback = ?6, wall = ?7, memory = ?8,
-      device = ?9, version = ?10, data = ?11, noted = ?12, numerics = ifnull(?13, numerics), ended = datetime('now') WHERE id = ?1]],
+      device = ?9, version = ?10, data = ?11, noted = ?12, numerics = ifnull(?13, numerics), conventions = ?14,
+      ended = datetime('now') WHERE id = ?1]],
       id, outcome.state, trial.attempts, outcome.value, outcome.reason, outcome.traceback, outcome.wall, outcome.memory, outcome.device,
-      core.version(), study.data, outcome.data and 1 or 0, outcome.numerics)
+      core.version(), study.data, outcome.data and 1 or 0, outcome.numerics, outcome.conventions)
     for name, insert in pairs(parts) do
       self:columns(("DELETE FROM %s WHERE trial = ?1"):format(name), id)
       for key, value in pairs(outcome[name] or {}) do self:columns(insert, id, key, value) end
@@ -334,6 +336,17 @@ function Store:data(study, number)
       study.id, number)) do
     by_number[row.number] = by_number[row.number] or { noted = row.noted == 1, entries = {} }
     if row.role then table.insert(by_number[row.number].entries, entry_of(row)) end
+  end
+  return by_number
+end
+
+---The conventions of the metrics that trials returned, by number: JSON with a text per metric. Nothing for trials of older versions.
+---@return table<integer, string>
+function Store:conventions(study)
+  local by_number = {}
+  if version_of(self._database) < 4 then return by_number end
+  for _, row in ipairs(self:rows("SELECT number, conventions FROM trials WHERE study = ?1 AND conventions IS NOT NULL", study.id)) do
+    by_number[row.number] = row.conventions
   end
   return by_number
 end

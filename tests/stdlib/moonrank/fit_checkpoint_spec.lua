@@ -253,6 +253,21 @@ describe("mr.fit{checkpoint =}", function()
     raises(go, "train")
   end)
 
+  it("refuses candidates of a catalogue with more items", function()
+    local path = path_of "catalogue"
+    os.remove(path)
+    local model = mr.models.mf{ users = fold.users, items = fold.items + 1, factors = 2 }
+    local more = setmetatable({}, getmetatable(fold))
+    for name, value in pairs(fold) do more[name] = value end
+    rawset(more, "items", fold.items + 1)
+    local function go(of)
+      return fit(cases[2], { checkpoint = path, epochs = 1, model = model, valid = of:candidates() })
+    end
+    go(fold)
+    equal(go(fold).resumed, 1)
+    raises(function() go(more) end, "valid")
+  end)
+
   it("goes on to more epochs where no number depends on how many there are", function()
     local path = path_of "longer"
     local function go(epochs, more)

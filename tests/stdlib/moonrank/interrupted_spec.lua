@@ -56,7 +56,7 @@ print "after the loop"
 ]], function(run)
       local status, out = run()
       equal(status, 130)
-      equal(out, "seed 1: 40 epochs, interrupted false, test true\nseed 2: 3 epochs, interrupted true, test false\n")
+      equal(out, "seed 1: 40 epochs, interrupted false, test true\nseed 2: 3 epochs, interrupted true, test true\n")
     end)
   end)
 
