@@ -130,6 +130,7 @@ local function run_here(o, plan, view, context)
     table.move(others, 1, #others, #context.others + 1, context.others)
     context.on_report = function(report)
       running[1].report, running[1].spent = report, core.clock() - began
+      plan.store:publish()
       view:update(running, 1)
     end
     local outcome = trials.run(context, plan:job(trial))

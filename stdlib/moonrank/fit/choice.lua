@@ -143,7 +143,7 @@ function M.finish(o, run)
     others[plain(choice.metric.name)] = tests and i > 1 and tested(o) or nil
   end
   if not tests then return end
-  run.test, run.scores = tested(o), registry.by_any_name{}
+  run.test, run.scores = tested(o), registry.by_any_name({}, "the test")
   run.test._interrupted = run.interrupted
   for _, name in ipairs(run.test.names) do
     if others[plain(name)] then evaluate.take(run.test, others[plain(name)], name) end

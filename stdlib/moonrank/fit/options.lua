@@ -45,6 +45,7 @@ end
 -- The metrics of these names, each once.
 local function metrics_of(o, names, option)
   local plain, known = {}, {}
+  check.sequence("mr.fit", option, names, 'one metric gets options as mr.metrics.rr{ties = "worst"}')
   for i, name in ipairs(names) do plain[i] = uncorrected(o, name) end
   local metrics = evaluate.metrics_of(plain, nil, "mr.fit")
   for _, each in ipairs(metrics) do
