@@ -18,6 +18,7 @@ struct SampledLoss {
   Ragged lists;
   Chosen relevant;
   RandomKey key;
+  int64_t rows_before;  // in the batch whose share these lists are
   int64_t draws;
   Span<int64_t> drawn;
   Span<double> slopes;
@@ -30,7 +31,9 @@ struct SampledLoss {
     const int64_t pairs = others > 0 ? positive * draws : 0, first = relevant.begin(list) * draws;
     const double total = group.sum(pairs, [&](int64_t k) {
       const int64_t row = at + relevant(list, k / draws);
-      const DrawnPair pair = sampler(RowDraws<Real>{scores, relevant, key, list, at, others, row}, k % draws);
+      const DrawnPair pair = sampler(
+          RowDraws<Real>{scores, relevant, key, list, at, others, row, static_cast<uint64_t>(rows_before + row)},
+          k % draws);
       drawn[first + k] = pair.other;
       slopes[first + k] = (curved ? pair.curvature : pair.slope) / static_cast<double>(draws);
       return pair.value / static_cast<double>(draws);

@@ -28,6 +28,7 @@ struct RowDraws {
   Chosen relevant;
   RandomKey key;
   int64_t list, at, others, row;
+  uint64_t number;  // of the row in the whole batch, of which these lists may be a share
 
   /// Position of the k-th row that is not relevant.
   MR_HD int64_t other(int64_t k) const {
@@ -42,10 +43,9 @@ struct RowDraws {
     }
     return k + low;
   }
-  /// The position drawn with a number, all others alike.
-  MR_HD int64_t draw(uint64_t number) const {
-    return other(static_cast<int64_t>(
-        bounded(philox(key, static_cast<uint64_t>(row), number).low(), static_cast<uint64_t>(others))));
+  /// The position of a draw, all others alike.
+  MR_HD int64_t position(uint64_t draw) const {
+    return other(static_cast<int64_t>(bounded(philox(key, number, draw).low(), static_cast<uint64_t>(others))));
   }
   MR_HD double wrong_by(int64_t other) const {
     return score_difference(static_cast<double>(scores[at + other]), static_cast<double>(scores[row]), 1.0);
@@ -60,7 +60,7 @@ struct RowDraws {
 struct UniformSampler {
   template <class Real>
   MR_HD DrawnPair operator()(const RowDraws<Real>& of, int64_t number) const {
-    return of.logistic(of.draw(static_cast<uint64_t>(number)));
+    return of.logistic(of.position(static_cast<uint64_t>(number)));
   }
 };
 
@@ -74,7 +74,7 @@ struct RankedSampler {
   template <class Real>
   MR_HD DrawnPair operator()(const RowDraws<Real>& of, int64_t number) const {
     const auto first = static_cast<uint64_t>(number * (candidates + 1));
-    return of.logistic(at_rank(of, first + 1, rank(philox(of.key, static_cast<uint64_t>(of.row), first))));
+    return of.logistic(at_rank(of, first + 1, rank(philox(of.key, of.number, first))));
   }
 
   /// The inverse of the distribution of ranks.
@@ -90,7 +90,7 @@ struct RankedSampler {
     int64_t best[most];  // of those drawn so far the best, no more than rank + 1, by score
     int64_t held = 0;
     for (int64_t c = 0; c < candidates; ++c) {
-      const int64_t drawn = of.draw(first + static_cast<uint64_t>(c));
+      const int64_t drawn = of.position(first + static_cast<uint64_t>(c));
       int64_t place = held;
       while (place > 0 && of.scores[of.at + best[place - 1]] < of.scores[of.at + drawn]) --place;
       if (place > rank) continue;
@@ -114,7 +114,7 @@ struct WarpSampler {
     const int64_t most = trials > 0 ? trials : of.others;
     const HingePair hinge{margin};
     for (int64_t k = 1; k <= most; ++k) {
-      const int64_t other = of.draw(static_cast<uint64_t>(number * most + k - 1));
+      const int64_t other = of.position(static_cast<uint64_t>(number * most + k - 1));
       const double t = of.wrong_by(other);
       if (hinge.slope(t) == 0) continue;
       const double weight = harmonic[of.others / k];

@@ -1,5 +1,6 @@
 // Lists of candidates: what a model ranks for each user, made block by block.
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "kernels/core/threads.h"
@@ -93,13 +94,14 @@ Candidates catalogue_lists(const Tensor& users, const UserItems& targets, const 
 /// Draws items that are neither targets nor excluded, without replacement.
 class Negatives {
  public:
-  Negatives(const UserItems& targets, const UserItems& excluded, int64_t count, bool popular, uint64_t seed)
+  Negatives(const UserItems& targets, const UserItems& excluded, const UserItems& counted, int64_t count, bool popular,
+            uint64_t seed)
       : targets_(*targets),
         excluded_(*excluded),
         count_(count),
         key_(random_key(seed, popular ? "popular candidates" : "candidates")) {
     if (!popular) return;
-    const std::vector<int64_t> counts = users_of_items(excluded_);
+    const std::vector<int64_t> counts = users_of_items(*counted);
     cumulative_.push_back(0);
     for (const int64_t n : counts) cumulative_.push_back(cumulative_.back() + n);
     with_users_ = static_cast<int64_t>(counts.size()) - std::count(counts.begin(), counts.end(), 0);
@@ -157,14 +159,17 @@ class Negatives {
   int64_t with_users_ = 0;
 };
 
-/// Each user's targets and `count` sampled items; `each`: a list for every target, with samples of its own.
+/// Each user's targets and `count` sampled items; `each`: a list for every target, with samples of its own. An item is
+/// as popular as it has users in `counted`, by default in `excluded`.
 Candidates sampled_lists(const Tensor& users, const UserItems& targets, const UserItems& excluded, int64_t count,
-                         bool popular, bool each, int64_t seed) {
+                         bool popular, bool each, int64_t seed, const std::optional<UserItems>& counted) {
   check_tables(users, targets, excluded);
+  if (counted) check_tables(users, targets, *counted);
   constexpr int64_t most = 1'000'000;
   if (count < 1 || count > most)
     throw ArgumentError("count", std::to_string(count) + ", expected 1 to " + std::to_string(most));
-  const Negatives negatives(targets, excluded, count, popular, static_cast<uint64_t>(seed));
+  const Negatives negatives(targets, excluded, counted ? *counted : excluded, count, popular,
+                            static_cast<uint64_t>(seed));
   std::vector<int64_t> owners, sizes, items, unseen;
   std::vector<float> relevance;
   const auto add = [&](int64_t user, int64_t first, int64_t last) {
@@ -197,8 +202,9 @@ extern const lua::OpTable candidate_functions{
     {
         op<&catalogue_lists>("catalogue_lists", "users, targets, excluded, device",
                              "For each user all items but the excluded, ascending; targets are relevant."),
-        op<&sampled_lists>("sampled_lists", "users, targets, excluded, count, popular, each, seed",
-                           "For each user, or each target of his, the targets and sampled items."),
+        op<&sampled_lists>("sampled_lists", "users, targets, excluded, count, popular, each, seed, counted",
+                           "For each user, or each of its targets, the targets and sampled items; `counted`: of which "
+                           "table popularity is, by default of the excluded."),
     }};
 
 }  // namespace mr

@@ -1,5 +1,6 @@
 // Data sets for scripts: readers, generators, folds.
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 
@@ -10,6 +11,7 @@
 #include "runtime/data/ratings.h"
 #include "runtime/data/split.h"
 #include "runtime/data/synthetic.h"
+#include "runtime/data/user_items.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/lists.h"
 
@@ -25,16 +27,17 @@ namespace {
 struct RatingTensors {
   Tensor user, item, value, time, file;
   std::vector<std::string> user_ids, item_ids;
+  bool has_ratings = false;
   static constexpr auto fields =
-      lua::fields("user", &RatingTensors::user, "item", &RatingTensors::item, "value", &RatingTensors::value, "time",
-                  &RatingTensors::time, "file", &RatingTensors::file, "user_ids", &RatingTensors::user_ids, "item_ids",
-                  &RatingTensors::item_ids);
+      lua::fields("has_ratings", &RatingTensors::has_ratings, "user", &RatingTensors::user, "item",
+                  &RatingTensors::item, "value", &RatingTensors::value, "time", &RatingTensors::time, "file",
+                  &RatingTensors::file, "user_ids", &RatingTensors::user_ids, "item_ids", &RatingTensors::item_ids);
 };
 
 RatingTensors as_tensors(Ratings ratings) {
-  return {Tensor::from(ratings.user), Tensor::from(ratings.item), Tensor::from(ratings.value),
-          Tensor::from(ratings.time), Tensor::from(ratings.file), std::move(ratings.user_ids),
-          std::move(ratings.item_ids)};
+  return {Tensor::from(ratings.user),  Tensor::from(ratings.item), Tensor::from(ratings.value),
+          Tensor::from(ratings.time),  Tensor::from(ratings.file), std::move(ratings.user_ids),
+          std::move(ratings.item_ids), ratings.has_ratings};
 }
 
 Duplicates to_duplicates(const std::string& name) {
@@ -49,7 +52,7 @@ Duplicates to_duplicates(const std::string& name) {
 RatingTensors read_ratings_of(const std::vector<std::string>& paths, const std::string& user, const std::string& item,
                               const std::string& rating, bool rating_required, const std::string& time,
                               bool time_required, bool header, const std::string& delimiter,
-                              const std::string& duplicates) {
+                              const std::string& duplicates, std::optional<int64_t> width) {
   if (delimiter.size() != 1) throw ArgumentError("delimiter", "'" + delimiter + "', expected one character");
   Ratings read = read_rating_files(paths, {.user = user,
                                            .item = item,
@@ -59,7 +62,8 @@ RatingTensors read_ratings_of(const std::vector<std::string>& paths, const std::
                                            .delimiter = delimiter[0],
                                            .time = time,
                                            .time_required = time_required,
-                                           .duplicates = to_duplicates(duplicates)});
+                                           .duplicates = to_duplicates(duplicates),
+                                           .width = width.value_or(0)});
   if (paths.size() == 2) std::replace(read.file.begin(), read.file.end(), int64_t{1}, int64_t{2});  // train and test
   return as_tensors(std::move(read));
 }
@@ -160,13 +164,21 @@ std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::
   return {std::move(train), std::move(valid), std::move(test)};
 }
 
+/// Parts of files: 0 train, 1 validation, 2 test.
+void check_files(const Tensor& file) {
+  check::type("file", file, Dtype::int64);
+  for (const int64_t part : file.to_vector<int64_t>()) {
+    if (part < 0 || part > 2) throw ArgumentError("file", "has " + std::to_string(part) + ", expected 0, 1 or 2");
+  }
+}
+
 KeptUsers positives(const Tensor& user, const Tensor& item, const Tensor& value, const Tensor& time, const Tensor& file,
                     int64_t users, int64_t items, double threshold, int64_t min_relevant, bool graded) {
   check::type("user", user, Dtype::int64);
   check::type("item", item, Dtype::int64);
   check::type("value", value, Dtype::float32);
   check::type("time", time, Dtype::int64);
-  check::type("file", file, Dtype::int64);
+  check_files(file);
   for (const Tensor* const each : {&time, &file}) {
     if (each->entries() != 0 && each->entries() != user.entries())
       throw ArgumentError(each == &time ? "time" : "file", "has " + std::to_string(each->entries()) +
@@ -180,9 +192,9 @@ KeptUsers positives(const Tensor& user, const Tensor& item, const Tensor& value,
 
 SplitBy to_split(const std::string& name) {
   constexpr std::pair<const char*, SplitBy> names[] = {
-      {"user", SplitBy::user},   {"time", SplitBy::time},           {"last", SplitBy::last},
-      {"one", SplitBy::one},     {"share", SplitBy::share},         {"cold_user", SplitBy::cold_user},
-      {"given", SplitBy::given}, {"cold_item", SplitBy::cold_item},
+      {"user", SplitBy::user},           {"time", SplitBy::time},   {"user_time", SplitBy::user_time},
+      {"last", SplitBy::last},           {"one", SplitBy::one},     {"share", SplitBy::share},
+      {"cold_user", SplitBy::cold_user}, {"given", SplitBy::given}, {"cold_item", SplitBy::cold_item},
   };
   for (const auto& [known, by] : names) {
     if (name == known) return by;
@@ -222,8 +234,91 @@ FoldTensors make_fold_of(const KeptUsers& kept, const std::string& by, int64_t f
   return {tensors(f.train), tensors(f.valid), tensors(f.test), f.short_users, f.whole_users, f.new_users, f.new_items};
 }
 
+struct RatedTables {
+  UserItems train, valid, test;
+  static constexpr auto fields =
+      lua::fields("train", &RatedTables::train, "valid", &RatedTables::valid, "test", &RatedTables::test);
+};
+
+/// Raises where ratings are not those of which the positives are, or lack what the protocol divides by.
+void check_details(const KeptUsers& kept, const Tensor& user, const Tensor& item, const RatingDetails& details,
+                   SplitBy by) {
+  const auto rows = static_cast<size_t>(user.entries());
+  if (item.entries() != user.entries())
+    throw ArgumentError("item", "has " + std::to_string(item.entries()) + " entries, expected one for each of " +
+                                    std::to_string(rows) + " ratings");
+  if (std::any_of(kept->rows.begin(), kept->rows.end(), [&](int64_t row) { return row >= user.entries(); }))
+    throw ArgumentError("user", "has " + std::to_string(rows) + " entries, and the positives are of more ratings");
+  if ((by == SplitBy::time || by == SplitBy::last || by == SplitBy::user_time) && details.time.size() != rows)
+    throw ArgumentError("time", "has " + std::to_string(details.time.size()) + " entries, expected one for each of " +
+                                    std::to_string(rows) + " ratings");
+  if (by == SplitBy::given && details.file.size() != rows)
+    throw ArgumentError("file", "has " + std::to_string(details.file.size()) + " entries, expected one for each of " +
+                                    std::to_string(rows) + " ratings");
+}
+
+RatedTables rated_by_part(const KeptUsers& kept, const Tensor& user, const Tensor& item, const Tensor& time,
+                          const Tensor& file, int64_t users, const std::string& by, int64_t folds, int64_t fold,
+                          double valid, int64_t seed, int64_t n, double test, const std::optional<int64_t>& at) {
+  check::index("user", user, users);
+  check::index("item", item, kept->all_items);
+  check::type("time", time, Dtype::int64);
+  check_files(file);
+  const RatingDetails details{.time = time.to_vector<int64_t>(), .file = file.to_vector<int64_t>()};
+  const FoldOptions options{.folds = folds,
+                            .fold = fold,
+                            .valid = valid,
+                            .seed = static_cast<uint64_t>(seed),
+                            .by = to_split(by),
+                            .n = n,
+                            .test = test,
+                            .at = at};
+  check_details(kept, user, item, details, options.by);
+  const std::vector<int64_t> of_user = user.to_vector<int64_t>(), of_item = item.to_vector<int64_t>();
+  const std::vector<int8_t> parts = parts_of_ratings(*kept, options, of_user, of_item, details);
+  std::array<std::vector<UserItem>, 3> pairs;
+  for (size_t row = 0; row < parts.size(); ++row)
+    pairs[static_cast<size_t>(parts[row])].push_back({of_user[row], of_item[row], 1.0F});
+  const auto table = [&](size_t part) { return user_item_table(std::move(pairs[part]), users, kept->all_items); };
+  return {table(0), table(1), table(2)};
+}
+
+/// The same users and items, with negatives drawn from what each user has not rated at all.
+KeptUsers unrated_negatives(const KeptUsers& kept, const Tensor& user, const Tensor& item, int64_t users) {
+  check::index("user", user, users);
+  check::index("item", item, kept->all_items);
+  check_details(kept, user, item, {}, SplitBy::user);
+  for (const int64_t each : kept->users) {
+    if (each > users)
+      throw ArgumentError("users", std::to_string(users) + ", and the positives have user " + std::to_string(each));
+  }
+  const std::vector<int64_t> of_user = user.to_vector<int64_t>(), of_item = item.to_vector<int64_t>();
+  std::vector<UserItem> pairs;
+  for (size_t row = 0; row < of_user.size(); ++row) pairs.push_back({of_user[row], of_item[row], 1.0F});
+  const UserItems rated = user_item_table(std::move(pairs), users, kept->all_items);
+  auto out = std::make_shared<Positives>(*kept);
+  for (const int64_t each : kept->users)
+    out->no_negatives.emplace_back(rated->items.begin() + rated->offsets[each - 1],
+                                   rated->items.begin() + rated->offsets[each]);
+  return out;
+}
+
+std::tuple<int64_t, int64_t> time_span(const Tensor& time) {
+  check::type("time", time, Dtype::int64);
+  const std::vector<int64_t> times = time.to_vector<int64_t>();
+  if (times.empty()) throw ArgumentError("time", "has no entries, expected timestamps");
+  const auto [least, most] = std::minmax_element(times.begin(), times.end());
+  return {*least, *most};
+}
+
 int64_t count_of(const KeptUsers& kept) { return static_cast<int64_t>(kept->users.size()); }
 int64_t rows_of(const KeptUsers& kept) { return static_cast<int64_t>(kept->items.size()); }
+/// How many different items the users have.
+int64_t distinct_items_of(const KeptUsers& kept) {
+  std::vector<bool> there(static_cast<size_t>(kept->all_items) + 1);
+  for (const int64_t item : kept->items) there[static_cast<size_t>(item)] = true;
+  return std::count(there.begin(), there.end(), true);
+}
 int64_t longest_of(const KeptUsers& kept) {
   int64_t longest = 0;
   for (size_t u = 0; u < kept->users.size(); ++u) longest = std::max(longest, kept->offsets[u + 1] - kept->offsets[u]);
@@ -255,7 +350,7 @@ extern const lua::OpTable data_functions{
     {
         op<&read_ratings_of>(
             "read_ratings",
-            "paths, user, item, rating, rating_required, time, time_required, header, delimiter, duplicates",
+            "paths, user, item, rating, rating_required, time, time_required, header, delimiter, duplicates, width",
             "Users, items, ratings and times of tables, numbered, and what the tables call them."),
         op<&read_libraries_of>("read_libraries", "path", "The same of lines of libraries; all ratings are 1."),
         op<&read_pairs_of>("read_pairs", "path, key, value", "Two columns of a table."),
@@ -273,15 +368,23 @@ extern const lua::OpTable data_functions{
                        "Relevant items of the users that have enough."),
         op<&make_fold_of>("make_fold", "positives, by, folds, fold, nsr, valid, seed, n, test, at",
                           "Lists, users and items of train, valid and test."),
+        op<&rated_by_part>(
+            "rated_by_part", "positives, user, item, time, file, users, by, folds, fold, valid, seed, n, test, at",
+            "What each user rated, in tables of train, valid and test; also ratings that are in no list."),
+        op<&unrated_negatives>("unrated_negatives", "positives, user, item, users",
+                               "The positives, with negatives drawn from items that the user has not rated."),
+        op<&time_span>("time_span", "time", "The first and the last timestamp."),
         op<&permutation>("permutation", "n, seed, stream, lane", "The numbers 1 to n in random order; int64."),
     }};
-extern const lua::OpTable positives_getters{lua::OpTable::getters,
-                                            &lua::push_metatable<KeptUsers>,
-                                            {
-                                                op<&count_of>("count", "self", "Number of users."),
-                                                op<&rows_of>("rows", "self", "Number of relevant items of all users."),
-                                                op<&users_of>("users", "self", "The users; int64."),
-                                                op<&longest_of>("longest", "self", "Most items of one user."),
-                                            }};
+extern const lua::OpTable positives_getters{
+    lua::OpTable::getters,
+    &lua::push_metatable<KeptUsers>,
+    {
+        op<&count_of>("count", "self", "Number of users."),
+        op<&rows_of>("rows", "self", "Number of relevant items of all users."),
+        op<&users_of>("users", "self", "The users; int64."),
+        op<&distinct_items_of>("distinct_items", "self", "Number of different items that users have."),
+        op<&longest_of>("longest", "self", "Most items of one user."),
+    }};
 
 }  // namespace mr

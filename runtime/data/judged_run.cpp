@@ -86,10 +86,14 @@ JudgedRun judge(const Lists& run, const Lists& qrels, const std::vector<std::str
 
 namespace {
 
-void check_word(const char* argument, const std::string& word) {
-  if (word.empty() || word.find_first_of(" \t\r\n\f\v") != std::string::npos) {
-    throw ArgumentError(argument, "found " + quoted(word) + ", expected a word without blanks, as run files need");
-  }
+/// A name as a run file has it; throws where it needs the escape and may not have it.
+std::string written_word(const char* argument, const std::string& word, bool escape) {
+  if (word.empty()) throw ArgumentError(argument, "found '', expected a word, as run files need");
+  if (!needs_escape(word)) return word;
+  if (escape) return escaped_word(word);
+  throw ArgumentError(argument, "found " + quoted(word) +
+                                    ", expected a word without blanks, as run files need: escape = true writes names "
+                                    "with blanks in an escaped form");
 }
 
 template <class Real>
@@ -100,13 +104,14 @@ void append_number(std::string& text, Real value) {
 
 }  // namespace
 
-std::string trec_run_text(const Lists& run, const Tensor& scores, const std::string& tag) {
+std::string trec_run_text(const Lists& run, const Tensor& scores, const std::string& tag, bool escape) {
   check::per_row("scores", scores, run);
   check_documents("run", run);
   numbers_of("run", run);
-  check_word("tag", tag);
-  for (const std::string& id : run.ids()) check_word("query", id);
-  for (const std::string& document : run.documents()) check_word("document", document);
+  written_word("tag", tag, false);
+  std::vector<std::string> queries, documents;
+  for (const std::string& id : run.ids()) queries.push_back(written_word("query", id, escape));
+  for (const std::string& document : run.documents()) documents.push_back(written_word("document", document, escape));
   const std::vector<int64_t> order =
       order_of(rank_rows(scores, run, Ties::trec, 1)).to(Device::cpu).to_vector<int64_t>();
   std::string text;
@@ -122,7 +127,7 @@ std::string trec_run_text(const Lists& run, const Tensor& scores, const std::str
                                             quoted(run.ids()[list]) + " has " + std::to_string(values[row]) +
                                             ", expected a finite number");
         }
-        text.append(run.ids()[list]).append(" Q0 ").append(run.documents()[row]).append(" ");
+        text.append(queries[static_cast<size_t>(list)]).append(" Q0 ").append(documents[row]).append(" ");
         append_number(text, i + 1);
         append_number(text += ' ', values[row]);
         text.append(" ").append(tag).append("\n");
@@ -181,8 +186,9 @@ JudgedTensors judge_of(const Lists& run, const Tensor& scores, const Lists& qrel
           Tensor::from(retrieved)};
 }
 
-void write_trec_run(const std::string& path, const Lists& run, const Tensor& scores, const std::string& tag) {
-  io::write_file(path, {trec_run_text(run, scores, tag)}, &io::replace_any);
+void write_trec_run(const std::string& path, const Lists& run, const Tensor& scores, const std::string& tag,
+                    bool escape) {
+  io::write_file(path, {trec_run_text(run, scores, tag, escape)}, &io::replace_any);
 }
 
 }  // namespace
@@ -199,7 +205,7 @@ extern const lua::OpTable trec_functions{
         op<&judge_of>("judge", "run, scores, qrels, queries",
                       "These queries of a run with grades, their scores in float64, all that is judged of them, and "
                       "which row each judgment is of, if it is retrieved (1 or 0)."),
-        op<&write_trec_run>("write_trec_run", "path, run, scores, tag",
+        op<&write_trec_run>("write_trec_run", "path, run, scores, tag, escape",
                             "Writes a run file, over any regular file of that name."),
     }};
 

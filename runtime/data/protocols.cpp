@@ -84,13 +84,33 @@ void by_count(const Positives& p, const FoldOptions& o, Division& out, const Sor
                               ", and no user has more items than that: the longest list has " + std::to_string(most));
 }
 
+/// By time; of equal times the later row is first.
+void latest_first(const Positives& p, std::vector<int64_t>& own) {
+  std::sort(own.begin(), own.end(), [&](int64_t a, int64_t b) {
+    return p.times[a] != p.times[b] ? p.times[a] > p.times[b] : p.rows[a] > p.rows[b];
+  });
+}
+
 void by_last(const Positives& p, const FoldOptions& o, Division& out) {
   need_times(p);
-  by_count(p, o, out, [&](int64_t, std::vector<int64_t>& own) {
-    std::sort(own.begin(), own.end(), [&](int64_t a, int64_t b) {
-      return p.times[a] != p.times[b] ? p.times[a] > p.times[b] : p.rows[a] > p.rows[b];
-    });
+  by_count(p, o, out, [&](int64_t, std::vector<int64_t>& own) { latest_first(p, own); });
+}
+
+/// Of each user the last share, at least n items, is test, and of the rest the last share validation.
+void by_user_time(const Positives& p, const FoldOptions& o, Division& out) {
+  need_times(p);
+  each_user(p, [&](int64_t, std::vector<int64_t>& own) {
+    const size_t count = own.size();
+    const int64_t test = std::max(o.n, rounded_share(o.test, count));
+    if (test >= static_cast<int64_t>(count)) {
+      ++out.whole_users;
+      return;
+    }
+    latest_first(p, own);
+    mark(out.part_of, own, test, rounded_share(o.valid, count - static_cast<size_t>(test)));
   });
+  if (out.whole_users == static_cast<int64_t>(p.users.size()))
+    throw std::invalid_argument("n is " + std::to_string(o.n) + " for test, and no user has more items than that");
 }
 
 void by_share(const Positives& p, const FoldOptions& o, Parts& part_of) {
@@ -163,6 +183,9 @@ Division divide(const Positives& p, const FoldOptions& o) {
       throw std::logic_error("items are dealt");
     case SplitBy::time:
       by_time(p, o, out.part_of);
+      break;
+    case SplitBy::user_time:
+      by_user_time(p, o, out);
       break;
     case SplitBy::last:
       by_last(p, o, out);

@@ -20,6 +20,8 @@ struct Division {
 ///   of one time stay together.
 /// last, one: n items of each user are test and n validation (none where valid is 0): the last by time (of equal times
 ///   by row), or random ones. Users with no more than these have all items in train.
+/// user_time: of each user's items the latest share, at least n, is test, of the rest the latest share validation.
+///   Users with no more than these for test have all items in train.
 /// share: of each user's items a random share (rounded, at least 1 of 2 or more) is test, of the rest one validation;
 ///   drawn anew for every fold.
 /// cold_user, cold_item: users or items are shuffled and assigned to the folds in rotation, with all that is theirs; of

@@ -88,7 +88,9 @@ class RatingsReader {
     for (size_t i = 0; i < paths_.size(); ++i) {
       read_file(i);
       check_times(i);
+      check_ratings(i);
     }
+    out_.has_ratings = rated_files_ > 0;
     check_pairs();
     if (columns_.duplicates != Duplicates::error) merge_pairs();
     out_.user_ids = users_.sorted(out_.user);
@@ -107,6 +109,28 @@ class RatingsReader {
     return required ? column_of(file, first, name, header) : find_column(file, first, name, header);
   }
 
+  /// As many columns as the caller named, and without names none that may be the rating and is not read.
+  void check_columns(const CsvReader& file, const CsvRecord& first, std::vector<size_t> read) const {
+    const size_t width = first.fields.size();
+    if (columns_.width > 0 && static_cast<int64_t>(width) != columns_.width) {
+      throw ParseError(file.path(), first.line, 1,
+                       "found " + std::to_string(width) + " columns, expected the " + std::to_string(columns_.width) +
+                           " that columns names (false stands for a column that is not read)");
+    }
+    if (columns_.header || columns_.rating_required || !columns_.rating.empty()) return;
+    std::sort(read.begin(), read.end());
+    read.erase(std::unique(read.begin(), read.end()), read.end());
+    const auto named =
+        static_cast<size_t>(std::count_if(read.begin(), read.end(), [](size_t c) { return c != no_column; }));
+    if (named == width) return;
+    throw ParseError(
+        file.path(), first.line, 1,
+        "found " + std::to_string(width) +
+            " columns without names, expected to be told which is the "
+            "rating: columns = {\"user\", \"item\", \"rating\", \"timestamp\"} in the order of the file, or "
+            "columns = {rating = false} where none is");
+  }
+
   void read_file(size_t number) {
     const RatingColumns& c = columns_;
     CsvReader file(paths_[number], c.delimiter);
@@ -116,6 +140,8 @@ class RatingsReader {
     const size_t user = column_of(file, record, c.user, c.header), item = column_of(file, record, c.item, c.header);
     const size_t rating = optional_column(file, record, c.rating, c.rating_required, c.header),
                  time = optional_column(file, record, c.time, c.time_required, c.header);
+    check_columns(file, record, {user, item, rating, time});
+    if (rating != no_column) ++rated_files_;
     const size_t before = origins_.size();
     bool more = c.header ? file.next(record) : true;
     for (; more; more = file.next(record)) {
@@ -137,6 +163,13 @@ class RatingsReader {
     throw ParseError(
         paths_[number], 1, 1,
         "found timestamps in some of the files, expected a column " + quoted(columns_.time) + " in all or none");
+  }
+
+  void check_ratings(size_t number) const {
+    if (rated_files_ == 0 || rated_files_ == number + 1) return;
+    throw ParseError(
+        paths_[number], 1, 1,
+        "found ratings in some of the files, expected a column " + quoted(columns_.rating) + " in all or none");
   }
 
   /// Checks that each pair occurs once, or in one file only where others are settled. Sorting packed numbers takes a
@@ -223,6 +256,7 @@ class RatingsReader {
   Ratings out_;
   Ids users_, items_;
   std::vector<Origin> origins_;
+  size_t rated_files_ = 0;
 };
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace mr {
 enum class Duplicates : int8_t { error, last, first, max, sum };
 
 /// Which columns hold what: a name of the header, else (and always where there is no header) a number from 1. Without a
-/// rating column (an empty name, or one that is not required and not there) all ratings are 1.
+/// rating column (an empty name, or one that is not required and not there) all ratings are 1. Without a header an
+/// empty name that is not required is an error where a column is left that may hold the rating.
 struct RatingColumns {
   std::string user = "userId", item = "movieId", rating = "rating";
   bool rating_required = true, header = true;
@@ -22,6 +23,7 @@ struct RatingColumns {
   std::string time = "";
   bool time_required = false;
   Duplicates duplicates = Duplicates::error;
+  int64_t width = 0;  // how many columns the files must have; 0: any number
 };
 
 /// Users and items are numbered from 1: by their ids where all are whole numbers, else in the order of appearance.
@@ -31,6 +33,7 @@ struct Ratings {
   std::vector<int64_t> time;  // one per row, or none
   std::vector<int64_t> file;  // of several files, which one each row is from, counted from 0; else none
   std::vector<std::string> user_ids, item_ids;
+  bool has_ratings = false;  // else all are 1
 };
 
 /// Throws with file, line and column: a missing column, a word for a number, an empty id, a line of another width, a

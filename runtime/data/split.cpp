@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <unordered_set>
@@ -63,25 +64,36 @@ std::array<int64_t, 3> shares(const std::array<int64_t, 3>& wanted, int64_t ther
 /// One user's items.
 struct Known {
   int64_t user;
-  std::vector<int64_t> items;  // ascending
-  size_t at;                   // number of the first in the positives
+  std::vector<int64_t> items;         // ascending
+  size_t at;                          // number of the first in the positives
+  std::vector<int64_t> no_negatives;  // ascending
 };
 
 using Three = std::array<Rows, 3>;  // train, valid, test
 
-/// Items shuffled and assigned to the folds in rotation.
-Three dealt(const FoldOptions& o, const Positives& p, const Known& known) {
-  Rows rows;
-  for (size_t i = 0; i < known.items.size(); ++i)
-    rows.emplace_back(known.items[i], p.grades.empty() ? 1.0F : p.grades[known.at + i]);
-  shuffle(rows, Dice(random_key(o.seed, "folds"), static_cast<uint64_t>(known.user)));
-  Three parts;
+/// The numbers 0 .. count - 1 shuffled and assigned to the folds in rotation.
+std::array<std::vector<size_t>, 3> dealt_places(const FoldOptions& o, int64_t user, size_t count) {
+  std::vector<size_t> rows(count);
+  std::iota(rows.begin(), rows.end(), size_t{0});
+  shuffle(rows, Dice(random_key(o.seed, "folds"), static_cast<uint64_t>(user)));
+  std::array<std::vector<size_t>, 3> parts;
   auto& [train, valid, test] = parts;
   for (size_t i = 0; i < rows.size(); ++i)
     (static_cast<int64_t>(i) % o.folds == o.fold - 1 ? test : train).push_back(rows[i]);
   const int64_t n = rounded_share(o.valid, train.size());
   valid.assign(train.begin(), train.begin() + n);
   train.erase(train.begin(), train.begin() + n);
+  return parts;
+}
+
+/// The user's items and grades by part.
+Three dealt(const FoldOptions& o, const Positives& p, const Known& known) {
+  const auto places = dealt_places(o, known.user, known.items.size());
+  Three parts;
+  for (size_t part = 0; part < parts.size(); ++part) {
+    for (const size_t i : places[part])
+      parts[part].emplace_back(known.items[i], p.grades.empty() ? 1.0F : p.grades[known.at + i]);
+  }
   return parts;
 }
 
@@ -110,11 +122,11 @@ struct Negatives {
 };
 
 Negatives from_all(const Making& m, const Known& known, const std::array<int64_t, 3>& wanted, uint64_t lane) {
-  const int64_t unseen = m.positives.all_items - static_cast<int64_t>(known.items.size());
+  const int64_t unseen = m.positives.all_items - static_cast<int64_t>(known.no_negatives.size());
   Negatives out{{}, shares(wanted, unseen)};
   out.items = draw_distinct(unseen, out.counts[0] + out.counts[1] + out.counts[2],
                             Dice(random_key(m.options.seed, "negatives"), lane));
-  for (int64_t& item : out.items) item = unseen_item(known.items, item);
+  for (int64_t& item : out.items) item = unseen_item(known.no_negatives, item);
   return out;
 }
 
@@ -123,8 +135,8 @@ Negatives from_pools(const Making& m, const Known& known, const std::array<int64
   Negatives out{{}, wanted};
   for (size_t i = 0; i < 3; ++i) {
     const std::vector<int64_t>& pool = m.pools[i];
-    std::vector<int64_t> places;  // of known items in the pool, from 1
-    for (const int64_t item : known.items) {
+    std::vector<int64_t> places;  // in the pool, from 1, of items that are drawn for no part
+    for (const int64_t item : known.no_negatives) {
       const auto at = std::lower_bound(pool.begin(), pool.end(), item);
       if (at != pool.end() && *at == item) places.push_back(at - pool.begin() + 1);
     }
@@ -191,13 +203,28 @@ Fold make_fold(const Positives& positives, const FoldOptions& options) {
   for (size_t u = 0; u < positives.users.size(); ++u) {
     cpu::check_interrupt();
     const int64_t first = positives.offsets[u];
+    const std::vector<int64_t> own(positives.items.begin() + first, positives.items.begin() + positives.offsets[u + 1]);
     add_user(fold, making,
-             {positives.users[u],
-              {positives.items.begin() + first, positives.items.begin() + positives.offsets[u + 1]},
-              static_cast<size_t>(first)});
+             {positives.users[u], own, static_cast<size_t>(first),
+              positives.no_negatives.empty() ? own : positives.no_negatives[u]});
   }
   count_new(fold, positives.all_items);
   return fold;
+}
+
+std::vector<int8_t> parts_of(const Positives& positives, const FoldOptions& options) {
+  check(options);
+  if (options.by != SplitBy::user) return divide(positives, options).part_of;
+  std::vector<int8_t> out(positives.items.size());
+  for (size_t u = 0; u < positives.users.size(); ++u) {
+    const int64_t first = positives.offsets[u];
+    const auto places =
+        dealt_places(options, positives.users[u], static_cast<size_t>(positives.offsets[u + 1] - first));
+    for (size_t part = 0; part < places.size(); ++part) {
+      for (const size_t i : places[part]) out[static_cast<size_t>(first) + i] = static_cast<int8_t>(part);
+    }
+  }
+  return out;
 }
 
 }  // namespace mr

@@ -14,6 +14,8 @@ struct Positives {
   /// One per item, or none: grades (else all are 1), times, rows of the table, and parts of the file (from 0).
   std::vector<float> grades;
   std::vector<int64_t> times, rows, files;
+  /// For each user, ascending, the items that are drawn as negatives of no part; empty: the relevant ones.
+  std::vector<std::vector<int64_t>> no_negatives;
 };
 
 /// What else is known of ratings: one per row, or none. `graded`: every rating is kept, with its grade.
@@ -28,7 +30,7 @@ Positives positives_of(const std::vector<int64_t>& user, const std::vector<int64
                        int64_t min_relevant, const RatingDetails& details = {});
 
 /// By what interactions are divided (runtime/data/protocols.h).
-enum class SplitBy : int8_t { user, time, last, one, share, cold_user, cold_item, given };
+enum class SplitBy : int8_t { user, time, user_time, last, one, share, cold_user, cold_item, given };
 
 struct FoldOptions {
   int64_t folds = 5, fold = 1;  // which of how many is test, or which repetition, from 1
@@ -36,10 +38,19 @@ struct FoldOptions {
   double valid = 0.1;           // share of each user's training items that becomes the validation part
   uint64_t seed = 1;
   SplitBy by = SplitBy::user;
-  int64_t n = 1;      // of `last` and `one`: how many items of each user are test, and as many validation
-  double test = 0.2;  // of `time` and `share`: share that is test
+  int64_t n = 1;  // of `last` and `one`: items of each user for test, and as many for validation; of `user_time`: least
+  double test = 0.2;                         // of `time`, `user_time` and `share`: share that is test
   std::optional<int64_t> at = std::nullopt;  // of `time`: test is what is not before this time
 };
+
+/// For each item of each user its part: 0 train, 1 validation, 2 test.
+std::vector<int8_t> parts_of(const Positives& positives, const FoldOptions& options);
+
+/// For each rating, which may be in no list, its part: 0 train, 1 validation, 2 test. Ratings that are not among the
+/// positives are in the part that time, files, cold users or cold items say; where parts are drawn at random, in train.
+std::vector<int8_t> parts_of_ratings(const Positives& positives, const FoldOptions& options,
+                                     const std::vector<int64_t>& user, const std::vector<int64_t>& item,
+                                     const RatingDetails& details);
 
 /// One list per user: its relevant items and its negatives, in random order.
 struct Part {
@@ -50,7 +61,7 @@ struct Part {
 struct Fold {
   Part train, valid, test;
   int64_t short_users = 0;  // users with fewer unseen items than negatives wanted; their parts share all unseen items
-  int64_t whole_users = 0;  // of `last` and `one`: users with too few items, all of which are for training
+  int64_t whole_users = 0;  // of `last`, `user_time` and `one`: users with too few items, all of which are for training
   int64_t new_users = 0, new_items = 0;  // that test has relevant rows of and train has none
 };
 

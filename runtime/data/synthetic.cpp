@@ -67,6 +67,7 @@ Ratings make_ratings(const SyntheticRatings& o) {
                   noise = random_key(o.seed, "noise");
   const RandomKey user_factors = random_key(o.seed, "user factors"), item_factors = random_key(o.seed, "item factors");
   Ratings out;
+  out.has_ratings = true;
   std::vector<double> own(static_cast<size_t>(o.factors));
   uint64_t draws = 0;
   for (int64_t u = 0; u < o.users; ++u) {

@@ -138,6 +138,8 @@ void each_line(const std::string& path, const char* fields, F f) {
   }
 }
 
+constexpr std::string_view blanks = " \t\r\n\f\v", escape_mark = "%%", hex_digits = "0123456789ABCDEF";
+
 int64_t grade_of(std::string_view word, const std::string& path, int64_t line, int64_t column) {
   constexpr int64_t largest = int64_t{1} << 24;  // float32 holds all whole numbers up to it
   int64_t grade = 0;
@@ -149,13 +151,55 @@ int64_t grade_of(std::string_view word, const std::string& path, int64_t line, i
   return grade;
 }
 
+/// The bytes of an escaped name behind its mark; nothing where a "%" is followed by something else than two digits.
+std::optional<std::string> decoded(std::string_view text) {
+  std::string name;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '%') {
+      name += text[at];
+      continue;
+    }
+    if (at + 2 >= text.size()) return std::nullopt;
+    const size_t high = hex_digits.find(text[at + 1]), low = hex_digits.find(text[at + 2]);
+    if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
+    name += static_cast<char>(16 * high + low);
+    at += 2;
+  }
+  return name;
+}
+
 }  // namespace
+
+bool needs_escape(std::string_view name) {
+  return name.find_first_of(blanks) != std::string_view::npos || name.substr(0, 2) == escape_mark;
+}
+
+std::string escaped_word(std::string_view name) {
+  std::string word(escape_mark);
+  for (const char c : name) {
+    if (c != '%' && blanks.find(c) == std::string_view::npos) {
+      word += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      word += {'%', hex_digits[byte / 16], hex_digits[byte % 16]};
+    }
+  }
+  return word;
+}
+
+std::string unescaped_word(std::string_view word) {
+  if (word.substr(0, 2) == escape_mark) {
+    const std::optional<std::string> name = decoded(word.substr(2));
+    if (name && needs_escape(*name) && escaped_word(*name) == word) return *name;
+  }
+  return std::string(word);
+}
 
 DocumentRows read_trec_run(const std::string& path) {
   DocumentTable table(path);
   each_line<6>(path, "query Q0 document rank score tag", [&](const Words<6>& line, int64_t number) {
     const float score = parse_number(line.words[4], path, number, line.columns[4], "the score");
-    table.add(line.words[0], line.words[2], score, number);
+    table.add(unescaped_word(line.words[0]), unescaped_word(line.words[2]), score, number);
   });
   return table.rows();
 }
@@ -165,9 +209,9 @@ DocumentRows read_trec_qrels(const std::string& path) {
   each_line<4>(path, "query iteration document grade", [&](const Words<4>& line, int64_t number) {
     const int64_t grade = grade_of(line.words[3], path, number, line.columns[3]);
     if (grade >= 0) {
-      table.add(line.words[0], line.words[2], static_cast<float>(grade), number);
+      table.add(unescaped_word(line.words[0]), unescaped_word(line.words[2]), static_cast<float>(grade), number);
     } else {
-      table.query(line.words[0]);
+      table.query(unescaped_word(line.words[0]));
     }
   });
   return table.rows();

@@ -42,7 +42,15 @@ struct JudgedRun {
 /// `queries`: names that have to be in the qrels; those that are not in the run are lists without rows.
 JudgedRun judge(const Lists& run, const Lists& qrels, const std::vector<std::string>& queries);
 
-/// The text of a run file: documents by score, equal ones by their ids downwards, as trec_eval orders them.
-std::string trec_run_text(const Lists& run, const Tensor& scores, const std::string& tag);
+/// The text of a run file: documents by score, equal ones by their ids downwards, as trec_eval orders them. Names that
+/// need an escape are errors unless `escape`.
+std::string trec_run_text(const Lists& run, const Tensor& scores, const std::string& tag, bool escape);
+
+/// Whether a name cannot be a field of a run file as it is: it has blanks, or reads as an escaped one.
+bool needs_escape(std::string_view name);
+/// "%%", then the name with blanks and "%" as "%20" and the like: "%%New%20York".
+std::string escaped_word(std::string_view name);
+/// The name that `escaped_word` made this of; any other word as it is.
+std::string unescaped_word(std::string_view word);
 
 }  // namespace mr

@@ -21,6 +21,14 @@ struct UserItemTable {
 
 using UserItems = std::shared_ptr<const UserItemTable>;
 
+struct UserItem {
+  int64_t user, item;  // from 1
+  float grade;
+};
+
+/// A table of these pairs. Equal pairs become one, with the larger grade.
+UserItems user_item_table(std::vector<UserItem> pairs, int64_t all_users, int64_t all_items);
+
 /// How many users have each item.
 std::vector<int64_t> users_of_items(const UserItemTable& table);
 

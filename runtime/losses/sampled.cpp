@@ -14,6 +14,7 @@ struct Draws {
   int64_t each;
   int64_t seed;
   std::string stream;
+  int64_t rows_before;  // these lists in the batch whose share they are
 };
 
 /// Runs the kernel that `kernel` picks from the table; the value, or where `curved` second derivatives by each score
@@ -39,6 +40,7 @@ Tensor sampled(const char* name, const Tensor& scores, const Lists& lists, const
                         .lists = lists.view(device),
                         .relevant = relevant.view(),
                         .key = random_key(static_cast<uint64_t>(draws.seed), draws.stream.c_str()),
+                        .rows_before = draws.rows_before,
                         .draws = draws.each,
                         .drawn = drawn.span<int64_t>(),
                         .slopes = slopes.span<double>(),
@@ -51,22 +53,22 @@ Tensor sampled(const char* name, const Tensor& scores, const Lists& lists, const
 
 template <bool curved>
 Tensor bpr(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, int64_t seed,
-           const std::string& stream) {
+           const std::string& stream, int64_t rows_before) {
   return sampled<curved>(
-      "bpr_loss", scores, lists, {relevant, draws, seed, stream}, [](const auto& table) { return table.bpr; },
-      UniformSampler{});
+      "bpr_loss", scores, lists, {relevant, draws, seed, stream, rows_before},
+      [](const auto& table) { return table.bpr; }, UniformSampler{});
 }
 
 template <bool curved>
 Tensor lambdafm(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, int64_t candidates,
-                double rho, int64_t seed, const std::string& stream) {
+                double rho, int64_t seed, const std::string& stream, int64_t rows_before) {
   if (candidates < 1 || candidates > RankedSampler::most)
     throw ArgumentError("candidates",
                         std::to_string(candidates) + ", expected 1 to " + std::to_string(RankedSampler::most));
   check::positive("rho", rho);
   return sampled<curved>(
-      "lambdafm_loss", scores, lists, {relevant, draws, seed, stream}, [](const auto& table) { return table.lambdafm; },
-      RankedSampler{candidates, rho});
+      "lambdafm_loss", scores, lists, {relevant, draws, seed, stream, rows_before},
+      [](const auto& table) { return table.lambdafm; }, RankedSampler{candidates, rho});
 }
 
 struct Harmonic {
@@ -85,13 +87,14 @@ const Tensor& harmonic_numbers(const Lists& lists, Device device) {
 
 template <bool curved>
 Tensor warp(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, double margin, int64_t trials,
-            int64_t seed, const std::string& stream) {
+            int64_t seed, const std::string& stream, int64_t rows_before) {
   check::positive("margin", margin);
   constexpr int64_t most = 1'000'000;  // one row's draws do not look for Ctrl-C
   if (trials < 0 || trials > most)
     throw ArgumentError("trials", std::to_string(trials) + ", expected 0 to " + std::to_string(most));
   return sampled<curved>(
-      "warp_loss", scores, lists, {relevant, draws, seed, stream}, [](const auto& table) { return table.warp; },
+      "warp_loss", scores, lists, {relevant, draws, seed, stream, rows_before},
+      [](const auto& table) { return table.warp; },
       WarpSampler{margin, trials, harmonic_numbers(lists, scores.device()).span<const double>()});
 }
 
@@ -100,17 +103,19 @@ Tensor warp(const Tensor& scores, const Lists& lists, double relevant, int64_t d
 extern const lua::OpTable sampled_functions{
     lua::OpTable::functions,
     nullptr,
-    {lua::op<&bpr<false>>("bpr_loss", "scores, lists, relevant, draws, seed, stream",
+    {lua::op<&bpr<false>>("bpr_loss", "scores, lists, relevant, draws, seed, stream, rows_before",
                           "BPR's loss per list, other rows drawn alike."),
-     lua::op<&bpr<true>>("bpr_curvature", "scores, lists, relevant, draws, seed, stream",
+     lua::op<&bpr<true>>("bpr_curvature", "scores, lists, relevant, draws, seed, stream, rows_before",
                          "Second derivatives of bpr_loss by each score alone, of the same draws."),
-     lua::op<&lambdafm<false>>("lambdafm_loss", "scores, lists, relevant, draws, candidates, rho, seed, stream",
+     lua::op<&lambdafm<false>>("lambdafm_loss",
+                               "scores, lists, relevant, draws, candidates, rho, seed, stream, rows_before",
                                "BPR's loss per list, other rows drawn by their rank among candidates."),
-     lua::op<&lambdafm<true>>("lambdafm_curvature", "scores, lists, relevant, draws, candidates, rho, seed, stream",
+     lua::op<&lambdafm<true>>("lambdafm_curvature",
+                              "scores, lists, relevant, draws, candidates, rho, seed, stream, rows_before",
                               "The same of lambdafm_loss."),
-     lua::op<&warp<false>>("warp_loss", "scores, lists, relevant, draws, margin, trials, seed, stream",
+     lua::op<&warp<false>>("warp_loss", "scores, lists, relevant, draws, margin, trials, seed, stream, rows_before",
                            "WARP's loss per list; trials 0: as many as there are other rows."),
-     lua::op<&warp<true>>("warp_curvature", "scores, lists, relevant, draws, margin, trials, seed, stream",
+     lua::op<&warp<true>>("warp_curvature", "scores, lists, relevant, draws, margin, trials, seed, stream, rows_before",
                           "The same of warp_loss, where a pair with a slope counts its weight.")}};
 
 }  // namespace mr

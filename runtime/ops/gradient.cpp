@@ -14,8 +14,18 @@ void backward_of(const Tensor& loss, std::optional<Tensor> seed, std::optional<b
   backward(loss, seed.value_or(Tensor()), keep.value_or(false));
 }
 
+/// Gradients are collected by leaves alone.
+void check_leaf(const char* name, const Tensor& x) {
+  if (x.node() == nullptr || x.node()->leaf) return;
+  throw ArgumentError(name,
+                      "a result of other tensors keeps no gradient; the tensor that it is computed from has one, after "
+                      "x:requires_grad() on it and backward()");
+}
+
 std::optional<Tensor> grad_of(const Tensor& x) {
-  if (x.node() == nullptr || !x.node()->leaf || !x.node()->grad.defined()) return std::nullopt;
+  if (x.node() == nullptr) return std::nullopt;
+  check_leaf("self", x);
+  if (!x.node()->grad.defined()) return std::nullopt;
   return to_dense(x.node()->grad, x.shape());
 }
 
@@ -31,9 +41,11 @@ void set_grad_of(const Tensor& x, std::optional<Tensor> grad) {
 }
 
 void zero_grad_of(const Tensor& x) {
+  check_leaf("self", x);
   if (x.node() != nullptr) x.node()->grad = Gradient();
 }
 
+bool has_gradient_of(const Tensor& x) { return x.node() != nullptr && x.node()->leaf && x.node()->grad.defined(); }
 bool tracked_of(const Tensor& x) { return x.node() != nullptr; }
 Tensor detach_of(const Tensor& x) { return x.data(); }
 bool recording_of(bool on) { return set_recording(on); }
@@ -61,6 +73,7 @@ extern const lua::OpTable gradient_functions{
         op<&detect_anomalies_of>("detect_anomalies", "wanted",
                                  "From here on operations and their derivatives raise what is 'nan', or also what is "
                                  "'infinite', or 'none'; returns what was on."),
+        op<&has_gradient_of>("has_gradient", "x", "Whether a leaf has collected a gradient."),
         op<&recording_of>("recording", "on", "Turns recording of operations on or off; returns what it was."),
     }};
 extern const lua::OpTable gradient_methods{

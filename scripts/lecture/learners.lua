@@ -127,14 +127,15 @@ local function per_list(set, model, fold, number, values)
   local test, lists = fold.test, {}
   for _, name in ipairs(metrics) do lists[name] = values[name] end
   lists.list = test.users and test.users:double() or mr.arange(1, test.count) + 1000 * number
-  if set == "movielens" then lists.catalogue = fold:evaluate(model, { "ndcg@10" })["ndcg@10"] end
+  if set == "movielens" then lists.catalogue = fold:evaluate(model, { "ndcg@10" }, { known = "relevant" })["ndcg@10"] end
   return lists
 end
 
 -- Validation chooses the epoch by nDCG@10, on MovieLens among all items. With `test` the test part is scored at the end.
 local function train(args, set, each, model, fold, trial, seed, test)
   local o = training[set]
-  local options = { model = model, loss = each.loss(), train = fold.train, valid = set == "movielens" and fold:candidates() or fold.valid,
+  local options = { model = model, loss = each.loss(), train = fold.train,
+    valid = set == "movielens" and fold:candidates{ known = "relevant" } or fold.valid,
     test = test and fold.test or nil, metrics = metrics, select = "ndcg@10", progress = false }
   if each.model ~= "trees" then
     options.optimizer = mr.optim.adam{ lr = trial.rate, weight_decay = each.model ~= "cml" and trial.decay or 0 }

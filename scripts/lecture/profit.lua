@@ -70,7 +70,7 @@ local function chosen()
     run = function(trial)
       local best, metric = { valid = -1 }, rankers[trial.ranker].metric
       train(trial.ranker, trial.profits, 1, trial.rate, epochs, function(epoch, score, fold)
-        local now = fold:evaluate(score, { metric }, { part = "valid" }).mean[metric]
+        local now = fold:evaluate(score, { metric }, { part = "valid", known = "relevant" }).mean[metric]
         if now > best.valid then best = { valid = now, epochs = epoch } end
       end)
       return best
@@ -105,7 +105,7 @@ local results = kept_runs.study(args, { name = ("profit, seed %d"):format(args.s
   run = function(trial)
     local at = best[trial.profits .. ": " .. trial.ranker]
     local score, fold = train(trial.ranker, trial.profits, trial.split, at.rate, at.epochs)
-    local found = fold:evaluate(score, measures)
+    local found = fold:evaluate(score, measures, { known = "relevant" })
     return { valid = at.valid, profit = found.mean.profit_10, recall = found.mean["recall@10"], per_list = per_list(found) }
   end })
 
@@ -117,7 +117,7 @@ local function untrained(kind, times)
     local popular = mr.models.popularity{ fold = plain }
     local lists = per_list(fold:evaluate(function(batch)
       return times and popular(batch) * profits[kind]:rows(batch.items) or popular(batch)
-    end, measures))
+    end, measures, { known = "relevant" }))
     for name, values in pairs(lists) do table.move(values:totable(), 1, #values, #all[name] + 1, all[name]) end
   end
   return function(metric) return scores.means_by(all.list, all[metric]) end

@@ -151,8 +151,9 @@ function core.bound_table(metric, lists, dtype, device, sd) end
 ---@param draws integer
 ---@param seed integer
 ---@param stream string
+---@param rows_before integer
 ---@return mr.Tensor
-function core.bpr_curvature(scores, lists, relevant, draws, seed, stream) end
+function core.bpr_curvature(scores, lists, relevant, draws, seed, stream, rows_before) end
 
 ---BPR's loss per list, other rows drawn alike.
 ---@param scores mr.Tensor
@@ -161,8 +162,9 @@ function core.bpr_curvature(scores, lists, relevant, draws, seed, stream) end
 ---@param draws integer
 ---@param seed integer
 ---@param stream string
+---@param rows_before integer
 ---@return mr.Tensor
-function core.bpr_loss(scores, lists, relevant, draws, seed, stream) end
+function core.bpr_loss(scores, lists, relevant, draws, seed, stream, rows_before) end
 
 ---Where caches are kept by default; it need not exist.
 ---@return string
@@ -259,7 +261,7 @@ function core.cores() end
 ---@return integer
 function core.count_lists(metric, lists) end
 
----How many tables of distributions are kept.
+---How many tables of exact distributions are kept.
 ---@return integer
 function core.count_tables() end
 
@@ -564,6 +566,11 @@ function core.grades_of_class(number) end
 ---@return boolean
 function core.has_cuda() end
 
+---Whether a leaf has collected a gradient.
+---@param x mr.Tensor
+---@return boolean
+function core.has_gradient(x) end
+
 ---Bytes that live tensors hold.
 ---@return integer
 function core.held_bytes() end
@@ -597,6 +604,10 @@ function core.integers(x) end
 ---@return boolean
 function core.interrupted() end
 
+---How many times Ctrl-C was pressed since the program or the line of the REPL began.
+---@return integer
+function core.interrupts() end
+
 ---Whether there is a regular file of this name.
 ---@param path string
 ---@return boolean
@@ -613,6 +624,16 @@ function core.is_terminal(descriptor) end
 ---@param shrink number
 ---@return mr.ItemNeighbours
 function core.item_neighbours(known, k, shrink) end
+
+---The items that each user rated: all, or those with a value above 0.
+---@param user mr.Tensor
+---@param item mr.Tensor
+---@param value mr.Tensor
+---@param all boolean
+---@param all_users integer
+---@param all_items integer
+---@return mr.UserItems
+function core.items_of_ratings(user, item, value, all, all_users, all_items) end
 
 ---Lists one after the other.
 ---@param parts mr.Lists[]
@@ -689,8 +710,9 @@ function core.lambda_loss(scores, lists, metric, gain, pair) end
 ---@param rho number
 ---@param seed integer
 ---@param stream string
+---@param rows_before integer
 ---@return mr.Tensor
-function core.lambdafm_curvature(scores, lists, relevant, draws, candidates, rho, seed, stream) end
+function core.lambdafm_curvature(scores, lists, relevant, draws, candidates, rho, seed, stream, rows_before) end
 
 ---BPR's loss per list, other rows drawn by their rank among candidates.
 ---@param scores mr.Tensor
@@ -701,8 +723,9 @@ function core.lambdafm_curvature(scores, lists, relevant, draws, candidates, rho
 ---@param rho number
 ---@param seed integer
 ---@param stream string
+---@param rows_before integer
 ---@return mr.Tensor
-function core.lambdafm_loss(scores, lists, relevant, draws, candidates, rho, seed, stream) end
+function core.lambdafm_loss(scores, lists, relevant, draws, candidates, rho, seed, stream, rows_before) end
 
 ---This process's rank, from 0, and how many mpirun or srun started together.
 ---@return integer
@@ -807,7 +830,7 @@ function core.load_tables(path) end
 ---@return string[]
 function core.load_tensors(path, writer) end
 
----Locks a file until collected; nil where another process has locked it.
+---Locks a file until collected; nil where another process has locked it. The end removes the file, and its folder and the one around it where they are empty.
 ---@param path string
 ---@return mr.FileLock?
 function core.lock_file(path) end
@@ -851,7 +874,7 @@ function core.make_queries(queries, features, mean_size, noise, seed) end
 ---@param mean_activity integer
 ---@param noise number
 ---@param seed integer
----@return { user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, time: mr.Tensor, file: mr.Tensor, user_ids: string[], item_ids: string[] }
+---@return { has_ratings: boolean, user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, time: mr.Tensor, file: mr.Tensor, user_ids: string[], item_ids: string[] }
 function core.make_ratings(users, items, factors, mean_activity, noise, seed) end
 
 ---The built-in metrics, to which a script's own may be added.
@@ -969,7 +992,7 @@ function core.numerics() end
 ---@return number[]
 function core.of_first(values) end
 
----Opens an SQLite database, 'read' or 'write' (which makes it), or makes one in 'memory'.
+---Opens an SQLite database to 'read' or to 'write' (which makes it), or makes one in 'memory'. 'claim' takes the locks for writing, but changes the file only by write_ahead.
 ---@param path string
 ---@param mode string
 ---@return mr.Database
@@ -1047,10 +1070,6 @@ function core.permutation_test(a, b, orders, seed) end
 ---@return mr.Positives
 function core.positives(user, item, value, time, file, users, items, threshold, min_relevant, graded) end
 
----Whether Ctrl-C came since the program or the line of the REPL began.
----@return boolean
-function core.pressed() end
-
 ---Measures where time goes; keeps so many events for a trace.
 ---@param most_events integer
 ---@return mr.Profiler
@@ -1125,6 +1144,24 @@ function core.ranknet_loss(scores, lists, gain) end
 ---@return mr.Tensor
 function core.ranks(ranking) end
 
+---What each user rated, in tables of train, valid and test; also ratings that are in no list.
+---@param positives mr.Positives
+---@param user mr.Tensor
+---@param item mr.Tensor
+---@param time mr.Tensor
+---@param file mr.Tensor
+---@param users integer
+---@param by string
+---@param folds integer
+---@param fold integer
+---@param valid number
+---@param seed integer
+---@param n integer
+---@param test number
+---@param at? integer
+---@return { train: mr.UserItems, valid: mr.UserItems, test: mr.UserItems }
+function core.rated_by_part(positives, user, item, time, file, users, by, folds, fold, valid, seed, n, test, at) end
+
 ---Trees that :to_tensor wrote, checked before XGBoost sees them.
 ---@param tensor mr.Tensor
 ---@param features integer
@@ -1166,7 +1203,7 @@ function core.read_letor_cached(path, features, any_order, null, qid_optional, f
 
 ---The same of lines of libraries; all ratings are 1.
 ---@param path string
----@return { user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, time: mr.Tensor, file: mr.Tensor, user_ids: string[], item_ids: string[] }
+---@return { has_ratings: boolean, user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, time: mr.Tensor, file: mr.Tensor, user_ids: string[], item_ids: string[] }
 function core.read_libraries(path) end
 
 ---Two columns of a table.
@@ -1188,8 +1225,9 @@ function core.read_pairs(path, key, value) end
 ---@param header boolean
 ---@param delimiter string
 ---@param duplicates string
----@return { user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, time: mr.Tensor, file: mr.Tensor, user_ids: string[], item_ids: string[] }
-function core.read_ratings(paths, user, item, rating, rating_required, time, time_required, header, delimiter, duplicates) end
+---@param width? integer
+---@return { has_ratings: boolean, user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, time: mr.Tensor, file: mr.Tensor, user_ids: string[], item_ids: string[] }
+function core.read_ratings(paths, user, item, rating, rating_required, time, time_required, header, delimiter, duplicates, width) end
 
 ---Lists and scores of a table.
 ---@param path string
@@ -1228,6 +1266,10 @@ function core.recording(on) end
 ---@return number
 ---@return boolean
 function core.regression_bandwidth(x, y, degree, rule, nearest, floor) end
+
+---How many tables of files had other moments than their shapes and were made anew.
+---@return integer
+function core.rejected_tables() end
 
 ---Where the relevant rows stand in their lists; for metrics that read no others.
 ---@param scores mr.Tensor
@@ -1280,7 +1322,7 @@ function core.same_parameters(parameters) end
 ---@return mr.Tensor
 function core.sampled_estimates(values, sampled, gamma) end
 
----For each user, or each target of his, the targets and sampled items.
+---For each user, or each of its targets, the targets and sampled items; `counted`: of which table popularity is, by default of the excluded.
 ---@param users mr.Tensor
 ---@param targets mr.UserItems
 ---@param excluded mr.UserItems
@@ -1288,10 +1330,11 @@ function core.sampled_estimates(values, sampled, gamma) end
 ---@param popular boolean
 ---@param each boolean
 ---@param seed integer
+---@param counted? mr.UserItems
 ---@return { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor, unseen: mr.Tensor }
-function core.sampled_lists(users, targets, excluded, count, popular, each, seed) end
+function core.sampled_lists(users, targets, excluded, count, popular, each, seed, counted) end
 
----Writes all tables of distributions that are kept; how many.
+---Writes all tables of exact distributions that are kept; how many.
 ---@param path string
 ---@return integer
 function core.save_tables(path) end
@@ -1554,6 +1597,12 @@ function core.tfmap_loss(scores, lists, relevant) end
 ---@return integer
 function core.threads(n) end
 
+---The first and the last timestamp.
+---@param time mr.Tensor
+---@return integer
+---@return integer
+function core.time_span(time) end
+
 ---Their product, 0 where the slope is, also of an infinite value; the slope is a constant.
 ---@param value mr.Tensor
 ---@param slope mr.Tensor
@@ -1622,6 +1671,14 @@ function core.unfold(x, size, stride, padding, outside) end
 ---@return mr.Tensor
 function core.uniform(shape, low, high, seed, stream, dtype, device) end
 
+---The positives, with negatives drawn from items that the user has not rated.
+---@param positives mr.Positives
+---@param user mr.Tensor
+---@param item mr.Tensor
+---@param users integer
+---@return mr.Positives
+function core.unrated_negatives(positives, user, item, users) end
+
 ---The items of each user whose grade is above 0.
 ---@param lists mr.Lists
 ---@param users mr.Tensor
@@ -1656,8 +1713,9 @@ function core.wait_for(descriptors, seconds, full) end
 ---@param trials integer
 ---@param seed integer
 ---@param stream string
+---@param rows_before integer
 ---@return mr.Tensor
-function core.warp_curvature(scores, lists, relevant, draws, margin, trials, seed, stream) end
+function core.warp_curvature(scores, lists, relevant, draws, margin, trials, seed, stream, rows_before) end
 
 ---WARP's loss per list; trials 0: as many as there are other rows.
 ---@param scores mr.Tensor
@@ -1668,8 +1726,9 @@ function core.warp_curvature(scores, lists, relevant, draws, margin, trials, see
 ---@param trials integer
 ---@param seed integer
 ---@param stream string
+---@param rows_before integer
 ---@return mr.Tensor
-function core.warp_loss(scores, lists, relevant, draws, margin, trials, seed, stream) end
+function core.warp_loss(scores, lists, relevant, draws, margin, trials, seed, stream, rows_before) end
 
 ---Wilcoxon's signed-rank test; n are the unequal pairs.
 ---@param a mr.Tensor
@@ -1704,7 +1763,8 @@ function core.write_file(path, bytes) end
 ---@param run mr.Lists
 ---@param scores mr.Tensor
 ---@param tag string
-function core.write_trec_run(path, run, scores, tag) end
+---@param escape boolean
+function core.write_trec_run(path, run, scores, tag, escape) end
 
 ---Version of XGBoost's library; an error where there is none.
 ---@return string
@@ -1801,9 +1861,17 @@ function mr_Database:changed() end
 ---Closes the file; closing again does nothing.
 function mr_Database:close() end
 
+---Whether no other process can read the file: readers need a copy.
+---@return boolean
+function mr_Database:exclusive() end
+
 ---Whether its file was renamed, removed or replaced since it was opened.
 ---@return boolean
 function mr_Database:moved() end
+
+---What is read instead of the file, and why; nil where it is the file itself.
+---@return string?
+function mr_Database:note() end
 
 ---Runs one statement with `count` parameters; names of its columns, the columns, and how many rows they have.
 ---@param sql string
@@ -1813,6 +1881,9 @@ function mr_Database:moved() end
 ---@return internal value[][]
 ---@return integer
 function mr_Database:run(sql, parameters, count) end
+
+---Completes 'claim' to 'write': switches to the write-ahead log.
+function mr_Database:write_ahead() end
 
 ---@class mr.Distribution
 local mr_Distribution = {}
@@ -2054,6 +2125,7 @@ local mr_Phase = {}
 
 ---@class mr.Positives
 ---@field count integer Number of users.
+---@field distinct_items integer Number of different items that users have.
 ---@field longest integer Most items of one user.
 ---@field rows integer Number of relevant items of all users.
 ---@field users mr.Tensor The users; int64.
@@ -2354,9 +2426,26 @@ local mr_UserItems = {}
 ---@return mr.Tensor
 function mr_UserItems:active_users() end
 
+---How many pairs of these users are here and not in the other table.
+---@param other mr.UserItems
+---@param users mr.Tensor
+---@return integer
+function mr_UserItems:count_without(other, users) end
+
 ---How many users have each item; int64.
 ---@return mr.Tensor
 function mr_UserItems:item_counts() end
+
+---The items of some users; all others have none.
+---@param users mr.Tensor
+---@return mr.UserItems
+function mr_UserItems:only(users) end
+
+---The same pairs among so many users and items.
+---@param all_users integer
+---@param all_items integer
+---@return mr.UserItems
+function mr_UserItems:sized(all_users, all_items) end
 
 ---The items of both.
 ---@param other mr.UserItems

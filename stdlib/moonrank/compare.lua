@@ -6,6 +6,7 @@ local comparison_of = require("moonrank.compare.comparison").new
 local dataset = require "moonrank.data.dataset"
 local evaluate = require "moonrank.evaluate"
 local fingerprint = require "moonrank.data.fingerprint"
+local folds = require "moonrank.compare.folds"
 local retrieved = require "moonrank.data.retrieved"
 local scored = require "moonrank.data.scored"
 
@@ -24,6 +25,10 @@ local function divided(options)
     if defaults[name] ~= nil then known[name] = value else systems[name] = value end
   end
   local o = check.options(where, known, defaults)
+  for name, value in pairs(systems) do
+    local near = folds.is_list(value) and type(value[1]) == "string" and check.nearest(name, check.names(defaults))
+    if near then check.fail("%s: '%s' is a list of texts, expected runs, or the option '%s'", where, name, near) end
+  end
   for name, value in pairs(o.systems) do
     if systems[name] ~= nil then check.fail("%s: there are two systems '%s'", where, tostring(name)) end
     systems[name] = value
@@ -44,15 +49,14 @@ end
 
 -- A system as scores of named lists, or as an evaluation, with the fingerprint of the data that this is of, where it is known.
 local function system_of(name, value, o)
-  if type(name) ~= "string" or name == "" or name:find "%c" then
-    check.fail("%s: a system is called '%s', expected a name: mr.compare{ours = ..., theirs = ...}", where, core.safe_text(tostring(name)))
-  end
   if type(value) == "string" then return { scores = read(value) } end
   if scored.is(value) then return { scores = value } end
   if dataset.is(o.qrels) and type(value) == "table" and (getmetatable(value) or {}).__call then
     return { scores = require("moonrank.data").scored(value, o.qrels, { name = name }) }
   end
-  if evaluate.is(value) then return { evaluation = value, data = rawget(value, "data") or nil } end
+  if evaluate.is(value) then
+    return { evaluation = value, data = rawget(value, "data") or nil, interrupted = rawget(value, "_interrupted") or false }
+  end
   if check.is_tensor(value) then
     if o.qrels == nil or type(o.qrels) == "string" then
       check.fail("%s: '%s' is a tensor, so that qrels has to be the dataset or the lists whose rows it scores", where, name)
@@ -63,23 +67,24 @@ local function system_of(name, value, o)
     if not rawget(value, "test") then
       check.fail("%s: the run '%s' has no test; mr.fit{test = ..., metrics = ...} evaluates it", where, name)
     end
-    return { evaluation = value.test, data = rawget(value.test, "data") or value.data.test }
+    return { evaluation = value.test, data = rawget(value.test, "data") or value.data.test, interrupted = value.interrupted }
   end
   local near = check.nearest(name, check.names(defaults))
   check.fail("%s: '%s' is a %s, expected a path, scores (mr.data.scores, a tensor), a model, a run of mr.fit or an evaluation%s", where,
     name, type(value), near and (", or the option '%s'"):format(near) or "")
 end
 
--- What an evaluation ranked.
-local function ranked(evaluation)
-  local candidates = rawget(evaluation, "candidates")
+-- What an evaluation ranked; with `counted` also how many items were left out.
+local function ranked(evaluation, counted)
+  local candidates = not counted and rawget(evaluation, "_ranked") or rawget(evaluation, "candidates")
   return candidates and ("%s; %s"):format(rawget(evaluation, "part"), candidates) or "the rows of given lists"
 end
 
 -- Raises where two evaluations ranked other things, or for other users: their lists are no pairs.
-local function check_ranked(names, a, b)
-  if ranked(a) ~= ranked(b) then
-    check.fail("%s: '%s' and '%s' ranked different things:\n  %s\n  %s", where, names[1], names[2], ranked(a), ranked(b))
+local function check_ranked(names, a, b, counted)
+  local one, other = ranked(a, counted), ranked(b, counted)
+  if one ~= other then
+    check.fail("%s: '%s' and '%s' ranked different things:\n  %s\n  %s", where, names[1], names[2], one, other)
   end
   local x, y = rawget(a, "users"), rawget(b, "users")
   if x and y and (#x ~= #y or x:double():eq(y:double()):sum():item() < #x) then
@@ -108,6 +113,7 @@ local function check_data(systems, names, o)
       local data, other = system.data, systems[first].data
       if data and other and data ~= other then check.fail("%s: '%s' and '%s' were tested on different data", where, first, name) end
       check_lists({ first, name }, f, e)
+      check_ranked({ first, name }, f, e, true)
       if data and dataset.is(o.qrels) and data ~= fingerprint.of(o.qrels) then
         check.fail("%s: '%s' was tested on other data than qrels", where, name)
       end
@@ -126,7 +132,7 @@ local function metric_in(evaluation, name, system)
   if type(name) ~= "string" then text = evaluate.metrics_of{ name }[1].name end
   local values = evaluation[text]
   for _, each in ipairs(evaluation.metrics) do
-    if rawget(evaluation, each.name) == values then return each end
+    if rawequal(rawget(evaluation, each.name), values) then return each end
   end
   check.fail("%s: '%s' has no metric '%s'", where, system, tostring(name))
 end
@@ -150,6 +156,7 @@ end
 local function metrics_of(o, systems, names, first)
   local wanted = o.metrics or first and systems[first].evaluation.names
   if type(wanted) ~= "table" or #wanted == 0 then check.fail("%s: metrics is missing, as in metrics = {\"map\", \"ndcg@10\"}", where) end
+  check.sequence(where, "metrics", wanted, 'one metric gets options as mr.metrics.rr{ties = "worst"}')
   local metrics = {}
   for i, each in ipairs(wanted) do
     metrics[i] = first and metric_in(systems[first].evaluation, each, first) or retrieved.metric(each, o)
@@ -160,7 +167,7 @@ local function metrics_of(o, systems, names, first)
   end
   for _, name in ipairs(names) do
     for _, each in ipairs(systems[name].scores and metrics or {}) do
-      if evaluate.is_bounded(each) then
+      if first and evaluate.is_bounded(each) then
         check.fail("%s: '%s' is under a bound, which takes the evaluation of all rows of the lists, not the scores of '%s'", where,
           each.name, name)
       end
@@ -213,8 +220,8 @@ end
 local function check_beside(o, system, name)
   local e = system.evaluation
   if rawget(e, "candidates") then
-    check.fail("%s: '%s' ranked other rows than those of qrels (%s). Compare it with evaluations of the same candidates, not with scores",
-      where, name, e.candidates)
+    check.fail("%s: '%s' ranked other rows than those of qrels (%s). Compare it with evaluations of the same candidates, not with "
+      .. "scores", where, name, e.candidates)
   end
   local lists = rawget(e, "_lists")
   local judged = dataset.is(o.qrels) and o.qrels.lists or o.qrels
@@ -233,7 +240,7 @@ local function values_of(o, systems, names, metrics, first)
     for _, name in ipairs(names) do
       for _, metric in ipairs(metrics) do values[metric.name][name] = evaluate.exact(systems[name].evaluation, metric.name) end
     end
-    return values, {}, e.count, rawget(e, "ids")
+    return values, {}, evaluate.units(e)
   end
   for _, name in ipairs(names) do
     if systems[name].evaluation then check_beside(o, systems[name], name) end
@@ -261,7 +268,21 @@ local function values_of(o, systems, names, metrics, first)
       values[metric.name][name] = measured and of_lists:to("cpu"):rows(core.tensor(index, "int64", "cpu")) or of_lists
     end
   end
-  return values, notes, #queries, queries
+  return values, notes, queries
+end
+
+-- The fold-th run of every system, measured: metrics, values by metric and system, notes, the names of the lists, what was ranked.
+local function measured(o, given, names, fold)
+  local own, systems = setmetatable({ qrels = folds.is_list(o.qrels) and o.qrels[fold] or o.qrels }, { __index = o }), {}
+  for _, name in ipairs(names) do
+    systems[name] = system_of(name, folds.is_list(given[name]) and given[name][fold] or given[name], own)
+  end
+  local first = check_data(systems, names, own)
+  local metrics = metrics_of(own, systems, names, first)
+  local values, notes, units = values_of(own, systems, names, metrics, first)
+  local e = first and systems[first].evaluation
+  return { systems = systems, metrics = metrics, values = values, notes = notes, units = units, about = folds.about(systems, names),
+    lists = e and rawget(e, "_lists") or nil }
 end
 
 -- Tests of every two systems, corrected together; letters of the worse ones go to the better one.
@@ -291,9 +312,10 @@ local function test(comparison, metric, o)
 end
 
 ---@class mr.CompareOptions
----@field [string] string|mr.ScoredLists|mr.Run|mr.Evaluation|mr.Tensor|mr.Model  systems by name: the path of a run file or a .csv of scores, what a reader gave, a run of mr.fit, an evaluation, scores of the rows of qrels, or a model of them
+---@field [string] string|mr.ScoredLists|mr.Run|mr.Evaluation|mr.Tensor|mr.Model|any[]  systems by name: the path of a run file or a .csv of scores, what a
+---   reader gave, a run of mr.fit, an evaluation, scores of the rows of qrels, or a model of them; or a list of these, one for each fold
 ---@field systems? table<string, any>   more of them, with names that options have
----@field qrels? string|mr.Lists|mr.Dataset  judgments; not needed where all systems are evaluated already
+---@field qrels? string|mr.Lists|mr.Dataset|any[]  judgments, or a list of them, one for each fold; not needed where all systems are evaluated already
 ---@field metrics? (string|mr.Metric)[]  default: those of the evaluations
 ---@field missing? "skip"|"zero"  queries are those that all systems have (default), or all of qrels, where a run without them gets 0
 ---@field gain? string       what a grade is worth in DCG. This and the next three: default those of the evaluations, where there are any, else those of trec_eval: "linear"
@@ -311,6 +333,9 @@ end
 ---evaluations, files and scores are measured under the conventions of these (gain, ties, empty lists, cutoff); runs of different conventions are an error.
 ---Without any, the conventions are those of trec_eval, or those that the options say. A line below the table says them. How many queries a file
 ---lacks, or has beyond the judged ones, is said there, too (`notes`); one with no judged query, or no relevant document in any, is an error.
+---A system may be a list of runs, one for each fold or seed, in the same order for all. Lists are matched by their user or the query's id. Where
+---a user or query has several lists, in one run or in several, it counts once, with the mean of its values, and a line says so.
+---A run whose training was interrupted is marked.
 ---@param options mr.CompareOptions
 ---@return mr.Comparison
 ---Example:
@@ -324,16 +349,26 @@ end
 function M.compare(options)
   local o, given = divided(options)
   local names = {}
-  for name in pairs(given) do names[#names + 1] = tostring(name) end
+  for name in pairs(given) do
+    if type(name) ~= "string" or name == "" or name:find "%c" then
+      check.fail("%s: a system is called '%s', expected a name: mr.compare{ours = ..., theirs = ...}", where,
+        core.safe_text(tostring(name)))
+    end
+    names[#names + 1] = name
+  end
   table.sort(names)
-  local systems = {}
-  for name, value in pairs(given) do systems[name] = system_of(name, value, o) end
   if #names < 2 or #names > 26 then check.fail("%s: %d systems, expected 2 to 26", where, #names) end
-  local first = check_data(systems, names, o)
-  local metrics = metrics_of(o, systems, names, first)
-  local values, notes, count, queries = values_of(o, systems, names, metrics, first)
-  local comparison = { systems = names, metrics = metrics, count = count, queries = queries or false, values = values, cells = {},
-    pairs = {}, notes = notes, alpha = o.alpha, level = o.level }
+  local measurements = {}
+  for fold = 1, folds.count(o, given, names) do measurements[fold] = measured(o, given, names, fold) end
+  local values, notes, units = folds.combined(measurements, names)
+  local metrics, interrupted = measurements[1].metrics, folds.interrupted(measurements, names)
+  for _, name in ipairs(names) do
+    if interrupted[name] then
+      notes[#notes + 1] = ("'%s': training was interrupted in %d of %d runs"):format(name, interrupted[name], #measurements)
+    end
+  end
+  local comparison = { systems = names, metrics = metrics, count = #units, queries = units, values = values, cells = {}, pairs = {},
+    notes = notes, interrupted = interrupted, alpha = o.alpha, level = o.level }
   local stats = require "moonrank.stats"
   for _, metric in ipairs(metrics) do
     local cells = {}

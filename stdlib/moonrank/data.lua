@@ -72,7 +72,7 @@ function M.citeulike(path)
 end
 
 ---@class mr.data.InteractionsOptions
----@field columns? { user?: string|integer, item?: string|integer, rating?: string|integer|false, timestamp?: string|integer|false }  by name or by number
+---@field columns? { user?: string|integer, item?: string|integer, rating?: string|integer|false, timestamp?: string|integer|false }|(string|false)[]  by name or by number; or what each column of the file holds, in its order
 ---@field header? boolean    whether the first line names the columns (default true)
 ---@field delimiter? string  one character (default ",")
 ---@field duplicates? "error"|"last"|"first"|"max"|"sum"  what a pair that occurs again is (default "error")
@@ -89,9 +89,32 @@ local function interaction_files(path)
   return files
 end
 
----Interactions of users and items from a table, plain or .gz. Columns are called user, item, rating and timestamp unless said otherwise;
----without header they are 1 and 2, and rating and timestamp have to be named. Where there is no rating column, or `rating = false`, all ratings
----are 1. Timestamps are whole numbers of 64 bits, kept exactly; `timestamp = false` leaves them out. Ids may be any text: numbered from 1 by
+-- Columns by what they hold, from a list of what each column of the file holds; how many columns that are.
+local function listed_columns(list)
+  local where, at = "mr.data.interactions columns", {}
+  for name in pairs(list) do
+    if math.type(name) ~= "integer" then
+      check.fail("%s: a list of what each column holds has the name '%s', too. Pass names and numbers, or a list", where, tostring(name))
+    end
+  end
+  for i = 1, #list do
+    if list[i] ~= false then
+      check.choice(where, "entry", list[i], { "user", "item", "rating", "timestamp" })
+      if at[list[i]] then check.fail("%s: '%s' is in the list twice", where, list[i]) end
+      at[list[i]] = i
+    end
+  end
+  for _, name in ipairs{ "user", "item" } do
+    if not at[name] then check.fail("%s: the list has no '%s', as in {\"user\", \"item\", \"rating\", \"timestamp\"}", where, name) end
+  end
+  at.rating, at.timestamp = at.rating or false, at.timestamp or false
+  return at, #list
+end
+
+---Interactions of users and items from a table, plain or .gz. Columns are called user, item, rating and timestamp unless said otherwise:
+---`columns = {user = "uid", rating = 4}` by name or number, or `columns = {"user", "item", false, "timestamp"}` in the order of the file, where
+---false stands for a column that is not read. Without header user and item are columns 1 and 2, and a file with further columns needs to know
+---which is the rating. Where there is no rating column, or `rating = false`, all ratings are 1, and print(ratings) says so. Timestamps are whole numbers of 64 bits, kept exactly; `timestamp = false` leaves them out. Ids may be any text: numbered from 1 by
 ---value where all are whole numbers, else in order of appearance. A pair that occurs again is an error, or becomes one row: the "last" or "first"
 ---by timestamp (of equal or no times by line), the one with the "max" rating (of equal ones the last), or the "sum" of the ratings at the last
 ---time. `{train = path, test = path}`, and `valid`: files of one split, for `folds{by = "given"}`; duplicates are settled within each, and
@@ -112,7 +135,9 @@ end
 function M.interactions(path, options)
   local o = check.options("mr.data.interactions", options, { columns = {}, header = true, delimiter = ",", duplicates = "error" })
   check.choice("mr.data.interactions", "duplicates", o.duplicates, { "error", "last", "first", "max", "sum" })
-  local columns = check.options("mr.data.interactions columns", o.columns,
+  local columns, width = o.columns, 0
+  if type(columns) == "table" and #columns > 0 then columns, width = listed_columns(columns) end
+  columns = check.options("mr.data.interactions columns", columns,
     { user = check.none, item = check.none, rating = check.none, timestamp = check.none })
   local defaults = o.header and { user = "user", item = "item", rating = "rating", timestamp = "timestamp" }
     or { user = "1", item = "2", rating = "", timestamp = "" }
@@ -127,7 +152,7 @@ function M.interactions(path, options)
   end
   local files = interaction_files(path)
   local read = read_columns(columns_hint 'user = "uid", item = 2', core.read_ratings, files, column "user", column "item", column "rating",
-    columns.rating ~= nil, column "timestamp", columns.timestamp ~= nil, o.header, o.delimiter, o.duplicates)
+    columns.rating ~= nil, column "timestamp", columns.timestamp ~= nil, o.header, o.delimiter, o.duplicates, width)
   return ratings.new(type(path) == "string" and path or table.concat(files, ", "), read)
 end
 

@@ -1,5 +1,6 @@
--- Data parallel training by all the processes that mpirun or srun started: each has its share of the lists of every batch, gradients are added
--- up in the order of ranks, and so the model stays the same in all of them.
+-- Data parallel training by all the processes that mpirun or srun started: each has its share of the lists of every batch. Gradients are added
+-- up in the order of ranks, so the model stays the same in all of them. Another number of processes adds up other partial sums: results are
+-- the same bits for the same number of processes, and the same to rounding for another.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 

@@ -19,8 +19,8 @@ function M.note(kind, name, what, undo)
   if not in_trial then M.all[kind .. " " .. name] = what end
 end
 
----Runs a function whose definitions are its own: afterwards names of losses, bounds and models stand for what they did before, and studies are made
----of what was defined before. Names of metrics stay, as numbers of the core.
+---Runs a function whose definitions are its own: afterwards names stand for what they did before, and studies are made of what was defined before.
+---Names of metrics that were not defined before stay, as numbers of the core.
 ---@param run function
 ---@return any  what it returns
 function M.apart(run, ...)

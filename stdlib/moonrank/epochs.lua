@@ -43,7 +43,7 @@ function M.start(o)
   return setmetatable({
     _o = o, optimizer = o.optimizer:bind(parameters), _tally = core.tally(device), _repeats = repeats(o, device) and true or false,
     _batches = false, _step = false, _recording = false, _rates = false, _lists = 0, _ran = false, replayed = 0,
-    count = M.count(o), _device = device, before_step = false,
+    count = M.count(o), _device = device, before_step = false, _went_back = false,
     _constrain = check.field(o.model, "constrain") or function() end,
   }, Epochs)
 end
@@ -88,6 +88,18 @@ function Epochs:loss_of(batch)
   return value, counted
 end
 
+-- Warns, after the first backward pass, of parameters without a gradient: training does not change them.
+local function warn_of_unused(o)
+  local names, values = {}, o.model:parameters()
+  if type(check.field(o.model, "state")) == "function" then names = o.model:state() end
+  for i, parameter in ipairs(values) do
+    if not core.has_gradient(parameter) then
+      check.warn(("mr.fit: parameter '%s' of model %s has no gradient after the first backward pass: the scores do not depend on it, and "
+        .. "training does not change it"):format(names[i] or "number " .. i, check.field(o.model, "kind") or "of the script"))
+    end
+  end
+end
+
 -- One step of the optimiser, whose loss is added to the tally; returns how many lists count.
 function Epochs:step(batch)
   local o, value, counted = self._o, 0, 0
@@ -96,6 +108,8 @@ function Epochs:step(batch)
   if counted > 0 then
     local ok, message = pcall(value.backward, value)
     if not ok then self._step:failed(message) end
+    if not self._went_back then warn_of_unused(o) end
+    self._went_back = true
   end
   local mean = o.reduction ~= "sum"
   if self.before_step then self.before_step(batch.step) end
@@ -115,7 +129,7 @@ function Epochs:step(batch)
 end
 
 function Epochs:seeded_step(batch)
-  local _ <close> = random.of_step(self._o.seed, batch.step)
+  local _ <close> = random.of_step(self._o.seed, batch.step, check.field(batch, "rows_before"))
   return self:step(batch)
 end
 

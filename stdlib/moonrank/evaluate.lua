@@ -19,10 +19,11 @@ local M = {}
 ---@field metrics mr.Metric[]             the metrics with their options
 ---@field ids string[]|false             names of the lists, where a run was evaluated
 ---@field candidates string|false          what was ranked, where that is not all rows of given lists
+---@field new_to_training string|false     how many users, items or queries training never saw, in words, where that is known
 ---@field users mr.Tensor|false            of fold:evaluate: the user of each list
 ---@field part string|false                and the part of the fold, "test" or "valid"
 ---@field data string|false                and the fingerprint of this part
-local Evaluation = {}
+local Evaluation = check.exact_all("mr.Evaluation:", {})
 Evaluation.__index = function(self, name)
   local own = rawget(Evaluation, name) or rawget(self, metric.our_name(name))
   if own ~= nil then return own end
@@ -37,7 +38,7 @@ function Bounded:ranking_key(few) return self.metric:ranking_key(few) end
 function Bounded:better(a, b) return self.metric:better(a, b) end
 
 -- NaN where no ordering of the list can matter: such a list is as near to the best as to the worst.
-function Bounded:of_ranking(ranking, lists)
+function Bounded:of_ranking(ranking, lists, _)
   local values = self.metric:of_ranking(ranking, lists, "zero")
   local slope, offset = list_stats.affine(self.metric, lists, self.line, values.dtype, values.device)
   local counts = list_stats.weights(self.metric, lists, values.dtype, values.device)
@@ -53,8 +54,15 @@ local function line_of(name)
   check.unknown("affine bound", name, known)
 end
 
--- {"ndcg@10", bound = "minmax"}, or the name that this gets, "ndcg@10[minmax]"
-local function bounded(where, given, options)
+---A metric under an affine bound from what names it, {"ndcg@10", bound = "minmax"} or "ndcg@10[minmax]"; nil where something else is named.
+---@param where string
+---@param given any
+---@param parse fun(name: string|mr.Metric): mr.Metric  the metric itself, from its name
+---@return mr.BoundedMetric?
+function M.under_bound(where, given, parse)
+  local text, bound = (type(given) == "string" and given or ""):match "^(.-)%[([^%[%]]*)%]$"
+  if text then given = { text, bound = bound } end
+  if type(given) ~= "table" then return nil end
   for key in pairs(given) do
     if key ~= 1 and key ~= "bound" then check.unknown("field of a metric under a bound", key, { "1", "bound" }) end
   end
@@ -62,7 +70,7 @@ local function bounded(where, given, options)
     local missing = given[1] == nil and "the name" or "bound"
     check.fail("%s: a table among the metrics is {name, bound = name}, and %s is missing", where, missing)
   end
-  local inner = type(given[1]) == "string" and metric.parse(given[1], metric.taken(given[1], options)) or metric.parse(given[1])
+  local inner = parse(given[1])
   return setmetatable({ metric = inner, line = line_of(given.bound), name = ("%s[%s]"):format(inner.name, given.bound), empty = "skip",
     options = inner.options, minimize = inner.minimize, script = inner.script }, Bounded)
 end
@@ -70,11 +78,11 @@ end
 -- A metric from whatever names it.
 local function metric_of(where, given, options)
   if M.is_bounded(given) then return given end
-  if type(given) == "table" then return bounded(where, given, options) end
-  if type(given) ~= "string" then return metric.parse(given) end
-  local inner, bound = given:match "^(.-)%[([^%[%]]*)%]$"
-  if inner then return bounded(where, { inner, bound = bound }, options) end
-  return metric.parse(given, metric.taken(given, options))
+  local function parse(name)
+    if type(name) ~= "string" then return metric.parse(name) end
+    return metric.parse(name, metric.taken(name, options))
+  end
+  return M.under_bound(where, given, parse) or parse(given)
 end
 
 ---The metrics of these names, or an error where one or an option is not known, before work begins.
@@ -85,6 +93,8 @@ end
 function M.metrics_of(names, options, where)
   where = where or "mr.evaluate"
   if type(names) ~= "table" then check.fail("%s: a table of metrics expected, got a %s", where, type(names)) end
+  check.sequence(where, "the list of metrics", names,
+    'one metric gets options as mr.metrics.rr{ties = "worst"}; mr.evaluate takes options of all metrics after the list')
   local none = check.none
   local o = check.options(where, options, { ties = none, empty = none, relevant = none, gain = none, denominator = none })
   local metrics = {}
@@ -125,8 +135,9 @@ end
 
 ---Evaluates scores by several metrics. `{"ndcg", bound = "expectation"}` among them is one under an affine bound: how far above a random ranking,
 ---or how near to the best possible, each list is; it is named "ndcg[expectation]", and lists on which no ordering can matter are left out.
----@param scores mr.Tensor  [rows]
----@param lists mr.Lists
+---The scored documents of a run (mr.data.trec_run, mr.data.scores) are evaluated by qrels in the place of lists, as run:evaluate does, with its options.
+---@param scores mr.Tensor|mr.ScoredLists  [rows]
+---@param lists mr.Lists|string|mr.Dataset  of a run: named lists, the path of a qrels file, or a dataset
 ---@param names (string|mr.Metric|table)[]  e.g. {"ndcg", "ndcg@5", "ap", "nrbp(0.95)", "rr", {"ap", bound = "minmax"}}
 ---@param options? { ties?: string, empty?: string, relevant?: number, gain?: string, denominator?: string }  as in mr.metrics.Options; each
 ---   for the named metrics that take it
@@ -134,6 +145,7 @@ end
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {"rr"}).mean.rr   --> 0.5`
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {{"rr", bound = "minmax"}}).mean["rr[minmax]"]   --> 0.25`
 function M.evaluate(scores, lists, names, options)
+  if require("moonrank.data.scored").is(scores) then return scores:evaluate(lists, names, options) end
   check_given(scores, lists)
   seen.note("other", lists)
   return M.measure(scores, lists, names, options)
@@ -173,7 +185,7 @@ end
 ---@return mr.Evaluation
 function M.of_values(count, metrics, values_by)
   local result = { _exact = {}, count = count, names = {}, metrics = metrics, candidates = false, users = false, part = false, data = false,
-    ids = false }
+    ids = false, new_to_training = false }
   for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = metric.by_any_name{} end
   for i, each in ipairs(metrics) do add_column(result, each, values_by(each, i)) end
   for _, field in ipairs{ "mean", "counted", "skipped" } do metric.by_any_name(result[field], "this evaluation") end
@@ -207,7 +219,7 @@ function M.exact(evaluation, name) return rawget(evaluation, "_exact")[name] end
 function M.of_tensor(values)
   local found = evaluations[values]
   for _, name in ipairs(found and found.names or {}) do
-    if rawget(found, name) == values then return found, name end
+    if rawequal(rawget(found, name), values) then return found, name end
   end
 end
 
@@ -253,10 +265,14 @@ function M.is_bounded(x) return getmetatable(x) == Bounded end
 ---Whether it is an evaluation.
 function M.is(x) return getmetatable(x) == Evaluation end
 
----What was ranked, in lines; nothing where it is all rows of given lists.
+---What was ranked, and what of it training never saw, in lines; nothing where it is all rows of given lists, of unknown training.
 ---@param evaluation mr.Evaluation
 ---@return string[]
-function M.about(evaluation) return { evaluation.candidates or nil } end
+function M.about(evaluation)
+  local lines = { evaluation.candidates or nil }
+  lines[#lines + 1] = evaluation.new_to_training or nil
+  return lines
+end
 
 ---The lines below the table: what was ranked, where that is not all rows of given lists, and the conventions of the metrics.
 ---@return string[]

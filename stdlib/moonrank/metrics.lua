@@ -166,7 +166,9 @@ end
 ---Example: `mr.metrics.parse("ndcg", {k = 10}).name   --> ndcg@10`
 function M.parse(text, options) return metric.parse(text, options) end
 
----A metric of your own, known by its name from then on: a function of exact ranks (one per row; under ties = "mean" tied rows share the middle
+local own = {}  -- names of metrics that the script defined
+
+---A metric of your own, known by its name from then on, until the script defines another of this name: a function of exact ranks (one per row; under ties = "mean" tied rows share the middle
 ---of their ranks) and lists that gives one value per list. The lists' relevance reads as the ranks' type, that of the scores. `empty` is applied
 ---to what it gives. Or a table with `gain(grade)` and `discount(rank)`: the sum over rows of their products, with `ideal = true` over that of the
 ---ranking by gain; such a metric is one for mr.losses.lambdarank, too.
@@ -184,7 +186,9 @@ function M.define(name, f, options)
   if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then
     check.fail("mr.metrics.define: the name is '%s', expected letters, digits and _", tostring(name))
   end
-  if rawget(M, name) ~= nil or metric.known(name) then check.fail("mr.metrics.define: there is a '%s' already", name) end
+  if not own[name] and (rawget(M, name) ~= nil or metric.known(name)) then
+    check.fail("mr.metrics.define: there is a '%s' already, which the script did not define", name)
+  end
   if type(f) == "table" then
     local made = declared.made(name, declared.checked(name, f))
     metric.define(name, made.values, o.minimize, made.tables, f)
@@ -193,7 +197,8 @@ function M.define(name, f, options)
   else
     check.fail("mr.metrics.define: '%s' is a %s, expected a function, or a table with gain and discount", name, type(f))
   end
-  M[name] = function(scores, lists, own) return given(name, scores, lists, own) end
+  own[name] = true
+  M[name] = function(scores, lists, with) return given(name, scores, lists, with) end
 end
 
 ---Names of all metrics, sorted.

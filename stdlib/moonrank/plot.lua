@@ -77,9 +77,11 @@ function M.ecdf(options) return one("ecdf", marks.ecdf, options) end
 
 ---@class mr.plot.Bars: mr.plot.Common
 ---@field categories string[]
----@field series? { name?: string, values: number[]|mr.Tensor, errors?: number[]|mr.Tensor, color?: integer }[]   one value per category
+---@field series? { name?: string, values: number[]|mr.Tensor, errors?: number[]|mr.Tensor, low?: number[]|mr.Tensor, high?: number[]|mr.Tensor, color?: integer }[]   one value per category
 ---@field values? number[]|mr.Tensor   of a single series; its name and color are then fields here
----@field errors? number[]|mr.Tensor   half the length of its error bars
+---@field errors? number[]|mr.Tensor   half the length of its error bars, where they are symmetric
+---@field low? number[]|mr.Tensor      or the ends of its error bars
+---@field high? number[]|mr.Tensor
 ---@field horizontal? boolean
 ---@field yrange? number[]   of the values (xrange where horizontal); ylog and xlog likewise
 ---@field ylog? boolean

@@ -2,9 +2,10 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local columns = require "moonrank.results.columns"
+local conventions = require "moonrank.results.conventions"
 local metrics = require "moonrank.metrics.registry"
 local make_table = require("moonrank.table").new
-local open = require("moonrank.sweep.store").open
+local stores = require "moonrank.sweep.store"
 local pivot = require "moonrank.results.pivot"
 local record = require("moonrank.record").new
 
@@ -27,7 +28,7 @@ local function metric_of(study) return study.metric or "value" end
 ---@return mr.Results
 function M.results(path, name)
   if type(path) ~= "string" then check.fail("mr.results: path is a %s, expected the name of a store", type(path)) end
-  local store = open(path, "read")
+  local store = stores.open(path, "read")
   local names = names_of(store)
   if name == nil and #names == 1 then name = names[1] end
   if name == nil then
@@ -50,6 +51,11 @@ end
 
 ---Reads the store again, for a sweep that is still running.
 function Results:refresh()
+  if self._store:note() or stores.is_exclusive(self.path) then  -- what is open is an older copy, or was written since
+    local store = stores.open(self.path, "read")
+    self._store:close()
+    self._store = store
+  end
   self._data = {}
   return self
 end
@@ -82,6 +88,7 @@ function Results:trials(options)
   local o = check.options("results:trials", options, { states = every_state, where = {}, columns = check.none })
   local data = self:columns(o.states)
   local names = o.columns
+  if names then check.sequence("results:trials", "columns", names) end
   if not names then
     names = { "number", "state" }
     local seen = {}
@@ -94,12 +101,13 @@ function Results:trials(options)
   end
   local shown, rows = {}, {}
   for i, name in ipairs(names) do shown[i] = data:column("results:trials", name) end
-  for _, row in ipairs(data:rows("results:trials", o.where)) do
+  local chosen = data:rows("results:trials", o.where)
+  for _, row in ipairs(chosen) do
     local line = {}
     for c in ipairs(names) do line[c] = shown[c][row] end
     rows[#rows + 1] = line
   end
-  return make_table{ columns = names, rows = rows }
+  return conventions.below(self, make_table{ columns = names, rows = rows }, data, chosen)
 end
 
 ---@class mr.PivotOptions
@@ -118,13 +126,14 @@ function Results:pivot(options)
     where = {}, format = check.none })
   if o.rows == nil and o.columns == nil then check.fail("results:pivot: rows is missing") end
   o.aggregate = o.aggregate or "mean"
-  return pivot.make(self:columns(), o)
+  local data = self:columns()
+  return conventions.below(self, pivot.make(data, o), data, data:rows("results:pivot", o.where), { o.value })
 end
 
 -- One trial with all that belongs to it.
 local function trial_at(data, row)
   local trial = record("trial", { number = data:column("results", "number")[row], params = {}, numbers = {},
-    value = data:column("results", "value")[row] })
+    value = data:column("results", "value")[row] }, nil, { "value", "seed", "wall" })
   for _, name in ipairs(data.params) do trial.params[name] = data:column("results", name)[row] end
   for _, name in ipairs(data:numbers()) do trial.numbers[name] = data:column("results", name)[row] end
   trial.seed, trial.wall = data:column("results", "seed")[row], data:column("results", "wall")[row]
@@ -147,42 +156,30 @@ function Results:best(by, options)
     if not row then check.fail("results:best: no trial of '%s' in %s was completed", self.name, self.path) end
     return trial_at(data, row)
   end
-  local names, seen = pivot.names_of("results:best", "by", by), {}
+  local choose, names = require "moonrank.results.choose", pivot.names_of("results:best", "by", by)
+  local made
   if o.over then
-    return require("moonrank.results.choose").make(data, names, pivot.names_of("results:best", "over", o.over), rows, o.on,
-      self:sign(o.on, o.direction))
+    local over = pivot.names_of("results:best", "over", o.over)
+    made = choose.make(data, names, over, rows, o.on, self:sign(o.on, o.direction))
+  else
+    made = choose.single(data, names, rows, function(group) return self:order(data, group, o.on, o.direction)[1] end)
   end
-  local heads = { table.unpack(names) }
-  for _, name in ipairs(heads) do seen[name] = true end
-  for _, more in ipairs{ { "number" }, data.params, data:numbers() } do
-    for _, name in ipairs(more) do
-      if not seen[name] then heads[#heads + 1] = name end
-    end
-  end
-  local lines = {}
-  for _, group in ipairs(data:groups("results:best", names, rows)) do
-    local row = self:order(data, group.rows, o.on, o.direction)[1]
-    local line = {}
-    for c, name in ipairs(heads) do line[c] = row and data:column("results:best", name)[row] end
-    if row then lines[#lines + 1] = line end
-  end
-  return make_table{ columns = heads, rows = lines }
+  return conventions.below(self, made, data, rows)
 end
 
----Scores per list that a trial returned.
+---Scores per list that a trial returned. Under the name "list" are the numbers of the lists' users or queries, where the trial returned them or
+---its scores are those of mr.fit or an evaluation.
 ---@param number integer  of the trial
 ---@param name? string    of the metric (default: the one that counts)
 ---@return mr.Tensor
 function Results:per_list(number, name)
-  local found = self._store:columns([[SELECT l.name, l.scores FROM lists l JOIN trials t ON t.id = l.trial
-    WHERE t.study = ?1 AND t.number = ?2 ORDER BY l.name]], self.study.id, number)
-  if #found.name == 0 then check.fail("results:per_list: trial %s returned no scores per list", tostring(number)) end
-  name = name or #found.name == 1 and found.name[1] or metric_of(self.study)
-  for i, each in ipairs(found.name) do
-    if each == name or each == metrics.our_name(name) then return core.float64_tensor(found.scores[i]) end
-  end
-  check.unknown(("scores per list of trial %d"):format(number), name, found.name)
+  return require("moonrank.results.lists").scores(self, number, name or false, metric_of(self.study))
 end
+
+---The numbers of the users or queries of a trial's lists; nil where it returned none.
+---@param number integer
+---@return number[]?
+function Results:list_ids(number) return require("moonrank.results.lists").ids(self, number) end
 
 ---What a trial reported, by name: steps and values.
 ---@param number integer
@@ -204,6 +201,9 @@ end
 ---@param direction? string  for a column whose name says no direction
 ---@return integer
 function Results:sign(name, direction)
+  if type(name) ~= "string" then
+    check.fail("results:sign: name is a %s, expected the name of a column: results:sign(\"value\")", type(name))
+  end
   local metric = metric_of(self.study)
   local counts = name == "value" or name == metric
   local own = direction or metrics.direction(counts and metric or name) or counts and self.study.direction or metrics.usual_direction(name)
@@ -262,7 +262,9 @@ function Results:reported(name) return self._store:reports(self.study, name) end
 ---@field value? string        what is compared (default: the number that counts)
 ---@field test? string         "wilcoxon" (default) or "paired_t"
 ---@field correction? string   for testing several pairs: "holm" (default), "bonferroni" or "none"
----@field lists? boolean       pairs are lists, by the scores that trials returned per list, instead of trials
+---@field lists? boolean       pairs are users or queries, by the scores that trials returned per list, instead of trials. One that several trials
+---   or lists measured counts once, with its mean. Where trials do not return scores of mr.fit or an evaluation, several trials need the
+---   numbers of the users or queries: per_list = {ndcg = ..., list = ...}
 ---@field over? string|string[]
 ---@field where? table<string, any>
 
@@ -352,7 +354,9 @@ local function counts_text(counts)
 end
 
 function Results:__tostring()
+  local note = self._store:note()
   return core.safe_text(("mr.Results '%s' in %s: %s"):format(self.name, self.path, counts_text(self:counts())))
+    .. (note and "\n(" .. note .. ")" or "")
 end
 
 -- The best trials as a table.
@@ -364,7 +368,8 @@ local function best_text(results)
     for c, param in ipairs(data.params) do line[c + 2] = data:column("results", param)[order[i]] end
     rows[i] = line
   end
-  return tostring(make_table{ columns = { "trial", metric_of(results.study), table.unpack(data.params) }, rows = rows })
+  local made = make_table{ columns = { "trial", metric_of(results.study), table.unpack(data.params) }, rows = rows }
+  return tostring(conventions.below(results, made, data, order))
 end
 
 -- Why the first of those that failed did.
@@ -382,7 +387,7 @@ end
 ---@param path string
 ---@return string
 function M.text(path)
-  local store = open(path, "read")
+  local store = stores.open(path, "read")
   local lines = {}
   local function add(text) lines[#lines + 1] = "  " .. text:gsub("\n", "\n  ") end
   for _, name in ipairs(names_of(store)) do
@@ -393,7 +398,9 @@ function M.text(path)
     if counts.done then add(best_text(results)) end
     if counts.failed or counts.killed then add(failures_text(results)) end
   end
-  return #lines > 0 and table.concat(lines, "\n") or path .. " has no studies"
+  if #lines == 0 then lines[1] = path .. " has no studies" end
+  if store:note() then lines[#lines + 1] = "(" .. store:note() .. ")" end
+  return table.concat(lines, "\n")
 end
 
 M.Results = Results

@@ -25,7 +25,8 @@ local M = {}
 ---@class mr.SweepOptions
 ---@field name string               of the study, in the store
 ---@field space table               parameters by name: mr.choice, mr.range, mr.uniform, mr.loguniform, mr.integer; and mr.when
----@field run fun(trial: mr.Trial): any  one trial: a number, {ndcg = 0.5, per_list = ...}, or what mr.fit returned
+---@field run fun(trial: mr.Trial): any  one trial: a number, {ndcg = 0.5, per_list = ...}, or what mr.fit returned;
+---   per_list: the values of an evaluation, or several by name, as {ndcg = values, list = the number of each list's user or query}
 ---@field metric? string            the number by which trials are compared (default: the only one)
 ---@field direction? string         "maximize" or "minimize" (default: that of a known name: a metric, "rmse", "mae", "mse", a loss; any other
 ---   name needs it; a plain number without a name is maximized)
@@ -118,6 +119,17 @@ local function folder_of(o)
   return folder
 end
 
+-- Raises where the folder has checkpoints of a study that the store does not have: trials would go on from those of another study.
+local function check_folder(o, opened, folder)
+  if opened:study(o.name) then return end
+  for _, name in ipairs(core.list_folder(folder)) do
+    if name:find "^trial_%d+/$" and #core.list_folder(folder .. "/" .. name) > 0 then
+      check.fail("mr.sweep: %s holds checkpoints of trials, and %s has no study '%s' to go with them: remove the folder or move it away",
+        folder, o.store, o.name)
+    end
+  end
+end
+
 -- Trials one after another in this process; returns whether Ctrl-C ended them.
 local function run_here(o, plan, view, context)
   local known = 0
@@ -130,6 +142,7 @@ local function run_here(o, plan, view, context)
     table.move(others, 1, #others, #context.others + 1, context.others)
     context.on_report = function(report)
       running[1].report, running[1].spent = report, core.clock() - began
+      plan.store:publish()
       view:update(running, 1)
     end
     local outcome = trials.run(context, plan:job(trial))
@@ -146,6 +159,7 @@ local function run_study(o, call, study, fingerprint, context)
   local lock <close> = core.lock_file(folder .. "/lock")
   if not lock then check.fail("mr.sweep: another process runs the study '%s' of %s now", o.name, o.store) end
   local opened <close> = store.open(o.store, "write")
+  check_folder(o, opened, folder)
   local row = studies.enter(opened, study, o.force)
   local plan = schedule.new{ store = opened, study = row, space = o.space, sampler = o.sampler, pruner = o.pruner, retry = o.retry,
     trials = o.trials, metric = o.metric or "value", folder = folder, lock = lock }

@@ -24,6 +24,9 @@ end
 local function check_rows(o)
   for i, row in ipairs(o.rows) do
     if type(row) ~= "table" then check.fail("mr.table: row %d is a %s, expected a table", i, type(row)) end
+    for key in next, row do
+      if math.type(key) ~= "integer" then check.fail("mr.table: row %d has the field '%s' beside its values", i, tostring(key)) end
+    end
   end
   for c, name in ipairs(o.columns) do
     local format = o.formats[name]
@@ -37,6 +40,7 @@ end
 
 -- Raises where the names of an option are no columns, or a column is marked by what is no mark.
 local function check_columns(o)
+  check.sequence("mr.table", "columns", o.columns)
   for i = 1, #o.columns do
     local kind = type(o.columns[i])
     if kind ~= "string" then check.fail("mr.table: column %d is called by a %s, expected a text", i, kind) end
@@ -244,10 +248,11 @@ function Table:to_markdown()
   return table.concat(lines, "\n") .. "\n" .. noted(self, "\n%s\n", escape_markdown)
 end
 
-local latex_escapes = { ["\\"] = "\\textbackslash{}", ["~"] = "\\textasciitilde{}", ["^"] = "\\textasciicircum{}" }
+local latex_escapes = { ["\\"] = "\\textbackslash{}", ["~"] = "\\textasciitilde{}", ["^"] = "\\textasciicircum{}",
+  ["<"] = "\\textless{}", [">"] = "\\textgreater{}" }
 
 local function escape_latex(text)
-  return (text:gsub("[\\~^&%%$#_{}]", function(c) return latex_escapes[c] or "\\" .. c end))
+  return (text:gsub("[\\~^&%%$#_{}<>]", function(c) return latex_escapes[c] or "\\" .. c end))
 end
 
 ---The table in LaTeX (packages: booktabs), numbers as printed.

@@ -38,7 +38,7 @@ local validations = { alone = function() end, validated = function(_, valid) ret
 function validations.ranked(items, valid)
   local whole = require("moonrank.data.fold").new{ train = spread(fold.train, items), valid = valid, test = valid, number = 1, k = 1,
     title = "spread", users = ratings.users, items = items }
-  return whole:candidates()
+  return whole:candidates{ known = "relevant" }
 end
 
 local function times(items, optimizer, how)

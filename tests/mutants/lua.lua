@@ -2,11 +2,11 @@
 return {
   -- choices
   { file = "stdlib/moonrank/fit/choice.lua", by = "fit callbacks fit_run", change = {
-    "return from and epoch - from or 0",
-    "return from and epoch - from - 1 or 0" } },
+    "for i = #history, from and from + 1 or #history + 1, -1 do",
+    "for i = #history, from and from + 2 or #history + 1, -1 do" } },
   { file = "stdlib/moonrank/fit/choice.lua", by = "fit callbacks fit_run", change = {
-    "if choice:waited(epoch) < o.patience then",
-    "if choice:waited(epoch) <= o.patience then" } },
+    "if choice:waited(run.history) < o.patience then",
+    "if choice:waited(run.history) <= o.patience then" } },
   { file = "stdlib/moonrank/fit/choice.lua", by = "fit callbacks fit_run", change = {
     "if entry.epoch % o.every ~= 0 and entry.epoch ~= o.epochs",
     "if entry.epoch % o.every ~= 0" } },
@@ -89,8 +89,8 @@ return {
     "if o.grades and not (options and options.nsr) then o.nsr = 0 end",
     "if o.grades then o.nsr = 0 end" } },
   { file = "stdlib/moonrank/data/candidates.lua", by = "data/candidates", change = {
-    "self.part == \"test\" and { fold.train, fold.valid } or { fold.train }",
-    "{ fold.train }" } },
+    "if self.part == \"test\" and self.fold.valid.lists.rows > 0 then parts[2] = self.fold.valid end",
+    "" } },
   { file = "stdlib/moonrank/data/candidates.lua", by = "data/candidates", change = {
     "for at = 1, #users, size do",
     "for at = 1, #users - 1, size do" } },

@@ -1,5 +1,6 @@
 -- Results are the same bits under every instruction set from AVX2 on, with any number of threads, from every compiler: the fingerprints of
 -- what support/numerics.lua trains, evaluates and bounds are those kept in golden/numerics.txt.
+local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
 local describe, it, check, equal = test.describe, test.it, test.check, test.equal
@@ -40,6 +41,17 @@ describe("results", function()
   it("are kept under the name of this program's numerics", function()
     equal((core.numerics():gsub(" scalar$", "")), numerics)
     check(#names > 700, #names)
+  end)
+
+  it("are kept of every loss under every bound that it takes, for three models", function()
+    for _, model in ipairs{ "mf", "mlp", "self_attention" } do
+      for _, loss in ipairs(mr.losses.names()) do
+        for _, bound in ipairs((mr.losses.bounds(loss))) do
+          local name = ("under_%s_%s_%s"):format(model, loss, bound)
+          check(kept[name], "there is no fingerprint of " .. name)
+        end
+      end
+    end
   end)
 
   for _, set in ipairs(sets[core.simd()]) do

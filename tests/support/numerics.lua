@@ -275,8 +275,8 @@ local function evaluate_catalogue()
     mf = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 9, init = 0.5 } }
   for _, name in ipairs(sorted(ranked)) do
     local model = ranked[name]
-    of("catalogue " .. name, fold:evaluate(model, names))
-    local best = model:recommend{ k = 20, seen = fold.train }
+    of("catalogue " .. name, fold:evaluate(model, names, { known = "relevant" }))
+    local best = model:recommend{ k = 20, seen = fold.train, known = "relevant" }
     case("recommended " .. name, best.items, best.scores)
   end
   local lists = train.lists
@@ -297,9 +297,60 @@ local function train_every_loss()
   end
 end
 
+-- Rows of the longest list of a loss: as its time allows. Other losses take time that grows nearly linearly with the rows.
+local over_pairs, of_matrices = 4000, 300
+local longest = { direct_ranker = over_pairs, hinge = over_pairs, lambdarank = over_pairs, ndcg_loss_1 = over_pairs,
+  ndcg_loss_2 = over_pairs, ndcg_loss_2pp = over_pairs, ranknet = over_pairs, ranknet_all_pairs = over_pairs,
+  neural_ndcg = of_matrices, soft_rank = of_matrices, top_n_rank = of_matrices }
+
+-- Long lists with ten relevant rows each, whose distributions are exact, and short graded ones.
+local under_bounds = {}
+local function data_under_bounds(rows, count)
+  local key = rows * count
+  if not under_bounds[key] then
+    local relevance = { grades_of(33, 3, 7), grades_of(5, 3, 8), { 1, 2, 1 } }
+    for l = 1, count do
+      local long = {}
+      for i = 1, rows do long[i] = i % (rows // 10) == l and 1 or 0 end
+      relevance[#relevance + 1] = long
+    end
+    local lists, users = mr.lists(relevance), {}
+    for l = 1, #relevance do users[l] = 1 + l % 10 end
+    local items = mr.uniform({ lists.rows }, { seed = rows, stream = "items" }):totable()
+    for i, u in ipairs(items) do items[i] = 1 + math.floor(400 * u) end
+    local set = mr.data.dataset{ lists = lists, features = mr.normal({ lists.rows, 7 }, { seed = rows }),
+      users = mr.tensor(users, { dtype = "int64" }), items = mr.tensor(items, { dtype = "int64" }) }
+    under_bounds[key] = set:batches{ size = #users }()
+    under_bounds[key].step, under_bounds[key].training = 1, true
+  end
+  return under_bounds[key]
+end
+
+-- Values of the lists and gradients of the parameters of one step of every loss under every bound, for three models. The time of attention
+-- grows with the square of a list's rows: it gets more lists instead of longer ones.
+local function step_of_every_loss_under_every_bound()
+  for _, kind in ipairs(sorted(models)) do
+    for _, name in ipairs(mr.losses.names()) do
+      local rows, count = longest[name] or 40000, 1
+      if kind == "self_attention" then rows, count = 300, longest[name] and 1 or 10 end
+      local batch = data_under_bounds(rows, count)
+      for _, bound in ipairs((mr.losses.bounds(name))) do
+        mr.seed(1)
+        local model = models[kind]()
+        local values = mr.losses[name]{ bound = bound }(model(batch), batch.lists)
+        values:sum():backward()
+        local found = { values:detach() }
+        for _, parameter in ipairs(model:parameters()) do found[#found + 1] = parameter.grad end
+        case(("under %s %s %s"):format(kind, name, bound), table.unpack(found))
+      end
+    end
+  end
+end
+
 print("# numerics " .. core.numerics())
 for _, run in ipairs{ function_all, evaluate_all, bound_all, step_of_one_list, train_by_optimizer, train_all, lambda_all, train_by_rates,
-  train_other_models, train_on_changed_features, evaluate_catalogue, train_every_loss } do
+  train_other_models, train_on_changed_features, evaluate_catalogue, train_every_loss,
+  step_of_every_loss_under_every_bound } do
   local began = core.clock()
   run()
   if os.getenv "NUMERICS_TIMES" then io.stderr:write(("%.2f s\n"):format(core.clock() - began)) end

@@ -1,5 +1,5 @@
 -- Which items should a user see?
--- `recommend` gives the k best items that the user has not seen in the given parts. Names may stand in for numbers.
+-- `recommend` gives the k best items that the user has not rated in the given parts. `seen` takes ratings, too. Names may stand in for numbers.
 local mr = require "moonrank"
 local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 200, seed = 1 }
 local fold = ratings:binarize(4):folds{ k = 5, seed = 1 }[1]
@@ -10,5 +10,6 @@ print(best)
 --> ----  ----  ----  ------
 -->    3     1    16  5.1533
 -->    3     2    45  4.4198
--->    3     3    29  4.2610
--->    3     4    20  4.2535
+-->    3     3   136  4.1751
+-->    3     4    84  4.0519
+--> candidates: all 200 items; known = rated leaves out 92 items that these users have in seen

@@ -8,12 +8,13 @@ local M = {}
 ---@class mr.Comparison
 ---@field systems string[]   in the order of their letters, a for the first
 ---@field metrics mr.Metric[]
----@field count integer      lists
----@field queries string[]?  their names, where they have any
----@field values table<string, table<string, mr.Tensor>>  by metric and system: one value per list, NaN where it is left out
+---@field count integer      users or queries that are compared; of lists without names, lists
+---@field queries string[]   their names; of lists without names, numbers
+---@field values table<string, table<string, mr.Tensor>>  by metric and system: one value per user or query, NaN where it is left out
 ---@field cells table<string, table<string, { mean: number, low: number, high: number, n: integer, better_than: string }>>  by metric and system
 ---@field pairs { metric: string, system: string, other: string, difference: number, p: number, corrected: number, n: integer }[]
----@field notes string[]    what queries runs and judgments do not share
+---@field notes string[]    what was ranked, averaged or interrupted, and which queries runs and judgments do not share
+---@field interrupted table<string, integer>  by system: how many of its runs are of an interrupted training; nil where none is
 ---@field alpha number
 ---@field level number
 local Comparison = check.class("mr.Comparison")
@@ -23,15 +24,35 @@ local Comparison = check.class("mr.Comparison")
 ---@return mr.Comparison
 function M.new(fields) return setmetatable(fields, Comparison) end
 
+-- How many lists are left out, by which metrics; nothing where every list counts.
+local function left_out(self)
+  local metrics_by, numbers = {}, {}
+  for _, metric in ipairs(self.metrics) do
+    local most = 0
+    for _, name in ipairs(self.systems) do most = math.max(most, self.count - self.cells[metric.name][name].n) end
+    if most > 0 and not metrics_by[most] then numbers[#numbers + 1], metrics_by[most] = most, {} end
+    if most > 0 then table.insert(metrics_by[most], metric.name) end
+  end
+  for i, number in ipairs(numbers) do
+    numbers[i] = ("%d of %d lists are left out by %s"):format(number, self.count, table.concat(metrics_by[number], ", "))
+  end
+  return numbers
+end
+
 -- The lines below every table: the conventions, and what else is known of the lists.
-local function notes_of(self) return { conventions.line(self.metrics), table.unpack(self.notes) } end
+local function notes_of(self)
+  local notes = { conventions.line(self.metrics) }
+  table.move(self.notes, 1, #self.notes, 2, notes)
+  local out = left_out(self)
+  return table.move(out, 1, #out, #notes + 1, notes)
+end
 
 -- One row for each system; `mark` shows letters.
 local function shown(self, mark)
   local columns, rows = { "", "system" }, {}
   for _, metric in ipairs(self.metrics) do columns[#columns + 1] = metric.name end
   for i, name in ipairs(self.systems) do
-    rows[i] = { string.char(96 + i), name }
+    rows[i] = { string.char(96 + i), self.interrupted[name] and name .. " (interrupted)" or name }
     for _, metric in ipairs(self.metrics) do
       local cell = self.cells[metric.name][name]
       local letters = cell.better_than ~= "" and mark(cell.better_than) or ""
@@ -51,11 +72,13 @@ function Comparison:table()
   for _, metric in ipairs(self.metrics) do
     for i, name in ipairs(self.systems) do
       local cell = self.cells[metric.name][name]
-      rows[#rows + 1] = { metric.name, string.char(96 + i), name, cell.mean, cell.low, cell.high, cell.better_than, cell.n }
+      rows[#rows + 1] = { metric.name, string.char(96 + i), name, cell.mean, cell.low, cell.high, cell.better_than, cell.n,
+        next(self.interrupted) and (self.interrupted[name] or 0) or nil }
     end
   end
-  return make_table{ columns = { "metric", "letter", "system", "mean", "low", "high", "better than", "lists" }, rows = rows,
-    notes = notes_of(self) }
+  local columns = { "metric", "letter", "system", "mean", "low", "high", "better than", "lists" }
+  if next(self.interrupted) then columns[#columns + 1] = "interrupted" end
+  return make_table{ columns = columns, rows = rows, notes = notes_of(self) }
 end
 
 ---The tests of every two systems.
@@ -88,7 +111,7 @@ function Comparison:to_latex()
   return (text:gsub("\1(%l+)\2", "\\textsuperscript{%1}"))
 end
 
----Bars of the means with their intervals (half their length to either side), metrics side by side.
+---Bars of the means with their intervals from low to high, metrics side by side.
 ---@param options? mr.plot.Common
 ---@return mr.Figure
 function Comparison:plot(options)
@@ -96,12 +119,12 @@ function Comparison:plot(options)
   for name, value in pairs(options or {}) do o[name] = value end
   for i, metric in ipairs(self.metrics) do o.categories[i] = metric.name end
   for s, name in ipairs(self.systems) do
-    local means, errors = {}, {}
+    local means, low, high = {}, {}, {}
     for i, metric in ipairs(self.metrics) do
       local cell = self.cells[metric.name][name]
-      means[i], errors[i] = cell.mean, (cell.high - cell.low) / 2
+      means[i], low[i], high[i] = cell.mean, cell.low, cell.high
     end
-    o.series[s] = { name = name, values = means, errors = errors }
+    o.series[s] = { name = name, values = means, low = low, high = high }
   end
   return require("moonrank.plot").bars(o)
 end

@@ -5,6 +5,8 @@ local corrections = require "moonrank.data.corrections"
 local dataset = require "moonrank.data.dataset"
 local evaluate = require "moonrank.evaluate"
 local fingerprint = require "moonrank.data.fingerprint"
+local known_items = require "moonrank.data.known_items"
+local novelty = require "moonrank.data.novelty"
 local phase = require "moonrank.phase"
 local seen = require "moonrank.data.seen"
 local tensors = require "moonrank.tensor"
@@ -20,25 +22,10 @@ local rows_of_block = { cpu = 1 << 20, cuda = 1 << 23 }
 ---@field data mr.Dataset      the part itself, whose lists the validation loss is of
 ---@field correct string|false how metrics are corrected: "rank", "minimal_bias" or "trade_off"
 ---@field fingerprint string   of the fold and the options
-local Candidates = check.class("mr.data.Candidates")
+local Candidates = check.exact_all("mr.data.Candidates:", check.class "mr.data.Candidates")
 
 ---Whether it is what fold:candidates returns.
 function M.is(x) return getmetatable(x) == Candidates end
-
----The items that users have in parts, where the grade is above 0.
----@param parts mr.Dataset[]  with users and items
----@param users integer       number of users
----@param items integer       number of items
----@return any                mr.UserItems of the core
-function M.user_items(parts, users, items)
-  local out
-  for _, part in ipairs(parts) do
-    if not part.users or not part.items then check.fail("%s has no users and items", tostring(part)) end
-    local own = core.user_items(part.lists, part.users, part.items, users, items)
-    out = out and out:with(own) or own
-  end
-  return out
-end
 
 ---The device of a model's parameters; of a function mr.device(), of a model without any the CPU.
 function M.device_of(model)
@@ -111,11 +98,14 @@ local conventions = { "ties", "empty", "relevant", "gain", "denominator" }
 -- The options of what is ranked; with `more`, those of mr.evaluate beside them.
 local function options_of(where, options, part, more)
   local none = check.none
-  local defaults = { part = part, candidates = "catalogue", negatives = none, by = none, seed = none, correct = none, gamma = none }
+  local defaults = { part = part, candidates = "catalogue", negatives = none, by = none, seed = none, correct = none, gamma = none,
+    known = "rated", users = "all" }
   for _, name in ipairs(more and conventions or {}) do defaults[name] = none end
   local o = check.options(where, options, defaults)
   check.choice(where, "part", o.part, { "valid", "test" })
   check.choice(where, "candidates", o.candidates, { "catalogue", "sampled", "one" })
+  check.choice(where, "known", o.known, known_items.names)
+  check.choice(where, "users", o.users, { "known", "all" })
   check_sampling(where, o)
   check_correction(where, o)
   local said = {}
@@ -129,22 +119,49 @@ local corrected_words = {
   rank = "corrected to", minimal_bias = "corrected with the least bias to", trade_off = "corrected by bias and variance (gamma %.14g) to",
 }
 
----What is ranked, in words.
-function Candidates:words()
-  local o, before = self._options, self.part == "test" and "train and valid" or "train"
-  if o.candidates == "catalogue" then return ("candidates: all %d items but those of the user in %s"):format(self.fold.items, before) end
+-- The parts of the fold that a user had before this one.
+local function parts_before(self)
+  local parts = { self.fold.train }
+  if self.part == "test" and self.fold.valid.lists.rows > 0 then parts[2] = self.fold.valid end
+  return parts
+end
+
+-- What is left out for the users that are ranked, counted.
+local function left_out_words(self)
+  local t, known, names = self:tables(), self._options.known, {}
+  if known == "none" then return "known = none leaves out nothing" end
+  for i, part in ipairs(parts_before(self)) do names[i] = part.name end
+  local count, relevant = t.known:count_without(t.targets, t.users), t.relevant:count_without(t.targets, t.users)
+  if known == "relevant" then
+    return ("known = relevant leaves out %d relevant items of users in %s"):format(count, table.concat(names, " and "))
+  end
+  return ("known = rated leaves out %d items that users rated before %s, %d of them not relevant"):format(count, self.part,
+    count - relevant)
+end
+
+---What is ranked, in words; `brief`: without counts.
+function Candidates:words(brief)
+  local o = self._options
+  local left_out = brief and "known = " .. o.known or left_out_words(self)
+  if o.candidates == "catalogue" then return ("candidates: all %d items; %s"):format(self.fold.items, left_out) end
   local of = o.candidates == "one" and "each relevant item" or "each user"
   local how = ("%d sampled items (%s, seed %d) for %s, fewer where there are no more"):format(o.negatives, o.by, o.seed, of)
   local compared = o.correct and corrected_words[o.correct]:format(o.gamma) or "not comparable with"
-  return ("candidates: %s; %s the full catalogue"):format(how, compared)
+  return ("candidates: %s; %s; %s the full catalogue"):format(how, left_out, compared)
 end
 
-function Candidates:__tostring() return ("%s of %d users\n%s"):format(self.part, #self:tables().users, self:words()) end
+function Candidates:__tostring()
+  local t = self:tables()
+  return ("%s of %d users\n%s\n%s"):format(self.part, #t.users, self:words(), tostring(t.novelty))
+end
 
 -- Of the part's own lists, by which mr.fit sees whether a model fits, and validates the loss.
 for _, name in ipairs{ "lists", "count", "users", "items", "features" } do
   Candidates["get_" .. name] = function(self) return self.data[name] end
 end
+
+---The option `users`: "all" or "known".
+function Candidates:get_ranked_users() return self._options.users end
 
 ---Batches of the part itself.
 ---@param options? table  as of a dataset
@@ -152,9 +169,12 @@ end
 function Candidates:batches(options) return self.data:batches(options) end
 
 function Candidates:get_fingerprint()
-  local o = self._options
+  local o, rated = self._options, {}
+  for i, part in ipairs(o.known == "rated" and parts_before(self) or {}) do
+    rated[i] = part._rated and part._rated.fingerprint() or false
+  end
   return fingerprint.combined("candidates", self.fold.fingerprint, self.part, o.candidates, o.negatives, o.by, o.seed, o.correct,
-    o.gamma or 0)
+    o.gamma or 0, o.known, o.users, self.fold.users, self.fold.items, table.unpack(rated))
 end
 
 local function new(where, fold, o)
@@ -169,16 +189,23 @@ end
 ---@return mr.data.Candidates
 function M.of(fold, options) return new("fold:candidates", fold, (options_of("fold:candidates", options, "valid"))) end
 
----Users with anything to find, what that is, and what they know; made when first asked for.
----@return { users: mr.Tensor, targets: any, known: any }
+---Users with anything to find, their targets, what they know, the relevant part of that, and what training never saw; made when first asked for.
+---@return { users: mr.Tensor, targets: any, known: any, relevant: any, novelty: mr.data.Novelty }
 function Candidates:tables()
   if self._tables then return self._tables end
-  local fold = self.fold
-  local targets = M.user_items({ self.data }, fold.users, fold.items)
+  local fold, o, before = self.fold, self._options, parts_before(self)
+  local function of(parts, known) return known_items.of(self._where, parts, known, fold.users, fold.items) end
+  local train = of({ fold.train }, "relevant")
+  local found, targets = novelty.of(train, of({ self.data }, "relevant"), o.users == "known")
   local users = targets:active_users()
-  if #users == 0 then check.fail("%s: no user has a relevant item in %s", self._where, self.part) end
-  local known = M.user_items(self.part == "test" and { fold.train, fold.valid } or { fold.train }, fold.users, fold.items)
-  self._tables = { users = users, targets = targets, known = known }
+  if found.all_users == 0 then check.fail("%s: no user has a relevant item in %s", self._where, self.part) end
+  if #users == 0 then
+    check.fail("%s: users is 'known', but training saw none of the %d users of %s; users = 'all' ranks for them", self._where,
+      found.all_users, self.part)
+  end
+  local relevant = before[2] and train:with(of({ before[2] }, "relevant")) or train
+  local known = o.known == "relevant" and relevant or of(before, o.known)
+  self._tables = { users = users, targets = targets, known = known, relevant = relevant, novelty = found }
   return self._tables
 end
 
@@ -187,7 +214,8 @@ local function lists_of(self, block, number, device)
   local o, t = self._options, self:tables()
   if o.candidates == "catalogue" then return core.catalogue_lists(block, t.targets, t.known, device) end
   if not self._sampled[number] then
-    self._sampled[number] = core.sampled_lists(block, t.targets, t.known, o.negatives, o.by == "popularity", o.candidates == "one", o.seed)
+    self._sampled[number] = core.sampled_lists(block, t.targets, t.known, o.negatives, o.by == "popularity", o.candidates == "one", o.seed,
+      t.relevant)
   end
   return self._sampled[number]
 end
@@ -217,6 +245,7 @@ function Candidates:measure(model, metrics)
   local result = evaluate.joined(parts)
   result._set = self.data
   result.users, result.part, result.data, result.candidates = core.cat(users, 1), self.part, self.data.fingerprint, self:words()
+  result._ranked, result.new_to_training = self:words(true), tostring(self:tables().novelty)
   return result
 end
 
@@ -242,6 +271,9 @@ end
 ---@field negatives? integer           sampled items of each list (default 100)
 ---@field by? "uniform"|"popularity"   how they are sampled (default "uniform")
 ---@field seed? integer                default 1
+---@field known? "rated"|"relevant"|"none"  what is left out of the candidates: what the user rated before the part (default), what was relevant, or
+---   nothing
+---@field users? "all"|"known"         "known" leaves out users that have nothing relevant in train (default "all")
 ---@field correct? boolean|"rank"|"minimal_bias"|"trade_off"  metrics estimated among all items, for "one", "uniform"; true is "rank" (default false)
 ---@field gamma? number                weight of the variance in "trade_off", 0 to 1 (default 0.1)
 ---@field ties? string                 this and the next as in mr.evaluate; not of fold:candidates
@@ -263,7 +295,7 @@ function M.evaluate(fold, model, metrics, options)
   check_model(where, model, fold)
   metrics = self:named(evaluate.metrics_of(metrics, said, where))
   if #metrics == 0 then check.fail("%s: metrics is empty, as in {\"ndcg@10\"}", where) end
-  seen.note("other", self.data)
+  seen.note("other", self)
   local _ <close> = phase.begin("evaluation", true)
   return self:measure(model, metrics)
 end

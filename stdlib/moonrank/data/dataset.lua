@@ -50,7 +50,13 @@ function M.new(parts)
     check.fail("mr.data.dataset: categories have %d rows but lists have %d", #o.categories, o.lists.rows)
   end
   o.count = o.lists.count
-  return setmetatable(absent_as_false(o, { "features", "users", "items", "categories", "levels", "ids" }), Dataset)
+  return setmetatable(absent_as_false(o, { "features", "users", "items", "categories", "levels", "ids", "_rated" }), Dataset)
+end
+
+-- Gives a dataset of the same users and items what is known of their ratings (mr.data.Rated).
+local function with_ratings(made, of)
+  made._rated = of._rated
+  return made
 end
 
 ---A dataset of lists with features, or with users (one per list) and items (one per row). NaN and infinite features are errors that name row
@@ -85,7 +91,8 @@ function M.with(set, changes)
   local parts = { lists = set.lists, name = set.name, levels = set.levels or nil, ids = set.ids or nil }
   for _, name in ipairs(inputs) do parts[name] = set[name] or nil end
   for name, value in pairs(changes) do parts[name] = value or nil end
-  return M.new(parts)
+  local made = M.new(parts)
+  return (changes.users == nil and changes.items == nil) and with_ratings(made, set) or made
 end
 
 ---Whether it is a dataset made here, whose batches depend only on their options.
@@ -99,6 +106,7 @@ function M.is(dataset) return getmetatable(dataset) == Dataset end
 ---@field items? mr.Tensor     [rows of the batch]
 ---@field categories? mr.Tensor  [rows of the batch, columns] int64
 ---@field row_users? mr.Tensor [rows of the batch] the user of each row, made when first asked for
+---@field rows_before? integer of a share: how many rows of the whole batch are before it
 
 local function on_demand(self, name)
   if name ~= "row_users" or not self.users then return nil end
@@ -132,19 +140,19 @@ end
 ---@return mr.Batch?
 function M.whole_batch(dataset) return dataset:batches{ size = math.max(1, dataset.count) }() end
 
--- One process's share of some lists: those whose middle is in one of equally long pieces of their rows; indices in `order` of its first and
--- last.
+-- One process's share of some lists: those whose middle is in one of equally long pieces of their rows. The index in `order` of its first list,
+-- their number, and how many rows of the others are before them.
 local function share_of(sizes, order, first, count, share)
   local rows, before = 0, 0
   for i = first, first + count - 1 do rows = rows + sizes[order[i]] end
-  local from, to = first, first - 1
+  local from, to, rows_before = first, first - 1, 0
   for i = first, first + count - 1 do
     local piece = math.min(share[2], (2 * before + sizes[order[i]]) * share[2] // math.max(1, 2 * rows) + 1)
-    if piece < share[1] then from = i + 1 end
-    if piece <= share[1] then to = i end
     before = before + sizes[order[i]]
+    if piece < share[1] then from, rows_before = i + 1, before end
+    if piece <= share[1] then to = i end
   end
-  return from, to - from + 1
+  return from, to - from + 1, rows_before
 end
 
 ---The most batches that a pass has: of so many lists each, or of so many rows.
@@ -205,6 +213,9 @@ function Dataset:batches(options)
   local o = check.options("batches", options, { size = none, rows = none, shuffle = false, seed = 1, epoch = 1, device = core.device(),
     share = none })
   check_batches(o)
+  for _, name in ipairs(o.shuffle == false and options and options.shuffle == nil and { "seed", "epoch" } or {}) do
+    if options[name] ~= nil then check.fail("batches: %s is given without shuffle = true, and without shuffling it has no effect", name) end
+  end
   if M.most_batches(self, o.size, o.rows) <= 1 and (not o.shuffle or self.count == 1) and not o.share then
     local once = true
     return function()
@@ -227,8 +238,11 @@ function Dataset:batches(options)
     local _ <close> = phase.begin "batches"
     local from, n = at, length(at)
     at = at + n
-    if o.share then from, n = share_of(sizes, numbers, from, n, o.share) end
-    return batch_of(self, order, from, n, o.device)
+    if not o.share then return batch_of(self, order, from, n, o.device) end
+    local first, own, rows_before = share_of(sizes, numbers, from, n, o.share)
+    local batch = batch_of(self, order, first, own, o.device)
+    batch.rows_before = rows_before
+    return batch
   end
 end
 
@@ -239,8 +253,7 @@ end
 function Dataset:to(device)
   local parts = whole(self, device)
   parts.size, parts.name, parts.levels, parts.ids = nil, self.name, self.levels or nil, self.ids or nil
-  for _, name in ipairs(inputs) do fingerprint.carry(self[name], parts[name]) end
-  return M.new(parts)
+  return with_ratings(M.new(parts), self)
 end
 
 ---The same lists with binary relevance: 1 where the grade is at least `threshold` ("top": the highest grade of the dataset; "top_of_list": the

@@ -12,7 +12,8 @@ local M = {}
 ---@field test mr.Dataset
 ---@field number integer       which fold, from 1
 ---@field k integer            of how many
----@field fingerprint string   of the content of the three
+---@field fingerprint string   of the content of the three, and of the ratings that they were made from
+---@field negatives string|false  what negatives are drawn from: "not_relevant" or "unrated"
 ---@field short_users integer  users with fewer unseen items than negatives wanted
 ---@field whole_users integer  by "last" and "one": users with too few items, which are in train only
 ---@field new_users integer    that test has relevant rows of and train has none
@@ -28,12 +29,14 @@ local names = { "train", "valid", "test" }
 ---@return mr.Fold
 function M.new(parts)
   for _, name in ipairs{ "short_users", "whole_users", "new_users", "new_items" } do parts[name] = parts[name] or 0 end
-  parts.users, parts.items = parts.users or false, parts.items or false
+  for _, name in ipairs{ "users", "items", "negatives" } do parts[name] = parts[name] or false end
   return setmetatable(parts, Fold)
 end
 
 function Fold:get_fingerprint()
-  return fingerprint.combined("fold", self.train.fingerprint, self.valid.fingerprint, self.test.fingerprint)
+  local rated = self.train._rated and self.train._rated.fingerprint()
+  return fingerprint.combined("fold", self.train.fingerprint, self.valid.fingerprint, self.test.fingerprint, self.negatives,
+    rated)
 end
 
 local function mapped(self, change)
@@ -83,7 +86,7 @@ function Fold:to_json() return self:table():to_json() end
 ---Example:
 ---```lua
 ---local fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
----fold:summary():match "[^\n]+"   --> Fold 1 of 3, 1 negative per relevant item, seed 1
+---fold:summary():match "[^\n]+"   --> Fold 1 of 3, 1 negative per relevant item (not_relevant), seed 1
 ---```
 function Fold:summary()
   local lines = { self.title }
@@ -102,12 +105,23 @@ Fold.__tostring = Fold.summary
 ---metrics order models otherwise). Each user with relevant items in the part is a list. A model on the GPU is scored and measured there, by blocks
 ---of users; the values of the lists alone come back. `candidates`:
 ---
----- "catalogue" (default): all items but those relevant to the user in train (and, for test, in validation).
----- "sampled": the relevant items of the part, and `negatives` others that are relevant to him in no part, without replacement: `by` "uniform"
----  or "popularity" (as many users as have them in train and, for test, in validation).
+---- "catalogue" (default): all items but those that the user knows.
+---- "sampled": the relevant items of the part, and `negatives` others that the user does not know, without replacement: `by` "uniform" or
+---  "popularity" (as many users as they are relevant to in train and, for test, in validation).
 ---- "one": a list for each relevant item, with samples of its own.
 ---
----`correct` (Krichene & Rendle 2020, Section 5) estimates each metric f of the item's rank among the N items that are relevant in no part, from
+---`known` says which items a user knows, unless they are relevant in the part itself:
+---
+---- "rated" (default): all that the user rated before the part, also below the threshold. Time, given files, cold users and cold items place
+---  ratings that are in no list before, in or after the part; where parts are drawn at random, such ratings are before it. A fold of datasets
+---  that were not made from ratings has this only where no row of earlier parts has grade 0.
+---- "relevant": what is relevant to the user in train (and, for test, in validation). Ratings below the threshold stay candidates.
+---- "none": nothing.
+---
+---`users = "known"` leaves out users that have nothing relevant in train, whom most models cannot rank for. A line below the table counts them,
+---and relevant items that train never had.
+---
+---`correct` (Krichene & Rendle 2020, Section 5) estimates each metric f of the item's rank among the N items that the user does not know, from
 ---how many k of the m sampled ones are above it, under a name that says so:
 ---
 ---- true or "rank": f at the unbiased estimate of the rank, 1 + k N / m: "ndcg@10[corrected]". Ranks between the sampled ones cannot be told
@@ -123,12 +137,12 @@ Fold.__tostring = Fold.summary
 ---@return mr.Evaluation
 ---Example:
 ---fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
----fold:evaluate(mr.models.popularity{fold = fold}, {"ndcg@10"}).candidates   --> candidates: all 90 items but those of the user in train and valid
+---fold:evaluate(mr.models.popularity{fold = fold}, {"ndcg@10"}).candidates:match "[^;]*"   --> candidates: all 90 items
 function Fold:evaluate(model, metrics, options) return require("moonrank.data.candidates").evaluate(self, model, metrics, options) end
 
 ---What a model has to rank in a part, as :evaluate does it, for `valid` and `test` of mr.fit: its metrics are of all items then (or of the
 ---samples that the options say), in the history, in what chooses the epoch, and on test. The validation loss stays that of the part's own lists.
----@param options? mr.data.CandidateOptions  part (default "valid"), candidates, negatives, by, seed, correct, gamma
+---@param options? mr.data.CandidateOptions  part (default "valid"), candidates, known, users, negatives, by, seed, correct, gamma
 ---@return mr.data.Candidates
 ---Example:
 ---```lua
@@ -136,7 +150,7 @@ function Fold:evaluate(model, metrics, options) return require("moonrank.data.ca
 ---local fold = ratings:folds{k = 3}[1]
 ---local run = mr.fit{model = mr.models.mf{users = 30, items = 90, factors = 4}, loss = mr.losses.ndcg{}, train = fold.train,
 ---  valid = fold:candidates(), test = fold:candidates{part = "test"}, metrics = {"ndcg@10"}, epochs = 2, progress = false}
----run.test.candidates   --> candidates: all 90 items but those of the user in train and valid
+---run.test.candidates:match "[^;]*"   --> candidates: all 90 items
 ---```
 function Fold:candidates(options) return require("moonrank.data.candidates").of(self, options) end
 

@@ -6,13 +6,14 @@ local M = {}
 ---Test's share and number of items, of the ways that have them.
 M.defaults = { test = 0.2, n = 1 }
 
--- What each takes beside by, nsr, seed, valid and grades, with defaults.
+-- What each takes beside by, nsr, negatives, seed, valid and grades, with defaults.
 local ways = {
   user = { k = 5 },
   share = { k = 1, test = M.defaults.test },
   one = { k = 1, n = M.defaults.n },
   last = { n = M.defaults.n },
   time = { at = check.none, test = M.defaults.test },
+  user_time = { n = M.defaults.n, test = M.defaults.test },
   cold_user = { k = 5 },
   cold_item = { k = 5 },
   given = {},
@@ -40,7 +41,7 @@ end
 function M.options(ratings, options)
   local by = type(options) == "table" and options.by or "user"
   check.choice("folds", "by", by, check.names(ways))
-  local defaults = { by = by, seed = 1, nsr = 1, valid = 0.1, grades = false }
+  local defaults = { by = by, seed = 1, nsr = 1, negatives = "not_relevant", valid = 0.1, grades = false }
   for name, default in pairs(ways[by]) do defaults[name] = default end
   for name in pairs(type(options) == "table" and options or {}) do
     for _, other in pairs(ways) do
@@ -48,6 +49,7 @@ function M.options(ratings, options)
     end
   end
   local o = check.options("folds", options, defaults)
+  check.choice("folds", "negatives", o.negatives, { "not_relevant", "unrated" })
   check_integers(o)
   for _, name in ipairs{ "valid", "test" } do
     local value, least = o[name], name == "valid" and "0" or "above 0"
@@ -55,7 +57,7 @@ function M.options(ratings, options)
       check.fail("folds: %s is %s, expected a share from %s to below 1", name, tostring(value), least)
     end
   end
-  if (by == "time" or by == "last") and not ratings.timestamp then
+  if (by == "time" or by == "user_time" or by == "last") and not ratings.timestamp then
     check.fail("folds: by = '%s' needs timestamps, and these ratings have none (mr.data.interactions reads a column 'timestamp')", by)
   end
   if by == "given" and not ratings.part then
@@ -74,6 +76,7 @@ local words = {
   one = function(o, number) return ("%d random of each user's items, %d of %d"):format(o.n, number, o.k) end,
   last = function(o) return o.n == 1 and "The last of each user's items" or ("The last %d of each user's items"):format(o.n) end,
   time = function(o) return o.at and ("From time %d on"):format(o.at) or ("The latest %s"):format(percent(o.test)) end,
+  user_time = function(o) return ("The latest %s of each user's items, at least %d"):format(percent(o.test), o.n) end,
   cold_user = function(o, number) return ("Fold %d of %d of users"):format(number, o.k) end,
   cold_item = function(o, number) return ("Fold %d of %d of items"):format(number, o.k) end,
   given = function() return "As the files say" end,
@@ -88,7 +91,7 @@ function M.title(o, number, short_users)
   local short = short_users > 0 and ("; %s had too few unseen items and took all"):format(
     short_users == 1 and "1 user" or short_users .. " users") or ""
   local negatives = o.nsr == 1 and "1 negative" or o.nsr .. " negatives"
-  return ("%s, %s per relevant item, seed %d%s"):format(words[o.by](o, number), negatives, o.seed, short)
+  return ("%s, %s per relevant item (%s), seed %d%s"):format(words[o.by](o, number), negatives, o.negatives, o.seed, short)
 end
 
 return M

@@ -19,6 +19,9 @@ local M = {}
 ---@field part mr.Tensor|false       [rows] int64, where train and test are files of their own: 0 train, 1 validation, 2 test
 ---@field user_ids string[]    what the file calls user 1, 2, ...
 ---@field item_ids string[]    what the file calls item 1, 2, ...
+---@field has_ratings boolean    false where none were read, so that all are 1
+---@field threshold number|false  what :binarize made relevant: this rating or a higher one
+---@field least integer           users with fewer relevant items are left out of folds (:min_relevant)
 ---@field fingerprint string    of the content, and of which users count
 local Ratings = check.class("mr.Ratings")
 
@@ -27,7 +30,8 @@ function M.new(name, read)
   local function if_any(x) return x and #x > 0 and x or false end
   return setmetatable({ name = name, user = read.user, item = read.item, value = read.value, user_ids = read.user_ids,
     item_ids = read.item_ids, users = #read.user_ids, items = #read.item_ids, rows = #read.user, binary = false, least = 0,
-    timestamp = if_any(read.time), part = if_any(read.file), _kept = {} }, Ratings)
+    has_ratings = read.has_ratings, threshold = false, timestamp = if_any(read.time), part = if_any(read.file), _range = false,
+    _kept = {} }, Ratings)
 end
 
 function Ratings:get_fingerprint()
@@ -46,6 +50,15 @@ local function changed(self, fields)
   return setmetatable(copy, Ratings)
 end
 
+---The smallest and the largest rating, of ratings that were binarized before that.
+---@return { [1]: number, [2]: number }|false  false where there is none
+---Example: `mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):range()[2]   --> 5.0`
+function Ratings:range()
+  if self._range or self.rows == 0 then return self._range end
+  local values = self.value
+  return { -(-values):max():item(), values:max():item() }
+end
+
 ---The same with relevance 1 where the rating is at least `threshold`, else 0.
 ---@param threshold number
 ---@return mr.Ratings
@@ -54,7 +67,11 @@ function Ratings:binarize(threshold)
   if type(threshold) ~= "number" or threshold ~= threshold then
     check.fail("binarize: threshold is %s, expected a number", tostring(threshold))
   end
-  return changed(self, { value = self.value:ge(threshold), binary = true })
+  local before = threshold
+  if self.binary then  -- ratings are 0 and 1 now
+    before = threshold > 1 and math.huge or threshold <= 0 and -math.huge or self.threshold
+  end
+  return changed(self, { value = self.value:ge(threshold), binary = true, threshold = before, _range = self:range() })
 end
 
 ---The same for users with at least `n` relevant items; users keep their numbers.
@@ -72,34 +89,73 @@ end
 
 local none = core.tensor({}, "int64", "cpu")
 
--- The users whose items form the folds; with grades every rating is one of those items.
-function Ratings:kept(grades)
+-- The users whose items form the folds; with grades every rating is one of those items. `unrated`: negatives are items that the user has not
+-- rated at all.
+function Ratings:kept(grades, unrated)
   if not self.binary and not grades then
     check.fail("folds: ratings are not relevance; say what is relevant first, e.g. ratings:binarize(4), or grades = true")
   end
-  local key = grades and "graded" or "binary"
-  if not self._kept[key] then
+  local key = (grades and "graded" or "binary") .. (unrated and ", unrated" or "")
+  if not self._kept[key] and unrated then
+    self._kept[key] = core.unrated_negatives(self:kept(grades), self.user, self.item, self.users)
+  elseif not self._kept[key] then
     self._kept[key] = core.positives(self.user, self.item, self.value, self.timestamp or none, self.part or none, self.users,
       self.items, 1, self.least, grades)
   end
   return self._kept[key]
 end
 
+---@class mr.data.Rated
+---@field items fun(): any           mr.UserItems: what each user rated in the part, also what is in no list of it
+---@field fingerprint fun(): string  of the ratings and of how they were divided
+
+-- What users rated in each part of a fold; made when it is first asked for.
+local function rated_by_part(self, o, number, n, test)
+  local tables
+  return function(part)
+    return {
+      items = function()
+        tables = tables or core.rated_by_part(self:kept(o.grades), self.user, self.item, self.timestamp or none, self.part or none,
+          self.users, o.by, o.k, number, o.valid, o.seed, n, test, o.at)
+        return tables[part]
+      end,
+      fingerprint = function()
+        return fingerprint.combined("rated", self.fingerprint, part, o.by, o.k, number, o.valid, o.seed, n, test, o.at or false)
+      end,
+    }
+  end
+end
+
 local function make_fold(self, o, number)
   local n, test = o.n or protocol.defaults.n, o.test or protocol.defaults.test  -- of the ways that have none they are not read
-  local made = core.make_fold(self:kept(o.grades), o.by, o.k, number, o.nsr, o.valid, o.seed, n, test, o.at)
+  local made = core.make_fold(self:kept(o.grades, o.negatives == "unrated"), o.by, o.k, number, o.nsr, o.valid, o.seed, n, test, o.at)
+  local rated = rated_by_part(self, o, number, n, test)
   local function part(name)
     local of = made[name]
-    return dataset.new{ lists = of.lists, users = of.users, items = of.items, name = name,
+    local set = dataset.new{ lists = of.lists, users = of.users, items = of.items, name = name,
       ids = { users = self.user_ids, items = self.item_ids } }
+    set._rated = rated(name)
+    return set
   end
   return folds.new{
     train = part "train", valid = part "valid", test = part "test", short_users = made.short_users,
     whole_users = made.whole_users, new_users = made.new_users, new_items = made.new_items, users = self.users,
-    items = self.items, number = number, k = o.k, nsr = o.nsr, seed = o.seed, by = o.by,
+    items = self.items, number = number, k = o.k, nsr = o.nsr, negatives = o.negatives, seed = o.seed, by = o.by,
     title = protocol.title(o, number, made.short_users),
   }
 end
+
+---@class mr.FoldOptions
+---@field by? string         how the parts are divided (default "user")
+---@field k? integer         number of folds (default 5 for "user", "cold_user" and "cold_item", else 1)
+---@field seed? integer      default 1
+---@field nsr? integer       negatives per relevant item (default 1; 0 with grades)
+---@field negatives? "not_relevant"|"unrated"  what they are drawn from (default "not_relevant")
+---@field valid? number      share of the rest that is validation (default 0.1)
+---@field test? number       share that is test, of "share", "time" and "user_time" (default 0.2)
+---@field n? integer         test items of each user, of "one" and "last"; the least number of them, of "user_time" (default 1)
+---@field at? integer        time at which test begins, of "time"
+---@field grades? boolean    keep ratings as grades (default false)
 
 ---Folds of train, validation and test, made when they are first used; no interaction is in two parts. `by`:
 ---
@@ -109,15 +165,18 @@ end
 ---- "one": of each user `n` random items are test (leave-one-out) and as many validation (none where valid = 0); k times. Users with no more
 ---  than these are in train only; the summary counts them.
 ---- "last": the same with the last n by timestamp (leave-last-out; of equal times by row).
+---- "user_time": of each user's items the latest share `test`, at least `n`, is test, of the rest the latest share `valid`. Users with no more
+---  than these are in train only.
 ---- "time": test is what is at `at` or later, or the latest share `test` of all; validation is the latest share of the rest.
 ---- "cold_user", "cold_item": users or items are assigned to k folds in rotation with all that is theirs. Of cold items, negatives of each part
 ---  are items of that part.
 ---- "given": as the files say that the ratings were read from; without one for validation a share of each user's items of train is.
 ---
----Each part gets `nsr` negatives per relevant item, drawn once without replacement from the items that are not relevant to the user in any part
----(low ratings may be among them). A user with too few such items has all of them, divided in proportion; the summary counts these users.
+---Each part gets `nsr` negatives per relevant item, drawn once without replacement. `negatives` says from what: "not_relevant" (default) from the
+---items that are not relevant to the user in any part (low ratings may be among them), "unrated" from those that the user has not rated at all.
+---A user with too few such items has all of them, divided in proportion; the summary counts these users.
 ---`grades = true` keeps ratings as grades, for models of ratings: every rated item is dealt out, and nsr is 0 unless said.
----@param options? { by?: string, k?: integer, seed?: integer, nsr?: integer, valid?: number, test?: number, n?: integer, at?: integer, grades?: boolean }  defaults "user", 5 ("user", "cold_user", "cold_item") or 1, 1, 1, 0.1, 0.2, 1
+---@param options? mr.FoldOptions
 ---@return mr.Fold[]
 ---Example: `#mr.data.synthetic{kind = "ratings", users = 20, items = 200}:binarize(4):folds{k = 3}   --> 3`
 ---Example: `mr.data.synthetic{kind = "ratings", users = 20, items = 200}:binarize(4):folds{by = "one"}[1].by   --> one`
@@ -127,7 +186,7 @@ function Ratings:folds(options)
   if kept.count == 0 then
     check.fail("folds: no user has %d %s items", math.max(1, self.least), o.grades and "rated" or "relevant")
   end
-  local valid = o.n and o.valid > 0 and o.n or 0
+  local valid = o.n and o.by ~= "user_time" and o.valid > 0 and o.n or 0
   if o.n and kept.longest - o.n <= valid then
     check.fail("folds: n is %d, which is %d items of each user for test%s, but the longest list has %d and one must be left for train", o.n,
       o.n, valid > 0 and " and as many for validation" or "", kept.longest)
@@ -135,8 +194,32 @@ function Ratings:folds(options)
   return folds.sequence(o.k, function(number) return make_fold(self, o, number) end)
 end
 
+-- The span of timestamps, or that there are none. Where the numbers may be seconds, the days in brackets.
+local function time_words(self)
+  if not self.timestamp then return "no timestamps were read" end
+  local least, most = core.time_span(self.timestamp)
+  local words = ("timestamps from %d to %d"):format(least, most)
+  local from, to = 315532800, 4102444800  -- 1980 and 2100
+  if least < from or most > to then return words end
+  return ("%s (in seconds: %s to %s)"):format(words, os.date("!%Y-%m-%d", least), os.date("!%Y-%m-%d", most))
+end
+
+-- What is relevant, and for whom.
+local function left_words(self)
+  if not self.binary then return "no threshold: ratings:binarize(4) says what is relevant" end
+  local kept = self:kept(false)
+  local words = ("relevant: rating >= %.14g; %d ratings of %d users and %d items"):format(self.threshold, kept.rows, kept.count,
+    kept.distinct_items)
+  return self.least > 0 and ("%s, of users with at least %d"):format(words, self.least) or words
+end
+
+---What was read, in lines: how much, the range of ratings, the time span, the threshold, and what is left by it.
 function Ratings:__tostring()
-  return ("%s: %d users, %d items, %d ratings"):format(self.name, self.users, self.items, self.rows)
+  local range = self.rows > 0 and self:range()
+  local rated = not self.has_ratings and "no ratings were read: all are 1"
+    or range and ("ratings from %.14g to %.14g"):format(range[1], range[2]) or "no ratings"
+  return ("%s: %d users, %d items, %d ratings\n%s; %s\n%s"):format(self.name, self.users, self.items, self.rows, rated, time_words(self),
+    left_words(self))
 end
 
 return M

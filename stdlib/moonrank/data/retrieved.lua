@@ -3,6 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
+local list_stats = require "moonrank.bounds.list_stats"
 local metric = require "moonrank.metrics.registry"
 local seen = require "moonrank.data.seen"
 
@@ -33,14 +34,17 @@ local trec_eval = { ties = "trec", empty = "zero", gain = "linear", relevant = 1
 ---@field empty? string     what a list without relevant documents counts as (default "zero")
 ---@field relevant? number  least grade of a relevant document (default 1)
 
----A metric by its name here or in trec_eval, under the conventions of trec_eval but for those given; a metric itself stays as it is.
----@param name string|mr.Metric
+---A metric by its name here or in trec_eval, under the conventions of trec_eval but for those given; a metric itself stays as it is. `{"ap", bound =
+---"minmax"}` is one under an affine bound.
+---@param name string|mr.Metric|table
 ---@param given? mr.data.Conventions
 ---@return mr.Metric
 ---Example: `require("moonrank.data.retrieved").metric("ndcg_cut_10").k   --> 10`
 ---Example: `require("moonrank.data.retrieved").metric("ndcg", {gain = "exp2"}).ties   --> trec`
 function M.metric(name, given)
-  if metric.is(name) then return name end
+  if metric.is(name) or evaluate.is_bounded(name) then return name end
+  local bounded = evaluate.under_bound("evaluate", name, function(inner) return M.metric(inner, given) end)
+  if bounded then return bounded end
   local text, options = M.own_name(name), {}
   for option, value in pairs(trec_eval) do options[option] = given and given[option] or value end
   options = metric.taken(text, options)
@@ -125,8 +129,35 @@ end
 
 local empty_values = { zero = 0, one = 1, skip = 0 / 0, nan = 0 / 0 }
 
+-- The grades of all documents of each query that are in the run or judged: what bounds of a run are taken of.
+local function all_documents(r)
+  local sizes, grades, row, judgment = {}, {}, 0, 0
+  local found, judged, retrieved = r.lists.relevance:totable(), r.judgments.relevance:totable(), r.retrieved:totable()
+  local rows, judgments = core.integers(r.lists.sizes), core.integers(r.judgments.sizes)
+  for l = 1, r.lists.count do
+    local before = #grades
+    table.move(found, row + 1, row + rows[l], before + 1, grades)
+    for i = judgment + 1, judgment + judgments[l] do
+      if retrieved[i] == 0 then grades[#grades + 1] = judged[i] end
+    end
+    sizes[l], row, judgment = #grades - before, row + rows[l], judgment + judgments[l]
+  end
+  return core.lists(sizes, core.tensor(grades, "float64", "cpu"), {}, {})
+end
+
+local values_of
+
+-- A metric under an affine bound; NaN where no order of the query's documents changes the metric.
+local function bounded_values(m, r)
+  local values = values_of(m.metric:with("empty", "zero"), r)
+  r.all = r.all or all_documents(r)
+  local slope, offset = list_stats.affine(m.metric, r.all, m.line, values.dtype, values.device)
+  return list_stats.weights(m.metric, r.all, values.dtype, values.device):gt(0):where(values * slope + offset, 0 / 0)
+end
+
 -- One value per list.
-local function values_of(m, r)
+function values_of(m, r)
+  if evaluate.is_bounded(m) then return bounded_values(m, r) end
   local found, all = relevant_in(r.lists, m), relevant_in(r.judgments, m)
   local form = forms[m.script == 0 and m.base or false]
   if not form then

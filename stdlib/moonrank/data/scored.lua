@@ -66,9 +66,11 @@ function M.judgments(where, qrels)
 end
 
 ---Writes a run file, "query Q0 document rank score tag": documents by score, equal ones by their ids downwards, as trec_eval orders them. Replaces
----any regular file of that name; its folder is made. Names with blanks and scores that are not finite are errors.
+---any regular file of that name; its folder is made. Scores that are not finite and empty names are errors, and so are names with blanks: the
+---fields of a run file are separated by blanks. `escape = true` writes such names in an escaped form ("%%New%20York"), which mr.data.trec_run and
+---mr.data.trec_qrels read back; other programs see the escaped form.
 ---@param path string
----@param options? { tag?: string }  default "moonrank"
+---@param options? { tag?: string, escape?: boolean }  defaults "moonrank", false
 ---Example:
 ---```lua
 ---local path = os.tmpname()
@@ -76,19 +78,21 @@ end
 ---io.lines(path)()   --> 1 Q0 2 1 2 mine
 ---```
 function Scored:to_trec_run(path, options)
-  local o = check.options("to_trec_run", options, { tag = "moonrank" })
+  local o = check.options("to_trec_run", options, { tag = "moonrank", escape = false })
   if type(path) ~= "string" then check.fail("to_trec_run: path is a %s, expected a text", type(path)) end
   core.make_folder(path)
-  core.write_trec_run(path, self.lists, self.scores, o.tag)
+  core.write_trec_run(path, self.lists, self.scores, o.tag, o.escape)
 end
 
 ---Evaluates as trec_eval does: ties go to the larger document id; what is not judged is not relevant; relevant documents that are not in the run
 ---count as never found; queries without relevant ones count 0; the gain of nDCG is the grade. Metrics are named as elsewhere, or as trec_eval names
 ---them (P_10, recip_rank, Rprec, ndcg_cut_10, recall_100, map_cut_10, success_5); those that are given as mr.metrics.ap{...} keep their options.
 ---Means are over the queries in both; with `missing = "zero"` over all that are judged, where those that are not in the run count 0 (trec_eval -c).
+---`{"ap", bound = "minmax"}` is a metric under an affine bound: what is possible or likely for a query follows from the grades of all its documents
+---that are in the run or judged. Below 0 under "minmax" are queries whose missing relevant documents count less than at the last ranks.
 ---A run without any judged query, or any judged document, is an error.
 ---@param qrels string|mr.Lists|mr.Dataset  the path of a qrels file, named lists, or a dataset
----@param metrics (string|mr.Metric)[]
+---@param metrics (string|mr.Metric|table)[]
 ---@param options? { missing?: "skip"|"zero", relevant?: number, gain?: string, ties?: string, empty?: string }  relevant: least grade of a
 ---   relevant document (default 1); gain ("linear"), ties ("trec") and empty ("zero"): those of trec_eval unless given
 ---@return mr.Evaluation

@@ -76,7 +76,7 @@ function Step:again(f)
     if self._buffers then self._o.model:_put_buffers(self._buffers) end
   end
   put_back()
-  local _ <close> = random.of_step(self._o.seed, self._batch.step)
+  local _ <close> = random.of_step(self._o.seed, self._batch.step, check.field(self._batch, "rows_before"))
   local ok, found = pcall(f)
   put_back()
   if found == "interrupted" then error(found, 0) end

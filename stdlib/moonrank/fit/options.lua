@@ -6,6 +6,7 @@ local corrections = require "moonrank.data.corrections"
 local dataset = require "moonrank.data.dataset"
 local evaluate = require "moonrank.evaluate"
 local learner = require "moonrank.fit.learner"
+local new_users = require "moonrank.fit.new_users"
 local optim = require "moonrank.optim"
 local random = require "moonrank.random"
 local tensors = require "moonrank.tensor"
@@ -44,6 +45,7 @@ end
 -- The metrics of these names, each once.
 local function metrics_of(o, names, option)
   local plain, known = {}, {}
+  check.sequence("mr.fit", option, names, 'one metric gets options as mr.metrics.rr{ties = "worst"}')
   for i, name in ipairs(names) do plain[i] = uncorrected(o, name) end
   local metrics = evaluate.metrics_of(plain, nil, "mr.fit")
   for _, each in ipairs(metrics) do
@@ -207,11 +209,12 @@ function M.checked(options)
     model = none, loss = none, train = none, valid = none, test = none, optimizer = none, batch = none, batch_rows = none,
     epochs = 50, metrics = {}, select = none, patience = none, every = 1, seed = 1, shuffle = true, reduction = "mean", recipe = none,
     choose_on = none, progress = true, name = "fit", each_epoch = none, parallel = false, checkpoint = none, trial = none, clip = none,
-    schedule = none,
+    schedule = none, users = "all",
   })
   o.trainer = check.field(o.model, "trainer")  -- of models that are not trained by steps of an optimiser
   if o.trainer then o.trainer.prepare(o, options) end
   check_parts(o)
+  new_users.apply(o)
   o.learner = learner.of(o.model, o.loss)
   if o.trainer and o.learner ~= o.model then
     check.fail("mr.fit: loss '%s' has parameters, which optimizers train: %s are grown without one, by a loss whose parameters are fixed%s",
@@ -232,6 +235,9 @@ function M.checked(options)
   o.optimizer = o.optimizer or optim.adam{}
   check_steps(o)
   o.judge = o[o.choose_on]
+  if o.patience and not o.judge then
+    check.fail("mr.fit: patience is %d, which counts validations, but valid is missing: give valid or leave patience out", o.patience)
+  end
   o.metrics = metrics_of(o, o.metrics, "metrics")
   o.select = selected(o)
   name_metrics(o)

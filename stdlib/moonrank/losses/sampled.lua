@@ -1,5 +1,6 @@
 -- Losses over pairs of a relevant row and one that is drawn among the other rows of its list. Draws depend on the seed, the training step and
--- the row alone: not on threads, on what ran before, or on whether training was resumed. Sums over the relevant rows of a list.
+-- the row's place in the batch alone: not on threads or processes, on what ran before, or on whether training was resumed. Sums over the
+-- relevant rows of a list.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local loss = require "moonrank.losses.loss"
@@ -37,14 +38,15 @@ local function checked(where, options, own)
   return o
 end
 
--- Of two functions of the core, (scores, lists, relevant, draws, the arguments of `rest`, seed, stream); lists count that have relevant rows and
+-- Of two functions of the core, (scores, lists, relevant, draws, the arguments of `rest`, seed, stream, rows before); lists count that have relevant rows and
 -- others.
 local function made(name, o, values, curvature, rest)
   local counted = metrics.parse("nrbp_loss", o.relevant ~= 1 and { relevant = o.relevant } or nil)
   local function drawn(f)
     return function(scores, lists)
       local given = table.move(rest, 1, #rest, 3, { o.relevant, o.draws })
-      given[#given + 1], given[#given + 2] = random.next(name)
+      local seed, stream = random.next(name)
+      table.move({ seed, stream, random.rows_before() }, 1, 3, #given + 1, given)
       return f(scores, lists, table.unpack(given))
     end
   end

@@ -47,7 +47,9 @@ M.tables = {
     started = "UTC, of the last attempt",
     ended = "UTC; NULL while it runs",
     noted = "1 where the table `data` has what the trial used",
-    numerics = "the name of the numerics it ran under (`moonrank --version`); NULL in stores from before they had one" } },
+    numerics = "the name of the numerics it ran under (`moonrank --version`); NULL in stores from before they had one",
+    conventions = "gain, ties, empty lists, cutoff and so on of each metric, as a JSON object; NULL where the trial's function returned no "
+      .. "values per list of an evaluation" } },
   { name = "numbers", text = "Every number that a trial returned: metrics on test by name, on validation with `valid_` before it.",
     columns = {
     trial = "`trials.id`",
@@ -60,7 +62,7 @@ M.tables = {
     value = "NULL stands for NaN" } },
   { name = "lists", text = "Scores of single test lists, for paired tests: the only blobs of the store.", columns = {
     trial = "`trials.id`",
-    name = "the metric",
+    name = "the metric; `list` for the number of each list's user or query",
     scores = "one number per test list in the order of the lists, " .. floats .. "; so a blob has 8 times as many bytes as there are lists"
   } },
   { name = "data", text = "Which data a trial used, by fingerprints of their content.", columns = {

@@ -8,6 +8,7 @@ local always = { gain = true, ties = true, empty = true, k = true }
 
 -- The value that an evaluation by this metric really uses: under a bound, lists on which no ordering matters are always left out.
 local function value_of(metric, option)
+  if type(metric) == "table" and rawget(metric, "kept") then return metric.kept[option] end
   if option == "empty" then return metric.empty end
   local value = metric.options[option]
   if value == nil and option == "k" then return "none" end
@@ -41,6 +42,30 @@ function M.line(metrics)
   local parts = {}
   for _, each in ipairs(said) do parts[#parts + 1] = part_of(metrics, each[1], each[2]) end
   return table.concat(parts, "; ")
+end
+
+---A metric's conventions as a text that a store keeps.
+---@param metric mr.Metric
+---@return string
+---Example: `require("moonrank.metrics.conventions").text(mr.metrics.rr{})   --> ties=mean;empty=skip;k=none;relevant=1`
+function M.text(metric)
+  local parts = {}
+  for _, each in ipairs(said) do
+    local value = value_of(metric, each[1])
+    parts[#parts + 1] = value ~= nil and ("%s=%s"):format(each[1], value) or nil
+  end
+  return table.concat(parts, ";")
+end
+
+---What stands for a metric in `line`, by its name and such a text.
+---@param name string
+---@param text string
+---@return table
+---Example: `require("moonrank.metrics.conventions").kept("rr", "ties=mean;k=5").kept.k   --> 5`
+function M.kept(name, text)
+  local kept = {}
+  for option, value in text:gmatch "(%w+)=([^;]*)" do kept[option] = value end
+  return { name = name, kept = kept }
 end
 
 return M

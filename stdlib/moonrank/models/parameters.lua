@@ -40,11 +40,19 @@ function M.listed(where, tensors, order)
 end
 
 ---Parameters are leaves of one floating point type on one device.
-function M.check_leaves(where, names, values)
+---@param where string
+---@param names string[]
+---@param values mr.Tensor[]
+---@param dtype? string  their type, where an option of the model says it
+function M.check_leaves(where, names, values, dtype)
   local first = values[1]
   if not first then check.fail("%s returned no tensor, expected one or more by name", where) end
   for i, x in ipairs(values) do
     if x.dtype == "int64" then check.fail("%s: '%s' is int64, expected float32 or float64", where, names[i]) end
+    if dtype and x.dtype ~= dtype then
+      check.fail("%s: '%s' is %s, but the model's option dtype is %s: pass {dtype = options.dtype} where the tensor is made", where,
+        names[i], x.dtype, dtype)
+    end
     if x.dtype ~= first.dtype or x.device ~= first.device then
       check.fail("%s: '%s' is %s on %s, but '%s' is %s on %s", where, names[i], x.dtype, x.device, names[1], first.dtype, first.device)
     end

@@ -1,6 +1,7 @@
 -- The first items of a model for users, from the full catalogue.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local known_items = require "moonrank.data.known_items"
 local tables = require "moonrank.table"
 
 local M = {}
@@ -10,6 +11,7 @@ local M = {}
 ---@field sizes mr.Tensor   [users] int64: how many items each has; k, or fewer where there are no more
 ---@field items mr.Tensor   int64, best first, one user after the other
 ---@field scores mr.Tensor  of these
+---@field candidates string what was left out, in words
 local Recommendations = check.class("mr.Recommendations")
 
 ---The items of one user, best first.
@@ -88,7 +90,8 @@ local most_shown = 10  -- users
 function Recommendations:__tostring()
   local count = self.users:numel()
   local text = tostring(table_of(self, math.min(most_shown, count)))
-  return count <= most_shown and text or ("%s\n... and %d more users"):format(text, count - most_shown)
+  if count > most_shown then text = ("%s\n... and %d more users"):format(text, count - most_shown) end
+  return text .. "\n" .. self.candidates
 end
 
 -- A number of users or items that the model or the script says.
@@ -100,17 +103,17 @@ local function number_of(model, o, name)
   return value
 end
 
--- A dataset, or the training part of a fold.
+-- A dataset, ratings, or the training part of a fold.
 local function part_of(given, what)
-  if type(given) == "table" and check.field(given, "lists") then return given end
+  if known_items.is_ratings(given) or type(given) == "table" and check.field(given, "lists") then return given end
   local train = type(given) == "table" and check.field(given, "train")
   if type(train) == "table" and check.field(train, "lists") then return train end
   local meta = type(given) == "table" and getmetatable(given)
-  check.fail("recommend: %s is a %s, expected a dataset of users and items, as fold.train, a fold (for its train), or a table of those",
-    what, meta and rawget(meta, "__name") or type(given))
+  check.fail("recommend: %s is a %s, expected ratings, a dataset of users and items, as fold.train, a fold (for its train), or a table of "
+    .. "those", what, meta and rawget(meta, "__name") or type(given))
 end
 
--- Datasets of what is seen: one or several.
+-- What is seen: one thing or several.
 local function parts_of(seen)
   if seen == nil then return {} end
   if type(seen) ~= "table" or getmetatable(seen) or check.field(seen, "lists") then return { part_of(seen, "seen") } end
@@ -119,17 +122,16 @@ local function parts_of(seen)
   return parts
 end
 
-local function known_items(parts, users, items)
-  local candidates = require "moonrank.data.candidates"
-  if #parts > 0 then return candidates.user_items(parts, users, items) end
-  local none = core.tensor({}, "int64", "cpu")
-  return core.user_items(core.lists({}, core.tensor({}, "float32", "cpu"), {}, {}), none, none, users, items)
+-- What users and items of a part are called, or nil.
+local function ids_of(part)
+  if known_items.is_ratings(part) then return { users = part.user_ids, items = part.item_ids } end
+  return part and part.ids or nil
 end
 
 -- The number of a user whose name in the file is given: what is seen has the names.
 local function user_of(o)
   local part = parts_of(o.seen)[1]
-  local ids = part and part.ids
+  local ids = ids_of(part)
   if not ids then
     check.fail("recommend: user is '%s', expected its number, or its name beside seen = fold.train, which has the names", o.user)
   end
@@ -141,6 +143,7 @@ local function user_of(o)
 end
 
 local function check_options(o, users, items)
+  check.choice("recommend", "known", o.known, known_items.names)
   check.positive_integers("recommend", o, { "k" })
   if type(o.user) == "string" then o.user = user_of(o) end
   if o.user ~= nil and (math.type(o.user) ~= "integer" or o.user < 1 or o.user > users) then
@@ -152,18 +155,43 @@ local function check_options(o, users, items)
   end
 end
 
----The k items with the highest scores for a user, or for all users. Of equal scores the lower number comes first. `seen`: a part of a fold, or
----several, whose relevant items are left out for each user; a fold stands for its train. `user`: a number, or beside `seen` the name in the file.
+-- What was left out, counted, of the users who got recommendations.
+local function left_out_words(o, known, chosen, items)
+  if o.seen == nil then return ("candidates: all %d items; without seen nothing is left out"):format(items) end
+  return ("candidates: all %d items; known = %s leaves out %d items that these users have in seen"):format(items, o.known,
+    known:count_without(known_items.nothing(known.users, known.items), chosen))
+end
+
+---@class mr.RecommendOptions
+---@field user? integer|string  a number, or beside seen the name in the file (default: all users)
+---@field k? integer            how many items (default 10)
+---@field seen? mr.Ratings|mr.Dataset|mr.Fold|(mr.Ratings|mr.Dataset|mr.Fold)[]  what users had before; a fold stands for its train
+---@field known? "rated"|"relevant"|"none"  what of it is left out (default "rated")
+---@field users? integer        how many there are (default: as the model has)
+---@field items? integer        how many there are (default: as the model has)
+---@field names? string[]       what items are called, for printing
+
+---The k items with the highest scores for a user, or for all users. Of equal scores the lower number comes first. `seen` says what users had
+---before: ratings, a part of a fold, or several of those; a fold stands for its train. `known` says which of it is left out: "rated" (default) all
+---that the user rated, also below the threshold; "relevant" only what is relevant; "none" nothing. A part of a fold includes ratings that are in
+---none of its lists, as fold:evaluate has them. `user`: a number, or beside `seen` the name in the file.
 ---@param model mr.Model  of users and items
----@param options? { user?: integer|string, k?: integer, seen?: mr.Dataset|mr.Fold|(mr.Dataset|mr.Fold)[], users?: integer, items?: integer, names?: string[] }  defaults: all users, 10, none, as the model has, none; names are printed
+---@param options? mr.RecommendOptions
 ---@return mr.Recommendations
+---Example:
+---```lua
+---local ratings = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4)
+---local model = mr.models.popularity{fold = ratings:folds{k = 3}[1]}
+---#model:recommend{user = 2, k = 90, seen = ratings}:of(2) < #model:recommend{user = 2, k = 90, seen = ratings, known = "relevant"}:of(2)   --> true
+---```
 function M.recommend(model, options)
   local candidates = require "moonrank.data.candidates"
   local none = check.none
-  local o = check.options("recommend", options, { user = none, k = 10, seen = none, users = none, items = none, names = none })
+  local o = check.options("recommend", options, { user = none, k = 10, seen = none, known = "rated", users = none, items = none,
+    names = none })
   local users, items = number_of(model, o, "users"), number_of(model, o, "items")
   check_options(o, users, items)
-  local seen, nothing = known_items(parts_of(o.seen), users, items), known_items({}, users, items)
+  local seen, nothing = known_items.of("recommend", parts_of(o.seen), o.known, users, items), known_items.nothing(users, items)
   local chosen = o.user and core.tensor({ o.user }, "int64", "cpu") or core.arange(1, users, 1, "int64", "cpu")
   local device, found = candidates.device_of(model), { items = {}, scores = {}, sizes = {} }
   candidates.blocks(chosen, items, device, function(block)
@@ -174,7 +202,7 @@ function M.recommend(model, options)
     table.insert(found.sizes, top.sizes)
   end)
   for name, parts in pairs(found) do found[name] = core.cat(parts, 1) end
-  found.users, found.names = chosen, o.names or false
+  found.users, found.names, found.candidates = chosen, o.names or false, left_out_words(o, seen, chosen, items)
   return setmetatable(found, Recommendations)
 end
 

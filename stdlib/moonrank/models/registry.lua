@@ -15,7 +15,8 @@ local types = { "integer", "number", "string", "boolean", "integers" }
 
 ---@class mr.models.Definition
 ---@field required? table<string, string>   options that must be given, with their types: "integer" (of at least 1), "integers", "number", "string", "boolean"
----@field options? table<string, any>       further options with their defaults; seed = 1 and dtype = "float32" are always there
+---@field options? table<string, any>       further options with their defaults; seed = 1 and dtype = "float32" are always there, and
+---   tensors must have the type that dtype names
 ---@field check? fun(options: table)         raises where options do not go together
 ---@field parameters fun(options: table): table<string, mr.Tensor>, string[]?  tensors by name, and the order of their names (default: sorted)
 ---@field buffers? fun(options: table): table<string, mr.Tensor>  what forward keeps from batch to batch and training does not update
@@ -105,9 +106,12 @@ local function make(definition, given)
   local where = ("mr.models.%s: parameters"):format(definition.name)
   local _ <close> = random.scope(o.seed, definition.name)
   local names, values = listed.listed(where, definition.parameters(o))
-  listed.check_leaves(where, names, values)
+  listed.check_leaves(where, names, values, o.dtype)
   local buffers = definition.buffers and definition.buffers(o) or {}
   for _, name in ipairs((listed.listed(("mr.models.%s: buffers"):format(definition.name), buffers))) do
+    if buffers[name].dtype ~= "int64" then
+      listed.check_leaves(("mr.models.%s: buffers"):format(definition.name), { name }, { buffers[name] }, o.dtype)
+    end
     for _, other in ipairs(names) do
       if name == other then check.fail("mr.models.%s: '%s' is a parameter and a buffer", definition.name, name) end
     end

@@ -35,25 +35,51 @@ local function values_of(where, o, one, field, who)
   return values
 end
 
+-- Raises where a series has one end of an interval without the other, or the higher end first.
+local function check_interval(where, one, who, low, high)
+  if (one[low] == nil) ~= (one[high] == nil) then
+    check.fail("%s: %s has only one edge of an interval, expected %s and %s", where, who, low, high)
+  end
+  for c, from in ipairs(one[low] or {}) do
+    local to = one[high][c]
+    if from > to then check.fail("%s: %s has an interval from %g to %g, expected the lower edge first", where, who, from, to) end
+  end
+end
+
+-- The ends of the error bars of a series: `low` and `high` as they were given, or as far as `errors` to both sides of the values.
+local function set_ends(where, one, who)
+  if one.errors ~= nil and (one.low ~= nil or one.high ~= nil) then
+    check.fail("%s: %s has errors beside low and high, expected errors alone, or low and high", where, who)
+  end
+  check_interval(where, one, who, "low", "high")
+  if not one.errors then return end
+  one.low, one.high = {}, {}
+  for i, value in ipairs(one.values) do one.low[i], one.high[i] = value - one.errors[i], value + one.errors[i] end
+end
+
+local bar_fields = { "values", "errors", "low", "high" }
+
 local function read_bars(where, o)
   local list = {}
-  for i, each in ipairs(series.list(where, o, { "values", "errors", "name", "color" })) do
-    local one, who = series.one(where, each, i, { values = none, errors = none })
+  for i, each in ipairs(series.list(where, o, { "name", "color", table.unpack(bar_fields) })) do
+    local one, who = series.one(where, each, i, { values = none, errors = none, low = none, high = none })
     if one.values == nil then check.fail("%s: %s has no values", where, who) end
-    one.values = values_of(where, o, one, "values", who)
-    one.errors = one.errors ~= nil and values_of(where, o, one, "errors", who) or nil
+    for _, field in ipairs(bar_fields) do one[field] = one[field] ~= nil and values_of(where, o, one, field, who) or nil end
+    set_ends(where, one, who)
     list[i] = one
   end
   return list
 end
+
+local function has_interval(one, i) return one.low and scale.finite(one.low[i]) and scale.finite(one.high[i]) end
 
 -- All ends of bars and of their error bars.
 local function extent(list, log)
   local all = log and {} or { 0 }
   for _, one in ipairs(list) do
     for i, value in ipairs(one.values) do
-      local error_i = one.errors and scale.finite(one.errors[i]) and one.errors[i] or 0
-      all[#all + 1], all[#all + 2] = value - error_i, value + error_i
+      all[#all + 1] = value
+      if has_interval(one, i) then all[#all + 1], all[#all + 2] = one.low[i], one.high[i] end
     end
   end
   return all
@@ -82,9 +108,9 @@ local function add_bars(panel, one, k, count, flip)
       local lo, hi = center - width * 0.46, center + width * 0.46
       local from, to = math.min(base, value), math.max(base, value)
       boxes[#boxes + 1] = flip and { value, center, from, to, lo, hi } or { center, value, lo, hi, from, to }
-      local e = one.errors and one.errors[i]
-      if e and scale.finite(e) then
-        add_error(errors, center, math.min(width * 0.15, 0.04), axis.log and math.max(value - e, axis.lo) or value - e, value + e)
+      if has_interval(one, i) then
+        local low = axis.log and math.max(one.low[i], axis.lo) or one.low[i]
+        add_error(errors, center, math.min(width * 0.15, 0.04), low, one.high[i])
       end
     end
   end
@@ -105,8 +131,8 @@ end
 ---Grouped bars; see mr.plot.bars.
 function M.bars(given)
   local where = "mr.plot.bars"
-  local o = check.options(where, given, marks.known{ categories = none, series = none, values = none, errors = none, name = none,
-    color = none, horizontal = false, ylog = false, yrange = none, xlog = false, xrange = none })
+  local o = check.options(where, given, marks.known{ categories = none, series = none, values = none, errors = none, low = none,
+    high = none, name = none, color = none, horizontal = false, ylog = false, yrange = none, xlog = false, xrange = none })
   local flip = o.horizontal
   if flip and (o.ylog or o.yrange) or not flip and (o.xlog or o.xrange) then
     check.fail("%s: the %s axis has categories, no range and no logarithm", where, flip and "y" or "x")
@@ -136,15 +162,7 @@ local function read_intervals(where, o)
     for _, field in ipairs{ "values", table.unpack(edges) } do
       one[field] = one[field] ~= nil and values_of(where, o, one, field, who) or nil
     end
-    for k = 1, 3, 2 do
-      if (one[edges[k]] == nil) ~= (one[edges[k + 1]] == nil) then
-        check.fail("%s: %s has only one edge of an interval, expected %s and %s", where, who, edges[k], edges[k + 1])
-      end
-      for c, low in ipairs(one[edges[k]] or {}) do
-        local high = one[edges[k + 1]][c]
-        if low > high then check.fail("%s: %s has an interval from %g to %g, expected the lower edge first", where, who, low, high) end
-      end
-    end
+    for k = 1, 3, 2 do check_interval(where, one, who, edges[k], edges[k + 1]) end
     list[i] = one
   end
   return list

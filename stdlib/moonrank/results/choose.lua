@@ -90,4 +90,25 @@ function M.make(data, by, over, rows, on, sign)
   return make_table{ columns = heads, rows = lines }
 end
 
+---A table with the best trial of each group, and all that it returned.
+---@param data mr.results.Columns
+---@param by string[]     parameters to group by
+---@param rows integer[]
+---@param best_of_rows fun(rows: integer[]): integer?  the row of the best trial among some
+---@return mr.Table
+function M.single(data, by, rows, best_of_rows)
+  local heads, seen, lines = { table.unpack(by) }, set_of(by), {}
+  for _, more in ipairs{ { "number" }, data.params, data:numbers() } do
+    for _, name in ipairs(more) do
+      if not seen[name] then heads[#heads + 1] = name end
+    end
+  end
+  for _, group in ipairs(data:groups("results:best", by, rows)) do
+    local row, line = best_of_rows(group.rows), {}
+    for c, name in ipairs(heads) do line[c] = row and data:column("results:best", name)[row] end
+    if row then lines[#lines + 1] = line end
+  end
+  return make_table{ columns = heads, rows = lines }
+end
+
 return M

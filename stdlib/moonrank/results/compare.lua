@@ -1,8 +1,10 @@
 -- Comparisons of the values of one parameter: trials that agree in all others are pairs, every two values are tested, p values are corrected.
 local check = require "moonrank.check"
 local choose = require "moonrank.results.choose"
+local conventions = require "moonrank.results.conventions"
 local frame = require "moonrank.sweep.frame"
 local pivot = require "moonrank.results.pivot"
+local repeated = require "moonrank.compare.repeated"
 local make_table = require("moonrank.table").new
 
 local M = {}
@@ -43,29 +45,100 @@ local function by_others(results, data, o, rows)
   return found
 end
 
--- The values of two groups, pair by pair: one per trial, or, with `lists`, one per list of each.
-local function pairs_of(results, data, o, a, b)
-  local x, y, keys = {}, {}, {}
+-- The keys that two groups share, sorted.
+local function shared(a, b)
+  local keys = {}
   for key in pairs(a) do
     if b[key] then keys[#keys + 1] = key end
   end
   table.sort(keys)
-  local column, number = data:column("results:compare", o.value), data:column("results:compare", "number")
-  for _, key in ipairs(keys) do
+  return keys
+end
+
+-- The values of two groups, pair by pair: one per trial.
+local function pairs_of_trials(data, o, a, b)
+  local x, y, column = {}, {}, data:column("results:compare", o.value)
+  for _, key in ipairs(shared(a, b)) do
     local p, q = a[key], b[key]
-    if o.lists then
-      local metric = o.value ~= "value" and o.value or nil
-      local first, second = results:per_list(number[p], metric):totable(), results:per_list(number[q], metric):totable()
-      if #first ~= #second then
-        check.fail("results:compare: trial %d has %d lists and trial %d has %d", number[p], #first, number[q], #second)
-      end
-      table.move(first, 1, #first, #x + 1, x)
-      table.move(second, 1, #second, #y + 1, y)
-    elseif column[p] and column[q] then
+    if column[p] and column[q] then
       x[#x + 1], y[#y + 1] = column[p], column[q]
     end
   end
   return x, y
+end
+
+-- The fingerprints of the data that a trial was tested on; nil where they were not recorded.
+local function test_data(results, number)
+  local found = {}
+  for _, each in ipairs(results:data(number)) do
+    if each.role == "test" then found[#found + 1] = each.fingerprint end
+  end
+  table.sort(found)
+  return #found > 0 and table.concat(found, " ") or nil
+end
+
+-- Whether lists of these trials with equal positions are of one user or query: they were tested on the same data, or are two with unknown data.
+local function same_positions(results, numbers)
+  local first, unknown = nil, false
+  for _, number in ipairs(numbers) do
+    local own = test_data(results, number)
+    first, unknown = first or own, unknown or not own
+    if own and own ~= first then return false end
+  end
+  return not unknown or #numbers == 2
+end
+
+-- A trial's values per list with the numbers of their users or queries; or with their positions, where these say the same.
+local function part_of(results, number, metric, by_position)
+  local values, ids = results:per_list(number, metric):totable(), not by_position and results:list_ids(number) or nil
+  if ids and #ids ~= #values then
+    check.fail("results:compare: trial %d returned %d scores per list and %d numbers of lists, expected as many", number, #values, #ids)
+  end
+  local units = {}
+  for i = 1, #values do units[i] = ids and ("%.17g"):format(ids[i]) or ("%d"):format(i) end
+  return { units = units, values = { values = values } }
+end
+
+-- The values of two trials of the same users or queries, each averaged over its lists of one.
+local function paired(results, p, q, metric, by_position)
+  local first = part_of(results, p, metric, by_position)
+  local second = part_of(results, q, metric, by_position)
+  local units, x = repeated.averaged({ first }, { "values" })
+  local others, y = repeated.averaged({ second }, { "values" })
+  local place, values = {}, { a = x.values:totable(), b = {} }
+  for i, unit in ipairs(units) do place[unit] = i end
+  for i, value in ipairs(y.values:totable()) do
+    if place[others[i]] then values.b[place[others[i]]] = value end
+  end
+  if #others ~= #units or #values.b ~= #units then
+    check.fail("results:compare: trials %d and %d returned scores of different users or queries (%d and %d)", p, q, #units, #others)
+  end
+  return { units = units, values = values }, #first.units
+end
+
+-- The values of two groups, pair by pair: one per user or query, with its mean over trials and lists; and a note where there are several.
+local function pairs_of_units(results, data, o, a, b)
+  local keys, number, metric = shared(a, b), data:column("results:compare", "number"), o.value ~= "value" and o.value or nil
+  local numbers, known = {}, true
+  for _, key in ipairs(keys) do
+    for _, group in ipairs{ a, b } do
+      numbers[#numbers + 1] = number[group[key]]
+      known = known and results:list_ids(number[group[key]]) ~= nil
+    end
+  end
+  if not known and not same_positions(results, numbers) then
+    check.fail("results:compare: trials returned no numbers of their lists, so that those of one user or query cannot be found in several "
+      .. "trials. Return the scores per list of mr.fit or mr.evaluate as they are, or per_list = {%s = ..., list = numbers}",
+      metric or "ndcg")
+  end
+  local parts, lists = {}, 0
+  for i, key in ipairs(keys) do
+    local count
+    parts[i], count = paired(results, number[a[key]], number[b[key]], metric, not known)
+    lists = lists + count
+  end
+  local units, values = repeated.averaged(parts, { "a", "b" })
+  return values.a:totable(), values.b:totable(), repeated.note(lists, #units)
 end
 
 local function mean(values)
@@ -87,11 +160,23 @@ function M.make(results, o)
   check.choice(where, "correction", o.correction, check.names(corrections))
   local groups = data:groups(where, { o.by }, data:rows(where, o.where))
   if #groups < 2 then check.fail("%s: %s has %d value in the trials, expected two or more", where, o.by, #groups) end
-  local rows, p, levels = {}, {}, {}
-  for i, group in ipairs(groups) do levels[i] = by_others(results, data, o, group.rows) end
+  local rows, p, levels, notes = {}, {}, {}, {}
+  local number, numbers = data:column(where, "number"), {}
+  for i, group in ipairs(groups) do
+    levels[i] = by_others(results, data, o, group.rows)
+    for _, row in pairs(levels[i]) do numbers[#numbers + 1] = number[row] end
+  end
+  table.sort(numbers)
+  conventions.check(where, results, numbers, o.value)
   for i = 1, #groups - 1 do
     for j = i + 1, #groups do
-      local x, y = pairs_of(results, data, o, levels[i], levels[j])
+      local x, y, note
+      if o.lists then
+        x, y, note = pairs_of_units(results, data, o, levels[i], levels[j])
+      else
+        x, y = pairs_of_trials(data, o, levels[i], levels[j])
+      end
+      if note and note ~= notes[#notes] then notes[#notes + 1] = note end
       local a, b = groups[i].key[1], groups[j].key[1]
       if #x < 2 then
         check.fail("%s: %s = %s and %s have %d pair of trials that agree in all else, expected two or more", where, o.by, tostring(a),
@@ -101,10 +186,11 @@ function M.make(results, o)
       rows[#rows + 1] = { a, b, #x, mean(x), mean(y), mean(x) - mean(y), p[#p] }
     end
   end
+  for _, note in ipairs(conventions.notes(results, numbers, { o.value })) do notes[#notes + 1] = note end
   local corrected = corrections[o.correction](p)
   for i, row in ipairs(rows) do row[8] = corrected[i] end
   return make_table{ columns = { o.by, "other", "pairs", "mean", "mean of other", "difference", "p", "p corrected" }, rows = rows,
-    formats = { ["mean"] = "%.4f", ["mean of other"] = "%.4f", difference = "%+.4f" } }
+    formats = { ["mean"] = "%.4f", ["mean of other"] = "%.4f", difference = "%+.4f" }, notes = notes }
 end
 
 return M

@@ -1,8 +1,12 @@
 -- The result of a trial's function in the form of the store: numbers by name, scores per list, the value of the metric.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local evaluate = require "moonrank.evaluate"
+local conventions = require "moonrank.metrics.conventions"
+local frame = require "moonrank.sweep.frame"
+local repeated = require "moonrank.compare.repeated"
 local longest = require("moonrank.sweep.store").longest
-local metrics = require "moonrank.metrics.registry"
+local registry = require "moonrank.metrics.registry"
 
 local M = {}
 
@@ -38,6 +42,8 @@ local function bytes_of(name, values)
     if not ok then error(("the result %s is no list of numbers"):format(name), 0) end
     values = tensor
   end
+  local evaluation, metric = evaluate.of_tensor(values)
+  if evaluation then values = evaluate.exact(evaluation, metric) end  -- what comparisons read is not rounded to float32
   if type(values) ~= "userdata" then
     error(("the result %s is a %s, expected a tensor or a list of numbers"):format(name, type(values)), 0)
   end
@@ -48,23 +54,51 @@ local function bytes_of(name, values)
   return bytes
 end
 
--- per_list: a tensor or a list of numbers of the metric itself, or several of them by the names of their metrics.
+-- The numbers of the lists' users or queries, as the evaluations say them that these values are of; nil where none does or they disagree.
+local function ids_of(values)
+  local found
+  for _, each in pairs(values) do
+    local evaluation = evaluate.of_tensor(each)
+    local units = evaluation and evaluate.units(evaluation)
+    local bytes = units and core.float64_bytes(repeated.numbers(units))
+    if bytes and found and bytes ~= found then return nil end
+    found = found or bytes
+  end
+  return found
+end
+
+-- per_list: a tensor or a list of numbers of the metric itself, or several of them by the names of their metrics; "list" is the number of each
+-- list's user or query, which evaluations say themselves. Returns bytes and what was given, both by name.
 local function lists_of(per_list, metric)
   local lists = {}
-  if per_list == nil then return lists end
-  if type(per_list) == "table" and type(next(per_list)) == "string" then
-    for name, values in pairs(per_list) do lists[name] = bytes_of("per_list." .. tostring(name), values) end
-  else
-    lists[metric or "value"] = bytes_of("per_list", per_list)
+  if per_list == nil then return lists, {} end
+  local several = type(per_list) == "table" and type(next(per_list)) == "string"
+  local given = several and per_list or { [metric or "value"] = per_list }
+  for name, values in pairs(given) do lists[name] = bytes_of(several and "per_list." .. tostring(name) or "per_list", values) end
+  lists.list = lists.list or ids_of(given)
+  return lists, given
+end
+
+-- The conventions of the metrics whose values these are, and of a run's; JSON with a text per name, or nil where none is known.
+local function conventions_of(values, metrics)
+  local found = {}
+  for name, metric in pairs(metrics) do
+    if registry.is(metric) or evaluate.is_bounded(metric) then found[name] = conventions.text(metric) end
   end
-  return lists
+  for name, each in pairs(values) do
+    local evaluation, own = evaluate.of_tensor(each)
+    for _, metric in ipairs(evaluation and evaluation.metrics or {}) do
+      if metric.name == own then found[own], found[name] = conventions.text(metric), conventions.text(metric) end
+    end
+  end
+  return next(found) and frame.to_json(found) or nil
 end
 
 -- The name of the study's number: the sweep's `metric`, or the only one.
 local function metric_of(numbers, metric)
   if metric then
     -- a metric that others call otherwise: what mr.fit and mr.evaluate return has our name
-    if numbers[metric] == nil and numbers[metrics.our_name(metric)] ~= nil then numbers[metric] = numbers[metrics.our_name(metric)] end
+    if numbers[metric] == nil and numbers[registry.our_name(metric)] ~= nil then numbers[metric] = numbers[registry.our_name(metric)] end
     if numbers[metric] == nil then error(("the trial returned no number '%s', which is the metric"):format(metric), 0) end
     return metric
   end
@@ -81,7 +115,7 @@ end
 
 -- Raises an error where the direction of the number is unknown, or differs from the direction of the sweep.
 local function check_direction(name, o, directions)
-  local own = directions[name] or (o.assumed and metrics.usual_direction(name) or metrics.direction(name))
+  local own = directions[name] or (o.assumed and registry.usual_direction(name) or registry.direction(name))
   if o.assumed and not own then
     local form = "the direction of '%s' is not known. Pass metric = '%s' and direction = 'maximize' or 'minimize' to mr.sweep"
     error(form:format(name, name), 0)
@@ -104,6 +138,7 @@ function M.of(result, o)
   if type(result) ~= "table" then
     error(("the trial returned a %s, expected a number or a table of numbers"):format(type(result)), 0)
   end
+  local metrics = is_run(result) and rawget(result, "metrics") or {}
   if is_run(result) then result, reports, directions = of_run(result) end
   local numbers = {}
   for name, value in pairs(result) do
@@ -114,9 +149,11 @@ function M.of(result, o)
     end
   end
   local name = metric_of(numbers, metric)
-  local value, lists = numbers[name], lists_of(rawget(result, "per_list"), name)
+  local lists, given = lists_of(rawget(result, "per_list"), name)
+  local value = numbers[name]
   check_direction(name, o, directions)
-  local outcome = { state = "done", value = value, numbers = numbers, lists = lists, reports = reports }
+  local outcome = { state = "done", value = value, numbers = numbers, lists = lists, reports = reports,
+    conventions = conventions_of(given, metrics) }
   if value ~= value or value - value ~= 0 then
     outcome.state, outcome.value, outcome.reason = "failed", nil, ("%s is %s"):format(name, value ~= value and "NaN" or tostring(value))
   end

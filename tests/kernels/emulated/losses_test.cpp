@@ -141,6 +141,7 @@ Results run_all(const RowLossKernels<Real>& table, const Batch<Real>& batch) {
                                                lists,
                                                relevant,
                                                random_key(3, "test"),
+                                               0,
                                                2,
                                                drawn.span(),
                                                drawn_slopes.span(),

@@ -121,6 +121,23 @@ local function folds()
   return mr.data.synthetic{ users = 40, items = 200, mean_activity = 40, seed = 1 }:binarize(4):min_relevant(5):folds{ k = 2, seed = 1 }
 end
 
+it("the figure's error bars are the intervals, which are not symmetric", function()
+  local c = mr.compare{ a = scores_of{ 1, 1, 1, 1, 1, 1, 1, 1, 1, 6 }, b = scores_of{ 6, 6, 6, 6, 6, 6, 6, 6, 6, 1 }, qrels = judged(10),
+    metrics = { "rr" } }
+  local script = c:plot():script()
+  for _, name in ipairs{ "a", "b" } do
+    local cell = c.cells.rr[name]
+    check(math.abs((cell.high - cell.mean) - (cell.mean - cell.low)) > 1e-3, "the case is symmetric")
+    local found, before = 0, {}
+    for line in script:gmatch "[^\n]+" do
+      local x, y = line:match "^(%S+) (%S+)$"
+      local ends = x and x == before.x and math.abs(before.y - cell.low) < 1e-6 and math.abs(y - cell.high) < 1e-6
+      found, before = found + (ends and 1 or 0), { x = x, y = y }
+    end
+    check(found > 0, script)
+  end
+end)
+
 it("a run of mr.fit equals its own scores in a file, whatever the order of the file, list by list", function()
   local fold = folds()[1]
   local model = mr.models.mf{ users = 40, items = 200, factors = 4, seed = 1 }

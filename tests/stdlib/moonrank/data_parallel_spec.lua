@@ -2,6 +2,7 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local dataset = require "moonrank.data.dataset"
+local random = require "moonrank.random"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
@@ -52,6 +53,36 @@ it("shares have about as many rows each", function()
   end
 end)
 
+it("losses that draw rows draw the same in shares of a batch as in the whole batch", function()
+  local queries = mr.data.synthetic{ kind = "queries", queries = 30, seed = 2 }
+  local data = dataset.new{ lists = queries.lists, features = queries.features:double() }
+  local weights = mr.normal({ data.features:size(2) }, { seed = 3, dtype = "float64" })
+  local function values(loss, share)
+    local found, step = {}, 0
+    for batch in data:batches{ size = 8, shuffle = true, share = share } do
+      step = step + 1
+      local _ <close> = random.of_step(1, step, batch.rows_before)
+      found[step] = batch.size > 0 and loss(batch.features:matmul(weights:reshape(weights:numel(), 1)):reshape(batch.lists.rows),
+        batch.lists):totable() or {}
+    end
+    return found
+  end
+  for _, name in ipairs{ "bpr", "warp", "lambdafm" } do
+    local loss = mr.losses[name]{ draws = 2 }
+    local whole = values(loss)
+    for _, of in ipairs{ 2, 3, 8 } do
+      local joined = {}
+      for part = 1, of do
+        for step, found in ipairs(values(loss, { part, of })) do
+          joined[step] = joined[step] or {}
+          table.move(found, 1, #found, #joined[step] + 1, joined[step])
+        end
+      end
+      equal(joined, whole, name)
+    end
+  end
+end)
+
 it("alone, parallel changes nothing; and a process that is alone cannot be joined", function()
   local data = mr.data.synthetic{ kind = "queries", queries = 20, seed = 1 }
   local function trained(parallel)
@@ -71,7 +102,7 @@ local script = [[
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local args = mr.args{ kind = "mf", dtype = "float64", batch = 8, rows = 0, reduction = "mean", epochs = 4, out = "model", adam = false,
-  slow = false, checkpoint = "", apart = false, stop = 0, put_off = false }
+  slow = false, checkpoint = "", apart = false, stop = 0, put_off = false, loss = "ndcg" }
 -- every step of rows without a gradient, or none
 core.put_off_from(args.put_off and 0 or 1 << 62)
 local data, model
@@ -89,7 +120,7 @@ else
 end
 -- where a derivative is 0, as of the last layer's bias, Adam would make steps of what is rounding
 local optimizer = args.adam and mr.optim.adam{ lr = 0.01 } or mr.optim.sgd{ lr = 0.05, momentum = 0.5 }
-local run = mr.fit{ model = model, loss = mr.losses.ndcg{ bound = "minmax" }, train = data, valid = data,
+local run = mr.fit{ model = model, loss = mr.losses[args.loss]{ bound = "minmax" }, train = data, valid = data,
   batch = args.rows == 0 and args.batch or nil, batch_rows = args.rows > 0 and args.rows or nil,
   epochs = args.epochs, metrics = {"ndcg"}, seed = 1,
   reduction = args.reduction, optimizer = optimizer, parallel = true, progress = false,
@@ -132,7 +163,8 @@ end
 
 -- among them: batches of fewer lists than processes
 for _, arguments in ipairs{ "--kind mf --adam", "--kind mlp --adam", "--kind mf --adam --dtype float32",
-  "--kind mlp --dtype float32", "--kind mf --batch 2 --epochs 2", "--kind mlp --reduction sum", "--kind mf --rows 100" } do
+  "--kind mlp --dtype float32", "--kind mf --batch 2 --epochs 2", "--kind mlp --reduction sum", "--kind mf --rows 100",
+  "--kind mf --loss bpr --epochs 2", "--kind mlp --loss warp --epochs 2", "--kind mf --loss lambdafm --epochs 2" } do
   it("1, 2 and 3 processes train the same model: " .. arguments, function()
     in_folder(function(folder)
       local alone = train_as(folder, 1, arguments)

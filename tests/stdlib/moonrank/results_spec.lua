@@ -9,7 +9,9 @@ local describe, it, equal, near, check, raises = test.describe, test.it, test.eq
 -- What a trial of the study below returns.
 local function outcome(p)
   local base = ({ ndcg = 0.5, ap = 0.4, rr = 0.3 })[p.loss] + p.fold / 100 - math.abs(math.log(p.lr, 10) + 2) / 10
-  return { valid = base, test = base * base, per_list = { valid = { base, base + 0.01 * p.fold, 0 / 0 } } }
+  local first = 3 * p.fold  -- every fold has users of its own
+  return { valid = base, test = base * base, per_list = { valid = { base, base + 0.01 * p.fold, 0 / 0 },
+    list = { first, first + 1, first + 2 } } }
 end
 
 local lrs = { 0.001, 0.01, 0.1 }

@@ -23,6 +23,18 @@ end
 
 local train, valid, tested = relevant(fold.train), relevant(fold.valid), relevant(fold.test)
 
+-- By user: items that the user rated below the threshold, which are in no part.
+local low = {}
+for i, user in ipairs(ratings.user:totable()) do
+  low[user] = low[user] or {}
+  if ratings.value[i]:item() < 4 then low[user][ratings.item[i]:item()] = true end
+end
+local known_from = {
+  rated = function(parts) return { low, table.unpack(parts) } end,
+  relevant = function(parts) return parts end,
+  none = function() return {} end,
+}
+
 local models = {
   popularity = mr.models.popularity{ fold = fold },
   item_knn = mr.models.item_knn{ fold = fold, k = 7, shrink = 2 },
@@ -50,16 +62,22 @@ end
 local names = { "ndcg", "ndcg@10", "ap", "rr", "hit@5", "recall@20", "nrbp(0.95)", "auc", "precision@3" }
 
 for name, model in pairs(models) do
-  it("the full catalogue of " .. name .. " is what lists made user by user give", function()
+  it("the full catalogue of " .. name .. " is what lists made user by user give, whatever counts as known", function()
     for part, case in pairs{ test = { tested, { train, valid } }, valid = { valid, { train } } } do
-      local found = fold:evaluate(model, names, { part = part })
-      local users = found.users:totable()
-      equal(#users, found.count)
-      for l, user in ipairs(users) do
-        local items, grades = catalogue(user, case[2]), {}
-        for i, item in ipairs(items) do grades[i] = case[1][user][item] or 0 end
-        local one = mr.evaluate(scores_of(model, user, items), mr.lists{ grades }, names)
-        for _, metric in ipairs(names) do near(found[metric][l]:item(), one[metric][1]:item(), 0, metric) end
+      for known, sets in pairs(known_from) do
+        local found = fold:evaluate(model, names, { part = part, known = known })
+        local users = found.users:totable()
+        equal(#users, found.count)
+        local left_out = 0
+        for l, user in ipairs(users) do
+          local items, grades = catalogue(user, sets(case[2])), {}
+          left_out = left_out + ratings.items - #items
+          for i, item in ipairs(items) do grades[i] = case[1][user][item] or 0 end
+          local one = mr.evaluate(scores_of(model, user, items), mr.lists{ grades }, names)
+          for _, metric in ipairs(names) do near(found[metric][l]:item(), one[metric][1]:item(), 0, metric) end
+        end
+        equal(tonumber(found.candidates:match "leaves out (%d+)" or 0), left_out, known)
+        if known == "rated" then equal(fold:evaluate(model, names, { part = part }).candidates, found.candidates) end
       end
     end
   end)
@@ -99,7 +117,7 @@ end)
 it("has the reciprocal rank that counting gives, tied items in all orders", function()
   local found = fold:evaluate(models.mf, { "rr" }, { ties = "worst" })
   for l, user in ipairs(found.users:totable()) do
-    local items = catalogue(user, { train, valid })
+    local items = catalogue(user, { train, valid, low })
     local scores, best = scores_of(models.mf, user, items):totable(), math.huge
     for i, item in ipairs(items) do
       if tested[user][item] then
@@ -154,8 +172,7 @@ it("a block of lists is let go before the next but one: memory does not grow wit
 end)
 
 it("samples are new to the user, all different, and there for everyone", function()
-  local table_of = require("moonrank.data.candidates").user_items
-  local function of(parts) return table_of(parts, ratings.users, ratings.items) end
+  local function of(parts) return require("moonrank.data.known_items").of("test", parts, "relevant", ratings.users, ratings.items) end
   local known, targets = of{ fold.train, fold.valid }, of{ fold.test }
   for _, popular in ipairs{ false, true } do
     for _, each in ipairs{ false, true } do
@@ -215,7 +232,7 @@ it("corrected metrics are those of the estimated rank: exact where all items are
   local model = models.item_knn
   local exact = {}  -- each relevant item alone against all that are in no part
   for l, user in ipairs(fold:evaluate(model, { "rr" }).users:totable()) do
-    local unseen = catalogue(user, { train, valid, tested })
+    local unseen = catalogue(user, { train, valid, tested, low })
     for item = 1, ratings.items do
       if tested[user][item] then
         local items, grades = { item }, { 1 }
@@ -251,7 +268,7 @@ end)
 
 it("evaluations say what was ranked", function()
   local text = tostring(fold:evaluate(models.popularity, { "hit@5" }))
-  check(text:find("candidates: all 150 items but", 1, true) and text:find("ties mean", 1, true), text)
+  check(text:find("candidates: all 150 items; known = rated leaves out", 1, true) and text:find("ties mean", 1, true), text)
   text = tostring(fold:evaluate(models.popularity, { "hit@5" }, { candidates = "one", negatives = 20, by = "popularity" }))
   check(text:find("candidates: 20 sampled items (popularity, seed 1) for each relevant item", 1, true), text)
   check(text:find("not comparable with the full catalogue", 1, true), text)
@@ -317,7 +334,7 @@ test.describe("recommendations", function()
       local all = model:recommend{ k = 9, seen = { fold.train, fold.valid }, users = ratings.users, items = ratings.items }
       equal(#all.items, 9 * ratings.users)
       for user = 1, ratings.users, 7 do
-        local items = catalogue(user, { train, valid })
+        local items = catalogue(user, { train, valid, low })
         local scores, order = scores_of(model, user, items):totable(), {}
         for i = 1, #items do order[i] = i end
         table.sort(order, function(a, b)
@@ -333,7 +350,20 @@ test.describe("recommendations", function()
   end
 
   it("are as many as there are, print with names, and say what is wrong", function()
-    equal(models.popularity:recommend{ user = 1, k = 1000, seen = fold.train }.sizes:totable(), { #catalogue(1, { train }) })
+    equal(models.popularity:recommend{ user = 1, k = 1000, seen = fold.train }.sizes:totable(), { #catalogue(1, { train, low }) })
+    local function left(seen, known) return models.popularity:recommend{ user = 1, k = 1000, seen = seen, known = known }:of(1) end
+    local function sorted(items) return table.sort(items) or items end
+    equal(sorted(left(fold, "relevant")), catalogue(1, { train }))
+    equal(sorted(left(fold, "none")), catalogue(1, {}))
+    equal(sorted(left(ratings)), catalogue(1, { train, valid, tested, low }))
+    equal(sorted(left({ ratings:binarize(4), fold.train })), catalogue(1, { train, valid, tested, low }))
+    equal(sorted(left(ratings:binarize(4), "relevant")), catalogue(1, { train, valid, tested }))
+    raises(function() left(ratings, "relevant") end, "threshold")
+    raises(function() left(ratings, "all") end, "known")
+    raises(function() left(mr.data.dataset{ lists = mr.lists{ { 1, 0 } }, users = core.arange(1, 1, 1, "int64", "cpu"),
+      items = core.arange(1, 2, 1, "int64", "cpu") }) end, "1 rows of grade 0")
+    equal(models.popularity:recommend{ user = ratings.user_ids[7], seen = ratings }:of(7), models.popularity:recommend{ user = 7,
+      seen = ratings }:of(7))
     local titles = {}
     for i = 1, ratings.items do titles[i] = "movie " .. i end
     local top = models.popularity:recommend{ user = 1, k = 2, names = titles }
@@ -348,8 +378,7 @@ test.describe("recommendations", function()
     raises(function() models.mf:recommend{ user = 41 } end, "user is 41, expected an integer from 1 to 40")
     raises(function() models.mf:recommend{ k = 0 } end, "k is 0")
     raises(function() models.random:recommend{ user = 1 } end, "users is absent, expected how many there are")
-    raises(function() models.mf:recommend{ user = 1, seen = 3 } end, "seen is a number, expected a dataset of users and items")
-    raises(function() models.mf:recommend{ user = 1, seen = ratings } end, "seen is a mr.Ratings, expected a dataset")
+    raises(function() models.mf:recommend{ user = 1, seen = 3 } end, "seen is a number, expected")
     raises(function() models.mf:recommend{ user = 1, seen = { fold.train, 3 } } end, "entry 2 of seen is a number")
     raises(function() models.mf:recommend{ user = 1, seen = function() end } end, "seen is a function")
     equal(models.mf:recommend{ user = 1, seen = fold }:of(1), models.mf:recommend{ user = 1, seen = fold.train }:of(1))

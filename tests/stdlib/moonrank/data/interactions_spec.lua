@@ -33,7 +33,7 @@ test.describe("timestamps", function()
     with_files({ "1\t2\t881250949\n" }, function(path)
       local r = mr.data.interactions(path, { header = false, delimiter = "\t", columns = { timestamp = 3 } })
       equal(r.timestamp:totable(), { 881250949 })
-      equal(mr.data.interactions(path, { header = false, delimiter = "\t" }).timestamp, false)
+      equal(mr.data.interactions(path, { header = false, delimiter = "\t", columns = { rating = false } }).timestamp, false)
     end)
   end)
 
@@ -146,5 +146,53 @@ test.describe("files of one split", function()
     with_files({ "user,item,timestamp\n1,1,5\n", "user,item\n1,2\n" }, function(train, tested)
       raises(function() mr.data.interactions{ train = train, test = tested } end, "found timestamps in some of the files")
     end)
+  end)
+end)
+
+test.describe("columns without names", function()
+  it("are asked for, where one may be the rating", function()
+    with_files({ "7\t3\t4.5\t100\n8\t3\t2\t160\n" }, function(path)
+      local function read(columns) return mr.data.interactions(path, { header = false, delimiter = "\t", columns = columns }) end
+      for _, columns in ipairs{ {}, { timestamp = 4 }, { user = 2, item = 1 } } do
+        raises(function() read(columns) end, "4 columns without names")
+      end
+      for _, columns in ipairs{ { "user", "item", "rating", "timestamp" }, { user = 1, item = 2, rating = 3, timestamp = 4 } } do
+        local r = read(columns)
+        equal({ r.value:totable(), r.timestamp:totable(), r.has_ratings }, { { 4.5, 2.0 }, { 100, 160 }, true })
+      end
+      local swapped = read{ "item", "user", false, "timestamp" }
+      equal({ swapped.users, swapped.items, swapped.value:totable(), swapped.timestamp:totable() }, { 1, 2, { 1.0, 1.0 }, { 100, 160 } })
+      equal({ read{ rating = false }.has_ratings, read{ rating = 3 }.value:totable() }, { false, { 4.5, 2.0 } })
+      raises(function() read{ "user", "item", "rating" } end, "found 4 columns, expected the 3")
+      raises(function() read{ "user", "item", "ratng", "timestamp" } end, "did you mean 'rating'?")
+      raises(function() read{ "user", "rating", false, "timestamp" } end, "no 'item'")
+      raises(function() read{ "user", "item", "item", "timestamp" } end, "'item' is in the list twice")
+      raises(function() read{ "user", "item", rating = 3 } end, "rating")
+    end)
+    with_files({ "7,3\n8,3\n" }, function(path)
+      equal(mr.data.interactions(path, { header = false }).value:totable(), { 1.0, 1.0 })
+    end)
+    with_files({ "user,item,rating\n7,3,5\n", "user,item\n8,3\n" }, function(train, tested)
+      raises(function() mr.data.interactions{ train = train, test = tested } end, "ratings in some of the files")
+    end)
+  end)
+
+  it("and what was read are printed", function()
+    local function shown(text, change)
+      local printed
+      with_files({ text }, function(path) printed = tostring(change(mr.data.interactions(path))) end)
+      return printed
+    end
+    local full = "user,item,rating,timestamp\n1,1,5,1000000000\n1,2,1.5,1000086400\n2,1,4,1000000000\n3,3,2,1000000000\n"
+    local text = shown(full, function(r) return r end)
+    for _, part in ipairs{ "3 users, 3 items, 4 ratings", "from 1.5 to 5", "1000000000 to 1000086400", "2001-09-09 to 2001-09-10" } do
+      check(text:find(part, 1, true), text)
+    end
+    text = shown(full, function(r) return r:binarize(4) end)
+    check(text:find("rating >= 4; 2 ratings of 2 users and 1 items", 1, true) and text:find("from 1.5 to 5", 1, true), text)
+    text = shown(full, function(r) return r:binarize(1.5):binarize(1):min_relevant(2) end)
+    check(text:find("rating >= 1.5; 2 ratings of 1 users and 2 items, of users with at least 2", 1, true), text)
+    text = shown("user,item\n1,1\n", function(r) return r end)
+    check(text:find("no ratings were read", 1, true) and text:find("no timestamps were read", 1, true), text)
   end)
 end)

@@ -78,3 +78,31 @@ describe("intervals", function()
     } do raises(function() mr.plot.intervals(case[1]) end, case[2]) end
   end)
 end)
+
+describe("bars", function()
+  local names = { "ap", "rr" }
+
+  -- The lower and the upper end of every error bar.
+  local function ends_of(options)
+    local points, ends = layers(mr.plot.bars(options):script())[2].points, {}
+    for i = 1, #points, 6 do ends[#ends + 1] = { points[i][2], points[i + 1][2] } end
+    return ends
+  end
+
+  it("error bars reach from low to high, or as far as errors to both sides", function()
+    equal(ends_of{ categories = names, values = { 3, 5 }, low = { 2, 4.75 }, high = { 6, 5.5 } }, { { 2, 6 }, { 4.75, 5.5 } })
+    equal(ends_of{ categories = names, values = { 3, 5 }, errors = { 1, 0.5 } }, { { 2, 4 }, { 4.5, 5.5 } })
+    equal(ends_of{ categories = names, values = { 3, 5 }, low = { 2, nan }, high = { 6, 5.5 } }, { { 2, 6 } })
+  end)
+
+  it("half an interval, two kinds of them, and ends in the wrong order are refused", function()
+    local function refuses(options, words)
+      options.categories, options.values = names, { 3, 5 }
+      raises(function() mr.plot.bars(options) end, words)
+    end
+    refuses({ low = { 1, 2 } }, "high")
+    refuses({ low = { 1, 2 }, high = { 4, 6 }, errors = { 1, 1 } }, "errors")
+    refuses({ low = { 4, 2 }, high = { 1, 6 } }, "from 4 to 1")
+    refuses({ low = { 1 }, high = { 4, 6 } }, "low")
+  end)
+end)

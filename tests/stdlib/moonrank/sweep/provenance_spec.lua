@@ -228,6 +228,7 @@ it("an older store opens; its trials, of unknown data, are read, but gone on wit
       opened:columns "DROP TABLE data"
       opened:columns "ALTER TABLE trials DROP COLUMN noted"
       opened:columns "ALTER TABLE trials DROP COLUMN numerics"
+      opened:columns "ALTER TABLE trials DROP COLUMN conventions"
       opened:columns "PRAGMA user_version = 1"
     end
     local r = mr.results(path, "s")

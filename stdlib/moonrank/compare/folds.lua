@@ -1,0 +1,128 @@
+-- Several runs of each system, such as one for each fold: how many there are, and one value for each user or query of all of them.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local conventions = require "moonrank.metrics.conventions"
+local evaluate = require "moonrank.evaluate"
+local fingerprint = require "moonrank.data.fingerprint"
+local repeated = require "moonrank.compare.repeated"
+
+local M = {}
+
+local where = "mr.compare"
+
+---A plain table with entries: of runs, one for each fold.
+function M.is_list(value) return type(value) == "table" and getmetatable(value) == nil and #value > 0 end
+
+---How many runs each system has: as many as every list of them; 1 where none is a list.
+function M.count(o, given, names)
+  local count, first
+  for _, name in ipairs(names) do
+    local own = M.is_list(given[name]) and #given[name] or 1
+    first, count = first or name, count or own
+    if own ~= count then
+      check.fail("%s: '%s' has %d runs and '%s' has %d, expected as many of each system, such as one for each fold", where, first, count,
+        name, own)
+    end
+  end
+  if M.is_list(o.qrels) and #o.qrels ~= count then
+    check.fail("%s: qrels has %d entries, but the systems have %d runs each, expected as many", where, #o.qrels, count)
+  end
+  return count or 0
+end
+
+-- Names for lists that have none: their numbers, which are the same in every fold where the lists are.
+local function name_lists(folds, names)
+  for _, fold in ipairs(folds) do
+    local lists, first = fold.lists, folds[1].lists
+    if not fold.units then
+      if fold ~= folds[1] and not (lists and first and fingerprint.combined(lists) == fingerprint.combined(first)) then
+        check.fail("%s: the lists of '%s' have neither users nor ids, so that those of one query cannot be found in several runs. Give "
+          .. "lists with ids: mr.lists{relevance = ..., ids = ...}", where, names[1])
+      end
+      fold.units = {}
+      for i = 1, #fold.values[fold.metrics[1].name][names[1]] do fold.units[i] = ("%d"):format(i) end
+    end
+  end
+end
+
+-- Raises where two folds were measured by different metrics or under different conventions.
+local function check_folds(folds, names)
+  local function words(metric) return metric and ("%s: %s"):format(metric.name, conventions.line{ metric }) or "no metric" end
+  for f, fold in ipairs(folds) do
+    for i = 1, math.max(#fold.metrics, #folds[1].metrics) do
+      local metric, other = folds[1].metrics[i], fold.metrics[i]
+      if not metric or not other or other.name ~= metric.name or not evaluate.same_metric(metric, other) then
+        check.fail("%s: runs 1 and %d of '%s' were evaluated under different conventions. Run 1: %s. Run %d: %s. Evaluate all runs by the "
+          .. "same metrics", where, f, names[1], words(metric), f, words(other))
+      end
+    end
+  end
+end
+
+---What evaluations ranked, and what training never saw: each line once, with a name where not all evaluations say it.
+function M.about(systems, names)
+  local said, lines, count = {}, {}, 0
+  for _, name in ipairs(names) do
+    local evaluation = systems[name].evaluation
+    count = count + (evaluation and 1 or 0)
+    for _, line in ipairs(evaluation and evaluate.about(evaluation) or {}) do
+      if not said[line] then
+        lines[#lines + 1], said[line] = line, {}
+      end
+      table.insert(said[line], name)
+    end
+  end
+  for i, line in ipairs(lines) do
+    if #said[line] < count then lines[i] = ("'%s': %s"):format(table.concat(said[line], "', '"), line) end
+  end
+  return lines
+end
+
+-- What is known of the lists of all runs, line by line: once where it is the same for every run, else with the run's number.
+local function lines_of(folds)
+  local runs_of, lines, said = {}, {}, {}
+  for _, fold in ipairs(folds) do
+    table.move(fold.notes, 1, #fold.notes, #fold.about + 1, fold.about)
+    for _, line in ipairs(fold.about) do runs_of[line] = (runs_of[line] or 0) + 1 end
+  end
+  for f, fold in ipairs(folds) do
+    for _, line in ipairs(fold.about) do
+      local text = runs_of[line] == #folds and line or ("run %d: %s"):format(f, line)
+      if not said[text] then lines[#lines + 1], said[text] = text, true end
+    end
+  end
+  return lines
+end
+
+---One value per user or query, metric and system, over all folds; and the notes of them all.
+function M.combined(folds, names)
+  check_folds(folds, names)
+  name_lists(folds, names)
+  local values, notes, units, lists = {}, {}, nil, nil
+  for _, metric in ipairs(folds[1].metrics) do
+    local parts = {}
+    for f, fold in ipairs(folds) do
+      parts[f] = { units = fold.units, values = {} }
+      for _, name in ipairs(names) do parts[f].values[name] = core.numbers(fold.values[metric.name][name]) end
+    end
+    local averaged
+    units, averaged, lists = repeated.averaged(parts, names)
+    values[metric.name] = #folds == 1 and lists == #units and folds[1].values[metric.name] or averaged
+  end
+  notes[1] = repeated.note(lists, #units)
+  for _, line in ipairs(lines_of(folds)) do notes[#notes + 1] = line end
+  return values, notes, units
+end
+
+---The systems of which a run was interrupted; how many of each.
+function M.interrupted(folds, names)
+  local found = {}
+  for _, name in ipairs(names) do
+    for _, fold in ipairs(folds) do
+      if fold.systems[name].interrupted then found[name] = (found[name] or 0) + 1 end
+    end
+  end
+  return found
+end
+
+return M

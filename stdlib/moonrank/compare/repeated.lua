@@ -1,0 +1,77 @@
+-- Repeated measurements: a user or query of several folds, seeds or lists is one unit of a test, whose value is the mean of its measurements.
+-- Tests take pairs for independent. Measurements of one user are not, so that counting each of them makes p too small.
+local core = require "moonrank.core"
+
+local M = {}
+
+---@class mr.compare.Part
+---@field units string[]  the user or query of each list
+---@field values table<string, number[]>  by system: one value per list
+
+local function no_sums(systems)
+  local sums = {}
+  for _, name in ipairs(systems) do sums[name] = 0.0 end
+  return sums
+end
+
+-- Adds a list's values to those of its unit, unless one of them is NaN: every system has the mean over the same lists.
+local function add(unit, part, systems, list)
+  for _, name in ipairs(systems) do
+    if part.values[name][list] ~= part.values[name][list] then return end
+  end
+  unit.count = unit.count + 1
+  for _, name in ipairs(systems) do unit.sums[name] = unit.sums[name] + part.values[name][list] end
+end
+
+---One value per unit and system, the mean of the unit's lists in all parts; NaN where none of them counts. Units are in the order in which they
+---are first found.
+---@param parts mr.compare.Part[]
+---@param systems string[]
+---@return string[] units
+---@return table<string, mr.Tensor> values  by system
+---@return integer lists  measurements, of all parts together
+function M.averaged(parts, systems)
+  local by_name, units, names, lists = {}, {}, {}, 0
+  for _, part in ipairs(parts) do
+    for list, name in ipairs(part.units) do
+      if not by_name[name] then
+        by_name[name] = { count = 0, sums = no_sums(systems) }
+        units[#units + 1], names[#names + 1] = by_name[name], name
+      end
+      add(by_name[name], part, systems, list)
+    end
+    lists = lists + #part.units
+  end
+  local values = {}
+  for _, system in ipairs(systems) do
+    local means = {}
+    for i, unit in ipairs(units) do means[i] = unit.sums[system] / unit.count end
+    values[system] = core.tensor(means, "float64", "cpu")
+  end
+  return names, values, lists
+end
+
+---Whole numbers that stand for names, the same for one name everywhere: a number that is written out stands for itself.
+---@param names string[]
+---@return mr.Tensor  float64
+---Example: `require("moonrank.compare.repeated").numbers{"7", "12"}   --> {7, 12}  mr.Tensor {2} float64`
+function M.numbers(names)
+  local numbers = {}
+  for i, name in ipairs(names) do
+    local written = name:find "^[1-9]%d*$" and #name <= 15
+    numbers[i] = written and tonumber(name) or tonumber(core.sha256(name):sub(1, 13), 16)
+  end
+  return core.tensor(numbers, "float64", "cpu")
+end
+
+---Says that measurements were averaged; nil where every unit was measured once.
+---@param lists integer  measurements
+---@param units integer
+---@return string?
+---Example: `require("moonrank.compare.repeated").note(50, 10)   --> 50 lists are of 10 users or queries: lists of the same one were averaged first`
+function M.note(lists, units)
+  if lists == units then return nil end
+  return ("%d lists are of %d users or queries: lists of the same one were averaged first"):format(lists, units)
+end
+
+return M

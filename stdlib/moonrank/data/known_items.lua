@@ -1,0 +1,67 @@
+-- Which items users know already, and are therefore not offered: the option `known` of evaluations and recommendations.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+---What `known` may be.
+M.names = { "rated", "relevant", "none" }
+
+-- Whether it is what the readers of ratings return; such a thing has ratings and no lists.
+local function is_ratings(thing)
+  local meta = getmetatable(thing)
+  return type(meta) == "table" and rawget(meta, "__name") == "mr.Ratings"
+end
+M.is_ratings = is_ratings
+
+---No items of any user.
+---@param users integer
+---@param items integer
+---@return any  mr.UserItems
+function M.nothing(users, items)
+  local none = core.tensor({}, "int64", "cpu")
+  return core.user_items(core.lists({}, core.tensor({}, "float32", "cpu"), {}, {}), none, none, users, items)
+end
+
+local function relevant_items(where, part, users, items)
+  if is_ratings(part) then
+    if not part.binary then
+      check.fail("%s: known is 'relevant', but %s has no threshold. Pass ratings:binarize(4), or known = 'rated'", where, part.name)
+    end
+    return core.items_of_ratings(part.user, part.item, part.value, false, users, items)
+  end
+  if not part.users or not part.items then check.fail("%s: %s has no users and items", where, tostring(part)) end
+  return core.user_items(part.lists, part.users, part.items, users, items)
+end
+
+-- Rows of grade 0 in a dataset that was not made from ratings may be low ratings or sampled negatives.
+local function rated_items(where, part, users, items)
+  if is_ratings(part) then return core.items_of_ratings(part.user, part.item, part.value, true, users, items) end
+  local rated = check.field(part, "_rated")
+  if rated then return rated.items():sized(users, items) end
+  local lists = part.lists
+  local unrated = lists.rows - (lists.rows > 0 and math.tointeger(lists.relevance:double():gt(0):sum():item()) or 0)
+  if unrated > 0 then
+    check.fail("%s: known is 'rated', but %s was not made from ratings and has %d rows of grade 0, which may be sampled negatives. Pass "
+      .. "known = 'relevant' or 'none'", where, tostring(part.name or "a dataset"), unrated)
+  end
+  return relevant_items(where, part, users, items)
+end
+
+---The items that users know from parts of a fold, datasets or ratings.
+---@param where string   function name for messages
+---@param parts (mr.Dataset|mr.Ratings)[]
+---@param known "rated"|"relevant"|"none"
+---@param users integer  number of users
+---@param items integer  number of items
+---@return any           mr.UserItems
+function M.of(where, parts, known, users, items)
+  local out
+  for _, part in ipairs(known == "none" and {} or parts) do
+    local own = (known == "rated" and rated_items or relevant_items)(where, part, users, items)
+    out = out and out:with(own) or own
+  end
+  return out or M.nothing(users, items)
+end
+
+return M

@@ -1,0 +1,97 @@
+-- How much of what is ranked training never saw: users, items or queries.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+---@class mr.data.Novelty
+---@field users integer?      users of whom train has nothing relevant
+---@field all_users integer?
+---@field items integer?      relevant items of which train has no relevant row
+---@field all_items integer?
+---@field left_out boolean?   whether these users are not ranked
+---@field queries integer?    queries that are not in train
+---@field all_queries integer?
+local Novelty = check.class("mr.data.Novelty")
+
+local fields = { "users", "all_users", "items", "all_items", "left_out", "queries", "all_queries" }
+
+local function new(parts)
+  for _, name in ipairs(fields) do parts[name] = parts[name] or false end
+  return setmetatable(parts, Novelty)
+end
+
+local function set_of(list)
+  local set = {}
+  for _, each in ipairs(list) do set[each] = true end
+  return set
+end
+
+-- How many entries of a list are not in a set, and the others.
+local function unknown_of(list, set)
+  local known = {}
+  for _, each in ipairs(list) do known[#known + 1] = set[each] and each or nil end
+  return #list - #known, known
+end
+
+-- The items that any user has.
+local function items_of(counts)
+  local items = {}
+  for item, users in ipairs(core.integers(counts)) do
+    if users > 0 then items[#items + 1] = item end
+  end
+  return items
+end
+
+---What is new in tables of relevant items. With `leave_out` users that train has nothing relevant of are removed from the targets.
+---@param train any     mr.UserItems
+---@param targets any   mr.UserItems
+---@param leave_out boolean
+---@return mr.data.Novelty
+---@return any targets
+function M.of(train, targets, leave_out)
+  local users = core.integers(targets:active_users())
+  local new_users, known = unknown_of(users, set_of(core.integers(train:active_users())))
+  if leave_out and new_users > 0 then targets = targets:only(core.tensor(known, "int64", "cpu")) end
+  local items = items_of(targets:item_counts())
+  return new{ users = new_users, all_users = #users, items = unknown_of(items, set_of(items_of(train:item_counts()))), all_items = #items,
+    left_out = leave_out and new_users > 0 }, targets
+end
+
+-- The largest number in tensors of numbers.
+local function most(a, b)
+  local largest = 0
+  for _, each in ipairs{ a, b } do largest = #each > 0 and math.max(largest, each:double():max():item()) or largest end
+  return math.tointeger(largest)
+end
+
+local function ids_of(data)
+  local lists = type(data) == "table" and check.field(data, "lists")
+  local ids = check.is_lists(lists) and lists.ids or {}
+  return #ids > 0 and ids or nil
+end
+
+---What a dataset has that another never showed: users and items, or queries with names; nil where neither is known.
+---@param train mr.Dataset
+---@param data mr.Dataset
+---@return mr.data.Novelty?
+function M.between(train, data)
+  local function has(name, is) return is(check.field(train, name)) and is(check.field(data, name)) end
+  if has("users", check.is_tensor) and has("items", check.is_tensor) and has("lists", check.is_lists) then
+    local users, items = most(train.users, data.users), most(train.items, data.items)
+    local function table_of(part) return core.user_items(part.lists, part.users, part.items, users, items) end
+    return (M.of(table_of(train), table_of(data), false))
+  end
+  local before, ids = ids_of(train), ids_of(data)
+  if not before or not ids then return nil end
+  return new{ queries = unknown_of(ids, set_of(before)), all_queries = #ids }
+end
+
+---One line for below a table.
+function Novelty:__tostring()
+  if self.all_queries then return ("new to training: %d of %d queries"):format(self.queries, self.all_queries) end
+  return ("new to training: %d of %d users%s, %d of %d relevant items"):format(self.users, self.all_users,
+    self.left_out and " (left out: users = known)" or "", self.items, self.all_items)
+end
+
+return M

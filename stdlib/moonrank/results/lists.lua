@@ -1,0 +1,37 @@
+-- What trials returned list by list: scores, and the numbers of the lists' users or queries, which are stored under the name "list".
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local metrics = require "moonrank.metrics.registry"
+
+local M = {}
+
+---Scores per list of a trial.
+---@param results mr.Results
+---@param number integer
+---@param name string|false  of the metric; false: the only one, or `default`
+---@param default string
+---@return mr.Tensor
+function M.scores(results, number, name, default)
+  local found = results._store:columns([[SELECT l.name, l.scores FROM lists l JOIN trials t ON t.id = l.trial
+    WHERE t.study = ?1 AND t.number = ?2 ORDER BY l.name]], results.study.id, number)
+  if #found.name == 0 then check.fail("results:per_list: trial %s returned no scores per list", tostring(number)) end
+  local own = {}
+  for _, each in ipairs(found.name) do own[#own + 1] = each ~= "list" and each or nil end
+  name = name or #own == 1 and own[1] or default
+  for i, each in ipairs(found.name) do
+    if each == name or each == metrics.our_name(name) then return core.float64_tensor(found.scores[i]) end
+  end
+  check.unknown(("scores per list of trial %d"):format(number), name, found.name)
+end
+
+---The numbers of the users or queries of a trial's lists; nil where it returned none.
+---@param results mr.Results
+---@param number integer
+---@return number[]?
+function M.ids(results, number)
+  local found = results._store:columns([[SELECT l.scores FROM lists l JOIN trials t ON t.id = l.trial
+    WHERE t.study = ?1 AND t.number = ?2 AND l.name = 'list']], results.study.id, number).scores
+  return found[1] and core.float64_tensor(found[1]):totable() or nil
+end
+
+return M

@@ -1,0 +1,131 @@
+-- Several runs of each system: users and queries are matched by name, and count once with the mean of their values.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
+
+-- An evaluation by RR of queries of four documents, one of them relevant, which is ranked as `ranks` say; names are those of `ids`.
+local function evaluation(ids, ranks)
+  local relevance, scores, names = {}, {}, {}
+  for i, id in ipairs(ids) do
+    for d = 1, 4 do
+      names[#names + 1], relevance[#relevance + 1] = id, d == 1 and 1 or 0
+      scores[#scores + 1] = d == 1 and -ranks[i] or -(d - 1 >= ranks[i] and d or d - 1)
+    end
+  end
+  return mr.evaluate(mr.tensor(scores), mr.lists{ relevance = mr.tensor(relevance), ids = names }, { "rr" })
+end
+
+local ids = { "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8" }
+local good, bad = { 1, 1, 2, 1, 1, 1, 3, 1 }, { 2, 1, 3, 4, 1, 2, 3, 2 }
+
+it("a run that is repeated is no further evidence", function()
+  local a, b = evaluation(ids, good), evaluation(ids, bad)
+  local once, five = mr.compare{ a = a, b = b }, mr.compare{ a = { a, a, a, a, a }, b = { b, b, b, b, b } }
+  equal({ five.count, five.queries }, { 8, ids })
+  near(five.pairs[1].p, once.pairs[1].p, 1e-12)
+  equal({ five.cells.rr.a.low, five.cells.rr.a.high }, { once.cells.rr.a.low, once.cells.rr.a.high })
+  check(tostring(five):find("40 lists are of 8 users or queries", 1, true), tostring(five))
+  check(five:to_latex():find("40 lists are of 8", 1, true) and five:tests().rows[1][4] == 8)
+  check(not tostring(once):find "averaged")
+end)
+
+it("queries are matched by their ids, in whatever order they stand; each has the mean of its values", function()
+  local backwards, reversed_good, reversed_bad = {}, {}, {}
+  for i, id in ipairs(ids) do
+    backwards[9 - i], reversed_good[9 - i], reversed_bad[9 - i] = id, good[i] == 1 and 2 or 1, bad[i]
+  end
+  -- the third run has a query that the others have not, and lacks most of theirs
+  local c = mr.compare{ a = { evaluation(ids, good), evaluation(backwards, reversed_good), evaluation({ "q9", "q2" }, { 4, 1 }) },
+    b = { evaluation(ids, bad), evaluation(backwards, reversed_bad), evaluation({ "q9", "q2" }, { 2, 4 }) } }
+  equal(c.queries, { "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9" })
+  for i = 1, 8 do
+    local other = good[i] == 1 and 2 or 1
+    local a, b, n = 1 / good[i] + 1 / other, 2 / bad[i], 2
+    if i == 2 then a, b, n = a + 1, b + 1 / 4, 3 end
+    near({ c.values.rr.a[i]:item(), c.values.rr.b[i]:item() }, { a / n, b / n }, 1e-15, ids[i])
+  end
+  near({ c.values.rr.a[9]:item(), c.values.rr.b[9]:item() }, { 1 / 4, 1 / 2 }, 1e-15)
+  near(c.pairs[1].p, mr.stats.permutation(c.values.rr.a, c.values.rr.b).p, 0)
+end)
+
+local function folds_of(k)
+  return mr.data.synthetic{ users = 30, items = 80, mean_activity = 30, seed = 1 }:binarize(4):min_relevant(5):folds{ k = k, seed = 1 }
+end
+
+local function fitted(fold, loss, each_epoch)
+  return mr.fit{ model = mr.models.mf{ users = 30, items = 80, factors = 2, seed = 1 }, loss = mr.losses[loss]{}, train = fold.train,
+    valid = fold.valid, test = fold.test, epochs = 2, progress = false, metrics = { "ndcg" }, each_epoch = each_epoch }
+end
+
+it("runs of mr.fit on the folds of ratings are of users, beside files and scores, too", function()
+  local folds = folds_of(3)
+  local a, b, scores, qrels, sums = {}, {}, {}, {}, {}
+  for f = 1, 3 do
+    a[f], b[f] = fitted(folds[f], "ndcg"), fitted(folds[f], "ap")
+    local model = mr.models.popularity{ fold = folds[f] }
+    scores[f], qrels[f] = mr.data.scored(model, folds[f].test), folds[f].test
+    local users, values = folds[f].test.users:totable(), a[f].test.ndcg:totable()
+    for i, user in ipairs(users) do
+      sums[user] = sums[user] or { 0, 0 }
+      if values[i] == values[i] then sums[user] = { sums[user][1] + values[i], sums[user][2] + 1 } end
+    end
+  end
+  local c = mr.compare{ a = a, b = b }
+  local mean, users = 0, 0
+  for _, sum in pairs(sums) do mean, users = mean + sum[1] / sum[2], users + 1 end
+  equal(c.count, users)
+  near(c.cells.ndcg.a.mean, mean / users, 1e-6)
+  local beside = mr.compare{ a = a, b = b, popularity = scores, qrels = qrels }
+  equal(beside.count, users)
+  -- what is said of one run alone has its number
+  local about = a[2].test:notes()[1]
+  check(about:find "new to training" and tostring(c):find("\nrun 2: " .. about, 1, true), tostring(c))
+  near(beside.cells.ndcg.a.mean, c.cells.ndcg.a.mean, 1e-12)
+end)
+
+it("a user with several lists in one evaluation counts once", function()
+  local fold = folds_of(3)[1]
+  local options = { candidates = "one", negatives = 20 }
+  local a = fold:evaluate(mr.models.popularity{ fold = fold }, { "rr" }, options)
+  local b = fold:evaluate(mr.models.mf{ users = 30, items = 80, factors = 2 }, { "rr" }, options)
+  local users, last = 0, nil
+  for _, user in ipairs(a.users:totable()) do
+    if user ~= last then users, last = users + 1, user end
+  end
+  local c = mr.compare{ a = a, b = b }
+  check(users < a.count)
+  equal({ c.count, c.pairs[1].n }, { users, users })
+  check(tostring(c):find(("%d lists are of %d users"):format(a.count, users), 1, true), tostring(c))
+end)
+
+it("a run whose training was interrupted is marked in every table", function()
+  local fold = folds_of(3)[1]
+  local whole = fitted(fold, "ndcg")
+  local cut = fitted(fold, "ap", function(epoch) if epoch == 1 then error("interrupted", 0) end end)
+  check(cut.interrupted and not whole.interrupted)
+  for _, c in ipairs{ mr.compare{ whole = whole, cut = cut }, mr.compare{ whole = whole.test, cut = cut.test },
+    mr.compare{ whole = { whole, whole }, cut = { whole, cut } } } do
+    equal(c.interrupted, { cut = 1 })
+    for _, text in ipairs{ tostring(c), c:to_latex(), c:to_markdown() } do
+      check(text:find("cut (interrupted)", 1, true) and not text:find("whole (interrupted)", 1, true), text)
+    end
+    check(c:to_csv():match "[^\n]*" :find "interrupted")
+  end
+  check(not tostring(mr.compare{ a = whole, b = whole }):find "interrupted")
+end)
+
+it("runs that cannot be matched are refused", function()
+  local function refuses(options, words) raises(function() mr.compare(options) end, words) end
+  local a, b = evaluation(ids, good), evaluation(ids, bad)
+  refuses({ a = { a, a }, b = { b } }, "'b' has 1")
+  refuses({ a = { a, a }, b = b }, "'a' has 2 runs")
+  refuses({ a = { a, evaluation({ "q1" }, { 1 }) }, b = { b, b } }, "lists")
+  local function nameless(list) return mr.evaluate(mr.tensor{ 2, 1, 3, 1, 2, 3 }, mr.lists{ list, { 1, 0, 0 } }, { "rr" }) end
+  local one, other = nameless{ 0, 1, 0 }, nameless{ 0, 0, 1 }
+  equal(mr.compare{ a = { one, one }, b = { one, one } }.count, 2)
+  refuses({ a = { one, other }, b = { one, other } }, "ids")
+  local linear = mr.evaluate(mr.tensor{ 1, 2 }, mr.lists{ { 1, 0 } }, { "ndcg" }, { gain = "linear" })
+  local exp2 = mr.evaluate(mr.tensor{ 1, 2 }, mr.lists{ { 1, 0 } }, { "ndcg" })
+  refuses({ a = { linear, exp2 }, b = { linear, exp2 } }, "gain linear")
+  refuses({ a = { "one.run", "two.run" }, metric = { "ap" } }, "metrics")
+end)

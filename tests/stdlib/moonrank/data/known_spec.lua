@@ -1,0 +1,318 @@
+-- What counts as known to a user, by the protocol that divided the ratings; users that training never saw.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local it, equal, check, raises = test.it, test.equal, test.check, test.raises
+
+local function written(lines)
+  local path = os.tmpname()
+  local file <close> = assert(io.open(path, "w"))
+  file:write("user,item,rating,timestamp\n", table.concat(lines, "\n"), "\n")
+  return path
+end
+
+-- Rows {user, item, value, time}: user u has about 3 u items; many times are equal.
+local rows, lines = {}, {}
+do
+  local state = 5
+  local function below(n)
+    state = (state * 1103515245 + 12345) % 2147483648
+    return state // 65536 % n
+  end
+  for user = 1, 12 do
+    for item = 1, 70 do
+      if below(70) < 3 * user then
+        rows[#rows + 1] = { user, item, 1 + below(9) / 2, 1000 + 30 * user + below(60) }
+        lines[#lines + 1] = ("%d,%d,%g,%d"):format(table.unpack(rows[#rows]))
+      end
+    end
+  end
+end
+local path = written(lines)
+local ratings = mr.data.interactions(path)
+os.remove(path)
+for i, item in ipairs(ratings.item:totable()) do rows[i][2] = item end  -- ids are numbered anew where some item has no rating
+local binary, items = ratings:binarize(3), ratings.items
+
+-- Calls f(user, item, grade) for each row of a part.
+local function each_row(part, f)
+  local users, item, grade, at = part.users:totable(), part.items:totable(), part.lists.relevance:totable(), 0
+  for l, n in ipairs(part.lists.sizes:totable()) do
+    for r = at + 1, at + n do f(users[l], item[r], grade[r]) end
+    at = at + n
+  end
+end
+
+-- Part of every relevant item, by "user item".
+local function parts_of(fold)
+  local of = {}
+  for number, name in ipairs{ "train", "valid", "test" } do
+    each_row(fold[name], function(user, item, grade) of[user .. " " .. item] = grade > 0 and number or of[user .. " " .. item] end)
+  end
+  return of
+end
+
+-- Items that a part offers to a user: those that a model is asked to score.
+local function offered(fold, options)
+  local of = {}
+  local found = fold:evaluate(function(batch)
+    local users, item = batch.row_users:totable(), batch.items:totable()
+    for r, user in ipairs(users) do
+      of[user] = of[user] or {}
+      of[user][item[r]] = true
+    end
+    return mr.zeros(#item)
+  end, { "rr" }, options)
+  return of, found
+end
+
+-- Whether row i is before part `number`, by the protocol's own rule.
+local before = {
+  time = function(i, number, parts)
+    local cut = math.huge
+    for k, row in ipairs(rows) do
+      if (parts[row[1] .. " " .. row[2]] or 0) >= number then cut = math.min(cut, rows[k][4]) end
+    end
+    return rows[i][4] < cut
+  end,
+  last = function(i, number, parts)
+    for k, row in ipairs(rows) do
+      local later = row[4] < rows[i][4] or row[4] == rows[i][4] and k <= i
+      if row[1] == rows[i][1] and (parts[row[1] .. " " .. row[2]] or 0) >= number and later then return false end
+    end
+    return true
+  end,
+  cold_user = function(i, number, parts)
+    for _, row in ipairs(rows) do
+      local part = row[1] == rows[i][1] and parts[row[1] .. " " .. row[2]]
+      if part then return part < number end
+    end
+    return true
+  end,
+  user = function() return true end,
+}
+before.user_time, before.share, before.one = before.last, before.user, before.user
+
+for by, is_before in pairs(before) do
+  it("known = rated leaves out what was rated before the part: by = " .. by, function()
+    local fold = binary:folds{ by = by, nsr = 0, valid = 0.2 }[1]
+    local parts = parts_of(fold)
+    for number, part in pairs{ [2] = "valid", [3] = "test" } do
+      local of, found = offered(fold, { part = part })
+      local count, low = 0, 0
+      for i, row in ipairs(rows) do
+        local user, item = row[1], row[2]
+        local own = parts[user .. " " .. item]
+        local known
+        if own then known = own < number else known = is_before(i, number, parts) end
+        if of[user] then
+          equal(of[user][item] == nil, known, ("%s %d %d %s"):format(part, user, item, own))
+          count, low = count + (known and 1 or 0), low + (known and row[3] < 3 and 1 or 0)
+        end
+      end
+      equal({ found.candidates:match "leaves out (%d+) .- (%d+) of them not relevant" }, { tostring(count), tostring(low) })
+    end
+  end)
+end
+
+it("files of one split place low ratings, too", function()
+  local train, tested = written{ "1,1,5,1", "1,2,1,2", "2,1,5,3" }, written{ "1,3,5,4", "1,4,1,5", "2,2,5,6" }
+  local given = mr.data.interactions{ train = train, test = tested }
+  os.remove(train)
+  os.remove(tested)
+  local of = offered(given:binarize(4):folds{ by = "given", nsr = 0, valid = 0 }[1])
+  equal({ of[1], of[2] }, { { [3] = true, [4] = true }, { [2] = true, [3] = true, [4] = true } })
+end)
+
+it("of folds of grades what was rated in earlier parts is known, whatever its grade", function()
+  local fold = ratings:folds{ by = "user", grades = true, nsr = 1 }[1]:binarize(4)
+  local part, rated = {}, {}
+  for _, row in ipairs(rows) do rated[row[1] .. " " .. row[2]] = true end
+  for _, name in ipairs{ "train", "valid", "test" } do
+    each_row(fold[name], function(user, item) part[user .. " " .. item] = rated[user .. " " .. item] and name end)
+  end
+  for user, own in pairs((offered(fold))) do
+    for item = 1, items do equal(own[item] == nil, (part[user .. " " .. item] or "test") ~= "test") end
+  end
+end)
+
+it("fingerprints of folds and candidates know of ratings below the threshold", function()
+  local function made(low)
+    local file = written{ "1,1,5,1", "1,2,5,2", "1,3,5,3", "2,1,5,1", "2,2,5,1", ("1,%d,1,4"):format(low), "2,4,1,5", "2,5,1,6" }
+    local fold = mr.data.interactions(file):binarize(4):folds{ k = 2, nsr = 0 }[1]
+    os.remove(file)
+    return fold
+  end
+  local a, same, b = made(4), made(4), made(5)
+  equal({ a.train.fingerprint, a.test.fingerprint }, { b.train.fingerprint, b.test.fingerprint })
+  equal({ a.fingerprint, a:candidates().fingerprint }, { same.fingerprint, same:candidates().fingerprint })
+  check(a.fingerprint ~= b.fingerprint and a:candidates().fingerprint ~= b:candidates().fingerprint)
+  local seen = require "moonrank.data.seen"
+  local function noted(fold, options)
+    seen.begin()
+    fold:evaluate(mr.models.random{}, { "rr" }, options)
+    return seen.finish()[1].fingerprint
+  end
+  equal(noted(a), noted(same))
+  check(noted(a) ~= noted(b) and noted(a) ~= noted(a, { known = "none" }))
+end)
+
+it("users without enough relevant items have known items, too", function()
+  local fold = binary:min_relevant(20):folds{ by = "user" }[1]
+  local few
+  for _, row in ipairs(rows) do
+    if not offered(fold)[row[1]] then few = row end
+  end
+  local best = mr.models.popularity{ fold = fold }:recommend{ user = few[1], k = items, seen = fold }:of(few[1])
+  for _, item in ipairs(best) do check(item ~= few[2]) end
+end)
+
+it("sampled candidates are none that the user rated, by popularity among relevant ones", function()
+  local fold = binary:folds{ by = "user", nsr = 0 }[1]
+  local rated = {}
+  for _, row in ipairs(rows) do rated[row[1] .. " " .. row[2]] = true end
+  for _, by in ipairs{ "uniform", "popularity" } do
+    local of = offered(fold, { candidates = "sampled", negatives = 70, by = by })
+    local parts, low = parts_of(fold), 0
+    for user, own in pairs(of) do
+      for item in pairs(own) do check(not rated[user .. " " .. item] or parts[user .. " " .. item] == 3, by) end
+    end
+    for user, own in pairs((offered(fold, { candidates = "sampled", negatives = 70, by = by, known = "relevant" }))) do
+      for item in pairs(own) do low = low + (rated[user .. " " .. item] and not parts[user .. " " .. item] and 1 or 0) end
+    end
+    check(low > 0, "low ratings are drawn where known is 'relevant'")
+  end
+end)
+
+it("negatives = unrated are none that the user rated; by default low ratings may be among them", function()
+  local rated = {}
+  for _, row in ipairs(rows) do rated[row[1] .. " " .. row[2]] = true end
+  for _, by in ipairs{ "user", "last", "cold_item" } do
+    for negatives, expected in pairs{ unrated = false, not_relevant = true } do
+      local fold, met = binary:folds{ by = by, nsr = 3, negatives = negatives }[1], false
+      for _, name in ipairs{ "train", "valid", "test" } do
+        each_row(fold[name], function(user, item, grade) met = met or grade == 0 and rated[user .. " " .. item] == true end)
+      end
+      equal(met, expected, negatives)
+      check(tostring(fold):find(negatives, 1, true), tostring(fold))
+    end
+  end
+  local default, named = binary:folds{}[1], binary:folds{ negatives = "not_relevant" }[1]
+  equal(default.fingerprint, named.fingerprint)
+  check(default.fingerprint ~= binary:folds{ negatives = "unrated" }[1].fingerprint)
+  raises(function() binary:folds{ negatives = "low" } end, "negatives")
+end)
+
+it("the latest share of each user's items is test, at least n", function()
+  local fold = binary:folds{ by = "user_time", test = 0.25, n = 2, valid = 0.2, nsr = 0 }[1]
+  local parts, own, whole = parts_of(fold), {}, 0
+  for i, row in ipairs(rows) do
+    if row[3] >= 3 then
+      own[row[1]] = own[row[1]] or {}
+      table.insert(own[row[1]], { row[4], i, parts[row[1] .. " " .. row[2]] })
+    end
+  end
+  local function rounded(x, n) return n < 2 and 0 or math.max(1, math.min(n - 1, math.floor(x * n + 0.5))) end
+  for _, list in pairs(own) do
+    table.sort(list, function(a, b) return a[1] > b[1] or a[1] == b[1] and a[2] > b[2] end)
+    local tested = math.max(2, rounded(0.25, #list))
+    local valid = rounded(0.2, #list - tested)
+    if tested >= #list then tested, valid, whole = 0, 0, whole + 1 end
+    for i, each in ipairs(list) do equal(each[3], i <= tested and 3 or i <= tested + valid and 2 or 1) end
+  end
+  equal(fold.whole_users, whole)
+  raises(function() binary:folds{ by = "user_time", n = 1000 } end, "n is 1000")
+  raises(function() mr.data.synthetic{ users = 9, items = 40 }:binarize(3):folds{ by = "user_time" } end, "timestamps")
+end)
+
+-- Training saw users 1 to 3 alone; of the items of test it never saw 5.
+local function cold()
+  local seen, new = {}, {}
+  for user = 1, 3 do
+    for item = 1, 4 do seen[#seen + 1] = ("%d,%d,5,%d"):format(user, item, item) end
+    new[user] = ("%d,5,5,9"):format(user)
+  end
+  for user = 4, 8 do new[#new + 1] = ("%d,%d,5,9"):format(user, user % 4 + 1) end
+  local train, tested = written(seen), written(new)
+  local given = mr.data.interactions{ train = train, valid = tested, test = written{ "1,6,5,10", "4,5,5,10", "9,1,5,10" } }
+  os.remove(train)
+  os.remove(tested)
+  return given:binarize(4):folds{ by = "given", nsr = 1 }[1]
+end
+
+it("users that training never saw are counted below every table, and left out by users = known", function()
+  local fold = cold()
+  local model = mr.models.popularity{ fold = fold }
+  local all, known = fold:evaluate(model, { "rr" }), fold:evaluate(model, { "rr" }, { users = "known" })
+  equal({ all.users:totable(), known.users:totable() }, { { 1, 4, 9 }, { 1 } })
+  check(tostring(all):find("2 of 3 users", 1, true) and tostring(all):find("2 of 3 relevant items", 1, true), tostring(all))
+  check(tostring(known):find("2 of 3 users (left out", 1, true) and tostring(known):find("1 of 1 relevant items", 1, true), tostring(known))
+  check(tostring(fold:candidates()):find("5 of 8 users", 1, true), tostring(fold:candidates()))
+  local prints = { fold:candidates(), fold:candidates{ users = "known" }, fold:candidates{ known = "relevant" },
+    fold:candidates{ known = "none" } }
+  for i = 1, #prints do
+    for j = 1, i - 1 do check(prints[i].fingerprint ~= prints[j].fingerprint) end
+  end
+  raises(function() fold:evaluate(model, { "rr" }, { users = "none" }) end, "users")
+  local both = mr.compare{ a = all, b = fold:evaluate(mr.models.random{}, { "rr" }) }
+  for _, text in ipairs{ tostring(both), both:to_latex(), all:to_latex() } do check(text:find("2 of 3 users", 1, true), text) end
+end)
+
+-- What is written to stderr.
+local function warnings(f)
+  local text, real = {}, io.stderr
+  io.stderr = { write = function(_, ...) for _, each in ipairs{ ... } do text[#text + 1] = each end end }  -- luacheck: ignore
+  local ok, message = pcall(f)
+  io.stderr = real  -- luacheck: ignore
+  if not ok then error(message, 0) end
+  return table.concat(text)
+end
+
+it("queries with names that are new to training are counted", function()
+  local function queries(ids)
+    local lists = mr.lists{ relevance = mr.tensor{ 1, 0, 0, 1 }, ids = ids }
+    return mr.data.dataset{ lists = lists, features = mr.normal({ 4, 3 }) }
+  end
+  local run = mr.fit{ model = mr.models.linear{ inputs = 3 }, loss = mr.losses.ndcg{}, train = queries{ "a", "a", "b", "b" },
+    test = queries{ "b", "b", "c", "c" }, metrics = { "rr" }, epochs = 1, progress = false }
+  for _, text in ipairs{ tostring(run), run.test:to_latex() } do check(text:find("1 of 2 queries", 1, true), text) end
+end)
+
+it("mr.fit warns where validation chooses the epoch on unknown users", function()
+  local fold = cold()
+  local run
+  local function fit(o)
+    return warnings(function()
+      run = mr.fit{ model = mr.models.mf{ users = 9, items = 6, factors = 2 }, loss = mr.losses.ndcg{}, train = fold.train,
+        metrics = { "rr" }, epochs = 1, progress = false, valid = o.valid, test = o.test, users = o.users }
+    end)
+  end
+  check(fit{ valid = fold:candidates() }:find("5 of its 8 users", 1, true))
+  check(fit{ valid = fold.valid, test = fold.test }:find("5 of its 8 users", 1, true))
+  check(tostring(run):find("2 of 3 users", 1, true), tostring(run))
+  equal(fit{ valid = fold.valid, test = fold.test, users = "known" }, "")
+  equal(run.test.count, 1)
+  equal(fit{ valid = fold:candidates{ users = "known" }, users = "known" }, "")
+  equal(fit{}, "")
+  raises(function() fit{ valid = fold:candidates(), users = "known" } end, "users")
+  local queries = mr.data.synthetic{ kind = "queries", queries = 20, features = 3 }
+  equal(warnings(function()
+    mr.fit{ model = mr.models.linear{ inputs = 3 }, loss = mr.losses.ndcg{}, train = queries, valid = queries, metrics = { "rr" },
+      epochs = 1, progress = false }
+  end), "")
+end)
+
+it("on MovieLens by time most users of test are counted as unknown, and no recommendation was rated below the threshold", function()
+  local found, whole = pcall(mr.data.movielens)
+  if not found then return test.skip "no MovieLens" end
+  local movies = whole:binarize(4)
+  local fold = movies:folds{ by = "time" }[1]
+  local e = fold:evaluate(mr.models.popularity{ fold = fold }, { "ndcg@10" })
+  check(fold.new_users > e.count // 2)
+  check(tostring(e):find(("%d of %d users"):format(fold.new_users, e.count), 1, true), tostring(e))
+  local best, low = mr.models.item_knn{ fold = fold }:recommend{ k = 10, seen = movies }, {}
+  local user, item, grade = movies.user:totable(), movies.item:totable(), movies.value:totable()
+  for i = 1, movies.rows do low[user[i] .. " " .. item[i]] = grade[i] end
+  for number = 1, 60 do
+    for _, each in ipairs((best:of(number))) do equal(low[number .. " " .. each], nil) end
+  end
+end)

@@ -1,0 +1,110 @@
+-- Run files: names with blanks, metrics under bounds, and mr.evaluate of a run.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
+
+local function with_file(text, body)
+  local path = os.tmpname()
+  if text then
+    local file = assert(io.open(path, "wb"))
+    file:write(text)
+    file:close()
+  end
+  local ok, message = pcall(body, path)
+  os.remove(path)
+  check(ok, message)
+end
+
+local function named(sizes, grades, ids, documents)
+  return require("moonrank.core").lists(sizes, mr.tensor(grades), ids, documents)
+end
+
+describe("names in run files", function()
+  local ids = { "New York", "a\tb", "%%already%20escaped", "%%", "100%", "%20", "Zürich" }
+  local documents, grades, sizes = {}, {}, {}
+  for q, id in ipairs(ids) do
+    sizes[q] = 2
+    for i, grade in ipairs{ 1, 0 } do documents[#documents + 1], grades[#grades + 1] = id .. " d" .. i, grade end
+  end
+  local lists = named(sizes, grades, ids, documents)
+  local scored = mr.data.scored(mr.arange(1, #grades), lists)
+
+  it("with blanks are refused before a file is written, unless they are escaped", function()
+    with_file("kept", function(path)
+      raises(function() scored:to_trec_run(path) end, "escape = true")
+      equal(io.open(path):read "a", "kept")
+    end)
+  end)
+
+  it("come back when they are escaped", function()
+    with_file(nil, function(path)
+      scored:to_trec_run(path, { escape = true })
+      for line in io.lines(path) do equal(select(2, line:gsub("%S+", "")), 6, line) end
+      local run = mr.data.trec_run(path)
+      equal(run.lists.ids, ids)
+      local back = { table.unpack(run.lists.documents) }
+      local expected = { table.unpack(documents) }
+      table.sort(back)
+      table.sort(expected)
+      equal(back, expected)
+      equal(run:evaluate(lists, { "ap" }).ap:totable(), scored:evaluate(lists, { "ap" }).ap:totable())
+    end)
+  end)
+
+  it("of other programs stay as they are", function()
+    local odd = { "%", "%%", "%%x", "%20", "%%a%2", "%%a%20b%zz", "100%25", "%%a%2fb" }
+    local text = {}
+    for _, name in ipairs(odd) do text[#text + 1] = ("q Q0 %s 1 %d t\n"):format(name, #text) end
+    with_file(table.concat(text), function(path)
+      equal(mr.data.trec_run(path).lists.documents, odd)
+    end)
+  end)
+end)
+
+describe("metrics under bounds of runs", function()
+  local lists = mr.lists({ { 1, 0, 0, 2, 0 }, { 0, 1, 1 }, { 1, 1 }, { 0, 0 } })
+  local scores = mr.normal({ lists.rows }, { seed = 4, dtype = "float64" })
+  local wanted = { { "ap", bound = "minmax" }, { "rr", bound = "expectation" }, { "nrbp(0.8)", bound = "expectation_max" },
+    { "ndcg@3", bound = "zscore" }, "ap[expectation]" }
+
+  it("are those of scores and lists, where the run has all that is judged", function()
+    local run = mr.data.scored(scores, lists):evaluate(lists, wanted, { gain = "exp2" })
+    local plain = mr.evaluate(scores, lists, wanted)
+    equal(run.names, plain.names)
+    for _, name in ipairs(plain.names) do
+      local found, expected = run[name]:totable(), plain[name]:double():totable()
+      for l = 1, 2 do near(found[l], expected[l], 1e-6, name) end
+      for l = 3, 4 do check(found[l] ~= found[l], "no order matters to list " .. l) end
+    end
+  end)
+
+  it("count documents that are not judged as rows, and relevant ones that are not in the run as never found", function()
+    -- the run has a, b, x; judged are a (1), b (0), c (1): four documents, two of them relevant, the best ranking is a, c, ...
+    local run = mr.data.scored(mr.tensor{ 3, 2, 1 }, named({ 3 }, { 0, 0, 0 }, { "q" }, { "b", "a", "x" }))
+    local qrels = named({ 3 }, { 1, 0, 1 }, { "q" }, { "a", "b", "c" })
+    local ap = (1 / 2) / 2
+    local of = mr.bounds.of("ap", { n = 4, p = 2 })
+    local found = run:evaluate(qrels, { "ap", { "ap", bound = "minmax" }, { "map", bound = "expectation" } })
+    near(found.ap:item(), ap, 1e-12)
+    near(found["ap[minmax]"]:item(), (ap - of.min) / (of.max - of.min), 1e-12)
+    near(found["map[expectation]"]:item(), ap / of.expectation, 1e-12)
+  end)
+
+  it("name what is wrong with them", function()
+    local run = mr.data.scored(scores, lists)
+    raises(function() run:evaluate(lists, { { "ap", bound = "minmx" } }) end, "minmax")
+    raises(function() run:evaluate(lists, { { "ap" } }) end, "bound")
+  end)
+end)
+
+describe("mr.evaluate of a run", function()
+  it("is the run's own evaluation", function()
+    local lists = mr.lists{ { 1, 0, 2 }, { 0, 1 } }
+    local run = mr.data.scored(mr.tensor{ 3, 2, 1, 0, 1 }, lists)
+    for _, metrics in ipairs{ { "map", "ndcg@2" }, { { "ap", bound = "minmax" } } } do
+      local own, by_name = run:evaluate(lists, metrics, { relevant = 2 }), mr.evaluate(run, lists, metrics, { relevant = 2 })
+      equal(by_name.names, own.names)
+      for _, name in ipairs(own.names) do equal(tostring(by_name[name]), tostring(own[name])) end
+    end
+  end)
+end)

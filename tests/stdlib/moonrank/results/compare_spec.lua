@@ -1,0 +1,139 @@
+-- Comparisons of a study list by list: users are found by their numbers, and count once with the mean of their values.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local sweeps = dofile "tests/support/sweeps.lua"
+local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
+
+local folder = sweeps.capture("mktemp -d"):match "%S+"
+
+local function study(name, run, space)
+  return mr.sweep{ name = name, store = ("%s/%s.db"):format(folder, name), progress = false, metric = "ndcg", direction = "maximize",
+    space = space or { loss = mr.choice{ "a", "b" }, fold = mr.range(1, 5) }, run = run }
+end
+
+local users = 9
+
+-- The value of a user in a fold, in 64ths, so that sums are exact.
+local function value_of(loss, user, fold)
+  return ((user * 11 + fold * 5) % 23 + (loss == "a" and (user * 7 + fold * 3) % 13 or 5)) / 64
+end
+
+-- Users of each fold stand in an order of their own.
+local function place(i, fold) return (i + 2 * fold) % users + 1 end
+
+local function trial_of(with_list, repeats)
+  return function(trial)
+    local values, list = {}, {}
+    for _ = 1, repeats or 1 do
+      for i = 1, users do
+        values[#values + 1], list[#list + 1] = value_of(trial.loss, place(i, trial.fold), trial.fold), place(i, trial.fold)
+      end
+    end
+    return { ndcg = trial.fold, per_list = { ndcg = values, list = with_list and list or nil } }
+  end
+end
+
+-- The means of users over folds, of both losses, and the exact p of their signs by counting.
+local function expected()
+  local a, b, sums = {}, {}, {}
+  for user = 1, users do
+    a[user], b[user] = 0, 0
+    for fold = 1, 5 do a[user], b[user] = a[user] + value_of("a", user, fold), b[user] + value_of("b", user, fold) end
+    sums[user] = 64 * (a[user] - b[user])
+    a[user], b[user] = a[user] / 5, b[user] / 5
+  end
+  return a, b, mr.stats.wilcoxon(sums, mr.zeros(users):totable()).p
+end
+
+it("one user of five folds is one pair, found by its number", function()
+  local a, b, p = expected()
+  for _, repeats in ipairs{ 1, 3 } do
+    local s = study("folds" .. repeats, trial_of(true, repeats))
+    for _, options in ipairs{ { over = "fold" }, {} } do
+      options.by, options.lists = "loss", true
+      local t = s:compare(options)
+      equal(t.rows[1][3], users)
+      near({ t.rows[1][4], t.rows[1][5], t.rows[1][7] }, { mr.stats.mean(a), mr.stats.mean(b), p }, 1e-12)
+      local said = ("%d lists are of %d users or queries"):format(5 * repeats * users, users)
+      check(tostring(t):find(said, 1, true) and t:to_latex():find(said, 1, true), tostring(t))
+    end
+  end
+end)
+
+it("one fold alone is not averaged, and its lists need no numbers", function()
+  local options = { by = "loss", lists = true, where = { fold = 2 } }
+  local numbered, plain = study("numbered", trial_of(true)):compare(options), study("plain", trial_of(false)):compare(options)
+  equal(numbered.rows, plain.rows)
+  equal({ numbered.rows[1][3], numbered.notes }, { users, {} })
+end)
+
+it("trials without numbers of their lists, or of other users, are refused", function()
+  local s = mr.results(folder .. "/plain.db")
+  raises(function() s:compare{ by = "loss", lists = true, over = "fold" } end, "list = numbers")
+  local other = study("other", function(trial)
+    return { ndcg = 1, per_list = { ndcg = { 1, 2, 3 }, list = { 1, 2, trial.loss == "a" and 3 or 4 } } }
+  end)
+  raises(function() other:compare{ by = "loss", lists = true } end, "different users")
+  local short = study("short", function() return { ndcg = 1, per_list = { ndcg = { 1, 2, 3 }, list = { 1, 2 } } } end)
+  raises(function() short:compare{ by = "loss", lists = true } end, "3 scores per list and 2 numbers")
+end)
+
+local ratings = mr.data.synthetic{ users = 24, items = 60, mean_activity = 25, seed = 1 }:binarize(4):min_relevant(5)
+
+it("trials that return runs of mr.fit know their users", function()
+  local folds = ratings:folds{ k = 3, seed = 1 }
+  local s = study("runs", function(trial)
+    local fold = folds[trial.fold]
+    local run = mr.fit{ model = mr.models.mf{ users = 24, items = 60, factors = 2, seed = 1 }, loss = mr.losses[trial.loss]{},
+      train = fold.train, valid = fold.valid, test = fold.test, epochs = 1, progress = false, metrics = { "ndcg" } }
+    if trial.loss == "ap" then return run end
+    return { ndcg = run.test.mean.ndcg, per_list = run.test.ndcg }
+  end, { loss = mr.choice{ "ap", "ndcg" }, fold = mr.range(1, 3) })
+  local all, count = {}, 0
+  for f = 1, 3 do
+    for _, user in ipairs(folds[f].test.users:totable()) do
+      if not all[user] then all[user], count = true, count + 1 end
+    end
+  end
+  local t = s:compare{ by = "loss", lists = true, over = "fold" }
+  equal(t.rows[1][3], count)
+  check(tostring(t):find "averaged first", tostring(t))
+  local line = "gain exp2; ties mean; empty lists skip; cutoff none; relevant 1"
+  for name, each in pairs{ compare = t, pivot = s:pivot{ rows = "loss" }, best = s:best "loss", over = s:best("loss", { over = "fold" }),
+    trials = s:trials() } do
+    equal(each.notes[#each.notes], line, name)
+    check(each:to_latex():find(line, 1, true), name)
+  end
+  check(require("moonrank.results").text(s.path):find(line, 1, true))
+end)
+
+it("trials that evaluated a metric under different conventions are not compared", function()
+  local lists, scores = mr.lists{ { 2, 1, 0 }, { 0, 1, 2 }, { 1, 0, 2 } }, mr.tensor{ 1, 2, 3, 3, 2, 1, 2, 1, 3 }
+  local s = study("conventions", function(trial)
+    local e = mr.evaluate(scores, lists, { "ndcg" }, { gain = trial.gain })
+    return { ndcg = e.mean.ndcg, per_list = e.ndcg }
+  end, { gain = mr.choice{ "exp2", "linear" }, fold = mr.range(1, 2) })
+  for _, words in ipairs{ "gain exp2", "gain linear" } do
+    raises(function() s:compare{ by = "gain" } end, words)
+    raises(function() s:compare{ by = "gain", lists = true } end, words)
+  end
+  equal(s:compare{ by = "fold", where = { gain = "linear" }, lists = true }.notes,
+    { "gain linear; ties mean; empty lists skip; cutoff none; relevant 1" })
+  check(s:best("gain").notes[1]:find("gain exp2 (ndcg), linear (ndcg)", 1, true), s:best("gain").notes[1])
+end)
+
+it("what a trial stores is not rounded to float32: identical rankings do not differ", function()
+  local lists, scores = {}, {}
+  for q = 1, 40 do
+    lists[q] = { 1, 0, 1, 0, q % 2, 0, 0 }
+    for d = 1, 7 do scores[#scores + 1] = q * d * 37 % 101 + d / 100 end
+  end
+  local judged, x = mr.lists(lists), mr.tensor(scores)
+  local s = study("types", function(trial)
+    local e = mr.evaluate(trial.loss == "a" and x or x:double(), judged, { "ndcg" })
+    return { ndcg = e.mean.ndcg, per_list = e.ndcg }
+  end, { loss = mr.choice{ "a", "b" } })
+  for _, name in ipairs{ "wilcoxon", "paired_t" } do equal(s:compare{ by = "loss", lists = true, test = name }.rows[1][7], 1, name) end
+end)
+
+os.execute(("rm -r '%s'"):format(folder))
