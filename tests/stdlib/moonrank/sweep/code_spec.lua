@@ -69,7 +69,8 @@ local refused = {
   { "run.inner", "helper(x) + 1", "helper(x) + 2" }, { "run.shapes.double", "double = helper", "double = inner" },
   { "run.shapes.double", "double = helper", "double = function(x) return x end" },
   { "run.shapes.deep.deeper.f", "f = function(x) return x end }", "f = function(x) return -x end }" },
-  { "run.shapes", "double = helper,", "double = helper, half = inner," }, { "run.assigned.lr", "count = { lr = 0.1 }", "count = { lr = 0.2 }" },
+  { "run.shapes", "double = helper,", "double = helper, half = inner," },
+  { "run.assigned.lr", "count = { lr = 0.1 }", "count = { lr = 0.2 }" },
   { "run.assigned", "count = { lr = 0.1 }", "count = { lr = 0.1, seen = 1 }" }, { "run.count", "}, 0\n", "}, 5\n" },
   { "run.plain.value", '"abc", value = 1', '"abc", value = 2' }, { "run.Class", "_, x) return x end", "_, x) return x + 1 end" },
   { "run.Class", "scale = 2", "scale = 3" }, { "run.optimizer.options.lr", "adam{ lr = 0.01", "adam{ lr = 0.02" },
@@ -78,12 +79,15 @@ local refused = {
   { "run.loss", "losses.ndcg{ bound = \"minmax\" }", "losses.ap{ bound = \"minmax\" }" },
   { "run.bounded", "function(score) return score end", "function(score) return score * 2 end" },
   { "run.plateau.options.every", "every = 3", "every = 4" }, { "run.metric", "relevant = 1", "relevant = 2" },
-  { "run.tensor", "mr.tensor{ 1, 2, 3 }", "mr.tensor{ 1, 2, 4 }" }, { "run.tensor", "mr.tensor{ 1, 2, 3 }", "mr.tensor{ 1, 2, 3 }:double()" },
+  { "run.tensor", "mr.tensor{ 1, 2, 3 }", "mr.tensor{ 1, 2, 4 }" },
+  { "run.tensor", "mr.tensor{ 1, 2, 3 }", "mr.tensor{ 1, 2, 3 }:double()" },
   { "run.lists", "{ 0, 1, 0 }", "{ 0, 1, 1 }" }, { "run.data", "queries = 5, seed = 1", "queries = 5, seed = 2" },
   { "run.folds", "items = 20, seed = 1", "items = 20, seed = 2" }, { "run.folds", "k = 3, seed = 1", "k = 3, seed = 2" },
   { "run.folds", "binarize(4)", "binarize(3)" }, { "run.model", "inputs = 2, seed = 1", "inputs = 2, seed = 2" },
-  { "run.big", "big[i] = { i }", "big[i] = { i == 7 and 8 or i }" }, { "run.keyed", '[1] = "one", ["1"] = "text"', '[1] = "text", ["1"] = "one"' },
-  { "run.keyed", '"object"', '"thing"' }, { "global.spec_global", "spec_global = function(x) return x end", "spec_global = function(x) return 2 end" },
+  { "run.big", "big[i] = { i }", "big[i] = { i == 7 and 8 or i }" },
+  { "run.keyed", '[1] = "one", ["1"] = "text"', '[1] = "text", ["1"] = "one"' },
+  { "run.keyed", '"object"', '"thing"' },
+  { "global.spec_global", "spec_global = function(x) return x end", "spec_global = function(x) return 2 end" },
   { "global.spec_table", "{ rate = 1 }", "{ rate = 2 }" }, { "run.step", "function(t) return t end", "function(t) return -t end" },
   { "function run", "+ epochs", "- epochs" }, { "function run", "mr.tensor{ 1, 2 }:sum()", "mr.tensor{ 1, 3 }:sum()" },
   { "function run", "if flag then", "if not flag then" }, { "function run", "sum = mr", "total = mr" },
@@ -98,7 +102,8 @@ local accepted = {
   { "local function inner", "local unused = 3\nlocal function inner" }, { "local count", "local count" },
   { "{ lr = 0.1 }, 0", "{ lr = 1 / 10 }, 0" }, { "queries = 5, seed = 1", "seed = 1, queries = 5" }, { '"ml"\n', "'ml' -- one quote\n" },
   { "return { value = value, found", "return {\n    value = value,\n    found" }, { "big[i] = { i }", "big[41 - i] = { 41 - i }" },
-  { "mr.choice{ 0.1, 0.2 }", "mr.choice{ 0.1, 0.2, 0.3 }" }, { "return run, {", "local function plot() return 2 end plot()\nreturn run, {" },
+  { "mr.choice{ 0.1, 0.2 }", "mr.choice{ 0.1, 0.2, 0.3 }" },
+  { "return run, {", "local function plot() return 2 end plot()\nreturn run, {" },
   { "spec_table = {", "spec_unused = 3\nspec_table = {" }, { "{ 1, 2, 3 }, mr.lists", "{ 1.0, 2.0, 3.0 }, mr.lists" },
 }
 accepted[10] = { "local run = function(trial)", "local run = function(\n    trial)" }
@@ -162,7 +167,7 @@ describe("a study", function()
   it("is not changed by what its own trials left behind", function()
     local cache, count = { kept = 1 }, 0
     local function run(trial)
-      count, cache[trial], cache.kept = count + 1, { trial }, nil
+      count, cache[trial], cache.kept = count + #cache, { trial }, nil
     end
     local before = code.of(run)
     run(7)
