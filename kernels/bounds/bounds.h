@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/core/threads.h"
+
 namespace mr {
 
 /// `best` is the largest value for metrics, the least for losses.
@@ -23,6 +25,7 @@ inline BoundStats linear_stats(const std::vector<double>& gains, const std::vect
   const size_t n = gains.size();
   long double least = 0, most = 0, gain_sum = 0, discount_sum = 0;
   for (size_t r = 0; r < n; ++r) {
+    if ((r & 0xFFFFF) == 0) cpu::check_interrupt();
     most += static_cast<long double>(gains[r]) * discounts[r];
     least += static_cast<long double>(gains[n - 1 - r]) * discounts[r];
     gain_sum += gains[r];
@@ -47,7 +50,10 @@ inline BoundStats linear_stats(const std::vector<double>& gains, const std::vect
 inline BoundStats ap_stats(int64_t n, int64_t p) {
   long double least = 0, harmonic = 0;
   for (int64_t i = 1; i <= p; ++i) least += static_cast<long double>(i) / (n - p + i);
-  for (int64_t r = n; r >= 1; --r) harmonic += 1 / static_cast<long double>(r);
+  for (int64_t r = n; r >= 1; --r) {
+    if ((r & 0xFFFFF) == 0) cpu::check_interrupt();
+    harmonic += 1 / static_cast<long double>(r);
+  }
   const long double mean = n == 1 ? 1 : (p - 1 + (n - p) * harmonic / n) / (n - 1);
   return {static_cast<double>(least / p), 1, 1, static_cast<double>(mean), 0};
 }
@@ -70,6 +76,7 @@ inline double ap_variance(int64_t n, int64_t p) {
   const double centre = ap_stats(n, p).expectation * static_cast<double>(p) / static_cast<double>(n);
   int64_t least = 0, most = 0;
   for (int64_t r = 1; r <= n; ++r) {
+    if ((r & 0xFF) == 0) cpu::check_interrupt();  // a rank takes up to some 10,000 counts
     const auto left = static_cast<double>(n - r + 1);
     most = std::min(most + 1, p);
     for (int64_t c = most; c >= least; --c) {
@@ -92,6 +99,7 @@ inline BoundStats rr_stats(int64_t n, int64_t p) {
   double at = static_cast<double>(p) / static_cast<double>(n);
   long double mean = 0, square = 0;
   for (int64_t r = 1; r <= n - p + 1; ++r) {
+    if ((r & 0xFFFFF) == 0) cpu::check_interrupt();
     mean += at / static_cast<long double>(r);
     square += at / (static_cast<long double>(r) * r);
     at = r < n ? at * static_cast<double>(n - p - r + 1) / static_cast<double>(n - r) : 0;

@@ -12,16 +12,6 @@ namespace mr {
 namespace cpu {
 namespace {
 
-struct InterruptibleGroup : SerialGroup {
-  template <class F>
-  void each(int64_t n, F f) const {
-    for (int64_t i = 0; i < n; ++i) {
-      if (i % 64 == 0) check_interrupt();
-      f(i);
-    }
-  }
-};
-
 template <class Real>
 void neural_ndcg(int64_t count, const NeuralNdcgLoss<Real>& work) {
   parallel_each(count, 1, [&](int64_t list) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/core/threads.h"
 #include "kernels/losses/top_ranks.h"
 #include "kernels/losses/vector_losses.h"
 
@@ -24,6 +25,7 @@ struct VectorTopRanks : TopSigmoidLoss<Real> {
     const bool matters = grades_differ(group, w.relevance.data + at, n);
     for (int64_t i = 0; matters && i < n; ++i) {
       const double gain = gain_of(w.relevance[at + i]);
+      check_interrupt();
       if (gain > 0 && w.places[at + i].above < w.first) total -= gain * of_row(group, my, n, i, gain, slopes);
     }
     w.value[list] = static_cast<Real>(total);

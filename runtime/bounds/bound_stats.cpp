@@ -125,6 +125,7 @@ const std::vector<ListShape>& list_shapes(const Lists& lists, const Metric& metr
 }
 
 BoundStats bound_stats(const Metric& metric, const ListShape& shape, bool variance) {
+  cpu::check_interrupt();  // tables ask for millions of shapes
   if (shape.p == 0) {
     const double none = closed_forms_of(metric).without_relevant;
     return {none, none, none, none, none};

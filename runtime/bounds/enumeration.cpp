@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "kernels/core/logarithms.h"
+#include "kernels/core/threads.h"
 #include "runtime/bounds/increments.h"
 #include "runtime/bounds/relevant_counts.h"
 
@@ -193,6 +194,7 @@ std::vector<double> inversions_pmf(std::vector<int64_t> rows) {
   int64_t most = 0;
   for (size_t grade = 1; grade < rows.size(); ++grade) {
     for (int64_t i = 1; i <= rows[grade]; ++i) {
+      cpu::check_interrupt();
       const int64_t m = before + i, top = std::min(half, most + i * before);
       for (int64_t u = top; u >= m; --u) c[u] -= c[u - m];  // times 1 - q^m
       const double share = static_cast<double>(i) / static_cast<double>(m);

@@ -10,14 +10,14 @@
 namespace mr {
 namespace {
 
-constexpr double reach = 40;   // sigmoids further away than so many 1 / gain are taken as 0 or 1
-constexpr double margin = 8;   // the table ends so many 1 / gain outside the values, where the logit is linear
-constexpr double density = 2;  // knots per 1 / gain ...
-constexpr double fewest_knots = 512, most_knots = 4096;  // ... within these limits
-constexpr double tail = 1e-10;                           // the relative accuracy of a Fourier series
+constexpr double reach = 40;          // sigmoids further away than so many 1 / gain are taken as 0 or 1
+constexpr double margin = 8;          // the table ends so many 1 / gain outside the values, where the logit is linear
+constexpr double density = 2;         // knots per 1 / gain ...
+constexpr double fewest_knots = 512;  // ... within this limit and LogitTable::most_knots
+constexpr double tail = 1e-10;        // the relative accuracy of a Fourier series
 
 int64_t knots_for(double gain, double span, double fewest) {
-  return static_cast<int64_t>(std::clamp(std::ceil(density * gain * span), fewest, most_knots));
+  return static_cast<int64_t>(std::clamp(std::ceil(density * gain * span), fewest, LogitTable::most_knots));
 }
 
 /// logit F~ and its derivative, from F~ and 1 - F~, summed separately so that either is accurate where it is small.
@@ -66,6 +66,7 @@ LogitTable::LogitTable(const std::vector<double>& at, const std::vector<double>&
   first_ = at.front() - margin / gain;
   step_ = span / static_cast<double>(knots - 1);
   for (int64_t k = 0; k < knots; ++k) {
+    cpu::check_interrupt();
     const auto [logit, slope] = sums.logit(first_ + static_cast<double>(k) * step_);
     add(logit, slope, gain);
   }
@@ -81,6 +82,7 @@ LogitTable::LogitTable(const Spectrum& spectrum) {
   double points[lanes];
   Smoothed out[lanes];
   for (int64_t k = 0; k < knots; k += lanes) {
+    cpu::check_interrupt();
     for (int64_t j = 0; j < lanes; ++j) points[j] = first_ + static_cast<double>(k + j) * step_;
     spectrum.at(points, out);
     for (const auto& [value, derivative] : out) {

@@ -46,6 +46,7 @@ class Walk {
   Part at_the_end() {
     int64_t low = 0, high = 0;  // states beyond are empty
     for (int64_t r = 0; r < n_; ++r) {
+      cpu::check_interrupt();
       high = std::min(states_ - 1, high + strides_[0]);
       for (int64_t s = high; s >= low; --s) {
         const Part now = after(r, s);

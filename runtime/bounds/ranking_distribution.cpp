@@ -53,7 +53,10 @@ SharedDistribution distribution_of(const Tensor& values, std::optional<std::stri
   throw ArgumentError("method", "'" + how + "', expected 'values', 'enumerated' or 'sampled'");
 }
 
-double cdf_of(const SharedDistribution& d, double s) { return d->cdf(s); }
+double cdf_of(const SharedDistribution& d, double s) {
+  if (std::isnan(s)) throw ArgumentError("s", "is NaN, expected a number");
+  return d->cdf(s);
+}
 double quantile_of(const SharedDistribution& d, double q) { return d->quantile(q); }
 double mean_of(const SharedDistribution& d) { return d->mean(); }
 double sd_of(const SharedDistribution& d) { return d->sd(); }
@@ -73,6 +76,7 @@ std::tuple<Tensor, Tensor> pmf_of(const SharedDistribution& d) {
 /// F~ and its derivative at every entry of s.
 std::tuple<Tensor, Tensor> smooth_of(const SharedDistribution& d, const Tensor& s, const std::string& gain,
                                      double amount) {
+  check::not_nan("smooth", "s", s);
   std::vector<double> value, derivative;
   for (const Smoothed& at : d->smooth(s.to(Dtype::float64).to_vector<double>(), to_smoothing(gain, amount))) {
     value.push_back(at.value);
@@ -84,6 +88,7 @@ std::tuple<Tensor, Tensor> smooth_of(const SharedDistribution& d, const Tensor& 
 /// The same from the table that bounds read.
 std::tuple<Tensor, Tensor> tabled_of(const SharedDistribution& d, const Tensor& s, const std::string& gain,
                                      double amount) {
+  check::not_nan("smooth", "s", s);
   const auto table = d->table(to_smoothing(gain, amount));
   std::vector<double> value, derivative;
   for (const double x : s.to(Dtype::float64).to_vector<double>()) {

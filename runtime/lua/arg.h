@@ -109,6 +109,10 @@ struct Arg<std::variant<T, double>> {
   }
 };
 
+/// Whether a table has a key that is not an integer from 1 to n: a field that a function of sequences would not read.
+/// The key as text, or nothing.
+std::optional<std::string> key_beside(lua_State* L, int i, lua_Integer n);
+
 template <class T>
 struct Arg<std::vector<T>> {
   static constexpr const char* expected = "sequence";
@@ -130,6 +134,7 @@ struct Arg<std::vector<T>> {
       }
       lua_pop(L, 1);
     }
+    if (auto key = key_beside(L, i, n)) throw KeyBesideError{i, std::move(*key)};
     return values;
   }
   static const char* sequence_of() {

@@ -14,6 +14,21 @@ const char* why_no_integer(double number) {
 
 }  // namespace
 
+std::optional<std::string> key_beside(lua_State* L, int i, lua_Integer n) {
+  lua_pushnil(L);
+  while (lua_next(L, i) != 0) {
+    lua_pop(L, 1);
+    if (lua_isinteger(L, -1) != 0 && lua_tointegerx(L, -1, nullptr) >= 1 && lua_tointegerx(L, -1, nullptr) <= n)
+      continue;
+    std::string key = "of another type";
+    if (lua_type(L, -1) == LUA_TSTRING) key = lua_tolstring(L, -1, nullptr);
+    if (lua_isinteger(L, -1) != 0) key = std::to_string(lua_tointegerx(L, -1, nullptr));
+    lua_pop(L, 1);
+    return key;
+  }
+  return std::nullopt;
+}
+
 void describe_type_error(lua_State* L, const TypeError& error, Failure* out) noexcept {
   const int type = lua_type(L, error.argument);
   const char* found = type == LUA_TNONE ? "no value" : lua_typename(L, type);
@@ -34,6 +49,15 @@ void describe_closed_error(const ClosedError& error, Failure* out) noexcept {
   char text[200];
   std::snprintf(text, sizeof text, "%s used after it was closed", error.what);
   out->set(Failure::closed, error.argument, text);
+}
+
+void describe_key_beside(const KeyBesideError& error, Failure* out) noexcept {
+  char text[300];
+  std::snprintf(text, sizeof text,
+                "a table with the field '%.100s' beside its elements, expected elements alone; options go into a table "
+                "of their own",
+                error.key.c_str());
+  out->set(Failure::type, error.argument, text);
 }
 
 void describe_argument_error(const ArgumentError& error, Failure* out) noexcept {

@@ -56,6 +56,7 @@ struct Signature<R (*)(A...)> {
 /// "expected ..., got ..." for a type error; only functions of the API that never raise.
 void describe_type_error(lua_State* L, const TypeError& error, Failure* out) noexcept;
 void describe_closed_error(const ClosedError& error, Failure* out) noexcept;
+void describe_key_beside(const KeyBesideError& error, Failure* out) noexcept;
 void describe_argument_error(const ArgumentError& error, Failure* out) noexcept;
 [[gnu::cold]] void unknown_exception(Failure* out) noexcept;
 
@@ -70,6 +71,8 @@ bool guarded(lua_State* L, const char* name, Failure* out) noexcept {
     describe_type_error(L, e, out);
   } catch (const ClosedError& e) {
     describe_closed_error(e, out);
+  } catch (const KeyBesideError& e) {
+    describe_key_beside(e, out);
   } catch (const ArgumentError& e) {
     describe_argument_error(e, out);
   } catch (const std::bad_alloc& e) {

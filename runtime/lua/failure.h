@@ -22,6 +22,12 @@ struct ClosedError {
   const char* what;
 };
 
+/// A sequence with a field beside its elements.
+struct KeyBesideError {
+  int argument;
+  std::string key;
+};
+
 struct Failure {
   enum Kind { none, type, value, closed, memory, other };
   Kind kind;

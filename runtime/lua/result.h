@@ -3,6 +3,8 @@
 // end (this may raise again).
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -28,10 +30,13 @@ struct PlainResult {
   static void finish(lua_State*, int) {}
 };
 
+/// NaN without a sign: Lua prints the other one as "-nan".
+inline double plain_nan(double value) { return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value; }
+
 template <>
 struct Result<double> : PlainResult<double> {
   static void put(lua_State* L, int slot, double value) noexcept {
-    lua_pushnumber(L, value);
+    lua_pushnumber(L, plain_nan(value));
     lua_replace(L, slot);
   }
 };
@@ -52,7 +57,7 @@ struct Result<bool> : PlainResult<bool> {
   }
 };
 
-inline void push_value(lua_State* L, double value) { lua_pushnumber(L, value); }
+inline void push_value(lua_State* L, double value) { lua_pushnumber(L, plain_nan(value)); }
 inline void push_value(lua_State* L, int64_t value) { lua_pushinteger(L, value); }
 inline void push_value(lua_State* L, bool value) { lua_pushboolean(L, value ? 1 : 0); }
 inline void push_value(lua_State* L, const std::string& value) { lua_pushlstring(L, value.data(), value.size()); }

@@ -9,6 +9,7 @@
 #include "runtime/lua/describe.h"
 #include "runtime/lua/error_text.h"
 #include "runtime/lua/interrupt.h"
+#include "runtime/lua/plain_nan.h"
 
 namespace mr::lua {
 namespace {
@@ -87,6 +88,7 @@ void open(lua_State* L) {
   // generational mode: tensors of a batch are collected soon, and their memory is reused for the next ones
   lua_gc(L, LUA_GCGEN, 0, 0);
   luaL_openlibs(L);
+  print_plain_nan(L);
   watch_coroutines(L);
   luaL_requiref(L, "moonrank.core", &open_core, 0);
   // boot.lua installs the searchers; it gets the core

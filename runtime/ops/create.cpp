@@ -1,4 +1,5 @@
 // Making tensors from numbers, tables and random numbers; taking them apart again.
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/tensor/rows.h"
@@ -24,12 +25,16 @@ Dtype floating_dtype(const std::string& name) {
 
 Device device_or_default(const std::optional<std::string>& name) { return name ? to_device(*name) : default_device(); }
 
-/// int64 takes whole numbers that float64 holds exactly.
-void fits(const char* name, double x, Dtype type) {
-  if (type != Dtype::int64 || (x == std::floor(x) && std::abs(x) <= 0x1p53)) return;
+[[noreturn]] void refuse_number(const char* name, double x) {
   char text[120];
-  std::snprintf(text, sizeof text, "%.17g is no integer of at most 2^53, and the dtype is int64", x);
+  std::snprintf(text, sizeof text, "%.17g is not an integer below 2^53 in size, and the dtype is int64", x);
   throw ArgumentError(name, text);
+}
+
+/// int64 takes whole numbers below 2^53. From there on neighbours are one and the same float64: 2^53 + 1 arrives as
+/// 2^53.
+void fits(const char* name, double x, Dtype type) {
+  if (type == Dtype::int64 && !(x == std::floor(x) && std::abs(x) < 0x1p53)) refuse_number(name, x);
 }
 
 Shape to_shape(const std::vector<int64_t>& sizes) {
@@ -50,8 +55,21 @@ class NestedReader {
 
   const Shape& shape() const { return shape_; }
   const std::vector<double>& numbers() const { return numbers_; }
+  /// The first number that int64 does not hold exactly as it was given, or nothing.
+  std::optional<double> not_an_integer() const {
+    const auto found = std::find_if(numbers_.begin(), numbers_.end(), [this](double x) {
+      return x != std::floor(x) || !(std::abs(x) < 0x1p53 || (integers_ && std::abs(x) == 0x1p53));
+    });
+    return found == numbers_.end() ? std::nullopt : std::optional(*found);
+  }
 
  private:
+  /// Of the number on top of the stack.
+  bool is_two_to_53() const {
+    constexpr int64_t limit = int64_t{1} << 53;
+    return lua_isinteger(L_, -1) != 0 && std::abs(lua_tointegerx(L_, -1, nullptr)) == limit;
+  }
+
   void measure(int index) {
     const auto n = static_cast<int64_t>(lua_rawlen(L_, index));
     shape_.append(n);
@@ -63,6 +81,12 @@ class NestedReader {
 
   void read(int index, int depth) {
     const auto n = static_cast<int64_t>(lua_rawlen(L_, index));
+    if (const auto key = lua::key_beside(L_, index, n)) {
+      throw ArgumentError("values",
+                          "a table with the field '" + *key +
+                              "' beside its entries, expected entries alone; options go into a table of their "
+                              "own: mr.tensor(values, {dtype = ...})");
+    }
     if (n != shape_[depth]) {
       throw ArgumentError(
           "values", "a row has " + std::to_string(n) + " entries where the first has " + std::to_string(shape_[depth]));
@@ -76,6 +100,8 @@ class NestedReader {
       }
       if (innermost) {
         numbers_.push_back(lua_tonumberx(L_, -1, nullptr));
+        // 2^53 itself is known from 2^53 + 1 where Lua has it as an integer
+        integers_ = integers_ && (std::abs(numbers_.back()) < 0x1p53 || is_two_to_53());
       } else {
         read(lua_gettop(L_), depth + 1);
       }
@@ -86,12 +112,13 @@ class NestedReader {
   lua_State* L_;
   Shape shape_;
   std::vector<double> numbers_;
+  bool integers_ = true;  // whether those of 2^53 were given as Lua's integers
 };
 
 Tensor tensor_of(const lua::Table& values, const std::string& dtype, std::optional<std::string> device) {
   const NestedReader nested(values);
   const Dtype type = to_dtype(dtype);
-  for (const double x : nested.numbers()) fits("values", x, type);
+  if (const auto wrong = nested.not_an_integer(); type == Dtype::int64 && wrong) refuse_number("values", *wrong);
   return Tensor::from(nested.numbers()).viewed(nested.shape()).to(type).to(device_or_default(device));
 }
 
@@ -105,7 +132,8 @@ Tensor arange_of(double first, double last, double step, const std::string& dtyp
   if (step == 0 || !std::isfinite(first) || !std::isfinite(last) || !std::isfinite(step)) {
     throw ArgumentError("step", "first, last and step must be finite and step not 0");
   }
-  for (const double x : {first, step}) fits("step", x, to_dtype(dtype));
+  fits("first", first, to_dtype(dtype));
+  fits("step", step, to_dtype(dtype));
   const double steps = std::floor((last - first) / step + 1e-9);
   if (steps > 1e15) throw ArgumentError("last", "too many entries");
   if (steps > 0) fits("last", first + steps * step, to_dtype(dtype));

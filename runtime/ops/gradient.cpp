@@ -14,8 +14,18 @@ void backward_of(const Tensor& loss, std::optional<Tensor> seed, std::optional<b
   backward(loss, seed.value_or(Tensor()), keep.value_or(false));
 }
 
+/// Gradients are collected by leaves alone.
+void check_leaf(const char* name, const Tensor& x) {
+  if (x.node() == nullptr || x.node()->leaf) return;
+  throw ArgumentError(name,
+                      "a result of other tensors keeps no gradient; the tensor that it is computed from has one, after "
+                      "x:requires_grad() on it and backward()");
+}
+
 std::optional<Tensor> grad_of(const Tensor& x) {
-  if (x.node() == nullptr || !x.node()->leaf || !x.node()->grad.defined()) return std::nullopt;
+  if (x.node() == nullptr) return std::nullopt;
+  check_leaf("self", x);
+  if (!x.node()->grad.defined()) return std::nullopt;
   return to_dense(x.node()->grad, x.shape());
 }
 
@@ -31,6 +41,7 @@ void set_grad_of(const Tensor& x, std::optional<Tensor> grad) {
 }
 
 void zero_grad_of(const Tensor& x) {
+  check_leaf("self", x);
   if (x.node() != nullptr) x.node()->grad = Gradient();
 }
 

@@ -58,7 +58,10 @@ struct ClosedForms {
   /// Discounts of ranks 1 .. n.
   std::vector<double> discounts_of(const Metric& metric, const ListShape& shape) const {
     std::vector<double> d(static_cast<size_t>(shape.n), 0.0);
-    for (int64_t r = 1; r <= counted_ranks(metric, shape); ++r) d[static_cast<size_t>(r) - 1] = discount(metric, r);
+    for (int64_t r = 1, last = counted_ranks(metric, shape); r <= last; ++r) {
+      if ((r & 0xFFFFF) == 0) cpu::check_interrupt();
+      d[static_cast<size_t>(r) - 1] = discount(metric, r);
+    }
     return d;
   }
 };

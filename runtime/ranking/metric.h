@@ -86,6 +86,8 @@ struct Metric {
 
 /// What a list without relevant rows counts as; `skip` shows as NaN and is left out of means by who makes them.
 double to_empty(const std::string& rule);
+/// Instead of such a rule: the sum that DCG is, also where no row of a list is relevant.
+constexpr double by_definition = std::numeric_limits<double>::infinity();
 /// A copy with one option set, by name, checked.
 Metric with_option(const Metric& metric, const std::string& option, const std::variant<std::string, double>& value);
 

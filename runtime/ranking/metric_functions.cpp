@@ -58,11 +58,12 @@ std::string gain_name(const Metric& metric) {
 }
 std::string denominator_of(const Metric& metric) { return metric.by_cutoff ? "cutoff" : "relevant"; }
 
-/// One value per list; `empty`: instead of the metric's own rule for lists without relevant rows.
+/// One value per list; `empty`: instead of the metric's own rule for lists without relevant rows. "definition" is for
+/// DCG alone: the sum over the rows also where none is relevant.
 Tensor values_of(const Metric& metric, const Ranking& ranking, const std::string& empty) {
   if (metric.definition->values == nullptr)
     throw ArgumentError("metric", "'" + metric.name + "' is a script's own, whose function says its values");
-  return metric.definition->values(ranking, metric, to_empty(empty));
+  return metric.definition->values(ranking, metric, empty == "definition" ? by_definition : to_empty(empty));
 }
 
 /// For graded metrics, whose gains must be numbers that can be added up.

@@ -46,6 +46,7 @@ Tensor random_ranks(int64_t rows, int64_t first, int64_t count, int64_t seed) {
   double* const ranks = out.span<double>().data;
   const RandomKey key = random_key(static_cast<uint64_t>(seed), ("orders " + std::to_string(rows)).c_str());
   cpu::parallel_each(count, 64, [&](int64_t s) {
+    cpu::check_interrupt();
     double* const own = ranks + s * rows;
     std::iota(own, own + rows, 1.0);
     for (int64_t r = 0; r + 1 < rows; ++r) {  // Fisher-Yates
@@ -67,11 +68,25 @@ Tensor drawn_ranks(const std::vector<double>& pulls, int64_t first, int64_t coun
   cpu::parallel(count, 64, [&](int64_t from, int64_t to) {
     RandomOrder order(pulls, key);
     for (int64_t s = from; s < to; ++s) {
+      cpu::check_interrupt();
       const std::vector<int64_t>& row_at = order.next(static_cast<uint64_t>(first + s));
       for (int64_t r = 0; r < rows; ++r) ranks[s * rows + row_at[r]] = static_cast<double>(r + 1);
     }
   });
   return out;
+}
+
+/// Whether there are more than `most` ways to put grades, sorted, in order: the multinomial coefficient, factor by
+/// factor, where every partial product is an integer.
+bool more_arrangements(const std::vector<double>& sorted, int64_t most) {
+  double ways = 1;
+  for (size_t at = 0, run = 0; at < sorted.size(); ++at) {
+    run = at > 0 && sorted[at] == sorted[at - 1] ? run + 1 : 1;
+    // the first at + 1 rows: ways times (at + 1) choose run over at choose (run - 1)
+    ways = ways * static_cast<double>(at + 1) / static_cast<double>(run);
+    if (ways > static_cast<double>(most)) return true;
+  }
+  return false;
 }
 
 /// float64 ranks of all orders of rows with these grades that differ in which grade is where, or nothing where there
@@ -84,10 +99,11 @@ std::optional<Tensor> arrangement_ranks(const std::vector<double>& grades, int64
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return grades[a] < grades[b]; });
   std::vector<double> placed(grades.size());
   for (int64_t r = 0; r < rows; ++r) placed[r] = grades[order[r]];
+  most = std::min(most, most_entries / std::max<int64_t>(rows, 1));
+  if (more_arrangements(placed, most)) return std::nullopt;
   std::vector<double> ranks;
-  int64_t count = 0;
   do {
-    if (++count > std::min(most, most_entries / std::max<int64_t>(rows, 1))) return std::nullopt;
+    cpu::check_interrupt();
     // rows of one grade take the ranks of that grade in turn
     std::vector<std::pair<double, int64_t>> at;
     for (int64_t r = 0; r < rows; ++r) at.emplace_back(placed[r], r + 1);
@@ -104,7 +120,10 @@ Lists copies(const std::vector<double>& grades, int64_t count) {
   checked_entries(static_cast<int64_t>(grades.size()), count);
   std::vector<float> relevance;
   relevance.reserve(grades.size() * static_cast<size_t>(count));
-  for (int64_t s = 0; s < count; ++s) relevance.insert(relevance.end(), grades.begin(), grades.end());
+  for (int64_t s = 0; s < count; ++s) {
+    cpu::check_interrupt();
+    relevance.insert(relevance.end(), grades.begin(), grades.end());
+  }
   return {std::vector<int64_t>(static_cast<size_t>(count), static_cast<int64_t>(grades.size())), std::move(relevance)};
 }
 

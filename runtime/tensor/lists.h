@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/core/threads.h"
 #include "runtime/tensor/device_array.h"
 #include "runtime/tensor/tensor.h"
 
@@ -78,6 +79,7 @@ class Lists {
     values.reserve(body_->sizes.size());
     for (size_t l = 0; l < body_->sizes.size(); ++l) {
       std::optional<T>& value = known[body_->origin.empty() ? l : static_cast<size_t>(body_->origin[l])];
+      if (!value) cpu::check_interrupt();
       if (!value) value = make(body_->relevance.data() + body_->offsets[l], body_->sizes[l]);
       values.push_back(*value);
     }

@@ -14,7 +14,8 @@ std::string number(const Tensor& values, int64_t at) {
   if (values.dtype() == Dtype::int64) return std::to_string(values.span<int64_t>()[at]);
   char text[40];
   with_real(values.dtype(), [&]<class Real>() {
-    std::snprintf(text, sizeof text, "%.5g", static_cast<double>(values.span<Real>()[at]));
+    const auto value = static_cast<double>(values.span<Real>()[at]);
+    std::snprintf(text, sizeof text, "%.5g", std::isnan(value) ? std::fabs(value) : value);  // never "-nan"
   });
   return text;
 }

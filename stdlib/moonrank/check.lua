@@ -162,6 +162,21 @@ function M.field(of, name)
   return ok and value or nil
 end
 
+---Refuses a table of a sequence that has a field beside its elements, which nothing would read.
+---@param where string
+---@param name string
+---@param sequence table
+---@param form? string  what to write instead
+function M.sequence(where, name, sequence, form)
+  local n = #sequence
+  for key in next, sequence do
+    if math.type(key) ~= "integer" or key < 1 or key > n then
+      M.fail("%s: %s has the field '%s' beside its elements; %s", where, name, core.safe_text(tostring(key)),
+        form or "expected elements alone")
+    end
+  end
+end
+
 ---Refuses an option that is no integer of at least `least`, and at most `most`.
 ---@param where string
 ---@param options table
@@ -237,6 +252,72 @@ function M.choice(where, name, value, choices)
   M.unknown(("%s of %s"):format(name, where), value, { table.unpack(choices) })
 end
 
+local inner = setmetatable({}, { __mode = "k" })  -- the functions that wrappers of `exact` call
+
+-- What to write instead, by the name of the method that was given too much.
+local to_file = '; a file gets the text by io.open("file", "w"):write(x:%s()):close()'
+local instead = { to_csv = to_file, to_json = to_file, to_latex = to_file, to_markdown = to_file,
+  requires_grad = "; a tensor without gradients is x:detach()" }
+
+-- Raises where an argument after the first `most` is given. Surplus nils change nothing and are let through.
+local function refuse_surplus(name, f, most, ...)
+  local parameters = {}
+  for i = 1, most do parameters[i] = debug.getlocal(f, i) or "self" end
+  local of_self = parameters[1] == "self" and 1 or 0
+  for i = most + 1, select("#", ...) do
+    local value = select(i, ...)
+    if value ~= nil then
+      local shown = type(value) == "string" and ("'%s'"):format(value) or type(value) == "table" and "a table" or tostring(value)
+      local last = name:match "[%a_]+$" or ""
+      M.fail("%s: argument %d is %s, expected %s: %s(%s)%s", name, i - of_self, core.safe_text(shown),
+        most == of_self and "no arguments" or ("at most %d"):format(most - of_self), name,
+        table.concat(parameters, ", ", of_self + 1), (instead[last] or ""):format(last))
+    end
+  end
+end
+
+local function passed(...) return ... end
+
+---The function, which from now on refuses arguments beyond its parameters. Lua would drop them silently. A value that is not a Lua function, or
+---a function that takes any number of arguments, is returned as it is.
+---@param name string  for messages; of a method with a colon, which takes `self` at least
+---@param f any
+---@return any
+---Example: `require("moonrank.check").exact("f", function(x) return x end)(1, nil)   --> 1`
+function M.exact(name, f)
+  if type(f) ~= "function" or inner[f] then return f end
+  local info = debug.getinfo(f, "Su")
+  if info.what == "C" or info.isvararg then return f end
+  local most = math.max(info.nparams, name:find(":", 1, true) and 1 or 0)
+  local function wrapper(...)
+    if select("#", ...) > most then refuse_surplus(name, f, most, ...) end
+    return passed(f(...))  -- not a tail call: errors of the core read the function's name from this frame
+  end
+  inner[wrapper] = f
+  return wrapper
+end
+
+---The function that `exact` was given, of what it returned; any other value as it is.
+---@param f any
+---@return any
+function M.inner(f) return inner[f] or f end
+
+---Makes the functions of a table `exact`, and those that are put into it later. Metamethods but `__call` stay as they are, because Lua itself
+---passes them more than they take.
+---@param prefix string  for messages: "mr.Table:" or "mr.data."
+---@param functions table
+---@return table  the same
+function M.exact_all(prefix, functions)
+  local function checked(key, value)
+    if type(key) ~= "string" or key:match "^__" and key ~= "__call" then return M.inner(value) end
+    return M.exact(key == "__call" and prefix:sub(1, -2) or prefix .. key, value)
+  end
+  for key, value in next, functions do functions[key] = checked(key, value) end
+  local meta = getmetatable(functions) or {}
+  meta.__newindex = function(self, key, value) rawset(self, key, checked(key, value)) end
+  return setmetatable(functions, meta)
+end
+
 -- The field or method of an instance whose name is nearest.
 local function nearest_field(self, class, key)
   local known = {}
@@ -248,9 +329,11 @@ local function nearest_field(self, class, key)
   return M.nearest(key, known)
 end
 
----A class of the standard library: methods in `M`, instances by `setmetatable(t, M)`; an unknown field of an instance is an error.
+---A class of the standard library: methods in `M`, instances by `setmetatable(t, M)`; an unknown field of an instance is an error. So is a surplus
+---argument of a method, except in a class within a part of the library ("mr.sweep.Store"), whose methods scripts do not call.
 function M.class(name)
   local class = { __name = name }
+  if not name:match "^mr%.%l+%." then M.exact_all(name .. ":", class) end
   class.__index = function(self, key)
     local found = rawget(class, key)
     if found ~= nil then return found end

@@ -132,7 +132,7 @@ local function metric_in(evaluation, name, system)
   if type(name) ~= "string" then text = evaluate.metrics_of{ name }[1].name end
   local values = evaluation[text]
   for _, each in ipairs(evaluation.metrics) do
-    if rawget(evaluation, each.name) == values then return each end
+    if rawequal(rawget(evaluation, each.name), values) then return each end
   end
   check.fail("%s: '%s' has no metric '%s'", where, system, tostring(name))
 end
@@ -156,6 +156,7 @@ end
 local function metrics_of(o, systems, names, first)
   local wanted = o.metrics or first and systems[first].evaluation.names
   if type(wanted) ~= "table" or #wanted == 0 then check.fail("%s: metrics is missing, as in metrics = {\"map\", \"ndcg@10\"}", where) end
+  check.sequence(where, "metrics", wanted, 'one metric gets options as mr.metrics.rr{ties = "worst"}')
   local metrics = {}
   for i, each in ipairs(wanted) do
     metrics[i] = first and metric_in(systems[first].evaluation, each, first) or retrieved.metric(each, o)

@@ -23,7 +23,7 @@ local M = {}
 ---@field users mr.Tensor|false            of fold:evaluate: the user of each list
 ---@field part string|false                and the part of the fold, "test" or "valid"
 ---@field data string|false                and the fingerprint of this part
-local Evaluation = {}
+local Evaluation = check.exact_all("mr.Evaluation:", {})
 Evaluation.__index = function(self, name)
   local own = rawget(Evaluation, name) or rawget(self, metric.our_name(name))
   if own ~= nil then return own end
@@ -38,7 +38,7 @@ function Bounded:ranking_key(few) return self.metric:ranking_key(few) end
 function Bounded:better(a, b) return self.metric:better(a, b) end
 
 -- NaN where no ordering of the list can matter: such a list is as near to the best as to the worst.
-function Bounded:of_ranking(ranking, lists)
+function Bounded:of_ranking(ranking, lists, _)
   local values = self.metric:of_ranking(ranking, lists, "zero")
   local slope, offset = list_stats.affine(self.metric, lists, self.line, values.dtype, values.device)
   local counts = list_stats.weights(self.metric, lists, values.dtype, values.device)
@@ -93,6 +93,8 @@ end
 function M.metrics_of(names, options, where)
   where = where or "mr.evaluate"
   if type(names) ~= "table" then check.fail("%s: a table of metrics expected, got a %s", where, type(names)) end
+  check.sequence(where, "the list of metrics", names,
+    'one metric gets options as mr.metrics.rr{ties = "worst"}; mr.evaluate takes options of all metrics after the list')
   local none = check.none
   local o = check.options(where, options, { ties = none, empty = none, relevant = none, gain = none, denominator = none })
   local metrics = {}
@@ -217,7 +219,7 @@ function M.exact(evaluation, name) return rawget(evaluation, "_exact")[name] end
 function M.of_tensor(values)
   local found = evaluations[values]
   for _, name in ipairs(found and found.names or {}) do
-    if rawget(found, name) == values then return found, name end
+    if rawequal(rawget(found, name), values) then return found, name end
   end
 end
 

@@ -281,7 +281,7 @@ function M.of(value)
   local all, root = entries.all()
   if rawequal(value, root) then return M.about "mr" end
   for _, entry in ipairs(all) do
-    if entry.value ~= nil and rawequal(entry.value, value) then return written(entry) end
+    if entry.value ~= nil and rawequal(check.inner(entry.value), check.inner(value)) then return written(entry) end
   end
   if type(value) == "function" then return written_function{ value = value } end
   local meta = debug.getmetatable(value)
@@ -294,7 +294,7 @@ end
 
 ---Prints the documentation of a value or a name; without one, a list of all.
 ---@param value? any
----Example: `require "moonrank.help".help == mr.help   --> true`
+---Example: `type(mr.help)   --> function`
 function M.help(value)
   print(M.of(value == nil and require("moonrank") or value))
 end

@@ -1,5 +1,6 @@
 -- The one table that scripts require. Parts load when they are first used.
 local M = require "moonrank.tensor"
+local check = require "moonrank.check"
 
 M.version = require("moonrank.core").version()
 
@@ -10,21 +11,21 @@ local functions = { gradcheck = "gradcheck", checkpoint = "checkpoint", args = "
   choice = "sweep.parts", range = "sweep.parts", loguniform = "sweep.parts", integer = "sweep.parts", when = "sweep.parts",
   sweep = "sweep", results = "results" }
 
--- A module in which a name that is not there is an error with the nearest. The library itself asks by rawget.
+-- A module in which a name that is not there is an error with the nearest, and so is an argument that a function does not take. The library
+-- itself asks by rawget.
 local function part(name)
-  local module = require("moonrank." .. name)
-  return setmetatable(module, {
-    __index = function(self, key)
-      local check = require "moonrank.check"
-      check.unknown("field of mr." .. name, key, check.names(self))
-    end,
+  local module = setmetatable(require("moonrank." .. name), {
+    __index = function(self, key) check.unknown("field of mr." .. name, key, check.names(self)) end,
   })
+  return check.exact_all("mr." .. name .. ".", module)
 end
 
 local loaders = {}
 for _, name in ipairs(modules) do loaders[name] = function() return part(name) end end
-loaders.table = function() return require("moonrank.table").new end
-for name, module in pairs(functions) do loaders[name] = function() return require("moonrank." .. module)[name] end end
+loaders.table = function() return check.exact("mr.table", require("moonrank.table").new) end
+for name, module in pairs(functions) do
+  loaders[name] = function() return check.exact("mr." .. name, require("moonrank." .. module)[name]) end
+end
 
 ---Names of all fields, loaded or not, for completion.
 ---@return string[]
@@ -39,6 +40,9 @@ function M.names()
   return names
 end
 
+check.exact_all("mr.", M)
+for class, parts in pairs(require("moonrank.core").classes) do check.exact_all(class .. ":", parts.methods) end
+
 -- What to write instead of a function that other libraries have beside their tensors: methods here, and other names.
 local function instead_of(name)
   local class = require("moonrank.core").classes["mr.Tensor"]
@@ -49,7 +53,6 @@ return setmetatable(M, {
   __index = function(self, name)
     local load_it = loaders[name]
     if not load_it then
-      local check = require "moonrank.check"
       local instead = instead_of(name)
       if instead then check.fail("no field of moonrank '%s'; write %s", name, instead) end
       check.unknown("field of moonrank", name, self.names())

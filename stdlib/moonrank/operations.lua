@@ -177,6 +177,11 @@ function tensor:batch_norm(gain, bias, options)
     moved(o.variance, batch:var(2), o.momentum)
 end
 
+-- Whether two tensors have equal entries is not one truth value, and Lua's own answer, whether they are one object, is rarely meant.
+core.classes["mr.Tensor"].meta.__eq = function()
+  check.fail "== does not compare tensors: x:eq(y) is 1 for each equal entry, and rawequal(x, y) tells whether both are one tensor"
+end
+
 -- What a script may set of a tensor: its gradient. Entries are not changed in place, because operations keep them for their derivatives.
 core.classes["mr.Tensor"].meta.__newindex = function(self, key, value)
   if key == "grad" then return core.set_grad(self, value) end

@@ -36,7 +36,7 @@ local most_events = 200000
 
 local function by_time(a, b)
   if a.ms ~= b.ms then return a.ms > b.ms end
-  return (a.operation or a.phase) < (b.operation or b.phase)
+  return (rawget(a, "operation") or a.phase) < (rawget(b, "operation") or b.phase)
 end
 
 -- Rows of operations, and of phases, from what the core has measured.

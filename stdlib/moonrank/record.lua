@@ -6,7 +6,7 @@ local make_table = require("moonrank.table").new
 local M = {}
 
 ---@class mr.Record
-local Record = {}
+local Record = check.exact_all("mr.Record:", {})
 local classes = {}
 
 local most = 6  -- entries of a list that are shown
@@ -81,19 +81,33 @@ function Record:to_latex() return self:table():to_latex() end
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):to_json()   --> [{"mean":2.0,"n":2,"sd":1.4142135623730951,"skipped":0}]`
 function Record:to_json() return self:table():to_json() end
 
----The same table, which now prints as its name and its fields, and goes out as mr.Record does.
+-- What a name gives that a record of fixed fields lacks: a method, nil for fields that may be absent, else an error.
+local function fixed(what, may_be_absent)
+  local absent = {}
+  for _, each in ipairs(may_be_absent or {}) do absent[each] = true end
+  return function(self, field)
+    if Record[field] ~= nil or absent[field] then return Record[field] end
+    local known = check.names(self)
+    for each in pairs(absent) do known[#known + 1] = each end
+    check.unknown("field of " .. what, field, known)
+  end
+end
+
+---The same table, which now prints as its name and its fields, and goes out as mr.Record does. Without `index` reading a name that it lacks is an
+---error.
 ---@param name string
 ---@param fields table<string, any>
 ---@param index? fun(self: table, name: string): any  what other names give; always the same for one name of a table
+---@param may_be_absent? string[]  fields that are nil where the table lacks them
 ---@return table
 ---Example: `require("moonrank.record").new("paired_t", {p = 0.25, n = 3})   --> paired_t{n = 3, p = 0.25}`
-function M.new(name, fields, index)
+function M.new(name, fields, index, may_be_absent)
   classes[name] = classes[name] or { __name = name,
     __index = index and function(self, field)
       local value = index(self, field)
       if value == nil then return Record[field] end
       return value
-    end or Record,
+    end or fixed(name, may_be_absent),
     __tostring = function(self) return ("%s{%s}"):format(name, M.fields(self)) end }
   return setmetatable(fields, classes[name])
 end

@@ -5,7 +5,7 @@ local columns = require "moonrank.results.columns"
 local conventions = require "moonrank.results.conventions"
 local metrics = require "moonrank.metrics.registry"
 local make_table = require("moonrank.table").new
-local open = require("moonrank.sweep.store").open
+local stores = require "moonrank.sweep.store"
 local pivot = require "moonrank.results.pivot"
 local record = require("moonrank.record").new
 
@@ -28,7 +28,7 @@ local function metric_of(study) return study.metric or "value" end
 ---@return mr.Results
 function M.results(path, name)
   if type(path) ~= "string" then check.fail("mr.results: path is a %s, expected the name of a store", type(path)) end
-  local store = open(path, "read")
+  local store = stores.open(path, "read")
   local names = names_of(store)
   if name == nil and #names == 1 then name = names[1] end
   if name == nil then
@@ -51,6 +51,11 @@ end
 
 ---Reads the store again, for a sweep that is still running.
 function Results:refresh()
+  if self._store:note() or stores.is_exclusive(self.path) then  -- what is open is an older copy, or was written since
+    local store = stores.open(self.path, "read")
+    self._store:close()
+    self._store = store
+  end
   self._data = {}
   return self
 end
@@ -83,6 +88,7 @@ function Results:trials(options)
   local o = check.options("results:trials", options, { states = every_state, where = {}, columns = check.none })
   local data = self:columns(o.states)
   local names = o.columns
+  if names then check.sequence("results:trials", "columns", names) end
   if not names then
     names = { "number", "state" }
     local seen = {}
@@ -127,7 +133,7 @@ end
 -- One trial with all that belongs to it.
 local function trial_at(data, row)
   local trial = record("trial", { number = data:column("results", "number")[row], params = {}, numbers = {},
-    value = data:column("results", "value")[row] })
+    value = data:column("results", "value")[row] }, nil, { "value", "seed", "wall" })
   for _, name in ipairs(data.params) do trial.params[name] = data:column("results", name)[row] end
   for _, name in ipairs(data:numbers()) do trial.numbers[name] = data:column("results", name)[row] end
   trial.seed, trial.wall = data:column("results", "seed")[row], data:column("results", "wall")[row]
@@ -195,6 +201,9 @@ end
 ---@param direction? string  for a column whose name says no direction
 ---@return integer
 function Results:sign(name, direction)
+  if type(name) ~= "string" then
+    check.fail("results:sign: name is a %s, expected the name of a column: results:sign(\"value\")", type(name))
+  end
   local metric = metric_of(self.study)
   local counts = name == "value" or name == metric
   local own = direction or metrics.direction(counts and metric or name) or counts and self.study.direction or metrics.usual_direction(name)
@@ -345,7 +354,9 @@ local function counts_text(counts)
 end
 
 function Results:__tostring()
+  local note = self._store:note()
   return core.safe_text(("mr.Results '%s' in %s: %s"):format(self.name, self.path, counts_text(self:counts())))
+    .. (note and "\n(" .. note .. ")" or "")
 end
 
 -- The best trials as a table.
@@ -376,7 +387,7 @@ end
 ---@param path string
 ---@return string
 function M.text(path)
-  local store = open(path, "read")
+  local store = stores.open(path, "read")
   local lines = {}
   local function add(text) lines[#lines + 1] = "  " .. text:gsub("\n", "\n  ") end
   for _, name in ipairs(names_of(store)) do
@@ -387,7 +398,9 @@ function M.text(path)
     if counts.done then add(best_text(results)) end
     if counts.failed or counts.killed then add(failures_text(results)) end
   end
-  return #lines > 0 and table.concat(lines, "\n") or path .. " has no studies"
+  if #lines == 0 then lines[1] = path .. " has no studies" end
+  if store:note() then lines[#lines + 1] = "(" .. store:note() .. ")" end
+  return table.concat(lines, "\n")
 end
 
 M.Results = Results

@@ -24,6 +24,9 @@ end
 local function check_rows(o)
   for i, row in ipairs(o.rows) do
     if type(row) ~= "table" then check.fail("mr.table: row %d is a %s, expected a table", i, type(row)) end
+    for key in next, row do
+      if math.type(key) ~= "integer" then check.fail("mr.table: row %d has the field '%s' beside its values", i, tostring(key)) end
+    end
   end
   for c, name in ipairs(o.columns) do
     local format = o.formats[name]
@@ -37,6 +40,7 @@ end
 
 -- Raises where the names of an option are no columns, or a column is marked by what is no mark.
 local function check_columns(o)
+  check.sequence("mr.table", "columns", o.columns)
   for i = 1, #o.columns do
     local kind = type(o.columns[i])
     if kind ~= "string" then check.fail("mr.table: column %d is called by a %s, expected a text", i, kind) end

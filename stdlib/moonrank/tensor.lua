@@ -25,7 +25,10 @@ end
 local function sizes_of(where, ...)
   local given = { ... }
   local options = {}
-  if type(given[1]) == "table" then return given[1], given[2] end
+  if type(given[1]) == "table" then
+    if given[3] ~= nil then check.fail("%s: argument 3 is %s, expected sizes and options alone", where, tostring(given[3])) end
+    return given[1], given[2]
+  end
   if type(given[#given]) == "table" then options = table.remove(given) end
   for i, n in ipairs(given) do
     if math.type(n) ~= "integer" then check.fail("%s: size %d is %s, expected an integer", where, i, tostring(n)) end
@@ -167,6 +170,9 @@ function tensor_getters.dims(self) return #core.shape(self) end
 ---Example: `mr.arange(1, 6):reshape(2, -1):size(2)   --> 3`
 function tensor:reshape(...)
   local sizes = type((...)) == "table" and (...) or { ... }
+  if sizes == (...) and select("#", ...) > 1 then
+    check.fail "reshape: a table of sizes and more arguments are given, expected one of them"
+  end
   return core.reshape(self, sizes)
 end
 
@@ -288,8 +294,10 @@ function M.lists(t)
     return core.lists(sizes, flat_numbers(options.relevance), names, options.documents)
   end
   local sizes, relevance = {}, {}
+  check.sequence("mr.lists", "the table of lists", t, "flat lists are mr.lists{relevance = t, sizes = {4, 3}}")
   for i, list in ipairs(t) do
     if type(list) ~= "table" then check.fail("mr.lists: list %d is a %s, expected a table of relevances", i, type(list)) end
+    check.sequence("mr.lists", ("list %d"):format(i), list)
     sizes[i] = #list
     table.move(list, 1, #list, #relevance + 1, relevance)
   end

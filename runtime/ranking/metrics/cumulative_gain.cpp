@@ -19,7 +19,9 @@ void check_sums(const Ranking& r, const Metric& metric) {
 template <bool normalized>
 Tensor values(const Ranking& r, const Metric& metric, double empty) {
   if (!normalized) check_sums(r, metric);
-  const Tensor ideal = ideal_dcg(r.lists, r.device, metric.gain, metric.k),
+  // an ideal of 0 marks lists to which the rule for lists without relevant rows applies
+  const Tensor ideal = empty == by_definition ? Tensor::full({r.lists.count()}, 1.0, Dtype::float64, r.device)
+                                              : ideal_dcg(r.lists, r.device, metric.gain, metric.k),
                discounts = discount_sums(r.lists.longest(), r.device);
   // where grade 0 gains something every row counts
   const Chosen gaining =

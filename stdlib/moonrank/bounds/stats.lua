@@ -18,7 +18,7 @@ local M = {}
 ---@field degenerate mr.Tensor   1 where no ordering can matter
 local Stats = {}
 local columns = { "n", "p", "min", "max", "best", "expectation", "sd" }
-local methods = {}
+local methods = check.exact_all("mr.Stats:", {})
 local stats_fields = { "n", "p", "min", "max", "best", "expectation", "sd", "degenerate", "cdf" }
 
 Stats.__index = function(self, name)

@@ -213,6 +213,9 @@ function Dataset:batches(options)
   local o = check.options("batches", options, { size = none, rows = none, shuffle = false, seed = 1, epoch = 1, device = core.device(),
     share = none })
   check_batches(o)
+  for _, name in ipairs(o.shuffle == false and options and options.shuffle == nil and { "seed", "epoch" } or {}) do
+    if options[name] ~= nil then check.fail("batches: %s is given without shuffle = true, and without shuffling it has no effect", name) end
+  end
   if M.most_batches(self, o.size, o.rows) <= 1 and (not o.shuffle or self.count == 1) and not o.share then
     local once = true
     return function()
@@ -250,7 +253,6 @@ end
 function Dataset:to(device)
   local parts = whole(self, device)
   parts.size, parts.name, parts.levels, parts.ids = nil, self.name, self.levels or nil, self.ids or nil
-  for _, name in ipairs(inputs) do fingerprint.carry(self[name], parts[name]) end
   return with_ratings(M.new(parts), self)
 end
 

@@ -9,10 +9,14 @@ local M = {}
 local Clip = check.class("mr.Clip")
 
 ---Scales the gradients of parameters.
----@param parameters mr.Tensor[]|mr.Model
+---@param parameters mr.Tensor|mr.Tensor[]|mr.Model
 ---@return number  their norm as it was
 function Clip:__call(parameters)
-  if type(parameters) == "table" and getmetatable(parameters) then parameters = parameters:parameters() end
+  if check.is_tensor(parameters) then parameters = { parameters } end
+  if type(parameters) ~= "table" then
+    check.fail("%s: parameters is a %s, expected a model or a table of tensors: clip(model), clip{x, y}", tostring(self), type(parameters))
+  end
+  if getmetatable(parameters) then parameters = parameters:parameters() end
   return core.clip_gradients(parameters, self.norm)
 end
 

@@ -45,6 +45,7 @@ end
 -- The metrics of these names, each once.
 local function metrics_of(o, names, option)
   local plain, known = {}, {}
+  check.sequence("mr.fit", option, names, 'one metric gets options as mr.metrics.rr{ties = "worst"}')
   for i, name in ipairs(names) do plain[i] = uncorrected(o, name) end
   local metrics = evaluate.metrics_of(plain, nil, "mr.fit")
   for _, each in ipairs(metrics) do
@@ -234,6 +235,9 @@ function M.checked(options)
   o.optimizer = o.optimizer or optim.adam{}
   check_steps(o)
   o.judge = o[o.choose_on]
+  if o.patience and not o.judge then
+    check.fail("mr.fit: patience is %d, which counts validations, but valid is missing: give valid or leave patience out", o.patience)
+  end
   o.metrics = metrics_of(o, o.metrics, "metrics")
   o.select = selected(o)
   name_metrics(o)

@@ -17,13 +17,13 @@ local M = {}
 
 ---An epoch of a history.
 function M.epoch(entry)
-  registry.by_any_name(entry.metrics, next(entry.metrics) and ("epoch %d"):format(entry.epoch))  -- of an epoch that was not validated nil
-  return record("epoch", entry)
+  registry.by_any_name(entry.metrics, ("epoch %d"):format(entry.epoch))  -- they come when the epoch is validated
+  return record("epoch", entry, nil, { "valid_loss" })
 end
 
 ---@class mr.History
 ---@field [integer] mr.Epoch   one after the other
-local History = { __name = "mr.History" }
+local History = check.exact_all("mr.History:", { __name = "mr.History" })
 local metrics_of = setmetatable({}, { __mode = "k" })  -- by history: the metrics of its epochs, by name
 
 ---@class mr.Run
@@ -40,7 +40,7 @@ local metrics_of = setmetatable({}, { __mode = "k" })  -- by history: the metric
 ---@field chosen_on string                  "valid", "test" or "last epoch"
 ---@field replayed integer                  epochs that the GPU ran from a recording of an earlier one
 ---@field name string                       what mr.fit was told
-local Run = { __name = "mr.Run" }
+local Run = check.exact_all("mr.Run:", { __name = "mr.Run" })
 
 local absent = { best = true, test = true, scores = true }
 
@@ -73,7 +73,7 @@ function M.new(o, data)
   metrics_of[history] = metrics
   return setmetatable({
     name = o.name, history = history, choices = chosen, metrics = metrics, data = data, chosen_on = o.chosen_on,
-    interrupted = false, stopped = false, resumed = 0, replayed = 0, _model = o.model, _learner = o.learner,
+    interrupted = false, stopped = false, resumed = 0, replayed = 0, _validating = false, _model = o.model, _learner = o.learner,
   }, Run)
 end
 

@@ -1,5 +1,6 @@
 -- What the comments of the sources say, read when it is first asked for.
 local core = require "moonrank.core"
+local check = require "moonrank.check"
 local luacats = require "moonrank.luacats"
 
 local M = {}
@@ -86,7 +87,7 @@ end
 ---@return integer?
 ---Example: `require "moonrank.help.docs".item(mr.arange).name   --> arange`
 function M.item(f)
-  local info = debug.getinfo(f, "S")
+  local info = debug.getinfo(check.inner(f), "S")
   if info.what == "C" then return nil end
   local source = info.source:gsub("^@", "")
   local read = M.of_source(source)

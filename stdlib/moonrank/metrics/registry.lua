@@ -41,9 +41,15 @@ function methods:ranking(scores, lists, few)
 end
 function methods:ranking_key(few) return ("%s %.17g%s"):format(self.ties, self.relevant, few and reads_few(self) and " few" or "") end
 
+-- What the metric itself gives for a list without relevant rows. DCG is a sum over all rows, and one gain of grade 0 is not 0.
+local function own_rule(metric)
+  if metric.empty ~= "skip" or not metric.zero then return metric.empty end
+  return metric.base == "dcg" and "definition" or "zero"
+end
+
 -- One value per list; `empty`: instead of the metric's own rule for lists without relevant rows.
 function methods:of_ranking(ranking, lists, empty)
-  empty = empty or self.empty == "skip" and self.zero and "zero" or self.empty
+  empty = empty or own_rule(self)
   if self.script == 0 then return self:values(ranking, empty) end
   return core.with_empty(M.of_ranks(self.name, on_ranks[self.script], core.ranks(ranking), lists), ranking, empty)
 end
@@ -52,7 +58,7 @@ end
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@return mr.Tensor        [lists]
-function class.meta:__call(scores, lists) return self:of_ranking(self:ranking(scores, lists), lists) end
+class.meta.__call = check.exact("mr.Metric", function(self, scores, lists) return self:of_ranking(self:ranking(scores, lists), lists) end)
 
 ---Whether one value is better than another: less where the metric is to be minimised. NaN, or no value, is never better, and anything is
 ---better than it.
@@ -264,7 +270,7 @@ function M.our_name(name)
 end
 
 ---Values by our names of metrics, which can be read by their other names, too: "map" is "ap". A name that is not there is nil, or with `what`
----an error.
+---an error where there is any value.
 ---@param values table<string, any>
 ---@param what? string  what has the values
 ---@return table<string, any>
@@ -272,7 +278,7 @@ end
 function M.by_any_name(values, what)
   return setmetatable(values, { __index = function(_, name)
     local value = rawget(values, M.our_name(name))
-    if value == nil and what then check.unknown("metric of " .. what, name, check.names(values)) end
+    if value == nil and what and next(values) ~= nil then check.unknown("metric of " .. what, name, check.names(values)) end
     return value
   end })
 end

@@ -68,7 +68,7 @@ function Trees.parameters() return {} end
 
 ---What :restore takes: the trees of now, and how many rounds.
 ---@return table
-function Trees:snapshot() return { booster = self._booster, rounds = self._rounds } end
+function Trees:snapshot(_) return { booster = self._booster, rounds = self._rounds } end
 
 ---Goes back to the rounds of a snapshot.
 ---@param snapshot table

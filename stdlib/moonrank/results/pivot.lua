@@ -36,6 +36,7 @@ function M.names_of(where, option, value)
   if value == nil then return {} end
   if type(value) == "string" then return { value } end
   if type(value) ~= "table" then check.fail("%s: %s is a %s, expected a name or a list of names", where, option, type(value)) end
+  check.sequence(where, option, value, "options are the argument after it")
   return value
 end
 

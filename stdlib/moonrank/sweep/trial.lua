@@ -15,7 +15,7 @@ local M = {}
 ---@field attempt integer       1, or more when it is a retry
 ---@field checkpoint string     a folder of its own, which stays when the trial is interrupted or killed: mr.fit{trial = trial, checkpoint = true}
 ---   keeps its training there and goes on from it
-local methods = {}
+local methods = check.exact_all("mr.Trial:", {})
 
 local own_fields = { number = true, params = true, seed = true, attempt = true, checkpoint = true, report = true }
 
@@ -33,6 +33,13 @@ function M.pruned_by(trial)
   local state = type(trial) == "table" and rawget(trial, "_state")
   if not state then check.fail("mr.fit: trial is a %s, expected the trial that mr.sweep gives to `run`", type(trial)) end
   return state.pruner and (state.metric or "value") or nil
+end
+
+---Notes that mr.fit went on from the checkpoint of an earlier part of a trial: the time of that part counts, too.
+---@param trial mr.Trial
+function M.resumed(trial)
+  local state = type(trial) == "table" and rawget(trial, "_state")
+  if state then state.resumed = true end
 end
 
 -- The errors that end a pruned trial, and one that waits for others at a rung.
@@ -184,8 +191,11 @@ function M.run(context, job)
   local outcome = ok and finished(result, context) or failure(result)
   outcome.wall, outcome.memory = core.clock() - began, core.peak_memory(false)
   outcome.once = core.distribution_seconds() - making  -- for what later trials find ready
+  outcome.resumed = state.resumed or nil
   -- work that ends early on Ctrl-C by itself (mr.fit does) has a result, but not that of the whole trial
-  if core.pressed() then outcome = { state = "interrupted", reason = "Ctrl-C", wall = outcome.wall, memory = outcome.memory } end
+  if core.interrupts() > 0 then
+    outcome = { state = "interrupted", reason = "Ctrl-C", wall = outcome.wall, memory = outcome.memory, resumed = outcome.resumed }
+  end
   if outcome.state == "pruned" or outcome.state == "paused" then
     outcome.value = state.so_far[#state.so_far].value
     outcome.reason = ("%s at step %d"):format(outcome.state, state.so_far[#state.so_far].step)

@@ -126,8 +126,10 @@ describe("numbers that integers do not hold", function()
       end
       equal(mr.tensor({ -0x1p63, -0.5, 2.9 }, { dtype = dtype }):long():totable(), { least, 0, 2 })
     end
-    raises(function() core.arange(0, 0x1p53 * 2000, 0x1p53, "int64") end, "bad argument #2 'last' to 'arange'")
-    equal(core.arange(0x1p53 - 1, 0x1p53, 1, "int64"):totable(), { (1 << 53) - 1, 1 << 53 })
+    raises(function() core.arange(0, 0x1p52 * 2000, 0x1p52, "int64") end, "'last'")
+    raises(function() core.arange(0, 0x1p53, 1.5, "int64") end, "'step'")
+    raises(function() core.arange(0x1p53, 0x1p53, 1, "int64") end, "'first'")
+    equal(core.arange(0x1p53 - 2, 0x1p53 - 1, 1, "int64"):totable(), { (1 << 53) - 2, (1 << 53) - 1 })
   end)
 end)
 

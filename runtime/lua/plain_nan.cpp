@@ -1,0 +1,45 @@
+#include "runtime/lua/plain_nan.h"
+
+#include <cmath>
+#include <limits>
+
+namespace mr::lua {
+namespace {
+
+/// A function of Lua's library with the sign of NaN removed from its arguments. Upvalue 1 is the function. It is called
+/// as C, within this frame, so that its errors have the position of the script.
+int without_sign(lua_State* L) {
+  for (int i = 1, n = lua_gettop(L); i <= n; ++i) {
+    if (lua_type(L, i) != LUA_TNUMBER || !std::isnan(lua_tonumber(L, i))) continue;
+    lua_pushnumber(L, std::numeric_limits<double>::quiet_NaN());
+    lua_replace(L, i);
+  }
+  return lua_tocfunction(L, lua_upvalueindex(1))(L);
+}
+
+/// Wraps the field of the table on top.
+void wrap(lua_State* L, const char* name) {
+  lua_getfield(L, -1, name);
+  lua_pushcclosure(L, &without_sign, 1);
+  lua_setfield(L, -2, name);
+}
+
+}  // namespace
+
+void print_plain_nan(lua_State* L) {
+  lua_pushglobaltable(L);
+  wrap(L, "print");
+  wrap(L, "tostring");
+  lua_getfield(L, -1, "string");
+  wrap(L, "format");
+  lua_pop(L, 1);
+  lua_getfield(L, -1, "io");
+  wrap(L, "write");
+  lua_pop(L, 2);
+  luaL_getmetatable(L, LUA_FILEHANDLE);
+  lua_getfield(L, -1, "__index");
+  wrap(L, "write");
+  lua_pop(L, 2);
+}
+
+}  // namespace mr::lua
