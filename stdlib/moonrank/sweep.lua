@@ -118,6 +118,17 @@ local function folder_of(o)
   return folder
 end
 
+-- Raises where the folder has checkpoints of a study that the store does not have: trials would go on from those of another study.
+local function check_folder(o, opened, folder)
+  if opened:study(o.name) then return end
+  for _, name in ipairs(core.list_folder(folder)) do
+    if name:find "^trial_%d+/$" and #core.list_folder(folder .. "/" .. name) > 0 then
+      check.fail("mr.sweep: %s holds checkpoints of trials, and %s has no study '%s' to go with them: remove the folder or move it away",
+        folder, o.store, o.name)
+    end
+  end
+end
+
 -- Trials one after another in this process; returns whether Ctrl-C ended them.
 local function run_here(o, plan, view, context)
   local known = 0
@@ -130,6 +141,7 @@ local function run_here(o, plan, view, context)
     table.move(others, 1, #others, #context.others + 1, context.others)
     context.on_report = function(report)
       running[1].report, running[1].spent = report, core.clock() - began
+      plan.store:publish()
       view:update(running, 1)
     end
     local outcome = trials.run(context, plan:job(trial))
@@ -146,6 +158,7 @@ local function run_study(o, call, study, fingerprint, context)
   local lock <close> = core.lock_file(folder .. "/lock")
   if not lock then check.fail("mr.sweep: another process runs the study '%s' of %s now", o.name, o.store) end
   local opened <close> = store.open(o.store, "write")
+  check_folder(o, opened, folder)
   local row = studies.enter(opened, study, o.force)
   local plan = schedule.new{ store = opened, study = row, space = o.space, sampler = o.sampler, pruner = o.pruner, retry = o.retry,
     trials = o.trials, metric = o.metric or "value", folder = folder, lock = lock }

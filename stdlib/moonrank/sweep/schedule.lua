@@ -376,7 +376,7 @@ function Schedule:finish(trial, outcome, metric)
   if not goes_on then trial.attempts = trial.attempts + 1 end
   local was_paused = self.halving and trial.passed > 0
   if self.halving then self:_add_pace(was_paused and self.halving:reached(trial) or 0, outcome.reports or {}, outcome.wall) end
-  if was_paused and outcome.wall then outcome.wall = outcome.wall + (trial.wall or 0) end
+  if (was_paused or outcome.resumed) and outcome.wall then outcome.wall = outcome.wall + (trial.wall or 0) end
   self.store:finish(self.study, trial, outcome, was_paused)
   trial.state, trial.value, trial.reason, trial.wall = outcome.state, outcome.value, outcome.reason, outcome.wall
   if self.pruner then trial.so_far = joined(was_paused and trial.so_far, of_metric(outcome.reports, metric)) end

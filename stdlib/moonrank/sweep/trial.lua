@@ -35,6 +35,13 @@ function M.pruned_by(trial)
   return state.pruner and (state.metric or "value") or nil
 end
 
+---Notes that mr.fit went on from the checkpoint of an earlier part of a trial: the time of that part counts, too.
+---@param trial mr.Trial
+function M.resumed(trial)
+  local state = type(trial) == "table" and rawget(trial, "_state")
+  if state then state.resumed = true end
+end
+
 -- The errors that end a pruned trial, and one that waits for others at a rung.
 local Pruned = setmetatable({}, { __name = "mr.sweep.Pruned", __tostring = function() return "the trial was pruned" end })
 local Paused = setmetatable({}, { __name = "mr.sweep.Paused", __tostring = function() return "the trial was paused" end })
@@ -184,8 +191,11 @@ function M.run(context, job)
   local outcome = ok and finished(result, context) or failure(result)
   outcome.wall, outcome.memory = core.clock() - began, core.peak_memory(false)
   outcome.once = core.distribution_seconds() - making  -- for what later trials find ready
+  outcome.resumed = state.resumed or nil
   -- work that ends early on Ctrl-C by itself (mr.fit does) has a result, but not that of the whole trial
-  if core.pressed() then outcome = { state = "interrupted", reason = "Ctrl-C", wall = outcome.wall, memory = outcome.memory } end
+  if core.interrupts() > 0 then
+    outcome = { state = "interrupted", reason = "Ctrl-C", wall = outcome.wall, memory = outcome.memory, resumed = outcome.resumed }
+  end
   if outcome.state == "pruned" or outcome.state == "paused" then
     outcome.value = state.so_far[#state.so_far].value
     outcome.reason = ("%s at step %d"):format(outcome.state, state.so_far[#state.so_far].step)
