@@ -26,6 +26,7 @@ std::string key_text(const Metric& metric, const ListShape& shape, int64_t sampl
                 static_cast<long long>(shape.p), static_cast<long long>(samples), static_cast<long long>(seed),
                 static_cast<int>(how.kind), how.amount, shape.beta);
   std::string key = metric.canonical() + text;
+  if (shape.gain == Gain::linear) key += " linear";
   for (const float grade : shape.grades) {
     std::snprintf(text, sizeof text, " %a", static_cast<double>(grade));
     key += text;

@@ -604,6 +604,10 @@ function core.integers(x) end
 ---@return boolean
 function core.interrupted() end
 
+---How many times Ctrl-C was pressed since the program or the line of the REPL began.
+---@return integer
+function core.interrupts() end
+
 ---Whether there is a regular file of this name.
 ---@param path string
 ---@return boolean
@@ -1066,10 +1070,6 @@ function core.permutation_test(a, b, orders, seed) end
 ---@param graded boolean
 ---@return mr.Positives
 function core.positives(user, item, value, time, file, users, items, threshold, min_relevant, graded) end
-
----Whether Ctrl-C came since the program or the line of the REPL began.
----@return boolean
-function core.pressed() end
 
 ---Measures where time goes; keeps so many events for a trace.
 ---@param most_events integer
