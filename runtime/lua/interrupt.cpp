@@ -99,6 +99,7 @@ int lua::raise_interrupted(lua_State* L) {
 }
 
 bool lua::interrupted() noexcept { return presses > 0; }
+int lua::interrupts() noexcept { return presses; }
 
 using lua::op;
 extern const lua::OpTable interrupt_functions{

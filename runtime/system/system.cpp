@@ -62,7 +62,7 @@ std::string followed_of(const std::string& path) {
   return unknown ? path : target.string();
 }
 bool holds_of(const io::FileLock& lock) { return lock.holds(); }
-bool pressed_of() { return lua::interrupted(); }
+int64_t interrupts_of() { return lua::interrupts(); }
 
 /// From /proc, in kB; from getrusage where there is none.
 int64_t highest_memory() {
@@ -110,7 +110,8 @@ extern const lua::OpTable system_functions{
             "lock_file", "path",
             "Locks a file until collected; nil where another process has locked it. The end removes the file, and "
             "its folder and the one around it where they are empty."),
-        op<&pressed_of>("pressed", "", "Whether Ctrl-C came since the program or the line of the REPL began."),
+        op<&interrupts_of>("interrupts", "",
+                           "How many times Ctrl-C was pressed since the program or the line of the REPL began."),
         op<&peak_memory_of>("peak_memory", "reset", "Most bytes that were resident since the last reset."),
         op<&cores_of>("cores", "", "How many cores this process may use."),
         op<&machine_cores_of>("machine_cores", "", "How many cores the machine has."),

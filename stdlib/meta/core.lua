@@ -261,7 +261,7 @@ function core.cores() end
 ---@return integer
 function core.count_lists(metric, lists) end
 
----How many tables of distributions are kept.
+---How many tables of exact distributions are kept.
 ---@return integer
 function core.count_tables() end
 
@@ -603,6 +603,10 @@ function core.integers(x) end
 ---Whether Ctrl-C came while deferred; clears it.
 ---@return boolean
 function core.interrupted() end
+
+---How many times Ctrl-C was pressed since the program or the line of the REPL began.
+---@return integer
+function core.interrupts() end
 
 ---Whether there is a regular file of this name.
 ---@param path string
@@ -1066,10 +1070,6 @@ function core.permutation_test(a, b, orders, seed) end
 ---@return mr.Positives
 function core.positives(user, item, value, time, file, users, items, threshold, min_relevant, graded) end
 
----Whether Ctrl-C came since the program or the line of the REPL began.
----@return boolean
-function core.pressed() end
-
 ---Measures where time goes; keeps so many events for a trace.
 ---@param most_events integer
 ---@return mr.Profiler
@@ -1267,6 +1267,10 @@ function core.recording(on) end
 ---@return boolean
 function core.regression_bandwidth(x, y, degree, rule, nearest, floor) end
 
+---How many tables of files had other moments than their shapes and were made anew.
+---@return integer
+function core.rejected_tables() end
+
 ---Where the relevant rows stand in their lists; for metrics that read no others.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
@@ -1330,7 +1334,7 @@ function core.sampled_estimates(values, sampled, gamma) end
 ---@return { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor, unseen: mr.Tensor }
 function core.sampled_lists(users, targets, excluded, count, popular, each, seed, counted) end
 
----Writes all tables of distributions that are kept; how many.
+---Writes all tables of exact distributions that are kept; how many.
 ---@param path string
 ---@return integer
 function core.save_tables(path) end

@@ -174,7 +174,7 @@ function Candidates:get_fingerprint()
     rated[i] = part._rated and part._rated.fingerprint() or false
   end
   return fingerprint.combined("candidates", self.fold.fingerprint, self.part, o.candidates, o.negatives, o.by, o.seed, o.correct,
-    o.gamma or 0, o.known, o.users, table.unpack(rated))
+    o.gamma or 0, o.known, o.users, self.fold.users, self.fold.items, table.unpack(rated))
 end
 
 local function new(where, fold, o)

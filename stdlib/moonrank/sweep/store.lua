@@ -293,6 +293,9 @@ end
 
 function Store:set_forced(study) self:columns("UPDATE studies SET forced = 1 WHERE id = ?1", study.id) end
 
+---Stores the text of what the trials of a study depend on.
+function Store:set_script(study) self:columns("UPDATE studies SET script = ?2 WHERE id = ?1", study.id, study.script) end
+
 ---Stores how many trials a study will have.
 function Store:set_planned(study, planned) self:columns("UPDATE studies SET planned = ?2 WHERE id = ?1", study.id, planned) end
 
