@@ -24,7 +24,7 @@ local args = mr.args{
   workers = { type = "integer", least = 0, help = "processes for runs that are missing (default: one per core); 0: this one" },
   data = { path = "data folder", default = "",
     help = "folder of ml-latest-small, mq2008 and others (default: where the program looks for data)" },
-  force = { default = false, help = "go on with kept runs although scripts or data have changed" },
+  force = { default = false, help = "go on with kept runs although scripts or data have changed; other settings stay an error" },
   retry = { default = 0, least = 0, help = "how often runs that failed or were killed are tried again" },
   mix_numerics = { default = false, help = "go on with kept runs although they were made under other numerics" },
   kept = { default = false, ignores = { "workers", "force", "retry", "mix_numerics" },

@@ -14,7 +14,7 @@ function M.args(own, o)
   own.workers = { type = "integer", least = 0, help = "processes for runs that are missing (default: one per core); 0: this one" }
   own.data = own.data or { path = "data folder", default = "",
     help = "folder of ml-latest-small, mq2008 and others (default: where the program looks for data)" }
-  own.force = { default = false, help = "go on with kept runs although scripts or data have changed" }
+  own.force = { default = false, help = "go on with kept runs although scripts or data have changed; other settings stay an error" }
   own.retry = { default = 0, least = 0, help = "how often runs that failed or were killed are tried again" }
   own.mix_numerics = { default = false, help = "go on with kept runs although they were made under other numerics" }
   own.kept = { default = false, ignores = { "workers", "force", "retry", "mix_numerics" },
@@ -74,20 +74,24 @@ function M.lacked(problem)
   return text:sub(1, #lacking) == lacking and text:sub(#lacking + 1) or nil
 end
 
+-- A study of the store by its name; nil where the store or the study is not there.
+local function found_in_store(args, name)
+  local ok, found = pcall(mr.results, args.store, name_of(args, name))
+  if ok then return found end
+  local why = tostring(found)
+  if not why:find("no study in", 1, true) and not why:find "is not there$" then
+    error(core.exit(1, (why:gsub("^[^:\n]*:%d+: ", ""))), 0)
+  end
+end
+
 ---A study of the store as it is, whatever script made its runs; nil where it is not there. One of another space or other settings, which
 ---the script would take for its own, is an error.
 ---@param args table
 ---@param o { name: string, settings: table, space: table }  as in M.study
 ---@return mr.Results?
 function M.there(args, o)
-  local ok, found = pcall(mr.results, args.store, name_of(args, o.name))
-  if not ok then
-    local why = tostring(found)
-    if not why:find("no study in", 1, true) and not why:find "is not there$" then
-      error(core.exit(1, (why:gsub("^[^:\n]*:%d+: ", ""))), 0)
-    end
-    return nil
-  end
+  local found = found_in_store(args, o.name)
+  if not found then return nil end
   if found.study.space ~= space.new(o.space):describe() or found.study.settings ~= studies.settings_text(o.settings) then
     M.lack(("%s has runs of '%s' by other options; with those of then they are shown"):format(args.store, found.name))
   end
@@ -105,12 +109,21 @@ local function whole(args, o)
   return found
 end
 
+-- Refuses --force for kept runs with other settings: the script would print their results as those of the settings that were asked for.
+local function check_settings(args, o)
+  local found = found_in_store(args, o.name)
+  if not found or found.study.settings == studies.settings_text(o.settings) then return end
+  error(core.exit(1, ("--force: %s has runs of '%s' with other settings: %s. Give the options of then, or name another store (--store)")
+    :format(args.store, found.name, core.safe_text(found.study.settings))), 0)
+end
+
 ---A study in the store, of made-up data under a name that says so. What is missing is run, or with --kept an error.
 ---@param args table
 ---@param o { name: string, settings: table, space: table, run: function, metric?: string }  as in mr.sweep
 ---@return mr.Results
 function M.study(args, o)
   if args.kept then return whole(args, o) end
+  if args.force then check_settings(args, o) end
   return mr.sweep{
     name = name_of(args, o.name), store = args.store, workers = args.workers, force = args.force, retry = args.retry,
     mix_numerics = args.mix_numerics, metric = o.metric or "valid", direction = "maximize", settings = o.settings,

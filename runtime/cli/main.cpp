@@ -3,6 +3,7 @@
 #include <clocale>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -12,6 +13,7 @@
 #include "runtime/cli/options.h"
 #include "runtime/cli/repl.h"
 #include "runtime/cli/run.h"
+#include "runtime/cli/spec_folder.h"
 #include "runtime/cli/surroundings.h"
 #include "runtime/cluster/cluster.h"
 #include "runtime/io/catalogue.h"
@@ -73,6 +75,9 @@ int run_code(lua_State* L, const Invocation& invocation) {
 
 int run_spec(lua_State* L, const std::string& spec) {
   set_arguments(L, {spec}, 0);
+  if (const int status = call_module(L, "moonrank.test", "use_folder", std::getenv("TMPDIR"), 0); status != 0) {
+    return status;
+  }
   if (const int status = set_strict(L, true); status != 0) return status;
   if (const int status = call_loaded(L, luaL_loadfilex(L, spec.c_str(), "t"), 0); status != 0) return status;
   if (const int status = call_module(L, "moonrank.test", "finish", nullptr, 1); status != 0) return status;
@@ -159,6 +164,7 @@ int run_command(const Invocation& invocation) {
     for (const std::string& spec : command.names) {
       if (command.names.size() > 1) std::printf("%s: ", spec.c_str());
       std::fflush(stdout);
+      const SpecFolder folder;
       const int status = run_fresh(invocation, spec);
       if (status == 130) return status;
       worst = status != 0 ? status : worst;

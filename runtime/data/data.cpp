@@ -303,6 +303,14 @@ KeptUsers unrated_negatives(const KeptUsers& kept, const Tensor& user, const Ten
   return out;
 }
 
+std::tuple<int64_t, int64_t> time_span(const Tensor& time) {
+  check::type("time", time, Dtype::int64);
+  const std::vector<int64_t> times = time.to_vector<int64_t>();
+  if (times.empty()) throw ArgumentError("time", "has no entries, expected timestamps");
+  const auto [least, most] = std::minmax_element(times.begin(), times.end());
+  return {*least, *most};
+}
+
 int64_t count_of(const KeptUsers& kept) { return static_cast<int64_t>(kept->users.size()); }
 int64_t rows_of(const KeptUsers& kept) { return static_cast<int64_t>(kept->items.size()); }
 /// How many different items the users have.
@@ -365,6 +373,7 @@ extern const lua::OpTable data_functions{
             "What each user rated, in tables of train, valid and test; also ratings that are in no list."),
         op<&unrated_negatives>("unrated_negatives", "positives, user, item, users",
                                "The positives, with negatives drawn from items that the user has not rated."),
+        op<&time_span>("time_span", "time", "The first and the last timestamp."),
         op<&permutation>("permutation", "n, seed, stream, lane", "The numbers 1 to n in random order; int64."),
     }};
 extern const lua::OpTable positives_getters{

@@ -1,30 +1,40 @@
 #include "runtime/data/user_items.h"
 
 #include <algorithm>
+#include <numeric>
 
-#include "kernels/core/patient.h"
+#include "kernels/core/threads.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/lists.h"
 
 namespace mr {
 
 UserItems user_item_table(std::vector<UserItem> pairs, int64_t all_users, int64_t all_items) {
-  const auto before = [](const UserItem& a, const UserItem& b) {
-    if (a.user != b.user) return a.user < b.user;
-    return a.item != b.item ? a.item < b.item : a.grade > b.grade;
+  using ItemGrade = std::pair<int64_t, float>;
+  std::vector<int64_t> starts(static_cast<size_t>(all_users) + 1, 0);
+  for (const UserItem& pair : pairs) ++starts[pair.user];
+  std::partial_sum(starts.begin(), starts.end(), starts.begin());
+  std::vector<ItemGrade> by_user(pairs.size());
+  std::vector<int64_t> next = starts;
+  for (const UserItem& pair : pairs) by_user[next[pair.user - 1]++] = {pair.item, pair.grade};
+  pairs = {};
+  const auto before = [](const ItemGrade& a, const ItemGrade& b) {
+    return a.first != b.first ? a.first < b.first : a.second > b.second;
   };
-  std::sort(pairs.begin(), pairs.end(), cpu::patient(before));
-  const auto same = [](const UserItem& a, const UserItem& b) { return a.user == b.user && a.item == b.item; };
-  pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());
+  const auto same = [](const ItemGrade& a, const ItemGrade& b) { return a.first == b.first; };
   auto table = std::make_shared<UserItemTable>();
   table->all_items = all_items;
-  table->offsets.assign(static_cast<size_t>(all_users) + 1, 0);
-  for (const UserItem& pair : pairs) {
-    ++table->offsets[pair.user];
-    table->items.push_back(pair.item);
-    table->grades.push_back(pair.grade);
+  table->offsets.push_back(0);
+  for (int64_t u = 0; u < all_users; ++u) {
+    cpu::check_interrupt();
+    const auto first = by_user.begin() + starts[u], last = by_user.begin() + starts[u + 1];
+    if (!std::is_sorted(first, last, before)) std::sort(first, last, before);
+    for (auto at = first, end = std::unique(first, last, same); at != end; ++at) {
+      table->items.push_back(at->first);
+      table->grades.push_back(at->second);
+    }
+    table->offsets.push_back(static_cast<int64_t>(table->items.size()));
   }
-  for (int64_t u = 0; u < all_users; ++u) table->offsets[u + 1] += table->offsets[u];
   return table;
 }
 

@@ -107,6 +107,7 @@ void lua::stop_at_once() noexcept {
 }
 
 bool lua::interrupted() noexcept { return presses > 0; }
+int lua::interrupts() noexcept { return presses; }
 
 using lua::op;
 extern const lua::OpTable interrupt_functions{

@@ -21,5 +21,7 @@ void now_running(lua_State* L) noexcept;
 int raise_interrupted(lua_State* L);
 /// Whether Ctrl-C came since `watch_interrupts` or `ignore_interrupts`.
 bool interrupted() noexcept;
+/// How many times Ctrl-C came since then.
+int interrupts() noexcept;
 
 }  // namespace mr::lua

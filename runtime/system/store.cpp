@@ -41,9 +41,10 @@ using Columns = std::vector<std::vector<io::Cell>>;
 
 io::Database open_database(const std::string& path, const std::string& mode) {
   if (mode == "memory") return {};
-  if (mode != "read" && mode != "write")
-    throw ArgumentError("mode", "'" + mode + "', expected 'read', 'write' or 'memory'");
-  return {path, mode == "read" ? io::Database::read : io::Database::write};
+  if (mode == "read") return {path, io::Database::read};
+  if (mode == "write") return {path, io::Database::write};
+  if (mode == "claim") return {path, io::Database::claim};
+  throw ArgumentError("mode", "'" + mode + "', expected 'read', 'write', 'claim' or 'memory'");
 }
 
 /// The value on top of the stack.
@@ -81,6 +82,9 @@ std::tuple<std::vector<std::string>, Columns, int64_t> run_sql(io::Database& dat
   return {std::move(rows.names), std::move(rows.columns), height};
 }
 
+void write_ahead_of(io::Database& database) { database.write_ahead(); }
+bool exclusive_of(const io::Database& database) { return database.exclusive(); }
+std::optional<std::string> note_of(const io::Database& database) { return database.note(); }
 void close_of(io::Database& database) { database.close(); }
 bool moved_of(const io::Database& database) { return database.moved(); }
 int64_t changed_of(const io::Database& database) { return database.changed(); }
@@ -149,7 +153,8 @@ extern const lua::OpTable store_functions{
     nullptr,
     {
         op<&open_database>("open_database", "path, mode",
-                           "Opens an SQLite database, 'read' or 'write' (which makes it), or makes one in 'memory'."),
+                           "Opens an SQLite database to 'read' or to 'write' (which makes it), or makes one in "
+                           "'memory'. 'claim' takes the locks for writing, but changes the file only by write_ahead."),
         op<&json_columns>("json_columns", "texts", "JSON objects as columns: the names, and the values by name."),
         op<&sha256_of>("sha256", "bytes", "SHA-256 of a string, in hexadecimal."),
         op<&sha256_file>("sha256_file", "path", "SHA-256 of a file, in hexadecimal."),
@@ -164,6 +169,10 @@ extern const lua::OpTable store_methods{
             "run", "database, sql, parameters, count",
             "Runs one statement with `count` parameters; names of its columns, the columns, and how many rows "
             "they have."),
+        once<&write_ahead_of>("write_ahead", "database",
+                              "Completes 'claim' to 'write': switches to the write-ahead log."),
+        op<&exclusive_of>("exclusive", "database", "Whether no other process can read the file: readers need a copy."),
+        op<&note_of>("note", "database", "What is read instead of the file, and why; nil where it is the file itself."),
         op<&close_of>("close", "database", "Closes the file; closing again does nothing."),
         op<&moved_of>("moved", "database", "Whether its file was renamed, removed or replaced since it was opened."),
         op<&changed_of>("changed", "database", "How many rows the last statement changed."),

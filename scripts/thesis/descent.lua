@@ -36,7 +36,8 @@ local function study(args, name, o)
   local settings = { epochs = args.epochs, patience = args.patience, samples = args.samples }
   for key, value in pairs(o.settings or {}) do settings[key] = value end
   return runs.study(args, {
-    name = ("%s, %s, seed %d"):format(o.name, name, args.seed), settings = settings, space = o.space,
+    name = runs.study_name(args, ("%s, %s, seed %d"):format(o.name, name, args.seed), { samples = true }), settings = settings,
+    space = o.space,
     run = function(trial) return train(args, set, trial, o.exponent(trial)) end,
   })
 end

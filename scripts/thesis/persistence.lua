@@ -29,7 +29,7 @@ end
 function M.study(args, name)
   local set, rates = runs.set(args, name), runs.rates[name]
   return runs.study(args, {
-    name = ("nRBP, %s, seed %d%s"):format(name, args.seed, args.recipe == "published" and ", published" or ""),
+    name = runs.study_name(args, ("nRBP, %s, seed %d"):format(name, args.seed), { recipe = true, samples = true }),
     settings = { epochs = set.epochs, patience = set.patience, rates = runs.rates_text(name), recipe = args.recipe,
       samples = args.samples },
     space = { loss = mr.choice(runs.losses), bound = mr.choice(runs.bounds), split = mr.range(1, set.folds),

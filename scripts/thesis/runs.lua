@@ -107,6 +107,16 @@ end
 
 M.study = kept.study
 
+---A study's name with the options that its runs depend on, where they are not the usual ones: each value has a study of its own.
+---@param name string
+---@param of { recipe?: boolean, samples?: boolean }  what the runs depend on: `--recipe`; `--samples`, for bounds from random orders
+---@return string
+function M.study_name(args, name, of)
+  if of.recipe and args.recipe ~= usual.recipe then name = ("%s, %s"):format(name, args.recipe) end
+  if of.samples and not args.smoke and args.samples ~= usual.samples then name = ("%s, %d samples"):format(name, args.samples) end
+  return name
+end
+
 ---A study over a space that has a loss, a bound, a fold (called split, so that it changes fastest: the tables of sampled distributions are kept
 ---from one fold to the next) and the data set's setting; `rate(trial)` and `size(trial)` say the rest.
 function M.sweep(args, name, o)
@@ -121,7 +131,7 @@ function M.sweep(args, name, o)
   for key, value in pairs(o.settings or {}) do settings[key] = value end
   local rate, size, seed, curve = o.rate, o.size, o.seed or 1, o.curve
   return M.study(args, {
-    name = o.name .. (args.recipe == "published" and ", published" or ""), settings = settings, space = space,
+    name = M.study_name(args, o.name, { recipe = true, samples = sampled }), settings = settings, space = space,
     run = function(trial)
       return M.train(args, { set = set, value = trial[set.setting], loss = trial.loss, bound = trial.bound, fold = trial.split,
         seed = seed, rate = rate(trial), size = size and size(trial), curve = curve })

@@ -71,7 +71,8 @@ end
 function M.study(args)
   local set = runs.set(args, "movielens")
   return runs.study(args, {
-    name = ("silent lists, seed %d"):format(args.seed), settings = { epochs = set.epochs, rates = runs.rates_text("movielens") },
+    name = runs.study_name(args, ("silent lists, seed %d"):format(args.seed), { samples = true }),
+    settings = { epochs = set.epochs, rates = runs.rates_text("movielens") },
     space = { nsr = mr.choice(set.values), bound = mr.choice(M.bounds), split = mr.range(1, set.folds) },
     run = function(trial) return run(args, set, trial) end,
   })

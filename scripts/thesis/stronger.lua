@@ -23,7 +23,8 @@ local function study(args, name, space, rate_of)
   local data, epochs = runs.set(args, "mq2008"), (M.extent(args))
   space.loss = mr.choice(runs.losses)
   return runs.study(args, {
-    name = ("%s, seed %d"):format(name, args.seed), settings = { epochs = epochs, recipe = args.recipe }, space = space,
+    name = runs.study_name(args, ("%s, seed %d"):format(name, args.seed), { recipe = true }),
+    settings = { epochs = epochs, recipe = args.recipe }, space = space,
     run = function(trial)
       local set = setmetatable({ epochs = epochs, model = function(_, seed) return models[trial.model](seed) end }, { __index = data })
       return runs.train(args, { set = set, value = label, loss = trial.loss, bound = trial.bound, fold = trial.split, seed = args.seed,

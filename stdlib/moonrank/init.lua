@@ -2,7 +2,16 @@
 local M = require "moonrank.tensor"
 local check = require "moonrank.check"
 
-M.version = require("moonrank.core").version()
+local core = require "moonrank.core"
+M.version = core.version()
+
+-- The text of the running script, as it was loaded, for studies: the file may be edited while the script runs.
+for level = 2, math.huge do
+  local info = debug.getinfo(level, "S")
+  local path = info and info.what == "main" and info.source:match "^@(.*)"
+  if path and not path:match "^stdlib/" then core.remember_source(path) end
+  if not info then break end
+end
 
 -- Fields that are modules, and fields that are one function of a module.
 local modules = { "bounds", "data", "losses", "metrics", "models", "optim", "plot", "schedule", "smooth", "stats" }

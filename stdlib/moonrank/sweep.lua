@@ -1,6 +1,7 @@
 -- Sweeps: many trials of one function over a space of parameters, kept in a store as they end, continued where they stopped.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local code = require "moonrank.sweep.code"
 local command = require "moonrank.sweep.command"
 local gpus = require "moonrank.sweep.gpus"
 local live = require "moonrank.sweep.live"
@@ -118,6 +119,17 @@ local function folder_of(o)
   return folder
 end
 
+-- Raises where the folder has checkpoints of a study that the store does not have: trials would go on from those of another study.
+local function check_folder(o, opened, folder)
+  if opened:study(o.name) then return end
+  for _, name in ipairs(core.list_folder(folder)) do
+    if name:find "^trial_%d+/$" and #core.list_folder(folder .. "/" .. name) > 0 then
+      check.fail("mr.sweep: %s holds checkpoints of trials, and %s has no study '%s' to go with them: remove the folder or move it away",
+        folder, o.store, o.name)
+    end
+  end
+end
+
 -- Trials one after another in this process; returns whether Ctrl-C ended them.
 local function run_here(o, plan, view, context)
   local known = 0
@@ -130,6 +142,7 @@ local function run_here(o, plan, view, context)
     table.move(others, 1, #others, #context.others + 1, context.others)
     context.on_report = function(report)
       running[1].report, running[1].spent = report, core.clock() - began
+      plan.store:publish()
       view:update(running, 1)
     end
     local outcome = trials.run(context, plan:job(trial))
@@ -146,6 +159,7 @@ local function run_study(o, call, study, fingerprint, context)
   local lock <close> = core.lock_file(folder .. "/lock")
   if not lock then check.fail("mr.sweep: another process runs the study '%s' of %s now", o.name, o.store) end
   local opened <close> = store.open(o.store, "write")
+  check_folder(o, opened, folder)
   local row = studies.enter(opened, study, o.force)
   local plan = schedule.new{ store = opened, study = row, space = o.space, sampler = o.sampler, pruner = o.pruner, retry = o.retry,
     trials = o.trials, metric = o.metric or "value", folder = folder, lock = lock }
@@ -178,9 +192,11 @@ end
 
 ---Runs every trial of a study that has not ended yet, and returns the study's results. Each trial is a row of the store as soon as it begins;
 ---what it returned, or why it failed, is written when it ends. Running the same script again continues where it stopped: a changed space,
----sampler, seed or setting is an error that names it, unless `force = true`. So is another `run`, or another function, value, global, module
----or definition that it uses; comments, prints and analysis outside of it may change, and what trials assign is not compared. Other data are an
----error, too: a trial keeps the fingerprints of what it gave to mr.fit and mr.evaluate, and is begun once more, up to there, before its results are
+---sampler, seed or setting is an error that names it, unless `force = true`. The same holds for the code and the values of the trials: `run`, the
+---functions and values that it captures (tables, tensors, data and objects by their content), the named values of the space, the globals that it
+---names, definitions (mr.losses.define and the like), every module that is loaded when the study begins, and what a trial loads by require or
+---dofile. Comments, white space and code outside of these may change. Options of mr.args count where they are passed as `settings`. A store of an
+---earlier version, which recorded code in another form, needs `force = true` once. Other data are an error, too: a trial keeps the fingerprints of what it gave to mr.fit and mr.evaluate, and is begun once more, up to there, before its results are
 ---returned to a later run. A study with trials to
 ---run goes on under the numerics that all others had (`moonrank --version` says which), unless `mix_numerics = true`. Trials run in other
 ---processes, which start this script anew and take trials where it calls `mr.sweep`; what is printed there goes to a file beside the store.
@@ -212,7 +228,10 @@ function M.sweep(options)
   if role and role.call == call then worker.serve(role.channel, context, fingerprint) end
   local ok, message = true, nil
   -- in a worker an earlier sweep of the script has ended: its results are there
-  if not role then ok, message = pcall(run_study, o, call, study, fingerprint, context) end
+  if not role then
+    ok, message = pcall(run_study, o, call, study, fingerprint, context)
+    code.settle(o.run, o.space, study.code)
+  end
   running = false
   if not ok then error(message, 0) end
   return require("moonrank.results").results(o.store, o.name)

@@ -3,7 +3,7 @@ local mr = require "moonrank"
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
-local it, equal, raises = test.it, test.equal, test.raises
+local it, equal, raises, check = test.it, test.equal, test.raises, test.check
 local kept_runs = dofile "scripts/kept_runs.lua"
 
 it("runs on made-up data are a study of another name, also in the same store", function()
@@ -29,4 +29,20 @@ scripts.it("--smoke is of made-up data, and has a store of its own", {}, functio
   local function said(words) return (select(2, sweeps.run(folder, "options.lua", words))) end
   equal({ said "", said "--smoke", said "--smoke --store s.db" },
     { "false\tresults/x/runs.db\n", "true\tresults/x/smoke.db\n", "true\ts.db\n" })
+end)
+
+it("force goes on with kept runs after a change of the script, and is an error after a change of settings", function()
+  sweeps.in_folder(function(folder)
+    local store, value = folder .. "/runs.db", 0.5
+    local function study(force, epochs)
+      return kept_runs.study({ store = store, workers = 0, retry = 0, force = force }, { name = "movielens", settings = { epochs = epochs },
+        space = { i = mr.range(1, 2) }, run = function() return { valid = value } end }):best().value
+    end
+    equal(study(false, 60), 0.5)
+    value = 0.25
+    equal(study(true, 60), 0.5)
+    local ok, problem = pcall(study, true, 100)
+    check(not ok and tostring(problem):find "movielens" and tostring(problem):find "epochs = 60", tostring(problem))
+    equal(study(true, 60), 0.5)
+  end)
 end)

@@ -124,3 +124,32 @@ scripts.it("sampled_expectations.lua --smoke: means and changes of the store; a 
     near(drawn.mean_of(metric, 30, 10, 10000), known.expectation, 5 * known.sd / 100)
   end
 end)
+
+scripts.it("stronger_models.lua --recipe published: runs of each recipe are apart in one store, with --force too", {}, function(folder)
+  local function table_of(words)
+    local out = scripts.run(folder, "thesis/stronger_models.lua", "--smoke --workers 0 " .. words)
+    return (out:gsub("^.-\n(loss)", "%1"))
+  end
+  local honest = table_of ""
+  local published = table_of "--recipe published"
+  local store = folder .. "/results/thesis/smoke.db"
+  for _, name in ipairs{ "rates of stronger models", "stronger models" } do
+    local recipes = {}
+    for _, each in ipairs{ "", ", published" } do
+      local study_name = ("%s, seed 1%s, made-up data"):format(name, each)
+      recipes[#recipes + 1] = mr.results(store, study_name).study.settings:match "recipe = [\"']?(%a+)"
+    end
+    equal(recipes, { "honest", "published" })
+  end
+  equal(table_of "--force --recipe published", published)
+  equal(table_of "--force", honest)
+end)
+
+scripts.it("why_distribution_fails.lua: runs with another number of random orders are a study of their own", {}, function()
+  local runs = dofile "scripts/thesis/runs.lua"
+  local of = { recipe = true, samples = true }
+  local function name(recipe, samples, small) return runs.study_name({ recipe = recipe, samples = samples, smoke = small }, "s", of) end
+  equal({ name("honest", 300000), name("published", 300000), name("honest", 100), name("published", 100), name("honest", 1000, true) },
+    { "s", "s, published", "s, 100 samples", "s, published, 100 samples", "s" })
+  equal(runs.study_name({ recipe = "published", samples = 100 }, "s", {}), "s")
+end)

@@ -33,7 +33,7 @@ local function says_made_up(text, times)
   check(said >= times, ("said %d times"):format(said))
 end
 
-scripts.it("all.lua --smoke: a report of its own, the same when it runs again, with the numbers of the store",
+scripts.it("all.lua --smoke: a report of its own, the same when it runs again, with the numbers of the store; then by the other recipe",
   { "gnuplot" }, function(folder)
   local out = scripts.run(folder, "thesis/all.lua", "--smoke --workers 1")
   local html = sweeps.read(folder .. "/results/thesis/report.html")
@@ -74,6 +74,7 @@ scripts.it("all.lua --smoke: a report of its own, the same when it runs again, w
   local before = sweeps.read(folder .. "/results/thesis/report.html")
   scripts.run(folder, "thesis/all.lua", "--smoke --workers 1")
   check(sweeps.read(folder .. "/results/thesis/report.html") == before, "the same report from the same store")
+  scripts.run(folder, "thesis/all.lua", "--smoke --workers 1 --recipe published")
 end)
 
 -- Made-up ratings in a file and a folder of MovieLens' names.
@@ -105,7 +106,7 @@ scripts.it("Table 5.1 on other data than its runs are of: an error that has both
   local other
   status, other, err = run "b"
   equal({ status, other }, { 1, "" })
-  check(err:find("s.db has a study 'movielens, seed 1' already, of other data", 1, true), err)
+  check(err:find("s.db has a study 'movielens, seed 1, 100 samples' already, of other data", 1, true), err)
   check(err:find "then: train %x+ %(%d+ lists, %d+ rows%)" and err:find "now:  train %x+ %(%d+ lists, %d+ rows%)", err)
   local _, same = run "c"
   equal(same, first, "the same ratings in another folder")

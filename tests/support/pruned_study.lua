@@ -18,6 +18,7 @@ local results = mr.sweep{ name = "study", store = args.store, workers = args.wor
     end
     local log <close> = io.open("ran.log", "a")
     log:write(trial.number, "\n")
+    print "noted"  -- into the worker's log, which is removed if trials print nothing
     return { ndcg = value, seed = trial.seed, per_list = noise }
   end }
 print(results)

@@ -174,7 +174,7 @@ function Candidates:get_fingerprint()
     rated[i] = part._rated and part._rated.fingerprint() or false
   end
   return fingerprint.combined("candidates", self.fold.fingerprint, self.part, o.candidates, o.negatives, o.by, o.seed, o.correct,
-    o.gamma or 0, o.known, o.users, table.unpack(rated))
+    o.gamma or 0, o.known, o.users, self.fold.users, self.fold.items, table.unpack(rated))
 end
 
 local function new(where, fold, o)
@@ -195,14 +195,17 @@ function Candidates:tables()
   if self._tables then return self._tables end
   local fold, o, before = self.fold, self._options, parts_before(self)
   local function of(parts, known) return known_items.of(self._where, parts, known, fold.users, fold.items) end
-  local found, targets = novelty.of(of({ fold.train }, "relevant"), of({ self.data }, "relevant"), o.users == "known")
+  local train = of({ fold.train }, "relevant")
+  local found, targets = novelty.of(train, of({ self.data }, "relevant"), o.users == "known")
   local users = targets:active_users()
   if found.all_users == 0 then check.fail("%s: no user has a relevant item in %s", self._where, self.part) end
   if #users == 0 then
     check.fail("%s: users is 'known', but training saw none of the %d users of %s; users = 'all' ranks for them", self._where,
       found.all_users, self.part)
   end
-  self._tables = { users = users, targets = targets, known = of(before, o.known), relevant = of(before, "relevant"), novelty = found }
+  local relevant = before[2] and train:with(of({ before[2] }, "relevant")) or train
+  local known = o.known == "relevant" and relevant or of(before, o.known)
+  self._tables = { users = users, targets = targets, known = known, relevant = relevant, novelty = found }
   return self._tables
 end
 
@@ -292,7 +295,7 @@ function M.evaluate(fold, model, metrics, options)
   check_model(where, model, fold)
   metrics = self:named(evaluate.metrics_of(metrics, said, where))
   if #metrics == 0 then check.fail("%s: metrics is empty, as in {\"ndcg@10\"}", where) end
-  seen.note("other", self.data)
+  seen.note("other", self)
   local _ <close> = phase.begin("evaluation", true)
   return self:measure(model, metrics)
 end

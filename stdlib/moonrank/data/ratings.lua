@@ -55,7 +55,7 @@ end
 ---Example: `mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):range()[2]   --> 5.0`
 function Ratings:range()
   if self._range or self.rows == 0 then return self._range end
-  local values = self.value:double()
+  local values = self.value
   return { -(-values):max():item(), values:max():item() }
 end
 
@@ -197,8 +197,7 @@ end
 -- The span of timestamps, or that there are none. Where the numbers may be seconds, the days in brackets.
 local function time_words(self)
   if not self.timestamp then return "no timestamps were read" end
-  local least, most = math.maxinteger, math.mininteger
-  for _, each in ipairs(core.integers(self.timestamp)) do least, most = math.min(least, each), math.max(most, each) end
+  local least, most = core.time_span(self.timestamp)
   local words = ("timestamps from %d to %d"):format(least, most)
   local from, to = 315532800, 4102444800  -- 1980 and 2100
   if least < from or most > to then return words end

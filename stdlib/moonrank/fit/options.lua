@@ -235,6 +235,9 @@ function M.checked(options)
   o.optimizer = o.optimizer or optim.adam{}
   check_steps(o)
   o.judge = o[o.choose_on]
+  if o.patience and not o.judge then
+    check.fail("mr.fit: patience is %d, which counts validations, but valid is missing: give valid or leave patience out", o.patience)
+  end
   o.metrics = metrics_of(o, o.metrics, "metrics")
   o.select = selected(o)
   name_metrics(o)

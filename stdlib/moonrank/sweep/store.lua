@@ -170,7 +170,10 @@ local function opened(path, mode, versions)
   if database == "interrupted" then error(database, 0) end
   if not ok then check.fail("%s", database:sub(database:find(path, 1, true) or 1)) end
   local good, why = pcall(objection, database, versions)
-  if good and not why then return database end
+  if good and not why then
+    if mode == "claim" then good, why = pcall(database.write_ahead, database) end
+    if good then return database end
+  end
   database:close()  -- or what it has begun would lock others out until it is collected
   if not good then error(why, 0) end
   check.fail("%s %s", path, why)
@@ -178,9 +181,10 @@ end
 
 ---Writes what the store holds at this moment to a new file, whole or not at all; others may write meanwhile.
 ---@param path string
-function Store:copy(path)
+---@param part? string  the name of the file until it is whole
+function Store:copy(path, part)
   core.make_folder(path)
-  local part = ("%s.part-%s"):format(path, core.sha256(("%.17g %s"):format(core.clock(), path)):sub(1, 8))
+  part = part or ("%s.part-%s"):format(path, core.sha256(("%.17g %s"):format(core.clock(), path)):sub(1, 8))
   local ok, message = pcall(self._database.run, self._database, "VACUUM INTO ?1", { part }, 1)
   local kept, why = ok and os.rename(part, path), message
   if kept then return end
@@ -188,6 +192,33 @@ function Store:copy(path)
   if why == "interrupted" then error(why, 0) end
   check.fail("%s cannot be written: %s", path, tostring(why))
 end
+
+-- Largest part of a writer's time that goes into copies for readers.
+local share = 0.05
+
+---Where readers cannot read the store itself, because it is written exclusively (runtime/io/sqlite.h), makes a copy for them: only if something
+---changed since the last copy, and if that one has been paid for by the time since then. A copy that cannot be written is no error, since readers
+---are told of which time theirs is.
+function Store:publish()
+  local copies = self._copies
+  if not copies then return end
+  local began = core.clock()
+  copies.credit = math.min(copies.credit + share * (began - copies.at), 2 * copies.last)
+  copies.at = began
+  if copies.credit < copies.last then return end
+  local changes = self:columns("SELECT total_changes() AS n").n[1]
+  if changes == copies.changes then return end
+  for _, ending in ipairs{ "", "-journal", ".lock" } do os.remove(copies.path .. ".part" .. ending) end  -- of a writer that was killed
+  local ok, message = pcall(self.copy, self, copies.path, copies.path .. ".part")
+  if message == "interrupted" then error(message, 0) end
+  if ok then copies.changes = changes end
+  local now = core.clock()
+  copies.last, copies.credit, copies.at = now - began, copies.credit - (now - began), now
+end
+
+---What is read instead of the store, and why; nil where it is the store itself.
+---@return string?
+function Store:note() return self._database:note() end
 
 function Store:close() self._database:close() end
 Store.__close = Store.close
@@ -197,8 +228,14 @@ Store.__close = Store.close
 ---@param versions? string[][]
 function M.look(path, versions)
   core.check_file(path)
-  if core.is_file(path) then opened(path, "read", versions or M.versions):close() end
+  -- a file that a writer has for itself is looked at when it is opened
+  if core.is_file(path) and not M.is_exclusive(path) then opened(path, "read", versions or M.versions):close() end
 end
+
+---Whether a writer has, or had before it was killed, the store for itself.
+---@param path string
+---@return boolean
+function M.is_exclusive(path) return core.file_exists(core.followed(path) .. ".writer") end
 
 ---Opens a store. Writing makes it where it is not there and brings an older one up to date; a newer one is an error, and so is a file that
 ---has other tables than a store's, which is not changed.
@@ -213,9 +250,15 @@ function M.open(path, mode, versions)
     core.make_folder(path)
     M.look(path, versions)  -- before opening for writing, which changes a file
   end
-  local store = setmetatable({ path = path, _database = opened(path, mode, versions) }, Store)
+  local database = opened(path, mode == "write" and "claim" or mode, versions)
+  local store = setmetatable({ path = path, _database = database, _copies = false }, Store)
   if mode == "write" then
+    if database:exclusive() then
+      store._copies = { path = core.followed(path) .. ".view", credit = 0.0, last = 0.0, at = core.clock(), changes = -1 }
+    end
     local good, message = pcall(migrate, store, versions)
+    local has_studies = good and store._copies and store:columns("SELECT count(*) AS n FROM studies").n[1] > 0
+    if has_studies then good, message = pcall(store.publish, store) end
     if good then return store end
     store:close()
     error(message, 0)
@@ -250,6 +293,9 @@ end
 
 function Store:set_forced(study) self:columns("UPDATE studies SET forced = 1 WHERE id = ?1", study.id) end
 
+---Stores the text of what the trials of a study depend on.
+function Store:set_script(study) self:columns("UPDATE studies SET script = ?2 WHERE id = ?1", study.id, study.script) end
+
 ---Stores how many trials a study will have.
 function Store:set_planned(study, planned) self:columns("UPDATE studies SET planned = ?2 WHERE id = ?1", study.id, planned) end
 
@@ -277,6 +323,7 @@ function Store:begin(study, trial)
     VALUES (?1, ?2, 'running', ?3, ?4, ?5, datetime('now')) ON CONFLICT (study, number)
     DO UPDATE SET state = 'running', numerics = ?5, started = datetime('now'), ended = NULL]],
     study.id, trial.number, trial.seed, trial.params_text, core.numerics())
+  self:publish()
 end
 
 local parts = {
@@ -309,6 +356,7 @@ function Store:finish(study, trial, outcome, add)
       end
     end
   end)
+  self:publish()
 end
 
 ---Stores that a trial that was paused does not go on, with what it reported last.

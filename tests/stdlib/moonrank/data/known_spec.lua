@@ -123,6 +123,39 @@ it("files of one split place low ratings, too", function()
   equal({ of[1], of[2] }, { { [3] = true, [4] = true }, { [2] = true, [3] = true, [4] = true } })
 end)
 
+it("of folds of grades what was rated in earlier parts is known, whatever its grade", function()
+  local fold = ratings:folds{ by = "user", grades = true, nsr = 1 }[1]:binarize(4)
+  local part, rated = {}, {}
+  for _, row in ipairs(rows) do rated[row[1] .. " " .. row[2]] = true end
+  for _, name in ipairs{ "train", "valid", "test" } do
+    each_row(fold[name], function(user, item) part[user .. " " .. item] = rated[user .. " " .. item] and name end)
+  end
+  for user, own in pairs((offered(fold))) do
+    for item = 1, items do equal(own[item] == nil, (part[user .. " " .. item] or "test") ~= "test") end
+  end
+end)
+
+it("fingerprints of folds and candidates know of ratings below the threshold", function()
+  local function made(low)
+    local file = written{ "1,1,5,1", "1,2,5,2", "1,3,5,3", "2,1,5,1", "2,2,5,1", ("1,%d,1,4"):format(low), "2,4,1,5", "2,5,1,6" }
+    local fold = mr.data.interactions(file):binarize(4):folds{ k = 2, nsr = 0 }[1]
+    os.remove(file)
+    return fold
+  end
+  local a, same, b = made(4), made(4), made(5)
+  equal({ a.train.fingerprint, a.test.fingerprint }, { b.train.fingerprint, b.test.fingerprint })
+  equal({ a.fingerprint, a:candidates().fingerprint }, { same.fingerprint, same:candidates().fingerprint })
+  check(a.fingerprint ~= b.fingerprint and a:candidates().fingerprint ~= b:candidates().fingerprint)
+  local seen = require "moonrank.data.seen"
+  local function noted(fold, options)
+    seen.begin()
+    fold:evaluate(mr.models.random{}, { "rr" }, options)
+    return seen.finish()[1].fingerprint
+  end
+  equal(noted(a), noted(same))
+  check(noted(a) ~= noted(b) and noted(a) ~= noted(a, { known = "none" }))
+end)
+
 it("users without enough relevant items have known items, too", function()
   local fold = binary:min_relevant(20):folds{ by = "user" }[1]
   local few
@@ -233,6 +266,16 @@ local function warnings(f)
   if not ok then error(message, 0) end
   return table.concat(text)
 end
+
+it("queries with names that are new to training are counted", function()
+  local function queries(ids)
+    local lists = mr.lists{ relevance = mr.tensor{ 1, 0, 0, 1 }, ids = ids }
+    return mr.data.dataset{ lists = lists, features = mr.normal({ 4, 3 }) }
+  end
+  local run = mr.fit{ model = mr.models.linear{ inputs = 3 }, loss = mr.losses.ndcg{}, train = queries{ "a", "a", "b", "b" },
+    test = queries{ "b", "b", "c", "c" }, metrics = { "rr" }, epochs = 1, progress = false }
+  for _, text in ipairs{ tostring(run), run.test:to_latex() } do check(text:find("1 of 2 queries", 1, true), text) end
+end)
 
 it("mr.fit warns where validation chooses the epoch on unknown users", function()
   local fold = cold()
