@@ -50,6 +50,15 @@ class PlainReader : public LineReader {
   void remember(const std::string&) override {}
 };
 
+bool is_readable() {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  return ::poll(&input, 1, 0) > 0;
+}
+
+/// Whether input that was there before libedit set the terminal's mode is still being read. A Ctrl-D in it reads as a
+/// zero byte, as Ctrl-Space does from then on.
+bool typed_ahead = false;
+
 /// Waits for input. False after Ctrl-C, also one that came a moment before the wait: SIGINT is unblocked only while
 /// waiting.
 bool wait_for_input() {
@@ -73,11 +82,13 @@ int read_character(EditLine*, wchar_t* out) {
   std::mbstate_t state{};
   for (;;) {
     char byte = 0;
+    typed_ahead = typed_ahead && is_readable();
     if (!wait_for_input()) return -1;
     const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
     if (count < 0 && errno == EINTR && !lua::interrupted()) continue;
     if (count <= 0) return static_cast<int>(count);
-    if (byte == '\0') byte = '\x04';  // a Ctrl-D that was typed before libedit set the terminal's mode
+    if (byte == '\0' && !typed_ahead) continue;  // Ctrl-Space means nothing here
+    if (byte == '\0') byte = '\x04';
     const size_t used = std::mbrtowc(out, &byte, 1, &state);
     if (used == static_cast<size_t>(-1)) return *out = static_cast<unsigned char>(byte), 1;
     if (used != static_cast<size_t>(-2)) return 1;
@@ -121,6 +132,7 @@ class EditedReader : public LineReader {
   Got read(const char* text, std::string* line) override {
     prompt_ = text;
     int count = 0;
+    typed_ahead = is_readable();
     const char* const typed = el_gets(edit_, &count);
     if (lua::interrupted()) {
       el_reset(edit_);

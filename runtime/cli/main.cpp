@@ -1,4 +1,5 @@
 // The command `moonrank`: what was typed is read first, then everything runs protected in one Lua state.
+#include <atomic>
 #include <clocale>
 #include <csignal>
 #include <cstdio>
@@ -41,8 +42,11 @@ void quiet_others() {
 /// the program.
 void interruptible() {
   struct sigaction action {};
-  action.sa_handler = [](int) { cpu::interrupt(); };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  action.sa_handler = [](int) {
+    static std::atomic<bool> pressed{false};
+    if (pressed.exchange(true)) lua::stop_at_once();
+    cpu::interrupt();
+  };
   sigaction(SIGINT, &action, nullptr);
 }
 
