@@ -29,10 +29,12 @@ end
 
 ---The name of the number by which the sweep prunes this trial, or nil where it does not.
 ---@param trial mr.Trial
+---@param epochs? integer  that the trial trains, for the pruner
 ---@return string?
-function M.pruned_by(trial)
+function M.pruned_by(trial, epochs)
   local state = type(trial) == "table" and rawget(trial, "_state")
   if not state then check.fail("mr.fit: trial is a %s, expected the trial that mr.sweep gives to `run`", type(trial)) end
+  state.epochs = epochs
   return state.pruner and (state.metric or "value") or nil
 end
 
@@ -95,7 +97,8 @@ function methods:report(step, values)
   if value ~= value then error(("%s is NaN at step %d"):format(metric, step), 0) end
   state.so_far[#state.so_far + 1] = { step = step, value = value }
   if state.pause and step >= state.pause then error(Paused, 0) end
-  if state.pruner and state.pruner:decide({ number = self.number, reports = state.so_far }, state.others) then error(Pruned, 0) end
+  local progress = { number = self.number, reports = state.so_far, epochs = state.epochs }
+  if state.pruner and state.pruner:decide(progress, state.others) then error(Pruned, 0) end
 end
 
 -- The error with the script's own lines of the traceback, from the trial's function on.

@@ -179,7 +179,7 @@ end)
 it("prunes by what earlier generations reported", function()
   sweeps.in_folder(function(folder)
     local function prune(name)
-      return sweep(folder, { name = name, space = { a = mr.range(1, 20) }, pruner = { "median", startup = 3, generation = 5 },
+      return sweep(folder, { name = name, space = { a = mr.range(1, 20) }, pruner = { "median", startup = 3, generation = 5, warmup = 0 },
         run = function(trial)
           for step = 1, 4 do trial:report(step, (trial.a % 5) * step) end
           return trial.a % 5
@@ -291,7 +291,7 @@ it("a report of NaN in an earlier trial does not stop pruners when the study goe
         chosen_on = "valid", best = { epoch = 2, metrics = { ap = 0.5 } } }
     end
     local o = { metric = "valid_ap", space = { a = mr.range(1, 4) }, run = run, trials = 2,
-      pruner = { "median", startup = 1, generation = 2 } }
+      pruner = { "median", startup = 1, generation = 2, warmup = 0 } }
     sweep(folder, o)
     o.trials = 4
     equal(sweep(folder, o):counts(), { done = 4 })
