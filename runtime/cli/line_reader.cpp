@@ -14,6 +14,7 @@
 
 #include <histedit.h>
 
+#include "runtime/io/character_set.h"
 #include "runtime/io/new_file.h"
 #include "runtime/io/regular_file.h"
 #include "runtime/lua/interrupt.h"
@@ -95,16 +96,21 @@ int read_character(EditLine*, wchar_t* out) {
   }
 }
 
+/// libedit converts between bytes and characters, by the locale of the user's terminal.
+constexpr const char* of_terminal = "";
+
 class EditedReader : public LineReader {
  public:
   EditedReader(std::string history_file, Completer completer)
       : history_file_(std::move(history_file)),
         completer_(std::move(completer)),
-        edit_(el_init("moonrank", stdin, stdout, stderr)),
+        edit_(nullptr),
         history_(history_init()) {
+    const io::CharacterSet characters(of_terminal);
+    edit_ = el_init("moonrank", stdin, stdout, stderr);
     if (edit_ == nullptr || history_ == nullptr) {
       if (history_ != nullptr) history_end(history_);
-      el_end(edit_);
+      if (edit_ != nullptr) el_end(edit_);
       throw std::bad_alloc();
     }
     HistEvent event;
@@ -130,6 +136,7 @@ class EditedReader : public LineReader {
   EditedReader& operator=(const EditedReader&) = delete;
 
   Got read(const char* text, std::string* line) override {
+    const io::CharacterSet characters(of_terminal);
     prompt_ = text;
     int count = 0;
     typed_ahead = is_readable();
@@ -146,6 +153,7 @@ class EditedReader : public LineReader {
   }
 
   void remember(const std::string& chunk) override {
+    const io::CharacterSet characters(of_terminal);
     HistEvent event;
     history(history_, &event, H_ENTER, chunk.c_str());
     // one file for all sessions: written whole after each chunk, so that a crash loses nothing
@@ -192,7 +200,7 @@ class EditedReader : public LineReader {
       el_insertstr(edit_, "  ");
       return CC_REFRESH;
     }
-    const Completions found = completer_(before);
+    const Completions found = completions_of(before);
     if (found.words.empty()) return CC_REFRESH_BEEP;
     std::string common = found.words.front();
     for (const std::string& word : found.words) {
@@ -207,6 +215,11 @@ class EditedReader : public LineReader {
     if (found.words.size() == 1) return CC_NORM;
     show(found.words);
     return CC_REDISPLAY;
+  }
+
+  Completions completions_of(const std::string& before) const {
+    const io::CharacterSet plain("C");
+    return completer_(before);
   }
 
   void show(const std::vector<std::string>& words) const {

@@ -1,6 +1,5 @@
 // The command `moonrank`: what was typed is read first, then everything runs protected in one Lua state.
 #include <atomic>
-#include <clocale>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -182,7 +181,6 @@ int run_command(const Invocation& invocation) {
 int main(int argc, char** argv) {
   // beyond a limit on the size of files a write is to fail, not to end the program
   std::signal(SIGXFSZ, SIG_IGN);
-  std::setlocale(LC_CTYPE, "");  // what is typed may be UTF-8; numbers stay as they are
   mr::cli::watch_standard_streams();
   try {
     mr::cli::Invocation invocation{{}, {argv, argv + argc}};
