@@ -60,6 +60,16 @@ end
 
 package.searchers = { package.searchers[1], search_stdlib, search_path, package.searchers[3] }
 
+-- The locale stays "C". In another one Lua would write 0,5 into files, read "0.5" as no number, and take parts of UTF-8 characters for
+-- control characters; the order of texts would change as well.
+local set_locale = os.setlocale
+local harmless = { monetary = true, time = true }
+rawset(os, "setlocale", function(locale, category)
+  if locale == nil or locale == "C" or locale == "POSIX" or harmless[category] then return set_locale(locale, category) end
+  error(("os.setlocale: the locale is '%s', expected 'C', because numbers and texts in files must not depend on it. "
+    .. "The categories 'time' and 'monetary' may have another locale"):format(core.safe_text(tostring(locale))), 2)
+end)
+
 function _G.load(chunk, name, _, ...) return load_any(chunk, name, "t", ...) end
 function _G.loadfile(path, _, ...) return load_file(path, ...) end
 function _G.dofile(path)

@@ -1,5 +1,5 @@
 // The command `moonrank`: what was typed is read first, then everything runs protected in one Lua state.
-#include <clocale>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -41,8 +41,11 @@ void quiet_others() {
 /// the program.
 void interruptible() {
   struct sigaction action {};
-  action.sa_handler = [](int) { cpu::interrupt(); };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  action.sa_handler = [](int) {
+    static std::atomic<bool> pressed{false};
+    if (pressed.exchange(true)) lua::stop_at_once();
+    cpu::interrupt();
+  };
   sigaction(SIGINT, &action, nullptr);
 }
 
@@ -178,7 +181,6 @@ int run_command(const Invocation& invocation) {
 int main(int argc, char** argv) {
   // beyond a limit on the size of files a write is to fail, not to end the program
   std::signal(SIGXFSZ, SIG_IGN);
-  std::setlocale(LC_CTYPE, "");  // what is typed may be UTF-8; numbers stay as they are
   mr::cli::watch_standard_streams();
   try {
     mr::cli::Invocation invocation{{}, {argv, argv + argc}};

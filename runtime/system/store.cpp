@@ -101,28 +101,41 @@ io::Cell cell_of(const std::string& name, const nlohmann::json& value) {
                            ", expected a number, a string or a truth value");
 }
 
-/// Objects as columns, by name; what an object does not have is nil.
-std::tuple<std::vector<std::string>, Columns> json_columns(const std::vector<std::string>& texts) {
+using Members = std::vector<std::pair<std::string, io::Cell>>;
+
+/// The members of an object; throws what is wrong with the text.
+Members members_of(const std::string& text) {
+  const io::Json object = io::parse_json(text);
+  if (!object.is_object()) throw std::runtime_error("is no JSON object");
+  Members out;
+  for (const auto& [name, value] : object.items()) out.emplace_back(name, cell_of(name, value));
+  return out;
+}
+
+/// Objects as columns, by name; what an object does not have is nil. For each text what is wrong with it, "" where
+/// nothing is: such an object has no members.
+std::tuple<std::vector<std::string>, Columns, std::vector<std::string>> json_columns(
+    const std::vector<std::string>& texts) {
   std::map<std::string, std::vector<io::Cell>> columns;
+  std::vector<std::string> problems(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
     try {
-      const io::Json object = io::parse_json(texts[i]);
-      if (!object.is_object()) throw std::runtime_error("is no JSON object");
-      for (const auto& [name, value] : object.items()) {
+      for (auto& [name, cell] : members_of(texts[i])) {
         std::vector<io::Cell>& column = columns[name];
         column.resize(texts.size());
-        column[i] = cell_of(name, value);
+        column[i] = std::move(cell);
       }
     } catch (const std::runtime_error& error) {
-      throw ArgumentError("texts", "entry " + std::to_string(i + 1) + " " + error.what());
+      problems[i] = error.what();
     }
   }
-  std::tuple<std::vector<std::string>, Columns> out;
+  std::vector<std::string> names;
+  Columns found;
   for (auto& [name, column] : columns) {
-    std::get<0>(out).push_back(name);
-    std::get<1>(out).push_back(std::move(column));
+    names.push_back(name);
+    found.push_back(std::move(column));
   }
-  return out;
+  return {std::move(names), std::move(found), std::move(problems)};
 }
 
 std::string sha256_file(const std::string& path) { return io::sha256_of_file(path); }
@@ -155,7 +168,9 @@ extern const lua::OpTable store_functions{
         op<&open_database>("open_database", "path, mode",
                            "Opens an SQLite database to 'read' or to 'write' (which makes it), or makes one in "
                            "'memory'. 'claim' takes the locks for writing, but changes the file only by write_ahead."),
-        op<&json_columns>("json_columns", "texts", "JSON objects as columns: the names, and the values by name."),
+        op<&json_columns>(
+            "json_columns", "texts",
+            "JSON objects as columns: the names, the values by name, and for each text what is wrong with it or ''."),
         op<&sha256_of>("sha256", "bytes", "SHA-256 of a string, in hexadecimal."),
         op<&sha256_file>("sha256_file", "path", "SHA-256 of a file, in hexadecimal."),
         op<&float64_bytes>("float64_bytes", "values", "The numbers of a tensor as 8 bytes each."),

@@ -640,10 +640,11 @@ function core.items_of_ratings(user, item, value, all, all_users, all_items) end
 ---@return mr.Lists
 function core.join_lists(parts) end
 
----JSON objects as columns: the names, and the values by name.
+---JSON objects as columns: the names, the values by name, and for each text what is wrong with it or ''.
 ---@param texts string[]
 ---@return string[]
 ---@return internal value[][]
+---@return string[]
 function core.json_columns(texts) end
 
 ---These queries of a run with grades, their scores in float64, all that is judged of them, and which row each judgment is of, if it is retrieved (1 or 0).

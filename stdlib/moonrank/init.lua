@@ -18,6 +18,7 @@ local modules = { "bounds", "data", "losses", "metrics", "models", "optim", "plo
 local functions = { gradcheck = "gradcheck", checkpoint = "checkpoint", args = "args", help = "help", evaluate = "evaluate", fit = "fit",
   clip_gradients = "fit.clip", compare = "compare", detect_anomaly = "fit.anomaly", profile = "profile",
   choice = "sweep.parts", range = "sweep.parts", loguniform = "sweep.parts", integer = "sweep.parts", when = "sweep.parts",
+  seeds = "sweep.parts",
   sweep = "sweep", results = "results" }
 
 -- A module in which a name that is not there is an error with the nearest, and so is an argument that a function does not take. The library

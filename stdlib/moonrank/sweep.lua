@@ -32,6 +32,7 @@ local M = {}
 ---   name needs it; a plain number without a name is maximized)
 ---@field sampler? string|table     "grid" (default), "random", "sobol", "tpe", or with options {"tpe", generation = 20}
 ---@field pruner? string|table      "median", "asha", "wilcoxon", or with options; {"hyperband", max_resource = 81}; asked by trial:report
+---@field first? table[]            points of the first trials, {{lr = 0.01}, ...}; what a point leaves out is chosen by the sampler; not for grids
 ---@field trials? integer           how many; needed but for grids, of which it takes the first, and for hyperband (default: one pass)
 ---@field seed? integer             of the study (default 1): seeds of trials and suggestions come from it
 ---@field store? string             file (default "results.db")
@@ -66,22 +67,47 @@ local function set_direction(o)
   end
 end
 
+-- Options in the description of a sampler or pruner, "tpe(generation = 10, good = 0.15)".
+local function options_in(text)
+  local found = {}
+  for name, value in text:gmatch "([%a_]+) = ([%w.+-]+)" do found[name] = math.tointeger(tonumber(value)) or tonumber(value) or value end
+  return found
+end
+
+-- Defaults of the sampler's and the pruner's options: those with which the study began, or those for a study of this size.
+local function usual_options(o)
+  local ok, row = pcall(function()
+    local opened <close> = core.is_file(o.store) and store.open(o.store, "read") or nil
+    return opened and opened:study(o.name)
+  end)
+  if ok and row then
+    local sampler, pruner = row.sampler:match "^(.-), pruner (.*)$"
+    return options_in(sampler or row.sampler), options_in(pruner or "")
+  end
+  local _, ranks_there = core.launched()
+  local workers = o.workers or (ranks_there > 1 and ranks_there or gpus.workers())
+  local usual = { generation = math.max(1, workers, math.min(10, (o.trials or o.space:count() or 60) // 6)), warmup = "auto" }
+  return { generation = usual.generation }, usual
+end
+
 local function checked(options)
   local none = check.none
   local o = check.options("mr.sweep", options, {
     name = none, space = none, run = none, metric = none, direction = none, sampler = none, pruner = none, trials = none, seed = 1,
-    store = "results.db", workers = none, retry = 0, settings = {}, data = none, silence = 60.0, force = false,
+    store = "results.db", first = none, workers = none, retry = 0, settings = {}, data = none, silence = 60.0, force = false,
     mix_numerics = false, progress = true,
   })
   for _, name in ipairs{ "name", "space", "run" } do
     if o[name] == nil then check.fail("mr.sweep: %s is missing", name) end
   end
   if type(o.name) ~= "string" or o.name == "" then check.fail("mr.sweep: name is %s, expected a text", tostring(o.name)) end
+  check.utf8("mr.sweep", "name", o.name)
   if type(o.store) ~= "string" or o.store == "" then check.fail("mr.sweep: store is %s, expected the name of a file",
     o.store == "" and "empty" or "a " .. type(o.store)) end
   paths.check("mr.sweep", "new file", o.store)
   if type(o.run) ~= "function" then check.fail("mr.sweep: run is a %s, expected a function of a trial", type(o.run)) end
   if o.metric ~= nil and type(o.metric) ~= "string" then check.fail("mr.sweep: metric is a %s, expected a name", type(o.metric)) end
+  if o.metric then check.utf8("mr.sweep", "metric", o.metric) end
   set_direction(o)
   at_least("trials", o.trials, 1)
   at_least("workers", o.workers, 0)
@@ -91,8 +117,10 @@ local function checked(options)
   end
   o.space = space.new(o.space)
   trials.check_names(o.space:names())
-  o.sampler = samplers.make(o.sampler or "grid", o.space, o.seed, o.direction)
-  o.pruner = o.pruner and pruners.make(o.pruner, o.direction) or nil
+  local sampler, pruner = usual_options(o)
+  o.sampler = samplers.make(o.sampler or "grid", o.space, o.seed, o.direction, sampler)
+  o.pruner = o.pruner and pruners.make(o.pruner, o.direction, pruner) or nil
+  if o.first ~= nil then o.sampler:begin_with(o.first) end
   if not o.sampler:count() then o.trials = o.trials or o.pruner and o.pruner:count() end
   if not o.trials and not o.sampler:count() then
     check.fail("mr.sweep: the sampler %s has no end; trials = n says how many", o.sampler.name)

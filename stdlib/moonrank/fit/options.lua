@@ -163,7 +163,7 @@ end
 -- What a trial is told after an epoch must have the number by which the sweep compares, where it prunes.
 local function check_trial(o)
   if not o.trial then return end
-  local wanted = trials.pruned_by(o.trial)
+  local wanted = trials.pruned_by(o.trial, o.epochs)
   if not wanted then return end
   local names = { "loss" }
   if o.judge then names[2] = "valid_loss" end

@@ -277,15 +277,16 @@ end
 function M.settle(run, space, before)
   local all, before_keys, was = lines_of(run, space, false), parsed(before)
   local keys, now = parsed(table.concat(all, "\n"))
-  local changed
   for _, key in ipairs(keys) do
     local at = all[2] .. now[key].line
-    if was[key] and was[key].rest ~= now[key].rest then left[at], changed = was[key].line, at
+    if was[key] and was[key].rest ~= now[key].rest then left[at] = was[key].line
     elseif not was[key] and not now[key].is_file then left[at] = false end
   end
+  local removed = { all[2] }
   for _, key in ipairs(before_keys) do
-    if changed and not now[key] then left[changed] = left[changed] .. "\n" .. was[key].line end
+    if not now[key] then removed[#removed + 1] = was[key].line end
   end
+  left[all[2] .. all[2]] = table.concat(removed, "\n")
 end
 
 -- The digest now of a module or a file in a study's text.

@@ -1,6 +1,7 @@
 -- The store of sweeps: one SQLite file of studies and their trials. One process writes to a study; others may read meanwhile.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local damage = require "moonrank.sweep.damage"
 local frame = require "moonrank.sweep.frame"
 
 local M = {}
@@ -100,21 +101,6 @@ local function schema_of(database)
   return schema
 end
 
--- Types of entries that a column of a declared type may hold: SQLite does not enforce them.
-local held = { INTEGER = "'integer'", REAL = "'real', 'integer'", TEXT = "'text'", BLOB = "'text', 'blob'" }
-
--- The statement that says which column of a table holds an entry of a wrong type.
-local function check_of_types(database, name)
-  local _, columns, count = database:run([[SELECT name, type, "notnull" FROM pragma_table_info(?1)]], { name }, 1)
-  local cases = {}
-  for i = 1, count do
-    local types = held[columns[2][i]] .. (columns[3][i] == 1 and "" or ", 'null'")
-    cases[i] = ("WHEN typeof(%s) NOT IN (%s) THEN '%s.%s holds a ' || typeof(%s)"):format(columns[1][i], types, name, columns[1][i],
-      columns[1][i])
-  end
-  return ("SELECT bad FROM (SELECT CASE %s END AS bad FROM %s) WHERE bad IS NOT NULL LIMIT 1"):format(table.concat(cases, " "), name)
-end
-
 local made = setmetatable({}, { __mode = "k" })  -- by the table of versions, then by version
 
 -- What a store of some version consists of, as its statements make it: its schema, names in order, and checks of its tables' types.
@@ -129,15 +115,15 @@ local function expected_of(versions, version)
   local schema = schema_of(memory)
   local names = check.names(schema)
   for _, name in ipairs(names) do
-    if schema[name].type == "table" then checks[#checks + 1] = check_of_types(memory, name) end
+    if schema[name].type == "table" then checks[#checks + 1] = damage.check_of(memory, name) end
   end
   memory:close()
   by_version[version] = { schema = schema, names = names, checks = checks }
   return by_version[version]
 end
 
--- Why a database is no store that this program may read or write, or nil; in one transaction.
-local function objection(database, versions)
+-- Why a database is no store that this program may read or write, or nil; in one transaction. Who only reads can do without damaged rows.
+local function objection(database, versions, path, only_reads)
   database:run("BEGIN", {}, 0)
   local version, id, found = version_of(database), pragma(database, "application_id"), schema_of(database)
   database:run("COMMIT", {}, 0)
@@ -158,18 +144,21 @@ local function objection(database, versions)
   for _, name in ipairs(expected.names) do
     if not found[name] then return ("is no store of results as moonrank makes them: it has no table '%s'"):format(name) end
   end
-  for _, statement in ipairs(expected.checks) do
-    local _, wrong, count = database:run(statement, {}, 0)
-    if count > 0 then return "is damaged: its column " .. wrong[1][1] end
+  for _, each in ipairs(expected.checks) do
+    local _, wrong, count = database:run(each.find, {}, 0)
+    if count > 0 and not (only_reads and damage.leave_out(database, path, each, wrong)) then
+      local whose = wrong[2][1] and (" of trial %s"):format(core.safe_text(tostring(wrong[2][1]))) or ""
+      return ("is damaged: its column %s%s"):format(wrong[1][1], whose)
+    end
   end
 end
 
 -- A database that may be read, or written, as a store.
-local function opened(path, mode, versions)
+local function opened(path, mode, versions, only_reads)
   local ok, database = pcall(core.open_database, path, mode)
   if database == "interrupted" then error(database, 0) end
   if not ok then check.fail("%s", database:sub(database:find(path, 1, true) or 1)) end
-  local good, why = pcall(objection, database, versions)
+  local good, why = pcall(objection, database, versions, path, only_reads)
   if good and not why then
     if mode == "claim" then good, why = pcall(database.write_ahead, database) end
     if good then return database end
@@ -250,7 +239,7 @@ function M.open(path, mode, versions)
     core.make_folder(path)
     M.look(path, versions)  -- before opening for writing, which changes a file
   end
-  local database = opened(path, mode == "write" and "claim" or mode, versions)
+  local database = opened(path, mode == "write" and "claim" or mode, versions, mode == "read")
   local store = setmetatable({ path = path, _database = database, _copies = false }, Store)
   if mode == "write" then
     if database:exclusive() then
@@ -303,7 +292,9 @@ function Store:set_planned(study, planned) self:columns("UPDATE studies SET plan
 function Store:trials(study)
   local trials = {}
   for _, row in ipairs(self:rows("SELECT * FROM trials WHERE study = ?1 ORDER BY number", study.id)) do
-    row.params_text, row.params = row.params, frame.from_json(row.params)
+    local ok, params = pcall(frame.from_json, row.params)
+    if not ok then damage.refuse(self.path, study, row.number, params) end
+    row.params_text, row.params = row.params, params
     trials[row.number] = row
   end
   return trials

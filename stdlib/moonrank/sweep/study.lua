@@ -14,7 +14,9 @@ local M = {}
 function M.settings_text(settings)
   local lines = {}
   for _, name in ipairs(check.names(settings)) do
-    lines[#lines + 1] = ("%s = %s"):format(name, setting.text("mr.sweep", name, settings[name]))
+    local text = ("%s = %s"):format(name, setting.text("mr.sweep", name, settings[name]))
+    check.utf8("mr.sweep", "a setting", text)
+    lines[#lines + 1] = text
   end
   return table.concat(lines, "\n")
 end

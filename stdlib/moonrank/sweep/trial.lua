@@ -29,10 +29,12 @@ end
 
 ---The name of the number by which the sweep prunes this trial, or nil where it does not.
 ---@param trial mr.Trial
+---@param epochs? integer  that the trial trains, for the pruner
 ---@return string?
-function M.pruned_by(trial)
+function M.pruned_by(trial, epochs)
   local state = type(trial) == "table" and rawget(trial, "_state")
   if not state then check.fail("mr.fit: trial is a %s, expected the trial that mr.sweep gives to `run`", type(trial)) end
+  state.epochs = epochs
   return state.pruner and (state.metric or "value") or nil
 end
 
@@ -85,6 +87,7 @@ function methods:report(step, values)
     if type(name) ~= "string" or type(value) ~= "number" then
       check.fail("trial:report: values holds a %s named %s, expected numbers by name", type(value), tostring(name))
     end
+    check.utf8("trial:report", "a name", name)
     copy[name] = value + 0.0
   end
   reports[#reports + 1] = { step = step, values = copy }
@@ -94,7 +97,8 @@ function methods:report(step, values)
   if value ~= value then error(("%s is NaN at step %d"):format(metric, step), 0) end
   state.so_far[#state.so_far + 1] = { step = step, value = value }
   if state.pause and step >= state.pause then error(Paused, 0) end
-  if state.pruner and state.pruner:decide({ number = self.number, reports = state.so_far }, state.others) then error(Pruned, 0) end
+  local progress = { number = self.number, reports = state.so_far, epochs = state.epochs }
+  if state.pruner and state.pruner:decide(progress, state.others) then error(Pruned, 0) end
 end
 
 -- The error with the script's own lines of the traceback, from the trial's function on.
@@ -117,6 +121,7 @@ local function failure(problem)
   local ours = type(problem) == "table" and (problem.stopped or type(problem.text) == "string")
   if not ours then problem = { text = core.error_text(problem) } end
   if problem.stopped then return { state = problem.stopped } end
+  if not utf8.len(problem.text) then problem.text = core.safe_text(problem.text, true) end
   if problem.text == "interrupted" then return { state = "interrupted", reason = "Ctrl-C" } end
   local traceback = problem.traceback and problem.traceback:sub(1, most_said)
   return { state = "failed", reason = problem.text:sub(1, most_said), traceback = traceback }
