@@ -2,6 +2,7 @@
 // of frequencies: with their factors these fill the registers.
 #include "kernels/bounds/characteristic_cpu.h"
 #include "kernels/core/lanes.h"
+#include "kernels/core/threads.h"
 
 namespace mr::cpu::MR_SIMD {
 namespace {
@@ -91,6 +92,7 @@ void one_level(const RankingTransform& t, int64_t lane, double* state) {
   fill(state + size, width, 1.0);  // no relevant row yet; before it a count of -1, always 0
   int64_t before = 0;
   for (int64_t r = 0; r < t.n; ++r) {
+    if (r % 256 == 255) check_interrupt();
     const Complex turn = rotation(t, r, lane);
     const int64_t low = t.low[r], high = t.high[r];
     Complex angle = Cumulative ? power(turn, low) : turn;

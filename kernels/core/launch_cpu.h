@@ -36,10 +36,9 @@ struct InterruptibleGroup : SerialGroup {
   }
 
  private:
-  static constexpr int64_t block = 128;
-
   template <class F>
   static void blocks(int64_t n, F f) {
+    const int64_t block = n < 100000 ? 128 : 32;  // a row of a loop over pairs takes as long as the list
     int64_t i = 0;
     for (int64_t last = block; last < n; last += block) {
       for (; i < last; ++i) f(i);

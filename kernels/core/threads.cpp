@@ -198,7 +198,10 @@ void parallel(int64_t count, int64_t grain, void (*task)(const void*, int64_t, i
   const Work work{count, grain, task, context};
   if (inside_task != nullptr) {
     const int64_t pieces = work.pieces();
-    for (int64_t piece = 0; piece < pieces; ++piece) work.run(piece);
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+      check_interrupt();
+      work.run(piece);
+    }
     return;
   }
   std::unique_lock lock(owner, std::defer_lock);

@@ -17,6 +17,7 @@ constexpr int64_t most_rows = 100'000'000;
 struct ShapeKey {
   bool graded, compares;
   float threshold;
+  Gain gain;
   double beta;
   auto operator<=>(const ShapeKey&) const = default;
 };
@@ -81,6 +82,7 @@ ListShape shape_of(const Metric& metric, const float* grades, int64_t n, double 
   const bool weighted = metric.graded() && beta != 0 && top != 1 && shape.p > 0;
   if (differ || weighted) {
     shape.grades.assign(grades, end);
+    shape.gain = metric.gain;
     std::sort(shape.grades.begin(), shape.grades.end(), std::greater<>());
   }
   // with every row graded the ends still differ; p < n keeps the rows from counting as all alike
@@ -115,7 +117,7 @@ void check_grades(const Metric& metric, const Lists& lists) {
 }
 
 const std::vector<ListShape>& list_shapes(const Lists& lists, const Metric& metric, double beta) {
-  const ShapeKey key{metric.graded(), metric.compares_grades(), metric.threshold(), beta};
+  const ShapeKey key{metric.graded(), metric.compares_grades(), metric.threshold(), metric.gain, beta};
   return lists.cached<std::vector<ListShape>>(key, [&] {
     const auto shape = [&](const float* grades, int64_t n) { return shape_of(metric, grades, n, beta); };
     return lists.per_list<ListShape>(key, shape);

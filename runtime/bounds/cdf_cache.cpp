@@ -9,6 +9,7 @@
 
 #include "kernels/core/threads.h"
 #include "runtime/bounds/smooth_cdf.h"
+#include "runtime/bounds/table_check.h"
 
 namespace mr {
 namespace {
@@ -25,6 +26,7 @@ std::string key_text(const Metric& metric, const ListShape& shape, int64_t sampl
                 static_cast<long long>(shape.p), static_cast<long long>(samples), static_cast<long long>(seed),
                 static_cast<int>(how.kind), how.amount, shape.beta);
   std::string key = metric.canonical() + text;
+  if (shape.gain == Gain::linear) key += " linear";
   for (const float grade : shape.grades) {
     std::snprintf(text, sizeof text, " %a", static_cast<double>(grade));
     key += text;
@@ -36,44 +38,60 @@ int64_t bytes_of(const SmoothCdf& cdf) {
   return std::visit([](const auto& form) { return form->bytes() + static_cast<int64_t>(sizeof *form); }, cdf);
 }
 
+/// `exact`: not from samples. `checked`: false for a table of a file that was not compared with its moments yet.
+struct Kept {
+  std::string key;
+  SmoothCdf cdf;
+  bool exact, checked;
+};
+
 /// The least recently used are dropped first.
 class Cache {
  public:
-  std::optional<SmoothCdf> find(const std::string& key) {
+  std::optional<Kept> find(const std::string& key) {
     const std::lock_guard lock(mutex_);
     const auto at = entries_.find(key);
     if (at == entries_.end()) return std::nullopt;
     order_.splice(order_.begin(), order_, at->second);
-    return at->second->second;
+    return *at->second;
   }
 
-  void put(const std::string& key, const SmoothCdf& value) {
+  /// Replaces an entry that was not checked.
+  void put(Kept entry) {
     const std::lock_guard lock(mutex_);
-    if (entries_.count(key) != 0) return;
-    order_.emplace_front(key, value);
-    entries_[key] = order_.begin();
-    bytes_ += bytes_of(value);
-    while (bytes_ > most_bytes && order_.size() > 1) {
-      bytes_ -= bytes_of(order_.back().second);
-      entries_.erase(order_.back().first);
-      order_.pop_back();
+    const auto at = entries_.find(entry.key);
+    if (at != entries_.end()) {
+      if (at->second->checked || !entry.checked) return;
+      drop(at);
     }
+    bytes_ += bytes_of(entry.cdf);
+    order_.push_front(std::move(entry));
+    entries_[order_.front().key] = order_.begin();
+    while (bytes_ > most_bytes && order_.size() > 1) drop(entries_.find(order_.back().key));
   }
 
   std::map<std::string, std::shared_ptr<const LogitTable>> tables() {
     const std::lock_guard lock(mutex_);
     std::map<std::string, std::shared_ptr<const LogitTable>> found;
-    for (const auto& [key, cdf] : order_) {
-      const auto* table = std::get_if<std::shared_ptr<const LogitTable>>(&cdf);
-      if (table != nullptr) found[key] = *table;
+    for (const Kept& entry : order_) {
+      const auto* table = std::get_if<std::shared_ptr<const LogitTable>>(&entry.cdf);
+      if (table != nullptr && entry.exact) found[entry.key] = *table;
     }
     return found;
   }
 
  private:
+  using Index = std::map<std::string, std::list<Kept>::iterator>;
+
+  void drop(Index::iterator at) {
+    bytes_ -= bytes_of(at->second->cdf);
+    order_.erase(at->second);
+    entries_.erase(at);
+  }
+
   std::mutex mutex_;
-  std::list<std::pair<std::string, SmoothCdf>> order_;
-  std::map<std::string, std::list<std::pair<std::string, SmoothCdf>>::iterator> entries_;
+  std::list<Kept> order_;
+  Index entries_;
   int64_t bytes_ = 0;
 };
 
@@ -164,7 +182,20 @@ std::vector<SmoothCdf> made_there(const Metric& metric, const std::vector<ListSh
   return out;
 }
 
-std::atomic<int64_t> nanoseconds_of_making = 0;
+std::atomic<int64_t> nanoseconds_of_making = 0, rejected = 0;
+
+/// Whether a kept table can be used; a table of a file, only where it has the moments of its shape.
+bool is_sound(const Kept& entry, const Metric& metric, const ListShape& shape, const Finding& finding,
+              const Smoothing& how) {
+  if (entry.checked) return true;
+  if (!is_exact(metric, shape, finding) || how.kind == Smoothing::by_samples) return false;
+  const Moments moments = moments_of(metric, shape);
+  const BoundStats stats = bound_stats(metric, shape, false);
+  const auto& table = *std::get<std::shared_ptr<const LogitTable>>(entry.cdf);
+  if (agrees(table, how.gain(moments.sd, stats.max - stats.min), stats, moments)) return true;
+  ++rejected;
+  return false;
+}
 
 }  // namespace
 
@@ -172,7 +203,11 @@ double distribution_seconds() { return static_cast<double>(nanoseconds_of_making
 
 std::map<std::string, std::shared_ptr<const LogitTable>> kept_tables() { return cache().tables(); }
 
-void keep_table(const std::string& key, const std::shared_ptr<const LogitTable>& table) { cache().put(key, table); }
+void keep_table(const std::string& key, const std::shared_ptr<const LogitTable>& table) {
+  cache().put({key, table, true, false});
+}
+
+int64_t rejected_tables() { return rejected; }
 
 std::vector<std::optional<SmoothCdf>> smooth_cdfs(const Metric& metric, const std::vector<ListShape>& shapes,
                                                   const Finding& finding, const Smoothing& how, Device device) {
@@ -184,7 +219,15 @@ std::vector<std::optional<SmoothCdf>> smooth_cdfs(const Metric& metric, const st
   std::vector<ListShape> missing;
   for (const ListShape& shape : shapes) {
     if (degenerate(metric, shape) || known.count(shape) != 0) continue;
-    if (!(known[shape] = cache().find(key_of(shape)))) missing.push_back(shape);
+    std::optional<Kept> kept = cache().find(key_of(shape));
+    if (kept && is_sound(*kept, metric, shape, finding, how)) {
+      known[shape] = kept->cdf;
+      kept->checked = true;
+      cache().put(std::move(*kept));
+    } else {
+      known[shape] = std::nullopt;
+      missing.push_back(shape);
+    }
   }
   // the costly ones first, so that no thread is still busy with one when the others are done
   std::stable_sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.n > b.n; });
@@ -194,7 +237,7 @@ std::vector<std::optional<SmoothCdf>> smooth_cdfs(const Metric& metric, const st
   const std::vector<SmoothCdf> fresh =
       device == Device::cuda ? made_there(metric, missing, there, how, device) : made_here(metric, missing, there, how);
   for (size_t i = 0; i < missing.size(); ++i) {
-    cache().put(key_of(missing[i]), fresh[i]);
+    cache().put({key_of(missing[i]), fresh[i], is_exact(metric, missing[i], finding), true});
     known[missing[i]] = fresh[i];
   }
   if (!missing.empty())

@@ -28,7 +28,7 @@ Increments increments_of(const Metric& metric, const ListShape& shape) {
 
 std::vector<double> gains_of(const ListShape& shape) {
   std::vector<double> gains;
-  for (const float grade : shape.grades) gains.push_back(gain_of(grade));
+  for (const float grade : shape.grades) gains.push_back(gain_of(grade, shape.gain));
   if (shape.grades.empty()) {
     gains.assign(static_cast<size_t>(shape.n), 0.0);
     std::fill(gains.begin(), gains.begin() + shape.p, 1.0);
@@ -45,7 +45,7 @@ std::vector<Level> levels_of(const ListShape& shape, Increment kind) {
   }
   std::vector<Level> levels;
   for (const float grade : shape.grades) {
-    const double gain = kind == Increment::pairs ? static_cast<double>(grade) : gain_of(grade);
+    const double gain = kind == Increment::pairs ? static_cast<double>(grade) : gain_of(grade, shape.gain);
     if (levels.empty() || levels.back().gain != gain) levels.push_back({gain, 0, shape.beta * grade});
     ++levels.back().rows;
   }

@@ -10,14 +10,14 @@
 namespace mr {
 namespace {
 
-constexpr double reach = 40;   // sigmoids further away than so many 1 / gain are taken as 0 or 1
-constexpr double margin = 8;   // the table ends so many 1 / gain outside the values, where the logit is linear
-constexpr double density = 2;  // knots per 1 / gain ...
-constexpr double fewest_knots = 512, most_knots = 4096;  // ... within these limits
-constexpr double tail = 1e-10;                           // the relative accuracy of a Fourier series
+constexpr double reach = 40;          // sigmoids further away than so many 1 / gain are taken as 0 or 1
+constexpr double margin = 8;          // the table ends so many 1 / gain outside the values, where the logit is linear
+constexpr double density = 2;         // knots per 1 / gain ...
+constexpr double fewest_knots = 512;  // ... within this limit and LogitTable::most_knots
+constexpr double tail = 1e-10;        // the relative accuracy of a Fourier series
 
 int64_t knots_for(double gain, double span, double fewest) {
-  return static_cast<int64_t>(std::clamp(std::ceil(density * gain * span), fewest, most_knots));
+  return static_cast<int64_t>(std::clamp(std::ceil(density * gain * span), fewest, LogitTable::most_knots));
 }
 
 /// logit F~ and its derivative, from F~ and 1 - F~, summed separately so that either is accurate where it is small.

@@ -13,6 +13,8 @@ namespace mr {
 
 class LogitTable {
  public:
+  static constexpr double most_knots = 4096;
+
   /// F~(s) = sum of weights[i] sigma(gain (s - at[i])), `at` ascending, weights positive and of sum 1. A single value
   /// makes the constant 1/2.
   LogitTable(const std::vector<double>& at, const std::vector<double>& weights, double gain);

@@ -5,6 +5,7 @@
 #include "kernels/bounds/rows.h"
 #include "kernels/core/angles.h"
 #include "kernels/core/logarithms.h"
+#include "kernels/core/threads.h"
 #include "runtime/bounds/relevant_counts.h"
 #include "runtime/tensor/device_array.h"
 
@@ -17,6 +18,7 @@ constexpr int64_t lanes = cpu::frequency_lanes;
 void likely_counts(int64_t n, int64_t p, double weight, std::vector<int32_t>& low, std::vector<int32_t>& high) {
   RelevantCounts counts(n, p, weight);
   for (int64_t r = 0; r < n; ++r) {
+    if (r % 256 == 0) cpu::check_interrupt();  // a rank takes up to some 10,000 counts
     counts.next();
     low.push_back(static_cast<int32_t>(counts.least()));
     high.push_back(static_cast<int32_t>(counts.most()));

@@ -90,8 +90,13 @@ std::vector<std::optional<SmoothCdf>> smooth_cdfs(const Metric& metric, const st
 /// How long this process has been making those that were not kept.
 double distribution_seconds();
 
-/// The tables that are kept, by a text that says all that each depends on.
+/// Tables that were computed exactly, by a text that says all that each depends on. Tables from samples are left out:
+/// no closed form can check them, and their samples have files of their own.
 std::map<std::string, std::shared_ptr<const LogitTable>> kept_tables();
+/// Keeps a table from a file. It is compared with its shape's moments when it is first asked for, and made anew where
+/// they differ.
 void keep_table(const std::string& key, const std::shared_ptr<const LogitTable>& table);
+/// How many tables from files were made anew.
+int64_t rejected_tables();
 
 }  // namespace mr

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "kernels/core/angles.h"
+#include "kernels/core/threads.h"
 #include "runtime/bounds/enumeration.h"
 #include "runtime/bounds/moments.h"
 #include "runtime/bounds/ranking_recursion.h"
@@ -100,6 +101,7 @@ struct Spectrum::Source {
   int64_t k = 0;
 
   void next(double step, double* re, double* im) {
+    cpu::check_interrupt();
     if (recursion == nullptr) {
       for (int64_t j = 0; j < lanes; ++j) {
         const double t = step * static_cast<double>(++k);

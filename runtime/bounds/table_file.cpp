@@ -29,7 +29,7 @@ std::string checksum(const std::string& keys, const std::vector<Tensor>& tensors
   return io::sha256(all);
 }
 
-/// Writes all tables that are kept; how many.
+/// Writes all exact tables that are kept; how many.
 int64_t save_tables(const std::string& path) {
   const auto tables = kept_tables();
   std::string keys;
@@ -138,10 +138,12 @@ extern const lua::OpTable table_file_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&save_tables>("save_tables", "path", "Writes all tables of distributions that are kept; how many."),
+        op<&save_tables>("save_tables", "path", "Writes all tables of exact distributions that are kept; how many."),
         op<&load_tables>("load_tables", "path",
                          "Reads such a file: how many tables, or 0 and why; an error where it is another's."),
-        op<&count_tables>("count_tables", "", "How many tables of distributions are kept."),
+        op<&count_tables>("count_tables", "", "How many tables of exact distributions are kept."),
+        op<&rejected_tables>("rejected_tables", "",
+                             "How many tables of files had other moments than their shapes and were made anew."),
         op<&distribution_seconds>("distribution_seconds", "",
                                   "How long this process has been making distributions that lists share."),
     }};

@@ -14,6 +14,7 @@
 
 #include <histedit.h>
 
+#include "runtime/io/character_set.h"
 #include "runtime/io/new_file.h"
 #include "runtime/io/regular_file.h"
 #include "runtime/lua/interrupt.h"
@@ -50,6 +51,15 @@ class PlainReader : public LineReader {
   void remember(const std::string&) override {}
 };
 
+bool is_readable() {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  return ::poll(&input, 1, 0) > 0;
+}
+
+/// Whether input that was there before libedit set the terminal's mode is still being read. A Ctrl-D in it reads as a
+/// zero byte, as Ctrl-Space does from then on.
+bool typed_ahead = false;
+
 /// Waits for input. False after Ctrl-C, also one that came a moment before the wait: SIGINT is unblocked only while
 /// waiting.
 bool wait_for_input() {
@@ -73,27 +83,34 @@ int read_character(EditLine*, wchar_t* out) {
   std::mbstate_t state{};
   for (;;) {
     char byte = 0;
+    typed_ahead = typed_ahead && is_readable();
     if (!wait_for_input()) return -1;
     const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
     if (count < 0 && errno == EINTR && !lua::interrupted()) continue;
     if (count <= 0) return static_cast<int>(count);
-    if (byte == '\0') byte = '\x04';  // a Ctrl-D that was typed before libedit set the terminal's mode
+    if (byte == '\0' && !typed_ahead) continue;  // Ctrl-Space means nothing here
+    if (byte == '\0') byte = '\x04';
     const size_t used = std::mbrtowc(out, &byte, 1, &state);
     if (used == static_cast<size_t>(-1)) return *out = static_cast<unsigned char>(byte), 1;
     if (used != static_cast<size_t>(-2)) return 1;
   }
 }
 
+/// libedit converts between bytes and characters, by the locale of the user's terminal.
+constexpr const char* of_terminal = "";
+
 class EditedReader : public LineReader {
  public:
   EditedReader(std::string history_file, Completer completer)
       : history_file_(std::move(history_file)),
         completer_(std::move(completer)),
-        edit_(el_init("moonrank", stdin, stdout, stderr)),
+        edit_(nullptr),
         history_(history_init()) {
+    const io::CharacterSet characters(of_terminal);
+    edit_ = el_init("moonrank", stdin, stdout, stderr);
     if (edit_ == nullptr || history_ == nullptr) {
       if (history_ != nullptr) history_end(history_);
-      el_end(edit_);
+      if (edit_ != nullptr) el_end(edit_);
       throw std::bad_alloc();
     }
     HistEvent event;
@@ -119,8 +136,10 @@ class EditedReader : public LineReader {
   EditedReader& operator=(const EditedReader&) = delete;
 
   Got read(const char* text, std::string* line) override {
+    const io::CharacterSet characters(of_terminal);
     prompt_ = text;
     int count = 0;
+    typed_ahead = is_readable();
     const char* const typed = el_gets(edit_, &count);
     if (lua::interrupted()) {
       el_reset(edit_);
@@ -134,6 +153,7 @@ class EditedReader : public LineReader {
   }
 
   void remember(const std::string& chunk) override {
+    const io::CharacterSet characters(of_terminal);
     HistEvent event;
     history(history_, &event, H_ENTER, chunk.c_str());
     // one file for all sessions: written whole after each chunk, so that a crash loses nothing
@@ -180,7 +200,7 @@ class EditedReader : public LineReader {
       el_insertstr(edit_, "  ");
       return CC_REFRESH;
     }
-    const Completions found = completer_(before);
+    const Completions found = completions_of(before);
     if (found.words.empty()) return CC_REFRESH_BEEP;
     std::string common = found.words.front();
     for (const std::string& word : found.words) {
@@ -195,6 +215,11 @@ class EditedReader : public LineReader {
     if (found.words.size() == 1) return CC_NORM;
     show(found.words);
     return CC_REDISPLAY;
+  }
+
+  Completions completions_of(const std::string& before) const {
+    const io::CharacterSet plain("C");
+    return completer_(before);
   }
 
   void show(const std::vector<std::string>& words) const {

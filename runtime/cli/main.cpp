@@ -1,7 +1,8 @@
 // The command `moonrank`: what was typed is read first, then everything runs protected in one Lua state.
-#include <clocale>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -11,6 +12,7 @@
 #include "runtime/cli/options.h"
 #include "runtime/cli/repl.h"
 #include "runtime/cli/run.h"
+#include "runtime/cli/spec_folder.h"
 #include "runtime/cli/surroundings.h"
 #include "runtime/cluster/cluster.h"
 #include "runtime/io/catalogue.h"
@@ -39,8 +41,11 @@ void quiet_others() {
 /// the program.
 void interruptible() {
   struct sigaction action {};
-  action.sa_handler = [](int) { cpu::interrupt(); };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  action.sa_handler = [](int) {
+    static std::atomic<bool> pressed{false};
+    if (pressed.exchange(true)) lua::stop_at_once();
+    cpu::interrupt();
+  };
   sigaction(SIGINT, &action, nullptr);
 }
 
@@ -69,6 +74,9 @@ int run_code(lua_State* L, const Invocation& invocation) {
 
 int run_spec(lua_State* L, const std::string& spec) {
   set_arguments(L, {spec}, 0);
+  if (const int status = call_module(L, "moonrank.test", "use_folder", std::getenv("TMPDIR"), 0); status != 0) {
+    return status;
+  }
   if (const int status = set_strict(L, true); status != 0) return status;
   if (const int status = call_loaded(L, luaL_loadfilex(L, spec.c_str(), "t"), 0); status != 0) return status;
   if (const int status = call_module(L, "moonrank.test", "finish", nullptr, 1); status != 0) return status;
@@ -155,6 +163,7 @@ int run_command(const Invocation& invocation) {
     for (const std::string& spec : command.names) {
       if (command.names.size() > 1) std::printf("%s: ", spec.c_str());
       std::fflush(stdout);
+      const SpecFolder folder;
       const int status = run_fresh(invocation, spec);
       if (status == 130) return status;
       worst = status != 0 ? status : worst;
@@ -172,7 +181,6 @@ int run_command(const Invocation& invocation) {
 int main(int argc, char** argv) {
   // beyond a limit on the size of files a write is to fail, not to end the program
   std::signal(SIGXFSZ, SIG_IGN);
-  std::setlocale(LC_CTYPE, "");  // what is typed may be UTF-8; numbers stay as they are
   mr::cli::watch_standard_streams();
   try {
     mr::cli::Invocation invocation{{}, {argv, argv + argc}};

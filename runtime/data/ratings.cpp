@@ -137,9 +137,10 @@ class RatingsReader {
     CsvRecord record;
     if (!file.next(record)) throw ParseError(file.path(), 1, 1, "the file is empty, expected ratings");
     const size_t width = record.fields.size();
-    const size_t user = column_of(file, record, c.user, c.header), item = column_of(file, record, c.item, c.header);
-    const size_t rating = optional_column(file, record, c.rating, c.rating_required, c.header),
-                 time = optional_column(file, record, c.time, c.time_required, c.header);
+    const bool named = c.header && c.width == 0;  // else by their places
+    const size_t user = column_of(file, record, c.user, named), item = column_of(file, record, c.item, named);
+    const size_t rating = optional_column(file, record, c.rating, c.rating_required, named),
+                 time = optional_column(file, record, c.time, c.time_required, named);
     check_columns(file, record, {user, item, rating, time});
     if (rating != no_column) ++rated_files_;
     const size_t before = origins_.size();

@@ -23,7 +23,7 @@ struct RatingColumns {
   std::string time = "";
   bool time_required = false;
   Duplicates duplicates = Duplicates::error;
-  int64_t width = 0;  // how many columns the files must have; 0: any number
+  int64_t width = 0;  // how many columns the files must have, which are then meant by number; 0: any number
 };
 
 /// Users and items are numbered from 1: by their ids where all are whole numbers, else in the order of appearance.

@@ -15,6 +15,7 @@
 
 #include "kernels/core/shared_library.h"
 #include "kernels/core/threads.h"
+#include "runtime/io/character_set.h"
 #include "runtime/io/regular_file.h"
 #include "runtime/io/unpack_limit.h"
 
@@ -64,6 +65,7 @@ class Unpacking {
   }
 
   void all() {
+    const CharacterSet of_names("C.UTF-8");  // libarchive converts names that are UTF-8 to those of the locale
     for (int64_t entries = 0;; ++entries) {
       archive_entry* entry = nullptr;
       const int status = libarchive().archive_read_next_header(reader_.get(), &entry);

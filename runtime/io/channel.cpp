@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <poll.h>
 #include <stdexcept>
 #include <sys/file.h>
@@ -31,6 +32,19 @@ struct Header {
 };
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + ": " + std::strerror(errno)); }
+
+/// Removes a lock's file while it is held, unless another file has its name, and the two folders around it where they
+/// are empty.
+void remove_lock(int descriptor, const std::string& path) noexcept {
+  struct stat held {
+  }, named{};
+  if (fstat(descriptor, &held) != 0 || lstat(path.c_str(), &named) != 0 || held.st_ino != named.st_ino) return;
+  unlink(path.c_str());
+  const size_t inner = path.rfind('/');
+  const size_t outer = inner == std::string::npos ? inner : path.rfind('/', inner - 1);
+  if (outer == std::string::npos) return;
+  if (rmdir(path.substr(0, inner).c_str()) == 0) rmdir(path.substr(0, outer).c_str());
+}
 
 /// Whether a file holds what a lock does: nothing, or the number of a process.
 bool is_lock(int descriptor) {
@@ -158,7 +172,7 @@ std::optional<std::string> how_it_ended(pid_t id, bool wait) {
   return "exit status " + std::to_string(WEXITSTATUS(status));
 }
 
-std::optional<FileLock> FileLock::take(const std::string& path) {
+std::optional<FileLock> FileLock::take(const std::string& path, End end) {
   need_regular(path);
   const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   if (descriptor < 0) fail(path + " cannot be written");
@@ -166,9 +180,15 @@ std::optional<FileLock> FileLock::take(const std::string& path) {
   if (!is_lock(descriptor))
     throw std::runtime_error(path + " holds more than a number, so it is no lock; it is left alone");
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
+  if (!lock.holds()) return std::nullopt;  // its last holder has removed it since it was opened
   const std::string id = std::to_string(getpid()) + "\n";
   // the number is for people to read: a full disk is no error here
-  if (ftruncate(descriptor, 0) != 0 || write(descriptor, id.data(), id.size()) < 0) return lock;
+  const bool written = ftruncate(descriptor, 0) == 0 && write(descriptor, id.data(), id.size()) > 0;
+  static_cast<void>(written);
+  if (end == End::remove) {
+    lock.removed_ = std::filesystem::absolute(path).string();
+    lock.at_exit_ = std::make_unique<AtExit>([descriptor, file = lock.removed_] { remove_lock(descriptor, file); });
+  }
   return lock;
 }
 
@@ -177,10 +197,22 @@ bool FileLock::holds() const {
   return fstat(descriptor_, &there) == 0 && there.st_nlink > 0;
 }
 
-FileLock::~FileLock() { close_one(descriptor_); }
-FileLock::FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+void FileLock::release() noexcept {
+  at_exit_.reset();
+  if (!removed_.empty()) remove_lock(descriptor_, removed_);
+  removed_.clear();
+  close_one(descriptor_);
+}
+
+FileLock::~FileLock() { release(); }
+FileLock::FileLock(FileLock&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      removed_(std::exchange(other.removed_, "")),
+      at_exit_(std::move(other.at_exit_)) {}
 FileLock& FileLock::operator=(FileLock&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
+  std::swap(removed_, other.removed_);
+  std::swap(at_exit_, other.at_exit_);
   return *this;
 }
 

@@ -2,11 +2,14 @@
 // files that one process at a time can lock.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
 #include <vector>
+
+#include "runtime/io/at_exit.h"
 
 namespace mr::io {
 
@@ -51,8 +54,10 @@ std::optional<std::string> how_it_ended(pid_t id, bool wait);
 /// A file that one process at a time can lock; the system unlocks it when the process ends, however it ends.
 class FileLock {
  public:
-  /// Nothing where another process has it. The file is created, with this process's number in it.
-  static std::optional<FileLock> take(const std::string& path);
+  enum class End { keep, remove };
+  /// Nothing where another process has it. The file is created, with this process's number in it. With `remove` its
+  /// end, also by os.exit, removes the file, its folder, and the folder of that one, as far as they are empty then.
+  static std::optional<FileLock> take(const std::string& path, End end = End::keep);
   /// Whether its file is still there: where someone removed it, another process can lock a new one.
   bool holds() const;
   ~FileLock();
@@ -61,7 +66,10 @@ class FileLock {
 
  private:
   explicit FileLock(int descriptor) : descriptor_(descriptor) {}
+  void release() noexcept;
   int descriptor_;
+  std::string removed_;  // at the end; empty: the file is kept
+  std::unique_ptr<AtExit> at_exit_;
 };
 
 }  // namespace mr::io

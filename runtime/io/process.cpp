@@ -118,12 +118,25 @@ void exchange(Pipe& in, std::string_view input, Pipe& out, Pipe& err, Finished& 
   }
 }
 
+/// This process's environment, in a locale without conventions of a country: gnuplot writes numbers as we do.
+std::vector<char*> environment() {
+  static std::string locale = "LC_ALL=C.UTF-8";
+  std::vector<char*> out;
+  for (char** each = environ; *each != nullptr; ++each) {
+    if (std::strncmp(*each, "LC_ALL=", 7) != 0) out.push_back(*each);
+  }
+  out.push_back(locale.data());
+  out.push_back(nullptr);
+  return out;
+}
+
 pid_t spawn(const std::vector<std::string>& command, SpawnActions& actions, const std::string& package) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
+  std::vector<char*> variables = environment();
   pid_t child = 0;
-  const int error = posix_spawnp(&child, words[0], actions.get(), nullptr, words.data(), environ);
+  const int error = posix_spawnp(&child, words[0], actions.get(), nullptr, words.data(), variables.data());
   if (error == ENOENT) {
     throw std::runtime_error(command[0] + " is not installed (on Debian: apt install " + package + ")");
   }

@@ -2,75 +2,28 @@
 
 #include <array>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <sqlite3.h>
 #include <stdexcept>
+#include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
+#include <unordered_map>
 #include <utility>
 
 #include "kernels/core/threads.h"
+#include "runtime/io/at_exit.h"
 #include "runtime/io/regular_file.h"
+#include "runtime/io/sqlite_file.h"
+#include "runtime/io/writer_file.h"
 
 namespace mr::io {
 namespace {
 
 constexpr int patience = 10'000;  // milliseconds that another program may lock the file
 constexpr int look = 50;          // milliseconds between attempts
-
-/// A path as SQLite's URI, which takes `immutable`: what has a meaning in a URI is escaped.
-std::string uri_of(const std::string& path) {
-  std::string out = "file:";
-  for (const char c : std::filesystem::absolute(path).string()) {
-    constexpr const char* digits = "0123456789ABCDEF";
-    if (c == '%' || c == '?' || c == '#') {
-      out += {'%', digits[static_cast<unsigned char>(c) / 16], digits[static_cast<unsigned char>(c) % 16]};
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-/// Settings for untrusted files: nothing in one is executed, changes how others are read, or exhausts memory.
-void defend(sqlite3* database) {
-  constexpr std::array<std::pair<int, int>, 8> settings = {{{SQLITE_DBCONFIG_DEFENSIVE, 1},
-                                                            {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
-                                                            {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
-                                                            {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
-                                                            {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
-                                                            {SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0},
-                                                            {SQLITE_DBCONFIG_DQS_DDL, 0},
-                                                            {SQLITE_DBCONFIG_DQS_DML, 0}}};
-  for (const auto& [setting, value] : settings) sqlite3_db_config(database, setting, value, static_cast<int*>(nullptr));
-  constexpr std::array<std::pair<int, int>, 6> limits = {{{SQLITE_LIMIT_LENGTH, 256 << 20},
-                                                          {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
-                                                          {SQLITE_LIMIT_COLUMN, 200},
-                                                          {SQLITE_LIMIT_EXPR_DEPTH, 100},
-                                                          {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
-                                                          {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000}}};
-  for (const auto& [limit, value] : limits) sqlite3_limit(database, limit, value);
-}
-
-/// SQLite opens these beside the file; if one were a pipe it would wait for a writer.
-void need_regular_files(const std::string& path) {
-  for (const char* const ending : {"", "-wal", "-shm", "-journal"}) need_regular(path + ending);
-}
-
-/// SQLite takes a file of one byte for an empty one, and would replace it.
-void need_more_than_a_byte(const std::string& path) {
-  std::error_code unknown;
-  if (std::filesystem::file_size(path, unknown) == 1 && !unknown)
-    throw std::runtime_error(path + " is no SQLite database");
-}
-
-/// SQLite names its log after the file: writers by two names of one file would each have a log and destroy it.
-void need_one_name(const std::string& path) {
-  std::error_code unknown;
-  const auto names = std::filesystem::hard_link_count(path, unknown);
-  if (!unknown && names > 1)
-    throw std::runtime_error(path + " cannot be written: it has " + std::to_string(names) +
-                             " names (hard links), through which others could write it, too; a copy of it can be");
-}
 
 Cell field(sqlite3_stmt* statement, int i) {
   switch (sqlite3_column_type(statement, i)) {
@@ -112,81 +65,221 @@ struct Reset {
   }
 };
 
-}  // namespace
-
-void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
-void Database::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-
-void Database::fail() const {
-  if (std::exchange(*interrupted_, false)) throw cpu::Interrupted();
-  const int code = sqlite3_errcode(database_.get());
-  if (code == SQLITE_READONLY || code == SQLITE_PERM) throw std::runtime_error(path_ + " cannot be written");
-  if (code == SQLITE_CANTOPEN) throw std::runtime_error(path_ + " cannot be opened");
-  if (code == SQLITE_NOTADB) throw std::runtime_error(path_ + " is no SQLite database");
-  throw std::runtime_error(path_ + ": " + sqlite3_errmsg(database_.get()));
+/// Tests open databases by SQLite's systems "unix-none" and "unix-dotfile", which refuse the log as network folders do.
+const char* system_name() {
+  const char* const name = std::getenv("MOONRANK_SQLITE_VFS");
+  return name != nullptr && *name != '\0' ? name : nullptr;
 }
 
-void Database::connect(const std::string& name, Mode mode) {
+/// Without a log, and with other programs' locks being waited for no longer: what cannot be had at once is left.
+void tidy(sqlite3* database, const char* statements) {
+  sqlite3_progress_handler(database, 0, nullptr, nullptr);
+  sqlite3_busy_handler(database, nullptr, nullptr);
+  sqlite3_exec(database, statements, nullptr, nullptr, nullptr);
+}
+
+/// A reader leaves an empty log and its index beside the database: it may not remove them. Nothing else is changed.
+void remove_empty_log(const std::string& path) {
+  std::error_code unknown;
+  if (!is_there(path + "-shm") || std::filesystem::file_size(path + "-wal", unknown) != 0 || unknown) return;
+  if (access(path.c_str(), W_OK) != 0) return;
+  sqlite3* database = nullptr;
+  if (sqlite3_open_v2(uri_of(path).c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, nullptr) == SQLITE_OK) {
+    defend(database);
+    tidy(database, "SELECT count(*) FROM sqlite_master");
+  }
+  sqlite3_close(database);
+}
+
+std::string time_of(const std::string& path) {
+  struct stat there {};
+  return stat(path.c_str(), &there) == 0 ? utc_text(there.st_mtime) : "unknown time";
+}
+
+constexpr auto view_patience = std::chrono::seconds(10);
+
+}  // namespace
+
+/// A connection to a file, and what belongs to it.
+struct Database::Open {
+  explicit Open(std::string path) : path(std::move(path)), place(followed(this->path)) {}
+  Open(const Open&) = delete;
+  Open& operator=(const Open&) = delete;
+  ~Open() { close(); }
+
+  void connect(const std::string& name);
+  void open_to_read();
+  void open_to_write();
+  void write_exclusively();
+  bool takes_log();
+  Rows run(const std::string& sql, const std::vector<Cell>& parameters);
+  void close() noexcept;
+  void check_writer() const;
+  sqlite3_stmt* prepared(const std::string& sql);
+  void bind(sqlite3_stmt* statement, const std::vector<Cell>& parameters);
+  [[noreturn]] void fail();
+
+  struct Close {
+    void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+  };
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  std::string path, place;                           // as given, and where it leads
+  bool writes = false, logs = false, fixed = false;  // fixed: opened as a file that nobody changes
+  bool interrupted = false;                          // whether Ctrl-C ended a statement
+  std::string note;
+  std::unique_ptr<WriterFile> writer;  // where it is written exclusively
+  std::unique_ptr<sqlite3, Close> database;
+  std::unordered_map<std::string, std::unique_ptr<sqlite3_stmt, Finalize>> statements;
+  AtExit at_exit{[this] { close(); }};
+};
+
+/// A reader of the database itself: a writer that began meanwhile may have changed what was read.
+void Database::Open::check_writer() const {
+  if (!writes && note.empty() && is_there(place + ".writer"))
+    throw std::runtime_error(path + " is being written now: open it again, which reads the writer's copy");
+}
+
+void Database::Open::fail() {
+  if (std::exchange(interrupted, false)) throw cpu::Interrupted();
+  check_writer();
+  const int code = sqlite3_errcode(database.get());
+  if (code == SQLITE_READONLY || code == SQLITE_PERM) throw std::runtime_error(path + " cannot be written");
+  if (code == SQLITE_CANTOPEN) throw std::runtime_error(path + " cannot be opened");
+  if (code == SQLITE_NOTADB) throw std::runtime_error(path + " is no SQLite database");
+  throw std::runtime_error(path + ": " + sqlite3_errmsg(database.get()));
+}
+
+void Database::Open::connect(const std::string& name) {
+  statements.clear();
+  database.reset();
   sqlite3* made = nullptr;
-  const int flags = mode == read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  const int code = sqlite3_open_v2(name.c_str(), &made, flags | SQLITE_OPEN_URI, nullptr);
-  database_.reset(made);
+  const int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  const int code = sqlite3_open_v2(name.c_str(), &made, flags | SQLITE_OPEN_URI, system_name());
+  database.reset(made);
   if (made == nullptr) throw std::bad_alloc();
   if (code != SQLITE_OK) fail();
   defend(made);
-  sqlite3_busy_handler(made, &wait_for_other, interrupted_.get());
+  sqlite3_busy_handler(made, &wait_for_other, &interrupted);
   // statements that change the file are short, and are not interrupted
-  if (mode == read) sqlite3_progress_handler(made, 10'000, &ends_question, interrupted_.get());
+  if (!writes) sqlite3_progress_handler(made, 10'000, &ends_question, &interrupted);
   run("PRAGMA cell_size_check = ON", {});
 }
 
-Database::Database() : path_("a database in memory") { connect(":memory:", write); }
+/// A database with a writer of its own is read from the writer's copy, which is renamed into place and never changed.
+void Database::Open::open_to_read() {
+  const std::string view = place + ".view";
+  const auto began = std::chrono::steady_clock::now();
+  while (const std::optional<std::string> named = writer_of(place)) {
+    if (is_there(view)) {
+      need_regular(view);
+      note = "read from the copy " + path + ".view of " + time_of(view) + ": " + *named;
+      fixed = true;
+      return connect(uri_of(view) + "?immutable=1");
+    }
+    if (std::chrono::steady_clock::now() - began > view_patience)
+      throw std::runtime_error(path + " cannot be read: " + *named + ", and there is no copy " + path +
+                               ".view to read. If that process was killed, run the sweep again");
+    cpu::check_interrupt();
+    std::this_thread::sleep_for(std::chrono::milliseconds(look));
+  }
+  connect(uri_of(path));
+  try {
+    run("SELECT count(*) FROM sqlite_master", {});
+  } catch (const std::runtime_error&) {
+    if (is_there(place + ".writer")) return open_to_read();  // which began meanwhile
+    // in a folder that cannot be written the log's index cannot be created; without a log none is needed
+    const int code = sqlite3_errcode(database.get());
+    if ((code != SQLITE_CANTOPEN && code != SQLITE_READONLY) || std::filesystem::exists(path + "-wal")) throw;
+    fixed = true;
+    connect(uri_of(path) + "?immutable=1");
+    run("SELECT count(*) FROM sqlite_master", {});
+  }
+}
 
-Database::Database(const std::string& path, Mode mode) : path_(path) {
+void Database::Open::open_to_write() {
+  writes = true;
+  if (on_shared_file_system(place) || is_there(place + ".writer")) return write_exclusively();
+  connect(uri_of(path));
+  if (sqlite3_db_readonly(database.get(), "main") == 1) throw std::runtime_error(path + " cannot be written");
+  try {
+    run("SELECT count(*) FROM sqlite_master", {});
+  } catch (const std::runtime_error&) {
+    if (sqlite3_errcode(database.get()) != SQLITE_CANTOPEN) throw;
+    write_exclusively();  // the file needs a log, and the file system has no shared memory for it
+  }
+}
+
+void Database::Open::write_exclusively() {
+  writer = std::make_unique<WriterFile>(place);
+  // SQLite's lock of this kind is a folder, which a writer that was killed leaves behind
+  if (system_name() != nullptr && std::string(system_name()) == "unix-dotfile") rmdir((place + ".lock").c_str());
+  connect(uri_of(path));
+  if (sqlite3_db_readonly(database.get(), "main") == 1) throw std::runtime_error(path + " cannot be written");
+  // before the file is read for the first time: only then the log needs no shared memory
+  for (const char* const statement : {"PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT"})
+    run(statement, {});
+}
+
+/// SQLite answers with the mode that the file has then, and that is another one where it refuses the log.
+bool Database::Open::takes_log() {
+  const Rows answer = run("PRAGMA journal_mode = WAL", {});
+  return std::get<std::string>(answer.columns.at(0).at(0).value) == "wal";
+}
+
+void Database::write_ahead() {
+  if (!open_->takes_log()) {
+    if (open_->writer == nullptr) open_->write_exclusively();
+    if (!open_->takes_log()) throw std::runtime_error(open_->path + " cannot be written: SQLite refuses its log");
+  }
+  open_->logs = true;
+  for (const char* const setting :
+       {"PRAGMA synchronous = NORMAL", "PRAGMA foreign_keys = ON", "PRAGMA wal_autocheckpoint = 1000"}) {
+    run(setting, {});
+  }
+}
+
+Database::Database() : open_(std::make_unique<Open>("a database in memory")) {
+  open_->writes = true;
+  open_->connect(":memory:");
+}
+
+Database::Database(const std::string& path, Mode mode) : open_(std::make_unique<Open>(path)) {
   if (path.empty()) throw std::runtime_error("path is empty, expected the name of a file");
   need_regular_files(path);
   std::error_code unknown;
   if (mode == read && !std::filesystem::exists(path, unknown)) throw std::runtime_error(path + " is not there");
   need_more_than_a_byte(path);
-  if (mode == write) need_one_name(path);
-  connect(uri_of(path), mode);
-  if (mode == write) {
-    if (sqlite3_db_readonly(database_.get(), "main") == 1) throw std::runtime_error(path_ + " cannot be written");
-    for (const char* const setting : {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL",
-                                      "PRAGMA foreign_keys = ON", "PRAGMA wal_autocheckpoint = 1000"}) {
-      run(setting, {});
-    }
+  if (mode == read) {
+    open_->open_to_read();
     return;
   }
-  try {
-    run("SELECT count(*) FROM sqlite_master", {});
-  } catch (const std::runtime_error&) {
-    // in a folder that cannot be written the log's index cannot be created; without a log none is needed
-    const int code = sqlite3_errcode(database_.get());
-    if ((code != SQLITE_CANTOPEN && code != SQLITE_READONLY) || std::filesystem::exists(path + "-wal")) throw;
-    statements_.clear();
-    connect(uri_of(path) + "?immutable=1", mode);
-    run("SELECT count(*) FROM sqlite_master", {});
-  }
+  need_one_name(path);
+  open_->open_to_write();
+  if (mode == write) write_ahead();
 }
 
-sqlite3_stmt* Database::prepared(const std::string& sql) {
-  auto& kept = statements_[sql];
+Database::~Database() = default;
+Database::Database(Database&& other) noexcept = default;
+
+sqlite3_stmt* Database::Open::prepared(const std::string& sql) {
+  auto& kept = statements[sql];
   if (kept != nullptr) return kept.get();
   sqlite3_stmt* made = nullptr;
-  if (sqlite3_prepare_v3(database_.get(), sql.c_str(), static_cast<int>(sql.size()) + 1, SQLITE_PREPARE_PERSISTENT,
+  if (sqlite3_prepare_v3(database.get(), sql.c_str(), static_cast<int>(sql.size()) + 1, SQLITE_PREPARE_PERSISTENT,
                          &made, nullptr) != SQLITE_OK) {
-    statements_.erase(sql);
+    statements.erase(sql);
     fail();
   }
-  if (made == nullptr) throw std::runtime_error(path_ + ": a statement is empty");
+  if (made == nullptr) throw std::runtime_error(path + ": a statement is empty");
   kept.reset(made);
   return made;
 }
 
-void Database::bind(sqlite3_stmt* statement, const std::vector<Cell>& parameters) const {
+void Database::Open::bind(sqlite3_stmt* statement, const std::vector<Cell>& parameters) {
   if (sqlite3_bind_parameter_count(statement) != static_cast<int>(parameters.size())) {
-    throw std::runtime_error(path_ + ": a statement takes " + std::to_string(sqlite3_bind_parameter_count(statement)) +
+    throw std::runtime_error(path + ": a statement takes " + std::to_string(sqlite3_bind_parameter_count(statement)) +
                              " parameters, got " + std::to_string(parameters.size()));
   }
   int at = 0;
@@ -207,8 +300,8 @@ void Database::bind(sqlite3_stmt* statement, const std::vector<Cell>& parameters
   }
 }
 
-Rows Database::run(const std::string& sql, const std::vector<Cell>& parameters) {
-  if (database_ == nullptr) throw std::runtime_error(path_ + " was closed");
+Rows Database::Open::run(const std::string& sql, const std::vector<Cell>& parameters) {
+  if (database == nullptr) throw std::runtime_error(path + " was closed");
   sqlite3_stmt* const statement = prepared(sql);
   const Reset reset{statement};
   bind(statement, parameters);
@@ -221,20 +314,43 @@ Rows Database::run(const std::string& sql, const std::vector<Cell>& parameters) 
     for (int i = 0; i < count; ++i) rows.columns[static_cast<size_t>(i)].push_back(field(statement, i));
   }
   if (code != SQLITE_DONE) fail();
+  check_writer();
   return rows;
 }
 
-void Database::close() {
-  statements_.clear();
-  database_.reset();
+/// The last connection makes the database one plain file again: without a log, none is left beside it.
+void Database::Open::close() noexcept {
+  if (database == nullptr) return;
+  statements.clear();
+  if (writes) tidy(database.get(), "ROLLBACK");
+  if (logs) tidy(database.get(), "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE");
+  database.reset();
+  const bool views = writer != nullptr && !writer->lost();
+  writer.reset();
+  for (const char* const ending : {".view", ".view.part", ".view.part-journal", ".view.part.lock"}) {
+    if (views) std::remove((place + ending).c_str());
+  }
+  if (!writes && !fixed) remove_empty_log(place);
 }
+
+Rows Database::run(const std::string& sql, const std::vector<Cell>& parameters) { return open_->run(sql, parameters); }
+void Database::close() { open_->close(); }
 
 bool Database::moved() const {
   int found = 0;
-  return database_ != nullptr &&
-         sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &found) == SQLITE_OK && found != 0;
+  sqlite3* const database = open_->database.get();
+  if (open_->writer != nullptr && open_->writer->lost()) return true;
+  return database != nullptr && sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &found) == SQLITE_OK &&
+         found != 0;
 }
 
-int64_t Database::changed() const { return database_ == nullptr ? 0 : sqlite3_changes64(database_.get()); }
+int64_t Database::changed() const { return open_->database == nullptr ? 0 : sqlite3_changes64(open_->database.get()); }
+
+bool Database::exclusive() const { return open_->writer != nullptr; }
+
+std::optional<std::string> Database::note() const {
+  if (open_->note.empty()) return std::nullopt;
+  return open_->note;
+}
 
 }  // namespace mr::io

@@ -1,15 +1,18 @@
 // SQLite databases: opened as untrusted and with the settings of a store, read and written through bound parameters.
+//
+// Several processes may write a database at once, as long as they share memory (SQLite's write-ahead log needs it). In
+// a folder that several machines share, and where SQLite refuses the log, the database is written exclusively:
+//   - NAME.writer names the one process that writes it (writer_file.h),
+//   - that process holds SQLite's exclusive lock, with which the log needs no shared memory,
+//   - others read NAME.view, a copy that the writer renames into place from time to time (sweep/store.lua).
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
-#include <unordered_map>
 #include <variant>
 #include <vector>
-
-struct sqlite3;
-struct sqlite3_stmt;
 
 namespace mr::io {
 
@@ -25,40 +28,37 @@ struct Rows {
 
 class Database {
  public:
-  enum Mode { read, write };
+  /// `claim` opens for writing and takes the locks, but does not yet change the file; `write_ahead` then completes it
+  /// to `write`.
+  enum Mode { read, write, claim };
   /// Write-ahead log, foreign keys on, and some seconds of waiting for other programs' locks. Reading never creates a
   /// file; one that is not regular, is no database, or cannot be read or written, is a std::runtime_error that names
   /// it. Triggers and views in it are never run.
   Database(const std::string& path, Mode mode);
   /// One in memory.
   Database();
+  ~Database();
+  Database(Database&& other) noexcept;
+  Database& operator=(Database&&) = delete;
 
+  void write_ahead();
   /// Runs one statement to its end and returns its rows, by column. `?1`, `?2`, ... stand for the parameters. Failures
   /// are std::runtime_error: "PATH: what SQLite says".
   Rows run(const std::string& sql, const std::vector<Cell>& parameters);
-  /// Closes the file; using the database afterwards is an error.
+  /// Closes the file; using the database afterwards is an error. The last one that closes leaves no file beside it.
   void close();
   /// Whether the file was renamed, removed or replaced since it was opened: what is written now nobody will find.
   bool moved() const;
   /// How many rows the last statement changed.
   int64_t changed() const;
+  /// Whether this process writes the database exclusively, so that others need a copy to read.
+  bool exclusive() const;
+  /// What was read instead of the database, and why; nothing where the database itself is read.
+  std::optional<std::string> note() const;
 
  private:
-  struct Close {
-    void operator()(sqlite3* database) const;
-  };
-  struct Finalize {
-    void operator()(sqlite3_stmt* statement) const;
-  };
-  sqlite3_stmt* prepared(const std::string& sql);
-  void bind(sqlite3_stmt* statement, const std::vector<Cell>& parameters) const;
-  [[noreturn]] void fail() const;
-  void connect(const std::string& name, Mode mode);
-
-  std::string path_;
-  std::unique_ptr<bool> interrupted_ = std::make_unique<bool>(false);  // whether Ctrl-C ended a statement
-  std::unique_ptr<sqlite3, Close> database_;
-  std::unordered_map<std::string, std::unique_ptr<sqlite3_stmt, Finalize>> statements_;
+  struct Open;
+  std::unique_ptr<Open> open_;
 };
 
 }  // namespace mr::io

@@ -42,7 +42,7 @@ void on_sigint(int signal) {
   }
   const int count = ++presses;
   if (L == nullptr) return;
-  if (count >= deadly) _exit(130);
+  if (count >= deadly) lua::stop_at_once();
   if (deferred && count == 1) {
     asked = true;
     return;
@@ -98,7 +98,16 @@ int lua::raise_interrupted(lua_State* L) {
   return lua_error(L);
 }
 
+void lua::stop_at_once() noexcept {
+  constexpr char text[] =
+      "moonrank: stopped at once. What was last written to files is kept and whole: models, checkpoints, trials of a "
+      "sweep that ended. Other results of this run are lost.\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+  _exit(130);
+}
+
 bool lua::interrupted() noexcept { return presses > 0; }
+int lua::interrupts() noexcept { return presses; }
 
 using lua::op;
 extern const lua::OpTable interrupt_functions{

@@ -10,6 +10,8 @@ namespace mr::lua {
 /// raised again wherever it is caught, and the `kill_at`-th one ends the process with status 130 at once. May not
 /// raise.
 void watch_interrupts(lua_State* L, int kill_at) noexcept;
+/// Ends the process with status 130 and says what is kept. For signal handlers.
+[[noreturn]] void stop_at_once() noexcept;
 /// Ctrl-C then only makes `interrupted` true, and an earlier one is forgotten.
 void ignore_interrupts() noexcept;
 /// The coroutine whose code runs from now on, or the main state: to be called before and after a coroutine is resumed.
@@ -19,5 +21,7 @@ void now_running(lua_State* L) noexcept;
 int raise_interrupted(lua_State* L);
 /// Whether Ctrl-C came since `watch_interrupts` or `ignore_interrupts`.
 bool interrupted() noexcept;
+/// How many times Ctrl-C came since then.
+int interrupts() noexcept;
 
 }  // namespace mr::lua

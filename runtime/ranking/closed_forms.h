@@ -19,10 +19,11 @@ struct ListShape {
   int64_t n = 0, p = 0;
   std::vector<float> grades;  // descending; empty where n and p say all
   double beta = 0;            // 0: all rankings are equally likely
+  Gain gain = Gain::exp2;     // of the grades
   /// All rows are relevant, or none is.
   bool of_one_kind() const { return p == 0 || p == n; }
   bool operator<(const ListShape& o) const {
-    return std::tie(n, p, grades, beta) < std::tie(o.n, o.p, o.grades, o.beta);
+    return std::tie(n, p, grades, beta, gain) < std::tie(o.n, o.p, o.grades, o.beta, o.gain);
   }
 };
 

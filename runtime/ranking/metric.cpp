@@ -153,7 +153,7 @@ float Metric::threshold() const { return graded() ? any_gain() : static_cast<flo
 
 const ClosedForms* Metric::closed() const {
   const ClosedForms* const forms = definition->closed;
-  if (forms == nullptr || gain != Gain::exp2 || by_cutoff || top) return nullptr;
+  if (forms == nullptr || gain == Gain::exp2_plus_one || by_cutoff || top) return nullptr;
   return k == all_ranks || forms->with_cutoff ? forms : nullptr;
 }
 

@@ -41,9 +41,10 @@ using Columns = std::vector<std::vector<io::Cell>>;
 
 io::Database open_database(const std::string& path, const std::string& mode) {
   if (mode == "memory") return {};
-  if (mode != "read" && mode != "write")
-    throw ArgumentError("mode", "'" + mode + "', expected 'read', 'write' or 'memory'");
-  return {path, mode == "read" ? io::Database::read : io::Database::write};
+  if (mode == "read") return {path, io::Database::read};
+  if (mode == "write") return {path, io::Database::write};
+  if (mode == "claim") return {path, io::Database::claim};
+  throw ArgumentError("mode", "'" + mode + "', expected 'read', 'write', 'claim' or 'memory'");
 }
 
 /// The value on top of the stack.
@@ -81,6 +82,9 @@ std::tuple<std::vector<std::string>, Columns, int64_t> run_sql(io::Database& dat
   return {std::move(rows.names), std::move(rows.columns), height};
 }
 
+void write_ahead_of(io::Database& database) { database.write_ahead(); }
+bool exclusive_of(const io::Database& database) { return database.exclusive(); }
+std::optional<std::string> note_of(const io::Database& database) { return database.note(); }
 void close_of(io::Database& database) { database.close(); }
 bool moved_of(const io::Database& database) { return database.moved(); }
 int64_t changed_of(const io::Database& database) { return database.changed(); }
@@ -97,28 +101,41 @@ io::Cell cell_of(const std::string& name, const nlohmann::json& value) {
                            ", expected a number, a string or a truth value");
 }
 
-/// Objects as columns, by name; what an object does not have is nil.
-std::tuple<std::vector<std::string>, Columns> json_columns(const std::vector<std::string>& texts) {
+using Members = std::vector<std::pair<std::string, io::Cell>>;
+
+/// The members of an object; throws what is wrong with the text.
+Members members_of(const std::string& text) {
+  const io::Json object = io::parse_json(text);
+  if (!object.is_object()) throw std::runtime_error("is no JSON object");
+  Members out;
+  for (const auto& [name, value] : object.items()) out.emplace_back(name, cell_of(name, value));
+  return out;
+}
+
+/// Objects as columns, by name; what an object does not have is nil. For each text what is wrong with it, "" where
+/// nothing is: such an object has no members.
+std::tuple<std::vector<std::string>, Columns, std::vector<std::string>> json_columns(
+    const std::vector<std::string>& texts) {
   std::map<std::string, std::vector<io::Cell>> columns;
+  std::vector<std::string> problems(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
     try {
-      const io::Json object = io::parse_json(texts[i]);
-      if (!object.is_object()) throw std::runtime_error("is no JSON object");
-      for (const auto& [name, value] : object.items()) {
+      for (auto& [name, cell] : members_of(texts[i])) {
         std::vector<io::Cell>& column = columns[name];
         column.resize(texts.size());
-        column[i] = cell_of(name, value);
+        column[i] = std::move(cell);
       }
     } catch (const std::runtime_error& error) {
-      throw ArgumentError("texts", "entry " + std::to_string(i + 1) + " " + error.what());
+      problems[i] = error.what();
     }
   }
-  std::tuple<std::vector<std::string>, Columns> out;
+  std::vector<std::string> names;
+  Columns found;
   for (auto& [name, column] : columns) {
-    std::get<0>(out).push_back(name);
-    std::get<1>(out).push_back(std::move(column));
+    names.push_back(name);
+    found.push_back(std::move(column));
   }
-  return out;
+  return {std::move(names), std::move(found), std::move(problems)};
 }
 
 std::string sha256_file(const std::string& path) { return io::sha256_of_file(path); }
@@ -149,8 +166,11 @@ extern const lua::OpTable store_functions{
     nullptr,
     {
         op<&open_database>("open_database", "path, mode",
-                           "Opens an SQLite database, 'read' or 'write' (which makes it), or makes one in 'memory'."),
-        op<&json_columns>("json_columns", "texts", "JSON objects as columns: the names, and the values by name."),
+                           "Opens an SQLite database to 'read' or to 'write' (which makes it), or makes one in "
+                           "'memory'. 'claim' takes the locks for writing, but changes the file only by write_ahead."),
+        op<&json_columns>(
+            "json_columns", "texts",
+            "JSON objects as columns: the names, the values by name, and for each text what is wrong with it or ''."),
         op<&sha256_of>("sha256", "bytes", "SHA-256 of a string, in hexadecimal."),
         op<&sha256_file>("sha256_file", "path", "SHA-256 of a file, in hexadecimal."),
         op<&float64_bytes>("float64_bytes", "values", "The numbers of a tensor as 8 bytes each."),
@@ -164,6 +184,10 @@ extern const lua::OpTable store_methods{
             "run", "database, sql, parameters, count",
             "Runs one statement with `count` parameters; names of its columns, the columns, and how many rows "
             "they have."),
+        once<&write_ahead_of>("write_ahead", "database",
+                              "Completes 'claim' to 'write': switches to the write-ahead log."),
+        op<&exclusive_of>("exclusive", "database", "Whether no other process can read the file: readers need a copy."),
+        op<&note_of>("note", "database", "What is read instead of the file, and why; nil where it is the file itself."),
         op<&close_of>("close", "database", "Closes the file; closing again does nothing."),
         op<&moved_of>("moved", "database", "Whether its file was renamed, removed or replaced since it was opened."),
         op<&changed_of>("changed", "database", "How many rows the last statement changed."),

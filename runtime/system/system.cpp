@@ -51,7 +51,9 @@ std::string safe_text_of(const std::string& text, std::optional<bool> lines) {
   return io::safe_text(text, lines.value_or(false) ? io::Breaks::kept : io::Breaks::escaped);
 }
 
-std::optional<io::FileLock> lock_file(const std::string& path) { return io::FileLock::take(path); }
+std::optional<io::FileLock> lock_file(const std::string& path) {
+  return io::FileLock::take(path, io::FileLock::End::remove);
+}
 /// Of what leads nowhere: the name itself.
 std::string followed_of(const std::string& path) {
   std::error_code unknown;
@@ -60,7 +62,7 @@ std::string followed_of(const std::string& path) {
   return unknown ? path : target.string();
 }
 bool holds_of(const io::FileLock& lock) { return lock.holds(); }
-bool pressed_of() { return lua::interrupted(); }
+int64_t interrupts_of() { return lua::interrupts(); }
 
 /// From /proc, in kB; from getrusage where there is none.
 int64_t highest_memory() {
@@ -104,8 +106,12 @@ extern const lua::OpTable system_functions{
         op<&list_folder>("list_folder", "path",
                          "Names in a folder, in no order, those of folders with a / at the end; at most 10,000."),
         op<&followed_of>("followed", "path", "The file that a link leads to; the path itself where it is no link."),
-        op<&lock_file>("lock_file", "path", "Locks a file until collected; nil where another process has locked it."),
-        op<&pressed_of>("pressed", "", "Whether Ctrl-C came since the program or the line of the REPL began."),
+        op<&lock_file>(
+            "lock_file", "path",
+            "Locks a file until collected; nil where another process has locked it. The end removes the file, and "
+            "its folder and the one around it where they are empty."),
+        op<&interrupts_of>("interrupts", "",
+                           "How many times Ctrl-C was pressed since the program or the line of the REPL began."),
         op<&peak_memory_of>("peak_memory", "reset", "Most bytes that were resident since the last reset."),
         op<&cores_of>("cores", "", "How many cores this process may use."),
         op<&machine_cores_of>("machine_cores", "", "How many cores the machine has."),

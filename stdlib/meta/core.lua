@@ -261,7 +261,7 @@ function core.cores() end
 ---@return integer
 function core.count_lists(metric, lists) end
 
----How many tables of distributions are kept.
+---How many tables of exact distributions are kept.
 ---@return integer
 function core.count_tables() end
 
@@ -604,6 +604,10 @@ function core.integers(x) end
 ---@return boolean
 function core.interrupted() end
 
+---How many times Ctrl-C was pressed since the program or the line of the REPL began.
+---@return integer
+function core.interrupts() end
+
 ---Whether there is a regular file of this name.
 ---@param path string
 ---@return boolean
@@ -636,10 +640,11 @@ function core.items_of_ratings(user, item, value, all, all_users, all_items) end
 ---@return mr.Lists
 function core.join_lists(parts) end
 
----JSON objects as columns: the names, and the values by name.
+---JSON objects as columns: the names, the values by name, and for each text what is wrong with it or ''.
 ---@param texts string[]
 ---@return string[]
 ---@return internal value[][]
+---@return string[]
 function core.json_columns(texts) end
 
 ---These queries of a run with grades, their scores in float64, all that is judged of them, and which row each judgment is of, if it is retrieved (1 or 0).
@@ -826,7 +831,7 @@ function core.load_tables(path) end
 ---@return string[]
 function core.load_tensors(path, writer) end
 
----Locks a file until collected; nil where another process has locked it.
+---Locks a file until collected; nil where another process has locked it. The end removes the file, and its folder and the one around it where they are empty.
 ---@param path string
 ---@return mr.FileLock?
 function core.lock_file(path) end
@@ -988,7 +993,7 @@ function core.numerics() end
 ---@return number[]
 function core.of_first(values) end
 
----Opens an SQLite database, 'read' or 'write' (which makes it), or makes one in 'memory'.
+---Opens an SQLite database to 'read' or to 'write' (which makes it), or makes one in 'memory'. 'claim' takes the locks for writing, but changes the file only by write_ahead.
 ---@param path string
 ---@param mode string
 ---@return mr.Database
@@ -1065,10 +1070,6 @@ function core.permutation_test(a, b, orders, seed) end
 ---@param graded boolean
 ---@return mr.Positives
 function core.positives(user, item, value, time, file, users, items, threshold, min_relevant, graded) end
-
----Whether Ctrl-C came since the program or the line of the REPL began.
----@return boolean
-function core.pressed() end
 
 ---Measures where time goes; keeps so many events for a trace.
 ---@param most_events integer
@@ -1267,6 +1268,10 @@ function core.recording(on) end
 ---@return boolean
 function core.regression_bandwidth(x, y, degree, rule, nearest, floor) end
 
+---How many tables of files had other moments than their shapes and were made anew.
+---@return integer
+function core.rejected_tables() end
+
 ---Where the relevant rows stand in their lists; for metrics that read no others.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
@@ -1330,7 +1335,7 @@ function core.sampled_estimates(values, sampled, gamma) end
 ---@return { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor, unseen: mr.Tensor }
 function core.sampled_lists(users, targets, excluded, count, popular, each, seed, counted) end
 
----Writes all tables of distributions that are kept; how many.
+---Writes all tables of exact distributions that are kept; how many.
 ---@param path string
 ---@return integer
 function core.save_tables(path) end
@@ -1857,9 +1862,17 @@ function mr_Database:changed() end
 ---Closes the file; closing again does nothing.
 function mr_Database:close() end
 
+---Whether no other process can read the file: readers need a copy.
+---@return boolean
+function mr_Database:exclusive() end
+
 ---Whether its file was renamed, removed or replaced since it was opened.
 ---@return boolean
 function mr_Database:moved() end
+
+---What is read instead of the file, and why; nil where it is the file itself.
+---@return string?
+function mr_Database:note() end
 
 ---Runs one statement with `count` parameters; names of its columns, the columns, and how many rows they have.
 ---@param sql string
@@ -1869,6 +1882,9 @@ function mr_Database:moved() end
 ---@return internal value[][]
 ---@return integer
 function mr_Database:run(sql, parameters, count) end
+
+---Completes 'claim' to 'write': switches to the write-ahead log.
+function mr_Database:write_ahead() end
 
 ---@class mr.Distribution
 local mr_Distribution = {}

@@ -126,9 +126,10 @@ function M.distribution_bound(options)
 end
 for form, name in pairs(form_names) do registry.add(name, M.distribution_bound{ form = form }) end
 
----Keeps the tables of distributions in a file from one run to the next: reads it now, and writes it when the program ends. One that is
----damaged, of another version or of other numerics is told on the terminal and made anew, never trusted; a file that is no such one is left alone,
----and an error.
+---Keeps tables of exact distributions in a file from one run to the next: reads it now, and writes it when the program ends.
+---A file that is damaged, of another version or of other numerics is made anew, with a warning. A single table is made anew where it
+---does not have the mean, variance and range of its distribution. A file of another kind is an error. Distributions from samples
+---have a folder of their own (MOONRANK_SAMPLES_GIB).
 ---@param path string|false  false: no more
 ---@return integer  how many tables were read
 function M.cache(path) return (require("moonrank.bounds.cache").keep(path)) end  -- no tail call: errors name it

@@ -37,6 +37,15 @@ function M.retold(message)
   return at and at ~= here and at:sub(1, 7) ~= "stdlib/" and text or M.reason(text)
 end
 
+---Refuses a text that is not UTF-8, before work begins: files that are JSON cannot hold it.
+---@param where string
+---@param what string
+---@param text string
+function M.utf8(where, what, text)
+  if utf8.len(text) then return end
+  M.fail("%s: %s is '%s', which is not UTF-8. Convert the text, for example with iconv", where, what, core.safe_text(text))
+end
+
 ---A warning on the terminal.
 ---@param text string
 function M.warn(text) io.stderr:write(core.safe_text(text, true), "\n") end

@@ -77,7 +77,8 @@ local function texts_of(settings)
 end
 
 ---The tensors that `compute` returns, by name: computed the first time and kept in the file `path` (safetensors; missing folders are made),
----read from there afterwards. The file is written whole or not at all, so an interrupted run leaves none. Settings (any name but `format` and
+---read from there afterwards. The file is written whole or not at all. Where Ctrl-C was pressed while `compute` ran, nothing is written and the
+---error `interrupted` is raised, also if `compute` caught it, as mr.fit does. Settings (any name but `format` and
 ---`numerics`) are kept beside them; a file with other settings, of other numerics (unless they may be mixed), or of another kind, is an error
 ---and is not changed. Datasets, folds and ratings among them are compared by their fingerprints, `{seed = 1, data = fold}`, tables by what is
 ---in them; a function, which has no text, is an error.
@@ -103,7 +104,10 @@ function M.checkpoint(path, settings, compute, options)
   local results = stored(path, settings, o.mix_numerics)
   if results then return results, true end
   core.make_folder(path)
+  local before = core.interrupts()
   results = checked_results(compute())
+  -- `compute` may have caught Ctrl-C, as mr.fit does: its results are then those of half the work
+  if core.interrupts() > before then error("interrupted", 0) end
   local names, tensors, keys, values = check.names(results), {}, check.names(settings), {}
   for i, name in ipairs(names) do tensors[i] = results[name] end
   for i, key in ipairs(keys) do values[i] = settings[key] end

@@ -111,9 +111,20 @@ local function listed_columns(list)
   return at, #list
 end
 
+-- Whether the first line has names: yes unless said otherwise; beside a list of columns this has to be said.
+local function has_header(header, listed)
+  if header == nil and not listed then return true end
+  if header == nil then
+    check.fail("mr.data.interactions: columns is a list, which does not say whether the first line is data. Pass header = false, or "
+      .. "header = true where the first line has names")
+  end
+  if type(header) ~= "boolean" then check.fail("mr.data.interactions: header is a %s, expected true or false", type(header)) end
+  return header
+end
+
 ---Interactions of users and items from a table, plain or .gz. Columns are called user, item, rating and timestamp unless said otherwise:
 ---`columns = {user = "uid", rating = 4}` by name or number, or `columns = {"user", "item", false, "timestamp"}` in the order of the file, where
----false stands for a column that is not read. Without header user and item are columns 1 and 2, and a file with further columns needs to know
+---false stands for a column that is not read (beside a list `header` has to be given). Without header user and item are columns 1 and 2, and a file with further columns needs to know
 ---which is the rating. Where there is no rating column, or `rating = false`, all ratings are 1, and print(ratings) says so. Timestamps are whole numbers of 64 bits, kept exactly; `timestamp = false` leaves them out. Ids may be any text: numbered from 1 by
 ---value where all are whole numbers, else in order of appearance. A pair that occurs again is an error, or becomes one row: the "last" or "first"
 ---by timestamp (of equal or no times by line), the one with the "max" rating (of equal ones the last), or the "sum" of the ratings at the last
@@ -133,10 +144,11 @@ end
 ---ratings.users, ratings.items   --> 2, 2
 ---```
 function M.interactions(path, options)
-  local o = check.options("mr.data.interactions", options, { columns = {}, header = true, delimiter = ",", duplicates = "error" })
+  local o = check.options("mr.data.interactions", options, { columns = {}, header = check.none, delimiter = ",", duplicates = "error" })
   check.choice("mr.data.interactions", "duplicates", o.duplicates, { "error", "last", "first", "max", "sum" })
   local columns, width = o.columns, 0
   if type(columns) == "table" and #columns > 0 then columns, width = listed_columns(columns) end
+  o.header = has_header(o.header, width > 0)
   columns = check.options("mr.data.interactions columns", columns,
     { user = check.none, item = check.none, rating = check.none, timestamp = check.none })
   local defaults = o.header and { user = "user", item = "item", rating = "rating", timestamp = "timestamp" }

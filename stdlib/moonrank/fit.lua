@@ -14,6 +14,16 @@ local seen = require "moonrank.data.seen"
 
 local M = {}
 
+-- How many times Ctrl-C had been pressed when it last ended a training, which returned normally: 0 after the script was told.
+local ended_early = 0
+
+-- Raises `interrupted` where Ctrl-C ended the training before this one, so that a loop of trainings ends. A new line of the prompt starts afresh.
+local function check_ended()
+  local ended = ended_early > 0 and core.interrupts() >= ended_early
+  ended_early = 0
+  if ended then error("interrupted", 0) end
+end
+
 ---@class mr.FitOptions
 ---@field model mr.Model|mr.Trees
 ---@field loss? mr.Loss           not with trees that have an objective of their own
@@ -29,7 +39,7 @@ local M = {}
 ---@field select? string|mr.Metric|table   the metric by which the epoch is chosen, in its direction (default: the first of metrics); several
 ---   in a table choose an epoch each
 ---@field choose_on? "valid"|"test"  the part that chooses (default "valid")
----@field patience? integer          stop after this many epochs in which no metric of select found a better one (default: never)
+---@field patience? integer          stop after this many validations in a row in which no metric of select found a better epoch (default: never)
 ---@field every? integer             epochs from one validation to the next (default 1)
 ---@field users? "all"|"known"       "known" leaves lists of valid and test out whose user has nothing relevant in train (default "all"); of
 ---   candidates this is an option of fold:candidates
@@ -84,16 +94,17 @@ local function report(o, entry)
 end
 
 -- Why training ends after this epoch, or false.
-local function ending(o, run, entry, go_on)
+local function ending(o, run, go_on)
   if go_on == false then return "each_epoch" end
-  return choices.exhausted(o, run, entry.epoch) and "patience"
+  return choices.exhausted(o, run) and "patience"
 end
 
 -- The schedule of lr, as it is after the epochs that the run has.
 local function scheduled(o, passes, run)
   if not o.schedule then return nil end
   local lr, options = o.optimizer.options.lr, passes.optimizer.options
-  local rates = o.schedule:begin{ steps = o.epochs * passes.count, per_epoch = passes.count, metric = o.judge and o.select[1] or false }
+  local metric = o.judge and o.select[1] or false
+  local rates = o.schedule:begin{ lr = lr, steps = o.epochs * passes.count, per_epoch = passes.count, metric = metric }
   for _, entry in ipairs(run.history) do rates.see(entry) end
   passes.before_step = function(step) options.lr = lr * rates.factor(step) end
   return rates
@@ -117,7 +128,7 @@ local function train(o, run, line)
     run.replayed = passes.replayed
     if o.group then o.group:check() end
     if rates then rates.see(entry) end
-    run.stopped = ending(o, run, entry, each_epoch(epoch, o.model, entry))
+    run.stopped = ending(o, run, each_epoch(epoch, o.model, entry))
     keeper:after(epoch, run.stopped ~= false or epoch == o.epochs)
     report(o, entry)  -- which may end the trial, to go on later from what is kept
     if run.stopped then break end
@@ -131,15 +142,17 @@ end
 ---has those that the first chose, and `run:restore("rr")` gives it those of another. With `valid = fold:candidates()` all metrics of the history are of
 ---the full catalogue, as fold:evaluate has them (each validation scores every item for every user of the part). Where training saw nothing relevant
 ---of users by whom the epoch is chosen, a warning says how many they are. All names, and whether the model fits the data, are checked
----before the first step. Ctrl-C stops after the current batch and returns the results so far.
+---before the first step. Ctrl-C stops after the current batch and returns the results so far (`run.interrupted` says so), without those of
+---test where it came during a validation; the next mr.fit of the script then raises the error `interrupted`, so that a loop of trainings ends.
 ---A loss with parameters (mr.losses.ordinal{learn = true}) is trained with the model: the optimizer, clipping, checkpoints and the chosen epoch are of both.
 ---Lists on which no order of the rows changes the metric that the loss takes its bounds from do not train; mr.fit warns, with the reasons, where
 ---these are more than 5 % of the lists of train.
 ---A step takes `batch` lists, or with `batch_rows = 4096` the whole lists that begin in the next so many rows of the epoch: where lists are of very
 ---different lengths its time and memory then vary less. Schedules take an epoch for rows / batch_rows steps, rounded up.
 ---With `checkpoint = "path"` the training is kept in a file after every epoch (or every so many epochs or minutes: mr.FitCheckpoint), and the
----same script, started again, goes on from there, to the same bits as if it had never been interrupted. A file of another training (model, loss,
----optimizer, data, seed, ...) or of other numerics is an error and is not changed; functions of the script's own are not compared. Of trees an
+---same script, started again, goes on from there, to the same bits as if it had never been interrupted, and says from which epoch. A file of another
+---training (model and its starting parameters, loss, optimizer, data, seed, ...) or of another numerics version is an error and is not changed;
+---functions of the script are not compared. `epochs` may be larger than in the file, unless a schedule depends on it. Of trees an
 ---epoch is a round; each writing is of all of them, so that `checkpoint = {path = "path", epochs = 20}` takes less time where there are many. Trees
 ---that draw rows or features (subsample, colsample_bytree, colsample_bynode) have no checkpoint.
 ---`trial = trial` reports every epoch to a trial of a sweep, whose pruner may end it; with `checkpoint = true` beside it a trial that was killed or
@@ -159,6 +172,7 @@ end
 ---#run.history, run.history[1].metrics.rr > 0, #run.choices   --> 3, true, 2
 ---```
 function M.fit(options)
+  check_ended()
   local o = fit_options.checked(options)
   local run = runs.new(o, seen.note_fit(o))
   o.checkpoint = checkpoints.options(o.checkpoint, o.trial)
@@ -177,7 +191,9 @@ function M.fit(options)
   run.interrupted = not ok and message == "interrupted"
   if line then line:finish() end
   if not ok and not run.interrupted then error(message, 0) end
+  if run.interrupted then ended_early = core.interrupts() end
   choices.finish(o, run)
+  checkpoints.ended(o, run)
   return run
 end
 

@@ -2,13 +2,23 @@
 local M = require "moonrank.tensor"
 local check = require "moonrank.check"
 
-M.version = require("moonrank.core").version()
+local core = require "moonrank.core"
+M.version = core.version()
+
+-- The text of the running script, as it was loaded, for studies: the file may be edited while the script runs.
+for level = 2, math.huge do
+  local info = debug.getinfo(level, "S")
+  local path = info and info.what == "main" and info.source:match "^@(.*)"
+  if path and not path:match "^stdlib/" then core.remember_source(path) end
+  if not info then break end
+end
 
 -- Fields that are modules, and fields that are one function of a module.
 local modules = { "bounds", "data", "losses", "metrics", "models", "optim", "plot", "schedule", "smooth", "stats" }
 local functions = { gradcheck = "gradcheck", checkpoint = "checkpoint", args = "args", help = "help", evaluate = "evaluate", fit = "fit",
   clip_gradients = "fit.clip", compare = "compare", detect_anomaly = "fit.anomaly", profile = "profile",
   choice = "sweep.parts", range = "sweep.parts", loguniform = "sweep.parts", integer = "sweep.parts", when = "sweep.parts",
+  seeds = "sweep.parts",
   sweep = "sweep", results = "results" }
 
 -- A module in which a name that is not there is an error with the nearest, and so is an argument that a function does not take. The library

@@ -6,6 +6,7 @@ local M = {}
 ---@field text string
 ---@field start integer  its first byte
 ---@field stop integer   its last byte
+---@field line integer   of its first byte
 
 -- Where a long bracket that begins at `at` ends: nil where there is none, false where it does not end.
 local function long_end(text, at)
@@ -51,15 +52,43 @@ end
 ---@return mr.lexer.Token[]
 ---Example: `#require "moonrank.lexer".tokens("local x = 'a b'")   --> 4`
 function M.tokens(text)
-  local found, at = {}, text:find "%S"
+  local found, at, line, counted = {}, text:find "%S", 1, 1
+  local function add(kind, stop)
+    line, counted = line + select(2, text:sub(counted, at - 1):gsub("\n", "")), at
+    found[#found + 1] = { kind = kind, text = text:sub(at, stop), start = at, stop = stop, line = line }
+  end
   while at do
     local kind, stop = read(text, at)
     if stop == false then
-      found[#found + 1] = { kind = "open", text = text:sub(at), start = at, stop = #text }
+      add("open", #text)
       break
     end
-    if kind then found[#found + 1] = { kind = kind, text = text:sub(at, stop), start = at, stop = stop } end
+    if kind then add(kind, stop) end
     at = text:find("%S", stop + 1)
+  end
+  return found
+end
+
+local blocks = { ["function"] = true, ["if"] = true, ["do"] = true }  -- words that need an `end`
+
+---First and last token of every function that begins and ends in two lines, as debug.getinfo counts them: an anonymous function begins at its
+---parenthesis.
+---@param tokens mr.lexer.Token[]
+---@param first integer
+---@param last integer
+---@return integer[][]
+---Example: `require "moonrank.lexer".functions(require "moonrank.lexer".tokens("f(function(x) end)"), 1, 1)[1][2]   --> 7`
+function M.functions(tokens, first, last)
+  local open, found = {}, {}
+  for i, token in ipairs(tokens) do
+    if token.kind == "name" and blocks[token.text] then open[#open + 1] = i
+    elseif token.kind == "name" and token.text == "end" and #open > 0 then
+      local from = table.remove(open)
+      local parenthesis = from
+      while tokens[parenthesis].text ~= "(" and parenthesis < i do parenthesis = parenthesis + 1 end
+      local begins = tokens[from].line == first or tokens[parenthesis].line == first
+      if tokens[from].text == "function" and begins and token.line == last then found[#found + 1] = { from, i } end
+    end
   end
   return found
 end

@@ -5,7 +5,7 @@ local columns = require "moonrank.results.columns"
 local conventions = require "moonrank.results.conventions"
 local metrics = require "moonrank.metrics.registry"
 local make_table = require("moonrank.table").new
-local open = require("moonrank.sweep.store").open
+local stores = require "moonrank.sweep.store"
 local pivot = require "moonrank.results.pivot"
 local record = require("moonrank.record").new
 
@@ -28,7 +28,7 @@ local function metric_of(study) return study.metric or "value" end
 ---@return mr.Results
 function M.results(path, name)
   if type(path) ~= "string" then check.fail("mr.results: path is a %s, expected the name of a store", type(path)) end
-  local store = open(path, "read")
+  local store = stores.open(path, "read")
   local names = names_of(store)
   if name == nil and #names == 1 then name = names[1] end
   if name == nil then
@@ -51,6 +51,11 @@ end
 
 ---Reads the store again, for a sweep that is still running.
 function Results:refresh()
+  if self._store:note() or stores.is_exclusive(self.path) then  -- what is open is an older copy, or was written since
+    local store = stores.open(self.path, "read")
+    self._store:close()
+    self._store = store
+  end
   self._data = {}
   return self
 end
@@ -349,7 +354,9 @@ local function counts_text(counts)
 end
 
 function Results:__tostring()
+  local note = self._store:note()
   return core.safe_text(("mr.Results '%s' in %s: %s"):format(self.name, self.path, counts_text(self:counts())))
+    .. (note and "\n(" .. note .. ")" or "")
 end
 
 -- The best trials as a table.
@@ -380,7 +387,7 @@ end
 ---@param path string
 ---@return string
 function M.text(path)
-  local store = open(path, "read")
+  local store = stores.open(path, "read")
   local lines = {}
   local function add(text) lines[#lines + 1] = "  " .. text:gsub("\n", "\n  ") end
   for _, name in ipairs(names_of(store)) do
@@ -391,7 +398,9 @@ function M.text(path)
     if counts.done then add(best_text(results)) end
     if counts.failed or counts.killed then add(failures_text(results)) end
   end
-  return #lines > 0 and table.concat(lines, "\n") or path .. " has no studies"
+  if #lines == 0 then lines[1] = path .. " has no studies" end
+  if store:note() then lines[#lines + 1] = "(" .. store:note() .. ")" end
+  return table.concat(lines, "\n")
 end
 
 M.Results = Results

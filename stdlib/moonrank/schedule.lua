@@ -10,7 +10,11 @@ local M = {}
 ---@field options table
 local Schedule = check.class("mr.Schedule")
 
+-- The smallest learning rate that a schedule makes by repeated multiplication: the smallest normal float32. Below it a rate loses digits, then is 0.
+local least_rate = 0x1p-126
+
 ---@class mr.schedule.Plan
+---@field lr? number         the optimizer's own learning rate (default 1)
 ---@field steps integer      of the whole training
 ---@field per_epoch integer
 ---@field metric? mr.Metric|false  that chooses the epoch; false where there is no validation
@@ -37,7 +41,7 @@ function Schedule:rates(lr, plan)
   if not check.is_finite(lr) then check.fail("rates: lr is %s, expected a finite number", tostring(lr)) end
   if type(plan) ~= "table" then check.fail("rates: plan is a %s, expected {steps = ..., per_epoch = ...}", type(plan)) end
   check.positive_integers("rates", plan, { "steps", "per_epoch" })
-  local made, rates = self:begin{ steps = plan.steps, per_epoch = plan.per_epoch }, {}
+  local made, rates = self:begin{ lr = lr, steps = plan.steps, per_epoch = plan.per_epoch }, {}
   for step = 1, plan.steps do rates[step] = lr * made.factor(step) end
   return rates
 end
@@ -59,6 +63,9 @@ local function number_in(where, o, name, low, high)
     check.fail("%s: %s is %s, expected a number from %g to %g", where, name, tostring(value), low, high)
   end
 end
+
+-- Whether lr times a factor is still a rate that steps can use.
+local function is_usable(plan, factor) return (plan.lr or 1) * factor >= least_rate end
 
 -- A factor of 0 would be no step.
 local function factor_option(where, o)
@@ -86,7 +93,7 @@ function M.cosine(options)
   end)
 end
 
----Multiplies lr by `factor` after every so many epochs.
+---Multiplies lr by `factor` after every so many epochs, until another factor would make it less than 2^-126, the smallest normal float32.
 ---@param options { every: integer, factor?: number }  factor: default 0.1
 ---@return mr.Schedule
 ---Example: `mr.schedule.step{every = 10}   --> step{every = 10, factor = 0.1}`
@@ -98,7 +105,10 @@ function M.step(options)
   return schedule("step", o, function(at, plan)
     return { factor = function(step)
       local factor = 1.0
-      for _ = 1, (step - 1) // (plan.per_epoch * at.every) do factor = factor * at.factor end
+      for _ = 1, (step - 1) // (plan.per_epoch * at.every) do
+        if at.factor == 1 or not is_usable(plan, factor * at.factor) then break end
+        factor = factor * at.factor
+      end
       return factor
     end }
   end)
@@ -116,14 +126,14 @@ function M.warmup(options)
   if o.after and getmetatable(o.after) ~= Schedule then check.fail("%s: after is a %s, expected a schedule", where, type(o.after)) end
   return schedule("warmup", o, function(at, plan)
     local n = at.steps or at.epochs * plan.per_epoch
-    local rest = { steps = math.max(1, plan.steps - n), per_epoch = plan.per_epoch, metric = plan.metric }
+    local rest = { lr = plan.lr, steps = math.max(1, plan.steps - n), per_epoch = plan.per_epoch, metric = plan.metric }
     local after = at.after and at.after:begin(rest) or { factor = function() return 1.0 end }
     return { factor = function(step) return step <= n and step / n or after.factor(step - n) end, see = after.see }
   end)
 end
 
 ---Multiplies lr by `factor` when the first metric of `select` was no better on validation for more than `patience` validated epochs; then
----counts anew.
+---counts anew. The rate stays where it is when another factor would make it less than 2^-126, the smallest normal float32.
 ---@param options? { factor?: number, patience?: integer, low?: number }  defaults 0.1, 10, and 0: lr is multiplied by no less than low in all
 ---@return mr.Schedule
 ---Example: `mr.schedule.plateau{patience = 3}   --> plateau{factor = 0.1, low = 0, patience = 3}`
@@ -146,7 +156,10 @@ function M.plateau(options)
         else
           bad = bad + 1
         end
-        if bad > at.patience then factor, bad = math.max(at.low, factor * at.factor), 0 end
+        if bad > at.patience then
+          local lowered = math.max(at.low, factor * at.factor)
+          factor, bad = is_usable(plan, lowered) and lowered or factor, 0
+        end
       end,
     }
   end)

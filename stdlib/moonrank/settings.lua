@@ -1,10 +1,36 @@
--- Settings that results are kept under, as texts: the same in every process, and another where a setting is, also within tables.
+-- Values as texts, by which settings of checkpoints and sweeps are compared: equal values have equal texts in every process, and different values
+-- have different ones. A number is written in full, a string that could be taken for something else is quoted, an object is its class, its options
+-- and its parameters, data are their fingerprint.
 local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
 
 local M = {}
 
+---How values are written that have no text of their own, and what of models counts.
+---@class mr.settings.Manner
+---@field refuse fun(why: string)        raises the error for a value without a text
+---@field functions? string              what a function is called; without it functions are refused
+---@field options_only? boolean          whether a model is its options, without its parameters
+
 local text_of
+
+-- A number with as many digits as tell it from all others.
+local function number_text(x)
+  if math.type(x) == "integer" then return tostring(x) end
+  for digits = 14, 17 do
+    local text = ("%%.%dg"):format(digits):format(x)
+    if tonumber(text) == x then return text:find "^-?%d+$" and text .. ".0" or text end
+  end
+  return x ~= x and "nan" or x > 0 and "inf" or "-inf"
+end
+
+local reserved = { ["true"] = true, ["false"] = true, ["nil"] = true, nan = true, inf = true }
+
+-- A string: as it is where it can be nothing but a string, else in quotes.
+local function string_text(s)
+  local plain = s ~= "" and not s:find '[,{}%[%]="%c]' and not tonumber(s) and not reserved[s] and not s:find "^-?inf$" and not s:find "^%s"
+  return plain and s or ("%q"):format(s)
+end
 
 -- Whether a table has the keys 1 to its length alone.
 local function is_list(t)
@@ -13,53 +39,99 @@ local function is_list(t)
   return count == #t
 end
 
-local function key_text(refuse, key)
-  if type(key) == "string" then return key end
-  if type(key) ~= "number" then refuse(("has a %s as a key, expected texts or numbers"):format(type(key))) end
-  return ("[%s]"):format(tostring(key))
+local function key_text(manner, key)
+  if type(key) == "string" then return key:find "^[%a_][%w_]*$" and key or ("[%q]"):format(key) end
+  if type(key) ~= "number" then manner.refuse(("has a %s as a key, expected texts or numbers"):format(type(key))) end
+  return ("[%s]"):format(number_text(key))
 end
 
--- What is between the braces of a table.
-local function inside(refuse, t, above)
-  if above[t] then refuse "contains itself" end
+-- The entries of a table, sorted by name; what begins with _ is left out of objects.
+local function fields_text(manner, t, above, of_object)
+  local parts = {}
+  for key, each in pairs(t) do
+    local hidden = of_object and (type(key) ~= "string" or key:find "^_" or type(each) == "function")
+    if not hidden then parts[#parts + 1] = ("%s = %s"):format(key_text(manner, key), text_of(manner, each, above)) end
+  end
+  table.sort(parts)
+  return table.concat(parts, ", ")
+end
+
+-- What stands between the braces of a table.
+local function inside(manner, t, above, of_object)
+  if above[t] then manner.refuse "contains itself" end
   above[t] = true
-  local parts, separator = {}, ","
-  if is_list(t) then
-    for i, each in ipairs(t) do parts[i] = text_of(refuse, each, above) end
+  local text
+  if not of_object and is_list(t) then
+    local parts = {}
+    for i, each in ipairs(t) do parts[i] = text_of(manner, each, above) end
+    text = table.concat(parts, ",")
   else
-    separator = ", "
-    for key, each in pairs(t) do
-      parts[#parts + 1] = ("%s = %s"):format(key_text(refuse, key), text_of(refuse, each, above))
-    end
-    table.sort(parts)
+    text = fields_text(manner, t, above, of_object)
   end
   above[t] = nil
-  return table.concat(parts, separator)
-end
-
-local function is_plain(value) return type(value) == "table" and not getmetatable(value) and not fingerprint.of(value) end
-
-text_of = function(refuse, value, above)
-  if is_plain(value) then return "{" .. inside(refuse, value, above) .. "}" end
-  if check.is_tensor(value) then return fingerprint.combined("tensor", value) end
-  local text = fingerprint.of(value) or tostring(value)
-  if type(value) ~= "string" and text:find "0x%x+%)?$" then  -- its place in memory
-    refuse(("is or holds a %s, which does not say what it is: give numbers, texts, tables of these, or data"):format(type(value)))
-  end
   return text
 end
 
----The text of a setting: of data its fingerprint, of a list what is in it, with commas.
----@param caller string  whose setting it is, for errors
+-- The tensors of a model as they are now.
+local function parameters_text(value)
+  if type(check.field(value, "state")) ~= "function" then return "" end
+  local names, tensors = value:state()
+  return " of " .. fingerprint.combined(table.concat(names, ","), table.unpack(tensors))
+end
+
+-- An object of the library, or of a script with a text of its own.
+local function object_text(manner, value, above)
+  local meta = debug.getmetatable(value)
+  local class = type(meta) == "table" and rawget(meta, "__name")
+  local options = check.field(value, "options") or check.field(value, "config")
+  local name = check.field(value, "kind") or check.field(value, "name")
+  if type(options) == "table" then
+    local parameters = manner.options_only and "" or parameters_text(value)
+    return ("%s{%s}%s"):format(name or class or "", inside(manner, options, above), parameters)
+  end
+  if type(value) == "table" and type(class) == "string" and class:match "^mr%." then
+    return type(name) == "string" and name or ("%s{%s}"):format(class, inside(manner, value, above, true))
+  end
+  local text = type(meta) == "table" and meta.__tostring and tostring(value) or "0x0"
+  if not text:find "0x%x+%)?$" then return text end  -- a text that is the value's place in memory says nothing
+  if manner.functions then return "the script's own" end
+  local text_missing = "is or holds a %s, which does not say what it is: give numbers, texts, tables of these, or data"
+  return manner.refuse(text_missing:format(type(value)))
+end
+
+text_of = function(manner, value, above)
+  local kind = type(value)
+  if kind == "number" then return number_text(value) end
+  if kind == "string" then return string_text(value) end
+  if kind == "boolean" or kind == "nil" then return tostring(value) end
+  if kind == "table" and not getmetatable(value) then return "{" .. inside(manner, value, above) .. "}" end
+  if check.is_tensor(value) then return fingerprint.combined("tensor", value) end
+  if kind == "function" and manner.functions then return manner.functions end
+  return fingerprint.of(value) or object_text(manner, value, above)
+end
+
+---The text of a setting. A list of several values has its values with commas.
+---@param caller string  the function whose setting it is, for errors
 ---@param name string
 ---@param value any
 ---@return string
 ---Example: `require("moonrank.settings").text("mr.sweep", "sizes", {8, 16})   --> 8,16`
 ---Example: `require("moonrank.settings").text("mr.sweep", "model", {layers = {8, 16}, bias = true})   --> {bias = true, layers = {8,16}}`
+---Example: `require("moonrank.settings").text("mr.sweep", "k", "1")   --> "1"`
 function M.text(caller, name, value)
-  local function refuse(why) check.fail("%s: setting '%s' %s", caller, name, why) end
-  if is_plain(value) and is_list(value) then return inside(refuse, value, {}) end
-  return text_of(refuse, value, {})
+  local manner = { refuse = function(why) check.fail("%s: setting '%s' %s", caller, name, why) end }
+  local text = text_of(manner, value, {})
+  local is_row = type(value) == "table" and not getmetatable(value) and #value > 1 and is_list(value)
+  return is_row and text:sub(2, -2) or text
+end
+
+---The text of an option of mr.fit: functions of the script are not compared, and a model is the options that made it.
+---@param value any
+---@return string
+---Example: `require("moonrank.settings").of_option(mr.losses.ndcg{gain = 2})   --> ndcg{bound = none, gain = 2}`
+function M.of_option(value)
+  local function refuse(why) check.fail("mr.fit: an option %s", why) end
+  return text_of({ refuse = refuse, functions = "a function", options_only = true }, value, {})
 end
 
 return M

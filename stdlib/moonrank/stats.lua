@@ -8,7 +8,7 @@ local tensor = input.tensor
 local M = {}
 
 ---Student's t-test of paired values, two-sided. Pairs with NaN on either side are left out and counted. All but df and the counts is NaN where a
----value is infinite; t and p are NaN of fewer than two pairs; where all differences are alike t is 0 (p = 1) or infinite (p = 0).
+---value is infinite; t and p are NaN of fewer than two pairs; where all differences are alike but for rounding, t is 0 (p = 1) or infinite (p = 0).
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@return { t: number, df: number, p: number, mean_difference: number, standard_error: number, n: integer, skipped: integer }

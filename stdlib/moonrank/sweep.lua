@@ -1,6 +1,7 @@
 -- Sweeps: many trials of one function over a space of parameters, kept in a store as they end, continued where they stopped.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local code = require "moonrank.sweep.code"
 local command = require "moonrank.sweep.command"
 local gpus = require "moonrank.sweep.gpus"
 local live = require "moonrank.sweep.live"
@@ -31,6 +32,7 @@ local M = {}
 ---   name needs it; a plain number without a name is maximized)
 ---@field sampler? string|table     "grid" (default), "random", "sobol", "tpe", or with options {"tpe", generation = 20}
 ---@field pruner? string|table      "median", "asha", "wilcoxon", or with options; {"hyperband", max_resource = 81}; asked by trial:report
+---@field first? table[]            points of the first trials, {{lr = 0.01}, ...}; what a point leaves out is chosen by the sampler; not for grids
 ---@field trials? integer           how many; needed but for grids, of which it takes the first, and for hyperband (default: one pass)
 ---@field seed? integer             of the study (default 1): seeds of trials and suggestions come from it
 ---@field store? string             file (default "results.db")
@@ -65,22 +67,47 @@ local function set_direction(o)
   end
 end
 
+-- Options in the description of a sampler or pruner, "tpe(generation = 10, good = 0.15)".
+local function options_in(text)
+  local found = {}
+  for name, value in text:gmatch "([%a_]+) = ([%w.+-]+)" do found[name] = math.tointeger(tonumber(value)) or tonumber(value) or value end
+  return found
+end
+
+-- Defaults of the sampler's and the pruner's options: those with which the study began, or those for a study of this size.
+local function usual_options(o)
+  local ok, row = pcall(function()
+    local opened <close> = core.is_file(o.store) and store.open(o.store, "read") or nil
+    return opened and opened:study(o.name)
+  end)
+  if ok and row then
+    local sampler, pruner = row.sampler:match "^(.-), pruner (.*)$"
+    return options_in(sampler or row.sampler), options_in(pruner or "")
+  end
+  local _, ranks_there = core.launched()
+  local workers = o.workers or (ranks_there > 1 and ranks_there or gpus.workers())
+  local usual = { generation = math.max(1, workers, math.min(10, (o.trials or o.space:count() or 60) // 6)), warmup = "auto" }
+  return { generation = usual.generation }, usual
+end
+
 local function checked(options)
   local none = check.none
   local o = check.options("mr.sweep", options, {
     name = none, space = none, run = none, metric = none, direction = none, sampler = none, pruner = none, trials = none, seed = 1,
-    store = "results.db", workers = none, retry = 0, settings = {}, data = none, silence = 60.0, force = false,
+    store = "results.db", first = none, workers = none, retry = 0, settings = {}, data = none, silence = 60.0, force = false,
     mix_numerics = false, progress = true,
   })
   for _, name in ipairs{ "name", "space", "run" } do
     if o[name] == nil then check.fail("mr.sweep: %s is missing", name) end
   end
   if type(o.name) ~= "string" or o.name == "" then check.fail("mr.sweep: name is %s, expected a text", tostring(o.name)) end
+  check.utf8("mr.sweep", "name", o.name)
   if type(o.store) ~= "string" or o.store == "" then check.fail("mr.sweep: store is %s, expected the name of a file",
     o.store == "" and "empty" or "a " .. type(o.store)) end
   paths.check("mr.sweep", "new file", o.store)
   if type(o.run) ~= "function" then check.fail("mr.sweep: run is a %s, expected a function of a trial", type(o.run)) end
   if o.metric ~= nil and type(o.metric) ~= "string" then check.fail("mr.sweep: metric is a %s, expected a name", type(o.metric)) end
+  if o.metric then check.utf8("mr.sweep", "metric", o.metric) end
   set_direction(o)
   at_least("trials", o.trials, 1)
   at_least("workers", o.workers, 0)
@@ -90,8 +117,10 @@ local function checked(options)
   end
   o.space = space.new(o.space)
   trials.check_names(o.space:names())
-  o.sampler = samplers.make(o.sampler or "grid", o.space, o.seed, o.direction)
-  o.pruner = o.pruner and pruners.make(o.pruner, o.direction) or nil
+  local sampler, pruner = usual_options(o)
+  o.sampler = samplers.make(o.sampler or "grid", o.space, o.seed, o.direction, sampler)
+  o.pruner = o.pruner and pruners.make(o.pruner, o.direction, pruner) or nil
+  if o.first ~= nil then o.sampler:begin_with(o.first) end
   if not o.sampler:count() then o.trials = o.trials or o.pruner and o.pruner:count() end
   if not o.trials and not o.sampler:count() then
     check.fail("mr.sweep: the sampler %s has no end; trials = n says how many", o.sampler.name)
@@ -118,6 +147,17 @@ local function folder_of(o)
   return folder
 end
 
+-- Raises where the folder has checkpoints of a study that the store does not have: trials would go on from those of another study.
+local function check_folder(o, opened, folder)
+  if opened:study(o.name) then return end
+  for _, name in ipairs(core.list_folder(folder)) do
+    if name:find "^trial_%d+/$" and #core.list_folder(folder .. "/" .. name) > 0 then
+      check.fail("mr.sweep: %s holds checkpoints of trials, and %s has no study '%s' to go with them: remove the folder or move it away",
+        folder, o.store, o.name)
+    end
+  end
+end
+
 -- Trials one after another in this process; returns whether Ctrl-C ended them.
 local function run_here(o, plan, view, context)
   local known = 0
@@ -130,6 +170,7 @@ local function run_here(o, plan, view, context)
     table.move(others, 1, #others, #context.others + 1, context.others)
     context.on_report = function(report)
       running[1].report, running[1].spent = report, core.clock() - began
+      plan.store:publish()
       view:update(running, 1)
     end
     local outcome = trials.run(context, plan:job(trial))
@@ -146,6 +187,7 @@ local function run_study(o, call, study, fingerprint, context)
   local lock <close> = core.lock_file(folder .. "/lock")
   if not lock then check.fail("mr.sweep: another process runs the study '%s' of %s now", o.name, o.store) end
   local opened <close> = store.open(o.store, "write")
+  check_folder(o, opened, folder)
   local row = studies.enter(opened, study, o.force)
   local plan = schedule.new{ store = opened, study = row, space = o.space, sampler = o.sampler, pruner = o.pruner, retry = o.retry,
     trials = o.trials, metric = o.metric or "value", folder = folder, lock = lock }
@@ -178,9 +220,11 @@ end
 
 ---Runs every trial of a study that has not ended yet, and returns the study's results. Each trial is a row of the store as soon as it begins;
 ---what it returned, or why it failed, is written when it ends. Running the same script again continues where it stopped: a changed space,
----sampler, seed or setting is an error that names it, unless `force = true`. So is another `run`, or another function, value, global, module
----or definition that it uses; comments, prints and analysis outside of it may change, and what trials assign is not compared. Other data are an
----error, too: a trial keeps the fingerprints of what it gave to mr.fit and mr.evaluate, and is begun once more, up to there, before its results are
+---sampler, seed or setting is an error that names it, unless `force = true`. The same holds for the code and the values of the trials: `run`, the
+---functions and values that it captures (tables, tensors, data and objects by their content), the named values of the space, the globals that it
+---names, definitions (mr.losses.define and the like), every module that is loaded when the study begins, and what a trial loads by require or
+---dofile. Comments, white space and code outside of these may change. Options of mr.args count where they are passed as `settings`. A store of an
+---earlier version, which recorded code in another form, needs `force = true` once. Other data are an error, too: a trial keeps the fingerprints of what it gave to mr.fit and mr.evaluate, and is begun once more, up to there, before its results are
 ---returned to a later run. A study with trials to
 ---run goes on under the numerics that all others had (`moonrank --version` says which), unless `mix_numerics = true`. Trials run in other
 ---processes, which start this script anew and take trials where it calls `mr.sweep`; what is printed there goes to a file beside the store.
@@ -212,7 +256,10 @@ function M.sweep(options)
   if role and role.call == call then worker.serve(role.channel, context, fingerprint) end
   local ok, message = true, nil
   -- in a worker an earlier sweep of the script has ended: its results are there
-  if not role then ok, message = pcall(run_study, o, call, study, fingerprint, context) end
+  if not role then
+    ok, message = pcall(run_study, o, call, study, fingerprint, context)
+    code.settle(o.run, o.space, study.code)
+  end
   running = false
   if not ok then error(message, 0) end
   return require("moonrank.results").results(o.store, o.name)

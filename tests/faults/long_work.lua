@@ -9,6 +9,10 @@ local store = "for i = 1, 3 do mr.sweep{name = 's', store = folder .. '/r.db', w
   .. "space = {a = mr.uniform(0, 1), b = mr.uniform(0, 1), c = mr.choice{1, 2, 3}}, sampler = 'random', trials = 1000, "
   .. "run = function(t) return {x = t.a * t.b + t.c} end} end "
 
+local one_list = "local n = 200000 local l = mr.lists{relevance = mr.uniform({n}, {seed = 1}):gt(0.5), sizes = {n}} "
+  .. "local s = mr.normal({n}, {seed = 2}):requires_grad() "
+local large_shapes = "local l = mr.data.synthetic{kind = 'queries', queries = 3, features = 2, mean_size = 100000}.lists "
+
 return {
   { "reading of LETOR", during = "while true do mr.data.letor(file) end",
     line = function(i) return ("%d qid:%d 1:0.5 2:%d 3:1\n"):format(i % 3, i // 20, i) end },
@@ -73,6 +77,24 @@ return {
       .. "local a, b = mr.evaluate(mr.normal({l.rows}), l, {'ap'}), mr.evaluate(mr.normal({l.rows}, {seed = 2}), l, {'ap'})",
     during = "mr.compare{a = a, b = b, orders = 1000000, samples = 1000000}" },
   { "bounds", before = queries, during = "for i = 1, 1e6 do mr.bounds.of('ndcg', {n = 100000 + i, p = 3000 + i}) end" },
+  { "bounds of long lists", during = "for i = 1, 1e6 do mr.bounds.of('ap', {n = 3000000 + i, p = 100000}) end" },
+  { "sd of AP of many shapes", before = "local l = {} for i = 1, 300 do l[i] = {} for j = 1, 5000 + i do "
+      .. "l[i][j] = j % 3 == 0 and 1 or 0 end end l = mr.lists(l)",
+    during = "while true do local _ = mr.bounds.stats(mr.metrics.parse 'ap', l).sd end" },
+  { "an estimate of ERR", during = "for i = 1, 1e6 do mr.bounds.of('err', {n = 5000 + i, p = 1000}) end" },
+  { "an estimate of bpref", during = "for i = 1, 1e6 do mr.bounds.of('bpref', {n = 50000 + i, p = 1000}) end" },
+  { "nRBP under distribution_logit", before = large_shapes,
+    during = "for i = 1, 1e6 do mr.bounds.slopes('distribution_logit', mr.metrics.nrbp{p = 1 - 1 / (i + 9)}, l) end" },
+  { "nDCG under distribution_logit", before = large_shapes,
+    during = "for k = 9, 1e6 do mr.bounds.slopes('distribution_logit', 'ndcg@' .. k, l) end" },
+  { "one long list by log RR", before = one_list, during = "while true do mr.losses.log_rr{}(s, l):sum():backward() end" },
+  { "one long list by Top-N-Rank", before = one_list,
+    during = "while true do mr.losses.top_n_rank{n = 100000}(s, l):sum():backward() end" },
+  { "one long list by its pairs", before = one_list, during = "while true do mr.losses.tfmap{}(s, l):sum():backward() end" },
+  { "a catalogue for a model of one's own", before = fold .. "local u, v = mr.normal({ratings.users, 64}), mr.normal({ratings.items, 64}) "
+      .. "local a, b = mr.normal({128, 256}), mr.normal({256, 1}) local function model(batch) local x = mr.cat({u:rows(batch.row_users), "
+      .. "v:rows(batch.items)}, 2) return x:matmul(a):relu():matmul(b):reshape(-1) end",
+    during = "while true do fold:evaluate(model, {'ndcg', 'ap'}) end" },
   { "an exact distribution",
     during = "for i = 1, 1e6 do mr.bounds.distribution('ndcg', {n = 300, p = 120 + i % 9, method = 'exact'}) end" },
   { "a sampled distribution",

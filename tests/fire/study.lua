@@ -27,7 +27,7 @@ end
 local modes = {
   grid = { space = { i = mr.range(1, 40) }, metric = "ndcg", run = climb },
   tpe = { space = { x = mr.uniform(-1, 1), kind = mr.choice{ "p", "q" } }, metric = "ndcg", run = climb, trials = 24,
-    sampler = { "tpe", generation = 8, startup = 8 }, pruner = { "median", generation = 8, startup = 4 } },
+    sampler = { "tpe", generation = 8, startup = 8 }, pruner = { "median", generation = 8, startup = 4, warmup = 0 } },
   hyperband = { space = { x = mr.uniform(-1, 1) }, metric = "ndcg", run = climb, sampler = "random", trials = 17,
     pruner = { "hyperband", max_resource = 9 } },
   fit = { space = { x = mr.loguniform(0.001, 0.5) }, metric = "valid_ndcg", run = train, sampler = "random", trials = 17,

@@ -2,11 +2,11 @@
 return {
   -- choices
   { file = "stdlib/moonrank/fit/choice.lua", by = "fit callbacks fit_run", change = {
-    "return from and epoch - from or 0",
-    "return from and epoch - from - 1 or 0" } },
+    "for i = #history, from and from + 1 or #history + 1, -1 do",
+    "for i = #history, from and from + 2 or #history + 1, -1 do" } },
   { file = "stdlib/moonrank/fit/choice.lua", by = "fit callbacks fit_run", change = {
-    "if choice:waited(epoch) < o.patience then",
-    "if choice:waited(epoch) <= o.patience then" } },
+    "if choice:waited(run.history) < o.patience then",
+    "if choice:waited(run.history) <= o.patience then" } },
   { file = "stdlib/moonrank/fit/choice.lua", by = "fit callbacks fit_run", change = {
     "if entry.epoch % o.every ~= 0 and entry.epoch ~= o.epochs",
     "if entry.epoch % o.every ~= 0" } },

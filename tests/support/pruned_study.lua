@@ -5,7 +5,8 @@ local args = mr.args{ workers = 1, trials = 24, wait = 0.0, store = "r.db", retr
   progress = false }
 local results = mr.sweep{ name = "study", store = args.store, workers = args.workers, trials = args.trials, retry = args.retry, seed = 4,
   sampler = args.sampler == "tpe" and { "tpe", generation = 8, startup = 8 } or args.sampler,
-  pruner = args.sampler == "tpe" and { "median", generation = 8, startup = 4 } or nil, silence = args.silence, progress = args.progress,
+  pruner = args.sampler == "tpe" and { "median", generation = 8, startup = 4, warmup = 0 } or nil,
+  silence = args.silence, progress = args.progress,
   space = { x = mr.uniform(-1, 1, { points = 24 }), kind = mr.choice{ "p", "q" } }, metric = "ndcg",
   run = function(trial)
     if args.oops == "exit" and trial.number % 5 == 0 then os.exit(3) end
@@ -18,6 +19,7 @@ local results = mr.sweep{ name = "study", store = args.store, workers = args.wor
     end
     local log <close> = io.open("ran.log", "a")
     log:write(trial.number, "\n")
+    print "noted"  -- into the worker's log, which is removed if trials print nothing
     return { ndcg = value, seed = trial.seed, per_list = noise }
   end }
 print(results)

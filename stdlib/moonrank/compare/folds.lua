@@ -78,6 +78,22 @@ function M.about(systems, names)
   return lines
 end
 
+-- What is known of the lists of all runs, line by line: once where it is the same for every run, else with the run's number.
+local function lines_of(folds)
+  local runs_of, lines, said = {}, {}, {}
+  for _, fold in ipairs(folds) do
+    table.move(fold.notes, 1, #fold.notes, #fold.about + 1, fold.about)
+    for _, line in ipairs(fold.about) do runs_of[line] = (runs_of[line] or 0) + 1 end
+  end
+  for f, fold in ipairs(folds) do
+    for _, line in ipairs(fold.about) do
+      local text = runs_of[line] == #folds and line or ("run %d: %s"):format(f, line)
+      if not said[text] then lines[#lines + 1], said[text] = text, true end
+    end
+  end
+  return lines
+end
+
 ---One value per user or query, metric and system, over all folds; and the notes of them all.
 function M.combined(folds, names)
   check_folds(folds, names)
@@ -94,12 +110,7 @@ function M.combined(folds, names)
     values[metric.name] = #folds == 1 and lists == #units and folds[1].values[metric.name] or averaged
   end
   notes[1] = repeated.note(lists, #units)
-  local said = {}
-  for _, fold in ipairs(folds) do
-    for _, note in ipairs(table.move(fold.notes, 1, #fold.notes, #fold.about + 1, fold.about)) do
-      if not said[note] then notes[#notes + 1], said[note] = note, true end
-    end
-  end
+  for _, line in ipairs(lines_of(folds)) do notes[#notes + 1] = line end
   return values, notes, units
 end
 

@@ -174,7 +174,7 @@ function Candidates:get_fingerprint()
     rated[i] = part._rated and part._rated.fingerprint() or false
   end
   return fingerprint.combined("candidates", self.fold.fingerprint, self.part, o.candidates, o.negatives, o.by, o.seed, o.correct,
-    o.gamma or 0, o.known, o.users, table.unpack(rated))
+    o.gamma or 0, o.known, o.users, self.fold.users, self.fold.items, table.unpack(rated))
 end
 
 local function new(where, fold, o)
@@ -295,7 +295,7 @@ function M.evaluate(fold, model, metrics, options)
   check_model(where, model, fold)
   metrics = self:named(evaluate.metrics_of(metrics, said, where))
   if #metrics == 0 then check.fail("%s: metrics is empty, as in {\"ndcg@10\"}", where) end
-  seen.note("other", self.data)
+  seen.note("other", self)
   local _ <close> = phase.begin("evaluation", true)
   return self:measure(model, metrics)
 end

@@ -253,7 +253,6 @@ end
 function Dataset:to(device)
   local parts = whole(self, device)
   parts.size, parts.name, parts.levels, parts.ids = nil, self.name, self.levels or nil, self.ids or nil
-  for _, name in ipairs(inputs) do fingerprint.carry(self[name], parts[name]) end
   return with_ratings(M.new(parts), self)
 end
 

@@ -4,16 +4,14 @@ local check = require "moonrank.check"
 
 local M = {}
 
--- By tensor or lists: these do not change, so each is read once, also where datasets share it. Tables of texts may be changed by the script,
--- and tracked tensors by optimisers: those are read each time.
+-- By lists, which never change. Tensors are read each time: an optimizer may change the bytes that a tensor shares with a parameter.
 local known = setmetatable({}, { __mode = "k" })
 
 local function of_value(value)
   if not value then return "none" end
   if type(value) == "table" then return core.fingerprint_of_texts(value) end
-  local is_lists = check.is_lists(value)
-  if not is_lists and value.tracked then return core.fingerprint_of_tensor(value) end
-  if not known[value] then known[value] = (is_lists and core.fingerprint_of_lists or core.fingerprint_of_tensor)(value) end
+  if not check.is_lists(value) then return core.fingerprint_of_tensor(value) end
+  known[value] = known[value] or core.fingerprint_of_lists(value)
   return known[value]
 end
 
@@ -29,13 +27,6 @@ function M.combined(...)
     else parts[i] = ("%s %q"):format(kind, kind == "boolean" and "true" or parts[i]) end
   end
   return core.sha256(table.concat(parts, "\n")):sub(1, 16)
-end
-
----Gives a tensor or lists the fingerprint of the same ones on another device.
----@param from any
----@param to any
-function M.carry(from, to)
-  if from and to then known[to] = known[to] or of_value(from) end
 end
 
 ---The fingerprint of a dataset, a fold, ratings or lists; nil for anything else.

@@ -181,6 +181,7 @@ end
 ---@return mr.Fold[]
 function M.sequence(count, make)
   return setmetatable({}, {
+    __made_by = make,  -- for studies: what it holds is the content, whichever folds have been made
     __len = function() return count end,
     __tostring = function() return ("%d folds, each made when it is first used"):format(count) end,
     __index = function(made, number)

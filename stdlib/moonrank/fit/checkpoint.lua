@@ -6,6 +6,8 @@ local fingerprint = require "moonrank.data.fingerprint"
 local kept_steps = require "moonrank.fit.kept_steps"
 local paths = require "moonrank.paths"
 local runs = require "moonrank.fit.run"
+local setting = require "moonrank.settings"
+local trials = require "moonrank.sweep.trial"
 
 local M = {}
 
@@ -39,48 +41,35 @@ function M.options(given, trial)
   return o
 end
 
-local described
-
--- What a table lists, then what it has by name.
-local function fields_of(t)
-  local parts, names = {}, {}
-  for i, each in ipairs(t) do parts[i] = described(each) end
-  for name in pairs(t) do
-    if type(name) == "string" then names[#names + 1] = name end
-  end
-  table.sort(names)
-  for _, name in ipairs(names) do parts[#parts + 1] = ("%s = %s"):format(name, described(t[name])) end
-  return table.concat(parts, ", ")
-end
-
--- A value as text. An optimizer, a model, a loss, a bound or a metric is what it is called and the options that made it; tensors and lists are
--- their fingerprints.
-function described(value)
-  if math.type(value) == "float" then return ("%.17g"):format(value) end
-  local kind, meta = type(value), debug.getmetatable(value)
-  if kind == "table" and not meta then return "{" .. fields_of(value) .. "}" end
-  if kind ~= "table" and kind ~= "userdata" then return kind == "function" and "a function" or tostring(value) end
-  if check.is_tensor(value) then return fingerprint.combined(value) end
-  local options = check.field(value, "options") or check.field(value, "config")
-  if type(options) == "table" then
-    return ("%s{%s}"):format(check.field(value, "kind") or check.field(value, "name") or "", fields_of(options))
-  end
-  local data = fingerprint.of(value)
-  if data then return data end
-  return type(meta) == "table" and meta.__tostring and tostring(value) or "the script's own"
-end
-
--- What a training's numbers depend on; an error names the first that differs, so what says most comes first.
+-- What a training's numbers depend on. An error names the first that differs, so the most telling come first.
 local settings = { "model", "train", "valid", "test", "loss", "optimizer", "reduction", "batch", "seed", "shuffle", "schedule", "clip",
-  "epochs", "measured", "every", "select", "choose_on", "patience" }
+  "start", "epochs", "measured", "every", "select", "choose_on", "patience" }
 
--- They as texts, by name.
+-- By model, trainings of this process: the file, the fingerprint of the numbers that the training began from, and of those that it left. A training
+-- that was interrupted goes on in the same process by them, although its model has moved.
+local trained = setmetatable({}, { __mode = "k" })
+
+-- The fingerprint of all numbers of the model and its loss as they are now; "none" of trees, which begin from nothing.
+local function numbers_of(o)
+  if o.trainer then return "none" end
+  local snapshot = o.learner:snapshot()
+  local names = check.names(snapshot.buffers or {})
+  for _, name in ipairs(names) do snapshot[#snapshot + 1] = snapshot.buffers[name] end
+  return fingerprint.combined(table.concat(names, ","), table.unpack(snapshot))
+end
+
+-- What the training begins from.
+local function start_of(o)
+  local now, before = numbers_of(o), trained[o.model]
+  return before and before.path == o.checkpoint.path and before.left == now and before.start or now
+end
+
+-- The settings as texts, by name.
 local function settings_of(o, data)
-  local texts = {}
-  for _, name in ipairs{ "model", "loss", "optimizer", "select", "measured" } do texts[name] = described(o[name]) end
+  local texts = { start = start_of(o) }
   for _, role in ipairs{ "train", "valid", "test" } do texts[role] = data[role] or "none" end
   if o.batch_rows then texts.batch = ("%d rows"):format(o.batch_rows) end
-  for _, name in ipairs(settings) do texts[name] = texts[name] or tostring(o[name]) end
+  for _, name in ipairs(settings) do texts[name] = texts[name] or setting.of_option(o[name]) end
   return texts
 end
 
@@ -124,11 +113,19 @@ local function integer_in(texts, name, most)
   return number
 end
 
+-- Whether the training of a file may go on to more epochs than it had. Schedules depend on the number of epochs, and so does a validation that took
+-- place only because its epoch was the last.
+local function may_grow(o, texts)
+  local was = math.tointeger(tonumber(texts["setting epochs"]))
+  if not was or was > o.epochs or o.schedule then return false end
+  return not o.judge or was % o.every == 0 or texts.epoch ~= tostring(was)
+end
+
 -- Raises where the file is of another training.
 local function compare(self, texts)
   for _, name in ipairs(settings) do
     local was = texts["setting " .. name]
-    if was ~= self._settings[name] then
+    if was ~= self._settings[name] and not (name == "epochs" and may_grow(self._o, texts)) then
       check.fail("holds a training with %s = %s, not %s: move it away or name another file", name, core.safe_text(tostring(was)),
         self._settings[name])
     end
@@ -164,6 +161,15 @@ local function resume(self, names, tensors, texts)
   run.resumed, self.epoch = epoch, epoch
 end
 
+-- Says from which epoch a training goes on.
+local function tell(o, run, path)
+  local shows = o.progress and run.resumed > 0 and (not o.group or o.group.rank == 0)
+  if not shows then return end
+  local is_over = run.stopped or run.resumed >= o.epochs
+  local text = is_over and "%s: is complete after epoch %d of %d, from %s\n" or "%s: goes on after epoch %d of %d, from %s\n"
+  io.stderr:write(text:format(core.safe_text(o.name), run.resumed, o.epochs, core.safe_text(path)))
+end
+
 local function read(self)
   local names, tensors, keys, values = core.load_tensors(self._options.path, writer)
   local texts = {}
@@ -191,6 +197,7 @@ function M.open(o, run, passes)
   local self = setmetatable({ epoch = 0, _o = o, _run = run, _kept = kept, _options = o.checkpoint or false,
     _written = core.clock(), _settings = o.checkpoint and settings_of(o, run.data) }, Keeper)
   if not self._options then return self end
+  run._start = self._settings.start
   if core.file_exists(self._options.path) then
     read(self)
   else
@@ -198,7 +205,16 @@ function M.open(o, run, passes)
     self:write(0)
   end
   check_together(self)
+  tell(o, run, self._options.path)
+  if run.resumed > 0 and o.trial then trials.resumed(o.trial) end
   return self
+end
+
+---After a training that is kept, also one that ended early: what its model has now goes on from the same file in this process.
+---@param o table
+---@param run mr.Run
+function M.ended(o, run)
+  if o.checkpoint and run._start then trained[o.model] = { path = o.checkpoint.path, start = run._start, left = numbers_of(o) } end
 end
 
 ---Writes the file, whole or not at all; of processes that train together the first does.

@@ -74,10 +74,13 @@ function Choice:see(entry, learner)
   end
 end
 
--- How many epochs have passed since the best one, or, where none has a value, since the first that was validated.
-function Choice:waited(epoch)
-  local from = self.best and self.best.epoch or self.first
-  return from and epoch - from or 0
+-- The number of validations after the best epoch, or after the first validation where no epoch has a value.
+function Choice:waited(history)
+  local from, count = self.best and self.best.epoch or self.first, 0
+  for i = #history, from and from + 1 or #history + 1, -1 do
+    if history[i].valid_loss then count = count + 1 end
+  end
+  return count
 end
 
 ---Validates an epoch where it is due, and lets the metrics choose.
@@ -90,20 +93,21 @@ function M.judge(o, run, entry)
     return
   end
   if entry.epoch % o.every ~= 0 and entry.epoch ~= o.epochs then return end
+  run._validating = true  -- until it ends: what Ctrl-C ends here does not go on to test
   local numbers = o.group and o.group:of_first(function() return validated(o, entry.epoch) end, #o.measured + 1)
     or validated(o, entry.epoch)
+  run._validating = false
   entry.valid_loss = numbers[1]
   for i, each in ipairs(o.measured) do entry.metrics[each.name] = numbers[i + 1] end
   for _, choice in ipairs(run.choices) do choice:see(entry, o.learner) end
   run.best = run.choices[1].best or nil
 end
 
----Whether no metric has found a better epoch for `patience` of them.
-function M.exhausted(o, run, epoch)
-  if not o.patience then return false end
-  if not o.judge then return false end
+---Whether the last `patience` validations found no better epoch by any metric.
+function M.exhausted(o, run)
+  if not o.patience or not run.history[#run.history].valid_loss then return false end
   for _, choice in ipairs(run.choices) do
-    if choice:waited(epoch) < o.patience then return false end
+    if choice:waited(run.history) < o.patience then return false end
   end
   return true
 end
@@ -133,7 +137,7 @@ function M.finish(o, run)
     if not choice.best and #run.history > 0 then keep_last(o, run, choice) end
   end
   run.best = #run.choices > 0 and run.choices[1].best or run.history[#run.history]
-  local tests = o.test and #o.metrics > 0 and not (o.trainer and #run.history == 0)  -- trees that are not grown score nothing
+  local tests = o.test and not run._validating and #o.metrics > 0 and not (o.trainer and #run.history == 0)  -- trees that are not grown score nothing
   local last = #run.choices > 1 and o.learner:snapshot() or nil
   local others = {}  -- by names that no correction changed: those of valid and test may differ
   local function plain(name) return o.plain[name] or name end

@@ -163,7 +163,7 @@ end
 -- What a trial is told after an epoch must have the number by which the sweep compares, where it prunes.
 local function check_trial(o)
   if not o.trial then return end
-  local wanted = trials.pruned_by(o.trial)
+  local wanted = trials.pruned_by(o.trial, o.epochs)
   if not wanted then return end
   local names = { "loss" }
   if o.judge then names[2] = "valid_loss" end
@@ -235,6 +235,9 @@ function M.checked(options)
   o.optimizer = o.optimizer or optim.adam{}
   check_steps(o)
   o.judge = o[o.choose_on]
+  if o.patience and not o.judge then
+    check.fail("mr.fit: patience is %d, which counts validations, but valid is missing: give valid or leave patience out", o.patience)
+  end
   o.metrics = metrics_of(o, o.metrics, "metrics")
   o.select = selected(o)
   name_metrics(o)

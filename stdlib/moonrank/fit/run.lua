@@ -73,7 +73,7 @@ function M.new(o, data)
   metrics_of[history] = metrics
   return setmetatable({
     name = o.name, history = history, choices = chosen, metrics = metrics, data = data, chosen_on = o.chosen_on,
-    interrupted = false, stopped = false, resumed = 0, replayed = 0, _model = o.model, _learner = o.learner,
+    interrupted = false, stopped = false, resumed = 0, replayed = 0, _validating = false, _model = o.model, _learner = o.learner,
   }, Run)
 end
 

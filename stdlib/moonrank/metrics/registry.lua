@@ -324,7 +324,7 @@ end
 ---@return fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---Example: `require "moonrank.metrics.registry".on_ranks(mr.metrics.err{})(mr.tensor{2, 1, 3}, mr.lists{{0, 1, 0}}):item()   --> 0.5`
 function M.on_ranks(metric)
-  local f, plain = on_ranks[metric.script], metric:with("empty", "skip")
+  local f, plain = on_ranks[metric.script], metric:with("empty", "skip"):with("ties", "mean")  -- there are none: ids are not needed
   if not f then return function(ranks, lists) return plain(-ranks, lists) end end
   return function(ranks, lists) return M.of_ranks(metric.name, f, ranks, lists) end
 end

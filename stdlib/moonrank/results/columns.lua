@@ -1,6 +1,7 @@
 -- Trials of a study as columns: parameters, numbers that trials returned, and other fields of the store.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local damage = require "moonrank.sweep.damage"
 local metrics = require "moonrank.metrics.registry"
 
 local M = {}
@@ -12,7 +13,30 @@ local Columns = check.class("mr.results.Columns")
 local of_trial = { number = true, state = true, attempts = true, seed = true, value = true, reason = true, traceback = true,
   wall = true, memory = true, device = true, version = true, started = true, ended = true }
 
----The trials of a study in some states.
+-- Leaves out trials whose parameters cannot be read: names, columns and fields of the others.
+local function readable(store, study, found)
+  local names, columns, problems = core.json_columns(found.params)
+  local good = {}
+  for i, problem in ipairs(problems) do
+    if problem == "" then
+      good[#good + 1] = i
+    else
+      damage.warn(store.path, study, found.number[i], problem)
+    end
+  end
+  if #good == #problems then return names, columns, found end
+  local function picked(column)
+    local out = {}
+    for row, i in ipairs(good) do out[row] = column[i] end
+    return out
+  end
+  local fields = {}
+  for name, column in pairs(found) do fields[name] = picked(column) end
+  for c, column in ipairs(columns) do columns[c] = picked(column) end
+  return names, columns, fields
+end
+
+---The trials of a study in some states. Trials whose parameters cannot be read are left out, with a warning.
 ---@param store mr.sweep.Store
 ---@param study table
 ---@param states string[]
@@ -22,12 +46,14 @@ function M.load(store, study, states)
   for i = 1, #states do marks[i] = "?" .. i + 1 end
   local found = store:columns(([[SELECT id, number, params, value, state FROM trials WHERE study = ?1 AND state IN (%s)
     ORDER BY number]]):format(table.concat(marks, ", ")), study.id, table.unpack(states))
-  local names, columns = core.json_columns(found.params)
+  local names, columns
+  names, columns, found = readable(store, study, found)
   local self = setmetatable({ count = #found.id, params = names, _store = store, _study = study, _states = states, _id = found.id,
     _columns = { number = found.number, value = found.value, state = found.state }, _rows = false, _numbers = false }, Columns)
   for i, name in ipairs(names) do self._columns[name] = columns[i] end
   if self.count == 0 then  -- where every trial failed the parameters' names are still known
-    self.params = store:columns([[SELECT DISTINCT p.key AS key FROM trials t, json_each(t.params) p WHERE t.study = ?1
+    self.params = store:columns([[SELECT DISTINCT p.key AS key FROM trials t,
+      json_each(CASE WHEN json_valid(t.params) THEN t.params ELSE '{}' END) p WHERE t.study = ?1
       ORDER BY p.key]], study.id).key
     for _, name in ipairs(self.params) do self._columns[name] = {} end
   end

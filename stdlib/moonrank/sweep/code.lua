@@ -1,68 +1,94 @@
--- What the results of a trial depend on in its script: the function, the functions and values that it reaches, and the script's modules. Edits
--- that change none of this (comments, analysis after the sweep, prints outside) leave it the same.
+-- The code and the values on which the trials of a study depend, as lines of text that a later run compares with its own:
+--   function PATH DIGEST   a Lua function, reached by this path: the tokens of its text, so that comments and white space do not count
+--   value PATH = VALUE     a captured number, text or flag; a tensor or data by its content; a function of the library by its name
+--   table PATH DIGEST      a captured table by its content
+--   module NAME DIGEST     a module that was loaded when the study began, by the tokens of its file
+--   loaded module NAME DIGEST, loaded file PATH DIGEST   what a trial loaded
+--   unseen PATH: WHY       something that cannot be compared, so that the whole script counts
+-- From the trial's function the walk follows upvalues, the globals that a function names, and tables.
 local core = require "moonrank.core"
-local bytecode = require "moonrank.sweep.bytecode"
 local check = require "moonrank.check"
 local definitions = require "moonrank.definitions"
 local fingerprint = require "moonrank.data.fingerprint"
+local lexer = require "moonrank.lexer"
 local record = require "moonrank.record"
 
 local M = {}
 
-local modules  -- those that were loaded when a sweep first looked: trials may load more, in one process and not in another
+local rule = "rule 2: tokens"  -- the first line; texts of earlier versions begin otherwise
 
-local function digest(text) return core.sha256(text):sub(1, 12) end
+local function digest(text) return core.sha256(text):sub(1, 16) end
 
-local function is_library(name) return name == "moonrank" or name:match "^moonrank%." end
+local function is_stdlib(f) return type(f) == "function" and debug.getinfo(f, "S").source:find("@stdlib/", 1, true) == 1 end
 
-local base = { "assert", "collectgarbage", "dofile", "error", "getmetatable", "ipairs", "load", "loadfile", "next", "pairs", "pcall",
-  "print", "rawequal", "rawget", "rawlen", "rawset", "require", "select", "setmetatable", "tonumber", "tostring", "type", "warn", "xpcall" }
+local texts = {}  -- by text its tokens, and its stripped bytecode
 
--- Values of the program itself, which its version and the numerics' name stand for.
-local function own_values()
-  local own = { [_G] = true }
-  local function add(t)
-    if own[t] then return end
-    own[t] = true
-    for _, value in next, t do
-      if type(value) == "function" and debug.getinfo(value, "S").what == "C" then own[value] = true end
+local function read(text)
+  if texts[text] then return texts[text] end
+  local plain = text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\n]*", "")
+  local chunk, tokens = load(plain, "=text"), lexer.tokens(plain)
+  if #tokens > 0 and tokens[#tokens].kind == "open" then table.remove(tokens) end  -- a comment that ends with the text
+  texts[text] = { tokens = tokens, bytes = chunk and string.dump(chunk, true) or "" }
+  return texts[text]
+end
+
+local function join(tokens, first, last)
+  local parts = {}
+  for i = first, last do parts[#parts + 1] = tokens[i].text end
+  return table.concat(parts, "\0")
+end
+
+local function file_digest(path, text)
+  local file <close> = not text and core.is_file(path) and io.open(path, "rb") or nil
+  local tokens = (text or file) and read(text or file:read "a").tokens
+  return tokens and digest(join(tokens, 1, #tokens)) or "missing"
+end
+
+-- A function as text, and the names of variables in it. A function whose text is not known is its bytecode.
+local function code_of(f)
+  local info, bytes, variables, parts = debug.getinfo(f, "S"), string.dump(f, true), {}, {}
+  local path = info.source:match "^@(.*)"
+  if path then core.remember_source(path) end
+  local text = path and core.sources[path] or not info.source:match "^[=@]" and info.source
+  -- the file may have been changed since: the bytecode of the text has that of the function in it, without the header of a chunk
+  if text and read(text).bytes:find(bytes:sub(33), 1, true) then
+    local tokens = read(text).tokens
+    for _, span in ipairs(info.what == "main" and { { 1, #tokens } } or lexer.functions(tokens, info.linedefined, info.lastlinedefined)) do
+      parts[#parts + 1] = join(tokens, span[1], span[2])
+      for i = span[1], span[2] do
+        local is_field = i > 1 and (tokens[i - 1].text == "." or tokens[i - 1].text == ":")
+        if tokens[i].kind == "name" and not is_field then variables[tokens[i].text] = true end
+      end
     end
   end
-  for _, name in ipairs{ "string", "table", "math", "io", "os", "utf8", "coroutine", "debug", "package" } do add(package.loaded[name]) end
-  for _, name in ipairs(base) do own[rawget(_G, name) or name] = true end
-  for name, value in next, package.loaded do
-    if is_library(name) and type(value) == "table" then own[value] = true end
-  end
-  for _, class in next, core.classes do
-    for _, f in next, class.methods do own[f] = true end
-  end
-  own[io.stdout], own[io.stderr], own[io.stdin] = true, true, true
-  return own
+  if #parts > 0 then return table.concat(parts, "\0\0"), variables end
+  for word in bytes:gmatch "[%a_][%w_]*" do variables[word] = true end
+  return bytes, variables
 end
 
--- The source of a module without comments and blank lines, as far as that can be told without reading Lua.
-local function plain_source(path)
-  local file = core.is_file(path) and io.open(path, "rb")
-  if not file then return "unknown" end
-  local lines = {}
-  for line in file:lines() do
-    if not line:match "^%s*$" and not line:match "^%s*%-%-[^%[]" and not line:match "^%s*%-%-$" then lines[#lines + 1] = line end
+-- By value the names of tables and functions of Lua and of the library; by name functions that a script put in their place.
+local function own_values()
+  local names, replaced = { [_G] = "_G", [io.stdout] = "io.stdout", [io.stderr] = "io.stderr", [io.stdin] = "io.stdin" }, {}
+  local function add(where, t)
+    names[t] = where
+    for _, key in ipairs(check.names(t)) do
+      local f = rawget(t, key)
+      local info = type(f) == "function" and debug.getinfo(f, "S")
+      if info and (info.what == "C" or is_stdlib(f)) then
+        names[f] = names[f] or (info.what == "C" and where or info.source) .. "." .. key
+      elseif info and t ~= _G then replaced[where .. "." .. key] = f end
+    end
   end
-  file:close()
-  return table.concat(lines, "\n")
-end
-
--- The line of a module by its name, or nil where it is the program's own, or none.
-local function module_line(name)
-  local path = not is_library(name) and package.searchpath(name, package.path)
-  return path and ("module %s %s"):format(name, digest(plain_source(path))) or nil
-end
-
-local function loaded_modules()
-  if modules then return modules end
-  modules = {}
-  for _, name in ipairs(check.names(package.loaded)) do modules[#modules + 1] = module_line(name) end
-  return modules
+  for _, name in ipairs(check.names(package.loaded)) do
+    local module = package.loaded[name]
+    local is_own = name:match "^moonrank" or rawget(_G, name) == module
+    if is_own and type(module) == "table" and not core.modules[name] then add(name, module) end
+  end
+  for _, name in ipairs(check.names(core.classes)) do
+    add(name, core.classes[name].methods)
+    add(name, core.classes[name].getters)
+  end
+  return names, replaced
 end
 
 ---@class mr.sweep.Reached
@@ -70,142 +96,249 @@ local Reached = check.class("mr.sweep.Reached")
 
 local function add(self, form, ...) self.lines[#self.lines + 1] = form:format(...) end
 
--- The files that a function loads when it is called, where their names are written in it.
-local function add_loaded(self, path, names, texts)
-  local found = false
-  for _, text in ipairs(check.names(texts)) do
-    local is_name = names.require and text:match "^[%w_%-]+[%w_%-.]*$"
-    local line = is_name and (is_library(text) and "" or module_line(text))
-      or (names.dofile or names.loadfile) and core.is_file(text) and ("file %s %s"):format(text, digest(plain_source(text)))
-    if line and line ~= "" then add(self, "%s", line) end
-    found = found or line
-  end
-  if not found then add(self, "unseen %s: what it loads", path) end
+local plain_kinds = { number = true, string = true, boolean = true }
+
+local function plain_text(value)
+  if type(value) == "string" then return value:match "^[%g ]*$" and #value <= 60 and ('"%s"'):format(value) or "text " .. digest(value) end
+  if math.type(value) ~= "float" then return tostring(value) end
+  local short = ("%.15g"):format(value)
+  return (tonumber(short) == value and short or ("%.17g"):format(value)) .. (short:find "^-?%d+$" and ".0" or "")
 end
 
--- The globals that a function reads, but for the program's own.
-local function add_globals(self, path, environment, names)
-  for _, name in ipairs(check.names(names)) do
-    local value = rawget(environment, name)
-    if value == nil then value = rawget(_G, name) end
-    self:value(("%s.%s"):format(path, name), value)
-  end
+local function path_of(path, key)
+  return type(key) == "string" and key:match "^[%w_]+$" and path .. "." .. key or ("%s[%s]"):format(path, plain_text(key))
 end
 
-local function add_upvalues(self, path, f, uses)
-  for i = 1, math.huge do
-    local name, value = debug.getupvalue(f, i)
-    if not name then return end
-    local assigned, read = uses.assigns[i - 1] or {}, uses.reads[i - 1] or {}
-    if name == "_ENV" then
-      for written in pairs(assigned) do read[written] = nil end
-      add_globals(self, path, value, read)
-      if read.require or read.dofile or read.loadfile then add_loaded(self, path, read, uses.texts) end
-    elseif not assigned[true] or type(value) == "function" then  -- what trials change is no part of what they are
-      self:value(("%s.%s"):format(path, name), value, assigned)
-    end
-  end
+-- What one value is, apart from all else.
+function Reached:apart(value)
+  local other = setmetatable({ lines = {}, seen = {}, own = self.own, brief = self.brief }, Reached)
+  other:value("", value)
+  return digest(table.concat(other.lines, "\n"))
 end
 
--- A function is its bytecode, its upvalues and the globals that it reads. Those of the program are looked into for functions of the script alone.
-local function add_function(self, path, f)
-  local info = debug.getinfo(f, "S")
-  if info.what == "C" then
-    if not self.own[f] then add(self, "unseen %s: a function of another library", path) end
-    return
-  end
-  if not info.source:match "^@stdlib/" then
-    local text, uses = bytecode.of(f)
-    add(self, "function %s %s", path, digest(text))
-    return add_upvalues(self, path, f, uses)
-  end
-  for i = 1, math.huge do
-    local name, value = debug.getupvalue(f, i)
-    if not name then return end
-    if type(value) == "function" then self:value(("%s.%s"):format(path, name), value) end
-  end
-end
+local most_named = 16  -- fields of a table that have lines of their own; of more there is one digest, and the lines of functions
 
--- Keys in an order: numbers, then texts, then flags. Of others nothing is known that stays the same.
-local function sorted_keys(t)
-  local keys, others = {}, 0
-  for key in next, t do
-    local kind = type(key)
-    if kind == "number" or kind == "string" or kind == "boolean" then keys[#keys + 1] = key else others = others + 1 end
+function Reached:contents(path, t)
+  local keys, by_object, plain, outer, inner = {}, {}, {}, self.lines, {}
+  for key, value in next, t do
+    if plain_kinds[type(key)] then keys[#keys + 1] = key else by_object[#by_object + 1] = self:apart(key) .. self:apart(value) end
   end
   table.sort(keys, function(a, b)
     if type(a) ~= type(b) then return type(a) < type(b) end
-    if type(a) == "boolean" then return a and not b end
+    if type(a) == "boolean" then return b and not a end
     return a < b
   end)
-  return keys, others
-end
-
--- Plain data are one checksum; functions in them are seen one by one. Fields that trials assign are left out.
-local function add_contents(self, path, t, assigned)
-  local keys, others = sorted_keys(t)
-  local plain, outer = { ("%d other keys"):format(others) }, self.lines
-  for _, key in ipairs(keys) do
-    if not assigned[key] then
-      self.lines = {}
-      self:value(("%s.%s"):format(path, core.safe_text(tostring(key))), rawget(t, key))
-      for _, line in ipairs(self.lines) do
-        table.insert((line:match "^value " or line:match "^table ") and plain or outer, line)
-      end
-    end
-  end
+  if #keys > most_named then self.lines = inner end
+  for _, key in ipairs(keys) do self:value(path_of(path, key), rawget(t, key)) end
   self.lines = outer
-  add(self, "table %s %s", path, digest(table.concat(plain, "\n")))
+  for _, line in ipairs(inner) do table.insert((line:match "^function " or line:match "^unseen ") and outer or plain, line) end
+  table.sort(by_object)
+  add(self, "table %s %s", path, digest(("%d\n%s\n%s"):format(#keys, table.concat(by_object), table.concat(plain, "\n"))))
 end
 
-local function add_table(self, path, t, assigned)
+function Reached:table(path, t)
   local meta = debug.getmetatable(t)
-  local class = type(meta) == "table" and rawget(meta, "__name")
-  local ours = type(class) == "string" and class:match "^mr%."
-  if class == "mr.Args" or fingerprint.of(t) then return end  -- settings, data: these are compared by themselves
-  add_contents(self, path, t, assigned)
-  if type(meta) == "table" and not ours then self:value(path .. " metatable", meta) end
+  if type(meta) ~= "table" then return self:contents(path, t) end
+  local is_ours = is_stdlib(rawget(meta, "__index")) or is_stdlib(rawget(meta, "__tostring"))
+  local class = is_ours and rawget(meta, "__name")
+  if class == "mr.Args" or rawget(meta, "__mode") then return end  -- options are compared as `settings`; what a cache has is chance
+  if class == "mr.Results" then return add(self, "value %s = results of %s", path, plain_text(t.name)) end
+  if is_ours and rawget(meta, "__made_by") then return self:func(path, meta.__made_by, true) end
+  local is_data = type(class) == "string" and class:match "^mr%." and check.field(t, "get_fingerprint")
+  if is_data then return add(self, "value %s = %s", path, self.brief and class or fingerprint.of(t)) end
+  self:contents(path, t)
+  if not is_ours and not self.own[meta] then self:value(path .. " metatable", meta) end
 end
 
-local function add_userdata(self, path, x)
-  if check.is_tensor(x) then return add(self, "value %s %s", path, fingerprint.combined(x)) end
-  local lists = fingerprint.of(x)
-  if lists then return add(self, "value %s %s", path, lists) end
+function Reached:userdata(path, x)
   local meta = debug.getmetatable(x)
   local class = type(meta) == "table" and rawget(meta, "__name")
-  if class == "mr.Metric" then return add(self, "value %s %s{%s}", path, tostring(x), record.fields(x.options)) end
-  if type(class) == "string" and class:match "^mr%." then return add(self, "value %s %s", path, tostring(x)) end
-  add(self, "unseen %s: a %s", path, class or "userdata")
+  if type(class) ~= "string" or not class:match "^mr%." then return add(self, "unseen %s: a %s", path, class or "userdata") end
+  local text = tostring(x):find "0x%x+" and class or tostring(x):match "[^\n]*"
+  if self.brief then text = class
+  elseif check.is_tensor(x) then text = ("tensor %s %s"):format(x.dtype, core.fingerprint_of_tensor(x))
+  elseif check.is_lists(x) then text = "lists " .. core.fingerprint_of_lists(x)
+  elseif class == "mr.Metric" then text = ("%s{%s}"):format(text, record.fields(x.options))
+  elseif class == "mr.OptimizerState" then text = "optimizer " .. self:apart({ core.optimizer_numbers(x) }) end
+  add(self, "value %s = %s", path, core.safe_text(text))
 end
 
----Adds what a value is to the lines.
----@param path string  how it is reached
----@param value any
----@param assigned? table<any, true>  fields of it that trials assign
-function Reached:value(path, value, assigned)
-  local kind = type(value)
-  if kind == "number" or kind == "string" or kind == "boolean" then
-    local text = kind == "number" and ("%q"):format(value) or tostring(value)
-    return add(self, "value %s = %s", path, #text <= 60 and core.safe_text(text) or digest(text))
+-- A function. One of the library, e.g. in a loss, counts by the functions of the script that it holds, or by all that it holds.
+function Reached:func(path, f, all)
+  local info, ours, environment, variables = debug.getinfo(f, "Su"), is_stdlib(f), nil, nil
+  if info.what == "C" then return add(self, "unseen %s: a function of another library", path) end
+  if not ours then
+    local text
+    text, variables = code_of(f)
+    add(self, "function %s %s", path, digest(text))
   end
-  if value == nil or self.own[value] or self.seen[value] then return end
-  self.seen[value] = true
-  if kind == "function" then return add_function(self, path, value) end
-  if kind == "userdata" then return add_userdata(self, path, value) end
-  if kind == "thread" then return add(self, "unseen %s: a coroutine", path) end
-  add_table(self, path, value, assigned or {})
+  for i = 1, info.nups do
+    local name, value = debug.getupvalue(f, i)
+    if name == "_ENV" then environment = value
+    elseif not ours or (all or type(value) == "function") and not self.own[value] then self:value(path_of(path, name), value) end
+  end
+  if not ours and type(environment) == "table" then self:globals(environment, variables) end
 end
 
----What a function depends on, a line for each: functions, values, tables that it reaches, modules; "unseen" where that cannot be told.
+-- The globals that a function names; all of the script's where it names their table.
+function Reached:globals(environment, variables)
+  local all = variables._G or variables._ENV
+  for _, name in ipairs(check.names(all and environment or variables)) do
+    local value, path = rawget(environment, name), path_of("global", name)
+    if value == nil and environment ~= _G then value = select(2, check.attempt(function() return environment[name] end)) end
+    if name == "arg" then value = not all and { table.unpack(value) } or nil end  -- without the program's name
+    if value ~= nil and not self.own[value] and not self.seen[path] then
+      self.seen[path] = true
+      self:value(path, value)
+    end
+  end
+end
+
+function Reached:value(path, value)
+  local kind = type(value)
+  if kind == "nil" then return end
+  if plain_kinds[kind] then return add(self, "value %s = %s", path, plain_text(value)) end
+  local known = self.own[value] or self.seen[value]
+  if known then return add(self, "value %s = %s", path, known) end
+  self.seen[value] = path
+  if kind == "thread" then return add(self, "unseen %s: a coroutine", path) end
+  self[kind == "function" and "func" or kind](self, path, value)
+end
+
+local by_trials = {}  -- modules that trials of this process loaded
+
+---Begins to watch what a trial loads.
+function M.watch() core.loads = {} end
+
+---What a trial loaded since `watch`: digests by "module NAME" or "file PATH".
+---@return table<string, string>
+function M.loaded()
+  local loaded = {}
+  for path, name in pairs(core.loads) do
+    if core.is_file(path) then loaded[name] = file_digest(path) end
+    by_trials[name] = true
+  end
+  return loaded
+end
+
+-- The lines of a text by kind and path, and these keys in order.
+local function parsed(text)
+  local keys, by_key = {}, {}
+  for line in text:gmatch "[^\n]+" do
+    local key, rest = line:match "^(value .-) = (.*)$"
+    if not key then key, rest = line:match "^(.*) (%S+)$" end
+    key = key or line
+    local plain = key:gsub("^loaded ", "")
+    keys[#keys + 1] = plain
+    by_key[plain] = { rest = rest, line = line, loaded = plain ~= key, is_file = plain:match "^module " or plain:match "^file " }
+  end
+  return keys, by_key
+end
+
+local function lines_of(run, space, brief)
+  local own, replaced = own_values()
+  local self = setmetatable({ lines = { rule }, seen = {}, own = own, brief = brief }, Reached)
+  self:value("run", run)
+  for _, entry in ipairs(space and space:entries() or {}) do
+    local named = rawget(entry.part, "named") or {}
+    for _, key in ipairs(check.names(named)) do self:value(path_of("space." .. entry.name, key), named[key]) end
+  end
+  for _, named in ipairs{ definitions.all, replaced } do
+    for _, name in ipairs(check.names(named)) do self:value(name, named[name]) end
+  end
+  for _, name in ipairs(check.names(core.modules)) do
+    local key, path = "module " .. name, core.modules[name]
+    if package.loaded[name] ~= nil then
+      add(self, "%s%s %s", by_trials[key] and "loaded " or "", key, file_digest(path, core.sources[path]))
+    end
+  end
+  return self.lines
+end
+
+local left = {}  -- by the code of a trial's function and a line what the line was before trials of this process changed it; false: not there
+
+---What the trials of a study depend on; what trials of this process changed is what it was before.
 ---@param run function
+---@param space? mr.sweep.Space
+---@param brief? boolean  without reading data
 ---@return string
----Example: `require("moonrank.sweep.code").of(function() return 1 end):match "^%w+ %w+"   --> function run`
-function M.of(run)
-  local reached = setmetatable({ lines = {}, seen = {}, own = own_values() }, Reached)
-  reached:value("run", run)
-  for _, name in ipairs(check.names(definitions.all)) do reached:value(name, definitions.all[name]) end
-  table.move(loaded_modules(), 1, #loaded_modules(), #reached.lines + 1, reached.lines)
-  return table.concat(reached.lines, "\n")
+---Example: `require("moonrank.sweep.code").of(function() return 1 end):match "function run"   --> function run`
+function M.of(run, space, brief)
+  local all, lines = lines_of(run, space, brief or false), {}
+  for _, line in ipairs(all) do
+    local was = left[all[2] .. line]
+    lines[#lines + 1] = was == nil and line or was or nil
+  end
+  return table.concat(lines, "\n")
+end
+
+---Remembers what trials that ran in this process changed.
+---@param before string  from `of`, before they ran
+function M.settle(run, space, before)
+  local all, before_keys, was = lines_of(run, space, false), parsed(before)
+  local keys, now = parsed(table.concat(all, "\n"))
+  for _, key in ipairs(keys) do
+    local at = all[2] .. now[key].line
+    if was[key] and was[key].rest ~= now[key].rest then left[at] = was[key].line
+    elseif not was[key] and not now[key].is_file then left[at] = false end
+  end
+  local removed = { all[2] }
+  for _, key in ipairs(before_keys) do
+    if not now[key] then removed[#removed + 1] = was[key].line end
+  end
+  left[all[2] .. all[2]] = table.concat(removed, "\n")
+end
+
+-- The digest now of a module or a file in a study's text.
+local function digest_now(key, entry)
+  local name = key:match "^module (.*)"
+  return entry.loaded and file_digest(name and package.searchpath(name, package.path) or key:match "^file (.*)" or "") or entry.rest
+end
+
+local most_said = 12
+
+---What changed, a line for each; nil where nothing did.
+---@param was string  a study's text in the store
+---@param now string  the text of this run
+---@return string?
+function M.changes(was, now)
+  if was:sub(1, #rule) ~= rule then
+    return "  its code cannot be compared: an earlier version of moonrank recorded it in another form"
+  end
+  local out, keys, old = {}, parsed(was)
+  local new_keys, new = parsed(now)
+  for _, key in ipairs(keys) do
+    local rest = new[key] and new[key].rest
+    if not rest and old[key].is_file then rest = digest_now(key, old[key]) end
+    if not rest then out[#out + 1] = key .. " was removed"
+    elseif rest ~= old[key].rest and key:match "^value " then out[#out + 1] = ("%s: then %s, now %s"):format(key, old[key].rest, rest)
+    elseif rest ~= old[key].rest then out[#out + 1] = key .. (rest == "missing" and " is missing" or " changed") end
+  end
+  for _, key in ipairs(new_keys) do
+    if not old[key] and not new[key].is_file then out[#out + 1] = key .. " is new" end
+  end
+  if #out > most_said then out[most_said + 1] = ("... and %d more"):format(#out - most_said) end
+  return #out > 0 and core.safe_text("  " .. table.concat(out, "\n  ", 1, math.min(#out, most_said + 1)), true) or nil
+end
+
+---A study's text with the modules and files that `was` has beside it, and those that a trial loaded.
+---@param now string
+---@param was? string
+---@param loaded? table<string, string>  of `loaded`
+---@return string
+function M.joined(now, was, loaded)
+  local lines, _, known = { now }, parsed(now)
+  local keys, old = parsed(was and was:find(rule, 1, true) == 1 and was or rule)
+  for _, key in ipairs(keys) do
+    if old[key].is_file and not known[key] then lines[#lines + 1] = ("loaded %s %s"):format(key, digest_now(key, old[key])) end
+  end
+  for _, key in ipairs(check.names(loaded or {})) do
+    if not known[key] then lines[#lines + 1] = ("loaded %s %s"):format(key, loaded[key])
+    elseif known[key].rest ~= loaded[key] then
+      check.fail("mr.sweep: the %s changed while the study ran, so that its trials are not of one program. Run the sweep again", key)
+    end
+  end
+  return table.concat(lines, "\n")
 end
 
 return M

@@ -69,7 +69,7 @@ local escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r"
 
 local function json(value)
   if type(value) == "string" then
-    return '"' .. value:gsub('[%c"\\]', function(c) return escapes[c] or ("\\u%04x"):format(c:byte()) end) .. '"'
+    return '"' .. value:gsub('[\0-\31\127"\\]', function(c) return escapes[c] or ("\\u%04x"):format(c:byte()) end) .. '"'
   end
   if math.type(value) ~= "float" then return tostring(value) end
   local text = ("%.17g"):format(value)
@@ -100,12 +100,13 @@ function M.json_object(values)
   return M.to_json(shown)
 end
 
----The table of such a text.
+---The table of such a text; an error where it is none.
 ---@param text string
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.frame").from_json('{"a":2}').a   --> 2`
 function M.from_json(text)
-  local names, columns = core.json_columns{ text }
+  local names, columns, problems = core.json_columns{ text }
+  if problems[1] ~= "" then error(problems[1], 0) end
   local out = {}
   for i, name in ipairs(names) do out[name] = columns[i][1] end
   return out

@@ -40,7 +40,7 @@ end
 
 local states = { done = true, failed = true, pruned = true, paused = true, interrupted = true }
 local outcome_fields = { value = "number", reason = "string", traceback = "string", wall = "number", once = "number", memory = "number",
-  device = "string", numerics = "string", conventions = "string" }
+  device = "string", numerics = "string", conventions = "string", resumed = "boolean" }
 local amounts = { "wall", "once", "memory" }  -- finite, from 0 on
 
 local function is_amount(x) return x == nil or x >= 0 and x < math.huge end
@@ -79,7 +79,8 @@ local function is_outcome(outcome, busy)
   for _, field in ipairs(amounts) do
     if not is_amount(outcome[field]) then return false end
   end
-  if not holds(outcome.numbers, "string", "number") or not holds(outcome.lists, "string", "string") then return false end
+  if not holds(outcome.numbers, "string", "number") or not holds(outcome.lists, "string", "string")
+    or not holds(outcome.loaded, "string", "string") then return false end
   return are_reports(outcome.reports) and are_data(outcome.data) and can_end(outcome, busy)
 end
 

@@ -67,6 +67,11 @@ local function ids_of(values)
   return found
 end
 
+-- Raises where a name that a trial returned is not UTF-8: stores and exports are.
+local function check_name(name)
+  if not utf8.len(name) then error(("the result '%s' has a name that is not UTF-8"):format(core.safe_text(name)), 0) end
+end
+
 -- per_list: a tensor or a list of numbers of the metric itself, or several of them by the names of their metrics; "list" is the number of each
 -- list's user or query, which evaluations say themselves. Returns bytes and what was given, both by name.
 local function lists_of(per_list, metric)
@@ -74,6 +79,7 @@ local function lists_of(per_list, metric)
   if per_list == nil then return lists, {} end
   local several = type(per_list) == "table" and type(next(per_list)) == "string"
   local given = several and per_list or { [metric or "value"] = per_list }
+  for name in pairs(given) do check_name(tostring(name)) end
   for name, values in pairs(given) do lists[name] = bytes_of(several and "per_list." .. tostring(name) or "per_list", values) end
   lists.list = lists.list or ids_of(given)
   return lists, given
@@ -143,6 +149,7 @@ function M.of(result, o)
   local numbers = {}
   for name, value in pairs(result) do
     if type(name) ~= "string" then error("the trial returned a list, expected numbers by name", 0) end
+    check_name(name)
     if name ~= "per_list" then
       if type(value) ~= "number" then error(("the result %s is a %s, expected a number"):format(name, type(value)), 0) end
       numbers[name] = value + 0.0

@@ -133,6 +133,19 @@ function M.range(first, last, step)
   return setmetatable({ kind = "range", low = first, high = first + (last - first) // step * step, step = step, log = false }, Part)
 end
 
+---A dimension of seeds: 1 to `count`, each an equal choice, so that every combination of the other parameters can be repeated.
+---@param count integer
+---@return mr.sweep.Part
+---Example: `mr.seeds(3)   --> choice(1, 2, 3)`
+function M.seeds(count)
+  if math.type(count) ~= "integer" or count < 1 or count > 1000 then
+    check.fail("mr.seeds: count is %s. Pass how many seeds, an integer from 1 to 1000", M.found_text(count))
+  end
+  local seeds = {}
+  for i = 1, count do seeds[i] = i end
+  return M.choice(seeds)
+end
+
 local function points_of(where, options, more)
   local defaults = { points = check.none }
   for name, default in pairs(more or {}) do defaults[name] = default end

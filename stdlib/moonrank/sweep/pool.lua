@@ -205,6 +205,7 @@ function Pool:_loop()
     local running = self:running()
     self.live:update(running, self:_width())
     if #running == 0 and (self.stopping or schedule:ended() >= schedule.planned) then return end
+    schedule.store:publish()
     self:_receive()
     if self:_is_stopping() then self:_stop_late() end
   end
@@ -220,6 +221,23 @@ function Pool:_dismiss()
   self.workers = {}
 end
 
+-- Removes the files of workers' output in which nothing stands but which trials they ran.
+local function remove_empty_logs(folder, count)
+  for slot = 1, count do
+    local path = ("%s/worker_%d.log"):format(folder, slot)
+    local file = io.open(path, "rb")
+    local printed = false
+    if file then
+      for line in file:lines() do
+        printed = not line:find "^%-%- trial %d+ "
+        if printed then break end
+      end
+      file:close()
+    end
+    if not printed then os.remove(path) end
+  end
+end
+
 ---Runs the remaining trials of a study; returns whether Ctrl-C ended it.
 ---@param o mr.sweep.Pool.Options
 ---@return boolean interrupted
@@ -229,11 +247,13 @@ function M.run(o)
     numerics = o.numerics or false,
     metric = o.metric, workers = {}, false_starts = 0, stopping = false, more = false,
   }, Pool)
-  for slot = 1, #self.runners do os.remove(("%s/worker_%d.log"):format(o.schedule.folder, slot)) end
+  local folder = o.schedule.folder
+  for slot = 1, #self.runners do os.remove(("%s/worker_%d.log"):format(folder, slot)) end
   local was = core.defer_interrupt(true)
   local ok, message = pcall(self._loop, self)
   self:_dismiss()
   core.defer_interrupt(was)
+  remove_empty_logs(folder, #self.runners)
   if not ok then error(message, 0) end
   return self.stopping ~= false
 end

@@ -69,8 +69,12 @@ end
 
 local function options_of(name, options, defaults)
   local where = "pruner " .. name
-  local o = check.options(where, options, defaults)
+  local of_any_type = {}
+  for key, value in pairs(defaults) do of_any_type[key] = key == "warmup" and check.none or value end
+  local o = check.options(where, options, of_any_type)
+  if o.warmup == nil then o.warmup = defaults.warmup end
   for key, value in pairs(defaults) do
+    if key == "warmup" then value = not (name == "median" and o.warmup == "auto") and 0 or false end
     local least = (key == "factor" or name == "wilcoxon" and key == "warmup") and 2 or key == "warmup" and 0 or 1
     if math.type(value) == "integer" and (math.type(o[key]) ~= "integer" or o[key] < least) then
       check.fail("%s: %s is %s, expected an integer from %d", where, key, tostring(o[key]), least)
@@ -82,7 +86,8 @@ end
 local deciders, defaults = {}, {}
 
 ---@class mr.sweep.MedianOptions
----@field warmup? integer      no decision up to this step (default 0)
+---@field warmup? integer|"auto"  no decision up to this step (default "auto" in a sweep: three steps, or a fifth of the epochs of mr.fit where
+---   that is more)
 ---@field startup? integer     no decision before this many trials reached the step (default 5)
 ---@field generation? integer  trials that are judged by the same earlier ones (default 10)
 defaults.median = { warmup = 0, startup = 5, generation = 10 }
@@ -90,7 +95,8 @@ defaults.median = { warmup = 0, startup = 5, generation = 10 }
 -- Stops where the best report so far is below the median of the others' at this step (Golovin et al. 2017).
 function deciders.median(self, trial, others)
   local o, step = self._options, last_report(trial).step
-  if step <= o.warmup then return false end
+  local warmup = o.warmup == "auto" and math.max(3, math.ceil((trial.epochs or 0) / 5)) or o.warmup
+  if step <= warmup then return false end
   local values = {}
   for _, other in ipairs(others) do
     local report = report_at(other, step)
@@ -167,9 +173,10 @@ end
 ---A pruner by name, "median", "asha", "wilcoxon" or "hyperband"; with options as {"median", warmup = 5}.
 ---@param how string|table
 ---@param direction? string  "maximize" (default) or "minimize"
+---@param given? table<string, any>  defaults of options that `how` leaves out
 ---@return mr.sweep.Pruner
 ---Example: `require("moonrank.sweep.pruners").make{"hyperband", max_resource = 81}:count()   --> 143`
-function M.make(how, direction)
+function M.make(how, direction, given)
   local options = {}
   if type(how) == "table" then
     for key, value in pairs(how) do
@@ -185,7 +192,12 @@ function M.make(how, direction)
     known[#known + 1] = "hyperband"
     check.unknown("pruner", how, known)
   end
-  local o = options_of(how, options, defaults[how])
+  local own = {}
+  for name, value in pairs(defaults[how]) do
+    local other = given and given[name]
+    own[name] = other ~= nil and (how == "median" or other ~= "auto") and other or value
+  end
+  local o = options_of(how, options, own)
   if o.p and not (o.p > 0 and o.p < 1) then check.fail("pruner wilcoxon: p is %s, expected a number between 0 and 1", tostring(o.p)) end
   return setmetatable({ name = how, _sign = sign, _options = o, _decide = deciders[how] }, Pruner)
 end

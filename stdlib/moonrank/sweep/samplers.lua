@@ -3,6 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local generations = require "moonrank.sweep.generations"
+local settings = require "moonrank.settings"
 require "moonrank.tensor"  -- adds the methods of tensors
 
 local M = {}
@@ -18,6 +19,7 @@ local M = {}
 ---@field space mr.sweep.Space
 ---@field seed integer
 local Sampler = check.class("mr.sweep.Sampler")
+Sampler.first = {}
 
 ---The parameters of a trial.
 ---@param number integer              of the trial, from 1
@@ -27,7 +29,36 @@ function Sampler:suggest(number, history)
   if math.type(number) ~= "integer" or number < 1 then
     check.fail("suggest: trial %s, expected an integer from 1", tostring(number))
   end
-  return self._suggest(self, number, generations.before(history or {}, self:generation_of(number)))
+  local params = self._suggest(self, number, generations.before(history or {}, self:generation_of(number)))
+  local given = self.first[number]
+  if not given then return params end
+  return self.space:draw(function(entry)
+    if given[entry.name] ~= nil then return given[entry.name] end
+    if params[entry.name] ~= nil then return params[entry.name] end
+    return entry.part:at(M.random(self.seed, number, entry.name, 1)[1])
+  end)
+end
+
+---Sets the parameters of the first trials. Parameters that a point leaves out are the sampler's.
+---@param points table<string, any>[]
+function Sampler:begin_with(points)
+  local where = "mr.sweep: first"
+  if type(points) ~= "table" then check.fail("%s is a %s. Pass a list of points: first = {{lr = 0.01}}", where, type(points)) end
+  if self.name == "grid" then check.fail("%s does not apply to the sampler grid, which runs every point. Pass another sampler", where) end
+  local parts = {}
+  for _, entry in ipairs(self.space:entries()) do parts[entry.name] = entry.part end
+  for key, point in pairs(points) do
+    if math.type(key) ~= "integer" or key > #points or type(point) ~= "table" then
+      check.fail("%s holds a %s under the key %s. Pass a list of points: first = {{lr = 0.01}}", where, type(point), tostring(key))
+    end
+    for _, name in ipairs(check.names(point)) do
+      if not parts[name] then check.unknown("parameter of the space for first", name, self.space:names()) end
+      if not parts[name]:contains(point[name]) then
+        check.fail("%s[%d].%s is %s, expected a value of %s", where, key, name, tostring(point[name]), tostring(parts[name]))
+      end
+    end
+  end
+  self.first = points
 end
 
 ---The first trial of the generation of this one: all before it must have ended when this one is suggested. 1 where results are not used.
@@ -46,7 +77,10 @@ end
 
 ---The sampler with its options as text.
 ---@return string
-function Sampler:describe() return generations.described(self.name, self._options) end
+function Sampler:describe()
+  local first = #self.first > 0 and ", first " .. settings.text("mr.sweep", "first", self.first) or ""
+  return generations.described(self.name, self._options) .. first
+end
 
 function Sampler:__tostring() return self:describe() end
 
@@ -100,19 +134,26 @@ function makers.sobol(space, seed, options)
 end
 
 ---@class mr.sweep.TpeOptions
----@field generation? integer  trials that are suggested from the same results (default 10)
+---@field generation? integer  trials that are suggested from the same results (default: the number of workers, or more: a sixth of all trials,
+---   at most 10)
 ---@field startup? integer     trials drawn at random first (default 10)
 ---@field candidates? integer  draws of which the most promising is taken (default 8: with more the trials of a generation become too similar)
 ---@field good? number         share of the results that count as good (default 0.15)
 
-function makers.tpe(space, seed, options, direction)
+function makers.tpe(space, seed, options, direction, defaults)
   local tpe = require "moonrank.sweep.tpe"
-  local o = check.options("sampler tpe", options, { generation = 10, startup = 10, candidates = 8, good = 0.15 })
+  local o = check.options("sampler tpe", options, { generation = defaults.generation or 10, startup = 10, candidates = 8, good = 0.15 })
   check.positive_integers("sampler tpe", o, { "generation", "startup", "candidates" })
   if not (o.good > 0 and o.good < 1) then check.fail("sampler tpe: good is %s, expected a share between 0 and 1", tostring(o.good)) end
   return new("tpe", space, seed, o, function(self, number, history)
     if #history < o.startup then return random_params(self, number) end
-    return tpe.suggest(self.space, history, o, direction, function(entry, count) return M.random(seed, number, entry.name, count) end)
+    -- Trials of one generation that come before this one count as bad results, so that its points are spread.
+    local seen, params = table.move(history, 1, #history, 1, {}), nil
+    for each = generations.first(number, o.generation), number do
+      params = tpe.suggest(self.space, seen, o, direction, function(entry, count) return M.random(seed, each, entry.name, count) end)
+      seen[#seen + 1] = { number = each, params = params, state = "running" }
+    end
+    return params
   end)
 end
 
@@ -121,8 +162,9 @@ end
 ---@param space mr.sweep.Space
 ---@param seed integer            of the study
 ---@param direction? string       "maximize" (default) or "minimize"
+---@param defaults? { generation?: integer }  of options that `how` leaves out
 ---@return mr.sweep.Sampler
-function M.make(how, space, seed, direction)
+function M.make(how, space, seed, direction, defaults)
   local options = {}
   if type(how) == "table" then
     for key, value in pairs(how) do
@@ -133,7 +175,7 @@ function M.make(how, space, seed, direction)
   if not makers[how] then check.unknown("sampler", how, check.names(makers)) end
   check.seed("sampler " .. how, seed)
   direction = check.choice("sampler " .. how, "direction", direction or "maximize", { "maximize", "minimize" })
-  return makers[how](space, seed, options, direction)
+  return makers[how](space, seed, options, direction, defaults or {})
 end
 
 return M

@@ -4,6 +4,7 @@
 -- those that are promoted begin before new ones.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local code = require "moonrank.sweep.code"
 local forecast = require "moonrank.sweep.forecast"
 local frame = require "moonrank.sweep.frame"
 
@@ -372,11 +373,15 @@ end
 
 ---Stores how a trial ended, and schedules it again where it is to be retried.
 function Schedule:finish(trial, outcome, metric)
+  if next(outcome.loaded or {}) then
+    self.study.script = code.joined(self.study.script, nil, outcome.loaded)
+    self.store:set_script(self.study)
+  end
   local goes_on = outcome.state == "interrupted" or outcome.state == "paused"
   if not goes_on then trial.attempts = trial.attempts + 1 end
   local was_paused = self.halving and trial.passed > 0
   if self.halving then self:_add_pace(was_paused and self.halving:reached(trial) or 0, outcome.reports or {}, outcome.wall) end
-  if was_paused and outcome.wall then outcome.wall = outcome.wall + (trial.wall or 0) end
+  if (was_paused or outcome.resumed) and outcome.wall then outcome.wall = outcome.wall + (trial.wall or 0) end
   self.store:finish(self.study, trial, outcome, was_paused)
   trial.state, trial.value, trial.reason, trial.wall = outcome.state, outcome.value, outcome.reason, outcome.wall
   if self.pruner then trial.so_far = joined(was_paused and trial.so_far, of_metric(outcome.reports, metric)) end

@@ -1,6 +1,7 @@
 -- The store of sweeps: one SQLite file of studies and their trials. One process writes to a study; others may read meanwhile.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local damage = require "moonrank.sweep.damage"
 local frame = require "moonrank.sweep.frame"
 
 local M = {}
@@ -100,21 +101,6 @@ local function schema_of(database)
   return schema
 end
 
--- Types of entries that a column of a declared type may hold: SQLite does not enforce them.
-local held = { INTEGER = "'integer'", REAL = "'real', 'integer'", TEXT = "'text'", BLOB = "'text', 'blob'" }
-
--- The statement that says which column of a table holds an entry of a wrong type.
-local function check_of_types(database, name)
-  local _, columns, count = database:run([[SELECT name, type, "notnull" FROM pragma_table_info(?1)]], { name }, 1)
-  local cases = {}
-  for i = 1, count do
-    local types = held[columns[2][i]] .. (columns[3][i] == 1 and "" or ", 'null'")
-    cases[i] = ("WHEN typeof(%s) NOT IN (%s) THEN '%s.%s holds a ' || typeof(%s)"):format(columns[1][i], types, name, columns[1][i],
-      columns[1][i])
-  end
-  return ("SELECT bad FROM (SELECT CASE %s END AS bad FROM %s) WHERE bad IS NOT NULL LIMIT 1"):format(table.concat(cases, " "), name)
-end
-
 local made = setmetatable({}, { __mode = "k" })  -- by the table of versions, then by version
 
 -- What a store of some version consists of, as its statements make it: its schema, names in order, and checks of its tables' types.
@@ -129,15 +115,15 @@ local function expected_of(versions, version)
   local schema = schema_of(memory)
   local names = check.names(schema)
   for _, name in ipairs(names) do
-    if schema[name].type == "table" then checks[#checks + 1] = check_of_types(memory, name) end
+    if schema[name].type == "table" then checks[#checks + 1] = damage.check_of(memory, name) end
   end
   memory:close()
   by_version[version] = { schema = schema, names = names, checks = checks }
   return by_version[version]
 end
 
--- Why a database is no store that this program may read or write, or nil; in one transaction.
-local function objection(database, versions)
+-- Why a database is no store that this program may read or write, or nil; in one transaction. Who only reads can do without damaged rows.
+local function objection(database, versions, path, only_reads)
   database:run("BEGIN", {}, 0)
   local version, id, found = version_of(database), pragma(database, "application_id"), schema_of(database)
   database:run("COMMIT", {}, 0)
@@ -158,19 +144,25 @@ local function objection(database, versions)
   for _, name in ipairs(expected.names) do
     if not found[name] then return ("is no store of results as moonrank makes them: it has no table '%s'"):format(name) end
   end
-  for _, statement in ipairs(expected.checks) do
-    local _, wrong, count = database:run(statement, {}, 0)
-    if count > 0 then return "is damaged: its column " .. wrong[1][1] end
+  for _, each in ipairs(expected.checks) do
+    local _, wrong, count = database:run(each.find, {}, 0)
+    if count > 0 and not (only_reads and damage.leave_out(database, path, each, wrong)) then
+      local whose = wrong[2][1] and (" of trial %s"):format(core.safe_text(tostring(wrong[2][1]))) or ""
+      return ("is damaged: its column %s%s"):format(wrong[1][1], whose)
+    end
   end
 end
 
 -- A database that may be read, or written, as a store.
-local function opened(path, mode, versions)
+local function opened(path, mode, versions, only_reads)
   local ok, database = pcall(core.open_database, path, mode)
   if database == "interrupted" then error(database, 0) end
   if not ok then check.fail("%s", database:sub(database:find(path, 1, true) or 1)) end
-  local good, why = pcall(objection, database, versions)
-  if good and not why then return database end
+  local good, why = pcall(objection, database, versions, path, only_reads)
+  if good and not why then
+    if mode == "claim" then good, why = pcall(database.write_ahead, database) end
+    if good then return database end
+  end
   database:close()  -- or what it has begun would lock others out until it is collected
   if not good then error(why, 0) end
   check.fail("%s %s", path, why)
@@ -178,9 +170,10 @@ end
 
 ---Writes what the store holds at this moment to a new file, whole or not at all; others may write meanwhile.
 ---@param path string
-function Store:copy(path)
+---@param part? string  the name of the file until it is whole
+function Store:copy(path, part)
   core.make_folder(path)
-  local part = ("%s.part-%s"):format(path, core.sha256(("%.17g %s"):format(core.clock(), path)):sub(1, 8))
+  part = part or ("%s.part-%s"):format(path, core.sha256(("%.17g %s"):format(core.clock(), path)):sub(1, 8))
   local ok, message = pcall(self._database.run, self._database, "VACUUM INTO ?1", { part }, 1)
   local kept, why = ok and os.rename(part, path), message
   if kept then return end
@@ -188,6 +181,33 @@ function Store:copy(path)
   if why == "interrupted" then error(why, 0) end
   check.fail("%s cannot be written: %s", path, tostring(why))
 end
+
+-- Largest part of a writer's time that goes into copies for readers.
+local share = 0.05
+
+---Where readers cannot read the store itself, because it is written exclusively (runtime/io/sqlite.h), makes a copy for them: only if something
+---changed since the last copy, and if that one has been paid for by the time since then. A copy that cannot be written is no error, since readers
+---are told of which time theirs is.
+function Store:publish()
+  local copies = self._copies
+  if not copies then return end
+  local began = core.clock()
+  copies.credit = math.min(copies.credit + share * (began - copies.at), 2 * copies.last)
+  copies.at = began
+  if copies.credit < copies.last then return end
+  local changes = self:columns("SELECT total_changes() AS n").n[1]
+  if changes == copies.changes then return end
+  for _, ending in ipairs{ "", "-journal", ".lock" } do os.remove(copies.path .. ".part" .. ending) end  -- of a writer that was killed
+  local ok, message = pcall(self.copy, self, copies.path, copies.path .. ".part")
+  if message == "interrupted" then error(message, 0) end
+  if ok then copies.changes = changes end
+  local now = core.clock()
+  copies.last, copies.credit, copies.at = now - began, copies.credit - (now - began), now
+end
+
+---What is read instead of the store, and why; nil where it is the store itself.
+---@return string?
+function Store:note() return self._database:note() end
 
 function Store:close() self._database:close() end
 Store.__close = Store.close
@@ -197,8 +217,14 @@ Store.__close = Store.close
 ---@param versions? string[][]
 function M.look(path, versions)
   core.check_file(path)
-  if core.is_file(path) then opened(path, "read", versions or M.versions):close() end
+  -- a file that a writer has for itself is looked at when it is opened
+  if core.is_file(path) and not M.is_exclusive(path) then opened(path, "read", versions or M.versions):close() end
 end
+
+---Whether a writer has, or had before it was killed, the store for itself.
+---@param path string
+---@return boolean
+function M.is_exclusive(path) return core.file_exists(core.followed(path) .. ".writer") end
 
 ---Opens a store. Writing makes it where it is not there and brings an older one up to date; a newer one is an error, and so is a file that
 ---has other tables than a store's, which is not changed.
@@ -213,9 +239,15 @@ function M.open(path, mode, versions)
     core.make_folder(path)
     M.look(path, versions)  -- before opening for writing, which changes a file
   end
-  local store = setmetatable({ path = path, _database = opened(path, mode, versions) }, Store)
+  local database = opened(path, mode == "write" and "claim" or mode, versions, mode == "read")
+  local store = setmetatable({ path = path, _database = database, _copies = false }, Store)
   if mode == "write" then
+    if database:exclusive() then
+      store._copies = { path = core.followed(path) .. ".view", credit = 0.0, last = 0.0, at = core.clock(), changes = -1 }
+    end
     local good, message = pcall(migrate, store, versions)
+    local has_studies = good and store._copies and store:columns("SELECT count(*) AS n FROM studies").n[1] > 0
+    if has_studies then good, message = pcall(store.publish, store) end
     if good then return store end
     store:close()
     error(message, 0)
@@ -250,6 +282,9 @@ end
 
 function Store:set_forced(study) self:columns("UPDATE studies SET forced = 1 WHERE id = ?1", study.id) end
 
+---Stores the text of what the trials of a study depend on.
+function Store:set_script(study) self:columns("UPDATE studies SET script = ?2 WHERE id = ?1", study.id, study.script) end
+
 ---Stores how many trials a study will have.
 function Store:set_planned(study, planned) self:columns("UPDATE studies SET planned = ?2 WHERE id = ?1", study.id, planned) end
 
@@ -257,7 +292,9 @@ function Store:set_planned(study, planned) self:columns("UPDATE studies SET plan
 function Store:trials(study)
   local trials = {}
   for _, row in ipairs(self:rows("SELECT * FROM trials WHERE study = ?1 ORDER BY number", study.id)) do
-    row.params_text, row.params = row.params, frame.from_json(row.params)
+    local ok, params = pcall(frame.from_json, row.params)
+    if not ok then damage.refuse(self.path, study, row.number, params) end
+    row.params_text, row.params = row.params, params
     trials[row.number] = row
   end
   return trials
@@ -277,6 +314,7 @@ function Store:begin(study, trial)
     VALUES (?1, ?2, 'running', ?3, ?4, ?5, datetime('now')) ON CONFLICT (study, number)
     DO UPDATE SET state = 'running', numerics = ?5, started = datetime('now'), ended = NULL]],
     study.id, trial.number, trial.seed, trial.params_text, core.numerics())
+  self:publish()
 end
 
 local parts = {
@@ -309,6 +347,7 @@ function Store:finish(study, trial, outcome, add)
       end
     end
   end)
+  self:publish()
 end
 
 ---Stores that a trial that was paused does not go on, with what it reported last.

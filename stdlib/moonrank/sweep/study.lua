@@ -14,7 +14,9 @@ local M = {}
 function M.settings_text(settings)
   local lines = {}
   for _, name in ipairs(check.names(settings)) do
-    lines[#lines + 1] = ("%s = %s"):format(name, setting.text("mr.sweep", name, settings[name]))
+    local text = ("%s = %s"):format(name, setting.text("mr.sweep", name, settings[name]))
+    check.utf8("mr.sweep", "a setting", text)
+    lines[#lines + 1] = text
   end
   return table.concat(lines, "\n")
 end
@@ -32,9 +34,8 @@ local function data_text(data)
   return table.concat(lines, "\n")
 end
 
--- What the trials' function depends on in its script; where a part of it cannot be seen, all of the file.
-local function script_text(run, whole)
-  local text = code.of(run)
+-- The text of what trials depend on; where a part of it cannot be compared, all of the file counts.
+local function script_text(text, whole)
   if text:match "^unseen " or text:find("\nunseen ", 1, true) then text = text .. "\nall of the script " .. whole end
   return text
 end
@@ -45,10 +46,11 @@ end
 ---@return table
 function M.describe(o, in_worker)
   local script_name, whole = command.script_of(o.run)
+  local text = code.of(o.run, o.space, in_worker)
   return {
-    name = o.name, whole = whole, space = o.space:describe(),
+    name = o.name, whole = whole, code = text, space = o.space:describe(),
     sampler = o.sampler:describe() .. (o.pruner and ", pruner " .. o.pruner:describe() or ""),
-    seed = o.seed, direction = o.direction, metric = o.metric, script = script_text(o.run, whole), script_name = script_name,
+    seed = o.seed, direction = o.direction, metric = o.metric, script = script_text(text, whole), script_name = script_name,
     settings = M.settings_text(o.settings), data = in_worker and "" or data_text(o.data), planned = o.trials, version = core.version(),
   }
 end
@@ -59,9 +61,9 @@ function M.fingerprint(study)
   for _, field in ipairs{ "name", "space", "sampler", "direction", "metric", "settings" } do
     parts[#parts + 1] = tostring(study[field])
   end
-  -- of the script its functions: values may differ from process to process, as times do
+  -- values may differ from process to process, as times do, and a trial of one may have loaded more
   for line in study.script:gmatch "[^\n]+" do
-    if not line:match "^value " and not line:match "^table " then parts[#parts + 1] = line end
+    if line:match "^function " or line:match "^module " then parts[#parts + 1] = line end
   end
   parts[#parts + 1] = ("%d"):format(study.seed)
   return core.sha256(table.concat(parts, "\0"))
@@ -107,9 +109,11 @@ local function changes(was, now)
   end
   if was.script:match "^%x+$" then  -- earlier versions kept the checksum of the whole file
     if was.script ~= now.whole then parts[#parts + 1] = script_changed:format(now.script_name, was.script_name) end
-  elseif was.script ~= now.script then
-    parts[#parts + 1] = script_changed:format(now.script_name, was.script_name) .. ":\n  " .. difference(was.script, now.script)
-      .. unseen(now.script)
+  else
+    local changed = code.changes(was.script, now.script)
+    if changed then
+      parts[#parts + 1] = script_changed:format(now.script_name, was.script_name) .. ":\n" .. changed .. unseen(now.script)
+    end
   end
   return parts[1] and table.concat(parts, "\n") or nil
 end
@@ -128,7 +132,12 @@ function M.enter(store, now, force)
       store.path, now.name, changed)
   end
   local study = was
-  if changed then study = store:set_study(now) end
+  now.script = code.joined(now.script, was.script)
+  if changed then study = store:set_study(now)
+  elseif not was.script:match "^%x+$" and now.script ~= was.script then
+    was.script = now.script
+    store:set_script(was)
+  end
   if was.space ~= now.space then
     store:set_forced(study)
     study.forced = 1

@@ -1,6 +1,7 @@
 -- One trial: the object that its function gets, and the outcome of its end.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local code = require "moonrank.sweep.code"
 local definitions = require "moonrank.definitions"
 local outcome_of = require("moonrank.sweep.outcome").of
 local random = require "moonrank.random"
@@ -28,11 +29,20 @@ end
 
 ---The name of the number by which the sweep prunes this trial, or nil where it does not.
 ---@param trial mr.Trial
+---@param epochs? integer  that the trial trains, for the pruner
 ---@return string?
-function M.pruned_by(trial)
+function M.pruned_by(trial, epochs)
   local state = type(trial) == "table" and rawget(trial, "_state")
   if not state then check.fail("mr.fit: trial is a %s, expected the trial that mr.sweep gives to `run`", type(trial)) end
+  state.epochs = epochs
   return state.pruner and (state.metric or "value") or nil
+end
+
+---Notes that mr.fit went on from the checkpoint of an earlier part of a trial: the time of that part counts, too.
+---@param trial mr.Trial
+function M.resumed(trial)
+  local state = type(trial) == "table" and rawget(trial, "_state")
+  if state then state.resumed = true end
 end
 
 -- The errors that end a pruned trial, and one that waits for others at a rung.
@@ -77,6 +87,7 @@ function methods:report(step, values)
     if type(name) ~= "string" or type(value) ~= "number" then
       check.fail("trial:report: values holds a %s named %s, expected numbers by name", type(value), tostring(name))
     end
+    check.utf8("trial:report", "a name", name)
     copy[name] = value + 0.0
   end
   reports[#reports + 1] = { step = step, values = copy }
@@ -86,7 +97,8 @@ function methods:report(step, values)
   if value ~= value then error(("%s is NaN at step %d"):format(metric, step), 0) end
   state.so_far[#state.so_far + 1] = { step = step, value = value }
   if state.pause and step >= state.pause then error(Paused, 0) end
-  if state.pruner and state.pruner:decide({ number = self.number, reports = state.so_far }, state.others) then error(Pruned, 0) end
+  local progress = { number = self.number, reports = state.so_far, epochs = state.epochs }
+  if state.pruner and state.pruner:decide(progress, state.others) then error(Pruned, 0) end
 end
 
 -- The error with the script's own lines of the traceback, from the trial's function on.
@@ -109,6 +121,7 @@ local function failure(problem)
   local ours = type(problem) == "table" and (problem.stopped or type(problem.text) == "string")
   if not ours then problem = { text = core.error_text(problem) } end
   if problem.stopped then return { state = problem.stopped } end
+  if not utf8.len(problem.text) then problem.text = core.safe_text(problem.text, true) end
   if problem.text == "interrupted" then return { state = "interrupted", reason = "Ctrl-C" } end
   local traceback = problem.traceback and problem.traceback:sub(1, most_said)
   return { state = "failed", reason = problem.text:sub(1, most_said), traceback = traceback }
@@ -158,11 +171,13 @@ function M.data_of(context, job, stop)
   rawset(_G, "print", function() end)
   rawset(io, "write", function() return io.stdout end)
   seen.begin(stop)
+  code.watch()
   local ok, message = pcall(function()
     local _ <close> = random.scope(job.seed, "trial")
     definitions.within_trial(context.run, (trial_of(quiet, job)))
   end)
   local entries = seen.finish()
+  code.loaded()
   rawset(_G, "print", was_print)
   rawset(io, "write", was_write)
   if not ok and tostring(message) == "interrupted" then error(message, 0) end
@@ -178,19 +193,23 @@ function M.run(context, job)
   core.peak_memory(true)
   local began, making = core.clock(), core.distribution_seconds()
   seen.begin()
+  code.watch()
   local _ <close> = random.scope(job.seed, "trial")
   local ok, result = xpcall(definitions.within_trial, script_traceback, context.run, trial)
-  local data = seen.finish()
+  local data, loaded = seen.finish(), code.loaded()
   local outcome = ok and finished(result, context) or failure(result)
   outcome.wall, outcome.memory = core.clock() - began, core.peak_memory(false)
   outcome.once = core.distribution_seconds() - making  -- for what later trials find ready
+  outcome.resumed = state.resumed or nil
   -- work that ends early on Ctrl-C by itself (mr.fit does) has a result, but not that of the whole trial
-  if core.pressed() then outcome = { state = "interrupted", reason = "Ctrl-C", wall = outcome.wall, memory = outcome.memory } end
+  if core.interrupts() > 0 then
+    outcome = { state = "interrupted", reason = "Ctrl-C", wall = outcome.wall, memory = outcome.memory, resumed = outcome.resumed }
+  end
   if outcome.state == "pruned" or outcome.state == "paused" then
     outcome.value = state.so_far[#state.so_far].value
     outcome.reason = ("%s at step %d"):format(outcome.state, state.so_far[#state.so_far].step)
   end
-  outcome.data = data
+  outcome.data, outcome.loaded = data, loaded
   outcome.reports = #state.reports > 0 and state.reports or outcome.reports or {}
   outcome.numerics = core.numerics()
   local device = core.device()

@@ -158,6 +158,7 @@ void run_metrics(const Case<Real>& c, Ties ties, Results& results) {
     table.average_precision(count, {v, span(c.harmonic), false}), add();
     table.rank_biased_precision(count, {v, 0.95, true}), add();
     table.nrbp_loss(count, {v}), add();
+    table.wrong_pairs(count, {v}), add();
     table.hits_at(count, {v, HitsAt<Real>::cutoff}), add();
     table.first_relevant(count, {v, true}), add();
     table.bpref(count, {v}), add();

@@ -125,6 +125,14 @@ double err(const Ranked& y, int64_t k) {
 double wrong_pairs(const Ranked& y) {
   return sum_of_hits(y, whole, [&](int64_t r) { return static_cast<double>(r - 1) - (hits(y, r) - 1); });
 }
+/// Of all grades: a row of a lower grade above one of a higher.
+double wrong_pairs_of_grades(const Ranked& y) {
+  double wrong = 0;
+  for (size_t r = 0; r < y.size(); ++r) {
+    wrong += static_cast<double>(std::count_if(y.begin(), y.begin() + r, [&](float above) { return above < y[r]; }));
+  }
+  return wrong;
+}
 double bpref(const Ranked& y) {
   const double p = relevant(y), others = static_cast<double>(y.size()) - p;
   return sum_of_hits(y, whole,
@@ -179,6 +187,7 @@ void for_every_metric(Case<Real>& c, F f) {
   f("r_precision", HitsAt<Real>{c.views(0), HitsAt<Real>::relevant_rows},
     [](const Ranked& y) { return hits(y, static_cast<int64_t>(relevant(y))) / relevant(y); });
   f("nrbp_loss", NrbpLoss<Real>{c.views(whole)}, wrong_pairs);
+  f("wrong_pairs", WrongPairs<Real>{c.views(whole)}, wrong_pairs_of_grades);
   f("auc", Auc<Real>{c.views(whole)},
     [](const Ranked& y) { return 1 - wrong_pairs(y) / (relevant(y) * (static_cast<double>(y.size()) - relevant(y))); });
   f("bpref", Bpref<Real>{c.views(whole)}, bpref);

@@ -39,6 +39,7 @@ TEST_CASE("a script sees the error 'interrupted', and the second Ctrl-C ends it 
   CHECK(caught.status == 130);
   const Ran stubborn = interrupted(ready + "while true do pcall(function() while true do end end) end", 2);
   CHECK(stubborn.status == 130);
+  CHECK_THAT(stubborn.err, Contains("kept") && Contains("lost"));
 }
 
 TEST_CASE("one Ctrl-C is one error, also when it stops an operation") {

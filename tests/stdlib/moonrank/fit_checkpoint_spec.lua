@@ -164,8 +164,8 @@ describe("mr.fit{checkpoint =}", function()
     fit(cases[2], { checkpoint = path })
     local was = bytes_of(path)
     raises(function() fit(cases[2], { checkpoint = path, seed = 2 }) end, "holds a training with seed = 1, not 2")
-    raises(function() fit(cases[2], { checkpoint = path, clip = 1 }) end, "holds a training with clip = nil, not clip_gradients{norm = 1}")
-    raises(function() fit(cases[2], { checkpoint = path, epochs = 9 }) end, "holds a training with epochs = 5, not 9")
+    raises(function() fit(cases[2], { checkpoint = path, clip = 1 }) end, "holds a training with clip = nil, not mr.Clip{norm = 1}")
+    raises(function() fit(cases[2], { checkpoint = path, epochs = 4 }) end, "holds a training with epochs = 5, not 4")
     raises(function() fit(cases[2], { checkpoint = path, optimizer = mr.optim.adam{ lr = 0.050000001 } }) end, "with optimizer = adam")
     raises(function() fit(cases[2], { checkpoint = path, loss = mr.losses.ndcg{} }) end,
       "with loss = ap{bound = minmax, gain = 1}, not ndcg{bound = none, gain = 1}")
@@ -216,6 +216,84 @@ describe("mr.fit{checkpoint =}", function()
     end, "with measured = ")
   end)
 
+  it("refuses other starting parameters, also those that a file gave the model", function()
+    local path, saved = path_of "start", path_of "start_model"
+    local function go(model, more)
+      local options = { checkpoint = path, epochs = 2, model = model }
+      for name, value in pairs(more or {}) do options[name] = value end
+      return fit(cases[2], options)
+    end
+    os.remove(path)
+    local first = mf()
+    go(first)
+    first:save(saved)
+    equal(go(mf()).resumed, 2, "the same start goes on")
+    raises(function() go(mr.models.load(saved)) end, "start")
+    equal(go(first).resumed, 2, "a model that this file trained goes on in the same process")
+    local other = fit(cases[2], { model = first, epochs = 1 })
+    check(not other.interrupted)
+    raises(function() go(first) end, "start")
+  end)
+
+  it("refuses data that an optimizer changed through a detached tensor", function()
+    local path = path_of "detached"
+    os.remove(path)
+    local weights = mr.uniform({ queries.lists.rows, 6 }, { seed = 5 }):requires_grad()
+    local data = mr.data.dataset{ lists = queries.lists, features = weights:detach() }
+    local function go()
+      return fit({ "", function() return mr.models.linear{ inputs = 6 } end, function() return { train = data, valid = queries } end,
+        function() return mr.optim.sgd{} end }, { checkpoint = path, epochs = 1 })
+    end
+    go()
+    equal(go().resumed, 1)
+    local was = data.fingerprint
+    weights:sum():backward()
+    mr.optim.sgd{ lr = 1 }:bind{ weights }:step()
+    check(data.fingerprint ~= was)
+    raises(go, "train")
+  end)
+
+  it("refuses candidates of a catalogue with more items", function()
+    local path = path_of "catalogue"
+    os.remove(path)
+    local model = mr.models.mf{ users = fold.users, items = fold.items + 1, factors = 2 }
+    local more = setmetatable({}, getmetatable(fold))
+    for name, value in pairs(fold) do more[name] = value end
+    rawset(more, "items", fold.items + 1)
+    local function go(of)
+      return fit(cases[2], { checkpoint = path, epochs = 1, model = model, valid = of:candidates() })
+    end
+    go(fold)
+    equal(go(fold).resumed, 1)
+    raises(function() go(more) end, "valid")
+  end)
+
+  it("goes on to more epochs where no number depends on how many there are", function()
+    local path = path_of "longer"
+    local function go(epochs, more)
+      local options = { checkpoint = path, epochs = epochs }
+      for name, value in pairs(more or {}) do options[name] = value end
+      return fit(cases[2], options)
+    end
+    for _, more in ipairs{ {}, { every = 2 } } do
+      os.remove(path)
+      go(4, more)
+      local longer, model = go(6, more)
+      equal(longer.resumed, 4)
+      os.remove(path)
+      local whole, same = go(6, more)
+      equal({ longer.history[6].loss, longer.best.epoch }, { whole.history[6].loss, whole.best.epoch })
+      equal(model:parameters()[1]:totable(), same:parameters()[1]:totable())
+      raises(function() go(5, more) end, "epochs")
+    end
+    os.remove(path)
+    go(3, { every = 2 })  -- epoch 3 was validated because it was the last
+    raises(function() go(6, { every = 2 }) end, "epochs")
+    os.remove(path)
+    go(4, { schedule = mr.schedule.cosine{ low = 0.1 } })
+    raises(function() go(6, { schedule = mr.schedule.cosine{ low = 0.1 } }) end, "epochs")
+  end)
+
   it("describes the options of models, tables among them", function()
     mr.models.define("spec_tabled", {
       options = { sizes = { 1, 2 } }, parameters = function() return { w = mr.ones(6, 1) } end,
@@ -230,7 +308,7 @@ describe("mr.fit{checkpoint =}", function()
     end
     go{ 1, 2 }
     equal(go{ 1, 2 }.resumed, 1)
-    raises(function() go{ 1, 3 } end, "with model = spec_tabled{dtype = float32, nested = {{1, rr{")
+    raises(function() go{ 1, 3 } end, "with model = spec_tabled{")
   end)
 
   -- The file with one thing changed.

@@ -367,18 +367,36 @@ it("leaves nothing behind", function()
   os.execute("rm -rf " .. folder)
 end)
 
-it("says which column of a store holds what it cannot", function()
+it("shows the other trials of a store where one is damaged, and names file and trial", function()
   sweeps.in_folder(function(place)
     local path = place .. "/typed.db"
-    mr.sweep{ name = "typed", store = path, workers = 0, metric = "ap", space = { i = mr.range(1, 2) }, progress = false,
-      run = function(trial) return { ap = trial.i } end }
-    local database = require("moonrank.core").open_database(path, "write")
-    database:run("UPDATE trials SET value = 'abc' WHERE number = 2", {}, 0)
-    database:close()
-    raises(function() mr.results(path) end, "is damaged: its column trials.value holds a text")
-    check(not require("moonrank.core").file_exists(path .. ".files/other"))
-    raises(function() mr.sweep{ name = "other", store = path, workers = 0, metric = "ap", space = { i = mr.range(1, 2) },
-      run = function(trial) return { ap = trial.i } end } end, "trials.value")
-    check(not require("moonrank.core").file_exists(path .. ".files/other"), "nothing is made beside it")
+    local function swept(name)
+      return mr.sweep{ name = name, store = path, workers = 0, metric = "ap", space = { i = mr.range(1, 5) }, progress = false,
+        run = function(trial) return { ap = trial.i } end }
+    end
+    swept "typed"
+    sweeps.write(place .. "/look.lua", [[
+      local results = require "moonrank".results(arg[1])
+      for _, row in ipairs(results:trials{ columns = { "number", "ap" } }.rows) do print(row[1], row[2]) end]])
+    local function damage(statement)
+      local database = core.open_database(path, "write")
+      database:run(statement, {}, 0)
+      database:close()
+      local status, out, err = sweeps.run(place, "look.lua", "typed.db")
+      check(status == 0, err)
+      return out, err
+    end
+    local out, err = damage "UPDATE trials SET params = '{\"i\":0,5}' WHERE number = 2"
+    equal(out, "1\t1.0\n3\t3.0\n4\t4.0\n5\t5.0\n")
+    check(err:find("typed.db", 1, true) and err:find("trial 2 ", 1, true), err)
+    raises(function() swept "typed" end, path .. ": trial 2 ")
+    out, err = damage "UPDATE trials SET value = 'abc' WHERE number = 4"
+    equal(out, "1\t1.0\n3\t3.0\n5\t5.0\n")
+    check(err:find("trial 4 ", 1, true) and err:find("trials.value", 1, true), err)
+    out, err = damage "UPDATE trials SET params = CAST(x'7B2261223A22DC227D' AS TEXT) WHERE number = 5"
+    equal(out, "1\t1.0\n3\t3.0\n")
+    check(err:find("trial 5 ", 1, true), err)
+    raises(function() swept "other" end, "trials.value")
+    check(not core.file_exists(path .. ".files/other"), "nothing is made beside it")
   end)
 end)

@@ -136,6 +136,22 @@ describe("a schedule's rates are PyTorch's", function()
     end
   end)
 
+  it("stop before a rate underflows", function()
+    local least = 0x1p-126  -- the smallest normal float32
+    for _, case in ipairs{ { 0.1, 0.5 }, { 1e-30, 0.1 }, { 1e6, 1e-9 } } do
+      local lr, by = case[1], case[2]
+      local plateau = mr.schedule.plateau{ factor = by, patience = 0 }
+        :begin{ lr = lr, steps = 400, per_epoch = 1, metric = mr.metrics.parse "ndcg" }
+      for i = 1, 400 do plateau.see{ epoch = i, metrics = { ndcg = 0.5 } } end
+      local by_steps = mr.schedule.step{ every = 1, factor = by }:rates(lr, { steps = 400, per_epoch = 1 })
+      for _, rate in ipairs{ lr * plateau.factor(400), by_steps[400] } do
+        check(rate >= least and rate * by < least, ("%g by %g ends at %g"):format(lr, by, rate))
+      end
+      local after = mr.schedule.warmup{ steps = 1, after = mr.schedule.step{ every = 1, factor = by } }
+      check(after:rates(lr, { steps = 400, per_epoch = 1 })[400] >= least)
+    end
+  end)
+
   it("by steps within epochs", function()
     local halved = mr.schedule.step{ every = 2, factor = 0.5 }:rates(1, { steps = 9, per_epoch = 2 })
     equal(halved, { 1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 0.5, 0.5, 0.25 })

@@ -8,10 +8,45 @@ local function nothing() return {} end
 
 describe("settings", function()
   it("are what stores have of numbers, texts, flags and lists", function()
-    for _, case in ipairs{ { 3, "3" }, { 0.5, "0.5" }, { "a", "a" }, { true, "true" }, { {}, "" },
+    for _, case in ipairs{ { 3, "3" }, { 0.5, "0.5" }, { "a", "a" }, { true, "true" }, { {}, "{}" },
       { { "none", "minmax" }, "none,minmax" } } do
       equal(text("mr.sweep", "of", case[1]), case[2])
     end
+  end)
+  it("have equal texts exactly where the values are equal", function()
+    local losses, optim, schedule = mr.losses, mr.optim, mr.schedule
+    local function linear(seed) return mr.models.linear{ inputs = 3, seed = seed } end
+    local makers = {
+      function() return 1 end, function() return "1" end, function() return { 1 } end, function() return { "1" } end,
+      function() return 0.1 + 0.2 end, function() return 0.3 end, function() return true end, function() return "true" end,
+      function() return {} end, function() return "" end, function() return "{}" end, function() return { "a", "b" } end,
+      function() return "a,b" end, function() return { "a,b", "c" } end, function() return { "a", "b,c" } end,
+      function() return { [1] = 1, x = 1 } end, function() return { ["1"] = 1, x = 1 } end, function() return "nil" end,
+      function() return losses.ndcg{} end, function() return losses.ndcg{ gain = 2 } end,
+      function() return losses.ndcg{ bound = "minmax" } end,
+      function() return losses.ndcg{ gain = 1 + 1e-9 } end, function() return losses.warp{ trials = 3 } end,
+      function() return losses.warp{ trials = 4 } end, function() return losses.approx_ndcg{ alpha = 10 } end,
+      function() return optim.adam{ lr = 0.01 } end, function() return optim.adam{ lr = 0.01 + 1e-12 } end,
+      function() return schedule.step{ every = 2, factor = 0.5 } end, function() return schedule.step{ every = 2, factor = 0.5 + 1e-9 } end,
+      function() return schedule.warmup{ steps = 2 } end,
+      function() return schedule.warmup{ steps = 2, after = schedule.cosine{ low = 0.1 } } end,
+      function() return mr.clip_gradients{ norm = 1 } end, function() return mr.clip_gradients{ norm = 1 + 1e-9 } end,
+      function() return mr.metrics.ndcg{ gain = "linear" } end, function() return mr.metrics.parse "ndcg" end,
+      function() return linear(1) end, function() return linear(2) end, function() return mr.tensor{ 1, 2 } end,
+    }
+    local seen = {}
+    for i, make in ipairs(makers) do
+      local found = text("mr.sweep", "of", make())
+      equal(found, text("mr.sweep", "of", make()), "value " .. i)
+      equal(seen[found], nil, ("values %d and %s are both %s"):format(i, seen[found], found))
+      seen[found] = i
+    end
+    local moved = linear(1)
+    local before = text("mr.sweep", "of", moved)
+    moved:parameters()[1]:requires_grad()
+    moved(({ lists = mr.lists{ { 1, 0 } }, features = mr.ones(2, 3) })):sum():backward()
+    optim.sgd{ lr = 1 }:bind(moved:parameters()):step()
+    equal(text("mr.sweep", "of", moved) ~= before, true, "a model is its parameters, too")
   end)
   it("have what is in tables, in the order of its keys", function()
     equal(text("mr.sweep", "of", { layers = { 8, 16 }, bias = true }), "{bias = true, layers = {8,16}}")

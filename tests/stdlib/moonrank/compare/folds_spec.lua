@@ -77,6 +77,9 @@ it("runs of mr.fit on the folds of ratings are of users, beside files and scores
   near(c.cells.ndcg.a.mean, mean / users, 1e-6)
   local beside = mr.compare{ a = a, b = b, popularity = scores, qrels = qrels }
   equal(beside.count, users)
+  -- what is said of one run alone has its number
+  local about = a[2].test:notes()[1]
+  check(about:find "new to training" and tostring(c):find("\nrun 2: " .. about, 1, true), tostring(c))
   near(beside.cells.ndcg.a.mean, c.cells.ndcg.a.mean, 1e-12)
 end)
 

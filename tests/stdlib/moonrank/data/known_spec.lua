@@ -135,6 +135,27 @@ it("of folds of grades what was rated in earlier parts is known, whatever its gr
   end
 end)
 
+it("fingerprints of folds and candidates know of ratings below the threshold", function()
+  local function made(low)
+    local file = written{ "1,1,5,1", "1,2,5,2", "1,3,5,3", "2,1,5,1", "2,2,5,1", ("1,%d,1,4"):format(low), "2,4,1,5", "2,5,1,6" }
+    local fold = mr.data.interactions(file):binarize(4):folds{ k = 2, nsr = 0 }[1]
+    os.remove(file)
+    return fold
+  end
+  local a, same, b = made(4), made(4), made(5)
+  equal({ a.train.fingerprint, a.test.fingerprint }, { b.train.fingerprint, b.test.fingerprint })
+  equal({ a.fingerprint, a:candidates().fingerprint }, { same.fingerprint, same:candidates().fingerprint })
+  check(a.fingerprint ~= b.fingerprint and a:candidates().fingerprint ~= b:candidates().fingerprint)
+  local seen = require "moonrank.data.seen"
+  local function noted(fold, options)
+    seen.begin()
+    fold:evaluate(mr.models.random{}, { "rr" }, options)
+    return seen.finish()[1].fingerprint
+  end
+  equal(noted(a), noted(same))
+  check(noted(a) ~= noted(b) and noted(a) ~= noted(a, { known = "none" }))
+end)
+
 it("users without enough relevant items have known items, too", function()
   local fold = binary:min_relevant(20):folds{ by = "user" }[1]
   local few

@@ -90,6 +90,16 @@ describe("metrics under bounds of runs", function()
     near(found["map[expectation]"]:item(), ap / of.expectation, 1e-12)
   end)
 
+  it("take the conventions of the run, and metrics without closed forms", function()
+    local run = mr.data.scored(scores, lists)
+    local found = run:evaluate(lists, { { "ndcg", bound = "minmax" }, { "err", bound = "expectation" } })
+    local linear = mr.evaluate(scores, lists, { { "ndcg", bound = "minmax" }, { "err", bound = "expectation" } }, { gain = "linear" })
+    for _, name in ipairs(found.names) do
+      for l = 1, 2 do near(found[name]:totable()[l], linear[name]:double():totable()[l], 1e-6, name) end
+    end
+    check(linear["ndcg[minmax]"]:totable()[1] ~= mr.evaluate(scores, lists, { { "ndcg", bound = "minmax" } })["ndcg[minmax]"]:totable()[1])
+  end)
+
   it("name what is wrong with them", function()
     local run = mr.data.scored(scores, lists)
     raises(function() run:evaluate(lists, { { "ap", bound = "minmx" } }) end, "minmax")

@@ -179,6 +179,36 @@ describe("bounds of losses with a threshold of relevance", function()
   end)
 end)
 
+describe("nDCG of linear gains", function()
+  it("has the closed forms of all orders", function()
+    for _, grades in ipairs{ { 3, 1, 2, 0 }, { 0, 1, 1, 0, 4 }, { 2, 2, 0 }, { 3, 1, 2 } } do
+      local gained, count = {}, 0
+      local function dcg(order)
+        local sum = 0
+        for i, grade in ipairs(order) do sum = sum + grade / math.log(1 + i, 2) end
+        return sum
+      end
+      local best = table.move(grades, 1, #grades, 1, {})
+      table.sort(best, function(a, b) return a > b end)
+      each_order(#grades, function(scores)
+        local order = {}
+        for i, score in ipairs(scores) do order[score] = grades[i] end
+        count = count + 1
+        gained[count] = dcg(order) / dcg(best)
+      end)
+      local mean, square = 0, 0
+      for _, value in ipairs(gained) do mean, square = mean + value / count, square + value * value / count end
+      local metric = mr.metrics.ndcg{ gain = "linear" }
+      local of = mr.bounds.of(metric, { grades = grades })
+      equal(of.method, "closed form")
+      near({ of.min, of.max, of.expectation }, { math.min(table.unpack(gained)), 1, mean }, 1e-12)
+      near(of.sd ^ 2, square - mean * mean, 1e-12)
+      local d = mr.bounds.distribution(metric, { grades = grades })
+      near({ d:mean(), d:sd(), d:min() }, { of.expectation, of.sd, of.min }, 1e-9)
+    end
+  end)
+end)
+
 describe("mr.fit", function()
   local function warnings_of(work)
     local warn, found = check_module.warn, {}

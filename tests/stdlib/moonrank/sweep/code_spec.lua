@@ -1,203 +1,306 @@
--- What a study is made of in its script: which edits change it, and which do not.
+-- What a study is made of in its script: changes that refuse its store, and changes that do not.
 local mr = require "moonrank"
-local bytecode = require "moonrank.sweep.bytecode"
+local core = require "moonrank.core"
 local code = require "moonrank.sweep.code"
+local space = require "moonrank.sweep.space"
+local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
-local describe, it, check, equal = test.describe, test.it, test.check, test.equal
+local describe, it, check, equal, raises = test.describe, test.it, test.check, test.equal, test.raises
 
--- The function that a script returns.
-local function run_of(text) return assert(load(text, "@script.lua"))() end
-
-local script = [[
+local script = [==[
 local mr = require "moonrank"
-local epochs, rates = 20, { 0.1, 0.01, by = { loss = "ndcg" } }
-local function helper(x) return x * 2 end
-local shapes = { double = helper }
-local seen = 0
-return function(trial)
-  seen = seen + 1
-  local value = helper(trial.a) + epochs * rates[1]
-  return { value = value, x = mr.tensor{ 1, 2 }:sum(), shapes = shapes }
-end
+local epochs, rates, flag, name = 20, { 0.1, 0.01, by = { loss = "ndcg" } }, true, "ml"
+local absent, chosen = nil, mr.losses.ap
+local text = [[
+-- not a comment
+  two   blanks
 ]]
+local function helper(x) return x * 2 end
+local function inner(x) return helper(x) + 1 end
+local shapes = { double = helper, deep = { deeper = { f = function(x) return x end } } }
+local assigned, count = { lr = 0.1 }, 0
+local plain = { fingerprint = "abc", value = 1 }
+local Class = setmetatable({}, { __call = function(_, x) return x end, __index = { scale = 2 } })
+local optimizer, loss = mr.optim.adam{ lr = 0.01 }, mr.losses.ndcg{ bound = "minmax" }
+local bounded = mr.losses.ndcg{ bound = function(score) return score end }
+local plateau, metric = mr.schedule.step{ every = 3, factor = 0.5 }, mr.metrics.parse("ap", { relevant = 1 })
+local tensor, lists = mr.tensor{ 1, 2, 3 }, mr.lists{ { 1, 0, 0 }, { 0, 1, 0 } }
+local data = mr.data.synthetic{ kind = "queries", queries = 5, seed = 1 }
+local folds = mr.data.synthetic{ kind = "ratings", users = 9, items = 20, seed = 1 }:binarize(4):folds{ k = 3, seed = 1 }
+local model = mr.models.linear{ inputs = 2, seed = 1 }
+local big, keyed = {}, { [1] = "one", ["1"] = "text", [true] = 1, [tensor] = "object" }
+for i = 1, 40 do big[i] = { i } end
+spec_global = function(x) return x end
+spec_table = { rate = 1 }
+local step = function(t) return t end local other = 1
+local run = function(trial) -- why
+  count = count + 1
+  assigned.seen = trial.a
+  local value = helper(trial.a) + epochs * rates[1] + #text
+  if flag then value = value + inner(1) end
+  local found = { spec_global(1), spec_table, shapes, plain, Class, optimizer, loss, bounded, plateau, metric, tensor, lists, data, folds,
+    model, big, keyed, name, absent, chosen, step }
+  return { value = value, found = found, sum = mr.tensor{ 1, 2 }:sum() }
+end
+return run, { opt = mr.choice{ slow = mr.optim.sgd{ lr = 0.1 }, fast = { rate = { 1, 2 } }, f = function(x) return x + 1 end,
+  t = mr.tensor{ 5, 6 } }, lr = mr.choice{ 0.1, 0.2 } }
+]==]
 
--- The script with one piece of it replaced.
+local function of(text)
+  local run, parameters = assert(load(text))()
+  return code.of(run, parameters and space.new(parameters))
+end
+
 local function edited(from, to)
   local at, last = script:find(from, 1, true)
-  assert(at, from)
+  assert(at and not script:find(from, last, true), from)
   return script:sub(1, at - 1) .. to .. script:sub(last + 1)
 end
 
-describe("a trial's function", function()
-  local was = code.of(run_of(script))
+-- By the name that the message must have: what is replaced by what.
+local refused = {
+  { "run.epochs", "epochs, rates, flag, name = 20", "epochs, rates, flag, name = 21" }, { "run.epochs", "name = 20,", "name = 20.0," },
+  { "run.epochs", "name = 20,", "name = '20'," }, { "run.rates", "{ 0.1, 0.01, by", "{ 0.2, 0.01, by" },
+  { "run.rates.by.loss", '"ndcg" } }', '"ap" } }' }, { "run.rates", "{ 0.1, 0.01, by", "{ 0.1, 0.01, 0.001, by" },
+  { "run.rates", "by = { loss", "on = { loss" }, { "run.flag", "}, true,", "}, false," }, { "run.name", '"ml"\n', '"mn"\n' },
+  { "run.absent", "chosen = nil,", "chosen = 1," }, { "run.chosen", "mr.losses.ap\n", "mr.losses.rr\n" },
+  { "run.text", "-- not a comment", "-- not another comment" }, { "run.text", "two   blanks", "two blanks" },
+  { "run.helper", "x * 2", "x * 3" }, { "run.helper", "helper(x) return x * 2", "helper(y) return y * 2" },
+  { "run.inner", "helper(x) + 1", "helper(x) + 2" }, { "run.shapes.double", "double = helper", "double = inner" },
+  { "run.shapes.double", "double = helper", "double = function(x) return x end" },
+  { "run.shapes.deep.deeper.f", "f = function(x) return x end }", "f = function(x) return -x end }" },
+  { "run.shapes", "double = helper,", "double = helper, half = inner," },
+  { "run.assigned.lr", "count = { lr = 0.1 }", "count = { lr = 0.2 }" },
+  { "run.assigned", "count = { lr = 0.1 }", "count = { lr = 0.1, seen = 1 }" }, { "run.count", "}, 0\n", "}, 5\n" },
+  { "run.plain.value", '"abc", value = 1', '"abc", value = 2' }, { "run.Class", "_, x) return x end", "_, x) return x + 1 end" },
+  { "run.Class", "scale = 2", "scale = 3" }, { "run.optimizer.options.lr", "adam{ lr = 0.01", "adam{ lr = 0.02" },
+  { "run.optimizer.name", "adam{", "adamw{" }, { "run.loss", "losses.ndcg{ bound = \"minmax\" }", "losses.ndcg{ bound = \"none\" }" },
+  { "run.loss", "losses.ndcg{ bound = \"minmax\" }", "losses.ndcg{ bound = \"minmax\", gain = 2 }" },
+  { "run.loss", "losses.ndcg{ bound = \"minmax\" }", "losses.ap{ bound = \"minmax\" }" },
+  { "run.bounded", "function(score) return score end", "function(score) return score * 2 end" },
+  { "run.plateau.options.every", "every = 3", "every = 4" }, { "run.metric", "relevant = 1", "relevant = 2" },
+  { "run.tensor", "mr.tensor{ 1, 2, 3 }", "mr.tensor{ 1, 2, 4 }" },
+  { "run.tensor", "mr.tensor{ 1, 2, 3 }", "mr.tensor{ 1, 2, 3 }:double()" },
+  { "run.lists", "{ 0, 1, 0 }", "{ 0, 1, 1 }" }, { "run.data", "queries = 5, seed = 1", "queries = 5, seed = 2" },
+  { "run.folds", "items = 20, seed = 1", "items = 20, seed = 2" }, { "run.folds", "k = 3, seed = 1", "k = 3, seed = 2" },
+  { "run.folds", "binarize(4)", "binarize(3)" }, { "run.model", "inputs = 2, seed = 1", "inputs = 2, seed = 2" },
+  { "run.big", "big[i] = { i }", "big[i] = { i == 7 and 8 or i }" },
+  { "run.keyed", '[1] = "one", ["1"] = "text"', '[1] = "text", ["1"] = "one"' },
+  { "run.keyed", '"object"', '"thing"' },
+  { "global.spec_global", "spec_global = function(x) return x end", "spec_global = function(x) return 2 end" },
+  { "global.spec_table", "{ rate = 1 }", "{ rate = 2 }" }, { "run.step", "function(t) return t end", "function(t) return -t end" },
+  { "function run", "+ epochs", "- epochs" }, { "function run", "mr.tensor{ 1, 2 }:sum()", "mr.tensor{ 1, 3 }:sum()" },
+  { "function run", "if flag then", "if not flag then" }, { "function run", "sum = mr", "total = mr" },
+  { "space.opt.slow.options.lr", "sgd{ lr = 0.1 }", "sgd{ lr = 0.5 }" }, { "space.opt.fast.rate", "{ 1, 2 } }", "{ 1, 3 } }" },
+  { "space.opt.f", "x + 1 end,", "x + 2 end," }, { "space.opt.t", "mr.tensor{ 5, 6 }", "mr.tensor{ 5, 7 }" },
+}
 
-  it("is the same after edits that change no result", function()
-    for _, text in ipairs{
-      script, "-- a comment\n\n\n" .. script, edited("local function helper", "print = print\nlocal function helper"),
-      edited("  local value", "  -- why\n\n  local value"), edited("seen = 0", "seen = 5"),
-      edited("local value = helper(trial.a) + epochs * rates[1]\n  return { value = value",
-        "local other = helper(trial.a) + epochs * rates[1]\n  return { value = other"),
-      edited("local seen", "local unused = 3\nlocal seen"),
-    } do
-      equal(code.of(run_of(text)), was)
-    end
+local accepted = {
+  { "return run, {", "print 'done'\nreturn run, {" }, { "local function helper(x)", "\n\n-- a comment\nlocal function helper(x)" },
+  { "-- why", "-- because of it" }, { "-- why", "" }, { "  local value", "  -- why\n\n  local value" },
+  { "  local value", "  --[[ long\n comment ]] local   value" }, { "x * 2 end", "x*2 end" }, { "local other = 1", "local other = 2" },
+  { "local function inner", "local unused = 3\nlocal function inner" }, { "local count", "local count" },
+  { "{ lr = 0.1 }, 0", "{ lr = 1 / 10 }, 0" }, { "queries = 5, seed = 1", "seed = 1, queries = 5" }, { '"ml"\n', "'ml' -- one quote\n" },
+  { "return { value = value, found", "return {\n    value = value,\n    found" }, { "big[i] = { i }", "big[41 - i] = { 41 - i }" },
+  { "mr.choice{ 0.1, 0.2 }", "mr.choice{ 0.1, 0.2, 0.3 }" },
+  { "return run, {", "local function plot() return 2 end plot()\nreturn run, {" },
+  { "spec_table = {", "spec_unused = 3\nspec_table = {" }, { "{ 1, 2, 3 }, mr.lists", "{ 1.0, 2.0, 3.0 }, mr.lists" },
+}
+accepted[10] = { "local run = function(trial)", "local run = function(\n    trial)" }
+
+local function globals_apart(body)
+  local strict = getmetatable(_G)
+  setmetatable(_G, nil)
+  local ok, message = pcall(body)
+  setmetatable(_G, strict)
+  for _, name in ipairs{ "spec_global", "spec_table", "spec_unused" } do rawset(_G, name, nil) end
+  if not ok then error(message, 0) end
+end
+
+describe("a study", function()
+  it("is another one after changes of what its trials use; the message names what changed", function()
+    check(#refused >= 40, #refused)
+    globals_apart(function()
+      local was = of(script)
+      check(not was:find("unseen", 1, true), was)
+      equal(of(script), was)
+      for _, change in ipairs(refused) do
+        local changes = code.changes(was, of(edited(change[2], change[3])))
+        check(changes, ("unnoticed: %s"):format(change[3]))
+        check(changes:find(change[1], 1, true), ("%s: %s"):format(change[3], changes))
+      end
+    end)
   end)
 
-  it("is another after edits that may", function()
-    local all = { [was] = true }
-    for _, change in ipairs{
-      { "epochs, rates = 20", "epochs, rates = 21" }, { "0.1, 0.01", "0.2, 0.01" }, { '"ndcg"', '"ap"' }, { "x * 2", "x * 3" },
-      { "+ epochs", "- epochs" }, { "double = helper", "double = function(x) return x end" }, { "1, 2}", "1, 3}" },
-      { "{ value = value,", "{ value = value, seen = seen," },
-    } do
-      local ok, text = pcall(edited, change[1], change[2])
-      if not ok then text = edited((change[1]:gsub("}", " }")), (change[2]:gsub("}", " }"))) end
-      local now = code.of(run_of(text))
-      check(not all[now], change[2])
-      all[now] = true
-    end
+  it("is the same after changes outside of it, of comments and of white space", function()
+    check(#accepted >= 15, #accepted)
+    globals_apart(function()
+      local was = of(script)
+      for _, change in ipairs(accepted) do
+        local changes = code.changes(was, of(edited(change[1], change[2])))
+        check(not changes, ("%s: %s"):format(change[2], changes))
+      end
+    end)
   end)
 
-  it("names what it reaches", function()
-    check(was:find("value run.epochs = 20", 1, true), was)
-    check(was:find("function run.helper ", 1, true), was)
-    check(was:find("table run.rates ", 1, true), was)
-    check(not was:find("unseen", 1, true), was)
+  it("has functions of a line apart from the rest of the line", function()
+    local function of_line(text) return code.of(load("return { run = function(t) return t end, trials = 3 }" .. text)().run) end
+    equal(of_line "", of_line " -- three")
+    equal(code.of(load "return { run = function(t) return t end, trials = 3 }"().run),
+      code.of(load "return { run = function(t) return t end, trials = 30, name = 'x' }"().run))
   end)
 
-  it("does not depend on what trials left in its tables", function()
-    local cache = {}
-    local function run(trial)
-      cache[trial.a] = cache[trial.a] or trial.a
-      return cache[trial.a]
-    end
-    local before = code.of(run)
-    run{ a = 1 }
-    equal(code.of(run), before)
-    -- in another process it is empty when the function is seen
-    cache = {}
-    check(code.of(run) == before, "a cache is no part of what uses it")
-  end)
-
-  it("is made of what scripts defined by name, and of functions within objects", function()
+  it("has what scripts defined by name, and what they put into the library", function()
     local before = code.of(function() return 1 end)
     mr.bounds.define("spec_code", function(score) return score end)
     local once = code.of(function() return 1 end)
-    check(once ~= before and once:find("function bound spec_code", 1, true), once)
+    check(code.changes(before, once):find("spec_code", 1, true))
     mr.bounds.define("spec_code", function(score) return score * 2 end)
-    check(code.of(function() return 1 end) ~= once)
-    local function with(f)
-      local loss = mr.losses.ndcg{ bound = f }
-      return function() return loss end
-    end
-    check(code.of(with(function(score) return score end)) ~= code.of(with(function(score) return -score end)))
+    check(code.changes(once, code.of(function() return 1 end)):find("spec_code", 1, true))
+    local was, of_mr = code.of(function() return 1 end), rawget(mr.losses, "ap")
+    rawset(mr.losses, "ap", function() return 1 end)
+    local now = code.of(function() return 1 end)
+    rawset(mr.losses, "ap", of_mr)
+    check(code.changes(was, now):find("ap", 1, true), now)
   end)
 
-  it("is made of the globals that it reads, and of fields that trials do not assign", function()
-    rawset(_G, "spec_score", function(x) return x end)
-    local run = run_of "return function(trial) return spec_score(trial.a) end"
+  it("is not changed by what its own trials left behind", function()
+    local cache, count = { kept = 1 }, 0
+    local function run(trial)
+      count, cache[trial], cache.kept = count + #cache, { trial }, nil
+    end
     local before = code.of(run)
-    rawset(_G, "spec_score", function(x) return x * 2 end)
-    check(code.of(run) ~= before, "a global function")
-    rawset(_G, "spec_score", nil)
-    local base = { epochs = 5, lib = { f = function() return 1 end } }
-    local function of_base(trial)
-      base.lr = trial.lr
-      return base
-    end
-    before = code.of(of_base)
-    base.lr = 3
-    equal(code.of(of_base), before)
-    base.epochs = 6
-    check(code.of(of_base) ~= before, "a field that it does not assign")
-    base.epochs, base.lib.f = 5, function() return 2 end
-    check(code.of(of_base) ~= before, "a function in a table that it assigns to")
+    run(7)
+    check(code.of(run) ~= before)
+    code.settle(run, nil, before)
+    equal(code.changes(before, code.of(run)), nil)
+    run(8)
+    code.settle(run, nil, before)
+    equal(code.changes(before, code.of(run)), nil)
+    cache.other = 5
+    check(code.of(run) ~= before, "a change of the script")
   end)
 
-  it("is made of what it loads when it runs", function()
-    local folder = os.tmpname()
-    os.remove(folder)
-    require("moonrank.core").make_folder(folder .. "/x")
-    local function module(text)
-      local file = assert(io.open(folder .. "/spec_module.lua", "w"))
-      file:write(text):close()
-    end
-    local kept = package.path
-    package.path = folder .. "/?.lua;" .. kept
-    module "return { train = function() return 1 end }"
-    local run = run_of 'return function(trial) return require("spec_module").train(trial) end'
-    local before = code.of(run)
-    module "-- another comment\n\nreturn { train = function() return 1 end }"
-    equal(code.of(run), before)
-    module "return { train = function() return 2 end }"
-    check(code.of(run) ~= before, "a module")
-    check(not before:find("unseen", 1, true), before)
-    local file = run_of(("return function() return dofile %q end"):format(folder .. "/spec_module.lua"))
-    before = code.of(file)
-    module "return 3"
-    check(code.of(file) ~= before, "a file")
-    check(code.of(run_of 'return function(trial) return require(trial.name) end'):find("unseen run: what it loads", 1, true))
-    package.path = kept
-  end)
-
-  it("is made of options of metrics and losses", function()
-    local function with(metric) return code.of(function() return metric end) end
-    check(with(mr.metrics.parse("ap", { relevant = 1 })) ~= with(mr.metrics.parse("ap", { relevant = 2 })))
-  end)
-
-  it("is made of the lists that it uses", function()
-    local function with(last)
-      local lists = mr.lists{ { 1, 0, 0 }, { 0, 1, last } }
-      return code.of(function() return lists end)
-    end
-    equal(with(0), with(0))
-    check(with(0) ~= with(1))
-  end)
-
-  it("says what it cannot see", function()
-    local thread = coroutine.create(print)
-    check(code.of(function() return thread end):find("unseen run.thread: a coroutine", 1, true))
-    local pipe = io.tmpfile()
-    check(code.of(function() return pipe end):find("unseen run.pipe: a FILE*", 1, true))
+  it("says what it cannot compare", function()
+    local thread, pipe = coroutine.create(print), io.tmpfile()
+    check(code.of(function() return thread end):find("unseen run.thread", 1, true))
+    check(code.of(function() return pipe end):find("unseen run.pipe", 1, true))
     pipe:close()
   end)
 
-  it("leaves settings and data out, which are compared by themselves", function()
-    local function with(words, seed)
+  it("leaves out options of the command line, which are compared as settings", function()
+    local function with(words)
       local args = mr.args({ epochs = 3 }, words)
-      local data = mr.data.synthetic{ kind = "queries", queries = 5, seed = seed }
-      return code.of(function() return args, data end)
+      return code.of(function() return args end)
     end
-    equal(with({}, 1), with({ "--epochs", "5" }, 2))
+    equal(with{}, with{ "--epochs", "5" })
+  end)
+
+  it("written by an earlier version is not taken for the same", function()
+    check(code.changes("function run 0123456789ab\nvalue run.epochs = 20", code.of(function() end)))
   end)
 end)
 
-describe("bytecode", function()
-  it("is that of any function, wherever it stands", function()
-    local text = ("x"):rep(5000)
-    local body = ([[local u, v = 1, 2
-      return function(a, ...)
-        local t = { 1, 2.5, "short", "%s", -7, 1e300, 123456789012, true, nil, false, ... }
-        for i = 1, a do t[i] = function() u = u + i; return i + a, v end end
-        goto done
-        ::done::
-        return t
-      end]]):format(text)
-    local a, assigns = bytecode.of(run_of(body))
-    equal(a, (bytecode.of(run_of(("\n"):rep(300) .. body))))
-    check(a ~= bytecode.of(run_of((body:gsub("1e300", "1e299")))))
-    equal(assigns.assigns, { [0] = { [true] = true } })  -- u, by the function inside
+describe("modules and files", function()
+  -- Runs one trial of a study, `sweep()`, with a module's text written by `module(text)`.
+  local function with_modules(body)
+    sweeps.in_folder(function(folder)
+      local kept = package.path
+      package.path = folder .. "/?.lua;" .. kept
+      local function write(name, text)
+        sweeps.write(("%s/%s.lua"):format(folder, name), text)
+        package.loaded[name] = nil
+      end
+      local ok, message = pcall(body, folder, write)
+      package.path = kept
+      for _, name in ipairs{ "spec_outer", "spec_inner" } do package.loaded[name], core.modules[name] = nil, nil end
+      if not ok then error(message, 0) end
+    end)
+  end
+
+  local function sweep(folder, run, options)
+    local o = { name = "s", store = folder .. "/r.db", space = { a = mr.choice{ 1, 2 } }, run = run, workers = 0, progress = false }
+    for key, value in pairs(options or {}) do o[key] = value end
+    return mr.sweep(o)
+  end
+
+  it("that were loaded when the study began count, with those that they require; their comments do not", function()
+    with_modules(function(folder, write)
+      local function run() return 1 end
+      local function again()
+        package.loaded.spec_outer, package.loaded.spec_inner = nil, nil
+        require "spec_outer"
+        return sweep(folder, run)
+      end
+      write("spec_inner", "return { 1 }")
+      write("spec_outer", "return require 'spec_inner'")
+      again()
+      write("spec_inner", "return { 1 }  -- a comment at the end")
+      again()
+      write("spec_inner", "return { 2 }")
+      check(raises(again, "spec_inner"):find("force = true", 1, true))
+      write("spec_inner", "return { 1 }")
+      again()
+      write("spec_outer", "return { text = [[\n-- a line\n]] }")
+      require "spec_outer"
+      sweep(folder, run, { force = true })
+      write("spec_outer", "return { text = [[\n-- another line\n]] }")
+      raises(again, "spec_outer")
+    end)
   end)
 
-  it("knows what a function puts something into", function()
-    local any = { [true] = true }
-    local function assigns(text) return select(2, bytecode.of(run_of("local u, v = {}, {} " .. text))).assigns end
-    equal(assigns "return function(k) u[k] = v[k] end", { [0] = any })
-    equal(assigns "return function(k) u.x = v.x end", { [0] = { x = true } })
-    equal(assigns "return function(k) u[1] = v[1] end", { [0] = { true } })
-    equal(assigns "return function(k) u.x.y = 1 end", { [0] = { x = true } })
-    equal(assigns "return function(k) local t = v u[k][k].x = t end", { [1] = any })
-    equal(assigns "return function(k) local t = { u } t[1] = v return t end", {})
-    equal(assigns "return function(k) return function() u[k] = v end end", { [0] = any })
+  it("that a trial loads count", function()
+    with_modules(function(folder, write)
+      local function run()
+        require "spec_outer"
+        return dofile(folder .. "/file.lua") + 1
+      end
+      local function fresh()
+        for _, name in ipairs{ "spec_outer", "spec_inner" } do package.loaded[name], core.modules[name] = nil, nil end
+        return sweep(folder, run)
+      end
+      write("spec_inner", "return 1")
+      write("spec_outer", "return require 'spec_inner'")
+      write("file", "return 1")
+      fresh()
+      fresh()
+      write("file", "return 1 -- one")
+      fresh()
+      write("file", "return 2")
+      raises(fresh, "file.lua")
+      write("file", "return 1")
+      write("spec_inner", "return 2")
+      raises(fresh, "spec_inner")
+      os.remove(folder .. "/spec_inner.lua")
+      raises(fresh, "spec_inner")
+    end)
   end)
+end)
+
+it("a script: a longer sweep, prints and plots after it go on; a change of the trial does not, unless forced", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  local text = [[
+local mr = require "moonrank"
+local trials = 2
+local lr = 0.5
+print(#mr.sweep{ name = "s", store = "r.db", space = { x = mr.uniform(0, 1) }, sampler = "random", trials = trials, progress = false,
+  workers = WORKERS, run = function(trial) return lr * trial.x end, force = FORCE }:trials().rows)
+]]
+  for _, workers in ipairs{ 0, 2 } do
+    sweeps.in_folder(function(folder)
+      local function run(change, to, force)
+        local plain = (text:gsub(change or "%z", to or ""):gsub("WORKERS", tostring(workers)):gsub("FORCE", tostring(force or false)))
+        sweeps.write(folder .. "/sweep.lua", plain)
+        return sweeps.run(folder, "sweep.lua")
+      end
+      equal({ run() }, { 0, "2\n", "" })
+      equal({ run("trials = 2", "trials = 4") }, { 0, "4\n", "" })
+      equal({ run("$", "print 'analysis' -- after it\n") }, { 0, "4\nanalysis\n", "" })
+      local status, _, err = run("lr = 0.5", "lr = 0.6")
+      check(status == 1 and err:find("run.lr", 1, true), err)
+      status, _, err = run("lr %* trial", "lr + trial")
+      check(status == 1 and err:find("function run", 1, true), err)
+      equal((run("lr %* trial", "lr + trial", true)), 0)
+    end)
+  end
 end)

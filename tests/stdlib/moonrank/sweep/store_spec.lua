@@ -134,3 +134,55 @@ it("a message with a text that no field can hold is none", function()
   check(read(5))
   equal(read(require("moonrank.sweep.store").longest + 1), nil)
 end)
+
+it("a sweep leaves one file, however it ends, and reading leaves nothing beside it", function()
+  local untidy = [[
+local mr = require "moonrank"
+local args = mr.args{ workers = 0, how = "" }
+local results = mr.sweep{ name = "study", store = "r.db", workers = args.workers, progress = false, space = { x = mr.range(1, 9) },
+  run = function(trial)
+    if trial.number == 5 and args.how == "exit" then os.exit(3) end
+    if trial.number == 5 and args.how == "wait" then
+      io.open("waits", "w"):close()
+      require("moonrank.core").wait_for({}, 60)
+    end
+    return trial.x
+  end }
+if args.how == "open" then os.exit(0) end
+if args.how == "error" then error "it fails" end
+]]
+  local function files(folder)
+    local names = core.list_folder(folder)
+    table.sort(names)
+    return names
+  end
+  for how, expected in pairs{ [""] = 0, ["--workers 2"] = 0, ["--how open"] = 0, ["--how error"] = 1, ["--how exit"] = 3 } do
+    sweeps.in_folder(function(folder)
+      equal((sweeps.run(folder, "sweep.lua", how)), expected)
+      equal(files(folder), { "err", "out", "r.db", "sweep.lua" }, how)
+      equal((os.execute(("cd %s && %s results r.db >out"):format(folder, sweeps.moonrank))), true)
+      equal(files(folder), { "err", "out", "r.db", "sweep.lua" }, how)
+    end, untidy)
+  end
+  sweeps.in_folder(function(folder)
+    local id = sweeps.start(folder, "sweep.lua", "--how wait")
+    for _ = 1, 1000 do
+      if core.file_exists(folder .. "/waits") then break end
+      sweeps.wait(0.01)
+    end
+    sweeps.signal(id, "INT")
+    equal((sweeps.finish(folder)), 130)
+    equal(files(folder), { "err", "out", "pid", "r.db", "start.sh", "status", "sweep.lua", "waits" })
+  end, untidy)
+end)
+
+it("what a worker printed is kept, and a log without output is not", function()
+  in_folder(function(folder)
+    equal((sweeps.run(folder, "sweep.lua", "--trials 4")), 0)
+    check(not core.file_exists(folder .. "/r.db.files"))
+    sweeps.write(folder .. "/sweep.lua", (script:gsub("core.wait_for%(", "print 'a word'; core.wait_for(")))
+    equal((sweeps.run(folder, "sweep.lua", "--store s.db --trials 4")), 0)
+    check(sweeps.capture(("cat %s/s.db.files/study/worker_*.log"):format(folder)):find "a word")
+    check(not core.file_exists(folder .. "/s.db.files/study/lock"))
+  end)
+end)

@@ -1,0 +1,65 @@
+-- `moonrank test` gives each spec a temporary folder, which is gone at its end.
+local core = require "moonrank.core"
+local sweeps = dofile "tests/support/sweeps.lua"
+local test = require "moonrank.test"
+local it, equal, check = test.it, test.equal, test.check
+
+if not sweeps.moonrank then
+  it("folders of specs", function() test.skip "MOONRANK does not name the program" end)
+  return
+end
+
+-- What specs leave in a fresh temporary folder; and the status of the last one.
+local function left_by(specs)
+  local left, status
+  sweeps.in_folder(function(folder)
+    core.make_folder(folder .. "/tmp/x")
+    for i, spec in ipairs(specs) do
+      if spec:find "\n" then
+        sweeps.write(("%s/%d_spec.lua"):format(folder, i), spec)
+        spec = ("%s/%d_spec.lua"):format(folder, i)
+      end
+      status = select(3, os.execute(("TMPDIR=%s/tmp %s test %s >/dev/null 2>&1"):format(folder, sweeps.moonrank, spec)))
+    end
+    left = core.list_folder(folder .. "/tmp")
+  end)
+  return left, status
+end
+
+local untidy = [[
+local test = require "moonrank.test"
+test.it("leaves files", function()
+  local first, second = os.tmpname(), os.tmpname()
+  test.check(first ~= second and io.open(first), "new files")
+  os.execute "cd $(mktemp -d) && mkdir closed && touch closed/file && chmod a-w closed"
+  %s
+end)
+]]
+
+it("a spec leaves nothing, however it ends", function()
+  for how, expected in pairs{ [""] = 0, ["error 'it fails'"] = 1, ["os.exit(7)"] = 7, ["os.execute 'kill -INT $PPID'"] = 0 } do
+    local left, status = left_by{ untidy:format(how) }
+    equal(left, {}, how)
+    equal(status, expected, how)
+  end
+end)
+
+it("a process that a spec starts uses the spec's folder", function()
+  local left, status = left_by{ [[
+local test = require "moonrank.test"
+test.it("starts a process", function()
+  local pipe = io.popen "mktemp"
+  local name = pipe:read "l"
+  pipe:close()
+  test.check(name:sub(1, #os.getenv "TMPDIR") == os.getenv "TMPDIR" and os.tmpname():sub(1, #os.getenv "TMPDIR") == os.getenv "TMPDIR")
+end)
+]] }
+  equal(left, {})
+  equal(status, 0)
+end)
+
+it("specs of sweeps, results and models leave nothing", function()
+  local left = left_by{ "tests/stdlib/moonrank/record_spec.lua", "tests/stdlib/moonrank/models_spec.lua",
+    "tests/stdlib/moonrank/settings_spec.lua", "tests/stdlib/moonrank/plot_spec.lua" }
+  check(#left == 0, table.concat(left, " "))
+end)

@@ -1,0 +1,102 @@
+-- Ctrl-C in the middle of work whose results are kept: nothing half done is stored, loops end, and test is not evaluated. Scripts press it themselves.
+local test = require "moonrank.test"
+local sweeps = require "tests.support.sweeps"
+local describe, it, equal, check = test.describe, test.it, test.equal, test.check
+
+if not sweeps.moonrank then return test.skip "MOONRANK is not set" end
+
+local begin = [[
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local id = io.open("/proc/self/stat"):read "n"
+local function press()  -- a command of the shell in the foreground would keep the signal from this process
+  os.execute("(sleep 0.1; kill -INT " .. id .. ") &")
+  while true do core.check_interrupt() end
+end
+local queries = mr.data.synthetic{ kind = "queries", queries = 24, features = 5, seed = 2 }
+local function fit(at, options)
+  local all = { model = mr.models.linear{ inputs = 5 }, loss = mr.losses.ndcg{}, train = queries, valid = queries, test = queries,
+    epochs = 40, metrics = { "ndcg" }, progress = false, each_epoch = function(epoch) if epoch == at then press() end end }
+  for name, value in pairs(options or {}) do all[name] = value end
+  return mr.fit(all)
+end
+]]
+
+-- Status, output and errors of a script after the common beginning.
+local function script(text, look)
+  sweeps.in_folder(function(folder) look(function() return sweeps.run(folder, "sweep.lua") end, folder) end, begin .. text)
+end
+
+describe("Ctrl-C", function()
+  it("in the function of mr.checkpoint stores nothing, although mr.fit returns a run", function()
+    script([[
+local function scores(at)
+  return mr.checkpoint("part.safetensors", { seed = 1 }, function()
+    local run = fit(at)
+    return { epochs = mr.tensor{ #run.history } }
+  end)
+end
+local ok, why = pcall(scores, 3)
+print(ok, why, core.file_exists "part.safetensors")
+print(scores(0).epochs:item())
+]], function(run)
+      local _, out, err = run()
+      check(out:find "false\tinterrupted\tfalse", out .. err)
+      check(not out:find "\n3%.0", "half a training was used: " .. out)
+    end)
+  end)
+
+  it("ends a loop of trainings, and not the current one alone", function()
+    script([[
+for seed = 1, 5 do
+  local run = fit(seed == 2 and 3 or nil, { seed = seed })
+  print(("seed %d: %d epochs, interrupted %s, test %s"):format(seed, #run.history, run.interrupted, run.test ~= nil))
+end
+print "after the loop"
+]], function(run)
+      local status, out = run()
+      equal(status, 130)
+      equal(out, "seed 1: 40 epochs, interrupted false, test true\nseed 2: 3 epochs, interrupted true, test true\n")
+    end)
+  end)
+
+  it("in a validation does not go on to the test, and the training goes on from where it was", function()
+    script([[
+local count = 0
+mr.metrics.define("pressing", function(ranks, lists)
+  count = count + 1
+  if count == 3 and not arg[1] then press() end
+  return ranks:double():mean() + mr.zeros(lists.count, { dtype = "float64" })
+end)
+local run = fit(nil, { checkpoint = "fit.safetensors", epochs = 5, metrics = { "pressing" }, progress = true })
+print(run.interrupted, run.test == nil, run.resumed, count)
+]], function(run, folder)
+      local _, out, err = run()
+      check(out:find "^true\ttrue\t0\t3\n", out .. err)
+      local status, again, told = sweeps.run(folder, "sweep.lua", "again")
+      equal(status, 0, told)
+      check(again:find "^false\tfalse\t2\t", again)
+      check(told:find "epoch 2 of 5" and told:find("fit.safetensors", 1, true), told)
+    end)
+  end)
+end)
+
+describe("patience", function()
+  local mr = require "moonrank"
+  local queries = mr.data.synthetic{ kind = "queries", queries = 24, features = 5, seed = 2 }
+  local function fit(options)
+    local all = { model = mr.models.linear{ inputs = 5 }, loss = mr.losses.ndcg{}, train = queries, valid = queries, epochs = 60,
+      optimizer = mr.optim.sgd{ lr = 1e-30 }, metrics = { "ndcg" }, progress = false }
+    for name, value in pairs(options) do all[name] = value end
+    return mr.fit(all)
+  end
+  it("counts validations", function()  -- a rate that changes nothing: the first validation is the best one
+    for _, case in ipairs{ { 1, 3, 4 }, { 5, 3, 20 }, { 7, 2, 21 }, { 5, 20, 60 } } do
+      local run = fit{ every = case[1], patience = case[2] }
+      equal({ #run.history, run.stopped }, { case[3], case[3] < 60 and "patience" }, ("every %d, patience %d"):format(case[1], case[2]))
+    end
+  end)
+  it("is an error without a part to validate on", function()
+    test.raises(function() fit{ patience = 2, valid = false } end, "valid")
+  end)
+end)

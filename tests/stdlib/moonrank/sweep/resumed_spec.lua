@@ -1,0 +1,56 @@
+-- Trials in several parts: what they took is the sum of the parts, and no trial goes on from the checkpoint of another study.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local test = require "moonrank.test"
+local sweeps = require "tests.support.sweeps"
+local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
+
+local queries = mr.data.synthetic{ kind = "queries", queries = 24, features = 5, seed = 2 }
+
+local function wait(seconds)
+  local from = core.clock()
+  while core.clock() - from < seconds do end
+end
+
+-- A study of one trial of four epochs, which is interrupted after the second one where there is a file `cut`.
+local function sweep(folder)
+  return mr.sweep{ name = "parts", store = folder .. "/results.db", metric = "ndcg", workers = 0, progress = false,
+    space = { x = mr.choice{ 1 } }, run = function(trial)
+      local run = mr.fit{ model = mr.models.linear{ inputs = 5 }, loss = mr.losses.ndcg{}, train = queries, test = queries, epochs = 4,
+        metrics = { "ndcg" }, progress = false, trial = trial, checkpoint = true, each_epoch = function(epoch)
+          wait(0.1)
+          if epoch == 2 and core.file_exists(folder .. "/cut") then error("interrupted", 0) end
+        end }
+      if run.interrupted then error("interrupted", 0) end
+      return { ndcg = run.test.mean.ndcg, resumed = run.resumed }
+    end }
+end
+
+-- The trial is interrupted, which ends the sweep; the next one is not.
+local function interrupt(folder)
+  sweeps.write(folder .. "/cut", "")
+  raises(function() sweep(folder) end, "interrupted")
+  os.remove(folder .. "/cut")
+end
+
+local function column(results, name) return results:columns():column("runs", name)[1] end
+
+describe("a trial that was interrupted", function()
+  it("goes on, and its time is that of both parts", function()
+    sweeps.in_folder(function(folder)
+      interrupt(folder)
+      local results = sweep(folder)
+      equal(column(results, "resumed"), 1.0)
+      check(column(results, "wall") >= 0.5, ("three waits of 0.1 s, then three more: %g s"):format(column(results, "wall")))
+    end)
+  end)
+  it("leaves a checkpoint that a new study of the name refuses", function()
+    sweeps.in_folder(function(folder)
+      interrupt(folder)
+      os.execute(("rm -f %s/results.db %s/results.db-*"):format(folder, folder))
+      raises(function() sweep(folder) end, "checkpoints")
+      os.execute("rm -rf " .. folder .. "/results.db.files")
+      equal(column(sweep(folder), "resumed"), 0.0)
+    end)
+  end)
+end)
