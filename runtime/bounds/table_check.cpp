@@ -6,6 +6,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/core/functions.h"
+#include "kernels/core/logarithms.h"
+
 namespace mr {
 namespace {
 
@@ -32,8 +35,8 @@ struct Pair {
 /// `logit` is far below 0, so that three terms of the dilogarithm are exact to rounding.
 Pair tail(double logit, double slope) {
   if (logit < -negligible) return {};
-  const double e = std::exp(logit);
-  return {std::log1p(e) / slope, (e - e * e / 4 + e * e * e / 9) / (slope * slope)};
+  const double e = portable::exp(logit);
+  return {portable::log1p(e) / slope, (e - e * e / 4 + e * e * e / 9) / (slope * slope)};
 }
 
 /// Slopes are at most the gain and keep the curve between knots rising; logits lie between those of the least and of

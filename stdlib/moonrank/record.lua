@@ -39,7 +39,7 @@ function M.fields(fields)
     if type(name) == "string" and not name:match "^_" then names[#names + 1] = name end
   end
   table.sort(names)
-  for i, name in ipairs(names) do parts[i] = ("%s = %s"):format(name, shown(fields[name])) end
+  for i, name in ipairs(names) do parts[i] = ("%s = %s"):format(core.safe_text(name), shown(fields[name])) end
   return table.concat(parts, ", ")
 end
 

@@ -162,13 +162,40 @@ function Table:__tostring()
   return table.concat(lines, "\n")
 end
 
+-- Texts that a spreadsheet runs as a formula; a text that is a number stays a number.
+local formula, number = "^'*[=+%-@\t\r]", "^[+-]?%d*%.?%d*[eE]?[+-]?%d*$"
+
+---A text as a cell of CSV: a spreadsheet would run what begins with = + - @, a tab or a carriage return, so that it gets a quotation mark (') in
+---front. Texts that are numbers stay as they are.
+---@param text string
+---@return string
+---Example: `require("moonrank.table").csv_text("=1+2")   --> '=1+2`
+---Example: `require("moonrank.table").csv_text("-1.5")   --> -1.5`
+function M.csv_text(text)
+  if text:find(formula) and not (text:find(number) and tonumber(text)) then return "'" .. text end
+  return text
+end
+
+---The text that `csv_text` wrote as this cell.
+---@param field string
+---@return string
+---Example: `require("moonrank.table").text_of_csv("'=1+2")   --> =1+2`
+function M.text_of_csv(field)
+  return field:sub(1, 1) == "'" and field:find(formula) and field:sub(2) or field
+end
+
 local function quoted(value)
   if value == nil then return "" end
-  local text = type(value) == "number" and (math.type(value) == "integer" and "%d" or "%.17g"):format(value) or tostring(value)
+  local text
+  if type(value) == "number" then
+    text = (math.type(value) == "integer" and "%d" or "%.17g"):format(value)
+  else
+    text = M.csv_text(tostring(value))
+  end
   return text:find('[",\r\n]') and '"' .. text:gsub('"', '""') .. '"' or text
 end
 
----The table as comma separated values, numbers in full.
+---The table as comma separated values, numbers in full. A text that a spreadsheet would run as a formula begins with a quotation mark (').
 ---@return string
 ---Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_csv():match "[^\n]+"   --> a,b`
 function Table:to_csv()
@@ -203,10 +230,13 @@ function Table:to_json()
   return "[" .. table.concat(parts, ",\n") .. "]"
 end
 
+-- A text on one line, with control characters escaped.
+local function on_one_line(text) return core.safe_text((text:gsub("\r?\n", " "):gsub("[\r\t]", " "))) end
+
 -- The notes, each in a form with one %s.
 local function noted(self, form, escape)
   local lines = {}
-  for i, note in ipairs(self.notes) do lines[i] = form:format(escape(note)) end
+  for i, note in ipairs(self.notes) do lines[i] = form:format(escape(on_one_line(note))) end
   return table.concat(lines)
 end
 
@@ -214,13 +244,13 @@ end
 local function marked(self, first, between, last, escape, bold)
   local function line(value_of)
     local parts = {}
-    for c = 1, #self.columns do parts[c] = (value_of(c):gsub("\n", " ")) end
+    for c = 1, #self.columns do parts[c] = value_of(c) end
     return first .. table.concat(parts, between) .. last
   end
-  local lines, cells = { line(function(c) return escape(self.columns[c]) end) }, bold_cells(self)
+  local lines, cells = { line(function(c) return escape(on_one_line(self.columns[c])) end) }, bold_cells(self)
   for r, row in ipairs(self.rows) do
     lines[r + 1] = line(function(c)
-      local text = escape(cell(self, c, row[c]))
+      local text = escape(on_one_line(cell(self, c, row[c])))
       return cells[r][c] and bold:format(text) or text
     end)
   end
@@ -235,7 +265,17 @@ local function all_numbers(self, c)
   return true
 end
 
-local function escape_markdown(text) return (text:gsub("|", "\\|")) end
+local html_escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
+
+local function with_backslashes(text) return (text:gsub(".", "\\%0")) end
+
+-- A text that Markdown shows as it is: no HTML, link, code, emphasis or end of a cell. Addresses are links also without brackets.
+local function escape_markdown(text)
+  text = text:gsub("[\\`*|~]", "\\%0"):gsub("[&<>]", html_escapes):gsub("%]%f[%(%[:]", "\\]")
+  text = text:gsub("%f[%w_]_+", with_backslashes)
+  text = text:gsub("([^\\_])(_+)%f[^%w_]", function(before, marks) return before .. with_backslashes(marks) end)
+  return (text:gsub("://", "&#58;//"):gsub("([wW][wW][wW])%.", "%1&#46;"):gsub("(%S)@([%w_-]+%.)", "%1&#64;%2"))
+end
 
 ---The table in Markdown, numbers as printed.
 ---@return string
@@ -245,14 +285,17 @@ function Table:to_markdown()
   local marks = {}
   for c = 1, #self.columns do marks[c] = all_numbers(self, c) and "---:" or "---" end
   table.insert(lines, 2, "| " .. table.concat(marks, " | ") .. " |")
-  return table.concat(lines, "\n") .. "\n" .. noted(self, "\n%s\n", escape_markdown)
+  local function paragraph(note) return (escape_markdown(note):gsub("^[#+=-]", "\\%0")) end
+  return table.concat(lines, "\n") .. "\n" .. noted(self, "\n%s\n", paragraph)
 end
 
 local latex_escapes = { ["\\"] = "\\textbackslash{}", ["~"] = "\\textasciitilde{}", ["^"] = "\\textasciicircum{}",
   ["<"] = "\\textless{}", [">"] = "\\textgreater{}" }
 
+-- A row that begins with * or [ would be read as an argument of the line break before it.
 local function escape_latex(text)
-  return (text:gsub("[\\~^&%%$#_{}<>]", function(c) return latex_escapes[c] or "\\" .. c end))
+  text = text:gsub("[\\~^&%%$#_{}<>]", function(c) return latex_escapes[c] or "\\" .. c end)
+  return (text:gsub("^[*%[]", "{%0}"))
 end
 
 ---The table in LaTeX (packages: booktabs), numbers as printed.
@@ -266,8 +309,6 @@ function Table:to_latex()
   table.insert(lines, 3, "\\midrule")
   return table.concat(lines, "\n") .. "\n\\bottomrule\n\\end{tabular}\n" .. noted(self, "\\par{\\footnotesize %s\\par}\n", escape_latex)
 end
-
-local html_escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
 
 ---Text escaped for HTML, between tags or in quotes.
 ---@param text string
@@ -286,10 +327,10 @@ function Table:to_html()
     for c = 1, #self.columns do parts[c] = ("<%s%s>%s</%s>"):format(tag, numeric[c], value_of(c), tag) end
     return "<tr>" .. table.concat(parts) .. "</tr>"
   end
-  lines[1] = "<table>\n<thead>" .. line("th", function(c) return M.escape_html(self.columns[c]) end) .. "</thead>\n<tbody>"
+  lines[1] = "<table>\n<thead>" .. line("th", function(c) return M.escape_html(on_one_line(self.columns[c])) end) .. "</thead>\n<tbody>"
   for r, row in ipairs(self.rows) do
     lines[#lines + 1] = line("td", function(c)
-      local text = M.escape_html(cell(self, c, row[c]))
+      local text = M.escape_html(on_one_line(cell(self, c, row[c])))
       return bold[r][c] and "<strong>" .. text .. "</strong>" or text
     end)
   end

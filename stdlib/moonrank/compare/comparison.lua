@@ -107,8 +107,8 @@ function Comparison:to_markdown() return shown(self, function(letters) return " 
 ---The same in LaTeX (packages: booktabs), letters as superscripts.
 ---@return string
 function Comparison:to_latex()
-  local text = shown(self, function(letters) return "\1" .. letters .. "\2" end):to_latex()
-  return (text:gsub("\1(%l+)\2", "\\textsuperscript{%1}"))
+  local text = shown(self, function(letters) return "\u{E000}" .. letters .. "\u{E001}" end):to_latex()
+  return (text:gsub("\u{E000}(%l+)\u{E001}", "\\textsuperscript{%1}"))
 end
 
 ---Bars of the means with their intervals from low to high, metrics side by side.

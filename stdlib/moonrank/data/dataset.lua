@@ -353,7 +353,7 @@ function Dataset:__len() return self.count end
 
 function Dataset:__tostring()
   local what = self.features and ("%d features"):format(self.features:size(2)) or self.items and "users and items" or "no features"
-  return ("%s: %d lists, %d rows, %s"):format(self.name, self.count, self.lists.rows, what)
+  return ("%s: %d lists, %d rows, %s"):format(core.safe_text(self.name), self.count, self.lists.rows, what)
 end
 
 -- Raises where tensors of these parts do not fit below each other.

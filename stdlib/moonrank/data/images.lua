@@ -5,6 +5,7 @@ local dataset = require "moonrank.data.dataset"
 local faces = require "moonrank.data.faces"
 local find = require "moonrank.data.find"
 local make_table = require("moonrank.table").new
+local text_of_csv = require("moonrank.table").text_of_csv
 local tensors = require "moonrank.tensor"
 
 local M = {}
@@ -50,7 +51,10 @@ local function decimal(text) return not text:find "[xX]" and tonumber(text) or n
 local function labelled(path, folder, columns)
   local names, texts = core.read_pairs(path, columns.file, columns.label)
   local paths, labels, seen = {}, {}, {}
-  for i, name in ipairs(names) do
+  for i, given in ipairs(names) do
+    -- `save` writes "=a.png" as a spreadsheet does not run it
+    local name = core.file_exists(folder .. "/" .. given) and given or text_of_csv(given)
+    names[i] = name
     local shown, number, short = core.safe_text(name), decimal(texts[i]), shortest(name)
     local outside = name:sub(1, 1) == "/" or ("/" .. name .. "/"):find("/../", 1, true)
     if short == "" or outside then check.fail("%s: row %d: file '%s', expected a name within the folder", path, i, shown) end

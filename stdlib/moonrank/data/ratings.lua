@@ -218,8 +218,8 @@ function Ratings:__tostring()
   local range = self.rows > 0 and self:range()
   local rated = not self.has_ratings and "no ratings were read: all are 1"
     or range and ("ratings from %.14g to %.14g"):format(range[1], range[2]) or "no ratings"
-  return ("%s: %d users, %d items, %d ratings\n%s; %s\n%s"):format(self.name, self.users, self.items, self.rows, rated, time_words(self),
-    left_words(self))
+  return ("%s: %d users, %d items, %d ratings\n%s; %s\n%s"):format(core.safe_text(self.name), self.users, self.items, self.rows, rated,
+    time_words(self), left_words(self))
 end
 
 return M

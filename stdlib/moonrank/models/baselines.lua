@@ -47,7 +47,7 @@ end
 function Baseline:__tostring()
   local parts = {}
   for _, name in ipairs(check.names(self.config)) do parts[#parts + 1] = ("%s = %s"):format(name, tostring(self.config[name])) end
-  return ("%s{%s}"):format(self.kind, table.concat(parts, ", "))
+  return core.safe_text(("%s{%s}"):format(self.kind, table.concat(parts, ", ")))
 end
 
 -- Users and items of a fold, and which of its training part each user has.

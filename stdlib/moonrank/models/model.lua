@@ -266,7 +266,7 @@ local function options_text(config)
     local value = config[name]
     parts[#parts + 1] = ("%s = %s"):format(name, type(value) == "table" and "{" .. table.concat(value, ", ") .. "}" or tostring(value))
   end
-  return table.concat(parts, ", ")
+  return core.safe_text(table.concat(parts, ", "))
 end
 
 -- The options, and a line per tensor: name, sizes, entries.

@@ -110,7 +110,7 @@ function Trees:__tostring()
   for _, name in ipairs(check.names(self.config)) do parts[#parts + 1] = ("%s = %s"):format(name, tostring(self.config[name])) end
   local many = self._rounds * self.config.trees * (self.config.classes or 1)
   local grown = self._rounds == 0 and "not grown yet" or ("%d trees in %d rounds"):format(many, self._rounds)
-  return ("trees{%s}, %s"):format(table.concat(parts, ", "), grown)
+  return ("trees{%s}, %s"):format(core.safe_text(table.concat(parts, ", ")), grown)
 end
 
 ---Writes the trees and the options to a safetensors file, whole or not at all; an existing file is replaced where it is a model.

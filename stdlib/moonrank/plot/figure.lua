@@ -34,6 +34,9 @@ local function terminal_line(kind, width, height)
   return terminals[kind]:format(width, height)
 end
 
+-- gnuplot writes "]]>" of a label as it is, which is not XML outside of CDATA.
+local function well_formed(svg) return (svg:gsub("]]>", "]]&gt;")) end
+
 -- SVG has no font called sans, and a separate attribute for bold. The figure's own text cannot match: its < is written &lt;.
 local function with_web_fonts(svg)
   return (svg:gsub('(<g [^<>]-font%-family=)"sans(:?B?o?l?d?)"', function(before, bold)
@@ -173,7 +176,7 @@ function Figure:save(path)
   local kind = check.choice("save", "extension", extension:lower(), { "svg", "png", "pdf" })
   local script = self:script(kind)
   local picture = core.gnuplot(script)
-  if kind == "svg" then picture = with_web_fonts(picture) end
+  if kind == "svg" then picture = well_formed(with_web_fonts(picture)) end
   core.make_folder(path)
   core.write_file(path, picture)
   return self
@@ -195,7 +198,7 @@ function Figure:__tostring()
   local what = #o.panels > 1 and #o.panels .. " panels" or #o.panels[1].entries .. " series"
   if o.kind == "parallel" then what = ("%d lines, %d axes"):format(o.panels[1].count, #o.panels[1].coordinates) end
   if o.kind == "heatmap" then what = ("%d x %d"):format(#o.panels[1].y.categories, #o.panels[1].x.categories) end
-  return ("mr.Figure %s: %s%s"):format(o.kind, what, title and (", '%s'"):format(title) or "")
+  return ("mr.Figure %s: %s%s"):format(o.kind, what, title and (", '%s'"):format(core.safe_text(title)) or "")
 end
 
 return M

@@ -14,6 +14,7 @@ function M.plain(text)
   if text:find("[\0-\9\11-\31\127]") or text:find("\xC2[\x80-\x9F]") then
     check.fail("mr.plot: the text '%s' has a control character in it", (text:gsub("\xC2[\x80-\x9F]", "?"):gsub("%c", "?")))
   end
+  if text:find("\xEF\xBF[\xBE\xBF]") then check.fail("mr.plot: the text '%s' has U+FFFE or U+FFFF, which SVG cannot hold", text) end
   return text
 end
 

@@ -60,3 +60,20 @@ it("a metric that was not measured is an error where it is read, and trials may 
   local best = swept{ name = "m", space = { x = mr.choice{ 1 } }, metric = "ap", run = function() return e.mean end }
   equal(best.numbers["ndcg@10"], e.mean["ndcg@10"])
 end)
+
+it("names of fields are escaped as their values are: a foreign store cannot write to the terminal", function()
+  local path = os.tmpname()
+  os.remove(path)
+  mr.sweep{ name = "t", store = path, workers = 0, progress = false, space = { lr = mr.choice{ 0.5 } }, metric = "score",
+    direction = "maximize", run = function() return { score = 1, other = 2 } end }
+  local store = require("moonrank.sweep.store").open(path, "write")
+  store:columns([[UPDATE trials SET params = '{"lr\u001b[2J\u202e": 0.5}']])
+  store:columns("UPDATE numbers SET name = 'n' || char(27) || ']0;x' || char(7) WHERE name = 'other'")
+  store:close()
+  local results = mr.results(path, "t")
+  local printed = tostring(results:trials()) .. require("moonrank.results").text(path)
+  local text = tostring(results:best()) .. printed:gsub("\n", "")
+  os.execute(("rm -rf %s %s.files %s-wal %s-shm"):gsub("%%s", path))
+  for _, part in ipairs{ "lr\\x1b[2J\\u{202e} = 0.5", "n\\x1b]0;x\\x07 = 2" } do test.check(text:find(part, 1, true), text) end
+  test.check(not text:find "%c" and not text:find("\u{202e}", 1, true), text)
+end)

@@ -203,7 +203,7 @@ describe("trials", function()
     equal(odd:to_latex(), table.concat({ "\\begin{tabular}{lr}", "\\toprule", "a\\_b & n \\\\", "\\midrule",
       "50\\% \\& | more\\textbackslash{} & 1 \\\\", "\\textasciitilde{}\\textasciicircum{}\\{\\}\\#\\$ x &  \\\\", "\\bottomrule",
       "\\end{tabular}\n" }, "\n"))
-    equal(odd:to_markdown(), "| a_b | n |\n| --- | ---: |\n| 50% & \\| more\\ | 1 |\n| ~^{}#$ x |  |\n")
+    equal(odd:to_markdown(), "| a_b | n |\n| --- | ---: |\n| 50% &amp; \\| more\\\\ | 1 |\n| \\~^{}#$ x |  |\n")
     check(r:to_csv():find "^number,state,fold,loss,lr,value,test,valid,wall,reason\n1,done,1,ap,0.001", r:to_csv():sub(1, 200))
     check(#r:to_markdown() > 500 and #r:to_latex() > 500, "every trial")
   end)

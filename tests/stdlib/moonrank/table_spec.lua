@@ -1,7 +1,7 @@
 -- Tables: aligned text and comma separated values.
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local it, check, equal, raises = test.it, test.check, test.equal, test.raises
+local it, describe, check, equal, raises = test.it, test.describe, test.check, test.equal, test.raises
 
 it("aligns words to the left and numbers to the right", function()
   local t = mr.table{ columns = { "loss", "ndcg", "lists" }, formats = { ndcg = "%.3f" },
@@ -77,5 +77,62 @@ it("refuses what it does not know", function()
   it("shows long texts in time that goes with their length", function()
     local shown = tostring(mr.table{ columns = { "a", "b" }, rows = { { ("x"):rep(200000), 1 }, { "y", 2 } } })
     check(#shown > 400000 and shown:find("\ny +%d", 1) ~= nil)
+  end)
+end)
+
+describe("texts from files", function()
+  local function rows_of(texts)
+    local rows = {}
+    for i, text in ipairs(texts) do rows[i] = { text } end
+    return rows
+  end
+
+  -- The lines of CSV of one column whose texts have no quotes, commas or ends of lines.
+  local function cells_of(csv)
+    local cells = {}
+    for line in csv:gmatch "([^\n]*)\n" do cells[#cells + 1] = line end
+    return cells
+  end
+
+  it("do not run in a spreadsheet, and numbers stay numbers", function()
+    local module = require "moonrank.table"
+    local texts = { "=1+2", "+cmd", "-x", "@SUM(A1)", "\tx", "'=1", "''-a", "--", "-1.5.2", "+-1" }
+    local cells = cells_of(mr.table{ columns = { "=head" }, rows = rows_of(texts) }:to_csv())
+    equal(cells[1], "'=head")
+    for i, text in ipairs(texts) do
+      equal(cells[i + 1], "'" .. text)
+      equal(module.text_of_csv(cells[i + 1]), text)
+    end
+    local plain = { "-1.5", "+3", "-1e-5", "a=b", "'quoted'", "it's", "'", "", "ndcg@10" }
+    cells = cells_of(mr.table{ columns = { "a" }, rows = rows_of(plain) }:to_csv())
+    for i, text in ipairs(plain) do
+      equal(cells[i + 1], text)
+      equal(module.text_of_csv(text), text)
+    end
+    equal(mr.table{ columns = { "a" }, rows = { { -1.5 }, { -2 }, { -1 / 0 } } }:to_csv(), "a\n-1.5\n-2\n-inf\n")
+  end)
+
+  it("are plain text in Markdown", function()
+    local texts = { "<img src=x onerror=a>", "[a](http://b.c)", "![a](b)", "http://b.c", "www.b.c", "a@b.c", "`ls`", "**x**", "_x_", "__",
+      "a|b", "\\|", "\27[2J", "a\rb", "a\r\nb", "# x" }
+    local markdown = mr.table{ columns = { "a" }, rows = rows_of(texts), notes = texts }:to_markdown()
+    equal(select(2, markdown:gsub("[^\n]+", "")), 2 + 2 * #texts)
+    for _, pattern in ipairs{ "<", "[^\\]%]%(", "://", "www%.", "@b", "\r", "\27", "\n#", " %*%*", "[^\\]`", " _" } do
+      check(not markdown:find(pattern), pattern .. " in " .. markdown)
+    end
+    for line in markdown:gmatch "| [^\n]+" do
+      local bare = line:gsub("\\.", "")
+      equal(select(2, bare:gsub("|", "")), 2, line)
+    end
+    local usual = "| distribution_logit ndcg@10 [0.1, 0.2] p = 0.05 |"
+    equal(mr.table{ columns = { "a" }, rows = { { usual:sub(3, -3) } } }:to_markdown():match "([^\n]+)\n$", usual)
+  end)
+
+  it("stay in their cell of LaTeX and HTML", function()
+    local t = mr.table{ columns = { "a", "b" }, rows = { { "[x]", "*y" }, { "a\rb", "\27[2J" } } }
+    local latex = t:to_latex()
+    check(latex:find("\n{[}x] & {*}y", 1, true) and latex:find("\na b & ", 1, true), latex)
+    check(not latex:find "%c" or not latex:gsub("\n", ""):find "%c", latex)
+    check(not t:to_html():gsub("\n", ""):find "%c", t:to_html())
   end)
 end)

@@ -19,6 +19,7 @@ local texts = {
   "a\\", "{/Symbol a}_b^c~d@e", "{", "}", "{{", "@x", "&{abc}", "~a{.8-}",
   "\\U+221e", "$HOME $(id)", "$d1", "#c", "a; b", "`id`", "`", "a & b < c > d",
   "é → 日本 ∞", "two  spaces", "EOD", "two\nlines", "x'y\nz'w'", "'\n%'", "plot sin(x)", "system('x')", "!ls", "[%", "a'.'b",
+  "]]>", "a ]]> b]]]>", "]]&gt;",
 }
 
 -- How often each words stand in an SVG.
@@ -100,4 +101,13 @@ it("are refused where they would move a terminal's cursor", function()
     raises(function() mr.plot.lines{ y = { 1, 2 }, caption = bad } end, "control character")
   end
   equal(text.quote "\u{a0}", "'\u{a0}'")
+end)
+
+draws("a label with ]]> leaves the SVG well-formed", function(folder)
+  local label = "a ]]> <b> & ]]]>"
+  mr.plot.lines{ series = { { name = label, y = { 1, 2 } }, { name = "c", y = { 2, 1 } } }, title = label, xlabel = label, ylabel = label,
+    caption = label }:save(folder .. "/a.svg")
+  local svg = sweeps.read(folder .. "/a.svg")
+  check(svg:find("]]&gt;", 1, true) and not svg:find("]]>", 1, true), "]]> outside of CDATA")
+  raises(function() mr.plot.lines{ y = { 1, 2 }, title = "a\u{FFFE}" }:save(folder .. "/b.svg") end, "FFFE")
 end)
