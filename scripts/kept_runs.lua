@@ -5,6 +5,11 @@ local space, studies = require "moonrank.sweep.space", require "moonrank.sweep.s
 
 local M = {}
 
+---A table for what is read or made once, by text or number. A study does not compare what weak tables hold: that depends on what was read before.
+---Texts and numbers as keys are never collected, so that it keeps all.
+---@return table
+function M.cache() return setmetatable({}, { __mode = "k" }) end
+
 ---Options of a script beside its own: where runs are and how those that are missing are made.
 ---@param own table  as in mr.args; "data" is taken from here where it is there
 ---@param o { folder: string, smoke?: table<string, any> }  of the store ("results/thesis"); which of its own --smoke sets

@@ -36,14 +36,14 @@ function M.args(own)
   return args
 end
 
-local opened = {}
+local opened = kept.cache()
 
 ---A data set by its name: its title, the number of its folds, and each fold with standardised features and labels of 0 and 1.
 ---@return { title: string, folds: integer, fold: fun(number: integer): mr.Fold }
 function M.set(args, name)
   if not opened[name] then
     local path = (args.data ~= "" and args.data .. "/" or "") .. sets[name].folder
-    local folds, made = args.smoke and made_up() or mr.data.letor_folds(path), {}
+    local folds, made = args.smoke and made_up() or mr.data.letor_folds(path), kept.cache()
     opened[name] = { title = args.smoke and "made-up queries" or sets[name].title, folds = #folds, fold = function(number)
       made[number] = made[number] or folds[number]:binarize(2):standardize()
       return made[number]

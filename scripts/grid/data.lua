@@ -1,6 +1,8 @@
 -- The five settings of the grid: data, and the model that ranks them. Grades are as the data have them.
 local mr = require "moonrank"
 local fold = require "moonrank.data.fold"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local cache = dofile(here .. "../kept_runs.lua").cache
 
 local M = {}
 
@@ -22,7 +24,7 @@ local function place(folder, name) return folder ~= "" and folder .. "/" .. name
 
 -- The same call by number once.
 local function kept(make)
-  local made = {}
+  local made = cache()
   return function(number)
     made[number] = made[number] or make(number)
     return made[number]

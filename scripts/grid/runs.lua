@@ -25,7 +25,7 @@ end
 ---@return string[]
 function M.losses(args) return args.smoke and { "ap", "mse", "neural_ndcg", "ranknet" } or mr.losses.names() end
 
-local opened = {}
+local opened = kept.cache()
 
 ---A setting by its name, read once.
 ---@return grid.Setting

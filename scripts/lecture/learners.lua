@@ -79,7 +79,7 @@ function M.args(own)
   return kept_runs.args(own, { folder = "results/lecture", smoke = { folds = 1 } })
 end
 
-local opened = {}
+local opened = kept_runs.cache()
 
 -- A data set, read once: title, number of folds, fold by number and seed, the model that is trained.
 local function open(args, set)

@@ -30,7 +30,7 @@ end
 -- Recipe `code`: three seeds, to show what one of them is worth; of made-up data one.
 local function seeds(args) return args.smoke and { args.seed } or { args.seed, args.seed + 1, args.seed + 2 } end
 
-local opened = {}
+local opened = kept.cache()
 
 ---A data set by its name, read once.
 ---@return objectives.Data

@@ -80,7 +80,7 @@ function M.losses_of(args, kind)
   return found
 end
 
-local opened = {}
+local opened = kept.cache()
 
 ---A data set by its name, read once.
 ---@return sigir21.Data

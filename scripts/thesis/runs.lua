@@ -97,7 +97,7 @@ function M.rates_text(name)
   return table.concat(parts, ", ")
 end
 
-local opened = {}
+local opened = kept.cache()
 
 ---A data set by its name, read once.
 function M.set(args, name)
