@@ -18,6 +18,8 @@ std::string content_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+const std::set<std::string> wanted = {"set/a.csv", "set/deep/er/b", "empty", "a", "b"};
+
 struct Place {
   mr::test::TemporaryFolder folder;
   fs::path archive = folder.path() / "a.zip", target = folder.path() / "out" / "here";
@@ -25,7 +27,7 @@ struct Place {
     fs::create_directories(target);
     std::ofstream(archive, std::ios::binary) << bytes;
   }
-  void unpack(int64_t limit = 1'000'000) const { mr::io::unpack_zip(archive, target, limit); }
+  void unpack(int64_t limit = 1'000'000) const { mr::io::unpack_zip(archive, target, wanted, limit); }
 };
 
 }  // namespace
