@@ -44,6 +44,12 @@ Shared drawn_and_kept(SampleFolder& folder, const MetricSampling& sampling, cons
   return out[0];
 }
 
+/// What the folder keeps, where it is what would be drawn.
+Shared kept(const SampleFolder& folder, const std::string& key, const MetricSampling& sampling) {
+  Shared found = folder.find(key);
+  return found && sampling.drew(*found) ? found : nullptr;
+}
+
 }  // namespace
 
 Shared sampled_distribution(const MetricSampling& sampling, const std::vector<MetricSampling>& also, Device device,
@@ -53,11 +59,11 @@ Shared sampled_distribution(const MetricSampling& sampling, const std::vector<Me
   const std::string key = sampling.key();
   const auto until = std::chrono::steady_clock::now() + patience;
   for (;;) {
-    if (Shared found = folder.find(key)) return found;
+    if (Shared found = kept(folder, key, sampling)) return found;
     const SampleFolder::Turn turn = folder.take_turn(sampling.rankings_key());
     if (turn.mine || std::chrono::steady_clock::now() > until) {
       // another process may have kept it between the two looks
-      if (Shared found = folder.find(key)) return found;
+      if (Shared found = kept(folder, key, sampling)) return found;
       return drawn_and_kept(folder, sampling, also, device);
     }
     if (busy == Busy::leave) return nullptr;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/bounds/distribution.h"
 #include "runtime/bounds/increments.h"
 
 namespace mr {
@@ -24,6 +25,9 @@ class MetricSampling {
   /// Rows to be drawn in all.
   int64_t rows() const { return samples_ * shape_.n; }
   std::vector<double> draw(Device device) const;
+  /// Whether values from a file can be those that `draw` gives: as many, with their mean and standard deviation, and
+  /// the first few hundred, drawn again, are among them and distributed like them.
+  bool drew(const Distribution& found) const;
 
   /// Values of each, from rankings that are drawn once; all go with the first. The same bits as `draw`.
   static std::vector<std::vector<double>> draw_together(const std::vector<MetricSampling>& samplings);

@@ -14,16 +14,16 @@ local reference = learners.reference
 -- A row per learner; `measure` is what is compared.
 local function rows_of(set, measures, measure)
   local best, values, rows = learners.chosen(args, set, args.seed), learners.values(args, set, args.seed), {}
-  local base, ps = values(reference, measure), {}
+  local base, changes, ps = values(reference, measure), {}, {}
   for i, each in ipairs(learners.of(args, set)) do
     local chosen = best[each.name] or {}
     local row = { each.family, each.name, chosen.rate or chosen.eta or "", chosen.decay or "" }
     for _, metric in ipairs(measures) do row[#row + 1] = mr.stats.mean(values(each.name, metric)) end
-    row.change = each.name ~= reference and mr.stats.permutation(values(each.name, measure), base, { orders = 100000 }) or nil
-    rows[i], ps[i] = row, row.change and row.change.p or 0 / 0
+    changes[i] = each.name ~= reference and mr.stats.permutation(values(each.name, measure), base, { orders = 100000 })
+    rows[i], ps[i] = row, changes[i] and changes[i].p or 0 / 0
   end
   for i, p in ipairs(mr.stats.holm(ps)) do
-    local change = rows[i].change
+    local change = changes[i]
     table.move({ change and change.mean_difference or "", change and p or "" }, 1, 2, #rows[i] + 1, rows[i])
   end
   return rows

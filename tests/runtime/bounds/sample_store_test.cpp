@@ -139,6 +139,36 @@ TEST_CASE("a file of samples is read back bit for bit, and never where a byte of
   CHECK(test::read_text(path) == "somebody's notes");
 }
 
+TEST_CASE("samples with a right checksum and other values are made anew") {
+  const std::vector<MetricSampling> all{of("ndcg", 40, 20, 20000),
+                                        of("rr", 9, 2, 20000),
+                                        of("ap", 41, 3, 20000, 2, 0.5),
+                                        of("nrbp_loss", 12, 5, 100),
+                                        {to_metric("ndcg"), {6, 3, {4, 3, 2, 1, 0.5, 0}}, 20000, 1}};
+  int believed = 0;
+  for (size_t m = 0; m < all.size(); ++m) {
+    const std::vector<double> values = all[m].draw(Device::cpu);
+    REQUIRE(all[m].drew(Distribution(values)));
+    for (int i = 0; i < 40; ++i) {
+      const double u = uniform(random_key(static_cast<uint64_t>(m), "forged"), static_cast<uint64_t>(i));
+      std::vector<double> forged = values;
+      for (size_t v = 0; v < forged.size(); ++v) {
+        if (i % 5 == 0) forged[v] += 1e-6 * (1 + u);
+        if (i % 5 == 1) forged[v] *= 1 + 1e-3 * u + 1e-6;
+        if (i % 5 == 2 && v % 3 == 0) forged[v] = u;
+        if (i % 5 == 3) forged[v] = forged[static_cast<size_t>(u * 100)];
+      }
+      if (i % 5 == 4) forged.resize(forged.size() / 2);
+      if (all[m].drew(Distribution(forged))) ++believed;
+    }
+    CountedValues other_mean = Distribution(values).counted();
+    other_mean.mean += 0.01;
+    CHECK(!all[m].drew(Distribution(other_mean)));
+    CHECK(!all[m].drew(Distribution(all[(m + 1) % all.size()].draw(Device::cpu))));
+  }
+  CHECK(believed == 0);
+}
+
 TEST_CASE("the least recently used samples are removed first, others' files never") {
   const test::TemporaryFolder base;
   const fs::path path = base.path() / "samples";

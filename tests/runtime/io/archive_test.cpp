@@ -18,7 +18,19 @@ std::string content_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-const std::set<std::string> wanted = {"set/a.csv", "set/deep/er/b", "empty", "a", "b"};
+const std::set<std::string> wanted = {"set/a.csv", "set/deep/er/b", "empty", "a", "b", "\xc3\x9c.csv"};
+
+/// A zip file with one entry whose name is marked as UTF-8 (bit 11 of its flags).
+std::string test_zip_with_name(const std::string& name) {
+  std::string zip = mr::test::make_zip({{std::string(name.size(), 'x'), "1,2\n"}});
+  const std::string stand_in(name.size(), 'x');
+  for (size_t at = 0; (at = zip.find("PK", at)) != std::string::npos; ++at) {
+    const bool local = zip.compare(at + 2, 2, "\x03\x04") == 0, central = zip.compare(at + 2, 2, "\x01\x02") == 0;
+    if (local || central) zip[at + (local ? 7 : 9)] |= 8;
+  }
+  for (size_t at = 0; (at = zip.find(stand_in, at)) != std::string::npos;) zip.replace(at, name.size(), name);
+  return zip;
+}
 
 struct Place {
   mr::test::TemporaryFolder folder;
@@ -31,6 +43,13 @@ struct Place {
 };
 
 }  // namespace
+
+TEST_CASE("names of a zip file that are UTF-8 stay what they are, whatever the locale") {
+  std::string zip = test_zip_with_name("\xc3\x9c.csv");
+  const Place place(zip);
+  place.unpack();
+  CHECK(content_of(place.target / "\xc3\x9c.csv") == "1,2\n");
+}
 
 TEST_CASE("a zip file unpacks to its files") {
   const std::string large(300'000, 'x');
