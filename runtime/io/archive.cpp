@@ -52,9 +52,11 @@ using Reader = std::unique_ptr<::archive, CloseArchive>;
 
 class Unpacking {
  public:
-  Unpacking(const std::filesystem::path& archive, const std::filesystem::path& folder, int64_t max_bytes)
+  Unpacking(const std::filesystem::path& archive, const std::filesystem::path& folder,
+            const std::set<std::string>& wanted, int64_t max_bytes)
       : name_(archive.string()),
         folder_(folder),
+        wanted_(wanted),
         limit_(RegularFile(archive.string()).size(), max_bytes),
         reader_(libarchive().archive_read_new()) {
     if (!reader_) throw std::bad_alloc();
@@ -101,14 +103,10 @@ class Unpacking {
     const std::string path = raw != nullptr ? raw : "";
     const std::filesystem::path target = target_of(path);
     const auto type = libarchive().archive_entry_filetype(entry);
-    if (type == AE_IFDIR) {
-      std::filesystem::create_directories(target);
-    } else if (type == AE_IFREG) {
-      std::filesystem::create_directories(target.parent_path());
-      write(path, target);
-    } else {
-      fail(path, "neither a file nor a folder");
-    }
+    if (type != AE_IFDIR && type != AE_IFREG) fail(path, "neither a file nor a folder");
+    if (type == AE_IFDIR || wanted_.count(path) == 0) return;
+    std::filesystem::create_directories(target.parent_path());
+    write(path, target);
   }
 
   void write(const std::string& path, const std::filesystem::path& target) {
@@ -129,6 +127,7 @@ class Unpacking {
 
   std::string name_;
   std::filesystem::path folder_;
+  const std::set<std::string>& wanted_;
   UnpackLimit limit_;
   Reader reader_;
   int64_t bytes_ = 0;
@@ -137,8 +136,9 @@ class Unpacking {
 
 }  // namespace
 
-void unpack_zip(const std::filesystem::path& archive, const std::filesystem::path& folder, int64_t max_bytes) {
-  Unpacking(archive, folder, max_bytes).all();
+void unpack_zip(const std::filesystem::path& archive, const std::filesystem::path& folder,
+                const std::set<std::string>& wanted, int64_t max_bytes) {
+  Unpacking(archive, folder, wanted, max_bytes).all();
 }
 
 }  // namespace mr::io

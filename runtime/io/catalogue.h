@@ -19,9 +19,9 @@ struct DataSet {
   std::string summary;                // one line
   std::string url;                    // a zip file
   std::string folder;                 // the one folder in the zip file, and its name under the user's data folder
-  std::vector<File> files;            // what must be in it
+  std::vector<File> files;            // what is unpacked of it: all must be there
   std::string terms;                  // the licence in a few lines
-  std::string terms_file;             // where in `folder` its full text is; empty: nowhere
+  std::string terms_file;             // where in `folder` its full text is, one of `files`; empty: nowhere
   std::vector<std::string> headings;  // which of its underlined sections to show
   int64_t max_bytes;                  // of the archive, and of what it unpacks to
 };
@@ -36,9 +36,9 @@ const DataSet& catalogue_entry(const std::string& name);
 /// differs.
 std::string data_set_state(const DataSet& set, const std::filesystem::path& data_folder);
 
-/// Fetches the set into `data_folder` unless it is there already, checks what was unpacked and renames the complete
-/// folder to its final path; then writes its terms. On any error all temporary files are deleted. Throws
-/// std::runtime_error.
+/// Fetches the set into `data_folder` unless it is there already, unpacks those files that have a checksum, checks them
+/// and renames the complete folder to its final path; then writes its terms. On any error all temporary files are
+/// deleted. Throws std::runtime_error.
 void data_get(const DataSet& set, const std::filesystem::path& data_folder, std::ostream& out);
 
 /// One line per set: name, what it is, whether and in which of the folders it is there.

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "runtime/io/regular_file.h"
+#include "runtime/io/safe_text.h"
 
 namespace mr {
 
@@ -25,13 +26,14 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 class ParseError : public std::runtime_error {
  public:
   ParseError(const std::string& path, int64_t line, int64_t column, const std::string& text)
-      : std::runtime_error(path + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + text) {}
+      : std::runtime_error(path + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " +
+                           io::without_zeros(text)) {}
 };
 
 /// Whether the number at the start of [begin, end) is finite in float32; `stop` is where it ends.
 bool read_number(const char* begin, const char* end, float& value, const char*& stop);
 
-/// A found word for a message: quoted, truncated if long.
+/// A found word for a message: quoted, truncated if long, zero bytes escaped.
 std::string quoted(std::string_view word);
 
 /// The number that is the whole of `word`, rounded once to float32 (too small: 0). Throws ParseError naming `what` for

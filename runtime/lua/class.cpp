@@ -26,8 +26,10 @@ int index(lua_State* L) {
     lua_call(L, 2, 0);  // raises
   }
   push_script_position(L);
-  lua_pushfstring(L, "%s has no field '%s'", lua_tostring(L, lua_upvalueindex(3)), luaL_tolstring(L, 2, nullptr));
-  lua_remove(L, -2);
+  lua_pushfstring(L, "%s has no field '", lua_tostring(L, lua_upvalueindex(3)));
+  luaL_tolstring(L, 2, nullptr);  // its zero bytes would end it in a format
+  lua_pushliteral(L, "'");
+  lua_concat(L, 3);
   lua_concat(L, 2);
   return lua_error(L);
 }

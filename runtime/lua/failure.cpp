@@ -84,16 +84,17 @@ int raise(lua_State* L, const OpRow& row, const Failure& failure) {
   const char* const function = is_named ? entry.frame.name : row.name;
   int argument = failure.argument;
   char name[64] = "";
-  if (failure.kind == Failure::value && argument == 0 && std::strchr(failure.text, '\x1f') != nullptr) {
-    // "name \x1f text": an argument known by name only
-    const size_t length = static_cast<size_t>(std::strchr(failure.text, '\x1f') - failure.text);
+  // "name \x1f text": an argument known by name only; other texts may have the mark in a word of a file
+  const bool named = failure.kind == Failure::value && argument == 0;
+  const char* const mark = named ? std::strchr(failure.text, '\x1f') : nullptr;
+  if (mark != nullptr) {
+    const size_t length = static_cast<size_t>(mark - failure.text);
     std::snprintf(name, sizeof name, "%.*s", static_cast<int>(length), failure.text);
     argument = number_of(row.arguments, name);
   } else if (argument > 0) {
     const std::string_view found = argument_name(row.arguments, argument);
     std::snprintf(name, sizeof name, "%.*s", static_cast<int>(found.size()), found.data());
   }
-  const char* const mark = std::strchr(failure.text, '\x1f');
   const char* const text = mark != nullptr ? mark + 1 : failure.text;
   if (failure.kind == Failure::other || failure.kind == Failure::memory) {
     lua_pushfstring(L, "%s: %s", function, text);

@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "runtime/io/text_file.h"
 #include "runtime/models/optim.h"
 
 namespace mr {
@@ -81,7 +82,7 @@ class Source {
     return x.device() == parameter.device() ? x.clone() : x.to(parameter.device());
   }
   void expect_empty() const {
-    if (!named_.empty()) throw std::runtime_error("'" + named_.begin()->first + "' is of no parameter");
+    if (!named_.empty()) throw std::runtime_error(quoted(named_.begin()->first) + " is of no parameter");
   }
 
  private:

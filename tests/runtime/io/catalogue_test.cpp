@@ -1,6 +1,7 @@
 // `moonrank data get` against a server on loopback, and what it leaves behind when something is wrong.
 #include "runtime/io/catalogue.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -26,8 +27,15 @@ const std::string readme =
     "Tiny\n====\n\nabout\n\nUsage License\n=============\n\nfor tests only\n\nMore\n====\n\nnot shown\n";
 
 mr::io::DataSet tiny_set(const std::string& url) {
-  return {"tiny",       "a tiny set",      url,    "tiny-set", {{"ratings.csv", mr::io::sha256(ratings)}}, "tests only",
-          "README.txt", {"Usage License"}, 100'000};
+  return {"tiny",
+          "a tiny set",
+          url,
+          "tiny-set",
+          {{"ratings.csv", mr::io::sha256(ratings)}, {"README.txt", mr::io::sha256(readme)}},
+          "tests only",
+          "README.txt",
+          {"Usage License"},
+          100'000};
 }
 
 std::string get(const mr::io::DataSet& set, const fs::path& folder) {
@@ -67,9 +75,33 @@ TEST_CASE("data get fetches, checks, keeps, and shows the terms") {
   CHECK_THROWS_WITH(get(set, folder), Contains("is in the way (ratings.csv has SHA-256 "));
 }
 
+TEST_CASE("data get keeps no file that has no checksum") {
+  const HttpServer server({{"/tiny.zip", make_zip({{"tiny-set/ratings.csv", ratings},
+                                                   {"tiny-set/README.txt", readme},
+                                                   {"tiny-set/ratings.csv.gz", "not ours"},
+                                                   {"tiny-set/init.lua", "os.exit(1)"},
+                                                   {"tiny-set/deep/er.csv", "x"},
+                                                   {"other/ratings.csv", ratings}})}});
+  const mr::test::TemporaryFolder home;
+  get(tiny_set(server.url("/tiny.zip")), home.path());
+  std::vector<std::string> kept;
+  for (const auto& entry : fs::recursive_directory_iterator(home.path()))
+    kept.push_back(fs::relative(entry.path(), home.path()).string());
+  std::sort(kept.begin(), kept.end());
+  CHECK(kept == std::vector<std::string>{"tiny-set", "tiny-set/README.txt", "tiny-set/ratings.csv"});
+}
+
+TEST_CASE("the terms of every set have a checksum") {
+  for (const mr::io::DataSet& set : mr::io::catalogue()) {
+    CHECK((set.terms_file.empty() || std::any_of(set.files.begin(), set.files.end(),
+                                                 [&](const auto& file) { return file.path == set.terms_file; })));
+  }
+}
+
 TEST_CASE("data get leaves nothing behind when something is wrong") {
-  const std::string good = make_zip({{"tiny-set/ratings.csv", ratings}});
+  const std::string good = make_zip({{"tiny-set/ratings.csv", ratings}, {"tiny-set/README.txt", readme}});
   const HttpServer server({{"/changed.zip", make_zip({{"tiny-set/ratings.csv", ratings + "3,4\n"}})},
+                           {"/terms.zip", make_zip({{"tiny-set/ratings.csv", ratings}, {"tiny-set/README.txt", "x"}})},
                            {"/missing.zip", make_zip({{"tiny-set/other.csv", ratings}})},
                            {"/evil.zip", make_zip({{"tiny-set/ratings.csv", ratings}, {"../evil", "x"}})},
                            {"/short.zip", good.substr(0, good.size() - 40)},
@@ -77,6 +109,7 @@ TEST_CASE("data get leaves nothing behind when something is wrong") {
                            {"/page.zip", "<html></html>"}});
   const std::pair<const char*, const char*> cases[] = {
       {"/changed.zip", "ratings.csv has SHA-256 "},
+      {"/terms.zip", "README.txt has SHA-256 "},
       {"/missing.zip", "ratings.csv is missing"},
       {"/evil.zip", "leaves the folder"},
       {"/short.zip", "archive.zip: "},

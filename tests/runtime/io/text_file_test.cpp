@@ -119,3 +119,12 @@ TEST_CASE("long words are cut in messages") {
   CHECK(mr::quoted("short") == "'short'");
   CHECK(mr::quoted(std::string(100, 'x')) == "'" + std::string(40, 'x') + "...'");
 }
+
+TEST_CASE("a zero byte does not cut a message") {
+  const std::string word("a\0b\0", 4);
+  CHECK(mr::quoted(word) == "'a\\x00b\\x00'");
+  CHECK_THROWS_WITH(mr::parse_number(word, "f", 2, 3, "the grade"),
+                    "f:2:3: found 'a\\x00b\\x00', expected a finite number for the grade");
+  CHECK(std::string(mr::ParseError("f", 1, 1, "found " + word + ", expected").what()) ==
+        "f:1:1: found a\\x00b\\x00, expected");
+}
