@@ -15,7 +15,7 @@ M.value = 1
 ---What the losses are of.
 M.metric_of = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp_loss" }
 
-local means = {}
+local means = runs.cache()
 
 ---The mean of a metric over so many random rankings of a list of n rows of which p are relevant.
 function M.mean_of(metric, n, p, samples)

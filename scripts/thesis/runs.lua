@@ -105,7 +105,7 @@ function M.set(args, name)
   return opened[name]
 end
 
-M.study = kept.study
+M.study, M.cache = kept.study, kept.cache
 
 ---A study's name with the options that its runs depend on, where they are not the usual ones: each value has a study of its own.
 ---@param name string
