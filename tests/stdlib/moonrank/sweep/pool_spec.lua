@@ -222,7 +222,8 @@ it("shows names from a store so that a terminal only shows them", function()
   in_folder(function(folder)
     sweeps.write(folder .. "/names.lua", [[
 local mr = require "moonrank"
-mr.sweep{ name = "a\27]0;owned\7\u{9b}", store = "n.db", metric = "value", direction = "maximize", workers = 0, space = { x = mr.choice{ "\27[2J\n", "plain" } },
+mr.sweep{ name = "a\27]0;owned\7\u{9b}", store = "n.db", workers = 0, metric = "value", direction = "maximize",
+  space = { x = mr.choice{ "\27[2J\n", "plain" } },
   run = function() return 1 end }
 print(mr.results "n.db")
 print(mr.results "n.db":trials())
