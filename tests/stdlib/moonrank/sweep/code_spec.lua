@@ -181,6 +181,16 @@ describe("a study", function()
     check(code.of(run) ~= before, "a change of the script")
   end)
 
+  it("leaves out what a weak table holds, wherever it was put there", function()
+    for mode, kept in pairs{ k = false, v = false, plain = true } do
+      local cache = setmetatable({}, { __mode = mode ~= "plain" and mode or nil })
+      local function run() return cache end
+      local before = code.of(run)
+      cache.other = {}
+      equal(code.changes(before, code.of(run)) ~= nil, kept, mode)
+    end
+  end)
+
   it("says what it cannot compare", function()
     local thread, pipe = coroutine.create(print), io.tmpfile()
     check(code.of(function() return thread end):find("unseen run.thread", 1, true))
