@@ -40,6 +40,9 @@ end
 ---@param parameters mr.Tensor[]
 ---@return mr.Optimizer
 function Optimizer:bind(parameters)
+  if type(parameters) == "table" and check.field(parameters, "parameters") then
+    check.fail("optimizer:bind: found a model, expected its parameters. Pass model:parameters()")
+  end
   local bound = optimizer(self.name, self.options, self._step)
   bound._parameters, bound._state = parameters, core.optimizer_state(parameters)
   return bound

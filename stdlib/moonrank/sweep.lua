@@ -210,6 +210,8 @@ end
 -- Calls so far by the table `arg`: a worker is started from what it says. Where a script runs another one with words of its own, calls there count
 -- from 1, as they do in a worker, which runs that one alone.
 local calls_of, running = setmetatable({}, { __mode = "k" }), false
+-- Closed at the end of a sweep, also by an error: otherwise each later sweep would be refused as one inside a trial.
+local ends_running <const> = setmetatable({}, { __close = function() running = false end })
 
 -- Script, words and number of this call.
 local function name_of_call()
@@ -254,6 +256,7 @@ function M.sweep(options)
   local context = { run = o.run, space = o.space, metric = o.metric, direction = o.direction, assumed = o.assumed, pruner = o.pruner,
     others = {} }
   running = true
+  local _ <close> = ends_running
   if role and role.call == call then worker.serve(role.channel, context, fingerprint) end
   local ok, message = true, nil
   -- in a worker an earlier sweep of the script has ended: its results are there
@@ -261,7 +264,6 @@ function M.sweep(options)
     ok, message = pcall(run_study, o, call, study, fingerprint, context)
     code.settle(o.run, o.space, study.code)
   end
-  running = false
   if not ok then error(message, 0) end
   return require("moonrank.results").results(o.store, o.name)
 end

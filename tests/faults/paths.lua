@@ -1,7 +1,7 @@
 -- What takes a path, as code with %s for it: what reads a file or a folder, and what writes one (with the ending that its name needs).
 local M = {}
 
-local adam = "mr.optim.adam{}:bind(mr.models.linear{inputs = 2})"
+local adam = "mr.optim.adam{}:bind(mr.models.linear{inputs = 2}:parameters())"
 local queries = "mr.data.synthetic{kind = 'queries', queries = 3, features = 2}"
 local scored = "mr.data.scored(mr.tensor{1, 2}, mr.lists{{1, 0}})"
 local sweep = "mr.sweep{name = 's', workers = 0, progress = false, space = {a = mr.range(1, 1)}, run = function() return 1 end, "
@@ -10,7 +10,7 @@ M.reads = {
   "mr.data.letor(%s)",
   "mr.data.letor_folds(%s)",
   "mr.data.interactions(%s)",
-  "mr.data.interactions({train = text, test = %s}, {header = false, delimiter = ' '})",
+  "mr.data.interactions({train = text, test = %s}, {header = false, delimiter = ' ', columns = {'user', 'item', 'rating'}})",
   "mr.data.movielens(%s)",
   "mr.data.citeulike(%s)",
   "mr.data.scores(%s)",

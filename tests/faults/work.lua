@@ -163,7 +163,7 @@ return {
     return f.train.lists.relevance, f.test.items, tostring(f)
   end),
   ["bounds of sizes"] = once(function()
-    return mr.bounds.of("ap", { n = 20, p = 5 }).expectation, mr.bounds.of("ndcg", { n = 30, p = 7 }).variance
+    return mr.bounds.of("ap", { n = 20, p = 5 }).expectation, mr.bounds.of("ndcg", { n = 30, p = 7 }).sd
   end),
   distributions = once(function()
     return mr.bounds.distribution("ap", { n = 11, p = 3, method = "exact" }):cdf(0.5),
@@ -236,7 +236,7 @@ return {
   end or nil,
   ["writing of a model"] = writing("m.safetensors", function(path, when) model_of(when):save(path) end),
   ["writing of an optimizer"] = writing("o.safetensors", function(path, when)
-    mr.optim.adam{ lr = when == "before" and 0.5 or 0.25 }:bind(linear()):save(path)
+    mr.optim.adam{ lr = when == "before" and 0.5 or 0.25 }:bind(linear():parameters()):save(path)
   end),
   ["writing of a baseline"] = writing("b.safetensors", function(path, when)
     (when == "before" and mr.models.random{} or mr.models.popularity{ fold = fold }):save(path)

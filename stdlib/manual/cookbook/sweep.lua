@@ -18,3 +18,4 @@ print(study:pivot{ rows = "loss", columns = "lr", format = "%.3f" })
 --> ----  -----  -----  -----
 --> ap    0.769  0.756  0.782
 --> ndcg  0.766  0.753  0.780
+--> gain exp2; ties mean; empty lists skip; cutoff none; relevant 1

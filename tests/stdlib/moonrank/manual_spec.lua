@@ -136,7 +136,7 @@ end)
 
 it("a function's page says what `moonrank doc` says", function()
   local text = pages["reference_mr.html"].text:gsub("%s+", " ")
-  for _, words in ipairs{ "chosen epoch's parameters afterwards", "stop after this many epochs", "stdlib/moonrank/fit.lua:" } do
+  for _, words in ipairs{ "chosen epoch's parameters afterwards", "stop after this many validations", "stdlib/moonrank/fit.lua:" } do
     check(text:find(words, 1, true), words)
   end
   check(pages["reference_bounds.html"].text:find("(M - min) / (max - min)", 1, true), "the formula of minmax")
