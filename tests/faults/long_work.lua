@@ -6,8 +6,8 @@ local fold = ratings .. "local fold = ratings:folds{k = 2, by = 'user', seed = 1
 local long_sample = "local a, b = mr.normal({2000000}, {dtype = 'float64'}), mr.normal({2000000}, {dtype = 'float64', seed = 2}) "
 local fit = "mr.fit{epochs = 99999, model = mr.models.linear{inputs = 30}, loss = mr.losses.ap{}, train = data, progress = false} "
 local store = "for i = 1, 3 do mr.sweep{name = 's', store = folder .. '/r.db', workers = 0, progress = false, metric = 'x', "
-  .. "direction = 'maximize', space = {a = mr.uniform(0, 1), b = mr.uniform(0, 1), c = mr.choice{1, 2, 3}}, sampler = 'random', trials = 1000, "
-  .. "run = function(t) return {x = t.a * t.b + t.c} end} end "
+  .. "direction = 'maximize', space = {a = mr.uniform(0, 1), b = mr.uniform(0, 1), c = mr.choice{1, 2, 3}}, sampler = 'random', "
+  .. "trials = 1000, run = function(t) return {x = t.a * t.b + t.c} end} end "
 
 local one_list = "local n = 200000 local l = mr.lists{relevance = mr.uniform({n}, {seed = 1}):gt(0.5), sizes = {n}} "
   .. "local s = mr.normal({n}, {seed = 2}):requires_grad() "

@@ -10,7 +10,7 @@ M.reads = {
   "mr.data.letor(%s)",
   "mr.data.letor_folds(%s)",
   "mr.data.interactions(%s)",
-  "mr.data.interactions({train = text, test = %s}, {header = false, delimiter = ' ', columns = {'user', 'item', 'rating'}})",
+  "mr.data.interactions({train = text, test = %s}, {header = false, delimiter = ' ', columns = {'user', 'item', false}})",
   "mr.data.movielens(%s)",
   "mr.data.citeulike(%s)",
   "mr.data.scores(%s)",
