@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "runtime/io/tidily.h"
+
 namespace mr::cli {
 namespace {
 
@@ -38,7 +40,7 @@ SpecFolder::~SpecFolder() {
   } else {
     unsetenv("TMPDIR");
   }
-  remove_folder(path_);
+  io::tidily([this] { remove_folder(path_); });
 }
 
 }  // namespace mr::cli

@@ -1,10 +1,11 @@
 #include "runtime/io/at_exit.h"
 
 #include <algorithm>
-#include <exception>
 #include <mutex>
 #include <utility>
 #include <vector>
+
+#include "runtime/io/tidily.h"
 
 namespace mr::io {
 namespace {
@@ -17,11 +18,7 @@ struct Registry {
     while (!works.empty()) {
       const std::function<void()> work = std::move(works.back().second);
       works.pop_back();
-      try {
-        work();
-      } catch (const std::exception&) {
-        continue;  // the program ends: nobody is left who could be told
-      }
+      tidily(work);
     }
   }
 };

@@ -15,6 +15,7 @@
 #include "runtime/io/safe_text.h"
 #include "runtime/io/sha256.h"
 #include "runtime/io/text_file.h"
+#include "runtime/io/tidily.h"
 
 namespace mr::io {
 namespace {
@@ -32,8 +33,10 @@ class TemporaryFolder {
     path_ = name;
   }
   ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
+    tidily([this] {
+      std::error_code ignored;
+      fs::remove_all(path_, ignored);
+    });
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;

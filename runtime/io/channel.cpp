@@ -34,8 +34,8 @@ struct Header {
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + ": " + std::strerror(errno)); }
 
 /// Removes a lock's file while it is held, unless another file has its name, and the two folders around it where they
-/// are empty.
-void remove_lock(int descriptor, const std::string& path) noexcept {
+/// are empty. Cuts the path to the name of the outer folder: a copy would need memory.
+void remove_lock(int descriptor, std::string& path) noexcept {
   struct stat held {
   }, named{};
   if (fstat(descriptor, &held) != 0 || lstat(path.c_str(), &named) != 0 || held.st_ino != named.st_ino) return;
@@ -43,7 +43,10 @@ void remove_lock(int descriptor, const std::string& path) noexcept {
   const size_t inner = path.rfind('/');
   const size_t outer = inner == std::string::npos ? inner : path.rfind('/', inner - 1);
   if (outer == std::string::npos) return;
-  if (rmdir(path.substr(0, inner).c_str()) == 0) rmdir(path.substr(0, outer).c_str());
+  path.resize(inner);
+  if (rmdir(path.c_str()) != 0) return;
+  path.resize(outer);
+  rmdir(path.c_str());
 }
 
 /// Whether a file holds what a lock does: nothing, or the number of a process.
@@ -187,7 +190,8 @@ std::optional<FileLock> FileLock::take(const std::string& path, End end) {
   static_cast<void>(written);
   if (end == End::remove) {
     lock.removed_ = std::filesystem::absolute(path).string();
-    lock.at_exit_ = std::make_unique<AtExit>([descriptor, file = lock.removed_] { remove_lock(descriptor, file); });
+    lock.at_exit_ =
+        std::make_unique<AtExit>([descriptor, file = lock.removed_]() mutable { remove_lock(descriptor, file); });
   }
   return lock;
 }
@@ -207,7 +211,7 @@ void FileLock::release() noexcept {
 FileLock::~FileLock() { release(); }
 FileLock::FileLock(FileLock&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
-      removed_(std::exchange(other.removed_, "")),
+      removed_(std::exchange(other.removed_, std::string())),
       at_exit_(std::move(other.at_exit_)) {}
 FileLock& FileLock::operator=(FileLock&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);

@@ -17,6 +17,7 @@
 #include "runtime/io/at_exit.h"
 #include "runtime/io/regular_file.h"
 #include "runtime/io/sqlite_file.h"
+#include "runtime/io/tidily.h"
 #include "runtime/io/writer_file.h"
 
 namespace mr::io {
@@ -325,12 +326,15 @@ void Database::Open::close() noexcept {
   if (writes) tidy(database.get(), "ROLLBACK");
   if (logs) tidy(database.get(), "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE");
   database.reset();
-  const bool views = writer != nullptr && !writer->lost();
+  bool views = false;
+  tidily([&] { views = writer != nullptr && !writer->lost(); });
   writer.reset();
-  for (const char* const ending : {".view", ".view.part", ".view.part-journal", ".view.part.lock"}) {
-    if (views) std::remove((place + ending).c_str());
-  }
-  if (!writes && !fixed) remove_empty_log(place);
+  tidily([&] {
+    for (const char* const ending : {".view", ".view.part", ".view.part-journal", ".view.part.lock"}) {
+      if (views) std::remove((place + ending).c_str());
+    }
+    if (!writes && !fixed) remove_empty_log(place);
+  });
 }
 
 Rows Database::run(const std::string& sql, const std::vector<Cell>& parameters) { return open_->run(sql, parameters); }

@@ -20,6 +20,7 @@
 #include "kernels/core/threads.h"
 #include "runtime/io/json.h"
 #include "runtime/io/safe_text.h"
+#include "runtime/io/tidily.h"
 
 namespace mr::io {
 namespace {
@@ -251,6 +252,17 @@ WriterFile::WriterFile(const std::string& database)
 void WriterFile::create() {
   descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);  // NOLINT: variadic
   if (descriptor_ < 0) fail(path_);
+  try {
+    write_text();
+    beats_ = std::thread([this] { beat(); });
+  } catch (...) {
+    close(descriptor_);
+    std::remove(path_.c_str());
+    throw;
+  }
+}
+
+void WriterFile::write_text() {
   const std::string now = utc_text(std::time(nullptr));
   // members are in the order of their names: the heartbeat stands first, so that later ones are written over it
   const std::string text = json_object({{"heartbeat", json_text(now)},
@@ -261,14 +273,8 @@ void WriterFile::create() {
                                         {"start", json_text(now)},
                                         {"ticks", std::to_string(began(getpid()))}}) +
                            "\n";
-  if (write(descriptor_, text.data(), text.size()) != static_cast<ssize_t>(text.size()) || fsync(descriptor_) != 0) {
-    const int why = errno;
-    close(descriptor_);
-    std::remove(path_.c_str());
-    errno = why;
+  if (write(descriptor_, text.data(), text.size()) != static_cast<ssize_t>(text.size()) || fsync(descriptor_) != 0)
     fail(path_);
-  }
-  beats_ = std::thread([this] { beat(); });
 }
 
 void WriterFile::beat() {
@@ -294,12 +300,11 @@ WriterFile::~WriterFile() {
   ends_.notify_all();
   if (beats_.joinable()) beats_.join();
   if (descriptor_ >= 0) close(descriptor_);
-  try {
+  // left behind, the file is stale, and the next writer replaces it
+  tidily([this] {
     const Claim claim(path_ + ".claim");
     if (!lost()) std::remove(path_.c_str());
-  } catch (...) {
-    return;  // left behind, the file is stale, and the next writer replaces it
-  }
+  });
 }
 
 }  // namespace mr::io

@@ -46,6 +46,7 @@ class WriterFile {
 
  private:
   void create();
+  void write_text();
   void beat();
 
   std::string path_, database_, id_;

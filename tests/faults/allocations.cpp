@@ -1,10 +1,11 @@
 // A library for LD_PRELOAD that makes chosen allocations fail. A script orders it by the environment, which needs no
 // memory: os.getenv "faults:3,2" lets the 3rd allocation from now on and the one after it fail, os.getenv "faults:end"
 // gives how many there were and ends it. The variable MOONRANK_FAULTS=3,2 does the same from where `main` begins, which
-// sets its locale first; MOONRANK_WORKER_FAULTS=3,2 in workers of a sweep, and MOONRANK_WORKER_FAULTS=3,2,FILE in the
+// ignores SIGXFSZ first; MOONRANK_WORKER_FAULTS=3,2 in workers of a sweep, and MOONRANK_WORKER_FAULTS=3,2,FILE in the
 // first one that finds this file, which it deletes.
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -88,12 +89,12 @@ extern "C" {
   *out = block;
   return 0;
 }
-[[gnu::visibility("default")]] char* setlocale(int category, const char* locale) noexcept {
-  using Setlocale = char* (*)(int, const char*);
-  static const auto original = reinterpret_cast<Setlocale>(dlsym(RTLD_NEXT, "setlocale"));
-  char* const result = original(category, locale);
-  if (const char* const order = made == 0 ? ordered() : nullptr; order != nullptr) begin(order);
-  return result;
+[[gnu::visibility("default")]] sighandler_t signal(int number, sighandler_t handler) noexcept {
+  using Signal = sighandler_t (*)(int, sighandler_t);
+  static const auto original = reinterpret_cast<Signal>(dlsym(RTLD_NEXT, "signal"));
+  const sighandler_t before = original(number, handler);
+  if (const char* const order = number == SIGXFSZ && made == 0 ? ordered() : nullptr; order != nullptr) begin(order);
+  return before;
 }
 [[gnu::visibility("default")]] char* getenv(const char* name) noexcept {
   constexpr char mark[] = "faults:";
