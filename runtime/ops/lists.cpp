@@ -192,7 +192,8 @@ Tensor softmax_of(const Lists& lists, const Tensor& x) {
 int64_t count_of(const Lists& lists) { return lists.count(); }
 int64_t all_rows_of(const Lists& lists) { return lists.rows(); }
 Tensor sizes_of(const Lists& lists) { return Tensor::from(lists.sizes(), default_device()); }
-Tensor relevance_of(const Lists& lists) { return lists.relevance(default_device(), lists.shown()); }
+/// A copy: lists never change, and an optimizer may change a tensor that a script has.
+Tensor relevance_of(const Lists& lists) { return lists.relevance(default_device(), lists.shown()).clone(); }
 Tensor relevant_of(const Lists& lists) { return Tensor::from(lists.relevant(), default_device()); }
 std::vector<std::string> ids_of(const Lists& lists) { return lists.ids(); }
 std::vector<std::string> documents_of(const Lists& lists) { return lists.documents(); }

@@ -14,14 +14,14 @@ local seen = require "moonrank.data.seen"
 
 local M = {}
 
--- How many times Ctrl-C had been pressed when it last ended a training, which returned normally: 0 after the script was told.
+-- How many times Ctrl-C had been pressed when it last ended a training; 0 where it never did.
 local ended_early = 0
 
--- Raises `interrupted` where Ctrl-C ended the training before this one, so that a loop of trainings ends. A new line of the prompt starts afresh.
+-- Raises `interrupted` where Ctrl-C ended an earlier training, so that a loop of trainings ends, also one that catches errors. A new line of the
+-- prompt starts afresh.
 local function check_ended()
-  local ended = ended_early > 0 and core.interrupts() >= ended_early
+  if ended_early > 0 and core.interrupts() >= ended_early then error("interrupted", 0) end
   ended_early = 0
-  if ended then error("interrupted", 0) end
 end
 
 ---@class mr.FitOptions
@@ -143,7 +143,7 @@ end
 ---the full catalogue, as fold:evaluate has them (each validation scores every item for every user of the part). Where training saw nothing relevant
 ---of users by whom the epoch is chosen, a warning says how many they are. All names, and whether the model fits the data, are checked
 ---before the first step. Ctrl-C stops after the current batch and returns the results so far (`run.interrupted` says so), without those of
----test where it came during a validation; the next mr.fit of the script then raises the error `interrupted`, so that a loop of trainings ends.
+---test where test is a set of candidates or Ctrl-C came during a validation; every later mr.fit of the script then raises the error `interrupted`, so that a loop of trainings ends.
 ---A loss with parameters (mr.losses.ordinal{learn = true}) is trained with the model: the optimizer, clipping, checkpoints and the chosen epoch are of both.
 ---Lists on which no order of the rows changes the metric that the loss takes its bounds from do not train; mr.fit warns, with the reasons, where
 ---these are more than 5 % of the lists of train.

@@ -1,6 +1,7 @@
 -- Values as texts, by which settings of checkpoints and sweeps are compared: equal values have equal texts in every process, and different values
 -- have different ones. A number is written in full, a string that could be taken for something else is quoted, an object is its class, its options
 -- and its parameters, data are their fingerprint.
+local bounds = require "moonrank.bounds.registry"
 local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
 
@@ -35,7 +36,7 @@ end
 -- Whether a table has the keys 1 to its length alone.
 local function is_list(t)
   local count = 0
-  for _ in pairs(t) do count = count + 1 end
+  for _ in next, t do count = count + 1 end
   return count == #t
 end
 
@@ -45,38 +46,46 @@ local function key_text(manner, key)
   return ("[%s]"):format(number_text(key))
 end
 
--- The entries of a table, sorted by name; what begins with _ is left out of objects.
-local function fields_text(manner, t, above, of_object)
+-- The entries of a table, sorted by name.
+local function fields_text(manner, t, above)
   local parts = {}
-  for key, each in pairs(t) do
-    local hidden = of_object and (type(key) ~= "string" or key:find "^_" or type(each) == "function")
-    if not hidden then parts[#parts + 1] = ("%s = %s"):format(key_text(manner, key), text_of(manner, each, above)) end
-  end
+  for key, each in next, t do parts[#parts + 1] = ("%s = %s"):format(key_text(manner, key), text_of(manner, each, above)) end
   table.sort(parts)
   return table.concat(parts, ", ")
 end
 
 -- What stands between the braces of a table.
-local function inside(manner, t, above, of_object)
+local function inside(manner, t, above)
   if above[t] then manner.refuse "contains itself" end
   above[t] = true
   local text
-  if not of_object and is_list(t) then
+  if is_list(t) then
     local parts = {}
     for i, each in ipairs(t) do parts[i] = text_of(manner, each, above) end
     text = table.concat(parts, ",")
   else
-    text = fields_text(manner, t, above, of_object)
+    text = fields_text(manner, t, above)
   end
   above[t] = nil
   return text
 end
 
--- The tensors of a model as they are now.
+-- The tensors of a model as they are now; a baseline has them under names.
 local function parameters_text(value)
-  if type(check.field(value, "state")) ~= "function" then return "" end
-  local names, tensors = value:state()
-  return " of " .. fingerprint.combined(table.concat(names, ","), table.unpack(tensors))
+  local names, tensors = {}, {}
+  local named = check.field(value, "_tensors")
+  if type(check.field(value, "state")) == "function" then
+    names, tensors = value:state()
+  elseif type(named) == "table" then
+    names = check.names(named)
+    for i, name in ipairs(names) do tensors[i] = named[name] end
+  end
+  return #names > 0 and " of " .. fingerprint.combined(table.concat(names, ","), table.unpack(tensors)) or ""
+end
+
+-- Whether a value is a bound that its name stands for.
+local function is_named_bound(value, name)
+  return type(name) == "string" and bounds.get(name) == value
 end
 
 -- An object of the library, or of a script with a text of its own.
@@ -89,10 +98,10 @@ local function object_text(manner, value, above)
     local parameters = manner.options_only and "" or parameters_text(value)
     return ("%s{%s}%s"):format(name or class or "", inside(manner, options, above), parameters)
   end
-  if type(value) == "table" and type(class) == "string" and class:match "^mr%." then
-    return type(name) == "string" and name or ("%s{%s}"):format(class, inside(manner, value, above, true))
-  end
-  local text = type(meta) == "table" and meta.__tostring and tostring(value) or "0x0"
+  if is_named_bound(value, name) then return name end
+  local ours = type(class) == "string" and class:match "^mr%."
+  if ours and type(value) == "table" then return ("%s{%s}"):format(class, inside(manner, value, above)) end
+  local text = not ours and type(meta) == "table" and meta.__tostring and tostring(value) or "0x0"
   if not text:find "0x%x+%)?$" then return text end  -- a text that is the value's place in memory says nothing
   if manner.functions then return "the script's own" end
   local text_missing = "is or holds a %s, which does not say what it is: give numbers, texts, tables of these, or data"

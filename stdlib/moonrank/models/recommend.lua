@@ -117,6 +117,12 @@ end
 local function parts_of(seen)
   if seen == nil then return {} end
   if type(seen) ~= "table" or getmetatable(seen) or check.field(seen, "lists") then return { part_of(seen, "seen") } end
+  for key in pairs(seen) do
+    if math.type(key) ~= "integer" or key < 1 or key > #seen then
+      check.fail("recommend: seen has the field '%s', expected a fold, a part, ratings or a list of them, as {fold.train, fold.valid}",
+        tostring(key))
+    end
+  end
   local parts = {}
   for i, each in ipairs(seen) do parts[i] = part_of(each, ("entry %d of seen"):format(i)) end
   return parts

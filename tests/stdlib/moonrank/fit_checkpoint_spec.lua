@@ -246,7 +246,11 @@ describe("mr.fit{checkpoint =}", function()
     end
     go()
     equal(go().resumed, 1)
-    local was = data.fingerprint
+    local was, total = data.fingerprint, queries.lists.relevance:sum():item()
+    local grades = data.lists.relevance:detach():requires_grad()  -- a copy: lists never change
+    grades:sum():backward()
+    mr.optim.sgd{ lr = 1 }:bind{ grades }:step()
+    equal({ data.fingerprint, data.lists.relevance:sum():item() }, { was, total })
     weights:sum():backward()
     mr.optim.sgd{ lr = 1 }:bind{ weights }:step()
     check(data.fingerprint ~= was)

@@ -60,6 +60,23 @@ print "after the loop"
     end)
   end)
 
+  it("ends a loop that catches errors, too, and ranks no catalogue for a test", function()
+    script([[
+local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 60, mean_activity = 20, seed = 3 }
+local fold = ratings:binarize(4):min_relevant(4):folds{ k = 2, seed = 3 }[1]
+for i = 1, 4 do
+  print(i, pcall(function()
+    return fit(i == 2 and 3 or nil, { model = mr.models.mf{ users = fold.users, items = fold.items, factors = 2 }, train = fold.train,
+      valid = fold.valid, test = fold:candidates{ part = "test" } }).test == nil
+  end))
+end
+]], function(run)
+      local status, out, err = run()
+      equal(status, 130)
+      equal(out, "1\ttrue\tfalse\n2\ttrue\ttrue\n3\tfalse\tinterrupted\n4\tfalse\tinterrupted\n", err)
+    end)
+  end)
+
   it("in a validation does not go on to the test, and the training goes on from where it was", function()
     script([[
 local count = 0

@@ -41,6 +41,22 @@ describe("settings", function()
       equal(seen[found], nil, ("values %d and %s are both %s"):format(i, seen[found], found))
       seen[found] = i
     end
+    local unlike = mr.lists{ { 1, 0 } }
+    local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 60, mean_activity = 20, seed = 3 }
+    local folds = ratings:binarize(4):min_relevant(4):folds{ k = 2, seed = 3 }
+    for _, two in ipairs{  -- objects whose printed text is the same
+      { mr.data.scored(mr.tensor{ 1, 2 }, unlike), mr.data.scored(mr.tensor{ 2, 1 }, unlike) },
+      { mr.models.popularity{ fold = folds[1] }, mr.models.popularity{ fold = folds[2] } },
+      { mr.models.item_knn{ fold = folds[1] }, mr.models.item_knn{ fold = folds[2] } },
+    } do
+      local texts = {}
+      for i, each in ipairs(two) do
+        local ok, found = pcall(text, "mr.sweep", "of", each)
+        texts[i] = ok and found or "refused " .. i
+      end
+      equal(texts[1] ~= texts[2], true, texts[1])
+    end
+    raises(function() text("mr.sweep", "of", losses.ndcg{ bound = function(score) return score * 2 end }) end, "function")
     local moved = linear(1)
     local before = text("mr.sweep", "of", moved)
     moved:parameters()[1]:requires_grad()
