@@ -105,15 +105,31 @@ local function plain_text(value)
   return (tonumber(short) == value and short or ("%.17g"):format(value)) .. (short:find "^-?%d+$" and ".0" or "")
 end
 
+local longest_path = 240
+
+-- The path of an entry. What is nested deeply has a digest in the place of the end of a long path.
 local function path_of(path, key)
-  return type(key) == "string" and key:match "^[%w_]+$" and path .. "." .. key or ("%s[%s]"):format(path, plain_text(key))
+  local longer = type(key) == "string" and key:match "^[%w_]+$" and path .. "." .. key or ("%s[%s]"):format(path, plain_text(key))
+  return #longer <= longest_path and longer or ("%s...%s"):format(longer:sub(1, longest_path // 2), digest(longer))
 end
 
--- What one value is, apart from all else.
+local function reached(own, brief, seen, is_apart)
+  local fields = { lines = {}, seen = seen, own = own, brief = brief, waiting = {}, digests = {}, is_apart = is_apart or false }
+  return setmetatable(fields, Reached)
+end
+
+-- What one key that is an object is, apart from all else, or its value. Keys that are objects within it count by their kind: they may lead back to
+-- it, and in a graph each would lead to all.
 function Reached:apart(value)
-  local other = setmetatable({ lines = {}, seen = {}, own = self.own, brief = self.brief }, Reached)
-  other:value("", value)
-  return digest(table.concat(other.lines, "\n"))
+  if plain_kinds[type(value)] then return plain_text(value) end
+  if self.is_apart then return self.seen[value] or type(value) end
+  if not self.digests[value] then
+    local other = reached(self.own, self.brief, setmetatable({}, { __index = self.seen }), true)
+    other:value("", value)
+    other:settle(0)
+    self.digests[value] = digest(table.concat(other.lines, "\n"))
+  end
+  return self.digests[value]
 end
 
 local most_named = 16  -- fields of a table that have lines of their own; of more there is one digest, and the lines of functions
@@ -129,7 +145,9 @@ function Reached:contents(path, t)
     return a < b
   end)
   if #keys > most_named then self.lines = inner end
+  local mark = #self.waiting
   for _, key in ipairs(keys) do self:value(path_of(path, key), rawget(t, key)) end
+  if #keys > most_named then self:settle(mark) end
   self.lines = outer
   for _, line in ipairs(inner) do table.insert((line:match "^function " or line:match "^unseen ") and outer or plain, line) end
   table.sort(by_object)
@@ -194,9 +212,27 @@ function Reached:globals(environment, variables)
   end
 end
 
+-- Values wait for their turn in a list, since tables may be nested deeper than calls.
 function Reached:value(path, value)
+  if value ~= nil then self.waiting[#self.waiting + 1] = { path, value } end
+end
+
+-- Visits what waits after the first `mark`, each with all that it holds before the next one.
+function Reached:settle(mark)
+  local waiting, first = self.waiting, mark + 1
+  while true do
+    for i = 0, (#waiting - first - 1) // 2 do
+      waiting[first + i], waiting[#waiting - i] = waiting[#waiting - i], waiting[first + i]
+    end
+    if #waiting == mark then return end
+    local last = table.remove(waiting)
+    first = #waiting + 1
+    self:visit(last[1], last[2])
+  end
+end
+
+function Reached:visit(path, value)
   local kind = type(value)
-  if kind == "nil" then return end
   if plain_kinds[kind] then return add(self, "value %s = %s", path, plain_text(value)) end
   local known = self.own[value] or self.seen[value]
   if known then return add(self, "value %s = %s", path, known) end
@@ -237,7 +273,8 @@ end
 
 local function lines_of(run, space, brief)
   local own, replaced = own_values()
-  local self = setmetatable({ lines = { rule }, seen = {}, own = own, brief = brief }, Reached)
+  local self = reached(own, brief, {})
+  self.lines[1] = rule
   self:value("run", run)
   for _, entry in ipairs(space and space:entries() or {}) do
     local named = rawget(entry.part, "named") or {}
@@ -246,6 +283,7 @@ local function lines_of(run, space, brief)
   for _, named in ipairs{ definitions.all, replaced } do
     for _, name in ipairs(check.names(named)) do self:value(name, named[name]) end
   end
+  self:settle(0)
   for _, name in ipairs(check.names(core.modules)) do
     local key, path = "module " .. name, core.modules[name]
     if package.loaded[name] ~= nil then

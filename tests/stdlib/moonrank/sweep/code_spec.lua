@@ -314,3 +314,54 @@ print(#mr.sweep{ name = "s", store = "r.db", space = { x = mr.uniform(0, 1) }, s
     end)
   end
 end)
+
+describe("captured tables", function()
+  local function text_of(value) return code.of(function() return value end) end
+  local function of_graph(weight)  -- every node has all others as keys
+    local nodes = {}
+    for i = 1, 100 do nodes[i] = { number = i, near = {} } end
+    for _, a in ipairs(nodes) do
+      for _, b in ipairs(nodes) do a.near[b] = a ~= b and weight or nil end
+    end
+    return nodes
+  end
+  local function deep(last)
+    local top = {}
+    local at = top
+    for _ = 1, 5000 do
+      at.inner = {}
+      at = at.inner
+    end
+    at.value = last
+    return top
+  end
+  local function powers(last)
+    local value = { last }
+    for _ = 1, 20 do value = { [{ 1 }] = value, both = { value, value } } end
+    return value
+  end
+  local function round(last)
+    local t = { value = last }
+    t[t] = t
+    return t
+  end
+  it("may lead to themselves through keys, and be nested deeply, in little time", function()
+    for name, make in pairs{ graph = of_graph, deep = deep, powers = powers, round = round } do
+      local began = os.clock()
+      local one, same, other = text_of(make(1)), text_of(make(1)), text_of(make(2))
+      check(os.clock() - began < 10, name .. " took too long")
+      equal(one, same, name)
+      check(one ~= other, name .. ": a change is found")
+      check(#one < 4e6, name)
+    end
+  end)
+  it("end a sweep, too", function()
+    sweeps.in_folder(function(folder)
+      local value = round(0 / 0)
+      value[{}] = 0 / 0
+      local results = mr.sweep{ name = "s", store = folder .. "/r.db", space = { x = mr.choice{ 1 } }, workers = 0, progress = false,
+        metric = "v", direction = "maximize", run = function(trial) return { v = value and trial.x } end }
+      equal(results:counts(), { done = 1 })
+    end)
+  end)
+end)
